@@ -1,0 +1,220 @@
+// Package experiment is the interface between the runner and what it runs.
+//
+// A paper's package describes each of its experiments as an [Experiment]: a
+// name, typed parameters with defaults and units, the metrics that come out,
+// the data sets that go in, and a function that computes one trial. The runner
+// knows nothing else about an experiment, and an experiment knows nothing of
+// sweeps, stores, tables or processes.
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Experiment describes one experiment of a paper.
+type Experiment struct {
+	// Name is "paper/experiment", for instance "cloaking/regression".
+	Name string
+	// Version is the version of the result: raise it when a change of the code
+	// changes what a trial computes. It is part of every trial's key, so that
+	// stored results of an older version are not taken for new ones.
+	Version int
+	// Summary is one line for `run list`.
+	Summary string
+	// Source cites the paper and the place in it.
+	Source string
+	// Params are the parameters, in the order in which they are shown.
+	Params []Param
+	// Metrics documents what Run reports. A trailing "*" in a name stands for
+	// a family of metrics.
+	Metrics []Metric
+	// Datasets names the data sets that a trial with these parameters reads;
+	// nil when none is ever read.
+	Datasets func(Params) []string
+	// Check refuses combinations of parameters that no single Param can refuse
+	// on its own. It runs before any trial of a sweep does, and must be cheap.
+	// It may be nil.
+	Check func(Params) error
+	// Run computes one trial. The same Trial gives the same Result, bit for
+	// bit, whatever Workers is.
+	Run func(context.Context, *Trial) (*Result, error)
+}
+
+// Metric documents one number that an experiment reports.
+type Metric struct {
+	Name string // snake_case with the unit as suffix, such as rmse_cm
+	Unit string // empty for a pure number
+	Doc  string
+}
+
+// Trial is what one run of an experiment gets to see.
+type Trial struct {
+	Params  Params
+	Seed    int64
+	Backend string // "cpu" or "cuda"
+	DType   string // "float64" or "float32"
+	// Workers bounds the trial's own parallelism (goroutines that compute at
+	// the same time). It never changes a result.
+	Workers int
+	// Dataset returns the folder of a data set that Datasets names. It never
+	// fails for those: the runner skips a trial whose data are not there.
+	Dataset func(name string) string
+	// Progress reports how much of a long trial is done. It may be called
+	// often, from one goroutine at a time; it is never nil.
+	Progress func(done, total int, what string)
+	// Stream returns the random stream of one purpose, such as "noise" or
+	// "k-means". Streams of different purposes, seeds or experiments are
+	// independent of each other and of scheduling. It is never nil.
+	Stream func(purpose string) *rand.Rand
+	// Secure is true when the streams come from the operating system's
+	// entropy source instead of the seed.
+	Secure bool
+}
+
+// Result is what one trial computed.
+type Result struct {
+	// Metrics must be finite: the runner turns a NaN or an infinity into a
+	// failed trial.
+	Metrics map[string]float64
+	// Series holds named groups of columns of equal length, by convention one
+	// column "x" and the curves over it. NaN marks a gap.
+	Series map[string]Series
+	// Privacy says what a released result would protect; nil where the
+	// experiment has no privacy mechanism.
+	Privacy *Privacy
+	// Warnings say what is computed but suspect.
+	Warnings []string
+}
+
+// Series is a group of columns of equal length.
+type Series map[string][]float64
+
+// Privacy tells what is protected, how, and what the argument does not cover.
+type Privacy struct {
+	Guarantee string   `json:"guarantee"` // such as "(1, 0.01)-DP"
+	Unit      string   `json:"unit"`      // what may change between neighbours
+	Mechanism string   `json:"mechanism"` // with its source
+	RNG       string   `json:"rng"`       // set by the runner: "seeded" or "secure"
+	Notes     []string `json:"notes"`
+}
+
+// Registry holds the experiments that a program offers, by name.
+type Registry struct {
+	byName map[string]*Experiment
+}
+
+// NewRegistry returns a registry of the given experiments. It panics on an
+// invalid or doubled definition, which is a mistake in the program.
+func NewRegistry(experiments ...*Experiment) *Registry {
+	r := &Registry{byName: make(map[string]*Experiment, len(experiments))}
+	for _, e := range experiments {
+		if err := e.validate(); err != nil {
+			panic("experiment: " + err.Error())
+		}
+		if r.byName[e.Name] != nil {
+			panic("experiment: two definitions of " + e.Name)
+		}
+		r.byName[e.Name] = e
+	}
+	return r
+}
+
+// Lookup returns the experiment of that name, or an *UnknownError with the
+// nearest valid name.
+func (r *Registry) Lookup(name string) (*Experiment, error) {
+	if e := r.byName[name]; e != nil {
+		return e, nil
+	}
+	return nil, Unknown("experiment", name, r.Names())
+}
+
+// Names returns all names in order.
+func (r *Registry) Names() []string {
+	names := make([]string, 0, len(r.byName))
+	for n := range r.byName {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Param returns the parameter of that name, or an *UnknownError with the
+// nearest valid name.
+func (e *Experiment) Param(name string) (*Param, error) {
+	for i := range e.Params {
+		if e.Params[i].Name == name {
+			return &e.Params[i], nil
+		}
+	}
+	return nil, Unknown("parameter", name, e.ParamNames())
+}
+
+// ParamNames returns the names of the parameters in their order.
+func (e *Experiment) ParamNames() []string {
+	names := make([]string, len(e.Params))
+	for i, p := range e.Params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Resolve checks given values, fills in the defaults, and applies Check.
+// Values may be strings (from a command line) or what a YAML or JSON decoder
+// returns.
+func (e *Experiment) Resolve(given map[string]any) (Params, error) {
+	out := make(Params, len(e.Params))
+	for name := range given {
+		if _, err := e.Param(name); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	for i := range e.Params {
+		p := &e.Params[i]
+		v, ok := given[p.Name]
+		if !ok {
+			if p.Default == nil {
+				return nil, fmt.Errorf("%s: parameter %q has no default and must be given (%s)", e.Name, p.Name, p.Doc)
+			}
+			v = p.Default
+		}
+		c, err := p.Convert(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		out[p.Name] = c
+	}
+	if e.Check != nil {
+		if err := e.Check(out); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func (e *Experiment) validate() error {
+	switch {
+	case e.Name == "":
+		return fmt.Errorf("an experiment without a name")
+	case e.Run == nil:
+		return fmt.Errorf("%s: no Run function", e.Name)
+	case e.Version < 1:
+		return fmt.Errorf("%s: Version must be at least 1", e.Name)
+	}
+	seen := map[string]bool{}
+	for i := range e.Params {
+		p := &e.Params[i]
+		if seen[p.Name] {
+			return fmt.Errorf("%s: parameter %q is defined twice", e.Name, p.Name)
+		}
+		seen[p.Name] = true
+		if p.Default != nil {
+			if _, err := p.Convert(p.Default); err != nil {
+				return fmt.Errorf("%s: the default of %w", e.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+package experiment
+
+// Paper is what a paper's package offers to the runner.
+type Paper struct {
+	Name        string // the first part of its experiments' and tables' names
+	Title       string
+	Citation    string
+	Experiments []*Experiment
+	Figures     []Figure
+	// Ledger is the YAML text of the paper's claims: every printed value that
+	// is reproduced, and which trials reproduce it (package runner/claims).
+	Ledger []byte
+}

@@ -1,0 +1,154 @@
+// Package record defines the trial record: the JSON object that `run trial`
+// prints and that a sweep stores, one file per trial.
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"privkern/runner/experiment"
+)
+
+// Schema is the version of the record's shape.
+const Schema = 1
+
+// Status says how a trial ended.
+type Status string
+
+// A trial is ok, failed (Error says why) or skipped (Error says what was
+// missing, such as a data set).
+const (
+	OK      Status = "ok"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Record is the outcome of one trial.
+type Record struct {
+	Schema     int                          `json:"schema"`
+	Key        string                       `json:"key"`
+	Experiment string                       `json:"experiment"`
+	Params     map[string]any               `json:"params"` // as JSON holds them: numbers, texts, lists; "inf"
+	Seed       int64                        `json:"seed"`
+	Backend    string                       `json:"backend"`
+	DType      string                       `json:"dtype"`
+	Status     Status                       `json:"status"`
+	Metrics    map[string]float64           `json:"metrics"`
+	Series     map[string]map[string]Column `json:"series"`
+	Privacy    *experiment.Privacy          `json:"privacy"`
+	Warnings   []string                     `json:"warnings"`
+	Error      *string                      `json:"error"`
+	Timing     Timing                       `json:"timing"`
+	Provenance Provenance                   `json:"provenance"`
+}
+
+// Timing is what the trial cost.
+type Timing struct {
+	WallS        float64 `json:"wall_s"`
+	CPUS         float64 `json:"cpu_s"`
+	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+}
+
+// Provenance says what computed the record.
+type Provenance struct {
+	Version  string            `json:"version"`
+	Revision string            `json:"revision"`
+	Go       string            `json:"go"`
+	CPU      string            `json:"cpu"`
+	GPU      string            `json:"gpu"`
+	BLAS     string            `json:"blas"`
+	Datasets map[string]string `json:"datasets"` // name to SHA-256
+}
+
+// Column is a column of a series. NaN, which JSON lacks, is written as null.
+type Column []float64
+
+// MarshalJSON writes NaN as null.
+func (c Column) MarshalJSON() ([]byte, error) {
+	out := make([]*float64, len(c))
+	for i := range c {
+		if !math.IsNaN(c[i]) {
+			out[i] = &c[i]
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (c *Column) UnmarshalJSON(b []byte) error {
+	var in []*float64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*c = make(Column, len(in))
+	for i, p := range in {
+		if p == nil {
+			(*c)[i] = math.NaN()
+		} else {
+			(*c)[i] = *p
+		}
+	}
+	return nil
+}
+
+// Identity is everything that determines a trial's result.
+type Identity struct {
+	Experiment    string            `json:"experiment"`
+	ResultVersion int               `json:"result_version"`
+	Params        experiment.Params `json:"params"`
+	Seed          int64             `json:"seed"`
+	Backend       string            `json:"backend"`
+	DType         string            `json:"dtype"`
+	Datasets      map[string]string `json:"datasets"` // name to SHA-256; "" while it is not there
+}
+
+// Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
+// object members in the order of their names, no white space, the shortest
+// digits that read back as the same number.
+func (id Identity) Key() (string, error) {
+	b, err := Canonical(id)
+	if err != nil {
+		return "", fmt.Errorf("the key of a trial of %s: %w", id.Experiment, err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Canonical writes v as canonical JSON.
+func Canonical(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	// Through an untyped value, so that struct fields are sorted like map
+	// members; json.Number keeps the digits as they are.
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var untyped any
+	if err := dec.Decode(&untyped); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(untyped); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(out.Bytes(), "\n"), nil
+}
+
+// PlainParams returns parameters in the form in which a record holds them,
+// equal to what reading the record's JSON gives.
+func PlainParams(p experiment.Params) (map[string]any, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	err = json.Unmarshal(raw, &out)
+	return out, err
+}
