@@ -3,11 +3,7 @@
 package record
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"privkern/runner/experiment"
@@ -93,52 +89,6 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// Identity is everything that determines a trial's result.
-type Identity struct {
-	Experiment    string            `json:"experiment"`
-	ResultVersion int               `json:"result_version"`
-	Params        experiment.Params `json:"params"`
-	Seed          int64             `json:"seed"`
-	Backend       string            `json:"backend"`
-	DType         string            `json:"dtype"`
-	Datasets      map[string]string `json:"datasets"` // name to SHA-256; "" while it is not there
-}
-
-// Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
-// object members in the order of their names, no white space, the shortest
-// digits that read back as the same number.
-func (id Identity) Key() (string, error) {
-	b, err := Canonical(id)
-	if err != nil {
-		return "", fmt.Errorf("the key of a trial of %s: %w", id.Experiment, err)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// Canonical writes v as canonical JSON.
-func Canonical(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	// Through an untyped value, so that struct fields are sorted like map
-	// members; json.Number keeps the digits as they are.
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var untyped any
-	if err := dec.Decode(&untyped); err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(untyped); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }
 
 // PlainParams returns parameters in the form in which a record holds them,

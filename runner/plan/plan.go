@@ -1,0 +1,262 @@
+// Package plan freezes what a sweep is going to run. A plan lists every trial
+// with its key, so that runners on many machines agree on what there is to do
+// and how to share it out.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/sweep"
+)
+
+// Schema is the version of the shape of plan.json.
+const Schema = 1
+
+// Plan is a frozen list of trials.
+type Plan struct {
+	Schema    int      `json:"schema"`
+	Title     string   `json:"title"`
+	Sources   []Source `json:"sources"`   // the sweep files
+	Overrides []string `json:"overrides"` // name=value from the command line
+	Tables    []string `json:"tables"`
+	Backend   string   `json:"backend"`
+	DType     string   `json:"dtype"`
+	// Datasets maps the data sets that the trials read to their SHA-256, or to
+	// "" where one was not there when the plan was made.
+	Datasets map[string]string `json:"datasets"`
+	// Digest identifies the list of settings. It leaves out the data, so that
+	// a data set that is fetched later does not make another plan.
+	Digest string  `json:"digest"`
+	Trials []Trial `json:"trials"`
+}
+
+// Source is a sweep file that went into the plan.
+type Source struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// Trial is one trial of a plan.
+type Trial struct {
+	Key        string            `json:"key"`
+	Experiment string            `json:"experiment"`
+	Params     experiment.Params `json:"params"`
+	Seed       int64             `json:"seed"`
+}
+
+// DatasetFinder tells where a data set is, and its SHA-256. The error says how
+// to get one that is not there.
+type DatasetFinder interface {
+	Find(name string) (folder, digest string, err error)
+}
+
+// Dataset is what was found out about a data set.
+type Dataset struct {
+	Folder string
+	Digest string
+	Err    error // why it cannot be used; nil where it can
+}
+
+// Options are what applies to all trials of a plan.
+type Options struct {
+	Title     string
+	Sources   []Source
+	Overrides []string
+	Tables    []string
+	Backend   string
+	DType     string
+}
+
+// New freezes the settings, without repetitions, in their order.
+func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) {
+	p := &Plan{
+		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
+		Backend: opts.Backend, DType: opts.DType, Datasets: map[string]string{},
+	}
+	trials := make([]Trial, len(settings))
+	used := make([][]string, len(settings))
+	for i, s := range settings {
+		if s.Experiment.Datasets != nil {
+			used[i] = s.Experiment.Datasets(s.Params)
+		}
+		for _, name := range used[i] {
+			p.Datasets[name] = data.Get(name).Digest
+		}
+	}
+	keyErr := forEachChunk(len(settings), func(i int) error {
+		s := settings[i]
+		key, err := Key(s, opts.Backend, opts.DType, used[i], p.Datasets)
+		trials[i] = Trial{Key: key, Experiment: s.Experiment.Name, Params: s.Params, Seed: s.Seed}
+		return err
+	})
+	if keyErr != nil {
+		return nil, keyErr
+	}
+	seen := make(map[string]bool, len(trials))
+	identity := sha256.New()
+	fmt.Fprintf(identity, "%s\n%s\n", opts.Backend, opts.DType)
+	for i, t := range trials {
+		if seen[t.Key] {
+			continue
+		}
+		seen[t.Key] = true
+		p.Trials = append(p.Trials, t)
+		canonical, err := record.CanonicalParams(t.Params)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(identity, "%s %d %d ", t.Experiment, settings[i].Experiment.Version, t.Seed)
+		identity.Write(canonical)
+		identity.Write([]byte{'\n'})
+	}
+	p.Digest = hex.EncodeToString(identity.Sum(nil))
+	return p, nil
+}
+
+// Key returns the key of one setting.
+func Key(s sweep.Setting, backend, dtype string, datasets []string, digests map[string]string) (string, error) {
+	used := make(map[string]string, len(datasets))
+	for _, name := range datasets {
+		used[name] = digests[name]
+	}
+	return record.Identity{
+		Experiment: s.Experiment.Name, ResultVersion: s.Experiment.Version, Params: s.Params, Seed: s.Seed,
+		Backend: backend, DType: dtype, Datasets: used,
+	}.Key()
+}
+
+// forEachChunk runs f for 0..n-1 on all cores.
+func forEachChunk(n int, f func(i int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w * n / workers; i < (w+1)*n/workers; i++ {
+				if err := f(i); err != nil {
+					errs[w] = err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Parse reads plan.json, resolving the parameters against the experiments.
+func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
+	var p Plan
+	if err := json.Unmarshal(b, &p); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if p.Schema != Schema {
+		return nil, fmt.Errorf("the plan has schema %d; this version reads %d", p.Schema, Schema)
+	}
+	for i, t := range p.Trials {
+		e, err := experiments.Lookup(t.Experiment)
+		if err != nil {
+			return nil, err
+		}
+		if p.Trials[i].Params, err = e.Resolve(t.Params); err != nil {
+			return nil, fmt.Errorf("trial %d of the plan: %w", i, err)
+		}
+	}
+	return &p, nil
+}
+
+// Shard is a part of a plan: trials Index, Index+Count, Index+2·Count, ...
+type Shard struct {
+	Index, Count int // Index counts from 0
+}
+
+// ParseShard reads "i/n" with i from 1 to n.
+func ParseShard(s string) (Shard, error) {
+	a, b, ok := strings.Cut(s, "/")
+	i, errI := strconv.Atoi(a)
+	n, errN := strconv.Atoi(b)
+	if !ok || errI != nil || errN != nil || n < 1 || i < 1 || i > n {
+		return Shard{}, fmt.Errorf("%q is not a shard; write i/n with i from 1 to n, such as 1/4", s)
+	}
+	return Shard{Index: i - 1, Count: n}, nil
+}
+
+// Indices returns the shard's positions in a plan of n trials.
+func (s Shard) Indices(n int) []int {
+	if s.Count == 0 {
+		s.Count = 1
+	}
+	var out []int
+	for i := s.Index; i < n; i += s.Count {
+		out = append(out, i)
+	}
+	return out
+}
+
+// Datasets finds data sets once and remembers the answer. It is safe for
+// concurrent use.
+type Datasets struct {
+	finder DatasetFinder
+	mu     sync.Mutex
+	known  map[string]Dataset
+}
+
+// NewDatasets returns a memory over finder.
+func NewDatasets(finder DatasetFinder) *Datasets {
+	return &Datasets{finder: finder, known: map[string]Dataset{}}
+}
+
+// Get returns what is known of a data set.
+func (d *Datasets) Get(name string) Dataset {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s, ok := d.known[name]; ok {
+		return s
+	}
+	var s Dataset
+	s.Folder, s.Digest, s.Err = d.finder.Find(name)
+	if s.Err != nil {
+		s.Digest = ""
+	}
+	d.known[name] = s
+	return s
+}
+
+// Difference says in words how two plans' settings differ.
+func Difference(old, next *Plan) string {
+	keys := func(p *Plan) map[string]bool {
+		m := make(map[string]bool, len(p.Trials))
+		for _, t := range p.Trials {
+			c, _ := record.CanonicalParams(t.Params)
+			m[fmt.Sprintf("%s %d %s", t.Experiment, t.Seed, c)] = true
+		}
+		return m
+	}
+	a, b := keys(old), keys(next)
+	common := 0
+	for k := range b {
+		if a[k] {
+			common++
+		}
+	}
+	parts := []string{fmt.Sprintf("%d trials are the same, %d are new, %d are gone", common, len(b)-common, len(a)-common)}
+	if old.Backend != next.Backend || old.DType != next.DType {
+		parts = append(parts, fmt.Sprintf("%s/%s became %s/%s", old.Backend, old.DType, next.Backend, next.DType))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// DatasetNames returns the names of the data sets in order.
+func (p *Plan) DatasetNames() []string { return slices.Sorted(maps.Keys(p.Datasets)) }

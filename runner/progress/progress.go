@@ -1,0 +1,280 @@
+// Package progress shows how far a run is: a bar on a terminal, a line every
+// few seconds elsewhere, and every event as a line of JSON in the output
+// folder's log.
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/store"
+)
+
+// Format is how talk is written.
+type Format string
+
+// Text is for people, JSON for programs.
+const (
+	Text Format = "text"
+	JSON Format = "json"
+)
+
+// Options say where and how progress is shown.
+type Options struct {
+	Out      io.Writer // usually standard error
+	Terminal bool      // draw a bar
+	Color    bool
+	Quiet    bool // only failures and what was put aside
+	Format   Format
+	Interval time.Duration // between two lines where there is no terminal; 0: 5 s
+}
+
+// Reporter shows a run's progress. It implements schedule.Observer.
+type Reporter struct {
+	opts  Options
+	log   io.Writer
+	start time.Time
+
+	mu       sync.Mutex
+	bar      *progressbar.ProgressBar
+	total    int
+	finished int
+	cached   int
+	failed   int
+	skipped  map[string]int // reason to count
+	running  map[string]string
+	lastLine time.Time
+}
+
+// New returns a reporter; log, which may be nil, gets every event as JSON.
+func New(opts Options, log io.Writer) *Reporter {
+	if opts.Interval == 0 {
+		opts.Interval = 5 * time.Second
+	}
+	return &Reporter{opts: opts, log: log, start: time.Now(), skipped: map[string]int{}, running: map[string]string{}, lastLine: time.Now()}
+}
+
+// OpenLog opens the log of an output folder for appending.
+func OpenLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+}
+
+type event struct {
+	Time       string  `json:"time"`
+	Event      string  `json:"event"`
+	Key        string  `json:"key,omitempty"`
+	Experiment string  `json:"experiment,omitempty"`
+	Status     string  `json:"status,omitempty"`
+	Error      string  `json:"error,omitempty"`
+	File       string  `json:"file,omitempty"`
+	Message    string  `json:"message,omitempty"`
+	Done       int     `json:"done,omitempty"`
+	Total      int     `json:"total,omitempty"`
+	WallS      float64 `json:"wall_s,omitempty"`
+}
+
+func (r *Reporter) event(e event, shown bool) {
+	e.Time = time.Now().UTC().Format(time.RFC3339Nano)
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	raw = append(raw, '\n')
+	if r.log != nil {
+		// The log is a convenience: the records are the truth.
+		_, _ = r.log.Write(raw)
+	}
+	if shown && r.opts.Format == JSON {
+		_, _ = r.opts.Out.Write(raw)
+	}
+}
+
+// line writes a line for people, above the bar where there is one.
+func (r *Reporter) line(format string, args ...any) {
+	if r.opts.Format == JSON {
+		return
+	}
+	if r.bar != nil {
+		_ = r.bar.Clear()
+	}
+	_, _ = fmt.Fprintf(r.opts.Out, format+"\n", args...)
+	if r.bar != nil {
+		_ = r.bar.RenderBlank()
+	}
+}
+
+// Planned implements schedule.Observer.
+func (r *Reporter) Planned(total, finished int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total, r.finished, r.cached = total, finished, finished
+	r.event(event{Event: "planned", Done: finished, Total: total}, !r.opts.Quiet)
+	if r.opts.Quiet {
+		return
+	}
+	switch {
+	case finished == total:
+		r.line("%s, all with a result", trials(total))
+		return
+	case finished > 0:
+		r.line("%s, %d with a result already", trials(total), finished)
+	default:
+		r.line("%s", trials(total))
+	}
+	if r.opts.Terminal && r.opts.Format == Text {
+		r.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(r.opts.Out), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(65*time.Millisecond),
+			progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true), progressbar.OptionSpinnerType(14),
+			progressbar.OptionSetRenderBlankState(true))
+		_ = r.bar.Set(finished)
+	}
+}
+
+// Started implements schedule.Observer.
+func (r *Reporter) Started(t plan.Trial) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[t.Key] = t.Experiment
+	r.event(event{Event: "started", Key: t.Key, Experiment: t.Experiment}, false)
+	r.show()
+}
+
+// Inner implements schedule.Observer.
+func (r *Reporter) Inner(t plan.Trial, done, total int, what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[t.Key] = fmt.Sprintf("%s %s %d/%d", t.Experiment, what, done, total)
+	r.show()
+}
+
+// Finished implements schedule.Observer.
+func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, t.Key)
+	r.finished++
+	e := event{Event: "finished", Key: t.Key, Experiment: t.Experiment, Status: string(rec.Status), WallS: rec.Timing.WallS, Done: r.finished, Total: r.total}
+	if rec.Error != nil {
+		e.Error = *rec.Error
+	}
+	r.event(e, !r.opts.Quiet || rec.Status == record.Failed)
+	switch rec.Status {
+	case record.Failed:
+		r.failed++
+		r.line("%s %s %s: %s", r.color("31", "failed"), t.Experiment, Describe(t.Params), e.Error)
+	case record.Skipped:
+		if r.skipped[e.Error]++; r.skipped[e.Error] == 1 {
+			r.line("%s %s: %s", r.color("33", "skipped"), t.Experiment, e.Error)
+		}
+	}
+	r.step()
+}
+
+// Elsewhere implements schedule.Observer.
+func (r *Reporter) Elsewhere(t plan.Trial) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished++
+	r.event(event{Event: "elsewhere", Key: t.Key, Experiment: t.Experiment}, false)
+	r.step()
+}
+
+// Aside implements schedule.Observer.
+func (r *Reporter) Aside(a store.Aside) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.event(event{Event: "aside", File: a.File, Message: a.Reason}, true)
+	if a.Moved != "" {
+		r.line("%s %s (%s); it is now %s and its trial runs again", r.color("33", "put aside"), a.File, a.Reason, a.Moved)
+	} else {
+		r.line("%s %s (%s)", r.color("33", "ignored"), a.File, a.Reason)
+	}
+}
+
+func (r *Reporter) step() {
+	if r.bar != nil {
+		_ = r.bar.Set(r.finished)
+		r.show()
+		return
+	}
+	r.show()
+}
+
+// show draws the inner progress, or writes a line when it is time for one.
+func (r *Reporter) show() {
+	if r.opts.Quiet {
+		return
+	}
+	if r.bar != nil {
+		what := ""
+		for _, v := range r.running {
+			if what == "" || v < what { // any one, but not a flickering one
+				what = v
+			}
+		}
+		r.bar.Describe(what)
+		return
+	}
+	now := time.Now()
+	if r.total == 0 || now.Sub(r.lastLine) < r.opts.Interval {
+		return
+	}
+	r.lastLine = now
+	left := ""
+	if ran := r.finished - r.cached; ran > 0 && r.finished < r.total {
+		eta := time.Duration(float64(now.Sub(r.start)) / float64(ran) * float64(r.total-r.finished))
+		left = fmt.Sprintf(", about %v left", eta.Round(time.Second))
+	}
+	r.line("%d of %s%s", r.finished, trials(r.total), left)
+}
+
+// Close takes the bar away.
+func (r *Reporter) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bar != nil {
+		_ = r.bar.Clear()
+		r.bar = nil
+	}
+	for reason, n := range r.skipped {
+		if n > 1 && !r.opts.Quiet {
+			r.line("skipped %s for the same reason: %s", trials(n), reason)
+		}
+	}
+}
+
+func (r *Reporter) color(code, s string) string {
+	if !r.opts.Color {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func trials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
+}
+
+// Describe lists parameters as name=value, in the order of their names.
+func Describe(p experiment.Params) string {
+	parts := make([]string, 0, len(p))
+	for name, v := range p {
+		parts = append(parts, name+"="+experiment.FormatValue(v))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"privkern/runner/experiment"
+)
+
+// Identity is everything that determines a trial's result.
+type Identity struct {
+	Experiment    string            `json:"experiment"`
+	ResultVersion int               `json:"result_version"`
+	Params        experiment.Params `json:"params"`
+	Seed          int64             `json:"seed"`
+	Backend       string            `json:"backend"`
+	DType         string            `json:"dtype"`
+	Datasets      map[string]string `json:"datasets"` // name to SHA-256; "" while it is not there
+}
+
+// Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
+// object members in the order of their names, no white space, the shortest
+// digits that read back as the same number.
+func (id Identity) Key() (string, error) {
+	// Written out by hand: a plan of 100,000 trials needs as many keys, and
+	// encoding/json would take most of its time.
+	b := make([]byte, 0, 512)
+	b = append(b, `{"backend":`...)
+	b = appendString(b, id.Backend)
+	b = append(b, `,"datasets":`...)
+	b = appendMembers(b, id.Datasets, func(b []byte, v string) ([]byte, error) { return appendString(b, v), nil }, nil)
+	b = append(b, `,"dtype":`...)
+	b = appendString(b, id.DType)
+	b = append(b, `,"experiment":`...)
+	b = appendString(b, id.Experiment)
+	b = append(b, `,"params":`...)
+	var err error
+	b = appendMembers(b, id.Params, appendValue, &err)
+	if err != nil {
+		return "", fmt.Errorf("the key of a trial of %s: %w", id.Experiment, err)
+	}
+	b = append(b, `,"result_version":`...)
+	b = strconv.AppendInt(b, int64(id.ResultVersion), 10)
+	b = append(b, `,"seed":`...)
+	b = strconv.AppendInt(b, id.Seed, 10)
+	b = append(b, '}')
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// CanonicalParams returns the canonical JSON of parameters: equal settings
+// give equal bytes.
+func CanonicalParams(p experiment.Params) ([]byte, error) {
+	var err error
+	b := appendMembers(nil, p, appendValue, &err)
+	return b, err
+}
+
+func appendMembers[V any](b []byte, m map[string]V, value func([]byte, V) ([]byte, error), failed *error) []byte {
+	b = append(b, '{')
+	for i, k := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, k)
+		b = append(b, ':')
+		var err error
+		if b, err = value(b, m[k]); err != nil && failed != nil {
+			*failed = fmt.Errorf("%q: %w", k, err)
+		}
+	}
+	return append(b, '}')
+}
+
+func appendValue(b []byte, v any) ([]byte, error) {
+	switch x := v.(type) {
+	case string:
+		return appendString(b, x), nil
+	case bool:
+		return strconv.AppendBool(b, x), nil
+	case int:
+		return strconv.AppendInt(b, int64(x), 10), nil
+	case float64:
+		return appendFloat(b, x)
+	case experiment.Points:
+		if x.Values == nil {
+			return strconv.AppendInt(b, int64(x.Count), 10), nil
+		}
+		return appendValue(b, x.Values)
+	case []float64:
+		b = append(b, '[')
+		for i, f := range x {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = appendFloat(b, f); err != nil {
+				return b, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+	return b, fmt.Errorf("a %T cannot be part of a key", v)
+}
+
+// appendFloat writes numbers as encoding/json does, and an infinity as text.
+func appendFloat(b []byte, f float64) ([]byte, error) {
+	switch {
+	case math.IsNaN(f):
+		return b, fmt.Errorf("NaN cannot be part of a key")
+	case math.IsInf(f, 0):
+		return appendString(b, experiment.FormatNumber(f)), nil
+	}
+	raw, err := json.Marshal(f)
+	return append(b, raw...), err
+}
+
+// appendString writes a JSON text.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			raw, _ := json.Marshal(s) // a text always has a JSON form
+			return append(b, raw...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

@@ -1,0 +1,121 @@
+package record_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+var params = experiment.Params{
+	"xi": 0.5, "epsilon": math.Inf(1), "folds": 14, "tiny": 1e-9, "huge": 1e21, "third": 1.0 / 3,
+	"method": "standard", "odd": "a\"b<é", "flag": true,
+	"points": []float64{0, 7.5, 14}, "inducing": experiment.Points{Count: 5}, "explicit": experiment.Points{Values: []float64{5, 20}},
+}
+
+// The key is documented as the SHA-256 of canonical JSON; the fast encoder
+// must agree with what any JSON library makes of the same identity.
+func TestKeyIsSHA256OfCanonicalJSON(t *testing.T) {
+	id := record.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
+		Backend: "cpu", DType: "float64", Datasets: map[string]string{"kung": "abc"}}
+	raw, err := json.Marshal(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var untyped any
+	if err := dec.Decode(&untyped); err != nil {
+		t.Fatal(err)
+	}
+	canonical, err := json.Marshal(untyped) // sorts the members
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(canonical)
+	got, err := id.Key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("key %s, SHA-256 of %s is %s", got, canonical, want)
+	}
+}
+
+func TestKeyDependsOnEveryPartOfTheIdentity(t *testing.T) {
+	base := record.Identity{Experiment: "a/b", ResultVersion: 1, Params: experiment.Params{"x": 1.0}, Backend: "cpu", DType: "float64", Datasets: map[string]string{"d": "1"}}
+	key := func(change func(*record.Identity)) string {
+		id := base
+		change(&id)
+		k, err := id.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	seen := map[string]string{}
+	for name, change := range map[string]func(*record.Identity){
+		"base":       func(*record.Identity) {},
+		"experiment": func(id *record.Identity) { id.Experiment = "a/c" },
+		"version":    func(id *record.Identity) { id.ResultVersion = 2 },
+		"value":      func(id *record.Identity) { id.Params = experiment.Params{"x": math.Nextafter(1, 2)} },
+		"name":       func(id *record.Identity) { id.Params = experiment.Params{"y": 1.0} },
+		"seed":       func(id *record.Identity) { id.Seed = 1 },
+		"backend":    func(id *record.Identity) { id.Backend = "cuda" },
+		"dtype":      func(id *record.Identity) { id.DType = "float32" },
+		"data":       func(id *record.Identity) { id.Datasets = map[string]string{"d": "2"} },
+		"no data":    func(id *record.Identity) { id.Datasets = nil },
+	} {
+		k := key(change)
+		if other, ok := seen[k]; ok {
+			t.Errorf("%s and %s have the same key", name, other)
+		}
+		seen[k] = name
+	}
+}
+
+func TestKeyRefusesNaN(t *testing.T) {
+	if _, err := (record.Identity{Params: experiment.Params{"x": math.NaN()}}).Key(); err == nil {
+		t.Error("NaN became part of a key")
+	}
+}
+
+// A record holds parameters as JSON gives them back, so that a record in
+// memory and one read from disk are the same.
+func TestPlainParamsEqualTheirJSON(t *testing.T) {
+	plain, err := record.PlainParams(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again map[string]any
+	if err := json.Unmarshal(raw, &again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(plain, again) {
+		t.Errorf("%v became %v", plain, again)
+	}
+	if plain["epsilon"] != "inf" || plain["inducing"] != 5.0 {
+		t.Errorf("epsilon %v, inducing %v", plain["epsilon"], plain["inducing"])
+	}
+}
+
+func TestColumnsKeepGaps(t *testing.T) {
+	raw, err := json.Marshal(record.Column{1, math.NaN(), 3})
+	if err != nil || string(raw) != "[1,null,3]" {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	var c record.Column
+	if err := json.Unmarshal(raw, &c); err != nil || c[0] != 1 || !math.IsNaN(c[1]) || c[2] != 3 {
+		t.Errorf("%v, %v", c, err)
+	}
+}

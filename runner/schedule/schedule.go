@@ -1,0 +1,335 @@
+// Package schedule runs the trials of a plan that have no result yet, several
+// at a time. The number of workers and the order never change a result.
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/store"
+	"privkern/runner/trial"
+)
+
+// Runner runs jobs one after another; each worker has one of its own.
+type Runner interface {
+	Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.Progress) (*record.Record, error)
+	Close()
+}
+
+// Retry says which finished trials are run again.
+type Retry string
+
+// Skipped trials are always looked at again: what was missing may be there
+// now.
+const (
+	RetryNone   Retry = ""
+	RetryFailed Retry = "failed"
+	RetryAll    Retry = "all"
+)
+
+// Options say how to run.
+type Options struct {
+	Jobs      int // trials at a time
+	Workers   int // a trial's own parallelism; 0: the cores divided by Jobs
+	Timeout   time.Duration
+	FailFast  bool
+	Retry     Retry
+	Host      record.Provenance
+	NewRunner func() Runner
+	Observer  Observer
+}
+
+// Observer is told what happens. The methods are called one at a time.
+type Observer interface {
+	// Planned is called once: how many trials there are, and how many of them
+	// have a result already.
+	Planned(total, finished int)
+	Started(t plan.Trial)
+	Inner(t plan.Trial, done, total int, what string)
+	Finished(t plan.Trial, r *record.Record)
+	// Elsewhere is called for a trial that another runner has finished.
+	Elsewhere(t plan.Trial)
+	Aside(a store.Aside)
+}
+
+// Summary counts the outcomes.
+type Summary struct {
+	Total   int // trials of this part of the plan
+	OK      int
+	Failed  int
+	Skipped int
+	Cached  int // of these, how many had a result before
+	NotRun  int // left over after an interruption or a failure
+}
+
+// ErrFailFast says that the run was stopped by the first failure.
+var ErrFailFast = errors.New("stopped at the first failed trial (--fail-fast)")
+
+// pollInterval is how often a trial that another runner holds is looked at.
+const pollInterval = 300 * time.Millisecond
+
+// Run runs the trials of the plan at the given positions. The summary holds
+// even where an error is returned: the error of ctx after an interruption,
+// ErrFailFast, or what kept a result from being written.
+func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, experiments *experiment.Registry, data *plan.Datasets, opts Options) (Summary, error) {
+	opts.Jobs = max(1, opts.Jobs)
+	if opts.Workers < 1 {
+		opts.Workers = max(1, runtime.NumCPU()/opts.Jobs)
+	}
+	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts}
+	r.summary.Total = len(indices)
+	pending, err := r.findPending(indices)
+	if err != nil {
+		return r.summary, err
+	}
+	r.observe(func(o Observer) { o.Planned(len(indices), len(indices)-len(pending)) })
+	err = r.work(ctx, pending)
+	sum := r.summary
+	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
+	return sum, err
+}
+
+type run struct {
+	store       *store.Store
+	plan        *plan.Plan
+	experiments *experiment.Registry
+	data        *plan.Datasets
+	opts        Options
+
+	mu       sync.Mutex // guards what follows, and the observer
+	summary  Summary
+	reported int // asides that the observer knows
+}
+
+func (r *run) observe(f func(Observer)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.opts.Observer == nil {
+		return
+	}
+	for _, a := range r.store.Asides()[r.reported:] {
+		r.reported++
+		r.opts.Observer.Aside(a)
+	}
+	f(r.opts.Observer)
+}
+
+// findPending reads what is there, on all cores, and returns the positions
+// that have to be run, in order.
+func (r *run) findPending(indices []int) ([]int, error) {
+	status := make([]record.Status, len(indices))
+	errs := make([]error, max(1, runtime.NumCPU()))
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() {
+			for i := w; i < len(indices); i += len(errs) {
+				rec, ok, err := r.store.Get(r.plan.Trials[indices[i]].Key)
+				if err != nil {
+					errs[w] = err
+					return
+				}
+				if ok {
+					status[i] = rec.Status
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var pending []int
+	for i, index := range indices {
+		if r.wanted(status[i]) {
+			pending = append(pending, index)
+			continue
+		}
+		r.count(status[i])
+		r.summary.Cached++
+	}
+	return pending, nil
+}
+
+// wanted says whether a trial with that stored status is to be run.
+func (r *run) wanted(s record.Status) bool {
+	switch s {
+	case record.OK:
+		return r.opts.Retry == RetryAll
+	case record.Failed:
+		return r.opts.Retry == RetryAll || r.opts.Retry == RetryFailed
+	default:
+		return true
+	}
+}
+
+func (r *run) count(s record.Status) {
+	switch s {
+	case record.OK:
+		r.summary.OK++
+	case record.Failed:
+		r.summary.Failed++
+	case record.Skipped:
+		r.summary.Skipped++
+	}
+}
+
+// work runs the pending trials, first all that are free, then those that other
+// runners held.
+func (r *run) work(parent context.Context, pending []int) error {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	started := time.Now()
+	var (
+		mu   sync.Mutex
+		next int
+		busy []int
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next < len(pending) {
+			next++
+			return pending[next-1], true
+		}
+		return 0, false
+	}
+	var wg sync.WaitGroup
+	for range min(r.opts.Jobs, max(1, len(pending))) {
+		wg.Go(func() {
+			runner := r.opts.NewRunner()
+			defer runner.Close()
+			for ctx.Err() == nil {
+				i, ok := take()
+				if !ok {
+					break
+				}
+				switch done, err := r.one(ctx, runner, i, started); {
+				case err != nil:
+					stop(err)
+				case !done:
+					mu.Lock()
+					busy = append(busy, i)
+					mu.Unlock()
+				}
+			}
+			// What others hold is theirs to finish; it becomes ours only where
+			// they die.
+			for ctx.Err() == nil {
+				mu.Lock()
+				if len(busy) == 0 {
+					mu.Unlock()
+					return
+				}
+				i := busy[0]
+				busy = busy[1:]
+				mu.Unlock()
+				done, err := r.one(ctx, runner, i, started)
+				if err != nil {
+					stop(err)
+				} else if !done {
+					mu.Lock()
+					busy = append(busy, i)
+					mu.Unlock()
+					select {
+					case <-time.After(pollInterval):
+					case <-ctx.Done():
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := parent.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// one runs a trial; done is false where another runner holds it.
+func (r *run) one(ctx context.Context, runner Runner, index int, started time.Time) (done bool, err error) {
+	t := r.plan.Trials[index]
+	unlock, ok, err := r.store.Lock(t.Key)
+	if err != nil || !ok {
+		return false, err
+	}
+	defer unlock()
+	// Another runner may have finished it since the folder was read.
+	if rec, ok, err := r.store.Get(t.Key); err != nil {
+		return false, err
+	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(t.Key, started)) {
+		r.observe(func(o Observer) {
+			r.count(rec.Status)
+			o.Elsewhere(t)
+		})
+		return true, nil
+	}
+	rec, err := r.record(ctx, runner, t)
+	if err != nil {
+		return false, err
+	}
+	if err := r.store.Put(rec); err != nil {
+		return false, fmt.Errorf("the result of %s (%.12s) cannot be written; what was finished before is kept: %w", t.Experiment, t.Key, err)
+	}
+	r.observe(func(o Observer) {
+		r.count(rec.Status)
+		o.Finished(t, rec)
+	})
+	if rec.Status == record.Failed && r.opts.FailFast {
+		return true, ErrFailFast
+	}
+	return true, nil
+}
+
+func (r *run) finishedSince(key string, started time.Time) bool {
+	when, err := r.store.Modified(key)
+	return err == nil && when.After(started)
+}
+
+// record runs a trial and returns its record; an error means that the whole
+// run has to stop.
+func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.Record, error) {
+	e, err := r.experiments.Lookup(t.Experiment)
+	if err != nil {
+		return nil, err
+	}
+	job := trial.Job{
+		Key: t.Key, Experiment: t.Experiment, Params: t.Params, Seed: t.Seed,
+		Backend: r.plan.Backend, DType: r.plan.DType, Workers: r.opts.Workers,
+		Folders: map[string]string{}, Digests: map[string]string{},
+	}
+	if e.Datasets != nil {
+		for _, name := range e.Datasets(t.Params) {
+			d := r.data.Get(name)
+			job.Folders[name], job.Digests[name] = d.Folder, d.Digest
+			if d.Err != nil {
+				rec, err := trial.NewRecord(job, r.opts.Host)
+				if err != nil {
+					return nil, err
+				}
+				return trial.Skip(rec, d.Err.Error()), nil
+			}
+		}
+	}
+	r.observe(func(o Observer) { o.Started(t) })
+	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {
+		r.observe(func(o Observer) { o.Inner(t, done, total, what) })
+	})
+	if err == nil {
+		return rec, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	failed, newErr := trial.NewRecord(job, r.opts.Host)
+	if newErr != nil {
+		return nil, newErr
+	}
+	return trial.Fail(failed, err.Error()), nil
+}

@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package store
+
+import "golang.org/x/sys/unix"
+
+const setLock = unix.F_SETLK

@@ -1,0 +1,350 @@
+// Package store keeps the output folder of a sweep: the frozen plan and one
+// record per trial. The files are the truth. A record is written to a
+// temporary file, synced and renamed, so that it is either whole or absent;
+// what is torn, foreign or of another schema is put aside, reported and run
+// again. Locks on the folder keep two runners from running one trial at the
+// same time; the operating system drops them when a runner dies.
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+)
+
+// Names inside the output folder.
+const (
+	planFile  = "plan.json"
+	trialsDir = "trials"
+	asideDir  = "aside"
+	lockFile  = "lock"
+)
+
+// Store is an output folder. It is safe for concurrent use.
+type Store struct {
+	dir   string
+	locks *locks
+
+	mu    sync.Mutex
+	aside []Aside
+}
+
+// Aside tells of a file that was put aside.
+type Aside struct {
+	File   string // where it was, relative to the output folder
+	Moved  string // where it is now, relative to the output folder
+	Reason string
+}
+
+// Create opens the output folder for writing, making it where it is not there.
+func Create(dir string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Join(dir, trialsDir), 0o777); err != nil {
+		return nil, fmt.Errorf("the output folder cannot be made: %w", err)
+	}
+	l, err := openLocks(filepath.Join(dir, lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("the output folder cannot be written: %w", err)
+	}
+	s := &Store{dir: dir, locks: l}
+	if err := s.removeLeftovers(); err != nil {
+		_ = l.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// removeLeftovers removes temporary files that killed runners left. A trial
+// that is being written is locked, and its file stays.
+func (s *Store) removeLeftovers() error {
+	left, err := filepath.Glob(filepath.Join(s.dir, trialsDir, ".*.tmp"))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		key, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "."), ".")
+		unlock, ok, err := s.locks.try(key)
+		if err != nil {
+			return err
+		}
+		if ok {
+			_ = os.Remove(path) // another runner may have done it
+			unlock()
+		}
+	}
+	return nil
+}
+
+// Open opens an existing output folder for reading.
+func Open(dir string) (*Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, planFile)); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s is not the output folder of a sweep: it has no %s", dir, planFile)
+		}
+		return nil, err
+	}
+	return &Store{dir: dir}, nil
+}
+
+// Close gives back the locks.
+func (s *Store) Close() error {
+	if s.locks == nil {
+		return nil
+	}
+	return s.locks.close()
+}
+
+// Dir returns the output folder.
+func (s *Store) Dir() string { return s.dir }
+
+// PlanMismatchError says that the folder holds another sweep's plan.
+type PlanMismatchError struct {
+	Dir        string
+	Difference string
+}
+
+func (e *PlanMismatchError) Error() string {
+	return fmt.Sprintf("%s holds the plan of another sweep (%s); use another --out, or --replan to replace the plan and keep the finished trials that both have", e.Dir, e.Difference)
+}
+
+// FreezePlan writes the plan, or checks it against the one that is there.
+// With replace, another plan is put aside and replaced.
+func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
+	path := filepath.Join(s.dir, planFile)
+	unlock, err := s.locks.wait("plan")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if raw, err := os.ReadFile(path); err == nil {
+		old, err := plan.Parse(raw, experiments)
+		switch {
+		case err != nil && !replace:
+			return fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it", path, err)
+		case err == nil && old.Digest == p.Digest:
+			if err := sameData(old, p); err != nil {
+				return err
+			}
+			if slices.Equal(old.Tables, p.Tables) && maps.Equal(old.Datasets, p.Datasets) {
+				return nil // nothing to write
+			}
+		case err == nil && !replace:
+			return &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
+		default:
+			if err := s.setAside(planFile, "replaced by another plan"); err != nil {
+				return err
+			}
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	raw, err := encodePlan(p)
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, raw)
+}
+
+// sameData refuses to go on with other data than the plan began with. A data
+// set that was missing and is there now is no conflict.
+func sameData(old, next *plan.Plan) error {
+	for name, was := range old.Datasets {
+		if now := next.Datasets[name]; was != "" && now != "" && was != now {
+			return fmt.Errorf("the data set %q has changed since the plan was made (SHA-256 %.12s, now %.12s); use another --out", name, was, now)
+		}
+	}
+	return nil
+}
+
+// encodePlan writes the plan with one trial a line, so that it can be looked
+// at with line tools and does not need a second copy in memory.
+func encodePlan(p *plan.Plan) ([]byte, error) {
+	head := *p
+	head.Trials = nil
+	raw, err := json.MarshalIndent(&head, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSuffix(string(raw), "null\n}")
+	out := make([]byte, 0, len(text)+len(p.Trials)*256)
+	out = append(out, text...)
+	out = append(out, '[')
+	for i, t := range p.Trials {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		params, err := record.CanonicalParams(t.Params)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, "\n  "...)
+		out = fmt.Appendf(out, `{"key":%q,"experiment":%q,"seed":%d,"params":`, t.Key, t.Experiment, t.Seed)
+		out = append(out, params...)
+		out = append(out, '}')
+	}
+	out = append(out, "\n ]\n}\n"...)
+	return out, nil
+}
+
+// ReadPlan reads the frozen plan.
+func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
+	raw, err := os.ReadFile(filepath.Join(s.dir, planFile))
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Parse(raw, experiments)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, planFile), err)
+	}
+	return p, nil
+}
+
+func trialPath(key string) string { return filepath.Join(trialsDir, key+".json") }
+
+// Get reads the record of a trial; ok is false where there is none. A file
+// that is no record of that trial is put aside (where the store was opened for
+// writing) and counts as none.
+func (s *Store) Get(key string) (r *record.Record, ok bool, err error) {
+	raw, err := os.ReadFile(filepath.Join(s.dir, trialPath(key)))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	r, problem := parseRecord(raw, key)
+	if problem != "" {
+		if s.locks == nil {
+			s.note(Aside{File: trialPath(key), Reason: problem})
+			return nil, false, nil
+		}
+		return nil, false, s.setAside(trialPath(key), problem)
+	}
+	return r, true, nil
+}
+
+func parseRecord(raw []byte, key string) (*record.Record, string) {
+	var r record.Record
+	switch err := json.Unmarshal(raw, &r); {
+	case len(raw) == 0:
+		return nil, "the file is empty"
+	case err != nil:
+		return nil, "not a whole record: " + err.Error()
+	case r.Schema != record.Schema:
+		return nil, fmt.Sprintf("a record of schema %d, not %d", r.Schema, record.Schema)
+	case r.Key != key:
+		return nil, fmt.Sprintf("the record of another trial (%.12s)", r.Key)
+	case r.Status != record.OK && r.Status != record.Failed && r.Status != record.Skipped:
+		return nil, fmt.Sprintf("unknown status %q", r.Status)
+	}
+	return &r, ""
+}
+
+// Put writes a record durably: when it returns, the record survives a crash of
+// the machine.
+func (s *Store) Put(r *record.Record) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("the record of trial %.12s cannot be written as JSON: %w", r.Key, err)
+	}
+	return WriteFile(filepath.Join(s.dir, trialPath(r.Key)), append(raw, '\n'))
+}
+
+// Lock takes the lock of a trial, without waiting; ok is false where another
+// runner holds it.
+func (s *Store) Lock(key string) (unlock func(), ok bool, err error) {
+	return s.locks.try(key)
+}
+
+// Asides returns the files that were put aside since the store was opened.
+func (s *Store) Asides() []Aside {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Aside(nil), s.aside...)
+}
+
+func (s *Store) note(a Aside) {
+	s.mu.Lock()
+	s.aside = append(s.aside, a)
+	s.mu.Unlock()
+}
+
+func (s *Store) setAside(file, reason string) error {
+	if err := os.MkdirAll(filepath.Join(s.dir, asideDir), 0o777); err != nil {
+		return fmt.Errorf("%s cannot be used (%s) nor put aside: %w", file, reason, err)
+	}
+	moved := filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano()))
+	if err := os.Rename(filepath.Join(s.dir, file), filepath.Join(s.dir, moved)); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // another runner was faster
+		}
+		return fmt.Errorf("%s cannot be used (%s) nor put aside: %w", file, reason, err)
+	}
+	s.note(Aside{File: file, Moved: moved, Reason: reason})
+	return nil
+}
+
+// WriteFile writes a file durably: to a temporary file beside it, synced, then
+// renamed. On an error the old file, if any, is as it was.
+func WriteFile(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename durable. File systems that cannot sync a folder are
+// none where that would help.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
+		return err
+	}
+	return nil
+}
+
+// Modified tells when the record of a trial was written.
+func (s *Store) Modified(key string) (time.Time, error) {
+	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}

@@ -1,0 +1,430 @@
+// Package sweep reads sweep files and expands them into settings of trials.
+//
+// A sweep file is YAML. It names an experiment, parameters that stay fixed,
+// and parameters that vary: sweep is a product of lists, zip pairs lists of
+// equal length, cases is a union of explicit settings. A file may hold several
+// such blocks under runs. Everything is checked before anything runs; every
+// error names the file, the line and the column.
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"privkern/runner/experiment"
+)
+
+// maxFileBytes bounds a sweep file; a larger one is surely not a sweep file.
+const maxFileBytes = 4 << 20
+
+// File is a sweep file as it is written. The JSON Schema is made from these
+// types (see [Schema]).
+type File struct {
+	Title  string `json:"title,omitempty" jsonschema_description:"What the sweep is; shown above its tables."`
+	Block  `json:",inline"`
+	Runs   []Block  `json:"runs,omitempty" jsonschema_description:"Several blocks, each with an experiment of its own."`
+	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
+}
+
+// Block is one experiment with its settings.
+type Block struct {
+	Experiment string           `json:"experiment,omitempty" jsonschema_description:"Name of the experiment; see run list."`
+	Params     map[string]any   `json:"params,omitempty" jsonschema_description:"Parameters that stay fixed."`
+	Sweep      map[string]any   `json:"sweep,omitempty" jsonschema_description:"Parameters that vary: a list each, or linspace(a,b,n) or logspace(a,b,n); all combinations are run."`
+	Zip        map[string]any   `json:"zip,omitempty" jsonschema_description:"Parameters that vary together: lists of equal length, paired."`
+	Cases      []map[string]any `json:"cases,omitempty" jsonschema_description:"Explicit settings, each a map of parameters."`
+	Seeds      any              `json:"seeds,omitempty" jsonschema_description:"Seeds: one number, a list, or a range such as 0..19."`
+}
+
+var (
+	fileKeys  = []string{"title", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables"}
+	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
+)
+
+// Error is a mistake in a sweep file, with its place.
+type Error struct {
+	File         string
+	Line, Column int
+	Source       string // the line of the file
+	Err          error
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
+	if e.Source != "" {
+		s += fmt.Sprintf("\n  %s\n  %s^", e.Source, strings.Repeat(" ", max(0, e.Column-1)))
+	}
+	return s
+}
+
+// Unwrap returns the mistake without its place.
+func (e *Error) Unwrap() error { return e.Err }
+
+// value is a parameter's value with its place in the file.
+type value struct {
+	v  any
+	at *token.Token
+}
+
+// axis is a parameter with the values that it takes.
+type axis struct {
+	name   string
+	at     *token.Token
+	values []value
+}
+
+// block is a Block that has been read, with places for later errors.
+type block struct {
+	exp    *experiment.Experiment
+	params []axis // one value each
+	sweep  []axis
+	zip    []axis
+	cases  [][]axis // one value each
+	seeds  []int64
+	at     *token.Token
+}
+
+// Sweep is a sweep file that has been read and checked against the
+// experiments; Expand turns it into settings.
+type Sweep struct {
+	Title  string
+	Path   string
+	Tables []string
+	Source []byte
+	blocks []*block
+	reader *reader
+}
+
+// Names answers which experiments and tables exist.
+type Names struct {
+	Experiments *experiment.Registry
+	Tables      []string
+}
+
+// ReadFile reads and checks a sweep file.
+func ReadFile(path string, names Names) (*Sweep, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, not a sweep file", path)
+	}
+	if info.Size() > maxFileBytes {
+		return nil, fmt.Errorf("%s has %d bytes; a sweep file has at most %d", path, info.Size(), maxFileBytes)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
+	}
+	return Read(path, src, names)
+}
+
+// Read checks the text of a sweep file; path is used in errors only.
+func Read(path string, src []byte, names Names) (s *Sweep, err error) {
+	r := &reader{path: path, lines: strings.Split(string(src), "\n"), names: names}
+	file, err := parser.ParseBytes(src, 0)
+	if err != nil {
+		var se yaml.Error
+		if errors.As(err, &se) && se.GetToken() != nil {
+			return nil, r.errorAt(se.GetToken(), errors.New(se.GetMessage()))
+		}
+		return nil, &Error{File: path, Line: 1, Column: 1, Err: err}
+	}
+	if len(file.Docs) > 1 && file.Docs[1].Body != nil {
+		return nil, r.errorAt(file.Docs[1].Body.GetToken(), errors.New("a sweep file is one YAML document; put several experiments under runs"))
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil, &Error{File: path, Line: 1, Column: 1, Err: errors.New("the file is empty; see `run help sweep-files`")}
+	}
+	s, err = r.file(file.Docs[0].Body)
+	if err != nil {
+		return nil, err
+	}
+	s.Path, s.Source, s.reader = path, src, r
+	return s, nil
+}
+
+// reader walks the YAML tree and keeps what errors need.
+type reader struct {
+	path  string
+	lines []string
+	names Names
+}
+
+func (r *reader) errorAt(t *token.Token, err error) error {
+	e := &Error{File: r.path, Line: 1, Column: 1, Err: err}
+	if t != nil && t.Position != nil {
+		e.Line, e.Column = t.Position.Line, t.Position.Column
+	}
+	if e.Line >= 1 && e.Line <= len(r.lines) {
+		e.Source = strings.TrimRight(r.lines[e.Line-1], "\r")
+	}
+	return e
+}
+
+func (r *reader) file(n ast.Node) (*Sweep, error) {
+	s := &Sweep{}
+	b := &block{at: n.GetToken(), seeds: []int64{0}}
+	var runs []*block
+	var fields []string
+	err := r.each(n, "a sweep file", fileKeys, func(key string, k *token.Token, v ast.Node) error {
+		switch key {
+		case "title":
+			t, err := r.text(v, "title")
+			s.Title = t
+			return err
+		case "tables":
+			return r.list(v, "tables", func(e ast.Node) error {
+				name, err := r.text(e, "a table's name")
+				if err != nil {
+					return err
+				}
+				if !contains(r.names.Tables, name) {
+					return r.errorAt(e.GetToken(), experiment.Unknown("table", name, r.names.Tables))
+				}
+				s.Tables = append(s.Tables, name)
+				return nil
+			})
+		case "runs":
+			return r.list(v, "runs", func(e ast.Node) error {
+				rb := &block{at: e.GetToken(), seeds: []int64{0}}
+				if err := r.experimentOf(rb, e); err != nil {
+					return err
+				}
+				err := r.each(e, "an entry of runs", blockKeys, func(key string, k *token.Token, v ast.Node) error {
+					return r.blockField(rb, key, k, v)
+				})
+				runs = append(runs, rb)
+				return err
+			})
+		default:
+			if len(fields) == 0 {
+				if err := r.experimentOf(b, n); err != nil {
+					return err
+				}
+			}
+			fields = append(fields, key)
+			return r.blockField(b, key, k, v)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(fields) > 0 && len(runs) > 0:
+		return nil, r.errorAt(n.GetToken(), fmt.Errorf("the file has both runs and %s at the top; put the latter under runs", fields[0]))
+	case len(runs) > 0:
+		s.blocks = runs
+	case len(fields) > 0:
+		s.blocks = []*block{b}
+	case len(s.Tables) == 0:
+		return nil, r.errorAt(n.GetToken(), errors.New("nothing to run: the file has no experiment, no runs and no tables"))
+	}
+	for _, b := range s.blocks {
+		if err := r.checkBlock(b); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// experimentOf looks ahead for the experiment, which decides what the other
+// fields may hold.
+func (r *reader) experimentOf(b *block, n ast.Node) error {
+	err := r.each(n, "an entry of runs", nil, func(key string, _ *token.Token, v ast.Node) error {
+		if key != "experiment" {
+			return nil
+		}
+		name, err := r.text(v, "experiment")
+		if err != nil {
+			return err
+		}
+		e, err := r.names.Experiments.Lookup(name)
+		if err != nil {
+			return r.errorAt(v.GetToken(), err)
+		}
+		b.exp = e
+		return nil
+	})
+	if err == nil && b.exp == nil {
+		return r.errorAt(n.GetToken(), errors.New("no experiment is named; add a line such as `experiment: privacygp/example1`"))
+	}
+	return err
+}
+
+func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) error {
+	switch key {
+	case "params":
+		return r.each(v, "params", nil, func(name string, at *token.Token, v ast.Node) error {
+			a, err := r.single(b, name, at, v)
+			b.params = append(b.params, a)
+			return err
+		})
+	case "sweep":
+		return r.each(v, "sweep", nil, func(name string, at *token.Token, v ast.Node) error {
+			// zip and cases may also stand inside sweep: no parameter has
+			// these names.
+			if name == "zip" || name == "cases" {
+				return r.blockField(b, name, at, v)
+			}
+			a, err := r.axis(b, name, at, v)
+			b.sweep = append(b.sweep, a)
+			return err
+		})
+	case "zip":
+		if b.zip != nil {
+			return r.errorAt(k, errors.New("zip is given twice"))
+		}
+		return r.each(v, "zip", nil, func(name string, at *token.Token, v ast.Node) error {
+			a, err := r.axis(b, name, at, v)
+			if err == nil && len(b.zip) > 0 && len(a.values) != len(b.zip[0].values) {
+				err = r.errorAt(at, fmt.Errorf("zip pairs lists of equal length, but %q has %d values and %q has %d", name, len(a.values), b.zip[0].name, len(b.zip[0].values)))
+			}
+			b.zip = append(b.zip, a)
+			return err
+		})
+	case "cases":
+		return r.list(v, "cases", func(e ast.Node) error {
+			var c []axis
+			err := r.each(e, "a case", nil, func(name string, at *token.Token, v ast.Node) error {
+				a, err := r.single(b, name, at, v)
+				c = append(c, a)
+				return err
+			})
+			b.cases = append(b.cases, c)
+			return err
+		})
+	case "seeds":
+		raw, err := r.raw(v)
+		if err != nil {
+			return err
+		}
+		if b.seeds, err = ParseSeeds(raw); err != nil {
+			return r.errorAt(v.GetToken(), err)
+		}
+	}
+	return nil
+}
+
+// single reads one value of a parameter.
+func (r *reader) single(b *block, name string, at *token.Token, v ast.Node) (axis, error) {
+	a := axis{name: name, at: at}
+	p, err := b.exp.Param(name)
+	if err != nil {
+		return a, r.errorAt(at, fmt.Errorf("%s: %w", b.exp.Name, err))
+	}
+	raw, err := r.raw(v)
+	if err != nil {
+		return a, err
+	}
+	if l, ok := raw.([]any); ok && p.Kind != experiment.Numbers && p.Kind != experiment.CountOrNumbers {
+		return a, r.errorAt(v.GetToken(), fmt.Errorf("parameter %q takes one value here, not a list of %d; lists go under sweep", name, len(l)))
+	}
+	c, err := p.Convert(raw)
+	if err != nil {
+		return a, r.errorAt(v.GetToken(), err)
+	}
+	a.values = []value{{v: c, at: v.GetToken()}}
+	return a, nil
+}
+
+// axis reads the list of values of a parameter that varies.
+func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis, error) {
+	a := axis{name: name, at: at}
+	p, err := b.exp.Param(name)
+	if err != nil {
+		return a, r.errorAt(at, fmt.Errorf("%s: %w", b.exp.Name, err))
+	}
+	if s, ok := v.(*ast.StringNode); ok {
+		raws, isSpace, err := space(s.Value)
+		if err != nil {
+			return a, r.errorAt(v.GetToken(), err)
+		}
+		if isSpace {
+			for _, raw := range raws {
+				c, err := p.Convert(raw)
+				if err != nil {
+					return a, r.errorAt(v.GetToken(), err)
+				}
+				a.values = append(a.values, value{v: c, at: v.GetToken()})
+			}
+			return a, nil
+		}
+	}
+	seq, ok := v.(*ast.SequenceNode)
+	if !ok {
+		return a, r.errorAt(v.GetToken(), fmt.Errorf("parameter %q varies here and needs a list, linspace(a,b,n) or logspace(a,b,n); a single value goes under params", name))
+	}
+	if len(seq.Values) == 0 {
+		return a, r.errorAt(v.GetToken(), fmt.Errorf("the list of values of %q is empty", name))
+	}
+	for _, e := range seq.Values {
+		raw, err := r.raw(e)
+		if err != nil {
+			return a, err
+		}
+		if s, ok := raw.(string); ok {
+			if raws, isSpace, err := space(s); isSpace || err != nil {
+				if err != nil {
+					return a, r.errorAt(e.GetToken(), err)
+				}
+				for _, raw := range raws {
+					c, err := p.Convert(raw)
+					if err != nil {
+						return a, r.errorAt(e.GetToken(), err)
+					}
+					a.values = append(a.values, value{v: c, at: e.GetToken()})
+				}
+				continue
+			}
+		}
+		c, err := p.Convert(raw)
+		if err != nil {
+			return a, r.errorAt(e.GetToken(), err)
+		}
+		a.values = append(a.values, value{v: c, at: e.GetToken()})
+	}
+	return a, nil
+}
+
+// checkBlock refuses parameters that are given in two places.
+func (r *reader) checkBlock(b *block) error {
+	where := map[string]string{}
+	for _, part := range []struct {
+		name string
+		axes []axis
+	}{{"params", b.params}, {"sweep", b.sweep}, {"zip", b.zip}} {
+		for _, a := range part.axes {
+			if w := where[a.name]; w != "" {
+				return r.errorAt(a.at, fmt.Errorf("parameter %q is given under %s and under %s", a.name, w, part.name))
+			}
+			where[a.name] = part.name
+		}
+	}
+	for _, c := range b.cases {
+		for _, a := range c {
+			// A case may override params: that is what explicit settings are.
+			if w := where[a.name]; w == "sweep" || w == "zip" {
+				return r.errorAt(a.at, fmt.Errorf("parameter %q is given under %s and in a case", a.name, w))
+			}
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}

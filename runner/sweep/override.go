@@ -1,0 +1,118 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+)
+
+// Override replaces what the sweep says of a parameter, from the command
+// line's name=v1,v2. It applies to every block whose experiment has that
+// parameter; several values are swept over. Brackets keep a list together
+// (inducing_points=[5,20,35]); linspace(a,b,n) and logspace(a,b,n) are known.
+func (s *Sweep) Override(assignment string) error {
+	name, text, ok := strings.Cut(assignment, "=")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not of the form name=value", assignment)
+	}
+	var known []string
+	applied := false
+	for _, b := range s.blocks {
+		known = append(known, b.exp.ParamNames()...)
+		p, err := b.exp.Param(name)
+		if err != nil {
+			continue
+		}
+		values, err := parseValues(p, text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", assignment, err)
+		}
+		b.override(name, values)
+		applied = true
+	}
+	if !applied {
+		if len(s.blocks) == 0 {
+			return fmt.Errorf("%s: the sweep has no experiment that takes parameters", assignment)
+		}
+		return fmt.Errorf("%s: %w", assignment, experiment.Unknown("parameter", name, known))
+	}
+	return nil
+}
+
+// SetSeeds replaces the seeds of all blocks.
+func (s *Sweep) SetSeeds(seeds []int64) {
+	for _, b := range s.blocks {
+		b.seeds = seeds
+	}
+}
+
+func (b *block) override(name string, values []value) {
+	drop := func(axes []axis) []axis {
+		return slices.DeleteFunc(slices.Clone(axes), func(a axis) bool { return a.name == name })
+	}
+	b.params, b.sweep, b.zip = drop(b.params), drop(b.sweep), drop(b.zip)
+	for i := range b.cases {
+		b.cases[i] = drop(b.cases[i])
+	}
+	a := axis{name: name, values: values}
+	if len(values) == 1 {
+		b.params = append(b.params, a)
+	} else {
+		b.sweep = append(b.sweep, a)
+	}
+}
+
+// parseValues reads the right side of an override.
+func parseValues(p *experiment.Param, text string) ([]value, error) {
+	var out []value
+	for _, part := range SplitList(text) {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			return nil, errors.New("an empty value")
+		}
+		raws, isSpace, err := space(part)
+		if err != nil {
+			return nil, err
+		}
+		if !isSpace {
+			raws = []any{part}
+		}
+		for _, raw := range raws {
+			c, err := p.Convert(raw)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, value{v: c})
+		}
+	}
+	return out, nil
+}
+
+// SplitList splits at commas that are not inside brackets or parentheses.
+func SplitList(s string) []string {
+	var parts []string
+	depth, start := 0, 0
+	for i, c := range s {
+		switch c {
+		case '[', '(':
+			depth++
+		case ']', ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				parts = append(parts, s[start:i])
+				start = i + 1
+			}
+		}
+	}
+	return append(parts, s[start:])
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,123 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxValues bounds what one linspace, logspace or range of seeds makes.
+const maxValues = 1_000_000
+
+var spaceCall = regexp.MustCompile(`^\s*([A-Za-z]+space)\s*\((.*)\)\s*$`)
+
+// space evaluates linspace(a,b,n) and logspace(a,b,n), which mean what they
+// mean in NumPy and MATLAB: n values from a to b inclusive, equally spaced, or
+// 10 to the power of these. isSpace is false where s is something else.
+func space(s string) (values []any, isSpace bool, err error) {
+	m := spaceCall.FindStringSubmatch(s)
+	if m == nil {
+		return nil, false, nil
+	}
+	if m[1] != "linspace" && m[1] != "logspace" {
+		return nil, true, fmt.Errorf("unknown function %q; linspace(a,b,n) and logspace(a,b,n) are known", m[1])
+	}
+	args := strings.Split(m[2], ",")
+	if len(args) != 3 {
+		return nil, true, fmt.Errorf("%s takes three arguments, first, last and count, not %d", m[1], len(args))
+	}
+	a, errA := strconv.ParseFloat(strings.TrimSpace(args[0]), 64)
+	b, errB := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
+	n, errN := strconv.Atoi(strings.TrimSpace(args[2]))
+	if errA != nil || errB != nil || math.IsInf(a-b, 0) || math.IsNaN(a-b) {
+		return nil, true, fmt.Errorf("%q: the first two arguments must be finite numbers", s)
+	}
+	if errN != nil || n < 1 || n > maxValues {
+		return nil, true, fmt.Errorf("%q: the count must be a whole number from 1 to %d", s, maxValues)
+	}
+	for i := range n {
+		v := a
+		if n > 1 {
+			// The ends are exact, and so is the middle of a symmetric range.
+			v = (a*float64(n-1-i) + b*float64(i)) / float64(n-1)
+		}
+		if m[1] == "logspace" {
+			v = math.Pow(10, v)
+		}
+		values = append(values, v)
+	}
+	return values, true, nil
+}
+
+// ParseSeeds reads one seed, a list of seeds, or a range "0..19" (inclusive).
+// Seeds are whole numbers from 0 up.
+func ParseSeeds(raw any) ([]int64, error) {
+	var out []int64
+	seen := map[int64]bool{}
+	add := func(v int64) error {
+		if v < 0 {
+			return fmt.Errorf("seed %d is negative", v)
+		}
+		if seen[v] {
+			return fmt.Errorf("seed %d is given twice", v)
+		}
+		if len(out) >= maxValues {
+			return fmt.Errorf("more than %d seeds", maxValues)
+		}
+		seen[v] = true
+		out = append(out, v)
+		return nil
+	}
+	var one func(raw any) error
+	one = func(raw any) error {
+		switch v := raw.(type) {
+		case int:
+			return add(int64(v))
+		case int64:
+			return add(v)
+		case uint64:
+			if v > math.MaxInt64 {
+				return fmt.Errorf("seed %d is too large", v)
+			}
+			return add(int64(v))
+		case []any:
+			for _, e := range v {
+				if err := one(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		case string:
+			for part := range strings.SplitSeq(v, ",") {
+				low, high, isRange := strings.Cut(strings.TrimSpace(part), "..")
+				a, err := strconv.ParseInt(strings.TrimSpace(low), 10, 64)
+				b := a
+				if err == nil && isRange {
+					b, err = strconv.ParseInt(strings.TrimSpace(high), 10, 64)
+				}
+				if err != nil || b < a {
+					return fmt.Errorf("%q are not seeds; write 7, [0, 1, 2] or 0..19", part)
+				}
+				if b-a >= maxValues {
+					return fmt.Errorf("%q are more than %d seeds", part, maxValues)
+				}
+				for s := a; s <= b; s++ {
+					if err := add(s); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}
+		return fmt.Errorf("%v are not seeds; write 7, [0, 1, 2] or 0..19", raw)
+	}
+	if err := one(raw); err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("the list of seeds is empty")
+	}
+	return out, nil
+}

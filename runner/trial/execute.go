@@ -1,0 +1,183 @@
+// Package trial runs one trial of an experiment and makes its record.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Job is one trial to be run. It can be sent to another process as JSON.
+type Job struct {
+	Key        string            `json:"key"`
+	Experiment string            `json:"experiment"`
+	Params     experiment.Params `json:"params"`
+	Seed       int64             `json:"seed"`
+	Backend    string            `json:"backend"`
+	DType      string            `json:"dtype"`
+	Workers    int               `json:"workers"`
+	// Folders and Digests are those of the data sets that the trial reads.
+	Folders map[string]string `json:"folders"`
+	Digests map[string]string `json:"digests"`
+	Secure  bool              `json:"secure"`
+}
+
+// Progress reports the inner progress of a trial.
+type Progress func(done, total int, what string)
+
+// NewRecord returns the record of the job before anything has happened.
+func NewRecord(job Job, host record.Provenance) (*record.Record, error) {
+	params, err := record.PlainParams(job.Params)
+	if err != nil {
+		return nil, err
+	}
+	host.Datasets = job.Digests
+	if host.Datasets == nil {
+		host.Datasets = map[string]string{}
+	}
+	return &record.Record{
+		Schema: record.Schema, Key: job.Key, Experiment: job.Experiment, Params: params, Seed: job.Seed,
+		Backend: job.Backend, DType: job.DType,
+		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{}, Warnings: []string{},
+		Provenance: host,
+	}, nil
+}
+
+// Fail turns a record into that of a failed trial.
+func Fail(r *record.Record, reason string) *record.Record {
+	r.Status, r.Error = record.Failed, &reason
+	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]record.Column{}
+	return r
+}
+
+// Skip turns a record into that of a skipped trial.
+func Skip(r *record.Record, reason string) *record.Record {
+	r.Status, r.Error = record.Skipped, &reason
+	return r
+}
+
+// Execute runs the job in this process. It returns an error only where ctx
+// ended; whatever goes wrong with the trial itself is in the record.
+func Execute(ctx context.Context, e *experiment.Experiment, job Job, host record.Provenance, progress Progress) (*record.Record, error) {
+	r, err := NewRecord(job, host)
+	if err != nil {
+		return nil, err
+	}
+	if progress == nil {
+		progress = func(int, int, string) {}
+	}
+	resetPeakRSS()
+	wall, cpu := time.Now(), cpuSeconds()
+	result, err := run(ctx, e, &experiment.Trial{
+		Params: job.Params, Seed: job.Seed, Backend: job.Backend, DType: job.DType, Workers: max(1, job.Workers),
+		Dataset:  func(name string) string { return job.Folders[name] },
+		Progress: progress,
+		Stream:   streams(job),
+		Secure:   job.Secure,
+	})
+	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: cpuSeconds() - cpu, PeakRSSBytes: peakRSS()}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r.Timing = timing
+	if err != nil {
+		return Fail(r, err.Error()), nil
+	}
+	r.Status = record.OK
+	r.Metrics = result.Metrics
+	if r.Metrics == nil {
+		r.Metrics = map[string]float64{}
+	}
+	for name, s := range result.Series {
+		columns := make(map[string]record.Column, len(s))
+		for k, v := range s {
+			columns[k] = v
+		}
+		r.Series[name] = columns
+	}
+	r.Warnings = append(r.Warnings, result.Warnings...)
+	if result.Privacy != nil {
+		p := *result.Privacy
+		p.RNG = "seeded"
+		if job.Secure {
+			p.RNG = "secure"
+		}
+		if p.Notes == nil {
+			p.Notes = []string{}
+		}
+		r.Privacy = &p
+	}
+	if problem := invalid(e, result); problem != "" {
+		return Fail(r, problem), nil
+	}
+	return r, nil
+}
+
+// run calls the experiment and turns a panic into an error.
+func run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial) (result *experiment.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("a defect in %s: panic: %v\n%s", e.Name, p, shortStack())
+		}
+	}()
+	result, err = e.Run(ctx, t)
+	if err == nil && result == nil {
+		err = errors.New("the experiment returned no result")
+	}
+	return result, err
+}
+
+// shortStack keeps the part of the stack below the panic.
+func shortStack() string {
+	lines := strings.Split(string(debug.Stack()), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "panic(") {
+			lines = lines[min(i+2, len(lines)):]
+			break
+		}
+	}
+	return strings.Join(lines[:min(12, len(lines))], "\n")
+}
+
+// invalid says what is wrong with a result, or returns "".
+func invalid(e *experiment.Experiment, r *experiment.Result) string {
+	for name, v := range r.Metrics {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprintf("the metric %s is %v", name, v)
+		}
+		if !documented(e, name) {
+			return fmt.Sprintf("a defect in %s: the metric %q is not documented", e.Name, name)
+		}
+	}
+	for name, s := range r.Series {
+		n := -1
+		for column, v := range s {
+			if n >= 0 && len(v) != n {
+				return fmt.Sprintf("a defect in %s: the columns of the series %s have different lengths", e.Name, name)
+			}
+			n = len(v)
+			for i, f := range v {
+				if math.IsInf(f, 0) {
+					return fmt.Sprintf("the series %s, column %s, is %v at position %d", name, column, f, i)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func documented(e *experiment.Experiment, name string) bool {
+	for _, m := range e.Metrics {
+		if m.Name == name || strings.HasSuffix(m.Name, "*") && strings.HasPrefix(name, strings.TrimSuffix(m.Name, "*")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package trial
+
+import (
+	cryptorand "crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+)
+
+// streams returns the function that gives the random stream of a purpose. A
+// stream is ChaCha8, a cipher in counter mode, whose key is the SHA-256 of
+// (seed, experiment, purpose): it depends on nothing else, above all not on
+// which trials ran before.
+func streams(job Job) func(purpose string) *rand.Rand {
+	if job.Secure {
+		return func(string) *rand.Rand { return rand.New(entropy{}) }
+	}
+	return func(purpose string) *rand.Rand {
+		key := sha256.Sum256(fmt.Appendf(nil, "privkern stream 1\n%d\n%s\n%s\n", job.Seed, job.Experiment, purpose))
+		return rand.New(rand.NewChaCha8(key))
+	}
+}
+
+// entropy is the operating system's entropy source.
+type entropy struct{}
+
+func (entropy) Uint64() uint64 {
+	var b [8]byte
+	// Read never fails: the Go runtime ends the process where there is no
+	// entropy.
+	_, _ = cryptorand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,117 @@
+// Package worker runs trials in processes of their own, so that one that
+// crashes, is killed for memory or never ends costs its own result only, and
+// so that processor time and memory are measured per trial.
+//
+// A worker process reads jobs as JSON lines from its standard input and writes
+// messages as JSON lines to file descriptor 3. It ends when its input ends:
+// when the runner dies, its workers do.
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/trial"
+)
+
+// messagesFD is the descriptor that messages go to: standard output stays free
+// for what a library may print.
+const messagesFD = 3
+
+// message is what a worker sends: progress of the current job, or its record.
+type message struct {
+	Done   int            `json:"done,omitempty"`
+	Total  int            `json:"total,omitempty"`
+	What   string         `json:"what,omitempty"`
+	Record *record.Record `json:"record,omitempty"`
+}
+
+// progressInterval is the least time between two progress messages.
+const progressInterval = 100 * time.Millisecond
+
+// Serve is the main function of a worker process. It returns when the input
+// ends.
+func Serve(ctx context.Context, experiments *experiment.Registry, host record.Provenance) error {
+	out := os.NewFile(messagesFD, "messages")
+	if out == nil {
+		return errors.New("this command is started by the runner, not by hand")
+	}
+	jobs := make(chan trial.Job)
+	readErr := make(chan error, 1)
+	go func() {
+		err := readJobs(os.Stdin, experiments, jobs)
+		readErr <- err
+		// A running trial has nobody left to report to.
+		if errors.Is(err, io.EOF) {
+			os.Exit(0)
+		}
+	}()
+	for {
+		select {
+		case err := <-readErr:
+			return err
+		case job := <-jobs:
+			if err := serve(ctx, out, experiments, job, host); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func readJobs(in io.Reader, experiments *experiment.Registry, jobs chan<- trial.Job) error {
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		var job trial.Job
+		if err := json.Unmarshal(line, &job); err != nil {
+			return fmt.Errorf("a job that is not JSON: %w", err)
+		}
+		e, err := experiments.Lookup(job.Experiment)
+		if err != nil {
+			return err
+		}
+		if job.Params, err = e.Resolve(job.Params); err != nil {
+			return err
+		}
+		jobs <- job
+	}
+}
+
+func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, job trial.Job, host record.Provenance) error {
+	e, err := experiments.Lookup(job.Experiment)
+	if err != nil {
+		return err
+	}
+	var last time.Time
+	r, err := trial.Execute(ctx, e, job, host, func(done, total int, what string) {
+		if now := time.Now(); now.Sub(last) >= progressInterval {
+			last = now
+			// A lost progress message loses nothing.
+			_ = send(out, message{Done: done, Total: total, What: what})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return send(out, message{Record: r})
+}
+
+func send(out io.Writer, m message) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(raw, '\n'))
+	return err
+}
