@@ -1,0 +1,88 @@
+package learn
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Fold is one split of the rows 0..n-1. Both lists are in increasing order.
+type Fold struct {
+	Train, Test []int
+}
+
+// ContiguousFolds splits the rows 0..n-1 into k blocks of neighbouring rows,
+// the first n mod k of them one row longer than the others (the sizes of
+// numpy.array_split and of scikit-learn's KFold). It returns an error unless
+// 2 ≤ k ≤ n.
+func ContiguousFolds(n, k int) ([]Fold, error) {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return blocks(rows, k)
+}
+
+// InterleavedFolds puts row i into the test part of fold i mod k. It returns
+// an error unless 2 ≤ k ≤ n.
+func InterleavedFolds(n, k int) ([]Fold, error) {
+	if err := checkFolds(n, k); err != nil {
+		return nil, err
+	}
+	part := make([]int, n)
+	for i := range part {
+		part[i] = i % k
+	}
+	return foldsOf(part, k), nil
+}
+
+// RandomFolds is [ContiguousFolds] of a random permutation of the rows.
+func RandomFolds(n, k int, rng *rand.Rand) ([]Fold, error) {
+	return blocks(rng.Perm(n), k)
+}
+
+// blocks cuts the rows, in the order given, into k consecutive test parts.
+func blocks(rows []int, k int) ([]Fold, error) {
+	n := len(rows)
+	if err := checkFolds(n, k); err != nil {
+		return nil, err
+	}
+	part := make([]int, n)
+	next := 0
+	for f := range k {
+		size := n / k
+		if f < n%k {
+			size++
+		}
+		for range size {
+			part[rows[next]] = f
+			next++
+		}
+	}
+	return foldsOf(part, k), nil
+}
+
+// foldsOf lists, for every part, the rows inside it (test) and outside it
+// (train).
+func foldsOf(part []int, k int) []Fold {
+	folds := make([]Fold, k)
+	for row, p := range part {
+		for f := range folds {
+			if f == p {
+				folds[f].Test = append(folds[f].Test, row)
+			} else {
+				folds[f].Train = append(folds[f].Train, row)
+			}
+		}
+	}
+	return folds
+}
+
+func checkFolds(n, k int) error {
+	switch {
+	case k < 2:
+		return fmt.Errorf("%d folds: cross-validation needs at least 2", k)
+	case k > n:
+		return fmt.Errorf("%d folds of %d rows: there cannot be more folds than rows", k, n)
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// KMeansOptions adjusts [KMeans]; zero values stand for the defaults.
+type KMeansOptions struct {
+	Restarts   int // the best of so many runs is returned; default 10
+	Iterations int // bound on the Lloyd iterations of a run; default 300
+}
+
+// Clustering is the result of [KMeans].
+type Clustering struct {
+	Centres    *mat.Dense // k×d
+	Labels     []int      // of each point, the nearest centre
+	Inertia    float64    // sum of the squared distances to those centres
+	Iterations int        // Lloyd iterations of the best run
+}
+
+// KMeans groups the rows of x (n×d) around k centres so that the sum of squared
+// distances is small: several runs of Lloyd's iteration, each from a start
+// drawn by k-means++ (Arthur and Vassilvitskii 2007) in its greedy form, which
+// takes the best of 2+⌊log k⌋ candidates for each centre as scikit-learn does.
+// The best run is returned, the earliest among equals.
+//
+// A cluster that loses all its points takes the point that is farthest from
+// its own centre. Ties between centres go to the one with the lower index. The
+// result depends on the arguments and the state of rng alone.
+//
+// It returns an error where k is not positive, exceeds the number of distinct
+// rows, or where x holds a number that is not finite.
+func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clustering, error) {
+	if opts.Restarts == 0 {
+		opts.Restarts = 10
+	}
+	if opts.Iterations == 0 {
+		opts.Iterations = 300
+	}
+	points, err := checkPoints(x, k)
+	if err != nil {
+		return nil, err
+	}
+	var best *Clustering
+	for range opts.Restarts {
+		run := newLloyd(points, seedCentres(points, k, rng))
+		run.iterate(opts.Iterations)
+		if best == nil || run.inertia < best.Inertia {
+			best = run.result()
+		}
+	}
+	return best, nil
+}
+
+// checkPoints returns the rows of x as slices of its own storage.
+func checkPoints(x *mat.Dense, k int) ([][]float64, error) {
+	n, _ := x.Dims()
+	points := make([][]float64, n)
+	distinct := make(map[string]bool, n)
+	for i := range points {
+		points[i] = x.RawRowView(i)
+		for j, v := range points[i] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v; finite numbers are required", i, j, v)
+			}
+		}
+		distinct[fmt.Sprint(points[i])] = true
+	}
+	switch {
+	case k < 1:
+		return nil, fmt.Errorf("k-means: %d clusters; at least one is required", k)
+	case k > n:
+		return nil, fmt.Errorf("k-means: %d clusters of %d points; use at most as many clusters as points", k, n)
+	case k > len(distinct):
+		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters", k, len(distinct), n)
+	}
+	return points, nil
+}
+
+func squaredDistance(a, b []float64) float64 {
+	var s float64
+	for j := range a {
+		d := a[j] - b[j]
+		s += d * d
+	}
+	return s
+}
+
+// seedCentres draws k rows by greedy k-means++.
+func seedCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
+	n := len(points)
+	trials := 2 + int(math.Log(float64(k)))
+	centres := make([][]float64, 0, k)
+	nearest := make([]float64, n) // squared distance to the nearest centre so far
+	candidate, kept := make([]float64, n), make([]float64, n)
+
+	first := points[rng.IntN(n)]
+	centres = append(centres, first)
+	total := 0.0
+	for i, p := range points {
+		nearest[i] = squaredDistance(p, first)
+		total += nearest[i]
+	}
+	for len(centres) < k {
+		bestTotal, bestIndex := math.Inf(1), -1
+		for range trials {
+			c := drawWeighted(nearest, total, rng)
+			sum := 0.0
+			for i, p := range points {
+				candidate[i] = min(nearest[i], squaredDistance(p, points[c]))
+				sum += candidate[i]
+			}
+			if sum < bestTotal {
+				bestTotal, bestIndex = sum, c
+				candidate, kept = kept, candidate
+			}
+		}
+		centres = append(centres, points[bestIndex])
+		nearest, kept = kept, nearest
+		total = bestTotal
+	}
+	return centres
+}
+
+// drawWeighted returns index i with probability weights[i]/total.
+func drawWeighted(weights []float64, total float64, rng *rand.Rand) int {
+	u, last := rng.Float64()*total, 0
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		last = i
+		if u -= w; u < 0 {
+			return i
+		}
+	}
+	return last // rounding left a remainder of u
+}
+
+// lloyd is the state of one run.
+type lloyd struct {
+	points     [][]float64
+	centres    [][]float64
+	labels     []int
+	distance   []float64 // squared, to the own centre
+	inertia    float64
+	iterations int
+}
+
+func newLloyd(points, start [][]float64) *lloyd {
+	l := &lloyd{
+		points:   points,
+		centres:  make([][]float64, len(start)),
+		labels:   make([]int, len(points)),
+		distance: make([]float64, len(points)),
+	}
+	for c := range start {
+		l.centres[c] = append([]float64(nil), start[c]...)
+	}
+	l.assign()
+	return l
+}
+
+// assign gives every point to its nearest centre and says whether any moved.
+func (l *lloyd) assign() (moved bool) {
+	l.inertia = 0
+	for i, p := range l.points {
+		best, bestD := 0, math.Inf(1)
+		for c, centre := range l.centres {
+			if d := squaredDistance(p, centre); d < bestD {
+				best, bestD = c, d
+			}
+		}
+		moved = moved || best != l.labels[i]
+		l.labels[i], l.distance[i] = best, bestD
+		l.inertia += bestD
+	}
+	return moved
+}
+
+// update moves every centre to the mean of its points.
+func (l *lloyd) update() {
+	count := make([]int, len(l.centres))
+	for c := range l.centres {
+		clear(l.centres[c])
+	}
+	for _, c := range l.labels {
+		count[c]++
+	}
+	for c := range count {
+		if count[c] == 0 {
+			l.refill(c, count)
+		}
+	}
+	for i, p := range l.points {
+		for j, v := range p {
+			l.centres[l.labels[i]][j] += v
+		}
+	}
+	for c := range l.centres {
+		for j := range l.centres[c] {
+			l.centres[c][j] /= float64(count[c])
+		}
+	}
+}
+
+// refill gives the empty cluster c the point farthest from its own centre,
+// among those whose cluster keeps another point.
+func (l *lloyd) refill(c int, count []int) {
+	far := -1
+	for i, d := range l.distance {
+		if count[l.labels[i]] > 1 && (far < 0 || d > l.distance[far]) {
+			far = i
+		}
+	}
+	count[l.labels[far]]--
+	l.labels[far], l.distance[far] = c, 0
+	count[c] = 1
+}
+
+func (l *lloyd) iterate(limit int) {
+	for l.iterations = 0; l.iterations < limit; {
+		l.iterations++
+		l.update()
+		if !l.assign() {
+			return
+		}
+	}
+}
+
+func (l *lloyd) result() *Clustering {
+	centres := mat.NewDense(len(l.centres), len(l.centres[0]), nil)
+	for c := range l.centres {
+		centres.SetRow(c, l.centres[c])
+	}
+	return &Clustering{Centres: centres, Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations}
+}

@@ -1,0 +1,16 @@
+// Package mechanism calibrates the Gaussian noise of differentially private
+// releases.
+//
+// A calibration turns (ε, δ) into the ratio of the noise's standard deviation
+// to the sensitivity of what is released (for a vector, both measured in the
+// norm of the noise's covariance). Two are offered:
+//
+//   - [HallFactor], the one of Hall, Rinaldo and Wasserman (2013, Proposition
+//     3), which the cloaking papers use. Its proof holds for ε ≤ 1 only.
+//   - [AnalyticGaussian], the exact calibration of Balle and Wang (2018,
+//     Theorem 8), valid for every ε > 0 and never larger than needed.
+//
+// δ is not the probability with which ε-differential privacy fails: (ε, δ)
+// bounds P(out) by e^ε P'(out) + δ for every set of outcomes, and a mechanism
+// may satisfy it although no outcome satisfies the pure bound.
+package mechanism

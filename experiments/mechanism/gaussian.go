@@ -1,0 +1,109 @@
+package mechanism
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// GaussianDelta returns the smallest δ for which noise of standard deviation
+// sigma on a query of sensitivity 1 is (ε, δ)-differentially private:
+//
+//	δ = Φ(1/(2σ) − εσ) − e^ε Φ(−1/(2σ) − εσ)
+//
+// (Balle and Wang, "Improving the Gaussian mechanism for differential privacy:
+// analytical calibration and optimal denoising", ICML 2018, Theorem 8). The
+// result keeps its relative accuracy where it is far smaller than the machine
+// epsilon. It returns an *[Error] for an ε or σ that is not positive.
+func GaussianDelta(epsilon, sigma float64) (float64, error) {
+	if err := check(epsilon, 0.5); err != nil {
+		return 0, err
+	}
+	if !(sigma > 0) {
+		return 0, &Error{"sigma", sigma, "a positive number is required"}
+	}
+	if math.IsInf(sigma, 1) {
+		return 0, nil
+	}
+	return math.Exp(logDelta(epsilon, sigma)), nil
+}
+
+// AnalyticGaussian returns the smallest σ/Δ for which Gaussian noise is
+// (ε, δ)-differentially private (Balle and Wang 2018, Algorithm 1), rounded up
+// to the next float64 for which [GaussianDelta] does not exceed δ. It returns
+// an *[Error] for an ε that is not positive and finite or a δ outside (0, 1).
+func AnalyticGaussian(epsilon, delta float64) (float64, error) {
+	if err := check(epsilon, delta); err != nil {
+		return 0, err
+	}
+	target := math.Log(delta)
+	// δ falls as σ grows: bracket, then bisect down to neighbouring numbers.
+	low, high := 1.0, 1.0
+	for logDelta(epsilon, high) > target {
+		low, high = high, 2*high
+		if math.IsInf(high, 1) {
+			return 0, &Error{"epsilon", epsilon, "no finite noise reaches this delta in double precision; use a larger epsilon or delta"}
+		}
+	}
+	for logDelta(epsilon, low) <= target {
+		low, high = low/2, low
+		if low == 0 {
+			return 0, &Error{"delta", delta, "it is so near 1 that no noise is needed in double precision; use a smaller delta"}
+		}
+	}
+	for {
+		mid := low + (high-low)/2
+		if mid <= low || mid >= high {
+			return high, nil
+		}
+		if logDelta(epsilon, mid) > target {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+}
+
+// logDelta is the logarithm of [GaussianDelta].
+//
+// With a = εσ − 1/(2σ), b = εσ + 1/(2σ) and the upper tail Q = 1 − Φ, δ is
+// Q(a) − e^ε Q(b). Because b² − a² = 2ε, e^ε times the density at b is the
+// density φ at a, so that with Mills' ratio R = Q/φ
+//
+//	δ = φ(a) (R(a) − R(b)) = φ(a) ∫ₐᵇ (1 − x R(x)) dx,
+//
+// where neither factor underflows and nothing overflows. The integral replaces
+// the difference where a and b are near each other.
+func logDelta(epsilon, sigma float64) float64 {
+	half := 1 / (2 * sigma)
+	a, b := epsilon*sigma-half, epsilon*sigma+half
+	if a < -5 {
+		// Q(a) is 1 less a tail: R(a) would overflow, and δ is not small.
+		return math.Log(upperTail(a) - math.Exp(logDensity(a))*mills(b))
+	}
+	var difference float64
+	if b-a < 0.5 {
+		difference = quad.Fixed(func(x float64) float64 { return 1 - x*mills(x) }, a, b, 12, quad.Legendre{}, 0)
+	} else {
+		difference = mills(a) - mills(b)
+	}
+	return logDensity(a) + math.Log(difference)
+}
+
+func logDensity(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
+
+func upperTail(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
+
+// mills returns Mills' ratio R(x) = Q(x)/φ(x).
+func mills(x float64) float64 {
+	if x < 6 {
+		return upperTail(x) * math.Exp(x*x/2) * math.Sqrt(2*math.Pi)
+	}
+	// Laplace's continued fraction 1/(x + 1/(x + 2/(x + 3/(x + ...)))), from
+	// the inside out; 60 terms are exact to double precision from x = 6 on.
+	t := x
+	for k := 60; k >= 1; k-- {
+		t = x + float64(k)/t
+	}
+	return 1 / t
+}

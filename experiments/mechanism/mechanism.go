@@ -1,0 +1,67 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Calibration names a way to calibrate Gaussian noise.
+type Calibration string
+
+// The calibrations.
+const (
+	Hall     Calibration = "hall"     // [HallFactor]
+	Analytic Calibration = "analytic" // [AnalyticGaussian]
+)
+
+// Factor returns the ratio σ/Δ that the calibration gives for (ε, δ), or an
+// *[Error].
+func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
+	switch c {
+	case Hall:
+		return HallFactor(epsilon, delta)
+	case Analytic:
+		return AnalyticGaussian(epsilon, delta)
+	}
+	return 0, fmt.Errorf("unknown calibration %q; use %q or %q", string(c), Hall, Analytic)
+}
+
+// Error says why a privacy parameter is refused.
+type Error struct {
+	Parameter string // "epsilon" or "delta"
+	Value     float64
+	Reason    string // what is required, and what to do instead
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s = %s: %s", e.Parameter, strconv.FormatFloat(e.Value, 'g', -1, 64), e.Reason)
+}
+
+// check refuses what no calibration can use. The comparisons are written so
+// that NaN fails them.
+func check(epsilon, delta float64) error {
+	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
+		return &Error{"epsilon", epsilon, "a positive, finite number is required"}
+	}
+	if !(delta > 0 && delta < 1) {
+		return &Error{"delta", delta, "a number strictly between 0 and 1 is required"}
+	}
+	return nil
+}
+
+// HallFactor returns σ/Δ = √(2 log(2/δ))/ε, the calibration of Hall, Rinaldo
+// and Wasserman, "Differential privacy for functions and functional data",
+// JMLR 14, 2013, Proposition 3. It refuses ε > 1 with an *[Error]: the tail
+// bound behind the formula is proved for ε ≤ 1, and the noise would be too
+// small from about ε = 10 on.
+func HallFactor(epsilon, delta float64) (float64, error) {
+	if err := check(epsilon, delta); err != nil {
+		return 0, err
+	}
+	if epsilon > 1 {
+		return 0, &Error{"epsilon", epsilon,
+			"the calibration of Hall et al. (2013) is proved for epsilon <= 1 only; use the analytic Gaussian mechanism (calibration=analytic), which is exact for every epsilon"}
+	}
+	return math.Sqrt(2*math.Log(2/delta)) / epsilon, nil
+}

@@ -1,0 +1,161 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Roots of Balle and Wang's Theorem 8, from a bisection with 60 digits
+// (mpmath 1.3, erfc), rounded to 17 digits.
+var analyticReference = []struct{ epsilon, delta, sigma float64 }{
+	{0.001, 0.5, 0.74086918519562636},
+	{0.001, 0.01, 38.039005484469237},
+	{0.001, 1e-4, 937.53909602039217},
+	{0.001, 1e-10, 4584.2182271742571},
+	{0.001, 1e-15, 6486.4906383204432},
+	{0.1, 0.5, 0.70167458062070282},
+	{0.1, 0.01, 9.5418230888288551},
+	{0.1, 1e-4, 24.508105599145264},
+	{0.1, 1e-10, 54.206295836901269},
+	{0.1, 1e-15, 71.300595076365015},
+	{0.5, 0.5, 0.59091759925878091},
+	{0.5, 0.01, 3.1469130986066803},
+	{0.5, 1e-4, 5.8937877906624936},
+	{0.5, 1e-10, 11.436239995092029},
+	{0.5, 1e-15, 14.733143032999685},
+	{1, 0.5, 0.50706503147633136},
+	{1, 0.01, 1.877875560907386},
+	{1, 1e-4, 3.1857029899606701},
+	{1, 1e-10, 5.8677777496305264},
+	{1, 1e-15, 7.4870094679865955},
+	{3, 0.5, 0.35499420929612442},
+	{3, 0.01, 0.82599213806560771},
+	{3, 1e-4, 1.2231572615610201},
+	{3, 1e-10, 2.0622531789074064},
+	{3, 1e-15, 2.5824563458774431},
+	{10, 0.5, 0.21333239257353},
+	{10, 0.01, 0.35009668624823209},
+	{10, 1e-4, 0.45526513054676528},
+	{10, 1e-10, 0.68304396722748118},
+	{10, 1e-15, 0.8289598747219692},
+	{100, 0.5, 0.070360321490837157},
+	{100, 0.01, 0.082854058758514712},
+	{100, 1e-4, 0.091219007162087689},
+	{100, 1e-10, 0.10876042602012664},
+	{100, 1e-15, 0.12017617914823962},
+}
+
+func TestAnalyticGaussianAgainstHighPrecision(t *testing.T) {
+	for _, c := range analyticReference {
+		got, err := AnalyticGaussian(c.epsilon, c.delta)
+		if err != nil {
+			t.Fatalf("AnalyticGaussian(%g, %g): %v", c.epsilon, c.delta, err)
+		}
+		if e := math.Abs(got/c.sigma - 1); !(e < 1e-12) {
+			t.Errorf("AnalyticGaussian(%g, %g) = %.17g, want %.17g (relative error %.1e)", c.epsilon, c.delta, got, c.sigma, e)
+		}
+	}
+}
+
+// The result is on the safe side, and the next smaller number is not.
+func TestAnalyticGaussianIsTight(t *testing.T) {
+	for _, c := range analyticReference {
+		sigma, err := AnalyticGaussian(c.epsilon, c.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := GaussianDelta(c.epsilon, sigma)
+		below, _ := GaussianDelta(c.epsilon, sigma*(1-1e-9))
+		if at > c.delta*(1+1e-12) || below <= c.delta {
+			t.Errorf("(%g, %g): delta is %.17g at the answer and %.17g just below", c.epsilon, c.delta, at, below)
+		}
+	}
+}
+
+// At ε → 0 the mechanism's δ is the total variation 2Φ(1/(2σ)) − 1.
+func TestGaussianDeltaNearZeroEpsilon(t *testing.T) {
+	for _, sigma := range []float64{0.3, 1, 10, 1e4, 1e8} {
+		got, err := GaussianDelta(1e-200, sigma)
+		want := math.Erf(1 / (2 * math.Sqrt2 * sigma))
+		if err != nil || math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("GaussianDelta(1e-200, %g) = %g, %v; want %g", sigma, got, err, want)
+		}
+	}
+}
+
+func TestGaussianDeltaFallsWithSigma(t *testing.T) {
+	// Across all branches of the evaluation: direct tail, difference of Mills'
+	// ratios, integral.
+	for _, epsilon := range []float64{1e-6, 0.01, 1, 30} {
+		last := math.Inf(1)
+		for e := -3.0; e < 4; e += 0.01 {
+			d, err := GaussianDelta(epsilon, math.Pow(10, e))
+			if err != nil || !(d <= last) || d < 0 || d > 1 {
+				t.Fatalf("epsilon %g, sigma 1e%.2f: delta %g after %g (%v)", epsilon, e, d, last, err)
+			}
+			last = d
+		}
+	}
+}
+
+func TestHallFactor(t *testing.T) {
+	got, err := HallFactor(1, 0.01)
+	if want := 3.2552472614; err != nil || math.Abs(got-want) > 1e-9 { // √(2 log 200)
+		t.Errorf("HallFactor(1, 0.01) = %.10f, %v; want %.10f", got, err, want)
+	}
+	if half, _ := HallFactor(0.5, 0.01); half != 2*got {
+		t.Errorf("half the epsilon must double the factor: %g and %g", half, got)
+	}
+	_, err = HallFactor(1.0000001, 0.01)
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Parameter != "epsilon" || !strings.Contains(err.Error(), "calibration=analytic") {
+		t.Errorf("epsilon above 1: %v; want a refusal that names the alternative", err)
+	}
+}
+
+// Where Hall's formula is proved, it is more noise than is needed; where it is
+// refused, it can be less.
+func TestHallAgainstAnalytic(t *testing.T) {
+	for _, epsilon := range []float64{0.01, 0.1, 1} {
+		for _, delta := range []float64{0.1, 0.01, 1e-10} {
+			h, _ := HallFactor(epsilon, delta)
+			a, _ := AnalyticGaussian(epsilon, delta)
+			if !(a < h) {
+				t.Errorf("(%g, %g): analytic %g is not below Hall's %g", epsilon, delta, a, h)
+			}
+		}
+	}
+	a, _ := AnalyticGaussian(10, 0.01)
+	if h := math.Sqrt(2*math.Log(200)) / 10; !(h < a) {
+		t.Errorf("at (10, 0.01) Hall's formula gives %g, expected below the necessary %g", h, a)
+	}
+}
+
+func TestBadParameters(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		epsilon, delta float64
+		parameter      string
+	}{
+		{0, 0.1, "epsilon"}, {-1, 0.1, "epsilon"}, {nan, 0.1, "epsilon"}, {inf, 0.1, "epsilon"},
+		{1, 0, "delta"}, {1, 1, "delta"}, {1, -0.1, "delta"}, {1, 2, "delta"}, {1, nan, "delta"},
+	} {
+		for _, calibration := range []Calibration{Hall, Analytic} {
+			_, err := calibration.Factor(c.epsilon, c.delta)
+			var refused *Error
+			if !errors.As(err, &refused) || refused.Parameter != c.parameter {
+				t.Errorf("%s(%g, %g): %v; want a refusal of %s", calibration, c.epsilon, c.delta, err, c.parameter)
+			}
+		}
+	}
+	if _, err := Calibration("renyi").Factor(1, 0.1); err == nil {
+		t.Error("an unknown calibration is accepted")
+	}
+	for _, sigma := range []float64{0, -1, nan} {
+		if _, err := GaussianDelta(1, sigma); err == nil {
+			t.Errorf("sigma %g is accepted", sigma)
+		}
+	}
+}
