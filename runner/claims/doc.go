@@ -1,0 +1,23 @@
+// Package claims holds the published values that the project reproduces, and
+// judges what was computed against them.
+//
+// A paper's package embeds a ledger: a YAML file that lists, table by table and
+// cell by cell, the printed text, the experiment that reproduces it with its
+// parameters and seeds, and whether the paper states all settings. [Read]
+// decodes it strictly, [Ledger.Validate] holds it against the experiments,
+// [Table.Trials] says which trials a table is made of, [Evaluate] compares
+// records of such trials with the print, and [Write] prints the outcome.
+//
+// # Parameters of a cell
+//
+// A cell is evaluated once per variant. Its parameters are the table's, over
+// them the variant's, over those the cell's own; the experiment's defaults fill
+// the rest. A table may mix experiments: a table's or variant's parameter is
+// then left out where a cell's experiment does not have it, and is an error
+// where none of the table's experiments does. The right-hand side of a
+// statement ("holds") starts from the cell's parameters in the same manner.
+//
+// # Verdicts
+//
+// See [Verdict] and [Rules], which every printed table carries as a footnote.
+package claims

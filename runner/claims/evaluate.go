@@ -1,0 +1,334 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Evaluated is a table with what was computed for it.
+type Evaluated struct {
+	Paper    string
+	Table    string
+	Title    string
+	Kind     Kind
+	Figure   string
+	Variants []Variant
+	Cells    []Result // in the order of the ledger, the variants of a cell together
+	// Privacy lists the distinct privacy blocks of the records used.
+	Privacy []experiment.Privacy
+	// SettingsNote is what the table's settings entry says is left open.
+	SettingsNote string
+	Footnotes    []string
+}
+
+// Result is one cell under one variant.
+type Result struct {
+	Row, Column, Variant, Statement string
+	Metric, Unit                    string
+	Published                       *Print    // nil: the paper prints none
+	Ours                            *Estimate // nil: not run
+	Holds                           *Compared // the right-hand side of a statement
+	Difference                      *float64  // ours minus published, or minus the right-hand side
+	Verdict                         Verdict
+	Reason                          string // why not run
+	SettingsStated                  bool
+	Note                            string
+	Reference                       *ReferenceCheck
+	TrialKeys                       []string // of the trials used, in the order of their seeds
+	Warnings                        []string
+	Guarantee                       string // such as "(1, 0.01)-DP"; empty without a mechanism
+
+	// index of the cell in the ledger: the variants of one cell share it
+	cell int
+}
+
+// Print is a published value.
+type Print struct {
+	Text        string
+	Value       *float64 // nil where words are printed
+	Uncertainty *float64 // as printed
+	Rounding    float64
+}
+
+// Estimate is what was computed.
+type Estimate struct {
+	Mean          float64
+	StandardError float64 // sample standard deviation over √Trials; 0 for one trial
+	Trials        int     // used
+	Wanted        int     // of the ledger
+}
+
+// Compared is the right-hand side of a statement.
+type Compared struct {
+	Op        Relation
+	Value     float64
+	Metric    string // empty for a fixed value
+	Tolerance float64
+}
+
+// ReferenceCheck compares with an independent implementation.
+type ReferenceCheck struct {
+	Value, Tolerance float64
+	OK               bool // false also where the cell was not run
+}
+
+// Complete says whether all trials of the cell were there.
+func (r *Result) Complete() bool { return r.Ours != nil && r.Ours.Trials == r.Ours.Wanted }
+
+// Evaluate compares the records with the table. Records are matched by
+// experiment, parameters and seed, not by key, since keys depend on the digests
+// of data sets. Records of other settings are ignored.
+func Evaluate(t *Table, reg *experiment.Registry, records *Records) (*Evaluated, error) {
+	claims, err := t.claims(reg)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluated{Paper: t.ledger.Paper, Table: t.Name, Title: t.Title, Kind: t.Kind, Figure: t.Figure, Variants: t.Variants}
+	if t.Settings != nil {
+		e.SettingsNote = t.Settings.Note
+	}
+	for i := range claims {
+		r, privacy := t.evaluate(&claims[i], records)
+		r.cell = slices.Index(t.Cells, claims[i].cell)
+		e.Cells = append(e.Cells, r)
+		for _, p := range privacy {
+			if !slices.ContainsFunc(e.Privacy, func(q experiment.Privacy) bool { return samePrivacy(p, &q) }) {
+				e.Privacy = append(e.Privacy, *p)
+			}
+		}
+	}
+	e.Footnotes = footnotes(t, e)
+	return e, nil
+}
+
+func samePrivacy(a, b *experiment.Privacy) bool {
+	return a.Guarantee == b.Guarantee && a.Unit == b.Unit && a.Mechanism == b.Mechanism && a.RNG == b.RNG && slices.Equal(a.Notes, b.Notes)
+}
+
+func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Privacy) {
+	c := cl.cell
+	r := Result{Row: c.Row, Column: c.Column, Variant: cl.variant, Statement: c.Statement,
+		Metric: cl.left.metric, Unit: or(c.Unit, t.Unit)}
+	stated, note := t.settings(c)
+	r.SettingsStated, r.Note = stated, or(c.Note, note)
+	if c.Published != "" {
+		r.Published = &Print{Text: string(c.Published)}
+		if p := cl.printed; p != nil {
+			r.Published.Value, r.Published.Uncertainty, r.Published.Rounding = &p.Value, p.Uncertainty, p.Rounding
+		}
+	}
+	if cl.reference != nil {
+		r.Reference = &ReferenceCheck{Value: *cl.reference.Value, Tolerance: *cl.reference.Tolerance}
+	}
+
+	left := records.sample(&cl.left)
+	r.TrialKeys, r.Warnings = left.keys, left.warnings
+	privacy := left.privacy
+	var right *sample
+	if cl.right != nil {
+		right = records.sample(cl.right)
+		for _, k := range right.keys {
+			if !slices.Contains(r.TrialKeys, k) {
+				r.TrialKeys = append(r.TrialKeys, k)
+			}
+		}
+		r.Warnings = appendNew(r.Warnings, right.warnings...)
+		privacy = append(privacy, right.privacy...)
+	}
+	for _, p := range privacy {
+		if !strings.Contains(r.Guarantee, p.Guarantee) {
+			r.Guarantee = strings.TrimPrefix(r.Guarantee+"; "+p.Guarantee, "; ")
+		}
+	}
+	if len(left.values) == 0 {
+		r.Verdict, r.Reason = NotRun, left.missing
+		return r, privacy
+	}
+	r.Ours = left.estimate()
+	if r.Reference != nil {
+		r.Reference.OK = within(math.Abs(r.Ours.Mean-r.Reference.Value), r.Reference.Tolerance, r.Ours.Mean, r.Reference.Value)
+	}
+	if right != nil && len(right.values) == 0 {
+		r.Verdict, r.Reason = NotRun, "the right-hand side: "+right.missing
+		return r, privacy
+	}
+	for _, s := range []*sample{left, right} {
+		if s != nil && s.missing != "" {
+			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.side.seeds), s.missing))
+		}
+	}
+	t.judge(&r, cl, right)
+	return r, privacy
+}
+
+// judge sets the verdict and the difference of a result whose trials are there.
+func (t *Table) judge(r *Result, cl *claim, right *sample) {
+	ours, h := r.Ours, cl.cell.Holds
+	var diff float64
+	inside := false
+	switch {
+	case h != nil:
+		r.Holds = &Compared{Op: h.Op, Tolerance: h.Tolerance}
+		tolerance := h.Tolerance
+		if right == nil {
+			r.Holds.Value = *h.Value
+		} else {
+			other := right.estimate()
+			r.Holds.Value, r.Holds.Metric = other.Mean, right.side.metric
+			if h.Op == Equal {
+				tolerance += band(0, other.StandardError, ours.StandardError)
+			}
+		}
+		diff = ours.Mean - r.Holds.Value
+		inside = h.Op.holds(ours.Mean, r.Holds.Value, tolerance)
+	case cl.printed != nil:
+		p := cl.printed
+		se := 0.0
+		if p.Uncertainty != nil {
+			se = *p.Uncertainty / math.Sqrt(float64(max(t.UncertaintyOf, 1)))
+		}
+		diff = ours.Mean - p.Value
+		inside = p.Relation.holds(ours.Mean, p.Value, band(p.Rounding, se, ours.StandardError))
+	default:
+		r.Verdict = Unpublished
+		return
+	}
+	r.Difference = &diff
+	if r.Verdict = Match; !inside {
+		r.Verdict = outside(diff, cl.cell.Direction, r.SettingsStated)
+	}
+}
+
+// sample is what the records hold of one side.
+type sample struct {
+	side     *side
+	values   []float64
+	keys     []string
+	warnings []string
+	privacy  []*experiment.Privacy
+	missing  string // why trials are missing; empty when none is
+}
+
+func (r *Records) sample(s *side) *sample {
+	out := &sample{side: s}
+	var reasons []string
+	seedsOf := map[string][]string{}
+	miss := func(seed int64, reason string) {
+		reasons = appendNew(reasons, reason)
+		seedsOf[reason] = append(seedsOf[reason], fmt.Sprint(seed))
+	}
+	for _, seed := range s.seeds {
+		o, warning := r.find(s, seed)
+		switch {
+		case o == nil:
+			miss(seed, "no trial of this setting has run")
+			continue
+		case o.status != record.OK:
+			miss(seed, fmt.Sprintf("%s: %s", o.status, or(o.err, "no reason is recorded")))
+			continue
+		}
+		v, ok := o.metrics[s.metric]
+		if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+			miss(seed, fmt.Sprintf("the trial reports no finite %s", s.metric))
+			continue
+		}
+		out.values = append(out.values, v)
+		out.keys = append(out.keys, o.key)
+		out.warnings = appendNew(out.warnings, o.warnings...)
+		if warning != "" {
+			out.warnings = appendNew(out.warnings, warning)
+		}
+		if p := o.privacy; p != nil && !slices.ContainsFunc(out.privacy, func(q *experiment.Privacy) bool { return samePrivacy(p, q) }) {
+			out.privacy = append(out.privacy, p)
+		}
+	}
+	for i, reason := range reasons {
+		if len(s.seeds) > 1 && len(seedsOf[reason]) < len(s.seeds) {
+			reasons[i] = fmt.Sprintf("seed %s %s", strings.Join(seedsOf[reason], ", "), reason)
+		}
+	}
+	out.missing = strings.Join(reasons, "; ")
+	return out
+}
+
+// estimate returns mean and standard error (ddof 1), summed in the order of the
+// seeds. A single trial says nothing about its scatter: 0.
+func (s *sample) estimate() *Estimate {
+	n := float64(len(s.values))
+	e := &Estimate{Trials: len(s.values), Wanted: len(s.side.seeds)}
+	for _, v := range s.values {
+		e.Mean += v / n
+	}
+	if len(s.values) > 1 {
+		sum := 0.0
+		for _, v := range s.values {
+			sum += (v - e.Mean) * (v - e.Mean)
+		}
+		e.StandardError = math.Sqrt(sum / (n - 1) / n)
+	}
+	return e
+}
+
+func appendNew(list []string, items ...string) []string {
+	for _, s := range items {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// footnotes says how the numbers are to be read.
+func footnotes(t *Table, e *Evaluated) []string {
+	trials := map[int]bool{}
+	stated, published := true, false
+	for _, r := range e.Cells {
+		if r.Ours != nil {
+			trials[r.Ours.Trials] = true
+		}
+		stated = stated && r.SettingsStated
+		published = published || r.Published != nil && r.Published.Uncertainty != nil
+	}
+	var out []string
+	switch {
+	case len(trials) == 1 && trials[1]:
+		out = append(out, "ours: one trial a cell (n=1), so without a standard error.")
+	case len(trials) == 1:
+		for n := range trials {
+			out = append(out, fmt.Sprintf("ours: mean ± standard error over n=%d trials.", n))
+		}
+	case len(trials) > 1:
+		out = append(out, "ours: mean ± standard error over n trials; none for n=1.")
+	}
+	if published {
+		if n := t.UncertaintyOf; n > 0 {
+			out = append(out, fmt.Sprintf("published ±: a standard deviation over %d values; its standard error is ±/√%d.", n, n))
+		} else {
+			out = append(out, "published ±: taken as a standard error.")
+		}
+	}
+	out = append(out, Rules)
+	if !stated {
+		out = append(out, strings.TrimSuffix("The paper leaves settings open: "+or(e.SettingsNote, "see the notes"), ".")+".")
+	} else if e.SettingsNote != "" {
+		out = append(out, "Settings: "+e.SettingsNote)
+	}
+	for _, v := range t.Variants {
+		if v.Note != "" {
+			out = append(out, fmt.Sprintf("%s: %s.", v.Name, strings.TrimSuffix(v.Note, ".")))
+		}
+	}
+	for _, p := range e.Privacy {
+		s := fmt.Sprintf("Privacy: %s; protects %s; %s.", p.Guarantee, p.Unit, p.Mechanism)
+		if p.RNG == "seeded" {
+			s += " Seeded noise reproduces the paper and protects nobody."
+		}
+		out = append(out, s)
+	}
+	return out
+}

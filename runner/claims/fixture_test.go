@@ -1,0 +1,129 @@
+package claims_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"privkern/runner/claims"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// demoRegistry offers two experiments of the shape that papers have.
+func demoRegistry() *experiment.Registry {
+	run := func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return nil, errors.New("the tests of this package run no trial")
+	}
+	return experiment.NewRegistry(
+		&experiment.Experiment{
+			Name: "demo/regression", Version: 1, Run: run,
+			Params: []experiment.Param{
+				{Name: "method", Kind: experiment.Text, Default: "standard", Values: []string{"standard", "sparse"}},
+				{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: true},
+				{Name: "delta", Kind: experiment.Number, Default: 0.01},
+				{Name: "lengthscale", Kind: experiment.Number, Default: 15.0},
+			},
+			Metrics: []experiment.Metric{{Name: "rmse_cm", Unit: "cm"}, {Name: "accuracy"}, {Name: "utility_percent", Unit: "%"}},
+		},
+		&experiment.Experiment{
+			Name: "demo/traces", Version: 1, Run: run,
+			Params:  []experiment.Param{{Name: "points", Kind: experiment.Integer, Default: 9}},
+			Metrics: []experiment.Metric{{Name: "trace_weak"}, {Name: "trace_strong"}, {Name: "gap"}, {Name: "variance_at_*"}},
+		},
+	)
+}
+
+func demoLedger(t *testing.T) *claims.Ledger {
+	t.Helper()
+	data, err := os.ReadFile("testdata/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := claims.Read("demo/ledger.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Validate(demoRegistry()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// rec is a record as it comes out of the store: parameters as JSON holds them.
+func rec(t *testing.T, key, name string, given map[string]any, seed int64, metrics map[string]float64) *record.Record {
+	t.Helper()
+	e, err := demoRegistry().Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := e.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := record.PlainParams(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &record.Record{Schema: record.Schema, Key: key, Experiment: name, Params: plain, Seed: seed,
+		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics}
+}
+
+func failed(r *record.Record, status record.Status, reason string) *record.Record {
+	r.Status, r.Error, r.Metrics = status, &reason, nil
+	return r
+}
+
+// demoRecords are what a sweep over the demonstration ledger may have left.
+func demoRecords(t *testing.T) []*record.Record {
+	t.Helper()
+	privacy := &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one training output changed by at most 100 cm",
+		Mechanism: "cloaking (Hall et al. 2013)", RNG: "seeded", Notes: []string{"centred on a private mean"}}
+	var out []*record.Record
+	add := func(key, method string, epsilon any, lengthscale float64, values ...float64) {
+		for seed, v := range values {
+			r := rec(t, key+string(rune('0'+seed)), "demo/regression",
+				map[string]any{"method": method, "epsilon": epsilon, "lengthscale": lengthscale}, int64(seed), map[string]float64{"rmse_cm": v})
+			if epsilon != "inf" {
+				r.Privacy = privacy
+			}
+			out = append(out, r)
+		}
+	}
+	add("a", "standard", 1, 15, 13.7, 13.9, 13.8)
+	add("b", "standard", 1, 25, 13.1, 13.3, 13.2)
+	add("c", "sparse", 1, 15, 12.0, 12.2)
+	add("d", "sparse", 1, 25, 10.1, 10.3, 10.2)
+	add("e", "standard", "inf", 15, 7.12)
+	out = append(out,
+		failed(rec(t, "c2", "demo/regression", map[string]any{"method": "sparse", "epsilon": 1, "lengthscale": 15}, 2, nil),
+			record.Failed, "the matrix is not positive definite (condition 3e18)"),
+		failed(rec(t, "f0", "demo/regression", map[string]any{"epsilon": "inf", "lengthscale": 25}, 0, nil),
+			record.Skipped, `data set "kung" is not there; run: run data fetch kung`),
+		rec(t, "t9", "demo/traces", map[string]any{"points": 9}, 0,
+			map[string]float64{"trace_weak": 5.32992, "trace_strong": 5.5883, "gap": 4e-7}),
+		rec(t, "t5", "demo/traces", map[string]any{"points": 5}, 0,
+			map[string]float64{"trace_weak": 3.1, "trace_strong": 0.125, "gap": 4e-7, "variance_at_s1": 0.5 + 1e-8}),
+	)
+	out[len(out)-1].Warnings = []string{"computed but suspect: condition 2e14"}
+	return out
+}
+
+func evaluate(t *testing.T, table string, records []*record.Record) *claims.Evaluated {
+	t.Helper()
+	tb, err := demoLedger(t).Table(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := claims.Index(slices.Values(records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := claims.Evaluate(tb, demoRegistry(), index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

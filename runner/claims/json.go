@@ -1,0 +1,107 @@
+package claims
+
+import (
+	"encoding/json"
+	"io"
+
+	"privkern/runner/experiment"
+)
+
+// Schema is the version of the JSON form's shape.
+const Schema = 1
+
+type jsonTable struct {
+	Schema    int                  `json:"schema"`
+	Paper     string               `json:"paper"`
+	Table     string               `json:"table"`
+	Title     string               `json:"title"`
+	Kind      Kind                 `json:"kind"`
+	Cells     []jsonCell           `json:"cells"`
+	Summary   map[Verdict]int      `json:"summary"`
+	Privacy   []experiment.Privacy `json:"privacy"`
+	Footnotes []string             `json:"footnotes"`
+}
+
+type jsonCell struct {
+	Row            string         `json:"row"`
+	Column         string         `json:"column"`
+	Variant        string         `json:"variant"`
+	Statement      string         `json:"statement"`
+	Metric         string         `json:"metric"`
+	Unit           string         `json:"unit"`
+	Published      *jsonPublished `json:"published"`
+	Ours           *jsonOurs      `json:"ours"`
+	Holds          *jsonHolds     `json:"holds"`
+	Difference     *float64       `json:"difference"`
+	Verdict        Verdict        `json:"verdict"`
+	Reason         string         `json:"reason"`
+	SettingsStated bool           `json:"settings_stated"`
+	Note           string         `json:"note"`
+	Reference      *jsonReference `json:"reference"`
+	Guarantee      string         `json:"guarantee"`
+	Warnings       []string       `json:"warnings"`
+	TrialKeys      []string       `json:"trial_keys"`
+}
+
+type jsonPublished struct {
+	Text        string   `json:"text"`
+	Value       *float64 `json:"value"`
+	Uncertainty *float64 `json:"uncertainty"`
+}
+
+type jsonOurs struct {
+	Mean          float64 `json:"mean"`
+	StandardError float64 `json:"standard_error"`
+	Trials        int     `json:"trials"`
+	TrialsWanted  int     `json:"trials_wanted"`
+}
+
+type jsonHolds struct {
+	Op        Relation `json:"op"`
+	Value     float64  `json:"value"`
+	Metric    string   `json:"metric"`
+	Tolerance float64  `json:"tolerance"`
+}
+
+type jsonReference struct {
+	Value     float64 `json:"value"`
+	Tolerance float64 `json:"tolerance"`
+	OK        bool    `json:"ok"`
+}
+
+// JSON writes the table as one JSON object, indented.
+func JSON(w io.Writer, e *Evaluated) error {
+	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
+		Summary: e.Summary(), Privacy: notNil(e.Privacy), Footnotes: notNil(e.Footnotes)}
+	for i := range e.Cells {
+		r := &e.Cells[i]
+		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement, Metric: r.Metric, Unit: r.Unit,
+			Difference: r.Difference, Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated, Note: r.Note,
+			Guarantee: r.Guarantee, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys)}
+		if p := r.Published; p != nil {
+			c.Published = &jsonPublished{p.Text, p.Value, p.Uncertainty}
+		}
+		if o := r.Ours; o != nil {
+			c.Ours = &jsonOurs{o.Mean, o.StandardError, o.Trials, o.Wanted}
+		}
+		if h := r.Holds; h != nil {
+			c.Holds = &jsonHolds{h.Op, h.Value, h.Metric, h.Tolerance}
+		}
+		if f := r.Reference; f != nil {
+			c.Reference = &jsonReference{f.Value, f.Tolerance, f.OK}
+		}
+		t.Cells = append(t.Cells, c)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(t)
+}
+
+// notNil makes an empty list appear as [] and not as null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+package claims
+
+import (
+	"privkern/runner/experiment"
+)
+
+// Ledger holds the claims of one paper.
+type Ledger struct {
+	Paper    string    `yaml:"paper"`
+	Title    string    `yaml:"title"`
+	Citation string    `yaml:"citation"`
+	Errata   []Erratum `yaml:"errata"`
+	Tables   []*Table  `yaml:"tables"`
+
+	source *source
+}
+
+// Erratum is a mistake in the paper.
+type Erratum struct {
+	Where string `yaml:"where"`
+	Text  string `yaml:"text"`
+}
+
+// Kind says what a ledger's table stands for.
+type Kind string
+
+// The kinds of tables.
+const (
+	KindTable  Kind = "table"  // a printed table
+	KindFigure Kind = "figure" // readable values of a figure
+	KindClaims Kind = "claims" // statements in words
+)
+
+// Table is a printed table, the readable values of a figure, or a list of
+// statements. Experiment, Params, Seeds, Metric, Unit and Settings are what a
+// cell has where it says nothing else.
+type Table struct {
+	Name   string `yaml:"name"` // "paper/table"
+	Title  string `yaml:"title"`
+	Kind   Kind   `yaml:"kind"`
+	Figure string `yaml:"figure"` // name of an experiment.Figure shown with it
+
+	Experiment string         `yaml:"experiment"`
+	Params     map[string]any `yaml:"params"`
+	Seeds      Seeds          `yaml:"seeds"`
+	Metric     string         `yaml:"metric"`
+	Unit       string         `yaml:"unit"`
+	Settings   *Settings      `yaml:"settings"`
+
+	// UncertaintyOf n > 0 says that the printed ± is a standard deviation over
+	// n values, so that the standard error is ±/√n. 0: it is a standard error.
+	UncertaintyOf int `yaml:"uncertainty_of"`
+
+	Variants []Variant `yaml:"variants"`
+	Cells    []*Cell   `yaml:"cells"`
+
+	ledger *Ledger
+	path   string // of this table in the source
+}
+
+// Settings says whether the paper states all settings of a value. A table
+// without this entry counts as fully stated.
+type Settings struct {
+	Stated *bool  `yaml:"stated"` // must be given
+	Note   string `yaml:"note"`   // what is left open, and what we chose
+}
+
+// Variant is one of several ways to compute a table.
+type Variant struct {
+	Name   string         `yaml:"name"`
+	Note   string         `yaml:"note"`
+	Params map[string]any `yaml:"params"`
+}
+
+// Cell is one published value or statement.
+type Cell struct {
+	Row    string `yaml:"row"`
+	Column string `yaml:"column"`
+	// Published is the printed text, exactly.
+	Published text `yaml:"published"`
+	// Value, Uncertainty and Rounding replace what Published parses to.
+	Value       *float64 `yaml:"value"`
+	Uncertainty *float64 `yaml:"uncertainty"`
+	Rounding    *float64 `yaml:"rounding"`
+	Statement   string   `yaml:"statement"`
+	Holds       *Holds   `yaml:"holds"`
+
+	Experiment string         `yaml:"experiment"`
+	Params     map[string]any `yaml:"params"`
+	Seeds      Seeds          `yaml:"seeds"`
+	Metric     string         `yaml:"metric"`
+	Unit       string         `yaml:"unit"`
+	Direction  Direction      `yaml:"direction"`
+	Settings   *Settings      `yaml:"settings"`
+	Note       string         `yaml:"note"`
+	// Variants restricts the cell to some of the table's variants.
+	Variants  []string    `yaml:"variants"`
+	Reference []Reference `yaml:"reference"`
+
+	path string
+}
+
+// Holds is what a statement says of the cell's metric: metric Op Value, or
+// metric Op another metric, of the same trials or of others.
+type Holds struct {
+	Op         Relation       `yaml:"op"`
+	Value      *float64       `yaml:"value"`
+	Tolerance  float64        `yaml:"tolerance"`
+	Metric     string         `yaml:"metric"`
+	Experiment string         `yaml:"experiment"`
+	Params     map[string]any `yaml:"params"`
+}
+
+// Reference is the value that an independent implementation gives.
+type Reference struct {
+	Variant   string   `yaml:"variant"` // empty: of every variant
+	Value     *float64 `yaml:"value"`
+	Tolerance *float64 `yaml:"tolerance"`
+}
+
+// Table returns the table of that name, or an *experiment.UnknownError.
+func (l *Ledger) Table(name string) (*Table, error) {
+	return (&Book{Ledgers: []*Ledger{l}}).Table(name)
+}
+
+// Ledger returns the ledger that the table belongs to.
+func (t *Table) Ledger() *Ledger { return t.ledger }
+
+// settings returns what holds for a cell: its own entry or the table's.
+func (t *Table) settings(c *Cell) (stated bool, note string) {
+	s := c.Settings
+	if s == nil {
+		s = t.Settings
+	}
+	if s == nil {
+		return true, ""
+	}
+	return s.Stated == nil || *s.Stated, s.Note
+}
+
+// Book is the ledgers of several papers.
+type Book struct{ Ledgers []*Ledger }
+
+// Open reads and validates the ledgers of the papers that have one.
+func Open(papers []experiment.Paper, reg *experiment.Registry) (*Book, error) {
+	book := &Book{}
+	for _, p := range papers {
+		if len(p.Ledger) == 0 {
+			continue
+		}
+		l, err := Read(p.Name+"/ledger.yaml", p.Ledger)
+		if err != nil {
+			return nil, err
+		}
+		if l.Paper != p.Name {
+			return nil, l.source.errorf("$.paper", "%q is not the paper %q that embeds this ledger", l.Paper, p.Name)
+		}
+		if err := l.Validate(reg); err != nil {
+			return nil, err
+		}
+		if err := l.checkFigures(p.Figures); err != nil {
+			return nil, err
+		}
+		book.Ledgers = append(book.Ledgers, l)
+	}
+	return book, nil
+}
+
+// Names returns the names of all tables, in the order of the ledgers.
+func (b *Book) Names() []string {
+	var names []string
+	for _, l := range b.Ledgers {
+		for _, t := range l.Tables {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// Table returns the table of that name, or an *experiment.UnknownError with
+// the nearest valid name.
+func (b *Book) Table(name string) (*Table, error) {
+	for _, l := range b.Ledgers {
+		for _, t := range l.Tables {
+			if t.Name == name {
+				return t, nil
+			}
+		}
+	}
+	return nil, experiment.Unknown("table", name, b.Names())
+}

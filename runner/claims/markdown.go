@@ -1,0 +1,57 @@
+package claims
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown writes the table as a pipe table. Markdown has no heading over
+// several columns, so variants stand below one another.
+func Markdown(w io.Writer, e *Evaluated) error {
+	g := layout(e, false)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", escapeMarkdown(e.heading()), e.Table, e.SummaryText())
+	var head, rule []string
+	for _, c := range g.columns {
+		head = append(head, c.title)
+		if c.right {
+			rule = append(rule, "---:")
+		} else {
+			rule = append(rule, "---")
+		}
+	}
+	line := func(fields []string) { b.WriteString("| " + strings.Join(fields, " | ") + " |\n") }
+	line(head)
+	line(rule)
+	for _, l := range g.lines {
+		fields := make([]string, len(l))
+		for c, f := range l {
+			fields[c] = escapeMarkdown(f.text)
+			if f.verdict != "" && f.verdict != Match && f.verdict != Unpublished {
+				fields[c] = "**" + fields[c] + "**"
+			}
+			fields[c] += escapeMarkdown(marks(f.notes))
+		}
+		line(fields)
+	}
+	if len(g.notes) > 0 {
+		b.WriteString("\n")
+		for i, n := range g.notes {
+			fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, escapeMarkdown(n))
+		}
+	}
+	b.WriteString("\n")
+	for _, f := range e.Footnotes {
+		b.WriteString("- " + escapeMarkdown(f) + "\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", ">", "&gt;",
+	"[", `\[`, "]", `\]`, "&", "&amp;", "\r", "", "\n", " ", "~", `\~`, "#", `\#`)
+
+// escapeMarkdown makes any text appear as it is, on one line.
+func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }

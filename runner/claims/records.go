@@ -1,0 +1,93 @@
+package claims
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Records finds what was computed for a setting. It keeps no series, so that a
+// large store fits into memory.
+type Records struct {
+	byIdentity map[string][]*outcome
+}
+
+// outcome is what an evaluation needs of a record.
+type outcome struct {
+	key      string
+	seed     int64
+	computed string // backend and number format
+	status   record.Status
+	err      string
+	metrics  map[string]float64
+	warnings []string
+	privacy  *experiment.Privacy
+}
+
+// Index collects records. Their order does not matter.
+func Index(records iter.Seq[*record.Record]) (*Records, error) {
+	out := &Records{byIdentity: map[string][]*outcome{}}
+	for r := range records {
+		canonical, err := canonicalJSON(r.Params)
+		if err != nil {
+			return nil, fmt.Errorf("the parameters of trial %s: %w", r.Key, err)
+		}
+		o := &outcome{key: r.Key, seed: r.Seed, computed: r.Backend + " " + r.DType, status: r.Status,
+			metrics: r.Metrics, warnings: r.Warnings, privacy: r.Privacy}
+		if r.Error != nil {
+			o.err = *r.Error
+		}
+		id := identity(r.Experiment, canonical, r.Seed)
+		out.byIdentity[id] = append(out.byIdentity[id], o)
+	}
+	for _, list := range out.byIdentity {
+		slices.SortStableFunc(list, preference)
+	}
+	return out, nil
+}
+
+// canonicalJSON writes parameters, resolved or read from a record, so that
+// equal settings give equal texts: members in the order of their names, the
+// shortest digits that read back as the same number.
+func canonicalJSON(params any) (string, error) {
+	b, err := json.Marshal(params)
+	return string(b), err
+}
+
+// preference orders several records of one setting: a good one first, then
+// float64 on the CPU, which is the reference, then by key.
+func preference(a, b *outcome) int {
+	rank := func(o *outcome) int {
+		switch {
+		case o.status != record.OK:
+			return 3
+		case o.computed == "cpu float64":
+			return 0
+		case o.computed == "cuda float64":
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.key, b.key))
+}
+
+// find returns the outcome for one seed of a side, nil where there is none, and
+// a warning where several good records compete.
+func (r *Records) find(s *side, seed int64) (*outcome, string) {
+	list := r.byIdentity[s.identity(seed)]
+	if len(list) == 0 {
+		return nil, ""
+	}
+	for _, o := range list[1:] {
+		if o.status == record.OK && o.key != list[0].key {
+			return list[0], fmt.Sprintf("several records of seed %d (%s, %s, ...): used the first, %.12s",
+				seed, list[0].computed, o.computed, list[0].key)
+		}
+	}
+	return list[0], ""
+}

@@ -1,0 +1,243 @@
+package claims
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextOptions controls the terminal form.
+type TextOptions struct {
+	Color bool
+	Width int // of the terminal; 0 means 100
+}
+
+// Text writes the table for a terminal: variants side by side where that fits
+// the width, else below one another; notes and footnotes under the table.
+func Text(w io.Writer, e *Evaluated, o TextOptions) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	g := layout(e, true)
+	if g.measure(o.Width) > o.Width {
+		if long := layout(e, false); len(e.Variants) > 0 {
+			g = long
+		}
+	}
+	var b bytes.Buffer
+	b.WriteString(style(e.heading(), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
+	g.write(&b, o)
+	b.WriteString("\n" + e.SummaryText() + "\n")
+	for i, n := range g.notes {
+		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
+		b.WriteString(hang(label, n, o.Width))
+	}
+	for _, f := range e.Footnotes {
+		b.WriteString(hang("  ", f, o.Width))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+const gap = 2
+
+// measure returns the width that the grid takes on a terminal of some width.
+func (g *grid) measure(width int) int {
+	total := -gap
+	for _, w := range g.widths(width) {
+		total += w + gap
+	}
+	return total
+}
+
+// widths returns the width of each column. Where the grid is wider than the
+// terminal, the widest label is narrowed first, down to a comfortable width,
+// then any column down to its longest word.
+func (g *grid) widths(width int) []int {
+	const comfortable = 16
+	w, narrowest := make([]int, len(g.columns)), make([]int, len(g.columns))
+	total := -gap
+	for c, col := range g.columns {
+		w[c] = utf8.RuneCountInString(col.title)
+		narrowest[c] = w[c]
+		for _, l := range g.lines {
+			text := l[c].text + marks(l[c].notes)
+			w[c] = max(w[c], utf8.RuneCountInString(text))
+			for word := range strings.FieldsSeq(text) {
+				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word))
+			}
+		}
+		total += w[c] + gap
+	}
+	at := 0
+	for _, gr := range g.groups {
+		inner := -gap
+		for c := at; c < at+gr.span; c++ {
+			inner += w[c] + gap
+		}
+		if lack := utf8.RuneCountInString(gr.title) - inner; lack > 0 {
+			w[at+gr.span-1] += lack
+			total += lack
+		}
+		at += gr.span
+	}
+	narrow := func(may func(c int) bool) {
+		for total > width {
+			widest := -1
+			for c := range g.columns {
+				if w[c] > narrowest[c] && may(c) && (widest < 0 || w[c] > w[widest]) {
+					widest = c
+				}
+			}
+			if widest < 0 {
+				return
+			}
+			w[widest]--
+			total--
+		}
+	}
+	narrow(func(c int) bool { return g.columns[c].label && w[c] > comfortable })
+	narrow(func(int) bool { return true })
+	return w
+}
+
+func (g *grid) write(b *bytes.Buffer, o TextOptions) {
+	widths := g.widths(o.Width)
+	if len(g.groups) > 0 {
+		var line strings.Builder
+		at := 0
+		for _, gr := range g.groups {
+			inner := -gap
+			for c := at; c < at+gr.span; c++ {
+				inner += widths[c] + gap
+			}
+			at += gr.span
+			line.WriteString(pad(gr.title, inner, false) + strings.Repeat(" ", gap))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	var head, rule []string
+	for c, col := range g.columns {
+		head = append(head, pad(col.title, widths[c], col.right))
+		rule = append(rule, strings.Repeat("─", widths[c]))
+	}
+	sep := strings.Repeat(" ", gap)
+	b.WriteString(strings.TrimRight(strings.Join(head, sep), " ") + "\n")
+	b.WriteString(style(strings.Join(rule, sep), "2", o.Color) + "\n")
+	for i, l := range g.lines {
+		g.writeLine(b, l, g.repeated(i), widths, o)
+	}
+}
+
+// repeated says which leading labels of line i repeat the line above and are
+// left blank, so that rows read as groups.
+func (g *grid) repeated(i int) []bool {
+	out := make([]bool, len(g.columns))
+	for c, col := range g.columns {
+		if i == 0 || !col.label || g.lines[i][c].text != g.lines[i-1][c].text {
+			break
+		}
+		out[c] = true
+	}
+	return out
+}
+
+func (g *grid) writeLine(b *bytes.Buffer, l []field, repeated []bool, widths []int, o TextOptions) {
+	wrapped := make([][]string, len(l))
+	height := 1
+	for c, f := range l {
+		if !repeated[c] {
+			wrapped[c] = wrapText(f.text+marks(f.notes), widths[c])
+		}
+		height = max(height, len(wrapped[c]))
+	}
+	for k := range height {
+		var line strings.Builder
+		blank := 0 // spaces owed, so that no line ends in them
+		for c := range l {
+			s := ""
+			if k < len(wrapped[c]) {
+				s = wrapped[c][k]
+			}
+			padded := pad(s, widths[c], g.columns[c].right)
+			trimmed := strings.TrimRight(padded, " ")
+			if trimmed == "" {
+				blank += len(padded) + gap
+				continue
+			}
+			line.WriteString(strings.Repeat(" ", blank))
+			if v := l[c].verdict; v != "" {
+				trimmed = style(trimmed, colors[v], o.Color)
+			}
+			line.WriteString(trimmed)
+			blank = widths[c] - utf8.RuneCountInString(strings.TrimRight(padded, " ")) + gap
+		}
+		b.WriteString(line.String() + "\n")
+	}
+}
+
+// colors are ANSI codes; the words carry the meaning without them.
+var colors = map[Verdict]string{
+	Match: "32", Better: "36", Worse: "31", Differs: "31", UnderSpecified: "33", Unpublished: "2", NotRun: "2",
+}
+
+func style(s, code string, on bool) string {
+	if !on || s == "" || code == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func pad(s string, width int, right bool) string {
+	space := strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0))
+	if right {
+		return space + s
+	}
+	return s + space
+}
+
+// wrapText breaks a text at spaces into lines of at most width characters; a
+// longer word is broken anywhere.
+func wrapText(s string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		for {
+			n := utf8.RuneCountInString(line)
+			if n > 0 && n+1+utf8.RuneCountInString(word) <= width {
+				line += " " + word
+				break
+			}
+			if n > 0 {
+				lines = append(lines, line)
+				line = ""
+			}
+			runes := []rune(word)
+			if len(runes) <= width {
+				line = word
+				break
+			}
+			lines, word = append(lines, string(runes[:width])), string(runes[width:])
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// hang wraps a note with a label in front and the following lines indented.
+func hang(label, s string, width int) string {
+	indent := utf8.RuneCountInString(label)
+	var b strings.Builder
+	for i, l := range wrapText(s, max(width-indent, 20)) {
+		if i == 0 {
+			b.WriteString(label)
+		} else {
+			b.WriteString(strings.Repeat(" ", indent))
+		}
+		b.WriteString(l + "\n")
+	}
+	return b.String()
+}

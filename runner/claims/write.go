@@ -1,0 +1,64 @@
+package claims
+
+import (
+	"io"
+
+	"privkern/runner/experiment"
+)
+
+// Format is an output format of a table.
+type Format string
+
+// The formats.
+const (
+	FormatText     Format = "table"
+	FormatMarkdown Format = "markdown"
+	FormatCSV      Format = "csv"
+	FormatLaTeX    Format = "latex"
+	FormatJSON     Format = "json"
+)
+
+// Formats lists the names of the formats.
+var Formats = []string{string(FormatText), string(FormatJSON), string(FormatCSV), string(FormatLaTeX), string(FormatMarkdown)}
+
+// ParseFormat returns the format of that name, or an *experiment.UnknownError.
+func ParseFormat(name string) (Format, error) {
+	for _, f := range Formats {
+		if f == name {
+			return Format(f), nil
+		}
+	}
+	return "", experiment.Unknown("format", name, Formats)
+}
+
+// Extension returns the usual ending of a file's name, with its dot.
+func (f Format) Extension() string {
+	switch f {
+	case FormatMarkdown:
+		return ".md"
+	case FormatCSV:
+		return ".csv"
+	case FormatLaTeX:
+		return ".tex"
+	case FormatJSON:
+		return ".json"
+	}
+	return ".txt"
+}
+
+// Write writes the table in a format. The options are of the text format.
+func Write(w io.Writer, e *Evaluated, f Format, o TextOptions) error {
+	switch f {
+	case FormatMarkdown:
+		return Markdown(w, e)
+	case FormatCSV:
+		return CSV(w, e)
+	case FormatLaTeX:
+		return LaTeX(w, e)
+	case FormatJSON:
+		return JSON(w, e)
+	case FormatText:
+		return Text(w, e, o)
+	}
+	return experiment.Unknown("format", string(f), Formats)
+}
