@@ -170,6 +170,8 @@ func (r *run) wanted(s record.Status) bool {
 }
 
 func (r *run) count(s record.Status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch s {
 	case record.OK:
 		r.summary.OK++
@@ -264,10 +266,8 @@ func (r *run) one(ctx context.Context, runner Runner, index int, started time.Ti
 	if rec, ok, err := r.store.Get(t.Key); err != nil {
 		return false, err
 	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(t.Key, started)) {
-		r.observe(func(o Observer) {
-			r.count(rec.Status)
-			o.Elsewhere(t)
-		})
+		r.count(rec.Status)
+		r.observe(func(o Observer) { o.Elsewhere(t) })
 		return true, nil
 	}
 	rec, err := r.record(ctx, runner, t)
@@ -277,10 +277,8 @@ func (r *run) one(ctx context.Context, runner Runner, index int, started time.Ti
 	if err := r.store.Put(rec); err != nil {
 		return false, fmt.Errorf("the result of %s (%.12s) cannot be written; what was finished before is kept: %w", t.Experiment, t.Key, err)
 	}
-	r.observe(func(o Observer) {
-		r.count(rec.Status)
-		o.Finished(t, rec)
-	})
+	r.count(rec.Status)
+	r.observe(func(o Observer) { o.Finished(t, rec) })
 	if rec.Status == record.Failed && r.opts.FailFast {
 		return true, ErrFailFast
 	}

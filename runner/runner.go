@@ -1,0 +1,224 @@
+// Package runner takes a sweep from its settings to its tables: it freezes the
+// plan, runs what has no result yet, and writes tables and a report from the
+// stored records. The steps are the packages below this one:
+//
+//	sweep     sweep files to settings
+//	plan      settings to a frozen list of trials with keys
+//	store     the output folder: plan and records
+//	schedule  trials to workers; worker: processes that run them; trial: one trial
+//	claims    records to tables, published beside reproduced
+//	summary   records to a table of all metrics
+//	report    all of it as one HTML file; plot: figures as SVG
+//
+// The runner knows an experiment only through package experiment.
+package runner
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"privkern/runner/claims"
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/schedule"
+	"privkern/runner/store"
+	"privkern/runner/summary"
+	"privkern/runner/sweep"
+)
+
+// Catalogue is what there is to run and to compare with.
+type Catalogue struct {
+	Papers      []experiment.Paper
+	Experiments *experiment.Registry
+	Book        *claims.Book
+}
+
+// NewCatalogue collects what the papers offer and checks their ledgers.
+func NewCatalogue(papers []experiment.Paper) (*Catalogue, error) {
+	var all []*experiment.Experiment
+	for _, p := range papers {
+		all = append(all, p.Experiments...)
+	}
+	c := &Catalogue{Papers: papers, Experiments: experiment.NewRegistry(all...)}
+	book, err := claims.Open(papers, c.Experiments)
+	if err != nil {
+		return nil, fmt.Errorf("a defect in a ledger: %w", err)
+	}
+	c.Book = book
+	return c, nil
+}
+
+// Names answers which names a sweep file may use.
+func (c *Catalogue) Names() sweep.Names {
+	return sweep.Names{Experiments: c.Experiments, Tables: c.Book.Names()}
+}
+
+// TableSettings returns the settings that the tables are made of.
+func (c *Catalogue) TableSettings(tables ...string) ([]sweep.Setting, error) {
+	var out []sweep.Setting
+	for _, name := range tables {
+		t, err := c.Book.Table(name)
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := t.Trials(c.Experiments)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range wanted {
+			e, err := c.Experiments.Lookup(w.Experiment)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, sweep.Setting{Experiment: e, Params: w.Params, Seed: w.Seed})
+		}
+	}
+	return out, nil
+}
+
+// Request is a sweep to be run.
+type Request struct {
+	Dir      string // output folder
+	Plan     *plan.Plan
+	Data     *plan.Datasets
+	Shard    plan.Shard
+	Replan   bool
+	Schedule schedule.Options
+}
+
+// Run runs what has no result yet. The summary holds even with an error.
+func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, error) {
+	s, err := store.Create(req.Dir)
+	if err != nil {
+		return schedule.Summary{}, err
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.FreezePlan(req.Plan, c.Experiments, req.Replan); err != nil {
+		return schedule.Summary{}, err
+	}
+	return schedule.Run(ctx, s, req.Plan, req.Shard.Indices(len(req.Plan.Trials)), c.Experiments, req.Data, req.Schedule)
+}
+
+// Results are the tables of an output folder.
+type Results struct {
+	Plan      *plan.Plan
+	Store     *store.Store
+	Evaluated []*claims.Evaluated
+	Summary   []*summary.Table
+}
+
+// Results evaluates the records of an output folder. tables adds to those that
+// the plan names.
+func (c *Catalogue) Results(dir string, tables ...string) (*Results, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.ReadPlan(c.Experiments)
+	if err != nil {
+		return nil, err
+	}
+	r := &Results{Plan: p, Store: s}
+	var readErr error
+	records, err := claims.Index(r.records(&readErr))
+	if err == nil {
+		err = readErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, name := range append(append([]string(nil), p.Tables...), tables...) {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		t, err := c.Book.Table(name)
+		if err != nil {
+			return nil, err
+		}
+		e, err := claims.Evaluate(t, c.Experiments, records)
+		if err != nil {
+			return nil, err
+		}
+		r.Evaluated = append(r.Evaluated, e)
+	}
+	r.Summary, err = summary.Make(p, c.Experiments, func(key string) (*record.Record, error) {
+		rec, _, err := s.Get(key)
+		return rec, err
+	})
+	return r, err
+}
+
+// records yields the records of the plan's trials in the plan's order.
+func (r *Results) records(failed *error) iter.Seq[*record.Record] {
+	return func(yield func(*record.Record) bool) {
+		for _, t := range r.Plan.Trials {
+			rec, ok, err := r.Store.Get(t.Key)
+			if err != nil {
+				*failed = err
+				return
+			}
+			if ok && !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// WriteTables writes OUT/tables: every evaluated table as Markdown, CSV, LaTeX
+// and JSON, and all metrics as summary.csv and summary.md.
+func (r *Results) WriteTables() error {
+	dir := filepath.Join(r.Store.Dir(), "tables")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, e := range r.Evaluated {
+		for _, f := range []claims.Format{claims.FormatMarkdown, claims.FormatCSV, claims.FormatLaTeX, claims.FormatJSON} {
+			var b strings.Builder
+			if err := claims.Write(&b, e, f, claims.TextOptions{}); err != nil {
+				return err
+			}
+			name := strings.ReplaceAll(e.Table, "/", "-") + f.Extension()
+			if err := store.WriteFile(filepath.Join(dir, name), []byte(b.String())); err != nil {
+				return err
+			}
+		}
+	}
+	for name, write := range map[string]func(*strings.Builder) error{
+		"summary.csv": func(b *strings.Builder) error { return summary.CSV(b, r.Summary) },
+		"summary.md":  func(b *strings.Builder) error { return summary.Markdown(b, r.Summary) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			return err
+		}
+		if err := store.WriteFile(filepath.Join(dir, name), []byte(b.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Violations returns the cells that are out of their reference bands.
+func (r *Results) Violations() []claims.Violation {
+	var out []claims.Violation
+	for _, e := range r.Evaluated {
+		out = append(out, claims.Check(e)...)
+	}
+	return out
+}
+
+// Elapsed formats a duration for people.
+func Elapsed(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

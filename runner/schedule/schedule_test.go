@@ -1,0 +1,291 @@
+package schedule_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/schedule"
+	"privkern/runner/store"
+	"privkern/runner/sweep"
+	"privkern/runner/trial"
+)
+
+var demo = &experiment.Experiment{
+	Name: "demo/a", Version: 1,
+	Params:  []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}, {Name: "data", Kind: experiment.Flag, Default: false}},
+	Metrics: []experiment.Metric{{Name: "y"}},
+	Datasets: func(p experiment.Params) []string {
+		if p.Flag("data") {
+			return []string{"missing"}
+		}
+		return nil
+	},
+	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+		if t.Params.Int("x") == 13 {
+			return nil, errors.New("unlucky")
+		}
+		return &experiment.Result{Metrics: map[string]float64{"y": t.Stream("noise").NormFloat64() + t.Params.Float("x")}}, nil
+	},
+}
+
+var registry = experiment.NewRegistry(demo)
+
+// inProcess runs jobs in the test's process and counts how often each ran.
+type inProcess struct {
+	runs  *sync.Map
+	delay time.Duration
+}
+
+func (r inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration, progress trial.Progress) (*record.Record, error) {
+	n, _ := r.runs.LoadOrStore(job.Key, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+	select {
+	case <-time.After(r.delay):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return trial.Execute(ctx, demo, job, record.Provenance{}, progress)
+}
+
+func (inProcess) Close() {}
+
+type noData struct{}
+
+func (noData) Find(name string) (string, string, error) {
+	return "", "", fmt.Errorf("the data set %q is not there; `run data fetch %s`", name, name)
+}
+
+var data = plan.NewDatasets(noData{})
+
+func makePlan(t *testing.T, n int, extra ...map[string]any) *plan.Plan {
+	t.Helper()
+	var settings []sweep.Setting
+	for x := range n {
+		extra = append(extra, map[string]any{"x": x})
+	}
+	for i, given := range extra {
+		p, err := demo.Resolve(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings = append(settings, sweep.Setting{Experiment: demo, Params: p, Seed: int64(i % 3)})
+	}
+	p, err := plan.New(settings, data, plan.Options{Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func run(t *testing.T, ctx context.Context, dir string, p *plan.Plan, shard plan.Shard, opts schedule.Options) (schedule.Summary, error) {
+	t.Helper()
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	return schedule.Run(ctx, s, p, shard.Indices(len(p.Trials)), registry, data, opts)
+}
+
+func options(jobs int, runs *sync.Map, delay time.Duration) schedule.Options {
+	return schedule.Options{Jobs: jobs, NewRunner: func() schedule.Runner { return inProcess{runs, delay} }}
+}
+
+func count(runs *sync.Map) (trials, times int64) {
+	runs.Range(func(_, n any) bool {
+		trials++
+		times += n.(*atomic.Int64).Load()
+		return true
+	})
+	return trials, times
+}
+
+// results reads metrics by key.
+func results(t *testing.T, dir string, p *plan.Plan) map[string]float64 {
+	t.Helper()
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	out := map[string]float64{}
+	for _, tr := range p.Trials {
+		if r, ok, err := s.Get(tr.Key); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			out[tr.Key] = r.Metrics["y"]
+		}
+	}
+	return out
+}
+
+func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
+	p := makePlan(t, 12)
+	var first map[string]float64
+	for _, jobs := range []int{1, 2, 7} {
+		dir := t.TempDir()
+		sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(jobs, &sync.Map{}, 0))
+		if err != nil || sum.OK != 12 || sum.NotRun != 0 {
+			t.Fatalf("%d jobs: %+v, %v", jobs, sum, err)
+		}
+		got := results(t, dir, p)
+		if first == nil {
+			first = got
+		}
+		for k, v := range first {
+			if got[k] != v {
+				t.Errorf("%d jobs: trial %.8s gave %v, not %v", jobs, k, got[k], v)
+			}
+		}
+	}
+}
+
+func TestFailuresSkipsAndRetries(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 20, map[string]any{"data": true})
+	var runs sync.Map
+	sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 0))
+	if err != nil || sum.OK != 19 || sum.Failed != 1 || sum.Skipped != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for _, c := range []struct {
+		retry schedule.Retry
+		again int64
+	}{{schedule.RetryNone, 0}, {schedule.RetryFailed, 1}, {schedule.RetryAll, 20}} {
+		runs.Clear()
+		opts := options(2, &runs, 0)
+		opts.Retry = c.retry
+		sum, err := run(t, context.Background(), dir, p, plan.Shard{}, opts)
+		if err != nil || sum.OK != 19 || sum.Failed != 1 || sum.Skipped != 1 {
+			t.Errorf("retry %q: %+v, %v", c.retry, sum, err)
+		}
+		if _, times := count(&runs); times != c.again {
+			t.Errorf("retry %q ran %d trials again, not %d", c.retry, times, c.again)
+		}
+	}
+}
+
+func TestFailFastStops(t *testing.T) {
+	p := makePlan(t, 40)
+	opts := options(1, &sync.Map{}, 0)
+	opts.FailFast = true
+	sum, err := run(t, context.Background(), t.TempDir(), p, plan.Shard{}, opts)
+	if !errors.Is(err, schedule.ErrFailFast) || sum.OK != 13 || sum.Failed != 1 || sum.NotRun != 26 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+func TestShardsPartitionThePlan(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 13)
+	var runs sync.Map
+	for i := range 4 {
+		if _, err := run(t, context.Background(), dir, p, plan.Shard{Index: i, Count: 4}, options(2, &runs, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if trials, times := count(&runs); trials != 13 || times != 13 {
+		t.Errorf("%d trials ran %d times", trials, times)
+	}
+}
+
+// Two runners on one folder run every trial once, and both see all results.
+func TestTwoRunnersShareAFolder(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 12)
+	var runs sync.Map
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 5*time.Millisecond)); err != nil || sum.OK != 12 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		})
+	}
+	wg.Wait()
+	if trials, times := count(&runs); trials != 12 || times != 12 {
+		t.Errorf("%d trials ran %d times", trials, times)
+	}
+}
+
+func TestInterruptionKeepsWhatIsFinished(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 12)
+	ctx, cancel := context.WithCancel(context.Background())
+	opts := options(2, &sync.Map{}, 2*time.Millisecond)
+	opts.Observer = &stopAfter{n: 3, cancel: cancel}
+	sum, err := run(t, ctx, dir, p, plan.Shard{}, opts)
+	if !errors.Is(err, context.Canceled) || sum.OK < 3 || sum.NotRun == 0 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	var runs sync.Map
+	again, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 0))
+	if err != nil || again.OK != 12 || again.Cached != sum.OK {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, times := count(&runs); int(times) != 12-sum.OK {
+		t.Errorf("%d trials ran again; %d were finished", times, sum.OK)
+	}
+}
+
+type stopAfter struct {
+	n      int
+	cancel func()
+}
+
+func (*stopAfter) Planned(int, int)                   {}
+func (*stopAfter) Started(plan.Trial)                 {}
+func (*stopAfter) Inner(plan.Trial, int, int, string) {}
+func (*stopAfter) Elsewhere(plan.Trial)               {}
+func (*stopAfter) Aside(store.Aside)                  {}
+func (s *stopAfter) Finished(plan.Trial, *record.Record) {
+	if s.n--; s.n == 0 {
+		s.cancel()
+	}
+}
+
+// A folder that cannot be written ends the run with an error that names the
+// trial, and what was finished stays.
+func TestUnwritableFolder(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 3)
+	opts := options(1, &sync.Map{}, 0)
+	opts.Observer = &breakFolder{dir: dir, t: t}
+	sum, err := run(t, context.Background(), dir, p, plan.Shard{}, opts)
+	if err == nil || sum.OK != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// breakFolder replaces the folder of the trials after the first result.
+type breakFolder struct {
+	stopAfter
+	dir string
+	t   *testing.T
+}
+
+func (b *breakFolder) Finished(plan.Trial, *record.Record) {
+	trials := filepath.Join(b.dir, "trials")
+	if err := os.Rename(trials, trials+".kept"); err != nil {
+		b.t.Error(err)
+	}
+	if err := os.WriteFile(trials, nil, 0o600); err != nil {
+		b.t.Error(err)
+	}
+}
+
+func TestParseShard(t *testing.T) {
+	if s, err := plan.ParseShard("2/3"); err != nil || s != (plan.Shard{Index: 1, Count: 3}) {
+		t.Errorf("%v %v", s, err)
+	}
+	for _, bad := range []string{"", "0/3", "4/3", "1", "a/b", "1/0", "-1/2"} {
+		if _, err := plan.ParseShard(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}

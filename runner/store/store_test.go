@@ -1,0 +1,194 @@
+package store_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/store"
+	"privkern/runner/sweep"
+)
+
+var demo = &experiment.Experiment{Name: "demo/a", Version: 1, Params: []experiment.Param{
+	{Name: "x", Kind: experiment.Number, Default: 0.0, Infinite: true},
+}, Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
+	Datasets: func(experiment.Params) []string { return []string{"set"} }}
+
+var registry = experiment.NewRegistry(demo)
+
+type finder struct{ digest string }
+
+func (f finder) Find(string) (string, string, error) { return "folder", f.digest, nil }
+
+func makePlan(t *testing.T, digest string, xs ...any) *plan.Plan {
+	t.Helper()
+	var settings []sweep.Setting
+	for _, x := range xs {
+		p, err := demo.Resolve(map[string]any{"x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings = append(settings, sweep.Setting{Experiment: demo, Params: p})
+	}
+	p, err := plan.New(settings, plan.NewDatasets(finder{digest}), plan.Options{Title: "demo", Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func create(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestPlanIsFrozen(t *testing.T) {
+	dir := t.TempDir()
+	s := create(t, dir)
+	first := makePlan(t, "d1", 1.0, "inf", 1.0)
+	if len(first.Trials) != 2 {
+		t.Fatalf("%d trials; a setting that occurs twice is one trial", len(first.Trials))
+	}
+	if err := s.FreezePlan(first, registry, false); err != nil {
+		t.Fatal(err)
+	}
+	back, err := s.ReadPlan(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Digest != first.Digest || back.Trials[1].Key != first.Trials[1].Key || back.Trials[1].Params["x"] != first.Trials[1].Params["x"] {
+		t.Errorf("wrote %+v\nread  %+v", first, back)
+	}
+	if err := s.FreezePlan(makePlan(t, "d1", 1.0, "inf"), registry, false); err != nil {
+		t.Errorf("the same plan again: %v", err)
+	}
+	err = s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, false)
+	if err == nil || !strings.Contains(err.Error(), "1 trials are the same, 1 are new, 1 are gone") || !strings.Contains(err.Error(), "--replan") {
+		t.Errorf("another plan: %v", err)
+	}
+	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil || !strings.Contains(err.Error(), "has changed since") {
+		t.Errorf("other data: %v", err)
+	}
+	if err := s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, true); err != nil {
+		t.Errorf("with --replan: %v", err)
+	}
+	if got := s.Asides(); len(got) != 1 || got[0].File != "plan.json" {
+		t.Errorf("the old plan was not put aside: %v", got)
+	}
+}
+
+func newRecord(key string) *record.Record {
+	return &record.Record{Schema: record.Schema, Key: key, Experiment: "demo/a", Status: record.OK, Metrics: map[string]float64{"y": 1}}
+}
+
+// What is not a whole record of the trial is put aside and counts as absent.
+func TestUnusableRecordsArePutAside(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty":          "",
+		"torn":           `{"schema":1,"key":"k","status":"o`,
+		"another trial":  `{"schema":1,"key":"other","status":"ok"}`,
+		"another schema": `{"schema":99,"key":"k","status":"ok"}`,
+		"no status":      `{"schema":1,"key":"k"}`,
+		"not JSON":       "\x00\x00\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := create(t, dir)
+			path := filepath.Join(dir, "trials", "k.json")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok, err := s.Get("k"); ok || err != nil {
+				t.Fatalf("ok %v, %v", ok, err)
+			}
+			asides := s.Asides()
+			if len(asides) != 1 {
+				t.Fatalf("put aside: %v", asides)
+			}
+			if kept, err := os.ReadFile(filepath.Join(dir, asides[0].Moved)); err != nil || string(kept) != content {
+				t.Errorf("the file is not kept: %q, %v", kept, err)
+			}
+			if err := s.Put(newRecord("k")); err != nil {
+				t.Fatal(err)
+			}
+			if r, ok, err := s.Get("k"); !ok || err != nil || r.Metrics["y"] != 1 {
+				t.Errorf("%v %v %v", r, ok, err)
+			}
+		})
+	}
+}
+
+func TestLocksExclude(t *testing.T) {
+	dir := t.TempDir()
+	a, b := create(t, dir), create(t, dir)
+	unlock, ok, err := a.Lock("k")
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, ok, _ := a.Lock("k"); ok {
+		t.Error("one store locked a trial twice")
+	}
+	if _, ok, _ := b.Lock("k"); ok {
+		t.Error("two stores locked one trial")
+	}
+	if u, ok, _ := b.Lock("other"); !ok {
+		t.Error("another trial is locked, too")
+	} else {
+		u()
+	}
+	unlock()
+	if u, ok, _ := b.Lock("k"); !ok {
+		t.Error("the lock was not given back")
+	} else {
+		u()
+	}
+}
+
+// A killed runner leaves temporary files; the next one removes them, but not
+// those of a runner that is alive.
+func TestLeftoversAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	a := create(t, dir)
+	for _, key := range []string{"dead", "alive"} {
+		if err := os.WriteFile(filepath.Join(dir, "trials", "."+key+".json.123.tmp"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unlock, _, err := a.Lock("alive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	create(t, dir)
+	left, err := filepath.Glob(filepath.Join(dir, "trials", ".*.tmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 1 || !strings.Contains(left[0], "alive") {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestFoldersThatCannotBeUsed(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Create(filepath.Join(file, "out")); err == nil {
+		t.Error("a folder below a file was made")
+	}
+	if _, err := store.Open(dir); err == nil || !strings.Contains(err.Error(), "not the output folder") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,357 @@
+// Package summary tabulates the metrics of a sweep's trials: one row for every
+// setting, over its seeds. It serves sweeps that no published table belongs to.
+package summary
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+)
+
+// Table holds the settings of one experiment.
+type Table struct {
+	Experiment string   `json:"experiment"`
+	Varying    []string `json:"varying"` // the parameters that differ between rows
+	Metrics    []string `json:"metrics"`
+	Rows       []*Row   `json:"rows"`
+}
+
+// Row is one setting.
+type Row struct {
+	Params  experiment.Params   `json:"params"`
+	Metrics map[string]Estimate `json:"metrics"`
+	Trials  int                 `json:"trials"` // with status ok
+	Failed  int                 `json:"failed"`
+	Skipped int                 `json:"skipped"`
+	NotRun  int                 `json:"not_run"`
+}
+
+// Estimate is a metric's mean over the seeds and the standard error of the
+// mean, which is absent for a single seed.
+type Estimate struct {
+	Mean          float64  `json:"mean"`
+	StandardError *float64 `json:"standard_error"`
+}
+
+// Make tabulates the trials of a plan. get returns a trial's record, or nil.
+// Records are read one at a time, so that memory holds the metrics only.
+func Make(p *plan.Plan, experiments *experiment.Registry, get func(key string) (*record.Record, error)) ([]*Table, error) {
+	var tables []*Table
+	byName := map[string]*builder{}
+	for _, t := range p.Trials {
+		b := byName[t.Experiment]
+		if b == nil {
+			e, err := experiments.Lookup(t.Experiment)
+			if err != nil {
+				return nil, err
+			}
+			b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]bool{}}
+			byName[t.Experiment] = b
+			tables = append(tables, b.table)
+		}
+		rec, err := get(t.Key)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.add(t, rec); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tables {
+		byName[t.Experiment].finish()
+	}
+	return tables, nil
+}
+
+type values struct {
+	row     *Row
+	metrics map[string][]float64
+}
+
+type builder struct {
+	table   *Table
+	exp     *experiment.Experiment
+	rows    map[string]*values
+	order   []*values
+	metrics map[string]bool
+}
+
+func (b *builder) add(t plan.Trial, rec *record.Record) error {
+	canonical, err := record.CanonicalParams(t.Params)
+	if err != nil {
+		return err
+	}
+	v := b.rows[string(canonical)]
+	if v == nil {
+		v = &values{row: &Row{Params: t.Params, Metrics: map[string]Estimate{}}, metrics: map[string][]float64{}}
+		b.rows[string(canonical)] = v
+		b.order = append(b.order, v)
+	}
+	switch {
+	case rec == nil:
+		v.row.NotRun++
+	case rec.Status == record.Failed:
+		v.row.Failed++
+	case rec.Status == record.Skipped:
+		v.row.Skipped++
+	default:
+		v.row.Trials++
+		for name, f := range rec.Metrics {
+			v.metrics[name] = append(v.metrics[name], f)
+			b.metrics[name] = true
+		}
+	}
+	return nil
+}
+
+func (b *builder) finish() {
+	for _, v := range b.order {
+		for name, fs := range v.metrics {
+			v.row.Metrics[name] = estimate(fs)
+		}
+		b.table.Rows = append(b.table.Rows, v.row)
+	}
+	for _, name := range b.exp.ParamNames() {
+		first := experiment.FormatValue(b.table.Rows[0].Params[name])
+		if slices.ContainsFunc(b.table.Rows, func(r *Row) bool { return experiment.FormatValue(r.Params[name]) != first }) {
+			b.table.Varying = append(b.table.Varying, name)
+		}
+	}
+	b.table.Metrics = b.metricOrder()
+}
+
+// metricOrder is the order of the experiment's documentation.
+func (b *builder) metricOrder() []string {
+	var out []string
+	for _, m := range b.exp.Metrics {
+		prefix, family := strings.CutSuffix(m.Name, "*")
+		var names []string
+		for name := range b.metrics {
+			if name == m.Name || family && strings.HasPrefix(name, prefix) {
+				names = append(names, name)
+				delete(b.metrics, name)
+			}
+		}
+		slices.Sort(names)
+		out = append(out, names...)
+	}
+	return out
+}
+
+// estimate sums in the order of the plan, so that the result is always the
+// same to the last bit.
+func estimate(fs []float64) Estimate {
+	mean := 0.0
+	for _, f := range fs {
+		mean += f
+	}
+	mean /= float64(len(fs))
+	if len(fs) < 2 {
+		return Estimate{Mean: mean}
+	}
+	ss := 0.0
+	for _, f := range fs {
+		ss += (f - mean) * (f - mean)
+	}
+	se := math.Sqrt(ss/float64(len(fs)-1)) / math.Sqrt(float64(len(fs)))
+	return Estimate{Mean: mean, StandardError: &se}
+}
+
+// cells yields the header and the rows as texts.
+func (t *Table) cells(number func(float64) string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		head := append(slices.Clone(t.Varying), "trials")
+		for _, m := range t.Metrics {
+			head = append(head, m)
+		}
+		if !yield(head) {
+			return
+		}
+		for _, r := range t.Rows {
+			row := make([]string, 0, len(head))
+			for _, name := range t.Varying {
+				row = append(row, experiment.FormatValue(r.Params[name]))
+			}
+			row = append(row, r.count())
+			for _, m := range t.Metrics {
+				e, ok := r.Metrics[m]
+				switch {
+				case !ok:
+					row = append(row, "")
+				case e.StandardError != nil:
+					row = append(row, number(e.Mean)+" ± "+number(*e.StandardError))
+				default:
+					row = append(row, number(e.Mean))
+				}
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Row) count() string {
+	s := strconv.Itoa(r.Trials)
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.Failed, "failed"}, {r.Skipped, "skipped"}, {r.NotRun, "not run"}} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return s
+}
+
+func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// maxTextColumns is how many metrics a row of text shows; with more, each
+// metric gets a line.
+const maxTextColumns = 6
+
+// Text writes the tables for a terminal.
+func Text(w io.Writer, tables []*Table) error {
+	for _, t := range tables {
+		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
+			return err
+		}
+		var grid [][]string
+		for row := range t.cells(short) {
+			grid = append(grid, row)
+		}
+		if len(t.Metrics) > maxTextColumns && len(t.Rows) <= maxTextColumns {
+			grid = transpose(grid)
+		}
+		if err := align(w, grid); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func transpose(grid [][]string) [][]string {
+	out := make([][]string, len(grid[0]))
+	for i := range out {
+		for _, row := range grid {
+			out[i] = append(out[i], row[i])
+		}
+	}
+	return out
+}
+
+func align(w io.Writer, grid [][]string) error {
+	width := make([]int, len(grid[0]))
+	for _, row := range grid {
+		for i, c := range row {
+			width[i] = max(width[i], len([]rune(c)))
+		}
+	}
+	for _, row := range grid {
+		line := " "
+		for i, c := range row {
+			line += " " + c + strings.Repeat(" ", width[i]-len([]rune(c))+1)
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Markdown writes the tables as Markdown.
+func Markdown(w io.Writer, tables []*Table) error {
+	for _, t := range tables {
+		if _, err := fmt.Fprintf(w, "### %s\n\n", t.Experiment); err != nil {
+			return err
+		}
+		first := true
+		for row := range t.cells(short) {
+			if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
+				return err
+			}
+			if first {
+				if _, err := fmt.Fprintf(w, "|%s\n", strings.Repeat("---|", len(row))); err != nil {
+					return err
+				}
+				first = false
+			}
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CSV writes one line for every setting and metric, in full precision.
+func CSV(w io.Writer, tables []*Table) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"experiment", "params", "metric", "mean", "standard_error", "trials", "failed", "skipped", "not_run"})
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			params, err := json.Marshal(r.Params)
+			if err != nil {
+				return err
+			}
+			counts := []string{strconv.Itoa(r.Trials), strconv.Itoa(r.Failed), strconv.Itoa(r.Skipped), strconv.Itoa(r.NotRun)}
+			if len(r.Metrics) == 0 {
+				_ = c.Write(append([]string{t.Experiment, string(params), "", "", ""}, counts...))
+			}
+			for _, m := range t.Metrics {
+				e, ok := r.Metrics[m]
+				if !ok {
+					continue
+				}
+				se := ""
+				if e.StandardError != nil {
+					se = experiment.FormatNumber(*e.StandardError)
+				}
+				_ = c.Write(append([]string{t.Experiment, string(params), m, experiment.FormatNumber(e.Mean), se}, counts...))
+			}
+		}
+	}
+	c.Flush()
+	return c.Error() // the first error of any Write
+}
+
+// JSON writes the tables as one JSON object.
+func JSON(w io.Writer, tables []*Table) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"schema": 1, "experiments": tables})
+}
+
+// LaTeX writes the tables with booktabs rules.
+func LaTeX(w io.Writer, tables []*Table) error {
+	escape := strings.NewReplacer(`\`, `\textbackslash{}`, `_`, `\_`, `%`, `\%`, `&`, `\&`, `#`, `\#`, `$`, `\$`, `{`, `\{`, `}`, `\}`, `±`, `$\pm$`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
+	for _, t := range tables {
+		var lines []string
+		columns := 0
+		for row := range t.cells(short) {
+			columns = len(row)
+			for i := range row {
+				row[i] = escape.Replace(row[i])
+			}
+			lines = append(lines, strings.Join(row, " & ")+` \\`)
+		}
+		if _, err := fmt.Fprintf(w, "%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n\n",
+			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package sweep_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/sweep"
+)
+
+func nothing(context.Context, *experiment.Trial) (*experiment.Result, error) {
+	return &experiment.Result{}, nil
+}
+
+var names = sweep.Names{
+	Experiments: experiment.NewRegistry(
+		&experiment.Experiment{Name: "demo/curve", Version: 1, Run: nothing, Params: []experiment.Param{
+			{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: true},
+			{Name: "delta", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), Max: experiment.Bound(1), OpenMin: true, OpenMax: true},
+			{Name: "folds", Kind: experiment.Integer, Default: 14},
+			{Name: "method", Kind: experiment.Text, Default: "standard", Values: []string{"standard", "sparse"}},
+			{Name: "points", Kind: experiment.CountOrNumbers, Default: 5},
+			{Name: "at", Kind: experiment.Numbers, Default: "0..14 step 7"},
+			{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}},
+			{Name: "score", Kind: experiment.Flag, Default: true},
+		}, Check: func(p experiment.Params) error {
+			if p.Float("epsilon") == 7 {
+				return errors.New("epsilon may not be 7")
+			}
+			return nil
+		}},
+		&experiment.Experiment{Name: "demo/other", Version: 1, Run: nothing, Params: []experiment.Param{
+			{Name: "size", Kind: experiment.Integer, Default: 3},
+		}},
+	),
+	Tables: []string{"demo/table1"},
+}
+
+// show writes settings as "name=value ... #seed" with the parameters asked for.
+func show(settings []sweep.Setting, params ...string) []string {
+	var out []string
+	for _, s := range settings {
+		line := ""
+		for _, p := range params {
+			line += experiment.FormatValue(s.Params[p]) + " "
+		}
+		out = append(out, fmt.Sprintf("%s#%d", line, s.Seed))
+	}
+	return out
+}
+
+func TestExpansion(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		params     []string
+		want       []string
+	}{
+		{"defaults", "experiment: demo/curve", []string{"epsilon", "rank", "at"}, []string{"1 full [0,7,14] #0"}},
+		{"a product changes its last parameter fastest",
+			"experiment: demo/curve\nsweep:\n  epsilon: [1, inf]\n  folds: [2, 3]\n", []string{"epsilon", "folds"},
+			[]string{"1 2 #0", "1 3 #0", "inf 2 #0", "inf 3 #0"}},
+		{"zip pairs", "experiment: demo/curve\nzip:\n  epsilon: [1, 2]\n  folds: [2, 3]\n", []string{"epsilon", "folds"},
+			[]string{"1 2 #0", "2 3 #0"}},
+		{"cases override params", "experiment: demo/curve\nparams: {folds: 9}\ncases:\n  - {epsilon: 2}\n  - {epsilon: 3, folds: 4}\n", []string{"epsilon", "folds"},
+			[]string{"2 9 #0", "3 4 #0"}},
+		{"zip and cases may stand inside sweep",
+			"experiment: demo/curve\nsweep:\n  zip: {epsilon: [1, 2], folds: [2, 3]}\n  cases:\n    - {method: sparse}\n", []string{"epsilon", "folds", "method"},
+			[]string{"1 2 sparse #0", "2 3 sparse #0"}},
+		{"seeds are innermost", "experiment: demo/curve\nsweep: {folds: [2, 3]}\nseeds: 4..5\n", []string{"folds"},
+			[]string{"2 #4", "2 #5", "3 #4", "3 #5"}},
+		{"linspace and logspace include both ends",
+			"experiment: demo/curve\nsweep:\n  epsilon: linspace(1, 2, 3)\n  delta: logspace(-3,-1,3)\n", []string{"epsilon", "delta"},
+			[]string{"1 0.001 #0", "1 0.01 #0", "1 0.1 #0", "1.5 0.001 #0", "1.5 0.01 #0", "1.5 0.1 #0", "2 0.001 #0", "2 0.01 #0", "2 0.1 #0"}},
+		{"lists as values", "experiment: demo/curve\nparams: {at: 0..4 step 2}\nsweep:\n  points: [[5, 20], 3]\n", []string{"at", "points"},
+			[]string{"[0,2,4] [5,20] #0", "[0,2,4] 3 #0"}},
+		{"several experiments", "runs:\n  - experiment: demo/other\n    sweep: {size: [1, 2]}\n  - experiment: demo/other\n    seeds: [7]\n", []string{"size"},
+			[]string{"1 #0", "2 #0", "3 #7"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings, err := s.Expand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(settings, c.params...); !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Every mistake names its place and what would be right.
+func TestMistakesHaveAPlace(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"misspelt key", "experiment: demo/curve\nswep: {folds: [1]}\n", `test.yaml:2:1: unknown key "swep"; did you mean "sweep"?`},
+		{"misspelt experiment", "title: x\nexperiment: demo/curv\n", `test.yaml:2:13: unknown experiment "demo/curv"; did you mean "demo/curve"?`},
+		{"misspelt parameter", "experiment: demo/curve\nparams:\n  epsilom: 1\n", `test.yaml:3:3: demo/curve: unknown parameter "epsilom"; did you mean "epsilon"?`},
+		{"misspelt value", "experiment: demo/curve\nsweep:\n  method: [standard, spars]\n", `test.yaml:3:22: parameter "method": "spars" is not one of standard, sparse; did you mean "sparse"?`},
+		{"misspelt table", "experiment: demo/curve\ntables: [demo/tabel1]\n", `test.yaml:2:10: unknown table "demo/tabel1"; did you mean "demo/table1"?`},
+		{"text for a number", "experiment: demo/curve\nparams: {folds: many}\n", `test.yaml:2:17: parameter "folds": "many" is not a number`},
+		{"fraction for a whole number", "experiment: demo/curve\nparams: {folds: 2.5}\n", `2.5 is not a whole number`},
+		{"out of range", "experiment: demo/curve\nparams: {delta: 1}\n", `parameter "delta": 1 is outside (0, 1)`},
+		{"not a number", "experiment: demo/curve\nparams: {delta: .nan}\n", `NaN`},
+		{"infinite", "experiment: demo/curve\nparams: {delta: .inf}\n", `inf is not finite`},
+		{"empty list", "experiment: demo/curve\nsweep:\n  folds: []\n", `test.yaml:3:10: the list of values of "folds" is empty`},
+		{"a single value that varies", "experiment: demo/curve\nsweep:\n  folds: 3\n", `test.yaml:3:10: parameter "folds" varies here and needs a list`},
+		{"a list that does not vary", "experiment: demo/curve\nparams:\n  folds: [1, 2]\n", `takes one value here, not a list of 2; lists go under sweep`},
+		{"unequal zip", "experiment: demo/curve\nzip:\n  folds: [1, 2]\n  epsilon: [1]\n", `test.yaml:4:3: zip pairs lists of equal length, but "epsilon" has 1 values and "folds" has 2`},
+		{"given twice", "experiment: demo/curve\nparams: {folds: 1}\nsweep: {folds: [1]}\n", `test.yaml:3:9: parameter "folds" is given under params and under sweep`},
+		{"a key twice", "experiment: demo/curve\nexperiment: demo/other\n", `test.yaml:2:1`},
+		{"bad function", "experiment: demo/curve\nsweep:\n  folds: geomspace(1,2,3)\n", `unknown function "geomspace"`},
+		{"bad count", "experiment: demo/curve\nsweep:\n  folds: linspace(1,2,0)\n", `the count must be a whole number`},
+		{"bad seeds", "experiment: demo/curve\nseeds: 5..1\n", `test.yaml:2:8: "5..1" are not seeds`},
+		{"check of the experiment", "experiment: demo/curve\nsweep:\n  epsilon: [1, 7]\n", `epsilon may not be 7 (setting epsilon=7)`},
+		{"no experiment", "params: {folds: 1}\n", `no experiment is named`},
+		{"nothing", "title: x\n", `nothing to run`},
+		{"empty", "", `the file is empty`},
+		{"only a comment", "# hello\n", `the file is empty`},
+		{"not a mapping", "- 1\n", `must be a mapping`},
+		{"not YAML", "experiment: [demo/curve\n", `test.yaml:1:`},
+		{"a tab", "experiment: demo/curve\nparams:\n\tfolds: 1\n", `test.yaml:`},
+		{"two documents", "experiment: demo/curve\n---\nexperiment: demo/curve\n", `one YAML document`},
+		{"runs and fields", "experiment: demo/curve\nruns:\n  - experiment: demo/other\n", `both runs and experiment`},
+		{"too many", "experiment: demo/curve\nsweep:\n  epsilon: linspace(1,2,100000)\n  delta: linspace(.1,.2,100000)\n", `more than 2000000 trials`},
+		{"missing value", "experiment: demo/curve\nparams:\n  folds:\n", `the value is missing`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err == nil {
+				_, err = s.Expand()
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if !strings.HasPrefix(err.Error(), "test.yaml:") {
+				t.Errorf("the error does not begin with its place: %v", err)
+			}
+		})
+	}
+}
+
+func TestOverrides(t *testing.T) {
+	const file = "runs:\n  - experiment: demo/curve\n    sweep: {folds: [2, 3]}\n    zip: {epsilon: [1, 2], method: [standard, sparse]}\n  - experiment: demo/other\n"
+	for _, c := range []struct {
+		assignments []string
+		want        []string // folds epsilon method points of the first block
+	}{
+		{[]string{"folds=9"}, []string{"9 1 standard 5 #0", "9 2 sparse 5 #0"}},
+		{[]string{"folds=8,9", "epsilon=5"}, []string{"8 5 standard 5 #0", "9 5 standard 5 #0", "8 5 sparse 5 #0", "9 5 sparse 5 #0"}},
+		{[]string{"points=[5,20],7", "folds=1"}, []string{"1 1 standard [5,20] #0", "1 1 standard 7 #0", "1 2 sparse [5,20] #0", "1 2 sparse 7 #0"}},
+		{[]string{"folds=linspace(1,3,2)", "epsilon=inf"}, []string{"1 inf standard 5 #0", "3 inf standard 5 #0", "1 inf sparse 5 #0", "3 inf sparse 5 #0"}},
+	} {
+		s, err := sweep.Read("test.yaml", []byte(file), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range c.assignments {
+			if err := s.Override(a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settings, err := s.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := show(settings[:len(settings)-1], "folds", "epsilon", "method", "points")
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v\ngot  %q\nwant %q", c.assignments, got, c.want)
+		}
+	}
+	s, err := sweep.Read("test.yaml", []byte(file), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for assignment, want := range map[string]string{
+		"fold=1":     `unknown parameter "fold"; did you mean "folds"?`,
+		"folds":      `not of the form name=value`,
+		"folds=":     `an empty value`,
+		"folds=1,,2": `an empty value`,
+		"folds=x":    `"x" is not a number`,
+		"size=1.5":   `not a whole number`,
+	} {
+		if err := s.Override(assignment); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", assignment, err, want)
+		}
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	for raw, want := range map[string][]int64{"3": {3}, "0..2": {0, 1, 2}, "1,5..6": {1, 5, 6}} {
+		if got, err := sweep.ParseSeeds(raw); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v", raw, got, err)
+		}
+	}
+	for _, raw := range []any{"", "-1", "1..", "x", "1,1", 1.5, []any{}, -3, "0..99999999999"} {
+		if got, err := sweep.ParseSeeds(raw); err == nil {
+			t.Errorf("%v gave %v", raw, got)
+		}
+	}
+}
+
+func TestReadFileRefusesWhatIsNoSweepFile(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := sweep.ReadFile(filepath.Join(dir, "missing.yaml"), names); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := sweep.ReadFile(dir, names); err == nil || !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("folder: %v", err)
+	}
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, make([]byte, 5<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sweep.ReadFile(big, names); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("big file: %v", err)
+	}
+}
+
+// The schema knows every experiment, parameter and table, and no others.
+func TestSchemaNamesWhatThereIs(t *testing.T) {
+	raw, err := sweep.Schema(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(raw) {
+		t.Fatal("the schema is not JSON")
+	}
+	for _, want := range []string{`"demo/curve"`, `"demo/other"`, `"epsilon"`, `"size"`, `"demo/table1"`, `"exclusiveMaximum": 1`, `"sparse"`} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("the schema does not contain %s", want)
+		}
+	}
+}
+
+func TestRangesOfNumbers(t *testing.T) {
+	p := experiment.Param{Name: "at", Kind: experiment.Numbers}
+	v, err := p.Convert("0..84 step 7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := v.([]float64)
+	if len(got) != 13 || got[0] != 0 || got[12] != 84 {
+		t.Errorf("%v", got)
+	}
+	for _, bad := range []any{"1..0", "0..1 step 0", "0..1e9 step 1e-3", "0..inf", "", "a", []any{}, math.NaN()} {
+		if v, err := p.Convert(bad); err == nil {
+			t.Errorf("%v gave %v", bad, v)
+		}
+	}
+}
+
+// Reading arbitrary text never panics.
+func FuzzRead(f *testing.F) {
+	f.Add("experiment: demo/curve\nsweep:\n  folds: [1, 2]\n")
+	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
+	f.Add("experiment: demo/curve\nsweep: {epsilon: linspace(0,1,2)}\n")
+	f.Add("a: &a [*a]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := sweep.Read("f.yaml", []byte(text), names)
+		if err == nil {
+			_, _ = s.Expand()
+		}
+	})
+}
