@@ -1,0 +1,379 @@
+package sdp
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// weakBarrier is the barrier of the weak problem with Σ minimised out, a
+// function of Y.
+//
+// With B = L Y⁻¹ Lᵀ − M = V diag(b) Vᵀ the minimising Σ has the eigenvectors of
+// B and the eigenvalues (b + 2μ + r)/2, r = √(b² + 4μ²): a smooth (b)⁺. The
+// multiplier U of Σ + M ⪰ L Y⁻¹ Lᵀ has the eigenvalues
+//
+//	u = (1 + b/(r + 2μ))/2, between 0 and 1,
+//
+// a smooth step; at μ = 0 both are (b)⁺ and its derivative.
+//
+// Y comes close to singular where the sensitive inputs are many or dense, and
+// differences of its entries would lose all accuracy. So Y itself is never
+// stored: the point holds L and R in coordinates in which Y = I, a step is
+// Y = I + H, and its Cholesky factor then moves into L and R.
+type weakBarrier struct {
+	m    *mat.SymDense // n×n
+	a    *mat.Dense    // n×γ
+	q    []float64     // γ
+	n, g int           // n and γ
+	rank int           // ρ
+
+	mu             float64
+	point, pending weakPoint
+
+	gradient []float64 // ρ(ρ+1)/2, the entries (i ≤ j) of H row by row
+	hessian  *mat.SymDense
+	rows     *mat.Dense // weighted directions, see derivatives
+}
+
+// weakPoint is an iterate in the coordinates in which Y = I.
+type weakPoint struct {
+	l      *mat.Dense // n×ρ
+	r      *mat.Dense // ρ×γ
+	logDet float64    // log|Y| in the coordinates of the start
+	slack  []float64  // γ, q_i − |r_i|²
+	b      []float64  // n, eigenvalues of B = L Lᵀ − M
+	v      *mat.Dense // n×n, eigenvectors of B
+}
+
+func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, error) {
+	b := &weakBarrier{m: m, a: a, q: q, n: m.SymmetricDim(), g: len(q)}
+	b.rank = min(b.n, b.g)
+	var l, r mat.Dense
+	// The start: half of every tolerance is used.
+	if b.g <= b.n { // L = A, R = I, Y = diag(q)/2
+		l.Apply(func(_, j int, x float64) float64 { return x / math.Sqrt(q[j]/2) }, a)
+		r = *mat.NewDense(b.g, b.g, nil)
+		for i, v := range q {
+			r.Set(i, i, math.Sqrt(v/2))
+		}
+	} else { // L = I, R = A, Y = y·I
+		y := math.Inf(1)
+		for i, v := range q {
+			c := a.ColView(i)
+			y = math.Min(y, v/2/math.Max(mat.Dot(c, c), math.SmallestNonzeroFloat64))
+		}
+		y = math.Min(y, math.MaxFloat64)
+		l = *mat.NewDense(b.n, b.n, nil)
+		for i := range b.n {
+			l.Set(i, i, 1/math.Sqrt(y))
+		}
+		r.Scale(math.Sqrt(y), a)
+	}
+	if !b.propose(&l, &r, 0) {
+		return nil, errors.New("sdp: the eigen-decomposition of A·diag(q)⁻¹·Aᵀ − M did not converge")
+	}
+	b.accept()
+	p := b.rank * (b.rank + 1) / 2
+	b.gradient = make([]float64, p)
+	b.hessian = mat.NewSymDense(p, nil)
+	b.rows = mat.NewDense(p, b.n*(b.n+1)/2, nil)
+	return b, nil
+}
+
+func (w *weakBarrier) begin(mu float64) float64 {
+	w.mu = mu
+	return w.value(&w.point)
+}
+
+func (w *weakBarrier) accept() { w.point = w.pending }
+
+func (w *weakBarrier) try(step []float64, t float64) (float64, bool) {
+	y := mat.NewSymDense(w.rank, nil) // I + t·H
+	p := 0
+	for i := range w.rank {
+		for j := i; j < w.rank; j++ {
+			y.SetSym(i, j, t*step[p])
+			p++
+		}
+		y.SetSym(i, i, 1+y.At(i, i))
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(y) {
+		return 0, false
+	}
+	var c mat.TriDense // y = c cᵀ
+	chol.LTo(&c)
+	var lt, l, r mat.Dense
+	if err := lt.Solve(&c, w.point.l.T()); err != nil && !isCondition(err) {
+		return 0, false
+	}
+	l.CloneFrom(lt.T())
+	r.Mul(c.T(), w.point.r)
+	if !w.propose(&l, &r, w.point.logDet+chol.LogDet()) {
+		return 0, false
+	}
+	return w.value(&w.pending), true
+}
+
+// propose makes (l, r) the pending point; it returns false outside the domain.
+func (w *weakBarrier) propose(l, r *mat.Dense, logDet float64) bool {
+	slack := make([]float64, w.g)
+	for i, q := range w.q {
+		c := r.ColView(i)
+		slack[i] = q - mat.Dot(c, c)
+		if w.mu > 0 && !(slack[i] > 0) {
+			return false
+		}
+	}
+	bm := mat.NewSymDense(w.n, nil)
+	bm.SymOuterK(1, l)
+	for i := range w.n {
+		for j := i; j < w.n; j++ {
+			bm.SetSym(i, j, bm.At(i, j)-w.m.At(i, j))
+		}
+	}
+	b, v, err := eigen(bm)
+	if err != nil || floats.HasNaN(b) {
+		return false
+	}
+	w.pending = weakPoint{l: l, r: r, logDet: logDet, slack: slack, b: b, v: v}
+	return true
+}
+
+func (w *weakBarrier) value(p *weakPoint) float64 {
+	var f float64
+	if w.mu == 0 {
+		for _, b := range p.b {
+			f += math.Max(b, 0)
+		}
+		return f
+	}
+	for _, b := range p.b {
+		sigma, u := smooth(b, w.mu)
+		// The slack Σ + M − L Y⁻¹ Lᵀ has the eigenvalue μ/u.
+		f += sigma - w.mu*math.Log(sigma) - w.mu*math.Log(w.mu/u)
+	}
+	for _, s := range p.slack {
+		f -= w.mu * math.Log(s)
+	}
+	return f - w.mu*p.logDet
+}
+
+// smooth returns the eigenvalues of Σ and U for the eigenvalue b of B, without
+// cancellation for negative b, where b + r = 4μ²/(r − b).
+func smooth(b, mu float64) (sigma, u float64) {
+	if mu == 0 {
+		if b > 0 {
+			return b, 1
+		}
+		return 0, 0
+	}
+	r := math.Hypot(b, 2*mu)
+	if b >= 0 {
+		return (b + 2*mu + r) / 2, (1 + b/(r+2*mu)) / 2
+	}
+	sigma = mu + 2*mu*mu/(r-b)
+	return sigma, sigma / (r + 2*mu)
+}
+
+// multipliers returns λ_i, those of r_iᵀ Y r_i ≤ q_i. They are μ/slack_i, but an
+// active constraint's slack is a difference that keeps few digits as μ falls:
+// there λ_i is fitted to the stationarity RΛRᵀ = G + μI by least squares, whose
+// normal equations have the matrix (r_iᵀr_j)².
+func (w *weakBarrier) multipliers() []float64 {
+	lambda := make([]float64, w.g)
+	var active []int
+	for i, s := range w.point.slack {
+		lambda[i] = w.mu / s
+		if lambda[i] > s { // their product is μ
+			active = append(active, i)
+		}
+	}
+	if len(active) == 0 {
+		return lambda
+	}
+	_, _, rest := w.weighted() // G + μI − Σ_inactive λ_i r_i r_iᵀ
+	for i := range w.rank {
+		rest.Set(i, i, rest.At(i, i)+w.mu)
+	}
+	columns := mat.NewDense(w.rank, len(active), nil)
+	for k, i := range active {
+		columns.SetCol(k, mat.Col(nil, i, w.point.r))
+	}
+	for i, s := range w.point.slack {
+		if lambda[i] <= s {
+			rest.RankOne(rest, -lambda[i], w.point.r.ColView(i), w.point.r.ColView(i))
+		}
+	}
+	gram := mat.NewSymDense(len(active), nil)
+	gram.SymOuterK(1, columns.T())
+	rhs := mat.NewVecDense(len(active), nil)
+	for k := range active {
+		rhs.SetVec(k, mat.Inner(columns.ColView(k), rest, columns.ColView(k)))
+		for l := k; l < len(active); l++ {
+			gram.SetSym(k, l, gram.At(k, l)*gram.At(k, l))
+		}
+	}
+	var chol mat.Cholesky
+	var fitted mat.VecDense
+	if !chol.Factorize(gram) || chol.SolveVecTo(&fitted, rhs) != nil {
+		return lambda
+	}
+	for k, i := range active {
+		if v := fitted.AtVec(k); v > 0 {
+			lambda[i] = v
+		}
+	}
+	return lambda
+}
+
+// weighted returns VᵀL (n×ρ), diag(u)VᵀL (n×ρ) and LᵀUL (ρ×ρ).
+func (w *weakBarrier) weighted() (vl, uvl, lul *mat.Dense) {
+	vl, uvl, lul = &mat.Dense{}, &mat.Dense{}, &mat.Dense{}
+	vl.Mul(w.point.v.T(), w.point.l)
+	uvl.Apply(func(i, _ int, x float64) float64 {
+		_, u := smooth(w.point.b[i], w.mu)
+		return u * x
+	}, vl)
+	lul.Mul(vl.T(), uvl)
+	return vl, uvl, lul
+}
+
+// derivatives with respect to H at Y = I, in the direction E = e_i e_jᵀ + e_j e_iᵀ
+// (e_i e_iᵀ for i = j) and a second such F, with G = LᵀUL, V the eigenvectors
+// of B, and λ_i = μ/slack_i:
+//
+//	gradient −Tr((G + μI) E) + Σ_i λ_i r_iᵀ E r_i
+//	Hessian  Tr((2G + μI) E F) + Σ_jk D_jk (VᵀLELᵀV)_jk (VᵀLFLᵀV)_jk
+//	         + Σ_i (λ_i²/μ) (r_iᵀ E r_i) (r_iᵀ F r_i)
+//
+// D: divided differences of u (Daleckii and Krein), all non-negative. At μ = 0
+// the terms of the slacks are left out.
+func (w *weakBarrier) derivatives() ([]float64, *mat.SymDense) {
+	vl, _, lul := w.weighted()
+	weights := make([]float64, 0, w.n*(w.n+1)/2)
+	for j := range w.n {
+		for k := j; k < w.n; k++ {
+			d := dividedDifference(w.point.b[j], w.point.b[k], w.mu)
+			if j != k {
+				d *= 2 // the entry (k, j) as well
+			}
+			weights = append(weights, math.Sqrt(d))
+		}
+	}
+	slackRows := mat.NewDense(len(w.gradient), w.g, nil)
+	p := 0
+	for i := range w.rank {
+		for j := i; j < w.rank; j++ {
+			half := 1.0
+			if i == j {
+				half = 0.5 // E = e_i e_iᵀ
+			}
+			row := w.rows.RawRowView(p)
+			col := 0
+			for a := range w.n {
+				la := vl.RawRowView(a)
+				lai, laj := half*la[i], half*la[j]
+				for b := a; b < w.n; b++ {
+					if weight := weights[col]; weight > 0 {
+						lb := vl.RawRowView(b)
+						row[col] = weight * (lai*lb[j] + laj*lb[i])
+					} else {
+						row[col] = 0
+					}
+					col++
+				}
+			}
+			g := -2 * half * lul.At(i, j)
+			if i == j {
+				g -= w.mu
+			}
+			if w.mu > 0 {
+				for k, s := range w.point.slack {
+					e := 2 * half * w.point.r.At(i, k) * w.point.r.At(j, k)
+					g += w.mu / s * e
+					slackRows.Set(p, k, math.Sqrt(w.mu)/s*e)
+				}
+			}
+			w.gradient[p] = g
+			p++
+		}
+	}
+	w.hessian.SymOuterK(1, w.rows)
+	w.hessian.SymRankK(w.hessian, 1, slackRows)
+	w.addCurvature(lul)
+	return w.gradient, w.hessian
+}
+
+// addCurvature adds Tr((2G + μI) E F), made symmetric in E and F.
+func (w *weakBarrier) addCurvature(g *mat.Dense) {
+	t := func(i, j int) float64 {
+		v := g.At(i, j) + g.At(j, i)
+		if i == j {
+			v += w.mu
+		}
+		return v
+	}
+	p := 0
+	for i := range w.rank {
+		for j := i; j < w.rank; j++ {
+			for r, k, l := p, i, j; r < len(w.gradient); r++ {
+				// E F has the entries (i, l) for j = k, and so on.
+				var h float64
+				if j == k {
+					h += t(l, i)
+				}
+				if i == k {
+					h += t(l, j)
+				}
+				if j == l {
+					h += t(k, i)
+				}
+				if i == l {
+					h += t(k, j)
+				}
+				if i == j {
+					h /= 2
+				}
+				if k == l {
+					h /= 2
+				}
+				if h != 0 {
+					w.hessian.SetSym(p, r, w.hessian.At(p, r)+h)
+				}
+				if l++; l == w.rank {
+					k++
+					l = k
+				}
+			}
+			p++
+		}
+	}
+}
+
+// dividedDifference is (u(a) − u(b))/(a − b), and u′(a) for a = b, without
+// cancellation; 0 at μ = 0 for arguments of one sign.
+func dividedDifference(a, b, mu float64) float64 {
+	ra, rb := math.Hypot(a, 2*mu), math.Hypot(b, 2*mu)
+	denominator := 2 * (ra + 2*mu) * (rb + 2*mu)
+	if denominator == 0 {
+		return 0
+	}
+	if a*b <= 0 {
+		if a == b {
+			return mu / (ra * (ra + 2*mu))
+		}
+		return (a*(rb+2*mu) - b*(ra+2*mu)) / ((a - b) * denominator)
+	}
+	// a·rb − b·ra = 4μ²(a² − b²)/(a·rb + b·ra)
+	return (4*mu*mu*(a+b)/(a*rb+b*ra) + 2*mu) / denominator
+}
+
+// isCondition reports whether gonum only warns of a large condition number.
+func isCondition(err error) bool {
+	var c mat.Condition
+	return errors.As(err, &c)
+}
