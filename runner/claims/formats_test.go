@@ -120,7 +120,7 @@ func TestHostileTextIsEscaped(t *testing.T) {
 		t.Errorf("Markdown:\n%s", md)
 	}
 	tex := render(t, e, claims.FormatLaTeX, claims.TextOptions{})
-	if !strings.Contains(tex, `a$|$b\_c*$<$script$>$\&\$x\textasciicircum{}2\%\#\textasciitilde{}\textbackslash{}\{\}``[1] next`) {
+	if !strings.Contains(tex, `a$|$b\_c*$<$script$>$\&\$x\textasciicircum{}2\%\#\textasciitilde{}\textbackslash{}\{\}`+"``[1] next") {
 		t.Errorf("LaTeX:\n%s", tex)
 	}
 	for i, c := range []byte(tex) {

@@ -77,7 +77,7 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 // latexColumns lets a column whose texts are too long for the page break its
 // lines, at its share of the page.
 func (g *grid) latexColumns() string {
-	const page = 78 // characters of \small type across a page of text
+	const page = 74 // characters of \small type across a page of text, with some room
 	natural, narrowed := g.widths(math.MaxInt), g.widths(page)
 	var b strings.Builder
 	for c, col := range g.columns {

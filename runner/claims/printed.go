@@ -2,7 +2,6 @@ package claims
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -90,7 +89,7 @@ func digits(m []string) (value, half float64, err error) {
 		decimals = len(after)
 	}
 	half, err = strconv.ParseFloat(fmt.Sprintf("5e%d", exponent-decimals-1), 64)
-	if err != nil || math.IsInf(half, 0) {
+	if err != nil || half == 0 {
 		return 0, 0, fmt.Errorf("%s × 10^%d is out of range", mantissa, exponent)
 	}
 	return value, half, nil

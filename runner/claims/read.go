@@ -65,13 +65,41 @@ func (s *source) errorf(path, format string, args ...any) error {
 	return fmt.Errorf("%s: %w", s.at(path), fmt.Errorf(format, args...))
 }
 
+// keyErrorf is errorf at the key of an entry instead of its value.
+func (s *source) keyErrorf(path, format string, args ...any) error {
+	place := s.at(path)
+	i := strings.LastIndex(path, ".")
+	if m, ok := s.find(path[:i]).(*ast.MappingNode); ok {
+		for _, v := range m.Values {
+			if k := v.Key.GetToken(); k.Value == path[i+1:] {
+				place = s.place(k)
+			}
+		}
+	}
+	return fmt.Errorf("%s: %w", place, fmt.Errorf(format, args...))
+}
+
+// find returns the node at path, nil where there is none.
+func (s *source) find(path string) ast.Node {
+	p, err := yaml.PathString(path)
+	if err != nil {
+		return nil
+	}
+	n, err := p.FilterFile(s.file)
+	if err != nil {
+		return nil
+	}
+	return n
+}
+
+func (s *source) place(t *token.Token) string {
+	return fmt.Sprintf("%s:%d:%d", s.name, t.Position.Line, t.Position.Column)
+}
+
 func (s *source) at(path string) string {
 	for path != "" && path != "$" {
-		if p, err := yaml.PathString(path); err == nil {
-			if n, err := p.FilterFile(s.file); err == nil && n != nil {
-				pos := start(n).Position
-				return fmt.Sprintf("%s:%d:%d", s.name, pos.Line, pos.Column)
-			}
+		if n := s.find(path); n != nil {
+			return s.place(start(n))
 		}
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}

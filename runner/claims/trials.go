@@ -178,7 +178,7 @@ func (t *Table) side(reg *experiment.Registry, path, name, metric string, seeds 
 			p, err := e.Param(k)
 			if err != nil {
 				if l.strict {
-					return side{}, src.errorf(l.path+"."+k, "%s: %w", e.Name, err)
+					return side{}, src.keyErrorf(l.path+"."+k, "%s: %w", e.Name, err)
 				}
 				continue
 			}

@@ -120,7 +120,7 @@ func (v *validator) commonParams(t *Table, reg *experiment.Registry) {
 	check := func(path string, params map[string]any) {
 		for _, k := range slices.Sorted(maps.Keys(params)) {
 			if !slices.Contains(known, k) {
-				v.fail(path+".params."+k, "no experiment of the table has it: %w", experiment.Unknown("parameter", k, known))
+				v.errs = append(v.errs, v.src.keyErrorf(path+".params."+k, "no experiment of the table has it: %w", experiment.Unknown("parameter", k, known)))
 			}
 		}
 	}

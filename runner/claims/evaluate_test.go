@@ -1,0 +1,270 @@
+package claims_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/claims"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// one evaluates a ledger of one cell, given as flow YAML, against records.
+func one(t *testing.T, table, cell string, records ...*record.Record) claims.Result {
+	t.Helper()
+	text := "paper: demo\ntables:\n  - {name: demo/t, kind: table, title: T, experiment: demo/traces, metric: trace_weak, " +
+		table + "cells: [" + cell + "]}\n"
+	l, err := claims.Read("t.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := demoRegistry()
+	if err := l.Validate(reg); err != nil {
+		t.Fatal(err)
+	}
+	index, err := claims.Index(slices.Values(records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := claims.Evaluate(l.Tables[0], reg, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Cells[0]
+}
+
+// traces are records of one setting, one a seed.
+func traces(t *testing.T, values ...float64) []*record.Record {
+	t.Helper()
+	var out []*record.Record
+	for seed, v := range values {
+		out = append(out, rec(t, fmt.Sprintf("k%d", seed), "demo/traces", nil, int64(seed), map[string]float64{"trace_weak": v, "trace_strong": 10}))
+	}
+	return out
+}
+
+func TestVerdicts(t *testing.T) {
+	const open = "settings: {stated: false, note: unstated}, "
+	cases := []struct {
+		name, table, cell string
+		ours              []float64
+		want              claims.Verdict
+	}{
+		{"rounds to the print", "", `{row: r, published: "13.3"}`, []float64{13.349}, claims.Match},
+		{"half a unit of the last digit counts as inside", "", `{row: r, published: "13.3"}`, []float64{13.35}, claims.Match},
+		{"does not round to the print", "", `{row: r, published: "13.3"}`, []float64{13.36}, claims.Differs},
+		{"a trailing zero narrows the rounding", "", `{row: r, published: "13.30"}`, []float64{13.31}, claims.Differs},
+		{"two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.3}, claims.Match},
+		{"more than two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.4}, claims.Differs},
+		{"a printed standard deviation over 4 has half the standard error", "uncertainty_of: 4, ", `{row: r, published: "13.3 ± 1.0"}`, []float64{14.4}, claims.Differs},
+		{"our scatter counts too", "seeds: 0..1, ", `{row: r, published: "10"}`, []float64{10.2, 12.2}, claims.Match}, // 11.2, SE 1: 0.5 + 2
+		{"explicit value, uncertainty and rounding", "", `{row: r, published: "about a dozen", value: 12, rounding: 0.5, uncertainty: 1}`, []float64{14.4}, claims.Match},
+		{"below a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{-7}, claims.Match},
+		{"above a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{0.6}, claims.Differs},
+		{"open settings", open, `{row: r, published: "1"}`, []float64{3}, claims.UnderSpecified},
+		{"open settings do not matter inside", open, `{row: r, published: "1"}`, []float64{1.1}, claims.Match},
+		{"a cell's own settings", open, `{row: r, published: "1", settings: {stated: true}}`, []float64{3}, claims.Differs},
+		{"lower is better", "", `{row: r, published: "1", direction: lower}`, []float64{0.1}, claims.Better},
+		{"higher is worse", "", `{row: r, published: "1", direction: lower}`, []float64{2}, claims.Worse},
+		{"higher is better", "", `{row: r, published: "1", direction: higher}`, []float64{2}, claims.Better},
+		{"open settings come before a direction", open, `{row: r, published: "1", direction: higher}`, []float64{2}, claims.UnderSpecified},
+		{"nothing printed", "", `{row: r}`, []float64{2}, claims.Unpublished},
+		{"a statement that holds", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`, []float64{2}, claims.Match},
+		{"a strict statement on the border", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`, []float64{10}, claims.Differs},
+		{"a weak statement on the border", "", `{statement: s, holds: {op: ">=", metric: trace_strong}}`, []float64{10}, claims.Match},
+		{"a statement that fails", "", `{statement: s, holds: {op: ">", value: 3}}`, []float64{2}, claims.Differs},
+		{"a statement within its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`, []float64{0.5 + 9e-7}, claims.Match},
+		{"a statement outside its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`, []float64{0.5 + 2e-6}, claims.Differs},
+		{"an equality without tolerance", "", `{statement: s, holds: {op: "=", value: 1}}`, []float64{1}, claims.Match},
+		{"words in print, decided by the statement", "", `{row: r, published: "hardly any", holds: {op: "<", value: 0.1}}`, []float64{0.05}, claims.Match},
+		{"no trial", "", `{row: r, published: "1"}`, nil, claims.NotRun},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if r := one(t, c.table, c.cell, traces(t, c.ours...)...); r.Verdict != c.want {
+				t.Errorf("got %q, want %q", r.Verdict, c.want)
+			}
+		})
+	}
+}
+
+func TestMeanAndStandardError(t *testing.T) {
+	r := one(t, "seeds: 0..3, ", `{row: r, published: "2"}`, traces(t, 1, 2, 3, 6)...)
+	// By hand: mean 3, squares 4+1+0+9 = 14, sd √(14/3), SE √(14/12).
+	if r.Ours.Mean != 3 || math.Abs(r.Ours.StandardError-math.Sqrt(14.0/12)) > 1e-15 || r.Ours.Trials != 4 || *r.Difference != 1 {
+		t.Errorf("got %+v, difference %v", *r.Ours, *r.Difference)
+	}
+	if got := strings.Join(r.TrialKeys, " "); got != "k0 k1 k2 k3" {
+		t.Errorf("trial keys %s", got)
+	}
+	if r := one(t, "", `{row: r, published: "2"}`, traces(t, 5)...); r.Ours.StandardError != 0 {
+		t.Errorf("one trial has a standard error of %v", r.Ours.StandardError)
+	}
+}
+
+func TestWhyACellWasNotRun(t *testing.T) {
+	cell := `{row: r, published: "2", reference: [{value: 2, tolerance: 1}]}`
+	broken := func(status record.Status, reason string) *record.Record {
+		return failed(traces(t, 0)[0], status, reason)
+	}
+	nan := traces(t, math.NaN())[0]
+	cases := []struct {
+		name    string
+		records []*record.Record
+		want    string
+	}{
+		{"nothing", nil, "no trial of this setting has run"},
+		{"failed", []*record.Record{broken(record.Failed, "not positive definite")}, "failed: not positive definite"},
+		{"skipped", []*record.Record{broken(record.Skipped, "run: run data fetch kung")}, "skipped: run: run data fetch kung"},
+		{"not a number", []*record.Record{nan}, "the trial reports no finite trace_weak"},
+		{"another setting", []*record.Record{rec(t, "x", "demo/traces", map[string]any{"points": 3}, 0, map[string]float64{"trace_weak": 2})}, "no trial of this setting has run"},
+		{"another seed", traces(t, 1, 2)[1:], "no trial of this setting has run"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := one(t, "", cell, c.records...)
+			if r.Verdict != claims.NotRun || r.Reason != c.want || r.Ours != nil || r.Difference != nil || r.Reference.OK {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+// Trials that are missing are told, and never make a check pass.
+func TestPartOfTheTrials(t *testing.T) {
+	r := one(t, "seeds: 0..3, ", `{row: r, published: "2", reference: [{value: 2, tolerance: 1}]}`,
+		append(traces(t, 2, 2), failed(rec(t, "k2", "demo/traces", nil, 2, nil), record.Failed, "timeout"))...)
+	if r.Ours.Trials != 2 || r.Ours.Wanted != 4 || r.Complete() {
+		t.Errorf("got %+v", *r.Ours)
+	}
+	want := []string{"only 2 of 4 trials: seed 2 failed: timeout; seed 3 no trial of this setting has run"}
+	if !slices.Equal(r.Warnings, want) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if v := claims.Check(&claims.Evaluated{Table: "demo/t", Cells: []claims.Result{r}}); len(v) != 1 || v[0].String() != "demo/t: r: only 2 of 4 trials have run" {
+		t.Errorf("violations %v", v)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	var got []string
+	for _, table := range []string{"demo/table1", "demo/claims"} {
+		for _, v := range claims.Check(evaluate(t, table, demoRecords(t))) {
+			got = append(got, v.String())
+		}
+	}
+	want := []string{
+		"demo/table1: 1d / sparse cloaking / set A: only 2 of 3 trials have run",
+		"demo/claims: Example 1 / variance at 0.5: variance_at_s1 is 0.50000001, outside 0.5 ± 1e-09",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if n := len(claims.Check(evaluate(t, "demo/table1", nil))); n != 3 {
+		t.Errorf("%d violations without any trial, want one for each of the 3 values with a reference", n)
+	}
+}
+
+func TestReferenceOfAVariantGoesBeforeTheGeneralOne(t *testing.T) {
+	r := one(t, "variants: [{name: A}], ", `{row: r, reference: [{value: 1, tolerance: 0}, {variant: A, value: 2, tolerance: 0}]}`, traces(t, 2)...)
+	if r.Reference.Value != 2 || !r.Reference.OK {
+		t.Errorf("got %+v", *r.Reference)
+	}
+}
+
+// Two digests of a data set, or two backends, give two records of a setting.
+func TestSeveralRecordsOfOneSetting(t *testing.T) {
+	cuda := traces(t, 3)[0]
+	cuda.Key, cuda.Backend, cuda.DType = "a", "cuda", "float32"
+	broken := failed(traces(t, 0)[0], record.Failed, "timeout")
+	broken.Key = "b"
+	cpu := traces(t, 2)[0]
+	r := one(t, "", `{row: r}`, cuda, broken, cpu)
+	if r.Ours.Mean != 2 || len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "several records of seed 0 (cpu float64, cuda float32") {
+		t.Errorf("got %+v with warnings %q; float64 on the CPU is the reference", *r.Ours, r.Warnings)
+	}
+	if r := one(t, "", `{row: r}`, broken, cpu); r.Ours.Mean != 2 || len(r.Warnings) != 0 {
+		t.Errorf("a failed record beside a good one: %+v", r)
+	}
+}
+
+func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
+	records := demoRecords(t)
+	want := render(t, evaluate(t, "demo/table1", records), claims.FormatJSON, claims.TextOptions{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		if got := render(t, evaluate(t, "demo/table1", records), claims.FormatJSON, claims.TextOptions{}); got != want {
+			t.Fatal("another order of the same records gives another table")
+		}
+	}
+}
+
+func TestTrials(t *testing.T) {
+	tb, err := demoLedger(t).Table("demo/claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := tb.Trials(demoRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range wanted {
+		s := w.Experiment
+		for _, p := range []string{"points", "method", "epsilon", "lengthscale"} {
+			if v, ok := w.Params[p]; ok {
+				s += " " + experiment.FormatValue(v)
+			}
+		}
+		got = append(got, fmt.Sprint(s, " #", w.Seed))
+	}
+	want := []string{ // each once, both sides of a statement, in the order of the cells
+		"demo/traces 9 #0",
+		"demo/traces 5 #0",
+		"demo/regression standard 1 25 #0",
+		"demo/regression standard inf 25 #0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Parameters are laid over one another: table, variant, cell; and a statement's
+// right-hand side of another experiment takes over what that one has, too.
+func TestParametersOfACell(t *testing.T) {
+	l, err := claims.Read("t.yaml", []byte(`
+paper: demo
+tables:
+  - name: demo/t
+    kind: table
+    title: T
+    experiment: demo/regression
+    metric: rmse_cm
+    params: {epsilon: 1, lengthscale: 1, delta: 1, points: 4}
+    variants: [{name: A, params: {lengthscale: 2, delta: 2}}]
+    cells:
+      - {statement: s, params: {delta: 3}, holds: {op: "<", experiment: demo/traces, metric: gap}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Validate(demoRegistry()); err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := l.Tables[0].Trials(demoRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := wanted[0].Params
+	if p.Float("epsilon") != 1 || p.Float("lengthscale") != 2 || p.Float("delta") != 3 || p.Text("method") != "standard" {
+		t.Errorf("left side %v", p)
+	}
+	if q := wanted[1]; q.Experiment != "demo/traces" || q.Params.Int("points") != 4 || len(q.Params) != 1 {
+		t.Errorf("right side %+v", q)
+	}
+}
