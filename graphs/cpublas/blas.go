@@ -1,0 +1,151 @@
+package cpublas
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// Float is a precision in which the CPU computes.
+type Float interface{ float32 | float64 }
+
+// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded
+// library. Whatever the library should not see, small problems, empty ones and
+// wrong arguments, goes to gonum, which answers or panics as it always does.
+type Implementation struct {
+	gonum.Implementation
+	lib *library
+}
+
+var (
+	_ blas.Float64 = Implementation{}
+	_ blas.Float32 = Implementation{}
+)
+
+// Below these numbers of multiplications gonum is faster than the call into
+// the library; measured at the crossing.
+const (
+	smallGemm = 12 * 12 * 12
+	smallTrsm = 16 * 16 * 8
+)
+
+// Dgemm computes C = alpha op(A) op(B) + beta C.
+func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
+		i.Implementation.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	callGemm(i.lib.float64.gemm, trans(ta), trans(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Sgemm computes C = alpha op(A) op(B) + beta C.
+func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
+		i.Implementation.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	callGemm(i.lib.float32.gemm, trans(ta), trans(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Dsyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
+func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
+		i.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	if beta == 0 {
+		clearTriangle(uplo, n, c, ldc)
+	}
+	callSyrk(i.lib.float64.syrk, byte(uplo), trans(t), n, k, alpha, a, lda, beta, c, ldc)
+}
+
+// Ssyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
+func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
+		i.Implementation.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	if beta == 0 {
+		clearTriangle(uplo, n, c, ldc)
+	}
+	callSyrk(i.lib.float32.syrk, byte(uplo), trans(t), n, k, alpha, a, lda, beta, c, ldc)
+}
+
+// Dtrsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
+func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
+		i.Implementation.Dtrsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	callTrsm(i.lib.float64.trsm, side, byte(uplo), trans(t), byte(diag), m, n, alpha, a, lda, b, ldb)
+}
+
+// Strsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
+func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
+		i.Implementation.Strsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	callTrsm(i.lib.float32.trsm, side, byte(uplo), trans(t), byte(diag), m, n, alpha, a, lda, b, ldb)
+}
+
+// clearTriangle makes beta = 0 mean what it means in gonum: some releases of
+// OpenBLAS multiply by it, and keep a NaN that was there before.
+func clearTriangle[T Float](uplo blas.Uplo, n int, c []T, ldc int) {
+	for i := range n {
+		if uplo == blas.Upper {
+			clear(c[i*ldc+i : i*ldc+n])
+		} else {
+			clear(c[i*ldc : i*ldc+i+1])
+		}
+	}
+}
+
+// trans returns the character of a valid transposition of a real matrix.
+func trans(t blas.Transpose) byte {
+	if t == blas.NoTrans {
+		return 'N'
+	}
+	return 'T'
+}
+
+func validTrans(t blas.Transpose) bool {
+	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
+}
+
+func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
+
+// fits reports whether a row-major rows×cols matrix, stored transposed or not,
+// with this stride lies inside a slice of that length, and whether its sizes
+// can be told to a library with 32-bit integers.
+func fits(t blas.Transpose, rows, cols, length, stride int) bool {
+	if t != blas.NoTrans {
+		rows, cols = cols, rows
+	}
+	return rows > 0 && cols > 0 && stride >= cols && length >= (rows-1)*stride+cols &&
+		rows <= math.MaxInt32 && stride <= math.MaxInt32
+}
+
+func gemmFits(ta, tb blas.Transpose, m, n, k, la, lda, lb, ldb, lc, ldc int) bool {
+	return validTrans(ta) && validTrans(tb) &&
+		fits(ta, m, k, la, lda) && fits(tb, k, n, lb, ldb) && fits(blas.NoTrans, m, n, lc, ldc)
+}
+
+func syrkFits(uplo blas.Uplo, t blas.Transpose, n, k, la, lda, lc, ldc int) bool {
+	return validUplo(uplo) && validTrans(t) &&
+		fits(t, n, k, la, lda) && fits(blas.NoTrans, n, n, lc, ldc)
+}
+
+func trsmFits(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n, la, lda, lb, ldb int) bool {
+	k := m
+	switch side {
+	case blas.Left:
+	case blas.Right:
+		k = n
+	default:
+		return false
+	}
+	return m*n*k >= smallTrsm && validUplo(uplo) && validTrans(t) && (diag == blas.Unit || diag == blas.NonUnit) &&
+		fits(blas.NoTrans, k, k, la, lda) && fits(blas.NoTrans, m, n, lb, ldb)
+}

@@ -1,0 +1,126 @@
+// Package cpublas chooses the BLAS and LAPACK that compute on the CPU.
+//
+// gonum's pure Go routines always work. Where OpenBLAS or MKL is installed,
+// [Setup] loads it at run time, without cgo, and registers it with gonum
+// (blas64, blas32, lapack64) and gorgonia: matrix products, symmetric rank-k
+// updates, triangular solves, Cholesky factors and symmetric
+// eigen-decompositions then run in the library, everything else stays with
+// gonum. Arguments are checked as gonum checks them, and small problems, where
+// the call costs more than it gains, stay in Go.
+//
+// The library runs on one thread: parallelism is the engine's, over tiles and
+// batches, so that results do not depend on how many threads a library likes.
+//
+// The environment variable PRIVKERN_BLAS chooses: "auto" (the default) looks
+// for a library under its usual names, "gonum" stays with pure Go, anything
+// else is the path or soname of the library to load, and it is an error when
+// that fails.
+package cpublas
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/cpu"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gorgonia.org/gorgonia"
+)
+
+// EnvVar is the environment variable that chooses the library.
+const EnvVar = "PRIVKERN_BLAS"
+
+// Info says which BLAS is in use.
+type Info struct {
+	Name     string // "OpenBLAS", "MKL", "BLAS" for another library, or "gonum"
+	Version  string // as the library reports it; empty when it does not
+	CoreType string // the processor kernels that the library chose; may be empty
+	Path     string // what was loaded; empty for gonum
+	// Note says why a library that is there is not in use, or what was
+	// changed to use it well. Empty when there is nothing to say.
+	Note string
+	// Err is not empty when what PRIVKERN_BLAS asks for cannot be had. gonum
+	// is then registered, but no engine opens.
+	Err string
+}
+
+// String describes the BLAS in a line, such as
+// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)" or "gonum (pure Go)".
+func (i Info) String() string {
+	if i.Path == "" {
+		return "gonum (pure Go)"
+	}
+	s := i.Name
+	if i.Version != "" {
+		s += " " + i.Version
+	}
+	in := []string{i.Path}
+	if i.CoreType != "" {
+		in = []string{i.CoreType, i.Path}
+	}
+	return s + " (" + strings.Join(in, ", ") + ")"
+}
+
+// active is the loaded library, or nil while gonum computes. It is written
+// once, inside setup.
+var active *library
+
+var setup = sync.OnceValue(func() Info {
+	lib, info := choose(os.Getenv(EnvVar))
+	if lib != nil {
+		register(lib)
+	}
+	return info
+})
+
+// Setup chooses and registers the BLAS on its first call, and says on every
+// call which one it is. It is safe for concurrent use; gonum's and gorgonia's
+// routines must not run at the same time as the first call.
+func Setup() Info { return setup() }
+
+// choose loads the library that the setting asks for; nil stands for gonum.
+func choose(setting string) (*library, Info) {
+	gonum := Info{Name: "gonum"}
+	switch setting {
+	case "gonum":
+		return nil, gonum
+	case "", "auto":
+		for _, name := range candidates {
+			lib, err := load(name)
+			if err == nil {
+				return lib, lib.info
+			}
+			// A library that is simply not there is no news.
+			if !isMissing(err) && gonum.Note == "" {
+				gonum.Note = fmt.Sprintf("%s is installed but cannot be used: %v", name, err)
+			}
+		}
+		return nil, gonum
+	}
+	lib, err := load(setting)
+	if err != nil {
+		gonum.Err = fmt.Sprintf("%s=%s: cannot use this BLAS library: %v; set %s to auto, to gonum, or to the path of OpenBLAS or MKL",
+			EnvVar, setting, err, EnvVar)
+		return nil, gonum
+	}
+	return lib, lib.info
+}
+
+// register makes a library the one that gonum and gorgonia call.
+func register(lib *library) {
+	active = lib
+	b := Implementation{lib: lib}
+	blas64.Use(b)
+	blas32.Use(b)
+	lapack64.Use(Lapack{lib: lib})
+	gorgonia.Use(b)
+}
+
+// avx512 reports whether the processor has what OpenBLAS calls SKYLAKEX.
+func avx512() bool {
+	x := &cpu.X86
+	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL
+}

@@ -1,0 +1,174 @@
+//go:build (linux || darwin || freebsd) && (amd64 || arm64)
+
+package cpublas
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"gonum.org/v1/gonum/blas"
+)
+
+// candidates are the names under which a library is usually installed.
+var candidates = func() []string {
+	if runtime.GOOS == "darwin" {
+		return []string{
+			"libopenblas.0.dylib", "libopenblas.dylib",
+			"/opt/homebrew/opt/openblas/lib/libopenblas.dylib",
+			"/usr/local/opt/openblas/lib/libopenblas.dylib",
+			"libmkl_rt.2.dylib", "libmkl_rt.dylib",
+		}
+	}
+	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
+}()
+
+func dlopen(name string) (uintptr, error) {
+	h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return 0, missingError(name, err)
+	}
+	return h, nil
+}
+
+// dlsym returns 0 for a symbol that is not there.
+func dlsym(h uintptr, symbol string) uintptr {
+	p, err := purego.Dlsym(h, symbol)
+	if err != nil {
+		return 0
+	}
+	return p
+}
+
+func callInt(f uintptr, v int) { purego.SyscallN(f, uintptr(v)) }
+
+// callString calls a C function that returns a static string.
+func callString(f uintptr) string {
+	var get func() string
+	purego.RegisterFunc(&get, f)
+	return get()
+}
+
+// callBuffer calls a C function that fills a buffer with a string.
+func callBuffer(f uintptr, size int) string {
+	buf := make([]byte, size)
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&buf[0])), uintptr(size-1))
+	for i, b := range buf {
+		if b == 0 {
+			return string(buf[:i])
+		}
+	}
+	return string(buf)
+}
+
+// A Fortran routine takes the address of every argument, and after them the
+// lengths of its character arguments, which gfortran's callers pass and some
+// of its routines rely on.
+const charLen = 1
+
+type level3Args[T Float] struct {
+	c1, c2, c3, c4 byte
+	m, n, k        int32
+	lda, ldb, ldc  int32
+	alpha, beta    T
+}
+
+// callGemm computes C = alpha op(A) op(B) + beta C on row-major data. Read in
+// column-major order the three matrices are transposed, and
+// Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so the operands change places.
+func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	p := &level3Args[T]{c1: tb, c2: ta, m: int32(n), n: int32(m), k: int32(k),
+		lda: int32(ldb), ldb: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
+		uintptr(unsafe.Pointer(&p.alpha)), uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&p.lda)),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.ldb)),
+		uintptr(unsafe.Pointer(&p.beta)), uintptr(unsafe.Pointer(&c[0])), uintptr(unsafe.Pointer(&p.ldc)),
+		charLen, charLen)
+	runtime.KeepAlive(p)
+}
+
+// callSyrk computes C = alpha A Aᵀ + beta C, or with Aᵀ A, in one triangle of
+// the row-major C.
+func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
+	p := &level3Args[T]{c1: flipUplo(uplo), c2: flipTrans(t), n: int32(n), k: int32(k),
+		lda: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+		uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
+		uintptr(unsafe.Pointer(&p.alpha)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
+		uintptr(unsafe.Pointer(&p.beta)), uintptr(unsafe.Pointer(&c[0])), uintptr(unsafe.Pointer(&p.ldc)),
+		charLen, charLen)
+	runtime.KeepAlive(p)
+}
+
+// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data:
+// transposed, the side and the triangle change, op does not.
+func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+	s := byte('R')
+	if side == blas.Right {
+		s = 'L'
+	}
+	p := &level3Args[T]{c1: s, c2: flipUplo(uplo), c3: t, c4: diag, m: int32(n), n: int32(m),
+		lda: int32(lda), ldb: int32(ldb), alpha: alpha}
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+		uintptr(unsafe.Pointer(&p.c3)), uintptr(unsafe.Pointer(&p.c4)),
+		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.alpha)),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
+		uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&p.ldb)),
+		charLen, charLen, charLen, charLen)
+	runtime.KeepAlive(p)
+}
+
+type lapackArgs struct {
+	c1, c2                      byte
+	n, lda, lwork, liwork, info int32
+}
+
+// callPotrf factors one triangle of a row-major symmetric matrix in place and
+// returns LAPACK's info. LAPACKE's row-major mode would copy; flipping the
+// triangle does not.
+func callPotrf[T Float](f uintptr, uplo byte, n int, a []T, lda int) int {
+	p := &lapackArgs{c1: flipUplo(uplo), n: int32(n), lda: int32(lda)}
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.n)),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)), uintptr(unsafe.Pointer(&p.info)), charLen)
+	runtime.KeepAlive(p)
+	return int(p.info)
+}
+
+// callSyevd decomposes a row-major symmetric matrix by divide and conquer and
+// returns LAPACK's info. With job 'V', a holds the eigenvectors as rows.
+func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T) int {
+	p := &lapackArgs{c1: job, c2: flipUplo(uplo), n: int32(n), lda: int32(lda), lwork: -1, liwork: -1}
+	work, iwork := make([]T, 1), make([]int32, 1)
+	// The first call asks how much workspace the second one needs.
+	for range 2 {
+		purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+			uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
+			uintptr(unsafe.Pointer(&w[0])), uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.lwork)),
+			uintptr(unsafe.Pointer(&iwork[0])), uintptr(unsafe.Pointer(&p.liwork)), uintptr(unsafe.Pointer(&p.info)),
+			charLen, charLen)
+		if p.info != 0 || p.lwork != -1 {
+			break
+		}
+		// A float32 cannot hold every size exactly: leave some room.
+		lwork := int(float64(work[0])*1.0001) + 1
+		p.lwork, p.liwork = int32(lwork), iwork[0]
+		work, iwork = make([]T, lwork), make([]int32, iwork[0])
+	}
+	runtime.KeepAlive(p)
+	return int(p.info)
+}
+
+func flipUplo(u byte) byte {
+	if u == 'U' {
+		return 'L'
+	}
+	return 'U'
+}
+
+func flipTrans(t byte) byte {
+	if t == 'N' {
+		return 'T'
+	}
+	return 'N'
+}

@@ -1,0 +1,97 @@
+package cpublas
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// The functions below are the registered routines under one name for both
+// precisions, for code that is written once for both. Matrices are row-major.
+
+// Gemm computes C = alpha op(A) op(B) + beta C.
+func Gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	switch a := any(a).(type) {
+	case []float64:
+		blas64.Implementation().Dgemm(ta, tb, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta), any(c).([]float64), ldc)
+	case []float32:
+		blas32.Implementation().Sgemm(ta, tb, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta), any(c).([]float32), ldc)
+	}
+}
+
+// Syrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
+func Syrk[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
+	switch a := any(a).(type) {
+	case []float64:
+		blas64.Implementation().Dsyrk(uplo, t, n, k, float64(alpha), a, lda, float64(beta), any(c).([]float64), ldc)
+	case []float32:
+		blas32.Implementation().Ssyrk(uplo, t, n, k, float32(alpha), a, lda, float32(beta), any(c).([]float32), ldc)
+	}
+}
+
+// Trsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A with a
+// diagonal that is stored; X overwrites B.
+func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+	switch a := any(a).(type) {
+	case []float64:
+		blas64.Implementation().Dtrsm(side, uplo, t, blas.NonUnit, m, n, float64(alpha), a, lda, any(b).([]float64), ldb)
+	case []float32:
+		blas32.Implementation().Strsm(side, uplo, t, blas.NonUnit, m, n, float32(alpha), a, lda, any(b).([]float32), ldb)
+	}
+}
+
+// Cholesky overwrites the lower triangle of the symmetric n×n matrix A with
+// its factor L, A = L Lᵀ, and leaves the upper triangle alone. It returns 0,
+// or the order k of the first leading block that is not positive definite.
+// The contents of A are then undefined.
+func Cholesky[T Float](n int, a []T, lda int) (k int) {
+	if active != nil && n >= smallPotrf && fits(blas.NoTrans, n, n, len(a), lda) {
+		switch a := any(a).(type) {
+		case []float64:
+			return callPotrf(active.float64.potrf, 'L', n, a, lda)
+		case []float32:
+			return callPotrf(active.float32.potrf, 'L', n, a, lda)
+		}
+	}
+	const block = 64
+	for j := 0; j < n; j += block {
+		nb := min(block, n-j)
+		if j > 0 {
+			Syrk(blas.Lower, blas.NoTrans, nb, j, -1, a[j*lda:], lda, 1, a[j*lda+j:], lda)
+		}
+		if k := choleskyBlock(nb, a[j*lda+j:], lda); k != 0 {
+			return j + k
+		}
+		if rest := n - j - nb; rest > 0 {
+			if j > 0 {
+				Gemm(blas.NoTrans, blas.Trans, rest, nb, j, -1, a[(j+nb)*lda:], lda, a[j*lda:], lda, 1, a[(j+nb)*lda+j:], lda)
+			}
+			Trsm(blas.Right, blas.Lower, blas.Trans, rest, nb, 1, a[j*lda+j:], lda, a[(j+nb)*lda+j:], lda)
+		}
+	}
+	return 0
+}
+
+func choleskyBlock[T Float](n int, a []T, lda int) int {
+	for i := range n {
+		row := a[i*lda : i*lda+i+1]
+		d := row[i]
+		for j := range i {
+			left := a[j*lda : j*lda+j+1]
+			s := row[j]
+			for k, v := range left[:j] {
+				s -= v * row[k]
+			}
+			s /= left[j]
+			row[j] = s
+			d -= s * s
+		}
+		if !(d > 0) || math.IsInf(float64(d), 1) { // NaN is caught too
+			return i + 1
+		}
+		row[i] = T(math.Sqrt(float64(d)))
+	}
+	return 0
+}

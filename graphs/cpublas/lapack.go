@@ -1,0 +1,52 @@
+package cpublas
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
+)
+
+// Lapack is gonum's LAPACK with the Cholesky factor and the symmetric
+// eigen-decomposition of a loaded library.
+type Lapack struct {
+	gonum.Implementation
+	lib *library
+}
+
+var _ lapack.Float64 = Lapack{}
+
+// Below these orders gonum is faster than the call into the library.
+const (
+	smallPotrf = 24
+	smallSyevd = 8
+)
+
+// Dpotrf computes the Cholesky factor of a positive definite matrix in place.
+func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
+	if n < smallPotrf || !validUplo(uplo) || !fits(blas.NoTrans, n, n, len(a), lda) {
+		return l.Implementation.Dpotrf(uplo, n, a, lda)
+	}
+	return callPotrf(l.lib.float64.potrf, byte(uplo), n, a, lda) == 0
+}
+
+// Dsyev computes all eigenvalues in ascending order, and with EVCompute the
+// eigenvectors as columns, of a symmetric matrix. The library's divide and
+// conquer takes the place of the QR iteration, and brings its own workspace.
+func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64, lwork int) bool {
+	if lwork == -1 || n < smallSyevd || !validUplo(uplo) || (job != lapack.EVNone && job != lapack.EVCompute) ||
+		len(w) < n || !fits(blas.NoTrans, n, n, len(a), lda) {
+		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)
+	}
+	if callSyevd(l.lib.float64.syevd, byte(job), byte(uplo), n, a, lda, w) != 0 {
+		return false
+	}
+	if job == lapack.EVCompute {
+		// The library's columns are our rows.
+		for r := range n {
+			for c := r + 1; c < n; c++ {
+				a[r*lda+c], a[c*lda+r] = a[c*lda+r], a[r*lda+c]
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,246 @@
+// Package engine builds programs, which are gorgonia graphs, and runs them.
+//
+// A [Program] describes a graph from named inputs to named outputs. An
+// [Engine] builds it once per shape and element type, keeps it, and runs it on
+// its backend. An [Executor] walks one graph in topological order, hands each
+// operation to a [Device], and frees every value after its last use.
+//
+// Results do not depend on the number of workers: parallel loops split their
+// work into tiles of fixed size.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/parallel"
+)
+
+// ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
+var ErrNoCUDA = errors.New("this build has no CUDA: on a machine with an NVIDIA driver, build with `go build -tags gpu ./cmd/run`, which needs the CUDA toolkit (this version does not bring the CUDA engine yet); until then use --backend cpu")
+
+// ErrClosed is returned by an engine after Close.
+var ErrClosed = errors.New("the engine is closed")
+
+// Engine runs programs on one backend in one element type. It is safe for
+// concurrent use: goroutines that run at the same time get graphs of their
+// own.
+type Engine struct {
+	backend string
+	dtype   tensor.Dtype
+	blas    cpublas.Info
+	pool    *parallel.Pool
+	device  func() Device // a device for one executor
+
+	mu       sync.Mutex
+	idle     []idleExecutor // least recently used first
+	warnings map[string]bool
+	closed   bool
+}
+
+type idleExecutor struct {
+	key string
+	x   *Executor
+}
+
+// maxIdle bounds the executors that an engine keeps for later runs.
+const maxIdle = 64
+
+// Open returns an engine for a backend ("cpu") and an element type ("float64"
+// or "float32"). It computes on at most workers goroutines beside those that
+// call it; 0 stands for one per processor.
+//
+// Open fails with [ErrNoCUDA] for "cuda", and where the BLAS library that
+// PRIVKERN_BLAS names cannot be used.
+func Open(backend, dtype string, workers int) (*Engine, error) {
+	switch backend {
+	case "cpu":
+	case "cuda":
+		return nil, fmt.Errorf("backend cuda: %w", ErrNoCUDA)
+	default:
+		return nil, fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
+	}
+	e := &Engine{backend: backend, warnings: map[string]bool{}}
+	switch dtype {
+	case "float64":
+		e.dtype = tensor.Float64
+	case "float32":
+		e.dtype = tensor.Float32
+	default:
+		return nil, fmt.Errorf("unknown element type %q: it must be float64 or float32", dtype)
+	}
+	switch {
+	case workers < 0:
+		return nil, fmt.Errorf("%d workers: the number must not be negative", workers)
+	case workers == 0:
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if e.blas = cpublas.Setup(); e.blas.Err != "" {
+		return nil, errors.New(e.blas.Err)
+	}
+	e.pool = parallel.NewPool(workers)
+	e.device = func() Device { return newHostDevice(e.pool) }
+	return e, nil
+}
+
+// Backend is "cpu".
+func (e *Engine) Backend() string { return e.backend }
+
+// DType is "float64" or "float32".
+func (e *Engine) DType() string { return e.dtype.String() }
+
+// BLAS says what computes matrix products on the CPU.
+func (e *Engine) BLAS() cpublas.Info { return e.blas }
+
+// Workers bounds the engine's own parallelism.
+func (e *Engine) Workers() int { return e.pool.Workers() }
+
+// ParallelFor calls f for the tiles [0,tile), [tile,2·tile), … of [0,n) on at
+// most Workers goroutines, which all loops of the engine share. The result does
+// not depend on their number as long as the tiles are independent. It returns
+// the error of the first tile that fails, or the context's; a panic in f is
+// returned as an error.
+func (e *Engine) ParallelFor(ctx context.Context, n, tile int, f func(lo, hi int) error) error {
+	return e.pool.For(ctx, n, tile, f)
+}
+
+// Warnings are what was computed but is suspect, each once, in alphabetical
+// order.
+func (e *Engine) Warnings() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := make([]string, 0, len(e.warnings))
+	for s := range e.warnings {
+		w = append(w, s)
+	}
+	slices.Sort(w)
+	return w
+}
+
+// Warn records a warning.
+func (e *Engine) Warn(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.warnings[fmt.Sprintf(format, args...)] = true
+}
+
+// Close frees what the engine keeps. Runs that have begun may finish.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, i := range e.idle {
+		i.x.Close()
+	}
+	e.idle, e.closed = nil, true
+	return nil
+}
+
+// Run runs a program once.
+func (e *Engine) Run(ctx context.Context, p Program, inputs Values) (Values, error) {
+	s, err := e.Session(p)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Run(ctx, inputs)
+}
+
+// RunFloat64 runs a program once in float64, whatever the engine's element
+// type, for what float32 cannot resolve.
+func (e *Engine) RunFloat64(ctx context.Context, p Program, inputs Values) (Values, error) {
+	s, err := e.session(p, tensor.Float64)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Run(ctx, inputs)
+}
+
+// Session is a program that one goroutine runs many times.
+type Session struct {
+	engine *Engine
+	key    string
+	x      *Executor
+}
+
+// Session prepares a program for many runs from one goroutine. Close it to let
+// others use what was built.
+func (e *Engine) Session(p Program) (*Session, error) { return e.session(p, e.dtype) }
+
+func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
+	key := dtype.String() + " " + p.Key
+	x, err := e.take(key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if x == nil {
+		g, err := Build(p, dtype)
+		if err != nil {
+			return nil, err
+		}
+		if x, err = NewExecutor(g, e.device(), e.fellBack); err != nil {
+			return nil, err
+		}
+	}
+	return &Session{engine: e, key: key, x: x}, nil
+}
+
+// Pin keeps an input on the device for all following runs of the session.
+func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name, v) }
+
+// Run runs the session's program.
+func (s *Session) Run(ctx context.Context, inputs Values) (Values, error) {
+	return s.x.Run(ctx, inputs)
+}
+
+// Close gives the program back to the engine. The session cannot be used
+// again.
+func (s *Session) Close() {
+	if s.x != nil {
+		s.x.Unpin()
+		s.engine.give(s.key, s.x)
+		s.x = nil
+	}
+}
+
+func (e *Engine) take(key string) (*Executor, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, ErrClosed
+	}
+	for i := len(e.idle) - 1; i >= 0; i-- {
+		if e.idle[i].key == key {
+			x := e.idle[i].x
+			e.idle = slices.Delete(e.idle, i, i+1)
+			return x, nil
+		}
+	}
+	return nil, nil // not an error: there is none yet
+}
+
+func (e *Engine) give(key string, x *Executor) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		x.Close()
+		return
+	}
+	if len(e.idle) == maxIdle {
+		e.idle[0].x.Close()
+		e.idle = slices.Delete(e.idle, 0, 1)
+	}
+	e.idle = append(e.idle, idleExecutor{key, x})
+}
+
+func (e *Engine) fellBack(op string) {
+	e.Warn("%s has no kernel on %s and was computed on the host", op, e.backend)
+}

@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Executor runs one graph on one device, over and over. It is not safe for
+// concurrent use: gorgonia's nodes and a device's buffers belong to one
+// goroutine at a time.
+type Executor struct {
+	graph  *Graph
+	device Device
+	steps  []step
+	inputs map[string]int // slot of each input
+	output map[string]int // slot of each output
+	shapes []tensor.Shape // of each slot
+	dtypes []tensor.Dtype
+	// What stays on the device between runs: constants, and pinned inputs.
+	resident map[int]DTensor
+	pinned   map[string]bool
+	// fellBack is called for each operation that the host computed in the
+	// device's place; it may be nil.
+	fellBack func(op string)
+}
+
+// step is one operation: it reads and writes slots.
+type step struct {
+	op   gorgonia.Op
+	in   []int
+	out  int
+	dead []int // slots that nothing reads after this step
+}
+
+// NewExecutor plans the run of a graph on a device and uploads its constants.
+func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
+	x := &Executor{graph: g, device: d, inputs: map[string]int{}, output: map[string]int{},
+		resident: map[int]DTensor{}, pinned: map[string]bool{}, fellBack: fellBack}
+	if err := x.plan(); err != nil {
+		x.Close()
+		return nil, fmt.Errorf("%s: %w", g.Program, err)
+	}
+	return x, nil
+}
+
+// plan gives every needed node a slot, in topological order.
+func (x *Executor) plan() error {
+	sorted, err := gorgonia.Sort(x.graph.Expr) // outputs first
+	if err != nil {
+		return err
+	}
+	needed := x.needed()
+	names := make(map[*gorgonia.Node]string, len(x.graph.Inputs))
+	for name, n := range x.graph.Inputs {
+		names[n] = name
+	}
+	slots := map[*gorgonia.Node]int{}
+	for i := len(sorted) - 1; i >= 0; i-- {
+		n := sorted[i]
+		if !needed[n] {
+			continue
+		}
+		slot := len(x.shapes)
+		slots[n] = slot
+		x.shapes, x.dtypes = append(x.shapes, n.Shape().Clone()), append(x.dtypes, n.Dtype())
+		switch {
+		case n.Op() == nil:
+			name, ok := names[n]
+			if !ok {
+				return fmt.Errorf("the node %q is a variable but no declared input", n.Name())
+			}
+			x.inputs[name] = slot
+		case n.Op().Arity() == 0:
+			v, err := n.Op().Do()
+			if err != nil {
+				return fmt.Errorf("constant %q: %w", n.Name(), err)
+			}
+			t, err := x.upload(slot, v)
+			if err != nil {
+				return fmt.Errorf("constant %q: %w", n.Name(), err)
+			}
+			x.resident[slot] = t
+		default:
+			s := step{op: n.Op(), out: slot}
+			for _, c := range children(x.graph.Expr, n) {
+				s.in = append(s.in, slots[c])
+			}
+			x.steps = append(x.steps, s)
+		}
+	}
+	for name, n := range x.graph.Outputs {
+		x.output[name] = slots[n]
+	}
+	x.planFrees()
+	return nil
+}
+
+// needed is the set of nodes that some output depends on.
+func (x *Executor) needed() map[*gorgonia.Node]bool {
+	needed := map[*gorgonia.Node]bool{}
+	var visit func(*gorgonia.Node)
+	visit = func(n *gorgonia.Node) {
+		if needed[n] {
+			return
+		}
+		needed[n] = true
+		for _, c := range children(x.graph.Expr, n) {
+			visit(c)
+		}
+	}
+	for _, n := range x.graph.Outputs {
+		visit(n)
+	}
+	return needed
+}
+
+// children are the operands of a node in order, repeated ones included.
+func children(g *gorgonia.ExprGraph, n *gorgonia.Node) []*gorgonia.Node {
+	var cs []*gorgonia.Node
+	for it := g.From(n.ID()); it.Next(); {
+		cs = append(cs, it.Node().(*gorgonia.Node))
+	}
+	return cs
+}
+
+// planFrees lets every slot die with its last reader, or where it is written
+// if nobody reads it, except outputs and what is resident.
+func (x *Executor) planFrees() {
+	last := map[int]int{}
+	for i, s := range x.steps {
+		last[s.out] = i
+		for _, in := range s.in {
+			last[in] = i
+		}
+	}
+	for _, slot := range x.output {
+		delete(last, slot)
+	}
+	for slot := range x.shapes {
+		if i, ok := last[slot]; ok {
+			x.steps[i].dead = append(x.steps[i].dead, slot)
+		}
+	}
+}
+
+func (x *Executor) upload(slot int, v gorgonia.Value) (DTensor, error) {
+	t := DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
+	if v.Dtype() != t.DType {
+		return t, fmt.Errorf("it is %v, want %v", v.Dtype(), t.DType)
+	}
+	if !v.Shape().Eq(t.Shape) {
+		return t, fmt.Errorf("it has shape %v, want %v", v.Shape(), t.Shape)
+	}
+	buf, err := x.device.Alloc(t.Bytes())
+	if err != nil {
+		return t, err
+	}
+	t.Buf = buf
+	if err := x.device.Upload(t, v); err != nil {
+		x.device.Free(buf)
+		return t, err
+	}
+	return t, nil
+}
+
+// Pin uploads an input once for all following runs, which must not be given it
+// again. A second Pin replaces the first.
+func (x *Executor) Pin(name string, v gorgonia.Value) error {
+	slot, ok := x.inputs[name]
+	if !ok {
+		return fmt.Errorf("%s: there is no input %q to pin", x.graph.Program, name)
+	}
+	x.unpin(name)
+	t, err := x.upload(slot, v)
+	if err != nil {
+		return fmt.Errorf("%s: input %q: %w", x.graph.Program, name, err)
+	}
+	x.resident[slot], x.pinned[name] = t, true
+	return nil
+}
+
+func (x *Executor) unpin(name string) {
+	if x.pinned[name] {
+		slot := x.inputs[name]
+		x.device.Free(x.resident[slot].Buf)
+		delete(x.resident, slot)
+		delete(x.pinned, name)
+	}
+}
+
+// Unpin frees all pinned inputs.
+func (x *Executor) Unpin() {
+	for name := range x.inputs {
+		x.unpin(name)
+	}
+}
+
+// Close frees what stays on the device. The executor cannot run again.
+func (x *Executor) Close() {
+	for slot, t := range x.resident {
+		x.device.Free(t.Buf)
+		delete(x.resident, slot)
+	}
+	clear(x.pinned)
+}
+
+// Run computes the outputs. Inputs must have the declared shapes and the
+// graph's element type; they are never written to. Outputs belong to the
+// caller.
+func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
+	outputs, err := x.run(ctx, inputs)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.graph.Program, err)
+	}
+	return outputs, nil
+}
+
+func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err error) {
+	values := make([]DTensor, len(x.shapes))
+	live := make([]bool, len(x.shapes))
+	free := func(slot int) {
+		if live[slot] {
+			x.device.Free(values[slot].Buf)
+			live[slot] = false
+		}
+	}
+	defer func() {
+		for slot := range live {
+			free(slot)
+		}
+	}()
+	for slot, t := range x.resident {
+		values[slot] = t
+	}
+	if err := x.checkNames(inputs); err != nil {
+		return nil, err
+	}
+	for _, name := range x.graph.InputNames {
+		slot, used := x.inputs[name]
+		if !used || x.pinned[name] {
+			continue
+		}
+		if values[slot], err = x.upload(slot, inputs[name]); err != nil {
+			return nil, fmt.Errorf("input %q: %w", name, err)
+		}
+		live[slot] = true
+	}
+	for _, s := range x.steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out := DTensor{Shape: x.shapes[s.out], DType: x.dtypes[s.out]}
+		if out.Buf, err = x.device.Alloc(out.Bytes()); err != nil {
+			return nil, fmt.Errorf("%v: %w", s.op, err)
+		}
+		values[s.out], live[s.out] = out, true
+		in := make([]DTensor, len(s.in))
+		for i, slot := range s.in {
+			in[i] = values[slot]
+		}
+		if err := x.launch(s.op, out, in); err != nil {
+			return nil, err
+		}
+		for _, slot := range s.dead {
+			free(slot)
+		}
+	}
+	outputs = make(Values, len(x.output))
+	for name, slot := range x.output {
+		if outputs[name], err = x.device.Download(values[slot]); err != nil {
+			return nil, fmt.Errorf("output %q: %w", name, err)
+		}
+	}
+	return outputs, x.device.Sync()
+}
+
+// checkNames refuses missing inputs, unknown ones and pinned ones.
+func (x *Executor) checkNames(inputs Values) error {
+	for _, name := range x.graph.InputNames {
+		if _, used := x.inputs[name]; used && inputs[name] == nil && !x.pinned[name] {
+			return fmt.Errorf("the input %q is missing", name)
+		}
+		if inputs[name] != nil && x.pinned[name] {
+			return fmt.Errorf("the input %q is pinned and cannot be given again", name)
+		}
+	}
+	for name := range inputs {
+		if x.graph.Inputs[name] == nil {
+			return fmt.Errorf("there is no input %q", name)
+		}
+	}
+	return nil
+}
+
+// launch computes one operation on the device, or on the host where the device
+// has no kernel for it.
+func (x *Executor) launch(op gorgonia.Op, out DTensor, in []DTensor) error {
+	err := x.device.Launch(op, out, in)
+	if !errors.Is(err, ErrNoKernel) {
+		return err
+	}
+	if x.fellBack != nil {
+		x.fellBack(op.String())
+	}
+	values := make([]gorgonia.Value, len(in))
+	for i, t := range in {
+		if values[i], err = x.device.Download(t); err != nil {
+			return fmt.Errorf("%v, input %d, for the host: %w", op, i, err)
+		}
+	}
+	var v gorgonia.Value
+	if err = protect(func() (err error) { v, err = op.Do(values...); return err }); err == nil {
+		err = x.device.Upload(out, v)
+	}
+	if err != nil {
+		return fmt.Errorf("%v, on the host: %w", op, err)
+	}
+	return nil
+}

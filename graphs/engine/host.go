@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
+	"privkern/graphs/parallel"
+)
+
+// hostDevice computes with the operations' CPU kernels, directly on values in
+// the process's memory: neither upload nor download copies. What our own
+// operations write goes into memory that later runs use again.
+type hostDevice struct {
+	pool    *parallel.Pool
+	spare64 spare[float64]
+	spare32 spare[float32]
+}
+
+var _ Device = (*hostDevice)(nil)
+
+func newHostDevice(pool *parallel.Pool) *hostDevice { return &hostDevice{pool: pool} }
+
+// hostBuf is the host's buffer: a value, once there is one.
+type hostBuf struct {
+	value gorgonia.Value
+	// borrowed: the memory, or some of it, belongs to the caller's input.
+	borrowed bool
+	// reusable: nobody but this buffer refers to the memory.
+	reusable bool
+}
+
+// Alloc allocates nothing yet: an operation outside package op brings the
+// memory of its result along.
+func (d *hostDevice) Alloc(int) (Buf, error) { return &hostBuf{}, nil }
+
+func (d *hostDevice) Free(b Buf) {
+	buf := b.(*hostBuf)
+	if buf.reusable {
+		switch data := buf.value.Data().(type) {
+		case []float64:
+			d.spare64.put(data)
+		case []float32:
+			d.spare32.put(data)
+		}
+	}
+	*buf = hostBuf{}
+}
+
+// Upload keeps the value. A tensor gets a header of its own: some of
+// gorgonia's operations transpose the header of an input for a moment, which
+// other goroutines must not see.
+func (d *hostDevice) Upload(dst DTensor, v gorgonia.Value) error {
+	if t, ok := v.(*tensor.Dense); ok {
+		v = t.ShallowClone()
+	}
+	*dst.Buf.(*hostBuf) = hostBuf{value: v, borrowed: true}
+	return nil
+}
+
+func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
+	buf := src.Buf.(*hostBuf)
+	if buf.value == nil {
+		return nil, fmt.Errorf("a value was read before it was computed")
+	}
+	if buf.borrowed {
+		return gorgonia.CloneValue(buf.value)
+	}
+	buf.reusable = false
+	return buf.value, nil
+}
+
+func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
+	values := make([]gorgonia.Value, len(in))
+	for i, t := range in {
+		values[i] = t.Buf.(*hostBuf).value
+	}
+	buf := out.Buf.(*hostBuf)
+	if ours, ok := o.(op.Op); ok {
+		var prealloc gorgonia.Value
+		if !out.Shape.IsScalar() {
+			prealloc = d.newTensor(out)
+			*buf = hostBuf{value: prealloc, reusable: true}
+		}
+		v, err := ours.Compute(d.pool, prealloc, values...)
+		buf.value = v
+		if err != nil {
+			*buf = hostBuf{}
+		}
+		return err
+	}
+	var v gorgonia.Value
+	if err := protect(func() (err error) { v, err = o.Do(values...); return err }); err != nil {
+		return fmt.Errorf("%v: %w", o, err)
+	}
+	*buf = hostBuf{value: v}
+	// The result may be a view of an operand, which must then not be written
+	// over while the result lives.
+	for i, t := range in {
+		if overlap(v, values[i]) {
+			operand := t.Buf.(*hostBuf)
+			operand.reusable = false
+			buf.borrowed = buf.borrowed || operand.borrowed
+		}
+	}
+	return nil
+}
+
+// Sync has nothing to wait for.
+func (d *hostDevice) Sync() error { return nil }
+
+func (d *hostDevice) newTensor(t DTensor) *tensor.Dense {
+	n := t.Shape.TotalSize()
+	var backing any
+	if t.DType == tensor.Float32 {
+		backing = d.spare32.get(n)
+	} else {
+		backing = d.spare64.get(n)
+	}
+	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
+}
+
+// overlap reports whether two values share memory.
+func overlap(a, b gorgonia.Value) bool {
+	ta, ok := a.(tensor.Tensor)
+	if !ok {
+		return false
+	}
+	tb, ok := b.(tensor.Tensor)
+	if !ok {
+		return false
+	}
+	return ta.Uintptr() < tb.Uintptr()+tb.MemSize() && tb.Uintptr() < ta.Uintptr()+ta.MemSize()
+}
+
+// spareBytes bounds the memory of one precision that a device keeps for later
+// runs.
+const spareBytes = 32 << 20
+
+// spare keeps slices for later use, by length.
+type spare[T float32 | float64] struct {
+	slices map[int][][]T
+	bytes  int
+}
+
+func (s *spare[T]) get(n int) []T {
+	list := s.slices[n]
+	if len(list) == 0 {
+		return make([]T, n)
+	}
+	a := list[len(list)-1]
+	s.slices[n] = list[:len(list)-1]
+	s.bytes -= n * int(unsafe.Sizeof(a[0]))
+	return a
+}
+
+func (s *spare[T]) put(a []T) {
+	if len(a) == 0 {
+		return
+	}
+	bytes := len(a) * int(unsafe.Sizeof(a[0]))
+	if s.bytes+bytes > spareBytes {
+		return
+	}
+	if s.slices == nil {
+		s.slices = map[int][][]T{}
+	}
+	s.slices[len(a)] = append(s.slices[len(a)], a)
+	s.bytes += bytes
+}

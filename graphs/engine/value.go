@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Matrix returns a value of the engine's element type with the elements of a
+// matrix. In float64 it shares the memory of a contiguous one.
+func (e *Engine) Matrix(a *mat.Dense) gorgonia.Value { return NewMatrix(e.dtype, a) }
+
+// NewMatrix returns a value with the elements of a matrix. In float64 it
+// shares the memory of a contiguous one.
+func NewMatrix(dtype tensor.Dtype, a *mat.Dense) gorgonia.Value {
+	raw := a.RawMatrix()
+	if raw.Stride != raw.Cols {
+		raw = mat.DenseCopyOf(a).RawMatrix()
+	}
+	return newTensor(dtype, raw.Rows, raw.Cols, raw.Data[:raw.Rows*raw.Cols])
+}
+
+// Column returns an n×1 value of the engine's element type. In float64 it
+// shares the memory of v.
+func (e *Engine) Column(v []float64) gorgonia.Value { return newTensor(e.dtype, len(v), 1, v) }
+
+func newTensor(dtype tensor.Dtype, rows, cols int, data []float64) *tensor.Dense {
+	var backing any = data
+	if dtype == tensor.Float32 {
+		single := make([]float32, len(data))
+		for i, v := range data {
+			single[i] = float32(v)
+		}
+		backing = single
+	}
+	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(backing))
+}
+
+// Dense returns an output as a matrix. In float64 it shares the output's
+// memory.
+func Dense(v gorgonia.Value) (*mat.Dense, error) {
+	s := v.Shape()
+	if len(s) != 2 {
+		return nil, fmt.Errorf("a value of shape %v is no matrix", s)
+	}
+	data, err := Floats(v)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewDense(s[0], s[1], data), nil
+}
+
+// Floats returns the elements of an output in row-major order. In float64 they
+// share the output's memory.
+func Floats(v gorgonia.Value) ([]float64, error) {
+	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() || t.DataOrder().IsColMajor()) {
+		v = t.Materialize()
+	}
+	switch data := v.Data().(type) {
+	case []float64:
+		return data, nil
+	case []float32:
+		double := make([]float64, len(data))
+		for i, x := range data {
+			double[i] = float64(x)
+		}
+		return double, nil
+	case float64:
+		return []float64{data}, nil
+	case float32:
+		return []float64{float64(data)}, nil
+	default:
+		return nil, fmt.Errorf("a value holds %T, want floating-point numbers", data)
+	}
+}
+
+// Scalar returns an output that is one number.
+func Scalar(v gorgonia.Value) (float64, error) {
+	f, err := Floats(v)
+	if err != nil {
+		return 0, err
+	}
+	if len(f) != 1 {
+		return 0, fmt.Errorf("a value of shape %v is no scalar", v.Shape())
+	}
+	return f[0], nil
+}

@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+// GibbsMatrix returns the n×m matrix of the nonstationary Gibbs kernel between
+// the rows of x (n×d) and of y (m×d), Eq. (11) of Smith, Álvarez and Lawrence:
+//
+//	variance · Π_k √(2 a_k b_k / (a_k²+b_k²)) · exp(−Σ_k (x_k−y_k)² / (a_k²+b_k²))
+//
+// where a and b are the points' own lengthscales in each dimension, rows of lx
+// (n×d) and ly (m×d), in the unit of the coordinates. Where ly and y equal lx
+// and x the result is exactly symmetric, with exactly variance on the
+// diagonal.
+func GibbsMatrix(e *engine.Engine, x, y, lx, ly *mat.Dense, variance float64) (*mat.Dense, error) {
+	if !(variance > 0) || math.IsInf(variance, 0) {
+		return nil, fmt.Errorf("kernel Gibbs: variance is %g; it must be positive and finite", variance)
+	}
+	if err := checkPoints("Gibbs", x, y); err != nil {
+		return nil, err
+	}
+	if err := checkLengthscales("x", x, lx); err != nil {
+		return nil, err
+	}
+	if err := checkLengthscales("y", y, ly); err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	m, _ := y.Dims()
+	return run(e, GibbsProgram(variance, n, m, d),
+		engine.Values{"x": e.Matrix(x), "y": e.Matrix(y), "lx": e.Matrix(lx), "ly": e.Matrix(ly)})
+}
+
+func checkLengthscales(points string, x, l *mat.Dense) error {
+	name := "l" + points
+	if err := checkMatrix("Gibbs", name, l); err != nil {
+		return err
+	}
+	n, d := x.Dims()
+	if r, c := l.Dims(); r != n || c != d {
+		return fmt.Errorf("kernel Gibbs: %s is %d×%d, but %s is %d×%d: every coordinate needs a lengthscale", name, r, c, points, n, d)
+	}
+	for i := range n {
+		for j, v := range l.RawRowView(i) {
+			if v <= 0 {
+				return fmt.Errorf("kernel Gibbs: %s is %g in row %d, column %d (counted from 0); lengthscales must be positive", name, v, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// GibbsProgram computes "k", the n×m matrix of the Gibbs kernel between the
+// inputs "x" and "y" with the lengthscales "lx" and "ly".
+func GibbsProgram(variance float64, n, m, d int) engine.Program {
+	return engine.Program{
+		Name: "Gibbs kernel matrix",
+		Key:  fmt.Sprintf("gibbs %x %d %d %d", variance, n, m, d),
+		Build: func(b *engine.Builder) error {
+			out, err := op.Gibbs(variance).Apply(b.Input("x", n, d), b.Input("y", m, d), b.Input("lx", n, d), b.Input("ly", m, d))
+			b.Output("k", out)
+			return err
+		},
+	}
+}

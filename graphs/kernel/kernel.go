@@ -1,0 +1,231 @@
+// Package kernel computes kernel matrices as graph programs.
+//
+// Points are the rows of a matrix. A kernel of a set of points with itself
+// comes out exactly symmetric, and with its exact diagonal where it depends on
+// a distance. Distances are computed from centred data, so that a common offset
+// costs no accuracy.
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+// Kernel is a kernel with its parameters. The constructors take any numbers;
+// Validate and Matrix say which are wrong.
+type Kernel struct {
+	family string
+	params []param
+	// The parameters in the form that the operation takes.
+	profile op.Profile
+}
+
+type param struct {
+	name  string
+	value float64
+	need  need
+}
+
+// need says which values of a parameter are valid, beside being finite.
+type need int
+
+const (
+	positive need = iota
+	nonNegative
+	anyFinite
+)
+
+// EQ is the exponentiated quadratic (RBF, Gaussian) kernel
+// variance·exp(−|x−y|² / (2·lengthscale²)).
+func EQ(lengthscale, variance float64) Kernel {
+	return Kernel{"EQ", []param{{"lengthscale", lengthscale, positive}, {"variance", variance, positive}},
+		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: variance, Rate: 1 / (2 * lengthscale * lengthscale)}}
+}
+
+// RBF is exp(−gamma·|x−y|²), the same kernel with the parameter of the
+// machine-learning literature.
+func RBF(gamma float64) Kernel {
+	return Kernel{"RBF", []param{{"gamma", gamma, positive}},
+		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: gamma}}
+}
+
+// Laplacian is variance·exp(−gamma·Σ|x−y|).
+func Laplacian(gamma, variance float64) Kernel {
+	return Kernel{"Laplacian", []param{{"gamma", gamma, positive}, {"variance", variance, positive}},
+		op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: variance, Rate: gamma}}
+}
+
+// Matern is the Matérn kernel of unit variance for nu = 0.5, 1.5 or 2.5
+// (Rasmussen and Williams, Eq. 4.17):
+//
+//	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r),  r = |x−y|/lengthscale.
+func Matern(nu, lengthscale float64) Kernel {
+	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive}},
+		op.Profile{Metric: op.SquaredEuclidean, Scale: 1, Rate: math.Sqrt(2*nu) / lengthscale}}
+	switch nu {
+	case 0.5:
+		k.profile.Form = op.Matern12
+	case 1.5:
+		k.profile.Form = op.Matern32
+	case 2.5:
+		k.profile.Form = op.Matern52
+	}
+	return k
+}
+
+// Polynomial is (gamma·x·y + c0)^degree for degree ≥ 1. It is positive
+// semidefinite for c0 ≥ 0.
+func Polynomial(gamma float64, degree int, c0 float64) Kernel {
+	return Kernel{"Polynomial", []param{{"gamma", gamma, positive}, {"degree", float64(degree), positive}, {"c0", c0, nonNegative}},
+		op.Profile{Metric: op.InnerProduct, Form: op.Power, Scale: 1, Rate: gamma, Offset: c0, Degree: degree}}
+}
+
+// Sigmoid is tanh(gamma·x·y + c0). It is not positive semidefinite in general.
+func Sigmoid(gamma, c0 float64) Kernel {
+	return Kernel{"Sigmoid", []param{{"gamma", gamma, positive}, {"c0", c0, anyFinite}},
+		op.Profile{Metric: op.InnerProduct, Form: op.Tanh, Scale: 1, Rate: gamma, Offset: c0}}
+}
+
+// Linear is variance·x·y.
+func Linear(variance float64) Kernel {
+	return Kernel{"Linear", []param{{"variance", variance, positive}},
+		op.Profile{Metric: op.InnerProduct, Form: op.Power, Scale: variance, Rate: 1, Degree: 1}}
+}
+
+// String is the kernel with its parameters, such as "EQ(lengthscale=2,
+// variance=1)".
+func (k Kernel) String() string {
+	s := k.family + "("
+	for i, p := range k.params {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s=%g", p.name, p.value)
+	}
+	return s + ")"
+}
+
+// Validate says which parameter is out of its range.
+func (k Kernel) Validate() error {
+	if k.family == "" {
+		return fmt.Errorf("a kernel without a family: use one of the constructors of package kernel")
+	}
+	for _, p := range k.params {
+		want := ""
+		switch {
+		case math.IsNaN(p.value) || math.IsInf(p.value, 0):
+			want = "finite"
+		case p.need == positive && p.value <= 0:
+			want = "positive"
+		case p.need == nonNegative && p.value < 0:
+			want = "zero or positive"
+		case p.name == "nu" && p.value != 0.5 && p.value != 1.5 && p.value != 2.5:
+			want = "0.5, 1.5 or 2.5"
+		}
+		if want != "" {
+			return fmt.Errorf("kernel %s: %s is %g; it must be %s", k.family, p.name, p.value, want)
+		}
+	}
+	if r := k.profile.Rate; r == 0 || math.IsInf(r, 0) {
+		return fmt.Errorf("kernel %v: the parameters are too large or too small to compute with", k)
+	}
+	return nil
+}
+
+// Matrix returns the n×m matrix of the kernel between the rows of x (n×d) and
+// of y (m×d). Where y equals x, or is x, the result is exactly symmetric.
+func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkPoints(k.family, x, y); err != nil {
+		return nil, err
+	}
+	inputs := engine.Values{"x": e.Matrix(x)}
+	var p engine.Program
+	n, d := x.Dims()
+	if x == y || mat.Equal(x, y) {
+		p = SymmetricProgram(k, n, d)
+	} else {
+		m, _ := y.Dims()
+		p = Program(k, n, m, d)
+		inputs["y"] = e.Matrix(y)
+	}
+	return run(e, p, inputs)
+}
+
+// Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y"
+// (m×d).
+func Program(k Kernel, n, m, d int) engine.Program {
+	return engine.Program{
+		Name: "kernel matrix " + k.String(),
+		Key:  fmt.Sprintf("kernel %v %d %d %d", k.profile, n, m, d),
+		Build: func(b *engine.Builder) error {
+			out, err := op.Kernel(k.profile).Apply(b.Input("x", n, d), b.Input("y", m, d))
+			b.Output("k", out)
+			return err
+		},
+	}
+}
+
+// SymmetricProgram computes "k", the n×n matrix of the input "x" (n×d) with
+// itself.
+func SymmetricProgram(k Kernel, n, d int) engine.Program {
+	return engine.Program{
+		Name: "kernel matrix " + k.String(),
+		Key:  fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),
+		Build: func(b *engine.Builder) error {
+			out, err := op.KernelSymmetric(k.profile).Apply(b.Input("x", n, d))
+			b.Output("k", out)
+			return err
+		},
+	}
+}
+
+func run(e *engine.Engine, p engine.Program, inputs engine.Values) (*mat.Dense, error) {
+	out, err := e.Run(context.Background(), p, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Dense(out["k"])
+}
+
+// checkPoints refuses points that are empty, not finite, or of different
+// dimensions.
+func checkPoints(kernel string, x, y *mat.Dense) error {
+	for _, a := range []struct {
+		name string
+		m    *mat.Dense
+	}{{"x", x}, {"y", y}} {
+		if err := checkMatrix(kernel, a.name, a.m); err != nil {
+			return err
+		}
+	}
+	_, d := x.Dims()
+	if _, dy := y.Dims(); d != dy {
+		return fmt.Errorf("kernel %s: the points of x have %d dimensions, those of y %d", kernel, d, dy)
+	}
+	return nil
+}
+
+func checkMatrix(kernel, name string, a *mat.Dense) error {
+	if a == nil || a.IsEmpty() {
+		return fmt.Errorf("kernel %s: %s has no points", kernel, name)
+	}
+	r, _ := a.Dims()
+	for i := range r {
+		for j, v := range a.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("kernel %s: %s is %g in row %d, column %d (counted from 0); all coordinates must be finite",
+					kernel, name, v, i, j)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/parallel"
+)
+
+// Metric is the number that a kernel of a pair of points x, y depends on.
+type Metric int
+
+// The metrics.
+const (
+	SquaredEuclidean Metric = iota // Σ (x−y)²
+	Manhattan                      // Σ |x−y|
+	InnerProduct                   // Σ x·y
+)
+
+func (m Metric) String() string {
+	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
+}
+
+// Distance is the operation (X, Y) → D of the metric over all pairs of rows:
+// X is n×d, Y is m×d, D is n×m.
+func Distance(m Metric) Op {
+	name := "Distance(" + m.String() + ")"
+	d := &definition{name: name, in: []int{2, 2}, out: 2, shape: pairs, diff: []bool{true, true},
+		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
+			dx, err := metricGradient(m).Apply(in[0], in[1], grad)
+			if err != nil {
+				return nil, err
+			}
+			gradT, err := gorgonia.Transpose(grad)
+			if err != nil {
+				return nil, err
+			}
+			dy, err := metricGradient(m).Apply(in[1], in[0], gradT)
+			return gorgonia.Nodes{dx, dy}, err
+		}}
+	return Op{d.kernels(
+		func(c call[float64]) error { return pairwise(c.pool, m, c.in[0], c.in[1], false, c.out, nil) },
+		func(c call[float32]) error { return pairwise(c.pool, m, c.in[0], c.in[1], false, c.out, nil) })}
+}
+
+// SqDist is the squared Euclidean distance over all pairs of rows.
+func SqDist() Op { return Distance(SquaredEuclidean) }
+
+// L1Dist is the Manhattan distance over all pairs of rows. Its derivative
+// where two coordinates agree is taken as zero.
+func L1Dist() Op { return Distance(Manhattan) }
+
+// metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an
+// n×d matrix for the n×m weights W.
+func metricGradient(m Metric) Op {
+	d := &definition{name: "DistanceGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
+	return Op{d.kernels(
+		func(c call[float64]) error { return metricPullback(c, m) },
+		func(c call[float32]) error { return metricPullback(c, m) })}
+}
+
+func metricPullback[T cpublas.Float](c call[T], m Metric) error {
+	x, y, w := c.in[0], c.in[1], c.in[2]
+	d := x.cols
+	if m == InnerProduct {
+		cpublas.Gemm(blas.NoTrans, blas.NoTrans, x.rows, d, y.rows, 1, w.data, w.cols, y.data, d, 0, c.out.data, d)
+		return nil
+	}
+	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
+		sum := make([]float64, d)
+		for i := lo; i < hi; i++ {
+			clear(sum)
+			xi := x.row(i)
+			for j, wij := range w.row(i) {
+				if wij == 0 {
+					continue
+				}
+				for k, v := range y.row(j) {
+					diff := float64(xi[k]) - float64(v)
+					switch {
+					case m == SquaredEuclidean:
+						sum[k] += 2 * float64(wij) * diff
+					case diff > 0:
+						sum[k] += float64(wij)
+					case diff < 0:
+						sum[k] -= float64(wij)
+					}
+				}
+			}
+			for k, s := range sum {
+				c.out.data[i*d+k] = T(s)
+			}
+		}
+		return nil
+	})
+}
+
+// Tiles are fixed, so that results do not depend on the number of workers, and
+// small enough for a tile of the result to stay in the second-level cache
+// between the matrix product and what is done with it.
+const (
+	rowTile = 64
+	colTile = 256
+)
+
+// directDims is the number of dimensions up to which distances are computed
+// term by term: as fast as by a matrix product, and exact.
+const directDims = 8
+
+// pairwise fills out with the metric over all pairs of rows of x and y, and
+// then with finish of it, tile by tile. With symmetric set, y is x: one
+// triangle is computed and mirrored, and the distance of a point to itself is
+// exactly zero.
+func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T], finish func([]T)) error {
+	t := newTiler(m, x, y, symmetric)
+	err := pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
+		first := 0
+		if symmetric {
+			first = lo
+		}
+		for c := first; c < y.rows; c += colTile {
+			end := min(c+colTile, y.rows)
+			t.fill(lo, hi, c, end, out)
+			for i := lo; i < hi; i++ {
+				row := out.data[i*out.cols+c : i*out.cols+end]
+				if symmetric && m != InnerProduct && i >= c && i < end {
+					row[i-c] = 0
+				}
+				if finish != nil {
+					finish(row)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || !symmetric {
+		return err
+	}
+	return mirror(pool, out)
+}
+
+// mirror copies the upper triangle into the lower one.
+func mirror[T cpublas.Float](pool *parallel.Pool, a matrix[T]) error {
+	n := a.rows
+	return pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
+		for c := 0; c < hi; c += rowTile {
+			for i := max(lo, c+1); i < hi; i++ {
+				for j := c; j < min(c+rowTile, i); j++ {
+					a.data[i*n+j] = a.data[j*n+i]
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// tiler computes the metric for tiles of pairs.
+type tiler[T cpublas.Float] struct {
+	metric Metric
+	x, y   matrix[T]
+	// For squared distances by a matrix product only: squared norms of the
+	// centred rows.
+	xx, yy []T
+	near   T
+}
+
+// Where |x−y|² is below this share of |x|²+|y|², the product formula has lost
+// too many digits and the pair is computed term by term. It keeps the error of
+// exp(−|x−y|²) below 1e-12 in float64 and 5e-6 in float32, whatever the scale.
+const (
+	near64 = 1e-4
+	near32 = 2e-2
+)
+
+func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[T] {
+	t := &tiler[T]{metric: m, x: x, y: y, near: near64}
+	if isSingle[T]() {
+		t.near = near32
+	}
+	if m != SquaredEuclidean || x.cols <= directDims {
+		return t
+	}
+	// Distances do not change when all points move, but their rounding errors
+	// do: move the centre of X to the origin.
+	centre := columnMeans(x)
+	t.x = shifted(x, centre)
+	t.y = t.x
+	if !symmetric {
+		t.y = shifted(y, centre)
+	}
+	t.xx, t.yy = squaredNorms(t.x), squaredNorms(t.y)
+	return t
+}
+
+// fill computes out[lo:hi, c:end].
+func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
+	d := t.x.cols
+	if t.metric == Manhattan || (t.metric == SquaredEuclidean && t.xx == nil) {
+		between := squaredDistance[T]
+		if t.metric == Manhattan {
+			between = manhattanDistance[T]
+		}
+		for i := lo; i < hi; i++ {
+			row, xi := out.row(i), t.x.row(i)
+			for j := c; j < end; j++ {
+				row[j] = between(xi, t.y.row(j))
+			}
+		}
+		return
+	}
+	alpha := T(1)
+	if t.metric == SquaredEuclidean {
+		alpha = -2
+	}
+	cpublas.Gemm(blas.NoTrans, blas.Trans, hi-lo, end-c, d, alpha, t.x.data[lo*d:], d, t.y.data[c*d:], d,
+		0, out.data[lo*out.cols+c:], out.cols)
+	if t.metric == InnerProduct {
+		return
+	}
+	for i := lo; i < hi; i++ {
+		row, xi := out.row(i), t.x.row(i)
+		for j := c; j < end; j++ {
+			norms := t.xx[i] + t.yy[j]
+			s := norms + row[j]
+			if s < t.near*norms {
+				s = squaredDistance(xi, t.y.row(j))
+			}
+			row[j] = s
+		}
+	}
+}
+
+func columnMeans[T cpublas.Float](a matrix[T]) []float64 {
+	mean := make([]float64, a.cols)
+	for i := range a.rows {
+		for k, v := range a.row(i) {
+			mean[k] += float64(v)
+		}
+	}
+	for k := range mean {
+		mean[k] /= float64(a.rows)
+	}
+	return mean
+}
+
+func shifted[T cpublas.Float](a matrix[T], by []float64) matrix[T] {
+	b := matrix[T]{a.rows, a.cols, make([]T, len(a.data))}
+	for i := range a.rows {
+		to := b.row(i)
+		for k, v := range a.row(i) {
+			to[k] = T(float64(v) - by[k])
+		}
+	}
+	return b
+}
+
+func squaredNorms[T cpublas.Float](a matrix[T]) []T {
+	norms := make([]T, a.rows)
+	for i := range norms {
+		s := 0.0
+		for _, v := range a.row(i) {
+			s += float64(v) * float64(v)
+		}
+		norms[i] = T(s)
+	}
+	return norms
+}
+
+// The sums below run in four accumulators, whose additions overlap.
+
+func squaredDistance[T cpublas.Float](x, y []T) T {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 T
+	k := 0
+	for ; k+4 <= len(x); k += 4 {
+		d0, d1, d2, d3 := x[k]-y[k], x[k+1]-y[k+1], x[k+2]-y[k+2], x[k+3]-y[k+3]
+		s0 += d0 * d0
+		s1 += d1 * d1
+		s2 += d2 * d2
+		s3 += d3 * d3
+	}
+	for ; k < len(x); k++ {
+		d := x[k] - y[k]
+		s0 += d * d
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func manhattanDistance[T cpublas.Float](x, y []T) T {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 float64
+	k := 0
+	for ; k+4 <= len(x); k += 4 {
+		s0 += math.Abs(float64(x[k] - y[k]))
+		s1 += math.Abs(float64(x[k+1] - y[k+1]))
+		s2 += math.Abs(float64(x[k+2] - y[k+2]))
+		s3 += math.Abs(float64(x[k+3] - y[k+3]))
+	}
+	for ; k < len(x); k++ {
+		s0 += math.Abs(float64(x[k] - y[k]))
+	}
+	return T((s0 + s1) + (s2 + s3))
+}

@@ -1,0 +1,117 @@
+// Package parallel runs loops over tiles on a bounded number of goroutines.
+//
+// The partition into tiles is the caller's and does not depend on the number
+// of workers, so that a loop whose tiles are independent computes the same
+// bits whatever that number is.
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Pool bounds how many goroutines compute at the same time over all loops that
+// share it, nested ones included. The nil Pool runs every loop on the
+// goroutine that calls it.
+type Pool struct {
+	extra chan struct{} // one token for each goroutine beside the caller's
+}
+
+// NewPool returns a pool of that many workers, the calling goroutine included.
+func NewPool(workers int) *Pool {
+	return &Pool{extra: make(chan struct{}, max(workers, 1)-1)}
+}
+
+// Workers returns the bound.
+func (p *Pool) Workers() int {
+	if p == nil {
+		return 1
+	}
+	return cap(p.extra) + 1
+}
+
+// PanicError is a panic inside a loop, turned into an error.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the panic's value where it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// For calls f for the tiles [0,tile), [tile,2·tile), … of [0,n). It returns
+// the error of the first tile that fails, in the order of the tiles, or the
+// context's; tiles after a failed one may not run. A panic in f is returned as
+// a *PanicError.
+//
+// The caller's goroutine works too, and others join it while the pool has
+// workers to spare, so a loop inside a loop neither waits nor exceeds the
+// bound.
+func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) error {
+	if tile < 1 {
+		return fmt.Errorf("parallel: a tile of %d elements", tile)
+	}
+	tiles := (n + tile - 1) / tile
+	var (
+		next    atomic.Int64
+		stopped atomic.Bool
+		mu      sync.Mutex
+		failed  = tiles
+		failure error
+		wg      sync.WaitGroup
+	)
+	work := func() {
+		for !stopped.Load() {
+			t := int(next.Add(1)) - 1
+			if t >= tiles {
+				return
+			}
+			err := ctx.Err()
+			if err == nil {
+				err = protect(f, t*tile, min((t+1)*tile, n))
+			}
+			if err != nil {
+				// Tiles are claimed in order, so every earlier one finishes
+				// and the first failure is the same in every run.
+				stopped.Store(true)
+				mu.Lock()
+				if t < failed {
+					failed, failure = t, err
+				}
+				mu.Unlock()
+			}
+		}
+	}
+	for range min(tiles, p.Workers()) - 1 {
+		select {
+		case p.extra <- struct{}{}:
+			wg.Go(func() {
+				defer func() { <-p.extra }()
+				work()
+			})
+			continue
+		default:
+		}
+		break
+	}
+	work()
+	wg.Wait()
+	return failure
+}
+
+func protect(f func(lo, hi int) error, lo, hi int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f(lo, hi)
+}
