@@ -1,0 +1,132 @@
+package design
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Design is a noise covariance M = Σ λ_i c_i c_iᵀ on the range of a cloaking
+// matrix, with its certificate.
+type Design struct {
+	Lambda     []float64 // one weight per column of C
+	SumLambda  float64
+	Iterations int
+	// MaxMahalanobis is the largest √(c_iᵀM⁻¹c_i) over all columns, the Δ of
+	// Hall et al. (2013): the noise must be scaled by it.
+	MaxMahalanobis float64
+	// Gap bounds log|Δ²M| − min log|M|, in nats. It is valid whatever the
+	// solver did.
+	Gap float64
+	// LogDetRange is log|Σ λ_i b_i b_iᵀ| in the whitened coordinates of the
+	// range, and LogDet is log|M| on the range, LogDetRange + 2 Σ log Scale.
+	LogDetRange, LogDet float64
+	Trace               float64 // of M
+
+	factor *mat.Dense // P×r, M = factor·factorᵀ
+}
+
+// Factor returns F (P×r) with FFᵀ = M: noise from N(0, M) is Fz for standard
+// normal z of length r. The caller must not change it.
+func (d *Design) Factor() *mat.Dense { return d.factor }
+
+// FromWeights evaluates the weights λ (one per column of the range's B): the
+// covariance, its certificate and its factor. It returns an error for weights
+// that are negative, not finite, or leave a direction of the range without
+// noise.
+func FromWeights(r *Range, lambda []float64) (*Design, error) {
+	k, n := r.B.Dims()
+	if len(lambda) != n {
+		return nil, fmt.Errorf("%d weights for %d columns", len(lambda), n)
+	}
+	d := &Design{Lambda: lambda}
+	for i, l := range lambda {
+		if !(l >= 0) || math.IsInf(l, 1) {
+			return nil, fmt.Errorf("weight %d is %v; finite numbers from 0 up are required", i, l)
+		}
+		d.SumLambda += l
+	}
+	chol, ok := choleskyOfDesign(r.B, lambda)
+	if !ok {
+		return nil, fmt.Errorf("the weights leave a direction of the rank-%d range without noise: the covariance is not positive definite", k)
+	}
+	worst := 0.0
+	for _, g := range squaredNorms(chol, r.B) {
+		worst = max(worst, g)
+	}
+	d.MaxMahalanobis = math.Sqrt(worst)
+	d.Gap = gapOf(k, worst, d.SumLambda)
+
+	for i := range k {
+		d.LogDetRange += 2 * math.Log(chol.Data[i*chol.Stride+i])
+		d.LogDet += 2 * math.Log(r.Scale[i])
+	}
+	d.LogDet += d.LogDetRange
+
+	// F = U·diag(Scale)·L; Trace M = ‖F‖²_F.
+	d.factor = mat.DenseCopyOf(r.U)
+	raw := d.factor.RawMatrix()
+	for i := range raw.Rows {
+		row := raw.Data[i*raw.Stride : i*raw.Stride+raw.Cols]
+		for j, s := range r.Scale {
+			row[j] *= s
+		}
+	}
+	blas64.Trmm(blas.Right, blas.NoTrans, 1, chol, raw)
+	for i := range raw.Rows {
+		for _, v := range raw.Data[i*raw.Stride : i*raw.Stride+raw.Cols] {
+			d.Trace += v * v
+		}
+	}
+	return d, nil
+}
+
+// gapOf is the certificate r·log(max g·Σλ/r). It can come out negative by
+// rounding only.
+func gapOf(rank int, maxG, sumLambda float64) float64 {
+	r := float64(rank)
+	return max(0, r*math.Log(maxG*sumLambda/r))
+}
+
+// choleskyOfDesign returns the lower factor of Σ λ_i b_i b_iᵀ, and whether
+// there is one.
+func choleskyOfDesign(b *mat.Dense, lambda []float64) (blas64.Triangular, bool) {
+	k, n := b.Dims()
+	w := mat.NewDense(k, n, nil)
+	root := make([]float64, n)
+	for j, l := range lambda {
+		root[j] = math.Sqrt(l)
+	}
+	for i := range k {
+		row, src := w.RawRowView(i), b.RawRowView(i)
+		for j := range row {
+			row[j] = src[j] * root[j]
+		}
+	}
+	m := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Lower, Data: make([]float64, k*k)}
+	blas64.Syrk(blas.NoTrans, 1, w.RawMatrix(), 0, m)
+	return lapack64.Potrf(m)
+}
+
+// squaredNorms returns g_i = ‖L⁻¹b_i‖².
+func squaredNorms(chol blas64.Triangular, b *mat.Dense) []float64 {
+	g := mat.DenseCopyOf(b)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, g.RawMatrix())
+	return columnNorms(g)
+}
+
+// columnNorms returns the squared Euclidean norms of the columns.
+func columnNorms(a *mat.Dense) []float64 {
+	k, n := a.Dims()
+	out := make([]float64, n)
+	for i := range k {
+		for j, v := range a.RawRowView(i) {
+			out[j] += v * v
+		}
+	}
+	return out
+}

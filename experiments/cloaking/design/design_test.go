@@ -1,0 +1,231 @@
+package design
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// formulaMatrix is a P×N matrix given by a formula (i, j from 1), so that
+// another implementation can be run on the same numbers.
+func formulaMatrix(p, n int) *mat.Dense {
+	c := mat.NewDense(p, n, nil)
+	for i := range p {
+		for j := range n {
+			fi, fj := float64(i+1), float64(j+1)
+			c.Set(i, j, math.Sin(.7*fi*fj+fi)+.3*math.Cos(1.1*fj*fj+fi))
+		}
+	}
+	return c
+}
+
+func solve(t *testing.T, c *mat.Dense, rank int) (*Range, *Design) {
+	t.Helper()
+	r, err := Whiten(c, rank == 0, rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Solve(context.Background(), r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, d
+}
+
+// Values of the same concave problem from CVXPY 1.x with Clarabel, tolerances
+// 1e-12.
+func TestSolveAgainstConvexSolver(t *testing.T) {
+	for _, c := range []struct {
+		p, n          int
+		logdet, trace float64
+	}{
+		{2, 5, 0.6844379885284761, 3.2220963863844547},
+		{3, 12, 2.434484412313396, 7.059496705201891},
+		{6, 40, 4.649173961714626, 21.88822866189521},
+	} {
+		_, d := solve(t, formulaMatrix(c.p, c.n), 0)
+		if math.Abs(d.LogDet-c.logdet) > 1e-6 || math.Abs(d.Trace-c.trace) > 1e-4 {
+			t.Errorf("%d×%d: log|M| %.9f, trace %.7f; want %.9f, %.7f", c.p, c.n, d.LogDet, d.Trace, c.logdet, c.trace)
+		}
+	}
+}
+
+// What a design must satisfy, whatever the matrix.
+func TestDesignProperties(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, shape := range [][2]int{{1, 1}, {1, 9}, {4, 4}, {5, 3}, {5, 60}, {30, 31}, {20, 300}} {
+		p, n := shape[0], shape[1]
+		c := mat.NewDense(p, n, nil)
+		for i := range p {
+			for j := range n {
+				// Scales over six decades: the optimum must not care.
+				c.Set(i, j, rng.NormFloat64()*math.Pow(10, float64(i%4)-3+float64(j%3)))
+			}
+		}
+		r, d := solve(t, c, 0)
+		rank := min(p, n)
+		if len(r.Scale) != rank || d.Gap > DefaultGap || math.Abs(d.SumLambda-float64(rank)) > 1e-9*float64(rank) || math.Abs(d.MaxMahalanobis-1) > 1e-8 {
+			t.Errorf("%d×%d: rank %d, gap %g, sum %g, largest norm %.12f", p, n, len(r.Scale), d.Gap, d.SumLambda, d.MaxMahalanobis)
+		}
+		// M itself: FFᵀ = Σ λ_i c_i c_iᵀ, which solves to the same norms.
+		var m, want mat.Dense
+		m.Mul(d.Factor(), d.Factor().T())
+		want.Product(c, mat.NewDiagDense(n, d.Lambda), c.T())
+		if !mat.EqualApprox(&m, &want, 1e-9*mat.Norm(&want, 2)) {
+			t.Errorf("%d×%d: the factor is not one of Σ λ c cᵀ", p, n)
+		}
+		if math.Abs(mat.Trace(&m)/d.Trace-1) > 1e-12 {
+			t.Errorf("%d×%d: trace %g, reported %g", p, n, mat.Trace(&m), d.Trace)
+		}
+		if p == rank && p <= 5 {
+			if logdet, _ := mat.LogDet(&m); math.Abs(logdet-d.LogDet) > 1e-6 {
+				t.Errorf("%d×%d: log|M| %.9f, reported %.9f", p, n, logdet, d.LogDet)
+			}
+		}
+	}
+}
+
+// With a square, invertible C every weight is one: the mechanism is Gaussian
+// noise on the labels.
+func TestSquareMatrixIsLabelNoise(t *testing.T) {
+	_, d := solve(t, formulaMatrix(6, 6), 0)
+	for i, l := range d.Lambda {
+		if math.Abs(l-1) > 1e-7 {
+			t.Errorf("weight %d is %.9f, want 1", i, l)
+		}
+	}
+}
+
+func TestRankOne(t *testing.T) {
+	_, d := solve(t, mat.NewDense(1, 4, []float64{1, -3, 2, 0}), 0)
+	if math.Abs(d.LogDet-math.Log(9)) > 1e-8 || math.Abs(d.Lambda[1]-1) > 1e-8 {
+		t.Errorf("log|M| %.9f, weights %v; want log 9 and all weight on -3", d.LogDet, d.Lambda)
+	}
+}
+
+// Repeating columns changes nothing but who carries the weight.
+func TestDuplicateColumns(t *testing.T) {
+	c := formulaMatrix(4, 20)
+	var twice mat.Dense
+	twice.Augment(c, c)
+	_, a := solve(t, c, 0)
+	_, b := solve(t, &twice, 0)
+	if math.Abs(a.LogDet-b.LogDet) > 1e-7 {
+		t.Errorf("log|M| %.9f, with every column twice %.9f", a.LogDet, b.LogDet)
+	}
+}
+
+// The certificate holds for any weights: the optimum never lies further away
+// than the gap says.
+func TestGapBoundsTheDistanceToTheOptimum(t *testing.T) {
+	c := formulaMatrix(5, 40)
+	r, best := solve(t, c, 0)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		lambda := make([]float64, 40)
+		for i := range lambda {
+			lambda[i] = rng.ExpFloat64()
+		}
+		d, err := FromWeights(r, lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Δ²M is what the noise uses.
+		feasible := d.LogDet + 10*math.Log(d.MaxMahalanobis)
+		if feasible-best.LogDet > d.Gap+1e-9 || feasible < best.LogDet-DefaultGap {
+			t.Errorf("log|Δ²M| is %.9f above the optimum, the gap says %.9f", feasible-best.LogDet, d.Gap)
+		}
+	}
+}
+
+// A singular matrix: the released part and the noise live in the same
+// directions, and within these every column is protected.
+func TestRankDeficiency(t *testing.T) {
+	var c mat.Dense
+	c.Mul(formulaMatrix(8, 3), formulaMatrix(3, 50)) // rank 3
+	for _, rank := range []int{0, 2, 1} {
+		r, d := solve(t, &c, rank)
+		k := len(r.Scale)
+		if rank == 0 && k != 3 || rank > 0 && k != rank {
+			t.Fatalf("rank %d: got %d", rank, k)
+		}
+		// The noise has no part outside the range of U ...
+		var inside, rest mat.Dense
+		inside.Product(r.U, r.U.T(), d.Factor())
+		rest.Sub(&inside, d.Factor())
+		if e := mat.Norm(&rest, 2); e > 1e-12*mat.Norm(d.Factor(), 2) {
+			t.Errorf("rank %d: noise outside the released range, %g", rank, e)
+		}
+		// ... and solving Fx = UUᵀc_i shows what one column is worth.
+		var qr mat.QR
+		qr.Factorize(d.Factor())
+		for j := range 50 {
+			released := r.Project(mat.Col(nil, j, &c))
+			var x mat.VecDense
+			if err := qr.SolveVecTo(&x, false, mat.NewVecDense(8, released)); err != nil {
+				t.Fatal(err)
+			}
+			if norm := mat.Norm(&x, 2); norm > 1+1e-6 {
+				t.Errorf("rank %d, column %d: Mahalanobis norm %.9f", rank, j, norm)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	c := formulaMatrix(3, 9)
+	bad := mat.DenseCopyOf(c)
+	bad.Set(1, 2, math.NaN())
+	for _, x := range []struct {
+		name string
+		c    *mat.Dense
+		full bool
+		rank int
+		want string
+	}{
+		{"not finite", bad, true, 0, "(1, 2) is NaN"},
+		{"zero", mat.NewDense(2, 3, nil), true, 0, "is zero"},
+		{"empty", new(mat.Dense), true, 0, "empty"},
+		{"rank too large", c, false, 4, "numerical rank 3"},
+		{"rank zero", c, false, 0, "use 1 to 3"},
+	} {
+		if _, err := Whiten(x.c, x.full, x.rank); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v; want %q", x.name, err, x.want)
+		}
+	}
+	r, err := Whiten(c, true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, lambda := range map[string][]float64{
+		"too few":  {1, 1},
+		"negative": {1, 1, 1, -1, 1, 1, 1, 1, 1},
+		"nan":      {1, 1, 1, math.NaN(), 1, 1, 1, 1, 1},
+		"singular": {1, 1, 0, 0, 0, 0, 0, 0, 0},
+	} {
+		if _, err := FromWeights(r, lambda); err == nil {
+			t.Errorf("weights %s: accepted", name)
+		}
+	}
+}
+
+func TestSolveStops(t *testing.T) {
+	r, err := Whiten(formulaMatrix(3, 9), true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Solve(ctx, r, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	var short *NotConvergedError
+	if _, err := Solve(context.Background(), r, 1e-300); err != nil && !errors.As(err, &short) {
+		t.Errorf("an impossible target: %v", err)
+	}
+}

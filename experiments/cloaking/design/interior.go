@@ -1,0 +1,257 @@
+package design
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// DefaultGap is the certificate, in nats, at which [Solve] stops.
+	DefaultGap = 1e-8
+
+	maxIterations = 100
+)
+
+// NotConvergedError says that the interior-point method stopped short.
+type NotConvergedError struct {
+	Iterations  int
+	Gap, Target float64
+}
+
+func (e *NotConvergedError) Error() string {
+	return fmt.Sprintf("the design did not converge: after %d steps its gap is %.3g, above %.3g", e.Iterations, e.Gap, e.Target)
+}
+
+// Solve finds the optimal design by a primal–dual interior-point method with
+// Mehrotra's predictor and corrector, and stops at a certified gap (nats; 0
+// means [DefaultGap]). Columns that are exactly equal share one weight, which
+// their first one carries. It returns a *[NotConvergedError] where the gap
+// stays above the target.
+//
+// The conditions for an optimum are, for all i,
+//
+//	g_i(λ) + s_i = 1,  λ_i s_i = 0,  λ, s ≥ 0,  g_i = b_iᵀM⁻¹b_i,
+//
+// and ∂g_i/∂λ_j = −(b_iᵀM⁻¹b_j)² = −H_ij. Relaxing λ_i s_i to τ and eliminating
+// the slack leaves the positive definite N×N system
+//
+//	(H + diag(s/λ)) Δλ = g − 1 + τ/λ.
+//
+// Columns that provably carry no weight at the optimum leave the problem on
+// the way (see screen).
+func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
+	if gap == 0 {
+		gap = DefaultGap
+	}
+	k, n := r.B.Dims()
+	p := newInterior(r)
+	var it int
+	var reached float64
+	for it = 0; ; it++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !p.evaluate() {
+			return nil, &NotConvergedError{it, math.Inf(1), gap}
+		}
+		if reached = p.gap(); reached <= gap {
+			break
+		}
+		if it == maxIterations || !p.step() {
+			return nil, &NotConvergedError{it, reached, gap}
+		}
+	}
+	// Scaled to Σλ = r, as at the optimum.
+	lambda := make([]float64, n)
+	scale := float64(k) / sum(p.lambda)
+	for i, col := range p.column {
+		lambda[col] = p.lambda[i] * scale
+	}
+	d, err := FromWeights(r, lambda)
+	if err != nil {
+		return nil, err
+	}
+	d.Iterations = it
+	if d.Gap > 2*gap {
+		// Columns were left out that should not have been.
+		return nil, &NotConvergedError{it, d.Gap, gap}
+	}
+	return d, nil
+}
+
+// interior is the state of the method: the columns still in the problem with
+// their weights and slacks.
+type interior struct {
+	column        []int      // index into the original columns
+	b             *mat.Dense // r×len(column)
+	lambda, slack []float64
+
+	// Set by evaluate.
+	whitened *mat.Dense // L⁻¹b
+	g        []float64
+}
+
+func newInterior(r *Range) *interior {
+	k, _ := r.B.Dims()
+	p := &interior{column: r.distinct}
+	p.b = selectColumns(r.B, p.column)
+	p.lambda = make([]float64, len(p.column))
+	p.slack = make([]float64, len(p.column))
+	for i := range p.lambda {
+		p.lambda[i] = float64(k) / float64(len(p.column))
+		p.slack[i] = 1
+	}
+	return p
+}
+
+func selectColumns(b *mat.Dense, columns []int) *mat.Dense {
+	k, _ := b.Dims()
+	out := mat.NewDense(k, len(columns), nil)
+	for i := range k {
+		src, dst := b.RawRowView(i), out.RawRowView(i)
+		for j, c := range columns {
+			dst[j] = src[c]
+		}
+	}
+	return out
+}
+
+// evaluate computes L⁻¹b and g for the present weights, after leaving out what
+// they prove to be idle. It reports false where M is not positive definite.
+func (p *interior) evaluate() bool {
+	chol, ok := choleskyOfDesign(p.b, p.lambda)
+	if !ok {
+		return false
+	}
+	p.whitened = mat.DenseCopyOf(p.b)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, p.whitened.RawMatrix())
+	p.g = columnNorms(p.whitened)
+	if p.screen() {
+		return p.evaluate()
+	}
+	return true
+}
+
+func (p *interior) gap() float64 {
+	k, _ := p.b.Dims()
+	return gapOf(k, maxOf(p.g), sum(p.lambda))
+}
+
+// screen leaves out the columns that cannot carry weight at the optimum, and
+// says whether there were any (Harman and Pronzato, "Improvements on removing
+// nonoptimal support points in D-optimum design algorithms", Statistics and
+// Probability Letters 77, 2007). With weights of sum one, ψ_i = g_i·Σλ and
+// e = max ψ − r, a column of the support has ψ_i ≥ r·(1 + e/2 −
+// √(e(4 + e − 4/r))/2): the smallest eigenvalue that the optimal M can have
+// relative to the present one.
+func (p *interior) screen() bool {
+	k, _ := p.b.Dims()
+	r, total := float64(k), sum(p.lambda)
+	e := max(0, maxOf(p.g)*total-r)
+	bound := r * (1 + e/2 - math.Sqrt(e*(4+e-4/r))/2) * (1 - 1e-6) // 1e-6: rounding of g
+	var keep []int
+	for i, g := range p.g {
+		if g*total >= bound {
+			keep = append(keep, i)
+		}
+	}
+	// Few columns less would not pay for the second evaluation.
+	if 10*len(keep) > 9*len(p.column) {
+		return false
+	}
+	column, lambda, slack := make([]int, len(keep)), make([]float64, len(keep)), make([]float64, len(keep))
+	for i, j := range keep {
+		column[i], lambda[i], slack[i] = p.column[j], p.lambda[j], p.slack[j]
+	}
+	p.b = selectColumns(p.b, keep)
+	p.column, p.lambda, p.slack = column, lambda, slack
+	return true
+}
+
+// step moves the weights and slacks. It reports false where the linear system
+// cannot be solved.
+func (p *interior) step() bool {
+	n := len(p.lambda)
+	// H = (WᵀW)∘², W = L⁻¹b, plus diag(s/λ).
+	h := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Lower, Data: make([]float64, n*n)}
+	blas64.Syrk(blas.Trans, 1, p.whitened.RawMatrix(), 0, h)
+	for i := range n {
+		row := h.Data[i*n : i*n+i+1]
+		for j, v := range row {
+			row[j] = v * v
+		}
+		row[i] += p.slack[i] / p.lambda[i]
+	}
+	chol, ok := lapack64.Potrf(h)
+	if !ok {
+		return false
+	}
+
+	// Predictor: τ = 0.
+	tau := make([]float64, n)
+	dl, ds := p.direction(chol, tau)
+	a := min(1, maxStep(p.lambda, dl), maxStep(p.slack, ds))
+	var mu, muAfter float64
+	for i := range n {
+		mu += p.lambda[i] * p.slack[i]
+		muAfter += (p.lambda[i] + a*dl[i]) * (p.slack[i] + a*ds[i])
+	}
+	// Corrector: the second-order term, and centring by Mehrotra's rule.
+	centre := math.Pow(muAfter/mu, 3) * mu / float64(n)
+	for i := range tau {
+		tau[i] = centre - dl[i]*ds[i]
+	}
+	dl, ds = p.direction(chol, tau)
+	a = 0.995 * min(maxStep(p.lambda, dl), maxStep(p.slack, ds))
+	for i := range n {
+		p.lambda[i] += a * dl[i]
+		p.slack[i] += a * ds[i]
+	}
+	return true
+}
+
+// direction solves for Δλ, and Δs from λΔs + sΔλ = τ − λs.
+func (p *interior) direction(chol blas64.Triangular, tau []float64) (dl, ds []float64) {
+	n := len(p.lambda)
+	dl, ds = make([]float64, n), make([]float64, n)
+	for i := range dl {
+		dl[i] = p.g[i] - 1 + tau[i]/p.lambda[i]
+	}
+	lapack64.Potrs(chol, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: dl})
+	for i := range ds {
+		ds[i] = (tau[i]-p.slack[i]*dl[i])/p.lambda[i] - p.slack[i]
+	}
+	return dl, ds
+}
+
+// maxStep returns the largest a ≤ 1/0.995 with v + a·dv ≥ 0.
+func maxStep(v, dv []float64) float64 {
+	a := 1 / 0.995
+	for i, d := range dv {
+		if d < 0 {
+			a = min(a, -v[i]/d)
+		}
+	}
+	return a
+}
+
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+func maxOf(v []float64) float64 {
+	m := math.Inf(-1)
+	for _, x := range v {
+		m = max(m, x)
+	}
+	return m
+}

@@ -1,0 +1,133 @@
+package design
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// RankTolerance is the relative size of the singular values that a full rank
+// keeps. Rounding leaves about 1e-16·‖C‖ in every entry, so a direction at the
+// tolerance is still known to six digits.
+const RankTolerance = 1e-10
+
+// Range is a cloaking matrix in the whitened coordinates of its range.
+type Range struct {
+	// U holds orthonormal columns, P×r; Scale the r singular values, largest
+	// first. The released prediction is U·Uᵀ·C·y.
+	U     *mat.Dense
+	Scale []float64
+	// B is r×N: b_i = diag(Scale)⁻¹ Uᵀ c_i.
+	B *mat.Dense
+	// Dropped is the largest singular value that is left out, 0 for none.
+	Dropped float64
+
+	distinct []int // the first of every set of equal columns of C
+}
+
+// Whiten decomposes c (P×N). The rank is the number of singular values above
+// [RankTolerance] times the largest where full is true, and the given one
+// otherwise, which must not exceed that number. The choice uses c alone, which
+// depends on public inputs.
+//
+// It returns an error for an empty matrix, one that is zero or not finite, and
+// for a rank that the matrix does not have.
+func Whiten(c *mat.Dense, full bool, rank int) (*Range, error) {
+	p, n := c.Dims()
+	if p == 0 || n == 0 {
+		return nil, fmt.Errorf("the cloaking matrix is empty (%d×%d)", p, n)
+	}
+	for i := range p {
+		for j, v := range c.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("the cloaking matrix is not finite: entry (%d, %d) is %v", i, j, v)
+			}
+		}
+	}
+	u, values, err := leftSingular(c)
+	if err != nil {
+		return nil, err
+	}
+	if values[0] == 0 {
+		return nil, fmt.Errorf("the cloaking matrix is zero: no prediction depends on the data, and nothing needs protection")
+	}
+	numerical := 0
+	for numerical < len(values) && values[numerical] > RankTolerance*values[0] {
+		numerical++
+	}
+	switch {
+	case full:
+		rank = numerical
+	case rank < 1 || rank > numerical:
+		return nil, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full", rank, p, n, numerical)
+	}
+	r := &Range{distinct: distinctColumns(c), U: mat.DenseCopyOf(u.Slice(0, p, 0, rank)), Scale: values[:rank:rank]}
+	if rank < len(values) {
+		r.Dropped = values[rank]
+	}
+	r.B = new(mat.Dense)
+	r.B.Mul(r.U.T(), c)
+	for i, s := range r.Scale {
+		blas64.Scal(1/s, blas64.Vector{N: n, Inc: 1, Data: r.B.RawRowView(i)})
+	}
+	return r, nil
+}
+
+// leftSingular returns the left singular vectors (P×k) and the k = min(P, N)
+// singular values of c. Where c is wide it works on the P×P triangle of an LQ
+// factorisation, which has the same ones.
+func leftSingular(c *mat.Dense) (u *mat.Dense, values []float64, err error) {
+	p, n := c.Dims()
+	a := c
+	if n > p {
+		var lq mat.LQ
+		lq.Factorize(c)
+		l := new(mat.Dense)
+		lq.LTo(l) // p×n, zero right of column p
+		a = mat.DenseCopyOf(l.Slice(0, p, 0, p))
+	}
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThinU) {
+		return nil, nil, fmt.Errorf("the singular value decomposition of the cloaking matrix (%d×%d) did not converge", p, n)
+	}
+	u = new(mat.Dense)
+	svd.UTo(u)
+	return u, svd.Values(nil), nil
+}
+
+// Project returns U·Uᵀ·f, the part of the predictions f = Cy (length P) that is
+// released.
+func (r *Range) Project(f []float64) []float64 {
+	_, k := r.U.Dims()
+	raw := r.U.RawMatrix()
+	coefficients := make([]float64, k)
+	blas64.Gemv(blas.Trans, 1, raw, blas64.Vector{N: len(f), Inc: 1, Data: f}, 0, blas64.Vector{N: k, Inc: 1, Data: coefficients})
+	out := make([]float64, len(f))
+	blas64.Gemv(blas.NoTrans, 1, raw, blas64.Vector{N: k, Inc: 1, Data: coefficients}, 0, blas64.Vector{N: len(f), Inc: 1, Data: out})
+	return out
+}
+
+// distinctColumns returns the index of the first of every set of equal columns.
+func distinctColumns(c *mat.Dense) []int {
+	p, n := c.Dims()
+	seen := make(map[string]bool, n)
+	var first []int
+	key := make([]byte, 0, 8*p)
+	for j := range n {
+		key = key[:0]
+		for i := range p {
+			bits := math.Float64bits(c.At(i, j))
+			for s := 0; s < 64; s += 8 {
+				key = append(key, byte(bits>>s))
+			}
+		}
+		if !seen[string(key)] {
+			seen[string(key)] = true
+			first = append(first, j)
+		}
+	}
+	return first
+}
