@@ -61,13 +61,13 @@ func Laplacian(gamma, variance float64) Kernel {
 		op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: variance, Rate: gamma}}
 }
 
-// Matern is the Matérn kernel of unit variance for nu = 0.5, 1.5 or 2.5
-// (Rasmussen and Williams, Eq. 4.17):
+// Matern is the Matérn kernel for nu = 0.5, 1.5 or 2.5 (Rasmussen and Williams,
+// Eq. 4.17), which is variance times
 //
 //	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r),  r = |x−y|/lengthscale.
-func Matern(nu, lengthscale float64) Kernel {
-	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive}},
-		op.Profile{Metric: op.SquaredEuclidean, Scale: 1, Rate: math.Sqrt(2*nu) / lengthscale}}
+func Matern(nu, lengthscale, variance float64) Kernel {
+	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive}, {"variance", variance, positive}},
+		op.Profile{Metric: op.SquaredEuclidean, Scale: variance, Rate: math.Sqrt(2*nu) / lengthscale}}
 	switch nu {
 	case 0.5:
 		k.profile.Form = op.Matern12

@@ -50,13 +50,26 @@ func factor[T cpublas.Float](a matrix[T], l []T) error {
 	return nil
 }
 
-func notPositiveDefinite[T cpublas.Float](a matrix[T], pivot int) error {
-	eps := 0x1p-52
-	if isSingle[T]() {
-		eps = 0x1p-23
+// notPositiveDefinite describes the failure in a row: it eliminates that row
+// once more in float64.
+func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
+	n := row + 1
+	leading := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			leading[i*n+j] = float64(a.data[i*a.cols+j])
+		}
 	}
-	return &NotPositiveDefiniteError{Order: a.rows, Pivot: pivot, Diagonal: float64(a.data[pivot*a.cols+pivot]),
-		ConditionBound: 1 / (float64(a.rows) * eps), Single: isSingle[T]()}
+	e := &NotPositiveDefiniteError{Order: a.rows, Row: row, Diagonal: leading[n*n-1], Single: isSingle[T]()}
+	last := leading[row*n : n*n-1]
+	if row > 0 && cpublas.Cholesky(row, leading, n) == 0 {
+		cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, row, 1, 1, leading, n, last, 1)
+	}
+	e.Pivot = e.Diagonal
+	for _, v := range last {
+		e.Pivot -= v * v
+	}
+	return e
 }
 
 // choleskyGradient is the operation (L, G) → ½(S+Sᵀ), S = L⁻ᵀ Φ(LᵀG) L⁻¹, where
