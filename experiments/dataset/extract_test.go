@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+type packedEntry struct {
+	name, text string
+	link       string // a symbolic link to it, where not empty
+}
+
+func writeZip(t *testing.T, path string, entries []packedEntry) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name}
+		h.SetMode(0o644)
+		text := e.text
+		if e.link != "" {
+			h.SetMode(os.ModeSymlink | 0o777)
+			text = e.link
+		}
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeTarGz(t *testing.T, path string, entries []packedEntry) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gzip.NewWriter(f)
+	w := tar.NewWriter(g)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Mode: 0o644, Size: int64(len(e.text)), Typeflag: tar.TypeReg}
+		if e.link != "" {
+			h.Typeflag, h.Linkname, h.Size = tar.TypeSymlink, e.link, 0
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(e.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []interface{ Close() error }{w, g, f} {
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var formats = map[string]func(*testing.T, string, []packedEntry){"a.zip": writeZip, "a.tar.gz": writeTarGz}
+
+func TestExtract(t *testing.T) {
+	for name, write := range formats {
+		dir := t.TempDir()
+		archive, folder := filepath.Join(dir, name), filepath.Join(dir, "out")
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, archive, []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "./c..txt", text: "C"}})
+		if err := Extract(context.Background(), archive, folder, 0); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for path, want := range map[string]string{"a.txt": "A", "deep/er/b.txt": "B", "c..txt": "C"} {
+			if got, err := os.ReadFile(filepath.Join(folder, path)); string(got) != want {
+				t.Errorf("%s: %s holds %q (%v)", name, path, got, err)
+			}
+		}
+	}
+}
+
+func TestExtractRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		entries []packedEntry
+		limit   int64
+		want    string
+	}{
+		{"parent", []packedEntry{{name: "../evil", text: "x"}}, 0, "leave the folder"},
+		{"parent inside", []packedEntry{{name: "a/../../evil", text: "x"}}, 0, "leave the folder"},
+		{"absolute", []packedEntry{{name: "/evil", text: "x"}}, 0, "leave the folder"},
+		{"backslash", []packedEntry{{name: `..\evil`, text: "x"}}, 0, "leave the folder"},
+		{"link", []packedEntry{{name: "l", link: ".."}, {name: "l/evil", text: "x"}}, 0, "neither a file nor a directory"},
+		{"twice", []packedEntry{{name: "a", text: "x"}, {name: "a", text: "y"}}, 0, "exists"},
+		{"too large", []packedEntry{{name: "a", text: strings.Repeat("x", 60)}, {name: "b", text: strings.Repeat("x", 60)}}, 100, "more than 100 bytes"},
+	} {
+		for format, write := range formats {
+			dir := t.TempDir()
+			archive, folder := filepath.Join(dir, format), filepath.Join(dir, "in", "out")
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, archive, c.entries)
+			err := Extract(context.Background(), archive, folder, c.limit)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s in %s: %v; want %q", c.name, format, err, c.want)
+			}
+			for _, outside := range []string{filepath.Join(dir, "evil"), filepath.Join(dir, "in", "evil"), "/evil"} {
+				mustNotExist(t, outside)
+			}
+		}
+	}
+}
+
+func TestExtractUnknownFormat(t *testing.T) {
+	archive := filepath.Join(t.TempDir(), "a.rar")
+	if err := os.WriteFile(archive, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Extract(context.Background(), archive, t.TempDir(), 0); err == nil || !strings.Contains(err.Error(), "unknown format") {
+		t.Error(err)
+	}
+}

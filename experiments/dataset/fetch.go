@@ -1,0 +1,291 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Progress is told how much of a file has arrived; total is 0 where it is not
+// known. It is called from one goroutine.
+type Progress func(file string, done, total int64)
+
+// Fetch downloads what is missing of a set into ROOT/NAME from its public
+// addresses, with the default [Fetcher].
+func Fetch(ctx context.Context, set Set, root string, progress Progress) error {
+	return NewFetcher().Fetch(ctx, set, root, progress)
+}
+
+// Fetcher downloads data sets.
+type Fetcher struct {
+	Client *http.Client
+}
+
+// NewFetcher returns a Fetcher that gives up on a server that does not answer
+// within a minute. A download itself may take as long as it needs.
+func NewFetcher() *Fetcher {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = time.Minute
+	return &Fetcher{Client: &http.Client{Transport: transport}}
+}
+
+// Fetch downloads what is missing of the set into root/set.Name. A download
+// grows in FILE.part, goes on there after an interruption, and gets its final
+// name only when its SHA-256 is right; a file that is already there and right
+// is left alone, and one that is wrong is an error (*[WrongFileError]) and
+// stays as it is. The addresses of a file are tried in their order; the error
+// says what each of them answered.
+func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Progress) error {
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	folder := filepath.Join(root, set.Name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("fetching %s: %w", set.Name, err)
+	}
+	wanted := map[string][]File{} // archive to the files it is needed for
+	for _, file := range set.Files {
+		path, err := localPath(folder, file.Path)
+		if err != nil {
+			return fmt.Errorf("fetching %s: %w", set.Name, err)
+		}
+		err = verifyFile(ctx, path, file.Size, file.SHA256)
+		var absent *absentError
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &absent):
+			return fmt.Errorf("fetching %s: %w", set.Name, err)
+		case file.Archive != "":
+			wanted[file.Archive] = append(wanted[file.Archive], file)
+			continue
+		}
+		report := func(done, total int64) { progress(file.Path, done, total) }
+		if err := f.download(ctx, path, file.URLs, file.Size, file.SHA256, report); err != nil {
+			return fmt.Errorf("fetching %s: %w", set.Name, err)
+		}
+	}
+	for _, archive := range set.Archives {
+		if files := wanted[archive.Name]; len(files) > 0 {
+			if err := f.unpack(ctx, archive, files, folder, progress); err != nil {
+				return fmt.Errorf("fetching %s: %w", set.Name, err)
+			}
+			delete(wanted, archive.Name)
+		}
+	}
+	for name := range wanted {
+		return fmt.Errorf("fetching %s: the archive %q is not described", set.Name, name)
+	}
+	return nil
+}
+
+// localPath joins a slash-separated path to a folder, which it must not leave.
+func localPath(folder, path string) (string, error) {
+	local := filepath.FromSlash(path)
+	if !filepath.IsLocal(local) {
+		return "", fmt.Errorf("the path %q leaves the folder of the data set", path)
+	}
+	return filepath.Join(folder, local), nil
+}
+
+// unpack downloads an archive, extracts it beside the set's files, and moves
+// the wanted ones to their places after checking them.
+func (f *Fetcher) unpack(ctx context.Context, a Archive, files []File, folder string, progress Progress) error {
+	path, err := localPath(folder, a.Name)
+	if err != nil {
+		return err
+	}
+	if verifyFile(ctx, path, a.Size, a.SHA256) != nil {
+		report := func(done, total int64) { progress(a.Name, done, total) }
+		if err := f.download(ctx, path, a.URLs, a.Size, a.SHA256, report); err != nil {
+			return err
+		}
+	}
+	temporary, err := os.MkdirTemp(folder, ".unpack-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(temporary) }() // what is left are unwanted members
+	if err := Extract(ctx, path, temporary, 0); err != nil {
+		return err
+	}
+	for _, file := range files {
+		from, err := localPath(temporary, file.Member)
+		if err != nil {
+			return err
+		}
+		if err := verifyFile(ctx, from, file.Size, file.SHA256); err != nil {
+			return fmt.Errorf("%s in %s: %w", file.Member, a.Name, err)
+		}
+		to, err := localPath(folder, file.Path)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(from, to); err != nil {
+			return err
+		}
+	}
+	return os.Remove(path)
+}
+
+// download tries the addresses in turn. size 0 means unknown.
+func (f *Fetcher) download(ctx context.Context, path string, urls []string, size int64, sha string, report func(done, total int64)) error {
+	name := filepath.Base(path)
+	if len(urls) == 0 {
+		return fmt.Errorf("%s has no public address; see the notes of the data set", name)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	part := path + ".part"
+	var failures []error
+	for _, url := range urls {
+		_, statErr := os.Stat(part)
+		err := f.attempt(ctx, url, path, part, size, sha, report)
+		var wrong *WrongFileError
+		if statErr == nil && errors.As(err, &wrong) {
+			// The earlier part may have been of something else.
+			err = f.attempt(ctx, url, path, part, size, sha, report)
+		}
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: %w; what has arrived is kept, the same command goes on from there", name, ctx.Err())
+		}
+		if errors.As(err, &wrong) {
+			err = fmt.Errorf("the content has SHA-256 %s (%d bytes), expected %s (%d bytes)", wrong.SHA256, wrong.Size, wrong.WantSHA256, wrong.WantSize)
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", url, err))
+	}
+	return fmt.Errorf("%s could not be downloaded: %w", name, errors.Join(failures...))
+}
+
+// attempt downloads from one address, checks the content, and gives it its
+// final name. Wrong content, which cannot be continued, is removed.
+func (f *Fetcher) attempt(ctx context.Context, url, path, part string, size int64, sha string, report func(done, total int64)) error {
+	if err := f.transfer(ctx, url, part, size, report); err != nil {
+		return err
+	}
+	if err := verifyFile(ctx, part, size, sha); err != nil {
+		var wrong *WrongFileError
+		if errors.As(err, &wrong) {
+			err = errors.Join(err, os.Remove(part))
+		}
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+// transfer appends to the file part what it lacks of the content at url.
+func (f *Fetcher) transfer(ctx context.Context, url, part string, size int64, report func(done, total int64)) (err error) {
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := out.Close(); err == nil {
+			err = e
+		}
+	}()
+	have, err := out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size > 0 && have > size {
+		have = 0 // it cannot be the beginning of the file
+	}
+	if size > 0 && have == size {
+		return nil // complete, but not yet checked
+	}
+	response, err := f.request(ctx, url, have)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // only read
+	switch {
+	case response.StatusCode == http.StatusPartialContent && rangeStart(response) == have:
+	case response.StatusCode == http.StatusOK:
+		have = 0 // the server sends everything
+	case response.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		if err := out.Truncate(0); err != nil {
+			return err
+		}
+		return fmt.Errorf("the server cannot continue at byte %d; the partial download was dropped", have)
+	default:
+		return fmt.Errorf("the server answered %q", response.Status)
+	}
+	if err := out.Truncate(have); err != nil {
+		return err
+	}
+	if _, err := out.Seek(have, io.SeekStart); err != nil {
+		return err
+	}
+	total := size
+	if total == 0 && response.ContentLength >= 0 {
+		total = have + response.ContentLength
+	}
+	body := io.Reader(response.Body)
+	if size > 0 {
+		// One byte more than expected is enough to know that it is wrong.
+		body = io.LimitReader(body, size-have+1)
+	}
+	report(have, total)
+	written, err := io.Copy(&countingWriter{out, have, total, report}, body)
+	have += written
+	switch {
+	case err != nil:
+		return fmt.Errorf("after %d of %d bytes: %w", have, total, err)
+	case have < total:
+		return fmt.Errorf("the connection ended after %d of %d bytes", have, total)
+	}
+	return out.Sync()
+}
+
+func (f *Fetcher) request(ctx context.Context, url string, have int64) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	// Byte counts and ranges are those of the file itself.
+	request.Header.Set("Accept-Encoding", "identity")
+	if have > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	return f.Client.Do(request)
+}
+
+// rangeStart reads the first byte position of "Content-Range: bytes a-b/n", or
+// returns -1.
+func rangeStart(r *http.Response) int64 {
+	text, ok := strings.CutPrefix(r.Header.Get("Content-Range"), "bytes ")
+	first, _, found := strings.Cut(text, "-")
+	n, err := strconv.ParseInt(first, 10, 64)
+	if !ok || !found || err != nil {
+		return -1
+	}
+	return n
+}
+
+type countingWriter struct {
+	w           io.Writer
+	done, total int64
+	report      func(done, total int64)
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.done += int64(n)
+	c.report(c.done, c.total)
+	return n, err
+}

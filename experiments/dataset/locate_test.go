@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRegistryIsSound(t *testing.T) {
+	for _, s := range All() {
+		if s.Title == "" || s.Source == "" || s.Licence == "" || s.Citation == "" || len(s.Files) == 0 {
+			t.Errorf("%s: incomplete description", s.Name)
+		}
+		for _, f := range s.Files {
+			if len(f.SHA256) != 64 || f.Size <= 0 || len(f.URLs) == 0 && f.Archive == "" {
+				t.Errorf("%s/%s: incomplete description", s.Name, f.Path)
+			}
+		}
+		if got, err := Lookup(s.Name); err != nil || got.Name != s.Name {
+			t.Errorf("Lookup(%q): %v", s.Name, err)
+		}
+	}
+	var unknown *UnknownError
+	if _, err := Lookup("kong"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "kung") {
+		t.Errorf("%v; want an *UnknownError that lists the sets", err)
+	}
+}
+
+func TestNewLocatorOrder(t *testing.T) {
+	t.Setenv(DataVariable, "from-env")
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "cache"))
+	l := NewLocator("from-flag")
+	if len(l.Roots) < 2 || l.Roots[0] != "from-flag" || l.Roots[1] != "from-env" {
+		t.Errorf("roots %q; want the flag, then $%s", l.Roots, DataVariable)
+	}
+	if root, err := l.FetchRoot(); err != nil || root != "from-flag" {
+		t.Errorf("fetches go to %q, %v", root, err)
+	}
+	if _, err := (Locator{}).FetchRoot(); err == nil {
+		t.Error("a locator without roots offers a place to fetch to")
+	}
+}
+
+func TestFindMissing(t *testing.T) {
+	root := t.TempDir()
+	_, _, err := (Locator{Roots: []string{root}}).Find("kung")
+	var missing *MissingError
+	if !errors.As(err, &missing) || missing.Command() != "run data fetch kung" || !strings.Contains(err.Error(), missing.Command()) || !strings.Contains(err.Error(), root) {
+		t.Errorf("%v; want a *MissingError with the folder and the command", err)
+	}
+	var unknown *UnknownError
+	if _, _, err := (Locator{}).Find("nope"); !errors.As(err, &unknown) {
+		t.Errorf("%v; want an *UnknownError", err)
+	}
+}
+
+// A wrong file in an earlier root is not passed over in silence.
+func TestFindWrongFile(t *testing.T) {
+	right, wrong := t.TempDir(), t.TempDir()
+	set := Set{Name: "demo", Files: []File{{Path: "a", Size: 5, SHA256: hash([]byte("right"))}}}
+	for root, text := range map[string]string{right: "right", wrong: "wrong!"} {
+		if err := os.Mkdir(filepath.Join(root, "demo"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "demo", "a"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := (Locator{Roots: []string{wrong, right}}).FindSet(context.Background(), set)
+	var e *WrongFileError
+	if !errors.As(err, &e) {
+		t.Fatalf("%v; want a *WrongFileError", err)
+	}
+	for _, want := range []string{filepath.Join(wrong, "demo", "a"), hash([]byte("wrong!")), hash([]byte("right")), "6 bytes", "5 bytes"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
+		}
+	}
+}
