@@ -10,4 +10,6 @@ type Paper struct {
 	// Ledger is the YAML text of the paper's claims: every printed value that
 	// is reproduced, and which trials reproduce it (package runner/claims).
 	Ledger []byte
+	// Benchmarks measure what the paper's package computes with.
+	Benchmarks []Benchmark
 }

@@ -62,6 +62,13 @@ type DatasetFinder interface {
 	Find(name string) (folder, digest string, err error)
 }
 
+// MissingDataset is the error of a data set that is not there. Any other error
+// of a DatasetFinder says that what is there cannot be used.
+type MissingDataset interface {
+	error
+	Command() string // the command line that fetches it
+}
+
 // Dataset is what was found out about a data set.
 type Dataset struct {
 	Folder string

@@ -311,7 +311,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 				if err != nil {
 					return nil, err
 				}
-				return trial.Skip(rec, d.Err.Error()), nil
+				return noData(rec, d.Err), nil
 			}
 		}
 	}
@@ -330,4 +330,14 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 		return nil, newErr
 	}
 	return trial.Fail(failed, err.Error()), nil
+}
+
+// noData makes the record of a trial whose data cannot be used: skipped where
+// they are not there, failed where they are not what they should be.
+func noData(rec *record.Record, err error) *record.Record {
+	var missing plan.MissingDataset
+	if errors.As(err, &missing) {
+		return trial.Skip(rec, err.Error())
+	}
+	return trial.Fail(rec, err.Error())
 }

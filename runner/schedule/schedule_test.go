@@ -22,11 +22,11 @@ import (
 
 var demo = &experiment.Experiment{
 	Name: "demo/a", Version: 1,
-	Params:  []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}, {Name: "data", Kind: experiment.Flag, Default: false}},
+	Params:  []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}, {Name: "data", Kind: experiment.Text, Default: ""}},
 	Metrics: []experiment.Metric{{Name: "y"}},
 	Datasets: func(p experiment.Params) []string {
-		if p.Flag("data") {
-			return []string{"missing"}
+		if name := p.Text("data"); name != "" {
+			return []string{name}
 		}
 		return nil
 	},
@@ -62,8 +62,16 @@ func (inProcess) Close() {}
 type noData struct{}
 
 func (noData) Find(name string) (string, string, error) {
-	return "", "", fmt.Errorf("the data set %q is not there; `run data fetch %s`", name, name)
+	if name == "wrong" {
+		return "", "", errors.New("the file is not what it should be")
+	}
+	return "", "", missing{name}
 }
+
+type missing struct{ name string }
+
+func (m missing) Error() string   { return fmt.Sprintf("the data set %q is not there", m.name) }
+func (m missing) Command() string { return "run data fetch " + m.name }
 
 var data = plan.NewDatasets(noData{})
 
@@ -151,10 +159,10 @@ func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 }
 
 func TestFailuresSkipsAndRetries(t *testing.T) {
-	dir, p := t.TempDir(), makePlan(t, 20, map[string]any{"data": true})
+	dir, p := t.TempDir(), makePlan(t, 20, map[string]any{"data": "missing"}, map[string]any{"data": "wrong"})
 	var runs sync.Map
 	sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 0))
-	if err != nil || sum.OK != 19 || sum.Failed != 1 || sum.Skipped != 1 {
+	if err != nil || sum.OK != 19 || sum.Failed != 2 || sum.Skipped != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for _, c := range []struct {
@@ -165,7 +173,7 @@ func TestFailuresSkipsAndRetries(t *testing.T) {
 		opts := options(2, &runs, 0)
 		opts.Retry = c.retry
 		sum, err := run(t, context.Background(), dir, p, plan.Shard{}, opts)
-		if err != nil || sum.OK != 19 || sum.Failed != 1 || sum.Skipped != 1 {
+		if err != nil || sum.OK != 19 || sum.Failed != 2 || sum.Skipped != 1 {
 			t.Errorf("retry %q: %+v, %v", c.retry, sum, err)
 		}
 		if _, times := count(&runs); times != c.again {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments"
+	"privkern/runner/bench"
+	"privkern/runner/experiment"
+	"privkern/runner/schedule"
+	"privkern/runner/worker"
+)
+
+func (a *app) benchCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "bench [NAME...]",
+		Short: "Measure the speed of solvers, graphs and the runner",
+		Long: `Measure, one after another, the solvers, the graphs and the runner itself, and
+print each measurement beside the bound that it is meant to keep. A NAME
+selects the benchmarks whose name begins with it. Machines are noisy: compare
+within one run.`,
+		Example: `  run bench
+  run bench cloaking/
+  run bench runner/plan --output json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("output", output, "table", "json"); err != nil {
+				return err
+			}
+			newRunner, err := newNoopWorkers()
+			if err != nil {
+				return err
+			}
+			var all []experiment.Benchmark
+			for _, p := range a.Papers {
+				all = append(all, p.Benchmarks...)
+			}
+			all = append(all, experiments.EngineBenchmarks()...)
+			all = append(all, bench.Runner(newRunner)...)
+			selected, err := selectBenchmarks(all, args)
+			if err != nil {
+				return err
+			}
+			h := host()
+			a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
+			ms, err := bench.Run(cmd.Context(), selected, func(name, doc string) { a.say("%s: %s", name, doc) })
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return bench.JSON(a.out, ms)
+			}
+			return bench.Text(a.out, ms)
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	return cmd
+}
+
+func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {
+	if len(prefixes) == 0 {
+		return all, nil
+	}
+	var out []experiment.Benchmark
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Name)
+	}
+	for _, prefix := range prefixes {
+		found := false
+		for _, b := range all {
+			if strings.HasPrefix(b.Name, prefix) {
+				out = append(out, b)
+				found = true
+			}
+		}
+		if !found {
+			return nil, experiment.Unknown("benchmark", prefix, names)
+		}
+	}
+	return out, nil
+}
+
+// newNoopWorkers returns the function that makes worker processes for the
+// benchmarks of the runner.
+func newNoopWorkers() (func() schedule.Runner, error) {
+	program, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	return func() schedule.Runner { return &worker.Process{Command: []string{program, "worker", "--noop"}} }, nil
+}

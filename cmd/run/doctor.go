@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine has: processor, BLAS, CUDA, data sets",
+		Long: `Say what this machine has and what to do about what is missing: processor and
+cores, the BLAS in use and its speed, CUDA or why there is none, and the data
+sets. The exit status is 1 if something that was asked for cannot be used.`,
+		Example: "  run doctor\n  PRIVKERN_BLAS=gonum run doctor\n  run doctor --output json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("output", output, "table", "json"); err != nil {
+				return err
+			}
+			findings := a.examine()
+			if output == "json" {
+				enc := json.NewEncoder(a.out)
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(findings); err != nil {
+					return err
+				}
+			} else {
+				for _, f := range findings {
+					mark := map[string]string{"ok": "ok  ", "none": "--  ", "problem": "!!  "}[f.State]
+					if _, err := fmt.Fprintf(a.out, "%s%-10s %s\n", mark, f.What, strings.ReplaceAll(f.Text, "\n", "\n               ")); err != nil {
+						return err
+					}
+				}
+			}
+			for _, f := range findings {
+				if f.State == "problem" {
+					return errors.New(f.What + ": " + f.Text)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	return cmd
+}
+
+// finding is one thing that was looked at.
+type finding struct {
+	What  string `json:"what"`
+	State string `json:"state"` // ok, none (not there, and not needed) or problem
+	Text  string `json:"text"`
+}
+
+func (a *app) examine() []finding {
+	h := host()
+	out := []finding{
+		{"privkern", "ok", fmt.Sprintf("%s, revision %s, %s", h.Version, h.Revision, h.Go)},
+		{"processor", "ok", fmt.Sprintf("%s, %d cores", h.CPU, runtime.NumCPU())},
+	}
+	blas := cpublas.Setup()
+	state, text := "ok", blas.String()
+	switch {
+	case blas.Err != "":
+		state, text = "problem", blas.Err
+	default:
+		text += fmt.Sprintf(", float64 product at %.0f GFLOP/s on one core", productSpeed())
+		if blas.Path == "" {
+			text += "\nfaster with OpenBLAS: install libopenblas0 (Debian, Ubuntu), openblas (Fedora, Homebrew)"
+		}
+		if blas.Note != "" {
+			text += "\n" + blas.Note
+		}
+	}
+	out = append(out, finding{"BLAS", state, text})
+	if e, err := engine.Open("cuda", "float64", 1); err != nil {
+		text := err.Error()
+		if driver, readErr := os.ReadFile("/proc/driver/nvidia/version"); readErr == nil {
+			first, _, _ := strings.Cut(string(driver), "\n")
+			text += "\nan NVIDIA driver is there: " + first
+		} else {
+			text += "\nno NVIDIA driver is loaded"
+		}
+		out = append(out, finding{"CUDA", "none", text})
+	} else {
+		_ = e.Close()
+		out = append(out, finding{"CUDA", "ok", "available"})
+	}
+	for _, s := range dataset.All() {
+		folder, digest, err := a.locator().Find(s.Name)
+		var missing *dataset.MissingError
+		f := finding{"data", "ok", fmt.Sprintf("%s in %s (SHA-256 %.12s)", s.Name, folder, digest)}
+		switch {
+		case errors.As(err, &missing):
+			f.State, f.Text = "none", fmt.Sprintf("%s is not there; `%s` fetches it", s.Name, missing.Command())
+		case err != nil:
+			f.State, f.Text = "problem", err.Error()
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// productSpeed measures a 512×512 matrix product in GFLOP/s.
+func productSpeed() float64 {
+	const n = 512
+	data := func() []float64 {
+		d := make([]float64, n*n)
+		for i := range d {
+			d[i] = 1 / float64(i+1)
+		}
+		return d
+	}
+	x, y, z := mat.NewDense(n, n, data()), mat.NewDense(n, n, data()), mat.NewDense(n, n, nil)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	best := 0.0
+	for range 3 {
+		start := time.Now()
+		z.Mul(x, y)
+		best = max(best, 2*n*n*n/time.Since(start).Seconds()/1e9)
+	}
+	return best
+}

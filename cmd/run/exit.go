@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+	"privkern/runner/schedule"
+	"privkern/runner/store"
+	"privkern/runner/sweep"
+)
+
+// Exit statuses; `run help exit-codes` explains them.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitTrials      = 3
+	exitCheck       = 4
+	exitInterrupted = 130
+)
+
+// usageError is a mistake in how the program was called.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// statusError carries an exit status that is not 1; its text, which may be
+// empty, is printed.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e statusError) Error() string { return e.text }
+
+// exitStatus maps every error to its exit status: the only place that does.
+func exitStatus(err error) int {
+	var (
+		usage    usageError
+		status   statusError
+		inFile   *sweep.Error
+		unknown  *experiment.UnknownError
+		mismatch *store.PlanMismatchError
+		data     *dataset.UnknownError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &status):
+		return status.status
+	case errors.Is(err, schedule.ErrFailFast):
+		return exitTrials
+	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &unknown), errors.As(err, &mismatch), errors.As(err, &data):
+		return exitUsage
+	}
+	return exitError
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"privkern/graphs/cpublas"
+	"privkern/runner/record"
+)
+
+// version is the version of the next release; a release build sets it with
+// -ldflags "-X main.version=...".
+var version = "0.1.0-dev"
+
+// host returns the provenance of what this program computes.
+func host() record.Provenance {
+	return record.Provenance{
+		Version: version, Revision: revision(), Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
+		CPU: cpuModel(), GPU: "", BLAS: cpublas.Setup().String(),
+	}
+}
+
+// revision returns the commit that the program was built from. The go command
+// records it in builds, but not under `go run`; then it is asked of git, where
+// the current folder is a checkout of this module.
+func revision() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		rev, dirty := "", ""
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				rev = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = "-dirty"
+			}
+		}
+		if rev != "" {
+			return rev + dirty
+		}
+	}
+	dir, err := os.Getwd()
+	for err == nil {
+		if b, readErr := os.ReadFile(filepath.Join(dir, "go.mod")); readErr == nil {
+			if !strings.HasPrefix(string(b), "module privkern\n") {
+				return "unknown"
+			}
+			out, gitErr := exec.Command("git", "-C", dir, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+			if gitErr != nil {
+				return "unknown"
+			}
+			return strings.TrimSpace(string(out))
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return "unknown"
+}
+
+// cpuModel names the processor.
+func cpuModel() string {
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.SplitSeq(string(b), "\n") {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				return strings.TrimSpace(value)
+			}
+		}
+	}
+	return runtime.GOARCH
+}

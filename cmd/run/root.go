@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"privkern/experiments"
+	"privkern/experiments/dataset"
+	"privkern/runner"
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/progress"
+)
+
+// app is what the commands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+
+	*runner.Catalogue
+
+	dataFolder string
+	quiet      bool
+	logFormat  string
+}
+
+func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	a, err := newApp(in, out, errOut)
+	if err == nil {
+		root := a.root()
+		root.SetArgs(args)
+		root.SetIn(in)
+		root.SetOut(out)
+		root.SetErr(errOut)
+		err = root.ExecuteContext(ctx)
+	}
+	status := exitStatus(err)
+	if err != nil && err.Error() != "" {
+		text := err.Error()
+		if status == exitInterrupted && errors.Is(err, context.Canceled) {
+			text = "interrupted"
+		}
+		_, _ = fmt.Fprintf(errOut, "run: %s\n", text)
+	}
+	return status
+}
+
+func newApp(in io.Reader, out, errOut io.Writer) (*app, error) {
+	catalogue, err := runner.NewCatalogue(experiments.Papers())
+	if err != nil {
+		return nil, err
+	}
+	return &app{in: in, out: out, err: errOut, Catalogue: catalogue}, nil
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "run",
+		Short: "Run experiments with privacy-preserving kernel methods and compare them with what was published",
+		Long: `run launches sweeps of privacy-preserving kernel-method experiments and
+regenerates the result tables and figures of the papers they come from, with
+the published value beside every reproduced one.`,
+		Example: `  run sweep configs/quickstart.yaml       a first look, about a minute, no download
+  run table cloaking/table1               a published table beside our values
+  run trial privacygp/example1 xi=0.3     one trial, its record as JSON
+  run list                                what there is`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.dataFolder, "data", "", "folder of the data sets, looked at before $PRIVKERN_DATA and the user's cache")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, only results and what went wrong")
+	flags.StringVar(&a.logFormat, "log-format", "text", "what is said on standard error: text or json")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if a.logFormat != "text" && a.logFormat != "json" {
+			return usagef("--log-format is %q; text and json are known", a.logFormat)
+		}
+		return nil
+	}
+	root.AddCommand(
+		a.listCommand(), a.trialCommand(), a.sweepCommand(), a.tableCommand(), a.reportCommand(),
+		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
+		exitCodesTopic(), sweepFilesTopic(),
+	)
+	usageForArguments(root)
+	return root
+}
+
+// usageForArguments makes wrong numbers of arguments usage errors.
+func usageForArguments(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			var usage usageError
+			if err != nil && !errors.As(err, &usage) {
+				err = usagef("%w (see `%s --help`)", err, cmd.CommandPath())
+			}
+			return err
+		}
+	}
+	for _, c := range cmd.Commands() {
+		usageForArguments(c)
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return experiment.Unknown("command", name, names)
+}
+
+// locator finds data sets where the flags and the environment say.
+func (a *app) locator() dataset.Locator { return dataset.NewLocator(a.dataFolder) }
+
+func (a *app) datasets() *plan.Datasets { return plan.NewDatasets(a.locator()) }
+
+// isTerminal says whether w is a terminal that takes escape sequences.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+func useColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
+
+func (a *app) progressOptions() progress.Options {
+	return progress.Options{
+		Out: a.err, Terminal: isTerminal(a.err), Color: useColor(a.err), Quiet: a.quiet, Format: progress.Format(a.logFormat),
+	}
+}
+
+// say writes a line of talk to standard error.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet && a.logFormat == "text" {
+		_, _ = fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}
+
+func oneOf(flag, value string, valid ...string) error {
+	for _, v := range valid {
+		if v == value {
+			return nil
+		}
+	}
+	err := usagef("--%s is %q; %s are known", flag, value, strings.Join(valid, ", "))
+	if n := experiment.Nearest(value, valid); n != "" {
+		err = usagef("--%s is %q; did you mean %q?", flag, value, n)
+	}
+	return err
+}

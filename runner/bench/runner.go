@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/schedule"
+	"privkern/runner/store"
+	"privkern/runner/sweep"
+)
+
+// Noop is an experiment that computes nothing, so that what is left is the
+// runner's own time.
+var Noop = &experiment.Experiment{
+	Name: "bench/noop", Version: 1, Summary: "Compute nothing.", Source: "none",
+	Params: []experiment.Param{
+		{Name: "x", Kind: experiment.Number, Default: 0.0, Doc: "any number"},
+		{Name: "y", Kind: experiment.Number, Default: 0.0, Doc: "any number"},
+		{Name: "method", Kind: experiment.Text, Default: "a", Values: []string{"a", "b"}, Doc: "any word"},
+	},
+	Metrics: []experiment.Metric{{Name: "sum", Doc: "x + y"}},
+	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Metrics: map[string]float64{"sum": t.Params.Float("x") + t.Params.Float("y")}}, nil
+	},
+}
+
+var noops = experiment.NewRegistry(Noop)
+
+type noData struct{}
+
+func (noData) Find(string) (string, string, error) { return "", "", errors.New("no data") }
+
+// Runner returns the benchmarks of the runner itself. newRunner makes workers
+// that know Noop.
+func Runner(newRunner func() schedule.Runner) []experiment.Benchmark {
+	return []experiment.Benchmark{
+		{Name: "runner/plan", Doc: "Plan a sweep of 100,000 trials.", Run: planning},
+		{Name: "runner/overhead", Doc: "Run 500 trials that compute nothing, in worker processes.", Run: func(ctx context.Context, m experiment.Meter) error {
+			return overhead(ctx, m, newRunner)
+		}},
+		{Name: "runner/resume", Doc: "Resume a finished sweep of 10,000 trials.", Run: func(ctx context.Context, m experiment.Meter) error {
+			return resume(ctx, m, newRunner)
+		}},
+	}
+}
+
+// makePlan plans n trials from a sweep file, as the command line does.
+func makePlan(n int) (*plan.Plan, error) {
+	text := fmt.Sprintf("experiment: bench/noop\nsweep:\n  x: linspace(0,1,%d)\n  method: [a, b]\n", n/2)
+	s, err := sweep.Read("bench.yaml", []byte(text), sweep.Names{Experiments: noops})
+	if err != nil {
+		return nil, err
+	}
+	settings, err := s.Expand()
+	if err != nil {
+		return nil, err
+	}
+	return plan.New(settings, plan.NewDatasets(noData{}), plan.Options{Title: "bench", Backend: "cpu", DType: "float64"})
+}
+
+func planning(_ context.Context, m experiment.Meter) error {
+	const trials = 100_000
+	dir, err := os.MkdirTemp("", "privkern-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	stop, peak := watchHeap()
+	start := time.Now()
+	p, err := makePlan(trials)
+	if err != nil {
+		return err
+	}
+	s, err := store.Create(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.FreezePlan(p, noops, false); err != nil {
+		return err
+	}
+	elapsed := time.Since(start).Seconds()
+	stop()
+	if len(p.Trials) != trials {
+		return fmt.Errorf("planned %d trials", len(p.Trials))
+	}
+	m.Value("100,000 trials: expand, key, freeze", elapsed, "s", experiment.Target{AtMost: 2})
+	m.Value("memory from the operating system", float64(peak())/1e6, "MB", experiment.Target{AtMost: 500})
+	return nil
+}
+
+// watchHeap samples what the Go runtime has from the operating system.
+func watchHeap() (stop func(), peak func() uint64) {
+	var most atomic.Uint64
+	sample := func() {
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		if in := s.Sys - s.HeapReleased; in > most.Load() {
+			most.Store(in)
+		}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			sample()
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(done); <-ended; sample() }, most.Load
+}
+
+func runPlan(ctx context.Context, dir string, p *plan.Plan, jobs int, newRunner func() schedule.Runner) (schedule.Summary, float64, error) {
+	s, err := store.Create(dir)
+	if err != nil {
+		return schedule.Summary{}, 0, err
+	}
+	defer func() { _ = s.Close() }()
+	start := time.Now()
+	if err := s.FreezePlan(p, noops, false); err != nil {
+		return schedule.Summary{}, 0, err
+	}
+	sum, err := schedule.Run(ctx, s, p, plan.Shard{}.Indices(len(p.Trials)), noops, plan.NewDatasets(noData{}),
+		schedule.Options{Jobs: jobs, Host: record.Provenance{}, NewRunner: newRunner})
+	if err == nil && sum.OK != len(p.Trials) {
+		err = fmt.Errorf("%+v", sum)
+	}
+	return sum, time.Since(start).Seconds(), err
+}
+
+func overhead(ctx context.Context, m experiment.Meter, newRunner func() schedule.Runner) error {
+	const trials = 500
+	dir, err := os.MkdirTemp("", "privkern-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	p, err := makePlan(trials)
+	if err != nil {
+		return err
+	}
+	_, elapsed, err := runPlan(ctx, dir, p, 1, newRunner)
+	if err != nil {
+		return err
+	}
+	m.Value("a trial, one worker, start of the worker included", elapsed/trials*1e3, "ms", experiment.Target{AtMost: 2})
+	m.Value("a durable file (written, synced, renamed)", syncTime(dir)*1e3, "ms", experiment.Target{})
+	return nil
+}
+
+// syncTime measures what the disk alone takes for a file the size of a record.
+func syncTime(dir string) float64 {
+	const files = 50
+	data := []byte(strings.Repeat("x", 900))
+	start := time.Now()
+	for i := range files {
+		if err := store.WriteFile(fmt.Sprintf("%s/sync%d", dir, i), data); err != nil {
+			return 0
+		}
+	}
+	return time.Since(start).Seconds() / files
+}
+
+func resume(ctx context.Context, m experiment.Meter, newRunner func() schedule.Runner) error {
+	const trials = 10_000
+	dir, err := os.MkdirTemp("", "privkern-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	p, err := makePlan(trials)
+	if err != nil {
+		return err
+	}
+	if _, _, err := runPlan(ctx, dir, p, runtime.NumCPU(), newRunner); err != nil {
+		return err
+	}
+	start := time.Now()
+	if p, err = makePlan(trials); err != nil {
+		return err
+	}
+	sum, _, err := runPlan(ctx, dir, p, runtime.NumCPU(), newRunner)
+	if err != nil {
+		return err
+	}
+	if sum.Cached != trials {
+		return fmt.Errorf("%d of %d trials were taken from before", sum.Cached, trials)
+	}
+	m.Value("10,000 finished trials: plan, read, answer", time.Since(start).Seconds(), "s", experiment.Target{AtMost: 3})
+	return nil
+}
