@@ -1,0 +1,269 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"privkern/runner/experiment"
+)
+
+// style returns the text style of a size in points.
+func style(size vg.Length, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	if bold {
+		f.Weight = 3 // golang.org/x/image/font.WeightBold
+	}
+	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler}
+}
+
+// newPlot prepares a checked panel.
+func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
+	out := plot.New()
+	out.BackgroundColor = nil // the whole drawing has one
+	out.Title.Padding = 8
+	align := func(s text.Style, x draw.XAlignment, y draw.YAlignment) text.Style {
+		s.XAlign, s.YAlign = x, y
+		return s
+	}
+	out.Title.TextStyle = align(style(11.5, true), draw.XCenter, draw.YTop)
+	out.Title.Text = wrap(p.Title, out.Title.TextStyle, width)
+	out.X.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
+	out.X.Label.Text = wrap(p.XLabel, out.X.Label.TextStyle, width*0.85)
+	out.Y.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
+	out.Y.Label.Text = wrap(p.YLabel, out.Y.Label.TextStyle, height*0.8)
+	out.X.Label.Padding, out.Y.Label.Padding = 3, 4
+	out.X.Tick.Label = align(style(9.5, false), draw.XCenter, draw.YTop)
+	out.Y.Tick.Label = align(style(9.5, false), draw.XRight, draw.YCenter)
+	for _, a := range []*plot.Axis{&out.X, &out.Y} {
+		a.Padding = 0
+		a.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
+		a.Tick.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
+		a.Tick.Length = 4
+		a.Tick.Marker = linearTicks{}
+	}
+	if p.Heatmap != nil {
+		prepareHeatmap(out, p.Heatmap, width, height)
+		return out
+	}
+	if p.LogX {
+		out.X.Scale, out.X.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
+	if p.LogY {
+		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
+	x, y := ranges(p)
+	out.X.Min, out.X.Max = x.padded(0.02, p.LogX)
+	out.Y.Min, out.Y.Max = y.padded(0.06, p.LogY)
+	out.Add(grid{}, curves{p})
+	return out
+}
+
+// interval is a range of values; empty while low > high.
+type interval struct{ low, high float64 }
+
+func (r *interval) add(v float64) {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		r.low, r.high = min(r.low, v), max(r.high, v)
+	}
+}
+
+// padded widens the range by a share on both sides, so that curves keep clear
+// of the frame, and gives a width to a single value.
+func (r interval) padded(share float64, logarithmic bool) (low, high float64) {
+	if logarithmic {
+		low, high = math.Log(r.low), math.Log(r.high)
+		d := (high - low) * share
+		if d == 0 {
+			d = math.Ln2
+		}
+		// Inside what a float64 holds.
+		return max(math.Exp(low-d), 0x1p-1021), min(math.Exp(high+d), math.MaxFloat64/4)
+	}
+	d := r.high*share - r.low*share
+	if r.high-r.low <= 1e-12*max(math.Abs(r.low), math.Abs(r.high)) {
+		d = max(math.Abs(r.low)*0.05, 0x1p-500)
+		if r.low == 0 {
+			d = 1
+		}
+	}
+	return max(r.low-d, -math.MaxFloat64/4), min(r.high+d, math.MaxFloat64/4)
+}
+
+func ranges(p *experiment.Panel) (x, y interval) {
+	x, y = interval{math.Inf(1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(-1)}
+	add := func(xs []float64, ys ...[]float64) {
+		for _, v := range xs {
+			x.add(v)
+		}
+		for _, c := range ys {
+			for _, v := range c {
+				y.add(v)
+			}
+		}
+	}
+	for _, l := range p.Lines {
+		add(l.X, l.Y)
+	}
+	for _, l := range p.Points {
+		add(l.X, l.Y)
+	}
+	for _, b := range p.Bands {
+		add(b.X, b.Low, b.High)
+	}
+	for _, s := range p.Spans {
+		for _, v := range []float64{s.Low, s.High} {
+			if !p.LogX || v > 0 {
+				x.add(v)
+			}
+		}
+	}
+	return x, y
+}
+
+// grid draws faint lines at the labelled ticks.
+type grid struct{}
+
+func (grid) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	line := draw.LineStyle{Color: faint, Width: 0.6}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if x := tx(t.Value); !t.IsMinor() && c.ContainsX(x) {
+			c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
+		}
+	}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if y := ty(t.Value); !t.IsMinor() && c.ContainsY(y) {
+			c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
+		}
+	}
+}
+
+// curves draws spans, bands, lines and markers, in this order.
+type curves struct{ panel *experiment.Panel }
+
+func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, s := range d.panel.Spans {
+		low, high := max(s.Low, p.X.Min), min(s.High, p.X.Max)
+		fill(c, shade, []vg.Point{{X: tx(low), Y: c.Min.Y}, {X: tx(high), Y: c.Min.Y}, {X: tx(high), Y: c.Max.Y}, {X: tx(low), Y: c.Max.Y}})
+	}
+	for _, b := range d.panel.Bands {
+		for _, r := range runs(b.Low, b.High) {
+			var outline []vg.Point
+			for i := r.start; i < r.end; i++ {
+				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.Low[i])})
+			}
+			for i := r.end - 1; i >= r.start; i-- {
+				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.High[i])})
+			}
+			fill(c, bandColor(b.Color), outline)
+		}
+	}
+	for _, l := range d.panel.Lines {
+		for _, r := range runs(l.Y) {
+			var pts []vg.Point
+			for i := r.start; i < r.end; i++ {
+				pts = append(pts, vg.Point{X: tx(l.X[i]), Y: ty(l.Y[i])})
+			}
+			if len(pts) == 1 { // a line of one point would not show
+				marker(&c, l.Color, pts[0])
+				continue
+			}
+			c.StrokeLines(lineStyle(l), pts)
+		}
+	}
+	for _, l := range d.panel.Points {
+		for i, y := range l.Y {
+			if !math.IsNaN(y) {
+				marker(&c, l.Color, vg.Point{X: tx(l.X[i]), Y: ty(y)})
+			}
+		}
+	}
+}
+
+// run is a stretch of indices without a gap.
+type run struct{ start, end int }
+
+func runs(ys ...[]float64) []run {
+	var out []run
+	open := false
+	for i := range ys[0] {
+		gap := false
+		for _, y := range ys {
+			gap = gap || math.IsNaN(y[i])
+		}
+		switch {
+		case gap:
+			open = false
+		case open:
+			out[len(out)-1].end = i + 1
+		default:
+			out = append(out, run{i, i + 1})
+			open = true
+		}
+	}
+	return out
+}
+
+func lineStyle(l experiment.Line) draw.LineStyle {
+	return draw.LineStyle{Color: colorOf(l.Color), Width: 1.6, Dashes: dashes(l.Color, l.Dashed)}
+}
+
+// glyphs tell sets of markers apart without colour as well.
+var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}}
+
+func marker(c *draw.Canvas, i int, at vg.Point) {
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: colorOf(i), Radius: 2.2, Shape: glyphs[i%len(glyphs)]}, at)
+}
+
+func fill(c draw.Canvas, col color.Color, outline []vg.Point) {
+	if len(outline) < 3 {
+		return
+	}
+	c.SetColor(col)
+	var path vg.Path
+	path.Move(outline[0])
+	for _, p := range outline[1:] {
+		path.Line(p)
+	}
+	path.Close()
+	c.Fill(path)
+}
+
+// clean drops what XML cannot hold.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r), r == unicode.ReplacementChar, r >= 0xfffe && r <= 0xffff:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// wrap breaks a text into lines that are not wider than width.
+func wrap(s string, sty text.Style, width vg.Length) string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(clean(s)) {
+		if longer := strings.TrimSpace(line + " " + word); line == "" || sty.Width(longer) <= width {
+			line = longer
+			continue
+		}
+		lines, line = append(lines, line), word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

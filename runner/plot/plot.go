@@ -1,0 +1,194 @@
+// Package plot draws the panels of a figure as SVG.
+//
+// The drawing is deterministic: equal panels give equal bytes. It stands on a
+// white card of its own, so that it reads on light and dark pages; its colours
+// can be told apart with every common form of colour blindness.
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"privkern/runner/experiment"
+)
+
+// Options controls a drawing. The zero value is usable.
+type Options struct {
+	// Title and Description are the drawing's alternative text, for readers who
+	// do not see it. They are not drawn.
+	Title, Description string
+	// ID makes the identifiers inside the drawing unique in a page with several.
+	ID string
+	// Columns is how many panels stand side by side; 0 chooses by their number.
+	Columns int
+	// PanelWidth and PanelHeight are in points, without the legend; 0 chooses.
+	PanelWidth, PanelHeight float64
+}
+
+// ErrNoData says that a figure has nothing to draw.
+var ErrNoData = errors.New("no data to draw")
+
+// SVG draws panels side by side as one SVG element, without an XML prolog, so
+// that it is a file as well as a part of an HTML page. It returns an error that
+// names panel and curve where data are missing, not finite (but for NaN in y,
+// which is a gap), of unequal length, or not positive on a logarithmic axis.
+func SVG(w io.Writer, panels []experiment.Panel, o Options) error {
+	if len(panels) == 0 {
+		return fmt.Errorf("a figure without panels: %w", ErrNoData)
+	}
+	for i := range panels {
+		if err := check(&panels[i]); err != nil {
+			return fmt.Errorf("panel %d %q: %w", i+1, panels[i].Title, err)
+		}
+	}
+	l := newLayout(panels, o)
+	canvas := vgsvg.New(l.width, l.height)
+	l.draw(draw.New(canvas))
+	var raw bytes.Buffer
+	if _, err := canvas.WriteTo(&raw); err != nil {
+		return err
+	}
+	_, err := w.Write(finish(raw.Bytes(), l.width, l.height, o))
+	return err
+}
+
+// layout places panels and legends. All lengths are in points; y goes up.
+type layout struct {
+	tiles         []*tile
+	columns       int
+	width, height vg.Length
+	rows          []row
+	shared        *legend // one legend for all panels; nil: each has its own
+}
+
+type tile struct {
+	panel  *experiment.Panel
+	plot   *plot.Plot
+	legend *legend
+}
+
+type row struct {
+	panels vg.Length // height of the panels
+	legend vg.Length // height of the legends under them
+}
+
+const (
+	margin    = vg.Length(10) // around the drawing
+	gutter    = vg.Length(18) // between panels
+	legendGap = vg.Length(8)  // above a legend
+)
+
+func newLayout(panels []experiment.Panel, o Options) *layout {
+	l := &layout{columns: o.Columns}
+	if l.columns <= 0 {
+		switch n := len(panels); {
+		case n <= 3:
+			l.columns = n
+		case n == 4:
+			l.columns = 2
+		default:
+			l.columns = 3
+		}
+	}
+	l.columns = min(l.columns, len(panels))
+	width := map[int]vg.Length{1: 460, 2: 330}[l.columns]
+	height := vg.Length(250)
+	switch {
+	case o.PanelWidth > 0:
+		width = vg.Length(o.PanelWidth)
+	case width == 0:
+		width = 270
+	}
+	if o.PanelHeight > 0 {
+		height = vg.Length(o.PanelHeight)
+	}
+	for i := range panels {
+		l.tiles = append(l.tiles, &tile{panel: &panels[i], plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
+	}
+	l.width = 2*margin + vg.Length(l.columns)*(width+gutter) - gutter
+	l.shared = sharedLegend(l.tiles)
+	l.height = 2 * margin
+	for start := 0; start < len(l.tiles); start += l.columns {
+		r := row{panels: height}
+		if l.shared == nil {
+			for _, t := range l.tiles[start:min(start+l.columns, len(l.tiles))] {
+				r.legend = max(r.legend, t.legend.height(width))
+			}
+		}
+		if r.legend > 0 {
+			r.legend += legendGap
+		}
+		if start > 0 {
+			l.height += gutter
+		}
+		l.height += r.panels + r.legend
+		l.rows = append(l.rows, r)
+	}
+	if h := l.shared.height(l.width - 2*margin); h > 0 {
+		l.height += legendGap + h
+	}
+	return l
+}
+
+func (l *layout) draw(c draw.Canvas) {
+	top := c.Max.Y - margin
+	width := (l.width-2*margin+gutter)/vg.Length(l.columns) - gutter
+	for i, r := range l.rows {
+		tiles := l.tiles[i*l.columns : min((i+1)*l.columns, len(l.tiles))]
+		areas := make([]draw.Canvas, len(tiles))
+		// Titles and tick labels differ in height; the axes of a row are to
+		// stand on one line all the same.
+		var above, below vg.Length
+		for k := range tiles {
+			x := c.Min.X + margin + vg.Length(k)*(width+gutter)
+			areas[k] = draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+				Min: vg.Point{X: x, Y: top - r.panels}, Max: vg.Point{X: x + width, Y: top}}}
+			a, b := tiles[k].margins(areas[k])
+			above, below = max(above, a), max(below, b)
+		}
+		for k, t := range tiles {
+			a, b := t.margins(areas[k])
+			t.draw(draw.Crop(areas[k], 0, 0, below-b, a-above))
+			if l.shared == nil {
+				t.legend.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: areas[k].Min.X, Y: areas[k].Min.Y - r.legend},
+					Max: vg.Point{X: areas[k].Max.X, Y: areas[k].Min.Y - legendGap}}})
+			}
+		}
+		top -= r.panels + r.legend + gutter
+	}
+	top += gutter
+	l.shared.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: c.Min.X + margin, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X - margin, Y: top - legendGap}}})
+}
+
+// margins returns the height of the title and of the x axis.
+func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
+	data := t.plot.DataCanvas(t.crop(c))
+	return c.Max.Y - data.Max.Y, data.Min.Y - c.Min.Y
+}
+
+// crop leaves room for a heat map's colour scale.
+func (t *tile) crop(c draw.Canvas) draw.Canvas {
+	if t.panel.Heatmap != nil {
+		return draw.Crop(c, 0, -scaleWidth, 0, 0)
+	}
+	return c
+}
+
+func (t *tile) draw(c draw.Canvas) {
+	inner := t.crop(c)
+	t.plot.Draw(inner)
+	if t.panel.Heatmap != nil {
+		data := t.plot.DataCanvas(inner)
+		drawScale(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: inner.Max.X + 10, Y: data.Min.Y}, Max: vg.Point{X: c.Max.X, Y: data.Max.Y}}}, t.panel.Heatmap)
+	}
+}
