@@ -24,17 +24,20 @@ func style(size vg.Length, bold bool) text.Style {
 	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler}
 }
 
+func titleStyle() text.Style {
+	s := style(11.5, true)
+	s.XAlign, s.YAlign = draw.XCenter, draw.YTop
+	return s
+}
+
 // newPlot prepares a checked panel.
 func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil // the whole drawing has one
-	out.Title.Padding = 8
 	align := func(s text.Style, x draw.XAlignment, y draw.YAlignment) text.Style {
 		s.XAlign, s.YAlign = x, y
 		return s
 	}
-	out.Title.TextStyle = align(style(11.5, true), draw.XCenter, draw.YTop)
-	out.Title.Text = wrap(p.Title, out.Title.TextStyle, width)
 	out.X.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
 	out.X.Label.Text = wrap(p.XLabel, out.X.Label.TextStyle, width*0.85)
 	out.Y.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
@@ -218,10 +221,10 @@ func lineStyle(l experiment.Line) draw.LineStyle {
 }
 
 // glyphs tell sets of markers apart without colour as well.
-var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}}
+var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}}
 
 func marker(c *draw.Canvas, i int, at vg.Point) {
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: colorOf(i), Radius: 2.2, Shape: glyphs[i%len(glyphs)]}, at)
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: colorOf(i), Radius: 2.4, Shape: glyphs[i%len(glyphs)]}, at)
 }
 
 func fill(c draw.Canvas, col color.Color, outline []vg.Point) {

@@ -70,6 +70,7 @@ type layout struct {
 
 type tile struct {
 	panel  *experiment.Panel
+	title  string // broken into lines
 	plot   *plot.Plot
 	legend *legend
 }
@@ -110,7 +111,7 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 		height = vg.Length(o.PanelHeight)
 	}
 	for i := range panels {
-		l.tiles = append(l.tiles, &tile{panel: &panels[i], plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
+		l.tiles = append(l.tiles, &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9), plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
 	}
 	l.width = 2*margin + vg.Length(l.columns)*(width+gutter) - gutter
 	l.shared = sharedLegend(l.tiles)
@@ -169,25 +170,39 @@ func (l *layout) draw(c draw.Canvas) {
 		Min: vg.Point{X: c.Min.X + margin, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X - margin, Y: top - legendGap}}})
 }
 
-// margins returns the height of the title and of the x axis.
+// margins returns the height of what stands above and below the axes.
 func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
-	data := t.plot.DataCanvas(t.crop(c))
+	data := t.plot.DataCanvas(t.inner(c))
 	return c.Max.Y - data.Max.Y, data.Min.Y - c.Min.Y
 }
 
-// crop leaves room for a heat map's colour scale.
-func (t *tile) crop(c draw.Canvas) draw.Canvas {
+// inner is the area of the axes and their labels: without the title, and
+// without a heat map's colour scale.
+func (t *tile) inner(c draw.Canvas) draw.Canvas {
 	if t.panel.Heatmap != nil {
-		return draw.Crop(c, 0, -scaleWidth, 0, 0)
+		c = draw.Crop(c, 0, -scaleWidth, 0, 0)
 	}
-	return c
+	return draw.Crop(c, 0, 0, 0, -t.titleHeight())
+}
+
+const titleGap = vg.Length(7)
+
+func (t *tile) titleHeight() vg.Length {
+	if t.title == "" {
+		return 0
+	}
+	return titleStyle().Height(t.title) + titleGap
 }
 
 func (t *tile) draw(c draw.Canvas) {
-	inner := t.crop(c)
+	inner := t.inner(c)
 	t.plot.Draw(inner)
+	data := t.plot.DataCanvas(inner)
+	if t.title != "" {
+		// Over the axes, and at the same height in all panels of a row.
+		c.FillText(titleStyle(), vg.Point{X: data.Center().X, Y: data.Max.Y + t.titleHeight()}, t.title)
+	}
 	if t.panel.Heatmap != nil {
-		data := t.plot.DataCanvas(inner)
 		drawScale(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 			Min: vg.Point{X: inner.Max.X + 10, Y: data.Min.Y}, Max: vg.Point{X: c.Max.X, Y: data.Max.Y}}}, t.panel.Heatmap)
 	}

@@ -9,16 +9,66 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// linearTicks are gonum's, with labels as print writes numbers.
+// linearTicks stand at multiples of 1, 2 or 5 times a power of ten, about six
+// of them.
 type linearTicks struct{}
 
 func (linearTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		ticks[i].Label = strings.ReplaceAll(ticks[i].Label, "-", "−")
+	const about = 6
+	rough := high/about - low/about
+	exponent := int(math.Floor(math.Log10(rough)))
+	factor := 10
+	for _, f := range []int{1, 2, 5} {
+		if rough <= power(f, exponent)*1.0001 {
+			factor = f
+			break
+		}
 	}
-	return ticks
+	step := power(factor, exponent)
+	if factor == 10 {
+		exponent++
+	}
+	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
+	if !(step > 0) || !(last-first < 3*about) {
+		// So narrow a range around so large a number has no ticks between.
+		return []plot.Tick{{Value: low, Label: label(low, 0)}}
+	}
+	var out []plot.Tick
+	for i := first; i <= last; i++ {
+		v := i*step + 0 // + 0 turns −0 into 0
+		out = append(out, plot.Tick{Value: v, Label: label(v, exponent)})
+	}
+	return out
 }
+
+// power is factor·10^exponent, correctly rounded.
+func power(factor, exponent int) float64 {
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", factor, exponent), 64) // its error is a range error, with 0 or Inf
+	return v
+}
+
+// label writes a multiple of 10^exponent.
+func label(v float64, exponent int) string {
+	switch {
+	case v == 0 && exponent < -6:
+		return "0"
+	case v != 0 && (math.Abs(v) >= 1e5 || exponent < -6):
+		digits := int(math.Floor(math.Log10(math.Abs(v))+1e-9)) - exponent
+		return scientific(v, min(max(digits, 0), 16))
+	}
+	return minus(strconv.FormatFloat(v, 'f', max(-exponent, 0), 64))
+}
+
+// scientific writes 1.5e−7, with as many digits after the point as said; −1
+// for as many as it takes.
+func scientific(v float64, digits int) string {
+	mantissa, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits, 64), "e")
+	n, _ := strconv.Atoi(e) // as FormatFloat wrote it
+	return minus(fmt.Sprintf("%se%d", mantissa, n))
+}
+
+// minus puts the sign of print for the hyphen.
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
 // logTicks label decades; also 2 and 5 where there are few decades, and fall
 // back to even steps inside one decade.
@@ -59,7 +109,5 @@ func logLabel(v float64) string {
 	if v >= 1e-3 && v < 1e5 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
-	n, _ := strconv.Atoi(exponent)
-	return strings.ReplaceAll(fmt.Sprintf("%se%d", mantissa, n), "-", "−")
+	return scientific(v, -1)
 }
