@@ -6,37 +6,39 @@ import (
 	"strings"
 )
 
-// grid is a table laid out for print; the text, Markdown and LaTeX writers and
-// no others share it.
-type grid struct {
-	// groups are headings over several columns; nil where there are none.
-	groups  []group
-	columns []column
-	lines   [][]field
-	notes   []string // numbered from 1
+// Grid is a table laid out for readers, shared by every format that is read
+// and not parsed.
+type Grid struct {
+	Groups  []Group // headings over several columns; nil where there are none
+	Columns []Column
+	Lines   [][]Field
+	Notes   []string // numbered from 1
 }
 
-type group struct {
-	title string
-	span  int
+// Group is a heading over Span columns; its title may be empty.
+type Group struct {
+	Title string
+	Span  int
 }
 
-type column struct {
-	title string
-	right bool // aligned to the right
-	label bool // names the row; narrowed first, and blank where it repeats
+// Column is a column of a grid.
+type Column struct {
+	Title string
+	Right bool // aligned to the right
+	Label bool // names the line; narrowed first, and may be left blank where it repeats
 }
 
-type field struct {
-	text    string
-	verdict Verdict // for colour
-	notes   []int
+// Field is what stands in a column of a line.
+type Field struct {
+	Text    string
+	Verdict Verdict // of a verdict's own field, for colour
+	Notes   []int   // numbers of notes
 }
 
-// layout lays a table out. Wide puts the variants of a cell side by side,
+// Layout lays a table out. Wide puts the variants of a cell side by side,
 // otherwise they stand below one another.
-func layout(e *Evaluated, wide bool) *grid {
-	g := &grid{}
+func Layout(e *Evaluated, wide bool) *Grid {
+	g := &Grid{}
 	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e)}
 	wide = wide && len(e.Variants) > 0
 	b.heading(wide)
@@ -51,19 +53,19 @@ func layout(e *Evaluated, wide bool) *grid {
 			for _, v := range e.Variants {
 				i := slices.IndexFunc(cells, func(r Result) bool { return r.Variant == v.Name })
 				if i < 0 {
-					line = append(line, make([]field, b.perVariant())...)
+					line = append(line, make([]Field, b.perVariant())...)
 					continue
 				}
 				line = append(line, b.values(&cells[i])...)
 			}
-			g.lines = append(g.lines, line)
+			g.Lines = append(g.Lines, line)
 		} else {
 			for i := range cells {
 				line := b.label(&cells[i])
 				if len(e.Variants) > 0 {
-					line = append(line, field{text: cells[i].Variant})
+					line = append(line, Field{Text: cells[i].Variant})
 				}
-				g.lines = append(g.lines, append(line, b.values(&cells[i])...))
+				g.Lines = append(g.Lines, append(line, b.values(&cells[i])...))
 			}
 		}
 		start = end
@@ -74,7 +76,7 @@ func layout(e *Evaluated, wide bool) *grid {
 
 type gridBuilder struct {
 	e             *Evaluated
-	g             *grid
+	g             *Grid
 	units, counts bool
 }
 
@@ -84,24 +86,24 @@ func (b *gridBuilder) heading(wide bool) {
 	if b.e.Kind == KindClaims {
 		published = "claim"
 	}
-	g.columns = []column{{title: "row", label: true}, {title: "column", label: true}, {title: published, label: true}}
-	values := []column{{title: "ours", right: true}, {title: "diff", right: true}}
+	g.Columns = []Column{{Title: "row", Label: true}, {Title: "column", Label: true}, {Title: published, Label: true}}
+	values := []Column{{Title: "ours", Right: true}, {Title: "diff", Right: true}}
 	if b.counts {
-		values = append(values, column{title: "n", right: true})
+		values = append(values, Column{Title: "n", Right: true})
 	}
-	values = append(values, column{title: "verdict"})
+	values = append(values, Column{Title: "verdict"})
 	switch {
 	case wide:
-		g.groups = []group{{span: len(g.columns)}}
+		g.Groups = []Group{{Span: len(g.Columns)}}
 		for _, v := range b.e.Variants {
-			g.groups = append(g.groups, group{title: v.Name, span: len(values)})
-			g.columns = append(g.columns, values...)
+			g.Groups = append(g.Groups, Group{Title: v.Name, Span: len(values)})
+			g.Columns = append(g.Columns, values...)
 		}
 		return
 	case len(b.e.Variants) > 0:
-		g.columns = append(g.columns, column{title: "variant"})
+		g.Columns = append(g.Columns, Column{Title: "variant"})
 	}
-	g.columns = append(g.columns, values...)
+	g.Columns = append(g.Columns, values...)
 }
 
 func (b *gridBuilder) perVariant() int {
@@ -111,24 +113,24 @@ func (b *gridBuilder) perVariant() int {
 	return 3
 }
 
-func (b *gridBuilder) label(r *Result) []field {
+func (b *gridBuilder) label(r *Result) []Field {
 	published := r.publishedText()
 	if b.units && r.Unit != "" && published != "" && !strings.HasSuffix(published, r.Unit) {
 		published += " " + r.Unit
 	}
-	return []field{{text: r.Row}, {text: r.Column}, {text: published}}
+	return []Field{{Text: r.Row}, {Text: r.Column}, {Text: published}}
 }
 
-func (b *gridBuilder) values(r *Result) []field {
-	out := []field{{text: r.oursText()}, {text: r.differenceText()}}
+func (b *gridBuilder) values(r *Result) []Field {
+	out := []Field{{Text: r.oursText()}, {Text: r.differenceText()}}
 	if b.counts {
 		n := ""
 		if r.Ours != nil {
 			n = fmt.Sprint(r.Ours.Trials)
 		}
-		out = append(out, field{text: n})
+		out = append(out, Field{Text: n})
 	}
-	return append(out, field{text: string(r.Verdict), verdict: r.Verdict, notes: b.mark(r)})
+	return append(out, Field{Text: string(r.Verdict), Verdict: r.Verdict, Notes: b.mark(r)})
 }
 
 // mark registers a result's notes and returns their numbers.
@@ -147,10 +149,10 @@ func (b *gridBuilder) mark(r *Result) []int {
 	}
 	var numbers []int
 	for _, t := range texts {
-		i := slices.Index(b.g.notes, t)
+		i := slices.Index(b.g.Notes, t)
 		if i < 0 {
-			b.g.notes = append(b.g.notes, t)
-			i = len(b.g.notes) - 1
+			b.g.Notes = append(b.g.Notes, t)
+			i = len(b.g.Notes) - 1
 		}
 		numbers = append(numbers, i+1)
 	}
@@ -159,25 +161,25 @@ func (b *gridBuilder) mark(r *Result) []int {
 }
 
 // dropEmpty removes columns in which nothing stands.
-func (g *grid) dropEmpty() {
-	for c := len(g.columns) - 1; c >= 0; c-- {
-		if slices.ContainsFunc(g.lines, func(l []field) bool { return l[c].text != "" }) {
+func (g *Grid) dropEmpty() {
+	for c := len(g.Columns) - 1; c >= 0; c-- {
+		if slices.ContainsFunc(g.Lines, func(l []Field) bool { return l[c].Text != "" }) {
 			continue
 		}
-		g.columns = slices.Delete(g.columns, c, c+1)
-		for i := range g.lines {
-			g.lines[i] = slices.Delete(g.lines[i], c, c+1)
+		g.Columns = slices.Delete(g.Columns, c, c+1)
+		for i := range g.Lines {
+			g.Lines[i] = slices.Delete(g.Lines[i], c, c+1)
 		}
 		at := c
-		for i := range g.groups {
-			if at < g.groups[i].span {
-				g.groups[i].span--
+		for i := range g.Groups {
+			if at < g.Groups[i].Span {
+				g.Groups[i].Span--
 				break
 			}
-			at -= g.groups[i].span
+			at -= g.Groups[i].Span
 		}
 	}
-	g.groups = slices.DeleteFunc(g.groups, func(g group) bool { return g.span == 0 })
+	g.Groups = slices.DeleteFunc(g.Groups, func(g Group) bool { return g.Span == 0 })
 }
 
 func marks(numbers []int) string {
@@ -209,9 +211,9 @@ func differentCounts(e *Evaluated) bool {
 	return false
 }
 
-// heading is the title with the unit that all cells share, unless the title
+// Heading is the title with the unit that all cells share, unless the title
 // names it.
-func (e *Evaluated) heading() string {
+func (e *Evaluated) Heading() string {
 	if len(e.Cells) == 0 || e.Cells[0].Unit == "" || differentUnits(e) {
 		return e.Title
 	}

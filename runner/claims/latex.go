@@ -12,46 +12,46 @@ import (
 // LaTeX writes the table for \input into a document that loads array and booktabs. The
 // text is plain ASCII, so that every engine and input encoding reads it.
 func LaTeX(w io.Writer, e *Evaluated) error {
-	g := layout(e, true)
-	if len(g.columns) > 9 { // too wide for a page of text
-		g = layout(e, false)
+	g := Layout(e, true)
+	if len(g.Columns) > 9 { // too wide for a page of text
+		g = Layout(e, false)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s, written by `run table`; needs \\usepackage{array,booktabs}\n", asciiComment(e.Table))
 	b.WriteString("\\begin{table}\n  \\centering\\small\\setlength{\\tabcolsep}{4pt}\n")
-	fmt.Fprintf(&b, "  \\caption{%s}\n  \\label{tab:%s}\n", escapeLaTeX(e.heading()), labelName(e.Table))
+	fmt.Fprintf(&b, "  \\caption{%s}\n  \\label{tab:%s}\n", escapeLaTeX(e.Heading()), labelName(e.Table))
 	fmt.Fprintf(&b, "  \\begin{tabular}{@{}%s@{}}\n    \\toprule\n", g.latexColumns())
-	if len(g.groups) > 0 {
+	if len(g.Groups) > 0 {
 		var cells, rules []string
 		at := 1
-		for _, gr := range g.groups {
-			if gr.title == "" {
-				cells = append(cells, strings.TrimSuffix(strings.Repeat(" & ", gr.span), " & "))
+		for _, gr := range g.Groups {
+			if gr.Title == "" {
+				cells = append(cells, strings.TrimSuffix(strings.Repeat(" & ", gr.Span), " & "))
 			} else {
-				cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", gr.span, escapeLaTeX(gr.title)))
-				rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", at, at+gr.span-1))
+				cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", gr.Span, escapeLaTeX(gr.Title)))
+				rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", at, at+gr.Span-1))
 			}
-			at += gr.span
+			at += gr.Span
 		}
 		fmt.Fprintf(&b, "    %s \\\\\n    %s\n", strings.Join(cells, " & "), strings.Join(rules, " "))
 	}
 	var head []string
-	for _, c := range g.columns {
-		head = append(head, c.title)
+	for _, c := range g.Columns {
+		head = append(head, c.Title)
 	}
 	fmt.Fprintf(&b, "    %s \\\\\n    \\midrule\n", strings.Join(head, " & "))
-	for i, l := range g.lines {
-		repeated := g.repeated(i)
+	for i, l := range g.Lines {
+		repeated := g.Repeated(i)
 		fields := make([]string, len(l))
 		for c, f := range l {
 			if repeated[c] {
 				continue
 			}
-			fields[c] = escapeLaTeX(f.text)
-			if f.verdict != "" && f.verdict != Match && f.verdict != Unpublished {
+			fields[c] = escapeLaTeX(f.Text)
+			if f.Verdict != "" && f.Verdict != Match && f.Verdict != Unpublished {
 				fields[c] = "\\textbf{" + fields[c] + "}"
 			}
-			if m := strings.Trim(marks(f.notes), " []"); m != "" {
+			if m := strings.Trim(marks(f.Notes), " []"); m != "" {
 				fields[c] += "\\textsuperscript{" + m + "}"
 			}
 		}
@@ -63,7 +63,7 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 	}
 	b.WriteString("    \\bottomrule\n  \\end{tabular}\n\n  \\begin{minipage}{\\linewidth}\\footnotesize\\medskip\n")
 	fmt.Fprintf(&b, "    %s.\n", escapeLaTeX(e.SummaryText()))
-	for i, n := range g.notes {
+	for i, n := range g.Notes {
 		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, escapeLaTeX(n))
 	}
 	for _, f := range e.Footnotes {
@@ -76,13 +76,13 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 
 // latexColumns lets a column whose texts are too long for the page break its
 // lines, at its share of the page.
-func (g *grid) latexColumns() string {
+func (g *Grid) latexColumns() string {
 	const page = 74 // characters of \small type across a page of text, with some room
 	natural, narrowed := g.widths(math.MaxInt), g.widths(page)
 	var b strings.Builder
-	for c, col := range g.columns {
+	for c, col := range g.Columns {
 		switch {
-		case col.right:
+		case col.Right:
 			b.WriteString("r")
 		case narrowed[c] < natural[c]:
 			fmt.Fprintf(&b, ">{\\raggedright\\arraybackslash}p{%.2f\\linewidth}", float64(narrowed[c])/page)

@@ -10,13 +10,13 @@ import (
 // Markdown writes the table as a pipe table. Markdown has no heading over
 // several columns, so variants stand below one another.
 func Markdown(w io.Writer, e *Evaluated) error {
-	g := layout(e, false)
+	g := Layout(e, false)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", escapeMarkdown(e.heading()), e.Table, e.SummaryText())
+	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", escapeMarkdown(e.Heading()), e.Table, e.SummaryText())
 	var head, rule []string
-	for _, c := range g.columns {
-		head = append(head, c.title)
-		if c.right {
+	for _, c := range g.Columns {
+		head = append(head, c.Title)
+		if c.Right {
 			rule = append(rule, "---:")
 		} else {
 			rule = append(rule, "---")
@@ -25,20 +25,20 @@ func Markdown(w io.Writer, e *Evaluated) error {
 	line := func(fields []string) { b.WriteString("| " + strings.Join(fields, " | ") + " |\n") }
 	line(head)
 	line(rule)
-	for _, l := range g.lines {
+	for _, l := range g.Lines {
 		fields := make([]string, len(l))
 		for c, f := range l {
-			fields[c] = escapeMarkdown(f.text)
-			if f.verdict != "" && f.verdict != Match && f.verdict != Unpublished {
+			fields[c] = escapeMarkdown(f.Text)
+			if f.Verdict != "" && f.Verdict != Match && f.Verdict != Unpublished {
 				fields[c] = "**" + fields[c] + "**"
 			}
-			fields[c] += escapeMarkdown(marks(f.notes))
+			fields[c] += escapeMarkdown(marks(f.Notes))
 		}
 		line(fields)
 	}
-	if len(g.notes) > 0 {
+	if len(g.Notes) > 0 {
 		b.WriteString("\n")
-		for i, n := range g.notes {
+		for i, n := range g.Notes {
 			fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, escapeMarkdown(n))
 		}
 	}

@@ -19,17 +19,17 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	g := layout(e, true)
+	g := Layout(e, true)
 	if g.measure(o.Width) > o.Width {
-		if long := layout(e, false); len(e.Variants) > 0 {
+		if long := Layout(e, false); len(e.Variants) > 0 {
 			g = long
 		}
 	}
 	var b bytes.Buffer
-	b.WriteString(style(e.heading(), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
+	b.WriteString(style(e.Heading(), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
 	g.write(&b, o)
 	b.WriteString("\n" + e.SummaryText() + "\n")
-	for i, n := range g.notes {
+	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
 		b.WriteString(hang(label, n, o.Width))
 	}
@@ -43,7 +43,7 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 const gap = 2
 
 // measure returns the width that the grid takes on a terminal of some width.
-func (g *grid) measure(width int) int {
+func (g *Grid) measure(width int) int {
 	total := -gap
 	for _, w := range g.widths(width) {
 		total += w + gap
@@ -54,15 +54,15 @@ func (g *grid) measure(width int) int {
 // widths returns the width of each column. Where the grid is wider than the
 // terminal, the widest label is narrowed first, down to a comfortable width,
 // then any column down to its longest word.
-func (g *grid) widths(width int) []int {
+func (g *Grid) widths(width int) []int {
 	const comfortable = 16
-	w, narrowest := make([]int, len(g.columns)), make([]int, len(g.columns))
+	w, narrowest := make([]int, len(g.Columns)), make([]int, len(g.Columns))
 	total := -gap
-	for c, col := range g.columns {
-		w[c] = utf8.RuneCountInString(col.title)
+	for c, col := range g.Columns {
+		w[c] = utf8.RuneCountInString(col.Title)
 		narrowest[c] = w[c]
-		for _, l := range g.lines {
-			text := l[c].text + marks(l[c].notes)
+		for _, l := range g.Lines {
+			text := l[c].Text + marks(l[c].Notes)
 			w[c] = max(w[c], utf8.RuneCountInString(text))
 			for word := range strings.FieldsSeq(text) {
 				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word))
@@ -71,21 +71,21 @@ func (g *grid) widths(width int) []int {
 		total += w[c] + gap
 	}
 	at := 0
-	for _, gr := range g.groups {
+	for _, gr := range g.Groups {
 		inner := -gap
-		for c := at; c < at+gr.span; c++ {
+		for c := at; c < at+gr.Span; c++ {
 			inner += w[c] + gap
 		}
-		if lack := utf8.RuneCountInString(gr.title) - inner; lack > 0 {
-			w[at+gr.span-1] += lack
+		if lack := utf8.RuneCountInString(gr.Title) - inner; lack > 0 {
+			w[at+gr.Span-1] += lack
 			total += lack
 		}
-		at += gr.span
+		at += gr.Span
 	}
 	narrow := func(may func(c int) bool) {
 		for total > width {
 			widest := -1
-			for c := range g.columns {
+			for c := range g.Columns {
 				if w[c] > narrowest[c] && may(c) && (widest < 0 || w[c] > w[widest]) {
 					widest = c
 				}
@@ -97,45 +97,45 @@ func (g *grid) widths(width int) []int {
 			total--
 		}
 	}
-	narrow(func(c int) bool { return g.columns[c].label && w[c] > comfortable })
+	narrow(func(c int) bool { return g.Columns[c].Label && w[c] > comfortable })
 	narrow(func(int) bool { return true })
 	return w
 }
 
-func (g *grid) write(b *bytes.Buffer, o TextOptions) {
+func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 	widths := g.widths(o.Width)
-	if len(g.groups) > 0 {
+	if len(g.Groups) > 0 {
 		var line strings.Builder
 		at := 0
-		for _, gr := range g.groups {
+		for _, gr := range g.Groups {
 			inner := -gap
-			for c := at; c < at+gr.span; c++ {
+			for c := at; c < at+gr.Span; c++ {
 				inner += widths[c] + gap
 			}
-			at += gr.span
-			line.WriteString(pad(gr.title, inner, false) + strings.Repeat(" ", gap))
+			at += gr.Span
+			line.WriteString(pad(gr.Title, inner, false) + strings.Repeat(" ", gap))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	var head, rule []string
-	for c, col := range g.columns {
-		head = append(head, pad(col.title, widths[c], col.right))
+	for c, col := range g.Columns {
+		head = append(head, pad(col.Title, widths[c], col.Right))
 		rule = append(rule, strings.Repeat("─", widths[c]))
 	}
 	sep := strings.Repeat(" ", gap)
 	b.WriteString(strings.TrimRight(strings.Join(head, sep), " ") + "\n")
 	b.WriteString(style(strings.Join(rule, sep), "2", o.Color) + "\n")
-	for i, l := range g.lines {
-		g.writeLine(b, l, g.repeated(i), widths, o)
+	for i, l := range g.Lines {
+		g.writeLine(b, l, g.Repeated(i), widths, o)
 	}
 }
 
-// repeated says which leading labels of line i repeat the line above and are
+// Repeated says which leading labels of line i repeat the line above and are
 // left blank, so that rows read as groups.
-func (g *grid) repeated(i int) []bool {
-	out := make([]bool, len(g.columns))
-	for c, col := range g.columns {
-		if i == 0 || !col.label || g.lines[i][c].text != g.lines[i-1][c].text {
+func (g *Grid) Repeated(i int) []bool {
+	out := make([]bool, len(g.Columns))
+	for c, col := range g.Columns {
+		if i == 0 || !col.Label || g.Lines[i][c].Text != g.Lines[i-1][c].Text {
 			break
 		}
 		out[c] = true
@@ -143,12 +143,12 @@ func (g *grid) repeated(i int) []bool {
 	return out
 }
 
-func (g *grid) writeLine(b *bytes.Buffer, l []field, repeated []bool, widths []int, o TextOptions) {
+func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []int, o TextOptions) {
 	wrapped := make([][]string, len(l))
 	height := 1
 	for c, f := range l {
 		if !repeated[c] {
-			wrapped[c] = wrapText(f.text+marks(f.notes), widths[c])
+			wrapped[c] = wrapText(f.Text+marks(f.Notes), widths[c])
 		}
 		height = max(height, len(wrapped[c]))
 	}
@@ -160,14 +160,14 @@ func (g *grid) writeLine(b *bytes.Buffer, l []field, repeated []bool, widths []i
 			if k < len(wrapped[c]) {
 				s = wrapped[c][k]
 			}
-			padded := pad(s, widths[c], g.columns[c].right)
+			padded := pad(s, widths[c], g.Columns[c].Right)
 			trimmed := strings.TrimRight(padded, " ")
 			if trimmed == "" {
 				blank += len(padded) + gap
 				continue
 			}
 			line.WriteString(strings.Repeat(" ", blank))
-			if v := l[c].verdict; v != "" {
+			if v := l[c].Verdict; v != "" {
 				trimmed = style(trimmed, colors[v], o.Color)
 			}
 			line.WriteString(trimmed)
