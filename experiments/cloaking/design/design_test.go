@@ -26,7 +26,7 @@ func formulaMatrix(p, n int) *mat.Dense {
 
 func solve(t *testing.T, c *mat.Dense, rank int) (*Range, *Design) {
 	t.Helper()
-	r, err := Whiten(c, rank == 0, rank)
+	r, err := Whiten(c, rank, Tolerance64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,21 +184,20 @@ func TestRefusals(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		c    *mat.Dense
-		full bool
 		rank int
 		want string
 	}{
-		{"not finite", bad, true, 0, "(1, 2) is NaN"},
-		{"zero", mat.NewDense(2, 3, nil), true, 0, "is zero"},
-		{"empty", new(mat.Dense), true, 0, "empty"},
-		{"rank too large", c, false, 4, "numerical rank 3"},
-		{"rank zero", c, false, 0, "use 1 to 3"},
+		{"not finite", bad, 0, "(1, 2) is NaN"},
+		{"zero", mat.NewDense(2, 3, nil), 0, "is zero"},
+		{"empty", new(mat.Dense), 0, "empty"},
+		{"rank too large", c, 4, "numerical rank 3"},
+		{"rank negative", c, -1, "use 1 to 3"},
 	} {
-		if _, err := Whiten(x.c, x.full, x.rank); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := Whiten(x.c, x.rank, Tolerance64); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v; want %q", x.name, err, x.want)
 		}
 	}
-	r, err := Whiten(c, true, 0)
+	r, err := Whiten(c, FullRank, Tolerance64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +214,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestSolveStops(t *testing.T) {
-	r, err := Whiten(formulaMatrix(3, 9), true, 0)
+	r, err := Whiten(formulaMatrix(3, 9), FullRank, Tolerance64)
 	if err != nil {
 		t.Fatal(err)
 	}

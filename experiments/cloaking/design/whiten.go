@@ -9,10 +9,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// RankTolerance is the relative size of the singular values that a full rank
-// keeps. Rounding leaves about 1e-16·‖C‖ in every entry, so a direction at the
-// tolerance is still known to six digits.
-const RankTolerance = 1e-10
+// Relative sizes below which singular values count as rounding: about 1e6 times
+// the rounding of a matrix computed in that precision (so that a kept direction
+// is known to six digits in float64; to two in float32).
+const (
+	Tolerance64 = 1e-10
+	Tolerance32 = 1e-5
+)
+
+// FullRank stands for the numerical rank in [Whiten].
+const FullRank = 0
 
 // Range is a cloaking matrix in the whitened coordinates of its range.
 type Range struct {
@@ -28,14 +34,13 @@ type Range struct {
 	distinct []int // the first of every set of equal columns of C
 }
 
-// Whiten decomposes c (P×N). The rank is the number of singular values above
-// [RankTolerance] times the largest where full is true, and the given one
-// otherwise, which must not exceed that number. The choice uses c alone, which
-// depends on public inputs.
+// Whiten decomposes c (P×N) at the given rank, or at [FullRank], the number of
+// singular values above tolerance times the largest, which no given rank may
+// exceed. The choice uses c alone, which depends on public inputs.
 //
 // It returns an error for an empty matrix, one that is zero or not finite, and
 // for a rank that the matrix does not have.
-func Whiten(c *mat.Dense, full bool, rank int) (*Range, error) {
+func Whiten(c *mat.Dense, rank int, tolerance float64) (*Range, error) {
 	p, n := c.Dims()
 	if p == 0 || n == 0 {
 		return nil, fmt.Errorf("the cloaking matrix is empty (%d×%d)", p, n)
@@ -55,11 +60,11 @@ func Whiten(c *mat.Dense, full bool, rank int) (*Range, error) {
 		return nil, fmt.Errorf("the cloaking matrix is zero: no prediction depends on the data, and nothing needs protection")
 	}
 	numerical := 0
-	for numerical < len(values) && values[numerical] > RankTolerance*values[0] {
+	for numerical < len(values) && values[numerical] > tolerance*values[0] {
 		numerical++
 	}
 	switch {
-	case full:
+	case rank == FullRank:
 		rank = numerical
 	case rank < 1 || rank > numerical:
 		return nil, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full", rank, p, n, numerical)
@@ -97,6 +102,14 @@ func leftSingular(c *mat.Dense) (u *mat.Dense, values []float64, err error) {
 	svd.UTo(u)
 	return u, svd.Values(nil), nil
 }
+
+// Distinct returns the index of the first of every set of equal columns of C.
+// Equal columns share one weight, which this one carries. The caller must not
+// change it.
+func (r *Range) Distinct() []int { return r.distinct }
+
+// DistinctColumns returns the columns of B that [Range.Distinct] names.
+func (r *Range) DistinctColumns() *mat.Dense { return selectColumns(r.B, r.distinct) }
 
 // Project returns U·Uᵀ·f, the part of the predictions f = Cy (length P) that is
 // released.

@@ -1,0 +1,21 @@
+package cloaking
+
+import (
+	_ "embed"
+
+	"privkern/runner/experiment"
+)
+
+//go:embed ledger.yaml
+var ledger []byte
+
+// Paper returns what this package reproduces.
+func Paper() experiment.Paper {
+	return experiment.Paper{
+		Name:        "cloaking",
+		Title:       "Differentially private regression and classification with sparse Gaussian processes",
+		Citation:    "M. T. Smith, M. A. Álvarez, N. D. Lawrence, 2019, https://eprints.whiterose.ac.uk/id/eprint/155233/",
+		Experiments: []*experiment.Experiment{designs(), regression()},
+		Ledger:      ledger,
+	}
+}

@@ -1,0 +1,48 @@
+package cloaking
+
+import (
+	"fmt"
+	"math"
+
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
+)
+
+// noiseFactor is the ratio σ/Δ of the trial's calibration. It is 0 for
+// epsilon = inf.
+func noiseFactor(p experiment.Params) (float64, error) {
+	if math.IsInf(p.Float("epsilon"), 1) {
+		return 0, nil
+	}
+	return mechanism.Calibration(p.Text("calibration")).Factor(p.Float("epsilon"), p.Float("delta"))
+}
+
+// privacyOf tells what a release of one set of predictions protects; nil
+// without noise.
+func privacyOf(p experiment.Params, extra ...string) *experiment.Privacy {
+	epsilon := p.Float("epsilon")
+	if math.IsInf(epsilon, 1) {
+		return nil
+	}
+	notes := []string{
+		"protects the heights (training outputs) only: ages, weights and who is in the data are taken as public",
+		"delta is not the probability that epsilon-privacy fails, although the paper says so",
+		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
+	}
+	if p.Text("normalisation") == normalisationPublished {
+		notes = append(notes, "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it")
+	}
+	calibration := "calibrated as in Hall, Rinaldo and Wasserman (2013), proved for epsilon <= 1"
+	if p.Text("calibration") == string(mechanism.Analytic) {
+		calibration = "calibrated by the analytic Gaussian mechanism (Balle and Wang 2018)"
+	}
+	if p.Text("solver") == solverGradient {
+		notes = append(notes, "the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended")
+	}
+	return &experiment.Privacy{
+		Guarantee: fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(epsilon), experiment.FormatNumber(p.Float("delta"))),
+		Unit:      fmt.Sprintf("one training output changed by at most %s cm", experiment.FormatNumber(p.Float("sensitivity_cm"))),
+		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibration,
+		Notes:     append(notes, extra...),
+	}
+}
