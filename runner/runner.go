@@ -133,6 +133,13 @@ func (c *Catalogue) Results(dir string, tables ...string) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(p.Tables)+len(tables) > 0 {
+		for _, t := range p.Trials {
+			if err := records.Expect(t.Experiment, t.Params, t.Seed); err != nil {
+				return nil, err
+			}
+		}
+	}
 	seen := map[string]bool{}
 	for _, name := range append(append([]string(nil), p.Tables...), tables...) {
 		if seen[name] {

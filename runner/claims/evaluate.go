@@ -88,11 +88,16 @@ func Evaluate(t *Table, reg *experiment.Registry, records *Records) (*Evaluated,
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluated{Paper: t.ledger.Paper, Table: t.Name, Title: t.Title, Kind: t.Kind, Figure: t.Figure, Variants: t.Variants}
+	e := &Evaluated{Paper: t.ledger.Paper, Table: t.Name, Title: t.Title, Kind: t.Kind, Figure: t.Figure}
 	if t.Settings != nil {
 		e.SettingsNote = t.Settings.Note
 	}
+	unplanned := records.unplanned(t, claims)
+	e.Variants = slices.DeleteFunc(slices.Clone(t.Variants), func(v Variant) bool { return slices.Contains(unplanned, v.Name) })
 	for i := range claims {
+		if slices.Contains(unplanned, claims[i].variant) {
+			continue
+		}
 		r, privacy := t.evaluate(&claims[i], records)
 		r.cell = slices.Index(t.Cells, claims[i].cell)
 		e.Cells = append(e.Cells, r)
@@ -159,7 +164,7 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 	}
 	for _, s := range []*sample{left, right} {
 		if s != nil && s.missing != "" {
-			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.side.seeds), s.missing))
+			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.seeds), s.missing))
 		}
 	}
 	t.judge(&r, cl, right)
@@ -207,6 +212,7 @@ func (t *Table) judge(r *Result, cl *claim, right *sample) {
 // sample is what the records hold of one side.
 type sample struct {
 	side     *side
+	seeds    []int64
 	values   []float64
 	keys     []string
 	warnings []string
@@ -215,14 +221,14 @@ type sample struct {
 }
 
 func (r *Records) sample(s *side) *sample {
-	out := &sample{side: s}
+	out := &sample{side: s, seeds: r.seeds(s)}
 	var reasons []string
 	seedsOf := map[string][]string{}
 	miss := func(seed int64, reason string) {
 		reasons = appendNew(reasons, reason)
 		seedsOf[reason] = append(seedsOf[reason], fmt.Sprint(seed))
 	}
-	for _, seed := range s.seeds {
+	for _, seed := range out.seeds {
 		o, warning := r.find(s, seed)
 		switch {
 		case o == nil:
@@ -248,7 +254,7 @@ func (r *Records) sample(s *side) *sample {
 		}
 	}
 	for i, reason := range reasons {
-		if len(s.seeds) > 1 && len(seedsOf[reason]) < len(s.seeds) {
+		if len(out.seeds) > 1 && len(seedsOf[reason]) < len(out.seeds) {
 			reasons[i] = fmt.Sprintf("seed %s %s", strings.Join(seedsOf[reason], ", "), reason)
 		}
 	}
@@ -260,7 +266,7 @@ func (r *Records) sample(s *side) *sample {
 // seeds. A single trial says nothing about its scatter: 0.
 func (s *sample) estimate() *Estimate {
 	n := float64(len(s.values))
-	e := &Estimate{Trials: len(s.values), Wanted: len(s.side.seeds)}
+	e := &Estimate{Trials: len(s.values), Wanted: len(s.seeds)}
 	for _, v := range s.values {
 		e.Mean += v / n
 	}
@@ -318,7 +324,16 @@ func footnotes(t *Table, e *Evaluated) []string {
 	} else if e.SettingsNote != "" {
 		out = append(out, "Settings: "+e.SettingsNote)
 	}
-	for _, v := range t.Variants {
+	if left := len(t.Variants) - len(e.Variants); left > 0 {
+		var names []string
+		for _, v := range t.Variants {
+			if !slices.ContainsFunc(e.Variants, func(w Variant) bool { return w.Name == v.Name }) {
+				names = append(names, v.Name)
+			}
+		}
+		out = append(out, "Not part of this sweep: "+strings.Join(names, ", ")+".")
+	}
+	for _, v := range e.Variants {
 		if v.Note != "" {
 			out = append(out, fmt.Sprintf("%s: %s.", v.Name, strings.TrimSuffix(v.Note, ".")))
 		}

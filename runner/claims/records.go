@@ -15,6 +15,7 @@ import (
 // large store fits into memory.
 type Records struct {
 	byIdentity map[string][]*outcome
+	planned    map[string][]int64 // setting to the seeds that were planned
 }
 
 // outcome is what an evaluation needs of a record.
@@ -49,6 +50,50 @@ func Index(records iter.Seq[*record.Record]) (*Records, error) {
 		slices.SortStableFunc(list, preference)
 	}
 	return out, nil
+}
+
+// Expect says that a trial was planned. Where a setting was planned with other
+// seeds than the ledger's, a cell is made of those, and variants of which
+// nothing was planned are left out. Without any call the ledger's trials are
+// expected.
+func (r *Records) Expect(experimentName string, params experiment.Params, seed int64) error {
+	canonical, err := canonicalJSON(params)
+	if err != nil {
+		return fmt.Errorf("the parameters of a trial of %s: %w", experimentName, err)
+	}
+	if r.planned == nil {
+		r.planned = map[string][]int64{}
+	}
+	id := setting(experimentName, canonical)
+	if !slices.Contains(r.planned[id], seed) {
+		r.planned[id] = append(r.planned[id], seed)
+	}
+	return nil
+}
+
+// seeds returns the seeds that a side is made of.
+func (r *Records) seeds(s *side) []int64 {
+	if seeds := r.planned[setting(s.experiment.Name, s.canonical)]; len(seeds) > 0 {
+		return seeds
+	}
+	return s.seeds
+}
+
+// unplanned returns the variants of which nothing was planned, where something
+// was planned of others.
+func (r *Records) unplanned(t *Table, all []claim) []string {
+	var out []string
+	for _, v := range t.Variants {
+		if !slices.ContainsFunc(all, func(c claim) bool {
+			return c.variant == v.Name && r.planned[setting(c.left.experiment.Name, c.left.canonical)] != nil
+		}) {
+			out = append(out, v.Name)
+		}
+	}
+	if len(out) == len(t.Variants) {
+		return nil
+	}
+	return out
 }
 
 // canonicalJSON writes parameters, resolved or read from a record, so that

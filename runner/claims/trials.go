@@ -71,8 +71,10 @@ func (s *side) identity(seed int64) string {
 // identity names a setting independently of backend, data digests and result
 // version, which are part of a trial's key but not of a claim.
 func identity(name, canonical string, seed int64) string {
-	return fmt.Sprintf("%s\x00%s\x00%d", name, canonical, seed)
+	return fmt.Sprintf("%s\x00%d", setting(name, canonical), seed)
 }
+
+func setting(name, canonical string) string { return name + "\x00" + canonical }
 
 // layer is a set of parameters and where the ledger gives them.
 type layer struct {

@@ -1,0 +1,70 @@
+package claims_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/claims"
+	"privkern/runner/experiment"
+)
+
+// A sweep may run a table's settings with other seeds, or some of its variants
+// only: then that is what the table is made of.
+func TestPlannedTrials(t *testing.T) {
+	const text = `paper: demo
+tables:
+  - name: demo/t
+    kind: table
+    title: T
+    experiment: demo/traces
+    metric: trace_weak
+    seeds: 0..1
+    variants:
+      - {name: first}
+      - {name: second, params: {xi: 0.25}}
+    cells: [{row: r, published: "13"}]
+`
+	l, err := claims.Read("t.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := demoRegistry()
+	e, err := reg.Lookup("demo/traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := func(given map[string]any) experiment.Params {
+		p, err := e.Resolve(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	index, err := claims.Index(slices.Values(traces(t, 12, 13, 14)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluated := func() *claims.Evaluated {
+		out, err := claims.Evaluate(l.Tables[0], reg, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got := evaluated(); len(got.Cells) != 2 || got.Cells[0].Ours.Trials != 2 || got.Cells[1].Verdict != claims.NotRun {
+		t.Errorf("the ledger's own trials: %+v", got.Cells)
+	}
+	for _, seed := range []int64{0, 1, 2, 3} {
+		if err := index.Expect("demo/traces", params(nil), seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := evaluated()
+	if len(got.Cells) != 1 || got.Cells[0].Ours.Trials != 3 || got.Cells[0].Ours.Wanted != 4 {
+		t.Errorf("planned with four seeds, of which three have run: %+v", got.Cells)
+	}
+	if len(got.Variants) != 1 || !strings.Contains(strings.Join(got.Footnotes, "\n"), "Not part of this sweep: second.") {
+		t.Errorf("variants %v, footnotes %q", got.Variants, got.Footnotes)
+	}
+}

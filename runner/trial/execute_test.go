@@ -1,0 +1,133 @@
+package trial_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/trial"
+)
+
+// demo runs f as an experiment that documents the metrics y and y_*.
+func demo(f func(context.Context, *experiment.Trial) (*experiment.Result, error)) *experiment.Experiment {
+	return &experiment.Experiment{Name: "demo/a", Version: 1, Run: f, Metrics: []experiment.Metric{{Name: "y"}, {Name: "y_*"}}}
+}
+
+func metrics(m map[string]float64) func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+	return func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Metrics: m}, nil
+	}
+}
+
+func execute(t *testing.T, job trial.Job, f func(context.Context, *experiment.Trial) (*experiment.Result, error)) *record.Record {
+	t.Helper()
+	job.Experiment = "demo/a"
+	r, err := trial.Execute(context.Background(), demo(f), job, record.Provenance{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestOutcomes(t *testing.T) {
+	series := func(s experiment.Series) func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			return &experiment.Result{Series: map[string]experiment.Series{"s": s}}, nil
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		run    func(context.Context, *experiment.Trial) (*experiment.Result, error)
+		status record.Status
+		err    string
+	}{
+		{"a result", metrics(map[string]float64{"y": 1, "y_other": 2}), record.OK, ""},
+		{"NaN is a failure", metrics(map[string]float64{"y": math.NaN()}), record.Failed, "the metric y is NaN"},
+		{"an infinity is a failure", metrics(map[string]float64{"y": math.Inf(1)}), record.Failed, "the metric y is +Inf"},
+		{"an undocumented metric", metrics(map[string]float64{"z": 1}), record.Failed, `the metric "z" is not documented`},
+		{"a gap in a series is no failure", series(experiment.Series{"x": {1, 2}, "y": {math.NaN(), 1}}), record.OK, ""},
+		{"an infinity in a series", series(experiment.Series{"y": {math.Inf(-1)}}), record.Failed, "column y, is -Inf at position 0"},
+		{"columns of different lengths", series(experiment.Series{"x": {1}, "y": {1, 2}}), record.Failed, "different lengths"},
+		{"an error", func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			return nil, errors.New("singular")
+		}, record.Failed, "singular"},
+		{"nothing", func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil }, record.Failed, "no result"},
+		{"a panic", func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			var list []int
+			return nil, errors.New(string(rune(list[3])))
+		}, record.Failed, "a defect in demo/a: panic: runtime error: index out of range"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := execute(t, trial.Job{}, c.run)
+			if r.Status != c.status {
+				t.Fatalf("status %s", r.Status)
+			}
+			if (r.Error == nil) != (c.err == "") || r.Error != nil && !strings.Contains(*r.Error, c.err) {
+				t.Errorf("error %v, want %q", r.Error, c.err)
+			}
+			if r.Status == record.Failed && len(r.Metrics) > 0 {
+				t.Error("a failed trial has metrics")
+			}
+		})
+	}
+}
+
+func TestInterruptionIsNoResult(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := trial.Execute(ctx, demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		cancel()
+		return &experiment.Result{Metrics: map[string]float64{"y": 1}}, nil
+	}), trial.Job{}, record.Provenance{}, nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Streams depend on seed and purpose, and on nothing else.
+func TestStreams(t *testing.T) {
+	draw := func(seed int64, purpose string, before int) float64 {
+		var v float64
+		execute(t, trial.Job{Seed: seed}, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+			for range before {
+				tr.Stream("other").Float64()
+			}
+			v = tr.Stream(purpose).Float64()
+			return &experiment.Result{}, nil
+		})
+		return v
+	}
+	// The first number of stream (0, demo/a, noise): a change would silently
+	// change every seeded result.
+	first := draw(0, "noise", 0)
+	if again := draw(0, "noise", 5); again != first {
+		t.Errorf("%v, then %v after other draws", first, again)
+	}
+	for _, other := range []float64{draw(1, "noise", 0), draw(0, "k-means", 0)} {
+		if other == first {
+			t.Error("two streams are the same")
+		}
+	}
+	if want := 0.7203511945197181; first != want {
+		t.Errorf("the stream begins with %v, not %v", first, want)
+	}
+}
+
+func TestSecureStreamsDoNotRepeat(t *testing.T) {
+	draw := func() (v float64) {
+		r := execute(t, trial.Job{Secure: true}, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+			v = tr.Stream("noise").Float64()
+			return &experiment.Result{Privacy: &experiment.Privacy{}}, nil
+		})
+		if r.Privacy.RNG != "secure" {
+			t.Errorf("rng %q", r.Privacy.RNG)
+		}
+		return v
+	}
+	if draw() == draw() {
+		t.Error("two draws from the entropy source are equal")
+	}
+}

@@ -1,0 +1,144 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/trial"
+	"privkern/runner/worker"
+)
+
+// The test program is its own worker when it is started with this variable.
+const workerVar = "PRIVKERN_TEST_WORKER"
+
+var demo = &experiment.Experiment{
+	Name: "demo/a", Version: 1, Metrics: []experiment.Metric{{Name: "pid"}},
+	Params: []experiment.Param{{Name: "do", Kind: experiment.Text, Default: "answer"}},
+	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+		switch t.Params.Text("do") {
+		case "crash":
+			_, _ = os.Stderr.WriteString("last words\n")
+			os.Exit(7)
+		case "kill":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case "hang":
+			select {}
+		case "print":
+			_, _ = os.Stdout.WriteString("not a message\n")
+		case "progress":
+			for i := range 5 {
+				t.Progress(i, 5, "step")
+				time.Sleep(60 * time.Millisecond)
+			}
+		}
+		return &experiment.Result{Metrics: map[string]float64{"pid": float64(os.Getpid())}}, nil
+	},
+}
+
+var registry = experiment.NewRegistry(demo)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerVar) != "" {
+		_ = worker.Serve(context.Background(), registry, record.Provenance{Version: "test"})
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func newProcess(t *testing.T) *worker.Process {
+	p := &worker.Process{Command: []string{os.Args[0]}, Env: []string{workerVar + "=1"}}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func job(t *testing.T, do string) trial.Job {
+	params, err := demo.Resolve(map[string]any{"do": do})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trial.Job{Key: "k", Experiment: demo.Name, Params: params}
+}
+
+func TestJobsShareAProcess(t *testing.T) {
+	p := newProcess(t)
+	var pids []float64
+	for range 3 {
+		r, err := p.Run(context.Background(), job(t, "answer"), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != record.OK || r.Provenance.Version != "test" || r.Timing.PeakRSSBytes == 0 {
+			t.Errorf("%+v", r)
+		}
+		pids = append(pids, r.Metrics["pid"])
+	}
+	if pids[0] != pids[1] || pids[1] != pids[2] || int(pids[0]) == os.Getpid() {
+		t.Errorf("processes %v", pids)
+	}
+}
+
+// What a library prints does not disturb the messages.
+func TestPrintingIsHarmless(t *testing.T) {
+	if r, err := newProcess(t).Run(context.Background(), job(t, "print"), 0, nil); err != nil || r.Status != record.OK {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A crash costs one result; the next job gets a new process.
+func TestCrashes(t *testing.T) {
+	for do, want := range map[string]string{"crash": "exit status 7\nlast words", "kill": "signal: killed (perhaps for want of memory)"} {
+		p := newProcess(t)
+		_, err := p.Run(context.Background(), job(t, do), 0, nil)
+		var crash *worker.CrashError
+		if !errors.As(err, &crash) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", do, err)
+		}
+		if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
+			t.Errorf("after %s: %v", do, err)
+		}
+	}
+}
+
+func TestRunawayTrialIsEnded(t *testing.T) {
+	p := newProcess(t)
+	if _, err := p.Run(context.Background(), job(t, "hang"), 100*time.Millisecond, nil); !errors.Is(err, worker.ErrTimeout) {
+		t.Errorf("%v", err)
+	}
+	if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestInterruptionEndsATrial(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if _, err := newProcess(t).Run(ctx, job(t, "hang"), 0, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProgressArrives(t *testing.T) {
+	steps := 0
+	r, err := newProcess(t).Run(context.Background(), job(t, "progress"), 0, func(done, total int, what string) {
+		if total == 5 && what == "step" {
+			steps++
+		}
+	})
+	if err != nil || r.Status != record.OK || steps == 0 {
+		t.Errorf("%d steps, %v", steps, err)
+	}
+}
+
+func TestProgramThatCannotStart(t *testing.T) {
+	p := &worker.Process{Command: []string{"/does/not/exist"}}
+	if _, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err == nil || !strings.Contains(err.Error(), "cannot be started") {
+		t.Errorf("%v", err)
+	}
+}
