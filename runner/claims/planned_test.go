@@ -22,7 +22,7 @@ tables:
     seeds: 0..1
     variants:
       - {name: first}
-      - {name: second, params: {xi: 0.25}}
+      - {name: second, params: {points: 5}}
     cells: [{row: r, published: "13"}]
 `
 	l, err := claims.Read("t.yaml", []byte(text))
