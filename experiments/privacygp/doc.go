@@ -1,0 +1,49 @@
+// Package privacygp reproduces "Privacy-aware Gaussian Process Regression" by
+// Rui Tuo and Raktim Bhattacharya.
+//
+// A data owner releases W = Y + Z, Z ~ N(0, Σ), in place of the data Y of a
+// Gaussian process, with the least noise (Tr Σ) for which nobody who knows the
+// process can predict f at the sensitive inputs S with a variance below a
+// tolerance:
+//
+//   - one input: Σ = ((K_ss − ξ)⁻¹ K_Xs K_sX − K_XX − V)⁺, Eq. (8);
+//   - several, each on its own ("weak"): a semi-definite program, Eq. (10),
+//     package sdp;
+//   - several with their linear combinations ("strong"):
+//     Σ = (K_XS (K_SS − Ξ)⁻¹ K_SX − K_XX − V)⁺, Eq. (11), and with Ξ = H_SS for
+//     a kernel H, Eq. (12);
+//   - all inputs ("uniform"): Σ = (G − K_XX − V)⁺, Eq. (13) and Proposition 2;
+//   - one input with independent noise, Example 1: package sdp.
+//
+// The released predictor is (3) with the variance (4). Kernel matrices, solves
+// and positive semi-definite parts are graphs (privkern/graphs).
+//
+// # Errata
+//
+// What is wrong in the paper, and what is done here:
+//
+//  1. §5 has the labels of H reversed. The predictive variance at the sensitive
+//     inputs is at least H, so H = 0.1K protects least; what the text says of
+//     H = 0.1K ("completely hidden") is what H = 0.9K gives. The experiment
+//     satellite has variant corrected (H = αK) and as-published (K − H = αK,
+//     the reading under which the text is right).
+//  2. Theorem 2(2) fails where Ξ must be positive semi-definite: for
+//     S = {0.5, 0.52}, ξ = (0.5, 0.2) on Example 1's grid the weak problem has a
+//     solution (trace 3.5456), and no admissible Ξ exists. The experiment
+//     example2 with c = none shows it.
+//  3. rank Σ ≤ γ. With V = 0, n − γ linear functionals of the data are released
+//     without noise, and a user with another prior (a polynomial, say) may
+//     recover f(s). That "no user can do better" holds under the Gaussian
+//     process prior only. Every record's privacy block says so.
+//  4. For the Gaussian kernel and H = αK the functions of the reproducing kernel
+//     Hilbert space on an interval determine those on the line, so that for
+//     dense S the solution tends to the uniform one: that "only the private
+//     segment is affected" rests on S being finite.
+//  5. Example 3's exponent is (θ₀ − θ)‖ω‖²/(4θθ₀). The region does not change.
+//  6. On the boundary θ = c^{2/d}θ₀ of Example 3 the integral of Proposition 2
+//     diverges (d ≤ 2), so there is no uniformly privacy-aware solution: the
+//     inequality must be strict. The experiment kernel-condition has variant
+//     corrected (strict) and as-published.
+//  7. Mixed-up symbols: ξ and η for the tolerance, ζ_i and σ_i for the standard
+//     deviation of the data's own noise, BPM and BMP.
+package privacygp

@@ -1,0 +1,123 @@
+package privacygp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/linalg"
+)
+
+// process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of
+// unit prior variance, and its n training inputs.
+type process struct {
+	engine *engine.Engine
+	theta  float64
+	kernel kernel.Kernel
+	x      []float64
+	cov    *mat.Dense // n×n, K_XX + V
+	// condition is the condition number of K_XX + V, at most 1/ε ≈ 4.5e15, which
+	// stands for a matrix that is singular in float64.
+	condition float64
+}
+
+// newProcess computes the covariance of data with noise variance v at x.
+func newProcess(e *engine.Engine, theta, v float64, x []float64) (*process, error) {
+	p := &process{engine: e, theta: theta, kernel: kernel.RBF(theta), x: x}
+	cov, err := p.between(x, x)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x {
+		cov.Set(i, i, cov.At(i, i)+v)
+	}
+	p.cov = cov
+	_, values, err := linalg.PSDPart(e, cov)
+	if err != nil {
+		return nil, fmt.Errorf("eigenvalues of K_XX + V: %w", err)
+	}
+	p.condition = condition(values)
+	return p, nil
+}
+
+// condition is the ratio of the largest to the smallest of ascending
+// eigenvalues, at most 1/ε.
+func condition(values []float64) float64 {
+	largest := values[len(values)-1]
+	return largest / math.Max(values[0], largest*epsilon)
+}
+
+const (
+	epsilon = 0x1p-52
+	// suspectCondition is where a solve with K_XX + V + Σ keeps few digits.
+	suspectCondition = 1e12
+)
+
+// warnings says what is computed but suspect.
+func (p *process) warnings() []string {
+	w := p.engine.Warnings()
+	if p.condition > suspectCondition {
+		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e; fewer inputs, a larger theta or noise_variance > 0 make it smaller", len(p.x), p.condition))
+	}
+	return w
+}
+
+// between returns the kernel matrix of inputs x and y, len(x)×len(y).
+func (p *process) between(x, y []float64) (*mat.Dense, error) {
+	return p.kernel.Matrix(p.engine, column(x), column(y))
+}
+
+func column(x []float64) *mat.Dense {
+	return mat.NewDense(len(x), 1, append([]float64(nil), x...))
+}
+
+// predictiveVariance is Var[f(at) | X, W], Eq. (4), for noise covariance sigma
+// (n×n; nil for none). Rounding below zero is returned as 0.
+func (p *process) predictiveVariance(sigma mat.Matrix, at []float64) ([]float64, error) {
+	cross, err := p.between(p.x, at) // n×m
+	if err != nil {
+		return nil, err
+	}
+	solved, err := p.solve(sigma, cross)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(at))
+	for j := range out {
+		out[j] = math.Max(0, 1-mat.Dot(cross.ColView(j), solved.ColView(j)))
+	}
+	return out, nil
+}
+
+// solve returns (K_XX + V + Σ)⁻¹ b.
+func (p *process) solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	total := mat.DenseCopyOf(p.cov)
+	if sigma != nil {
+		total.Add(total, sigma)
+	}
+	x, _, err := linalg.SolveSPD(p.engine, total, b)
+	var notPD *linalg.NotPositiveDefiniteError
+	if errors.As(err, &notPD) {
+		return nil, fmt.Errorf("the covariance of the released data, %d×%d, is singular in floating point (K_XX + V has condition number %.1e), so that predictive variances cannot be computed; use fewer training inputs, a larger theta, or noise_variance > 0: %w", len(p.x), len(p.x), p.condition, err)
+	}
+	return x, err
+}
+
+// exact returns the sensitive inputs that are training inputs: without noise
+// and with V = 0 their outputs are released as they are.
+func (p *process) exact(sensitive []float64) []float64 {
+	var out []float64
+	for _, s := range sensitive {
+		for _, x := range p.x {
+			if within(s, x) {
+				out = append(out, s)
+				break
+			}
+		}
+	}
+	return out
+}
