@@ -2,6 +2,7 @@ package cloaking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -72,7 +73,7 @@ func checkDesign(p experiment.Params) error {
 	return nil
 }
 
-func runDesign(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
 	p := t.Params
 	train := syntheticInputs()
 	if p.Text("inputs") != inputsSynthetic {
@@ -86,7 +87,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (*experiment.Result, er
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	m := modelOf(p, train)
 	if m.method == methodSparse {
 		if z := p.Points("inducing_points"); z.Values != nil {

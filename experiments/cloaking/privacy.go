@@ -8,10 +8,13 @@ import (
 	"privkern/runner/experiment"
 )
 
+// privacyless says whether a trial adds no noise.
+func privacyless(p experiment.Params) bool { return math.IsInf(p.Float("epsilon"), 1) }
+
 // noiseFactor is the ratio σ/Δ of the trial's calibration. It is 0 for
 // epsilon = inf.
 func noiseFactor(p experiment.Params) (float64, error) {
-	if math.IsInf(p.Float("epsilon"), 1) {
+	if privacyless(p) {
 		return 0, nil
 	}
 	return mechanism.Calibration(p.Text("calibration")).Factor(p.Float("epsilon"), p.Float("delta"))
@@ -20,8 +23,7 @@ func noiseFactor(p experiment.Params) (float64, error) {
 // privacyOf tells what a release of one set of predictions protects; nil
 // without noise.
 func privacyOf(p experiment.Params, extra ...string) *experiment.Privacy {
-	epsilon := p.Float("epsilon")
-	if math.IsInf(epsilon, 1) {
+	if privacyless(p) {
 		return nil
 	}
 	notes := []string{
@@ -40,7 +42,7 @@ func privacyOf(p experiment.Params, extra ...string) *experiment.Privacy {
 		notes = append(notes, "the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended")
 	}
 	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(epsilon), experiment.FormatNumber(p.Float("delta"))),
+		Guarantee: fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("epsilon")), experiment.FormatNumber(p.Float("delta"))),
 		Unit:      fmt.Sprintf("one training output changed by at most %s cm", experiment.FormatNumber(p.Float("sensitivity_cm"))),
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibration,
 		Notes:     append(notes, extra...),

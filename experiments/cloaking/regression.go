@@ -2,10 +2,11 @@ package cloaking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -103,7 +104,7 @@ type regressionRun struct {
 	shared *model
 }
 
-func runRegression(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
 	data, err := loadCensus(t.Dataset(dataKung), t.Params)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func runRegression(ctx context.Context, t *experiment.Trial) (*experiment.Result
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	factor, err := noiseFactor(t.Params)
 	if err != nil {
 		return nil, err
@@ -123,18 +124,21 @@ func runRegression(ctx context.Context, t *experiment.Trial) (*experiment.Result
 	}
 	run := &regressionRun{t: t, e: e, data: data, scale: factor * t.Params.Float("sensitivity_cm"), shared: modelOf(t.Params, data.inputs)}
 	results := make([]foldResult, len(folds))
-	var done atomic.Int64
+	var mu sync.Mutex
+	done := 0
 	err = e.ParallelFor(ctx, len(folds), 1, func(i, _ int) error {
 		if err := run.fold(ctx, i, folds[i], &results[i]); err != nil {
 			return fmt.Errorf("fold %d of %d: %w", i+1, len(folds), err)
 		}
-		done.Add(1)
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		t.Progress(done, len(folds), "folds")
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	t.Progress(int(done.Load()), len(folds), "folds")
 	return run.summarise(folds, results), nil
 }
 
