@@ -26,6 +26,8 @@ import (
 	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	gonumblas "gonum.org/v1/gonum/blas/gonum"
+	gonumlapack "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gorgonia.org/gorgonia"
 )
@@ -64,8 +66,7 @@ func (i Info) String() string {
 	return s + " (" + strings.Join(in, ", ") + ")"
 }
 
-// active is the loaded library, or nil while gonum computes. It is written
-// once, inside setup.
+// active is the loaded library, or nil while gonum computes.
 var active *library
 
 var setup = sync.OnceValue(func() Info {
@@ -80,6 +81,17 @@ var setup = sync.OnceValue(func() Info {
 // call which one it is. It is safe for concurrent use; gonum's and gorgonia's
 // routines must not run at the same time as the first call.
 func Setup() Info { return setup() }
+
+// Force registers the BLAS of another setting than Setup's, for tests and
+// benchmarks that compare libraries, until restore is called. Nothing may
+// compute during either call.
+func Force(setting string) (info Info, restore func()) {
+	Setup()
+	before := active
+	lib, info := choose(setting)
+	register(lib)
+	return info, func() { register(before) }
+}
 
 // choose loads the library that the setting asks for; nil stands for gonum.
 func choose(setting string) (*library, Info) {
@@ -109,9 +121,17 @@ func choose(setting string) (*library, Info) {
 	return lib, lib.info
 }
 
-// register makes a library the one that gonum and gorgonia call.
+// register makes a library the one that gonum and gorgonia call; nil stands
+// for gonum's own routines.
 func register(lib *library) {
 	active = lib
+	if lib == nil {
+		blas64.Use(gonumblas.Implementation{})
+		blas32.Use(gonumblas.Implementation{})
+		lapack64.Use(gonumlapack.Implementation{})
+		gorgonia.Use(gonumblas.Implementation{})
+		return
+	}
 	b := Implementation{lib: lib}
 	blas64.Use(b)
 	blas32.Use(b)

@@ -67,6 +67,7 @@ func (x *Executor) plan() error {
 		slot := len(x.shapes)
 		slots[n] = slot
 		x.shapes, x.dtypes = append(x.shapes, n.Shape().Clone()), append(x.dtypes, n.Dtype())
+		operands := children(x.graph.Expr, n)
 		switch {
 		case n.Op() == nil:
 			name, ok := names[n]
@@ -74,7 +75,7 @@ func (x *Executor) plan() error {
 				return fmt.Errorf("the node %q is a variable but no declared input", n.Name())
 			}
 			x.inputs[name] = slot
-		case n.Op().Arity() == 0:
+		case len(operands) == 0:
 			v, err := n.Op().Do()
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
@@ -86,7 +87,7 @@ func (x *Executor) plan() error {
 			x.resident[slot] = t
 		default:
 			s := step{op: n.Op(), out: slot}
-			for _, c := range children(x.graph.Expr, n) {
+			for _, c := range operands {
 				s.in = append(s.in, slots[c])
 			}
 			x.steps = append(x.steps, s)
@@ -274,6 +275,9 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 		if outputs[name], err = x.device.Download(values[slot]); err != nil {
 			return nil, fmt.Errorf("output %q: %w", name, err)
 		}
+	}
+	for slot := range live {
+		free(slot)
 	}
 	return outputs, x.device.Sync()
 }

@@ -125,7 +125,7 @@ func (g *Graph) check() error {
 		seen[h] = n
 		// Tensor constants that print alike are merged, and long ones print
 		// alike.
-		if op := n.Op(); op != nil && op.Arity() == 0 && !n.Shape().IsScalar() {
+		if n.Op() != nil && len(children(g.Expr, n)) == 0 && !n.Shape().IsScalar() {
 			return fmt.Errorf("the node %q is a tensor constant; make it an input", n.Name())
 		}
 	}

@@ -1,0 +1,307 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
+)
+
+// sample is a program with a constant, an input that is used twice, one of
+// gorgonia's lazy transposes, an output that other nodes read, and a gradient:
+//
+//	s = 2·(A + Aᵀ), x = s⁻¹ b, logdet = log|s|, grad = ∂logdet/∂A
+func sample(n int) Program {
+	return Program{Name: "sample", Key: "sample", Build: func(b *Builder) error {
+		a, rhs := b.Input("a", n, n), b.Input("b", n, 1)
+		s := gorgonia.Must(gorgonia.Add(a, gorgonia.Must(gorgonia.Transpose(a))))
+		s = gorgonia.Must(gorgonia.HadamardProd(b.Constant(2), s))
+		logdet := gorgonia.Must(op.LogDet().Apply(s))
+		grad, err := b.Gradient(logdet, a)
+		if err != nil {
+			return err
+		}
+		b.Output("s", s)
+		b.Output("x", gorgonia.Must(op.Solve().Apply(s, rhs)))
+		b.Output("logdet", logdet)
+		b.Output("grad", grad[0])
+		return nil
+	}}
+}
+
+func sampleInputs() Values {
+	return Values{
+		"a": NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{1, 0.5, 0, 2})),
+		"b": NewMatrix(tensor.Float64, mat.NewDense(2, 1, []float64{1, 2})),
+	}
+}
+
+// checkSample compares with s = (4 1; 1 8), |s| = 31, worked out by hand;
+// grad = 4·s⁻¹.
+func checkSample(t *testing.T, out Values) {
+	t.Helper()
+	for name, want := range map[string][]float64{
+		"s":      {4, 1, 1, 8},
+		"x":      {6. / 31, 7. / 31},
+		"logdet": {math.Log(31)},
+		"grad":   {32. / 31, -4. / 31, -4. / 31, 16. / 31},
+	} {
+		got, err := Floats(out[name])
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%s: got %v, %v", name, got, err)
+		}
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-14 {
+				t.Errorf("%s[%d] = %.17g, want %.17g", name, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func newExecutor(t *testing.T, p Program, d Device, fellBack func(string)) *Executor {
+	t.Helper()
+	g, err := Build(p, tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := NewExecutor(g, d, fellBack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestExecutorOnTheHost(t *testing.T) {
+	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	defer x.Close()
+	inputs := sampleInputs()
+	first, err := x.Run(context.Background(), inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSample(t, first)
+	// A later run must not write into what an earlier one returned.
+	other := sampleInputs()
+	other["a"] = NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{5, 0, 0, 5}))
+	if _, err := x.Run(context.Background(), other); err != nil {
+		t.Fatal(err)
+	}
+	checkSample(t, first)
+	if got, _ := Floats(inputs["a"]); got[1] != 0.5 {
+		t.Errorf("the input was changed: %v", got)
+	}
+}
+
+// On a device with its own memory nothing leaks, nothing is freed twice, and
+// nothing is used after it was freed; constants and pinned inputs are uploaded
+// once.
+func TestExecutorOnADevice(t *testing.T) {
+	f := newFake(t)
+	x := newExecutor(t, sample(2), f, func(op string) { t.Errorf("%s fell back", op) })
+	constants := f.uploads
+	if constants == 0 {
+		t.Error("the constant was not uploaded")
+	}
+	resident := f.live()
+	inputs := sampleInputs()
+	if err := x.Pin("a", inputs["a"]); err != nil {
+		t.Fatal(err)
+	}
+	delete(inputs, "a")
+	for range 3 {
+		out, err := x.Run(context.Background(), inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.queue) != 0 {
+			t.Error("a run ended with work in the queue")
+		}
+		checkSample(t, out)
+	}
+	if got, want := f.uploads, constants+1+3; got != want {
+		t.Errorf("%d uploads, want %d: constants and the pinned input once, the other input in every run", got, want)
+	}
+	if got := f.live(); got != resident+1 {
+		t.Errorf("%d buffers live between runs, want %d", got, resident+1)
+	}
+	x.Unpin()
+	if got := f.live(); got != resident {
+		t.Errorf("%d buffers live after Unpin, want %d", got, resident)
+	}
+	x.Close()
+	x.Close() // closing twice frees once
+	if got := f.live(); got != 0 {
+		t.Errorf("%d buffers live after Close", got)
+	}
+}
+
+// What the device has no kernel for runs on the host, and is reported.
+func TestExecutorFallsBackToTheHost(t *testing.T) {
+	f := newFake(t)
+	f.hasKernel = func(op string) bool { return !strings.HasPrefix(op, "Solve") && !strings.HasPrefix(op, "LogDet") }
+	fell := map[string]int{}
+	x := newExecutor(t, sample(2), f, func(op string) { fell[op]++ })
+	out, err := x.Run(context.Background(), sampleInputs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSample(t, out)
+	if len(fell) != 2 || fell["Solve"] != 1 || fell["LogDet"] != 1 {
+		t.Errorf("fell back: %v", fell)
+	}
+	x.Close()
+	if f.live() != 0 {
+		t.Error("leak")
+	}
+}
+
+// A failure anywhere frees everything.
+func TestExecutorFreesAfterFailure(t *testing.T) {
+	for name, arrange := range map[string]func(f *fakeDevice, in Values){
+		"launch":              func(f *fakeDevice, _ Values) { f.failAfter = len(f.launches) + 3 },
+		"memory for an input": func(f *fakeDevice, _ Values) { f.outOfAfter = 2 },
+		"memory for a result": func(f *fakeDevice, _ Values) { f.outOfAfter = 5 },
+		"not positive definite": func(_ *fakeDevice, in Values) {
+			in["a"] = NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{-1, 0, 0, 1}))
+		},
+		"wrong shape":   func(_ *fakeDevice, in Values) { in["b"] = in["a"] },
+		"missing input": func(_ *fakeDevice, in Values) { delete(in, "b") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			x := newExecutor(t, sample(2), f, nil)
+			in := sampleInputs()
+			arrange(f, in)
+			if _, err := x.Run(context.Background(), in); err == nil || !strings.HasPrefix(err.Error(), "sample: ") {
+				t.Errorf("got %v", err)
+			}
+			f.failAfter, f.outOfAfter = 0, 0
+			out, err := x.Run(context.Background(), sampleInputs())
+			if err != nil {
+				t.Fatalf("the executor cannot run after a failure: %v", err)
+			}
+			checkSample(t, out)
+			x.Close()
+			if n := f.live(); n != 0 {
+				t.Errorf("%d buffers leak", n)
+			}
+		})
+	}
+}
+
+func TestExecutorRefusesWrongInputs(t *testing.T) {
+	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	defer x.Close()
+	matrix := func(r, c int) gorgonia.Value { return NewMatrix(tensor.Float64, mat.NewDense(r, c, nil)) }
+	for want, change := range map[string]func(Values){
+		`"b" is missing`:           func(v Values) { delete(v, "b") },
+		`no input "c"`:             func(v Values) { v["c"] = matrix(1, 1) },
+		`"a": it has shape (3, 3)`: func(v Values) { v["a"] = matrix(3, 3) },
+		`"b": it is float32`:       func(v Values) { v["b"] = NewMatrix(tensor.Float32, mat.NewDense(2, 1, nil)) },
+		"not positive definite":    func(v Values) { v["a"] = matrix(2, 2) },
+	} {
+		in := sampleInputs()
+		change(in)
+		if _, err := x.Run(context.Background(), in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if err := x.Pin("c", matrix(1, 1)); err == nil {
+		t.Error("an unknown input was pinned")
+	}
+	if err := x.Pin("a", matrix(2, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Run(context.Background(), sampleInputs()); err == nil || !strings.Contains(err.Error(), "pinned") {
+		t.Errorf("a pinned input was given again: %v", err)
+	}
+}
+
+func TestExecutorStopsWhenCancelled(t *testing.T) {
+	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.Run(ctx, sampleInputs()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An output that is an input, or a view of one, is a copy.
+func TestOutputsDoNotShareInputs(t *testing.T) {
+	p := Program{Name: "identity", Key: "identity", Build: func(b *Builder) error {
+		a := b.Input("a", 2, 2)
+		b.Output("same", a)
+		b.Output("transposed", gorgonia.Must(gorgonia.Transpose(a)))
+		return nil
+	}}
+	x := newExecutor(t, p, newHostDevice(nil), nil)
+	in := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
+	out, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, in)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Set(0, 1, 100)
+	same, _ := Dense(out["same"])
+	transposed, _ := Dense(out["transposed"])
+	if same.At(0, 1) != 2 || transposed.At(1, 0) != 2 || transposed.At(0, 1) != 3 {
+		t.Errorf("got %v and %v", same, transposed)
+	}
+}
+
+// Programs that gorgonia would compute wrongly are refused.
+func TestBuildRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(b *Builder) error
+		want  string
+	}{
+		"two inputs of one name": {func(b *Builder) error {
+			b.Output("o", gorgonia.Must(gorgonia.Add(b.Input("a", 2, 2), b.Input("a", 2, 2))))
+			return nil
+		}, `two inputs are called "a"`},
+		// These two names were found by search: FNV-1a gives the nodes one
+		// 32-bit hash, and gorgonia's machines would take them for one.
+		"a hash collision": {func(b *Builder) error {
+			b.Output("o", gorgonia.Must(gorgonia.Sub(b.Input("mymijm", 2, 2), b.Input("zabgdu", 2, 2))))
+			return nil
+		}, "same hash"},
+		"a tensor constant": {func(b *Builder) error {
+			c := gorgonia.NewConstant(NewMatrix(tensor.Float64, mat.NewDense(2, 2, nil)))
+			b.Output("o", gorgonia.Must(gorgonia.Add(b.Input("a", 2, 2), c)))
+			return nil
+		}, "tensor constant"},
+		"no output":      {func(b *Builder) error { b.Input("a", 2, 2); return nil }, "no output"},
+		"two outputs":    {func(b *Builder) error { a := b.Input("a", 2, 2); b.Output("o", a); b.Output("o", a); return nil }, `two outputs are called "o"`},
+		"an empty input": {func(b *Builder) error { b.Output("o", b.Input("a", 0, 2)); return nil }, "0×2: it is empty"},
+		"nothing":        {func(b *Builder) error { b.Output("o", nil); return nil }, `output "o" is no node`},
+		"a panic":        {func(*Builder) error { panic("boom") }, "panic: boom"},
+		"an error":       {func(*Builder) error { return errors.New("boom") }, "building the graph of test: boom"},
+	} {
+		_, err := Build(Program{Name: "test", Build: c.build}, tensor.Float64)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// A variable that was not declared would never be fed.
+func TestUndeclaredVariable(t *testing.T) {
+	g, err := Build(Program{Name: "test", Build: func(b *Builder) error {
+		a := b.Input("a", 2, 2)
+		other := gorgonia.NewMatrix(a.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("other"))
+		b.Output("o", gorgonia.Must(gorgonia.Add(a, other)))
+		return nil
+	}}, tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewExecutor(g, newHostDevice(nil), nil); err == nil || !strings.Contains(err.Error(), "no declared input") {
+		t.Errorf("got %v", err)
+	}
+}

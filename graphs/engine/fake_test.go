@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+)
+
+// fakeDevice is a device with memory of its own and a queue, as a GPU has. It
+// computes with the host's kernels, only later, and reports a buffer that is
+// freed twice, used after it was freed, read before it was written, or never
+// freed.
+type fakeDevice struct {
+	t          *testing.T
+	hasKernel  func(op string) bool
+	failAfter  int // launches until one fails; 0 for never
+	outOfAfter int // allocations until one fails; 0 for never
+
+	memory   map[int]gorgonia.Value // nil for one that is not written yet
+	next     int
+	queue    []queued
+	launches []string
+	uploads  int
+}
+
+func newFake(t *testing.T) *fakeDevice {
+	return &fakeDevice{t: t, memory: map[int]gorgonia.Value{}, hasKernel: func(string) bool { return true }}
+}
+
+func (f *fakeDevice) Alloc(bytes int) (Buf, error) {
+	if f.outOfAfter--; f.outOfAfter == 0 {
+		return nil, errors.New("out of memory")
+	}
+	if bytes <= 0 {
+		f.t.Errorf("an allocation of %d bytes", bytes)
+	}
+	f.next++
+	f.memory[f.next] = nil
+	return f.next, nil
+}
+
+// queued is work that has been handed to the device but not been done.
+type queued struct {
+	free bool // work that happens even after a failure
+	do   func() error
+}
+
+func (f *fakeDevice) enqueue(do func() error) { f.queue = append(f.queue, queued{do: do}) }
+
+// Free takes effect in the order of the queue.
+func (f *fakeDevice) Free(b Buf) {
+	f.queue = append(f.queue, queued{free: true, do: func() error {
+		if _, ok := f.memory[b.(int)]; !ok {
+			f.t.Errorf("buffer %v was freed twice", b)
+		}
+		delete(f.memory, b.(int))
+		return nil
+	}})
+}
+
+func (f *fakeDevice) Upload(dst DTensor, v gorgonia.Value) error {
+	f.uploads++
+	copied, err := gorgonia.CloneValue(v)
+	if err != nil {
+		return err
+	}
+	f.enqueue(func() error { return f.write(dst, copied) })
+	return nil
+}
+
+func (f *fakeDevice) Download(src DTensor) (gorgonia.Value, error) {
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	v, err := f.read(src)
+	if err != nil {
+		return nil, err
+	}
+	return gorgonia.CloneValue(v)
+}
+
+func (f *fakeDevice) Launch(op gorgonia.Op, out DTensor, in []DTensor) error {
+	if !f.hasKernel(op.String()) {
+		return ErrNoKernel
+	}
+	f.launches = append(f.launches, op.String())
+	if f.failAfter--; f.failAfter == 0 {
+		return errors.New("launch failure")
+	}
+	f.enqueue(func() error {
+		values := make([]gorgonia.Value, len(in))
+		for i, t := range in {
+			v, err := f.read(t)
+			if err != nil {
+				return err
+			}
+			values[i] = v
+		}
+		v, err := op.Do(values...)
+		if err != nil {
+			return err
+		}
+		return f.write(out, v)
+	})
+	return nil
+}
+
+// Sync does what is queued. After a failure only buffers are freed.
+func (f *fakeDevice) Sync() error {
+	queue := f.queue
+	f.queue = nil
+	var failure error
+	for _, work := range queue {
+		if failure == nil || work.free {
+			failure = errors.Join(failure, work.do())
+		}
+	}
+	return failure
+}
+
+func (f *fakeDevice) read(t DTensor) (gorgonia.Value, error) {
+	v, ok := f.memory[t.Buf.(int)]
+	switch {
+	case !ok:
+		f.t.Errorf("buffer %v was read after it was freed", t.Buf)
+		return nil, fmt.Errorf("buffer %v is freed", t.Buf)
+	case v == nil:
+		f.t.Errorf("buffer %v was read before it was written", t.Buf)
+		return nil, fmt.Errorf("buffer %v is empty", t.Buf)
+	}
+	return v, nil
+}
+
+func (f *fakeDevice) write(t DTensor, v gorgonia.Value) error {
+	if _, ok := f.memory[t.Buf.(int)]; !ok {
+		f.t.Errorf("buffer %v was written after it was freed", t.Buf)
+	}
+	if v.Shape().TotalSize()*int(v.Dtype().Size()) != t.Bytes() {
+		f.t.Errorf("%v was written to %d bytes", v.Shape(), t.Bytes())
+	}
+	f.memory[t.Buf.(int)] = v
+	return nil
+}
+
+// live is the number of buffers after all that is queued.
+func (f *fakeDevice) live() int {
+	if err := f.Sync(); err != nil {
+		f.t.Errorf("work was left behind, and fails: %v", err)
+	}
+	return len(f.memory)
+}
+
+var _ Device = (*fakeDevice)(nil)

@@ -1,0 +1,213 @@
+// Package graphtest holds what the tests of graph programs share: both BLAS
+// implementations, gradients against finite differences, and gorgonia's own
+// machine against the executor.
+package graphtest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
+)
+
+// EachBLAS runs a test with gonum's BLAS, and with OpenBLAS or MKL where one is
+// installed.
+func EachBLAS(t *testing.T, test func(t *testing.T)) {
+	for _, setting := range []string{"gonum", "auto"} {
+		t.Run("blas="+setting, func(t *testing.T) {
+			info, restore := cpublas.Force(setting)
+			defer restore()
+			if setting == "auto" && info.Path == "" {
+				t.Skip("neither OpenBLAS nor MKL is installed")
+			}
+			test(t)
+		})
+	}
+}
+
+// Engine opens an engine for the length of the test.
+func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
+	t.Helper()
+	e, err := engine.Open("cpu", dtype, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// Normal returns a matrix of independent standard normal numbers.
+func Normal(rng *rand.Rand, rows, cols int) *mat.Dense {
+	a := mat.NewDense(rows, cols, nil)
+	for i := range rows {
+		for j := range cols {
+			a.Set(i, j, rng.NormFloat64())
+		}
+	}
+	return a
+}
+
+// Definite returns a symmetric positive definite matrix with eigenvalues from
+// 1.
+func Definite(rng *rand.Rand, n int) *mat.Dense {
+	b := Normal(rng, n, n)
+	a := mat.NewDense(n, n, nil)
+	a.Mul(b, b.T())
+	for i := range n {
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+		a.Set(i, i, a.At(i, i)+1)
+	}
+	return a
+}
+
+// Rand is a fixed random stream.
+func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// Inputs are float64 inputs by name.
+type Inputs map[string]*mat.Dense
+
+func (in Inputs) values() engine.Values {
+	v := engine.Values{}
+	for name, a := range in {
+		v[name] = engine.NewMatrix(tensor.Float64, a)
+	}
+	return v
+}
+
+// Run runs a program in float64.
+func Run(t testing.TB, p engine.Program, in Inputs) engine.Values {
+	t.Helper()
+	out, err := Engine(t, "float64", 1).Run(context.Background(), p, in.values())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Gradient compares the symbolic derivative of a scalar by every input with
+// central differences. The scalar is f, built from the inputs in the order of
+// names. It is also computed by gorgonia's TapeMachine.
+func Gradient(t *testing.T, names []string, in Inputs, f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
+	t.Helper()
+	build := func(withGradient bool) func(b *engine.Builder) error {
+		return func(b *engine.Builder) error {
+			nodes := make(gorgonia.Nodes, len(names))
+			for i, name := range names {
+				r, c := in[name].Dims()
+				nodes[i] = b.Input(name, r, c)
+			}
+			value := f(b, nodes)
+			b.Output("value", value)
+			if !withGradient {
+				return nil
+			}
+			grads, err := b.Gradient(value, nodes...)
+			if err != nil {
+				return err
+			}
+			for i, name := range names {
+				b.Output("d"+name, grads[i])
+			}
+			return nil
+		}
+	}
+	full := engine.Program{Name: t.Name(), Key: "gradient", Build: build(true)}
+	valueOnly := engine.Program{Name: t.Name(), Key: "value", Build: build(false)}
+	TapeMachine(t, full, in)
+	e := Engine(t, "float64", 1)
+	run := func(p engine.Program) engine.Values {
+		out, err := e.Run(context.Background(), p, in.values())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	value := func() float64 {
+		v, err := engine.Scalar(run(valueOnly)["value"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	out := run(full)
+	for _, name := range names {
+		grad, err := engine.Floats(out["d"+name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := in[name].RawMatrix().Data
+		if len(grad) != len(data) {
+			t.Fatalf("the derivative by %s has %d elements, want %d", name, len(grad), len(data))
+		}
+		for i, x := range data {
+			const h = 1e-5
+			data[i] = x + h
+			above := value()
+			data[i] = x - h
+			below := value()
+			data[i] = x
+			want := (above - below) / (2 * h)
+			if !(math.Abs(grad[i]-want) <= 1e-6*(1+math.Abs(want))) {
+				t.Errorf("derivative by element %d of %s: %.10g, differences give %.10g", i, name, grad[i], want)
+			}
+		}
+	}
+}
+
+// TapeMachine compares the executor with gorgonia's own machine on the same
+// graph.
+func TapeMachine(t *testing.T, p engine.Program, in Inputs) {
+	t.Helper()
+	g, err := engine.Build(p, tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range in.values() {
+		if err := gorgonia.Let(g.Inputs[name], v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]*gorgonia.Value{}
+	for name, n := range g.Outputs {
+		want[name] = new(gorgonia.Value)
+		gorgonia.Read(n, want[name])
+	}
+	m := gorgonia.NewTapeMachine(g.Expr)
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		t.Fatalf("TapeMachine: %v", err)
+	}
+	for name, v := range Run(t, p, in) {
+		Close(t, "executor against TapeMachine, output "+name, v, *want[name], 1e-13)
+	}
+}
+
+// Close compares two values element by element, relative to 1 + |want|.
+func Close(t *testing.T, what string, got, want gorgonia.Value, tol float64) {
+	t.Helper()
+	g, err := engine.Floats(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := engine.Floats(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g) != len(w) {
+		t.Fatalf("%s: %d elements, want %d", what, len(g), len(w))
+	}
+	for i := range w {
+		if !(math.Abs(g[i]-w[i]) <= tol*(1+math.Abs(w[i]))) {
+			t.Fatalf("%s: element %d is %.17g, want %.17g", what, i, g[i], w[i])
+		}
+	}
+}
