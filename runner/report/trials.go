@@ -1,0 +1,257 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Trials collects what the report says of a sweep's trials. It keeps groups and
+// counts, not trials, so that 10,000 of them make no larger page than 10.
+type Trials struct {
+	reg    *experiment.Registry
+	counts map[record.Status]int
+	notRun int
+
+	experiments []*settings
+	byName      map[string]*settings
+	problems    map[problemID]*Problem
+	machines    map[machineID]*Machine
+	datasets    map[string]map[string]int // name to digest to trials
+	privacy     []*Privacy
+
+	WallS, CPUS float64 // sums over the trials
+	PeakRSS     int64   // of the largest trial
+}
+
+// NewTrials returns an empty collection. The registry gives parameters their
+// order and units; nil does without.
+func NewTrials(reg *experiment.Registry) *Trials {
+	return &Trials{reg: reg, counts: map[record.Status]int{}, byName: map[string]*settings{},
+		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{}}
+}
+
+// Add adds a planned trial with its record, nil where it has not run. The order
+// of the plan is the order in which things are shown.
+func (t *Trials) Add(name string, params experiment.Params, seed int64, r *record.Record) {
+	s := t.byName[name]
+	if s == nil {
+		s = newSettings(name, t.reg)
+		t.byName[name] = s
+		t.experiments = append(t.experiments, s)
+	}
+	s.add(params, seed)
+	if r == nil {
+		t.notRun++
+		return
+	}
+	t.counts[r.Status]++
+	t.WallS += r.Timing.WallS
+	t.CPUS += r.Timing.CPUS
+	t.PeakRSS = max(t.PeakRSS, r.Timing.PeakRSSBytes)
+	if r.Status != record.OK {
+		reason := "no reason is recorded"
+		if r.Error != nil && *r.Error != "" {
+			reason = *r.Error
+		}
+		t.problem(string(r.Status), name, reason, params, seed)
+	}
+	for _, w := range r.Warnings {
+		t.problem("warning", name, w, params, seed)
+	}
+	if r.Privacy != nil {
+		t.addPrivacy(name, r.Privacy)
+	}
+	t.addProvenance(r)
+}
+
+// Count is a number of trials of one status.
+type Count struct {
+	Status string
+	Count  int
+}
+
+// Counts returns the statuses that occur, and Total all trials.
+func (t *Trials) Counts() []Count {
+	var out []Count
+	for _, s := range []record.Status{record.OK, record.Failed, record.Skipped} {
+		if n := t.counts[s]; n > 0 {
+			out = append(out, Count{string(s), n})
+		}
+	}
+	if t.notRun > 0 {
+		out = append(out, Count{"not run", t.notRun})
+	}
+	return out
+}
+
+// Total is the number of planned trials.
+func (t *Trials) Total() int {
+	n := t.notRun
+	for _, c := range t.counts {
+		n += c
+	}
+	return n
+}
+
+type problemID struct{ kind, experiment, text string }
+
+// Problem is a failure, a reason for skipping, or a warning, with how many
+// trials have it and one of them as an example.
+type Problem struct {
+	Kind, Experiment, Text string
+	Count                  int
+	Example                string // a command line that runs the first of them
+
+	order int
+}
+
+func (t *Trials) problem(kind, name, text string, params experiment.Params, seed int64) {
+	id := problemID{kind, name, text}
+	p := t.problems[id]
+	if p == nil {
+		p = &Problem{Kind: kind, Experiment: name, Text: text, order: len(t.problems), Example: t.commandLine(name, params, seed)}
+		t.problems[id] = p
+	}
+	p.Count++
+}
+
+// commandLine is the command that runs one trial again: only what differs from
+// the defaults is given.
+func (t *Trials) commandLine(name string, params experiment.Params, seed int64) string {
+	words := []string{"run trial", name}
+	s := t.byName[name]
+	for _, p := range s.ordered(params) {
+		text := experiment.FormatValue(params[p])
+		if d, ok := s.defaults[p]; ok && d == text {
+			continue
+		}
+		word := p + "=" + text
+		if strings.ContainsAny(word, " []()*?'\"$&;|<>") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(append(words, fmt.Sprintf("--seed %d", seed)), " ")
+}
+
+// maxProblems bounds how many groups of one kind are listed.
+const maxProblems = 50
+
+// Problems is a list of groups of one kind.
+type Problems struct {
+	Kind    string
+	Total   int // trials
+	Listed  []*Problem
+	Omitted int // groups
+}
+
+// Problems returns failures, skipped trials and warnings, the most frequent
+// first.
+func (t *Trials) Problems() []Problems {
+	var out []Problems
+	for _, kind := range []string{string(record.Failed), string(record.Skipped), "warning"} {
+		ps := Problems{Kind: kind}
+		for _, p := range t.problems {
+			if p.Kind == kind {
+				ps.Listed = append(ps.Listed, p)
+				ps.Total += p.Count
+			}
+		}
+		if len(ps.Listed) == 0 {
+			continue
+		}
+		slices.SortFunc(ps.Listed, func(a, b *Problem) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.order, b.order))
+		})
+		if n := len(ps.Listed); n > maxProblems {
+			ps.Listed, ps.Omitted = ps.Listed[:maxProblems], n-maxProblems
+		}
+		out = append(out, ps)
+	}
+	return out
+}
+
+// Privacy is a privacy block with the experiments whose trials have it.
+type Privacy struct {
+	experiment.Privacy
+	Experiments []string
+	Trials      int
+}
+
+func (t *Trials) addPrivacy(name string, p *experiment.Privacy) {
+	for _, q := range t.privacy {
+		if q.Guarantee == p.Guarantee && q.Unit == p.Unit && q.Mechanism == p.Mechanism && q.RNG == p.RNG && slices.Equal(q.Notes, p.Notes) {
+			q.Trials++
+			if !slices.Contains(q.Experiments, name) {
+				q.Experiments = append(q.Experiments, name)
+			}
+			return
+		}
+	}
+	t.privacy = append(t.privacy, &Privacy{Privacy: *p, Experiments: []string{name}, Trials: 1})
+}
+
+// maxPrivacy bounds how many privacy blocks are listed.
+const maxPrivacy = 40
+
+// Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
+func (t *Trials) Privacy() []*Privacy { return t.privacy[:min(len(t.privacy), maxPrivacy)] }
+
+// PrivacyOmitted is how many further blocks there are.
+func (t *Trials) PrivacyOmitted() int { return max(len(t.privacy)-maxPrivacy, 0) }
+
+type machineID struct{ version, revision, golang, cpu, gpu, blas, backend, dtype string }
+
+// Machine is a place and a program that computed trials.
+type Machine struct {
+	record.Provenance
+	Backend, DType string
+	Trials         int
+
+	order int
+}
+
+func (t *Trials) addProvenance(r *record.Record) {
+	p := r.Provenance
+	id := machineID{p.Version, p.Revision, p.Go, p.CPU, p.GPU, p.BLAS, r.Backend, r.DType}
+	m := t.machines[id]
+	if m == nil {
+		m = &Machine{Provenance: p, Backend: r.Backend, DType: r.DType, order: len(t.machines)}
+		t.machines[id] = m
+	}
+	m.Trials++
+	for name, digest := range p.Datasets {
+		if t.datasets[name] == nil {
+			t.datasets[name] = map[string]int{}
+		}
+		t.datasets[name][digest]++
+	}
+}
+
+// Machines returns what computed the trials, in the order of first use.
+func (t *Trials) Machines() []*Machine {
+	return slices.SortedFunc(maps.Values(t.machines), func(a, b *Machine) int { return cmp.Compare(a.order, b.order) })
+}
+
+// Dataset is a data set that trials have read.
+type Dataset struct {
+	Name, Digest string
+	Trials       int
+}
+
+// Datasets returns the data sets in the order of their names.
+func (t *Trials) Datasets() []Dataset {
+	var out []Dataset
+	for _, name := range slices.Sorted(maps.Keys(t.datasets)) {
+		for _, digest := range slices.Sorted(maps.Keys(t.datasets[name])) {
+			out = append(out, Dataset{name, digest, t.datasets[name][digest]})
+		}
+	}
+	return out
+}
