@@ -26,13 +26,26 @@ func (p *process) strongNoise(cross, q *mat.Dense) (*noise, error) {
 	if err != nil {
 		var notPD *linalg.NotPositiveDefiniteError
 		if errors.As(err, &notPD) {
-			return nil, fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite: %w", err)
+			return nil, p.inadmissible(q, err)
 		}
 		return nil, err
 	}
 	var b mat.Dense
 	b.Mul(cross, solved)
 	return p.psdNoise(&b)
+}
+
+// inadmissible explains why K_SS − Ξ is not positive definite in floating point.
+func (p *process) inadmissible(q *mat.Dense, cause error) error {
+	_, values, err := linalg.PSDPart(p.engine, q)
+	if err != nil {
+		return cause
+	}
+	n := len(values)
+	if values[0] < -10*epsilon*float64(n)*values[n-1] {
+		return fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite, and has the eigenvalue %.3g: %w", values[0], cause)
+	}
+	return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point (condition number at least %.1e): the inputs are too close together for this kernel; take fewer: %w", n, condition(values), cause)
 }
 
 // psdNoise is (G − K_XX − V)⁺ for G (n×n).

@@ -197,7 +197,7 @@ func runSatellite(_ context.Context, t *experiment.Trial) (*experiment.Result, e
 		Metrics: metrics,
 		Series:  series,
 		Privacy: privacy(
-			fmt.Sprintf("covariance of f at the %d private data, given W, >= %s times the prior one", len(private), experiment.FormatNumber(1-factor)),
+			fmt.Sprintf("covariance of f at the %d private data, given W, >= %s times the prior one", len(private), list([]float64{1 - factor})),
 			fmt.Sprintf("the %s at the data from t = %v to %v orbits, and linear combinations of these", t.Params.Text("quantity"), start, end),
 			len(times), noise.rank, 0,
 			"H = alpha K is required at finitely many inputs: between and beyond them only the Gaussian process prior protects (erratum 4)",
