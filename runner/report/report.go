@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"privkern/runner/claims"
 	"privkern/runner/experiment"
@@ -70,7 +71,7 @@ var page = template.Must(template.New("report.html.tmpl").Funcs(template.FuncMap
 	"count":    count,
 	"duration": duration,
 	"bytes":    bytesText,
-	"short":    func(s string) string { return s[:min(len(s), 12)] },
+	"whole":    func(s string) bool { return utf8.RuneCountInString(s) <= 24 }, // not to be broken
 	"value":    experiment.FormatValue,
 	"class":    func(v claims.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
 	"join":     strings.Join,
