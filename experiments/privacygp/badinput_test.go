@@ -124,6 +124,24 @@ func TestPrivacyBlock(t *testing.T) {
 	}
 }
 
+func TestFloat32SaysSo(t *testing.T) {
+	e, trial := trial(t, "example1", nil)
+	trial.DType = "float32"
+	r, err := e.Run(context.Background(), trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Metrics["trace_optimal"]; math.Abs(got-3.545614) > 1e-5 {
+		t.Errorf("trace_optimal = %g in float32", got)
+	}
+	if r.Metrics["rank_optimal"] != 1 {
+		t.Errorf("rank_optimal = %g in float32", r.Metrics["rank_optimal"])
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "float32") {
+		t.Errorf("warnings %q do not mention float32", r.Warnings)
+	}
+}
+
 // TestIllConditionedIsSuspect: a warning, and a certified result nevertheless.
 func TestIllConditionedIsSuspect(t *testing.T) {
 	r := run(t, "weak", map[string]any{"points": 40})

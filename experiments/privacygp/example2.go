@@ -177,7 +177,11 @@ func runExample2(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		if series["trace"], err = two.traces(r, r.low, r.high, weak.Trace); err != nil {
 			return nil, err
 		}
-		if series["trace_zoom"], err = two.traces(r, math.Max(r.low, 0.3), r.high, weak.Trace); err != nil {
+		low := math.Max(r.low, 0.3) // as in the paper's middle plot
+		if low >= r.high {
+			low = r.low
+		}
+		if series["trace_zoom"], err = two.traces(r, low, r.high, weak.Trace); err != nil {
 			return nil, err
 		}
 	}

@@ -42,10 +42,10 @@ func (p *process) inadmissible(q *mat.Dense, cause error) error {
 		return cause
 	}
 	n := len(values)
-	if values[0] < -10*epsilon*float64(n)*values[n-1] {
+	if values[0] < -10*p.epsilon*float64(n)*values[n-1] {
 		return fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite, and has the eigenvalue %.3g: %w", values[0], cause)
 	}
-	return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point (condition number at least %.1e): the inputs are too close together for this kernel; take fewer: %w", n, condition(values), cause)
+	return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point (condition number at least %.1e): the inputs are too close together for this kernel; take fewer: %w", n, condition(values, p.epsilon), cause)
 }
 
 // psdNoise is (G − K_XX − V)⁺ for G (n×n).
@@ -65,12 +65,12 @@ func (p *process) psdNoise(g *mat.Dense) (*noise, error) {
 	for _, v := range values {
 		out.trace += math.Max(0, v)
 	}
-	out.rank = rank(values)
+	out.rank = rank(values, p.epsilon)
 	return out, nil
 }
 
 // rank counts the eigenvalues (ascending) that are positive beyond rounding.
-func rank(values []float64) int {
+func rank(values []float64, epsilon float64) int {
 	n := len(values)
 	largest := math.Max(math.Abs(values[0]), math.Abs(values[n-1]))
 	count := 0
@@ -88,7 +88,7 @@ func rankOf(sigma mat.Symmetric) (int, error) {
 	if !e.Factorize(sigma, false) {
 		return 0, fmt.Errorf("the eigenvalues of the noise covariance did not converge")
 	}
-	return rank(e.Values(nil)), nil
+	return rank(e.Values(nil), epsilon64), nil
 }
 
 // draw samples N(0, Σ) as Σ^½ω: unlike the paper's OᵀU the symmetric root does

@@ -20,14 +20,19 @@ type process struct {
 	kernel kernel.Kernel
 	x      []float64
 	cov    *mat.Dense // n×n, K_XX + V
-	// condition is the condition number of K_XX + V, at most 1/ε ≈ 4.5e15, which
-	// stands for a matrix that is singular in float64.
+	// epsilon is the spacing of the engine's numbers at 1.
+	epsilon float64
+	// condition is the condition number of K_XX + V, at most 1/epsilon
+	// (4.5e15 in float64), which stands for a singular matrix.
 	condition float64
 }
 
 // newProcess computes the covariance of data with noise variance v at x.
 func newProcess(e *engine.Engine, theta, v float64, x []float64) (*process, error) {
-	p := &process{engine: e, theta: theta, kernel: kernel.RBF(theta), x: x}
+	p := &process{engine: e, theta: theta, kernel: kernel.RBF(theta), x: x, epsilon: epsilon64}
+	if e.DType() == "float32" {
+		p.epsilon = epsilon32
+	}
 	cov, err := p.between(x, x)
 	if err != nil {
 		return nil, err
@@ -40,28 +45,33 @@ func newProcess(e *engine.Engine, theta, v float64, x []float64) (*process, erro
 	if err != nil {
 		return nil, fmt.Errorf("eigenvalues of K_XX + V: %w", err)
 	}
-	p.condition = condition(values)
+	p.condition = condition(values, p.epsilon)
 	return p, nil
 }
 
 // condition is the ratio of the largest to the smallest of ascending
-// eigenvalues, at most 1/ε.
-func condition(values []float64) float64 {
+// eigenvalues, at most 1/epsilon.
+func condition(values []float64, epsilon float64) float64 {
 	largest := values[len(values)-1]
 	return largest / math.Max(values[0], largest*epsilon)
 }
 
 const (
-	epsilon = 0x1p-52
-	// suspectCondition is where a solve with K_XX + V + Σ keeps few digits.
-	suspectCondition = 1e12
+	epsilon64 = 0x1p-52
+	epsilon32 = 0x1p-23
+	// suspectDigits is how far a condition number may come to 1/epsilon: beyond,
+	// a solve with K_XX + V + Σ keeps fewer than about four digits.
+	suspectDigits = 1e-4
 )
 
 // warnings says what is computed but suspect.
 func (p *process) warnings() []string {
 	w := p.engine.Warnings()
-	if p.condition > suspectCondition {
+	if p.condition*p.epsilon > suspectDigits {
 		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e; fewer inputs, a larger theta or noise_variance > 0 make it smaller", len(p.x), p.condition))
+	}
+	if p.epsilon == epsilon32 {
+		w = append(w, "computed in float32: traces, and the tolerances that predictive variances are held to, are accurate to about 1e-6 only")
 	}
 	return w
 }

@@ -51,7 +51,7 @@ func (r region) checkUniform() error {
 	if r.contains() {
 		return fmt.Errorf("theta = %v is on the boundary c^2 theta0 = %v of Example 3's region, where the integral of Proposition 2 diverges (erratum 6): there is no uniformly privacy-aware solution; take theta above it", r.theta, r.low())
 	}
-	return fmt.Errorf("H = %v exp(-%v (x-y)^2) is inadmissible for K = exp(-%v (x-y)^2): K - H must be positive definite, which needs c < 1 and theta in (%v, %v] (Example 3)", r.c, r.theta, r.theta0, r.low(), r.theta0)
+	return fmt.Errorf("the kernel H = %v exp(-%v (x-y)^2) is inadmissible for K = exp(-%v (x-y)^2): K - H must be positive definite, which needs c < 1 and theta in (%v, %v] (Example 3)", r.c, r.theta, r.theta0, r.low(), r.theta0)
 }
 
 func runUniform(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {

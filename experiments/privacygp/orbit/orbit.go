@@ -47,9 +47,10 @@ func (o Orbit) PeriodS() float64 {
 // field returns μ and J2·μ·R² in Earth radii and orbits.
 func (o Orbit) field() (mu, j2 float64) {
 	t := o.PeriodS()
-	mu = MuKm3S2 * t * t / math.Pow(EarthRadiusKm, 3)
+	const r = EarthRadiusKm
+	mu = MuKm3S2 * t * t / (r * r * r)
 	if o.Oblate {
-		j2 = J2Km5S2 * t * t / math.Pow(EarthRadiusKm, 5)
+		j2 = J2Km5S2 * t * t / (r * r * r * r * r)
 	}
 	return mu, j2
 }

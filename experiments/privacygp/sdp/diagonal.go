@@ -50,10 +50,10 @@ func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64)
 	for {
 		k, err := centre(ctx, b, mu, pathTolerance)
 		iterations += k
-		if err != nil && !errors.Is(err, errStalled) {
+		stalled := errors.Is(err, errStalled)
+		if err != nil && !stalled {
 			return nil, err
 		}
-		stalled := err != nil
 		if stalled || nu*mu <= 1e4*target {
 			for _, s := range b.candidates() {
 				if err := b.bound(s); err != nil {

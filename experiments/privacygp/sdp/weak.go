@@ -65,10 +65,10 @@ func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64) 
 		}
 		k, err := centre(ctx, b, mu, tolerance)
 		iterations += k
-		if err != nil && !errors.Is(err, errStalled) {
+		stalled := errors.Is(err, errStalled)
+		if err != nil && !stalled {
 			return nil, err
 		}
-		stalled := err != nil
 		if last || stalled {
 			s, err := b.certify(b.multipliers())
 			if err != nil {
@@ -108,28 +108,28 @@ const (
 // polish takes Newton steps at μ = 0, where the objective is
 // Tr(L Y⁻¹ Lᵀ − M)⁺ itself, on the face of the active constraints. It returns
 // the best solution seen, best itself where no step improves it.
-func (b *weakBarrier) polish(ctx context.Context, best *Solution) (*Solution, int, error) {
-	lambda := b.multipliers()
+func (w *weakBarrier) polish(ctx context.Context, best *Solution) (*Solution, int, error) {
+	lambda := w.multipliers()
 	var active []int
-	for i, s := range b.point.slack {
+	for i, s := range w.point.slack {
 		if s < lambda[i] { // their product is μ
 			active = append(active, i)
 		}
 	}
-	b.begin(0)
+	w.begin(0)
 	for k := range maxPolish {
 		if err := ctx.Err(); err != nil {
 			return nil, k, err
 		}
-		step, lambda, ok := b.faceStep(active)
+		step, lambda, ok := w.faceStep(active)
 		if !ok {
 			return best, k, nil
 		}
-		if _, ok := b.try(step, 1); !ok {
+		if _, ok := w.try(step, 1); !ok {
 			return best, k, nil
 		}
-		b.accept()
-		s, err := b.certify(lambda)
+		w.accept()
+		s, err := w.certify(lambda)
 		if err != nil {
 			return nil, k, err
 		}
