@@ -1,0 +1,215 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/internal/graphtest"
+)
+
+// hilbert is the n×n Hilbert matrix 1/(i+j+1): |H₄| = 1/6048000, and its
+// inverse has integer elements.
+func hilbert(n int) *mat.Dense {
+	h := mat.NewDense(n, n, nil)
+	h.Apply(func(i, j int, _ float64) float64 { return 1 / float64(i+j+1) }, h)
+	return h
+}
+
+func TestSolveHilbert(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		e := graphtest.Engine(t, "float64", 1)
+		x, logdet, err := SolveSPD(e, hilbert(4), mat.NewDense(4, 1, []float64{1, 0, 0, 0}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{16, -120, 240, -140} {
+			// The condition number is 1.6e4.
+			if math.Abs(x.At(i, 0)-want) > 1e-10 {
+				t.Errorf("x[%d] = %.14g, want %g", i, x.At(i, 0), want)
+			}
+		}
+		if want := -math.Log(6048000); math.Abs(logdet-want) > 1e-11 {
+			t.Errorf("log-determinant %.14g, want %.14g", logdet, want)
+		}
+		if w := e.Warnings(); len(w) != 0 {
+			t.Errorf("warnings %q", w)
+		}
+	})
+}
+
+func TestSolveSPD(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		rng := graphtest.Rand(1)
+		for _, dtype := range []string{"float64", "float32"} {
+			tol := map[string]float64{"float64": 1e-11, "float32": 1e-2}[dtype]
+			e := graphtest.Engine(t, dtype, 1)
+			for _, n := range []int{1, 2, 30, 130} {
+				for _, m := range []int{1, 5} {
+					a, want := graphtest.Definite(rng, n), graphtest.Normal(rng, n, m)
+					var b mat.Dense
+					b.Mul(a, want)
+					x, logdet, err := SolveSPD(e, a, &b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !mat.EqualApprox(x, want, tol) {
+						t.Errorf("%s, %d×%d, %d right sides: wrong solution", dtype, n, n, m)
+					}
+					wantLog, _ := mat.LogDet(a)
+					if math.Abs(logdet-wantLog) > tol*math.Max(1, math.Abs(wantLog)) {
+						t.Errorf("%s, %d×%d: log-determinant %g, want %g", dtype, n, n, logdet, wantLog)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestCholeskyFactor(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		e := graphtest.Engine(t, "float64", 1)
+		for _, n := range []int{1, 5, 100} {
+			a := graphtest.Definite(graphtest.Rand(2), n)
+			l, err := CholeskyFactor(e, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var product mat.Dense
+			product.Mul(l, l.T())
+			if !mat.EqualApprox(&product, a, 1e-11) {
+				t.Errorf("n=%d: L Lᵀ is not A", n)
+			}
+			for i := range n {
+				for j := i + 1; j < n; j++ {
+					if l.At(i, j) != 0 {
+						t.Fatalf("n=%d: L[%d,%d] = %g", n, i, j, l.At(i, j))
+					}
+				}
+			}
+		}
+	})
+}
+
+// What float32 cannot resolve is solved in float64, and said.
+func TestSinglePrecisionIsPromoted(t *testing.T) {
+	e := graphtest.Engine(t, "float32", 1)
+	// The condition number is 1.5e7.
+	x, _, err := SolveSPD(e, hilbert(6), mat.NewDense(6, 1, []float64{1, 0, 0, 0, 0, 0}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(x.At(0, 0)-36) > 1e-6 {
+		t.Errorf("x[0] = %g, want 36", x.At(0, 0))
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "too ill-conditioned for float32, computed in float64") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestIllConditioningIsAWarning(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	// The condition number is 1.7e16 in exact arithmetic at order 12.
+	if _, err := CholeskyFactor(e, hilbert(12)); err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "computed but suspect, condition number about") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestPSDPart(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		e := graphtest.Engine(t, "float64", 1)
+		for _, n := range []int{1, 6, 90} {
+			b := graphtest.Normal(graphtest.Rand(3), n, n)
+			a := mat.NewDense(n, n, nil)
+			a.Add(b, b.T())
+			part, w, err := PSDPart(e, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var direct mat.EigenSym
+			direct.Factorize(mat.NewSymDense(n, a.RawMatrix().Data), false)
+			for i, want := range direct.Values(nil) {
+				if math.Abs(w[i]-want) > 1e-12*float64(n) {
+					t.Errorf("n=%d: eigenvalue %d is %g, want %g", n, i, w[i], want)
+				}
+			}
+			if !mat.Equal(part, part.T()) {
+				t.Errorf("n=%d: the part is not symmetric", n)
+			}
+			// A⁺ − A and A⁺ are positive semidefinite and orthogonal, which
+			// makes A⁺ the projection on the cone.
+			var rest, product mat.Dense
+			rest.Sub(part, a)
+			product.Mul(part, &rest)
+			if mat.Norm(&product, 2) > 1e-10*float64(n) {
+				t.Errorf("n=%d: A⁺(A⁺−A) = %g", n, mat.Norm(&product, 2))
+			}
+			for _, m := range []*mat.Dense{part, &rest} {
+				var e mat.EigenSym
+				e.Factorize(mat.NewSymDense(n, m.RawMatrix().Data), false)
+				if low := e.Values(nil)[0]; low < -1e-12*float64(n) {
+					t.Errorf("n=%d: smallest eigenvalue %g", n, low)
+				}
+			}
+		}
+	})
+}
+
+func TestInvalidInput(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	one, nan := mat.NewDense(1, 1, []float64{1}), mat.NewDense(1, 1, []float64{math.NaN()})
+	solve := func(a, b *mat.Dense) func() error {
+		return func() error { _, _, err := SolveSPD(e, a, b); return err }
+	}
+	for _, c := range []struct {
+		call func() error
+		want string
+	}{
+		{solve(nil, one), "the matrix is empty"},
+		{solve(one, nil), "the right side is empty"},
+		{solve(one, mat.NewDense(2, 1, nil)), "1×1 and the right side 2×1"},
+		{solve(mat.NewDense(1, 2, nil), one), "1×2, not square"},
+		{solve(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), one), "not symmetric: element (1,0) is 3 and (0,1) is 2"},
+		{solve(nan, one), "the matrix has NaN in row 0, column 0"},
+		{solve(one, nan), "the right side has NaN"},
+		{func() error { _, _, err := PSDPart(e, nan); return err }, "PSDPart: the matrix has NaN"},
+		{func() error { _, err := CholeskyFactor(e, &mat.Dense{}); return err }, "CholeskyFactor: the matrix is empty"},
+	} {
+		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestNotPositiveDefinite(t *testing.T) {
+	for _, dtype := range []string{"float64", "float32"} {
+		e := graphtest.Engine(t, dtype, 1)
+		_, _, err := SolveSPD(e, mat.NewDense(2, 2, []float64{1, 2, 2, 1}), mat.NewDense(2, 1, []float64{1, 1}))
+		var notPD *NotPositiveDefiniteError
+		if !errors.As(err, &notPD) || notPD.Row != 1 || notPD.Pivot != -3 || notPD.Singular() {
+			t.Errorf("%s: got %v", dtype, err)
+		}
+	}
+}
+
+func BenchmarkCholeskyFactor(b *testing.B) {
+	for _, n := range []int{256, 1024} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			e := graphtest.Engine(b, "float64", 0)
+			b.Log(e.BLAS())
+			a := graphtest.Definite(graphtest.Rand(4), n)
+			for b.Loop() {
+				if _, err := CholeskyFactor(e, a); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
