@@ -15,8 +15,8 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +26,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/report"
 	"privkern/runner/schedule"
 	"privkern/runner/store"
 	"privkern/runner/summary"
@@ -105,17 +106,19 @@ func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, err
 	return schedule.Run(ctx, s, req.Plan, req.Shard.Indices(len(req.Plan.Trials)), c.Experiments, req.Data, req.Schedule)
 }
 
-// Results are the tables of an output folder.
+// Results are what the records of an output folder say.
 type Results struct {
 	Plan      *plan.Plan
 	Store     *store.Store
 	Evaluated []*claims.Evaluated
 	Summary   []*summary.Table
+
+	trials  *report.Trials
+	figures []drawn
 }
 
-// Results evaluates the records of an output folder. tables adds to those that
-// the plan names.
-func (c *Catalogue) Results(dir string, tables ...string) (*Results, error) {
+// Results evaluates the records of an output folder.
+func (c *Catalogue) Results(dir string) (*Results, error) {
 	s, err := store.Open(dir)
 	if err != nil {
 		return nil, err
@@ -124,59 +127,62 @@ func (c *Catalogue) Results(dir string, tables ...string) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Results{Plan: p, Store: s}
+	r := &Results{Plan: p, Store: s, trials: report.NewTrials(c.Experiments), figures: c.figures()}
+	metrics := summary.NewBuilder(c.Experiments)
+	// Every record is read once, and given to all that want something of it.
 	var readErr error
-	records, err := claims.Index(r.records(&readErr))
-	if err == nil {
-		err = readErr
-	}
-	if err != nil {
+	records, err := claims.Index(func(yield func(*record.Record) bool) {
+		for _, t := range p.Trials {
+			var rec *record.Record
+			if rec, _, readErr = s.Get(t.Key); readErr != nil {
+				return
+			}
+			r.trials.Add(t.Experiment, t.Params, t.Seed, rec)
+			if readErr = metrics.Add(t, rec); readErr != nil {
+				return
+			}
+			if rec == nil {
+				continue
+			}
+			if readErr = r.addToFigures(rec, t, c.Experiments); readErr != nil || !yield(rec) {
+				return
+			}
+		}
+	})
+	if err := errors.Join(err, readErr); err != nil {
 		return nil, err
 	}
-	if len(p.Tables)+len(tables) > 0 {
-		for _, t := range p.Trials {
-			if err := records.Expect(t.Experiment, t.Params, t.Seed); err != nil {
-				return nil, err
-			}
+	r.Summary = metrics.Tables()
+	return r, c.evaluate(r, records)
+}
+
+// evaluate fills in the tables that the plan names.
+func (c *Catalogue) evaluate(r *Results, records *claims.Records) error {
+	if len(r.Plan.Tables) == 0 {
+		return nil
+	}
+	for _, t := range r.Plan.Trials {
+		if err := records.Expect(t.Experiment, t.Params, t.Seed); err != nil {
+			return err
 		}
 	}
 	seen := map[string]bool{}
-	for _, name := range append(append([]string(nil), p.Tables...), tables...) {
+	for _, name := range r.Plan.Tables {
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
 		t, err := c.Book.Table(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e, err := claims.Evaluate(t, c.Experiments, records)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.Evaluated = append(r.Evaluated, e)
 	}
-	r.Summary, err = summary.Make(p, c.Experiments, func(key string) (*record.Record, error) {
-		rec, _, err := s.Get(key)
-		return rec, err
-	})
-	return r, err
-}
-
-// records yields the records of the plan's trials in the plan's order.
-func (r *Results) records(failed *error) iter.Seq[*record.Record] {
-	return func(yield func(*record.Record) bool) {
-		for _, t := range r.Plan.Trials {
-			rec, ok, err := r.Store.Get(t.Key)
-			if err != nil {
-				*failed = err
-				return
-			}
-			if ok && !yield(rec) {
-				return
-			}
-		}
-	}
+	return nil
 }
 
 // WriteTables writes OUT/tables: every evaluated table as Markdown, CSV, LaTeX

@@ -18,14 +18,19 @@ var csvHeader = []string{
 }
 
 // CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header).
-func CSV(w io.Writer, e *Evaluated) error {
+func CSV(w io.Writer, e *Evaluated) error { return csvAll(w, []*Evaluated{e}) }
+
+// csvAll writes several tables under one header.
+func csvAll(w io.Writer, list []*Evaluated) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader); err != nil {
 		return err
 	}
-	for i := range e.Cells {
-		if err := out.Write(csvLine(e, &e.Cells[i])); err != nil {
-			return err
+	for _, e := range list {
+		for i := range e.Cells {
+			if err := out.Write(csvLine(e, &e.Cells[i])); err != nil {
+				return err
+			}
 		}
 	}
 	out.Flush()

@@ -70,7 +70,25 @@ type jsonReference struct {
 }
 
 // JSON writes the table as one JSON object, indented.
-func JSON(w io.Writer, e *Evaluated) error {
+func JSON(w io.Writer, e *Evaluated) error { return encode(w, toJSON(e)) }
+
+// jsonAll writes several tables as one JSON object.
+func jsonAll(w io.Writer, list []*Evaluated) error {
+	tables := make([]jsonTable, len(list))
+	for i, e := range list {
+		tables[i] = toJSON(e)
+	}
+	return encode(w, map[string]any{"schema": Schema, "tables": tables})
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func toJSON(e *Evaluated) jsonTable {
 	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
 		Summary: e.Summary(), Privacy: notNil(e.Privacy), Footnotes: notNil(e.Footnotes)}
 	for i := range e.Cells {
@@ -92,10 +110,7 @@ func JSON(w io.Writer, e *Evaluated) error {
 		}
 		t.Cells = append(t.Cells, c)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(t)
+	return t
 }
 
 // notNil makes an empty list appear as [] and not as null.

@@ -62,3 +62,26 @@ func Write(w io.Writer, e *Evaluated, f Format, o TextOptions) error {
 	}
 	return experiment.Unknown("format", string(f), Formats)
 }
+
+// WriteAll writes several tables so that the whole is still of the format: one
+// CSV header, one JSON object (with the tables in a list, where there is not
+// exactly one), an empty line between other tables.
+func WriteAll(w io.Writer, list []*Evaluated, f Format, o TextOptions) error {
+	switch {
+	case f == FormatJSON && len(list) != 1:
+		return jsonAll(w, list)
+	case f == FormatCSV:
+		return csvAll(w, list)
+	}
+	for i, e := range list {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := Write(w, e, f, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -43,34 +43,44 @@ type Estimate struct {
 	StandardError *float64 `json:"standard_error"`
 }
 
-// Make tabulates the trials of a plan. get returns a trial's record, or nil.
-// Records are read one at a time, so that memory holds the metrics only.
-func Make(p *plan.Plan, experiments *experiment.Registry, get func(key string) (*record.Record, error)) ([]*Table, error) {
-	var tables []*Table
-	byName := map[string]*builder{}
-	for _, t := range p.Trials {
-		b := byName[t.Experiment]
-		if b == nil {
-			e, err := experiments.Lookup(t.Experiment)
-			if err != nil {
-				return nil, err
-			}
-			b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]bool{}}
-			byName[t.Experiment] = b
-			tables = append(tables, b.table)
-		}
-		rec, err := get(t.Key)
+// Builder tabulates trials as they come, so that memory holds the metrics
+// only and not the records.
+type Builder struct {
+	experiments *experiment.Registry
+	byName      map[string]*builder
+	order       []*builder
+}
+
+// NewBuilder returns an empty tabulation.
+func NewBuilder(experiments *experiment.Registry) *Builder {
+	return &Builder{experiments: experiments, byName: map[string]*builder{}}
+}
+
+// Add adds a planned trial with its record, nil where it has not run. The
+// order of the plan is the order of the rows.
+func (m *Builder) Add(t plan.Trial, rec *record.Record) error {
+	b := m.byName[t.Experiment]
+	if b == nil {
+		e, err := m.experiments.Lookup(t.Experiment)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := b.add(t, rec); err != nil {
-			return nil, err
-		}
+		b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]bool{}}
+		m.byName[t.Experiment] = b
+		m.order = append(m.order, b)
 	}
-	for _, t := range tables {
-		byName[t.Experiment].finish()
+	return b.add(t, rec)
+}
+
+// Tables returns the tables of what was added; the builder must not be used
+// afterwards.
+func (m *Builder) Tables() []*Table {
+	var out []*Table
+	for _, b := range m.order {
+		b.finish()
+		out = append(out, b.table)
 	}
-	return tables, nil
+	return out
 }
 
 type values struct {

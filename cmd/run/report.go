@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"privkern/runner"
+	"privkern/runner/claims"
+	"privkern/runner/summary"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var (
+		output string
+		check  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "report FOLDER",
+		Short: "Write the tables and the report of an output folder anew",
+		Long: `Write tables and report.html of an output folder from the records that are in
+it, finished or not, and print the tables. Nothing is run.`,
+		Example: "  run report results/runs/quickstart\n  run report results/runs/quickstart --output markdown",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			format, err := claims.ParseFormat(output)
+			if err != nil {
+				return oneOf("output", output, claims.Formats...)
+			}
+			return a.present(args[0], format, check)
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "table", "format of the tables on standard output: table, json, csv, latex or markdown")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
+	return cmd
+}
+
+// present writes tables and report of an output folder, and prints the tables.
+func (a *app) present(dir string, format claims.Format, check bool) error {
+	r, err := a.Results(dir)
+	if err != nil {
+		return err
+	}
+	if err := r.WriteTables(); err != nil {
+		return fmt.Errorf("the tables cannot be written: %w", err)
+	}
+	report, err := a.WriteReport(r, version)
+	if err != nil {
+		return fmt.Errorf("the report cannot be written: %w", err)
+	}
+	for _, aside := range r.Store.Asides() {
+		a.say("ignored %s (%s)", aside.File, aside.Reason)
+	}
+	if err := a.print(r, format); err != nil {
+		return err
+	}
+	a.say("tables in %s/tables, report in %s", dir, report)
+	if !check {
+		return nil
+	}
+	violations := r.Violations()
+	for _, v := range violations {
+		a.say("check: %s", v)
+	}
+	if len(violations) > 0 {
+		return statusError{exitCheck, fmt.Sprintf("%d values do not pass the check", len(violations))}
+	}
+	return nil
+}
+
+// print writes the published tables, or all metrics where there are none.
+func (a *app) print(r *runner.Results, format claims.Format) error {
+	if len(r.Evaluated) == 0 {
+		switch format {
+		case claims.FormatJSON:
+			return summary.JSON(a.out, r.Summary)
+		case claims.FormatCSV:
+			return summary.CSV(a.out, r.Summary)
+		case claims.FormatLaTeX:
+			return summary.LaTeX(a.out, r.Summary)
+		case claims.FormatMarkdown:
+			return summary.Markdown(a.out, r.Summary)
+		}
+		return summary.Text(a.out, r.Summary)
+	}
+	return claims.WriteAll(a.out, r.Evaluated, format, claims.TextOptions{Color: useColor(a.out)})
+}

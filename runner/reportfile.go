@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/plot"
+	"privkern/runner/record"
+	"privkern/runner/report"
+	"privkern/runner/store"
+	"privkern/runner/summary"
+)
+
+// drawn is a figure with the trials that belong to it.
+type drawn struct {
+	figure *experiment.Figure
+	trials []experiment.Finished
+}
+
+// figures returns the papers' figures without trials.
+func (c *Catalogue) figures() []drawn {
+	var out []drawn
+	for _, p := range c.Papers {
+		for i := range p.Figures {
+			out = append(out, drawn{figure: &p.Figures[i]})
+		}
+	}
+	return out
+}
+
+// addToFigures keeps a good record for the figures that it belongs to.
+func (r *Results) addToFigures(rec *record.Record, t plan.Trial, experiments *experiment.Registry) error {
+	if rec.Status != record.OK {
+		return nil
+	}
+	var finished *experiment.Finished
+	for i := range r.figures {
+		f := &r.figures[i]
+		if f.figure.Match != nil && !f.figure.Match(t.Experiment, t.Params) {
+			continue
+		}
+		if finished == nil {
+			x, err := plot.Finished(rec, experiments)
+			if err != nil {
+				return err
+			}
+			finished = &x
+		}
+		f.trials = append(f.trials, *finished)
+	}
+	return nil
+}
+
+// WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
+// latter.
+func (c *Catalogue) WriteReport(r *Results, version string) (string, error) {
+	figures, err := r.plots()
+	if err != nil {
+		return "", err
+	}
+	data := report.Data{
+		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,
+		Plan: report.Plan{
+			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
+			Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
+		},
+		Tables: r.Evaluated, Figures: figures, Metrics: r.Summary, Trials: r.trials,
+	}
+	for _, s := range r.Plan.Sources {
+		data.Plan.Sources = append(data.Plan.Sources, fmt.Sprintf("%s (SHA-256 %.12s)", filepath.Base(s.Path), s.SHA256))
+	}
+	if data.Title == "" {
+		data.Title = filepath.Base(r.Store.Dir())
+	}
+	for _, l := range c.Book.Ledgers {
+		if r.concerns(l.Paper) {
+			data.Papers = append(data.Papers, report.PaperOf(l))
+		}
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, data); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.Store.Dir(), "report.html")
+	return path, store.WriteFile(path, b.Bytes())
+}
+
+// concerns says whether the plan has trials or tables of a paper.
+func (r *Results) concerns(paper string) bool {
+	return slices.ContainsFunc(r.Plan.Tables, func(t string) bool { return strings.HasPrefix(t, paper+"/") }) ||
+		slices.ContainsFunc(r.Summary, func(t *summary.Table) bool { return strings.HasPrefix(t.Experiment, paper+"/") })
+}
+
+// plots draws the figures that trials belong to, into OUT/plots too. A figure
+// that cannot be drawn is shown with the reason.
+func (r *Results) plots() ([]report.Figure, error) {
+	var out []report.Figure
+	dir := filepath.Join(r.Store.Dir(), "plots")
+	for _, f := range r.figures {
+		if len(f.trials) == 0 {
+			continue
+		}
+		shown := report.Figure{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
+		id := strings.ReplaceAll(f.figure.Name, "/", "-")
+		svg, err := plot.Figure(f.figure, f.trials, plot.Options{ID: id})
+		switch {
+		case errors.Is(err, plot.ErrNoData):
+			continue // the trials are some of those that it needs
+		case err != nil:
+			shown.Error = err.Error()
+		default:
+			shown.SVG = svg
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return nil, err
+			}
+			if err := store.WriteFile(filepath.Join(dir, id+".svg"), svg); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}

@@ -1,0 +1,109 @@
+// Package tests holds what is tested from outside: transcripts of the command
+// line, crashes, and cross-checks. The program is built once and run as a user
+// runs it.
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is the path of the built command.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "privkern-tests-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		program = filepath.Join(dir, "run")
+		build := exec.Command("go", "build", "-o", program, "privkern/cmd/run")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "the command cannot be built:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// root is the folder of the module.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestTranscripts runs testdata/script/*.txtar: command lines with what they
+// print and their exit statuses.
+func TestTranscripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			e.Setenv("ROOT", root(t))
+			e.Setenv("NO_COLOR", "1")
+			e.Setenv("PRIVKERN_DATA", "")
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("GOOS", runtime.GOOS)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+		},
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// status N PROGRAM ARG... runs a program and expects exit status N. What it
+// printed is in the files stdout and stderr, for grep and cmp.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N PROGRAM ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	name := args[1]
+	if name == "run" {
+		name = program
+	}
+	out, err := os.Create(ts.MkAbs("stdout"))
+	ts.Check(err)
+	defer func() { _ = out.Close() }()
+	errOut, err := os.Create(ts.MkAbs("stderr"))
+	ts.Check(err)
+	defer func() { _ = errOut.Close() }()
+	cmd := exec.Command(name, args[2:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
+	cmd.Env = []string{}
+	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "PRIVKERN_BLAS", "TMPDIR"} {
+		if v := ts.Getenv(k); v != "" {
+			cmd.Env = append(cmd.Env, k+"="+v)
+		}
+	}
+	err = cmd.Run()
+	got := cmd.ProcessState.ExitCode()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		raw, _ := os.ReadFile(ts.MkAbs("stderr"))
+		ts.Fatalf("exit status %d, not %d; standard error:\n%s", got, want, raw)
+	}
+}
