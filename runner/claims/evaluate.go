@@ -175,7 +175,7 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 func (t *Table) judge(r *Result, cl *claim, right *sample) {
 	ours, h := r.Ours, cl.cell.Holds
 	var diff float64
-	inside := false
+	var inside bool
 	switch {
 	case h != nil:
 		r.Holds = &Compared{Op: h.Op, Tolerance: h.Tolerance}

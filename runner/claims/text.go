@@ -13,15 +13,18 @@ type TextOptions struct {
 	Width int // of the terminal; 0 means 100
 }
 
-// Text writes the table for a terminal: variants side by side where that fits
-// the width, else below one another; notes and footnotes under the table.
+// Text writes the table for a terminal, with notes and footnotes under it.
+// Variants stand side by side or below one another, whichever fits the width
+// in fewer lines.
 func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
 	g := Layout(e, true)
-	if g.measure(o.Width) > o.Width {
-		if long := Layout(e, false); len(e.Variants) > 0 {
+	if len(e.Variants) > 0 {
+		long := Layout(e, false)
+		over, overLong := g.measure(o.Width) > o.Width, long.measure(o.Width) > o.Width
+		if over || !overLong && long.height(o) < g.height(o) {
 			g = long
 		}
 	}
@@ -49,6 +52,13 @@ func (g *Grid) measure(width int) int {
 		total += w + gap
 	}
 	return total
+}
+
+// height returns the number of lines that the grid takes.
+func (g *Grid) height(o TextOptions) int {
+	var b bytes.Buffer
+	g.write(&b, o)
+	return bytes.Count(b.Bytes(), []byte("\n"))
 }
 
 // widths returns the width of each column. Where the grid is wider than the

@@ -17,7 +17,9 @@ func TestFigure(t *testing.T) {
 	reg := experiment.NewRegistry(&experiment.Experiment{
 		Name: "demo/curve", Version: 1,
 		Params: []experiment.Param{{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Infinite: true}},
-		Run:    func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, errors.New("not run here") },
+		Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			return nil, errors.New("not run here")
+		},
 	})
 	rec := &record.Record{Key: "k", Experiment: "demo/curve", Params: map[string]any{"epsilon": "inf"}, Status: record.OK,
 		Series: map[string]map[string]record.Column{"mean": {"x": {0, 1, 2}, "y": {1, math.NaN(), 3}}}}

@@ -19,11 +19,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sine is a curve of n points on [low, high] with a gap in the middle.
-func sine(name string, n int, low, high, phase float64, color int) experiment.Line {
+// sine is a curve of n points on [0, high] with a gap in the middle.
+func sine(name string, n int, high, phase float64, color int) experiment.Line {
 	l := experiment.Line{Name: name, Color: color}
 	for i := range n {
-		x := low + (high-low)*float64(i)/float64(n-1)
+		x := high * float64(i) / float64(n-1)
 		y := math.Sin(x+phase) + 1.5
 		if i == n/2 {
 			y = math.NaN()
@@ -36,14 +36,14 @@ func sine(name string, n int, low, high, phase float64, color int) experiment.Li
 // demos are drawings of every kind; their golden files show what they look
 // like.
 func demos() map[string][]experiment.Panel {
-	mean := sine("posterior mean ± 2σ", 41, 0, 6, 0, 0)
+	mean := sine("posterior mean ± 2σ", 41, 6, 0, 0)
 	band := experiment.Band{Name: mean.Name, X: mean.X, Color: 0}
 	for _, y := range mean.Y {
 		band.Low, band.High = append(band.Low, y-0.3), append(band.High, y+0.3)
 	}
-	dashed := sine("without privacy", 41, 0, 6, 0.5, 1)
+	dashed := sine("without privacy", 41, 6, 0.5, 1)
 	dashed.Dashed = true
-	data := sine("obfuscated data", 13, 0, 6, 0.1, 2)
+	data := sine("obfuscated data", 13, 6, 0.1, 2)
 	curves := experiment.Panel{Title: "Radius of the orbit", XLabel: "time (orbits)", YLabel: "radius (Earth radii)",
 		Lines: []experiment.Line{mean, dashed}, Bands: []experiment.Band{band}, Points: []experiment.Line{data},
 		Spans: []experiment.Span{{Name: "private segment", Low: 1, High: 2}}}
@@ -76,7 +76,7 @@ func demos() map[string][]experiment.Panel {
 	single := experiment.Panel{Title: "One point", XLabel: "x", YLabel: "y", Lines: []experiment.Line{{Name: "a", X: []float64{3}, Y: []float64{7}}}}
 	many := experiment.Panel{Title: "More curves than colours", XLabel: "x", YLabel: "y"}
 	for i := range 9 {
-		many.Lines = append(many.Lines, sine(fmt.Sprintf("curve %d", i+1), 30, 0, 5, float64(i)/3, i))
+		many.Lines = append(many.Lines, sine(fmt.Sprintf("curve %d", i+1), 30, 5, float64(i)/3, i))
 	}
 	return map[string][]experiment.Panel{
 		"curves":      {curves},
