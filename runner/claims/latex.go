@@ -78,7 +78,22 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 // lines, at its share of the page.
 func (g *Grid) latexColumns() string {
 	const page = 74 // characters of \small type across a page of text, with some room
-	natural, narrowed := g.widths(math.MaxInt), g.widths(page)
+	natural := g.widths(math.MaxInt)
+	narrowed := natural
+	// Numbers keep their width, so the texts may have to give way further.
+	for target := page; target > page/2; target-- {
+		narrowed = g.widths(target)
+		total := 0
+		for c, col := range g.Columns {
+			if col.Right {
+				narrowed[c] = natural[c]
+			}
+			total += narrowed[c] + 1
+		}
+		if total <= page {
+			break
+		}
+	}
 	var b strings.Builder
 	for c, col := range g.Columns {
 		switch {
