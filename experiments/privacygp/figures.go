@@ -1,6 +1,7 @@
 package privacygp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,10 +115,19 @@ func figure3() experiment.Figure {
 		Draw: func(trials []experiment.Finished) []experiment.Panel {
 			var panels []experiment.Panel
 			drawn := map[string]bool{} // settings, whatever the seed
+			isCorrected := func(t experiment.Finished) bool { return t.Params.Text("variant") == corrected }
+			both := slices.ContainsFunc(trials, isCorrected)
+			trials = slices.Clone(trials)
+			slices.SortStableFunc(trials, func(a, b experiment.Finished) int {
+				names := quantityNames()
+				return cmp.Or(
+					cmp.Compare(slices.Index(names, a.Params.Text("quantity")), slices.Index(names, b.Params.Text("quantity"))),
+					cmp.Compare(a.Params.Float("alpha"), b.Params.Float("alpha")))
+			})
 			for _, t := range trials {
 				p, d := t.Series["prediction"], t.Series["data"]
-				if p == nil || d == nil {
-					continue
+				if p == nil || d == nil || both && !isCorrected(t) {
+					continue // as-published differs in the labels alone
 				}
 				quantity := t.Params.Text("quantity")
 				title := fmt.Sprintf("%s, H = %vK", quantity, t.Params.Float("alpha"))
