@@ -3,20 +3,95 @@ package cloaking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
-// runTrial resolves the parameters as the runner does and runs the trial.
-func runTrial(t *testing.T, e *experiment.Experiment, given map[string]any) *experiment.Result {
+// writeCensus writes a file in the format of the census whose females are
+// given by formulas, so that tests need no data and another implementation can
+// be run on the same numbers: i = 0, …, 286,
+//
+//	age    = ⌊88 (7i² mod 287 / 287)^1.5⌋ (19 different ones)
+//	weight = 4 + 50 (1 − e^(−age/12)) + 3 sin i, three decimals
+//	height = 60 + 95 (1 − e^(−age/8)) + 6 sin 1.7i, three decimals
+func writeCensus(t *testing.T) (folder string) {
 	t.Helper()
-	r, err := tryTrial(t, e, given, 2)
+	var b strings.Builder
+	b.WriteString(`"height";"weight";"age";"male"` + "\n")
+	for i := range 287 {
+		x := float64(i)
+		age := math.Floor(88 * math.Pow(float64(i*i*7%287)/287, 1.5))
+		weight := 4 + 50*(1-math.Exp(-age/12)) + 3*math.Sin(x)
+		height := 60 + 95*(1-math.Exp(-age/8)) + 6*math.Sin(1.7*x)
+		fmt.Fprintf(&b, "%.3f;%.3f;%g;0\n", height, weight, age)
+	}
+	for range 257 {
+		b.WriteString("170;60;30;1\n")
+	}
+	folder = t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "Howell1.csv"), []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// realCensus skips the test where the census is not there.
+func realCensus(t *testing.T) (folder string) {
+	t.Helper()
+	if os.Getenv(dataset.DataVariable) == "" {
+		t.Skip("needs the data set kung: set $" + dataset.DataVariable)
+	}
+	folder, _, err := dataset.NewLocator("").Find(dataKung)
+	var missing *dataset.MissingError
+	switch {
+	case errors.As(err, &missing):
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// setup is what a trial runs on.
+type setup struct {
+	folder  string // of the census
+	workers int
+	dtype   string
+	stream  uint64
+}
+
+func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experiment.Result, error) {
+	p, err := e.Resolve(given)
+	if err != nil {
+		return nil, err
+	}
+	if s.dtype == "" {
+		s.dtype = "float64"
+	}
+	return e.Run(context.Background(), &experiment.Trial{
+		Params: p, Backend: "cpu", DType: s.dtype, Workers: max(1, s.workers),
+		Dataset:  func(string) string { return s.folder },
+		Progress: func(int, int, string) {},
+		Stream: func(purpose string) *rand.Rand {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(purpose))
+			return rand.New(rand.NewPCG(h.Sum64(), s.stream))
+		},
+	})
+}
+
+func runTrial(t *testing.T, s setup, e *experiment.Experiment, given map[string]any) *experiment.Result {
+	t.Helper()
+	r, err := tryTrial(s, e, given)
 	if err != nil {
 		t.Fatalf("%s %v: %v", e.Name, given, err)
 	}
@@ -28,50 +103,86 @@ func runTrial(t *testing.T, e *experiment.Experiment, given map[string]any) *exp
 	return r
 }
 
-func tryTrial(t *testing.T, e *experiment.Experiment, given map[string]any, workers int) (*experiment.Result, error) {
-	t.Helper()
-	p, err := e.Resolve(given)
-	if err != nil {
-		return nil, err
+// with returns a copy of the parameters with others laid over it.
+func with(base map[string]any, over ...any) map[string]any {
+	out := map[string]any{}
+	for k, v := range base {
+		out[k] = v
 	}
-	folders := map[string]string{}
-	if e.Datasets != nil {
-		for _, name := range e.Datasets(p) {
-			folders[name] = dataFolder(t, name)
-		}
+	for i := 0; i < len(over); i += 2 {
+		out[over[i].(string)] = over[i+1]
 	}
-	return e.Run(context.Background(), &experiment.Trial{
-		Params: p, Backend: "cpu", DType: "float64", Workers: workers,
-		Dataset:  func(name string) string { return folders[name] },
-		Progress: func(int, int, string) {},
-		Stream: func(purpose string) *rand.Rand {
-			h := fnv.New64a()
-			_, _ = h.Write([]byte(purpose))
-			return rand.New(rand.NewPCG(h.Sum64(), 0))
-		},
-	})
-}
-
-// dataFolder skips the test where the data set is not there.
-func dataFolder(t *testing.T, name string) string {
-	t.Helper()
-	if os.Getenv(dataset.DataVariable) == "" {
-		t.Skipf("needs the data set %s: set $%s", name, dataset.DataVariable)
-	}
-	folder, _, err := dataset.NewLocator("").Find(name)
-	var missing *dataset.MissingError
-	switch {
-	case errors.As(err, &missing):
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
-	return folder
+	return out
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s = %.13g, want %.13g within %g", what, got, want, tolerance)
+	}
+}
+
+// Every experiment resolves its defaults, and what a trial reports is
+// documented.
+func TestPaperIsConsistent(t *testing.T) {
+	census := setup{folder: writeCensus(t)}
+	paper := Paper()
+	experiment.NewRegistry(paper.Experiments...)
+	for _, e := range paper.Experiments {
+		r := runTrial(t, census, e, nil)
+		documented := map[string]bool{}
+		for _, m := range e.Metrics {
+			documented[m.Name] = true
+			if _, ok := r.Metrics[m.Name]; !ok {
+				t.Errorf("%s: the documented metric %s is not reported", e.Name, m.Name)
+			}
+		}
+		for name := range r.Metrics {
+			if !documented[name] {
+				t.Errorf("%s: the metric %s is not documented", e.Name, name)
+			}
+		}
+		for name, s := range r.Series {
+			for column, v := range s {
+				if len(v) != len(s["x"]) {
+					t.Errorf("%s: series %s, column %s has %d values for %d", e.Name, name, column, len(v), len(s["x"]))
+				}
+			}
+		}
+	}
+}
+
+func TestFiguresDraw(t *testing.T) {
+	census := setup{folder: writeCensus(t)}
+	var trials []experiment.Finished
+	for _, e := range Paper().Experiments {
+		for _, method := range []string{methodStandard, methodSparse, methodNonstationary} {
+			given := map[string]any{"method": method}
+			p, err := e.Resolve(given)
+			if err != nil {
+				continue // designs have no nonstationary method
+			}
+			r := runTrial(t, census, e, given)
+			trials = append(trials, experiment.Finished{Experiment: e.Name, Params: p, Metrics: r.Metrics, Series: r.Series})
+		}
+	}
+	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/noise": 1, "cloaking/design": 2} {
+		for _, f := range Paper().Figures {
+			if f.Name != name {
+				continue
+			}
+			var matching []experiment.Finished
+			for _, trial := range trials {
+				if f.Match(trial.Experiment, trial.Params) {
+					matching = append(matching, trial)
+				}
+			}
+			if got := f.Draw(matching); len(got) != panels {
+				t.Errorf("%s: %d panels, want %d", name, len(got), panels)
+			}
+			if got := f.Draw(nil); got != nil {
+				t.Errorf("%s: draws without trials", name)
+			}
+		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Relative sizes below which singular values count as rounding: about 1e6 times
-// the rounding of a matrix computed in that precision (so that a kept direction
-// is known to six digits in float64; to two in float32).
+// Relative sizes below which singular values count as rounding: the 0.6th power
+// of the machine epsilon, so that what is kept is known to six digits in
+// float64 and to three in float32.
 const (
-	Tolerance64 = 1e-10
-	Tolerance32 = 1e-5
+	Tolerance64 = 4e-10
+	Tolerance32 = 7e-5
 )
 
 // FullRank stands for the numerical rank in [Whiten].
