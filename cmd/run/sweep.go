@@ -233,7 +233,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 		return fmt.Errorf("the output folder cannot be written: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	reporter := progress.New(a.progressOptions(), log)
+	reporter := progress.New(a.progressOptions(), a.Experiments, log)
 	sum, err := a.Run(ctx, runner.Request{
 		Dir: dir, Plan: p, Data: data, Shard: shard, Replan: o.replan,
 		Schedule: schedule.Options{
@@ -296,7 +296,11 @@ func (a *app) dryRun(p *plan.Plan, shard plan.Shard, dir string) error {
 			break
 		}
 		t := p.Trials[i]
-		_, err = fmt.Fprintf(a.out, "%.12s %s seed=%d %s\n", t.Key, t.Experiment, t.Seed, progress.Describe(t.Params))
+		e, lookupErr := a.Experiments.Lookup(t.Experiment)
+		if lookupErr != nil {
+			return lookupErr
+		}
+		_, err = fmt.Fprintln(a.out, strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
 	}
 	for _, name := range p.DatasetNames() {
 		if err == nil && p.Datasets[name] == "" {

@@ -13,7 +13,6 @@ import (
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
-	"privkern/runner/progress"
 	"privkern/runner/record"
 	"privkern/runner/sweep"
 	"privkern/runner/trial"
@@ -138,7 +137,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	switch rec.Status {
 	case record.Failed:
-		return statusError{exitTrials, fmt.Sprintf("%s %s failed: %s", e.Name, progress.Describe(params), *rec.Error)}
+		return statusError{exitTrials, fmt.Sprintf("%s failed: %s", strings.TrimSpace(e.Name+" "+e.Describe(params)), *rec.Error)}
 	case record.Skipped:
 		a.say("skipped: %s", *rec.Error)
 	}

@@ -30,14 +30,6 @@ type Points struct {
 	Values []float64
 }
 
-// MarshalJSON writes the count as a number or the values as a list.
-func (p Points) MarshalJSON() ([]byte, error) {
-	if p.Values != nil {
-		return json.Marshal(p.Values)
-	}
-	return json.Marshal(p.Count)
-}
-
 // Param is one parameter of an experiment.
 type Param struct {
 	Name    string
@@ -369,12 +361,33 @@ func FormatValue(v any) string {
 func (p Params) MarshalJSON() ([]byte, error) {
 	out := make(map[string]any, len(p))
 	for k, v := range p {
-		if f, ok := v.(float64); ok && math.IsInf(f, 0) {
-			v = FormatNumber(f)
-		}
-		out[k] = v
+		out[k] = plain(v)
 	}
 	return json.Marshal(out)
+}
+
+// plain returns a value that JSON can hold.
+func plain(v any) any {
+	switch x := v.(type) {
+	case float64:
+		if math.IsInf(x, 0) {
+			return FormatNumber(x)
+		}
+	case Points:
+		if x.Values == nil {
+			return x.Count
+		}
+		return plain(x.Values)
+	case []float64:
+		if slices.ContainsFunc(x, func(f float64) bool { return math.IsInf(f, 0) }) {
+			out := make([]any, len(x))
+			for i, f := range x {
+				out[i] = plain(f)
+			}
+			return out
+		}
+	}
+	return v
 }
 
 func quote(v any) string {

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,9 +40,10 @@ type Options struct {
 
 // Reporter shows a run's progress. It implements schedule.Observer.
 type Reporter struct {
-	opts  Options
-	log   io.Writer
-	start time.Time
+	opts        Options
+	experiments *experiment.Registry
+	log         io.Writer
+	start       time.Time
 
 	mu       sync.Mutex
 	bar      *progressbar.ProgressBar
@@ -57,12 +56,13 @@ type Reporter struct {
 	lastLine time.Time
 }
 
-// New returns a reporter; log, which may be nil, gets every event as JSON.
-func New(opts Options, log io.Writer) *Reporter {
+// New returns a reporter; log, which may be nil, gets every event as JSON. The
+// experiments serve to show parameters that differ from their defaults.
+func New(opts Options, experiments *experiment.Registry, log io.Writer) *Reporter {
 	if opts.Interval == 0 {
 		opts.Interval = 5 * time.Second
 	}
-	return &Reporter{opts: opts, log: log, start: time.Now(), skipped: map[string]int{}, running: map[string]string{}, lastLine: time.Now()}
+	return &Reporter{opts: opts, experiments: experiments, log: log, start: time.Now(), skipped: map[string]int{}, running: map[string]string{}, lastLine: time.Now()}
 }
 
 // OpenLog opens the log of an output folder for appending.
@@ -173,7 +173,7 @@ func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 	switch rec.Status {
 	case record.Failed:
 		r.failed++
-		r.line("%s %s %s: %s", r.color("31", "failed"), t.Experiment, Describe(t.Params), e.Error)
+		r.line("%s %s: %s", r.color("31", "failed"), r.describe(t), e.Error)
 	case record.Skipped:
 		if r.skipped[e.Error]++; r.skipped[e.Error] == 1 {
 			r.line("%s %s: %s", r.color("33", "skipped"), t.Experiment, e.Error)
@@ -269,12 +269,16 @@ func trials(n int) string {
 	return fmt.Sprintf("%d trials", n)
 }
 
-// Describe lists parameters as name=value, in the order of their names.
-func Describe(p experiment.Params) string {
-	parts := make([]string, 0, len(p))
-	for name, v := range p {
-		parts = append(parts, name+"="+experiment.FormatValue(v))
+// describe names a trial by what is not a default of it.
+func (r *Reporter) describe(t plan.Trial) string {
+	s := t.Experiment
+	if e, err := r.experiments.Lookup(t.Experiment); err == nil {
+		if d := e.Describe(t.Params); d != "" {
+			s += " " + d
+		}
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, " ")
+	if t.Seed != 0 {
+		s += fmt.Sprintf(" --seed %d", t.Seed)
+	}
+	return s
 }

@@ -16,7 +16,7 @@ import (
 var params = experiment.Params{
 	"xi": 0.5, "epsilon": math.Inf(1), "folds": 14, "tiny": 1e-9, "huge": 1e21, "third": 1.0 / 3,
 	"method": "standard", "odd": "a\"b<é", "flag": true,
-	"points": []float64{0, 7.5, 14}, "inducing": experiment.Points{Count: 5}, "explicit": experiment.Points{Values: []float64{5, 20}},
+	"points": []float64{0, 7.5, 14}, "levels": []float64{1, math.Inf(1)}, "inducing": experiment.Points{Count: 5}, "explicit": experiment.Points{Values: []float64{5, 20}},
 }
 
 // The key is documented as the SHA-256 of canonical JSON; the fast encoder
