@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -19,7 +20,9 @@ func Schema(names Names) ([]byte, error) {
 	for _, s := range []*jsonschema.Schema{file, block} {
 		s.AdditionalProperties = jsonschema.FalseSchema
 		s.Required = nil
-		fillBlock(s, names.Experiments)
+		if err := fillBlock(s, root.Definitions, names.Experiments); err != nil {
+			return nil, err
+		}
 	}
 	block.Required = []string{"experiment"}
 	tables := make([]any, len(names.Tables))
@@ -40,25 +43,38 @@ func Schema(names Names) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// fillBlock says, for every experiment, which parameters it has.
-func fillBlock(s *jsonschema.Schema, experiments *experiment.Registry) {
+// fillBlock says, for every experiment, which parameters it has. The schemas of
+// an experiment stand once, under definitions.
+func fillBlock(s *jsonschema.Schema, definitions jsonschema.Definitions, experiments *experiment.Registry) error {
 	enum := []any{}
 	for _, name := range experiments.Names() {
 		enum = append(enum, name)
 		e, err := experiments.Lookup(name)
 		if err != nil {
-			continue
+			return err
 		}
+		define := func(what string, schema *jsonschema.Schema) *jsonschema.Schema {
+			id := strings.ReplaceAll(name, "/", ".") + "." + what
+			definitions[id] = schema
+			return &jsonschema.Schema{Ref: "#/$defs/" + id}
+		}
+		fixed := define("fixed", paramsSchema(e, single))
+		varying := define("varying", paramsSchema(e, list))
+		cases := &jsonschema.Schema{Type: "array", Items: fixed, MinItems: ptr(uint64(1))}
+		sweep := paramsSchema(e, list)
+		for pair := sweep.Properties.Oldest(); pair != nil; pair = pair.Next() {
+			pair.Value = &jsonschema.Schema{Ref: varying.Ref + "/properties/" + pair.Key}
+		}
+		sweep.Properties.Set("zip", varying)
+		sweep.Properties.Set("cases", cases)
+
 		condition := jsonschema.NewProperties()
 		condition.Set("experiment", &jsonschema.Schema{Const: name})
 		then := jsonschema.NewProperties()
-		then.Set("params", paramsSchema(e, single))
-		varying := paramsSchema(e, list)
-		varying.Properties.Set("zip", paramsSchema(e, list))
-		varying.Properties.Set("cases", casesSchema(e))
-		then.Set("sweep", varying)
-		then.Set("zip", paramsSchema(e, list))
-		then.Set("cases", casesSchema(e))
+		then.Set("params", fixed)
+		then.Set("sweep", define("sweep", sweep))
+		then.Set("zip", varying)
+		then.Set("cases", cases)
 		s.AllOf = append(s.AllOf, &jsonschema.Schema{
 			If:   &jsonschema.Schema{Properties: condition, Required: []string{"experiment"}},
 			Then: &jsonschema.Schema{Properties: then},
@@ -75,6 +91,7 @@ func fillBlock(s *jsonschema.Schema, experiments *experiment.Registry) {
 			{Type: "array", MinItems: ptr(uint64(1))},
 		},
 	})
+	return nil
 }
 
 type form int
@@ -102,10 +119,6 @@ func paramsSchema(e *experiment.Experiment, f form) *jsonschema.Schema {
 		out.Properties.Set(p.Name, v)
 	}
 	return out
-}
-
-func casesSchema(e *experiment.Experiment) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "array", Items: paramsSchema(e, single), MinItems: ptr(uint64(1))}
 }
 
 // valueSchema describes one value of a parameter.
