@@ -162,7 +162,8 @@ func TestCensusFold(t *testing.T) {
 		near(t, c.m.method+": norm", mat.Norm(matrix, 2), c.norm, 1e-12)
 		square := 0.0
 		for i, f := range data.predict(matrix, train) {
-			square += math.Pow(f-data.height[test[i]], 2)
+			miss := f - data.height[test[i]]
+			square += miss * miss
 		}
 		near(t, c.m.method+": rmse", math.Sqrt(square/float64(len(test))), c.rmse, 1e-9)
 	}

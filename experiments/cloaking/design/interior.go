@@ -203,7 +203,8 @@ func (p *interior) step() bool {
 		muAfter += (p.lambda[i] + a*dl[i]) * (p.slack[i] + a*ds[i])
 	}
 	// Corrector: the second-order term, and centring by Mehrotra's rule.
-	centre := math.Pow(muAfter/mu, 3) * mu / float64(n)
+	ratio := muAfter / mu
+	centre := ratio * ratio * ratio * mu / float64(n)
 	for i := range tau {
 		tau[i] = centre - dl[i]*ds[i]
 	}
