@@ -37,7 +37,7 @@ func eigen[T cpublas.Float](c call[T]) error {
 			return &NoConvergenceError{Order: n}
 		}
 	}
-	a := blas64.Symmetric{N: n, Stride: n, Data: v, Uplo: blas.Upper}
+	a := blas64.Symmetric{N: n, Stride: n, Data: v, Uplo: blas.Lower}
 	work := make([]float64, 1)
 	lapack64.Syev(lapack.EVCompute, a, w, work, -1)
 	work = make([]float64, int(work[0]))
@@ -73,15 +73,13 @@ func firstRow[T cpublas.Float](c call[T]) error {
 // Where an eigenvalue is zero, A⁺ has no derivative, and the one from below is
 // taken.
 func PSDPart() Op {
-	d := &definition{name: "PSDPart", in: []int{2, 2}, out: 2, shape: psdShape, diff: []bool{true, false},
+	d := &definition{name: "PSDPart", in: []int{2, 2}, out: 2, shape: square, diff: []bool{true, false},
 		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 			da, err := psdGradient().Apply(in[1], grad)
 			return gorgonia.Nodes{da, nil}, err
 		}}
 	return Op{d.kernels(psdPart[float64], psdPart[float32])}
 }
-
-func psdShape(in []tensor.Shape) (tensor.Shape, error) { return square(in) }
 
 // psdPart multiplies V₊ √W₊ by its transpose.
 func psdPart[T cpublas.Float](c call[T]) error {

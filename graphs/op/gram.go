@@ -67,7 +67,9 @@ func weightedGram[T cpublas.Float](c call[T]) error {
 		}
 		root[j] = T(math.Sqrt(float64(v)))
 	}
-	s := make([]T, len(a.data))
+	scaled := borrow[T](len(a.data))
+	defer release(scaled)
+	s := *scaled
 	for i := range a.rows {
 		to := s[i*a.cols:]
 		for j, v := range a.row(i) {
@@ -80,7 +82,9 @@ func weightedGram[T cpublas.Float](c call[T]) error {
 
 func quadraticForms[T cpublas.Float](c call[T]) error {
 	a, g := c.in[0], c.in[1]
-	ga := make([]T, len(a.data))
+	product := borrow[T](len(a.data))
+	defer release(product)
+	ga := *product
 	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols, 0, ga, a.cols)
 	clear(c.out.data)
 	for i := range a.rows {

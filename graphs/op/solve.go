@@ -32,7 +32,9 @@ func Solve() Op {
 
 func solveSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
-	l := make([]T, n*n)
+	scratch := borrow[T](n * n)
+	defer release(scratch)
+	l := *scratch
 	if err := factor(c.in[0], l); err != nil {
 		return err
 	}
@@ -58,7 +60,9 @@ func LogDet() Op {
 
 func logDetSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
-	l := make([]T, n*n)
+	scratch := borrow[T](n * n)
+	defer release(scratch)
+	l := *scratch
 	if err := factor(c.in[0], l); err != nil {
 		return err
 	}
@@ -88,10 +92,13 @@ func Inverse() Op {
 // inverseSPD computes A⁻¹ = L⁻ᵀ L⁻¹.
 func inverseSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
-	l, inv := make([]T, n*n), make([]T, n*n)
+	scratch := borrow[T](2 * n * n)
+	defer release(scratch)
+	l, inv := (*scratch)[:n*n], (*scratch)[n*n:]
 	if err := factor(c.in[0], l); err != nil {
 		return err
 	}
+	clear(inv)
 	for i := range n {
 		inv[i*n+i] = 1
 	}
