@@ -20,8 +20,8 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	g := Layout(e, true)
-	if len(e.Variants) > 0 {
+	g := Layout(e, e.Kind != KindClaims)
+	if len(e.Variants) > 0 && e.Kind != KindClaims {
 		long := Layout(e, false)
 		over, overLong := g.measure(o.Width) > o.Width, long.measure(o.Width) > o.Width
 		if over || !overLong && long.height(o) < g.height(o) {
@@ -30,7 +30,11 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	}
 	var b bytes.Buffer
 	b.WriteString(style(e.Heading(), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
-	g.write(&b, o)
+	if e.Kind == KindClaims {
+		writeClaims(&b, e, g, o)
+	} else {
+		g.write(&b, o)
+	}
 	b.WriteString("\n" + e.SummaryText() + "\n")
 	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
@@ -41,6 +45,33 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// writeClaims writes statements as a list, since a column would be too narrow
+// for a sentence: verdict and place, then the claim, then the numbers.
+func writeClaims(b *bytes.Buffer, e *Evaluated, g *Grid, o TextOptions) {
+	const indent = "                 " // behind the longest verdict
+	for i := range e.Cells {
+		r := &e.Cells[i]
+		place := r.Row
+		for _, s := range []string{r.Column, r.Variant} {
+			if s != "" {
+				place += ", " + s
+			}
+		}
+		verdict := g.Lines[i][len(g.Columns)-1]
+		b.WriteString(style(pad(string(r.Verdict), len(indent), false), colors[r.Verdict], o.Color))
+		b.WriteString(strings.TrimPrefix(hang(indent, strings.TrimPrefix(place, ", ")+marks(verdict.Notes), o.Width), indent))
+		if text := r.publishedText(); text != "" {
+			b.WriteString(hang(indent, text, o.Width))
+		}
+		if ours := r.oursText(); ours != "" {
+			if d := r.differenceText(); d != "" {
+				ours += " (difference " + d + ")"
+			}
+			b.WriteString(style(hang(indent, "ours: "+ours, o.Width), "2", o.Color))
+		}
+	}
 }
 
 const gap = 2

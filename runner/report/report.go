@@ -142,7 +142,7 @@ func (v *view) settle() {
 	total := map[claims.Verdict]int{}
 	used := map[string]bool{}
 	for _, e := range v.Tables {
-		t := table{Evaluated: e, Grid: claims.Layout(e, len(e.Variants) <= maxSideBySide)}
+		t := table{Evaluated: e, Grid: claims.Layout(e, e.Kind != claims.KindClaims && len(e.Variants) <= maxSideBySide)}
 		t.Lines = groupLines(t.Grid)
 		t.Counts = counts(e.Summary())
 		for verdict, n := range e.Summary() {
