@@ -1,0 +1,98 @@
+package tests
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"privkern/experiments"
+	"privkern/runner"
+	"privkern/runner/record"
+	"privkern/runner/sweep"
+)
+
+func catalogue(t *testing.T) *runner.Catalogue {
+	t.Helper()
+	c, err := runner.NewCatalogue(experiments.Papers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// identity names a setting without its seed.
+func identity(t *testing.T, s sweep.Setting) string {
+	t.Helper()
+	params, err := record.CanonicalParams(s.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Experiment.Name + " " + string(params)
+}
+
+// Every sweep file is valid, and runs every setting of the tables it names: a
+// user of the repository's own files sees no cell "not run" for want of a
+// trial.
+func TestSweepFilesCoverTheirTables(t *testing.T) {
+	c := catalogue(t)
+	files, err := filepath.Glob(filepath.Join(root(t), "configs", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sweep files: %v", err)
+	}
+	tables := map[string]bool{}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			s, err := sweep.ReadFile(file, c.Names())
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings, err := s.Expand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range s.Tables {
+				tables[name] = true
+			}
+			if len(settings) == 0 { // tables only: the runner takes their trials
+				return
+			}
+			runs := map[string]bool{}
+			for _, x := range settings {
+				runs[identity(t, x)] = true
+			}
+			wanted, err := c.TableSettings(s.Tables...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			missing := map[string]bool{}
+			for _, w := range wanted {
+				if id := identity(t, w); !runs[id] && !missing[id] {
+					missing[id] = true
+					t.Errorf("not run: %s %s", w.Experiment.Name, w.Experiment.Describe(w.Params))
+				}
+			}
+		})
+	}
+	for _, name := range c.Book.Names() {
+		if !tables[name] {
+			t.Errorf("no sweep file names the table %s", name)
+		}
+	}
+}
+
+// configs/sweep.schema.json is what `run schema` prints.
+func TestSchemaIsCurrent(t *testing.T) {
+	c := catalogue(t)
+	want, err := sweep.Schema(c.Names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(root(t), "configs", "sweep.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("configs/sweep.schema.json is out of date; run: go run ./cmd/run schema > configs/sweep.schema.json")
+	}
+}
