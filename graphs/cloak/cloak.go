@@ -199,7 +199,7 @@ func check(c *mat.Dense, o *Options) error {
 	for i := range p {
 		for j, v := range c.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("C is %g in row %d, column %d (counted from 0)", v, i, j)
+				return fmt.Errorf("the matrix C is %g in row %d, column %d (counted from 0)", v, i, j)
 			}
 		}
 	}

@@ -195,7 +195,7 @@ func TestInvalidInput(t *testing.T) {
 		want string
 	}{
 		{nil, Options{Iterations: 1}, "the matrix C is empty"},
-		{nan, Options{Iterations: 1}, "C is NaN in row 1, column 2"},
+		{nan, Options{Iterations: 1}, "matrix C is NaN in row 1, column 2"},
 		{mat.NewDense(3, 2, nil), Options{Iterations: 1}, "with fewer columns than rows"},
 		{design(), Options{}, "0 iterations"},
 		{design(), Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},

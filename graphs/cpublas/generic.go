@@ -88,7 +88,7 @@ func choleskyBlock[T Float](n int, a []T, lda int) int {
 			row[j] = s
 			d -= s * s
 		}
-		if !(d > 0) || math.IsInf(float64(d), 1) { // NaN is caught too
+		if d <= 0 || math.IsNaN(float64(d)) || math.IsInf(float64(d), 1) {
 			return i + 1
 		}
 		row[i] = T(math.Sqrt(float64(d)))

@@ -54,7 +54,7 @@ func TestOpen(t *testing.T) {
 func TestRun(t *testing.T) {
 	e := open(t, "float64", 2)
 	for range 3 {
-		out, err := e.Run(context.Background(), sample(2), sampleInputs())
+		out, err := e.Run(context.Background(), sample(), sampleInputs())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestConcurrentRuns(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				out, err := e.Run(context.Background(), sample(2), in)
+				out, err := e.Run(context.Background(), sample(), in)
 				if err != nil {
 					t.Error(err)
 					return
@@ -91,7 +91,7 @@ func TestConcurrentRuns(t *testing.T) {
 
 func TestSessionPinsInputs(t *testing.T) {
 	e := open(t, "float64", 1)
-	s, err := e.Session(sample(2))
+	s, err := e.Session(sample())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSessionPinsInputs(t *testing.T) {
 	s.Close()
 	s.Close()
 	// Nothing stays pinned for whoever comes next.
-	if out, err := e.Run(context.Background(), sample(2), in); err != nil {
+	if out, err := e.Run(context.Background(), sample(), in); err != nil {
 		t.Error(err)
 	} else {
 		checkSample(t, out)
@@ -120,7 +120,7 @@ func TestSessionPinsInputs(t *testing.T) {
 func TestIdleExecutorsAreBounded(t *testing.T) {
 	e := open(t, "float64", 1)
 	for i := range maxIdle + 10 {
-		p := sample(2)
+		p := sample()
 		p.Key = fmt.Sprint("sample ", i)
 		if _, err := e.Run(context.Background(), p, sampleInputs()); err != nil {
 			t.Fatal(err)
@@ -138,10 +138,10 @@ func TestElementTypesDoNotMix(t *testing.T) {
 		m, _ := Dense(v)
 		in[name] = e.Matrix(m)
 	}
-	if _, err := e.Run(context.Background(), sample(2), in); err != nil {
+	if _, err := e.Run(context.Background(), sample(), in); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := e.RunFloat64(context.Background(), sample(2), sampleInputs()); err != nil {
+	if out, err := e.RunFloat64(context.Background(), sample(), sampleInputs()); err != nil {
 		t.Error(err)
 	} else {
 		checkSample(t, out)
@@ -150,7 +150,7 @@ func TestElementTypesDoNotMix(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	e := open(t, "float64", 1)
-	s, err := e.Session(sample(2))
+	s, err := e.Session(sample())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	if _, err := e.Run(context.Background(), sample(2), sampleInputs()); !errors.Is(err, ErrClosed) {
+	if _, err := e.Run(context.Background(), sample(), sampleInputs()); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestWarningsAreRecordedOnce(t *testing.T) {
 		return f
 	}
 	for range 3 {
-		if _, err := e.Run(context.Background(), sample(2), sampleInputs()); err != nil {
+		if _, err := e.Run(context.Background(), sample(), sampleInputs()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestWarningsAreRecordedOnce(t *testing.T) {
 func TestErrorsKeepTheirType(t *testing.T) {
 	in := sampleInputs()
 	in["a"] = NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{1, 0, 0, -1}))
-	_, err := open(t, "float64", 1).Run(context.Background(), sample(2), in)
+	_, err := open(t, "float64", 1).Run(context.Background(), sample(), in)
 	var notPD *op.NotPositiveDefiniteError
 	if !errors.As(err, &notPD) || notPD.Row != 1 {
 		t.Errorf("got %v", err)
@@ -255,7 +255,7 @@ func TestValues(t *testing.T) {
 
 func BenchmarkRunOverhead(b *testing.B) {
 	e := open(b, "float64", 1)
-	s, err := e.Session(sample(2))
+	s, err := e.Session(sample())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 // gorgonia's lazy transposes, an output that other nodes read, and a gradient:
 //
 //	s = 2·(A + Aᵀ), x = s⁻¹ b, logdet = log|s|, grad = ∂logdet/∂A
-func sample(n int) Program {
+func sample() Program {
 	return Program{Name: "sample", Key: "sample", Build: func(b *Builder) error {
-		a, rhs := b.Input("a", n, n), b.Input("b", n, 1)
+		a, rhs := b.Input("a", 2, 2), b.Input("b", 2, 1)
 		s := gorgonia.Must(gorgonia.Add(a, gorgonia.Must(gorgonia.Transpose(a))))
 		s = gorgonia.Must(gorgonia.HadamardProd(b.Constant(2), s))
 		logdet := gorgonia.Must(op.LogDet().Apply(s))
@@ -79,7 +79,7 @@ func newExecutor(t *testing.T, p Program, d Device, fellBack func(string)) *Exec
 }
 
 func TestExecutorOnTheHost(t *testing.T) {
-	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil), nil)
 	defer x.Close()
 	inputs := sampleInputs()
 	first, err := x.Run(context.Background(), inputs)
@@ -104,7 +104,7 @@ func TestExecutorOnTheHost(t *testing.T) {
 // once.
 func TestExecutorOnADevice(t *testing.T) {
 	f := newFake(t)
-	x := newExecutor(t, sample(2), f, func(op string) { t.Errorf("%s fell back", op) })
+	x := newExecutor(t, sample(), f, func(op string) { t.Errorf("%s fell back", op) })
 	constants := f.uploads
 	if constants == 0 {
 		t.Error("the constant was not uploaded")
@@ -147,7 +147,7 @@ func TestExecutorFallsBackToTheHost(t *testing.T) {
 	f := newFake(t)
 	f.hasKernel = func(op string) bool { return !strings.HasPrefix(op, "Solve") && !strings.HasPrefix(op, "LogDet") }
 	fell := map[string]int{}
-	x := newExecutor(t, sample(2), f, func(op string) { fell[op]++ })
+	x := newExecutor(t, sample(), f, func(op string) { fell[op]++ })
 	out, err := x.Run(context.Background(), sampleInputs())
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestExecutorFreesAfterFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			x := newExecutor(t, sample(2), f, nil)
+			x := newExecutor(t, sample(), f, nil)
 			in := sampleInputs()
 			arrange(f, in)
 			if _, err := x.Run(context.Background(), in); err == nil || !strings.HasPrefix(err.Error(), "sample: ") {
@@ -197,7 +197,7 @@ func TestExecutorFreesAfterFailure(t *testing.T) {
 }
 
 func TestExecutorRefusesWrongInputs(t *testing.T) {
-	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil), nil)
 	defer x.Close()
 	matrix := func(r, c int) gorgonia.Value { return NewMatrix(tensor.Float64, mat.NewDense(r, c, nil)) }
 	for want, change := range map[string]func(Values){
@@ -225,7 +225,7 @@ func TestExecutorRefusesWrongInputs(t *testing.T) {
 }
 
 func TestExecutorStopsWhenCancelled(t *testing.T) {
-	x := newExecutor(t, sample(2), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil), nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := x.Run(ctx, sampleInputs()); !errors.Is(err, context.Canceled) {

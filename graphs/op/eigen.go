@@ -86,7 +86,7 @@ func psdPart[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	w, v := c.in[1].data[:n], c.in[1].data[n:]
 	first := 0 // eigenvalues ascend
-	for first < n && !(w[first] > 0) {
+	for first < n && w[first] <= 0 {
 		first++
 	}
 	k := n - first
