@@ -89,6 +89,39 @@ func TestConcurrentRuns(t *testing.T) {
 	}
 }
 
+// gorgonia's product transposes the header of an operand for a moment. The
+// header must be the executor's own.
+func TestConcurrentRunsOfAProductWithATranspose(t *testing.T) {
+	p := Program{Name: "product", Key: "product", Build: func(b *Builder) error {
+		a, x := b.Input("a", 2, 3), b.Input("x", 3, 1)
+		grad, err := b.Gradient(gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Mul(a, x)))), x) // aᵀ·1
+		b.Output("grad", grad[0])
+		return err
+	}}
+	e := open(t, "float64", 2)
+	in := Values{
+		"a": NewMatrix(tensor.Float64, mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})),
+		"x": NewMatrix(tensor.Float64, mat.NewDense(3, 1, nil)),
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				out, err := e.Run(context.Background(), p, in)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if g, _ := Floats(out["grad"]); len(g) != 3 || g[0] != 5 || g[1] != 7 || g[2] != 9 {
+					t.Errorf("gradient %v, want [5 7 9]", g)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestSessionPinsInputs(t *testing.T) {
 	e := open(t, "float64", 1)
 	s, err := e.Session(sample())

@@ -142,6 +142,57 @@ func TestExecutorOnADevice(t *testing.T) {
 	}
 }
 
+// In a chain of operations only an operand and a result live at a time.
+func TestValuesAreFreedAfterTheirLastUse(t *testing.T) {
+	p := Program{Name: "chain", Key: "chain", Build: func(b *Builder) error {
+		n := b.Input("a", 2, 2)
+		for range 5 {
+			n = gorgonia.Must(op.NormaliseRows().Apply(n))
+			n = gorgonia.Must(op.Cholesky().Apply(n))
+		}
+		b.Output("o", n)
+		return nil
+	}}
+	f := newFake(t)
+	x := newExecutor(t, p, f, nil)
+	if _, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{1, 0, 0, 1}))}); err != nil {
+		t.Fatal(err)
+	}
+	if f.peak != 2 {
+		t.Errorf("%d buffers at a time, want 2", f.peak)
+	}
+}
+
+// A slice is a view of its operand, whose memory must not be used again while
+// the slice lives.
+func TestViewKeepsItsMemory(t *testing.T) {
+	p := Program{Name: "view", Key: "view", Build: func(b *Builder) error {
+		a := b.Input("a", 3, 3)
+		l := gorgonia.Must(op.Cholesky().Apply(a))
+		row := gorgonia.Must(gorgonia.Slice(l, gorgonia.S(1)))
+		// More results of the same size, which ask for memory after l is dead.
+		n := a
+		for range 3 {
+			n = gorgonia.Must(gorgonia.BroadcastAdd(n, row, nil, []byte{0}))
+			n = gorgonia.Must(op.NormaliseRows().Apply(n))
+		}
+		b.Output("row", row)
+		b.Output("n", n)
+		return nil
+	}}
+	x := newExecutor(t, p, newHostDevice(nil), nil)
+	for range 2 {
+		out, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{4, 2, 0, 2, 10, 0, 0, 0, 1}))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := Floats(out["row"])
+		if err != nil || len(row) != 3 || row[0] != 1 || row[1] != 3 || row[2] != 0 {
+			t.Errorf("row 1 of the factor is %v, want [1 3 0]; %v", row, err)
+		}
+	}
+}
+
 // What the device has no kernel for runs on the host, and is reported.
 func TestExecutorFallsBackToTheHost(t *testing.T) {
 	f := newFake(t)

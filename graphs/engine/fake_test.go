@@ -23,6 +23,9 @@ type fakeDevice struct {
 	queue    []queued
 	launches []string
 	uploads  int
+	// Buffers that are allocated and not yet freed, now and at most, counted
+	// when the executor asks.
+	held, peak int
 }
 
 func newFake(t *testing.T) *fakeDevice {
@@ -38,6 +41,8 @@ func (f *fakeDevice) Alloc(bytes int) (Buf, error) {
 	}
 	f.next++
 	f.memory[f.next] = nil
+	f.held++
+	f.peak = max(f.peak, f.held)
 	return f.next, nil
 }
 
@@ -51,6 +56,7 @@ func (f *fakeDevice) enqueue(do func() error) { f.queue = append(f.queue, queued
 
 // Free takes effect in the order of the queue.
 func (f *fakeDevice) Free(b Buf) {
+	f.held--
 	f.queue = append(f.queue, queued{free: true, do: func() error {
 		if _, ok := f.memory[b.(int)]; !ok {
 			f.t.Errorf("buffer %v was freed twice", b)

@@ -219,6 +219,22 @@ var properties = []struct {
 			}
 		}
 	}},
+	{"float32 holds for close points far from the origin", func(t *testing.T, s subject) {
+		if !s.bounded {
+			t.Skip("no kernel of distances")
+		}
+		// Multiples of 1/64 are exact in float32.
+		const n, d = 60, 12
+		x, y := points(21, n, d), mat.NewDense(n, d, nil)
+		x.Apply(func(_, _ int, v float64) float64 { return math.Round(64*20*v) / 64 }, x)
+		y.Apply(func(i, j int, v float64) float64 { return v + float64((i+j)%3)/64 }, x)
+		double, single := matrix(t, s, "float64", x, y), matrix(t, s, "float32", x, y)
+		for i, want := range double.RawMatrix().Data {
+			if got := single.RawMatrix().Data[i]; !(math.Abs(got-want) <= 5e-6*s.diagonal) {
+				t.Fatalf("element %d is %.9g, in float64 %.9g", i, got, want)
+			}
+		}
+	}},
 	{"workers change no bit", func(t *testing.T, s subject) {
 		x, y := points(11, 200, 12), points(12, 300, 12)
 		one, err := s.matrix(graphtest.Engine(t, "float64", 1), x, y)

@@ -186,8 +186,9 @@ func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[
 	if m != SquaredEuclidean || x.cols <= directDims {
 		return t
 	}
-	// Distances do not change when all points move, but their rounding errors
-	// do: move the centre of X to the origin.
+	// Distances do not change when all points move, but the rounding errors of
+	// the product formula do: with the centre of X at the origin, fewer pairs
+	// need to be computed term by term.
 	centre := columnMeans(x)
 	t.x = shifted(x, centre)
 	t.y = t.x
