@@ -55,8 +55,9 @@ type idleExecutor struct {
 const maxIdle = 64
 
 // Open returns an engine for a backend ("cpu") and an element type ("float64"
-// or "float32"). It computes on at most workers goroutines beside those that
-// call it; 0 stands for one per processor.
+// or "float32"). One call computes on at most workers goroutines, its own
+// included, and calls at the same time share the workers beside their own; 0
+// stands for one per processor.
 //
 // Open fails with [ErrNoCUDA] for "cuda", and where the BLAS library that
 // PRIVKERN_BLAS names cannot be used.
