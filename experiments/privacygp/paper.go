@@ -18,8 +18,9 @@ func Paper() experiment.Paper {
 		Experiments: []*experiment.Experiment{
 			example1(), example2(), weak(), kernelCondition(), uniform(), satellite(),
 		},
-		Figures: []experiment.Figure{figure1(), figure2(), figure3()},
-		Ledger:  ledger,
+		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
+		Ledger:     ledger,
+		Benchmarks: benchmarks(),
 	}
 }
 

@@ -275,10 +275,17 @@ func (s *sample) estimate() *Estimate {
 		for _, v := range s.values {
 			sum += (v - e.Mean) * (v - e.Mean)
 		}
-		e.StandardError = math.Sqrt(sum / (n - 1) / n)
+		// Equal values leave a rest of rounding, which is no scatter.
+		if se := math.Sqrt(sum / (n - 1) / n); se > roundingShare*math.Abs(e.Mean) {
+			e.StandardError = se
+		}
 	}
 	return e
 }
+
+// roundingShare bounds what rounding alone makes of the standard error of equal
+// values, as a share of their mean.
+const roundingShare = 1e-13
 
 func appendNew(list []string, items ...string) []string {
 	for _, s := range items {
