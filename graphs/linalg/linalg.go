@@ -79,7 +79,7 @@ func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (e
 	}
 	if err == nil {
 		rcond, err := engine.Scalar(out["rcond"])
-		if err != nil || !suspect(rcond, 1e-8) {
+		if err != nil || !suspect(rcond, single) {
 			return out, err
 		}
 	}
@@ -104,6 +104,10 @@ func tensorType(e *engine.Engine) tensor.Dtype {
 	}
 	return tensor.Float64
 }
+
+// single is the unit of roundoff of float32, rounded up to the parity that the
+// engines promise: a float32 solve agrees with float64 to 10·cond·1e-7.
+const single = 1e-7
 
 // suspect reports whether an error above 1 % is to be expected, at ten units of
 // roundoff times the condition number.

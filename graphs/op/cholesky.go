@@ -62,7 +62,20 @@ func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
 	}
 	e := &NotPositiveDefiniteError{Order: a.rows, Row: row, Diagonal: leading[n*n-1], Single: isSingle[T]()}
 	last := leading[row*n : n*n-1]
-	if row > 0 && cpublas.Cholesky(row, leading, n) == 0 {
+	if row > 0 {
+		if k := cpublas.Cholesky(row, leading, n); k != 0 {
+			// A blocked factorisation may notice later than one row by row.
+			return notPositiveDefinite(a, k-1)
+		}
+		// A row before that is singular but for rounding is where it began:
+		// what comes after it is amplified rounding and may have any size.
+		for i := range row {
+			before := *e
+			before.Row, before.Diagonal, before.Pivot = i, float64(a.data[i*a.cols+i]), leading[i*n+i]*leading[i*n+i]
+			if before.Singular() {
+				return &before
+			}
+		}
 		cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, row, 1, 1, leading, n, last, 1)
 	}
 	e.Pivot = e.Diagonal

@@ -9,8 +9,9 @@ import (
 // precision of the computation.
 type NotPositiveDefiniteError struct {
 	Order int // the matrix is Order×Order
-	// Row is the 0-based row at which the factorisation broke down: the
-	// leading Row×Row block is positive definite, the next one is not.
+	// Row is the 0-based row at which the matrix ceases to be positive definite
+	// in working precision: the leading Row×Row block is positive definite, the
+	// next one is not, or cannot be told from one that is not.
 	Row int
 	// Diagonal is the matrix's own diagonal element in that row.
 	Diagonal float64
