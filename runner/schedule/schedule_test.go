@@ -95,7 +95,7 @@ func makePlan(t *testing.T, n int, extra ...map[string]any) *plan.Plan {
 	return p
 }
 
-func run(t *testing.T, ctx context.Context, dir string, p *plan.Plan, shard plan.Shard, opts schedule.Options) (schedule.Summary, error) {
+func run(ctx context.Context, t *testing.T, dir string, p *plan.Plan, shard plan.Shard, opts schedule.Options) (schedule.Summary, error) {
 	t.Helper()
 	s, err := store.Create(dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	var first map[string]float64
 	for _, jobs := range []int{1, 2, 7} {
 		dir := t.TempDir()
-		sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(jobs, &sync.Map{}, 0))
+		sum, err := run(context.Background(), t, dir, p, plan.Shard{}, options(jobs, &sync.Map{}, 0))
 		if err != nil || sum.OK != 12 || sum.NotRun != 0 {
 			t.Fatalf("%d jobs: %+v, %v", jobs, sum, err)
 		}
@@ -161,7 +161,7 @@ func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 func TestFailuresSkipsAndRetries(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 20, map[string]any{"data": "missing"}, map[string]any{"data": "wrong"})
 	var runs sync.Map
-	sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 0))
+	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, options(2, &runs, 0))
 	if err != nil || sum.OK != 19 || sum.Failed != 2 || sum.Skipped != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
@@ -172,7 +172,7 @@ func TestFailuresSkipsAndRetries(t *testing.T) {
 		runs.Clear()
 		opts := options(2, &runs, 0)
 		opts.Retry = c.retry
-		sum, err := run(t, context.Background(), dir, p, plan.Shard{}, opts)
+		sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts)
 		if err != nil || sum.OK != 19 || sum.Failed != 2 || sum.Skipped != 1 {
 			t.Errorf("retry %q: %+v, %v", c.retry, sum, err)
 		}
@@ -186,7 +186,7 @@ func TestFailFastStops(t *testing.T) {
 	p := makePlan(t, 40)
 	opts := options(1, &sync.Map{}, 0)
 	opts.FailFast = true
-	sum, err := run(t, context.Background(), t.TempDir(), p, plan.Shard{}, opts)
+	sum, err := run(context.Background(), t, t.TempDir(), p, plan.Shard{}, opts)
 	if !errors.Is(err, schedule.ErrFailFast) || sum.OK != 13 || sum.Failed != 1 || sum.NotRun != 26 {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -196,7 +196,7 @@ func TestShardsPartitionThePlan(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 13)
 	var runs sync.Map
 	for i := range 4 {
-		if _, err := run(t, context.Background(), dir, p, plan.Shard{Index: i, Count: 4}, options(2, &runs, 0)); err != nil {
+		if _, err := run(context.Background(), t, dir, p, plan.Shard{Index: i, Count: 4}, options(2, &runs, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestTwoRunnersShareAFolder(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if sum, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 5*time.Millisecond)); err != nil || sum.OK != 12 {
+			if sum, err := run(context.Background(), t, dir, p, plan.Shard{}, options(2, &runs, 5*time.Millisecond)); err != nil || sum.OK != 12 {
 				t.Errorf("%+v, %v", sum, err)
 			}
 		})
@@ -228,12 +228,12 @@ func TestInterruptionKeepsWhatIsFinished(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	opts := options(2, &sync.Map{}, 2*time.Millisecond)
 	opts.Observer = &stopAfter{n: 3, cancel: cancel}
-	sum, err := run(t, ctx, dir, p, plan.Shard{}, opts)
+	sum, err := run(ctx, t, dir, p, plan.Shard{}, opts)
 	if !errors.Is(err, context.Canceled) || sum.OK < 3 || sum.NotRun == 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	var runs sync.Map
-	again, err := run(t, context.Background(), dir, p, plan.Shard{}, options(2, &runs, 0))
+	again, err := run(context.Background(), t, dir, p, plan.Shard{}, options(2, &runs, 0))
 	if err != nil || again.OK != 12 || again.Cached != sum.OK {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -264,7 +264,7 @@ func TestUnwritableFolder(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 3)
 	opts := options(1, &sync.Map{}, 0)
 	opts.Observer = &breakFolder{dir: dir, t: t}
-	sum, err := run(t, context.Background(), dir, p, plan.Shard{}, opts)
+	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts)
 	if err == nil || sum.OK != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}

@@ -181,9 +181,7 @@ func estimate(fs []float64) Estimate {
 func (t *Table) cells(number func(float64) string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		head := append(slices.Clone(t.Varying), "trials")
-		for _, m := range t.Metrics {
-			head = append(head, m)
-		}
+		head = append(head, t.Metrics...)
 		if !yield(head) {
 			return
 		}

@@ -269,7 +269,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
 	f.Add("experiment: demo/curve\nsweep: {epsilon: linspace(0,1,2)}\n")
 	f.Add("a: &a [*a]\n")
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(_ *testing.T, text string) {
 		s, err := sweep.Read("f.yaml", []byte(text), names)
 		if err == nil {
 			_, _ = s.Expand()

@@ -126,7 +126,7 @@ func TestInterruptionEndsATrial(t *testing.T) {
 
 func TestProgressArrives(t *testing.T) {
 	steps := 0
-	r, err := newProcess(t).Run(context.Background(), job(t, "progress"), 0, func(done, total int, what string) {
+	r, err := newProcess(t).Run(context.Background(), job(t, "progress"), 0, func(_, total int, what string) {
 		if total == 5 && what == "step" {
 			steps++
 		}
