@@ -15,6 +15,7 @@ const (
 	colourDiagonal
 	colourUnsecured
 	colourPrivate
+	colourMarker = 6 // near black, for single points
 )
 
 func figure1() experiment.Figure {
@@ -40,7 +41,7 @@ func figure1() experiment.Figure {
 					{Name: "diagonal", X: variance["x"], Y: variance["diagonal"], Color: colourDiagonal},
 					{Name: "optimal", X: variance["x"], Y: variance["optimal"], Color: colourOptimal},
 					{Name: "unsecured", X: variance["x"], Y: variance["unsecured"], Color: colourUnsecured},
-				}, Points: []experiment.Line{{Name: "tolerance", X: []float64{s}, Y: []float64{xi}, Color: colourPrivate}}},
+				}, Points: []experiment.Line{{Name: "tolerance", X: []float64{s}, Y: []float64{xi}, Color: colourMarker}}},
 			}
 		},
 	}

@@ -71,6 +71,7 @@ var page = template.Must(template.New("report.html.tmpl").Funcs(template.FuncMap
 	"count":    count,
 	"duration": duration,
 	"bytes":    bytesText,
+	"sentence": func(s string) bool { return utf8.RuneCountInString(s) > 40 },  // gets a comfortable width
 	"whole":    func(s string) bool { return utf8.RuneCountInString(s) <= 24 }, // not to be broken
 	"value":    experiment.FormatValue,
 	"class":    func(v claims.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
