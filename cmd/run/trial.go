@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -125,11 +124,11 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return err
 		}
 	}
-	raw, err := json.Marshal(rec)
+	raw, err := record.Encode(rec)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(a.out, "%s\n", raw); err != nil {
+	if _, err := a.out.Write(raw); err != nil {
 		return err
 	}
 	for _, w := range rec.Warnings {

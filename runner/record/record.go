@@ -3,7 +3,9 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"privkern/runner/experiment"
@@ -101,4 +103,16 @@ func PlainParams(p experiment.Params) (map[string]any, error) {
 	var out map[string]any
 	err = json.Unmarshal(raw, &out)
 	return out, err
+}
+
+// Encode writes a record as one line of JSON. Texts are kept as they are: <, >
+// and & are common in messages, and the line is not meant for a web page.
+func Encode(r *Record) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("the record of trial %.12s cannot be written as JSON: %w", r.Key, err)
+	}
+	return b.Bytes(), nil
 }

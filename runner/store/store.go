@@ -253,11 +253,11 @@ func parseRecord(raw []byte, key string) (*record.Record, string) {
 // Put writes a record durably: when it returns, the record survives a crash of
 // the machine.
 func (s *Store) Put(r *record.Record) error {
-	raw, err := json.Marshal(r)
+	raw, err := record.Encode(r)
 	if err != nil {
-		return fmt.Errorf("the record of trial %.12s cannot be written as JSON: %w", r.Key, err)
+		return err
 	}
-	return WriteFile(filepath.Join(s.dir, trialPath(r.Key)), append(raw, '\n'))
+	return WriteFile(filepath.Join(s.dir, trialPath(r.Key)), raw)
 }
 
 // Lock takes the lock of a trial, without waiting; ok is false where another
