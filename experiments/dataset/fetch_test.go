@@ -93,9 +93,9 @@ func TestFetch(t *testing.T) {
 		t.Errorf("second call: %v, requests %v", err, *requests)
 	}
 	// And the locator finds the set.
-	folder, digest, err := (Locator{Roots: []string{t.TempDir(), root}}).FindSet(context.Background(), set)
-	if want := hash([]byte(hash(content) + "  sub/a.bin\n")); err != nil || digest != want || folder != filepath.Join(root, "demo") {
-		t.Errorf("found %q, %q, %v", folder, digest, err)
+	folder, err := (Locator{Roots: []string{t.TempDir(), root}}).FindSet(context.Background(), set)
+	if want := hash([]byte(hash(content) + "  sub/a.bin\n")); err != nil || set.Digest() != want || folder != filepath.Join(root, "demo") {
+		t.Errorf("found %q, %q, %v", folder, set.Digest(), err)
 	}
 }
 

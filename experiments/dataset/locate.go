@@ -47,51 +47,60 @@ func (l Locator) FetchRoot() (string, error) {
 	return l.Roots[0], nil
 }
 
-// Find returns the folder of a data set and the digest of its content, after
-// checking every file. It returns an *[UnknownError], a *[MissingError] where
-// no root holds all files, and a *[WrongFileError] where a file differs from
-// the registered one.
+// Find returns the folder of a data set after checking every file, and the
+// set's digest, which is known even where the files are not there. It returns
+// an *[UnknownError], a *[MissingError] where no root holds all files, and a
+// *[WrongFileError] where a file differs from the registered one.
 func (l Locator) Find(name string) (folder, digest string, err error) {
 	set, err := Lookup(name)
 	if err != nil {
 		return "", "", err
 	}
-	return l.FindSet(context.Background(), set)
+	folder, err = l.FindSet(context.Background(), set)
+	return folder, set.Digest(), err
 }
 
-// FindSet is [Locator.Find] for a set that need not be registered.
-func (l Locator) FindSet(ctx context.Context, set Set) (folder, digest string, err error) {
+// FindSet returns the folder of a set, which need not be registered, after
+// checking every file. The errors are those of [Locator.Find].
+func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error) {
 	missing := &MissingError{Set: set.Name, Roots: l.Roots}
 	for _, root := range l.Roots {
 		folder := filepath.Join(root, set.Name)
-		digest, err := Verify(ctx, set, folder)
+		err := Verify(ctx, set, folder)
 		var absent *absentError
 		switch {
 		case err == nil:
-			return folder, digest, nil
+			return folder, nil
 		case errors.As(err, &absent):
 			missing.Absent = append(missing.Absent, absent.path)
 		default:
-			return "", "", err
+			return "", err
 		}
 	}
-	return "", "", missing
+	return "", missing
 }
 
-// Verify checks the files of a set in its folder and returns the set's digest:
-// the SHA-256 of the lines "SHA256  PATH\n" of its files in the order of their
-// paths, in hexadecimal.
-func Verify(ctx context.Context, set Set, folder string) (digest string, err error) {
-	files := slices.Clone(set.Files)
+// Digest identifies the content of a set: the SHA-256, in hexadecimal, of the
+// lines "SHA256  PATH\n" of its files in the order of their paths. It is a
+// property of the registered set, not of the files on a disk.
+func (s *Set) Digest() string {
+	files := slices.Clone(s.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	sum := sha256.New()
 	for _, f := range files {
-		if err := verifyFile(ctx, filepath.Join(folder, filepath.FromSlash(f.Path)), f.Size, f.SHA256); err != nil {
-			return "", err
-		}
 		fmt.Fprintf(sum, "%s  %s\n", f.SHA256, f.Path)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Verify checks the files of a set in its folder.
+func Verify(ctx context.Context, set Set, folder string) error {
+	for _, f := range set.Files {
+		if err := verifyFile(ctx, filepath.Join(folder, filepath.FromSlash(f.Path)), f.Size, f.SHA256); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verifyFile returns an *absentError or a *WrongFileError where the file at

@@ -69,7 +69,7 @@ func TestFindWrongFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err := (Locator{Roots: []string{wrong, right}}).FindSet(context.Background(), set)
+	_, err := (Locator{Roots: []string{wrong, right}}).FindSet(context.Background(), set)
 	var e *WrongFileError
 	if !errors.As(err, &e) {
 		t.Fatalf("%v; want a *WrongFileError", err)
