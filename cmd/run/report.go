@@ -49,7 +49,7 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	for _, aside := range r.Store.Asides() {
-		a.say("ignored %s (%s)", aside.File, aside.Reason)
+		a.complain("ignored %s (%s)", aside.File, aside.Reason)
 	}
 	if err := a.print(r, format); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 	}
 	violations := r.Violations()
 	for _, v := range violations {
-		a.say("check: %s", v)
+		a.complain("check: %s", v)
 	}
 	if len(violations) > 0 {
 		return statusError{exitCheck, fmt.Sprintf("%d values do not pass the check", len(violations))}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,10 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		if status == exitInterrupted && errors.Is(err, context.Canceled) {
 			text = "interrupted"
 		}
-		_, _ = fmt.Fprintf(errOut, "run: %s\n", text)
+		if a == nil {
+			a = &app{err: errOut}
+		}
+		a.complain("run: %s", text)
 	}
 	return status
 }
@@ -86,7 +90,7 @@ the published value beside every reproduced one.`,
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dataFolder, "data", "", "folder of the data sets, looked at before $PRIVKERN_DATA and the user's cache")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, only results and what went wrong")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress: only results and what went wrong")
 	flags.StringVar(&a.logFormat, "log-format", "text", "what is said on standard error: text or json")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if a.logFormat != "text" && a.logFormat != "json" {
@@ -154,6 +158,19 @@ func (a *app) say(format string, args ...any) {
 	if !a.quiet && a.logFormat == "text" {
 		_, _ = fmt.Fprintf(a.err, format+"\n", args...)
 	}
+}
+
+// complain says what went wrong: it is said with --quiet too.
+func (a *app) complain(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if a.logFormat == "json" {
+		raw, err := json.Marshal(map[string]string{"event": "problem", "message": text})
+		if err == nil {
+			_, _ = fmt.Fprintf(a.err, "%s\n", raw)
+		}
+		return
+	}
+	_, _ = fmt.Fprintln(a.err, text)
 }
 
 func oneOf(flag, value string, valid ...string) error {

@@ -16,6 +16,7 @@ import (
 
 	"privkern/runner"
 	"privkern/runner/claims"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/progress"
 	"privkern/runner/schedule"
@@ -48,10 +49,10 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
 	f.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.NumCPU(), "trials at a time; a trial's own parallelism is the cores divided by this")
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
 	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
-	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail (the default)")
+	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
@@ -83,6 +84,9 @@ func (o *runOptions) validate() (plan.Shard, claims.Format, error) {
 		return shard, "", usagef("--timeout is %v; it must not be negative", o.timeout)
 	}
 	if o.shard != "" {
+		if o.check {
+			return shard, "", usagef("--check needs all trials; use it with `run report OUT` once all parts have run")
+		}
 		if shard, err = plan.ParseShard(o.shard); err != nil {
 			return shard, "", usagef("--shard: %w", err)
 		}
@@ -157,19 +161,8 @@ func (a *app) readSweeps(args []string, o runOptions) ([]sweep.Setting, planOpti
 	}
 	opts.Title = strings.Join(titles, "; ")
 	opts.name = strings.Join(stems, "+")
-	for _, override := range opts.Overrides {
-		var last error
-		applied := false
-		for _, s := range sweeps {
-			if err := s.Override(override); err != nil {
-				last = err
-			} else {
-				applied = true
-			}
-		}
-		if !applied {
-			return nil, opts, usageError{last}
-		}
+	if err := override(sweeps, opts.Overrides); err != nil {
+		return nil, opts, usageError{err}
 	}
 	var settings []sweep.Setting
 	for _, s := range sweeps {
@@ -188,10 +181,40 @@ func (a *app) readSweeps(args []string, o runOptions) ([]sweep.Setting, planOpti
 			if expanded, err = a.TableSettings(s.Tables...); err != nil {
 				return nil, opts, err
 			}
+			if o.seeds != "" {
+				if expanded, err = reseed(expanded, o.seeds); err != nil {
+					return nil, opts, err
+				}
+			}
 		}
 		settings = append(settings, expanded...)
 	}
 	return settings, opts, nil
+}
+
+// override applies name=value arguments to the sweeps. Each must apply to one
+// of them at least; the others' experiments may lack the parameter.
+func override(sweeps []*sweep.Sweep, assignments []string) error {
+	for _, assignment := range assignments {
+		var unknown error
+		applied := false
+		for _, s := range sweeps {
+			err := s.Override(assignment)
+			var lacks *experiment.UnknownError
+			switch {
+			case err == nil:
+				applied = true
+			case errors.As(err, &lacks):
+				unknown = err
+			default:
+				return err
+			}
+		}
+		if !applied {
+			return unknown
+		}
+	}
+	return nil
 }
 
 // planOptions are the plan's, and the name of its default output folder.
@@ -217,10 +240,10 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 		}
 	}
 	if o.dryRun {
-		return a.dryRun(p, shard, dir)
+		return a.dryRun(p, data, shard, dir)
 	}
 	start := time.Now()
-	threads := max(1, runtime.NumCPU()/o.jobs)
+	threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
 	newRunner, err := newWorkers(threads)
 	if err != nil {
 		return err
@@ -237,7 +260,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 	sum, err := a.Run(ctx, runner.Request{
 		Dir: dir, Plan: p, Data: data, Shard: shard, Replan: o.replan,
 		Schedule: schedule.Options{
-			Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.failFast, Retry: schedule.Retry(o.retry),
+			Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.failFast || !o.keepGoing, Retry: schedule.Retry(o.retry),
 			Host: host(), NewRunner: newRunner, Observer: reporter,
 		},
 	})
@@ -250,7 +273,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 	}
 	a.say("%s in %s", countText(sum), runner.Elapsed(time.Since(start)))
 	if shard.Count > 1 {
-		a.say("part %s is done; `run report %s` makes the tables once all parts are", o.shard, dir)
+		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
 		return failures(sum)
 	}
 	if err := a.present(dir, format, o.check); err != nil {
@@ -283,7 +306,7 @@ func countText(s schedule.Summary) string {
 }
 
 // dryRun shows what would run.
-func (a *app) dryRun(p *plan.Plan, shard plan.Shard, dir string) error {
+func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
 	_, err := fmt.Fprintf(a.out, "%d trials for %s\n", len(indices), dir)
 	const shown = 20
@@ -303,8 +326,8 @@ func (a *app) dryRun(p *plan.Plan, shard plan.Shard, dir string) error {
 		_, err = fmt.Fprintln(a.out, strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
 	}
 	for _, name := range p.DatasetNames() {
-		if err == nil && p.Datasets[name] == "" {
-			_, err = fmt.Fprintf(a.out, "the data set %q is not there: its trials would be skipped\n", name)
+		if problem := data.Get(name).Err; err == nil && problem != nil {
+			_, err = fmt.Fprintf(a.out, "the data set %s cannot be used: %v\n", name, problem)
 		}
 	}
 	return err

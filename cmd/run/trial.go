@@ -31,8 +31,9 @@ standard output. Parameters that are not given have their defaults; run list
 EXPERIMENT shows them.
 
 With --rng secure the noise comes from the operating system's entropy source
-instead of the seed: such a trial cannot be repeated, and only such noise
-protects anybody.
+instead of the seed: such a trial cannot be repeated, and only such noise can
+protect anybody. A record is not a release: beside what a mechanism would
+release it holds what was measured on the private data.
 
 The exit status is 3 if the trial failed; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
@@ -78,20 +79,24 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.Int64Var(&seed, "seed", 0, "seed of the random streams")
 	flags.StringVar(&backend, "backend", "cpu", "cpu or cuda")
 	flags.StringVar(&dtype, "dtype", "float64", "float64 or float32")
-	flags.StringVar(&rng, "rng", "seeded", "seeded (repeatable, protects nobody) or secure (for releases)")
+	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
 	return cmd
 }
 
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, seed int64, backend, dtype string, secure bool) error {
-	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: seed}}, a.datasets(), plan.Options{Backend: backend, DType: dtype})
+	data := a.datasets()
+	opts := plan.Options{Backend: backend, DType: dtype}
+	if secure {
+		opts.RNG = "secure"
+	}
+	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: seed}}, data, opts)
 	if err != nil {
 		return err
 	}
 	job := trial.Job{
 		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: seed, Backend: backend, DType: dtype,
-		Workers: runtime.NumCPU(), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure,
+		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure,
 	}
-	data := a.datasets()
 	var missing error
 	for _, name := range p.DatasetNames() {
 		d := data.Get(name)
@@ -103,12 +108,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		if rec, err = trial.NewRecord(job, host()); err != nil {
 			return err
 		}
-		var absent plan.MissingDataset
-		if errors.As(missing, &absent) {
-			trial.Skip(rec, missing.Error())
-		} else {
-			trial.Fail(rec, missing.Error())
-		}
+		plan.WithoutData(rec, missing)
 	} else {
 		last := time.Now()
 		rec, err = trial.Execute(cmd.Context(), e, job, host(), func(done, total int, what string) {
@@ -132,13 +132,13 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		return err
 	}
 	for _, w := range rec.Warnings {
-		a.say("warning: %s", w)
+		a.complain("warning: %s", w)
 	}
 	switch rec.Status {
 	case record.Failed:
 		return statusError{exitTrials, fmt.Sprintf("%s failed: %s", strings.TrimSpace(e.Name+" "+e.Describe(params)), *rec.Error)}
 	case record.Skipped:
-		a.say("skipped: %s", *rec.Error)
+		a.complain("skipped: %s", *rec.Error)
 	}
 	return nil
 }

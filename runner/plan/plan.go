@@ -33,11 +33,11 @@ type Plan struct {
 	Tables    []string `json:"tables"`
 	Backend   string   `json:"backend"`
 	DType     string   `json:"dtype"`
-	// Datasets maps the data sets that the trials read to their SHA-256, or to
-	// "" where one was not there when the plan was made.
+	// Datasets maps the data sets that the trials read to the SHA-256 of what
+	// they must hold, whether they are there or not: a plan, and with it every
+	// key, is the same on a machine that has the data and on one that has not.
 	Datasets map[string]string `json:"datasets"`
-	// Digest identifies the list of settings. It leaves out the data, so that
-	// a data set that is fetched later does not make another plan.
+	// Digest identifies the list of settings.
 	Digest string  `json:"digest"`
 	Trials []Trial `json:"trials"`
 }
@@ -56,8 +56,9 @@ type Trial struct {
 	Seed       int64             `json:"seed"`
 }
 
-// DatasetFinder tells where a data set is, and its SHA-256. The error says how
-// to get one that is not there.
+// DatasetFinder tells where a data set is, and the SHA-256 of what it must
+// hold, which is known even with an error. The error says how to get one that
+// is not there, or what is wrong with one that is.
 type DatasetFinder interface {
 	Find(name string) (folder, digest string, err error)
 }
@@ -67,6 +68,18 @@ type DatasetFinder interface {
 type MissingDataset interface {
 	error
 	Command() string // the command line that fetches it
+}
+
+// WithoutData completes the record of a trial whose data cannot be used:
+// skipped where they are not there, failed where they are not what they should
+// be.
+func WithoutData(rec *record.Record, err error) *record.Record {
+	rec.Provenance.Datasets = map[string]string{} // none was used
+	var missing MissingDataset
+	if errors.As(err, &missing) {
+		return rec.Skip(err.Error())
+	}
+	return rec.Fail(err.Error())
 }
 
 // Dataset is what was found out about a data set.
@@ -84,6 +97,7 @@ type Options struct {
 	Tables    []string
 	Backend   string
 	DType     string
+	RNG       string // "" for seeded, or "secure"
 }
 
 // New freezes the settings, without repetitions, in their order.
@@ -104,7 +118,7 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	}
 	keyErr := forEachChunk(len(settings), func(i int) error {
 		s := settings[i]
-		key, err := Key(s, opts.Backend, opts.DType, used[i], p.Datasets)
+		key, err := key(s, opts, used[i], p.Datasets)
 		trials[i] = Trial{Key: key, Experiment: s.Experiment.Name, Params: s.Params, Seed: s.Seed}
 		return err
 	})
@@ -132,15 +146,15 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	return p, nil
 }
 
-// Key returns the key of one setting.
-func Key(s sweep.Setting, backend, dtype string, datasets []string, digests map[string]string) (string, error) {
+// key returns the key of one setting.
+func key(s sweep.Setting, opts Options, datasets []string, digests map[string]string) (string, error) {
 	used := make(map[string]string, len(datasets))
 	for _, name := range datasets {
 		used[name] = digests[name]
 	}
 	return record.Identity{
 		Experiment: s.Experiment.Name, ResultVersion: s.Experiment.Version, Params: s.Params, Seed: s.Seed,
-		Backend: backend, DType: dtype, Datasets: used,
+		Backend: opts.Backend, DType: opts.DType, Datasets: used, RNG: opts.RNG,
 	}.Key()
 }
 
@@ -234,9 +248,6 @@ func (d *Datasets) Get(name string) Dataset {
 	}
 	var s Dataset
 	s.Folder, s.Digest, s.Err = d.finder.Find(name)
-	if s.Err != nil {
-		s.Digest = ""
-	}
 	d.known[name] = s
 	return s
 }
@@ -259,6 +270,11 @@ func Difference(old, next *Plan) string {
 		}
 	}
 	parts := []string{fmt.Sprintf("%d trials are the same, %d are new, %d are gone", common, len(b)-common, len(a)-common)}
+	for _, name := range slices.Sorted(maps.Keys(next.Datasets)) {
+		if was, now := old.Datasets[name], next.Datasets[name]; was != "" && was != now {
+			parts = append(parts, fmt.Sprintf("the data set %q has changed (SHA-256 %.12s, now %.12s)", name, was, now))
+		}
+	}
 	if old.Backend != next.Backend || old.DType != next.DType {
 		parts = append(parts, fmt.Sprintf("%s/%s became %s/%s", old.Backend, old.DType, next.Backend, next.DType))
 	}

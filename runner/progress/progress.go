@@ -33,7 +33,7 @@ type Options struct {
 	Out      io.Writer // usually standard error
 	Terminal bool      // draw a bar
 	Color    bool
-	Quiet    bool // only failures and what was put aside
+	Quiet    bool // only what went wrong: failed and skipped trials, files put aside
 	Format   Format
 	Interval time.Duration // between two lines where there is no terminal; 0: 5 s
 }

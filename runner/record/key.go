@@ -21,7 +21,10 @@ type Identity struct {
 	Seed          int64             `json:"seed"`
 	Backend       string            `json:"backend"`
 	DType         string            `json:"dtype"`
-	Datasets      map[string]string `json:"datasets"` // name to SHA-256; "" while it is not there
+	Datasets      map[string]string `json:"datasets"` // name to SHA-256
+	// RNG is "secure" where the noise comes from the operating system: such a
+	// trial cannot be repeated, and is not the seeded one. Else it is left out.
+	RNG string `json:"rng,omitempty"`
 }
 
 // Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
@@ -47,6 +50,10 @@ func (id Identity) Key() (string, error) {
 	}
 	b = append(b, `,"result_version":`...)
 	b = strconv.AppendInt(b, int64(id.ResultVersion), 10)
+	if id.RNG != "" {
+		b = append(b, `,"rng":`...)
+		b = appendString(b, id.RNG)
+	}
 	b = append(b, `,"seed":`...)
 	b = strconv.AppendInt(b, id.Seed, 10)
 	b = append(b, '}')

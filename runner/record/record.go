@@ -116,3 +116,16 @@ func Encode(r *Record) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// Fail makes r the record of a failed trial, and returns it.
+func (r *Record) Fail(reason string) *Record {
+	r.Status, r.Error = Failed, &reason
+	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]Column{}
+	return r
+}
+
+// Skip makes r the record of a skipped trial, and returns it.
+func (r *Record) Skip(reason string) *Record {
+	r.Status, r.Error = Skipped, &reason
+	return r
+}

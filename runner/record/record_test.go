@@ -22,8 +22,14 @@ var params = experiment.Params{
 // The key is documented as the SHA-256 of canonical JSON; the fast encoder
 // must agree with what any JSON library makes of the same identity.
 func TestKeyIsSHA256OfCanonicalJSON(t *testing.T) {
-	id := record.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
-		Backend: "cpu", DType: "float64", Datasets: map[string]string{"kung": "abc"}}
+	for _, rng := range []string{"", "secure"} {
+		testKeyOf(t, record.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
+			Backend: "cpu", DType: "float64", Datasets: map[string]string{"kung": "abc"}, RNG: rng})
+	}
+}
+
+func testKeyOf(t *testing.T, id record.Identity) {
+	t.Helper()
 	raw, err := json.Marshal(id)
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +77,7 @@ func TestKeyDependsOnEveryPartOfTheIdentity(t *testing.T) {
 		"dtype":      func(id *record.Identity) { id.DType = "float32" },
 		"data":       func(id *record.Identity) { id.Datasets = map[string]string{"d": "2"} },
 		"no data":    func(id *record.Identity) { id.Datasets = nil },
+		"secure":     func(id *record.Identity) { id.RNG = "secure" },
 	} {
 		k := key(change)
 		if other, ok := seen[k]; ok {

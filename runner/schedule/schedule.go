@@ -81,7 +81,7 @@ const pollInterval = 300 * time.Millisecond
 func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, experiments *experiment.Registry, data *plan.Datasets, opts Options) (Summary, error) {
 	opts.Jobs = max(1, opts.Jobs)
 	if opts.Workers < 1 {
-		opts.Workers = max(1, runtime.NumCPU()/opts.Jobs)
+		opts.Workers = max(1, runtime.GOMAXPROCS(0)/opts.Jobs)
 	}
 	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts}
 	r.summary.Total = len(indices)
@@ -125,7 +125,7 @@ func (r *run) observe(f func(Observer)) {
 // that have to be run, in order.
 func (r *run) findPending(indices []int) ([]int, error) {
 	status := make([]record.Status, len(indices))
-	errs := make([]error, max(1, runtime.NumCPU()))
+	errs := make([]error, max(1, runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
 	for w := range errs {
 		wg.Go(func() {
@@ -262,6 +262,9 @@ func (r *run) one(ctx context.Context, runner Runner, index int, started time.Ti
 		return false, err
 	}
 	defer unlock()
+	if err := r.store.PutAside(t.Key); err != nil {
+		return false, err
+	}
 	// Another runner may have finished it since the folder was read.
 	if rec, ok, err := r.store.Get(t.Key); err != nil {
 		return false, err
@@ -311,7 +314,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 				if err != nil {
 					return nil, err
 				}
-				return noData(rec, d.Err), nil
+				return plan.WithoutData(rec, d.Err), nil
 			}
 		}
 	}
@@ -329,15 +332,5 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 	if newErr != nil {
 		return nil, newErr
 	}
-	return trial.Fail(failed, err.Error()), nil
-}
-
-// noData makes the record of a trial whose data cannot be used: skipped where
-// they are not there, failed where they are not what they should be.
-func noData(rec *record.Record, err error) *record.Record {
-	var missing plan.MissingDataset
-	if errors.As(err, &missing) {
-		return trial.Skip(rec, err.Error())
-	}
-	return trial.Fail(rec, err.Error())
+	return failed.Fail(err.Error()), nil
 }

@@ -65,8 +65,20 @@ func Create(dir string) (*Store, error) {
 }
 
 // removeLeftovers removes temporary files that killed runners left. A trial
-// that is being written is locked, and its file stays.
+// that is being written is locked, and its file stays. Those of plan, tables
+// and plots are few and may be in the making; they go when they are a day old.
 func (s *Store) removeLeftovers() error {
+	for _, pattern := range []string{".*.tmp", "tables/.*.tmp", "plots/.*.tmp"} {
+		old, err := filepath.Glob(filepath.Join(s.dir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+				_ = os.Remove(path) // another runner may have done it
+			}
+		}
+	}
 	left, err := filepath.Glob(filepath.Join(s.dir, trialsDir, ".*.tmp"))
 	if err != nil {
 		return err
@@ -131,11 +143,8 @@ func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		switch {
 		case err != nil && !replace:
 			return fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it", path, err)
-		case err == nil && old.Digest == p.Digest:
-			if err := sameData(old, p); err != nil {
-				return err
-			}
-			if slices.Equal(old.Tables, p.Tables) && maps.Equal(old.Datasets, p.Datasets) {
+		case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
+			if slices.Equal(old.Tables, p.Tables) {
 				return nil // nothing to write
 			}
 		case err == nil && !replace:
@@ -153,17 +162,6 @@ func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		return err
 	}
 	return WriteFile(path, raw)
-}
-
-// sameData refuses to go on with other data than the plan began with. A data
-// set that was missing and is there now is no conflict.
-func sameData(old, next *plan.Plan) error {
-	for name, was := range old.Datasets {
-		if now := next.Datasets[name]; was != "" && now != "" && was != now {
-			return fmt.Errorf("the data set %q has changed since the plan was made (SHA-256 %.12s, now %.12s); use another --out", name, was, now)
-		}
-	}
-	return nil
 }
 
 // encodePlan writes the plan with one trial a line, so that it can be looked
@@ -212,25 +210,39 @@ func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 func trialPath(key string) string { return filepath.Join(trialsDir, key+".json") }
 
 // Get reads the record of a trial; ok is false where there is none. A file
-// that is no record of that trial is put aside (where the store was opened for
-// writing) and counts as none.
+// that is no record of that trial counts as none; [Store.PutAside] moves it out
+// of the way.
 func (s *Store) Get(key string) (r *record.Record, ok bool, err error) {
+	r, problem, err := s.read(key)
+	if problem != "" && s.locks == nil {
+		s.note(Aside{File: trialPath(key), Reason: problem})
+	}
+	return r, r != nil, err
+}
+
+// PutAside moves the file of a trial out of the way if it is no record of that
+// trial. The caller must hold the trial's lock: without it, the file might
+// just have been replaced by a good one.
+func (s *Store) PutAside(key string) error {
+	_, problem, err := s.read(key)
+	if err != nil || problem == "" {
+		return err
+	}
+	return s.setAside(trialPath(key), problem)
+}
+
+// read returns the record of a trial, or what is wrong with its file; neither
+// where there is no file.
+func (s *Store) read(key string) (r *record.Record, problem string, err error) {
 	raw, err := os.ReadFile(filepath.Join(s.dir, trialPath(key)))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, false, nil
+		return nil, "", nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	r, problem := parseRecord(raw, key)
-	if problem != "" {
-		if s.locks == nil {
-			s.note(Aside{File: trialPath(key), Reason: problem})
-			return nil, false, nil
-		}
-		return nil, false, s.setAside(trialPath(key), problem)
-	}
-	return r, true, nil
+	r, problem = parseRecord(raw, key)
+	return r, problem, nil
 }
 
 func parseRecord(raw []byte, key string) (*record.Record, string) {

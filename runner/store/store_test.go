@@ -76,7 +76,7 @@ func TestPlanIsFrozen(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "1 trials are the same, 1 are new, 1 are gone") || !strings.Contains(err.Error(), "--replan") {
 		t.Errorf("another plan: %v", err)
 	}
-	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil || !strings.Contains(err.Error(), "has changed since") {
+	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil || !strings.Contains(err.Error(), `the data set "set" has changed`) {
 		t.Errorf("other data: %v", err)
 	}
 	if err := s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, true); err != nil {
@@ -108,8 +108,11 @@ func TestUnusableRecordsArePutAside(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok, err := s.Get("k"); ok || err != nil {
-				t.Fatalf("ok %v, %v", ok, err)
+			if _, ok, err := s.Get("k"); ok || err != nil || len(s.Asides()) > 0 {
+				t.Fatalf("ok %v, %v; reading must not move a file that somebody may be replacing", ok, err)
+			}
+			if err := s.PutAside("k"); err != nil {
+				t.Fatal(err)
 			}
 			asides := s.Asides()
 			if len(asides) != 1 {
@@ -119,6 +122,9 @@ func TestUnusableRecordsArePutAside(t *testing.T) {
 				t.Errorf("the file is not kept: %q, %v", kept, err)
 			}
 			if err := s.Put(newRecord("k")); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.PutAside("k"); err != nil {
 				t.Fatal(err)
 			}
 			if r, ok, err := s.Get("k"); !ok || err != nil || r.Metrics["y"] != 1 {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -187,7 +188,7 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 				if err != nil {
 					return err
 				}
-				if !contains(r.names.Tables, name) {
+				if !slices.Contains(r.names.Tables, name) {
 					return r.errorAt(e.GetToken(), experiment.Unknown("table", name, r.names.Tables))
 				}
 				s.Tables = append(s.Tables, name)
@@ -343,21 +344,8 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 	if err != nil {
 		return a, r.errorAt(at, fmt.Errorf("%s: %w", b.exp.Name, err))
 	}
-	if s, ok := v.(*ast.StringNode); ok {
-		raws, isSpace, err := space(s.Value)
-		if err != nil {
-			return a, r.errorAt(v.GetToken(), err)
-		}
-		if isSpace {
-			for _, raw := range raws {
-				c, err := p.Convert(raw)
-				if err != nil {
-					return a, r.errorAt(v.GetToken(), err)
-				}
-				a.values = append(a.values, value{v: c, at: v.GetToken()})
-			}
-			return a, nil
-		}
+	if s, ok := v.(*ast.StringNode); ok && isSpace(s.Value) {
+		return a, r.values(&a, p, v, s.Value)
 	}
 	seq, ok := v.(*ast.SequenceNode)
 	if !ok {
@@ -371,28 +359,23 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 		if err != nil {
 			return a, err
 		}
-		if s, ok := raw.(string); ok {
-			if raws, isSpace, err := space(s); isSpace || err != nil {
-				if err != nil {
-					return a, r.errorAt(e.GetToken(), err)
-				}
-				for _, raw := range raws {
-					c, err := p.Convert(raw)
-					if err != nil {
-						return a, r.errorAt(e.GetToken(), err)
-					}
-					a.values = append(a.values, value{v: c, at: e.GetToken()})
-				}
-				continue
-			}
+		if err := r.values(&a, p, e, raw); err != nil {
+			return a, err
 		}
-		c, err := p.Convert(raw)
-		if err != nil {
-			return a, r.errorAt(e.GetToken(), err)
-		}
-		a.values = append(a.values, value{v: c, at: e.GetToken()})
 	}
 	return a, nil
+}
+
+// values adds to an axis what a node stands for.
+func (r *reader) values(a *axis, p *experiment.Param, n ast.Node, raw any) error {
+	converted, err := convert(p, raw)
+	if err != nil {
+		return r.errorAt(n.GetToken(), err)
+	}
+	for _, c := range converted {
+		a.values = append(a.values, value{v: c, at: n.GetToken()})
+	}
+	return nil
 }
 
 // checkBlock refuses parameters that are given in two places.
@@ -418,13 +401,4 @@ func (r *reader) checkBlock(b *block) error {
 		}
 	}
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }

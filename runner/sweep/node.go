@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -33,7 +34,7 @@ func (r *reader) each(n ast.Node, what string, keys []string, f func(key string,
 			return r.errorAt(kt, errors.New("merge keys (<<) are not supported"))
 		}
 		key := kt.Value
-		if keys != nil && !contains(keys, key) {
+		if keys != nil && !slices.Contains(keys, key) {
 			return r.errorAt(kt, experiment.Unknown("key", key, keys))
 		}
 		if err := f(key, kt, m.Value); err != nil {

@@ -13,7 +13,9 @@ import (
 // Override replaces what the sweep says of a parameter, from the command
 // line's name=v1,v2. It applies to every block whose experiment has that
 // parameter; several values are swept over. Brackets keep a list together
-// (inducing_points=[5,20,35]); linspace(a,b,n) and logspace(a,b,n) are known.
+// (inducing_points=[5,20,35]); linspace(a,b,n) and logspace(a,b,n) are known. An
+// *experiment.UnknownError says that no experiment of the sweep has the
+// parameter. On an error the sweep is as it was.
 func (s *Sweep) Override(assignment string) error {
 	name, text, ok := strings.Cut(assignment, "=")
 	name = strings.TrimSpace(name)
@@ -21,25 +23,27 @@ func (s *Sweep) Override(assignment string) error {
 		return fmt.Errorf("%q is not of the form name=value", assignment)
 	}
 	var known []string
-	applied := false
-	for _, b := range s.blocks {
+	values := make([][]value, len(s.blocks)) // of the blocks that it applies to
+	applies := false
+	for i, b := range s.blocks {
 		known = append(known, b.exp.ParamNames()...)
 		p, err := b.exp.Param(name)
 		if err != nil {
 			continue
 		}
-		values, err := parseValues(p, text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", assignment, err)
+		if values[i], err = parseValues(p, text); err != nil {
+			return fmt.Errorf("%s: %s: %w", assignment, b.exp.Name, err)
 		}
-		b.override(name, values)
-		applied = true
+		applies = true
 	}
-	if !applied {
-		if len(s.blocks) == 0 {
-			return fmt.Errorf("%s: the sweep has no experiment that takes parameters", assignment)
-		}
+	if !applies {
 		return fmt.Errorf("%s: %w", assignment, experiment.Unknown("parameter", name, known))
+	}
+	// Nothing is changed before everything is known to be right.
+	for i, b := range s.blocks {
+		if values[i] != nil {
+			b.override(name, values[i])
+		}
 	}
 	return nil
 }
@@ -75,18 +79,11 @@ func parseValues(p *experiment.Param, text string) ([]value, error) {
 		if part == "" {
 			return nil, errors.New("an empty value")
 		}
-		raws, isSpace, err := space(part)
+		converted, err := convert(p, part)
 		if err != nil {
 			return nil, err
 		}
-		if !isSpace {
-			raws = []any{part}
-		}
-		for _, raw := range raws {
-			c, err := p.Convert(raw)
-			if err != nil {
-				return nil, err
-			}
+		for _, c := range converted {
 			out = append(out, value{v: c})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"privkern/runner/experiment"
 )
 
 // maxValues bounds what one linspace, logspace or range of seeds makes.
@@ -13,29 +15,50 @@ const maxValues = 1_000_000
 
 var spaceCall = regexp.MustCompile(`^\s*([A-Za-z]+space)\s*\((.*)\)\s*$`)
 
+// isSpace says whether a text is a call such as linspace(a,b,n).
+func isSpace(s string) bool { return spaceCall.MatchString(s) }
+
+// convert returns the values that a raw value stands for: several for
+// linspace(a,b,n) and logspace(a,b,n), else one.
+func convert(p *experiment.Param, raw any) ([]any, error) {
+	raws := []any{raw}
+	if s, ok := raw.(string); ok && isSpace(s) {
+		var err error
+		if raws, err = space(s); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]any, len(raws))
+	for i, raw := range raws {
+		c, err := p.Convert(raw)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
 // space evaluates linspace(a,b,n) and logspace(a,b,n), which mean what they
 // mean in NumPy and MATLAB: n values from a to b inclusive, equally spaced, or
-// 10 to the power of these. isSpace is false where s is something else.
-func space(s string) (values []any, isSpace bool, err error) {
+// 10 to the power of these.
+func space(s string) (values []any, err error) {
 	m := spaceCall.FindStringSubmatch(s)
-	if m == nil {
-		return nil, false, nil
-	}
 	if m[1] != "linspace" && m[1] != "logspace" {
-		return nil, true, fmt.Errorf("unknown function %q; linspace(a,b,n) and logspace(a,b,n) are known", m[1])
+		return nil, fmt.Errorf("unknown function %q; linspace(a,b,n) and logspace(a,b,n) are known", m[1])
 	}
 	args := strings.Split(m[2], ",")
 	if len(args) != 3 {
-		return nil, true, fmt.Errorf("%s takes three arguments, first, last and count, not %d", m[1], len(args))
+		return nil, fmt.Errorf("%s takes three arguments, first, last and count, not %d", m[1], len(args))
 	}
 	a, errA := strconv.ParseFloat(strings.TrimSpace(args[0]), 64)
 	b, errB := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
 	n, errN := strconv.Atoi(strings.TrimSpace(args[2]))
 	if errA != nil || errB != nil || math.IsInf(a-b, 0) || math.IsNaN(a-b) {
-		return nil, true, fmt.Errorf("%q: the first two arguments must be finite numbers", s)
+		return nil, fmt.Errorf("%q: the first two arguments must be finite numbers", s)
 	}
 	if errN != nil || n < 1 || n > maxValues {
-		return nil, true, fmt.Errorf("%q: the count must be a whole number from 1 to %d", s, maxValues)
+		return nil, fmt.Errorf("%q: the count must be a whole number from 1 to %d", s, maxValues)
 	}
 	for i := range n {
 		v := a
@@ -48,7 +71,7 @@ func space(s string) (values []any, isSpace bool, err error) {
 		}
 		values = append(values, v)
 	}
-	return values, true, nil
+	return values, nil
 }
 
 // ParseSeeds reads one seed, a list of seeds, or a range "0..19" (inclusive).

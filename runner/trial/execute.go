@@ -50,19 +50,6 @@ func NewRecord(job Job, host record.Provenance) (*record.Record, error) {
 	}, nil
 }
 
-// Fail turns a record into that of a failed trial.
-func Fail(r *record.Record, reason string) *record.Record {
-	r.Status, r.Error = record.Failed, &reason
-	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]record.Column{}
-	return r
-}
-
-// Skip turns a record into that of a skipped trial.
-func Skip(r *record.Record, reason string) *record.Record {
-	r.Status, r.Error = record.Skipped, &reason
-	return r
-}
-
 // Execute runs the job in this process. It returns an error only where ctx
 // ended; whatever goes wrong with the trial itself is in the record.
 func Execute(ctx context.Context, e *experiment.Experiment, job Job, host record.Provenance, progress Progress) (*record.Record, error) {
@@ -88,7 +75,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, host record
 	}
 	r.Timing = timing
 	if err != nil {
-		return Fail(r, err.Error()), nil
+		return r.Fail(err.Error()), nil
 	}
 	r.Status = record.OK
 	r.Metrics = result.Metrics
@@ -115,7 +102,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, host record
 		r.Privacy = &p
 	}
 	if problem := invalid(e, result); problem != "" {
-		return Fail(r, problem), nil
+		return r.Fail(problem), nil
 	}
 	return r, nil
 }

@@ -40,6 +40,7 @@ var ErrTimeout = errors.New("timed out")
 type CrashError struct {
 	State  string // how it ended, such as "signal: killed"
 	Stderr string // the end of what it printed
+	Ours   bool   // it ended because it was told to
 }
 
 func (e *CrashError) Error() string {
@@ -85,6 +86,9 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 			crash := p.kill()
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
+			}
+			if crash.Ours { // it was alive: the trouble is with the messages
+				return nil, fmt.Errorf("the worker process cannot be understood: %w", a.err)
 			}
 			return nil, crash
 		}
@@ -159,18 +163,21 @@ func (p *Process) kill() *CrashError {
 	// One that is ending by itself gets a moment, so that the reason is its
 	// own and not this kill.
 	done := make(chan struct{})
+	killed := make(chan bool, 1)
 	go func() {
 		select {
 		case <-done:
+			killed <- false
 		case <-time.After(50 * time.Millisecond):
 			_ = p.cmd.Process.Kill()
+			killed <- true
 		}
 	}()
 	_ = p.in.Close()
 	_ = p.cmd.Wait() // the state says more than the error
 	close(done)
 	_ = p.pipe.Close()
-	crash := &CrashError{State: p.cmd.ProcessState.String(), Stderr: p.stderr.String()}
+	crash := &CrashError{State: p.cmd.ProcessState.String(), Stderr: p.stderr.String(), Ours: <-killed || p.cmd.ProcessState.Success()}
 	p.cmd = nil
 	return crash
 }

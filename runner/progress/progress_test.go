@@ -1,0 +1,94 @@
+package progress_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/progress"
+	"privkern/runner/record"
+	"privkern/runner/store"
+)
+
+var registry = experiment.NewRegistry(&experiment.Experiment{
+	Name: "demo/a", Version: 1, Params: []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}, {Name: "y", Kind: experiment.Integer, Default: 0}},
+	Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
+})
+
+// play reports a short run: one trial from before, one good, one failed, two
+// skipped for one reason.
+func play(r *progress.Reporter) {
+	at := func(x int) plan.Trial {
+		return plan.Trial{Key: "k", Experiment: "demo/a", Params: experiment.Params{"x": x, "y": 0}, Seed: int64(x)}
+	}
+	reason, missing := "singular", "no data"
+	r.Planned(5, 1)
+	r.Aside(store.Aside{File: "trials/k.json", Moved: "aside/k.json.1", Reason: "torn"})
+	for x, rec := range []*record.Record{
+		{Status: record.OK},
+		{Status: record.Failed, Error: &reason},
+		{Status: record.Skipped, Error: &missing},
+		{Status: record.Skipped, Error: &missing},
+	} {
+		r.Started(at(x))
+		r.Inner(at(x), 1, 2, "folds")
+		r.Finished(at(x), rec)
+	}
+	r.Close()
+}
+
+func TestLines(t *testing.T) {
+	var out, log strings.Builder
+	play(progress.New(progress.Options{Out: &out, Interval: time.Nanosecond}, registry, &log))
+	for _, want := range []string{
+		"5 trials, 1 with a result already\n",
+		"put aside trials/k.json (torn); it is now aside/k.json.1 and its trial runs again\n",
+		"failed demo/a x=1 --seed 1: singular\n",
+		"skipped demo/a: no data\n",
+		"skipped 2 trials for the same reason: no data\n",
+		"5 of 5 trials\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no line %q in\n%s", want, out.String())
+		}
+	}
+	if strings.ContainsAny(out.String(), "\x1b\r") {
+		t.Error("escape sequences where there is no terminal")
+	}
+	for line := range strings.Lines(log.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("the log has a line that is not JSON: %s", line)
+		}
+	}
+	if n := strings.Count(log.String(), `"event":"finished"`); n != 4 {
+		t.Errorf("%d finished trials in the log", n)
+	}
+}
+
+func TestQuietShowsOnlyWhatWentWrong(t *testing.T) {
+	var out strings.Builder
+	play(progress.New(progress.Options{Out: &out, Quiet: true, Interval: time.Nanosecond}, registry, nil))
+	if strings.Contains(out.String(), "5 trials") || strings.Contains(out.String(), "5 of 5") {
+		t.Errorf("progress:\n%s", out.String())
+	}
+	if !strings.Contains(out.String(), "failed demo/a") || !strings.Contains(out.String(), "put aside") {
+		t.Errorf("what went wrong is missing:\n%s", out.String())
+	}
+}
+
+func TestJSONTalk(t *testing.T) {
+	var out strings.Builder
+	play(progress.New(progress.Options{Out: &out, Format: progress.JSON}, registry, nil))
+	for line := range strings.Lines(out.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
+	}
+	if !strings.Contains(out.String(), `"status":"failed","error":"singular"`) {
+		t.Errorf("%s", out.String())
+	}
+}

@@ -1,0 +1,107 @@
+package summary_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/summary"
+)
+
+var demo = &experiment.Experiment{
+	Name: "demo/a", Version: 1,
+	Params: []experiment.Param{
+		{Name: "method", Kind: experiment.Text, Default: "standard"},
+		{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Infinite: true},
+	},
+	Metrics: []experiment.Metric{{Name: "rmse_cm"}, {Name: "at_*"}},
+	Run:     func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
+}
+
+func tables(t *testing.T) []*summary.Table {
+	t.Helper()
+	b := summary.NewBuilder(experiment.NewRegistry(demo))
+	add := func(epsilon any, seed int64, r *record.Record) {
+		p, err := demo.Resolve(map[string]any{"epsilon": epsilon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(plan.Trial{Experiment: demo.Name, Params: p, Seed: seed}, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ok := func(rmse float64) *record.Record {
+		return &record.Record{Status: record.OK, Metrics: map[string]float64{"rmse_cm": rmse, "at_2": 2, "at_1": 1}}
+	}
+	add(1.0, 0, ok(10))
+	add("inf", 0, ok(5))
+	add(1.0, 1, ok(12))
+	add(1.0, 2, &record.Record{Status: record.Failed})
+	add("inf", 1, nil)
+	return b.Tables()
+}
+
+func TestMeansOverSeeds(t *testing.T) {
+	got := tables(t)
+	if len(got) != 1 || len(got[0].Rows) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	private, open := got[0].Rows[0], got[0].Rows[1]
+	if e := private.Metrics["rmse_cm"]; e.Mean != 11 || math.Abs(*e.StandardError-1) > 1e-15 || private.Trials != 2 || private.Failed != 1 {
+		t.Errorf("epsilon 1: %+v %+v", e, private)
+	}
+	if e := open.Metrics["rmse_cm"]; e.Mean != 5 || e.StandardError != nil || open.NotRun != 1 {
+		t.Errorf("epsilon inf: %+v %+v", e, open)
+	}
+	if v := strings.Join(got[0].Varying, " "); v != "epsilon" {
+		t.Errorf("varying: %s", v)
+	}
+	if m := strings.Join(got[0].Metrics, " "); m != "rmse_cm at_1 at_2" {
+		t.Errorf("the metrics are not in the order of their documentation: %s", m)
+	}
+}
+
+func TestText(t *testing.T) {
+	var b strings.Builder
+	if err := summary.Text(&b, tables(t)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `demo/a
+  epsilon  trials        rmse_cm  at_1   at_2
+  1        2, 1 failed   11 ± 1   1 ± 0  2 ± 0
+  inf      1, 1 not run  5        1      2
+
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestFormatsCanBeRead(t *testing.T) {
+	var b strings.Builder
+	if err := summary.CSV(&b, tables(t)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil || len(rows) != 1+2*3 || rows[1][1] != `{"epsilon":1,"method":"standard"}` || rows[1][3] != "11" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	b.Reset()
+	if err := summary.JSON(&b, tables(t)); err != nil || !json.Valid([]byte(b.String())) {
+		t.Errorf("%v", err)
+	}
+	b.Reset()
+	if err := summary.LaTeX(&b, tables(t)); err != nil || !strings.Contains(b.String(), `rmse\_cm`) || !strings.Contains(b.String(), `11 $\pm$ 1`) {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+	b.Reset()
+	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11 ± 1 |") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}

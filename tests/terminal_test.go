@@ -1,0 +1,50 @@
+package tests
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// On a terminal a bar shows overall and inner progress, and is gone at the end;
+// with TERM=dumb there are lines instead.
+func TestProgressOnATerminal(t *testing.T) {
+	script, err := exec.LookPath("script") // of util-linux: gives a program a terminal
+	if err != nil {
+		t.Skip("no script command to make a terminal with")
+	}
+	onTerminal := func(term string) string {
+		t.Helper()
+		out, _ := newSweep(t)
+		file := filepath.Join(filepath.Dir(out), "slow.yaml")
+		// stty: the terminal that script makes has no size of its own here.
+		line := "stty cols 100; '" + program + "' sweep '" + file + "' --out '" + out + "' > /dev/null"
+		cmd := exec.Command(script, "-qec", line, "/dev/null")
+		cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=")
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return string(text)
+	}
+	text := onTerminal("xterm")
+	if !strings.Contains(text, "/24)") || !strings.Contains(text, "cloaking/design") {
+		t.Errorf("no bar with the running experiment:\n%q", text)
+	}
+	plain := regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]").ReplaceAllString(text, "")
+	for line := range strings.SplitSeq(strings.ReplaceAll(plain, "\r\n", "\n"), "\n") {
+		shown := line[strings.LastIndex(line, "\r")+1:] // what a line ends as
+		if strings.Contains(shown, "|") {
+			t.Errorf("a bar is left on the screen: %q", shown)
+		}
+	}
+	if !strings.Contains(plain, "24 ok in ") {
+		t.Errorf("no summary:\n%s", plain)
+	}
+	if text := onTerminal("dumb"); strings.Contains(text, "\x1b") || !strings.Contains(text, "24 ok in ") {
+		t.Errorf("TERM=dumb:\n%q", text)
+	}
+}
