@@ -148,7 +148,7 @@ func TestValuesAreFreedAfterTheirLastUse(t *testing.T) {
 	p := Program{Name: "chain", Key: "chain", Build: func(b *Builder) error {
 		n := b.Input("a", 2, 2)
 		for range 5 {
-			n = gorgonia.Must(op.NormaliseRows().Apply(n))
+			n = gorgonia.Must(op.Inverse().Apply(n))
 			n = gorgonia.Must(op.Cholesky().Apply(n))
 		}
 		b.Output("o", n)
@@ -173,7 +173,7 @@ func TestViewKeepsItsMemory(t *testing.T) {
 		// A result of the same size, which asks for memory after l is dead.
 		again := gorgonia.Must(gorgonia.Reshape(flat, tensor.Shape{3, 3}))
 		b.Output("flat", flat)
-		b.Output("rows", gorgonia.Must(op.NormaliseRows().Apply(again)))
+		b.Output("inverse", gorgonia.Must(op.Inverse().Apply(again)))
 		return nil
 	}}
 	x := newExecutor(t, p, newHostDevice(nil), nil)

@@ -17,21 +17,6 @@ import (
 // NotPositiveDefiniteError says that a matrix has no Cholesky factor.
 type NotPositiveDefiniteError = op.NotPositiveDefiniteError
 
-// CholeskyFactor returns the lower triangular L, A = L Lᵀ, of a symmetric
-// positive definite n×n matrix. It fails with a *NotPositiveDefiniteError, and
-// adds no jitter: whoever wants some adds it and says so.
-func CholeskyFactor(e *engine.Engine, a *mat.Dense) (*mat.Dense, error) {
-	n, err := checkSymmetric("CholeskyFactor", a)
-	if err != nil {
-		return nil, err
-	}
-	out, err := solveProgram(e, factorProgram(n), n, a, nil)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Dense(out["l"])
-}
-
 // SolveSPD returns X, A X = B, and log|A|, for a symmetric positive definite
 // n×n A and an n×m B. It fails with a *NotPositiveDefiniteError.
 //
@@ -119,21 +104,6 @@ func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values,
 		e.Warn("%s, %d×%d: computed but suspect, condition number about %.0e", p.Name, n, n, 1/rcond)
 	}
 	return err
-}
-
-func factorProgram(n int) engine.Program {
-	return engine.Program{Name: "Cholesky factor", Key: fmt.Sprintf("cholesky %d", n),
-		Build: func(b *engine.Builder) error {
-			a := b.Input("a", n, n)
-			l, err := op.Cholesky().Apply(a)
-			if err != nil {
-				return err
-			}
-			b.Output("l", l)
-			rcond, err := op.ReciprocalCondition().Apply(a, l)
-			b.Output("rcond", rcond)
-			return err
-		}}
 }
 
 func solveSPDProgram(n, m int) engine.Program {

@@ -70,31 +70,6 @@ func TestSolveSPD(t *testing.T) {
 	})
 }
 
-func TestCholeskyFactor(t *testing.T) {
-	graphtest.EachBLAS(t, func(t *testing.T) {
-		e := graphtest.Engine(t, "float64", 1)
-		for _, n := range []int{1, 5, 100} {
-			a := graphtest.Definite(graphtest.Rand(2), n)
-			l, err := CholeskyFactor(e, a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var product mat.Dense
-			product.Mul(l, l.T())
-			if !mat.EqualApprox(&product, a, 1e-11) {
-				t.Errorf("n=%d: L Lᵀ is not A", n)
-			}
-			for i := range n {
-				for j := i + 1; j < n; j++ {
-					if l.At(i, j) != 0 {
-						t.Fatalf("n=%d: L[%d,%d] = %g", n, i, j, l.At(i, j))
-					}
-				}
-			}
-		}
-	})
-}
-
 // What float32 cannot resolve is solved in float64, and said.
 func TestSinglePrecisionIsPromoted(t *testing.T) {
 	e := graphtest.Engine(t, "float32", 1)
@@ -114,7 +89,7 @@ func TestSinglePrecisionIsPromoted(t *testing.T) {
 func TestIllConditioningIsAWarning(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	// The condition number is 1.7e16 in exact arithmetic at order 12.
-	if _, err := CholeskyFactor(e, hilbert(12)); err != nil {
+	if _, _, err := SolveSPD(e, hilbert(12), mat.NewDense(12, 1, []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})); err != nil {
 		t.Fatal(err)
 	}
 	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "computed but suspect, condition number about") {
@@ -180,7 +155,7 @@ func TestInvalidInput(t *testing.T) {
 		{solve(nan, one), "the matrix has NaN in row 0, column 0"},
 		{solve(one, nan), "the right side has NaN"},
 		{func() error { _, _, err := PSDPart(e, nan); return err }, "PSDPart: the matrix has NaN"},
-		{func() error { _, err := CholeskyFactor(e, &mat.Dense{}); return err }, "CholeskyFactor: the matrix is empty"},
+		{solve(&mat.Dense{}, one), "the matrix is empty"},
 	} {
 		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
@@ -199,14 +174,14 @@ func TestNotPositiveDefinite(t *testing.T) {
 	}
 }
 
-func BenchmarkCholeskyFactor(b *testing.B) {
+func BenchmarkSolveSPD(b *testing.B) {
 	for _, n := range []int{256, 1024} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			e := graphtest.Engine(b, "float64", 0)
 			b.Log(e.BLAS())
-			a := graphtest.Definite(graphtest.Rand(4), n)
+			a, one := graphtest.Definite(graphtest.Rand(4), n), graphtest.Normal(graphtest.Rand(5), n, 1)
 			for b.Loop() {
-				if _, err := CholeskyFactor(e, a); err != nil {
+				if _, _, err := SolveSPD(e, a, one); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/parallel"
@@ -25,39 +24,10 @@ func (m Metric) String() string {
 	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
 }
 
-// Distance is the operation (X, Y) → D of the metric over all pairs of rows:
-// X is n×d, Y is m×d, D is n×m.
-func Distance(m Metric) Op {
-	name := "Distance(" + m.String() + ")"
-	d := &definition{name: name, in: []int{2, 2}, out: 2, shape: pairs, diff: []bool{true, true},
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			dx, err := metricGradient(m).Apply(in[0], in[1], grad)
-			if err != nil {
-				return nil, err
-			}
-			gradT, err := gorgonia.Transpose(grad)
-			if err != nil {
-				return nil, err
-			}
-			dy, err := metricGradient(m).Apply(in[1], in[0], gradT)
-			return gorgonia.Nodes{dx, dy}, err
-		}}
-	return Op{d.kernels(
-		func(c call[float64]) error { return pairwise(c.pool, m, c.in[0], c.in[1], false, c.out, nil) },
-		func(c call[float32]) error { return pairwise(c.pool, m, c.in[0], c.in[1], false, c.out, nil) })}
-}
-
-// SqDist is the squared Euclidean distance over all pairs of rows.
-func SqDist() Op { return Distance(SquaredEuclidean) }
-
-// L1Dist is the Manhattan distance over all pairs of rows. Its derivative
-// where two coordinates agree is taken as zero.
-func L1Dist() Op { return Distance(Manhattan) }
-
 // metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an
 // n×d matrix for the n×m weights W.
 func metricGradient(m Metric) Op {
-	d := &definition{name: "DistanceGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
+	d := &definition{name: "MetricGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
 	return Op{d.kernels(
 		func(c call[float64]) error { return metricPullback(c, m) },
 		func(c call[float32]) error { return metricPullback(c, m) })}

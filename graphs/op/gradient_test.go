@@ -1,7 +1,6 @@
 package op_test
 
 import (
-	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,8 +19,6 @@ func TestGradients(t *testing.T) {
 	x, y := graphtest.Normal(rng, 5, 3), graphtest.Normal(rng, 4, 3)
 	spd := graphtest.Definite(rng, 5)
 	indefinite := mat.NewDense(4, 4, []float64{2, 1, 0, .5, 1, -1, .3, 0, 0, .3, 1, 2, .5, 0, 2, -2})
-	positive := graphtest.Normal(rng, 4, 5)
-	positive.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) + .3 }, positive)
 	weights := mat.NewDense(6, 1, []float64{.5, 1.2, .3, .8, .9, .4})
 	c := graphtest.Normal(rng, 3, 6)
 
@@ -31,14 +28,14 @@ func TestGradients(t *testing.T) {
 		in    graphtest.Inputs
 		f     func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node
 	}{
-		{"SqDist", []string{"x", "y"}, graphtest.Inputs{"x": x, "y": y}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
-			return weigh(apply(op.SqDist(), in...))
+		{"SquaredEuclidean", []string{"x", "y"}, graphtest.Inputs{"x": x, "y": y}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
+			return weigh(apply(op.Kernel(bare(op.SquaredEuclidean)), in...))
 		}},
-		{"L1Dist", []string{"x", "y"}, graphtest.Inputs{"x": x, "y": y}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
-			return weigh(apply(op.L1Dist(), in...))
+		{"Manhattan", []string{"x", "y"}, graphtest.Inputs{"x": x, "y": y}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
+			return weigh(apply(op.Kernel(bare(op.Manhattan)), in...))
 		}},
 		{"InnerProduct", []string{"x", "y"}, graphtest.Inputs{"x": x, "y": y}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
-			return weigh(apply(op.Distance(op.InnerProduct), in...))
+			return weigh(apply(op.Kernel(bare(op.InnerProduct)), in...))
 		}},
 		{"Cholesky", []string{"a"}, graphtest.Inputs{"a": spd}, func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 			return weigh(apply(op.Cholesky(), symmetrise(b, in[0])))
@@ -62,9 +59,6 @@ func TestGradients(t *testing.T) {
 		{"PSDPart", []string{"a"}, graphtest.Inputs{"a": indefinite}, func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 			a := symmetrise(b, in[0])
 			return weigh(apply(op.PSDPart(), a, apply(op.Eigen(), a)))
-		}},
-		{"NormaliseRows", []string{"a"}, graphtest.Inputs{"a": positive}, func(_ *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
-			return weigh(apply(op.NormaliseRows(), in[0]))
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -16,6 +16,11 @@ import (
 	"privkern/graphs/parallel"
 )
 
+// bare is the profile whose kernel is the metric itself.
+func bare(m op.Metric) op.Profile {
+	return op.Profile{Metric: m, Form: op.Power, Scale: 1, Rate: 1, Degree: 1}
+}
+
 // all lists every operation with inputs that suit it, in both precisions.
 func all() map[string]struct {
 	op op.Op
@@ -40,22 +45,21 @@ func all() map[string]struct {
 		op op.Op
 		in []*mat.Dense
 	}{
-		"SqDist, few dimensions":  {op.SqDist(), []*mat.Dense{x, y}},
-		"SqDist, many dimensions": {op.SqDist(), []*mat.Dense{wide, wideY}},
-		"L1Dist":                  {op.L1Dist(), []*mat.Dense{wide, wideY}},
-		"Kernel":                  {op.Kernel(eq), []*mat.Dense{wide, wideY}},
-		"KernelSymmetric":         {op.KernelSymmetric(eq), []*mat.Dense{wideY}},
-		"Gibbs":                   {op.Gibbs(2), []*mat.Dense{x, y, lengths(70), lengths(5)}},
-		"Cholesky":                {op.Cholesky(), []*mat.Dense{a}},
-		"CholeskySolve":           {op.CholeskySolve(), []*mat.Dense{chol, graphtest.Normal(rng, 40, 2)}},
-		"CholeskyLogDet":          {op.CholeskyLogDet(), []*mat.Dense{chol}},
-		"ReciprocalCondition":     {op.ReciprocalCondition(), []*mat.Dense{a, chol}},
-		"Solve":                   {op.Solve(), []*mat.Dense{a, graphtest.Normal(rng, 40, 2)}},
-		"LogDet":                  {op.LogDet(), []*mat.Dense{a}},
-		"Inverse":                 {op.Inverse(), []*mat.Dense{a}},
-		"WeightedGram":            {op.WeightedGram(), []*mat.Dense{wide, weights}},
-		"QuadraticForms":          {op.QuadraticForms(), []*mat.Dense{graphtest.Normal(rng, 40, 7), a}},
-		"NormaliseRows":           {op.NormaliseRows(), []*mat.Dense{a}},
+		"squares, few dimensions":  {op.Kernel(bare(op.SquaredEuclidean)), []*mat.Dense{x, y}},
+		"squares, many dimensions": {op.Kernel(bare(op.SquaredEuclidean)), []*mat.Dense{wide, wideY}},
+		"absolute values":          {op.Kernel(bare(op.Manhattan)), []*mat.Dense{wide, wideY}},
+		"Kernel":                   {op.Kernel(eq), []*mat.Dense{wide, wideY}},
+		"KernelSymmetric":          {op.KernelSymmetric(eq), []*mat.Dense{wideY}},
+		"Gibbs":                    {op.Gibbs(2), []*mat.Dense{x, y, lengths(70), lengths(5)}},
+		"Cholesky":                 {op.Cholesky(), []*mat.Dense{a}},
+		"CholeskySolve":            {op.CholeskySolve(), []*mat.Dense{chol, graphtest.Normal(rng, 40, 2)}},
+		"CholeskyLogDet":           {op.CholeskyLogDet(), []*mat.Dense{chol}},
+		"ReciprocalCondition":      {op.ReciprocalCondition(), []*mat.Dense{a, chol}},
+		"Solve":                    {op.Solve(), []*mat.Dense{a, graphtest.Normal(rng, 40, 2)}},
+		"LogDet":                   {op.LogDet(), []*mat.Dense{a}},
+		"Inverse":                  {op.Inverse(), []*mat.Dense{a}},
+		"WeightedGram":             {op.WeightedGram(), []*mat.Dense{wide, weights}},
+		"QuadraticForms":           {op.QuadraticForms(), []*mat.Dense{graphtest.Normal(rng, 40, 7), a}},
 	}
 }
 
@@ -157,18 +161,18 @@ func TestTransposedViewAsInput(t *testing.T) {
 	if err := view.T(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := op.NormaliseRows().Do(view)
+	got, err := op.KernelSymmetric(bare(op.InnerProduct)).Do(view)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float64{1. / 9, 3. / 9, 5. / 9, 2. / 12, 4. / 12, 6. / 12}))
-	graphtest.Close(t, "rows of the transpose", got, want, 1e-15)
+	want := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float64{35, 44, 44, 56}))
+	graphtest.Close(t, "inner products of the transpose", got, want, 1e-15)
 }
 
 // gorgonia merges operations of one hash: every parameter must be part of it.
 func TestParametersAreHashed(t *testing.T) {
 	base := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1, Offset: 1, Degree: 1}
-	ops := []op.Op{op.Kernel(base), op.KernelSymmetric(base), op.SqDist(), op.L1Dist(), op.Gibbs(1), op.Gibbs(math.Nextafter(1, 2)),
+	ops := []op.Op{op.Kernel(base), op.KernelSymmetric(base), op.Kernel(bare(op.SquaredEuclidean)), op.Kernel(bare(op.Manhattan)), op.Gibbs(1), op.Gibbs(math.Nextafter(1, 2)),
 		op.Cholesky(), op.Solve(), op.CholeskySolve(), op.LogDet(), op.CholeskyLogDet(), op.Inverse(), op.Eigen(), op.PSDPart()}
 	for _, change := range []func(*op.Profile){
 		func(p *op.Profile) { p.Metric = op.Manhattan },
@@ -278,17 +282,16 @@ func TestWrongInputs(t *testing.T) {
 		in   []gorgonia.Value
 		want string
 	}{
-		"dimensions of points": {op.SqDist(), []gorgonia.Value{m(2, 3), m(2, 4)}, "3 and of 4 dimensions"},
+		"dimensions of points": {op.Kernel(bare(op.SquaredEuclidean)), []gorgonia.Value{m(2, 3), m(2, 4)}, "3 and of 4 dimensions"},
 		"not square":           {op.Cholesky(), []gorgonia.Value{m(2, 3)}, "square"},
 		"rows":                 {op.Solve(), []gorgonia.Value{m(2, 2), m(3, 1)}, "numbers of rows differ"},
 		"arity":                {op.Solve(), []gorgonia.Value{m(2, 2)}, "1 inputs, want 2"},
 		"lengthscales":         {op.Gibbs(1), []gorgonia.Value{m(2, 2), m(2, 2), m(2, 1), m(2, 2)}, "one lengthscale"},
 		"weights":              {op.WeightedGram(), []gorgonia.Value{m(2, 3), m(2, 1)}, "want 3×1"},
-		"types": {op.SqDist(), []gorgonia.Value{m(2, 2), engine.NewMatrix(tensor.Float32, mat.NewDense(2, 2, nil))},
+		"types": {op.Kernel(bare(op.SquaredEuclidean)), []gorgonia.Value{m(2, 2), engine.NewMatrix(tensor.Float32, mat.NewDense(2, 2, nil))},
 			"input 1 is float32"},
 		"integers":  {op.Cholesky(), []gorgonia.Value{tensor.New(tensor.WithShape(1, 1), tensor.WithBacking([]int{1}))}, "float64 or float32"},
 		"a vector":  {op.Cholesky(), []gorgonia.Value{tensor.New(tensor.WithShape(4), tensor.Of(tensor.Float64))}, "want 2 dimensions"},
-		"zero row":  {op.NormaliseRows(), []gorgonia.Value{m(2, 2)}, "row 0 sums to zero"},
 		"nil input": {op.Cholesky(), []gorgonia.Value{nil}, "panic"},
 	} {
 		if _, err := c.op.Do(c.in...); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -324,7 +327,7 @@ func TestDistancesDoNotCancel(t *testing.T) {
 				x.Set(i, j, v)
 			}
 		}
-		got, err := op.SqDist().Do(engine.NewMatrix(tensor.Float64, x), engine.NewMatrix(tensor.Float64, moved(x)))
+		got, err := op.Kernel(bare(op.SquaredEuclidean)).Do(engine.NewMatrix(tensor.Float64, x), engine.NewMatrix(tensor.Float64, moved(x)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 // Solve is the operation (A, B) → X, A X = B for symmetric positive definite
-// A. A is n×n, B and X are n×m. It fails with a *NotPositiveDefiniteError.
+// A. A is n×n, B and X are n×m. It fails with a *NotPositiveDefiniteError. Unlike
+// CholeskySolve it has a derivative, which objectives with A⁻¹b in them need.
 func Solve() Op {
 	d := &definition{name: "Solve", in: []int{2, 2}, out: 2, shape: solve, diff: []bool{true, true},
 		sym: func(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
