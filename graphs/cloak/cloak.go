@@ -46,7 +46,7 @@ type Options struct {
 // Result is where a descent ended.
 type Result struct {
 	// Lambda is the last iterate, as the descent leaves it. Multiplied by
-	// MaxMahalanobis it satisfies every c_iᵀ M⁻¹ c_i ≤ 1.
+	// MaxSquaredNorm it satisfies every c_iᵀ M⁻¹ c_i ≤ 1.
 	Lambda []float64
 	// Iterations is the number of steps done.
 	Iterations int
@@ -55,8 +55,9 @@ type Result struct {
 	Gap float64
 	// Objective is Σλ − log|M|.
 	Objective float64
-	// MaxMahalanobis is max_i c_iᵀ M⁻¹ c_i.
-	MaxMahalanobis float64
+	// MaxSquaredNorm is max_i c_iᵀ M⁻¹ c_i, the square Δ² of the largest
+	// Mahalanobis norm.
+	MaxSquaredNorm float64
 }
 
 // Descend minimises f from one start. C is P×N of rank P, else M is singular
@@ -109,12 +110,12 @@ func (r *Result) evaluate(ctx context.Context, e *engine.Engine, s *engine.Sessi
 		return nil, err
 	}
 	sum := 0.0
-	r.MaxMahalanobis = 0
+	r.MaxSquaredNorm = 0
 	for j, g := range gradient {
-		r.MaxMahalanobis = max(r.MaxMahalanobis, 1-g)
+		r.MaxSquaredNorm = max(r.MaxSquaredNorm, 1-g)
 		sum += r.Lambda[j]
 	}
-	r.Gap = float64(p) * math.Log(sum*r.MaxMahalanobis/float64(p))
+	r.Gap = float64(p) * math.Log(sum*r.MaxSquaredNorm/float64(p))
 	if math.IsNaN(r.Gap) || math.IsInf(r.Gap, 0) || math.IsNaN(r.Objective) {
 		return nil, errors.New("the descent left the finite numbers; choose a smaller learning rate")
 	}
@@ -141,7 +142,7 @@ func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts 
 		o.Start, o.Progress = problems[i].Start, report
 		var err error
 		if results[i], err = Descend(ctx, e, problems[i].C, o); err != nil {
-			return fmt.Errorf("problem %d of %d: %w", i, len(problems), err)
+			return fmt.Errorf("problem %d of %d: %w", i+1, len(problems), err)
 		}
 		return nil
 	})

@@ -51,8 +51,8 @@ func TestDescentReachesTheOptimum(t *testing.T) {
 			}
 			sum += v
 		}
-		if math.Abs(sum-3) > 1e-4 || math.Abs(r.MaxMahalanobis-1) > 1e-4 {
-			t.Errorf("Σλ = %g, want the rank 3; max cᵀM⁻¹c = %g, want 1", sum, r.MaxMahalanobis)
+		if math.Abs(sum-3) > 1e-4 || math.Abs(r.MaxSquaredNorm-1) > 1e-4 {
+			t.Errorf("Σλ = %g, want the rank 3; max cᵀM⁻¹c = %g, want 1", sum, r.MaxSquaredNorm)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestGapIsACertificate(t *testing.T) {
 		// most the gap.
 		m := mat.NewDense(3, 3, nil)
 		var scaled mat.Dense
-		scaled.Apply(func(_, j int, v float64) float64 { return v * r.Lambda[j] * r.MaxMahalanobis }, c)
+		scaled.Apply(func(_, j int, v float64) float64 { return v * r.Lambda[j] * r.MaxSquaredNorm }, c)
 		m.Mul(&scaled, c.T())
 		logdet, _ := mat.LogDet(m)
 		excess := logdet - (3 - designOptimum)
@@ -219,7 +219,7 @@ func TestRankDeficientDesign(t *testing.T) {
 	c.SetRow(2, mat.Row(nil, 0, c))
 	_, err := DescendAll(context.Background(), e, []Problem{{C: design()}, {C: c}}, Options{Iterations: 3})
 	var notPD *op.NotPositiveDefiniteError
-	if !errors.As(err, &notPD) || !notPD.Singular() || !strings.Contains(err.Error(), "problem 1 of 2") {
+	if !errors.As(err, &notPD) || !notPD.Singular() || !strings.Contains(err.Error(), "problem 2 of 2") {
 		t.Errorf("got %v", err)
 	}
 }
