@@ -6,31 +6,10 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// GaussianDelta returns the smallest δ for which noise of standard deviation
-// sigma on a query of sensitivity 1 is (ε, δ)-differentially private:
-//
-//	δ = Φ(1/(2σ) − εσ) − e^ε Φ(−1/(2σ) − εσ)
-//
-// (Balle and Wang, "Improving the Gaussian mechanism for differential privacy:
-// analytical calibration and optimal denoising", ICML 2018, Theorem 8). The
-// result keeps its relative accuracy where it is far smaller than the machine
-// epsilon. It returns an *[Error] for an ε or σ that is not positive.
-func GaussianDelta(epsilon, sigma float64) (float64, error) {
-	if err := check(epsilon, 0.5); err != nil {
-		return 0, err
-	}
-	if !(sigma > 0) {
-		return 0, &Error{"sigma", sigma, "a positive number is required"}
-	}
-	if math.IsInf(sigma, 1) {
-		return 0, nil
-	}
-	return math.Exp(logDelta(epsilon, sigma)), nil
-}
-
 // AnalyticGaussian returns the smallest σ/Δ for which Gaussian noise is
-// (ε, δ)-differentially private (Balle and Wang 2018, Algorithm 1), rounded up
-// to the next float64 for which [GaussianDelta] does not exceed δ. It returns
+// (ε, δ)-differentially private (Balle and Wang, "Improving the Gaussian
+// mechanism for differential privacy: analytical calibration and optimal
+// denoising", ICML 2018, Theorem 8), rounded up to the next float64. It returns
 // an *[Error] for an ε that is not positive and finite or a δ outside (0, 1).
 func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 	if err := check(epsilon, delta); err != nil {
@@ -64,9 +43,13 @@ func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 	}
 }
 
-// logDelta is the logarithm of [GaussianDelta].
+// logDelta is the logarithm of the smallest δ for which noise of standard
+// deviation sigma on a query of sensitivity 1 is (ε, δ)-differentially private
+// (Balle and Wang 2018, Theorem 8):
 //
-// With a = εσ − 1/(2σ), b = εσ + 1/(2σ) and the upper tail Q = 1 − Φ, δ is
+//	δ = Φ(1/(2σ) − εσ) − e^ε Φ(−1/(2σ) − εσ)
+//
+// It keeps its accuracy where δ is far smaller than the machine epsilon. With a = εσ − 1/(2σ), b = εσ + 1/(2σ) and the upper tail Q = 1 − Φ, δ is
 // Q(a) − e^ε Q(b). Because b² − a² = 2ε, e^ε times the density at b is the
 // density φ at a, so that with Mills' ratio R = Q/φ
 //

@@ -53,8 +53,8 @@ func check(epsilon, delta float64) error {
 // HallFactor returns σ/Δ = √(2 log(2/δ))/ε, the calibration of Hall, Rinaldo
 // and Wasserman, "Differential privacy for functions and functional data",
 // JMLR 14, 2013, Proposition 3. It refuses ε > 1 with an *[Error]: the tail
-// bound behind the formula is proved for ε ≤ 1, and the noise would be too
-// small from about ε = 10 on.
+// bound behind the formula is proved for ε ≤ 1. Beyond, it can be too little: at
+// (10, 0.01) it gives less than the [AnalyticGaussian] needs.
 func HallFactor(epsilon, delta float64) (float64, error) {
 	if err := check(epsilon, delta); err != nil {
 		return 0, err
