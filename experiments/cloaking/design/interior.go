@@ -18,21 +18,22 @@ const (
 	maxIterations = 100
 )
 
-// NotConvergedError says that the interior-point method stopped short.
-type NotConvergedError struct {
-	Iterations  int
-	Gap, Target float64
+// NoCertificateError says that the interior-point method found no weights with
+// a certificate.
+type NoCertificateError struct {
+	Rank, Columns, Iterations int
 }
 
-func (e *NotConvergedError) Error() string {
-	return fmt.Sprintf("the design did not converge: after %d steps its gap is %.3g, above %.3g", e.Iterations, e.Gap, e.Target)
+func (e *NoCertificateError) Error() string {
+	return fmt.Sprintf("no design of rank %d from %d columns has a certificate: after %d steps the covariance is not positive definite in double precision; use a smaller rank", e.Rank, e.Columns, e.Iterations)
 }
 
 // Solve finds the optimal design by a primal–dual interior-point method with
 // Mehrotra's predictor and corrector, and stops at a certified gap (nats; 0
 // means [DefaultGap]). Columns that are exactly equal share one weight, which
-// their first one carries. It returns a *[NotConvergedError] where the gap
-// stays above the target.
+// their first one carries. Where rounding keeps the gap above the target, the
+// best design found is returned; its Gap, computed anew from its weights, says
+// how good it is. It returns a *[NoCertificateError] where there is none.
 //
 // The conditions for an optimum are, for all i,
 //
@@ -51,37 +52,34 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 	}
 	k, n := r.B.Dims()
 	p := newInterior(r)
-	var it int
-	var reached float64
-	for it = 0; ; it++ {
+	best := make([]float64, n)
+	reached := math.Inf(1)
+	it := 0
+	for ; ; it++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if !p.evaluate() {
-			return nil, &NotConvergedError{it, math.Inf(1), gap}
-		}
-		if reached = p.gap(); reached <= gap {
 			break
 		}
-		if it == maxIterations || !p.step() {
-			return nil, &NotConvergedError{it, reached, gap}
+		if g := p.gap(); g < reached {
+			reached = g
+			p.weights(best)
+		}
+		if reached <= gap || it == maxIterations || !p.step() {
+			break
 		}
 	}
-	// Scaled to Σλ = r, as at the optimum.
-	lambda := make([]float64, n)
-	scale := float64(k) / sum(p.lambda)
-	for i, col := range p.column {
-		lambda[col] = p.lambda[i] * scale
+	if math.IsInf(reached, 1) {
+		return nil, &NoCertificateError{k, n, it}
 	}
-	d, err := FromWeights(r, lambda)
+	// Scaled to Σλ = r, as at the optimum.
+	blas64.Scal(float64(k)/sum(best), blas64.Vector{N: n, Inc: 1, Data: best})
+	d, err := FromWeights(r, best)
 	if err != nil {
 		return nil, err
 	}
 	d.Iterations = it
-	if d.Gap > 2*gap {
-		// Columns were left out that should not have been.
-		return nil, &NotConvergedError{it, d.Gap, gap}
-	}
 	return d, nil
 }
 
@@ -108,6 +106,15 @@ func newInterior(r *Range) *interior {
 		p.slack[i] = 1
 	}
 	return p
+}
+
+// weights writes the present weights to lambda, one for every column of the
+// range.
+func (p *interior) weights(lambda []float64) {
+	clear(lambda)
+	for i, column := range p.column {
+		lambda[column] = p.lambda[i]
+	}
 }
 
 func selectColumns(b *mat.Dense, columns []int) *mat.Dense {
