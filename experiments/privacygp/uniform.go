@@ -3,7 +3,6 @@ package privacygp
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,7 +14,7 @@ import (
 func uniform() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/uniform",
-		Version: 1,
+		Version: 2,
 		Summary: "noise that protects every input on the line, by quadrature of Proposition 2",
 		Source:  source + "Section 4.4, Proposition 2",
 		Params: []experiment.Param{
@@ -28,7 +27,7 @@ func uniform() *experiment.Experiment {
 			{Name: "g0", Doc: "the inner product of Proposition 2 at x = x'"},
 			{Name: "trace_uniform", Doc: "trace of the noise covariance (G - K_XX)+"},
 			{Name: "rank_uniform", Doc: "its rank"},
-			{Name: "quadrature_error", Doc: "change of G when the number of nodes was doubled last, the largest over the distances"},
+			{Name: "quadrature_error", Doc: "change of G when the number of nodes was doubled last, the largest over the distances: above the error, which falls geometrically, down to rounding"},
 			{Name: "quadrature_nodes", Doc: "nodes of the quadrature"},
 			{Name: "condition", Doc: "condition number of K_XX"},
 		},
@@ -99,83 +98,4 @@ func runUniform(ctx context.Context, t *experiment.Trial) (*experiment.Result, e
 			"the output at any input on the line, and linear combinations of outputs (prior variance 1)", n, noise.rank, 0),
 		Warnings: p.warnings(),
 	}, nil
-}
-
-// quadrature is the result of an integration.
-type quadrature struct {
-	values []float64 // one a distance
-	change float64   // by the last doubling of the nodes
-	nodes  int
-}
-
-const (
-	// quadratureTolerance is relative to the largest value, G(0).
-	quadratureTolerance = 1e-14
-	maxQuadratureNodes  = 1 << 22
-)
-
-// innerProducts computes Proposition 2's ⟨K(·,x), K(·,x′)⟩ in one dimension for
-// the distances r = |x − x′|,
-//
-//	G(r) = (2π)^{-1/2} ∫ cos(ωr) R̃_K(ω) / (1 − R̃_H(ω)/R̃_K(ω)) dω,
-//
-// by the trapezoidal rule, which converges geometrically for an integrand that
-// is analytic in a strip around the real line and decays as a Gaussian. The
-// strip narrows towards the boundary of Example 3's region: more nodes are taken
-// until doubling them changes nothing.
-func (r region) innerProducts(ctx context.Context, distances []float64) (*quadrature, error) {
-	// R̃_K(ω) = (2θ₀)^{-1/2} exp(−ω²/(4θ₀)) is below 1e-20 of its maximum beyond:
-	limit := math.Sqrt(4 * r.theta0 * 46)
-	rho := r.c * math.Sqrt(r.theta0/r.theta) // R̃_H/R̃_K at 0
-	rate := (r.theta0 - r.theta) / (4 * r.theta * r.theta0)
-	integrand := func(w float64) float64 {
-		return math.Exp(-w*w/(4*r.theta0)) / math.Sqrt(2*r.theta0) / (1 - rho*math.Exp(-rate*w*w))
-	}
-	sums := make([]float64, len(distances)) // Σ over the nodes ω > 0, and half of ω = 0
-	for i := range sums {
-		sums[i] = integrand(0) / 2
-	}
-	add := func(w float64) {
-		v := integrand(w)
-		for i, d := range distances {
-			sums[i] += v * math.Cos(w*d)
-		}
-	}
-	nodes := 32
-	h := limit / float64(nodes)
-	for k := 1; k <= nodes; k++ {
-		add(float64(k) * h)
-	}
-	values := r.scaled(sums, h)
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		h /= 2
-		for k := 0; k < nodes; k++ { // the nodes in between
-			add((2*float64(k) + 1) * h)
-		}
-		nodes *= 2
-		next := r.scaled(sums, h)
-		change := 0.0
-		for i := range next {
-			change = math.Max(change, math.Abs(next[i]-values[i]))
-		}
-		values = next
-		if change <= quadratureTolerance*math.Abs(values[0]) {
-			return &quadrature{values, change, nodes}, nil
-		}
-		if nodes >= maxQuadratureNodes {
-			return nil, fmt.Errorf("the quadrature of Proposition 2 has not converged with %d nodes (last change %.1e): theta = %v is too near the boundary c^2 theta0 = %v, where the integral diverges", nodes, change, r.theta, r.low())
-		}
-	}
-}
-
-// scaled turns sums over the positive nodes into values of G.
-func (r region) scaled(sums []float64, h float64) []float64 {
-	out := make([]float64, len(sums))
-	for i, s := range sums {
-		out[i] = 2 * s * h / math.Sqrt(2*math.Pi)
-	}
-	return out
 }
