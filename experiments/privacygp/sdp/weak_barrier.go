@@ -35,7 +35,10 @@ type weakBarrier struct {
 
 	gradient []float64 // ρ(ρ+1)/2, the entries (i ≤ j) of H row by row
 	hessian  *mat.SymDense
-	rows     *mat.Dense // weighted directions, see derivatives
+	// Of addDifferences, for all ρ(ρ+1)/2 unknowns.
+	products, weightedProducts *mat.Dense // ρ(ρ+1)/2×n
+	differences                *mat.SymDense
+	sums                       *mat.Dense // square, the upper half alone
 }
 
 // weakPoint is an iterate in the coordinates in which Y = I.
@@ -79,7 +82,9 @@ func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, e
 	p := b.rank * (b.rank + 1) / 2
 	b.gradient = make([]float64, p)
 	b.hessian = mat.NewSymDense(p, nil)
-	b.rows = mat.NewDense(p, b.n*(b.n+1)/2, nil)
+	b.products, b.weightedProducts = mat.NewDense(p, b.n, nil), mat.NewDense(p, b.n, nil)
+	b.differences = mat.NewSymDense(b.n, nil)
+	b.sums = mat.NewDense(p, p, nil)
 	return b, nil
 }
 
@@ -254,39 +259,11 @@ func (w *weakBarrier) weighted() (vl, uvl, lul *mat.Dense) {
 // the terms of the slacks are left out.
 func (w *weakBarrier) derivatives() ([]float64, *mat.SymDense) {
 	vl, _, lul := w.weighted()
-	weights := make([]float64, 0, w.n*(w.n+1)/2)
-	for j := range w.n {
-		for k := j; k < w.n; k++ {
-			d := dividedDifference(w.point.b[j], w.point.b[k], w.mu)
-			if j != k {
-				d *= 2 // the entry (k, j) as well
-			}
-			weights = append(weights, math.Sqrt(d))
-		}
-	}
 	slackRows := mat.NewDense(len(w.gradient), w.g, nil)
 	p := 0
 	for i := range w.rank {
 		for j := i; j < w.rank; j++ {
-			half := 1.0
-			if i == j {
-				half = 0.5 // E = e_i e_iᵀ
-			}
-			row := w.rows.RawRowView(p)
-			col := 0
-			for a := range w.n {
-				la := vl.RawRowView(a)
-				lai, laj := half*la[i], half*la[j]
-				for b := a; b < w.n; b++ {
-					if weight := weights[col]; weight > 0 {
-						lb := vl.RawRowView(b)
-						row[col] = weight * (lai*lb[j] + laj*lb[i])
-					} else {
-						row[col] = 0
-					}
-					col++
-				}
-			}
+			half := halfOnDiagonal(i, j)
 			g := -2 * half * lul.At(i, j)
 			if i == j {
 				g -= w.mu
@@ -302,11 +279,71 @@ func (w *weakBarrier) derivatives() ([]float64, *mat.SymDense) {
 			p++
 		}
 	}
-	w.hessian.SymOuterK(1, w.rows)
-	w.hessian.SymRankK(w.hessian, 1, slackRows)
+	w.hessian.SymOuterK(1, slackRows)
+	w.addDifferences(vl)
 	w.addCurvature(lul)
 	return w.gradient, w.hessian
 }
+
+// halfOnDiagonal is the factor by which e_i e_jᵀ + e_j e_iᵀ gives the direction
+// of the unknown (i, j).
+func halfOnDiagonal(i, j int) float64 {
+	if i == j {
+		return 0.5
+	}
+	return 1
+}
+
+// addDifferences adds Σ_jk D_jk (VᵀLELᵀV)_jk (VᵀLFLᵀV)_jk, where vl = VᵀL.
+//
+// With the products P_((a,b),j) = vl_ja vl_jb, a ρ(ρ+1)/2×n matrix, and
+// S = P D Pᵀ, the sum for E = e_i e_jᵀ + e_j e_iᵀ and F = e_k e_lᵀ + e_l e_kᵀ is
+// 2(S_(ik),(jl) + S_(il),(jk)). It takes n operations for each entry, where the
+// sum as written takes n².
+func (w *weakBarrier) addDifferences(vl *mat.Dense) {
+	columns := mat.DenseCopyOf(vl.T())
+	place := make([]int, w.rank*w.rank) // of (a, b) and (b, a) among the unknowns
+	p := 0
+	for a := range w.rank {
+		x := columns.RawRowView(a)
+		for b := a; b < w.rank; b++ {
+			floats.MulTo(w.products.RawRowView(p), x, columns.RawRowView(b))
+			place[a*w.rank+b], place[b*w.rank+a] = p, p
+			p++
+		}
+	}
+	for j := range w.n {
+		for k := j; k < w.n; k++ {
+			w.differences.SetSym(j, k, dividedDifference(w.point.b[j], w.point.b[k], w.mu))
+		}
+	}
+	w.weightedProducts.Mul(w.products, w.differences)
+	for from := 0; from < p; from += sumBlock { // S is symmetric: its upper half
+		to := min(from+sumBlock, p)
+		block := w.sums.Slice(from, to, from, p).(*mat.Dense)
+		block.Mul(w.weightedProducts.Slice(from, to, 0, w.n), w.products.Slice(from, p, 0, w.n).T())
+	}
+	sums, hessian := w.sums.RawMatrix(), w.hessian.RawSymmetric()
+	at := func(a, b int) float64 { return sums.Data[min(a, b)*sums.Stride+max(a, b)] }
+	p = 0
+	for i := range w.rank {
+		for j := i; j < w.rank; j++ {
+			row := hessian.Data[p*hessian.Stride:]
+			toI, toJ := place[i*w.rank:], place[j*w.rank:]
+			for r, k, l := p, i, j; r < len(w.gradient); r++ {
+				row[r] += 2 * halfOnDiagonal(i, j) * halfOnDiagonal(k, l) * (at(toI[k], toJ[l]) + at(toI[l], toJ[k]))
+				if l++; l == w.rank {
+					k++
+					l = k
+				}
+			}
+			p++
+		}
+	}
+}
+
+// sumBlock is the number of rows of S that are multiplied at once.
+const sumBlock = 128
 
 // addCurvature adds Tr((2G + μI) E F), made symmetric in E and F.
 func (w *weakBarrier) addCurvature(g *mat.Dense) {
