@@ -8,33 +8,26 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/graphs/engine"
+	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
 func curve() *experiment.Experiment {
-	params := []experiment.Param{
-		choice("inputs", inputsAge, "what heights are predicted from", inputsAge, inputsAgeWeight),
-		choice("method", methodStandard, "GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel", methodStandard, methodSparse, methodNonstationary),
-		{Name: "ages", Kind: experiment.Numbers, Default: "0..110 step 2", Unit: "years", Doc: "ages at which predictions are released together"},
-		positive("weight_kg", 50.0, "kg", "inputs age+weight: the weight at all of these ages"),
-		{Name: "at_age", Kind: experiment.Number, Default: 60.0, Unit: "years", Min: experiment.Bound(0), Doc: "the one of these ages that noise_sd_cm and mean_cm are reported for"},
-	}
-	params = append(params, mechanismParams()...)
-	params = append(params, hyperparameters()...)
-	params = append(params, count("inducing", 5, 1, "sparse: number of inducing inputs, placed by k-means"))
-	params = append(params, nonstationaryParams()...)
-	params = append(params, solverParams()...)
 	return &experiment.Experiment{
 		Name:    "cloaking/curve",
-		Version: 1,
+		Version: 2,
 		Summary: "predicted height over age, with the standard deviation of the privacy noise",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
-		Params:  params,
+		Params: predictionParams(
+			experiment.Param{Name: "ages", Kind: experiment.Numbers, Default: "0..110 step 2", Unit: "years", Doc: "ages at which predictions are released together"},
+			positive("weight_kg", 50.0, "kg", "inputs age+weight: the weight at all of these ages"),
+			experiment.Param{Name: "at_age", Kind: experiment.Number, Default: 60.0, Unit: "years", Min: experiment.Bound(0), Doc: "the one of these ages that noise_sd_cm and mean_cm are reported for"},
+		),
 		Metrics: []experiment.Metric{
-			{Name: "mean_cm", Unit: "cm", Doc: "prediction without noise at at_age"},
+			{Name: "mean_cm", Unit: "cm", Doc: "prediction without noise at at_age, from the clipped heights"},
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "standard deviation of the noise at at_age"},
 			{Name: "noise_sd_max_cm", Unit: "cm", Doc: "largest standard deviation of the noise over the ages"},
+			clippedMetric,
 			{Name: "gap", Doc: "certificate: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
@@ -44,79 +37,79 @@ func curve() *experiment.Experiment {
 }
 
 func checkCurve(p experiment.Params) error {
-	if _, err := noiseFactor(p); err != nil {
+	if err := checkPrediction(p, dataset.KungFemales); err != nil {
 		return err
 	}
-	ages := p.Numbers("ages")
-	switch {
-	case !slices.Contains(ages, p.Float("at_age")):
+	if err := checkPoints(p, "ages"); err != nil {
+		return err
+	}
+	if !slices.Contains(p.Numbers("ages"), p.Float("at_age")) {
 		return fmt.Errorf("at_age = %g is not one of the ages", p.Float("at_age"))
-	case rankOf(p) > len(ages):
-		return fmt.Errorf("rank = %d: there are only %d ages", rankOf(p), len(ages))
-	case p.Text("method") == methodSparse && p.Int("inducing") > kungFemales:
-		return fmt.Errorf("inducing = %d: there are only %d training rows", p.Int("inducing"), kungFemales)
 	}
 	return nil
 }
 
 func runCurve(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
-	p := t.Params
-	data, err := loadCensus(t.Dataset(dataKung), p)
+	r, err := newPredictor(t)
 	if err != nil {
 		return nil, err
 	}
-	factor, err := noiseFactor(p)
-	if err != nil {
-		return nil, err
-	}
-	e, err := engine.Open(t.Backend, t.DType, t.Workers)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer func() { err = errors.Join(err, r.e.Close()) }()
 
-	m := modelOf(p, data.inputs)
-	if m.method == methodSparse {
-		if m.inducing, err = clusterInducing(data.inputs, p.Int("inducing"), t.Stream("k-means")); err != nil {
-			return nil, err
-		}
-	}
-	ages := p.Numbers("ages")
-	test := curveInputs(p, ages)
-	c, err := m.matrix(e, data.inputs, test)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]int, len(data.height))
+	all := make([]int, len(r.data.height))
 	for i := range all {
 		all[i] = i
 	}
-	mean, sd := data.predict(c, all), make([]float64, len(ages))
-	metrics := map[string]float64{}
-	if factor > 0 {
-		r, d, err := solveDesign(ctx, e, c, p)
-		if err != nil {
-			return nil, err
-		}
-		mean, sd = released(r, mean, data.prior), noiseSD(d, factor*p.Float("sensitivity_cm"))
-		metrics["gap"] = d.Gap
+	ages := t.Params.Numbers("ages")
+	test := curveInputs(t.Params, ages)
+	c, err := r.matrix(all, test, "k-means")
+	if err != nil {
+		return nil, err
 	}
-	at := slices.Index(ages, p.Float("at_age"))
-	metrics["mean_cm"], metrics["noise_sd_cm"], metrics["noise_sd_max_cm"] = mean[at], sd[at], slices.Max(sd)
-
-	series := experiment.Series{"x": ages, "mean_cm": mean, "noise_sd_cm": sd}
-	if m.method == methodNonstationary {
-		// The lengthscale in years: the last input is the age.
-		l := m.lengthscales.at(test)
-		_, d := l.Dims()
-		series["lengthscale_years"] = mat.Col(nil, d-1, l)
+	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	if err != nil {
+		return nil, err
+	}
+	s := &releases[0]
+	at := slices.Index(ages, t.Params.Float("at_age"))
+	metrics := map[string]float64{
+		"mean_cm":          s.mean[at],
+		"noise_sd_cm":      s.noiseSD[at],
+		"noise_sd_max_cm":  slices.Max(s.noiseSD),
+		clippedMetric.Name: float64(r.data.clipped),
+	}
+	if s.design != nil {
+		metrics["gap"] = s.design.Gap
 	}
 	return &experiment.Result{
 		Metrics:  metrics,
-		Series:   map[string]experiment.Series{"curve": series, "data": {"x": data.kung.Age, "height_cm": data.height}},
-		Privacy:  privacyOf(p, data.clippingNote()),
-		Warnings: e.Warnings(),
+		Series:   r.curveSeries(ages, test, s),
+		Privacy:  r.privacy(),
+		Warnings: r.warnings(releases),
 	}, nil
+}
+
+func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *release) map[string]experiment.Series {
+	curve := experiment.Series{"x": ages, "noise_sd_cm": s.noiseSD}
+	out := map[string]experiment.Series{"curve": curve}
+	if r.publishes() {
+		noise := s.noise(r.t.Stream("noise"), 1)
+		noisy := make([]float64, len(ages))
+		for i, v := range s.mean {
+			noisy[i] = v + noise.At(i, 0)
+		}
+		out["released"] = experiment.Series{"x": ages, "noisy_cm": noisy}
+	} else {
+		curve["mean_cm"] = s.mean
+		out["data"] = experiment.Series{"x": r.data.kung.Age, "height_cm": r.data.height}
+	}
+	if r.model.method == methodNonstationary {
+		// The lengthscale in years: the last input is the age.
+		l := r.model.lengthscales.at(test)
+		_, d := l.Dims()
+		curve["lengthscale_years"] = mat.Col(nil, d-1, l)
+	}
+	return out
 }
 
 // curveInputs returns the test inputs, in the columns of [inputsOf].

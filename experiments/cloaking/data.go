@@ -115,6 +115,10 @@ func (c *census) predict(matrix *mat.Dense, train []int) []float64 {
 	return out
 }
 
+// clippedMetric counts what the interval did to the heights, with noise or
+// without.
+var clippedMetric = experiment.Metric{Name: "clipped_heights", Doc: "number of heights outside the interval of length sensitivity_cm, which were clipped to it: predictions are made from the clipped heights, and errors are measured against them"}
+
 // clippingNote says what the interval did to the heights.
 func (c *census) clippingNote() string {
 	return fmt.Sprintf("%d of %d heights are outside [%.4f, %.4f] cm and were clipped; errors are measured against the clipped heights", c.clipped, len(c.height), c.low, c.high)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,17 +57,22 @@ func designs() *experiment.Experiment {
 }
 
 func checkDesign(p experiment.Params) error {
-	if points := len(p.Numbers("test_points")); rankOf(p) > points {
-		return fmt.Errorf("rank = %d: there are only %d test_points", rankOf(p), points)
+	if err := checkPoints(p, "test_points"); err != nil {
+		return err
 	}
 	if p.Text("method") == methodSparse {
-		rows := kungFemales
+		rows := dataset.KungFemales
 		if p.Text("inputs") == inputsSynthetic {
 			rows, _ = syntheticInputs().Dims()
 		}
 		z := p.Points("inducing_points")
 		if n := max(z.Count, len(z.Values)); n > rows {
 			return fmt.Errorf("inducing_points: %d inducing inputs for %d training rows; there cannot be more", n, rows)
+		}
+		for i, v := range z.Values {
+			if slices.Contains(z.Values[:i], v) {
+				return fmt.Errorf("inducing_points: %g is given twice; equal inducing inputs make their kernel matrix singular", v)
+			}
 		}
 	}
 	return nil
@@ -102,11 +107,12 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 		return nil, err
 	}
 	start := time.Now()
-	r, d, err := solveDesign(ctx, e, c, p)
+	ranges, solved, err := solveDesigns(ctx, e, []*mat.Dense{c}, p, func(done, total int) { t.Progress(done, total, "steps") })
 	if err != nil {
 		return nil, err
 	}
 	elapsed := time.Since(start).Seconds()
+	r, d := ranges[0], solved[0]
 	_, n := c.Dims()
 	largest := 0.0
 	for j := range n {
@@ -130,7 +136,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 			"noise_over_age":   {"x": points, "noise_sd": noiseSD(d, 1)},
 			"weights_over_age": weightsOverAge(train, r, d),
 		},
-		Warnings: append(e.Warnings(), designWarnings(c, r, d)...),
+		Warnings: slices.Concat(e.Warnings(), rankWarnings(r), designWarnings(solved)),
 	}, nil
 }
 
@@ -144,18 +150,11 @@ func weightsOverAge(train *mat.Dense, r *design.Range, d *design.Design) experim
 	return experiment.Series{"x": x, "lambda": weight}
 }
 
-// designWarnings says what is computed but suspect.
-func designWarnings(c *mat.Dense, r *design.Range, d *design.Design) []string {
-	var out []string
-	if r.Dropped > 0 {
-		p, _ := c.Dims()
-		out = append(out, fmt.Sprintf("rank %d of %d: what is released is the projection of the predictions; the largest direction left out has singular value %.3g of %.3g", len(r.Scale), p, r.Dropped, r.Scale[0]))
+// rankWarnings says what a release leaves out.
+func rankWarnings(r *design.Range) []string {
+	if r.Dropped == 0 {
+		return nil
 	}
-	if d.Gap > 1e-6 {
-		out = append(out, fmt.Sprintf("the design is not optimal: its log-determinant may exceed the smallest by %.3g nats", d.Gap))
-	}
-	if math.Abs(d.MaxMahalanobis-1) > 1e-6 {
-		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it must be scaled by max_mahalanobis = %.6g", d.MaxMahalanobis))
-	}
-	return out
+	points, rank := r.U.Dims()
+	return []string{fmt.Sprintf("rank %d of %d: what is released is the projection of the predictions; the largest direction left out has singular value %.3g of %.3g", rank, points, r.Dropped, r.Scale[0])}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"privkern/experiments/cloaking/design"
 )
 
 // Certified designs for the census' ages. The first two rows are values of an
@@ -116,6 +118,9 @@ func TestDesignRefusals(t *testing.T) {
 		{map[string]any{"method": "sparse", "inducing_points": 288}, "for 287 training rows"},
 		{map[string]any{"test_points": "0,inf"}, "test_points"},
 		{map[string]any{"test_points": ""}, "test_points"},
+		{map[string]any{"test_points": "0..84 step 0.01"}, "at most 2000"},
+		{map[string]any{"method": "sparse", "inducing_points": "5,20,5"}, "5 is given twice"},
+		{map[string]any{"rank": 1e15}, "rank"},
 		{map[string]any{"kernel_variance": -1}, "kernel_variance"},
 	} {
 		if _, err := designs().Resolve(c.given); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -125,6 +130,19 @@ func TestDesignRefusals(t *testing.T) {
 	// Equal test points leave fewer directions than points.
 	if _, err := tryTrial(setup{}, designs(), map[string]any{"inputs": "synthetic", "test_points": "5,5,9", "rank": 3}); err == nil || !strings.Contains(err.Error(), "numerical rank 2") {
 		t.Errorf("rank 3 of two different points: %v", err)
+	}
+}
+
+// Between the certificate that is aimed at and one that is useless.
+func TestDesignWarnings(t *testing.T) {
+	for _, c := range []struct {
+		gap, norm float64
+		want      int
+	}{{1e-8, 1, 0}, {1e-7, 1, 1}, {0, 0.9, 1}, {2.2, 1.5, 2}} {
+		fine := &design.Design{MaxMahalanobis: 1}
+		if got := designWarnings([]*design.Design{fine, {Gap: c.gap, MaxMahalanobis: c.norm}, fine}); len(got) != c.want {
+			t.Errorf("gap %g, norm %g: %q, want %d warnings", c.gap, c.norm, got, c.want)
+		}
 	}
 }
 
@@ -144,5 +162,8 @@ func TestCurve(t *testing.T) {
 	}
 	if _, err := curve().Resolve(with(given, "at_age", 31)); err == nil || !strings.Contains(err.Error(), "not one of the ages") {
 		t.Errorf("at_age outside the ages: %v", err)
+	}
+	if _, err := curve().Resolve(map[string]any{"ages": "0..110 step 0.01"}); err == nil || !strings.Contains(err.Error(), "at most 2000") {
+		t.Errorf("11001 ages: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func figure1() experiment.Figure {
 	return experiment.Figure{
 		Name:    "cloaking/figure1",
 		Title:   "Height over age with privacy noise (Fig. 1)",
-		Caption: "Line: posterior mean of the height (cm); band: one standard deviation of the privacy noise; dots: heights of the !Kung females, clipped to the interval. Then the standard deviation of the noise of the three methods, and the lengthscale of the nonstationary kernel.",
+		Caption: "Line: posterior mean of the height (cm), or the released prediction where the noise is secure; band: one standard deviation of the privacy noise; dots: heights of the !Kung females, clipped to the interval. Then the standard deviation of the noise of the three methods, and the lengthscale of the nonstationary kernel.",
 		Match: func(name string, p experiment.Params) bool {
 			return name == "cloaking/curve" && p.Text("inputs") == inputsAge
 		},
@@ -46,10 +46,14 @@ func drawFigure1(trials []experiment.Finished) []experiment.Panel {
 		}
 		s := t.Series["curve"]
 		x, mean, sd := s["x"], s["mean_cm"], s["noise_sd_cm"]
+		name := "mean"
+		if mean == nil {
+			mean, name = t.Series["released"]["noisy_cm"], "released"
+		}
 		panel := experiment.Panel{
 			Title:  fmt.Sprintf("%s, ε = %s", method, experiment.FormatNumber(t.Params.Float("epsilon"))),
 			XLabel: "age (years)", YLabel: "height (cm)",
-			Lines: []experiment.Line{{Name: "mean", X: x, Y: mean, Color: color}},
+			Lines: []experiment.Line{{Name: name, X: x, Y: mean, Color: color}},
 			Bands: []experiment.Band{{Name: "± noise sd", X: x, Low: added(mean, sd, -1), High: added(mean, sd, 1), Color: color}},
 		}
 		if d := t.Series["data"]; d != nil {

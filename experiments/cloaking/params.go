@@ -1,14 +1,9 @@
 package cloaking
 
 import (
-	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"privkern/experiments/cloaking/design"
-	"privkern/graphs/cloak"
-	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -32,9 +27,17 @@ func positive(name string, def any, unit, doc string) experiment.Param {
 	return experiment.Param{Name: name, Kind: experiment.Number, Default: def, Unit: unit, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
 }
 
-// count is an Integer from low up.
-func count(name string, def, low int, doc string) experiment.Param {
-	return experiment.Param{Name: name, Kind: experiment.Integer, Default: def, Doc: doc, Min: experiment.Bound(float64(low))}
+// Bounds on what a trial may be asked for, far above what is of use: beyond
+// them a slip of the pen would cost hours or all memory.
+const (
+	maxPoints     = 2000 // predictions that are released together
+	maxIterations = 1e9
+	maxDraws      = 1e6
+)
+
+// count is an Integer from low to high.
+func count(name string, def, low, high int, doc string) experiment.Param {
+	return experiment.Param{Name: name, Kind: experiment.Integer, Default: def, Doc: doc, Min: experiment.Bound(float64(low)), Max: experiment.Bound(float64(high))}
 }
 
 func choice(name, def, doc string, values ...string) experiment.Param {
@@ -64,8 +67,8 @@ func nonstationaryParams() []experiment.Param {
 func solverParams() []experiment.Param {
 	return []experiment.Param{
 		choice("solver", solverCertified, "how the noise covariance is found: interior point with certificate, or the paper's projected gradient descent", solverCertified, solverGradient),
-		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}, Min: experiment.Bound(1), Doc: "number of public directions that are released; full is the numerical rank of the cloaking matrix"},
-		count("iterations", 2000, 1, "gradient: number of steps"),
+		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}, Min: experiment.Bound(1), Max: experiment.Bound(maxPoints), Doc: "number of public directions that are released; full is the numerical rank of the cloaking matrix"},
+		count("iterations", 2000, 1, maxIterations, "gradient: number of steps"),
 		positive("learning_rate", 0.05, "", "gradient: length of a step"),
 		{Name: "start", Kind: experiment.Number, Default: "uniform", Words: []string{"uniform"}, Min: experiment.Bound(0), OpenMin: true, Doc: "gradient: first weight of every distinct column; uniform is rank divided by their number"},
 	}
@@ -83,57 +86,23 @@ func mechanismParams() []experiment.Param {
 	}
 }
 
+// checkPoints refuses a list of test points that is too long, and a rank above
+// its length.
+func checkPoints(p experiment.Params, name string) error {
+	points := len(p.Numbers(name))
+	switch {
+	case points > maxPoints:
+		return fmt.Errorf("%s has %d elements; at most %d predictions are released together", name, points, maxPoints)
+	case rankOf(p) > points:
+		return fmt.Errorf("rank = %d: there are only %d %s", rankOf(p), points, name)
+	}
+	return nil
+}
+
 // rankOf returns the rank parameter as [design.Whiten] takes it.
 func rankOf(p experiment.Params) int {
 	if p.Text("rank") == "full" {
 		return design.FullRank
 	}
 	return p.Int("rank")
-}
-
-// solveDesign finds the noise covariance for a cloaking matrix as the
-// parameters of solverParams say.
-func solveDesign(ctx context.Context, e *engine.Engine, c *mat.Dense, p experiment.Params) (*design.Range, *design.Design, error) {
-	tolerance := design.Tolerance64
-	if e.DType() == "float32" {
-		tolerance = design.Tolerance32
-	}
-	r, err := design.Whiten(c, rankOf(p), tolerance)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.Text("solver") == solverCertified {
-		d, err := design.Solve(ctx, r, 0)
-		return r, d, err
-	}
-	d, err := descend(ctx, e, r, p)
-	return r, d, err
-}
-
-// descend is the paper's projected gradient descent, on the distinct columns.
-func descend(ctx context.Context, e *engine.Engine, r *design.Range, p experiment.Params) (*design.Design, error) {
-	columns := r.DistinctColumns()
-	_, n := columns.Dims()
-	opts := cloak.Options{Iterations: p.Int("iterations"), LearningRate: p.Float("learning_rate"), Tolerance: design.DefaultGap}
-	if p.Text("start") != "uniform" {
-		opts.Start = make([]float64, n)
-		for i := range opts.Start {
-			opts.Start[i] = p.Float("start")
-		}
-	}
-	result, err := cloak.Descend(ctx, e, columns, opts)
-	if err != nil {
-		return nil, fmt.Errorf("%w; try another learning_rate or start, or solver=certified", err)
-	}
-	_, all := r.B.Dims()
-	lambda := make([]float64, all)
-	for i, column := range r.Distinct() {
-		lambda[column] = result.Lambda[i]
-	}
-	d, err := design.FromWeights(r, lambda)
-	if err != nil {
-		return nil, err
-	}
-	d.Iterations = result.Iterations
-	return d, nil
 }

@@ -1,10 +1,17 @@
 package cloaking
 
 import (
+	"context"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/runner/experiment"
 )
 
 // Cross-validated errors without noise on the formula census; numpy with a
@@ -79,6 +86,52 @@ func TestRegressionSolvers(t *testing.T) {
 	near(t, "noise by gradient descent", gradient.Metrics["noise_sd_cm"]/certified.Metrics["noise_sd_cm"], 1, 0.02)
 }
 
+// A descent that ended early says so, once for all folds.
+func TestRegressionWarnsOfItsDesigns(t *testing.T) {
+	census := setup{folder: writeCensus(t)}
+	r := runTrial(t, census, regression(), map[string]any{"rank": 6, "solver": "gradient", "iterations": 5, "draws": 1})
+	if r.Metrics["gap"] < 0.1 || len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "computed but suspect") || !strings.Contains(r.Warnings[1], "largest Mahalanobis norm") {
+		t.Errorf("gap %g, warnings %q", r.Metrics["gap"], r.Warnings)
+	}
+	if r := runTrial(t, census, regression(), map[string]any{"draws": 1}); len(r.Warnings) != 0 {
+		t.Errorf("certified designs: %q", r.Warnings)
+	}
+}
+
+// Draws come in blocks, which are one stream of draws.
+func TestNoiseInBlocks(t *testing.T) {
+	r, err := design.Whiten(mat.NewDense(2, 3, []float64{1, 2, 0, 0, 1, 3}), design.FullRank, design.Tolerance64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := design.Solve(context.Background(), r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &release{mean: []float64{0, 0}, design: d, scale: 2}
+	whole := s.noise(rand.New(rand.NewPCG(1, 2)), 5)
+	stream := rand.New(rand.NewPCG(1, 2))
+	var blocks mat.Dense
+	blocks.Augment(s.noise(stream, 2), s.noise(stream, 3))
+	if !mat.Equal(whole, &blocks) {
+		t.Errorf("five draws %v, in two blocks %v", mat.Formatted(whole), mat.Formatted(&blocks))
+	}
+}
+
+// What happened to the heights is told without noise, too.
+func TestClippingIsReported(t *testing.T) {
+	census := setup{folder: writeCensus(t)}
+	for _, e := range []*experiment.Experiment{regression(), curve()} {
+		for _, epsilon := range []any{1, "inf"} {
+			wide := runTrial(t, census, e, map[string]any{"epsilon": epsilon})
+			narrow := runTrial(t, census, e, map[string]any{"epsilon": epsilon, "sensitivity_cm": 60})
+			if wide.Metrics["clipped_heights"] >= narrow.Metrics["clipped_heights"] {
+				t.Errorf("%s, epsilon %v: %g heights outside 100 cm, %g outside 60 cm", e.Name, epsilon, wide.Metrics["clipped_heights"], narrow.Metrics["clipped_heights"])
+			}
+		}
+	}
+}
+
 // Neither the number of workers nor the order of folds enters a result.
 func TestRegressionIsDeterministic(t *testing.T) {
 	folder := writeCensus(t)
@@ -88,6 +141,11 @@ func TestRegressionIsDeterministic(t *testing.T) {
 		four := runTrial(t, setup{folder: folder, workers: 4}, regression(), given)
 		if !maps.Equal(one.Metrics, four.Metrics) {
 			t.Errorf("%s: %v with one worker, %v with four", method, one.Metrics, four.Metrics)
+		}
+		given["solver"], given["iterations"] = "gradient", 20
+		one, four = runTrial(t, setup{folder: folder, workers: 1}, regression(), given), runTrial(t, setup{folder: folder, workers: 4}, regression(), given)
+		if !maps.Equal(one.Metrics, four.Metrics) {
+			t.Errorf("%s by gradient descent: %v with one worker, %v with four", method, one.Metrics, four.Metrics)
 		}
 		other := runTrial(t, setup{folder: folder, stream: 1}, regression(), given)
 		if other.Metrics["rmse_cm"] == one.Metrics["rmse_cm"] {
@@ -128,9 +186,55 @@ func TestRegressionPrivacyBlock(t *testing.T) {
 	if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, "computed from the private heights") || !strings.Contains(notes, "delta is not the probability") {
 		t.Errorf("the notes leave out what is not covered:\n%s", notes)
 	}
+	for _, e := range []*experiment.Experiment{regression(), curve()} {
+		notes := strings.Join(runTrial(t, census, e, nil).Privacy.Notes, "\n")
+		if !strings.Contains(notes, "this record itself is not private: it holds the heights") || !strings.Contains(notes, "hyperparameters are taken as public") {
+			t.Errorf("%s: the notes leave out what the record holds:\n%s", e.Name, notes)
+		}
+	}
 	r = runTrial(t, census, regression(), map[string]any{"normalisation": "public", "calibration": "analytic"})
 	if notes := strings.Join(r.Privacy.Notes, "\n"); strings.Contains(notes, "computed from the private heights") || !strings.Contains(r.Privacy.Mechanism, "Balle and Wang") {
 		t.Errorf("%+v", r.Privacy)
+	}
+}
+
+// With noise that protects, the record holds the noisy predictions instead of
+// what they hide.
+func TestSecureRecords(t *testing.T) {
+	folder := writeCensus(t)
+	for _, e := range []*experiment.Experiment{regression(), curve()} {
+		open := runTrial(t, setup{folder: folder}, e, nil)
+		secure := runTrial(t, setup{folder: folder, secure: true}, e, nil)
+		for name, s := range secure.Series {
+			if s["height_cm"] != nil || s["mean_cm"] != nil {
+				t.Errorf("%s: the series %s holds heights or predictions without noise", e.Name, name)
+			}
+		}
+		if open.Series["released"] != nil || !strings.Contains(strings.Join(secure.Privacy.Notes, "\n"), "the series released alone") {
+			t.Errorf("%s: released without protection, or without saying what is protected", e.Name)
+		}
+		// The released predictions are the open run's, a few standard
+		// deviations off.
+		name := strings.Replace(e.Name, "cloaking/", "", 1)
+		if name == "regression" {
+			name = "predictions"
+		}
+		mean, sd, square := open.Series[name]["mean_cm"], open.Series[name]["noise_sd_cm"], 0.0
+		noisy := secure.Series["released"]["noisy_cm"]
+		if len(noisy) != len(mean) {
+			t.Fatalf("%s: %d released predictions of %d", e.Name, len(noisy), len(mean))
+		}
+		for i, v := range noisy {
+			z := (v - mean[i]) / sd[i]
+			square += z * z / float64(len(noisy))
+		}
+		if square < 0.05 || square > 4 {
+			t.Errorf("%s: mean square of the noise over its variance is %g", e.Name, square)
+		}
+		// Without noise nothing is published, and nothing is hidden.
+		if clean := runTrial(t, setup{folder: folder, secure: true}, e, map[string]any{"epsilon": "inf"}); clean.Series["released"] != nil || clean.Privacy != nil {
+			t.Errorf("%s: a trial without noise releases something", e.Name)
+		}
 	}
 }
 
@@ -151,6 +255,12 @@ func TestRegressionRefusals(t *testing.T) {
 		{map[string]any{"method": "sparse", "inducing": 267}, "only 266 training rows"},
 		{map[string]any{"rank": 21}, "only 20 test rows"},
 		{map[string]any{"rank": "ful"}, "full"},
+		{map[string]any{"rank": 2, "epsilon": "inf"}, "use rank=full"},
+		{map[string]any{"folds": 1e15}, "more folds than rows"},
+		{map[string]any{"draws": 1e15}, "draws"},
+		{map[string]any{"draws": 1e8}, "draws"},
+		{map[string]any{"iterations": 1e10}, "iterations"},
+		{map[string]any{"inducing": 1e15}, "inducing"},
 		{map[string]any{"lengthscale": 0}, "lengthscale"},
 		{map[string]any{"noise_variance": "inf"}, "noise_variance"},
 		{map[string]any{"method": "sprase"}, `did you mean "sparse"`},

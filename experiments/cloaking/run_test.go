@@ -67,6 +67,7 @@ type setup struct {
 	workers int
 	dtype   string
 	stream  uint64
+	secure  bool
 }
 
 func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experiment.Result, error) {
@@ -78,7 +79,7 @@ func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experim
 		s.dtype = "float64"
 	}
 	return e.Run(context.Background(), &experiment.Trial{
-		Params: p, Backend: "cpu", DType: s.dtype, Workers: max(1, s.workers),
+		Params: p, Backend: "cpu", DType: s.dtype, Workers: max(1, s.workers), Secure: s.secure,
 		Dataset:  func(string) string { return s.folder },
 		Progress: func(int, int, string) {},
 		Stream: func(purpose string) *rand.Rand {
@@ -153,7 +154,13 @@ func TestPaperIsConsistent(t *testing.T) {
 }
 
 func TestFiguresDraw(t *testing.T) {
-	census := setup{folder: writeCensus(t)}
+	folder := writeCensus(t)
+	figuresDraw(t, setup{folder: folder})
+	figuresDraw(t, setup{folder: folder, secure: true})
+}
+
+func figuresDraw(t *testing.T, census setup) {
+	t.Helper()
 	var trials []experiment.Finished
 	for _, e := range Paper().Experiments {
 		for _, method := range []string{methodStandard, methodSparse, methodNonstationary} {
@@ -179,6 +186,13 @@ func TestFiguresDraw(t *testing.T) {
 			}
 			if got := f.Draw(matching); len(got) != panels {
 				t.Errorf("%s: %d panels, want %d", name, len(got), panels)
+			}
+			for _, panel := range f.Draw(matching) {
+				for _, line := range panel.Lines {
+					if len(line.Y) == 0 || len(line.X) != len(line.Y) {
+						t.Errorf("%s: the line %s has %d values over %d", name, line.Name, len(line.Y), len(line.X))
+					}
+				}
 			}
 			if got := f.Draw(nil); got != nil {
 				t.Errorf("%s: draws without trials", name)

@@ -18,10 +18,12 @@ type Kung struct {
 	Age    []float64 // years
 }
 
+// KungFemales is the number of females in the !Kung census.
+const KungFemales = 287
+
 const (
-	kungHeader  = `"height";"weight";"age";"male"`
-	kungRows    = 544
-	kungFemales = 287
+	kungHeader = `"height";"weight";"age";"male"`
+	kungRows   = 544
 )
 
 // LoadKung reads Howell1.csv from the folder of the set "kung": its exact
@@ -37,8 +39,8 @@ func LoadKung(folder string) (*Kung, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if rows != kungRows || len(k.Age) != kungFemales {
-		return nil, fmt.Errorf("%s: %d rows with %d females; the census has %d rows with %d females", path, rows, len(k.Age), kungRows, kungFemales)
+	if rows != kungRows || len(k.Age) != KungFemales {
+		return nil, fmt.Errorf("%s: %d rows with %d females; the census has %d rows with %d females", path, rows, len(k.Age), kungRows, KungFemales)
 	}
 	return k, nil
 }

@@ -1,0 +1,196 @@
+package cloaking
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/experiments/dataset"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// predictionParams are the parameters of everything that predicts heights,
+// with an experiment's own ones in their place.
+func predictionParams(own ...experiment.Param) []experiment.Param {
+	params := []experiment.Param{
+		choice("inputs", inputsAge, "what heights are predicted from", inputsAge, inputsAgeWeight),
+		choice("method", methodStandard, "GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel", methodStandard, methodSparse, methodNonstationary),
+	}
+	params = append(params, own...)
+	params = append(params, mechanismParams()...)
+	params = append(params, hyperparameters()...)
+	params = append(params, count("inducing", 5, 1, dataset.KungFemales, "sparse: number of inducing inputs, placed by k-means on the training inputs"))
+	params = append(params, nonstationaryParams()...)
+	return append(params, solverParams()...)
+}
+
+// checkPrediction refuses combinations of predictionParams, for training sets
+// of at least so many rows.
+func checkPrediction(p experiment.Params, rows int) error {
+	if _, err := noiseFactor(p); err != nil {
+		return err
+	}
+	switch {
+	case privacyless(p) && p.Text("rank") != "full":
+		return fmt.Errorf("rank = %d with epsilon = inf: the rank bounds the directions that noise is added to, and without noise all are released; use rank=full", rankOf(p))
+	case p.Text("method") == methodSparse && p.Int("inducing") > rows:
+		return fmt.Errorf("inducing = %d: there are only %d training rows", p.Int("inducing"), rows)
+	}
+	return nil
+}
+
+// predictor is what the trials that predict heights work with.
+type predictor struct {
+	t     *experiment.Trial
+	e     *engine.Engine
+	data  *census
+	scale float64 // cm: sensitivity times the calibration's factor; 0 for no noise
+	model *model  // without inducing inputs
+}
+
+// newPredictor reads the census and opens the engine, which the caller closes.
+func newPredictor(t *experiment.Trial) (*predictor, error) {
+	data, err := loadCensus(t.Dataset(dataKung), t.Params)
+	if err != nil {
+		return nil, err
+	}
+	factor, err := noiseFactor(t.Params)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(t.Backend, t.DType, t.Workers)
+	if err != nil {
+		return nil, err
+	}
+	return &predictor{t: t, e: e, data: data, scale: factor * t.Params.Float("sensitivity_cm"), model: modelOf(t.Params, data.inputs)}, nil
+}
+
+// modelOf returns the trial's model without inducing inputs. All inputs are
+// public, so that the density estimate uses them all.
+func modelOf(p experiment.Params, inputs *mat.Dense) *model {
+	m := &model{
+		method:         p.Text("method"),
+		lengthscale:    p.Float("lengthscale"),
+		kernelVariance: p.Float("kernel_variance"),
+		noiseVariance:  p.Float("noise_variance"),
+	}
+	if m.method == methodNonstationary {
+		m.lengthscales = &kdeFunction{inputs: inputs, bandwidth: p.Float("kde_bandwidth"), rows: p.Float("kde_rows"), largest: p.Float("max_lengthscale")}
+	}
+	return m
+}
+
+// matrix returns the cloaking matrix from the given rows of the census to the
+// rows of test. Inducing inputs are placed with the named random stream.
+func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (*mat.Dense, error) {
+	inputs := selectRows(r.data.inputs, train)
+	m := *r.model
+	if m.method == methodSparse {
+		var err error
+		if m.inducing, err = clusterInducing(inputs, r.t.Params.Int("inducing"), r.t.Stream(stream)); err != nil {
+			return nil, err
+		}
+	}
+	return m.matrix(r.e, inputs, test)
+}
+
+// release is one set of P predictions, with what it takes to publish it.
+type release struct {
+	mean    []float64 // cm, what is released, without noise
+	noiseSD []float64 // cm
+	// Nil without noise.
+	design *design.Design
+	scale  float64 // cm: what the design's factor is multiplied by
+}
+
+// releases finds the noise for sets of predictions, given by their cloaking
+// matrices and training rows.
+func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [][]int) ([]release, error) {
+	out := make([]release, len(matrices))
+	for i, c := range matrices {
+		out[i].mean = r.data.predict(c, train[i])
+		out[i].noiseSD = make([]float64, len(out[i].mean))
+	}
+	if r.scale == 0 {
+		return out, nil
+	}
+	ranges, designs, err := solveDesigns(ctx, r.e, matrices, r.t.Params, func(done, total int) { r.t.Progress(done, total, "steps") })
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range designs {
+		out[i] = release{
+			mean:    released(ranges[i], out[i].mean, r.data.prior),
+			noiseSD: noiseSD(d, r.scale),
+			design:  d,
+			scale:   r.scale * d.MaxMahalanobis,
+		}
+	}
+	return out, nil
+}
+
+// noise returns draws of the noise (P×draws, cm), zeros where there is none.
+// Asking for more draws continues the stream.
+func (r *release) noise(stream *rand.Rand, draws int) *mat.Dense {
+	if r.design == nil {
+		return mat.NewDense(len(r.mean), draws, nil)
+	}
+	factor := r.design.Factor()
+	_, rank := factor.Dims()
+	z := mat.NewDense(rank, draws, nil)
+	for j := range draws {
+		for i := range rank {
+			z.Set(i, j, stream.NormFloat64())
+		}
+	}
+	noise := new(mat.Dense)
+	noise.Mul(factor, z)
+	noise.Scale(r.scale, noise)
+	return noise
+}
+
+// released is the part of the predictions that the rank-r release shows: the
+// projection acts on what depends on the data, not on the prior mean.
+func released(r *design.Range, mean []float64, prior float64) []float64 {
+	f := make([]float64, len(mean))
+	for i, v := range mean {
+		f[i] = v - prior
+	}
+	f = r.Project(f)
+	for i := range f {
+		f[i] += prior
+	}
+	return f
+}
+
+// noiseSD is the standard deviation of the noise at each test point, scale·Δ
+// times the root of the diagonal of M.
+func noiseSD(d *design.Design, scale float64) []float64 {
+	factor := d.Factor()
+	p, _ := factor.Dims()
+	sd := make([]float64, p)
+	for i := range sd {
+		sd[i] = scale * d.MaxMahalanobis * mat.Norm(factor.RowView(i), 2)
+	}
+	return sd
+}
+
+// warnings says what is computed but suspect in a trial with these releases.
+func (r *predictor) warnings(releases []release) []string {
+	var designs []*design.Design
+	for _, s := range releases {
+		if s.design != nil {
+			designs = append(designs, s.design)
+		}
+	}
+	return append(r.e.Warnings(), designWarnings(designs)...)
+}
+
+// publishes says whether the trial's record is to leave out the heights and the
+// predictions without noise: where the noise protects somebody, because it
+// comes from the operating system's entropy.
+func (r *predictor) publishes() bool { return r.t.Secure && r.scale > 0 }

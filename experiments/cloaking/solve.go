@@ -1,0 +1,98 @@
+package cloaking
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/graphs/cloak"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// solveDesigns finds the noise covariances for a batch of cloaking matrices, as
+// the parameters of solverParams say. Progress, which may be nil, is told of
+// the steps of the gradient descent.
+func solveDesigns(ctx context.Context, e *engine.Engine, cs []*mat.Dense, p experiment.Params, progress func(done, total int)) ([]*design.Range, []*design.Design, error) {
+	tolerance := design.Tolerance64
+	if e.DType() == "float32" {
+		tolerance = design.Tolerance32
+	}
+	certified := p.Text("solver") == solverCertified
+	ranges, designs := make([]*design.Range, len(cs)), make([]*design.Design, len(cs))
+	err := e.ParallelFor(ctx, len(cs), 1, func(i, _ int) (err error) {
+		if ranges[i], err = design.Whiten(cs[i], rankOf(p), tolerance); err == nil && certified {
+			designs[i], err = design.Solve(ctx, ranges[i], 0)
+		}
+		return inBatch(err, i, len(cs))
+	})
+	if err == nil && !certified {
+		err = descend(ctx, e, ranges, p, progress, designs)
+	}
+	return ranges, designs, err
+}
+
+// descend is the paper's projected gradient descent, on the distinct columns of
+// every range.
+func descend(ctx context.Context, e *engine.Engine, ranges []*design.Range, p experiment.Params, progress func(done, total int), designs []*design.Design) error {
+	problems := make([]cloak.Problem, len(ranges))
+	for i, r := range ranges {
+		problems[i].C = r.DistinctColumns()
+		if p.Text("start") != "uniform" {
+			_, n := problems[i].C.Dims()
+			problems[i].Start = make([]float64, n)
+			for j := range problems[i].Start {
+				problems[i].Start[j] = p.Float("start")
+			}
+		}
+	}
+	results, err := cloak.DescendAll(ctx, e, problems, cloak.Options{
+		Iterations: p.Int("iterations"), LearningRate: p.Float("learning_rate"), Tolerance: design.DefaultGap, Progress: progress,
+	})
+	if err != nil {
+		return fmt.Errorf("%w; try another learning_rate or start, or solver=certified", err)
+	}
+	for i, r := range ranges {
+		_, all := r.B.Dims()
+		lambda := make([]float64, all)
+		for j, column := range r.Distinct() {
+			lambda[column] = results[i].Lambda[j]
+		}
+		if designs[i], err = design.FromWeights(r, lambda); err != nil {
+			return inBatch(err, i, len(ranges))
+		}
+		designs[i].Iterations = results[i].Iterations
+	}
+	return nil
+}
+
+// inBatch says which one of several failed.
+func inBatch(err error, i, of int) error {
+	if err == nil || of == 1 {
+		return err
+	}
+	return fmt.Errorf("set of predictions %d of %d: %w", i+1, of, err)
+}
+
+// designWarnings says what is computed but suspect, once for all designs of a
+// trial: of the worst gap, and of the norm that is furthest from one.
+func designWarnings(designs []*design.Design) []string {
+	gap, norm := 0.0, 1.0
+	for _, d := range designs {
+		gap = max(gap, d.Gap)
+		if math.Abs(d.MaxMahalanobis-1) > math.Abs(norm-1) {
+			norm = d.MaxMahalanobis
+		}
+	}
+	var out []string
+	if gap > 2*design.DefaultGap {
+		out = append(out, fmt.Sprintf("computed but suspect: the noise covariance is not optimal, its log-determinant may exceed the smallest by %.3g nats", gap))
+	}
+	if math.Abs(norm-1) > 1e-6 {
+		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it is scaled by the largest Mahalanobis norm, %.6g", norm))
+	}
+	return out
+}
