@@ -19,7 +19,7 @@ func TestRefusedParameters(t *testing.T) {
 		{"example1", map[string]any{"xi": math.NaN()}, "NaN"},
 		{"example1", map[string]any{"s": "inf"}, "not finite"},
 		{"example1", map[string]any{"theta": 0}, "outside (0, inf)"},
-		{"example1", map[string]any{"points": 0}, "outside [1, 2000]"},
+		{"example1", map[string]any{"points": 0}, "outside [1, 1000]"},
 		{"example1", map[string]any{"point": 9}, `did you mean "points"`},
 		{"example2", map[string]any{"xi2": 1}, "xi2"},
 		{"example2", map[string]any{"s2": .4}, "same input"},
@@ -27,9 +27,16 @@ func TestRefusedParameters(t *testing.T) {
 		{"example2", map[string]any{"c": .51}, "need c in (0.17032, 0.5]"},
 		{"example2", map[string]any{"c": -.4, "xi1": .3, "xi2": .3}, "inadmissible"},
 		{"example2", map[string]any{"s1": .5, "s2": .52, "xi2": .2}, "no Xi with the diagonal (0.5, 0.2) is admissible"},
+		{"example1", map[string]any{"points": 1e12}, "outside [1, 1000]"},
+		{"example1", map[string]any{"points": 2.5}, "not a whole number"},
+		{"example1", map[string]any{"noise_variance": -1}, "outside [0, inf)"},
+		{"example2", map[string]any{"s1": math.NaN()}, "NaN"},
+		{"weak", map[string]any{"points": 501}, "outside [1, 500]"},
+		{"weak", map[string]any{"sensitive_count": 61}, "outside [1, 60]"},
 		{"weak", map[string]any{"xi": 1}, "below the prior variance"},
 		{"weak", map[string]any{"sensitive_low": .5, "sensitive_high": .5}, "not below"},
 		{"weak", map[string]any{"sensitive_low": .5, "sensitive_high": .5 + 1e-12}, "coincide"},
+		{"weak", map[string]any{"sensitive_low": -1e308, "sensitive_high": 1e308}, "too far apart"},
 		{"kernel-condition", map[string]any{"d": 0}, "outside [1, 7]"},
 		{"uniform", map[string]any{"theta": 2.5}, "on the boundary"},
 		{"uniform", map[string]any{"theta": 2.5 + 1e-12}, "on the boundary"}, // to rounding
@@ -39,7 +46,17 @@ func TestRefusedParameters(t *testing.T) {
 		{"satellite", map[string]any{"alpha": 0}, "outside (0, 1)"},
 		{"satellite", map[string]any{"alpha": 1}, "outside (0, 1)"},
 		{"satellite", map[string]any{"quantity": "radios"}, `did you mean "radius"`},
-		{"satellite", map[string]any{"segment_start": 2, "segment_end": 1}, "after segment_end"},
+		{"satellite", map[string]any{"segment_start": 2, "segment_end": 1}, "not before segment_end = 1"},
+		{"satellite", map[string]any{"segment_start": 1, "segment_end": 1}, "not before segment_end = 1"},
+		{"satellite", map[string]any{"segment_start": -.5}, "outside [0, 3]"},
+		{"satellite", map[string]any{"segment_end": 3.5}, "outside [0, 3]"},
+		{"satellite", map[string]any{"segment_end": math.Inf(1)}, "not finite"},
+		{"satellite", map[string]any{"alpha": -.5}, "outside (0, 1)"},
+		{"satellite", map[string]any{"alpha": "nan"}, "NaN"},
+		{"satellite", map[string]any{"points": 1}, "outside [2, 1000]"},
+		{"satellite", map[string]any{"points": 1e12}, "outside [2, 1000]"},
+		{"satellite", map[string]any{"eccentricity": -.1}, "outside [0, 0.95]"},
+		{"satellite", map[string]any{"eccentricity": 1.5, "orbit": leoJ2}, "outside [0, 0.95]"},
 		{"satellite", map[string]any{"segment_start": 1.01, "segment_end": 1.02}, "no datum"},
 		{"satellite", map[string]any{"orbit": twoBody}, "constant"},
 		{"satellite", map[string]any{"eccentricity": 1}, "outside [0, 0.95]"},
@@ -117,6 +134,11 @@ func TestPrivacyBlock(t *testing.T) {
 		for _, want := range []string{"not differential privacy", "under this Gaussian process prior only"} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: notes %q lack %q", name, notes, want)
+			}
+		}
+		for note, want := range map[string]bool{"this record itself is not private": name == "satellite", "holds no outputs": name != "satellite"} {
+			if strings.Contains(notes, note) != want {
+				t.Errorf("%s: notes %q; with %q: want %v", name, notes, note, want)
 			}
 		}
 		if exact := strings.Contains(notes, "released without any noise"); exact != (name != "uniform") { // its Σ has full rank

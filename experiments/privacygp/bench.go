@@ -40,7 +40,7 @@ func benchWeak(ctx context.Context, m experiment.Meter) (err error) {
 	}
 	var s *sdp.Solution
 	cpu, err := m.Time("certified solution", func() error {
-		s, err = sdp.SolveWeak(ctx, symmetric(p.cov), cross, q)
+		s, err = sdp.SolveWeak(ctx, symmetric(p.cov), cross, q, nil)
 		return err
 	})
 	if err != nil {

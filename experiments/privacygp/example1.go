@@ -2,6 +2,7 @@ package privacygp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,10 +18,10 @@ import (
 func example1() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/example1",
-		Version: 1,
+		Version: 2,
 		Summary: "one sensitive input: optimal noise, independent noise, no noise",
 		Source:  source + "Example 1, Figure 1",
-		Params: append(gridParams(),
+		Params: append(gridParams(maxPoints),
 			experiment.Param{Name: "s", Kind: experiment.Number, Default: 0.5, Doc: "the sensitive input"},
 			toleranceParam("xi", "privacy tolerance: the predictive variance at s must not be below it"),
 		),
@@ -42,12 +43,12 @@ func example1() *experiment.Experiment {
 	}
 }
 
-func runExample1(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runExample1(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	s, xi, v := t.Params.Float("s"), t.Params.Float("xi"), t.Params.Float("noise_variance")
 	p, err := newProcess(e, t.Params.Float("theta"), v, grid(t.Params.Int("points")))
 	if err != nil {
@@ -61,7 +62,7 @@ func runExample1(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 	if err != nil {
 		return nil, err
 	}
-	diagonal, err := sdp.SolveDiagonal(ctx, symmetric(p.cov), mat.Col(nil, 0, cross), 1-xi)
+	diagonal, err := sdp.SolveDiagonal(ctx, symmetric(p.cov), mat.Col(nil, 0, cross), 1-xi, solving(t))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func runExample1(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		},
 		Privacy: privacy(
 			fmt.Sprintf("Var[f(s)|W] >= %s at s = %s", experiment.FormatNumber(xi), experiment.FormatNumber(s)),
-			"the output at the sensitive input s (prior variance 1)", len(p.x), optimal.rank, v),
+			"the output at the sensitive input s (prior variance 1)", len(p.x), optimal.rank, v, recordHoldsNoOutputs),
 		Warnings: append(append(p.warnings(), exactWarning(p, v, []float64{s})...), gapWarning("the diagonal SDP", diagonal)...),
 	}, nil
 }

@@ -2,6 +2,7 @@ package privacygp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,10 +21,10 @@ const noStrong = "none"
 func example2() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/example2",
-		Version: 1,
+		Version: 2,
 		Summary: "two sensitive inputs: weakly and strongly privacy-aware noise",
 		Source:  source + "Example 2, Figure 2, Theorem 2",
-		Params: append(gridParams(),
+		Params: append(gridParams(maxPoints),
 			experiment.Param{Name: "s1", Kind: experiment.Number, Default: 0.4, Doc: "the first sensitive input"},
 			experiment.Param{Name: "s2", Kind: experiment.Number, Default: 0.6, Doc: "the second sensitive input"},
 			toleranceParam("xi1", "privacy tolerance at s1"),
@@ -120,12 +121,12 @@ func (r interval) String() string {
 	return fmt.Sprintf("%s%.6g, %.6g%s", left, r.low, r.high, right)
 }
 
-func runExample2(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runExample2(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	v := t.Params.Float("noise_variance")
 	xi := []float64{t.Params.Float("xi1"), t.Params.Float("xi2")}
 	s := []float64{t.Params.Float("s1"), t.Params.Float("s2")}
@@ -142,7 +143,7 @@ func runExample2(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		return nil, err
 	}
 	two := &twoInputs{process: p, cross: cross, k12: kss.At(0, 1), xi: xi}
-	weak, err := sdp.SolveWeak(ctx, symmetric(p.cov), cross, []float64{1 - xi[0], 1 - xi[1]})
+	weak, err := sdp.SolveWeak(ctx, symmetric(p.cov), cross, []float64{1 - xi[0], 1 - xi[1]}, solving(t))
 	if err != nil {
 		return nil, err
 	}
@@ -174,14 +175,14 @@ func runExample2(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		if err := two.addStrong(metrics, curves, c, at); err != nil {
 			return nil, err
 		}
-		if series["trace"], err = two.traces(r, r.low, r.high, weak.Trace); err != nil {
+		if series["trace"], err = two.traces(ctx, t, r, r.low, weak.Trace); err != nil {
 			return nil, err
 		}
 		low := math.Max(r.low, 0.3) // as in the paper's middle plot
 		if low >= r.high {
 			low = r.low
 		}
-		if series["trace_zoom"], err = two.traces(r, low, r.high, weak.Trace); err != nil {
+		if series["trace_zoom"], err = two.traces(ctx, t, r, low, weak.Trace); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +191,7 @@ func runExample2(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		Series:  series,
 		Privacy: privacy(
 			fmt.Sprintf("Var[f(s)|W] >= %s at s = %s", list(xi), list(s)),
-			"the outputs at the two sensitive inputs (prior variance 1); the strong solution protects their linear combinations too", len(p.x), rank, v),
+			"the outputs at the two sensitive inputs (prior variance 1); the strong solution protects their linear combinations too", len(p.x), rank, v, recordHoldsNoOutputs),
 		Warnings: warnings,
 	}, nil
 }
@@ -232,12 +233,16 @@ func (p *twoInputs) addStrong(metrics map[string]float64, curves experiment.Seri
 	return nil
 }
 
-// traces is the strong trace over the admissible c between low and high; open
-// ends, where it grows without bound, are left out.
-func (p *twoInputs) traces(r interval, low, high, weak float64) (experiment.Series, error) {
+// traces is the strong trace over the admissible c from low up; open ends, where
+// it grows without bound, are left out.
+func (p *twoInputs) traces(ctx context.Context, t *experiment.Trial, r interval, low, weak float64) (experiment.Series, error) {
 	const n = 101
 	s := experiment.Series{"x": nil, "strong": nil, "weak": nil}
-	for _, c := range linspace(low, high, n) {
+	for i, c := range linspace(low, r.high, n) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.Progress(i, n, "traces over c")
 		if !r.contains(c) {
 			continue
 		}

@@ -2,6 +2,7 @@ package privacygp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -46,12 +47,12 @@ const (
 	gridSize     = 200
 )
 
-func runKernelCondition(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runKernelCondition(_ context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	r := region{c: t.Params.Float("c"), theta: t.Params.Float("theta"), theta0: t.Params.Float("theta0"), d: t.Params.Int("d")}
 	points := r.grid()
 	difference, err := kernel.RBF(r.theta0).Matrix(e, points, points)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"privkern/experiments/privacygp/sdp"
 	"privkern/runner/experiment"
 )
 
@@ -19,9 +20,9 @@ func variantParam(doc string) experiment.Param {
 }
 
 // gridParams describe the process of Examples 1 and 2.
-func gridParams() []experiment.Param {
+func gridParams(most float64) []experiment.Param {
 	return []experiment.Param{
-		{Name: "points", Kind: experiment.Integer, Default: 9, Min: experiment.Bound(1), Max: experiment.Bound(maxPoints),
+		{Name: "points", Kind: experiment.Integer, Default: 9, Min: experiment.Bound(1), Max: experiment.Bound(most),
 			Doc: "number of training inputs, at i/(points+1)"},
 		{Name: "theta", Kind: experiment.Number, Default: 10.0, Min: experiment.Bound(0), OpenMin: true,
 			Doc: "rate of the kernel K(x,y) = exp(-theta (x-y)^2)"},
@@ -30,9 +31,14 @@ func gridParams() []experiment.Param {
 	}
 }
 
-// maxPoints bounds the number of training inputs: eigen-decompositions beyond
-// it take minutes.
-const maxPoints = 2000
+// maxPoints bounds the number of training inputs where a trial takes a fixed
+// number of eigen-decompositions (200 in example2): about a minute.
+const maxPoints = 1000
+
+// solving passes a solver's progress on.
+func solving(t *experiment.Trial) sdp.Progress {
+	return func(done, total int) { t.Progress(done, total, "central path") }
+}
 
 // toleranceParam is a privacy tolerance ξ. Its upper end is the prior variance,
 // which checkTolerance explains.

@@ -35,6 +35,12 @@ func privacy(guarantee, unit string, n, rank int, v float64, more ...string) *ex
 	return p
 }
 
+// What a record itself gives away, in its privacy block.
+const (
+	recordHoldsNoOutputs = "this record holds no outputs: the covariance of the noise depends on the training inputs, the sensitive inputs and the process alone"
+	recordIsNotPrivate   = "this record itself is not private: it holds the true values, and metrics computed from them; only the obfuscated data (column obfuscated) and the model would be released"
+)
+
 // exactWarning says that data at sensitive inputs carry no noise of their own.
 func exactWarning(p *process, v float64, sensitive []float64) []string {
 	exact := p.exact(sensitive)

@@ -2,6 +2,7 @@ package privacygp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,7 +26,7 @@ const (
 func satellite() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/satellite",
-		Version: 1,
+		Version: 2,
 		Summary: "a satellite's trajectory with a private segment",
 		Source:  source + "Section 5, Figure 3",
 		Params: []experiment.Param{
@@ -93,8 +94,8 @@ func quantityUnit(name string) string {
 
 func checkSatellite(p experiment.Params) error {
 	start, end := p.Float("segment_start"), p.Float("segment_end")
-	if start > end {
-		return fmt.Errorf("segment_start = %v is after segment_end = %v", start, end)
+	if start >= end {
+		return fmt.Errorf("segment_start = %v is not before segment_end = %v", start, end)
 	}
 	times := linspace(0, satelliteSpan, p.Int("points"))
 	if len(inside(times, start, end)) == 0 {
@@ -135,12 +136,12 @@ func trajectory(p experiment.Params, times []float64) ([]float64, error) {
 	return out, nil
 }
 
-func runSatellite(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runSatellite(_ context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	times := linspace(0, satelliteSpan, t.Params.Int("points"))
 	y, err := trajectory(t.Params, times)
 	if err != nil {
@@ -201,7 +202,8 @@ func runSatellite(_ context.Context, t *experiment.Trial) (*experiment.Result, e
 			fmt.Sprintf("the %s at the data from t = %v to %v orbits, and linear combinations of these", t.Params.Text("quantity"), start, end),
 			len(times), noise.rank, 0,
 			"H = alpha K is required at finitely many inputs: between and beyond them only the Gaussian process prior protects (erratum 4)",
-			"mean and variance are estimated from the private data and released as they are"),
+			"mean and variance are estimated from the private data and released as they are",
+			recordIsNotPrivate),
 		Warnings: p.warnings(),
 	}, nil
 }

@@ -2,6 +2,7 @@ package privacygp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -53,12 +54,12 @@ func (r region) checkUniform() error {
 	return fmt.Errorf("the kernel H = %v exp(-%v (x-y)^2) is inadmissible for K = exp(-%v (x-y)^2): K - H must be positive definite, which needs c < 1 and theta in (%v, %v] (Example 3)", r.c, r.theta, r.theta0, r.low(), r.theta0)
 }
 
-func runUniform(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+func runUniform(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	r := uniformRegion(t.Params)
 	p, err := newProcess(e, r.theta0, 0, grid(t.Params.Int("points")))
 	if err != nil {
@@ -95,7 +96,7 @@ func runUniform(ctx context.Context, t *experiment.Trial) (*experiment.Result, e
 		},
 		Privacy: privacy(
 			fmt.Sprintf("Var[f(s)|W] >= %s at every input", experiment.FormatNumber(r.c)),
-			"the output at any input on the line, and linear combinations of outputs (prior variance 1)", n, noise.rank, 0),
+			"the output at any input on the line, and linear combinations of outputs (prior variance 1)", n, noise.rank, 0, recordHoldsNoOutputs),
 		Warnings: p.warnings(),
 	}, nil
 }

@@ -20,8 +20,8 @@ import (
 // |aᵀZ|²/q − Tr(ZᵀMZ) is a dual value (multiplier Z Zᵀ). One column suffices at
 // the optimum, with z_i = ±1 where d_i > 0.
 //
-// Errors are as for [SolveWeak].
-func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64) (*Solution, error) {
+// Errors and progress are as for [SolveWeak].
+func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64, progress Progress) (*Solution, error) {
 	n := m.SymmetricDim()
 	column := mat.NewDense(len(a), 1, append([]float64(nil), a...))
 	if err := checkProblem(m, column, []float64{q}); err != nil {
@@ -47,7 +47,9 @@ func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64)
 
 	var best *Solution
 	iterations := 0
+	path := newPath(progress, nu*mu, 1e-3*target)
 	for {
+		path.step()
 		k, err := centre(ctx, b, mu, pathTolerance)
 		iterations += k
 		stalled := errors.Is(err, errStalled)
@@ -56,7 +58,7 @@ func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64)
 		}
 		if stalled || nu*mu <= 1e4*target {
 			for _, s := range b.candidates() {
-				if err := b.bound(s); err != nil {
+				if err := b.bound(ctx, s); err != nil {
 					return nil, err
 				}
 				if s.better(best) {
@@ -73,6 +75,7 @@ func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64)
 		mu *= reduction
 	}
 	best.Iterations = iterations
+	path.end()
 	return best, nil
 }
 
@@ -264,13 +267,13 @@ func (b *diagonalBarrier) solution(d []float64, z *mat.Dense) *Solution {
 	az.Mul(b.a.T(), z)
 	mz.Mul(b.m, z)
 	mz.MulElem(&mz, z)
-	s.Lower = floats.Dot(az.RawRowView(0), az.RawRowView(0))/b.q - mat.Sum(&mz)
+	s.Lower = math.Max(0, floats.Dot(az.RawRowView(0), az.RawRowView(0))/b.q-mat.Sum(&mz))
 	return s
 }
 
 // bound measures the violation of a solution and sets its upper bound.
-func (b *diagonalBarrier) bound(s *Solution) error {
-	short, err := violation(s.Sigma, b.m, b.a, []float64{b.q})
+func (b *diagonalBarrier) bound(ctx context.Context, s *Solution) error {
+	short, err := violation(ctx, s.Sigma, b.m, b.a, []float64{b.q})
 	if err != nil {
 		return err
 	}

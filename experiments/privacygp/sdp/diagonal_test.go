@@ -27,7 +27,7 @@ func TestSolveDiagonal(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, a, q := tt.p.matrices()
-			s, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0])
+			s, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0], nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestSolveDiagonal(t *testing.T) {
 
 func TestDiagonalVariancesOfExample1(t *testing.T) {
 	m, a, q := problem{9, 10, 0, []float64{.5}, half}.matrices()
-	s, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0])
+	s, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func TestDiagonalVariancesOfExample1(t *testing.T) {
 func TestDiagonalNeedsNoLessNoiseThanTheOptimum(t *testing.T) {
 	for _, s := range []float64{.05, .3, .5, .77, .95} {
 		m, a, q := problem{8, 12, .05, []float64{s}, []float64{.6}}.matrices()
-		diagonal, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0])
+		diagonal, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0], nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		optimal, err := SolveWeak(context.Background(), m, a, q)
+		optimal, err := SolveWeak(context.Background(), m, a, q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,10 +79,10 @@ func TestDiagonalNeedsNoLessNoiseThanTheOptimum(t *testing.T) {
 
 func TestSolveDiagonalRefuses(t *testing.T) {
 	m, a, _ := problem{9, 10, 0, []float64{.5}, half}.matrices()
-	if _, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), 0); err == nil || !strings.Contains(err.Error(), "must be positive") {
+	if _, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), 0, nil); err == nil || !strings.Contains(err.Error(), "must be positive") {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := SolveDiagonal(context.Background(), m, []float64{1, 2}, .5); err == nil || !strings.Contains(err.Error(), "rows") {
+	if _, err := SolveDiagonal(context.Background(), m, []float64{1, 2}, .5, nil); err == nil || !strings.Contains(err.Error(), "rows") {
 		t.Errorf("error = %v", err)
 	}
 }

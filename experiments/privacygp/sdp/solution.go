@@ -1,6 +1,7 @@
 package sdp
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -30,7 +31,9 @@ type Solution struct {
 }
 
 // Gap is the certified distance from the optimum: Tr Σ exceeds the optimum by
-// no more. It is never negative: below zero lies rounding.
+// no more, to rounding. Upper and Lower are computed independently of each
+// other, each to a few units in its last place, so that Upper may come out just
+// below Lower at the optimum: the gap is then 0.
 func (s *Solution) Gap() float64 { return math.Max(0, s.Upper-s.Lower) }
 
 // better reports whether s is certified more tightly than t, which may be nil.
@@ -67,11 +70,14 @@ func eigenvalues(a mat.Symmetric) ([]float64, error) {
 // violation is by how much the smallest eigenvalue of
 // Σ + M − a aᵀ/q lies below zero, the largest of all columns a of A and their
 // q: the constraints of (7) and (10).
-func violation(sigma, m *mat.SymDense, a *mat.Dense, q []float64) (float64, error) {
+func violation(ctx context.Context, sigma, m *mat.SymDense, a *mat.Dense, q []float64) (float64, error) {
 	var worst float64
 	var sum, c mat.SymDense
 	sum.AddSym(sigma, m)
 	for i, qi := range q {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		c.SymRankOne(&sum, -1/qi, a.ColView(i))
 		values, err := eigenvalues(&c)
 		if err != nil {

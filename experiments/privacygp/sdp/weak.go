@@ -40,9 +40,14 @@ import (
 // iterate, and is divided by its norm where that exceeds 1.
 //
 // An error is returned for an ill-posed problem, for a cancelled context, and
-// where no certificate was reached at all; whether the gap of a returned
-// solution suffices is the caller's to judge.
-func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64) (*Solution, error) {
+// where an eigen-decomposition does not converge. A poor certificate is no
+// error: where no better C can be computed the lower bound is that of C = 0,
+// which is 0. Whether the gap of a returned solution suffices is the caller's to
+// judge.
+//
+// progress, which may be nil, is told how far along the central path the solver
+// is.
+func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64, progress Progress) (*Solution, error) {
 	if err := checkProblem(m, a, q); err != nil {
 		return nil, err
 	}
@@ -57,7 +62,9 @@ func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64) 
 
 	var best *Solution
 	iterations := 0
+	path := newPath(progress, nu*mu, target)
 	for {
+		path.step()
 		last := nu*mu <= target
 		tolerance := pathTolerance
 		if last {
@@ -70,7 +77,7 @@ func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64) 
 			return nil, err
 		}
 		if last || stalled {
-			s, err := b.certify(b.multipliers())
+			s, err := b.certify(ctx, b.multipliers())
 			if err != nil {
 				return nil, err
 			}
@@ -90,6 +97,7 @@ func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64) 
 		return nil, err
 	}
 	best.Iterations = iterations + k
+	path.end()
 	return best, nil
 }
 
@@ -129,7 +137,7 @@ func (w *weakBarrier) polish(ctx context.Context, best *Solution) (*Solution, in
 			return best, k, nil
 		}
 		w.accept()
-		s, err := w.certify(lambda)
+		s, err := w.certify(ctx, lambda)
 		if err != nil {
 			return nil, k, err
 		}

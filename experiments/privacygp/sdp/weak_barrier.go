@@ -53,29 +53,12 @@ type weakPoint struct {
 
 func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, error) {
 	b := &weakBarrier{m: m, a: a, q: q, n: m.SymmetricDim(), g: len(q)}
-	b.rank = min(b.n, b.g)
-	var l, r mat.Dense
-	// The start: half of every tolerance is used.
-	if b.g <= b.n { // L = A, R = I, Y = diag(q)/2
-		l.Apply(func(_, j int, x float64) float64 { return x / math.Sqrt(q[j]/2) }, a)
-		r = *mat.NewDense(b.g, b.g, nil)
-		for i, v := range q {
-			r.Set(i, i, math.Sqrt(v/2))
-		}
-	} else { // L = I, R = A, Y = y·I
-		y := math.Inf(1)
-		for i, v := range q {
-			c := a.ColView(i)
-			y = math.Min(y, v/2/math.Max(mat.Dot(c, c), math.SmallestNonzeroFloat64))
-		}
-		y = math.Min(y, math.MaxFloat64)
-		l = *mat.NewDense(b.n, b.n, nil)
-		for i := range b.n {
-			l.Set(i, i, 1/math.Sqrt(y))
-		}
-		r.Scale(math.Sqrt(y), a)
+	l, r, err := factors(a, q)
+	if err != nil {
+		return nil, err
 	}
-	if !b.propose(&l, &r, 0) {
+	b.rank, _ = r.Dims()
+	if !b.propose(l, r, 0) {
 		return nil, errors.New("sdp: the eigen-decomposition of A·diag(q)⁻¹·Aᵀ − M did not converge")
 	}
 	b.accept()

@@ -1,6 +1,7 @@
 package sdp
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -8,7 +9,7 @@ import (
 
 // certify measures the current point: Σ = (L Y⁻¹ Lᵀ − M)⁺ and its violation
 // give the upper bound, the multipliers lambda of r_iᵀ Y r_i ≤ q_i the lower.
-func (w *weakBarrier) certify(lambda []float64) (*Solution, error) {
+func (w *weakBarrier) certify(ctx context.Context, lambda []float64) (*Solution, error) {
 	sigma := mat.NewSymDense(w.n, nil)
 	var trace float64
 	for j, b := range w.point.b {
@@ -17,7 +18,7 @@ func (w *weakBarrier) certify(lambda []float64) (*Solution, error) {
 			trace += b
 		}
 	}
-	short, err := violation(sigma, w.m, w.a, w.q)
+	short, err := violation(ctx, sigma, w.m, w.a, w.q)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (w *weakBarrier) certify(lambda []float64) (*Solution, error) {
 // dualValue is Σ_i (c_iᵀa_i)²/q_i − Tr(CᵀMC) for c_i = √λ_i (Σ+M)⁻¹ a_i, that is
 // C = U L (G + μI)⁻¹ R Λ^½ with G = LᵀUL. On the central path RΛRᵀ = G + μI, so
 // that CCᵀ ⪯ U ⪯ I; elsewhere C is clipped. It is 0, the value of C = 0, where
-// G + μI is singular.
+// that is better or G + μI is singular.
 func (w *weakBarrier) dualValue(lambda []float64) (float64, error) {
 	_, uvl, lul := w.weighted()
 	g := mat.NewSymDense(w.rank, nil)
@@ -70,7 +71,7 @@ func (w *weakBarrier) dualValue(lambda []float64) (float64, error) {
 		ca := mat.Dot(c.ColView(i), w.a.ColView(i))
 		value += ca*ca/qi - mat.Dot(c.ColView(i), mc.ColView(i))
 	}
-	return value, nil
+	return math.Max(0, value), nil // the better of C and 0
 }
 
 // clipNorm replaces C by the nearest matrix with ‖C‖₂ ≤ 1: C·V·diag(min(1, 1/σ))·Vᵀ

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestSolveWeak(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, a, q := tt.p.matrices()
-			s, err := SolveWeak(context.Background(), m, a, q)
+			s, err := SolveWeak(context.Background(), m, a, q, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +63,7 @@ func TestSolveWeakIllConditioned(t *testing.T) {
 		{40, 10, 1e-6, linspace(.45, .55, 12), half},
 	} {
 		m, a, q := p.matrices()
-		s, err := SolveWeak(context.Background(), m, a, q)
+		s, err := SolveWeak(context.Background(), m, a, q, nil)
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}
@@ -105,7 +106,7 @@ func checkSolution(t *testing.T, s *Solution, m *mat.SymDense, a *mat.Dense, q [
 // same diagonal; the bound is tight at the Ξ that the weak solution gives.
 func TestWeakNeedsNoMoreNoiseThanStrong(t *testing.T) {
 	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
-	weak, err := SolveWeak(context.Background(), m, a, q)
+	weak, err := SolveWeak(context.Background(), m, a, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func strongTrace(t *testing.T, m *mat.SymDense, a *mat.Dense, q []float64) float
 // leaves K_SS − Ξ positive definite.
 func TestWeakWithoutAdmissibleXi(t *testing.T) {
 	m, a, q := problem{9, 10, 0, []float64{.5, .52}, []float64{.5, .2}}.matrices()
-	s, err := SolveWeak(context.Background(), m, a, q)
+	s, err := SolveWeak(context.Background(), m, a, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestSolveWeakRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := SolveWeak(context.Background(), tt.m, tt.a, tt.q); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := SolveWeak(context.Background(), tt.m, tt.a, tt.q, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
 		})
@@ -198,8 +199,117 @@ func TestSolveWeakStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
-	if _, err := SolveWeak(ctx, m, a, q); !errors.Is(err, context.Canceled) {
+	if _, err := SolveWeak(ctx, m, a, q, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
+
+// TestWeakWithoutACertificateFromTheIterate: where no multiplier can be
+// computed, the dual value is that of C = 0, and no error.
+func TestWeakWithoutACertificateFromTheIterate(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
+	b, err := newWeakBarrier(m, a, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.begin(0.05)
+	for _, lambda := range [][]float64{{0, 0}, {-1, -1}, {math.NaN(), 1}, {math.Inf(1), 1}} {
+		s, err := b.certify(context.Background(), lambda)
+		if err != nil || s.Lower != 0 || s.Gap() != s.Upper {
+			t.Errorf("multipliers %v: %+v, error %v, want the lower bound 0", lambda, s, err)
+		}
+	}
+
+	far := problem{9, 10, 0, []float64{50, 60}, half} // A = 0: no noise needed
+	m, a, q = far.matrices()
+	s, err := SolveWeak(context.Background(), m, a, q, nil)
+	if err != nil || s.Lower != 0 || s.Upper > 1e-12 {
+		t.Errorf("far away: %+v, error %v", s, err)
+	}
+}
+
+func TestGapIsNotNegative(t *testing.T) {
+	if gap := (&Solution{Upper: 1 - 1e-16, Lower: 1}).Gap(); gap != 0 {
+		t.Errorf("gap = %g", gap)
+	}
+}
+
+// TestUnknownsAreAsManyAsTheRankNeeds: 60 sensitive inputs, nearly the same,
+// are a small program, with a certificate for all of them.
+func TestUnknownsAreAsManyAsTheRankNeeds(t *testing.T) {
+	for _, p := range []problem{
+		{100, 10, 0, linspace(.4, .6, 60), half},
+		{30, 10, .01, linspace(.4, .6, 60), half}, // γ > n
+	} {
+		m, a, q := p.matrices()
+		b, err := newWeakBarrier(m, a, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.rank > 15 {
+			t.Errorf("rank %d", b.rank)
+		}
+		s, err := SolveWeak(context.Background(), m, a, q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSolution(t, s, m, a, q)
+		if s.Schur.SymmetricDim() != 60 {
+			t.Errorf("Q has %d rows", s.Schur.SymmetricDim())
+		}
+	}
+}
+
+// TestProgress: from 0 up to everything, never down.
+func TestProgress(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
+	for name, solve := range map[string]func(Progress) error{
+		"weak": func(p Progress) error {
+			_, err := SolveWeak(context.Background(), m, a, q, p)
+			return err
+		},
+		"diagonal": func(p Progress) error {
+			_, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), q[0], p)
+			return err
+		},
+	} {
+		var done []int
+		var total int
+		if err := solve(func(d, of int) { done, total = append(done, d), of }); err != nil {
+			t.Fatal(err)
+		}
+		if len(done) < 5 || done[0] != 0 || done[len(done)-1] != total || !slices.IsSorted(done) {
+			t.Errorf("%s: progress %v of %d", name, done, total)
+		}
+	}
+}
+
+// TestSolversStopInTheMiddle cancels while the central path is followed.
+func TestSolversStopInTheMiddle(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
+	cancelled := func() (context.Context, Progress) {
+		ctx, cancel := context.WithCancel(context.Background())
+		t.Cleanup(cancel)
+		return ctx, func(done, _ int) {
+			if done == 3 {
+				cancel()
+			}
+		}
+	}
+	ctx, stop := cancelled()
+	if _, err := SolveWeak(ctx, m, a, q, stop); !errors.Is(err, context.Canceled) {
+		t.Errorf("weak: error = %v, want context.Canceled", err)
+	}
+	ctx, stop = cancelled()
+	if _, err := SolveDiagonal(ctx, m, mat.Col(nil, 0, a), q[0], stop); !errors.Is(err, context.Canceled) {
+		t.Errorf("diagonal: error = %v, want context.Canceled", err)
+	}
+	b, err := newWeakBarrier(m, a, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.certify(ctx, []float64{1, 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("certificate: error = %v, want context.Canceled", err)
 	}
 }
 
