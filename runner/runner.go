@@ -219,6 +219,19 @@ func (r *Results) WriteTables() error {
 	return nil
 }
 
+// Unpublished returns the settings that no cell of the tables is made of.
+func (r *Results) Unpublished() []*summary.Table {
+	used := map[string]bool{}
+	for _, e := range r.Evaluated {
+		for i := range e.Cells {
+			for _, key := range e.Cells[i].TrialKeys {
+				used[key] = true
+			}
+		}
+	}
+	return summary.Without(r.Summary, used)
+}
+
 // Violations returns the cells that are out of their reference bands.
 func (r *Results) Violations() []claims.Violation {
 	var out []claims.Violation

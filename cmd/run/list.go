@@ -109,11 +109,13 @@ func (a *app) listing(what string) (*listing, error) {
 			l.Experiments = append(l.Experiments, describe(e))
 		}
 	}
-	if all || what == "tables" {
-		for _, ledger := range a.Book.Ledgers {
-			for _, t := range ledger.Tables {
-				l.Tables = append(l.Tables, listedTable{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)})
+	for _, ledger := range a.Book.Ledgers {
+		for _, t := range ledger.Tables {
+			valid = append(valid, t.Name)
+			if !all && what != "tables" && what != t.Name {
+				continue
 			}
+			l.Tables = append(l.Tables, listedTable{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)})
 		}
 	}
 	if all || what == "data" {

@@ -83,5 +83,17 @@ func (a *app) print(r *runner.Results, format claims.Format) error {
 		}
 		return summary.Text(a.out, r.Summary)
 	}
-	return claims.WriteAll(a.out, r.Evaluated, format, claims.TextOptions{Color: useColor(a.out)})
+	if err := claims.WriteAll(a.out, r.Evaluated, format, claims.TextOptions{Color: useColor(a.out)}); err != nil {
+		return err
+	}
+	// What was run and belongs to no table is shown to people; programs find it
+	// in the folder's summary.csv.
+	rest := r.Unpublished()
+	if format != claims.FormatText || len(rest) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(a.out, "\nSettings that belong to no table\n\n"); err != nil {
+		return err
+	}
+	return summary.Text(a.out, rest)
 }

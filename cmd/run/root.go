@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -92,7 +93,10 @@ the published value beside every reproduced one.`,
 	flags.StringVar(&a.dataFolder, "data", "", "folder of the data sets, looked at before $PRIVKERN_DATA and the user's cache")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress: only results and what went wrong")
 	flags.StringVar(&a.logFormat, "log-format", "text", "what is said on standard error: text or json")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if _, err := os.Stat(a.dataFolder); a.dataFolder != "" && err != nil && cmd.Name() != "fetch" {
+			return usagef("--data: %w", err)
+		}
 		if a.logFormat != "text" && a.logFormat != "json" {
 			return usagef("--log-format is %q; text and json are known", a.logFormat)
 		}
@@ -103,8 +107,27 @@ the published value beside every reproduced one.`,
 		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(),
 	)
+	root.SetHelpCommand(helpCommand(root))
 	usageForArguments(root)
 	return root
+}
+
+// helpCommand is cobra's, but an unknown topic is a mistake.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command or topic]",
+		Short: "Help about any command or topic",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(root), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return experiment.Unknown("command or topic", strings.Join(args, " "), commandNames(root))
+			}
+			return cmd.Help()
+		},
+	}
 }
 
 // usageForArguments makes wrong numbers of arguments usage errors.
@@ -125,13 +148,17 @@ func usageForArguments(cmd *cobra.Command) {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
+	return experiment.Unknown("command", name, commandNames(cmd))
+}
+
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if !c.Hidden {
 			names = append(names, c.Name())
 		}
 	}
-	return experiment.Unknown("command", name, names)
+	return names
 }
 
 // locator finds data sets where the flags and the environment say.
@@ -164,7 +191,7 @@ func (a *app) say(format string, args ...any) {
 func (a *app) complain(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if a.logFormat == "json" {
-		raw, err := json.Marshal(map[string]string{"event": "problem", "message": text})
+		raw, err := json.Marshal(map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": text})
 		if err == nil {
 			_, _ = fmt.Fprintf(a.err, "%s\n", raw)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,8 +66,14 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 }
 
 // validate refuses wrong values of flags.
-func (o *runOptions) validate() (plan.Shard, claims.Format, error) {
+func (o *runOptions) validate(cmd *cobra.Command) (plan.Shard, claims.Format, error) {
 	shard := plan.Shard{Count: 1}
+	// An empty shell variable must not turn a part into the whole.
+	for _, name := range []string{"shard", "seeds", "out", "retry"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return shard, "", usagef("--%s is empty", name)
+		}
+	}
 	format, err := claims.ParseFormat(o.output)
 	if err != nil {
 		return shard, "", oneOf("output", o.output, claims.Formats...)
@@ -117,7 +124,7 @@ sweep-files. The exit status: run help exit-codes.`,
 			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, format, err := o.validate()
+			shard, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}
@@ -140,6 +147,10 @@ func (a *app) readSweeps(args []string, o runOptions) ([]sweep.Setting, planOpti
 	for _, arg := range args {
 		// An existing file is a file, whatever its name.
 		if _, err := os.Stat(arg); err != nil && strings.Contains(arg, "=") {
+			name, _, _ := strings.Cut(arg, "=")
+			if slices.ContainsFunc(opts.Overrides, func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
+				return nil, opts, usagef("parameter %q is given twice; several values go behind one =, separated by commas", name)
+			}
 			opts.Overrides = append(opts.Overrides, arg)
 			continue
 		}

@@ -28,7 +28,7 @@ run list tables shows the names. The exit status: run help exit-codes.`,
 			return a.Book.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, format, err := o.validate()
+			shard, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
@@ -87,7 +88,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	data := a.datasets()
 	opts := plan.Options{Backend: backend, DType: dtype}
 	if secure {
-		opts.RNG = "secure"
+		// No two such trials have the same result, so none have the same key.
+		opts.RNG = "secure " + rand.Text()
 	}
 	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: seed}}, data, opts)
 	if err != nil {

@@ -210,6 +210,9 @@ const maxList = 1_000_000
 // parseNumbers reads "a,b,c", "[a, b, c]" and "low..high step s".
 func parseNumbers(s string) ([]float64, error) {
 	t := strings.TrimSpace(s)
+	if open, closed := strings.HasPrefix(t, "["), strings.HasSuffix(t, "]"); open != closed {
+		return nil, fmt.Errorf("%q has a bracket without its other half", s)
+	}
 	t = strings.TrimSuffix(strings.TrimPrefix(t, "["), "]")
 	if low, rest, ok := strings.Cut(t, ".."); ok {
 		high, step, stepped := strings.Cut(rest, "step")
@@ -283,7 +286,7 @@ func finiteOrInf(f float64) (float64, error) {
 	if math.IsNaN(f) {
 		return 0, fmt.Errorf("NaN is not a number that can be used")
 	}
-	return f, nil
+	return f + 0, nil // -0 becomes 0: equal settings have equal keys
 }
 
 func (p *Param) checkRange(f float64) error {

@@ -37,6 +37,8 @@ type Plan struct {
 	// they must hold, whether they are there or not: a plan, and with it every
 	// key, is the same on a machine that has the data and on one that has not.
 	Datasets map[string]string `json:"datasets"`
+	// Versions are the result versions of the experiments.
+	Versions map[string]int `json:"result_versions"`
 	// Digest identifies the list of settings.
 	Digest string  `json:"digest"`
 	Trials []Trial `json:"trials"`
@@ -97,18 +99,19 @@ type Options struct {
 	Tables    []string
 	Backend   string
 	DType     string
-	RNG       string // "" for seeded, or "secure"
+	RNG       string // see record.Identity
 }
 
 // New freezes the settings, without repetitions, in their order.
 func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
-		Backend: opts.Backend, DType: opts.DType, Datasets: map[string]string{},
+		Backend: opts.Backend, DType: opts.DType, Datasets: map[string]string{}, Versions: map[string]int{},
 	}
 	trials := make([]Trial, len(settings))
 	used := make([][]string, len(settings))
 	for i, s := range settings {
+		p.Versions[s.Experiment.Name] = s.Experiment.Version
 		if s.Experiment.Datasets != nil {
 			used[i] = s.Experiment.Datasets(s.Params)
 		}
@@ -273,6 +276,11 @@ func Difference(old, next *Plan) string {
 	for _, name := range slices.Sorted(maps.Keys(next.Datasets)) {
 		if was, now := old.Datasets[name], next.Datasets[name]; was != "" && was != now {
 			parts = append(parts, fmt.Sprintf("the data set %q has changed (SHA-256 %.12s, now %.12s)", name, was, now))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(next.Versions)) {
+		if was, now := old.Versions[name], next.Versions[name]; was != 0 && was != now {
+			parts = append(parts, fmt.Sprintf("this program computes results of version %d of %s, the plan has version %d", now, name, was))
 		}
 	}
 	if old.Backend != next.Backend || old.DType != next.DType {

@@ -50,7 +50,7 @@ type Reporter struct {
 	total    int
 	finished int
 	cached   int
-	failed   int
+	before   int // failures of earlier runs
 	skipped  map[string]int // reason to count
 	running  map[string]string
 	lastLine time.Time
@@ -142,6 +142,19 @@ func (r *Reporter) Planned(total, finished int) {
 	}
 }
 
+// maxBefore is how many earlier failures are listed.
+const maxBefore = 10
+
+// FailedBefore implements schedule.Observer.
+func (r *Reporter) FailedBefore(t plan.Trial, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.event(event{Event: "failed_before", Key: t.Key, Experiment: t.Experiment, Error: reason}, true)
+	if r.before++; r.before <= maxBefore {
+		r.line("%s %s: %s", r.color("31", "failed before"), r.describe(t), reason)
+	}
+}
+
 // Started implements schedule.Observer.
 func (r *Reporter) Started(t plan.Trial) {
 	r.mu.Lock()
@@ -172,7 +185,6 @@ func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 	r.event(e, !r.opts.Quiet || rec.Status == record.Failed)
 	switch rec.Status {
 	case record.Failed:
-		r.failed++
 		r.line("%s %s: %s", r.color("31", "failed"), r.describe(t), e.Error)
 	case record.Skipped:
 		if r.skipped[e.Error]++; r.skipped[e.Error] == 1 {
@@ -197,7 +209,7 @@ func (r *Reporter) Aside(a store.Aside) {
 	defer r.mu.Unlock()
 	r.event(event{Event: "aside", File: a.File, Message: a.Reason}, true)
 	if a.Moved != "" {
-		r.line("%s %s (%s); it is now %s and its trial runs again", r.color("33", "put aside"), a.File, a.Reason, a.Moved)
+		r.line("%s %s (%s); it is now %s", r.color("33", "put aside"), a.File, a.Reason, a.Moved)
 	} else {
 		r.line("%s %s (%s)", r.color("33", "ignored"), a.File, a.Reason)
 	}
@@ -247,6 +259,9 @@ func (r *Reporter) Close() {
 	if r.bar != nil {
 		_ = r.bar.Clear()
 		r.bar = nil
+	}
+	if r.before > 0 {
+		r.line("%s failed before; --retry failed runs them again", trials(r.before))
 	}
 	for reason, n := range r.skipped {
 		if n > 1 && !r.opts.Quiet {

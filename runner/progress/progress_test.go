@@ -27,6 +27,7 @@ func play(r *progress.Reporter) {
 	}
 	reason, missing := "singular", "no data"
 	r.Planned(5, 1)
+	r.FailedBefore(at(7), "out of memory")
 	r.Aside(store.Aside{File: "trials/k.json", Moved: "aside/k.json.1", Reason: "torn"})
 	for x, rec := range []*record.Record{
 		{Status: record.OK},
@@ -46,7 +47,9 @@ func TestLines(t *testing.T) {
 	play(progress.New(progress.Options{Out: &out, Interval: time.Nanosecond}, registry, &log))
 	for _, want := range []string{
 		"5 trials, 1 with a result already\n",
-		"put aside trials/k.json (torn); it is now aside/k.json.1 and its trial runs again\n",
+		"put aside trials/k.json (torn); it is now aside/k.json.1\n",
+		"failed before demo/a x=7 --seed 7: out of memory\n",
+		"1 trial failed before; --retry failed runs them again\n",
 		"failed demo/a x=1 --seed 1: singular\n",
 		"skipped demo/a: no data\n",
 		"skipped 2 trials for the same reason: no data\n",

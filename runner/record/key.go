@@ -22,8 +22,9 @@ type Identity struct {
 	Backend       string            `json:"backend"`
 	DType         string            `json:"dtype"`
 	Datasets      map[string]string `json:"datasets"` // name to SHA-256
-	// RNG is "secure" where the noise comes from the operating system: such a
-	// trial cannot be repeated, and is not the seeded one. Else it is left out.
+	// RNG is "secure" and a text of its own where the noise comes from the
+	// operating system: such a trial cannot be repeated. For a seeded trial it
+	// is left out.
 	RNG string `json:"rng,omitempty"`
 }
 

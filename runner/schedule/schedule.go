@@ -51,6 +51,9 @@ type Observer interface {
 	// Planned is called once: how many trials there are, and how many of them
 	// have a result already.
 	Planned(total, finished int)
+	// FailedBefore is called for a trial that failed in an earlier run and is not
+	// run again.
+	FailedBefore(t plan.Trial, reason string)
 	Started(t plan.Trial)
 	Inner(t plan.Trial, done, total int, what string)
 	Finished(t plan.Trial, r *record.Record)
@@ -83,13 +86,20 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 	if opts.Workers < 1 {
 		opts.Workers = max(1, runtime.GOMAXPROCS(0)/opts.Jobs)
 	}
-	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts}
+	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}}
 	r.summary.Total = len(indices)
 	pending, err := r.findPending(indices)
 	if err != nil {
 		return r.summary, err
 	}
-	r.observe(func(o Observer) { o.Planned(len(indices), len(indices)-len(pending)) })
+	r.observe(func(o Observer) {
+		o.Planned(len(indices), len(indices)-len(pending))
+		for i, index := range indices {
+			if reason, ok := r.failedBefore[i]; ok {
+				o.FailedBefore(p.Trials[index], reason)
+			}
+		}
+	})
 	err = r.work(ctx, pending)
 	sum := r.summary
 	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
@@ -102,6 +112,8 @@ type run struct {
 	experiments *experiment.Registry
 	data        *plan.Datasets
 	opts        Options
+
+	failedBefore map[int]string // position in this part of the plan to reason
 
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
@@ -124,7 +136,7 @@ func (r *run) observe(f func(Observer)) {
 // findPending reads what is there, on all cores, and returns the positions
 // that have to be run, in order.
 func (r *run) findPending(indices []int) ([]int, error) {
-	status := make([]record.Status, len(indices))
+	status, reasons := make([]record.Status, len(indices)), make([]*string, len(indices))
 	errs := make([]error, max(1, runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
 	for w := range errs {
@@ -136,7 +148,7 @@ func (r *run) findPending(indices []int) ([]int, error) {
 					return
 				}
 				if ok {
-					status[i] = rec.Status
+					status[i], reasons[i] = rec.Status, rec.Error
 				}
 			}
 		})
@@ -150,6 +162,9 @@ func (r *run) findPending(indices []int) ([]int, error) {
 		if r.wanted(status[i]) {
 			pending = append(pending, index)
 			continue
+		}
+		if status[i] == record.Failed && reasons[i] != nil {
+			r.failedBefore[i] = *reasons[i]
 		}
 		r.count(status[i])
 		r.summary.Cached++

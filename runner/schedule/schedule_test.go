@@ -248,6 +248,7 @@ type stopAfter struct {
 }
 
 func (*stopAfter) Planned(int, int)                   {}
+func (*stopAfter) FailedBefore(plan.Trial, string)    {}
 func (*stopAfter) Started(plan.Trial)                 {}
 func (*stopAfter) Inner(plan.Trial, int, int, string) {}
 func (*stopAfter) Elsewhere(plan.Trial)               {}

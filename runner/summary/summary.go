@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
@@ -34,6 +35,8 @@ type Row struct {
 	Failed  int                 `json:"failed"`
 	Skipped int                 `json:"skipped"`
 	NotRun  int                 `json:"not_run"`
+
+	keys []string // of the trials
 }
 
 // Estimate is a metric's mean over the seeds and the standard error of the
@@ -107,6 +110,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 		b.rows[string(canonical)] = v
 		b.order = append(b.order, v)
 	}
+	v.row.keys = append(v.row.keys, t.Key)
 	switch {
 	case rec == nil:
 		v.row.NotRun++
@@ -131,13 +135,20 @@ func (b *builder) finish() {
 		}
 		b.table.Rows = append(b.table.Rows, v.row)
 	}
-	for _, name := range b.exp.ParamNames() {
-		first := experiment.FormatValue(b.table.Rows[0].Params[name])
-		if slices.ContainsFunc(b.table.Rows, func(r *Row) bool { return experiment.FormatValue(r.Params[name]) != first }) {
-			b.table.Varying = append(b.table.Varying, name)
+	b.table.Varying = varying(b.table.Rows, b.exp.ParamNames())
+	b.table.Metrics = b.metricOrder()
+}
+
+// varying returns those of the names of which the rows have different values.
+func varying(rows []*Row, names []string) []string {
+	var out []string
+	for _, name := range names {
+		first := experiment.FormatValue(rows[0].Params[name])
+		if slices.ContainsFunc(rows, func(r *Row) bool { return experiment.FormatValue(r.Params[name]) != first }) {
+			out = append(out, name)
 		}
 	}
-	b.table.Metrics = b.metricOrder()
+	return out
 }
 
 // metricOrder is the order of the experiment's documentation.
@@ -175,6 +186,28 @@ func estimate(fs []float64) Estimate {
 	}
 	se := math.Sqrt(ss/float64(len(fs)-1)) / math.Sqrt(float64(len(fs)))
 	return Estimate{Mean: mean, StandardError: &se}
+}
+
+// Without returns the tables without the rows of which a trial is used.
+func Without(tables []*Table, used map[string]bool) []*Table {
+	var out []*Table
+	for _, t := range tables {
+		left := *t
+		left.Rows = nil
+		for _, r := range t.Rows {
+			if !slices.ContainsFunc(r.keys, func(key string) bool { return used[key] }) {
+				left.Rows = append(left.Rows, r)
+			}
+		}
+		if len(left.Rows) == 0 {
+			continue
+		}
+		if len(left.Rows) > 1 { // a single row keeps what tells it from the others
+			left.Varying = varying(left.Rows, t.Varying)
+		}
+		out = append(out, &left)
+	}
+	return out
 }
 
 // cells yields the header and the rows as texts.
@@ -224,11 +257,11 @@ func (r *Row) count() string {
 
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// maxTextColumns is how many metrics a row of text shows; with more, each
-// metric gets a line.
-const maxTextColumns = 6
+// width is that of the texts for a terminal.
+const width = 100
 
-// Text writes the tables for a terminal.
+// Text writes the tables for a terminal. Where the metrics do not fit beside
+// one another, they stand below one another, or in several blocks of lines.
 func Text(w io.Writer, tables []*Table) error {
 	for _, t := range tables {
 		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
@@ -238,17 +271,68 @@ func Text(w io.Writer, tables []*Table) error {
 		for row := range t.cells(short) {
 			grid = append(grid, row)
 		}
-		if len(t.Metrics) > maxTextColumns && len(t.Rows) <= maxTextColumns {
-			grid = transpose(grid)
+		if turned := transpose(grid); gridWidth(grid) > width && gridWidth(turned) <= width {
+			grid = turned
 		}
-		if err := align(w, grid); err != nil {
-			return err
+		for i, block := range blocks(grid, len(t.Varying)+1) {
+			if i > 0 {
+				if _, err := fmt.Fprintln(w); err != nil {
+					return err
+				}
+			}
+			if err := align(w, block); err != nil {
+				return err
+			}
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// blocks splits a grid that is too wide; every block begins with the first
+// labels columns.
+func blocks(grid [][]string, labels int) [][][]string {
+	if gridWidth(grid) <= width || labels >= len(grid[0]) {
+		return [][][]string{grid}
+	}
+	var out [][][]string
+	pick := func(from, to int) [][]string {
+		var block [][]string
+		for _, row := range grid {
+			block = append(block, append(slices.Clone(row[:labels]), row[from:to]...))
+		}
+		return block
+	}
+	for from := labels; from < len(grid[0]); {
+		to := from + 1
+		for to < len(grid[0]) && gridWidth(pick(from, to+1)) <= width {
+			to++
+		}
+		out = append(out, pick(from, to))
+		from = to
+	}
+	return out
+}
+
+// widths returns the width of each column.
+func widths(grid [][]string) []int {
+	w := make([]int, len(grid[0]))
+	for _, row := range grid {
+		for i, c := range row {
+			w[i] = max(w[i], utf8.RuneCountInString(c))
+		}
+	}
+	return w
+}
+
+func gridWidth(grid [][]string) int {
+	total := 0
+	for _, w := range widths(grid) {
+		total += w + 2
+	}
+	return total
 }
 
 func transpose(grid [][]string) [][]string {
@@ -262,16 +346,11 @@ func transpose(grid [][]string) [][]string {
 }
 
 func align(w io.Writer, grid [][]string) error {
-	width := make([]int, len(grid[0]))
-	for _, row := range grid {
-		for i, c := range row {
-			width[i] = max(width[i], len([]rune(c)))
-		}
-	}
+	width := widths(grid)
 	for _, row := range grid {
 		line := " "
 		for i, c := range row {
-			line += " " + c + strings.Repeat(" ", width[i]-len([]rune(c))+1)
+			line += " " + c + strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)+1)
 		}
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err

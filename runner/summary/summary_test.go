@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func tables(t *testing.T) []*summary.Table {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Add(plan.Trial{Experiment: demo.Name, Params: p, Seed: seed}, r); err != nil {
+		if err := b.Add(plan.Trial{Key: fmt.Sprintf("%v/%d", epsilon, seed), Experiment: demo.Name, Params: p, Seed: seed}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,5 +104,45 @@ func TestFormatsCanBeRead(t *testing.T) {
 	b.Reset()
 	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11 ± 1 |") {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+func TestWhatBelongsToNoTable(t *testing.T) {
+	all := tables(t)
+	left := summary.Without(all, map[string]bool{"1/1": true})
+	if len(left) != 1 || len(left[0].Rows) != 1 || left[0].Rows[0].Params["epsilon"] == 1.0 || len(all[0].Rows) != 2 {
+		t.Errorf("%+v", left)
+	}
+	if left := summary.Without(all, map[string]bool{"1/0": true, "inf/0": true}); len(left) != 0 {
+		t.Errorf("%+v", left)
+	}
+}
+
+// What is too wide for a terminal is turned or stands in blocks.
+func TestWideTables(t *testing.T) {
+	all := tables(t)
+	for i := range 12 {
+		name := "at_" + strings.Repeat("x", 20) + string(rune('a'+i))
+		all[0].Metrics = append(all[0].Metrics, name)
+		for _, r := range all[0].Rows {
+			r.Metrics[name] = summary.Estimate{Mean: 1.5}
+		}
+	}
+	for range 10 {
+		all[0].Rows = append(all[0].Rows, all[0].Rows[0])
+	}
+	var b strings.Builder
+	if err := summary.Text(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(line)); n > 102 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+	for _, m := range all[0].Metrics {
+		if !strings.Contains(b.String(), m) {
+			t.Errorf("no %s", m)
+		}
 	}
 }

@@ -8,11 +8,13 @@
 package sweep
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -59,11 +61,15 @@ type Error struct {
 
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
-	if e.Source != "" {
+	// A line that is too long to be looked at, or is no text, is not shown.
+	if e.Source != "" && len(e.Source) <= maxShown && !strings.ContainsFunc(e.Source, unicode.IsControl) {
 		s += fmt.Sprintf("\n  %s\n  %s^", e.Source, strings.Repeat(" ", max(0, e.Column-1)))
 	}
 	return s
 }
+
+// maxShown is the length of the longest line that an error shows.
+const maxShown = 200
 
 // Unwrap returns the mistake without its place.
 func (e *Error) Unwrap() error { return e.Err }
@@ -130,6 +136,7 @@ func ReadFile(path string, names Names) (*Sweep, error) {
 
 // Read checks the text of a sweep file; path is used in errors only.
 func Read(path string, src []byte, names Names) (s *Sweep, err error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff")) // a byte order mark
 	r := &reader{path: path, lines: strings.Split(string(src), "\n"), names: names}
 	file, err := parser.ParseBytes(src, 0)
 	if err != nil {

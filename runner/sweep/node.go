@@ -12,6 +12,8 @@ import (
 	"privkern/runner/experiment"
 )
 
+var errAnchor = errors.New("anchors and aliases are not supported; write the value out")
+
 // maxNesting bounds the nesting of values.
 const maxNesting = 8
 
@@ -25,6 +27,8 @@ func (r *reader) each(n ast.Node, what string, keys []string, f func(key string,
 		members = []*ast.MappingValueNode{m}
 	case *ast.NullNode:
 		return r.errorAt(n.GetToken(), fmt.Errorf("%s is empty", what))
+	case *ast.AnchorNode, *ast.AliasNode:
+		return r.errorAt(n.GetToken(), errAnchor)
 	default:
 		return r.errorAt(n.GetToken(), fmt.Errorf("%s must be a mapping (name: value)", what))
 	}
@@ -85,10 +89,10 @@ func (r *reader) rawNested(n ast.Node, depth int) (any, error) {
 		return v.Value.Value, nil
 	case *ast.BoolNode:
 		return v.Value, nil
-	case *ast.IntegerNode:
-		return v.Value, nil
-	case *ast.FloatNode:
-		return v.Value, nil
+	case *ast.IntegerNode, *ast.FloatNode:
+		// As it is written: YAML would read 010 as eight and 1_0 as ten, which
+		// the command line does not either.
+		return n.GetToken().Value, nil
 	case *ast.InfinityNode:
 		return v.Value, nil
 	case *ast.NanNode:
@@ -109,7 +113,7 @@ func (r *reader) rawNested(n ast.Node, depth int) (any, error) {
 		}
 		return out, nil
 	case *ast.AnchorNode, *ast.AliasNode:
-		return nil, r.errorAt(n.GetToken(), errors.New("anchors and aliases are not supported; write the value out"))
+		return nil, r.errorAt(n.GetToken(), errAnchor)
 	}
 	return nil, r.errorAt(n.GetToken(), errors.New("a number, a text, true, false or a list of these is expected"))
 }

@@ -102,7 +102,7 @@ const (
 )
 
 func paramsSchema(e *experiment.Experiment, f form) *jsonschema.Schema {
-	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: ptr(uint64(1))}
+	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 	for i := range e.Params {
 		p := &e.Params[i]
 		v := valueSchema(p)
