@@ -50,7 +50,7 @@ type Reporter struct {
 	total    int
 	finished int
 	cached   int
-	before   int // failures of earlier runs
+	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
 	running  map[string]string
 	lastLine time.Time
