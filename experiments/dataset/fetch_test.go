@@ -94,8 +94,8 @@ func TestFetch(t *testing.T) {
 	}
 	// And the locator finds the set.
 	folder, err := (Locator{Roots: []string{t.TempDir(), root}}).FindSet(context.Background(), set)
-	if want := hash([]byte(hash(content) + "  sub/a.bin\n")); err != nil || set.Digest() != want || folder != filepath.Join(root, "demo") {
-		t.Errorf("found %q, %q, %v", folder, set.Digest(), err)
+	if err != nil || folder != filepath.Join(root, "demo") {
+		t.Errorf("found %q, %v", folder, err)
 	}
 }
 

@@ -80,10 +80,15 @@ func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error
 	return "", missing
 }
 
-// Digest identifies the content of a set: the SHA-256, in hexadecimal, of the
-// lines "SHA256  PATH\n" of its files in the order of their paths. It is a
-// property of the registered set, not of the files on a disk.
+// Digest identifies the content of a set. Of a set with a single file it is the
+// file's SHA-256 in hexadecimal, as sha256sum prints it; of several files the
+// SHA-256 of the lines "SHA256  PATH\n" in the order of their paths, which is
+// what sha256sum prints of that output. It is a property of the registered set,
+// not of the files on a disk.
 func (s *Set) Digest() string {
+	if len(s.Files) == 1 {
+		return s.Files[0].SHA256
+	}
 	files := slices.Clone(s.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	sum := sha256.New()

@@ -29,6 +29,25 @@ func TestRegistryIsSound(t *testing.T) {
 	}
 }
 
+// A digest is what sha256sum says of the file, or of its own lines for several
+// files, in whatever order they are registered.
+func TestDigest(t *testing.T) {
+	a, b := File{Path: "a.csv", SHA256: hash([]byte("a"))}, File{Path: "sub/b.csv", SHA256: hash([]byte("b"))}
+	both := hash([]byte(a.SHA256 + "  a.csv\n" + b.SHA256 + "  sub/b.csv\n"))
+	for _, c := range []struct {
+		files []File
+		want  string
+	}{
+		{[]File{a}, a.SHA256},
+		{[]File{a, b}, both},
+		{[]File{b, a}, both},
+	} {
+		if got := (&Set{Files: c.files}).Digest(); got != c.want {
+			t.Errorf("digest of %d files: %s, want %s", len(c.files), got, c.want)
+		}
+	}
+}
+
 func TestNewLocatorOrder(t *testing.T) {
 	t.Setenv(DataVariable, "from-env")
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "cache"))
