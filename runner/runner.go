@@ -60,29 +60,6 @@ func (c *Catalogue) Names() sweep.Names {
 	return sweep.Names{Experiments: c.Experiments, Tables: c.Book.Names()}
 }
 
-// TableSettings returns the settings that the tables are made of.
-func (c *Catalogue) TableSettings(tables ...string) ([]sweep.Setting, error) {
-	var out []sweep.Setting
-	for _, name := range tables {
-		t, err := c.Book.Table(name)
-		if err != nil {
-			return nil, err
-		}
-		wanted, err := t.Trials(c.Experiments)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range wanted {
-			e, err := c.Experiments.Lookup(w.Experiment)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, sweep.Setting{Experiment: e, Params: w.Params, Seed: w.Seed})
-		}
-	}
-	return out, nil
-}
-
 // Request is a sweep to be run.
 type Request struct {
 	Dir      string // output folder
@@ -230,6 +207,19 @@ func (r *Results) Unpublished() []*summary.Table {
 		}
 	}
 	return summary.Without(r.Summary, used)
+}
+
+// HasReferences says whether any cell has a reference value to be checked
+// against.
+func (r *Results) HasReferences() bool {
+	for _, e := range r.Evaluated {
+		for i := range e.Cells {
+			if e.Cells[i].Reference != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Violations returns the cells that are out of their reference bands.

@@ -61,12 +61,12 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 			for _, x := range settings {
 				runs[identity(t, x)] = true
 			}
-			wanted, err := c.TableSettings(s.Tables...)
+			wanted, err := c.ReadTables(s.Tables, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			missing := map[string]bool{}
-			for _, w := range wanted {
+			for _, w := range wanted.Settings {
 				if id := identity(t, w); !runs[id] && !missing[id] {
 					missing[id] = true
 					t.Errorf("not run: %s %s", w.Experiment.Name, w.Experiment.Describe(w.Params))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"privkern/experiments/dataset"
+	"privkern/runner"
 	"privkern/runner/experiment"
 	"privkern/runner/schedule"
 	"privkern/runner/store"
@@ -47,6 +48,7 @@ func exitStatus(err error) int {
 		unknown  *experiment.UnknownError
 		mismatch *store.PlanMismatchError
 		data     *dataset.UnknownError
+		override *runner.OverrideError
 	)
 	switch {
 	case err == nil:
@@ -57,7 +59,7 @@ func exitStatus(err error) int {
 		return status.status
 	case errors.Is(err, schedule.ErrFailFast):
 		return exitTrials
-	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &unknown), errors.As(err, &mismatch), errors.As(err, &data):
+	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &unknown), errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override):
 		return exitUsage
 	}
 	return exitError

@@ -58,6 +58,9 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 	if !check {
 		return nil
 	}
+	if !r.HasReferences() {
+		return usagef("--check has nothing to check: no table here has reference values")
+	}
 	violations := r.Violations()
 	for _, v := range violations {
 		a.complain("check: %s", v)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	"privkern/runner"
 	"privkern/runner/claims"
-	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/progress"
 	"privkern/runner/schedule"
@@ -66,39 +64,42 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 }
 
 // validate refuses wrong values of flags.
-func (o *runOptions) validate(cmd *cobra.Command) (plan.Shard, claims.Format, error) {
-	shard := plan.Shard{Count: 1}
+func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int64, format claims.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
 	for _, name := range []string{"shard", "seeds", "out", "retry"} {
 		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return shard, "", usagef("--%s is empty", name)
+			return shard, nil, "", usagef("--%s is empty", name)
 		}
 	}
-	format, err := claims.ParseFormat(o.output)
-	if err != nil {
-		return shard, "", oneOf("output", o.output, claims.Formats...)
+	switch {
+	case o.jobs < 1:
+		return shard, nil, "", usagef("--jobs is %d; it must be at least 1", o.jobs)
+	case o.timeout < 0:
+		return shard, nil, "", usagef("--timeout is %v; it must not be negative", o.timeout)
+	case o.shard != "" && o.check:
+		return shard, nil, "", usagef("--check needs all trials; use it with `run report OUT` once all parts have run")
 	}
-	if err := oneOf("retry", o.retry, "failed", "all"); o.retry != "" && err != nil {
-		return shard, "", err
+	if o.retry != "" {
+		err = oneOf("retry", o.retry, "failed", "all")
 	}
-	if err := oneOf("executor", o.executor, "local"); err != nil {
-		return shard, "", err
-	}
-	if o.jobs < 1 {
-		return shard, "", usagef("--jobs is %d; it must be at least 1", o.jobs)
-	}
-	if o.timeout < 0 {
-		return shard, "", usagef("--timeout is %v; it must not be negative", o.timeout)
-	}
+	err = errors.Join(err, oneOf("output", o.output, claims.Formats...), oneOf("executor", o.executor, "local"))
+	shard.Count = 1
 	if o.shard != "" {
-		if o.check {
-			return shard, "", usagef("--check needs all trials; use it with `run report OUT` once all parts have run")
-		}
-		if shard, err = plan.ParseShard(o.shard); err != nil {
-			return shard, "", usagef("--shard: %w", err)
+		var shardErr error
+		if shard, shardErr = plan.ParseShard(o.shard); shardErr != nil {
+			err = errors.Join(err, usagef("--shard: %w", shardErr))
 		}
 	}
-	return shard, format, checkBackend(o.backend, o.dtype)
+	if o.seeds != "" {
+		var seedsErr error
+		if seeds, seedsErr = sweep.ParseSeeds(o.seeds); seedsErr != nil {
+			err = errors.Join(err, usagef("--seeds: %w", seedsErr))
+		}
+	}
+	if err == nil {
+		err = checkBackend(o.backend, o.dtype)
+	}
+	return shard, seeds, claims.Format(o.output), err
 }
 
 func (a *app) sweepCommand() *cobra.Command {
@@ -124,127 +125,51 @@ sweep-files. The exit status: run help exit-codes.`,
 			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, format, err := o.validate(cmd)
+			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}
-			settings, opts, err := a.readSweeps(args, o)
+			files, overrides := splitArguments(args)
+			if len(files) == 0 {
+				return usagef("no sweep file is named; `run sweep --help` shows how")
+			}
+			wanted, err := a.ReadSweeps(files, overrides, seeds)
 			if err != nil {
 				return err
 			}
-			return a.launch(cmd.Context(), o, shard, format, settings, opts)
+			return a.launch(cmd.Context(), o, shard, format, wanted)
 		},
 	}
 	o.addFlags(cmd)
 	return cmd
 }
 
-// readSweeps reads the files and overrides among the arguments.
-func (a *app) readSweeps(args []string, o runOptions) ([]sweep.Setting, planOptions, error) {
-	opts := planOptions{Options: plan.Options{Backend: o.backend, DType: o.dtype}}
-	var sweeps []*sweep.Sweep
-	var titles, stems []string
+// splitArguments tells sweep files from name=value overrides. An existing file
+// is a file, whatever its name.
+func splitArguments(args []string) (files, overrides []string) {
 	for _, arg := range args {
-		// An existing file is a file, whatever its name.
 		if _, err := os.Stat(arg); err != nil && strings.Contains(arg, "=") {
-			name, _, _ := strings.Cut(arg, "=")
-			if slices.ContainsFunc(opts.Overrides, func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
-				return nil, opts, usagef("parameter %q is given twice; several values go behind one =, separated by commas", name)
-			}
-			opts.Overrides = append(opts.Overrides, arg)
-			continue
-		}
-		s, err := sweep.ReadFile(arg, a.Names())
-		if err != nil {
-			return nil, opts, err
-		}
-		sum := sha256.Sum256(s.Source)
-		opts.Sources = append(opts.Sources, plan.Source{Path: arg, SHA256: hex.EncodeToString(sum[:])})
-		opts.Tables = append(opts.Tables, s.Tables...)
-		stems = append(stems, strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)))
-		if s.Title != "" {
-			titles = append(titles, s.Title)
-		}
-		sweeps = append(sweeps, s)
-	}
-	if len(sweeps) == 0 {
-		return nil, opts, usagef("no sweep file is named; `run sweep --help` shows how")
-	}
-	opts.Title = strings.Join(titles, "; ")
-	opts.name = strings.Join(stems, "+")
-	if err := override(sweeps, opts.Overrides); err != nil {
-		return nil, opts, usageError{err}
-	}
-	var settings []sweep.Setting
-	for _, s := range sweeps {
-		if o.seeds != "" {
-			seeds, err := sweep.ParseSeeds(o.seeds)
-			if err != nil {
-				return nil, opts, usagef("--seeds: %w", err)
-			}
-			s.SetSeeds(seeds)
-		}
-		expanded, err := s.Expand()
-		if err != nil {
-			return nil, opts, err
-		}
-		if len(expanded) == 0 { // a file of tables only
-			if expanded, err = a.TableSettings(s.Tables...); err != nil {
-				return nil, opts, err
-			}
-			if o.seeds != "" {
-				if expanded, err = reseed(expanded, o.seeds); err != nil {
-					return nil, opts, err
-				}
-			}
-		}
-		settings = append(settings, expanded...)
-	}
-	return settings, opts, nil
-}
-
-// override applies name=value arguments to the sweeps. Each must apply to one
-// of them at least; the others' experiments may lack the parameter.
-func override(sweeps []*sweep.Sweep, assignments []string) error {
-	for _, assignment := range assignments {
-		var unknown error
-		applied := false
-		for _, s := range sweeps {
-			err := s.Override(assignment)
-			var lacks *experiment.UnknownError
-			switch {
-			case err == nil:
-				applied = true
-			case errors.As(err, &lacks):
-				unknown = err
-			default:
-				return err
-			}
-		}
-		if !applied {
-			return unknown
+			overrides = append(overrides, arg)
+		} else {
+			files = append(files, arg)
 		}
 	}
-	return nil
-}
-
-// planOptions are the plan's, and the name of its default output folder.
-type planOptions struct {
-	plan.Options
-	name string
+	return files, overrides
 }
 
 // launch plans, runs, and prints the tables.
-func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format claims.Format, settings []sweep.Setting, opts planOptions) error {
+func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
 	data := a.datasets()
-	p, err := plan.New(settings, data, opts.Options)
+	p, err := plan.New(w.Settings, data, plan.Options{
+		Title: w.Title, Sources: w.Sources, Overrides: w.Overrides, Tables: w.Tables, Backend: o.backend, DType: o.dtype,
+	})
 	if err != nil {
 		return err
 	}
 	dir := o.out
 	if dir == "" {
-		dir = filepath.Join(runsFolder, opts.name)
-		if variant := strings.Join(append(append([]string(nil), opts.Overrides...), o.seeds, o.backend, o.dtype), "\x00"); variant != "\x00cpu\x00float64" {
+		dir = filepath.Join(runsFolder, w.Name)
+		if variant := strings.Join(append(append([]string(nil), w.Overrides...), o.seeds, o.backend, o.dtype), "\x00"); variant != "\x00cpu\x00float64" {
 			// Other settings than the file's are another plan.
 			sum := sha256.Sum256([]byte(variant))
 			dir += "-" + hex.EncodeToString(sum[:3])

@@ -1,13 +1,6 @@
 package main
 
-import (
-	"strings"
-
-	"github.com/spf13/cobra"
-
-	"privkern/runner/plan"
-	"privkern/runner/sweep"
-)
+import "github.com/spf13/cobra"
 
 func (a *app) tableCommand() *cobra.Command {
 	var o runOptions
@@ -28,41 +21,17 @@ run list tables shows the names. The exit status: run help exit-codes.`,
 			return a.Book.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, format, err := o.validate(cmd)
+			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}
-			settings, err := a.TableSettings(args...)
+			wanted, err := a.ReadTables(args, seeds)
 			if err != nil {
 				return err
 			}
-			if o.seeds != "" {
-				if settings, err = reseed(settings, o.seeds); err != nil {
-					return err
-				}
-			}
-			return a.launch(cmd.Context(), o, shard, format, settings, planOptions{
-				Options: plan.Options{Title: strings.Join(args, ", "), Tables: args, Backend: o.backend, DType: o.dtype},
-				name:    "table-" + strings.ReplaceAll(strings.Join(args, "+"), "/", "-"),
-			})
+			return a.launch(cmd.Context(), o, shard, format, wanted)
 		},
 	}
 	o.addFlags(cmd)
 	return cmd
-}
-
-// reseed runs every setting with other seeds than the ledger's.
-func reseed(settings []sweep.Setting, text string) ([]sweep.Setting, error) {
-	seeds, err := sweep.ParseSeeds(text)
-	if err != nil {
-		return nil, usagef("--seeds: %w", err)
-	}
-	var out []sweep.Setting
-	for _, s := range settings {
-		for _, seed := range seeds {
-			s.Seed = seed
-			out = append(out, s) // repetitions go when the plan is frozen
-		}
-	}
-	return out, nil
 }
