@@ -15,7 +15,7 @@ import (
 func curve() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/curve",
-		Version: 2,
+		Version: 3,
 		Summary: "predicted height over age, with the standard deviation of the privacy noise",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
 		Params: predictionParams(
@@ -28,6 +28,7 @@ func curve() *experiment.Experiment {
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "standard deviation of the noise at at_age"},
 			{Name: "noise_sd_max_cm", Unit: "cm", Doc: "largest standard deviation of the noise over the ages"},
 			clippedMetric,
+			rankMetric,
 			{Name: "gap", Doc: "certificate: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
@@ -79,7 +80,7 @@ func runCurve(ctx context.Context, t *experiment.Trial) (result *experiment.Resu
 		clippedMetric.Name: float64(r.data.clipped),
 	}
 	if s.design != nil {
-		metrics["gap"] = s.design.Gap
+		metrics["gap"], metrics[rankMetric.Name] = s.design.Gap, s.rank()
 	}
 	return &experiment.Result{
 		Metrics:  metrics,

@@ -119,7 +119,16 @@ func (c *census) predict(matrix *mat.Dense, train []int) []float64 {
 // without.
 var clippedMetric = experiment.Metric{Name: "clipped_heights", Doc: "number of heights outside the interval of length sensitivity_cm, which were clipped to it: predictions are made from the clipped heights, and errors are measured against them"}
 
+// clippingWarnings says when what is left of the heights is no regression
+// problem any more.
+func (c *census) clippingWarnings() []string {
+	if 2*c.clipped <= len(c.height) {
+		return nil
+	}
+	return []string{"computed but suspect: " + c.clippingNote()}
+}
+
 // clippingNote says what the interval did to the heights.
 func (c *census) clippingNote() string {
-	return fmt.Sprintf("%d of %d heights are outside [%.4f, %.4f] cm and were clipped; errors are measured against the clipped heights", c.clipped, len(c.height), c.low, c.high)
+	return fmt.Sprintf("%d of %d heights are outside [%.10g, %.10g] cm and were clipped; errors are measured against the clipped heights", c.clipped, len(c.height), c.low, c.high)
 }

@@ -28,7 +28,7 @@ func designs() *experiment.Experiment {
 	params = append(params, solverParams()...)
 	return &experiment.Experiment{
 		Name:    "cloaking/design",
-		Version: 1,
+		Version: 2,
 		Summary: "the noise covariance of the cloaking mechanism, with its certificate",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 1.1, Eqs. (1), (2) and (4)",
 		Params:  params,
@@ -60,22 +60,11 @@ func checkDesign(p experiment.Params) error {
 	if err := checkPoints(p, "test_points"); err != nil {
 		return err
 	}
-	if p.Text("method") == methodSparse {
-		rows := dataset.KungFemales
-		if p.Text("inputs") == inputsSynthetic {
-			rows, _ = syntheticInputs().Dims()
-		}
-		z := p.Points("inducing_points")
-		if n := max(z.Count, len(z.Values)); n > rows {
-			return fmt.Errorf("inducing_points: %d inducing inputs for %d training rows; there cannot be more", n, rows)
-		}
-		for i, v := range z.Values {
-			if slices.Contains(z.Values[:i], v) {
-				return fmt.Errorf("inducing_points: %g is given twice; equal inducing inputs make their kernel matrix singular", v)
-			}
-		}
+	rows := dataset.KungFemales
+	if p.Text("inputs") == inputsSynthetic {
+		rows, _ = syntheticInputs().Dims()
 	}
-	return nil
+	return checkInducing(p, "inducing_points", rows)
 }
 
 func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
@@ -95,9 +84,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 	defer func() { err = errors.Join(err, e.Close()) }()
 	m := modelOf(p, train)
 	if m.method == methodSparse {
-		if z := p.Points("inducing_points"); z.Values != nil {
-			m.inducing = mat.NewDense(len(z.Values), 1, z.Values)
-		} else if m.inducing, err = clusterInducing(train, z.Count, t.Stream("k-means")); err != nil {
+		if m.inducing, err = inducingInputs(p.Points("inducing_points"), train, t.Stream("k-means")); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +123,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 			"noise_over_age":   {"x": points, "noise_sd": noiseSD(d, 1)},
 			"weights_over_age": weightsOverAge(train, r, d),
 		},
-		Warnings: slices.Concat(e.Warnings(), rankWarnings(r), designWarnings(solved)),
+		Warnings: slices.Concat(e.Warnings(), rankWarnings(r), precisionWarnings(e, ranges, p), designWarnings(solved)),
 	}, nil
 }
 

@@ -114,8 +114,8 @@ func TestDesignRefusals(t *testing.T) {
 	}{
 		{map[string]any{"rank": 14}, "only 13 test_points"},
 		{map[string]any{"rank": 0}, "rank"},
-		{map[string]any{"inputs": "synthetic", "method": "sparse", "inducing_points": 121}, "for 120 training rows"},
-		{map[string]any{"method": "sparse", "inducing_points": 288}, "for 287 training rows"},
+		{map[string]any{"inputs": "synthetic", "method": "sparse", "inducing_points": 121}, "only 120 training rows"},
+		{map[string]any{"method": "sparse", "inducing_points": 288}, "only 287 training rows"},
 		{map[string]any{"test_points": "0,inf"}, "test_points"},
 		{map[string]any{"test_points": ""}, "test_points"},
 		{map[string]any{"test_points": "0..84 step 0.01"}, "at most 2000"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,6 +12,7 @@ import (
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/linalg"
+	"privkern/runner/experiment"
 )
 
 // The methods.
@@ -172,10 +174,13 @@ func (m *model) fitc(e *engine.Engine, g grouped, test *mat.Dense) (*mat.Dense, 
 	return &c, nil
 }
 
-// clusterInducing places count inducing inputs by k-means on the training
-// inputs (§2.2), which are public.
-func clusterInducing(train *mat.Dense, count int, rng *rand.Rand) (*mat.Dense, error) {
-	c, err := learn.KMeans(train, count, rng, learn.KMeansOptions{})
+// inducingInputs returns the given ages (M×1), or places so many inducing inputs
+// by k-means on the training inputs (§2.2), which are public.
+func inducingInputs(z experiment.Points, train *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
+	if z.Values != nil {
+		return mat.NewDense(len(z.Values), 1, slices.Clone(z.Values)), nil
+	}
+	c, err := learn.KMeans(train, z.Count, rng, learn.KMeansOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)
 	}

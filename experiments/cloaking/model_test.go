@@ -166,6 +166,11 @@ func TestCensusFold(t *testing.T) {
 			square += miss * miss
 		}
 		near(t, c.m.method+": rmse", math.Sqrt(square/float64(len(test))), c.rmse, 1e-9)
+		// A trial shows the same.
+		r := runTrial(t, setup{folder: folder}, regression(), map[string]any{
+			"fold_scheme": "interleaved", "epsilon": "inf", "lengthscale": 15, "noise_variance": 2, "method": c.m.method, "inducing": "[5,20,35,50,65]",
+		})
+		near(t, c.m.method+": rmse of fold 0", r.Series["folds"]["rmse_cm"][0], c.rmse, 1e-9)
 	}
 }
 

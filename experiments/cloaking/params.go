@@ -2,6 +2,7 @@ package cloaking
 
 import (
 	"fmt"
+	"slices"
 
 	"privkern/experiments/cloaking/design"
 	"privkern/runner/experiment"
@@ -84,6 +85,28 @@ func mechanismParams() []experiment.Param {
 		choice("normalisation", normalisationPublished, "where the clipping interval and the prior mean come from: the private heights (as published) or public constants", normalisationPublished, normalisationPublic),
 		positive("public_low_cm", 60.0, "cm", "normalisation public: lower end of the interval of heights; the prior mean is its middle"),
 	}
+}
+
+// checkInducing refuses inducing inputs that the sparse method cannot have: more
+// than the smallest training set has rows, the same twice, and given ones where
+// the inputs are not ages alone, since a list of numbers names no pairs.
+func checkInducing(p experiment.Params, name string, rows int) error {
+	if p.Text("method") != methodSparse {
+		return nil
+	}
+	z := p.Points(name)
+	if n := max(z.Count, len(z.Values)); n > rows {
+		return fmt.Errorf("%s: %d inducing inputs, but there are only %d training rows", name, n, rows)
+	}
+	if z.Values != nil && p.Text("inputs") == inputsAgeWeight {
+		return fmt.Errorf("%s = %s: a list gives ages, but with inputs=%s an inducing input is a pair of weight and age; give how many k-means is to place", name, experiment.FormatValue(z), inputsAgeWeight)
+	}
+	for i, v := range z.Values {
+		if slices.Contains(z.Values[:i], v) {
+			return fmt.Errorf("%s: %g is given twice; equal inducing inputs make their kernel matrix singular", name, v)
+		}
+	}
+	return nil
 }
 
 // checkPoints refuses a list of test points that is too long, and a rank above

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
-	"privkern/experiments/dataset"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -23,7 +23,7 @@ func predictionParams(own ...experiment.Param) []experiment.Param {
 	params = append(params, own...)
 	params = append(params, mechanismParams()...)
 	params = append(params, hyperparameters()...)
-	params = append(params, count("inducing", 5, 1, dataset.KungFemales, "sparse: number of inducing inputs, placed by k-means on the training inputs"))
+	params = append(params, experiment.Param{Name: "inducing", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: how many inducing inputs k-means places on the training inputs; with inputs=age also the inducing inputs themselves"})
 	params = append(params, nonstationaryParams()...)
 	return append(params, solverParams()...)
 }
@@ -34,13 +34,10 @@ func checkPrediction(p experiment.Params, rows int) error {
 	if _, err := noiseFactor(p); err != nil {
 		return err
 	}
-	switch {
-	case privacyless(p) && p.Text("rank") != "full":
+	if privacyless(p) && p.Text("rank") != "full" {
 		return fmt.Errorf("rank = %d with epsilon = inf: the rank bounds the directions that noise is added to, and without noise all are released; use rank=full", rankOf(p))
-	case p.Text("method") == methodSparse && p.Int("inducing") > rows:
-		return fmt.Errorf("inducing = %d: there are only %d training rows", p.Int("inducing"), rows)
 	}
-	return nil
+	return checkInducing(p, "inducing", rows)
 }
 
 // predictor is what the trials that predict heights work with.
@@ -85,13 +82,14 @@ func modelOf(p experiment.Params, inputs *mat.Dense) *model {
 }
 
 // matrix returns the cloaking matrix from the given rows of the census to the
-// rows of test. Inducing inputs are placed with the named random stream.
+// rows of test. Inducing inputs that are not given are placed with the named
+// random stream.
 func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (*mat.Dense, error) {
 	inputs := selectRows(r.data.inputs, train)
 	m := *r.model
 	if m.method == methodSparse {
 		var err error
-		if m.inducing, err = clusterInducing(inputs, r.t.Params.Int("inducing"), r.t.Stream(stream)); err != nil {
+		if m.inducing, err = inducingInputs(r.t.Params.Points("inducing"), inputs, r.t.Stream(stream)); err != nil {
 			return nil, err
 		}
 	}
@@ -103,8 +101,9 @@ type release struct {
 	mean    []float64 // cm, what is released, without noise
 	noiseSD []float64 // cm
 	// Nil without noise.
-	design *design.Design
-	scale  float64 // cm: what the design's factor is multiplied by
+	directions *design.Range
+	design     *design.Design
+	scale      float64 // cm: what the design's factor is multiplied by
 }
 
 // releases finds the noise for sets of predictions, given by their cloaking
@@ -124,14 +123,18 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 	}
 	for i, d := range designs {
 		out[i] = release{
-			mean:    released(ranges[i], out[i].mean, r.data.prior),
-			noiseSD: noiseSD(d, r.scale),
-			design:  d,
-			scale:   r.scale * d.MaxMahalanobis,
+			mean:       released(ranges[i], out[i].mean, r.data.prior),
+			noiseSD:    noiseSD(d, r.scale),
+			directions: ranges[i],
+			design:     d,
+			scale:      r.scale * d.MaxMahalanobis,
 		}
 	}
 	return out, nil
 }
+
+// rank is the number of released directions where there is noise.
+func (r *release) rank() float64 { return float64(len(r.directions.Scale)) }
 
 // noise returns draws of the noise (P×draws, cm), zeros where there is none.
 // Asking for more draws continues the stream.
@@ -181,13 +184,14 @@ func noiseSD(d *design.Design, scale float64) []float64 {
 
 // warnings says what is computed but suspect in a trial with these releases.
 func (r *predictor) warnings(releases []release) []string {
+	var ranges []*design.Range
 	var designs []*design.Design
 	for _, s := range releases {
 		if s.design != nil {
-			designs = append(designs, s.design)
+			ranges, designs = append(ranges, s.directions), append(designs, s.design)
 		}
 	}
-	return append(r.e.Warnings(), designWarnings(designs)...)
+	return slices.Concat(r.e.Warnings(), r.data.clippingWarnings(), precisionWarnings(r.e, ranges, r.t.Params), designWarnings(designs))
 }
 
 // publishes says whether the trial's record is to leave out the heights and the

@@ -20,11 +20,11 @@ import (
 func regression() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/regression",
-		Version: 2,
+		Version: 3,
 		Summary: "cross-validated error of differentially private height predictions",
 		Source:  "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
 		Params: predictionParams(
-			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs are placed in every fold"},
+			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs that are not given are placed in every fold"},
 			choice("fold_scheme", "contiguous", "how rows are put into folds", "contiguous", "interleaved", "random"),
 			count("draws", 100, 1, maxDraws, "draws of the noise in every fold"),
 		),
@@ -33,6 +33,7 @@ func regression() *experiment.Experiment {
 			{Name: "rmse_fold_sd_cm", Unit: "cm", Doc: "standard deviation over folds (population) of the draw-averaged error"},
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "root mean square, over all test rows, of the noise's standard deviation"},
 			clippedMetric,
+			rankMetric,
 			{Name: "gap", Unit: "", Doc: "largest certificate over folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
@@ -152,13 +153,13 @@ func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *rele
 
 func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []score) *experiment.Result {
 	n := len(r.data.height)
-	rmse := make([]float64, len(folds))
+	rmse, ranks := make([]float64, len(folds)), make([]float64, len(folds))
 	mean, sd, noisy := make([]float64, n), make([]float64, n), make([]float64, n)
 	gap, square := 0.0, 0.0
 	for i, s := range releases {
 		rmse[i] = scores[i].rmse
 		if s.design != nil {
-			gap = max(gap, s.design.Gap)
+			gap, ranks[i] = max(gap, s.design.Gap), s.rank()
 		}
 		for j, row := range folds[i].Test {
 			mean[row], sd[row], noisy[row] = s.mean[j], s.noiseSD[j], scores[i].noisy[j]
@@ -177,10 +178,29 @@ func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []s
 		Privacy:  r.privacy(),
 		Warnings: r.warnings(releases),
 	}
+	out.Series["folds"] = r.foldSeries(folds, rmse, ranks)
 	if r.scale > 0 {
-		out.Metrics["gap"] = gap
+		out.Metrics["gap"], out.Metrics[rankMetric.Name] = gap, slices.Min(ranks)
 	}
 	return out
+}
+
+// foldSeries lists the folds by number: their test rows, their draw-averaged
+// errors (cm) and, with noise, their ranks. A fold may be a single row, whose
+// error tells its height, so that a record that protects leaves the errors out.
+func (r *predictor) foldSeries(folds []learn.Fold, rmse, ranks []float64) experiment.Series {
+	number, rows := make([]float64, len(folds)), make([]float64, len(folds))
+	for i, f := range folds {
+		number[i], rows[i] = float64(i), float64(len(f.Test))
+	}
+	series := experiment.Series{"x": number, "rows": rows}
+	if !r.publishes() {
+		series["rmse_cm"] = rmse
+	}
+	if r.scale > 0 {
+		series["rank"] = ranks
+	}
+	return series
 }
 
 // predictions lists all rows by age, then by row.

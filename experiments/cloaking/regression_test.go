@@ -2,13 +2,16 @@ package cloaking
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/design"
 	"privkern/runner/experiment"
@@ -132,6 +135,80 @@ func TestClippingIsReported(t *testing.T) {
 	}
 }
 
+// An interval that leaves nothing of most heights is told, with noise or
+// without.
+func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
+	formulas := setup{folder: writeCensus(t)}
+	suspect := func(w string) bool {
+		return strings.Contains(w, "computed but suspect: 287 of 287 heights are outside [1000, 1000.00001] cm")
+	}
+	for _, e := range []*experiment.Experiment{regression(), curve()} {
+		for _, epsilon := range []any{1, "inf"} {
+			given := map[string]any{"epsilon": epsilon, "normalisation": "public"}
+			r := runTrial(t, formulas, e, with(given, "public_low_cm", 1000, "sensitivity_cm", 1e-5))
+			if !slices.ContainsFunc(r.Warnings, suspect) {
+				t.Errorf("%s, epsilon %v: all heights clipped, warnings %q", e.Name, epsilon, r.Warnings)
+			}
+			if r := runTrial(t, formulas, e, given); len(r.Warnings) != 0 {
+				t.Errorf("%s, epsilon %v: %g heights clipped, warnings %q", e.Name, epsilon, r.Metrics["clipped_heights"], r.Warnings)
+			}
+		}
+	}
+	for _, c := range []struct{ clipped, warnings int }{{2, 0}, {3, 1}} {
+		data := &census{height: make([]float64, 4), clipped: c.clipped}
+		if got := data.clippingWarnings(); len(got) != c.warnings {
+			t.Errorf("%d of 4 heights clipped: %q", c.clipped, got)
+		}
+	}
+}
+
+// The series of folds says what the metrics average.
+func TestRegressionFoldSeries(t *testing.T) {
+	folder := writeCensus(t)
+	r := runTrial(t, setup{folder: folder}, regression(), map[string]any{"draws": 3})
+	s := r.Series["folds"]
+	rows := 0.0
+	for i, x := range s["x"] {
+		if rows += s["rows"][i]; x != float64(i) {
+			t.Errorf("fold %d has the number %g", i, x)
+		}
+	}
+	mean, variance := stat.PopMeanVariance(s["rmse_cm"], nil)
+	near(t, "mean over folds", mean, r.Metrics["rmse_cm"], 1e-12)
+	near(t, "spread over folds", math.Sqrt(variance), r.Metrics["rmse_fold_sd_cm"], 1e-12)
+	if len(s["x"]) != 14 || rows != 287 || slices.Min(s["rank"]) != r.Metrics["rank"] || slices.Max(s["rank"]) > 21 {
+		t.Errorf("%g rows, rank %g, folds %v", rows, r.Metrics["rank"], s)
+	}
+	clean := runTrial(t, setup{folder: folder}, regression(), map[string]any{"epsilon": "inf"})
+	if _, ok := clean.Metrics["rank"]; ok || clean.Series["folds"]["rank"] != nil || clean.Series["folds"]["rmse_cm"] == nil {
+		t.Errorf("without noise: metrics %v, folds %v", clean.Metrics, clean.Series["folds"])
+	}
+	// The error of a fold of one row would tell its height.
+	secure := runTrial(t, setup{folder: folder, secure: true}, regression(), map[string]any{"draws": 3})
+	if f := secure.Series["folds"]; f["rmse_cm"] != nil || len(f["rank"]) != 14 {
+		t.Errorf("a record that protects has the folds %v", f)
+	}
+}
+
+// Given inducing inputs serve every fold and draw no random number.
+func TestRegressionGivenInducingInputs(t *testing.T) {
+	census := setup{folder: writeCensus(t)}
+	given := map[string]any{"method": "sparse", "epsilon": "inf", "inducing": "[5,20,35]"}
+	first := runTrial(t, census, regression(), given)
+	census.stream = 1
+	if second := runTrial(t, census, regression(), given); !maps.Equal(first.Metrics, second.Metrics) {
+		t.Errorf("%v, with another stream %v", first.Metrics, second.Metrics)
+	}
+	if placed := runTrial(t, census, regression(), with(given, "inducing", 3)); placed.Metrics["rmse_cm"] == first.Metrics["rmse_cm"] {
+		t.Error("three given inducing inputs are the three of k-means")
+	}
+	near(t, "rank", runTrial(t, census, regression(), with(given, "epsilon", 1, "draws", 1)).Metrics["rank"], 3, 0)
+	at := map[string]any{"method": "sparse", "ages": "0,30", "at_age": 30}
+	if a, b := runTrial(t, census, curve(), at), runTrial(t, census, curve(), with(at, "inducing", "5,20,35")); a.Metrics["mean_cm"] == b.Metrics["mean_cm"] {
+		t.Error("the curve does not depend on its inducing inputs")
+	}
+}
+
 // Neither the number of workers nor the order of folds enters a result.
 func TestRegressionIsDeterministic(t *testing.T) {
 	folder := writeCensus(t)
@@ -174,6 +251,46 @@ func TestRegressionFloat32(t *testing.T) {
 	near(t, "rmse_cm in float32", single.Metrics["rmse_cm"], double.Metrics["rmse_cm"], 0.01)
 	if r, err := tryTrial(setup{folder: folder, dtype: "float32"}, regression(), nil); err != nil || r.Metrics["gap"] > 1e-6 {
 		t.Errorf("with noise in float32: %v, %v", r, err)
+	}
+}
+
+// In float32 fewer directions are told from rounding than in float64, which
+// changes the noise; where none is in doubt nothing is said.
+func TestFloat32WarnsOfItsRank(t *testing.T) {
+	folder := writeCensus(t)
+	double, single := setup{folder: folder}, setup{folder: folder, dtype: "float32"}
+	for _, c := range []struct {
+		e     *experiment.Experiment
+		given map[string]any
+		want  string
+	}{
+		{regression(), map[string]any{"draws": 1}, "sets of predictions, at worst %g of"},
+		{curve(), nil, " %g of 56 directions are released"},
+		{designs(), map[string]any{"inputs": "synthetic", "test_points": "0..84 step 2"}, " %g of 43 directions are released"},
+	} {
+		wide, narrow := runTrial(t, double, c.e, c.given), runTrial(t, single, c.e, c.given)
+		if narrow.Metrics["rank"] >= wide.Metrics["rank"] {
+			t.Errorf("%s: rank %g in float32, %g in float64", c.e.Name, narrow.Metrics["rank"], wide.Metrics["rank"])
+		}
+		told := func(text string) func(string) bool {
+			return func(w string) bool { return strings.Contains(w, "float32's tolerance") && strings.Contains(w, text) }
+		}
+		if want := fmt.Sprintf(c.want, narrow.Metrics["rank"]); !slices.ContainsFunc(narrow.Warnings, told(want)) {
+			t.Errorf("%s: warnings %q, want %q", c.e.Name, narrow.Warnings, want)
+		}
+		if slices.ContainsFunc(wide.Warnings, told("")) {
+			t.Errorf("%s: float64 warns %q", c.e.Name, wide.Warnings)
+		}
+	}
+	for _, given := range []map[string]any{
+		{"rank": 2},
+		{"ages": "5,5,9", "at_age": 5},
+		{"method": "sparse"}, // rank 5 by construction
+		{"epsilon": "inf"},
+	} {
+		if r := runTrial(t, single, curve(), given); len(r.Warnings) != 0 {
+			t.Errorf("%v: %q", given, r.Warnings)
+		}
 	}
 }
 
@@ -253,6 +370,9 @@ func TestRegressionRefusals(t *testing.T) {
 		{map[string]any{"folds": 288}, "more folds than rows"},
 		{map[string]any{"folds": 1}, "folds"},
 		{map[string]any{"method": "sparse", "inducing": 267}, "only 266 training rows"},
+		{map[string]any{"method": "sparse", "inducing": "5,20,5"}, "5 is given twice"},
+		{map[string]any{"method": "sparse", "inducing": "5,inf"}, "inducing"},
+		{map[string]any{"method": "sparse", "inputs": "age+weight", "inducing": "5,20"}, "pair of weight and age"},
 		{map[string]any{"rank": 21}, "only 20 test rows"},
 		{map[string]any{"rank": "ful"}, "full"},
 		{map[string]any{"rank": 2, "epsilon": "inf"}, "use rank=full"},

@@ -18,7 +18,7 @@ import (
 // the steps of the gradient descent.
 func solveDesigns(ctx context.Context, e *engine.Engine, cs []*mat.Dense, p experiment.Params, progress func(done, total int)) ([]*design.Range, []*design.Design, error) {
 	tolerance := design.Tolerance64
-	if e.DType() == "float32" {
+	if singlePrecision(e) {
 		tolerance = design.Tolerance32
 	}
 	certified := p.Text("solver") == solverCertified
@@ -34,6 +34,42 @@ func solveDesigns(ctx context.Context, e *engine.Engine, cs []*mat.Dense, p expe
 	}
 	return ranges, designs, err
 }
+
+// singlePrecision says whether cloaking matrices are computed in float32. Their
+// small singular values are then rounding errors, which is why the numerical
+// rank cannot be decided as in float64, although designs always are float64.
+func singlePrecision(e *engine.Engine) bool { return e.DType() == "float32" }
+
+// precisionWarnings says where float32 leaves directions out that float64 would
+// tell from zero, once for all ranges of a trial: of the one that keeps the
+// smallest part. Directions of exact repetitions are lost in both, and a given
+// rank is the same in both.
+func precisionWarnings(e *engine.Engine, ranges []*design.Range, p experiment.Params) []string {
+	if !singlePrecision(e) || rankOf(p) != design.FullRank {
+		return nil
+	}
+	affected, rank, points := 0, 0, 0
+	for _, r := range ranges {
+		if r.Dropped <= design.Tolerance64*r.Scale[0] {
+			continue
+		}
+		affected++
+		if all, kept := r.U.Dims(); affected == 1 || kept*points < rank*all {
+			rank, points = kept, all
+		}
+	}
+	if affected == 0 {
+		return nil
+	}
+	where := ""
+	if len(ranges) > 1 {
+		where = fmt.Sprintf(" in %d of %d sets of predictions, at worst", affected, len(ranges))
+	}
+	return []string{fmt.Sprintf("computed but suspect: the numerical rank was decided with float32's tolerance (singular values above %g of the largest):%s %d of %d directions are released; float64 can release more, and then adds more noise", design.Tolerance32, where, rank, points)}
+}
+
+// rankMetric is what the noise lies in.
+var rankMetric = experiment.Metric{Name: "rank", Doc: "number of released directions, the smallest over the sets of predictions that are released (with noise only)"}
 
 // descend is the paper's projected gradient descent, on the distinct columns of
 // every range.

@@ -81,10 +81,9 @@ func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error
 }
 
 // Digest identifies the content of a set. Of a set with a single file it is the
-// file's SHA-256 in hexadecimal, as sha256sum prints it; of several files the
-// SHA-256 of the lines "SHA256  PATH\n" in the order of their paths, which is
-// what sha256sum prints of that output. It is a property of the registered set,
-// not of the files on a disk.
+// file's SHA-256 in hexadecimal; of several files it is the SHA-256 of the lines
+// "SHA256  PATH\n" that sha256sum prints for them in the order of their paths.
+// It is a property of the registered set, not of the files on a disk.
 func (s *Set) Digest() string {
 	if len(s.Files) == 1 {
 		return s.Files[0].SHA256
