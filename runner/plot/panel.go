@@ -30,6 +30,13 @@ func titleStyle() text.Style {
 	return s
 }
 
+// verticalLabelStyle is that of text that reads upwards.
+func verticalLabelStyle() text.Style {
+	s := style(10.5, false)
+	s.XAlign, s.YAlign, s.Rotation = draw.XCenter, draw.YTop, math.Pi/2
+	return s
+}
+
 // newPlot prepares a checked panel.
 func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 	out := plot.New()
@@ -40,9 +47,11 @@ func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 	}
 	out.X.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
 	out.X.Label.Text = wrap(p.XLabel, out.X.Label.TextStyle, width*0.85)
-	out.Y.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
-	out.Y.Label.Text = wrap(p.YLabel, out.Y.Label.TextStyle, height*0.8)
-	out.X.Label.Padding, out.Y.Label.Padding = 3, 4
+	// The label of the vertical axis is the tile's: gonum takes room for it in
+	// the arithmetic middle of the axis, which on a logarithmic axis is near
+	// the top.
+	out.Y.Label.Text = ""
+	out.X.Label.Padding = 3
 	out.X.Tick.Label = align(style(9.5, false), draw.XCenter, draw.YTop)
 	out.Y.Tick.Label = align(style(9.5, false), draw.XRight, draw.YCenter)
 	for _, a := range []*plot.Axis{&out.X, &out.Y} {

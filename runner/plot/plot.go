@@ -71,6 +71,7 @@ type layout struct {
 type tile struct {
 	panel  *experiment.Panel
 	title  string // broken into lines
+	yLabel string // of the vertical axis, broken into lines
 	plot   *plot.Plot
 	legend *legend
 }
@@ -111,7 +112,7 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 		height = vg.Length(o.PanelHeight)
 	}
 	for i := range panels {
-		l.tiles = append(l.tiles, &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9), plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
+		l.tiles = append(l.tiles, &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9), yLabel: wrap(panels[i].YLabel, style(10.5, false), height*0.7), plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
 	}
 	l.width = 2*margin + vg.Length(l.columns)*(width+gutter) - gutter
 	l.shared = sharedLegend(l.tiles)
@@ -182,7 +183,17 @@ func (t *tile) inner(c draw.Canvas) draw.Canvas {
 	if t.panel.Heatmap != nil {
 		c = draw.Crop(c, 0, -scaleWidth, 0, 0)
 	}
-	return draw.Crop(c, 0, 0, 0, -t.titleHeight())
+	return draw.Crop(c, t.labelWidth(), 0, 0, -t.titleHeight())
+}
+
+const labelGap = vg.Length(4)
+
+// labelWidth is the room of the vertical axis's label.
+func (t *tile) labelWidth() vg.Length {
+	if t.yLabel == "" {
+		return 0
+	}
+	return style(10.5, false).Height(t.yLabel) + labelGap
 }
 
 const titleGap = vg.Length(7)
@@ -201,6 +212,9 @@ func (t *tile) draw(c draw.Canvas) {
 	if t.title != "" {
 		// Over the axes, and at the same height in all panels of a row.
 		c.FillText(titleStyle(), vg.Point{X: data.Center().X, Y: data.Max.Y + t.titleHeight()}, t.title)
+	}
+	if t.yLabel != "" {
+		c.FillText(verticalLabelStyle(), vg.Point{X: c.Min.X, Y: data.Center().Y}, t.yLabel)
 	}
 	if t.panel.Heatmap != nil {
 		drawScale(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
