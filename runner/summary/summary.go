@@ -210,8 +210,8 @@ func Without(tables []*Table, used map[string]bool) []*Table {
 	return out
 }
 
-// cells yields the header and the rows as texts.
-func (t *Table) cells(number func(float64) string) iter.Seq[[]string] {
+// cells yields the header and the rows as texts for people.
+func (t *Table) cells() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		head := append(slices.Clone(t.Varying), "trials")
 		head = append(head, t.Metrics...)
@@ -226,14 +226,11 @@ func (t *Table) cells(number func(float64) string) iter.Seq[[]string] {
 			row = append(row, r.count())
 			for _, m := range t.Metrics {
 				e, ok := r.Metrics[m]
-				switch {
-				case !ok:
-					row = append(row, "")
-				case e.StandardError != nil:
-					row = append(row, number(e.Mean)+" ± "+number(*e.StandardError))
-				default:
-					row = append(row, number(e.Mean))
+				text := ""
+				if ok {
+					text = e.String()
 				}
+				row = append(row, text)
 			}
 			if !yield(row) {
 				return
@@ -255,7 +252,18 @@ func (r *Row) count() string {
 	return s
 }
 
-func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+// String writes six digits of the mean, or as many as its standard error leaves
+// meaningful, which has two.
+func (e Estimate) String() string {
+	if e.StandardError == nil || *e.StandardError == 0 {
+		return strconv.FormatFloat(e.Mean, 'g', 6, 64)
+	}
+	decimals := 1 - int(math.Floor(math.Log10(*e.StandardError)))
+	if decimals < 0 || decimals > 8 {
+		return strconv.FormatFloat(e.Mean, 'g', 6, 64) + " ± " + strconv.FormatFloat(*e.StandardError, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(e.Mean, 'f', decimals, 64) + " ± " + strconv.FormatFloat(*e.StandardError, 'f', decimals, 64)
+}
 
 // width is that of the texts for a terminal.
 const width = 100
@@ -268,7 +276,7 @@ func Text(w io.Writer, tables []*Table) error {
 			return err
 		}
 		var grid [][]string
-		for row := range t.cells(short) {
+		for row := range t.cells() {
 			grid = append(grid, row)
 		}
 		if turned := transpose(grid); gridWidth(grid) > width && gridWidth(turned) <= width {
@@ -366,7 +374,7 @@ func Markdown(w io.Writer, tables []*Table) error {
 			return err
 		}
 		first := true
-		for row := range t.cells(short) {
+		for row := range t.cells() {
 			if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
 				return err
 			}
@@ -428,7 +436,7 @@ func LaTeX(w io.Writer, tables []*Table) error {
 	for _, t := range tables {
 		var lines []string
 		columns := 0
-		for row := range t.cells(short) {
+		for row := range t.cells() {
 			columns = len(row)
 			for i := range row {
 				row[i] = escape.Replace(row[i])

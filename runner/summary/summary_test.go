@@ -74,9 +74,9 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `demo/a
-  epsilon  trials        rmse_cm  at_1   at_2
-  1        2, 1 failed   11 ± 1   1 ± 0  2 ± 0
-  inf      1, 1 not run  5        1      2
+  epsilon  trials        rmse_cm     at_1  at_2
+  1        2, 1 failed   11.0 ± 1.0  1     2
+  inf      1, 1 not run  5           1     2
 
 `
 	if b.String() != want {
@@ -98,11 +98,11 @@ func TestFormatsCanBeRead(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b.Reset()
-	if err := summary.LaTeX(&b, tables(t)); err != nil || !strings.Contains(b.String(), `rmse\_cm`) || !strings.Contains(b.String(), `11 $\pm$ 1`) {
+	if err := summary.LaTeX(&b, tables(t)); err != nil || !strings.Contains(b.String(), `rmse\_cm`) || !strings.Contains(b.String(), `11.0 $\pm$ 1.0`) {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 	b.Reset()
-	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11 ± 1 |") {
+	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11.0 ± 1.0 |") {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 }
