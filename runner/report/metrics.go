@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"privkern/runner/summary"
@@ -30,18 +29,13 @@ func arrange(t *summary.Table) metrics {
 	return m
 }
 
-// estimate writes a metric of a setting with six significant digits; nothing
-// where no trial reports it.
+// estimate writes a metric of a setting; nothing where no trial reports it.
 func estimate(r *summary.Row, metric string) string {
 	e, ok := r.Metrics[metric]
 	if !ok {
 		return ""
 	}
-	s := strconv.FormatFloat(e.Mean, 'g', 6, 64)
-	if e.StandardError != nil {
-		s += " ± " + strconv.FormatFloat(*e.StandardError, 'g', 2, 64)
-	}
-	return s
+	return e.String()
 }
 
 // count writes a number with its noun.
