@@ -24,7 +24,7 @@ func curve() *experiment.Experiment {
 			experiment.Param{Name: "at_age", Kind: experiment.Number, Default: 60.0, Unit: "years", Min: experiment.Bound(0), Doc: "the one of these ages that noise_sd_cm and mean_cm are reported for"},
 		),
 		Metrics: []experiment.Metric{
-			{Name: "mean_cm", Unit: "cm", Doc: "prediction without noise at at_age, from the clipped heights"},
+			{Name: "mean_cm", Unit: "cm", Doc: "released part of the prediction at at_age, without its noise, from the clipped heights"},
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "standard deviation of the noise at at_age"},
 			{Name: "noise_sd_max_cm", Unit: "cm", Doc: "largest standard deviation of the noise over the ages"},
 			clippedMetric,

@@ -23,7 +23,7 @@ func kernelCondition() *experiment.Experiment {
 		Summary: "which Gaussian kernels H are admissible privacy requirements for a Gaussian kernel K",
 		Source:  source + "Example 3, Propositions 1 and 2",
 		Params: []experiment.Param{
-			{Name: "c", Kind: experiment.Number, Default: 0.5, Min: experiment.Bound(0), Doc: "scale of H(x,y) = c exp(-theta |x-y|^2)"},
+			{Name: "c", Kind: experiment.Number, Default: 0.5, Min: experiment.Bound(0), Doc: "scale of H(x,y) = c exp(-theta |x-y|^2); at 0 H vanishes, and the region is still bounded by theta <= theta0 as Example 3 states it"},
 			{Name: "theta", Kind: experiment.Number, Default: 5.0, Min: experiment.Bound(0), Doc: "rate of H"},
 			{Name: "theta0", Kind: experiment.Number, Default: 10.0, Min: experiment.Bound(0), OpenMin: true, Doc: "rate of K(x,y) = exp(-theta0 |x-y|^2)"},
 			{Name: "d", Kind: experiment.Integer, Default: 1, Min: experiment.Bound(1), Max: experiment.Bound(maxDimension), Doc: "dimension of the inputs"},
@@ -34,7 +34,7 @@ func kernelCondition() *experiment.Experiment {
 			{Name: "uniform_exists", Doc: "1 where Proposition 2's integral is finite, so that a uniformly privacy-aware solution exists, else 0"},
 			{Name: "theta_low", Doc: "lower end of the region, c^(2/d) theta0"},
 			{Name: "min_eigenvalue", Doc: "smallest eigenvalue of K - H on a regular grid"},
-			{Name: "min_spectral_ratio", Doc: "infimum of the ratio of the Fourier transforms of K and H; the region is where it is at least 1 (0 where H has none)"},
+			{Name: "min_spectral_ratio", Doc: "infimum of the ratio of the Fourier transforms of K and H; the region is where it is at least 1 (0 where H has none, as at c = 0 or theta = 0)"},
 			{Name: "grid_points", Doc: "number of grid points"},
 		},
 		Run: runKernelCondition,

@@ -31,10 +31,10 @@ func satellite() *experiment.Experiment {
 		Source:  source + "Section 5, Figure 3",
 		Params: []experiment.Param{
 			{Name: "alpha", Kind: experiment.Number, Default: 0.5, Min: experiment.Bound(0), Max: experiment.Bound(1), OpenMin: true, OpenMax: true,
-				Doc: "H = alpha K: the predictive variance in the segment is at least alpha times the prior variance (variant corrected)"},
+				Doc: "H = alpha K at the data in the segment: the predictive variance there is at least alpha times the prior variance (variant corrected); between them it may be less"},
 			{Name: "quantity", Kind: experiment.Text, Default: "radius", Values: quantityNames(), Doc: "what the surrogate predicts"},
 			{Name: "orbit", Kind: experiment.Text, Default: leoJ2, Values: []string{leoJ2, twoBody},
-				Doc: "leo-j2: polar orbit around an oblate Earth; two-body: around a spherical one. Both start at perigee, 340 km high"},
+				Doc: "leo-j2: polar orbit around an oblate Earth; two-body: around a spherical one. Both start at perigee, 340 km above an Earth of radius 6378.1363 km, gravitational parameter 398600.4415 km^3/s^2 and J2 = 1.7555e10 km^5/s^2"},
 			{Name: "eccentricity", Kind: experiment.Number, Default: 0.0, Min: experiment.Bound(0), Max: experiment.Bound(0.95), Doc: "eccentricity of the start"},
 			{Name: "points", Kind: experiment.Integer, Default: 61, Min: experiment.Bound(2), Max: experiment.Bound(maxPoints), Doc: "number of data, evenly spaced over three orbits"},
 			{Name: "segment_start", Kind: experiment.Number, Default: 1.0, Unit: "orbits", Min: experiment.Bound(0), Max: experiment.Bound(satelliteSpan), Doc: "start of the private segment"},
