@@ -49,6 +49,16 @@ func (p precision) format(v float64) string {
 	return s
 }
 
+// error writes a standard error; one that is too small for the digits of its
+// mean gets one digit of its own.
+func (p precision) error(v float64) string {
+	s := p.fixed(v)
+	if strings.Trim(s, "-0.") == "" {
+		return strconv.FormatFloat(v, 'g', 1, 64)
+	}
+	return s
+}
+
 // signed writes a difference with its sign, unless it rounds to zero.
 func (p precision) signed(v float64) string {
 	if p.significant > 0 {
@@ -86,7 +96,7 @@ func (r *Result) oursText() string {
 	p := precisionOf(r)
 	s := p.format(r.Ours.Mean)
 	if r.Ours.StandardError > 0 {
-		s += " ± " + p.format(r.Ours.StandardError)
+		s += " ± " + p.error(r.Ours.StandardError)
 	}
 	if h := r.Holds; h != nil && (h.Metric != "" || h.Op != Equal) {
 		s += " " + h.Op.Symbol() + " " + p.format(h.Value)
