@@ -232,7 +232,7 @@ func parseNumbers(s string) ([]float64, error) {
 		}
 		out := make([]float64, int(count))
 		for i := range out {
-			out[i] = a + float64(i)*d
+			out[i] = min(a+float64(i)*d, b) // rounding must not carry it beyond the end
 		}
 		return out, nil
 	}

@@ -1,0 +1,165 @@
+package experiment_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+)
+
+func nothing(context.Context, *experiment.Trial) (*experiment.Result, error) {
+	return &experiment.Result{}, nil
+}
+
+// curve has a parameter without a default, and a combination that its Check
+// refuses.
+var curve = &experiment.Experiment{
+	Name: "demo/curve", Version: 1, Run: nothing,
+	Params: []experiment.Param{
+		{Name: "inputs", Kind: experiment.Text, Doc: "columns of the inputs"},
+		{Name: "epsilon", Kind: experiment.Number, Default: 1, Infinite: true},
+		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}},
+		{Name: "at", Kind: experiment.Numbers, Default: "0..14 step 7"},
+	},
+	Check: func(p experiment.Params) error {
+		if p.Float("epsilon") > 1 && p.Text("inputs") == "age" {
+			return errors.New("epsilon is above 1 with a single input")
+		}
+		return nil
+	},
+}
+
+func TestResolve(t *testing.T) {
+	got, err := curve.Resolve(map[string]any{"inputs": "age", "epsilon": "0.5"})
+	want := experiment.Params{"inputs": "age", "epsilon": 0.5, "rank": "full", "at": []float64{0, 7, 14}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if again, err := curve.Resolve(got); err != nil || !reflect.DeepEqual(again, want) {
+		t.Errorf("resolved again: %v, %v", again, err)
+	}
+	for _, c := range []struct {
+		name  string
+		given map[string]any
+		want  string
+	}{
+		{"no default", nil, `demo/curve: parameter "inputs" has no default and must be given (columns of the inputs)`},
+		{"unknown", map[string]any{"inputs": "age", "epsilom": 1}, `demo/curve: unknown parameter "epsilom"; did you mean "epsilon"?`},
+		{"wrong", map[string]any{"inputs": "age", "rank": "most"}, `demo/curve: parameter "rank": "most" is neither a number nor one of full`},
+		{"refused by Check", map[string]any{"inputs": "age", "epsilon": "inf"}, `demo/curve: epsilon is above 1 with a single input`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if p, err := curve.Resolve(c.given); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v, %v\nwant %s", p, err, c.want)
+			}
+		})
+	}
+}
+
+// A description leaves out what is a default, however that is written.
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct {
+		given map[string]any
+		want  string
+	}{
+		{map[string]any{"inputs": "age"}, "inputs=age"},
+		{map[string]any{"inputs": "age", "epsilon": "1.0", "at": []any{0, 7, 14}, "rank": "full"}, "inputs=age"},
+		{map[string]any{"inputs": "a+b", "epsilon": "inf", "rank": 3, "at": "1,2"}, "inputs=a+b epsilon=inf rank=3 at=[1,2]"},
+	} {
+		p, err := curve.Resolve(c.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := curve.Describe(p); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	r := experiment.NewRegistry(curve, &experiment.Experiment{Name: "demo/a", Version: 1, Run: nothing})
+	if got := strings.Join(r.Names(), " "); got != "demo/a demo/curve" {
+		t.Errorf("names %s", got)
+	}
+	if e, err := r.Lookup("demo/curve"); e != curve || err != nil {
+		t.Errorf("%v, %v", e, err)
+	}
+	var unknown *experiment.UnknownError
+	if _, err := r.Lookup("demo/curv"); !errors.As(err, &unknown) || unknown.Nearest != "demo/curve" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A wrong definition is a mistake in the program, seen when it starts.
+func TestRegistryRefusesWrongDefinitions(t *testing.T) {
+	param := func(params ...experiment.Param) *experiment.Experiment {
+		return &experiment.Experiment{Name: "demo/a", Version: 1, Run: nothing, Params: params}
+	}
+	for _, c := range []struct {
+		want        string
+		experiments []*experiment.Experiment
+	}{
+		{"an experiment without a name", []*experiment.Experiment{{Version: 1, Run: nothing}}},
+		{"demo/a: no Run function", []*experiment.Experiment{{Name: "demo/a", Version: 1}}},
+		{"demo/a: Version must be at least 1", []*experiment.Experiment{{Name: "demo/a", Run: nothing}}},
+		{"two definitions of demo/a", []*experiment.Experiment{param(), param()}},
+		{`demo/a: parameter "x" is defined twice`, []*experiment.Experiment{param(plainNamed("x", nil), plainNamed("x", nil))}},
+		{`demo/a: the default of parameter "x": "many" is not a number`, []*experiment.Experiment{param(plainNamed("x", "many"))}},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			defer func() {
+				if r := recover(); r != "experiment: "+c.want {
+					t.Errorf("%v", r)
+				}
+			}()
+			experiment.NewRegistry(c.experiments...)
+		})
+	}
+}
+
+func plainNamed(name string, value any) experiment.Param {
+	return experiment.Param{Name: name, Kind: experiment.Number, Default: value}
+}
+
+func TestNearest(t *testing.T) {
+	valid := []string{"standard", "sparse", "nonstationary", "xi"}
+	for name, want := range map[string]string{
+		"standrad":     "standard", // neighbours swapped
+		"SPARSE":       "sparse",
+		"spars":        "sparse",
+		"iix":          "xi", // a short name may have two mistakes
+		"xxxxx":        "",
+		"sparsity":     "",              // three mistakes in eight letters
+		"nonstatinary": "nonstationary", // in a long one, a third of the letters
+		"quadratic":    "",
+	} {
+		if got := experiment.Nearest(name, valid); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	// A swap of neighbours is one mistake, so that it goes before two others.
+	if got := experiment.Nearest("ab", []string{"cd", "ba"}); got != "ba" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUnknownErrorHelps(t *testing.T) {
+	many := strings.Fields("aaaaaa b c d e f g h i j k l m")
+	for _, c := range []struct {
+		name  string
+		valid []string
+		want  string
+	}{
+		{"aaaaab", many, `unknown method "aaaaab"; did you mean "aaaaaa"?`},
+		{"zzzzzzz", []string{"sparse", "standard"}, `unknown method "zzzzzzz"; valid: sparse, standard`},
+		{"zzzzzzz", many, `unknown method "zzzzzzz"`},
+		{"zzzzzzz", nil, `unknown method "zzzzzzz"`},
+	} {
+		if got := experiment.Unknown("method", c.name, c.valid).Error(); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
