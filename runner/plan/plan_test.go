@@ -3,6 +3,11 @@ package plan_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"privkern/runner/experiment"
@@ -54,6 +59,129 @@ func TestWithoutData(t *testing.T) {
 		r := plan.WithoutData(&record.Record{Provenance: record.Provenance{Datasets: map[string]string{"set": "digest"}}}, err)
 		if r.Status != want || *r.Error != err.Error() || len(r.Provenance.Datasets) != 0 {
 			t.Errorf("%v: %+v", err, r)
+		}
+	}
+}
+
+// A trial's key stands for everything that determines its result. The digest
+// of the plan stands for the settings; the data sets are compared beside it.
+func TestKeysAndDigest(t *testing.T) {
+	type input struct {
+		experiment experiment.Experiment
+		setting    sweep.Setting
+		opts       plan.Options
+		digest     string
+	}
+	planOf := func(change func(*input)) *plan.Plan {
+		in := input{experiment: *demo, opts: plan.Options{Backend: "cpu", DType: "float64"}, digest: "digest"}
+		in.setting.Params = experiment.Params{"x": 0}
+		change(&in)
+		in.setting.Experiment = &in.experiment
+		p, err := plan.New([]sweep.Setting{in.setting}, plan.NewDatasets(holds(in.digest)), in.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	base := planOf(func(*input) {})
+	for _, c := range []struct {
+		name        string
+		change      func(*input)
+		key, digest bool // changed
+	}{
+		{"nothing", func(*input) {}, false, false},
+		{"title", func(in *input) { in.opts.Title = "other" }, false, false},
+		{"tables", func(in *input) { in.opts.Tables = []string{"demo/table1"} }, false, false},
+		{"experiment", func(in *input) { in.experiment.Name = "demo/b" }, true, true},
+		{"result version", func(in *input) { in.experiment.Version = 2 }, true, true},
+		{"parameter", func(in *input) { in.setting.Params = experiment.Params{"x": 1} }, true, true},
+		{"seed", func(in *input) { in.setting.Seed = 1 }, true, true},
+		{"backend", func(in *input) { in.opts.Backend = "cuda" }, true, true},
+		{"number format", func(in *input) { in.opts.DType = "float32" }, true, true},
+		{"data", func(in *input) { in.digest = "other" }, true, false},
+		{"entropy", func(in *input) { in.opts.RNG = "secure 1" }, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := planOf(c.change)
+			if changed := p.Trials[0].Key != base.Trials[0].Key; changed != c.key {
+				t.Errorf("the key changed: %v", changed)
+			}
+			if changed := p.Digest != base.Digest; changed != c.digest {
+				t.Errorf("the digest changed: %v", changed)
+			}
+		})
+	}
+}
+
+// holds is a finder of data sets that all hold the same.
+type holds string
+
+func (h holds) Find(string) (string, string, error) { return "folder", string(h), nil }
+
+// Neighbours go to different shards, so that settings of one cost do.
+func TestShards(t *testing.T) {
+	for _, c := range []struct {
+		shard plan.Shard
+		n     int
+		want  []int
+	}{
+		{plan.Shard{}, 3, []int{0, 1, 2}},
+		{plan.Shard{Index: 0, Count: 3}, 7, []int{0, 3, 6}},
+		{plan.Shard{Index: 1, Count: 3}, 7, []int{1, 4}},
+		{plan.Shard{Index: 2, Count: 3}, 7, []int{2, 5}},
+		{plan.Shard{Index: 2, Count: 3}, 2, nil},
+	} {
+		if got := c.shard.Indices(c.n); !slices.Equal(got, c.want) {
+			t.Errorf("shard %+v of %d trials: %v, want %v", c.shard, c.n, got, c.want)
+		}
+	}
+}
+
+// counting counts how often each data set is looked for.
+type counting struct{ times sync.Map }
+
+func (c *counting) Find(name string) (string, string, error) {
+	n, _ := c.times.LoadOrStore(name, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+	return "folder of " + name, "digest of " + name, nil
+}
+
+// Finding a data set may mean to read all of it: it happens once, however many
+// trials ask.
+func TestDatasetsAreLookedForOnce(t *testing.T) {
+	var finder counting
+	data := plan.NewDatasets(&finder)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				name := fmt.Sprint("set ", i)
+				if d := data.Get(name); d.Folder != "folder of "+name || d.Digest != "digest of "+name || d.Err != nil {
+					t.Errorf("%s: %+v", name, d)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	finder.times.Range(func(name, n any) bool {
+		if times := n.(*atomic.Int64).Load(); times != 1 {
+			t.Errorf("%s was looked for %d times", name, times)
+		}
+		return true
+	})
+}
+
+func TestParseRefuses(t *testing.T) {
+	registry := experiment.NewRegistry(demo)
+	for text, want := range map[string]string{
+		`{"schema":1,`:             "not a plan",
+		`{"schema":2,"trials":[]}`: "the plan has schema 2; this version reads 1",
+		`{"schema":1,"trials":[{"experiment":"demo/b"}]}`:                    `did you mean "demo/a"?`,
+		`{"schema":1,"trials":[{"experiment":"demo/a","params":{"x":0.5}}]}`: `trial 0 of the plan: demo/a: parameter "x"`,
+		`{"schema":1,"trials":[{"experiment":"demo/a","params":{"y":1}}]}`:   `unknown parameter "y"`,
+	} {
+		if p, err := plan.Parse([]byte(text), registry); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %s", text, p, err, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -182,6 +183,132 @@ func TestFailuresSkipsAndRetries(t *testing.T) {
 	}
 }
 
+// A trial that was skipped for want of data runs when they are there.
+func TestSkippedTrialsAreLookedAtAgain(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 0, map[string]any{"data": "missing"})
+	if sum, err := run(context.Background(), t, dir, p, plan.Shard{}, options(1, &sync.Map{}, 0)); err != nil || sum.Skipped != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	sum, err := schedule.Run(context.Background(), s, p, []int{0}, registry, plan.NewDatasets(allData{}), options(1, &sync.Map{}, 0))
+	if err != nil || sum.OK != 1 || sum.Cached != 0 {
+		t.Errorf("with data: %+v, %v", sum, err)
+	}
+}
+
+// allData has every data set.
+type allData struct{}
+
+func (allData) Find(name string) (string, string, error) {
+	return "folder of " + name, "digest of " + name, nil
+}
+
+// runnerFunc is a runner of one function.
+type runnerFunc func(context.Context, trial.Job, time.Duration) (*record.Record, error)
+
+func (f runnerFunc) Run(ctx context.Context, job trial.Job, limit time.Duration, _ trial.Progress) (*record.Record, error) {
+	return f(ctx, job, limit)
+}
+
+func (runnerFunc) Close() {}
+
+// A runner gets with each trial all that determines its result.
+func TestJobsAreThePlansTrials(t *testing.T) {
+	params, err := demo.Resolve(map[string]any{"x": 5, "data": "kung"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := plan.NewDatasets(allData{})
+	p, err := plan.New([]sweep.Setting{{Experiment: demo, Params: params, Seed: 3}}, data, plan.Options{Backend: "cuda", DType: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	var got trial.Job
+	sum, err := schedule.Run(context.Background(), s, p, []int{0}, registry, data, schedule.Options{
+		Workers: 4, Timeout: time.Minute,
+		NewRunner: func() schedule.Runner {
+			return runnerFunc(func(ctx context.Context, job trial.Job, limit time.Duration) (*record.Record, error) {
+				if limit != time.Minute {
+					t.Errorf("time limit %v", limit)
+				}
+				got = job
+				return trial.Execute(ctx, demo, job, record.Provenance{}, nil)
+			})
+		},
+	})
+	want := trial.Job{
+		Key: p.Trials[0].Key, Experiment: "demo/a", Params: params, Seed: 3, Backend: "cuda", DType: "float32", Workers: 4,
+		Folders: map[string]string{"kung": "folder of kung"}, Digests: map[string]string{"kung": "digest of kung"},
+	}
+	if err != nil || sum.OK != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\ngot  %+v\nwant %+v", sum, err, got, want)
+	}
+}
+
+// A runner's trouble, such as a crash, costs that trial only, and is told of
+// as often as the sweep is started.
+func TestTroubleOfARunnerIsThatTrialsFailure(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 3)
+	for i, before := range []string{"", p.Trials[1].Key + ": out of memory"} {
+		var told failedBefore
+		sum, err := run(context.Background(), t, dir, p, plan.Shard{}, schedule.Options{
+			Observer: &told,
+			NewRunner: func() schedule.Runner {
+				return runnerFunc(func(ctx context.Context, job trial.Job, _ time.Duration) (*record.Record, error) {
+					if job.Key == p.Trials[1].Key {
+						return nil, errors.New("out of memory")
+					}
+					return trial.Execute(ctx, demo, job, record.Provenance{}, nil)
+				})
+			},
+		})
+		if err != nil || sum.OK != 2 || sum.Failed != 1 || sum.Cached != 3*i || told.text != before {
+			t.Errorf("run %d: %+v, %v, failed before: %q", i, sum, err, told.text)
+		}
+	}
+	// In a part of the plan, positions are not those of the plan.
+	var told failedBefore
+	opts := options(1, &sync.Map{}, 0)
+	opts.Observer = &told
+	if _, err := run(context.Background(), t, dir, p, plan.Shard{Index: 1, Count: 2}, opts); err != nil || told.text != p.Trials[1].Key+": out of memory" {
+		t.Errorf("in the second part: %q, %v", told.text, err)
+	}
+}
+
+type failedBefore struct {
+	stopAfter
+	text string
+}
+
+func (f *failedBefore) FailedBefore(t plan.Trial, reason string) { f.text += t.Key + ": " + reason }
+
+// What an interruption ended has no result, not a failed one.
+func TestAnInterruptedTrialHasNoRecord(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	sum, err := run(ctx, t, dir, p, plan.Shard{}, schedule.Options{NewRunner: func() schedule.Runner {
+		return runnerFunc(func(ctx context.Context, _ trial.Job, _ time.Duration) (*record.Record, error) {
+			cancel()
+			return nil, fmt.Errorf("the worker was ended: %w", ctx.Err())
+		})
+	}})
+	if want := (schedule.Summary{Total: 2, NotRun: 2}); !errors.Is(err, context.Canceled) || sum != want {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if got := results(t, dir, p); len(got) > 0 {
+		t.Errorf("records %v", got)
+	}
+}
+
 func TestFailFastStops(t *testing.T) {
 	p := makePlan(t, 40)
 	opts := options(1, &sync.Map{}, 0)
@@ -219,6 +346,37 @@ func TestTwoRunnersShareAFolder(t *testing.T) {
 	}
 	wg.Wait()
 	if trials, times := count(&runs); trials != 12 || times != 12 {
+		t.Errorf("%d trials ran %d times", trials, times)
+	}
+}
+
+// So do two that both were told to run everything again: once again, not twice.
+func TestTwoRunnersRetryOnce(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 4)
+	if _, err := run(context.Background(), t, dir, p, plan.Shard{}, options(1, &sync.Map{}, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var runs sync.Map
+	var both, wg sync.WaitGroup
+	both.Add(2)
+	for range 2 {
+		wg.Go(func() {
+			// The delay is longer than a tick of the clock of file times.
+			opts := options(1, &runs, 25*time.Millisecond)
+			opts.Retry = schedule.RetryAll
+			newRunner := opts.NewRunner
+			opts.NewRunner = func() schedule.Runner { // neither begins before the other has read the folder
+				both.Done()
+				both.Wait()
+				return newRunner()
+			}
+			if sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts); err != nil || sum.OK != 4 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		})
+	}
+	wg.Wait()
+	if trials, times := count(&runs); trials != 4 || times != 4 {
 		t.Errorf("%d trials ran %d times", trials, times)
 	}
 }
@@ -262,23 +420,41 @@ func (s *stopAfter) Finished(plan.Trial, *record.Record) {
 // A folder that cannot be written ends the run with an error that names the
 // trial, and what was finished stays.
 func TestUnwritableFolder(t *testing.T) {
-	dir, p := t.TempDir(), makePlan(t, 3)
-	opts := options(1, &sync.Map{}, 0)
-	opts.Observer = &breakFolder{dir: dir, t: t}
-	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts)
-	if err == nil || sum.OK != 1 {
-		t.Errorf("%+v, %v", sum, err)
+	for name, before := range map[string]int{"between two trials": 0, "during the second trial": 2} {
+		t.Run(name, func(t *testing.T) {
+			dir, p := t.TempDir(), makePlan(t, 3)
+			opts := options(1, &sync.Map{}, 0)
+			opts.Observer = &breakFolder{dir: dir, t: t, started: before}
+			sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts)
+			if err == nil || sum.OK != 1 || sum.NotRun != 2 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		})
 	}
 }
 
-// breakFolder replaces the folder of the trials after the first result.
+// breakFolder replaces the folder of the trials by a file: after the first
+// result, or when trial number started starts.
 type breakFolder struct {
 	stopAfter
-	dir string
-	t   *testing.T
+	dir     string
+	t       *testing.T
+	started int
+}
+
+func (b *breakFolder) Started(plan.Trial) {
+	if b.started--; b.started == 0 {
+		b.breakIt()
+	}
 }
 
 func (b *breakFolder) Finished(plan.Trial, *record.Record) {
+	if b.started < 0 {
+		b.breakIt()
+	}
+}
+
+func (b *breakFolder) breakIt() {
 	trials := filepath.Join(b.dir, "trials")
 	if err := os.Rename(trials, trials+".kept"); err != nil {
 		b.t.Error(err)

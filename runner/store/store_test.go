@@ -2,10 +2,14 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
@@ -196,5 +200,105 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 	}
 	if _, err := store.Open(dir); err == nil || !strings.Contains(err.Error(), "not the output folder") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Runners that come with different plans at the same moment agree on one: the
+// first freezes its plan, and the others are refused.
+func TestOnePlanWins(t *testing.T) {
+	dir := t.TempDir()
+	var frozen atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		s, p := create(t, dir), makePlan(t, "d1", float64(i))
+		wg.Go(func() {
+			err := s.FreezePlan(p, registry, false)
+			var mismatch *store.PlanMismatchError
+			switch {
+			case err == nil:
+				frozen.Add(1)
+			case !errors.As(err, &mismatch):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := frozen.Load(); n != 1 {
+		t.Errorf("%d runners froze their plan", n)
+	}
+}
+
+// The tables of a plan are what is printed at the end, and no part of what
+// runs: the same settings with other tables are the same plan.
+func TestTablesOfAPlanMayChange(t *testing.T) {
+	s := create(t, t.TempDir())
+	p := makePlan(t, "d1", 1.0)
+	for _, tables := range [][]string{nil, {"demo/table1"}} {
+		p.Tables = tables
+		if err := s.FreezePlan(p, registry, false); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := s.ReadPlan(registry); err != nil || len(back.Tables) != len(tables) {
+			t.Errorf("tables %v became %v, %v", tables, back, err)
+		}
+	}
+}
+
+// A file is replaced as a whole: who has it open goes on with the old one, and
+// a file that cannot be replaced leaves nothing behind.
+func TestFilesAreReplacedAsAWhole(t *testing.T) {
+	dir := t.TempDir()
+	path, old := filepath.Join(dir, "file"), filepath.Join(dir, "old")
+	for _, text := range []string{"first", "second"} {
+		if err := store.WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if text == "first" {
+			if err := os.Link(path, old); err != nil {
+				t.Skipf("no second name for a file here: %v", err)
+			}
+		}
+	}
+	for name, want := range map[string]string{path: "second", old: "first"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v, not %q", name, got, err, want)
+		}
+	}
+
+	folder := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(folder, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.WriteFile(folder, []byte("x")); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*.tmp")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// Those of plan and tables have no lock that would tell whether somebody is
+// writing them: they go when they are a day old.
+func TestOldLeftoversAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	young, old := filepath.Join(dir, ".plan.json.1.tmp"), filepath.Join(dir, "tables", ".summary.md.2.tmp")
+	if err := os.Mkdir(filepath.Join(dir, "tables"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, age := range map[string]time.Duration{young: time.Hour, old: 25 * time.Hour} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(t, dir)
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("a file of an hour ago is gone: %v", err)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file of yesterday is still there: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +70,8 @@ func TestExpansion(t *testing.T) {
 			[]string{"1 2 #0", "2 3 #0"}},
 		{"cases override params", "experiment: demo/curve\nparams: {folds: 9}\ncases:\n  - {epsilon: 2}\n  - {epsilon: 3, folds: 4}\n", []string{"epsilon", "folds"},
 			[]string{"2 9 #0", "3 4 #0"}},
+		{"a case's parameters are its own", "experiment: demo/curve\ncases:\n  - {epsilon: 2}\n  - {folds: 4}\n", []string{"epsilon", "folds"},
+			[]string{"2 14 #0", "1 4 #0"}},
 		{"zip and cases may stand inside sweep",
 			"experiment: demo/curve\nsweep:\n  zip: {epsilon: [1, 2], folds: [2, 3]}\n  cases:\n    - {method: sparse}\n", []string{"epsilon", "folds", "method"},
 			[]string{"1 2 sparse #0", "2 3 sparse #0"}},
@@ -122,6 +123,8 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		{"a list that does not vary", "experiment: demo/curve\nparams:\n  folds: [1, 2]\n", `takes one value here, not a list of 2; lists go under sweep`},
 		{"unequal zip", "experiment: demo/curve\nzip:\n  folds: [1, 2]\n  epsilon: [1]\n", `test.yaml:4:3: zip pairs lists of equal length, but "epsilon" has 1 values and "folds" has 2`},
 		{"given twice", "experiment: demo/curve\nparams: {folds: 1}\nsweep: {folds: [1]}\n", `test.yaml:3:9: parameter "folds" is given under params and under sweep`},
+		{"given in a case, too", "experiment: demo/curve\nzip: {folds: [1, 2]}\ncases:\n  - {folds: 3}\n", `test.yaml:4:6: parameter "folds" is given under zip and in a case`},
+		{"zip twice", "experiment: demo/curve\nzip: {folds: [1]}\nsweep:\n  zip: {epsilon: [1]}\n", `test.yaml:4:3: zip is given twice`},
 		{"a key twice", "experiment: demo/curve\nexperiment: demo/other\n", `test.yaml:2:1`},
 		{"bad function", "experiment: demo/curve\nsweep:\n  folds: geomspace(1,2,3)\n", `unknown function "geomspace"`},
 		{"bad count", "experiment: demo/curve\nsweep:\n  folds: linspace(1,2,0)\n", `the count must be a whole number`},
@@ -137,6 +140,8 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		{"two documents", "experiment: demo/curve\n---\nexperiment: demo/curve\n", `one YAML document`},
 		{"runs and fields", "experiment: demo/curve\nruns:\n  - experiment: demo/other\n", `both runs and experiment`},
 		{"too many", "experiment: demo/curve\nsweep:\n  epsilon: linspace(1,2,100000)\n  delta: linspace(.1,.2,100000)\n", `more than 2000000 trials`},
+		{"too many blocks", "runs:\n" + strings.Repeat("  - experiment: demo/other\n    seeds: 0..699999\n", 3), `test.yaml:6:15: the sweep has more than 2000000 trials`},
+		{"too many cases", "experiment: demo/other\nseeds: 0..699999\ncases:\n" + strings.Repeat("  - {size: 1}\n", 3), `more than 2000000 trials`},
 		{"missing value", "experiment: demo/curve\nparams:\n  folds:\n", `the value is missing`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,6 +209,69 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
+// An override that one block cannot take changes none of them, and one that
+// some blocks have no parameter for changes the others only.
+func TestOverrideAppliesToAllBlocksOrNone(t *testing.T) {
+	const file = `runs:
+  - {experiment: demo/other, sweep: {size: [1, 2]}}
+  - {experiment: demo/curve, cases: [{folds: 2, epsilon: 3}, {folds: 4}]}
+`
+	for _, c := range []struct {
+		assignment string
+		mistake    bool
+		want       []string // size, folds and epsilon
+	}{
+		{"size=7", false, []string{"7 <nil> <nil> #0", "<nil> 2 3 #0", "<nil> 4 1 #0"}},
+		{"folds=9", false, []string{"1 <nil> <nil> #0", "2 <nil> <nil> #0", "<nil> 9 3 #0", "<nil> 9 1 #0"}},
+		{"folds=9,x", true, []string{"1 <nil> <nil> #0", "2 <nil> <nil> #0", "<nil> 2 3 #0", "<nil> 4 1 #0"}},
+		{"method=sparse", false, []string{"1 <nil> <nil> #0", "2 <nil> <nil> #0", "<nil> 2 3 #0", "<nil> 4 1 #0"}},
+	} {
+		s, err := sweep.Read("test.yaml", []byte(file), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Override(c.assignment); (err != nil) != c.mistake {
+			t.Errorf("%s: %v", c.assignment, err)
+		}
+		settings, err := s.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := show(settings, "size", "folds", "epsilon"); !slices.Equal(got, c.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", c.assignment, got, c.want)
+		}
+	}
+
+	// Two experiments have the parameter, but only the first can take 11.
+	bounded := func(name string, most float64) *experiment.Experiment {
+		return &experiment.Experiment{Name: name, Version: 1, Run: nothing,
+			Params: []experiment.Param{{Name: "size", Kind: experiment.Integer, Default: 3, Max: &most}}}
+	}
+	s, err := sweep.Read("test.yaml", []byte("runs:\n  - {experiment: demo/large}\n  - {experiment: demo/small}\n"),
+		sweep.Names{Experiments: experiment.NewRegistry(bounded("demo/large", 20), bounded("demo/small", 10))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Override("size=11"); err == nil || !strings.Contains(err.Error(), "demo/small: ") {
+		t.Errorf("%v", err)
+	}
+	if settings, err := s.Expand(); err != nil || !slices.Equal(show(settings, "size"), []string{"3 #0", "3 #0"}) {
+		t.Errorf("after a mistake: %v, %v", settings, err)
+	}
+}
+
+func TestSetSeedsReplacesThoseOfAllBlocks(t *testing.T) {
+	s, err := sweep.Read("test.yaml", []byte("runs:\n  - {experiment: demo/other, seeds: 0..9}\n  - {experiment: demo/other, params: {size: 4}}\n"), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetSeeds([]int64{5, 3})
+	settings, err := s.Expand()
+	if want := []string{"3 #5", "3 #3", "4 #5", "4 #3"}; err != nil || !slices.Equal(show(settings, "size"), want) {
+		t.Errorf("%v, %v", show(settings, "size"), err)
+	}
+}
+
 func TestSeeds(t *testing.T) {
 	for raw, want := range map[string][]int64{"3": {3}, "0..2": {0, 1, 2}, "1,5..6": {1, 5, 6}} {
 		if got, err := sweep.ParseSeeds(raw); err != nil || !slices.Equal(got, want) {
@@ -246,23 +314,6 @@ func TestSchemaNamesWhatThereIs(t *testing.T) {
 	for _, want := range []string{`"demo/curve"`, `"demo/other"`, `"epsilon"`, `"size"`, `"demo/table1"`, `"exclusiveMaximum": 1`, `"sparse"`} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("the schema does not contain %s", want)
-		}
-	}
-}
-
-func TestRangesOfNumbers(t *testing.T) {
-	p := experiment.Param{Name: "at", Kind: experiment.Numbers}
-	v, err := p.Convert("0..84 step 7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := v.([]float64)
-	if len(got) != 13 || got[0] != 0 || got[12] != 84 {
-		t.Errorf("%v", got)
-	}
-	for _, bad := range []any{"1..0", "0..1 step 0", "0..1e9 step 1e-3", "0..inf", "", "a", []any{}, math.NaN()} {
-		if v, err := p.Convert(bad); err == nil {
-			t.Errorf("%v gave %v", bad, v)
 		}
 	}
 }
