@@ -61,6 +61,9 @@ func TestVerdicts(t *testing.T) {
 		{"two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.3}, claims.Match},
 		{"more than two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.4}, claims.Differs},
 		{"a printed standard deviation over 4 has half the standard error", "uncertainty_of: 4, ", `{row: r, published: "13.3 ± 1.0"}`, []float64{14.4}, claims.Differs},
+		{"and not a quarter of it", "uncertainty_of: 4, ", `{row: r, published: "13.3 ± 1.0"}`, []float64{14.3}, claims.Match},
+		{"two standard errors add in quadrature", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`, []float64{12.2, 14.2}, claims.Match}, // 13.2, SE 1: 0.5 + 2√2 = 3.33
+		{"and not one after the other", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`, []float64{13, 15}, claims.Differs},
 		{"our scatter counts too", "seeds: 0..1, ", `{row: r, published: "10"}`, []float64{10.2, 12.2}, claims.Match}, // 11.2, SE 1: 0.5 + 2
 		{"explicit value, uncertainty and rounding", "", `{row: r, published: "about a dozen", value: 12, rounding: 0.5, uncertainty: 1}`, []float64{14.4}, claims.Match},
 		{"below a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{-7}, claims.Match},
@@ -80,6 +83,8 @@ func TestVerdicts(t *testing.T) {
 		{"a statement within its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`, []float64{0.5 + 9e-7}, claims.Match},
 		{"a statement outside its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`, []float64{0.5 + 2e-6}, claims.Differs},
 		{"an equality without tolerance", "", `{statement: s, holds: {op: "=", value: 1}}`, []float64{1}, claims.Match},
+		{"an equality of two means within their scatter", "seeds: 0..1, ", `{statement: s, holds: {op: "=", metric: trace_strong}}`, []float64{10.5, 12.5}, claims.Match}, // 11.5, SE 1
+		{"an equality of two means beyond it", "seeds: 0..1, ", `{statement: s, holds: {op: "=", metric: trace_strong}}`, []float64{11.5, 13.5}, claims.Differs},
 		{"words in print, decided by the statement", "", `{row: r, published: "hardly any", holds: {op: "<", value: 0.1}}`, []float64{0.05}, claims.Match},
 		{"no trial", "", `{row: r, published: "1"}`, nil, claims.NotRun},
 	}
@@ -101,6 +106,10 @@ func TestMeanAndStandardError(t *testing.T) {
 	if got := strings.Join(r.TrialKeys, " "); got != "k0 k1 k2 k3" {
 		t.Errorf("trial keys %s", got)
 	}
+	// The mean of three times 0.7 rounds to another number; that is no scatter.
+	if r := one(t, "seeds: 0..2, ", `{row: r, published: "2"}`, traces(t, 0.7, 0.7, 0.7)...); r.Ours.StandardError != 0 {
+		t.Errorf("equal values have a standard error of %v", r.Ours.StandardError)
+	}
 	if r := one(t, "", `{row: r, published: "2"}`, traces(t, 5)...); r.Ours.StandardError != 0 {
 		t.Errorf("one trial has a standard error of %v", r.Ours.StandardError)
 	}
@@ -120,6 +129,7 @@ func TestWhyACellWasNotRun(t *testing.T) {
 		{"nothing", nil, "no trial of this setting has run"},
 		{"failed", []*record.Record{broken(record.Failed, "not positive definite")}, "failed: not positive definite"},
 		{"skipped", []*record.Record{broken(record.Skipped, "run: run data fetch kung")}, "skipped: run: run data fetch kung"},
+		{"infinite", traces(t, math.Inf(1)), "the trial reports no finite trace_weak"},
 		{"not a number", []*record.Record{nan}, "the trial reports no finite trace_weak"},
 		{"another setting", []*record.Record{rec(t, "x", "demo/traces", map[string]any{"points": 3}, 0, map[string]float64{"trace_weak": 2})}, "no trial of this setting has run"},
 		{"another seed", traces(t, 1, 2)[1:], "no trial of this setting has run"},
@@ -169,6 +179,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestReferenceBand(t *testing.T) {
+	for ours, ok := range map[float64]bool{0.9: false, 1: true, 2: true, 3: true, 3.1: false} {
+		r := one(t, "", `{row: r, reference: [{value: 2, tolerance: 1}]}`, traces(t, ours)...)
+		if r.Reference.OK != ok {
+			t.Errorf("%v in 2 ± 1: %v", ours, r.Reference.OK)
+		}
+	}
+}
+
 func TestReferenceOfAVariantGoesBeforeTheGeneralOne(t *testing.T) {
 	r := one(t, "variants: [{name: A}], ", `{row: r, reference: [{value: 1, tolerance: 0}, {variant: A, value: 2, tolerance: 0}]}`, traces(t, 2)...)
 	if r.Reference.Value != 2 || !r.Reference.OK {
@@ -186,6 +205,11 @@ func TestSeveralRecordsOfOneSetting(t *testing.T) {
 	r := one(t, "", `{row: r}`, cuda, broken, cpu)
 	if r.Ours.Mean != 2 || len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "several records of seed 0 (cpu float64, cuda float32") {
 		t.Errorf("got %+v with warnings %q; float64 on the CPU is the reference", *r.Ours, r.Warnings)
+	}
+	precise := traces(t, 4)[0]
+	precise.Key, precise.Backend = "z", "cuda"
+	if r := one(t, "", `{row: r}`, cuda, precise); r.Ours.Mean != 4 {
+		t.Errorf("got %+v; without the CPU's, float64 goes before float32", *r.Ours)
 	}
 	if r := one(t, "", `{row: r}`, broken, cpu); r.Ours.Mean != 2 || len(r.Warnings) != 0 {
 		t.Errorf("a failed record beside a good one: %+v", r)

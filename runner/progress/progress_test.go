@@ -95,3 +95,59 @@ func TestJSONTalk(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 }
+
+// With --quiet, a program that reads the talk learns of failures, too.
+func TestQuietJSONTalk(t *testing.T) {
+	var out strings.Builder
+	play(progress.New(progress.Options{Out: &out, Format: progress.JSON, Quiet: true}, registry, nil))
+	var events []string
+	for line := range strings.Lines(out.String()) {
+		var e struct{ Event, Status string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, strings.TrimSpace(e.Event+" "+e.Status))
+	}
+	if got, want := strings.Join(events, ", "), "failed_before, aside, finished failed"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Trials that another runner finishes count, and the time that is left is
+// judged by what finished since the start, not by what was there before.
+func TestElsewhereAndTimeLeft(t *testing.T) {
+	var out strings.Builder
+	r := progress.New(progress.Options{Out: &out, Interval: time.Nanosecond}, registry, nil)
+	r.Planned(1_000_000, 500_000)
+	at := plan.Trial{Key: "k", Experiment: "demo/a"}
+	r.Started(at)
+	time.Sleep(10 * time.Millisecond)
+	r.Elsewhere(at)
+	r.Finished(at, &record.Record{Status: record.OK})
+	for _, want := range []string{"500000 of 1000000 trials\n", "500001 of 1000000 trials, about ", "500002 of 1000000 trials, about "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no line %q in\n%s", want, out.String())
+		}
+	}
+	// Half a million trials at 10 ms are over an hour.
+	if strings.Contains(out.String(), "about 0s left") {
+		t.Errorf("%s", out.String())
+	}
+}
+
+// A folder full of earlier failures does not bury what happens now.
+func TestManyEarlierFailures(t *testing.T) {
+	var out, log strings.Builder
+	r := progress.New(progress.Options{Out: &out}, registry, &log)
+	r.Planned(12, 12)
+	for x := range 12 {
+		r.FailedBefore(plan.Trial{Key: "k", Experiment: "demo/a", Params: experiment.Params{"x": x + 1, "y": 0}}, "singular")
+	}
+	r.Close()
+	if n := strings.Count(out.String(), "failed before demo/a"); n != 10 || !strings.Contains(out.String(), "12 trials failed before") {
+		t.Errorf("%d of 12 are listed:\n%s", n, out.String())
+	}
+	if n := strings.Count(log.String(), "failed_before"); n != 12 {
+		t.Errorf("%d of 12 are in the log", n)
+	}
+}

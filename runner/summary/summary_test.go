@@ -68,6 +68,28 @@ func TestMeansOverSeeds(t *testing.T) {
 	}
 }
 
+// Every planned trial is counted once, whatever became of it.
+func TestCounts(t *testing.T) {
+	b := summary.NewBuilder(experiment.NewRegistry(demo))
+	params, err := demo.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed, rec := range []*record.Record{
+		{Status: record.OK}, {Status: record.OK}, {Status: record.OK}, {Status: record.OK},
+		{Status: record.Failed}, {Status: record.Failed}, {Status: record.Failed},
+		{Status: record.Skipped}, {Status: record.Skipped},
+		nil,
+	} {
+		if err := b.Add(plan.Trial{Experiment: demo.Name, Params: params, Seed: int64(seed)}, rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := b.Tables()[0].Rows[0]; r.Trials != 4 || r.Failed != 3 || r.Skipped != 2 || r.NotRun != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestText(t *testing.T) {
 	var b strings.Builder
 	if err := summary.Text(&b, tables(t)); err != nil {
@@ -110,7 +132,8 @@ func TestFormatsCanBeRead(t *testing.T) {
 func TestWhatBelongsToNoTable(t *testing.T) {
 	all := tables(t)
 	left := summary.Without(all, map[string]bool{"1/1": true})
-	if len(left) != 1 || len(left[0].Rows) != 1 || left[0].Rows[0].Params["epsilon"] == 1.0 || len(all[0].Rows) != 2 {
+	if len(left) != 1 || len(left[0].Rows) != 1 || left[0].Rows[0].Params["epsilon"] == 1.0 || len(all[0].Rows) != 2 ||
+		strings.Join(left[0].Varying, " ") != "epsilon" { // what tells the row that is left from the others
 		t.Errorf("%+v", left)
 	}
 	if left := summary.Without(all, map[string]bool{"1/0": true, "inf/0": true}); len(left) != 0 {

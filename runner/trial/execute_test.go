@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -73,6 +75,58 @@ func TestOutcomes(t *testing.T) {
 				t.Error("a failed trial has metrics")
 			}
 		})
+	}
+}
+
+// An experiment sees what the job says, and the record says what it saw.
+func TestTrialAndRecordAreTheJobs(t *testing.T) {
+	params := experiment.Params{"x": 0.5}
+	job := trial.Job{
+		Key: "k", Params: params, Seed: 7, Backend: "cuda", DType: "float32",
+		Folders: map[string]string{"kung": "/data/kung"}, Digests: map[string]string{"kung": "0123"}, Secure: true,
+	}
+	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person"} // of all trials of an experiment
+	r := execute(t, job, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+		tr.Progress(1, 2, "folds") // nobody listens
+		if tr.Params.Float("x") != 0.5 || tr.Seed != 7 || tr.Backend != "cuda" || tr.DType != "float32" || !tr.Secure {
+			t.Errorf("the trial is %+v", tr)
+		}
+		if tr.Workers != 1 {
+			t.Errorf("%d workers; a trial has at least one", tr.Workers)
+		}
+		if folder := tr.Dataset("kung"); folder != "/data/kung" {
+			t.Errorf("the data are in %q", folder)
+		}
+		return &experiment.Result{Privacy: shared, Warnings: []string{"ill-conditioned"}, Series: map[string]experiment.Series{"s": {"x": {1, 2}}}}, nil
+	})
+	want := record.Record{
+		Schema: record.Schema, Key: "k", Experiment: "demo/a", Params: map[string]any{"x": 0.5}, Seed: 7,
+		Backend: "cuda", DType: "float32", Status: record.OK,
+		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{"s": {"x": {1, 2}}},
+		Privacy:  &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person", RNG: "secure", Notes: []string{}},
+		Warnings: []string{"ill-conditioned"}, Timing: r.Timing,
+		Provenance: record.Provenance{Datasets: map[string]string{"kung": "0123"}},
+	}
+	if !reflect.DeepEqual(*r, want) {
+		t.Errorf("got  %+v\nwant %+v", *r, want)
+	}
+	if shared.RNG != "" {
+		t.Error("the experiment's own account of its privacy was changed")
+	}
+}
+
+// What a trial cost is known, whether it succeeded or not.
+func TestCosts(t *testing.T) {
+	const busy = 20 * time.Millisecond
+	for name, err := range map[string]error{"ok": nil, "failed": errors.New("singular")} {
+		r := execute(t, trial.Job{}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			for start := time.Now(); time.Since(start) < busy; { // computes
+			}
+			return &experiment.Result{}, err
+		})
+		if c := r.Timing; c.WallS < busy.Seconds() || c.CPUS <= 0 || c.PeakRSSBytes <= 0 {
+			t.Errorf("%s: %+v", name, c)
+		}
 	}
 }
 

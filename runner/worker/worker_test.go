@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -18,13 +20,20 @@ import (
 // The test program is its own worker when it is started with this variable.
 const workerVar = "PRIVKERN_TEST_WORKER"
 
+// inheritedVar is set by the test and looked for by a trial.
+const inheritedVar = "PRIVKERN_TEST_INHERITED"
+
 var demo = &experiment.Experiment{
 	Name: "demo/a", Version: 1, Metrics: []experiment.Metric{{Name: "pid"}},
-	Params: []experiment.Param{{Name: "do", Kind: experiment.Text, Default: "answer"}},
+	Params: []experiment.Param{
+		{Name: "do", Kind: experiment.Text, Default: "answer"},
+		{Name: "epsilon", Kind: experiment.Number, Default: "inf", Infinite: true},
+		{Name: "points", Kind: experiment.CountOrNumbers, Default: 5},
+	},
 	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
 		switch t.Params.Text("do") {
 		case "crash":
-			_, _ = os.Stderr.WriteString("last words\n")
+			_, _ = os.Stderr.WriteString(strings.Repeat("many words\n", 1000) + "last words\n")
 			os.Exit(7)
 		case "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -32,10 +41,22 @@ var demo = &experiment.Experiment{
 			select {}
 		case "print":
 			_, _ = os.Stdout.WriteString("not a message\n")
+		case "environment":
+			if os.Getenv(inheritedVar) != "yes" {
+				return nil, errors.New("the runner's environment is not the worker's")
+			}
+		case "kinds":
+			if e, p := t.Params.Float("epsilon"), t.Params.Points("points"); !math.IsInf(e, 1) || p.Count != 5 {
+				return nil, fmt.Errorf("epsilon is %v, points are %v", e, p)
+			}
 		case "progress":
 			for i := range 5 {
 				t.Progress(i, 5, "step")
 				time.Sleep(60 * time.Millisecond)
+			}
+		case "fast progress":
+			for i := range 1000 {
+				t.Progress(i, 1000, "step")
 			}
 		}
 		return &experiment.Result{Metrics: map[string]float64{"pid": float64(os.Getpid())}}, nil
@@ -91,13 +112,29 @@ func TestPrintingIsHarmless(t *testing.T) {
 	}
 }
 
+// A worker works in its runner's environment, with parameters of their kinds.
+func TestWorkersGetWhatTheRunnerHas(t *testing.T) {
+	t.Setenv(inheritedVar, "yes")
+	for _, do := range []string{"environment", "kinds"} {
+		if r, err := newProcess(t).Run(context.Background(), job(t, do), 0, nil); err != nil || r.Error != nil {
+			t.Errorf("%s: %+v, %v", do, r, err)
+		}
+	}
+}
+
 // A crash costs one result; the next job gets a new process.
 func TestCrashes(t *testing.T) {
-	for do, want := range map[string]string{"crash": "exit status 7\nlast words", "kill": "signal: killed (perhaps for want of memory)"} {
+	for do, want := range map[string]worker.CrashError{
+		"crash": {State: "exit status 7", Stderr: "last words"}, // many came before
+		"kill":  {State: "signal: killed"},
+	} {
 		p := newProcess(t)
 		_, err := p.Run(context.Background(), job(t, do), 0, nil)
 		var crash *worker.CrashError
-		if !errors.As(err, &crash) || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, &crash) || crash.State != want.State || !strings.HasSuffix(crash.Stderr, want.Stderr) || len(crash.Stderr) > 5000 || crash.Ours {
+			t.Errorf("%s: %v", do, err)
+		}
+		if hint := strings.Contains(err.Error(), "perhaps for want of memory"); hint != (do == "kill") {
 			t.Errorf("%s: %v", do, err)
 		}
 		if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
@@ -133,6 +170,14 @@ func TestProgressArrives(t *testing.T) {
 	})
 	if err != nil || r.Status != record.OK || steps == 0 {
 		t.Errorf("%d steps, %v", steps, err)
+	}
+}
+
+// An experiment may report progress as often as it likes.
+func TestProgressIsNoFlood(t *testing.T) {
+	messages := 0
+	if _, err := newProcess(t).Run(context.Background(), job(t, "fast progress"), 0, func(int, int, string) { messages++ }); err != nil || messages == 0 || messages >= 500 {
+		t.Errorf("%d of 1000 reports arrived, %v", messages, err)
 	}
 }
 
