@@ -84,7 +84,7 @@ func override(sweeps []*sweep.Sweep, assignments []string) error {
 			return fmt.Errorf("parameter %q is given twice; several values go behind one =, separated by commas", name)
 		}
 		seen[name] = true
-		var unknown error
+		var known []string // parameters of the sweeps that lack this one
 		applied := false
 		for _, s := range sweeps {
 			err := s.Override(assignment)
@@ -93,13 +93,13 @@ func override(sweeps []*sweep.Sweep, assignments []string) error {
 			case err == nil:
 				applied = true
 			case errors.As(err, &lacks):
-				unknown = err
+				known = append(known, lacks.Valid...)
 			default:
 				return err
 			}
 		}
 		if !applied {
-			return unknown
+			return fmt.Errorf("%s: %w", assignment, experiment.Unknown("parameter", name, known))
 		}
 	}
 	return nil

@@ -155,6 +155,7 @@ func TestUnknownErrorHelps(t *testing.T) {
 	}{
 		{"aaaaab", many, `unknown method "aaaaab"; did you mean "aaaaaa"?`},
 		{"zzzzzzz", []string{"sparse", "standard"}, `unknown method "zzzzzzz"; valid: sparse, standard`},
+		{"zzzzzzz", []string{"xi", "theta", "xi"}, `unknown method "zzzzzzz"; valid: xi, theta`},
 		{"zzzzzzz", many, `unknown method "zzzzzzz"`},
 		{"zzzzzzz", nil, `unknown method "zzzzzzz"`},
 	} {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,9 +14,16 @@ type UnknownError struct {
 	Valid   []string
 }
 
-// Unknown returns an UnknownError for name among the valid ones.
+// Unknown returns an UnknownError for name among the valid ones, which may be
+// repeated.
 func Unknown(what, name string, valid []string) *UnknownError {
-	return &UnknownError{What: what, Name: name, Nearest: Nearest(name, valid), Valid: valid}
+	var each []string
+	for _, v := range valid {
+		if !slices.Contains(each, v) {
+			each = append(each, v)
+		}
+	}
+	return &UnknownError{What: what, Name: name, Nearest: Nearest(name, each), Valid: each}
 }
 
 func (e *UnknownError) Error() string {

@@ -1,0 +1,336 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"privkern/runner"
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/schedule"
+	"privkern/runner/trial"
+)
+
+// double is an experiment of which the results are known: y = 2x + seed.
+var double = &experiment.Experiment{
+	Name: "demo/double", Version: 1,
+	Params:  []experiment.Param{{Name: "x", Kind: experiment.Number, Default: 1}, {Name: "size", Kind: experiment.Integer, Default: 3}},
+	Metrics: []experiment.Metric{{Name: "y"}},
+	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Metrics: map[string]float64{"y": 2*t.Params.Float("x") + float64(t.Seed)}}, nil
+	},
+}
+
+var other = &experiment.Experiment{
+	Name: "demo/other", Version: 1, Run: double.Run, Metrics: double.Metrics,
+	Params: []experiment.Param{{Name: "x", Kind: experiment.Number, Default: 1}, {Name: "width", Kind: experiment.Number, Default: 1}},
+}
+
+const ledger = `paper: demo
+title: "A demonstration"
+citation: "A. Author (2020)"
+tables:
+  - name: demo/table1
+    title: "Table 1"
+    kind: table
+    experiment: demo/double
+    metric: y
+    cells:
+      - {row: one, published: "2", params: {x: 1}, reference: [{value: 2, tolerance: 0}]}
+      - {row: two, published: "5", params: {x: 2}, reference: [{value: 5, tolerance: 0.5}]}
+  - name: demo/table2
+    title: "Table 2"
+    kind: table
+    experiment: demo/double
+    metric: y
+    seeds: 0..1
+    cells:
+      - {row: three, published: "6", params: {x: 3}}
+`
+
+func catalogue(t *testing.T) *runner.Catalogue {
+	t.Helper()
+	c, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double, other}, Ledger: []byte(ledger)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// write writes sweep files a.yaml, b.yaml, ... and returns their paths.
+func write(t *testing.T, texts ...string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var paths []string
+	for i, text := range texts {
+		path := filepath.Join(dir, string(rune('a'+i))+".yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// show writes settings as "experiment name=value ... #seed", without defaults.
+func show(w *runner.Wanted) []string {
+	var out []string
+	for _, s := range w.Settings {
+		out = append(out, fmt.Sprintf("%s #%d", strings.TrimSpace(s.Experiment.Name+" "+s.Experiment.Describe(s.Params)), s.Seed))
+	}
+	return out
+}
+
+func TestReadSweeps(t *testing.T) {
+	const doubles = "title: Doubles\nexperiment: demo/double\nsweep: {x: [2, 3]}\n"
+	const others = "experiment: demo/other\nseeds: 0..1\n"
+	const tables = "tables: [demo/table1, demo/table2]\n"
+	for _, c := range []struct {
+		name      string
+		files     []string
+		overrides []string
+		seeds     []int64
+		want      []string
+	}{
+		{"files in their order", []string{doubles, others}, nil, nil,
+			[]string{"demo/double x=2 #0", "demo/double x=3 #0", "demo/other #0", "demo/other #1"}},
+		{"other seeds, for all files", []string{doubles, others}, nil, []int64{7},
+			[]string{"demo/double x=2 #7", "demo/double x=3 #7", "demo/other #7"}},
+		{"an override goes to all files that have the parameter", []string{doubles, others}, []string{"x=5"}, nil,
+			[]string{"demo/double x=5 #0", "demo/other x=5 #0", "demo/other x=5 #1"}},
+		{"and to no other", []string{others, doubles}, []string{"size=4"}, nil,
+			[]string{"demo/other #0", "demo/other #1", "demo/double x=2 size=4 #0", "demo/double x=3 size=4 #0"}},
+		{"tables only", []string{tables}, nil, nil,
+			[]string{"demo/double #0", "demo/double x=2 #0", "demo/double x=3 #0", "demo/double x=3 #1"}},
+		{"tables only, with other seeds than the ledger's", []string{tables}, nil, []int64{8, 9},
+			[]string{"demo/double #8", "demo/double #9", "demo/double x=2 #8", "demo/double x=2 #9",
+				"demo/double x=3 #8", "demo/double x=3 #9", "demo/double x=3 #8", "demo/double x=3 #9"}}, // repetitions go with the plan
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := catalogue(t).ReadSweeps(write(t, c.files...), c.overrides, c.seeds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(w); !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+	w, err := catalogue(t).ReadSweeps(write(t, doubles, others), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// SHA-256 by sha256sum(1).
+	const digest = "993b03824828366bb2edd048c0cd11c02e70c78699284fe60ea7161461521705"
+	if w.Name != "a+b" || w.Title != "Doubles" || len(w.Sources) != 2 || w.Sources[0].SHA256 != digest {
+		t.Errorf("name %q, title %q, sources %+v", w.Name, w.Title, w.Sources)
+	}
+}
+
+func TestReadSweepsRefuses(t *testing.T) {
+	for _, c := range []struct {
+		overrides []string
+		want      string
+	}{
+		{[]string{"sise=4"}, `sise=4: unknown parameter "sise"; did you mean "size"?`},
+		{[]string{"unheard=4"}, `unknown parameter "unheard"; valid: x, size, width`}, // of all files, each once
+		{[]string{"x=1", "x=2"}, `parameter "x" is given twice`},
+		{[]string{"x=many"}, `"many" is not a number`},
+		{[]string{"size=1.5"}, `demo/double: parameter "size": "1.5" is not a whole number`}, // although the other file lacks it
+	} {
+		_, err := catalogue(t).ReadSweeps(write(t, "experiment: demo/double\n", "experiment: demo/other\n"), c.overrides, nil)
+		var mistake *runner.OverrideError
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.overrides, err, c.want)
+		}
+	}
+}
+
+func TestReadTables(t *testing.T) {
+	w, err := catalogue(t).ReadTables([]string{"demo/table2", "demo/table1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(w), []string{"demo/double x=3 #0", "demo/double x=3 #1", "demo/double #0", "demo/double x=2 #0"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if w.Name != "table-demo-table2+demo-table1" || !slices.Equal(w.Tables, []string{"demo/table2", "demo/table1"}) {
+		t.Errorf("%+v", w)
+	}
+	var unknown *experiment.UnknownError
+	if _, err := catalogue(t).ReadTables([]string{"demo/table3"}, nil); !errors.As(err, &unknown) {
+		t.Errorf("%v", err)
+	}
+}
+
+// inProcess runs trials in this process.
+type inProcess struct{}
+
+func (inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration, progress trial.Progress) (*record.Record, error) {
+	return trial.Execute(ctx, map[string]*experiment.Experiment{double.Name: double, other.Name: other}[job.Experiment], job, record.Provenance{}, progress)
+}
+
+func (inProcess) Close() {}
+
+// noData is asked for no data set: the experiments read none.
+type noData struct{}
+
+func (noData) Find(name string) (string, string, error) {
+	return "", "", fmt.Errorf("the data set %q was looked for", name)
+}
+
+// sweep runs a part of what sweep files ask for.
+func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seeds []int64, files ...string) schedule.Summary {
+	t.Helper()
+	w, err := c.ReadSweeps(write(t, files...), nil, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := plan.NewDatasets(noData{})
+	p, err := plan.New(w.Settings, data, plan.Options{Title: w.Title, Tables: w.Tables, Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Data: data, Shard: shard,
+		Schedule: schedule.Options{NewRunner: func() schedule.Runner { return inProcess{} }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// verdicts lists the evaluated cells of an output folder.
+func verdicts(t *testing.T, r *runner.Results) []string {
+	t.Helper()
+	var out []string
+	for _, e := range r.Evaluated {
+		for _, c := range e.Cells {
+			line := fmt.Sprintf("%s %s: %s", e.Table, c.Row, c.Verdict)
+			if c.Ours != nil {
+				line += fmt.Sprintf(" %v of %d/%d", c.Ours.Mean, c.Ours.Trials, c.Ours.Wanted)
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+const twoTables = "tables: [demo/table1, demo/table2, demo/table1]\nexperiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\nseeds: 0..1\n"
+
+// From a sweep file, in two parts, to tables and report.
+func TestSweepInPartsToResults(t *testing.T) {
+	c, dir := catalogue(t), t.TempDir()
+	results := func() *runner.Results {
+		r, err := c.Results(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+
+	// Of each setting's two seeds, the first part has seed 0.
+	if sum := sweep(t, c, dir, plan.Shard{Index: 0, Count: 2}, nil, twoTables); sum.Total != 4 || sum.OK != 4 {
+		t.Fatalf("the first part: %+v", sum)
+	}
+	half := results()
+	want := []string{"demo/table1 one: match 2 of 1/2", "demo/table1 two: differs 4 of 1/2", "demo/table2 three: match 6 of 1/2"}
+	if got := verdicts(t, half); !slices.Equal(got, want) {
+		t.Errorf("after the first part\ngot  %q\nwant %q", got, want)
+	}
+	if got := fmt.Sprint(half.Violations()); got != "[demo/table1: one: only 1 of 2 trials have run demo/table1: two: only 1 of 2 trials have run]" {
+		t.Errorf("violations after the first part: %s", got)
+	}
+
+	if sum := sweep(t, c, dir, plan.Shard{Index: 1, Count: 2}, nil, twoTables); sum.Total != 4 || sum.OK != 4 || sum.Cached != 0 {
+		t.Fatalf("the second part: %+v", sum)
+	}
+	all := results()
+	// The seeds of the sweep, not the ledger's; each table once.
+	want = []string{"demo/table1 one: match 2.5 of 2/2", "demo/table1 two: match 4.5 of 2/2", "demo/table2 three: match 6.5 of 2/2"}
+	if got := verdicts(t, all); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := fmt.Sprint(all.Violations()); got != "[demo/table1: one: y is 2.5, outside 2 ± 0]" || !all.HasReferences() {
+		t.Errorf("violations %s", got)
+	}
+	if left := all.Unpublished(); len(left) != 1 || len(left[0].Rows) != 1 || left[0].Rows[0].Params.Float("x") != 4 {
+		t.Errorf("x=4 belongs to no table, but %+v does not", left)
+	}
+
+	if err := all.WriteTables(); err != nil {
+		t.Fatal(err)
+	}
+	report, err := c.WriteReport(all, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{report, "tables/demo-table1.md", "tables/demo-table1.csv", "tables/demo-table1.tex", "tables/demo-table1.json", "tables/demo-table2.md", "tables/summary.csv", "tables/summary.md"} {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
+
+// Violations are those of all tables.
+func TestViolationsOfAllTables(t *testing.T) {
+	c, dir := catalogue(t), t.TempDir()
+	sweep(t, c, dir, plan.Shard{}, []int64{5}, "tables: [demo/table1, demo/table2]\n")
+	r, err := c.Results(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Violations()); n != 2 {
+		t.Errorf("%d violations; both references of the first table are missed, and the second has none", n)
+	}
+}
+
+// Another sweep does not overwrite a folder, unless it is told to.
+func TestAnotherPlanIsRefused(t *testing.T) {
+	c, dir := catalogue(t), t.TempDir()
+	sweep(t, c, dir, plan.Shard{}, nil, "experiment: demo/double\n")
+	w, err := c.ReadSweeps(write(t, "experiment: demo/other\n"), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := plan.NewDatasets(noData{})
+	p, err := plan.New(w.Settings, data, plan.Options{Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, replan := range []bool{false, true} {
+		_, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Data: data, Replan: replan,
+			Schedule: schedule.Options{NewRunner: func() schedule.Runner { return inProcess{} }}})
+		if (err == nil) != replan {
+			t.Errorf("replan %v: %v", replan, err)
+		}
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.2s", 61_700 * time.Millisecond: "1m2s"} {
+		if got := runner.Elapsed(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+// A ledger that names what is not there is a defect, found when the program
+// starts.
+func TestCatalogueChecksLedgers(t *testing.T) {
+	wrong := strings.Replace(ledger, "metric: y", "metric: z", 1)
+	_, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double}, Ledger: []byte(wrong)}})
+	if err == nil || !strings.Contains(err.Error(), `unknown metric "z"`) {
+		t.Errorf("%v", err)
+	}
+}
