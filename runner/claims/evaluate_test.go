@@ -106,8 +106,8 @@ func TestMeanAndStandardError(t *testing.T) {
 	if got := strings.Join(r.TrialKeys, " "); got != "k0 k1 k2 k3" {
 		t.Errorf("trial keys %s", got)
 	}
-	// The mean of three times 0.7 rounds to another number; that is no scatter.
-	if r := one(t, "seeds: 0..2, ", `{row: r, published: "2"}`, traces(t, 0.7, 0.7, 0.7)...); r.Ours.StandardError != 0 {
+	// The mean of six times 0.1 rounds to another number; that is no scatter.
+	if r := one(t, "seeds: 0..5, ", `{row: r, published: "2"}`, traces(t, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)...); r.Ours.Mean == 0.1 || r.Ours.StandardError != 0 {
 		t.Errorf("equal values have a standard error of %v", r.Ours.StandardError)
 	}
 	if r := one(t, "", `{row: r, published: "2"}`, traces(t, 5)...); r.Ours.StandardError != 0 {

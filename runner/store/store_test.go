@@ -209,9 +209,11 @@ func TestOnePlanWins(t *testing.T) {
 	dir := t.TempDir()
 	var frozen atomic.Int64
 	var wg sync.WaitGroup
+	start := make(chan struct{})
 	for i := range 8 {
 		s, p := create(t, dir), makePlan(t, "d1", float64(i))
 		wg.Go(func() {
+			<-start
 			err := s.FreezePlan(p, registry, false)
 			var mismatch *store.PlanMismatchError
 			switch {
@@ -222,6 +224,7 @@ func TestOnePlanWins(t *testing.T) {
 			}
 		})
 	}
+	close(start)
 	wg.Wait()
 	if n := frozen.Load(); n != 1 {
 		t.Errorf("%d runners froze their plan", n)
