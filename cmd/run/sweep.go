@@ -244,7 +244,11 @@ func countText(s schedule.Summary) string {
 // dryRun shows what would run.
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
-	_, err := fmt.Fprintf(a.out, "%d trials for %s\n", len(indices), dir)
+	noun := "trials"
+	if len(indices) == 1 {
+		noun = "trial"
+	}
+	_, err := fmt.Fprintf(a.out, "%d %s for %s\n", len(indices), noun, dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {

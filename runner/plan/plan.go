@@ -272,7 +272,7 @@ func Difference(old, next *Plan) string {
 			common++
 		}
 	}
-	parts := []string{fmt.Sprintf("%d trials are the same, %d are new, %d are gone", common, len(b)-common, len(a)-common)}
+	parts := []string{fmt.Sprintf("same trials: %d, new: %d, gone: %d", common, len(b)-common, len(a)-common)}
 	for _, name := range slices.Sorted(maps.Keys(next.Datasets)) {
 		if was, now := old.Datasets[name], next.Datasets[name]; was != "" && was != now {
 			parts = append(parts, fmt.Sprintf("the data set %q has changed (SHA-256 %.12s, now %.12s)", name, was, now))

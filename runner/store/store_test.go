@@ -77,7 +77,7 @@ func TestPlanIsFrozen(t *testing.T) {
 		t.Errorf("the same plan again: %v", err)
 	}
 	err = s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, false)
-	if err == nil || !strings.Contains(err.Error(), "1 trials are the same, 1 are new, 1 are gone") || !strings.Contains(err.Error(), "--replan") {
+	if err == nil || !strings.Contains(err.Error(), "same trials: 1, new: 1, gone: 1") || !strings.Contains(err.Error(), "--replan") {
 		t.Errorf("another plan: %v", err)
 	}
 	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil || !strings.Contains(err.Error(), `the data set "set" has changed`) {
