@@ -43,13 +43,25 @@ func (noData) Find(string) (string, string, error) { return "", "", errors.New("
 // that know Noop.
 func Runner(newRunner func() schedule.Runner) []experiment.Benchmark {
 	return []experiment.Benchmark{
-		{Name: "runner/plan", Doc: "Plan a sweep of 100,000 trials.", Run: planning},
-		{Name: "runner/overhead", Doc: "Run 500 trials that compute nothing, in worker processes.", Run: func(ctx context.Context, m experiment.Meter) error {
-			return overhead(ctx, m, newRunner)
-		}},
-		{Name: "runner/resume", Doc: "Resume a finished sweep of 10,000 trials.", Run: func(ctx context.Context, m experiment.Meter) error {
-			return resume(ctx, m, newRunner)
-		}},
+		{Name: "runner/plan", Doc: "Plan a sweep of 100,000 trials.", Run: inFolder(planning)},
+		{Name: "runner/overhead", Doc: "Run 500 trials that compute nothing, in worker processes.", Run: inFolder(func(ctx context.Context, m experiment.Meter, dir string) error {
+			return overhead(ctx, m, dir, newRunner)
+		})},
+		{Name: "runner/resume", Doc: "Resume a finished sweep of 10,000 trials.", Run: inFolder(func(ctx context.Context, m experiment.Meter, dir string) error {
+			return resume(ctx, m, dir, newRunner)
+		})},
+	}
+}
+
+// inFolder gives a benchmark an empty output folder.
+func inFolder(run func(ctx context.Context, m experiment.Meter, dir string) error) func(context.Context, experiment.Meter) error {
+	return func(ctx context.Context, m experiment.Meter) error {
+		dir, err := os.MkdirTemp("", "privkern-bench-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		return run(ctx, m, dir)
 	}
 }
 
@@ -67,13 +79,8 @@ func makePlan(n int) (*plan.Plan, error) {
 	return plan.New(settings, plan.NewDatasets(noData{}), plan.Options{Title: "bench", Backend: "cpu", DType: "float64"})
 }
 
-func planning(_ context.Context, m experiment.Meter) error {
+func planning(_ context.Context, m experiment.Meter, dir string) error {
 	const trials = 100_000
-	dir, err := os.MkdirTemp("", "privkern-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
 	stop, peak := watchHeap()
 	start := time.Now()
 	p, err := makePlan(trials)
@@ -141,13 +148,8 @@ func runPlan(ctx context.Context, dir string, p *plan.Plan, jobs int, newRunner 
 	return sum, time.Since(start).Seconds(), err
 }
 
-func overhead(ctx context.Context, m experiment.Meter, newRunner func() schedule.Runner) error {
+func overhead(ctx context.Context, m experiment.Meter, dir string, newRunner func() schedule.Runner) error {
 	const trials = 500
-	dir, err := os.MkdirTemp("", "privkern-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
 	p, err := makePlan(trials)
 	if err != nil {
 		return err
@@ -174,13 +176,8 @@ func syncTime(dir string) float64 {
 	return time.Since(start).Seconds() / files
 }
 
-func resume(ctx context.Context, m experiment.Meter, newRunner func() schedule.Runner) error {
+func resume(ctx context.Context, m experiment.Meter, dir string, newRunner func() schedule.Runner) error {
 	const trials = 10_000
-	dir, err := os.MkdirTemp("", "privkern-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
 	p, err := makePlan(trials)
 	if err != nil {
 		return err
