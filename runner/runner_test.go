@@ -175,7 +175,7 @@ func TestReadTables(t *testing.T) {
 type inProcess struct{}
 
 func (inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration, progress trial.Progress) (*record.Record, error) {
-	return trial.Execute(ctx, map[string]*experiment.Experiment{double.Name: double, other.Name: other}[job.Experiment], job, record.Provenance{}, progress)
+	return trial.Execute(ctx, map[string]*experiment.Experiment{double.Name: double, other.Name: other}[job.Experiment], job, progress)
 }
 
 func (inProcess) Close() {}

@@ -97,7 +97,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	job := trial.Job{
 		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: seed, Backend: backend, DType: dtype,
-		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure,
+		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure, Host: host(),
 	}
 	var missing error
 	for _, name := range p.DatasetNames() {
@@ -107,13 +107,13 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	var rec *record.Record
 	if missing != nil {
-		if rec, err = trial.NewRecord(job, host()); err != nil {
+		if rec, err = trial.NewRecord(job); err != nil {
 			return err
 		}
 		plan.WithoutData(rec, missing)
 	} else {
 		last := time.Now()
-		rec, err = trial.Execute(cmd.Context(), e, job, host(), func(done, total int, what string) {
+		rec, err = trial.Execute(cmd.Context(), e, job, func(done, total int, what string) {
 			if isTerminal(a.err) && !a.quiet && time.Since(last) > 200*time.Millisecond {
 				last = time.Now()
 				_, _ = fmt.Fprintf(a.err, "\r\x1b[K%s %d/%d", what, done, total)

@@ -34,7 +34,7 @@ func (a *app) workerCommand() *cobra.Command {
 			if noop {
 				served = experiment.NewRegistry(bench.Noop)
 			}
-			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, host())
+			err := worker.Serve(context.WithoutCancel(cmd.Context()), served)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}

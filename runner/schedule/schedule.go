@@ -317,7 +317,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 	}
 	job := trial.Job{
 		Key: t.Key, Experiment: t.Experiment, Params: t.Params, Seed: t.Seed,
-		Backend: r.plan.Backend, DType: r.plan.DType, Workers: r.opts.Workers,
+		Backend: r.plan.Backend, DType: r.plan.DType, Workers: r.opts.Workers, Host: r.opts.Host,
 		Folders: map[string]string{}, Digests: map[string]string{},
 	}
 	if e.Datasets != nil {
@@ -325,7 +325,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 			d := r.data.Get(name)
 			job.Folders[name], job.Digests[name] = d.Folder, d.Digest
 			if d.Err != nil {
-				rec, err := trial.NewRecord(job, r.opts.Host)
+				rec, err := trial.NewRecord(job)
 				if err != nil {
 					return nil, err
 				}
@@ -343,7 +343,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	failed, newErr := trial.NewRecord(job, r.opts.Host)
+	failed, newErr := trial.NewRecord(job)
 	if newErr != nil {
 		return nil, newErr
 	}

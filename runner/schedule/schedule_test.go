@@ -55,7 +55,7 @@ func (r inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration, prog
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return trial.Execute(ctx, demo, job, record.Provenance{}, progress)
+	return trial.Execute(ctx, demo, job, progress)
 }
 
 func (inProcess) Close() {}
@@ -241,7 +241,7 @@ func TestJobsAreThePlansTrials(t *testing.T) {
 					t.Errorf("time limit %v", limit)
 				}
 				got = job
-				return trial.Execute(ctx, demo, job, record.Provenance{}, nil)
+				return trial.Execute(ctx, demo, job, nil)
 			})
 		},
 	})
@@ -267,7 +267,7 @@ func TestTroubleOfARunnerIsThatTrialsFailure(t *testing.T) {
 					if job.Key == p.Trials[1].Key {
 						return nil, errors.New("out of memory")
 					}
-					return trial.Execute(ctx, demo, job, record.Provenance{}, nil)
+					return trial.Execute(ctx, demo, job, nil)
 				})
 			},
 		})

@@ -27,17 +27,20 @@ type Job struct {
 	Folders map[string]string `json:"folders"`
 	Digests map[string]string `json:"digests"`
 	Secure  bool              `json:"secure"`
+	// Host is the provenance of the program that runs the plan, without data.
+	Host record.Provenance `json:"host"`
 }
 
 // Progress reports the inner progress of a trial.
 type Progress func(done, total int, what string)
 
 // NewRecord returns the record of the job before anything has happened.
-func NewRecord(job Job, host record.Provenance) (*record.Record, error) {
+func NewRecord(job Job) (*record.Record, error) {
 	params, err := record.PlainParams(job.Params)
 	if err != nil {
 		return nil, err
 	}
+	host := job.Host
 	host.Datasets = job.Digests
 	if host.Datasets == nil {
 		host.Datasets = map[string]string{}
@@ -52,8 +55,8 @@ func NewRecord(job Job, host record.Provenance) (*record.Record, error) {
 
 // Execute runs the job in this process. It returns an error only where ctx
 // ended; whatever goes wrong with the trial itself is in the record.
-func Execute(ctx context.Context, e *experiment.Experiment, job Job, host record.Provenance, progress Progress) (*record.Record, error) {
-	r, err := NewRecord(job, host)
+func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Progress) (*record.Record, error) {
+	r, err := NewRecord(job)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func metrics(m map[string]float64) func(context.Context, *experiment.Trial) (*ex
 func execute(t *testing.T, job trial.Job, f func(context.Context, *experiment.Trial) (*experiment.Result, error)) *record.Record {
 	t.Helper()
 	job.Experiment = "demo/a"
-	r, err := trial.Execute(context.Background(), demo(f), job, record.Provenance{}, nil)
+	r, err := trial.Execute(context.Background(), demo(f), job, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestInterruptionIsNoResult(t *testing.T) {
 	_, err := trial.Execute(ctx, demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) {
 		cancel()
 		return &experiment.Result{Metrics: map[string]float64{"y": 1}}, nil
-	}), trial.Job{}, record.Provenance{}, nil)
+	}), trial.Job{}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

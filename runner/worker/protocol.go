@@ -39,7 +39,7 @@ const progressInterval = 100 * time.Millisecond
 
 // Serve is the main function of a worker process. It returns when the input
 // ends.
-func Serve(ctx context.Context, experiments *experiment.Registry, host record.Provenance) error {
+func Serve(ctx context.Context, experiments *experiment.Registry) error {
 	out := os.NewFile(messagesFD, "messages")
 	if out == nil {
 		return errors.New("this command is started by the runner, not by hand")
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, experiments *experiment.Registry, host record.Pr
 		case err := <-readErr:
 			return err
 		case job := <-jobs:
-			if err := serve(ctx, out, experiments, job, host); err != nil {
+			if err := serve(ctx, out, experiments, job); err != nil {
 				return err
 			}
 		}
@@ -88,13 +88,13 @@ func readJobs(in io.Reader, experiments *experiment.Registry, jobs chan<- trial.
 	}
 }
 
-func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, job trial.Job, host record.Provenance) error {
+func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, job trial.Job) error {
 	e, err := experiments.Lookup(job.Experiment)
 	if err != nil {
 		return err
 	}
 	var last time.Time
-	r, err := trial.Execute(ctx, e, job, host, func(done, total int, what string) {
+	r, err := trial.Execute(ctx, e, job, func(done, total int, what string) {
 		if now := time.Now(); now.Sub(last) >= progressInterval {
 			last = now
 			// A lost progress message loses nothing.

@@ -67,7 +67,7 @@ var registry = experiment.NewRegistry(demo)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVar) != "" {
-		_ = worker.Serve(context.Background(), registry, record.Provenance{Version: "test"})
+		_ = worker.Serve(context.Background(), registry)
 		return
 	}
 	os.Exit(m.Run())
@@ -84,7 +84,7 @@ func job(t *testing.T, do string) trial.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trial.Job{Key: "k", Experiment: demo.Name, Params: params}
+	return trial.Job{Key: "k", Experiment: demo.Name, Params: params, Host: record.Provenance{Version: "test"}}
 }
 
 func TestJobsShareAProcess(t *testing.T) {
