@@ -62,15 +62,6 @@ func (o Orbit) Start() State {
 	return State{Radius: r, AngularVelocity: math.Sqrt(mu*(1+o.Eccentricity)/r) / r}
 }
 
-// Energy is the energy per mass, constant along an orbit, in Earth radii² per
-// orbit².
-func (o Orbit) Energy(s State) float64 {
-	mu, j2 := o.field()
-	sin := math.Sin(s.Angle)
-	kinetic := (s.RadialVelocity*s.RadialVelocity + s.Radius*s.Radius*s.AngularVelocity*s.AngularVelocity) / 2
-	return kinetic - mu/s.Radius + j2*(3*sin*sin-1)/(2*s.Radius*s.Radius*s.Radius)
-}
-
 // Trajectory returns the states at the given times, in orbits from the start:
 // ascending, none negative. With r the radius and θ the angle from the node of
 // a polar orbit (sin θ is the sine of the latitude),

@@ -52,15 +52,24 @@ func distance(a, b State) float64 {
 		math.Max(math.Abs(a.RadialVelocity-b.RadialVelocity), math.Abs(a.AngularVelocity-b.AngularVelocity)))
 }
 
+// energy is the energy per mass, constant along an orbit, in Earth radii² per
+// orbit².
+func (o Orbit) energy(s State) float64 {
+	mu, j2 := o.field()
+	sin := math.Sin(s.Angle)
+	kinetic := (s.RadialVelocity*s.RadialVelocity + s.Radius*s.Radius*s.AngularVelocity*s.AngularVelocity) / 2
+	return kinetic - mu/s.Radius + j2*(3*sin*sin-1)/(2*s.Radius*s.Radius*s.Radius)
+}
+
 func TestEnergyIsConserved(t *testing.T) {
 	for _, o := range []Orbit{{Oblate: true}, {Eccentricity: .2, Oblate: true}, {Eccentricity: .5}} {
 		states, err := o.Trajectory(threeOrbits(), DefaultTolerance)
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := o.Energy(o.Start())
+		start := o.energy(o.Start())
 		for i, s := range states {
-			if drift := math.Abs(o.Energy(s)/start - 1); drift > 1e-11 {
+			if drift := math.Abs(o.energy(s)/start - 1); drift > 1e-11 {
 				t.Errorf("%+v: relative energy drift %g at time %d", o, drift, i)
 			}
 		}
