@@ -61,7 +61,7 @@ func (a *app) dataListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the data sets and where they are",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
 			}
@@ -77,10 +77,12 @@ func (a *app) dataListCommand() *cobra.Command {
 			}
 			var entries []entry
 			for _, s := range dataset.All() {
-				e := entry{Name: s.Name, Title: s.Title, Bytes: s.TotalSize(), Source: s.Source, Licence: s.Licence}
-				var err error
-				if e.Folder, e.SHA256, err = a.locator().Find(s.Name); err != nil {
-					e.Folder, e.SHA256, e.Problem = "", "", err.Error()
+				folder, found, err := a.locator().Resolve(cmd.Context(), s)
+				e := entry{Name: s.Name, Title: s.Title, Bytes: found.TotalSize(), Source: s.Source, Licence: s.Licence}
+				if err == nil {
+					e.Folder, e.SHA256 = folder, found.Digest()
+				} else {
+					e.Problem = err.Error()
 				}
 				entries = append(entries, e)
 			}
@@ -94,7 +96,10 @@ func (a *app) dataListCommand() *cobra.Command {
 				if e.Problem != "" {
 					state = e.Problem
 				}
-				if _, err := fmt.Fprintf(a.out, "%s  %s\n    %d bytes; %s\n    source: %s\n    licence: %s\n", e.Name, e.Title, e.Bytes, state, e.Source, e.Licence); err != nil {
+				if e.Bytes > 0 { // not known of what a user has to supply
+					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
+				}
+				if _, err := fmt.Fprintf(a.out, "%s  %s\n    %s\n    source: %s\n    licence: %s\n", e.Name, e.Title, state, e.Source, e.Licence); err != nil {
 					return err
 				}
 			}
@@ -111,7 +116,8 @@ func (a *app) dataFetchCommand() *cobra.Command {
 		Short: "Fetch data sets from their publishers",
 		Long: `Fetch data sets from their publishers' public addresses into the folder of
 --data, or $PRIVKERN_DATA, or the user's cache. An interrupted download is
-resumed. A file gets its name only when its SHA-256 is right.`,
+resumed. A file gets its name only when its SHA-256 is right. Of a data set
+without a public address the command says how to supply it.`,
 		Example:           "  run data fetch kung\n  run data fetch kung --data ~/data",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeSets,
@@ -180,9 +186,12 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 				folder, digest, err := a.locator().Find(s.Name)
 				var missing *dataset.MissingError
 				state := fmt.Sprintf("ok, in %s (SHA-256 %.12s)", folder, digest)
+				if s.Supplied != "" {
+					state = fmt.Sprintf("there, in %s (SHA-256 %.12s, of your files: there is none to check against)", folder, digest)
+				}
 				switch {
 				case errors.As(err, &missing) && len(args) == 0:
-					state = "not there; `" + missing.Command() + "` fetches it"
+					state = "not there; " + missing.Advice()
 				case err != nil:
 					problems = append(problems, err)
 					continue

@@ -5,5 +5,7 @@
 // On disk every set has one folder, named after it, inside a root folder:
 // ROOT/kung/Howell1.csv. A [Locator] looks through several roots. A file is
 // used only if its SHA-256 is the one registered here; other data under the
-// same name are an error, never a substitute.
+// same name are an error, never a substitute. Data that cannot be published
+// are supplied by the user ([Set].Supplied); they are identified by the SHA-256
+// of what is there.
 package dataset

@@ -41,12 +41,24 @@ func NewFetcher() *Fetcher {
 // name only when its SHA-256 is right; a file that is already there and right
 // is left alone, and one that is wrong is an error (*[WrongFileError]) and
 // stays as it is. The addresses of a file are tried in their order; the error
-// says what each of them answered.
+// says what each of them answered. Of a set that the user supplies nothing can
+// be fetched: where it is not there, the error says how to make it.
 func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Progress) error {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
 	folder := filepath.Join(root, set.Name)
+	if set.Supplied != "" {
+		err := Verify(ctx, set, folder)
+		var absent *absentError
+		if errors.As(err, &absent) {
+			err = errors.New("it has no public address: " + set.Supplied)
+		}
+		if err != nil {
+			return fmt.Errorf("fetching %s: %w", set.Name, err)
+		}
+		return nil
+	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("fetching %s: %w", set.Name, err)
 	}
@@ -56,7 +68,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Prog
 		if err != nil {
 			return fmt.Errorf("fetching %s: %w", set.Name, err)
 		}
-		err = verifyFile(ctx, path, file.Size, file.SHA256)
+		err = file.verify(ctx, folder)
 		var absent *absentError
 		switch {
 		case err == nil:

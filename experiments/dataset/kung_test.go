@@ -54,14 +54,7 @@ func TestLoadKungChecksTheNumberOfRows(t *testing.T) {
 }
 
 func TestLoadKung(t *testing.T) {
-	if os.Getenv(DataVariable) == "" {
-		t.Skip("needs the data set kung: set $" + DataVariable)
-	}
-	folder, _, err := NewLocator("").Find("kung")
-	if err != nil {
-		t.Skip(err)
-	}
-	k, err := LoadKung(folder)
+	k, err := LoadKung(realData(t, "kung"))
 	if err != nil {
 		t.Fatal(err)
 	}

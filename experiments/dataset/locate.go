@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,35 +57,50 @@ func (l Locator) Find(name string) (folder, digest string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	folder, err = l.FindSet(context.Background(), set)
+	folder, set, err = l.Resolve(context.Background(), set)
 	return folder, set.Digest(), err
 }
 
 // FindSet returns the folder of a set, which need not be registered, after
 // checking every file. The errors are those of [Locator.Find].
 func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error) {
-	missing := &MissingError{Set: set.Name, Roots: l.Roots}
+	folder, _, err = l.Resolve(ctx, set)
+	return folder, err
+}
+
+// Resolve is [Locator.FindSet] and returns the set with the sizes and SHA-256
+// of the files that the user supplied. With an error it is the set as given.
+func (l Locator) Resolve(ctx context.Context, set Set) (folder string, found Set, err error) {
+	missing := &MissingError{Set: set.Name, Roots: l.Roots, Supplied: set.Supplied}
 	for _, root := range l.Roots {
 		folder := filepath.Join(root, set.Name)
-		err := Verify(ctx, set, folder)
+		found, err := identify(ctx, set, folder)
 		var absent *absentError
 		switch {
 		case err == nil:
-			return folder, nil
+			return folder, found, nil
 		case errors.As(err, &absent):
 			missing.Absent = append(missing.Absent, absent.path)
 		default:
-			return "", err
+			return "", set, err
 		}
 	}
-	return "", missing
+	return "", set, missing
 }
+
+// notSupplied takes the place of a digest that only the user's files can give.
+const notSupplied = "not supplied"
 
 // Digest identifies the content of a set. Of a set with a single file it is the
 // file's SHA-256 in hexadecimal; of several files it is the SHA-256 of the lines
 // "SHA256  PATH\n" that sha256sum prints for them in the order of their paths.
-// It is a property of the registered set, not of the files on a disk.
+// It is a property of the registered set, not of the files on a disk, but for a
+// set that the user supplies: there it is that of the files which
+// [Locator.Resolve] found, and "not supplied" without them.
 func (s *Set) Digest() string {
+	if slices.ContainsFunc(s.Files, func(f File) bool { return f.SHA256 == "" }) {
+		return notSupplied
+	}
 	if len(s.Files) == 1 {
 		return s.Files[0].SHA256
 	}
@@ -97,36 +113,103 @@ func (s *Set) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Verify checks the files of a set in its folder.
+// Verify checks the files of a set in its folder. Of those that the user
+// supplies it checks only that they are there.
 func Verify(ctx context.Context, set Set, folder string) error {
-	for _, f := range set.Files {
-		if err := verifyFile(ctx, filepath.Join(folder, filepath.FromSlash(f.Path)), f.Size, f.SHA256); err != nil {
-			return err
+	_, err := identify(ctx, set, folder)
+	return err
+}
+
+// identify checks the files of a set in its folder and fills in the sizes and
+// SHA-256 of those that the user supplied.
+func identify(ctx context.Context, set Set, folder string) (Set, error) {
+	found := set
+	found.Files = slices.Clone(set.Files)
+	for i := range found.Files {
+		f := &found.Files[i]
+		var err error
+		if set.Supplied == "" {
+			err = f.verify(ctx, folder)
+		} else {
+			err = f.describe(ctx, folder)
+		}
+		if err != nil {
+			return set, err
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// verify checks the file in the folder of its set.
+func (f *File) verify(ctx context.Context, folder string) error {
+	path, err := localPath(folder, f.Path)
+	if err != nil {
+		return err
+	}
+	err = verifyFile(ctx, path, f.Size, f.SHA256)
+	var absent *absentError
+	if f.Compressed && errors.As(err, &absent) {
+		if packed := verifyCompressed(ctx, path+".gz", f.Size, f.SHA256); !errors.As(packed, &absent) {
+			return packed
+		}
+	}
+	return err
 }
 
 // verifyFile returns an *absentError or a *WrongFileError where the file at
 // path is not the expected one.
 func verifyFile(ctx context.Context, path string, size int64, sha string) error {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &absentError{path}
-	case err != nil:
-		return fmt.Errorf("data file: %w", err)
+	f, err := openData(path)
+	if err != nil {
+		return err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	sum := sha256.New()
-	n, err := io.Copy(sum, contextReader{ctx, f})
+	return verifyContent(ctx, f, path, size, sha)
+}
+
+// verifyCompressed is verifyFile for the content of a gzip-compressed file.
+func verifyCompressed(ctx context.Context, path string, size int64, sha string) error {
+	f, err := openData(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	z, err := gzip.NewReader(f)
 	if err != nil {
 		return fmt.Errorf("data file %s: %w", path, err)
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != sha {
+	// One byte more than expected is enough to know that it is wrong.
+	return verifyContent(ctx, io.LimitReader(z, size+1), path, size, sha)
+}
+
+func verifyContent(ctx context.Context, r io.Reader, path string, size int64, sha string) error {
+	got, n, err := digest(ctx, r)
+	if err != nil {
+		return fmt.Errorf("data file %s: %w", path, err)
+	}
+	if got != sha {
 		return &WrongFileError{Path: path, Size: n, WantSize: size, SHA256: got, WantSHA256: sha}
 	}
 	return nil
+}
+
+// openData returns an *absentError where there is no file at path.
+func openData(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &absentError{path}
+	case err != nil:
+		return nil, fmt.Errorf("data file: %w", err)
+	}
+	return f, nil
+}
+
+// digest returns the SHA-256 in hexadecimal and the number of bytes of r.
+func digest(ctx context.Context, r io.Reader) (sha string, size int64, err error) {
+	sum := sha256.New()
+	size, err = io.Copy(sum, contextReader{ctx, r})
+	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
 // contextReader stops reading when the context ends.
@@ -150,9 +233,10 @@ func (e *absentError) Error() string {
 
 // MissingError says that a data set is in none of the roots.
 type MissingError struct {
-	Set    string
-	Roots  []string // where it was looked for
-	Absent []string // the first missing file in each
+	Set      string
+	Roots    []string // where it was looked for
+	Absent   []string // the first missing file in each
+	Supplied string   // how to make it, where it cannot be fetched
 }
 
 func (e *MissingError) Error() string {
@@ -160,10 +244,19 @@ func (e *MissingError) Error() string {
 	if len(e.Roots) > 0 {
 		s += " (looked in " + strings.Join(e.Roots, ", ") + ")"
 	}
-	return s + "; fetch it with: " + e.Command()
+	return s + "; " + e.Advice()
 }
 
-// Command is the command that fetches the data set.
+// Advice says how to get the data set.
+func (e *MissingError) Advice() string {
+	if e.Supplied != "" {
+		return "it has no public address: " + e.Supplied
+	}
+	return "fetch it with: " + e.Command()
+}
+
+// Command is the command that fetches the data set or, where the user supplies
+// it, says how to make it.
 func (e *MissingError) Command() string { return "run data fetch " + e.Set }
 
 // WrongFileError says that a file is not the registered one.

@@ -5,17 +5,25 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestRegistryIsSound(t *testing.T) {
+	if !slices.IsSortedFunc(All(), func(a, b Set) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the sets are not in the order of their names")
+	}
 	for _, s := range All() {
 		if s.Title == "" || s.Source == "" || s.Licence == "" || s.Citation == "" || len(s.Files) == 0 {
 			t.Errorf("%s: incomplete description", s.Name)
 		}
 		for _, f := range s.Files {
-			if len(f.SHA256) != 64 || f.Size <= 0 || len(f.URLs) == 0 && f.Archive == "" {
+			complete := len(f.SHA256) == 64 && f.Size > 0 && (len(f.URLs) > 0 || f.Archive != "")
+			if s.Supplied != "" {
+				complete = f.SHA256 == "" && f.Size == 0 && strings.Contains(s.Supplied, f.Path)
+			}
+			if !complete {
 				t.Errorf("%s/%s: incomplete description", s.Name, f.Path)
 			}
 		}
@@ -97,5 +105,36 @@ func TestFindWrongFile(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
+	}
+}
+
+// A compressed copy of a file is the same file.
+func TestFindCompressed(t *testing.T) {
+	const right = "right"
+	for _, c := range []struct{ name, plain, packed, want string }{
+		{"plain", right, "", ""},
+		{"compressed", "", right, ""},
+		{"both: the plain one counts", right, "wrong", ""},
+		{"wrong plain one", "wrong!", right, "a is not the expected one"},
+		{"wrong compressed one", "", "wrong", "a.gz is not the expected one"},
+		{"too long a compressed one", "", strings.Repeat(right, 1000), "a.gz is not the expected one"},
+		{"neither", "", "", "not on this machine"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			if c.plain != "" {
+				writeFile(t, []byte(c.plain), root, "demo", "a")
+			}
+			if c.packed != "" {
+				writeFile(t, gzipped(t, []byte(c.packed)), root, "demo", "a.gz")
+			}
+			set := Set{Name: "demo", Files: []File{{Path: "a", Size: 5, SHA256: hash([]byte(right)), Compressed: true}}}
+			_, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
+			mustFail(t, err, c.want)
+			set.Files[0].Compressed = false
+			if _, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set); c.plain == "" && err == nil {
+				t.Error("a compressed file was accepted where none is allowed")
+			}
+		})
 	}
 }

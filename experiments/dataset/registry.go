@@ -17,6 +17,10 @@ type Set struct {
 	// Archives are what Files that name one are unpacked from.
 	Archives []Archive
 	Notes    []string // what a user should know about the content
+	// Supplied says how to make the files of a set that the user supplies. No
+	// sizes and SHA-256 can be registered for them: they are those of what is
+	// found. Empty for a set with public addresses.
+	Supplied string
 }
 
 // File is one file of a set.
@@ -24,6 +28,9 @@ type File struct {
 	Path   string // relative to the set's folder, with slashes
 	Size   int64
 	SHA256 string // hexadecimal
+	// Compressed lets the file lie there as Path.gz too. Size and SHA256 are of
+	// its content, so that it is the same file in either form.
+	Compressed bool
 	// URLs are public addresses of the file, tried in this order; empty where
 	// the file comes out of an archive.
 	URLs []string
@@ -41,25 +48,7 @@ type Archive struct {
 }
 
 // sets are the registered data sets, by name.
-var sets = []Set{
-	{
-		Name:     "kung",
-		Title:    "Howell !Kung San census: height, weight, age and sex of 544 people of the Dobe area",
-		Source:   "https://github.com/rmcelreath/rethinking (data/Howell1.csv); collected by Nancy Howell, https://tspace.library.utoronto.ca/handle/1807/10395",
-		Licence:  "distributed with the R package rethinking, GPL (>= 3); no separate licence for the data",
-		Citation: "N. Howell, Demography of the Dobe !Kung, Academic Press, 1979; R. McElreath, Statistical Rethinking, CRC Press, 2016",
-		Files: []File{{
-			Path:   "Howell1.csv",
-			Size:   12205,
-			SHA256: "768d2fb53d44490b35260903f58955548b26f587e7afaf4e00b2603715279bbd",
-			URLs: []string{
-				"https://raw.githubusercontent.com/rmcelreath/rethinking/master/data/Howell1.csv",
-				"https://raw.githubusercontent.com/rmcelreath/rethinking/ac1b3b2cda83f3e14096e2d997a6e30ad109eeee/data/Howell1.csv",
-			},
-		}},
-		Notes: []string{"544 rows, of which 287 are females; experiments use the females, in the order of the file"},
-	},
-}
+var sets = []Set{freiburgSet, freiburgFeaturesSet, kungSet, mnistSet, stressSet}
 
 // All returns the registered sets in the order of their names.
 func All() []Set { return slices.Clone(sets) }
@@ -85,7 +74,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown data set %q; known: %s", e.Name, strings.Join(names, ", "))
 }
 
-// TotalSize is the sum of the sizes of the set's files, in bytes.
+// TotalSize is the sum of the sizes of the set's files, in bytes; 0 for a set
+// that the user supplies, unless [Locator.Resolve] found it.
 func (s *Set) TotalSize() (total int64) {
 	for _, f := range s.Files {
 		total += f.Size

@@ -59,8 +59,9 @@ type Trial struct {
 }
 
 // DatasetFinder tells where a data set is, and the SHA-256 of what it must
-// hold, which is known even with an error. The error says how to get one that
-// is not there, or what is wrong with one that is.
+// hold, which is known even with an error; in its place stands another text for
+// a data set that the user has yet to supply. The error says how to get one
+// that is not there, or what is wrong with one that is.
 type DatasetFinder interface {
 	Find(name string) (folder, digest string, err error)
 }
