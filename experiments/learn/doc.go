@@ -1,4 +1,5 @@
-// Package learn holds the small learners that several papers share: k-means
-// clustering and cross-validation folds. Everything here is deterministic:
+// Package learn holds the small learners and scores that several papers share:
+// k-means clustering, cross-validation folds, the L2 distance of two densities
+// and the ROC curve. Everything here is deterministic:
 // what is random comes from the *rand.Rand that the caller passes.
 package learn

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -30,10 +31,14 @@ type Clustering struct {
 //
 // A cluster that loses all its points takes the point that is farthest from
 // its own centre. Ties between centres go to the one with the lower index. The
-// result depends on the arguments and the state of rng alone.
+// result depends on the arguments and the state of rng alone. Large problems
+// (from 4 million terms n·k·d on) compute distances by matrix products, which
+// differ in the last digits from sums of squared differences: there a tie
+// within rounding may go either way.
 //
 // It returns an error where k is not positive, exceeds the number of distinct
-// rows, or where x holds a number that is not finite.
+// rows, or where x holds a number that is not finite or beyond ±1e150, whose
+// square would overflow.
 func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clustering, error) {
 	if opts.Restarts == 0 {
 		opts.Restarts = 10
@@ -45,73 +50,89 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 	if err != nil {
 		return nil, err
 	}
+	distances := distancesFor(points, k)
 	var best *Clustering
 	for range opts.Restarts {
-		run := newLloyd(points, seedCentres(points, k, rng))
-		run.iterate(opts.Iterations)
-		if best == nil || run.inertia < best.Inertia {
-			best = run.result()
+		start := seedCentres(points, k, distances, rng)
+		var found *Clustering
+		if p, large := distances.(*products); large {
+			found = newBounded(points, start, p).run(opts.Iterations)
+		} else {
+			l := newLloyd(points, start)
+			l.iterate(opts.Iterations)
+			found = l.result()
+		}
+		if best == nil || found.Inertia < best.Inertia {
+			best = found
 		}
 	}
 	return best, nil
 }
 
+// largestCoordinate keeps sums of squared distances finite.
+const largestCoordinate = 1e150
+
 // checkPoints returns the rows of x as slices of its own storage.
 func checkPoints(x *mat.Dense, k int) ([][]float64, error) {
 	n, _ := x.Dims()
 	points := make([][]float64, n)
-	distinct := make(map[string]bool, n)
 	for i := range points {
 		points[i] = x.RawRowView(i)
 		for j, v := range points[i] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v; finite numbers are required", i, j, v)
 			}
+			if math.Abs(v) > largestCoordinate {
+				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v, whose square overflows; rescale the points", i, j, v)
+			}
 		}
-		distinct[fmt.Sprint(points[i])] = true
 	}
+	distinct := countDistinct(points)
 	switch {
 	case k < 1:
 		return nil, fmt.Errorf("k-means: %d clusters; at least one is required", k)
 	case k > n:
 		return nil, fmt.Errorf("k-means: %d clusters of %d points; use at most as many clusters as points", k, n)
-	case k > len(distinct):
-		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters", k, len(distinct), n)
+	case k > distinct:
+		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters", k, distinct, n)
 	}
 	return points, nil
 }
 
-func squaredDistance(a, b []float64) float64 {
-	var s float64
-	for j := range a {
-		d := a[j] - b[j]
-		s += d * d
-	}
-	return s
+// countDistinct sorts the points: a comparison ends at the first difference.
+func countDistinct(points [][]float64) int {
+	sorted := slices.Clone(points)
+	slices.SortFunc(sorted, slices.Compare)
+	return len(slices.CompactFunc(sorted, slices.Equal))
 }
 
 // seedCentres draws k rows by greedy k-means++.
-func seedCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
+func seedCentres(points [][]float64, k int, distances distances, rng *rand.Rand) [][]float64 {
 	n := len(points)
 	trials := 2 + int(math.Log(float64(k)))
 	centres := make([][]float64, 0, k)
 	nearest := make([]float64, n) // squared distance to the nearest centre so far
 	candidate, kept := make([]float64, n), make([]float64, n)
+	drawn, tried := make([]int, trials), make([][]float64, trials)
+	away := make([]float64, n*trials) // of point i from candidate t at i·trials + t
 
-	first := points[rng.IntN(n)]
-	centres = append(centres, first)
+	centres = append(centres, points[rng.IntN(n)])
+	distances.squared(centres, nearest)
 	total := 0.0
-	for i, p := range points {
-		nearest[i] = squaredDistance(p, first)
-		total += nearest[i]
+	for _, d := range nearest {
+		total += d
 	}
 	for len(centres) < k {
+		for t := range trials {
+			drawn[t] = drawWeighted(nearest, total, rng)
+			tried[t] = points[drawn[t]]
+		}
+		distances.squared(tried, away)
 		bestTotal, bestIndex := math.Inf(1), -1
-		for range trials {
-			c := drawWeighted(nearest, total, rng)
+		for t, c := range drawn {
 			sum := 0.0
-			for i, p := range points {
-				candidate[i] = min(nearest[i], squaredDistance(p, points[c]))
+			for i := range points {
+				candidate[i] = min(nearest[i], away[i*trials+t])
 				sum += candidate[i]
 			}
 			if sum < bestTotal {
@@ -233,9 +254,13 @@ func (l *lloyd) iterate(limit int) {
 }
 
 func (l *lloyd) result() *Clustering {
-	centres := mat.NewDense(len(l.centres), len(l.centres[0]), nil)
-	for c := range l.centres {
-		centres.SetRow(c, l.centres[c])
+	return &Clustering{Centres: denseOf(l.centres), Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations}
+}
+
+func denseOf(rows [][]float64) *mat.Dense {
+	out := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, r := range rows {
+		out.SetRow(i, r)
 	}
-	return &Clustering{Centres: centres, Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations}
+	return out
 }

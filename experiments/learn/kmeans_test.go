@@ -125,11 +125,127 @@ func TestKMeansRefusals(t *testing.T) {
 		{"none", x, 0, "at least one"},
 		{"more clusters than points", x, 5, "5 clusters of 4 points"},
 		{"more clusters than distinct points", x, 4, "only 3 of the 4 points are distinct"},
+		{"too large", mat.NewDense(2, 1, []float64{1, -1e200}), 1, "row 1, column 0 of the points is -1e+200, whose square overflows"},
 		{"not finite", mat.NewDense(2, 2, []float64{1, 2, 3, math.Inf(1)}), 1, "row 1, column 1"},
 	} {
 		_, err := KMeans(c.x, c.k, stream(1), KMeansOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", c.name, err, c.want)
 		}
+	}
+}
+
+// largePoints are n points in d dimensions around k means, far from the origin.
+func largePoints(n, d, k int) *mat.Dense {
+	rng, x := stream(11), mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, 100+math.Sin(float64((i%k+1)*(j+1)))+rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+// Distances by a matrix product agree with sums of squared differences.
+func TestProductsAgreeWithDifferences(t *testing.T) {
+	x := largePoints(300, 70, 4)
+	points, err := checkPoints(x, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	centres := points[17:22]
+	exact, product := make([]float64, 300*5), make([]float64, 300*5)
+	differences(points).squared(centres, exact)
+	newProducts(points).squared(centres, product)
+	for i, want := range exact {
+		if math.Abs(product[i]-want) > 1e-11*(1+want) || product[i] < 0 {
+			t.Fatalf("entry %d: %.17g by a product, %.17g by differences", i, product[i], want)
+		}
+	}
+}
+
+// The run that passes over points visits the same clusterings as the plain one,
+// in as many iterations.
+func TestBoundedRunAgreesWithLloyd(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		x       *mat.Dense
+		k       int
+		centres func(points [][]float64) [][]float64 // nil for k-means++
+	}{
+		{"clusters that mix", largePoints(700, 30, 3), 8, nil},
+		{"many iterations", formulaPoints(), 6, nil},
+		{"one cluster", formulaPoints(), 1, nil},
+		{"empty clusters", formulaPoints(), 4, func(points [][]float64) [][]float64 {
+			return [][]float64{points[0], {1e4, 0, 0}, points[1], {0, 1e4, 0}}
+		}},
+	} {
+		for seed := range uint64(10) {
+			points, err := checkPoints(c.x, c.k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var start [][]float64
+			if c.centres != nil {
+				start = c.centres(points)
+			} else {
+				start = seedCentres(points, c.k, differences(points), stream(seed))
+			}
+			for _, limit := range []int{1, 3, 300} {
+				l := newLloyd(points, start)
+				l.iterate(limit)
+				want, got := l.result(), newBounded(points, start, newProducts(points)).run(limit)
+				if !slices.Equal(got.Labels, want.Labels) || got.Iterations != want.Iterations {
+					t.Fatalf("%s, seed %d, limit %d: other labels than Lloyd's, after %d iterations and %d", c.name, seed, limit, got.Iterations, want.Iterations)
+				}
+				if !mat.EqualApprox(got.Centres, want.Centres, 1e-10) || math.Abs(got.Inertia-want.Inertia) > 1e-9*want.Inertia {
+					t.Errorf("%s, seed %d, limit %d: inertia %.15g, want %.15g, or other centres", c.name, seed, limit, got.Inertia, want.Inertia)
+				}
+			}
+		}
+	}
+}
+
+// k-means++ draws the same centres from distances of both kinds.
+func TestSeedsFromProducts(t *testing.T) {
+	points, err := checkPoints(largePoints(300, 70, 4), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := seedCentres(points, 6, differences(points), stream(2))
+	b := seedCentres(points, 6, newProducts(points), stream(2))
+	for c := range a {
+		if !slices.Equal(a[c], b[c]) {
+			t.Errorf("centre %d differs", c)
+		}
+	}
+}
+
+func TestDistancesForLargeProblems(t *testing.T) {
+	if _, exact := distancesFor(make2D(100, 784), 7).(differences); !exact {
+		t.Error("a small problem does not sum differences")
+	}
+	if _, product := distancesFor(make2D(6742, 784), 7).(*products); !product {
+		t.Error("a large problem does not use matrix products")
+	}
+}
+
+func make2D(n, d int) [][]float64 {
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, d)
+	}
+	return out
+}
+
+// A class of MNIST in size, with less structure than images have.
+func BenchmarkKMeansLarge(b *testing.B) {
+	x := largePoints(6742, 784, 5)
+	for b.Loop() {
+		c, err := KMeans(x, 7, stream(1), KMeansOptions{Restarts: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(c.Iterations), "iterations")
 	}
 }

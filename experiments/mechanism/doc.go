@@ -1,5 +1,6 @@
-// Package mechanism calibrates the Gaussian noise of differentially private
-// releases.
+// Package mechanism holds the noise of differentially private releases: the
+// calibration of Gaussian noise, and [EntryNoise], the noise of least magnitude
+// for single entries of a matrix.
 //
 // A calibration turns (ε, δ) into the ratio of the noise's standard deviation
 // to the sensitivity of what is released (for a vector, both measured in the
@@ -12,5 +13,6 @@
 //
 // δ is not the probability with which ε-differential privacy fails: (ε, δ)
 // bounds P(out) by e^ε P'(out) + δ for every set of outcomes, and a mechanism
-// may satisfy it although no outcome satisfies the pure bound.
+// may satisfy it although no outcome satisfies the pure bound. (The δ of
+// EntryNoise is such a probability, of the worst kind.)
 package mechanism

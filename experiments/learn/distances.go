@@ -1,0 +1,103 @@
+package learn
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// distances are those of n fixed points from moving centres.
+type distances interface {
+	// squared writes the squared distance of point i from centre c, of k, to
+	// out[i·k + c].
+	squared(centres [][]float64, out []float64)
+}
+
+// productSize is the number n·k·d of terms of a round of distances from which
+// on they come from a matrix product. A round below it takes some
+// milliseconds, and its results stay those of [differences] to the last bit.
+const productSize = 1 << 22
+
+func distancesFor(points [][]float64, k int) distances {
+	if len(points)*k*len(points[0]) < productSize {
+		return differences(points)
+	}
+	return newProducts(points)
+}
+
+// differences sums squared differences.
+type differences [][]float64
+
+func (p differences) squared(centres [][]float64, out []float64) {
+	for i, x := range p {
+		row := out[i*len(centres) : (i+1)*len(centres)]
+		for c, centre := range centres {
+			row[c] = squaredDistance(x, centre)
+		}
+	}
+}
+
+func squaredDistance(a, b []float64) float64 {
+	var s float64
+	for j := range a {
+		d := a[j] - b[j]
+		s += d * d
+	}
+	return s
+}
+
+// products uses |x−c|² = |x|² − 2xᵀc + |c|². The mean of the points is taken
+// off first, so that little cancels where the points are far from zero. The
+// result does not depend on the number of threads: each entry of a product is
+// summed by one of them.
+type products struct {
+	mean   []float64
+	points blas64.General // n×d, less the mean
+	norms  []float64      // |x|²
+}
+
+func newProducts(points [][]float64) *products {
+	n, d := len(points), len(points[0])
+	p := &products{mean: make([]float64, d), norms: make([]float64, n),
+		points: blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}}
+	for _, x := range points {
+		floats.Add(p.mean, x)
+	}
+	floats.Scale(1/float64(n), p.mean)
+	for i, x := range points {
+		row := p.points.Data[i*d : (i+1)*d]
+		floats.SubTo(row, x, p.mean)
+		p.norms[i] = floats.Dot(row, row)
+	}
+	return p
+}
+
+// moved returns the centres (k×d) less the mean, and their squared norms.
+func (p *products) moved(centres [][]float64) (blas64.General, []float64) {
+	k, d := len(centres), p.points.Cols
+	out := blas64.General{Rows: k, Cols: d, Stride: d, Data: make([]float64, k*d)}
+	norms := make([]float64, k)
+	for c, centre := range centres {
+		row := out.Data[c*d : (c+1)*d]
+		floats.SubTo(row, centre, p.mean)
+		norms[c] = floats.Dot(row, row)
+	}
+	return out, norms
+}
+
+func (p *products) squared(centres [][]float64, out []float64) {
+	moved, norms := p.moved(centres)
+	complete(p.points, moved, p.norms, norms, out)
+}
+
+// complete writes |x|² − 2xᵀc + |c|² for the points x and the centres c.
+func complete(points, centres blas64.General, pointNorms, centreNorms, out []float64) {
+	k := centres.Rows
+	blas64.Gemm(blas.NoTrans, blas.Trans, -2, points, centres, 0, blas64.General{Rows: points.Rows, Cols: k, Stride: k, Data: out})
+	for i, norm := range pointNorms {
+		for c, centreNorm := range centreNorms {
+			// Rounding must not make a distance negative.
+			out[i*k+c] = max(0, out[i*k+c]+norm+centreNorm)
+		}
+	}
+}
