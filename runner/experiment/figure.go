@@ -22,7 +22,8 @@ type Finished struct {
 	Series     map[string]Series
 }
 
-// Panel is one set of axes. What is empty is not drawn.
+// Panel is one set of axes. What is empty is not drawn. A heat map without
+// ranges and a grid of pictures stand alone in their panel.
 type Panel struct {
 	Title          string
 	XLabel, YLabel string // with the unit in brackets
@@ -30,8 +31,10 @@ type Panel struct {
 	Lines          []Line
 	Bands          []Band
 	Points         []Line // markers only
+	Bars           []Bars
 	Spans          []Span
 	Heatmap        *Heatmap
+	Pictures       *Pictures
 }
 
 // Line is a curve, or a set of markers. NaN in Y is a gap.
@@ -58,10 +61,43 @@ type Span struct {
 	Low, High float64
 }
 
+// Bars is a histogram, drawn translucent so that several can stand in one
+// panel. Bar i reaches from Edges[i] to Edges[i+1] and from 0 to Heights[i],
+// which is at least 0; on a logarithmic axis, a height of 0 is no bar.
+type Bars struct {
+	Name    string
+	Edges   []float64 // increasing, one more than Heights
+	Heights []float64
+	Color   int
+}
+
 // Heatmap shows a matrix, row 0 at the top.
 type Heatmap struct {
 	Values [][]float64
 	XTicks []string // labels of the columns
 	YTicks []string // labels of the rows
 	Label  string   // what the colour means
+	// XRange and YRange, from low to high, are where the first column begins
+	// and the last ends, and where the last row begins and the first ends. With
+	// both, the axes are numeric, have no labels of rows and columns, and
+	// curves, points, bars and spans of the panel are drawn over the heat map.
+	XRange, YRange [2]float64
+	// Categories makes the values indices into it, such as the classes of
+	// decision regions: each is drawn in the light tint of its colour in the
+	// palette, and the names stand in the legend in place of a scale.
+	Categories []string
+}
+
+// Ranged says whether the heat map has numeric axes.
+func (h *Heatmap) Ranged() bool { return h.XRange != [2]float64{} || h.YRange != [2]float64{} }
+
+// Pictures is a grid of small grey-scale images of one size.
+type Pictures struct {
+	Rows, Columns int // pixels of a picture
+	// Grid holds the pixels of the picture at [row][column], row by row: 0 is
+	// black, 1 is white, what lies beyond is clipped, and NaN is black. nil
+	// leaves a gap.
+	Grid         [][][]float64
+	RowLabels    []string // of the rows of the grid; nil for none
+	ColumnLabels []string // of its columns; nil for none
 }

@@ -12,13 +12,24 @@ const maxCells = 250_000
 
 // check refuses a panel that cannot be drawn.
 func check(p *experiment.Panel) error {
-	if h := p.Heatmap; h != nil {
-		if len(p.Lines)+len(p.Bands)+len(p.Points)+len(p.Spans) > 0 {
-			return fmt.Errorf("a heat map and curves in one panel")
+	curves := len(p.Lines) + len(p.Bands) + len(p.Points) + len(p.Bars)
+	if p.Pictures != nil {
+		if curves+len(p.Spans) > 0 || p.Heatmap != nil {
+			return fmt.Errorf("pictures and curves or a heat map in one panel")
 		}
-		return checkHeatmap(h)
+		return checkPictures(p.Pictures)
 	}
-	if len(p.Lines)+len(p.Bands)+len(p.Points) == 0 {
+	if h := p.Heatmap; h != nil {
+		switch {
+		case curves+len(p.Spans) > 0 && !h.Ranged():
+			return fmt.Errorf("a heat map without ranges of its axes and curves in one panel; give it XRange and YRange")
+		case h.Ranged() && (p.LogX || p.LogY):
+			return fmt.Errorf("a heat map on a logarithmic axis")
+		}
+		if err := checkHeatmap(h); err != nil {
+			return err
+		}
+	} else if curves == 0 {
 		return ErrNoData
 	}
 	for i, l := range append(append([]experiment.Line(nil), p.Lines...), p.Points...) {
@@ -29,6 +40,11 @@ func check(p *experiment.Panel) error {
 	for i, b := range p.Bands {
 		if err := checkCurve(p, b.X, b.Color, b.Low, b.High); err != nil {
 			return fmt.Errorf("band %d %q: %w", i+1, b.Name, err)
+		}
+	}
+	for i, b := range p.Bars {
+		if err := checkBars(p, &b); err != nil {
+			return fmt.Errorf("bars %d %q: %w", i+1, b.Name, err)
 		}
 	}
 	for i, s := range p.Spans {
@@ -78,6 +94,77 @@ func checkCurve(p *experiment.Panel, x []float64, color int, ys ...[]float64) er
 	return nil
 }
 
+func checkBars(p *experiment.Panel, b *experiment.Bars) error {
+	switch {
+	case b.Color < 0:
+		return fmt.Errorf("color %d is negative", b.Color)
+	case len(b.Heights) == 0:
+		return ErrNoData
+	case len(b.Edges) != len(b.Heights)+1:
+		return fmt.Errorf("%d edges of %d bars; one more than bars is required", len(b.Edges), len(b.Heights))
+	}
+	for i, v := range b.Edges {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return fmt.Errorf("edge %d is %v", i, v)
+		case i > 0 && v <= b.Edges[i-1]:
+			return fmt.Errorf("edge %d is %v, not above the edge before", i, v)
+		case p.LogX && v <= 0:
+			return fmt.Errorf("edge %d is %v, on a logarithmic axis", i, v)
+		}
+	}
+	drawn := false
+	for i, v := range b.Heights {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("height %d is %v; a finite number of at least 0 is required", i, v)
+		}
+		drawn = drawn || v > 0
+	}
+	if p.LogY && !drawn {
+		return fmt.Errorf("all heights are 0, on a logarithmic axis: %w", ErrNoData)
+	}
+	return nil
+}
+
+// maxPixels bounds the picture that a grid of pictures becomes.
+const maxPixels = 4_000_000
+
+func checkPictures(p *experiment.Pictures) error {
+	if p.Rows < 1 || p.Columns < 1 {
+		return fmt.Errorf("pictures of %d × %d pixels; at least 1 × 1 is required", p.Rows, p.Columns)
+	}
+	if p.Rows > maxPixels || p.Columns > maxPixels {
+		return fmt.Errorf("pictures of %d × %d pixels; at most %d pixels can be drawn", p.Rows, p.Columns, maxPixels)
+	}
+	pictures, columns := 0, 0
+	for i, row := range p.Grid {
+		columns = max(columns, len(row))
+		if len(row) != len(p.Grid[0]) {
+			return fmt.Errorf("row %d of the pictures has %d of them, row 0 has %d", i, len(row), len(p.Grid[0]))
+		}
+		for j, pixels := range row {
+			if pixels == nil {
+				continue
+			}
+			pictures++
+			if len(pixels) != p.Rows*p.Columns {
+				return fmt.Errorf("the picture at row %d, column %d has %d pixels; %d × %d are required", i, j, len(pixels), p.Rows, p.Columns)
+			}
+		}
+	}
+	switch {
+	case pictures == 0:
+		return fmt.Errorf("a grid without pictures: %w", ErrNoData)
+	case len(p.Grid)*columns > maxPixels/(p.Rows*p.Columns):
+		return fmt.Errorf("%d × %d pictures of %d × %d pixels; at most %d pixels can be drawn", len(p.Grid), columns, p.Rows, p.Columns, maxPixels)
+	case len(p.RowLabels) > 0 && len(p.RowLabels) != len(p.Grid):
+		return fmt.Errorf("%d labels for %d rows of pictures", len(p.RowLabels), len(p.Grid))
+	case len(p.ColumnLabels) > 0 && len(p.ColumnLabels) != columns:
+		return fmt.Errorf("%d labels for %d columns of pictures", len(p.ColumnLabels), columns)
+	}
+	return nil
+}
+
 func checkHeatmap(h *experiment.Heatmap) error {
 	rows := len(h.Values)
 	if rows == 0 || len(h.Values[0]) == 0 {
@@ -92,6 +179,9 @@ func checkHeatmap(h *experiment.Heatmap) error {
 			if math.IsInf(v, 0) {
 				return fmt.Errorf("the heat map is %v at row %d, column %d", v, i, j)
 			}
+			if n := len(h.Categories); n > 0 && !math.IsNaN(v) && (v < 0 || v >= float64(n) || v != math.Trunc(v)) {
+				return fmt.Errorf("the heat map is %v at row %d, column %d; an index of its %d categories is required", v, i, j, n)
+			}
 			if !math.IsNaN(v) {
 				finite++
 			}
@@ -102,10 +192,18 @@ func checkHeatmap(h *experiment.Heatmap) error {
 		return fmt.Errorf("all values of the heat map are NaN: %w", ErrNoData)
 	case rows*columns > maxCells:
 		return fmt.Errorf("a heat map of %d × %d cells; at most %d can be drawn", rows, columns, maxCells)
+	case h.Ranged() && (!validRange(h.XRange) || !validRange(h.YRange)):
+		return fmt.Errorf("the heat map's ranges %v and %v: both must be finite, from low to high", h.XRange, h.YRange)
+	case h.Ranged() && len(h.XTicks)+len(h.YTicks) > 0:
+		return fmt.Errorf("a heat map with both ranges and labels of its rows or columns")
 	case len(h.XTicks) > 0 && len(h.XTicks) != columns:
 		return fmt.Errorf("%d labels for %d columns of the heat map", len(h.XTicks), columns)
 	case len(h.YTicks) > 0 && len(h.YTicks) != rows:
 		return fmt.Errorf("%d labels for %d rows of the heat map", len(h.YTicks), rows)
 	}
 	return nil
+}
+
+func validRange(r [2]float64) bool {
+	return r[0] < r[1] && !math.IsInf(r[0], -1) && !math.IsInf(r[1], 1)
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -13,8 +14,11 @@ import (
 // scaleWidth is the room for the colour scale, at the right of a heat map.
 const scaleWidth = vg.Length(62)
 
-// prepareHeatmap sets up axes on which the cell of row i and column j is centred
-// at (j, rows−1−i).
+// seam is by how much neighbouring cells overlap.
+const seam = vg.Length(0.6)
+
+// prepareHeatmap sets up the axes of a heat map without ranges: the cell of row
+// i and column j is centred at (j, rows−1−i).
 func prepareHeatmap(out *plot.Plot, h *experiment.Heatmap, width, height vg.Length) {
 	rows, columns := len(h.Values), len(h.Values[0])
 	out.X.Min, out.X.Max = -0.5, float64(columns)-0.5
@@ -68,26 +72,53 @@ func (r interval) fraction(v float64) float64 {
 	return (v/2 - r.low/2) / (r.high/2 - r.low/2)
 }
 
+// heatmapRanges are the ranges of the axes: those given, or the ones of
+// prepareHeatmap.
+func heatmapRanges(h *experiment.Heatmap) (x, y interval) {
+	if h.Ranged() {
+		return interval{h.XRange[0], h.XRange[1]}, interval{h.YRange[0], h.YRange[1]}
+	}
+	return interval{-0.5, float64(len(h.Values[0])) - 0.5}, interval{-0.5, float64(len(h.Values)) - 0.5}
+}
+
+// at returns the value that lies at a share of the range.
+func (r interval) at(share float64) float64 { return r.low*(1-share) + r.high*share }
+
 type cells struct{ h *experiment.Heatmap }
+
+// hasScale says whether the heat map has a scale of colours at its right.
+func hasScale(h *experiment.Heatmap) bool { return h != nil && len(h.Categories) == 0 }
+
+// color returns the colour of a value, where r is the extent of all.
+func (d cells) color(v float64, r interval) color.NRGBA {
+	if len(d.h.Categories) == 0 {
+		return shadeOf(r.fraction(v))
+	}
+	if math.IsNaN(v) {
+		return blank
+	}
+	return tint(int(v))
+}
 
 // Plot fills stretches of equal colour at once, which keeps the drawing small.
 func (d cells) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	r := extent(d.h)
-	rows := len(d.h.Values)
+	rows, columns := float64(len(d.h.Values)), float64(len(d.h.Values[0]))
+	xs, ys := heatmapRanges(d.h)
 	for i, row := range d.h.Values {
-		y := float64(rows - 1 - i)
+		y := rows - 1 - float64(i)
 		for j := 0; j < len(row); {
-			col := shadeOf(r.fraction(row[j]))
+			col := d.color(row[j], r)
 			end := j + 1
-			for end < len(row) && shadeOf(r.fraction(row[end])) == col {
+			for end < len(row) && d.color(row[end], r) == col {
 				end++
 			}
-			x0, x1 := tx(float64(j)-0.5), tx(float64(end)-0.5)
-			y0, y1 := ty(y-0.5), ty(y+0.5)
-			// A hair of overlap closes the seams that anti-aliasing leaves.
-			const hair = 0.15
-			x1, y0 = min(x1+hair, c.Max.X), max(y0-hair, c.Min.Y)
+			x0, x1 := tx(xs.at(float64(j)/columns)), tx(xs.at(float64(end)/columns))
+			y0, y1 := ty(ys.at(y/rows)), ty(ys.at((y+1)/rows))
+			// An overlap closes the seams that anti-aliasing leaves; the cells to
+			// the right and below are drawn later, over it.
+			x1, y0 = min(x1+seam, tx(xs.high)), max(y0-seam, ty(ys.low))
 			fill(c, col, []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
 			j = end
 		}
@@ -100,7 +131,7 @@ func drawScale(c draw.Canvas, h *experiment.Heatmap) {
 	height := c.Max.Y - c.Min.Y
 	for i := range steps {
 		y0 := c.Min.Y + height*vg.Length(i)/steps
-		y1 := min(c.Min.Y+height*vg.Length(i+1)/steps+0.15, c.Max.Y)
+		y1 := min(c.Min.Y+height*vg.Length(i+1)/steps+seam, c.Max.Y)
 		fill(c, shadeOf(float64(i)/(steps-1)), []vg.Point{{X: c.Min.X, Y: y0}, {X: c.Min.X + bar, Y: y0}, {X: c.Min.X + bar, Y: y1}, {X: c.Min.X, Y: y1}})
 	}
 	r := extent(h)

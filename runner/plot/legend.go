@@ -22,7 +22,7 @@ type entry struct {
 
 // sample is how a curve looks.
 type sample struct {
-	kind   string // "span", "band", "line", "points"
+	kind   string // "region", "span", "band", "bars", "line", "points"
 	color  int
 	dashed bool
 }
@@ -45,8 +45,16 @@ func legendOf(p *experiment.Panel) *legend {
 	for _, x := range p.Bands {
 		l.add(x.Name, sample{kind: "band", color: x.Color})
 	}
+	for _, x := range p.Bars {
+		l.add(x.Name, sample{kind: "bars", color: x.Color})
+	}
 	for _, x := range p.Spans {
 		l.add(x.Name, sample{kind: "span"})
+	}
+	if p.Heatmap != nil {
+		for i, name := range p.Heatmap.Categories {
+			l.add(name, sample{kind: "region", color: i})
+		}
 	}
 	return l
 }
@@ -132,19 +140,23 @@ func (l *legend) draw(c draw.Canvas) {
 }
 
 func (e entry) draw(c *draw.Canvas, x, y vg.Length) {
-	box := func(h vg.Length) []vg.Point {
-		return []vg.Point{{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h}}
-	}
-	for _, kind := range []string{"span", "band", "line", "points"} { // from back to front
+	const h = 4.5 // half the height of a box
+	box := []vg.Point{{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h}}
+	for _, kind := range []string{"region", "span", "band", "bars", "line", "points"} { // from back to front
 		for _, s := range e.samples {
 			if s.kind != kind {
 				continue
 			}
 			switch kind {
 			case "span":
-				fill(*c, shade, box(4.5))
+				fill(*c, shade, box)
+			case "region":
+				fill(*c, tint(s.color), box)
 			case "band":
-				fill(*c, bandColor(s.color), box(4.5))
+				fill(*c, bandColor(s.color), box)
+			case "bars":
+				fill(*c, barColor(s.color), box)
+				c.StrokeLines(barOutline(s.color), append(slices.Clone(box), box[0]))
 			case "line":
 				c.StrokeLine2(lineStyle(experiment.Line{Color: s.color, Dashed: s.dashed}), x, y, x+sampleWidth, y)
 			case "points":

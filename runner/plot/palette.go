@@ -37,6 +37,20 @@ func bandColor(i int) color.NRGBA {
 	return c
 }
 
+// tint is the light, opaque form of a curve's colour, for regions on which
+// markers of that colour stand out.
+func tint(i int) color.NRGBA {
+	c := colorOf(i)
+	light := func(v uint8) uint8 { return uint8(math.Round(255 - 0.28*(255-float64(v)))) }
+	return color.NRGBA{light(c.R), light(c.G), light(c.B), 0xff}
+}
+
+func barColor(i int) color.NRGBA {
+	c := colorOf(i)
+	c.A = 0x55
+	return c
+}
+
 // dashes tells curves apart without colour as well; a repeated colour gets a
 // pattern of its own.
 func dashes(i int, dashed bool) []vg.Length {

@@ -61,7 +61,7 @@ func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 		a.Tick.Length = 4
 		a.Tick.Marker = linearTicks{}
 	}
-	if p.Heatmap != nil {
+	if p.Heatmap != nil && !p.Heatmap.Ranged() {
 		prepareHeatmap(out, p.Heatmap, width, height)
 		return out
 	}
@@ -74,6 +74,17 @@ func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 	x, y := ranges(p)
 	out.X.Min, out.X.Max = x.padded(0.02, p.LogX)
 	out.Y.Min, out.Y.Max = y.padded(0.06, p.LogY)
+	if len(p.Bars) > 0 && !p.LogY && y.low == 0 {
+		out.Y.Min = 0 // bars stand on the axis
+	}
+	if h := p.Heatmap; h != nil {
+		// The axes end with the heat map, but where a curve leaves it.
+		hx, hy := heatmapRanges(h)
+		out.X.Min, out.X.Max = around(hx, x, out.X.Min, out.X.Max)
+		out.Y.Min, out.Y.Max = around(hy, y, out.Y.Min, out.Y.Max)
+		out.Add(cells{h}, curves{p})
+		return out
+	}
 	out.Add(grid{}, curves{p})
 	return out
 }
@@ -109,6 +120,19 @@ func (r interval) padded(share float64, logarithmic bool) (low, high float64) {
 	return max(r.low-d, -math.MaxFloat64/4), min(r.high+d, math.MaxFloat64/4)
 }
 
+// around widens the range of a heat map to the padded one of the curves, at the
+// ends at which they leave it.
+func around(heatmap, curves interval, paddedLow, paddedHigh float64) (low, high float64) {
+	low, high = heatmap.low, heatmap.high
+	if curves.low < low {
+		low = paddedLow
+	}
+	if curves.high > high {
+		high = paddedHigh
+	}
+	return low, high
+}
+
 func ranges(p *experiment.Panel) (x, y interval) {
 	x, y = interval{math.Inf(1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(-1)}
 	add := func(xs []float64, ys ...[]float64) {
@@ -129,6 +153,17 @@ func ranges(p *experiment.Panel) (x, y interval) {
 	}
 	for _, b := range p.Bands {
 		add(b.X, b.Low, b.High)
+	}
+	for _, b := range p.Bars {
+		add(b.Edges)
+		if !p.LogY {
+			y.add(0)
+		}
+		for _, v := range b.Heights {
+			if v > 0 {
+				y.add(v)
+			}
+		}
 	}
 	for _, s := range p.Spans {
 		for _, v := range []float64{s.Low, s.High} {
@@ -158,7 +193,7 @@ func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// curves draws spans, bands, lines and markers, in this order.
+// curves draws spans, bands, bars, lines and markers, in this order.
 type curves struct{ panel *experiment.Panel }
 
 func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
@@ -177,6 +212,16 @@ func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
 				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.High[i])})
 			}
 			fill(c, bandColor(b.Color), outline)
+		}
+	}
+	for _, b := range d.panel.Bars {
+		for _, outline := range skyline(&b) {
+			pts := make([]vg.Point, len(outline))
+			for i, at := range outline {
+				pts[i] = vg.Point{X: tx(at.x), Y: ty(max(at.y, p.Y.Min))}
+			}
+			fill(c, barColor(b.Color), pts)
+			c.StrokeLines(barOutline(b.Color), pts)
 		}
 	}
 	for _, l := range d.panel.Lines {
@@ -199,6 +244,30 @@ func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
+}
+
+type place struct{ x, y float64 }
+
+// skyline returns the outlines of the histogram, one for each stretch of bars
+// without a gap, from the ground up and back to it.
+func skyline(b *experiment.Bars) [][]place {
+	var out [][]place
+	open := false
+	for i, h := range b.Heights {
+		if h == 0 {
+			open = false
+			continue
+		}
+		if !open {
+			out, open = append(out, []place{{b.Edges[i], 0}}), true
+		}
+		last := len(out) - 1
+		if n := len(out[last]); n > 1 {
+			out[last] = out[last][:n-1] // the descent of the bar before
+		}
+		out[last] = append(out[last], place{b.Edges[i], h}, place{b.Edges[i+1], h}, place{b.Edges[i+1], 0})
+	}
+	return out
 }
 
 // run is a stretch of indices without a gap.
@@ -228,6 +297,8 @@ func runs(ys ...[]float64) []run {
 func lineStyle(l experiment.Line) draw.LineStyle {
 	return draw.LineStyle{Color: colorOf(l.Color), Width: 1.6, Dashes: dashes(l.Color, l.Dashed)}
 }
+
+func barOutline(i int) draw.LineStyle { return draw.LineStyle{Color: colorOf(i), Width: 0.9} }
 
 // glyphs tell sets of markers apart without colour as well.
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}}

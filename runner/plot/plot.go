@@ -74,6 +74,8 @@ type tile struct {
 	yLabel string // of the vertical axis, broken into lines
 	plot   *plot.Plot
 	legend *legend
+	// pictures takes the place of plot in a panel of pictures.
+	pictures *pictureGrid
 }
 
 type row struct {
@@ -112,15 +114,22 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 		height = vg.Length(o.PanelHeight)
 	}
 	for i := range panels {
-		l.tiles = append(l.tiles, &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9), yLabel: wrap(panels[i].YLabel, style(10.5, false), height*0.7), plot: newPlot(&panels[i], width, height), legend: legendOf(&panels[i])})
+		t := &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9), yLabel: wrap(panels[i].YLabel, style(10.5, false), height*0.7), legend: legendOf(&panels[i])}
+		if p := panels[i].Pictures; p != nil {
+			t.pictures = newPictureGrid(p, panels[i].XLabel, width-t.labelWidth())
+		} else {
+			t.plot = newPlot(&panels[i], width, height)
+		}
+		l.tiles = append(l.tiles, t)
 	}
 	l.width = 2*margin + vg.Length(l.columns)*(width+gutter) - gutter
 	l.shared = sharedLegend(l.tiles)
 	l.height = 2 * margin
 	for start := 0; start < len(l.tiles); start += l.columns {
-		r := row{panels: height}
+		tiles := l.tiles[start:min(start+l.columns, len(l.tiles))]
+		r := row{panels: rowHeight(tiles, height, o.PanelHeight > 0)}
 		if l.shared == nil {
-			for _, t := range l.tiles[start:min(start+l.columns, len(l.tiles))] {
+			for _, t := range tiles {
 				r.legend = max(r.legend, t.legend.height(width))
 			}
 		}
@@ -137,6 +146,27 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 		l.height += legendGap + h
 	}
 	return l
+}
+
+// rowHeight is the height of a row's panels: the usual one, unless pictures set
+// their own. Pictures alone in a row take what they need, others at least the
+// usual height; a height asked for is kept.
+func rowHeight(tiles []*tile, height vg.Length, fixed bool) vg.Length {
+	pictures, plots := vg.Length(0), false
+	for _, t := range tiles {
+		if t.pictures == nil {
+			plots = true
+		} else {
+			pictures = max(pictures, t.titleHeight()+t.pictures.height())
+		}
+	}
+	switch {
+	case fixed || pictures == 0:
+		return height
+	case plots:
+		return max(height, pictures)
+	}
+	return pictures
 }
 
 func (l *layout) draw(c draw.Canvas) {
@@ -157,6 +187,9 @@ func (l *layout) draw(c draw.Canvas) {
 		}
 		for k, t := range tiles {
 			a, b := t.margins(areas[k])
+			if t.pictures != nil {
+				b = below // pictures have no axis to align with, and use the room
+			}
 			t.draw(draw.Crop(areas[k], 0, 0, below-b, a-above))
 			if l.shared == nil {
 				t.legend.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
@@ -173,6 +206,9 @@ func (l *layout) draw(c draw.Canvas) {
 
 // margins returns the height of what stands above and below the axes.
 func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
+	if t.pictures != nil {
+		return t.titleHeight() + t.pictures.above, 0
+	}
 	data := t.plot.DataCanvas(t.inner(c))
 	return c.Max.Y - data.Max.Y, data.Min.Y - c.Min.Y
 }
@@ -180,7 +216,7 @@ func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
 // inner is the area of the axes and their labels: without the title, and
 // without a heat map's colour scale.
 func (t *tile) inner(c draw.Canvas) draw.Canvas {
-	if t.panel.Heatmap != nil {
+	if hasScale(t.panel.Heatmap) {
 		c = draw.Crop(c, 0, -scaleWidth, 0, 0)
 	}
 	return draw.Crop(c, t.labelWidth(), 0, 0, -t.titleHeight())
@@ -207,16 +243,23 @@ func (t *tile) titleHeight() vg.Length {
 
 func (t *tile) draw(c draw.Canvas) {
 	inner := t.inner(c)
-	t.plot.Draw(inner)
-	data := t.plot.DataCanvas(inner)
+	var data draw.Canvas
+	above := t.titleHeight()
+	if t.pictures != nil {
+		data = t.pictures.draw(inner)
+		above += t.pictures.above
+	} else {
+		t.plot.Draw(inner)
+		data = t.plot.DataCanvas(inner)
+	}
 	if t.title != "" {
 		// Over the axes, and at the same height in all panels of a row.
-		c.FillText(titleStyle(), vg.Point{X: data.Center().X, Y: data.Max.Y + t.titleHeight()}, t.title)
+		c.FillText(titleStyle(), vg.Point{X: data.Center().X, Y: data.Max.Y + above}, t.title)
 	}
 	if t.yLabel != "" {
 		c.FillText(verticalLabelStyle(), vg.Point{X: c.Min.X, Y: data.Center().Y}, t.yLabel)
 	}
-	if t.panel.Heatmap != nil {
+	if hasScale(t.panel.Heatmap) {
 		drawScale(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 			Min: vg.Point{X: inner.Max.X + 10, Y: data.Min.Y}, Max: vg.Point{X: c.Max.X, Y: data.Max.Y}}}, t.panel.Heatmap)
 	}

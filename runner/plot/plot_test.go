@@ -78,13 +78,88 @@ func demos() map[string][]experiment.Panel {
 	for i := range 9 {
 		many.Lines = append(many.Lines, sine(fmt.Sprintf("curve %d", i+1), 30, 5, float64(i)/3, i))
 	}
+	pictures := experiment.Pictures{Rows: 14, Columns: 14, ColumnLabels: []string{"original", "noisy, ε = 1", "fabricated", "image on the affine hull", "none"}}
+	for i := range 3 {
+		var row [][]float64
+		for j := range 4 {
+			row = append(row, ring(14, 2.5+float64(i), 0.25*float64(j)))
+		}
+		pictures.Grid = append(pictures.Grid, append(row, nil))
+		pictures.RowLabels = append(pictures.RowLabels, fmt.Sprintf("class %d", i))
+	}
+	pictures.Grid[1][3][0] = math.NaN()
+
+	regions := experiment.Heatmap{XRange: [2]float64{-3, 3}, YRange: [2]float64{-2, 2}, Categories: []string{"class 0", "class 1", "class 2"}}
+	for i := range 60 {
+		var row []float64
+		for j := range 90 {
+			x, y := -3+6*(float64(j)+0.5)/90, 2-4*(float64(i)+0.5)/60
+			row = append(row, math.Floor(math.Mod(math.Atan2(y, x)+math.Pi+0.3*math.Hypot(x, y), 2*math.Pi)/(2*math.Pi/3)))
+		}
+		regions.Values = append(regions.Values, row)
+	}
+	classes := experiment.Panel{Title: "Decision regions", XLabel: "x", YLabel: "y", Heatmap: &regions}
+	for class := range 3 {
+		l := experiment.Line{Name: regions.Categories[class], Color: class}
+		for i := range 25 {
+			angle := float64(2*class+1)*math.Pi/3 - math.Pi - 0.3 + 0.4*math.Sin(float64(7*i))
+			r := 1 + 0.6*math.Sin(float64(3*i+class))
+			l.X, l.Y = append(l.X, r*math.Cos(angle)), append(l.Y, r*math.Sin(angle))
+		}
+		classes.Points = append(classes.Points, l)
+	}
+	field := experiment.Heatmap{XRange: [2]float64{0, 10}, YRange: [2]float64{0, 1}, Label: "distance"}
+	for i := range 10 {
+		var row []float64
+		for j := range 20 {
+			row = append(row, math.Abs(float64(j)-10)+float64(i))
+		}
+		field.Values = append(field.Values, row)
+	}
+	ranged := experiment.Panel{Title: "Distance, and a curve that leaves it", XLabel: "x", YLabel: "y", Heatmap: &field,
+		Lines: []experiment.Line{{Name: "path", X: []float64{1, 5, 11}, Y: []float64{0.2, 0.9, 0.5}, Color: 1}}}
+
+	bars := experiment.Panel{Title: "Distances", XLabel: "distance from the affine hull", YLabel: "density (1/distance)",
+		Bars: []experiment.Bars{{Name: "training images", Color: 0}, {Name: "test images", Color: 1}}}
+	for k := range bars.Bars {
+		b := &bars.Bars[k]
+		for i := range 31 {
+			b.Edges = append(b.Edges, float64(i)/10)
+			if i < 30 {
+				z := float64(i)/10 + 0.05 - 1 - 0.6*float64(k)
+				h := math.Exp(-8*z*z) * 1.6
+				if h < 0.01 || i == 14 && k == 0 {
+					h = 0
+				}
+				b.Heights = append(b.Heights, h)
+			}
+		}
+	}
+	counts := bars
+	counts.LogY, counts.Title = true, "The same, logarithmic"
 	return map[string][]experiment.Panel{
+		"pictures":    {{Title: "Images of three classes", Pictures: &pictures}},
+		"regions":     {classes, ranged},
+		"bars":        {bars, counts},
+		"beside":      {curves, {Title: "Pictures beside curves", XLabel: "what was done", YLabel: "class", Pictures: &pictures}},
 		"curves":      {curves},
 		"shared":      {curves, second},
 		"logarithmic": {logarithmic},
 		"heatmap":     {{Title: "Accuracy by ε and lengthscale", XLabel: "lengthscale", YLabel: "privacy", Heatmap: &heat}},
 		"mixed":       {curves, logarithmic, single, many, {Title: "Heat map", Heatmap: &heat}},
 	}
+}
+
+// ring is a picture of a bright ring on dark ground, with a grain of the given
+// strength.
+func ring(side int, radius, grain float64) []float64 {
+	out := make([]float64, side*side)
+	for k := range out {
+		x, y := float64(k%side)-float64(side-1)/2, float64(k/side)-float64(side-1)/2
+		d := math.Hypot(x, y) - radius
+		out[k] = math.Exp(-d*d) + grain*math.Sin(float64(k*k))
+	}
+	return out
 }
 
 func svg(t *testing.T, panels []experiment.Panel, o plot.Options) []byte {
@@ -96,6 +171,8 @@ func svg(t *testing.T, panels []experiment.Panel, o plot.Options) []byte {
 	return b.Bytes()
 }
 
+// Pictures are compressed by Go's library, whose output may change between its
+// versions: then the golden files with pictures are to be written anew.
 func TestGolden(t *testing.T) {
 	for name, panels := range demos() {
 		got := svg(t, panels, plot.Options{Title: name, Description: "A demonstration", ID: name})
@@ -178,6 +255,30 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// refusal is a figure that cannot be drawn, and why.
+type refusal struct {
+	name   string
+	panels []experiment.Panel
+	want   string
+	noData bool // the error is ErrNoData
+}
+
+func refuse(t *testing.T, cases []refusal) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			err := plot.SVG(&b, c.panels, plot.Options{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, plot.ErrNoData) != c.noData {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+			if b.Len() > 0 {
+				t.Error("something was written all the same")
+			}
+		})
+	}
+}
+
 func TestWhatCannotBeDrawn(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	line := func(x, y []float64) []experiment.Panel {
@@ -185,12 +286,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}
 	two := []float64{1, 2}
 	heat := func(h experiment.Heatmap) []experiment.Panel { return []experiment.Panel{{Heatmap: &h}} }
-	cases := []struct {
-		name   string
-		panels []experiment.Panel
-		want   string
-		noData bool
-	}{
+	refuse(t, []refusal{
 		{"no panels", nil, "a figure without panels", true},
 		{"an empty panel", []experiment.Panel{{Title: "P"}}, `panel 1 "P": no data to draw`, true},
 		{"an empty curve", line(nil, nil), `panel 1 "P": curve 1 "L": no data to draw`, true},
@@ -209,20 +305,50 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		{"a heat map of NaN", heat(experiment.Heatmap{Values: [][]float64{{nan}}}), "all values of the heat map are NaN", true},
 		{"an infinite heat map", heat(experiment.Heatmap{Values: [][]float64{{1, inf}}}), "the heat map is +Inf at row 0, column 1", false},
 		{"wrong labels", heat(experiment.Heatmap{Values: [][]float64{{1, 2}}, XTicks: []string{"a"}}), "1 labels for 2 columns", false},
-		{"a heat map with curves", []experiment.Panel{{Heatmap: &experiment.Heatmap{Values: [][]float64{{1}}}, Lines: []experiment.Line{{X: two, Y: two}}}}, "a heat map and curves", false},
+		{"a heat map with curves", []experiment.Panel{{Heatmap: &experiment.Heatmap{Values: [][]float64{{1}}}, Lines: []experiment.Line{{X: two, Y: two}}}}, "a heat map without ranges", false},
+	})
+}
+
+// The same for heat maps with axes of their own, bars and pictures.
+func TestWhatCannotBeDrawnEither(t *testing.T) {
+	nan, inf, two := math.NaN(), math.Inf(1), []float64{1, 2}
+	ranged := func(h experiment.Heatmap) []experiment.Panel {
+		h.Values = [][]float64{{0, 1}}
+		return []experiment.Panel{{Heatmap: &h, Points: []experiment.Line{{Name: "L", X: two, Y: two}}}}
 	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			var b bytes.Buffer
-			err := plot.SVG(&b, c.panels, plot.Options{})
-			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, plot.ErrNoData) != c.noData {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
-			if b.Len() > 0 {
-				t.Error("something was written all the same")
-			}
-		})
+	unit := [2]float64{0, 1}
+	bars := func(b experiment.Bars) []experiment.Panel {
+		b.Name = "B"
+		return []experiment.Panel{{Bars: []experiment.Bars{b}}}
 	}
+	pictures := func(p experiment.Pictures) []experiment.Panel { return []experiment.Panel{{Pictures: &p}} }
+	one := [][][]float64{{{0.5}}}
+	refuse(t, []refusal{
+		{"a reversed range", ranged(experiment.Heatmap{XRange: [2]float64{1, 0}, YRange: unit}), "from low to high", false},
+		{"one range of two", ranged(experiment.Heatmap{XRange: unit}), "from low to high", false},
+		{"an infinite range", ranged(experiment.Heatmap{XRange: [2]float64{0, inf}, YRange: unit}), "must be finite", false},
+		{"ranges and labels", ranged(experiment.Heatmap{XRange: unit, YRange: unit, XTicks: []string{"a", "b"}}), "both ranges and labels", false},
+		{"a curve over a heat map", []experiment.Panel{{Heatmap: &experiment.Heatmap{Values: [][]float64{{1}}, XRange: unit, YRange: unit}, Lines: []experiment.Line{{X: two, Y: []float64{1, inf}}}}}, "y[1] is +Inf", false},
+		{"a heat map on a logarithmic axis", []experiment.Panel{{LogX: true, Heatmap: &experiment.Heatmap{Values: [][]float64{{1}}, XRange: unit, YRange: unit}}}, "on a logarithmic axis", false},
+		{"no such category", ranged(experiment.Heatmap{XRange: unit, YRange: unit, Categories: []string{"a"}}), "the heat map is 1 at row 0, column 1; an index of its 1 categories", false},
+		{"no bars", bars(experiment.Bars{Edges: unit[:1]}), `bars 1 "B": no data to draw`, true},
+		{"too few edges", bars(experiment.Bars{Edges: unit[:], Heights: two}), "2 edges of 2 bars", false},
+		{"edges that fall", bars(experiment.Bars{Edges: []float64{1, 1}, Heights: two[:1]}), "edge 1 is 1, not above", false},
+		{"an infinite edge", bars(experiment.Bars{Edges: []float64{1, inf}, Heights: two[:1]}), "edge 1 is +Inf", false},
+		{"a negative bar", bars(experiment.Bars{Edges: unit[:], Heights: []float64{-1}}), "height 0 is -1", false},
+		{"a bar of NaN", bars(experiment.Bars{Edges: unit[:], Heights: []float64{nan}}), "height 0 is NaN", false},
+		{"bars of no height on a logarithmic axis", []experiment.Panel{{LogY: true, Bars: []experiment.Bars{{Edges: unit[:], Heights: []float64{0}}}}}, "all heights are 0", true},
+		{"bars of a negative colour", bars(experiment.Bars{Edges: unit[:], Heights: two[:1], Color: -1}), "color -1 is negative", false},
+		{"no pictures", pictures(experiment.Pictures{Rows: 1, Columns: 1}), "a grid without pictures", true},
+		{"only gaps", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: [][][]float64{{nil, nil}}}), "a grid without pictures", true},
+		{"pictures without pixels", pictures(experiment.Pictures{Grid: one}), "pictures of 0 × 0 pixels", false},
+		{"pictures of another size", pictures(experiment.Pictures{Rows: 2, Columns: 1, Grid: one}), "the picture at row 0, column 0 has 1 pixels; 2 × 1 are required", false},
+		{"a ragged grid", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: append([][][]float64{{nil, nil}}, one...)}), "row 1 of the pictures has 1 of them, row 0 has 2", false},
+		{"too many pixels", pictures(experiment.Pictures{Rows: 3000, Columns: 3000, Grid: [][][]float64{{make([]float64, 9_000_000)}}}), "at most 4000000 pixels", false},
+		{"too few labels of rows", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: one, RowLabels: []string{"a", "b"}}), "2 labels for 1 rows of pictures", false},
+		{"too many labels of columns", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: one, ColumnLabels: []string{"a", "b"}}), "2 labels for 1 columns of pictures", false},
+		{"pictures and curves", []experiment.Panel{{Pictures: &experiment.Pictures{Rows: 1, Columns: 1, Grid: one}, Lines: []experiment.Line{{X: two, Y: two}}}}, "pictures and curves", false},
+	})
 }
 
 // Ranges at the ends of what a float64 holds make no panic and no NaN.

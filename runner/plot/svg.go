@@ -19,6 +19,10 @@ func finish(raw []byte, width, height vg.Length, o Options) []byte {
 	body := raw[bytes.Index(raw, []byte("<g transform")):]
 	body = bytes.ReplaceAll(body, []byte("\n\t"+fontStyle), []byte(" style=\""))
 	body = bytes.ReplaceAll(body, []byte(`font-family:Liberation Sans;font-variant:none;font-weight:bold;font-style:normal;`), []byte("font-weight:bold;"))
+	// The canvas calls its PNG images JPEG, refers to them in a namespace that
+	// only its head declares, and lets them be smoothed. In text, quotes are
+	// escaped, so that nothing else matches.
+	body = bytes.ReplaceAll(body, []byte(` xlink:href="data:image/jpg;base64,`), []byte(` preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,`))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" role="img"`,
 		width.Points(), height.Points(), width.Points()*4/3, height.Points()*4/3)
