@@ -17,6 +17,14 @@
 // where none of the table's experiments does. The right-hand side of a
 // statement ("holds") starts from the cell's parameters in the same manner.
 //
+// # Values that are not computed from trials of their own
+//
+// A cell with "quoted" is a result of another method as the paper prints it: it
+// has no trials. A cell with "mean_of" is the mean that a table prints of a row
+// or column: of every seed, the mean of its other values is taken, and mean and
+// standard error are over the seeds, so that values which share their trials or
+// their random draws are not counted as independent ones.
+//
 // # Verdicts
 //
 // See [Verdict] and [Rules], which every printed table carries as a footnote.

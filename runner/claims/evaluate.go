@@ -118,9 +118,12 @@ func samePrivacy(a, b *experiment.Privacy) bool {
 func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Privacy) {
 	c := cl.cell
 	r := Result{Row: c.Row, Column: c.Column, Variant: cl.variant, Statement: c.Statement,
-		Metric: cl.left.metric, Unit: or(c.Unit, t.Unit)}
+		Metric: cl.metric(), Unit: or(c.Unit, t.Unit)}
 	stated, note := t.settings(c)
 	r.SettingsStated, r.Note = stated, or(c.Note, note)
+	if c.Quoted { // the settings are those of our trials
+		r.Verdict, r.SettingsStated, r.Note = Quoted, true, c.Note
+	}
 	if c.Published != "" {
 		r.Published = &Print{Text: string(c.Published)}
 		if p := cl.printed; p != nil {
@@ -131,7 +134,10 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 		r.Reference = &ReferenceCheck{Value: *cl.reference.Value, Tolerance: *cl.reference.Tolerance}
 	}
 
-	left := records.sample(&cl.left)
+	if c.Quoted {
+		return r, nil
+	}
+	left := records.sample(cl.left...)
 	r.TrialKeys, r.Warnings = left.keys, left.warnings
 	privacy := left.privacy
 	var right *sample
@@ -209,9 +215,9 @@ func (t *Table) judge(r *Result, cl *claim, right *sample) {
 	}
 }
 
-// sample is what the records hold of one side.
+// sample is what the records hold of one side, or of the mean of several.
 type sample struct {
-	side     *side
+	side     *side // the first
 	seeds    []int64
 	values   []float64
 	keys     []string
@@ -220,8 +226,9 @@ type sample struct {
 	missing  string // why trials are missing; empty when none is
 }
 
-func (r *Records) sample(s *side) *sample {
-	out := &sample{side: s, seeds: r.seeds(s)}
+// sample takes, of every seed, the mean over the sides.
+func (r *Records) sample(sides ...*side) *sample {
+	out := &sample{side: sides[0], seeds: r.seeds(sides[0])}
 	var reasons []string
 	seedsOf := map[string][]string{}
 	miss := func(seed int64, reason string) {
@@ -229,28 +236,36 @@ func (r *Records) sample(s *side) *sample {
 		seedsOf[reason] = append(seedsOf[reason], fmt.Sprint(seed))
 	}
 	for _, seed := range out.seeds {
-		o, warning := r.find(s, seed)
+		var found []*outcome
+		var lacks []string
+		mean := 0.0
+		for _, s := range sides {
+			o, v, warning, lack := r.value(s, seed)
+			if lack != "" {
+				lacks = append(lacks, lack)
+				continue
+			}
+			mean += v / float64(len(sides))
+			found = append(found, o)
+			if warning != "" {
+				out.warnings = appendNew(out.warnings, warning)
+			}
+		}
 		switch {
-		case o == nil:
-			miss(seed, "no trial of this setting has run")
+		case len(lacks) > 0 && len(sides) == 1:
+			miss(seed, lacks[0])
 			continue
-		case o.status != record.OK:
-			miss(seed, fmt.Sprintf("%s: %s", o.status, or(o.err, "no reason is recorded")))
-			continue
-		}
-		v, ok := o.metrics[s.metric]
-		if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-			miss(seed, fmt.Sprintf("the trial reports no finite %s", s.metric))
+		case len(lacks) > 0:
+			miss(seed, fmt.Sprintf("missing %d of the %d values: %s", len(lacks), len(sides), strings.Join(appendNew(nil, lacks...), "; ")))
 			continue
 		}
-		out.values = append(out.values, v)
-		out.keys = append(out.keys, o.key)
-		out.warnings = appendNew(out.warnings, o.warnings...)
-		if warning != "" {
-			out.warnings = appendNew(out.warnings, warning)
-		}
-		if p := o.privacy; p != nil && !slices.ContainsFunc(out.privacy, func(q *experiment.Privacy) bool { return samePrivacy(p, q) }) {
-			out.privacy = append(out.privacy, p)
+		out.values = append(out.values, mean)
+		for _, o := range found {
+			out.keys = appendNew(out.keys, o.key)
+			out.warnings = appendNew(out.warnings, o.warnings...)
+			if p := o.privacy; p != nil && !slices.ContainsFunc(out.privacy, func(q *experiment.Privacy) bool { return samePrivacy(p, q) }) {
+				out.privacy = append(out.privacy, p)
+			}
 		}
 	}
 	for i, reason := range reasons {
@@ -260,6 +275,23 @@ func (r *Records) sample(s *side) *sample {
 	}
 	out.missing = strings.Join(reasons, "; ")
 	return out
+}
+
+// value returns a side's metric of one seed with its record, or why there is
+// none; and a warning where several records compete.
+func (r *Records) value(s *side, seed int64) (o *outcome, v float64, warning, lack string) {
+	o, warning = r.find(s, seed)
+	switch {
+	case o == nil:
+		return nil, 0, "", "no trial of this setting has run"
+	case o.status != record.OK:
+		return nil, 0, "", fmt.Sprintf("%s: %s", o.status, or(o.err, "no reason is recorded"))
+	}
+	v, ok := o.metrics[s.metric]
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, 0, "", fmt.Sprintf("the trial reports no finite %s", s.metric)
+	}
+	return o, v, warning, ""
 }
 
 // estimate returns mean and standard error (ddof 1), summed in the order of the
@@ -299,12 +331,13 @@ func appendNew(list []string, items ...string) []string {
 // footnotes says how the numbers are to be read.
 func footnotes(t *Table, e *Evaluated) []string {
 	trials := map[int]bool{}
-	stated, published := true, false
+	stated, published, quoted := true, false, false
 	for _, r := range e.Cells {
 		if r.Ours != nil {
 			trials[r.Ours.Trials] = true
 		}
 		stated = stated && r.SettingsStated
+		quoted = quoted || r.Verdict == Quoted
 		published = published || r.Published != nil && r.Published.Uncertainty != nil
 	}
 	var out []string
@@ -326,6 +359,12 @@ func footnotes(t *Table, e *Evaluated) []string {
 		}
 	}
 	out = append(out, Rules)
+	if quoted {
+		out = append(out, QuotedRule)
+	}
+	if slices.ContainsFunc(t.Cells, func(c *Cell) bool { return c.MeanOf != nil }) {
+		out = append(out, MeanRule)
+	}
 	if !stated {
 		out = append(out, strings.TrimSuffix("The paper leaves settings open: "+or(e.SettingsNote, "see the notes"), ".")+".")
 	} else if e.SettingsNote != "" {

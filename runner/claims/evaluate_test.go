@@ -292,3 +292,70 @@ tables:
 		t.Errorf("right side %+v", q)
 	}
 }
+
+// A quoted value is of another method: it asks for no trial, and no check can
+// fail by it.
+func TestQuotedValues(t *testing.T) {
+	const cell = `{row: r, published: "3.11", quoted: true, note: n}`
+	r := one(t, "variants: [{name: A}, {name: B}], settings: {stated: false, note: unstated}, ", cell)
+	if r.Verdict != claims.Quoted || r.Variant != "" || *r.Published.Value != 3.11 || r.Ours != nil || r.Reason != "" || !r.SettingsStated || r.Note != "n" {
+		t.Errorf("got %+v", r)
+	}
+	tb, err := demoLedger(t).Table("demo/comparison")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := tb.Trials(demoRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(wanted) != 6 {
+		t.Errorf("%d trials, want 2 seeds of 3 settings", len(wanted))
+	}
+	if v := claims.Check(evaluate(t, "demo/comparison", nil)); len(v) != 0 {
+		t.Errorf("violations %v", v)
+	}
+}
+
+// mean evaluates the mean of two values of a column, of which the second is at
+// the given number of points.
+func mean(t *testing.T, points int, records ...*record.Record) claims.Result {
+	t.Helper()
+	cells := fmt.Sprintf(`{row: mean, column: c, published: "2.0", mean_of: {column: c}}, {row: a, column: c, published: "1"},
+      {row: b, column: c, published: "3", params: {points: %d}}, {row: q, column: c, published: "50", quoted: true}, {row: b, column: d, published: "70"}`, points)
+	return one(t, "seeds: 0..2, ", cells, records...)
+}
+
+func TestMeanOfACell(t *testing.T) {
+	other := func(values ...float64) []*record.Record {
+		out := traces(t, values...)
+		for i, r := range out {
+			out[i] = rec(t, "other "+r.Key, "demo/traces", map[string]any{"points": 3}, r.Seed, r.Metrics)
+		}
+		return out
+	}
+	// By hand: per seed (1+3)/2, (2+4)/2, (3+2)/2 = 2, 3, 2.5.
+	r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 4, 2)...)...)
+	if r.Ours.Mean != 2.5 || math.Abs(r.Ours.StandardError-0.5/math.Sqrt(3)) > 1e-15 || r.Ours.Trials != 3 || !r.Complete() || *r.Difference != 0.5 {
+		t.Errorf("got %+v, difference %v", *r.Ours, *r.Difference)
+	}
+	if got := strings.Join(r.TrialKeys, " "); got != "k0 other k0 k1 other k1 k2 other k2" || r.Metric != "trace_weak" {
+		t.Errorf("trial keys %s, metric %s", got, r.Metric)
+	}
+	// A setting that a column has twice is no second draw.
+	if r := mean(t, 9, traces(t, 1, 2, 3)...); r.Ours.Mean != 2 || math.Abs(r.Ours.StandardError-1/math.Sqrt(3)) > 1e-15 || len(r.TrialKeys) != 3 {
+		t.Errorf("of the same trials twice: %+v of %v", *r.Ours, r.TrialKeys)
+	}
+	// What changes from seed to seed, but not in the mean, is no scatter of it.
+	if r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 2, 1)...)...); r.Ours.Mean != 2 || r.Ours.StandardError != 0 {
+		t.Errorf("of opposite values: %+v", *r.Ours)
+	}
+	r = mean(t, 3, append(traces(t, 1, 2, 3), other(3, 4)...)...)
+	if r.Ours.Trials != 2 || r.Complete() || !slices.Equal(r.Warnings, []string{"only 2 of 3 trials: seed 2 missing 1 of the 2 values: no trial of this setting has run"}) {
+		t.Errorf("without one of the values: %+v, warnings %q", *r.Ours, r.Warnings)
+	}
+	r = mean(t, 3, traces(t, 1, 2, 3)...)
+	if r.Verdict != claims.NotRun || r.Reason != "missing 1 of the 2 values: no trial of this setting has run" {
+		t.Errorf("without one of the cells: %q, %q", r.Verdict, r.Reason)
+	}
+}

@@ -3,6 +3,7 @@ package claims_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -108,6 +109,10 @@ func demoRecords(t *testing.T) []*record.Record {
 			map[string]float64{"trace_weak": 3.1, "trace_strong": 0.125, "gap": 4e-7, "variance_at_s1": 0.5 + 1e-8}),
 	)
 	out[len(out)-1].Warnings = []string{"computed but suspect: condition 2e14"}
+	for seed, v := range []float64{4.1, 4.3} {
+		out = append(out, rec(t, fmt.Sprintf("t7%d", seed), "demo/traces", map[string]any{"points": 7}, int64(seed), map[string]float64{"trace_weak": v}))
+	}
+	out = append(out, rec(t, "t91", "demo/traces", map[string]any{"points": 9}, 1, map[string]float64{"trace_weak": 5.34008}))
 	return out
 }
 

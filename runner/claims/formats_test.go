@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // The golden files are what a user sees; read them as the documentation of the
 // formats.
 func TestFormats(t *testing.T) {
-	for _, table := range []string{"demo/table1", "demo/claims"} {
+	for _, table := range []string{"demo/table1", "demo/claims", "demo/comparison"} {
 		e := evaluate(t, table, demoRecords(t))
 		base := strings.ReplaceAll(table, "/", "-")
 		for _, f := range claims.Formats {
@@ -61,7 +61,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestTextFitsTheTerminal(t *testing.T) {
 	for _, width := range []int{80, 100, 140} {
-		for _, table := range []string{"demo/table1", "demo/claims"} {
+		for _, table := range []string{"demo/table1", "demo/claims", "demo/comparison"} {
 			s := render(t, evaluate(t, table, demoRecords(t)), claims.FormatText, claims.TextOptions{Width: width})
 			for line := range strings.Lines(s) {
 				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width {

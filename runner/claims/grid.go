@@ -51,7 +51,7 @@ func Layout(e *Evaluated, wide bool) *Grid {
 		if wide {
 			line := b.label(&cells[0])
 			for _, v := range e.Variants {
-				i := slices.IndexFunc(cells, func(r Result) bool { return r.Variant == v.Name })
+				i := slices.IndexFunc(cells, func(r Result) bool { return r.Variant == v.Name || r.Verdict == Quoted })
 				if i < 0 {
 					line = append(line, make([]Field, b.perVariant())...)
 					continue

@@ -48,7 +48,7 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 				continue
 			}
 			fields[c] = escapeLaTeX(f.Text)
-			if f.Verdict != "" && f.Verdict != Match && f.Verdict != Unpublished {
+			if f.Verdict != "" && !f.Verdict.plain() {
 				fields[c] = "\\textbf{" + fields[c] + "}"
 			}
 			if m := strings.Trim(marks(f.Notes), " []"); m != "" {

@@ -93,6 +93,11 @@ type Cell struct {
 	Direction  Direction      `yaml:"direction"`
 	Settings   *Settings      `yaml:"settings"`
 	Note       string         `yaml:"note"`
+	// Quoted says that the value is of another method, as the paper prints it:
+	// nothing is computed for it, and it has no variants.
+	Quoted bool `yaml:"quoted"`
+	// MeanOf makes the cell the mean of other cells, under each of its variants.
+	MeanOf *MeanOf `yaml:"mean_of"`
 	// Variants restricts the cell to some of the table's variants.
 	Variants  []string    `yaml:"variants"`
 	Reference []Reference `yaml:"reference"`
@@ -109,6 +114,13 @@ type Holds struct {
 	Metric     string         `yaml:"metric"`
 	Experiment string         `yaml:"experiment"`
 	Params     map[string]any `yaml:"params"`
+}
+
+// MeanOf names the cells that a printed mean is taken over: those of a row or of
+// a column of the same table, but for quoted values, statements and other means.
+type MeanOf struct {
+	Row    string `yaml:"row"`
+	Column string `yaml:"column"`
 }
 
 // Reference is the value that an independent implementation gives.

@@ -29,7 +29,7 @@ func Markdown(w io.Writer, e *Evaluated) error {
 		fields := make([]string, len(l))
 		for c, f := range l {
 			fields[c] = escapeMarkdown(f.Text)
-			if f.Verdict != "" && f.Verdict != Match && f.Verdict != Unpublished {
+			if f.Verdict != "" && !f.Verdict.plain() {
 				fields[c] = "**" + fields[c] + "**"
 			}
 			fields[c] += escapeMarkdown(marks(f.Notes))

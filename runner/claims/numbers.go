@@ -90,6 +90,9 @@ func (p precision) fixed(v float64) string {
 
 // oursText is the estimate as tables show it.
 func (r *Result) oursText() string {
+	if r.Verdict == Quoted {
+		return ""
+	}
 	if r.Ours == nil {
 		return "–"
 	}

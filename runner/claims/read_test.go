@@ -50,6 +50,21 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 			`give either "value", or what to compare with`},
 		{"bad direction", "direction: lower", "direction: down", `"down" is neither lower nor higher`},
 		{"per cent of a fraction", "published: \".1230\"", "published: \"12.3 %\"", "is in per cent, but the metric trace_strong is not"},
+		{"quoted value with parameters", `published: "3.11", quoted: true`, `published: "3.11", quoted: true, params: {points: 3}`,
+			`102:84: a quoted cell has no trials of its own, so "params" says nothing`},
+		{"quoted value with a statement", `published: "3.11", quoted: true`, `published: "3.11", quoted: true, statement: s, holds: {op: "<", value: 3}`,
+			`a quoted cell has no trials of its own, so "holds" says nothing`},
+		{"quoted value with a reference", `published: "3.11", quoted: true`, `published: "3.11", quoted: true, reference: [{value: 3, tolerance: 1}]`,
+			`a quoted cell has no trials of its own, so "reference" says nothing`},
+		{"quoted nothing", `published: "3.11", quoted: true`, `quoted: true`, `a quoted cell needs "published"`},
+		{"unreadable quotation", `published: "3.11", quoted: true`, `published: "three", quoted: true`, `"three" does not read as a number`},
+		{"mean of an unknown row", `mean_of: {row: "ours"}`, `mean_of: {row: "our"}`, `101:72: unknown row "our"; did you mean "ours"?`},
+		{"mean of quoted values", `mean_of: {row: "ours"}`, `mean_of: {row: "Writer (2019)"}`, `unknown row "Writer (2019)"`},
+		{"mean of a row and a column", `mean_of: {row: "ours"}`, `mean_of: {row: "ours", column: "split 1"}`, `give either "row" or "column"`},
+		{"mean with a metric", `mean_of: {row: "ours"}`, `mean_of: {row: "ours"}, metric: gap`, `a mean has no trials of its own, so "metric" says nothing`},
+		{"mean of different metrics", `params: {points: 7}, variants`, `metric: gap, params: {points: 7}, variants`, `a mean of different metrics: trace_weak and gap`},
+		{"mean of a variant that a value lacks", `mean_of: {row: "ours"}, variants: [as-published]`, `mean_of: {row: "ours"}`,
+			`row "ours", column "split 2" has no value of the variant "corrected"; restrict the mean by "variants"`},
 		{"two documents", "paper: demo", "paper: x\n---\npaper: demo", "more than one YAML document"},
 	}
 	for _, c := range cases {
@@ -120,7 +135,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := strings.Join(book.Names(), " "); names != "demo/table1 demo/claims" {
+	if names := strings.Join(book.Names(), " "); names != "demo/table1 demo/claims demo/comparison" {
 		t.Errorf("tables %s", names)
 	}
 	var unknown *experiment.UnknownError

@@ -85,7 +85,9 @@ func (r *Records) unplanned(t *Table, all []claim) []string {
 	var out []string
 	for _, v := range t.Variants {
 		if !slices.ContainsFunc(all, func(c claim) bool {
-			return c.variant == v.Name && r.planned[setting(c.left.experiment.Name, c.left.canonical)] != nil
+			return c.variant == v.Name && slices.ContainsFunc(c.left, func(s *side) bool {
+				return r.planned[setting(s.experiment.Name, s.canonical)] != nil
+			})
 		}) {
 			out = append(out, v.Name)
 		}

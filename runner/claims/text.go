@@ -220,7 +220,7 @@ func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []i
 
 // colors are ANSI codes; the words carry the meaning without them.
 var colors = map[Verdict]string{
-	Match: "32", Better: "36", Worse: "31", Differs: "31", UnderSpecified: "33", Unpublished: "2", NotRun: "2",
+	Match: "32", Better: "36", Worse: "31", Differs: "31", UnderSpecified: "33", Unpublished: "2", Quoted: "2", NotRun: "2",
 }
 
 func style(s, code string, on bool) string {

@@ -43,16 +43,24 @@ type claim struct {
 	cell      *Cell
 	variant   string
 	printed   *Printed // nil where no number is published
-	left      side
-	right     *side // of a statement that compares two metrics
+	left      []*side  // none of a quoted value, several of a mean
+	right     *side    // of a statement that compares two metrics
 	reference *Reference
 }
 
 func (c *claim) sides() []*side {
 	if c.right == nil {
-		return []*side{&c.left}
+		return c.left
 	}
-	return []*side{&c.left, c.right}
+	return append(slices.Clone(c.left), c.right)
+}
+
+// metric is what the claim is about; empty for a quoted value.
+func (c *claim) metric() string {
+	if len(c.left) == 0 {
+		return ""
+	}
+	return c.left[0].metric
 }
 
 // side is one metric of one setting over some seeds.
@@ -102,7 +110,7 @@ func (t *Table) claims(reg *experiment.Registry) ([]claim, error) {
 
 // variantsOf returns the indices of the variants of a cell, -1 for none.
 func (t *Table) variantsOf(c *Cell) []int {
-	if len(t.Variants) == 0 {
+	if len(t.Variants) == 0 || c.Quoted {
 		return []int{-1}
 	}
 	var out []int
@@ -116,9 +124,68 @@ func (t *Table) variantsOf(c *Cell) []int {
 
 func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (claim, error) {
 	cl := claim{cell: c}
-	layers := []layer{{t.Params, t.path + ".params", false}}
 	if variant >= 0 {
 		cl.variant = t.Variants[variant].Name
+	}
+	var err error
+	switch {
+	case c.Quoted:
+	case c.MeanOf != nil:
+		cl.left, err = t.meanOf(reg, c, variant)
+	default:
+		err = t.resolve(&cl, reg, variant)
+	}
+	if err != nil {
+		return claim{}, err
+	}
+	if cl.printed, err = c.print(); err != nil {
+		return claim{}, t.ledger.source.errorf(c.path+".published", "%w", err)
+	}
+	for i := range c.Reference {
+		r := &c.Reference[i]
+		if r.Variant == cl.variant || r.Variant == "" && cl.reference == nil {
+			cl.reference = r
+		}
+	}
+	return cl, nil
+}
+
+// meanOf returns the sides of the cells that a mean is taken over.
+func (t *Table) meanOf(reg *experiment.Registry, c *Cell, variant int) ([]*side, error) {
+	var out []*side
+	for _, m := range t.Cells {
+		if !c.MeanOf.covers(m) {
+			continue
+		}
+		if !slices.Contains(t.variantsOf(m), variant) {
+			return nil, t.ledger.source.errorf(c.path+".mean_of", `row %q, column %q has no value of the variant %q; restrict the mean by "variants"`,
+				m.Row, m.Column, t.Variants[variant].Name)
+		}
+		member, err := t.claim(reg, m, variant)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, member.left...)
+		if metric := member.metric(); metric != out[0].metric {
+			return nil, t.ledger.source.errorf(c.path+".mean_of", "a mean of different metrics: %s and %s", out[0].metric, metric)
+		}
+	}
+	return out, nil
+}
+
+// covers says whether the mean is taken over a cell.
+func (m *MeanOf) covers(c *Cell) bool {
+	if c.Quoted || c.MeanOf != nil || c.Holds != nil {
+		return false
+	}
+	return m.Row != "" && c.Row == m.Row || m.Column != "" && c.Column == m.Column
+}
+
+// resolve fills in both sides of a claim from the layers of parameters.
+func (t *Table) resolve(cl *claim, reg *experiment.Registry, variant int) error {
+	c := cl.cell
+	layers := []layer{{t.Params, t.path + ".params", false}}
+	if variant >= 0 {
 		layers = append(layers, layer{t.Variants[variant].Params, fmt.Sprintf("%s.variants[%d].params", t.path, variant), false})
 	}
 	layers = append(layers, layer{c.Params, c.path + ".params", true})
@@ -131,10 +198,11 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (claim, er
 		seeds = Seeds{0}
 	}
 	name, metric := or(c.Experiment, t.Experiment), or(c.Metric, t.Metric)
-	var err error
-	if cl.left, err = t.side(reg, c.path, name, metric, seeds, layers); err != nil {
-		return claim{}, err
+	left, err := t.side(reg, c.path, name, metric, seeds, layers)
+	if err != nil {
+		return err
 	}
+	cl.left = []*side{&left}
 	if h := c.Holds; h != nil && h.Value == nil {
 		// Another experiment need not have all of the cell's parameters; for the
 		// same one the left side has checked them.
@@ -142,20 +210,11 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (claim, er
 		layers = append(layers, layer{h.Params, c.path + ".holds.params", true})
 		right, err := t.side(reg, c.path+".holds", or(h.Experiment, name), or(h.Metric, metric), seeds, layers)
 		if err != nil {
-			return claim{}, err
+			return err
 		}
 		cl.right = &right
 	}
-	if cl.printed, err = c.print(); err != nil {
-		return claim{}, t.ledger.source.errorf(c.path+".published", "%w", err)
-	}
-	for i := range c.Reference {
-		r := &c.Reference[i]
-		if r.Variant == cl.variant || r.Variant == "" && cl.reference == nil {
-			cl.reference = r
-		}
-	}
-	return cl, nil
+	return nil
 }
 
 // side resolves the layers, the later ones over the earlier, for one experiment.

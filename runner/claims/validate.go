@@ -155,6 +155,13 @@ func (v *validator) cell(t *Table, c *Cell, variants []string) {
 		v.holds(c)
 	}
 	v.references(c, variants)
+	if c.Quoted {
+		v.quoted(c)
+		return
+	}
+	if c.MeanOf != nil {
+		v.meanOf(t, c)
+	}
 	if p, err := ParsePrinted(string(c.Published)); err == nil && p.Percent && c.Value == nil {
 		metric := or(c.Metric, t.Metric)
 		v.require(c.path+".published", or(c.Unit, t.Unit) == "%" || strings.HasSuffix(metric, "_percent"),
@@ -171,6 +178,47 @@ func (v *validator) holds(c *Cell) {
 	v.require(path, (h.Value != nil) != other, `give either "value", or what to compare with: "metric", "params", "experiment"`)
 	v.require(path+".value", h.Value == nil || !math.IsNaN(*h.Value) && !math.IsInf(*h.Value, 0), "must be finite")
 	v.require(path+".tolerance", h.Tolerance >= 0 && !math.IsInf(h.Tolerance, 0), "must be finite and not negative")
+}
+
+// quoted refuses what says how a value is computed or compared.
+func (v *validator) quoted(c *Cell) {
+	v.require(c.path, c.Published != "", `a quoted cell needs "published", the text that it quotes`)
+	v.none(c, "a quoted cell", map[string]bool{"mean_of": c.MeanOf != nil, "direction": c.Direction != "", "settings": c.Settings != nil,
+		"variants": c.Variants != nil, "reference": c.Reference != nil, "statement": c.Statement != ""})
+}
+
+func (v *validator) meanOf(t *Table, c *Cell) {
+	v.none(c, "a mean", map[string]bool{"statement": c.Statement != ""})
+	m, path := c.MeanOf, c.path+".mean_of"
+	if (m.Row == "") == (m.Column == "") {
+		v.fail(path, `give either "row" or "column"`)
+		return
+	}
+	if slices.ContainsFunc(t.Cells, m.covers) {
+		return
+	}
+	var rows, columns []string
+	for _, o := range t.Cells {
+		if (&MeanOf{Row: o.Row, Column: o.Column}).covers(o) {
+			rows, columns = append(rows, o.Row), append(columns, o.Column)
+		}
+	}
+	if m.Row != "" {
+		v.fail(path+".row", "%w", experiment.Unknown("row", m.Row, rows))
+	} else {
+		v.fail(path+".column", "%w", experiment.Unknown("column", m.Column, columns))
+	}
+}
+
+// none refuses entries of a cell that has no trials of its own.
+func (v *validator) none(c *Cell, what string, given map[string]bool) {
+	maps.Copy(given, map[string]bool{"experiment": c.Experiment != "", "params": c.Params != nil, "seeds": c.Seeds != nil,
+		"metric": c.Metric != "", "holds": c.Holds != nil})
+	for _, k := range slices.Sorted(maps.Keys(given)) {
+		if given[k] {
+			v.errs = append(v.errs, v.src.keyErrorf(c.path+"."+k, "%s has no trials of its own, so %q says nothing", what, k))
+		}
+	}
 }
 
 func (v *validator) references(c *Cell, variants []string) {

@@ -7,6 +7,8 @@ type Verdict string
 
 // The verdicts. They are decided in this order:
 //
+//  0. Quoted: a value of another method as the paper prints it; nothing is
+//     computed for it.
 //  1. NotRun: not one trial of the cell is there, or the cell cannot be
 //     computed from what is there; the reason says why.
 //  2. Unpublished: the paper prints no value and makes no statement; ours
@@ -27,14 +29,24 @@ const (
 	UnderSpecified Verdict = "under-specified"
 	NotRun         Verdict = "not run"
 	Unpublished    Verdict = "unpublished"
+	Quoted         Verdict = "quoted"
 )
 
 // Verdicts lists all verdicts in the order in which summaries show them.
-var Verdicts = []Verdict{Match, Better, Worse, Differs, UnderSpecified, Unpublished, NotRun}
+var Verdicts = []Verdict{Match, Better, Worse, Differs, UnderSpecified, Unpublished, Quoted, NotRun}
 
 // Rules is the footnote that explains the verdicts under every table.
 const Rules = "match: |ours − published| ≤ half a unit of the last printed digit + 2·√(SE²published + SE²ours), or the statement holds; " +
 	"otherwise better or worse where a direction is meaningful, under-specified where the paper leaves settings open, else differs."
+
+// QuotedRule is the footnote of a table with quoted values.
+const QuotedRule = "quoted: a value of another method as the paper prints it; it is not reproduced here."
+
+// MeanRule is the footnote of a table with means over its own columns.
+const MeanRule = "means: of every seed, the mean of the other values of the row or column; mean and standard error are over the seeds."
+
+// plain says that a verdict calls for no emphasis.
+func (v Verdict) plain() bool { return v == Match || v == Unpublished || v == Quoted }
 
 // Direction says which way a metric improves.
 type Direction string
