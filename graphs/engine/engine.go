@@ -88,7 +88,8 @@ func Open(backend, dtype string, workers int) (*Engine, error) {
 		return nil, errors.New(e.blas.Err)
 	}
 	e.pool = parallel.NewPool(workers)
-	e.device = func() Device { return newHostDevice(e.pool) }
+	spare := new(spares)
+	e.device = func() Device { return newHostDevice(e.pool, spare) }
 	return e, nil
 }
 
@@ -154,10 +155,10 @@ func (e *Engine) Run(ctx context.Context, p Program, inputs Values) (Values, err
 	return s.Run(ctx, inputs)
 }
 
-// RunFloat64 runs a program once in float64, whatever the engine's element
-// type, for what float32 cannot resolve.
-func (e *Engine) RunFloat64(ctx context.Context, p Program, inputs Values) (Values, error) {
-	s, err := e.session(p, tensor.Float64)
+// RunAs runs a program once in an element type of its own: in float64 for what
+// float32 cannot resolve, in float32 for what needs no more.
+func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values) (Values, error) {
+	s, err := e.session(p, dtype)
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func TestElementTypesDoNotMix(t *testing.T) {
 	if _, err := e.Run(context.Background(), sample(), in); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := e.RunFloat64(context.Background(), sample(), sampleInputs()); err != nil {
+	if out, err := e.RunAs(context.Background(), tensor.Float64, sample(), sampleInputs()); err != nil {
 		t.Error(err)
 	} else {
 		checkSample(t, out)

@@ -80,7 +80,7 @@ func newExecutor(t *testing.T, p Program, d Device, fellBack func(string)) *Exec
 }
 
 func TestExecutorOnTheHost(t *testing.T) {
-	x := newExecutor(t, sample(), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil, new(spares)), nil)
 	defer x.Close()
 	inputs := sampleInputs()
 	first, err := x.Run(context.Background(), inputs)
@@ -176,7 +176,7 @@ func TestViewKeepsItsMemory(t *testing.T) {
 		b.Output("inverse", gorgonia.Must(op.Inverse().Apply(again)))
 		return nil
 	}}
-	x := newExecutor(t, p, newHostDevice(nil), nil)
+	x := newExecutor(t, p, newHostDevice(nil, new(spares)), nil)
 	for range 2 {
 		out, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{4, 2, 0, 2, 10, 0, 0, 0, 1}))})
 		if err != nil {
@@ -244,7 +244,7 @@ func TestExecutorFreesAfterFailure(t *testing.T) {
 }
 
 func TestExecutorRefusesWrongInputs(t *testing.T) {
-	x := newExecutor(t, sample(), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil, new(spares)), nil)
 	defer x.Close()
 	matrix := func(r, c int) gorgonia.Value { return NewMatrix(tensor.Float64, mat.NewDense(r, c, nil)) }
 	for want, change := range map[string]func(Values){
@@ -272,7 +272,7 @@ func TestExecutorRefusesWrongInputs(t *testing.T) {
 }
 
 func TestExecutorStopsWhenCancelled(t *testing.T) {
-	x := newExecutor(t, sample(), newHostDevice(nil), nil)
+	x := newExecutor(t, sample(), newHostDevice(nil, new(spares)), nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := x.Run(ctx, sampleInputs()); !errors.Is(err, context.Canceled) {
@@ -288,7 +288,7 @@ func TestOutputsDoNotShareInputs(t *testing.T) {
 		b.Output("transposed", gorgonia.Must(gorgonia.Transpose(a)))
 		return nil
 	}}
-	x := newExecutor(t, p, newHostDevice(nil), nil)
+	x := newExecutor(t, p, newHostDevice(nil, new(spares)), nil)
 	in := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
 	out, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, in)})
 	if err != nil {
@@ -348,7 +348,7 @@ func TestUndeclaredVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewExecutor(g, newHostDevice(nil), nil); err == nil || !strings.Contains(err.Error(), "no declared input") {
+	if _, err := NewExecutor(g, newHostDevice(nil, new(spares)), nil); err == nil || !strings.Contains(err.Error(), "no declared input") {
 		t.Errorf("got %v", err)
 	}
 }

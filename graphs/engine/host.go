@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/gorgonia"
@@ -15,14 +16,15 @@ import (
 // the process's memory: neither upload nor download copies. What our own
 // operations write goes into memory that later runs use again.
 type hostDevice struct {
-	pool    *parallel.Pool
-	spare64 spare[float64]
-	spare32 spare[float32]
+	pool  *parallel.Pool
+	spare *spares
 }
 
 var _ Device = (*hostDevice)(nil)
 
-func newHostDevice(pool *parallel.Pool) *hostDevice { return &hostDevice{pool: pool} }
+func newHostDevice(pool *parallel.Pool, spare *spares) *hostDevice {
+	return &hostDevice{pool: pool, spare: spare}
+}
 
 // hostBuf is the host's buffer: a value, once there is one.
 type hostBuf struct {
@@ -42,9 +44,9 @@ func (d *hostDevice) Free(b Buf) {
 	if buf.reusable {
 		switch data := buf.value.Data().(type) {
 		case []float64:
-			d.spare64.put(data)
+			d.spare.float64.put(data)
 		case []float32:
-			d.spare32.put(data)
+			d.spare.float32.put(data)
 		}
 	}
 	*buf = hostBuf{}
@@ -116,9 +118,9 @@ func (d *hostDevice) newTensor(t DTensor) *tensor.Dense {
 	n := t.Shape.TotalSize()
 	var backing any
 	if t.DType == tensor.Float32 {
-		backing = d.spare32.get(n)
+		backing = d.spare.float32.get(n)
 	} else {
-		backing = d.spare64.get(n)
+		backing = d.spare.float64.get(n)
 	}
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
 }
@@ -136,37 +138,51 @@ func overlap(a, b gorgonia.Value) bool {
 	return ta.Uintptr() < tb.Uintptr()+tb.MemSize() && tb.Uintptr() < ta.Uintptr()+ta.MemSize()
 }
 
-// spareBytes bounds the memory of one precision that a device keeps for later
+// spareBytes bounds the memory of one precision that an engine keeps for later
 // runs.
-const spareBytes = 32 << 20
+const spareBytes = 256 << 20
 
-// spare keeps slices for later use, by length.
+// spares is the memory that all devices of an engine use again.
+type spares struct {
+	float64 spare[float64]
+	float32 spare[float32]
+}
+
+// spare keeps slices for later use, by length. It is safe for concurrent use.
 type spare[T float32 | float64] struct {
+	mu     sync.Mutex
 	slices map[int][][]T
 	bytes  int
 }
 
 func (s *spare[T]) get(n int) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	list := s.slices[n]
 	if len(list) == 0 {
 		return make([]T, n)
 	}
 	a := list[len(list)-1]
+	list[len(list)-1] = nil
 	s.slices[n] = list[:len(list)-1]
 	s.bytes -= n * int(unsafe.Sizeof(a[0]))
 	return a
 }
 
+// put keeps a slice. Where there is no room left, what is kept of other
+// lengths makes place: the lengths in use change as a program goes on.
 func (s *spare[T]) put(a []T) {
 	if len(a) == 0 {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	bytes := len(a) * int(unsafe.Sizeof(a[0]))
-	if s.bytes+bytes > spareBytes {
+	if bytes > spareBytes {
 		return
 	}
-	if s.slices == nil {
-		s.slices = map[int][][]T{}
+	if s.slices == nil || s.bytes+bytes > spareBytes {
+		s.slices, s.bytes = map[int][][]T{}, 0
 	}
 	s.slices[len(a)] = append(s.slices[len(a)], a)
 	s.bytes += bytes

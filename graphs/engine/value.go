@@ -22,6 +22,17 @@ func NewMatrix(dtype tensor.Dtype, a *mat.Dense) gorgonia.Value {
 	return newTensor(dtype, raw.Rows, raw.Cols, raw.Data[:raw.Rows*raw.Cols])
 }
 
+// Tensor is Matrix as a tensor.
+func (e *Engine) Tensor(a *mat.Dense) *tensor.Dense { return NewMatrix(e.dtype, a).(*tensor.Dense) }
+
+// Scalar returns a scalar of the engine's element type.
+func (e *Engine) Scalar(v float64) gorgonia.Value {
+	if e.dtype == tensor.Float32 {
+		return gorgonia.NewF32(float32(v))
+	}
+	return gorgonia.NewF64(v)
+}
+
 // Column returns an n×1 value of the engine's element type. In float64 it
 // shares the memory of v.
 func (e *Engine) Column(v []float64) gorgonia.Value { return newTensor(e.dtype, len(v), 1, v) }

@@ -69,7 +69,7 @@ func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (e
 		}
 	}
 	e.Warn("%s, %d×%d: too ill-conditioned for float32, computed in float64", p.Name, n, n)
-	if out, err = e.RunFloat64(context.Background(), p, inputs(tensor.Float64, a, b)); err != nil {
+	if out, err = e.RunAs(context.Background(), tensor.Float64, p, inputs(tensor.Float64, a, b)); err != nil {
 		return nil, err
 	}
 	return out, warnCondition(e, p, n, out, 0x1p-53)

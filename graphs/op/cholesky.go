@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,22 +33,32 @@ func choleskyFactor[T cpublas.Float](c call[T]) error {
 }
 
 // factor writes the Cholesky factor of a to l, with zeros above the diagonal.
-func factor[T cpublas.Float](a matrix[T], l []T) error {
+func factor[T cpublas.Float](a matrix[T], l []T) error { return factorShifted(a, 0, l) }
+
+// factorShifted writes the Cholesky factor of a + shift·I to l, with zeros above
+// the diagonal.
+func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
 	n := a.rows
 	for i := range n {
 		copy(l[i*n:i*n+i+1], a.data[i*n:i*n+i+1])
+		l[i*n+i] += shift
 		clear(l[i*n+i+1 : (i+1)*n])
 	}
-	if k := cpublas.Cholesky(n, l, n); k != 0 {
-		return notPositiveDefinite(a, k-1)
-	}
+	failed := cpublas.Cholesky(n, l, n)
 	// OpenBLAS lets a NaN pass.
-	for i := range n {
+	for i := 0; failed == 0 && i < n; i++ {
 		if d := float64(l[i*n+i]); !(d > 0) || math.IsInf(d, 1) {
-			return notPositiveDefinite(a, i)
+			failed = i + 1
 		}
 	}
-	return nil
+	if failed == 0 {
+		return nil
+	}
+	shifted := matrix[T]{n, n, slices.Clone(a.data)}
+	for i := range n {
+		shifted.data[i*n+i] += shift
+	}
+	return notPositiveDefinite(shifted, failed-1)
 }
 
 // notPositiveDefinite describes the failure in a row: it eliminates that row

@@ -29,28 +29,38 @@ func Eigen() Op {
 }
 
 func eigen[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	v, w := make([]float64, n*n), make([]float64, n)
-	for i, x := range c.in[0].data {
-		v[i] = float64(x)
-		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
-			return &NoConvergenceError{Order: n}
-		}
-	}
-	a := blas64.Symmetric{N: n, Stride: n, Data: v, Uplo: blas.Lower}
-	work := make([]float64, 1)
-	lapack64.Syev(lapack.EVCompute, a, w, work, -1)
-	work = make([]float64, int(work[0]))
-	if !lapack64.Syev(lapack.EVCompute, a, w, work, len(work)) {
-		return &NoConvergenceError{Order: n}
+	w, v, err := symmetricEigen(c.in[0])
+	if err != nil {
+		return err
 	}
 	for j, x := range w {
 		c.out.data[j] = T(x)
 	}
 	for i, x := range v {
-		c.out.data[n+i] = T(x)
+		c.out.data[len(w)+i] = T(x)
 	}
 	return nil
+}
+
+// symmetricEigen returns the eigenvalues of a symmetric matrix in ascending
+// order, and the eigenvectors as columns.
+func symmetricEigen[T cpublas.Float](a matrix[T]) (w, v []float64, err error) {
+	n := a.rows
+	v, w = make([]float64, n*n), make([]float64, n)
+	for i, x := range a.data {
+		v[i] = float64(x)
+		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
+			return nil, nil, &NoConvergenceError{Order: n}
+		}
+	}
+	s := blas64.Symmetric{N: n, Stride: n, Data: v, Uplo: blas.Lower}
+	work := make([]float64, 1)
+	lapack64.Syev(lapack.EVCompute, s, w, work, -1)
+	work = make([]float64, int(work[0]))
+	if !lapack64.Syev(lapack.EVCompute, s, w, work, len(work)) {
+		return nil, nil, &NoConvergenceError{Order: n}
+	}
+	return w, v, nil
 }
 
 // Eigenvalues is the operation E → the 1×n eigenvalues of an Eigen result, in

@@ -1,0 +1,93 @@
+package kahm_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/kahm"
+)
+
+// clusters returns machines of samples around different centres, in three
+// groups, and queries near them. Coordinates decay as those of pictures do;
+// noise adds the same to all.
+func clusters(t *testing.T, dtype string, noise float64) (*kahm.Ensemble, []*kahm.Machine, *mat.Dense) {
+	t.Helper()
+	const columns, perCluster, queries = 300, 60, 90
+	rng := graphtest.Rand(7)
+	e := graphtest.Engine(t, dtype, 2)
+	point := func(centre []float64, noise float64) []float64 {
+		x := make([]float64, columns)
+		for j := range x {
+			x[j] = (centre[j] + .5*rng.NormFloat64()) / (1 + float64(j)/10)
+			x[j] += noise * rng.NormFloat64()
+		}
+		return x
+	}
+	var machines []*kahm.Machine
+	var groups []int
+	q := mat.NewDense(queries, columns, nil)
+	for b := range 9 {
+		centre := make([]float64, columns)
+		for j := range centre {
+			centre[j] = rng.NormFloat64()
+		}
+		y := mat.NewDense(perCluster, columns, nil)
+		for i := range perCluster {
+			y.SetRow(i, point(centre, noise))
+		}
+		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 6, Layers: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines, groups = append(machines, m), append(groups, b%3)
+		for i := b; i < queries; i += 9 {
+			q.SetRow(i, point(centre, 0))
+		}
+	}
+	s, err := kahm.NewEnsemble(machines, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, machines, q
+}
+
+// Pruning changes no distance and no decision, over all machines and in every
+// group, whether the bounds rule out much or little.
+func TestPruningIsExact(t *testing.T) {
+	for _, dtype := range []string{"float64", "float32"} {
+		for _, noise := range []float64{0, 1} {
+			s, machines, q := clusters(t, dtype, noise)
+			for _, byGroup := range []bool{false, true} {
+				e := graphtest.Engine(t, dtype, 2)
+				want, err := s.Nearest(context.Background(), e, q, kahm.Search{ByGroup: byGroup, Exhaustive: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Nearest(context.Background(), e, q, kahm.Search{ByGroup: byGroup})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows, groups := got.Distance.Dims()
+				for i := range rows {
+					for g := range groups {
+						d, w := got.Distance.At(i, g), want.Distance.At(i, g)
+						if math.Abs(d-w) > 1e-12*w && (dtype == "float64" || math.Abs(d-w) > 1e-5*w) || got.Machine[i][g] != want.Machine[i][g] {
+							t.Errorf("%s, noise %g, query %d: distance %.16g to machine %d, want %.16g to %d", dtype, noise, i, d, got.Machine[i][g], w, want.Machine[i][g])
+						}
+					}
+				}
+				if want.Pairs != int64(rows*len(machines)) || got.Pairs != want.Pairs {
+					t.Errorf("%d and %d pairs of %d queries and %d machines", got.Pairs, want.Pairs, rows, len(machines))
+				}
+				if noise == 0 && !byGroup && got.Evaluated > want.Pairs/2 {
+					t.Errorf("%s: %d of %d pairs were evaluated: nothing was ruled out", dtype, got.Evaluated, got.Pairs)
+				}
+				t.Logf("%s noise %g by group %v: %d of %d pairs", dtype, noise, byGroup, got.Evaluated, got.Pairs)
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package kahm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
+)
+
+// queryTile bounds the queries that are evaluated in one run of a graph.
+const queryTile = 1024
+
+// Distances returns the distances of queries (q×p) to their images in every
+// layer (q×L, Eq. 52), +Inf where there is no image.
+func (m *Machine) Distances(ctx context.Context, e *engine.Engine, queries *mat.Dense) (*mat.Dense, error) {
+	d, _, err := m.evaluate(ctx, e, queries, false)
+	return d, err
+}
+
+// Images returns the images of queries (q×p) under every layer (L matrices,
+// q×p, Eq. 51) and their distances (q×L). An image that does not exist is NaN.
+func (m *Machine) Images(ctx context.Context, e *engine.Engine, queries *mat.Dense) (images []*mat.Dense, distances *mat.Dense, err error) {
+	distances, images, err = m.evaluate(ctx, e, queries, true)
+	return images, distances, err
+}
+
+// NearestLayer returns the distance of a query to the machine (Eq. 53), the
+// smallest of a row of Distances, and the layer that it belongs to.
+func NearestLayer(distances []float64) (layer int, distance float64) {
+	distance = math.Inf(1)
+	for l, d := range distances {
+		if d < distance {
+			layer, distance = l, d
+		}
+	}
+	return layer, distance
+}
+
+func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.Dense, images bool) (*mat.Dense, []*mat.Dense, error) {
+	q, p := queries.Dims()
+	if p != m.columns {
+		return nil, nil, fmt.Errorf("kernel affine hull machine: queries of %d columns for samples of %d", p, m.columns)
+	}
+	distances := mat.NewDense(q, len(m.layers), nil)
+	var points []*mat.Dense
+	if images {
+		for range m.layers {
+			points = append(points, mat.NewDense(q, p, nil))
+		}
+	}
+	s := m.Dim()
+	for lo := 0; lo < q; lo += queryTile {
+		hi := min(lo+queryTile, q)
+		rows := queries.Slice(lo, hi, 0, p).(*mat.Dense)
+		out, err := m.run(ctx, e, m.solutions(), m.coordinates(e, rows), p, images)
+		if err != nil {
+			return nil, nil, err
+		}
+		for l := range m.layers {
+			d, err := engine.Floats(out[fmt.Sprintf("distance %d", l)])
+			if err != nil {
+				return nil, nil, err
+			}
+			for i, v := range d {
+				distances.Set(lo+i, l, v)
+			}
+			if !images {
+				continue
+			}
+			image, err := engine.Dense(out[fmt.Sprintf("image %d", l)])
+			if err != nil {
+				return nil, nil, err
+			}
+			for i := range hi - lo {
+				to := points[l].RawRowView(lo + i)
+				for j, v := range image.RawRowView(i)[s:] {
+					to[j] = v + m.mean[j]
+				}
+			}
+		}
+	}
+	return distances, points, nil
+}
+
+// coordinates returns [V(y−μ), y−μ] of queries, q×(s+p), in the engine's
+// element type.
+func (m *Machine) coordinates(e *engine.Engine, queries *mat.Dense) *tensor.Dense {
+	if e.DType() == tensor.Float32.String() {
+		return coordinates[float32](m, queries)
+	}
+	return coordinates[float64](m, queries)
+}
+
+func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense {
+	q, p := queries.Dims()
+	s := m.Dim()
+	cols := s + p
+	z := make([]T, q*cols)
+	for i := range q {
+		to := z[i*cols+s:]
+		for j, v := range queries.RawRowView(i) {
+			to[j] = T(v - m.mean[j])
+		}
+	}
+	v := convert[T](m.directions.RawMatrix().Data)
+	cpublas.Gemm(blas.NoTrans, blas.Trans, q, s, p, 1, z[s:], cols, v, p, 0, z, cols)
+	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z))
+}
+
+func (m *Machine) solutions() []*tensor.Dense {
+	s := make([]*tensor.Dense, len(m.layers))
+	for l := range s {
+		s[l] = m.layers[l].solutions
+	}
+	return s
+}
+
+// run evaluates the nest with c coordinates beside the scores. The element type
+// is that of the queries, which the solutions share.
+func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense, queries *tensor.Dense, c int, images bool) (engine.Values, error) {
+	in := engine.Values{"queries": queries}
+	for l, layer := range m.layers {
+		in[fmt.Sprintf("points %d", l)] = asType(layer.points, queries.Dtype())
+		in[fmt.Sprintf("weights %d", l)] = asType(layer.weights, queries.Dtype())
+		in[fmt.Sprintf("solutions %d", l)] = solutions[l]
+	}
+	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, len(m.layers), images), in)
+}
+
+// asType returns a matrix in an element type, without a copy where it has it.
+func asType(a *tensor.Dense, dtype tensor.Dtype) *tensor.Dense {
+	if a.Dtype() == dtype {
+		return a
+	}
+	if dtype == tensor.Float32 {
+		return tensor.New(tensor.WithShape(a.Shape()...), tensor.WithBacking(convert[float32](a.Data().([]float64))))
+	}
+	return tensor.New(tensor.WithShape(a.Shape()...), tensor.WithBacking(convert[float64](a.Data().([]float32))))
+}

@@ -1,0 +1,362 @@
+package kahm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
+)
+
+// fit is what all layers of a machine share while they are computed.
+type fit struct {
+	e          *engine.Engine
+	n, p, dim  int
+	mean       []float64
+	directions *mat.Dense // dim×p
+	variances  []float64
+	scores     *mat.Dense    // N×dim, of the samples
+	targets    *tensor.Dense // T = [Y−μ, 1], N×(p+1)
+	meanRow    *tensor.Dense // μ, 1×p
+	gram       *tensor.Dense // YYᵀ, N×N; nil unless p is large
+	square     float64       // ‖Y‖²_F
+}
+
+// rankTolerance is the share of the largest variance below which a principal
+// direction counts as absent: its scores are rounding.
+const rankTolerance = 1e-12
+
+// gramFactor: with more columns than this many times the number of samples, the
+// residual of the fixed point is computed from YYᵀ, in O(N³) instead of O(N²p)
+// operations.
+const gramFactor = 2
+
+// newFit centres the samples and finds their principal directions, in float64
+// whatever the engine's element type.
+func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*fit, error) {
+	f := &fit{e: e, mean: columnMeans(y)}
+	f.n, f.p = y.Dims()
+	for i := range f.n {
+		for _, v := range y.RawRowView(i) {
+			f.square += v * v
+		}
+	}
+	centred := f.centre(y)
+	if err := f.principal(ctx, centred, dim); err != nil {
+		return nil, err
+	}
+	targets := mat.NewDense(f.n, f.p+1, nil)
+	for i := range f.n {
+		row := targets.RawRowView(i)
+		copy(row, centred.RawRowView(i))
+		row[f.p] = 1
+	}
+	f.targets = e.Tensor(targets)
+	f.meanRow = e.Tensor(mat.NewDense(1, f.p, f.mean))
+	if f.p > gramFactor*f.n {
+		out, err := e.Run(ctx, gramProgram(f.n, f.p), engine.Values{"y": e.Matrix(y)})
+		if err != nil {
+			return nil, err
+		}
+		f.gram = out["gram"].(*tensor.Dense)
+	}
+	return f, nil
+}
+
+// principal finds the directions of the machine and the scores of its samples.
+func (f *fit) principal(ctx context.Context, centred *mat.Dense, dim int) error {
+	if err := f.findPrincipal(ctx, centred, dim); err != nil {
+		return err
+	}
+	if rank := len(f.variances); rank < dim {
+		f.e.Warn("a machine of %d samples has %d principal directions, not %d: the covariance of its samples is singular", f.n, rank, dim)
+	}
+	if f.directions == nil {
+		f.constant(centred)
+		return nil
+	}
+	f.dim = len(f.variances)
+	f.scores = mat.NewDense(f.n, f.dim, nil)
+	f.scores.Mul(centred, f.directions.T())
+	return nil
+}
+
+// PrincipalScores returns the scores of the rows of y (N×p) on their at most dim
+// leading principal directions (N×dim, or fewer columns where the covariance has
+// a smaller rank, but at least one).
+func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*mat.Dense, error) {
+	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
+		return nil, fmt.Errorf("principal scores: %w", err)
+	}
+	f := &fit{e: e, mean: columnMeans(y)}
+	f.n, f.p = y.Dims()
+	if err := f.principal(ctx, f.centre(y), dim); err != nil {
+		return nil, fmt.Errorf("principal scores: %w", err)
+	}
+	return f.scores, nil
+}
+
+// centre returns y − 1μ.
+func (f *fit) centre(y *mat.Dense) *mat.Dense {
+	centred := mat.NewDense(f.n, f.p, nil)
+	for i := range f.n {
+		to := centred.RawRowView(i)
+		for j, v := range y.RawRowView(i) {
+			to[j] = v - f.mean[j]
+		}
+	}
+	return centred
+}
+
+// findPrincipal finds the at most dim directions with the largest variances:
+// eigenvectors of the covariance, or, with more columns than samples, of the
+// Gram matrix. Where all samples are equal there are none.
+func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
+	rank := min(dim, f.n-1, f.p)
+	if rank == 0 {
+		return nil
+	}
+	out, err := f.e.RunAs(ctx, tensor.Float64, principalProgram(f.n, f.p, rank), engine.Values{"y": engine.NewMatrix(tensor.Float64, centred)})
+	if err != nil {
+		return err
+	}
+	eigen, err := engine.Dense(out["eigen"])
+	if err != nil {
+		return err
+	}
+	values := mat.Col(nil, 0, eigen)
+	for rank > 0 && !(values[rank-1] > rankTolerance*values[0]) {
+		rank--
+	}
+	if rank == 0 {
+		return nil
+	}
+	f.variances = values[:rank]
+	vectors := eigen.Slice(0, rank, 1, eigen.RawMatrix().Cols).(*mat.Dense)
+	f.directions = mat.NewDense(rank, f.p, nil)
+	if f.p <= f.n {
+		f.directions.Copy(vectors)
+		return nil
+	}
+	f.directions.Mul(vectors, centred) // v = Ycᵀu / √((N−1)θ)
+	for i, v := range f.variances {
+		row := f.directions.RawRowView(i)
+		for j := range row {
+			row[j] /= math.Sqrt(float64(f.n-1) * v)
+		}
+	}
+	return nil
+}
+
+// constant sets up a machine whose samples are all equal: its kernel does not
+// depend on the query, and its image is the sample.
+func (f *fit) constant(centred *mat.Dense) {
+	f.dim, f.variances = 1, []float64{0}
+	f.directions = mat.NewDense(1, f.p, nil)
+	f.directions.Set(0, 0, 1)
+	f.scores = mat.NewDense(f.n, 1, nil)
+	centred.Zero()
+}
+
+// solved is a layer that has been solved in the samples' own coordinates.
+type solved struct {
+	points, weights *tensor.Dense
+	solutions       *tensor.Dense // [B', b], N×(p+1)
+}
+
+// layer solves the KAHM of the leading d directions. The fixed point of the
+// layer before is where the iteration starts.
+func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *fixedPoint) (*solved, *fixedPoint, error) {
+	points, weights := mat.NewDense(f.n, d, nil), mat.NewDense(1, d, nil)
+	for j := range d {
+		if f.variances[j] > 0 {
+			weights.Set(0, j, 1/math.Sqrt(float64(d)*f.variances[j]))
+		}
+		for i := range f.n {
+			points.Set(i, j, f.scores.At(i, j)*weights.At(0, j))
+		}
+	}
+	one := &solved{points: f.e.Tensor(points), weights: f.e.Tensor(weights)}
+	out, err := f.e.Run(ctx, kernelProgram(f.n, d), engine.Values{"x": one.points})
+	if err != nil {
+		return nil, nil, err
+	}
+	k := out["k"]
+	scale := f.square / (float64(f.p) * float64(f.n))
+	fixed := &fixedPoint{tau: 2 * scale, single: f.e.DType() == tensor.Float32.String()}
+	solve, err := f.e.Session(ridgeProgram(f.n, f.p))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer solve.Close()
+	for name, v := range map[string]*tensor.Dense{"targets": f.targets, "mean": f.meanRow} {
+		if err := solve.Pin(name, v); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := solve.Pin("k", k); err != nil {
+		return nil, nil, err
+	}
+	residual := func(lambda float64) (float64, error) {
+		out, err := solve.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
+		if err != nil {
+			return 0, err
+		}
+		one.solutions = out["solutions"].(*tensor.Dense)
+		norm, err := engine.Scalar(out["norm"])
+		return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
+	}
+	if f.gram != nil {
+		// The norm from the Gram matrix; the solutions once, at the end.
+		norms, err := f.e.Session(gramNormProgram(f.n))
+		if err != nil {
+			return nil, nil, err
+		}
+		defer norms.Close()
+		if err := norms.Pin("k", k); err != nil {
+			return nil, nil, err
+		}
+		if err := norms.Pin("gram", f.gram); err != nil {
+			return nil, nil, err
+		}
+		full := residual
+		err = fixed.find(iteration, scale/2, previous, func(lambda float64) (float64, error) {
+			out, err := norms.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
+			if err != nil {
+				return 0, err
+			}
+			norm, err := engine.Scalar(out["norm"])
+			return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
+		})
+		if err == nil {
+			_, err = full(fixed.lambda())
+		}
+		return one, fixed, err
+	}
+	err = fixed.find(iteration, scale/2, previous, residual)
+	return one, fixed, err
+}
+
+// withScores puts the principal scores of the solutions before them:
+// [B'Vᵀ, B', b], N×(dim+p+1).
+func (f *fit) withScores(solutions *tensor.Dense) *tensor.Dense {
+	if data, ok := solutions.Data().([]float64); ok {
+		return withScores(f, data)
+	}
+	return withScores(f, solutions.Data().([]float32))
+}
+
+func withScores[T cpublas.Float](f *fit, solutions []T) *tensor.Dense {
+	cols := f.dim + f.p + 1
+	out := make([]T, f.n*cols)
+	for i := range f.n {
+		copy(out[i*cols+f.dim:(i+1)*cols], solutions[i*(f.p+1):(i+1)*(f.p+1)])
+	}
+	v := convert[T](f.directions.RawMatrix().Data)
+	cpublas.Gemm(blas.NoTrans, blas.Trans, f.n, f.dim, f.p, 1, solutions, f.p+1, v, f.p, 0, out, cols)
+	return tensor.New(tensor.WithShape(f.n, cols), tensor.WithBacking(out))
+}
+
+// convert returns the elements in the wanted precision, without a copy where
+// they have it.
+func convert[T, S cpublas.Float](a []S) []T {
+	if same, ok := any(a).([]T); ok {
+		return same
+	}
+	b := make([]T, len(a))
+	for i, v := range a {
+		b[i] = T(v)
+	}
+	return b
+}
+
+func columnMeans(y *mat.Dense) []float64 {
+	n, p := y.Dims()
+	mean := make([]float64, p)
+	for i := range n {
+		for j, v := range y.RawRowView(i) {
+			mean[j] += v
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(n)
+	}
+	return mean
+}
+
+// fixedPoint is the fixed point e of R(·, τ) (Eq. 41).
+type fixedPoint struct {
+	tau         float64
+	e           float64
+	slope       float64 // dR/de, as far as it is known
+	evaluations int
+	single      bool // R comes in float32
+}
+
+func (x *fixedPoint) lambda() float64 { return x.e + x.tau }
+
+const (
+	// picardTolerance is the relative change of e at which the paper's
+	// iteration stops.
+	picardTolerance = 1e-12
+	// secantTolerance bounds, relative to λ, how far the λ at which R was last
+	// evaluated is from the fixed point. The estimate that results has the
+	// square of this error.
+	secantTolerance = 1e-10
+	// singleTolerance replaces both in float32.
+	singleTolerance = 1e-5
+	maxEvaluations  = 1000
+)
+
+// find iterates from e = start, or from what the fixed point of another layer
+// suggests. R is evaluated at λ = e+τ; the last evaluation is at the fixed
+// point.
+func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoint, residual func(lambda float64) (float64, error)) error {
+	x.e = start
+	if iteration == Secant && previous != nil {
+		x.e, x.slope = previous.e, previous.slope
+	}
+	picard, secant := picardTolerance, secantTolerance
+	if x.single {
+		picard, secant = singleTolerance, singleTolerance
+	}
+	var lastE, lastR float64
+	for {
+		r, err := residual(x.e + x.tau)
+		if err != nil {
+			return err
+		}
+		if math.IsNaN(r) || math.IsInf(r, 0) {
+			return fmt.Errorf("the residual at λ = %g is %g", x.e+x.tau, r)
+		}
+		x.evaluations++
+		if iteration == Picard {
+			done := math.Abs(r-x.e) <= picard*r
+			if x.e = r; done {
+				return nil
+			}
+		} else {
+			if x.evaluations > 1 && x.e != lastE {
+				// R is increasing with a slope well below one; anything else
+				// is rounding at the fixed point.
+				if s := (r - lastR) / (x.e - lastE); s > 0 && s < 1 {
+					x.slope = s
+				}
+			}
+			step := (r - x.e) / (1 - x.slope)
+			lastE, lastR = x.e, r
+			x.e += step
+			if math.Abs(step) <= secant*(x.e+x.tau) {
+				return nil
+			}
+		}
+		if x.evaluations == maxEvaluations {
+			return fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations", maxEvaluations)
+		}
+	}
+}

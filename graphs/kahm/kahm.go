@@ -1,0 +1,162 @@
+// Package kahm fits and evaluates kernel affine hull machines (KAHM) of Kumar,
+// Moser and Fischer, "On mitigating the utility-loss in differentially private
+// learning: a new perspective by a geometrically inspired kernel approach"
+// (2023), as graph programs.
+//
+// A machine of samples Y (N×p) maps a point y to an affine combination of the
+// samples, A(y) = Σ h_i(Py) y_i / Σ h_i(Py) (Definition 1): P encodes by the n
+// leading principal directions, and h = (K+λI)⁻¹k is the solution of a
+// regularised least squares problem whose λ is a fixed point (Theorem 1). A
+// conditionally deep machine nests L of them with n, n−1, … directions
+// (Definition 3); the distance of a point to it is the smallest over its
+// layers (Definition 4).
+//
+// # How it is computed
+//
+// The covariance θ of the encodings is diagonal in principal coordinates and
+// the encodings are nested, so that layers hand on principal scores, never
+// points. Of every layer the solutions (K+λI)⁻¹[Y−μ, 1] are kept, in the
+// coordinates [scores, y−μ]: one product with the kernel values gives both the
+// next layer's input and the point of the affine hull.
+//
+// # What does not hold
+//
+// The sum Σh is not positive for every query, as the paper's Theorems 2 to 5
+// assume: (148) does not follow, because a product of positive semidefinite
+// matrices need not be one. Where it is not safely positive, the machine has no
+// image and the distance is +Inf.
+package kahm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+)
+
+// Iteration says how the fixed point of λ is found.
+type Iteration int
+
+const (
+	// Secant is the secant method on e − R(e): the same fixed point in about a
+	// third of the steps.
+	Secant Iteration = iota
+	// Picard is the paper's iteration (43) from e₀ = ½‖Y‖²/(pN) to a relative
+	// change of 1e-12.
+	Picard
+)
+
+// Options say which machine is fitted.
+type Options struct {
+	// Dim is n, the number of principal directions of the first layer, from 1
+	// to the number p of columns.
+	Dim int
+	// Layers is L, from 1 to Dim; 0 stands for 1.
+	Layers    int
+	Iteration Iteration
+}
+
+// Machine is a conditionally deep kernel affine hull machine. It is safe for
+// concurrent use.
+type Machine struct {
+	samples, columns int
+	mean             []float64  // of the samples, 1×p
+	directions       *mat.Dense // n×p, orthonormal rows
+	variances        []float64  // θ, the n largest eigenvalues of the covariance, descending
+	layers           []layer
+}
+
+// layer is one KAHM of the nest, of d = n−l+1 directions.
+type layer struct {
+	points     *tensor.Dense // X, N×d: scores divided by √(dθ)
+	weights    *tensor.Dense // 1×d: 1/√(dθ)
+	solutions  *tensor.Dense // B, N×(n+p+1): [scores of B', B', b]
+	lambda     float64
+	iterations int
+}
+
+// Dim is the number of principal directions in use: Options.Dim, or the rank
+// of the samples' covariance where that is smaller.
+func (m *Machine) Dim() int { return len(m.variances) }
+
+// Layers is the number of layers.
+func (m *Machine) Layers() int { return len(m.layers) }
+
+// Samples is N.
+func (m *Machine) Samples() int { return m.samples }
+
+// Columns is p.
+func (m *Machine) Columns() int { return m.columns }
+
+// Lambda is λ* of a layer (Eq. 40); layers are counted from 0.
+func (m *Machine) Lambda(layer int) float64 { return m.layers[layer].lambda }
+
+// Iterations is the number of evaluations of R (Eq. 42) that a layer's fixed
+// point took.
+func (m *Machine) Iterations(layer int) int { return m.layers[layer].iterations }
+
+// Fit fits a conditionally deep machine to the rows of y (N×p).
+//
+// Where the samples' covariance has a rank below opts.Dim (fewer than Dim+1
+// samples, constant columns), the rank takes the place of Dim, and the engine
+// gets a warning; of equal samples, or a single one, the machine is that point.
+// It returns an error where y is empty or not finite, where opts do not suit
+// it, and where all samples are zero (λ* would be zero).
+func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Machine, error) {
+	if opts.Layers == 0 {
+		opts.Layers = 1
+	}
+	if err := check(y, opts); err != nil {
+		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
+	}
+	f, err := newFit(ctx, e, y, opts.Dim)
+	if err != nil {
+		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
+	}
+	m := &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
+	layers := min(opts.Layers, f.dim)
+	var previous *fixedPoint
+	for l := range layers {
+		one, fixed, err := f.layer(ctx, f.dim-l, opts.Iteration, previous)
+		if err != nil {
+			return nil, fmt.Errorf("kernel affine hull machine: layer %d: %w", l+1, err)
+		}
+		previous = fixed
+		m.layers = append(m.layers, layer{
+			points: one.points, weights: one.weights, solutions: f.withScores(one.solutions),
+			lambda: fixed.lambda(), iterations: fixed.evaluations,
+		})
+	}
+	return m, nil
+}
+
+func check(y *mat.Dense, opts Options) error {
+	if y == nil || y.IsEmpty() {
+		return errors.New("there are no samples")
+	}
+	n, p := y.Dims()
+	switch {
+	case opts.Dim < 1 || opts.Dim > p:
+		return fmt.Errorf("%d principal directions of %d columns: use 1 to %[2]d", opts.Dim, p)
+	case opts.Layers < 1 || opts.Layers > opts.Dim:
+		return fmt.Errorf("%d layers with %d principal directions: use 1 to %[2]d", opts.Layers, opts.Dim)
+	}
+	zero := true
+	for i := range n {
+		for j, v := range y.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, column %d (counted from 0) of the samples is %g; finite numbers are required", i, j, v)
+			}
+			zero = zero && v == 0
+		}
+	}
+	if zero {
+		return errors.New("every sample is zero: the regularisation parameter (Eq. 40) would be zero; leave such a class out")
+	}
+	return nil
+}
