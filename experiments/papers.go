@@ -4,11 +4,12 @@ package experiments
 
 import (
 	"privkern/experiments/cloaking"
+	"privkern/experiments/kahm"
 	"privkern/experiments/privacygp"
 	"privkern/runner/experiment"
 )
 
 // Papers returns the papers in the order in which they are shown.
 func Papers() []experiment.Paper {
-	return []experiment.Paper{privacygp.Paper(), cloaking.Paper()}
+	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), kahm.Paper()}
 }

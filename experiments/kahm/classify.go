@@ -1,0 +1,219 @@
+package kahm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/learn"
+	"privkern/graphs/engine"
+	"privkern/graphs/kahm"
+	"privkern/runner/experiment"
+)
+
+// labelled is a data set with classes from 0.
+type labelled struct {
+	train       []source // one for each class
+	test        *mat.Dense
+	testLabels  []int
+	classes     int
+	unit        string // of an entry, for the privacy block
+	trainPoints int
+}
+
+// trainingPoint returns training sample i, counted over all classes.
+func (d *labelled) trainingPoint(i int) []float64 {
+	for _, s := range d.train {
+		n, _ := s.samples.Dims()
+		if i < n {
+			return s.samples.RawRowView(i)
+		}
+		i -= n
+	}
+	panic("kahm: there are fewer training samples")
+}
+
+// classification is what a classifier makes of a data set.
+type classification struct {
+	accuracy float64
+	nearest  *kahm.Nearest
+	took     time.Duration
+}
+
+// classify assigns every test point the class of its nearest machine (Eq. 62).
+func classify(ctx context.Context, e *engine.Engine, ensemble *kahm.Ensemble, classes []int, d *labelled, progress func(done, total int, what string)) (*classification, error) {
+	start := time.Now()
+	nearest, err := ensemble.Nearest(ctx, e, d.test, kahm.Search{Progress: func(done, total int) { progress(done, total, "test points") }})
+	if err != nil {
+		return nil, err
+	}
+	right := 0
+	for i, label := range d.testLabels {
+		if m := nearest.Machine[i][0]; m >= 0 && classes[m] == label {
+			right++
+		}
+	}
+	return &classification{float64(right) / float64(len(d.testLabels)), nearest, time.Since(start)}, nil
+}
+
+// runClassifier builds and evaluates the classifier of a trial.
+func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (result *experiment.Result, err error) {
+	e, err := engine.Open(t.Backend, t.DType, t.Workers)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	defer frugal()()
+	b, err := newPipeline(t, e)
+	if err != nil {
+		return nil, err
+	}
+	model, err := b.build(ctx, d.train)
+	if err != nil {
+		return nil, err
+	}
+	ensemble, err := kahm.NewEnsemble(model.machines, model.classes)
+	if err != nil {
+		return nil, err
+	}
+	c, err := classify(ctx, e, ensemble, model.classes, d, t.Progress)
+	if err != nil {
+		return nil, err
+	}
+	evaluations, layers := 0, 0
+	for _, m := range model.machines {
+		for l := range m.Layers() {
+			evaluations += m.Iterations(l)
+			layers++
+		}
+	}
+	pairs, evaluated, unsafe, took := c.nearest.Pairs, c.nearest.Evaluated, c.nearest.Unsafe, c.took
+	metrics := map[string]float64{
+		"accuracy":                c.accuracy,
+		"branches":                float64(len(model.machines)),
+		"fixed_point_evaluations": float64(evaluations) / float64(layers),
+		"build_s":                 (model.wall - model.fabrication/time.Duration(t.Workers)).Seconds(),
+	}
+	if b.data == dataFabricated {
+		metrics["smoothing_steps_max"], metrics["fabrication_s"] = float64(model.stepsMax), model.fabrication.Seconds()
+	}
+	series := map[string]experiment.Series{}
+	if t.Params.Flag("score") {
+		s, err := b.score(ctx, t, ensemble, d, mat.Col(nil, 0, c.nearest.Distance))
+		if err != nil {
+			return nil, fmt.Errorf("membership-inference score: %w", err)
+		}
+		pairs, evaluated, unsafe, took = pairs+s.nearest.Pairs, evaluated+s.nearest.Evaluated, unsafe+s.nearest.Unsafe, took+s.took
+		metrics["mis"], metrics["attack_auc"], metrics["attack_advantage"] = s.mis, s.auc, s.advantage
+		series["distances"] = s.histogram
+	}
+	metrics["evaluated_fraction"], metrics["unsafe_points"] = float64(evaluated)/float64(pairs), float64(unsafe)
+	metrics["test_s"] = took.Seconds()
+	warnings := e.Warnings()
+	if unsafe > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d distances have no image in some layer, because the sum of memberships is not safely positive (the paper's Eq. 148 fails); such a layer counts as infinitely far", unsafe))
+	}
+	return &experiment.Result{Metrics: metrics, Series: series, Privacy: privacy(t.Params, d.unit), Warnings: warnings}, nil
+}
+
+// frugal lets the heap grow by a fifth between collections, instead of doubling,
+// until restore is called: machines are gigabytes without a pointer, which cost
+// the collector nothing to look through.
+func frugal() (restore func()) {
+	before := debug.SetGCPercent(20)
+	return func() { debug.SetGCPercent(before) }
+}
+
+// scored is the risk that distances tell training points from others.
+type scored struct {
+	mis, auc, advantage float64
+	histogram           experiment.Series
+	nearest             *kahm.Nearest
+	took                time.Duration
+}
+
+// score compares the distances of training points with those of the test
+// points (Eq. 69 with o = 0).
+func (b *pipeline) score(ctx context.Context, t *experiment.Trial, ensemble *kahm.Ensemble, d *labelled, test []float64) (*scored, error) {
+	start := time.Now()
+	points := d.trainPoints
+	if t.Params.Text("score_points") != allPoints {
+		points = min(points, t.Params.Int("score_points"))
+	}
+	chosen := t.Stream("score points").Perm(d.trainPoints)[:points]
+	rows := mat.NewDense(points, d.test.RawMatrix().Cols, nil)
+	for i, r := range chosen {
+		rows.SetRow(i, d.trainingPoint(r))
+	}
+	nearest, err := ensemble.Nearest(ctx, b.e, rows, kahm.Search{Progress: func(done, total int) { b.progress(done, total, "training points") }})
+	if err != nil {
+		return nil, err
+	}
+	out := &scored{nearest: nearest, took: time.Since(start)}
+	train, test := finite(mat.Col(nil, 0, nearest.Distance)), finite(test)
+	difference, err := learn.DensityDifference(train, test, t.Stream("density difference"))
+	if err != nil {
+		return nil, err
+	}
+	out.mis = difference.L2
+	// The attacker takes near points for members.
+	if out.auc, err = learn.AUC(negated(train), negated(test)); err != nil {
+		return nil, err
+	}
+	if out.advantage, err = learn.Advantage(negated(train), negated(test)); err != nil {
+		return nil, err
+	}
+	out.histogram = histograms(train, test)
+	return out, nil
+}
+
+func finite(a []float64) []float64 {
+	out := make([]float64, 0, len(a))
+	for _, v := range a {
+		if !math.IsInf(v, 0) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func negated(a []float64) []float64 {
+	out := make([]float64, len(a))
+	for i, v := range a {
+		out[i] = -v
+	}
+	return out
+}
+
+// histograms are the densities of both samples over common bins; x holds the
+// middles of the bins.
+func histograms(train, test []float64) experiment.Series {
+	const bins = 60
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, a := range [][]float64{train, test} {
+		for _, v := range a {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	width := (high - low) / bins
+	if !(width > 0) {
+		width = 1
+	}
+	density := func(a []float64) []float64 {
+		out := make([]float64, bins)
+		for _, v := range a {
+			out[min(bins-1, int((v-low)/width))] += 1 / (float64(len(a)) * width)
+		}
+		return out
+	}
+	x := make([]float64, bins)
+	for i := range x {
+		x[i] = low + (float64(i)+.5)*width
+	}
+	return experiment.Series{"x": x, "train": density(train), "test": density(test)}
+}

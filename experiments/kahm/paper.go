@@ -1,0 +1,20 @@
+package kahm
+
+import (
+	_ "embed"
+
+	"privkern/runner/experiment"
+)
+
+//go:embed ledger.yaml
+var ledger []byte
+
+// Paper returns what this package reproduces.
+func Paper() experiment.Paper {
+	return experiment.Paper{
+		Name:        "kahm",
+		Title:       "On mitigating the utility-loss in differentially private learning: a new perspective by a geometrically inspired kernel approach",
+		Citation:    "M. Kumar, B. A. Moser, L. Fischer, 2023, https://arxiv.org/abs/2304.01300",
+		Experiments: []*experiment.Experiment{classifier()},
+	}
+}

@@ -1,0 +1,231 @@
+package kahm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
+	"privkern/graphs/kahm"
+	"privkern/runner/experiment"
+)
+
+// pipeline turns the samples of classes into machines.
+type pipeline struct {
+	e        *engine.Engine
+	n        int
+	layers   int
+	branches func(samples int) int
+	data     string
+	// clustersOf is what k-means sees: clustersOriginal or clustersNoisy.
+	clustersOf string
+	// private says that the fabrication's radius comes from the original data.
+	private   bool
+	smoothing int
+	noise     *mechanism.EntryNoise // nil for none
+	// stream returns the random stream of a purpose.
+	stream   func(purpose string) *rand.Rand
+	progress func(done, total int, what string)
+}
+
+func newPipeline(t *experiment.Trial, e *engine.Engine) (*pipeline, error) {
+	p := t.Params
+	b := &pipeline{e: e, n: p.Int("n"), layers: p.Int("layers"), branches: branchesOf(p), data: p.Text("data"), stream: t.Stream, progress: t.Progress,
+		smoothing: p.Int("smoothing"), private: p.Text("variant") == variantPublished, clustersOf: clustersOf(p)}
+	if b.data != dataOriginal && !noiseless(p) {
+		b.noise = &mechanism.EntryNoise{Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), D: p.Float("d")}
+		if err := b.noise.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// clustersOf resolves the parameter "clusters".
+func clustersOf(p experiment.Params) string {
+	switch c := p.Text("clusters"); {
+	case c != clustersAuto:
+		return c
+	case p.Text("variant") == variantPublished || p.Text("data") == dataOriginal:
+		return clustersOriginal
+	}
+	return clustersNoisy
+}
+
+// branchesOf returns the number of machines for a class of so many samples.
+func branchesOf(p experiment.Params) func(samples int) int {
+	perMachine := 1000.0
+	switch p.Text("branches") {
+	case branchesRound:
+		return func(n int) int { return max(1, int(math.Round(float64(n)/perMachine))) }
+	case branchesCeil:
+		return func(n int) int { return max(1, int(math.Ceil(float64(n)/perMachine))) }
+	}
+	fixed := p.Int("branches")
+	return func(n int) int { return min(fixed, n) }
+}
+
+// source is the samples of one class, as one party has them.
+type source struct {
+	class   int
+	party   int // 0 where there is only one
+	samples *mat.Dense
+}
+
+func (s *source) String() string {
+	if s.party > 0 {
+		return fmt.Sprintf("party %d, class %d", s.party, s.class)
+	}
+	return fmt.Sprintf("class %d", s.class)
+}
+
+// built is the outcome of a pipeline.
+type built struct {
+	machines []*kahm.Machine
+	classes  []int // of each machine
+	// stepsMax is the largest number of smoothing steps; fabrication and fit are
+	// processor-independent wall times summed over machines.
+	stepsMax    int
+	fabrication time.Duration
+	wall        time.Duration
+}
+
+// part is the samples of one machine to be.
+type part struct {
+	source   *source
+	original *mat.Dense
+	given    *mat.Dense // with noise, if any
+}
+
+// build makes the machines of all sources.
+func (b *pipeline) build(ctx context.Context, sources []source) (*built, error) {
+	start := time.Now()
+	bySource := make([][]part, len(sources))
+	err := b.e.ParallelFor(ctx, len(sources), 1, func(i, _ int) (err error) {
+		if bySource[i], err = b.split(ctx, &sources[i]); err != nil {
+			err = fmt.Errorf("%v: %w", &sources[i], err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var parts []part
+	for _, p := range bySource {
+		parts = append(parts, p...)
+	}
+	out := &built{machines: make([]*kahm.Machine, len(parts)), classes: make([]int, len(parts))}
+	var mu sync.Mutex
+	done := 0
+	err = b.e.ParallelFor(ctx, len(parts), 1, func(i, _ int) error {
+		y, steps, took := parts[i].given, 0, time.Duration(0)
+		if b.data == dataFabricated {
+			var err error
+			before := time.Now()
+			if y, steps, err = b.fabricate(ctx, parts[i]); err != nil {
+				return fmt.Errorf("%v: %w", parts[i].source, err)
+			}
+			took = time.Since(before)
+		}
+		m, err := kahm.Fit(ctx, b.e, y, kahm.Options{Dim: b.n, Layers: b.layers})
+		if err != nil {
+			return fmt.Errorf("%v: %w", parts[i].source, err)
+		}
+		out.machines[i], out.classes[i] = m, parts[i].source.class
+		parts[i].given, parts[i].original = nil, nil
+		mu.Lock()
+		defer mu.Unlock()
+		out.stepsMax = max(out.stepsMax, steps)
+		out.fabrication += took
+		done++
+		b.progress(done, len(parts), "machines")
+		return nil
+	})
+	out.wall = time.Since(start)
+	return out, err
+}
+
+// split adds the noise to the samples of a source and divides them into
+// clusters.
+func (b *pipeline) split(ctx context.Context, s *source) ([]part, error) {
+	given := s.samples
+	n, p := s.samples.Dims()
+	if b.noise != nil {
+		given = mat.DenseCopyOf(s.samples)
+		b.noise.Add(given.RawMatrix().Data, b.stream("noise, "+s.String()))
+	}
+	k := b.branches(n)
+	if k == 1 {
+		return []part{{s, s.samples, given}}, nil
+	}
+	seen := s.samples
+	if b.clustersOf == clustersNoisy && b.noise != nil {
+		scores, err := kahm.PrincipalScores(ctx, b.e, given, min(b.n, n-1, p))
+		if err != nil {
+			return nil, err
+		}
+		seen = scores
+	}
+	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()), learn.KMeansOptions{Restarts: 1, Iterations: 100})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]int, k)
+	for i, l := range c.Labels {
+		rows[l] = append(rows[l], i)
+	}
+	parts := make([]part, k)
+	for l := range parts {
+		parts[l] = part{source: s, given: rowsOf(given, rows[l])}
+		if b.data == dataFabricated && b.private {
+			parts[l].original = rowsOf(s.samples, rows[l])
+		}
+	}
+	return parts, nil
+}
+
+func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
+	_, p := a.Dims()
+	out := mat.NewDense(len(rows), p, nil)
+	for i, r := range rows {
+		out.SetRow(i, a.RawRowView(r))
+	}
+	return out
+}
+
+// maxSmoothing bounds the smoothing steps of a fabrication.
+const maxSmoothing = 100
+
+// fabricate computes the fabricated samples of a machine (Definition 14), and
+// the number M̃−1 of smoothing steps.
+func (b *pipeline) fabricate(ctx context.Context, p part) (fabricated *mat.Dense, steps int, err error) {
+	radius := math.NaN()
+	if b.private {
+		m, err := kahm.Model(ctx, b.e, p.original, b.n)
+		if err != nil {
+			return nil, 0, err
+		}
+		radius = m.Error
+	}
+	y := p.given
+	for steps = 0; ; steps++ {
+		m, err := kahm.Model(ctx, b.e, y, b.n)
+		if err != nil {
+			return nil, 0, fmt.Errorf("smoothing step %d: %w", steps, err)
+		}
+		if b.private && m.Error <= radius || !b.private && steps == b.smoothing {
+			return m.Images, steps, nil
+		}
+		if steps == maxSmoothing {
+			return nil, 0, fmt.Errorf("after %d smoothing steps the modelling error is %g, still above that of the original samples, %g", steps, m.Error, radius)
+		}
+		y = m.Smoothed
+	}
+}
