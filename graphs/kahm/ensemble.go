@@ -22,11 +22,11 @@ import (
 // Distances are exact, in the machines' own precision, but few are computed.
 // Every machine is first evaluated in float32 in few coordinates (its principal
 // scores, and the leading principal directions of the queries), which costs a
-// tenth: the distance in these coordinates is a lower bound. Machines are then
-// taken in the order of their bounds until no bound is below the smallest
-// distance found. Where the bounds rule out too little, as with much noise in
-// the samples, float32 distances in all coordinates take their place, so that
-// only the winner and near ties are computed again.
+// tenth: the distance in these coordinates is a lower bound. What the bounds do
+// not rule out, layer by layer and the lowest first, is evaluated in float32 in
+// all coordinates, and only the winner and near ties in the machines' own
+// precision. Where the bounds rule out too little, as with much noise in the
+// samples, all machines are evaluated in all coordinates at once.
 type Ensemble struct {
 	machines []*Machine
 	groups   []int
@@ -45,9 +45,13 @@ type screen struct {
 	centre     []float32       // basis·μ, m
 }
 
-// screenDims is the number of screening coordinates beside the principal
-// scores.
-const screenDims = 96
+// screenColumns is the number of columns of a machine in screening coordinates:
+// its principal scores, the leading directions of the queries, the memberships.
+// Products are fastest with a multiple of 32.
+const (
+	screenColumns = 96
+	minScreenDims = 32
+)
 
 // NewEnsemble returns an ensemble of machines of the same number of columns.
 // groups gives each machine its group, such as its class, counted from 0: the
@@ -94,8 +98,11 @@ type Search struct {
 }
 
 const (
-	// searchChunk bounds the queries that are searched at a time.
-	searchChunk = 2048
+	// searchChunk bounds the queries that are searched at a time: the more there
+	// are, the more of them share one reading of a machine's solutions.
+	searchChunk = 12288
+	// screenSample bounds the queries from which the screening coordinates come.
+	screenSample = 2048
 	// slackStart is the first bound on the error of a float32 distance,
 	// relative to the size ‖y−μ‖ of the query; on handwritten digits the error
 	// is 50 times smaller. Every distance that is computed again is held
@@ -118,7 +125,12 @@ type search struct {
 	full    bool // screen in all coordinates
 	slack   float64
 	queries *mat.Dense // of the chunk
-	lower   [][]float64
+	// lower bounds the distances: [machine][layer][query]. sharp marks the bounds
+	// that come from all coordinates, done the distances that have been computed.
+	lower       [][][]float64
+	sharp, done [][][]bool
+	// upper is above the smallest distance of a query and group.
+	upper [][]float64
 	// best is the smallest distance per query and group so far, at its machine.
 	best [][]float64
 	at   [][]int
@@ -168,12 +180,16 @@ func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.D
 // machines into them.
 func (s *search) prepare(queries *mat.Dense) error {
 	q, p := queries.Dims()
-	m := min(screenDims, q-1)
-	s.full = p <= 2*screenDims || m < 1
+	dims := 0
+	for _, m := range s.machines {
+		dims = max(dims, m.Dim())
+	}
+	m := min(max(minScreenDims, screenColumns-dims-1), q-1)
+	s.full = p <= 2*screenColumns || m < 1
 	if s.opts.Exhaustive || s.full {
 		return nil
 	}
-	sample := queries.Slice(0, min(q, searchChunk), 0, p).(*mat.Dense)
+	sample := queries.Slice(0, min(q, screenSample), 0, p).(*mat.Dense)
 	f := &fit{e: s.e, mean: columnMeans(sample)}
 	f.n, f.p = sample.Dims()
 	if err := f.findPrincipal(s.ctx, f.centre(sample), m); err != nil {
@@ -230,6 +246,9 @@ func (s *search) chunk() error {
 		if err := s.bounds(); err != nil {
 			return err
 		}
+		if s.full {
+			s.raise()
+		}
 		again, err := s.refine()
 		if err != nil || !again {
 			return err
@@ -240,35 +259,60 @@ func (s *search) chunk() error {
 func (s *search) reset() {
 	q, _ := s.queries.Dims()
 	_, groups := s.out.Distance.Dims()
-	s.best, s.at = make([][]float64, q), make([][]int, q)
+	s.best, s.at, s.upper = make([][]float64, q), make([][]int, q), make([][]float64, q)
 	for i := range q {
-		s.best[i], s.at[i] = make([]float64, groups), make([]int, groups)
+		s.best[i], s.at[i], s.upper[i] = make([]float64, groups), make([]int, groups), make([]float64, groups)
 		for g := range groups {
-			s.best[i][g], s.at[i][g] = math.Inf(1), -1
+			s.best[i][g], s.at[i][g], s.upper[i][g] = math.Inf(1), -1, math.Inf(1)
 		}
 	}
 }
 
-// everything evaluates all pairs.
+// everything evaluates all pairs in full.
 func (s *search) everything() error {
-	q := len(s.best)
-	all := make([]int, q)
-	for i := range all {
-		all[i] = i
+	q, pairs := len(s.best), int64(len(s.best))*int64(len(s.machines))
+	s.out.Pairs, s.out.Evaluated = s.out.Pairs+pairs, s.out.Evaluated+pairs
+	found, unsafe := make([][]float64, len(s.machines)), make([]int64, len(s.machines))
+	err := s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
+		d, err := s.machines[b].Distances(s.ctx, s.e, s.queries)
+		if err != nil {
+			return err
+		}
+		found[b] = make([]float64, q)
+		for i := range q {
+			_, found[b][i] = NearestLayer(d.RawRowView(i))
+			if slices.ContainsFunc(d.RawRowView(i), func(v float64) bool { return math.IsInf(v, 1) }) {
+				unsafe[b]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	work := make([][]int, len(s.machines))
-	for b := range work {
-		work[b] = all
+	for b := range s.machines {
+		for i, d := range found[b] {
+			s.take(b, i, d)
+		}
+		s.out.Unsafe += unsafe[b]
 	}
-	s.out.Pairs += int64(q) * int64(len(s.machines))
-	_, err := s.evaluate(work)
-	return err
+	return nil
 }
 
-// bounds fills lower with lower bounds of all distances of the chunk.
+// take keeps the distance of query i to machine b where it is the smallest of
+// its group so far, of equal ones that of the machine that comes first.
+func (s *search) take(b, i int, d float64) {
+	g := s.group(b)
+	if d < s.best[i][g] || d == s.best[i][g] && b < s.at[i][g] {
+		s.best[i][g], s.at[i][g] = d, b
+	}
+}
+
+// bounds fills lower with lower bounds of the distances of the chunk's queries
+// to all layers of all machines.
 func (s *search) bounds() error {
 	q := len(s.best)
-	s.lower = make([][]float64, len(s.machines))
+	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)), make([][][]bool, len(s.machines))
 	var shared []float32
 	if !s.full {
 		shared = product32(s.queries, s.basis)
@@ -289,30 +333,24 @@ func (s *search) bounds() error {
 			sc = s.screens[b]
 			c = len(sc.centre)
 		}
-		lower := make([]float64, q)
+		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)), make([][]bool, len(m.layers))
+		for l := range m.layers {
+			s.lower[b][l], s.sharp[b][l], s.done[b][l] = make([]float64, q), make([]bool, q), make([]bool, q)
+		}
 		for lo := 0; lo < q; lo += queryTile {
 			hi := min(lo+queryTile, q)
 			z, size := s.screenQueries(b, sc, c, rows[lo*s.columns:hi*s.columns], shared, lo)
-			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, false)
+			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, 0, len(m.layers), false)
 			if err != nil {
 				return err
-			}
-			for i := lo; i < hi; i++ {
-				lower[i] = math.Inf(1)
 			}
 			for l := range m.layers {
 				d := out[fmt.Sprintf("distance %d", l)].Data().([]float32)
 				for i, v := range d {
-					if math.IsInf(float64(v), 1) {
-						// No image in float32: in the machine's own precision
-						// there may be one.
-						v = 0
-					}
-					lower[lo+i] = min(lower[lo+i], float64(v)-s.slack*size[i])
+					s.bound(b, l, lo+i, float64(v), size[i], s.full)
 				}
 			}
 		}
-		s.lower[b] = lower
 		return nil
 	})
 }
@@ -361,51 +399,84 @@ func product32(a, b *mat.Dense) []float32 {
 	return out
 }
 
-// refine evaluates, in the machines' own precision, every pair whose bound is
-// below the smallest distance of its group. It asks for the chunk to be done
-// again where bounds of another kind are cheaper, or where the error of
-// float32 is larger than assumed.
-func (s *search) refine() (again bool, err error) {
-	var evaluated int64
-	done := make([][]bool, len(s.machines))
-	for b := range done {
-		done[b] = make([]bool, len(s.best))
+// bound notes the float32 distance of query i to a layer. Without an image in
+// float32 there may be one in the machine's own precision.
+func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
+	if math.IsInf(d, 1) {
+		d = 0
 	}
-	for round := 0; ; round++ {
-		work, left := s.candidates(done, round < 3)
+	s.lower[b][l][i], s.sharp[b][l][i] = d-s.slack*size, sharp
+}
+
+// raise sets upper from the sharp bounds: from a positive bound the distance is
+// at most twice the slack away.
+func (s *search) raise() {
+	for b, m := range s.machines {
+		g := s.group(b)
+		for i := range s.best {
+			size := -1.0
+			for l := range m.layers {
+				if lower := s.lower[b][l][i]; s.sharp[b][l][i] && lower > 0 && lower < s.upper[i][g] {
+					if size < 0 {
+						size = s.size(b, i)
+					}
+					s.upper[i][g] = min(s.upper[i][g], lower+2*s.slack*size)
+				}
+			}
+		}
+	}
+}
+
+// size is ‖y−μ‖ of query i for a machine.
+func (s *search) size(b, i int) float64 {
+	sum := 0.0
+	for j, v := range s.queries.RawRowView(i) {
+		d := v - s.machines[b].mean[j]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+// refine sharpens every bound that is not above the smallest distance of its
+// group, the lowest first, and then computes the distances that are left in
+// the machines' own precision. It asks for the chunk to be done again where
+// bounds in all coordinates are cheaper, or where the error of float32 is larger
+// than assumed.
+func (s *search) refine() (again bool, err error) {
+	pairs := int64(len(s.best)) * int64(len(s.machines))
+	var evaluated int64
+	for round := 0; !s.full; round++ {
+		work, left := s.candidates(s.sharp, round < 2)
 		if left == 0 {
 			break
 		}
-		pairs := int64(len(s.best)) * int64(len(s.machines))
-		if round == 1 && !s.full && float64(left) > fullFrom*float64(pairs) {
+		if round == 1 && float64(left) > fullFrom*float64(pairs) {
 			s.full = true // for the chunks that follow, too
 			s.out.Evaluated += evaluated
 			return true, nil
 		}
-		worst, err := s.evaluate(work)
+		fresh, err := s.sharpen(work)
 		if err != nil {
 			return false, err
 		}
-		for b := range work {
-			evaluated += int64(len(work[b]))
-			for _, i := range work[b] {
-				done[b][i] = true
-			}
-		}
-		if worst > s.slack/slackCheck {
-			if s.slack *= slackGrow; s.slack > slackEnd {
-				return false, errors.New("float32 does not resolve the distances of these machines; their samples may be nearly equal")
-			}
-			s.out.Evaluated += evaluated
-			return true, nil
-		}
+		evaluated += fresh
 	}
-	pairs := int64(len(s.best)) * int64(len(s.machines))
-	s.out.Pairs += pairs
 	if s.full {
 		evaluated = pairs
 	}
 	s.out.Evaluated += evaluated
+	work, _ := s.candidates(s.done, false)
+	worst, err := s.evaluate(work)
+	if err != nil {
+		return false, err
+	}
+	if worst > s.slack/slackCheck {
+		if s.slack *= slackGrow; s.slack > slackEnd {
+			return false, errors.New("float32 does not resolve the distances of these machines; their samples may be nearly equal")
+		}
+		return true, nil
+	}
+	s.out.Pairs += pairs
 	return false, nil
 }
 
@@ -417,80 +488,135 @@ func (s *search) group(b int) int {
 	return 0
 }
 
-// candidates lists for each machine the queries to evaluate next: with nearest
-// set, for each query and group the machine with the lowest bound, otherwise
-// all that are left. left counts all pairs that are left.
-func (s *search) candidates(done [][]bool, nearest bool) (work [][]int, left int) {
-	work = make([][]int, len(s.machines))
+// task is what to evaluate of one machine: need[layer][r] for the query rows[r].
+type task struct {
+	rows []int
+	need [][]bool
+}
+
+func (t *task) add(row int, layers []bool) {
+	if t.need == nil {
+		t.need = make([][]bool, len(layers))
+	}
+	t.rows = append(t.rows, row)
+	for l, n := range layers {
+		t.need[l] = append(t.need[l], n)
+	}
+}
+
+// candidates lists for each machine what to look at next, of the layers that are
+// not finished: with nearest set, for each query and group the layer with the
+// lowest bound, otherwise every layer whose bound does not rule it out. left
+// counts the pairs of a query and a machine with such a layer.
+func (s *search) candidates(finished [][][]bool, nearest bool) (work []task, left int) {
+	work = make([]task, len(s.machines))
 	_, groups := s.out.Distance.Dims()
-	next := make([]int, groups)
+	type place struct{ machine, layer int }
+	next := make([]place, groups)
+	var need []bool
 	for i := range s.best {
 		for g := range next {
-			next[g] = -1
+			next[g] = place{-1, 0}
 		}
 		for b := range s.machines {
-			g := s.group(b)
-			if done[b][i] || s.lower[b][i] > s.best[i][g] {
-				continue
+			g, some := s.group(b), false
+			need = need[:0]
+			for l, lower := range s.lower[b] {
+				open := !finished[b][l][i] && lower[i] <= s.upper[i][g]
+				need = append(need, open)
+				some = some || open
+				if n := next[g]; nearest && open && (n.machine < 0 || lower[i] < s.lower[n.machine][n.layer][i]) {
+					next[g] = place{b, l}
+				}
 			}
-			left++
-			if !nearest {
-				work[b] = append(work[b], i)
-			} else if next[g] < 0 || s.lower[b][i] < s.lower[next[g]][i] {
-				next[g] = b
+			if some {
+				left++
+				if !nearest {
+					work[b].add(i, need)
+				}
 			}
 		}
-		if nearest {
-			for _, b := range next {
-				if b >= 0 {
-					work[b] = append(work[b], i)
-				}
+		for _, n := range next {
+			if n.machine >= 0 {
+				one := make([]bool, len(s.lower[n.machine]))
+				one[n.layer] = true
+				work[n.machine].add(i, one)
 			}
 		}
 	}
 	return work, left
 }
 
-// evaluate computes the distances of the listed queries to each machine, and
-// takes what is smaller than the best so far, of equal ones the machine that
-// comes first. It returns by how much, relative to the size of a query, a
-// distance fell below its bound without the slack.
-func (s *search) evaluate(work [][]int) (worst float64, err error) {
-	found := make([][]float64, len(work))
-	excess, unsafe := make([]float64, len(work)), make([]int64, len(work))
+// sharpen takes the float32 distances in all coordinates for bounds. It returns
+// how many pairs of a query and a machine it is the first to look at.
+func (s *search) sharpen(work []task) (fresh int64, err error) {
+	counts := make([]int64, len(work))
 	err = s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
-		if len(work[b]) == 0 {
+		t, m := work[b], s.machines[b]
+		if len(t.rows) == 0 {
 			return nil
 		}
-		m := s.machines[b]
-		// A few more rows than needed make graphs of few different shapes.
-		rows := mat.NewDense(padded(len(work[b])), s.columns, nil)
-		for r := range rows.RawMatrix().Rows {
-			rows.SetRow(r, s.queries.RawRowView(work[b][min(r, len(work[b])-1)]))
-		}
-		d, err := m.Distances(s.ctx, s.e, rows)
+		full, scores := m.solved32()
+		d, err := chosenDistances[float32](s.ctx, m, s.e, full, scores, rowsOf(s.queries, t.rows), t.need)
 		if err != nil {
 			return err
 		}
-		found[b] = make([]float64, len(work[b]))
-		for r, i := range work[b] {
-			layers := d.RawRowView(r)
-			_, found[b][r] = NearestLayer(layers)
-			if slices.ContainsFunc(layers, func(v float64) bool { return math.IsInf(v, 1) }) {
-				unsafe[b]++
+		for r, i := range t.rows {
+			size, first := s.size(b, i), true
+			for l := range m.layers {
+				first = first && !s.sharp[b][l][i]
 			}
-			if s.lower != nil && !s.opts.Exhaustive {
-				size := 0.0
-				for j, v := range rows.RawRowView(r) {
-					size += (v - m.mean[j]) * (v - m.mean[j])
+			if first {
+				counts[b]++
+			}
+			for l := range m.layers {
+				if t.need[l][r] {
+					s.bound(b, l, i, d[l][r], size, true)
 				}
-				// What the bound says without its slack must not be above the
-				// distance; in all coordinates it must agree.
-				size = math.Sqrt(size)
-				above := s.lower[b][i] + s.slack*size - found[b][r]
-				if size > 0 && !math.IsInf(found[b][r], 1) {
-					excess[b] = max(excess[b], above/size)
+			}
+		}
+		return nil
+	})
+	for _, c := range counts {
+		fresh += c
+	}
+	s.raise()
+	return fresh, err
+}
+
+// evaluate computes the distances that the tasks ask for in the machines' own
+// precision. It returns by how much, relative to the size of a query, a distance
+// differs from its float32 value.
+func (s *search) evaluate(work []task) (worst float64, err error) {
+	found := make([][]float64, len(work))
+	excess, unsafe := make([]float64, len(work)), make([]int64, len(work))
+	err = s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
+		t, m := work[b], s.machines[b]
+		if len(t.rows) == 0 {
+			return nil
+		}
+		d, err := m.chosenDistances(s.ctx, s.e, rowsOf(s.queries, t.rows), t.need)
+		if err != nil {
+			return err
+		}
+		found[b] = make([]float64, len(t.rows))
+		for r, i := range t.rows {
+			size, without := s.size(b, i), false
+			found[b][r] = math.Inf(1)
+			for l := range m.layers {
+				if !t.need[l][r] {
+					continue
 				}
+				s.done[b][l][i] = true
+				found[b][r] = min(found[b][r], d[l][r])
+				if math.IsInf(d[l][r], 1) {
+					without = true
+				} else if lower := s.lower[b][l][i]; size > 0 && lower > 0 {
+					excess[b] = max(excess[b], math.Abs(lower+s.slack*size-d[l][r])/size)
+				}
+			}
+			if without {
+				unsafe[b]++
 			}
 		}
 		return nil
@@ -498,12 +624,9 @@ func (s *search) evaluate(work [][]int) (worst float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for b := range work {
-		g := s.group(b)
-		for r, i := range work[b] {
-			if d := found[b][r]; d < s.best[i][g] || d == s.best[i][g] && b < s.at[i][g] {
-				s.best[i][g], s.at[i][g] = d, b
-			}
+	for b, t := range work {
+		for r, i := range t.rows {
+			s.take(b, i, found[b][r])
 		}
 		s.out.Unsafe += unsafe[b]
 		worst = max(worst, excess[b])
@@ -511,9 +634,11 @@ func (s *search) evaluate(work [][]int) (worst float64, err error) {
 	return worst, nil
 }
 
-func padded(n int) int {
-	if n <= 64 {
-		return (n + 7) / 8 * 8
+func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
+	_, p := a.Dims()
+	out := mat.NewDense(len(rows), p, nil)
+	for r, i := range rows {
+		out.SetRow(r, a.RawRowView(i))
 	}
-	return (n + 31) / 32 * 32
+	return out
 }

@@ -58,7 +58,7 @@ func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.D
 	for lo := 0; lo < q; lo += queryTile {
 		hi := min(lo+queryTile, q)
 		rows := queries.Slice(lo, hi, 0, p).(*mat.Dense)
-		out, err := m.run(ctx, e, m.solutions(), m.coordinates(e, rows), p, images)
+		out, err := m.run(ctx, e, m.solutions(), m.coordinates(e, rows), p, 0, len(m.layers), images)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -121,16 +121,109 @@ func (m *Machine) solutions() []*tensor.Dense {
 	return s
 }
 
-// run evaluates the nest with c coordinates beside the scores. The element type
-// is that of the queries, which the solutions share.
-func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense, queries *tensor.Dense, c int, images bool) (engine.Values, error) {
+// run evaluates the layers from first to before last with c coordinates beside
+// the scores. The element type is that of the queries, which the solutions of
+// these layers share.
+func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense, queries *tensor.Dense, c, first, last int, images bool) (engine.Values, error) {
 	in := engine.Values{"queries": queries}
-	for l, layer := range m.layers {
-		in[fmt.Sprintf("points %d", l)] = asType(layer.points, queries.Dtype())
-		in[fmt.Sprintf("weights %d", l)] = asType(layer.weights, queries.Dtype())
+	for l := first; l < last; l++ {
+		in[fmt.Sprintf("points %d", l)] = asType(m.layers[l].points, queries.Dtype())
+		in[fmt.Sprintf("weights %d", l)] = asType(m.layers[l].weights, queries.Dtype())
 		in[fmt.Sprintf("solutions %d", l)] = solutions[l]
 	}
-	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, len(m.layers), images), in)
+	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images), in)
+}
+
+// solved32 are the solutions of a machine's layers in float32, or in the
+// machine's own precision where that is float32.
+func (m *Machine) solved32() (full, scores []*tensor.Dense) {
+	for _, l := range m.layers {
+		full, scores = append(full, asType(l.solutions, tensor.Float32)), append(scores, asType(l.scores, tensor.Float32))
+	}
+	return full, scores
+}
+
+// chosenDistances returns the distances of queries (q×p) to the layers that
+// need[layer][query] asks for, +Inf where there is no image; others are NaN.
+// Layers that nobody asks for cost their principal scores only, which the next
+// layer reads.
+func (m *Machine) chosenDistances(ctx context.Context, e *engine.Engine, queries *mat.Dense, need [][]bool) ([][]float64, error) {
+	if e.DType() == tensor.Float32.String() {
+		return chosenDistances[float32](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
+	}
+	return chosenDistances[float64](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
+}
+
+func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, full, scores []*tensor.Dense, queries *mat.Dense, need [][]bool) ([][]float64, error) {
+	q, p := queries.Dims()
+	s := m.Dim()
+	z := coordinates[T](m, queries).Data().([]T) // q×(s+p); the scores are those of the latest image
+	distances := make([][]float64, len(m.layers))
+	for l := range distances {
+		distances[l] = make([]float64, q)
+		for i := range q {
+			distances[l][i] = math.NaN()
+		}
+	}
+	for l := range m.layers {
+		var now, later []int
+		for i := range q {
+			if need[l][i] {
+				now = append(now, i)
+			}
+			for _, n := range need[l+1:] {
+				if n[i] {
+					later = append(later, i)
+					break
+				}
+			}
+		}
+		if len(now) > 0 {
+			out, err := m.run(ctx, e, full, gather(z, s+p, s+p, now), p, l, l+1, false)
+			if err != nil {
+				return nil, err
+			}
+			d := out[fmt.Sprintf("distance %d", l)].Data().([]T)
+			for r, i := range now {
+				distances[l][i] = float64(d[r])
+			}
+		}
+		if len(later) == 0 {
+			break
+		}
+		out, err := m.run(ctx, e, scores, gather(z, s+p, s, later), 0, l, l+1, true)
+		if err != nil {
+			return nil, err
+		}
+		image := out[fmt.Sprintf("image %d", l)].Data().([]T)
+		for r, i := range later {
+			copy(z[i*(s+p):i*(s+p)+s], image[r*s:(r+1)*s])
+		}
+	}
+	return distances, nil
+}
+
+// gather returns the first take of the cols columns of some rows. The last row
+// is repeated a few times, which makes graphs of few different shapes.
+func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
+	n := (len(rows) + 7) / 8 * 8
+	if n > 64 {
+		n = (n + 31) / 32 * 32
+	}
+	out := make([]T, n*take)
+	for r := range n {
+		i := rows[min(r, len(rows)-1)]
+		copy(out[r*take:(r+1)*take], a[i*cols:i*cols+take])
+	}
+	return tensor.New(tensor.WithShape(n, take), tensor.WithBacking(out))
+}
+
+func (m *Machine) scoreSolutions() []*tensor.Dense {
+	s := make([]*tensor.Dense, len(m.layers))
+	for l := range s {
+		s[l] = m.layers[l].scores
+	}
+	return s
 }
 
 // asType returns a matrix in an element type, without a copy where it has it.

@@ -243,23 +243,28 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 }
 
 // withScores puts the principal scores of the solutions before them:
-// [B'Vᵀ, B', b], N×(dim+p+1).
-func (f *fit) withScores(solutions *tensor.Dense) *tensor.Dense {
+// [B'Vᵀ, B', b], N×(dim+p+1), and [B'Vᵀ, b], N×(dim+1).
+func (f *fit) withScores(solutions *tensor.Dense) (full, scores *tensor.Dense) {
 	if data, ok := solutions.Data().([]float64); ok {
 		return withScores(f, data)
 	}
 	return withScores(f, solutions.Data().([]float32))
 }
 
-func withScores[T cpublas.Float](f *fit, solutions []T) *tensor.Dense {
+func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.Dense) {
 	cols := f.dim + f.p + 1
-	out := make([]T, f.n*cols)
+	out, few := make([]T, f.n*cols), make([]T, f.n*(f.dim+1))
 	for i := range f.n {
 		copy(out[i*cols+f.dim:(i+1)*cols], solutions[i*(f.p+1):(i+1)*(f.p+1)])
 	}
 	v := convert[T](f.directions.RawMatrix().Data)
 	cpublas.Gemm(blas.NoTrans, blas.Trans, f.n, f.dim, f.p, 1, solutions, f.p+1, v, f.p, 0, out, cols)
-	return tensor.New(tensor.WithShape(f.n, cols), tensor.WithBacking(out))
+	for i := range f.n {
+		row := few[i*(f.dim+1) : (i+1)*(f.dim+1)]
+		copy(row, out[i*cols:i*cols+f.dim])
+		row[f.dim] = out[(i+1)*cols-1]
+	}
+	return tensor.New(tensor.WithShape(f.n, cols), tensor.WithBacking(out)), tensor.New(tensor.WithShape(f.n, f.dim+1), tensor.WithBacking(few))
 }
 
 // convert returns the elements in the wanted precision, without a copy where

@@ -76,6 +76,7 @@ type layer struct {
 	points     *tensor.Dense // X, N×d: scores divided by √(dθ)
 	weights    *tensor.Dense // 1×d: 1/√(dθ)
 	solutions  *tensor.Dense // B, N×(n+p+1): [scores of B', B', b]
+	scores     *tensor.Dense // [scores of B', b], N×(n+1): what the next layer needs
 	lambda     float64
 	iterations int
 }
@@ -127,8 +128,9 @@ func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Ma
 			return nil, fmt.Errorf("kernel affine hull machine: layer %d: %w", l+1, err)
 		}
 		previous = fixed
+		solutions, scores := f.withScores(one.solutions)
 		m.layers = append(m.layers, layer{
-			points: one.points, weights: one.weights, solutions: f.withScores(one.solutions),
+			points: one.points, weights: one.weights, solutions: solutions, scores: scores,
 			lambda: fixed.lambda(), iterations: fixed.evaluations,
 		})
 	}

@@ -3,8 +3,6 @@ package kahm
 import (
 	"fmt"
 
-	"gorgonia.org/gorgonia"
-
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/op"
@@ -69,29 +67,33 @@ func gramNormProgram(n int) engine.Program {
 		}}
 }
 
-// machineProgram evaluates a nest of layers (Eq. 51) at "queries" (q×(s+c)):
-// their s principal scores, and c coordinates in which distances are measured.
-// Layer l has the inputs "points l" (n×d), "weights l" (1×d) and "solutions l"
-// (n×(s+c+1)) with d = s−l. Outputs are "distance l" (q×1), and with images set
-// "image l" (q×(s+c)).
-func machineProgram(q, n, s, c, layers int, images bool) engine.Program {
+// machineProgram evaluates the layers from first (counted from 0) to before last
+// of a nest (Eq. 51) at "queries" (q×(s+c)): s principal scores, which are those
+// of the points for the first layer, of their images under the layer before for
+// a later one, and c coordinates of the points themselves, in which distances
+// are measured. Layer l has the inputs "points l" (n×d), "weights l" (1×d) and
+// "solutions l" (n×(s+c+1)) with d = s−l. Outputs are "distance l" (q×1) unless
+// c is zero, and with images set "image l" (q×(s+c)).
+func machineProgram(q, n, s, c, first, last int, images bool) engine.Program {
 	return engine.Program{Name: "kernel affine hull machine",
-		Key: fmt.Sprintf("machine %d %d %d %d %d %v", q, n, s, c, layers, images),
+		Key: fmt.Sprintf("machine %d %d %d %d %d %d %v", q, n, s, c, first, last, images),
 		Build: func(b *engine.Builder) error {
 			queries := b.Input("queries", q, s+c)
 			z := queries
-			for l := range layers {
+			for l := first; l < last; l++ {
 				points, weights := b.Input(fmt.Sprintf("points %d", l), n, s-l), b.Input(fmt.Sprintf("weights %d", l), 1, s-l)
 				solutions := b.Input(fmt.Sprintf("solutions %d", l), n, s+c+1)
 				var err error
-				var distance *gorgonia.Node
 				if z, err = op.AffineHull().Apply(z, points, weights, solutions); err != nil {
 					return err
 				}
-				if distance, err = op.RowDistance(s).Apply(queries, z); err != nil {
-					return err
+				if c > 0 {
+					distance, err := op.RowDistance(s).Apply(queries, z)
+					if err != nil {
+						return err
+					}
+					b.Output(fmt.Sprintf("distance %d", l), distance)
 				}
-				b.Output(fmt.Sprintf("distance %d", l), distance)
 				if images {
 					b.Output(fmt.Sprintf("image %d", l), z)
 				}
