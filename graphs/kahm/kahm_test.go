@@ -46,7 +46,6 @@ func TestReference(t *testing.T) {
 						if got := m.Lambda(l); math.Abs(got-want) > 1e-12 {
 							t.Errorf("λ of layer %d is %.16g, want %.16g", l+1, got, want)
 						}
-						t.Log(it, m.Iterations(l))
 						if it == kahm.Picard && m.Iterations(l) != 9 {
 							t.Errorf("layer %d took %d iterations, want 9", l+1, m.Iterations(l))
 						}

@@ -3,6 +3,7 @@ package op_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -60,7 +61,25 @@ func all() map[string]struct {
 		"Inverse":                  {op.Inverse(), []*mat.Dense{a}},
 		"WeightedGram":             {op.WeightedGram(), []*mat.Dense{wide, weights}},
 		"QuadraticForms":           {op.QuadraticForms(), []*mat.Dense{graphtest.Normal(rng, 40, 7), a}},
+		"Scatter":                  {op.Scatter(1, false), []*mat.Dense{wide}},
+		"Scatter, rows":            {op.Scatter(.5, true), []*mat.Dense{wide}},
+		"RidgeSolve":               {op.RidgeSolve(), []*mat.Dense{a, mat.NewDense(1, 1, []float64{.5}), graphtest.Normal(rng, 40, 3)}},
+		"RidgeSolve, many columns": {op.RidgeSolve(), []*mat.Dense{graphtest.Definite(rng, 300), mat.NewDense(1, 1, []float64{9}), graphtest.Normal(rng, 300, 257)}},
+		"RidgeNorm":                {op.RidgeNorm(), []*mat.Dense{graphtest.Normal(rng, 40, 4), graphtest.Normal(rng, 1, 3)}},
+		"RidgeGramNorm":            {op.RidgeGramNorm(), []*mat.Dense{a, mat.NewDense(1, 1, []float64{.5}), graphtest.Definite(rng, 40)}},
+		"AffineHull":               {op.AffineHull(), hull(rng)},
+		"RowDistance":              {op.RowDistance(1), []*mat.Dense{graphtest.Normal(rng, 300, 7), graphtest.Normal(rng, 300, 7)}},
 	}
+}
+
+// hull returns 300 queries of 5 columns, and 20 samples of which 2 enter the
+// kernel, with memberships that all are positive.
+func hull(rng *rand.Rand) []*mat.Dense {
+	b := graphtest.Normal(rng, 20, 6)
+	for i := range 20 {
+		b.Set(i, 5, 1+math.Abs(b.At(i, 5)))
+	}
+	return []*mat.Dense{graphtest.Normal(rng, 300, 5), graphtest.Normal(rng, 20, 2), mat.NewDense(1, 2, []float64{.5, 2}), b}
 }
 
 func lower(a *mat.Dense) *mat.Dense {
@@ -77,7 +96,15 @@ func lower(a *mat.Dense) *mat.Dense {
 func values(dtype tensor.Dtype, in []*mat.Dense) []gorgonia.Value {
 	v := make([]gorgonia.Value, len(in))
 	for i, a := range in {
-		v[i] = engine.NewMatrix(dtype, a)
+		r, c := a.Dims()
+		switch {
+		case r > 1 || c > 1:
+			v[i] = engine.NewMatrix(dtype, a)
+		case dtype == tensor.Float32:
+			v[i] = gorgonia.NewF32(float32(a.At(0, 0)))
+		default:
+			v[i] = gorgonia.NewF64(a.At(0, 0))
+		}
 	}
 	return v
 }

@@ -1,0 +1,243 @@
+package kahm_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/kahm"
+)
+
+func fit(t *testing.T, y *mat.Dense, opts kahm.Options) *kahm.Machine {
+	t.Helper()
+	m, err := kahm.Fit(context.Background(), graphtest.Engine(t, "float64", 1), y, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// direct is the machine by its definitions, without a trick: h = (K+λI)⁻¹k by
+// an inverse, points of the affine hull as sums of samples.
+func direct(y *mat.Dense, dim, layers int, lambda func(layer int) float64, query []float64) (images [][]float64) {
+	n, p := y.Dims()
+	mean := make([]float64, p)
+	for j := range p {
+		mean[j] = mat.Sum(y.ColView(j)) / float64(n)
+	}
+	var cov mat.SymDense
+	centred := mat.NewDense(n, p, nil)
+	centred.Apply(func(i, j int, v float64) float64 { return v - mean[j] }, y)
+	cov.SymOuterK(1/float64(n-1), centred.T())
+	var eigen mat.EigenSym
+	eigen.Factorize(&cov, true)
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	values := eigen.Values(nil)
+	x := query
+	for l := range layers {
+		d := dim - l
+		k := func(a, b []float64) float64 {
+			s := 0.0
+			for r := range d {
+				z := 0.0
+				for j := range p {
+					z += v.At(j, p-1-r) * (a[j] - b[j])
+				}
+				s += z * z / values[p-1-r]
+			}
+			return math.Exp(-s / (2 * float64(d)))
+		}
+		km, kx := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+		for i := range n {
+			for j := range n {
+				km.Set(i, j, k(y.RawRowView(i), y.RawRowView(j)))
+			}
+			km.Set(i, i, km.At(i, i)+lambda(l))
+			kx.SetVec(i, k(x, y.RawRowView(i)))
+		}
+		var h mat.VecDense
+		if err := h.SolveVec(km, kx); err != nil {
+			panic(err)
+		}
+		image := make([]float64, p)
+		for i := range n {
+			for j := range p {
+				image[j] += h.AtVec(i) / mat.Sum(&h) * y.At(i, j)
+			}
+		}
+		images, x = append(images, image), image
+	}
+	return images
+}
+
+// Fit and Images are Definitions 1 and 3, with more samples than columns and
+// with more columns than samples, where the Gram matrix takes over.
+func TestMachineIsItsDefinition(t *testing.T) {
+	rng := graphtest.Rand(1)
+	for _, c := range []struct{ n, p int }{{30, 8}, {9, 8}, {7, 25}} {
+		y, q := graphtest.Normal(rng, c.n, c.p), graphtest.Normal(rng, 4, c.p)
+		m := fit(t, y, kahm.Options{Dim: 4, Layers: 3})
+		images, distances, err := m.Images(context.Background(), graphtest.Engine(t, "float64", 1), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			for l, want := range direct(y, 4, 3, m.Lambda, q.RawRowView(i)) {
+				square := 0.0
+				for j, w := range want {
+					if d := math.Abs(images[l].At(i, j) - w); d > 1e-9 {
+						t.Fatalf("%d×%d, query %d, layer %d, column %d: %g, want %g", c.n, c.p, i, l, j, images[l].At(i, j), w)
+					}
+					square += (q.At(i, j) - w) * (q.At(i, j) - w)
+				}
+				if d := math.Abs(distances.At(i, l) - math.Sqrt(square)); d > 1e-9 {
+					t.Errorf("%d×%d, query %d, layer %d: distance %g, want %g", c.n, c.p, i, l, distances.At(i, l), math.Sqrt(square))
+				}
+			}
+		}
+	}
+}
+
+// λ* is the fixed point (41), whichever way it is found.
+func TestLambdaIsTheFixedPoint(t *testing.T) {
+	y := graphtest.Normal(graphtest.Rand(2), 12, 40) // the norm comes from the Gram matrix
+	secant, picard := fit(t, y, kahm.Options{Dim: 5}), fit(t, y, kahm.Options{Dim: 5, Iteration: kahm.Picard})
+	if d := math.Abs(secant.Lambda(0)/picard.Lambda(0) - 1); d > 1e-11 {
+		t.Errorf("λ is %.16g by secants and %.16g by the paper's iteration", secant.Lambda(0), picard.Lambda(0))
+	}
+	if secant.Iterations(0) >= picard.Iterations(0) {
+		t.Errorf("%d evaluations by secants, %d by the paper's iteration", secant.Iterations(0), picard.Iterations(0))
+	}
+}
+
+// Model gives the images of the samples themselves, and their smoothed form,
+// without a product with the kernel matrix.
+func TestModelOfTheSamples(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	y := graphtest.Normal(graphtest.Rand(3), 25, 6)
+	got, err := kahm.Model(context.Background(), e, y, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, distances, err := fit(t, y, kahm.Options{Dim: 3}).Images(context.Background(), e, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.EqualApprox(got.Images, images[0], 1e-9) {
+		t.Error("the images of the samples differ from those of equal queries")
+	}
+	if want := mat.Sum(distances); math.Abs(got.Error-want) > 1e-8 {
+		t.Errorf("the modelling error is %g, want %g", got.Error, want)
+	}
+	// (81): the image times the sum of memberships, which is below one.
+	for i := range 25 {
+		ratio := got.Smoothed.At(i, 0) / got.Images.At(i, 0)
+		for j := range 6 {
+			if r := got.Smoothed.At(i, j) / got.Images.At(i, j); math.Abs(r-ratio) > 1e-9 || r <= 0 || r >= 1 {
+				t.Errorf("sample %d, column %d: the sum of memberships is %g, in column 0 it is %g", i, j, r, ratio)
+			}
+		}
+	}
+}
+
+// Where the covariance is singular, the machine has the directions that there
+// are, and says so; of equal samples it is the sample.
+func TestSingularCovariance(t *testing.T) {
+	rng := graphtest.Rand(4)
+	flat := graphtest.Normal(rng, 20, 6)
+	for i := range 20 {
+		flat.Set(i, 1, 3)
+		flat.Set(i, 4, flat.At(i, 0)) // the rank is 4
+	}
+	one := mat.NewDense(1, 6, []float64{1, 2, 3, 4, 5, 6})
+	equal := mat.NewDense(3, 6, nil)
+	for i := range 3 {
+		equal.SetRow(i, one.RawRowView(0))
+	}
+	twice := mat.NewDense(8, 6, nil)
+	four := graphtest.Normal(rng, 4, 6)
+	for i := range 8 {
+		twice.SetRow(i, four.RawRowView(i%4)) // the rank is 3
+	}
+	for _, c := range []struct {
+		name string
+		y    *mat.Dense
+		dim  int
+	}{
+		{"constant and equal columns", flat, 4},
+		{"fewer samples than directions", four, 3},
+		{"duplicates", twice, 3},
+		{"a single sample", one, 1},
+		{"equal samples", equal, 1},
+	} {
+		e := graphtest.Engine(t, "float64", 1)
+		m, err := kahm.Fit(context.Background(), e, c.y, kahm.Options{Dim: 5, Layers: 5})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if m.Dim() != c.dim || m.Layers() > m.Dim() {
+			t.Errorf("%s: %d directions and %d layers, want %d directions", c.name, m.Dim(), m.Layers(), c.dim)
+		}
+		if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "singular") {
+			t.Errorf("%s: warnings %q", c.name, w)
+		}
+		d, err := m.Distances(context.Background(), e, graphtest.Normal(rng, 2, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := d.At(0, 0); math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("%s: a distance is %g", c.name, v)
+		}
+		if c.dim == 1 { // the image is the sample
+			images, _, err := m.Images(context.Background(), e, graphtest.Normal(rng, 1, 6))
+			if err != nil || !mat.EqualApprox(images[0], one, 1e-12) {
+				t.Errorf("%s: the image is %v, %v", c.name, mat.Formatted(images[0]), err)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	y := graphtest.Normal(graphtest.Rand(5), 10, 4)
+	nan := mat.DenseCopyOf(y)
+	nan.Set(3, 2, math.NaN())
+	for _, c := range []struct {
+		y    *mat.Dense
+		opts kahm.Options
+		want string
+	}{
+		{new(mat.Dense), kahm.Options{Dim: 1}, "there are no samples"},
+		{nan, kahm.Options{Dim: 2}, "row 3, column 2 (counted from 0) of the samples is NaN"},
+		{mat.NewDense(3, 4, nil), kahm.Options{Dim: 2}, "every sample is zero"},
+		{y, kahm.Options{Dim: 5}, "5 principal directions of 4 columns"},
+		{y, kahm.Options{}, "0 principal directions"},
+		{y, kahm.Options{Dim: 2, Layers: 3}, "3 layers with 2 principal directions"},
+	} {
+		if _, err := kahm.Fit(context.Background(), graphtest.Engine(t, "float64", 1), c.y, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.opts, err, c.want)
+		}
+	}
+	m := fit(t, y, kahm.Options{Dim: 2})
+	if _, err := m.Distances(context.Background(), graphtest.Engine(t, "float64", 1), mat.NewDense(1, 3, nil)); err == nil || !strings.Contains(err.Error(), "queries of 3 columns") {
+		t.Errorf("queries of another width: %v", err)
+	}
+	s, err := kahm.NewEnsemble([]*kahm.Machine{m}, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Nearest(context.Background(), graphtest.Engine(t, "float64", 1), mat.NewDense(1, 4, []float64{0, math.Inf(1), 0, 0}), kahm.Search{}); err == nil || !strings.Contains(err.Error(), "query 0, column 1") {
+		t.Errorf("a query that is not finite: %v", err)
+	}
+	if _, err := kahm.NewEnsemble(nil, nil); err == nil {
+		t.Error("an ensemble of nothing was accepted")
+	}
+	if _, err := kahm.NewEnsemble([]*kahm.Machine{m}, []int{-1}); err == nil {
+		t.Error("a negative group was accepted")
+	}
+}
