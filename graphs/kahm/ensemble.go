@@ -452,7 +452,6 @@ func (s *search) refine() (again bool, err error) {
 		}
 		if round == 1 && float64(left) > fullFrom*float64(pairs) {
 			s.full = true // for the chunks that follow, too
-			s.out.Evaluated += evaluated
 			return true, nil
 		}
 		fresh, err := s.sharpen(work)
@@ -464,7 +463,6 @@ func (s *search) refine() (again bool, err error) {
 	if s.full {
 		evaluated = pairs
 	}
-	s.out.Evaluated += evaluated
 	work, _ := s.candidates(s.done, false)
 	worst, err := s.evaluate(work)
 	if err != nil {
@@ -476,7 +474,7 @@ func (s *search) refine() (again bool, err error) {
 		}
 		return true, nil
 	}
-	s.out.Pairs += pairs
+	s.out.Pairs, s.out.Evaluated = s.out.Pairs+pairs, s.out.Evaluated+evaluated
 	return false, nil
 }
 

@@ -1,0 +1,114 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kahm"
+	"privkern/runner/bench"
+	"privkern/runner/experiment"
+	"privkern/runner/trial"
+)
+
+// peer runs a straightforward implementation in NumPy, on one thread, and
+// returns the numbers that it prints. It skips where there is no NumPy.
+func peer(t testing.TB, script string, args ...string) map[string]float64 {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import numpy, scipy").Run() != nil {
+		t.Skip("python3 with NumPy and SciPy is not installed: the comparison with them is not made")
+	}
+	cmd := exec.Command(python, append([]string{filepath.Join(root(t), "tests", "peers", script)}, args...)...)
+	cmd.Env = append(cmd.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, stderr.String())
+	}
+	var numbers map[string]float64
+	if err := json.Unmarshal(out, &numbers); err != nil {
+		t.Fatalf("%s printed %q: %v", script, out, err)
+	}
+	return numbers
+}
+
+// The machines of kahm/reference are those of a straightforward implementation.
+func TestKAHMAgainstNumPy(t *testing.T) {
+	want := peer(t, "kahm.py", "check")
+	var e *experiment.Experiment
+	for _, p := range catalogue(t).Papers {
+		for _, x := range p.Experiments {
+			if x.Name == "kahm/reference" {
+				e = x
+			}
+		}
+	}
+	params, err := e.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trial.Execute(context.Background(), e, trial.Job{Experiment: e.Name, Params: params, Backend: "cpu", DType: "float64", Workers: 1}, nil)
+	if err != nil || r.Error != nil {
+		t.Fatal(err, r.Error)
+	}
+	if len(want) == 0 {
+		t.Fatal("the peer printed nothing")
+	}
+	for name, w := range want {
+		got, ok := r.Metrics[name]
+		if !ok || math.Abs(got-w) > 1e-9*math.Abs(w) {
+			t.Errorf("%s is %.15g, NumPy has %.15g", name, got, w)
+		}
+	}
+}
+
+// BenchmarkKAHMAgainstNumPy fits a machine of 1,000×784 samples with five layers
+// and evaluates 512 queries, and reports how many times the processor time of a
+// straightforward NumPy version is that of ours, each on one thread.
+func BenchmarkKAHMAgainstNumPy(b *testing.B) {
+	const rows, dim, n, layers, queries = 1000, 784, 20, 5, 512
+	text := []string{"time"}
+	for _, v := range []int{rows, dim, n, layers, queries} {
+		text = append(text, strconv.Itoa(v))
+	}
+	wave := func(rows int, rate float64) *mat.Dense {
+		m := mat.NewDense(rows, dim, nil)
+		for i := range m.RawMatrix().Data {
+			m.RawMatrix().Data[i] = math.Sin(rate * float64(i+1) * float64(i+1))
+		}
+		return m
+	}
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	y, q := wave(rows, 1e-3), wave(queries, 7e-4)
+	var fit, evaluate, numpyFit, numpyEvaluate float64
+	for b.Loop() {
+		start := bench.CPUSeconds()
+		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: n, Layers: layers})
+		if err != nil {
+			b.Fatal(err)
+		}
+		built := bench.CPUSeconds()
+		if _, err := m.Distances(context.Background(), e, q); err != nil {
+			b.Fatal(err)
+		}
+		fit, evaluate = fit+built-start, evaluate+bench.CPUSeconds()-built
+		times := peer(b, "kahm.py", text...)
+		numpyFit, numpyEvaluate = numpyFit+times["fit_s"], numpyEvaluate+times["evaluate_s"]
+	}
+	b.ReportMetric(numpyFit/fit, "numpy/fit")
+	b.ReportMetric(numpyEvaluate/evaluate, "numpy/evaluate")
+}
