@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -30,10 +31,11 @@ type Evaluated struct {
 type Result struct {
 	Row, Column, Variant, Statement string
 	Metric, Unit                    string
-	Published                       *Print    // nil: the paper prints none
-	Ours                            *Estimate // nil: not run
-	Holds                           *Compared // the right-hand side of a statement
-	Difference                      *float64  // ours minus published, or minus the right-hand side
+	Published                       *Print      // nil: the paper prints none
+	Ours                            *Estimate   // nil: not run
+	Minus                           *Subtracted // of a difference
+	Holds                           *Compared   // the right-hand side of a statement
+	Difference                      *float64    // ours minus published, or minus the right-hand side
 	Verdict                         Verdict
 	Reason                          string // why not run
 	SettingsStated                  bool
@@ -61,6 +63,12 @@ type Estimate struct {
 	StandardError float64 // sample standard deviation over √Trials; 0 for one trial
 	Trials        int     // used
 	Wanted        int     // of the ledger
+}
+
+// Subtracted is what ours is less of.
+type Subtracted struct {
+	Experiment, Metric string
+	Estimate
 }
 
 // Compared is the right-hand side of a statement.
@@ -137,12 +145,12 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 	if c.Quoted {
 		return r, nil
 	}
-	left := records.sample(cl.left...)
+	left := records.difference(cl.left, cl.minus)
 	r.TrialKeys, r.Warnings = left.keys, left.warnings
 	privacy := left.privacy
 	var right *sample
 	if cl.right != nil {
-		right = records.sample(cl.right)
+		right = records.sample([]*side{cl.right}, nil)
 		for _, k := range right.keys {
 			if !slices.Contains(r.TrialKeys, k) {
 				r.TrialKeys = append(r.TrialKeys, k)
@@ -161,6 +169,9 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 		return r, privacy
 	}
 	r.Ours = left.estimate()
+	if left.minus != nil {
+		r.Minus = &Subtracted{cl.minus[0].experiment.Name, cl.minus[0].metric, *left.minus}
+	}
 	if r.Reference != nil {
 		r.Reference.OK = within(math.Abs(r.Ours.Mean-r.Reference.Value), r.Reference.Tolerance, r.Ours.Mean, r.Reference.Value)
 	}
@@ -170,7 +181,7 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 	}
 	for _, s := range []*sample{left, right} {
 		if s != nil && s.missing != "" {
-			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.seeds), s.missing))
+			r.Warnings = appendNew(r.Warnings, onlySome(s))
 		}
 	}
 	t.judge(&r, cl, right)
@@ -224,11 +235,54 @@ type sample struct {
 	warnings []string
 	privacy  []*experiment.Privacy
 	missing  string // why trials are missing; empty when none is
+
+	minus *Estimate // of a difference: what was subtracted
+	// apart says that minus was subtracted as one mean: its standard error is
+	// not in the scatter of the values.
+	apart bool
 }
 
-// sample takes, of every seed, the mean over the sides.
-func (r *Records) sample(sides ...*side) *sample {
+// difference takes left less minus, seed by seed where every side of minus has
+// the seeds of left, otherwise less the mean of minus over its own seeds.
+func (r *Records) difference(left, minus []*side) *sample {
+	if len(minus) == 0 || r.paired(r.seeds(left[0]), minus) {
+		return r.sample(left, minus)
+	}
+	out, other := r.sample(left, nil), r.sample(minus, nil)
+	out.keys = appendNew(out.keys, other.keys...)
+	out.warnings = appendNew(out.warnings, other.warnings...)
+	out.privacy = append(out.privacy, other.privacy...)
+	switch {
+	case len(out.values) == 0:
+		return out
+	case len(other.values) == 0:
+		out.values, out.missing = nil, subtracted+other.missing
+		return out
+	case other.missing != "":
+		out.warnings = appendNew(out.warnings, subtracted+onlySome(other))
+	}
+	out.minus, out.apart = other.estimate(), true
+	for i, v := range out.values {
+		out.values[i] = subtract(v, out.minus.Mean)
+	}
+	return out
+}
+
+// subtracted begins a reason that is about the subtrahend.
+const subtracted = "what is subtracted: "
+
+// onlySome says which trials of a sample are missing.
+func onlySome(s *sample) string {
+	return fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.seeds), s.missing)
+}
+
+// sample takes, of every seed, the mean over the sides, less that over minus.
+func (r *Records) sample(sides, minus []*side) *sample {
 	out := &sample{side: sides[0], seeds: r.seeds(sides[0])}
+	if n := len(sides[0].seeds); len(out.seeds) < n {
+		out.warnings = append(out.warnings, fmt.Sprintf("planned with %d of the table's %d trials", len(out.seeds), n))
+	}
+	less := &sample{seeds: out.seeds}
 	var reasons []string
 	seedsOf := map[string][]string{}
 	miss := func(seed int64, reason string) {
@@ -238,28 +292,38 @@ func (r *Records) sample(sides ...*side) *sample {
 	for _, seed := range out.seeds {
 		var found []*outcome
 		var lacks []string
-		mean := 0.0
-		for _, s := range sides {
-			o, v, warning, lack := r.value(s, seed)
-			if lack != "" {
-				lacks = append(lacks, lack)
-				continue
+		mean := func(sides []*side, prefix string) (mean float64) {
+			for _, s := range sides {
+				o, v, warning, lack := r.value(s, seed)
+				if lack != "" {
+					lacks = append(lacks, prefix+lack)
+					continue
+				}
+				mean += v / float64(len(sides))
+				found = append(found, o)
+				if warning != "" {
+					out.warnings = appendNew(out.warnings, warning)
+				}
 			}
-			mean += v / float64(len(sides))
-			found = append(found, o)
-			if warning != "" {
-				out.warnings = appendNew(out.warnings, warning)
+			return mean
+		}
+		value := mean(sides, "")
+		if len(minus) > 0 {
+			m := mean(minus, subtracted)
+			value = subtract(value, m)
+			if len(lacks) == 0 {
+				less.values = append(less.values, m)
 			}
 		}
 		switch {
 		case len(lacks) > 0 && len(sides) == 1:
-			miss(seed, lacks[0])
+			miss(seed, strings.Join(lacks, "; "))
 			continue
 		case len(lacks) > 0:
-			miss(seed, fmt.Sprintf("missing %d of the %d values: %s", len(lacks), len(sides), strings.Join(appendNew(nil, lacks...), "; ")))
+			miss(seed, fmt.Sprintf("missing %d of the %d values: %s", len(lacks), len(sides)+len(minus), strings.Join(appendNew(nil, lacks...), "; ")))
 			continue
 		}
-		out.values = append(out.values, mean)
+		out.values = append(out.values, value)
 		for _, o := range found {
 			out.keys = appendNew(out.keys, o.key)
 			out.warnings = appendNew(out.warnings, o.warnings...)
@@ -274,6 +338,9 @@ func (r *Records) sample(sides ...*side) *sample {
 		}
 	}
 	out.missing = strings.Join(reasons, "; ")
+	if len(less.values) > 0 {
+		out.minus = less.estimate()
+	}
 	return out
 }
 
@@ -312,7 +379,27 @@ func (s *sample) estimate() *Estimate {
 			e.StandardError = se
 		}
 	}
+	if s.apart {
+		e.StandardError = math.Hypot(e.StandardError, s.minus.StandardError)
+	}
 	return e
+}
+
+// subtract returns a − b without the digits that only rounding makes, so that
+// 0.9384 − 0.9478 is exactly −0.0094 where it is compared, and equal differences
+// have no scatter.
+func subtract(a, b float64) float64 {
+	const digits = 13 // kept of the larger operand
+	v := a - b
+	if v == 0 {
+		return 0
+	}
+	n := digits - 1 + exponentOf(v) - exponentOf(max(math.Abs(a), math.Abs(b)))
+	if n < 0 {
+		return 0
+	}
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', n, 64), 64)
+	return v
 }
 
 // roundingShare bounds what rounding alone makes of the standard error of equal
@@ -364,6 +451,9 @@ func footnotes(t *Table, e *Evaluated) []string {
 	}
 	if slices.ContainsFunc(t.Cells, func(c *Cell) bool { return c.MeanOf != nil }) {
 		out = append(out, MeanRule)
+	}
+	if slices.ContainsFunc(t.Cells, func(c *Cell) bool { return c.Minus != nil }) {
+		out = append(out, MinusRule)
 	}
 	if !stated {
 		out = append(out, strings.TrimSuffix("The paper leaves settings open: "+or(e.SettingsNote, "see the notes"), ".")+".")

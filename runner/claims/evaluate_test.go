@@ -309,8 +309,8 @@ func TestQuotedValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(wanted) != 6 {
-		t.Errorf("%d trials, want 2 seeds of 3 settings", len(wanted))
+	if len(wanted) != 7 {
+		t.Errorf("%d trials, want 2 seeds of 3 settings and one of what a cell is compared with", len(wanted))
 	}
 	if v := claims.Check(evaluate(t, "demo/comparison", nil)); len(v) != 0 {
 		t.Errorf("violations %v", v)
@@ -327,13 +327,7 @@ func mean(t *testing.T, points int, records ...*record.Record) claims.Result {
 }
 
 func TestMeanOfACell(t *testing.T) {
-	other := func(values ...float64) []*record.Record {
-		out := traces(t, values...)
-		for i, r := range out {
-			out[i] = rec(t, "other "+r.Key, "demo/traces", map[string]any{"points": 3}, r.Seed, r.Metrics)
-		}
-		return out
-	}
+	other := func(values ...float64) []*record.Record { return other(t, values...) }
 	// By hand: per seed (1+3)/2, (2+4)/2, (3+2)/2 = 2, 3, 2.5.
 	r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 4, 2)...)...)
 	if r.Ours.Mean != 2.5 || math.Abs(r.Ours.StandardError-0.5/math.Sqrt(3)) > 1e-15 || r.Ours.Trials != 3 || !r.Complete() || *r.Difference != 0.5 {
@@ -357,5 +351,118 @@ func TestMeanOfACell(t *testing.T) {
 	r = mean(t, 3, traces(t, 1, 2, 3)...)
 	if r.Verdict != claims.NotRun || r.Reason != "missing 1 of the 2 values: no trial of this setting has run" {
 		t.Errorf("without one of the cells: %q, %q", r.Verdict, r.Reason)
+	}
+}
+
+// other are records of a second setting, at another number of points.
+func other(t *testing.T, values ...float64) []*record.Record {
+	t.Helper()
+	out := traces(t, values...)
+	for i, r := range out {
+		out[i] = rec(t, "other "+r.Key, "demo/traces", map[string]any{"points": 3}, r.Seed, r.Metrics)
+	}
+	return out
+}
+
+func TestDifference(t *testing.T) {
+	const paired = `{row: r, published: "-2", minus: {params: {points: 3}}}`
+	const single = `{row: r, published: "-2", minus: {params: {points: 3}, seeds: 0}}`
+	const several = `{row: r, published: "-2", minus: {params: {points: 3}, seeds: 5..6}}`
+	later := func(values ...float64) []*record.Record {
+		out := other(t, values...)
+		for _, r := range out {
+			r.Seed += 5
+		}
+		return out
+	}
+	cases := []struct {
+		name, table, cell string
+		left, right       []*record.Record
+		mean, squared     float64 // of the standard error
+		minus             float64
+		trials            int
+		warnings          []string
+	}{
+		{"one seed", "", paired, traces(t, 1), other(t, 3), -2, 0, 3, 1, nil},
+		// Differences -2, -3, -4: standard deviation 1.
+		{"seed by seed", "seeds: 0..2, ", paired, traces(t, 1, 2, 3), other(t, 3, 5, 7), -3, 1.0 / 3, 5, 3, nil},
+		{"equal differences have no scatter", "seeds: 0..2, ", paired, traces(t, 0.9384, 0.1, 0.7), other(t, 0.9478, 0.1094, 0.7094), -0.0094, 0,
+			(0.9478 + 0.1094 + 0.7094) / 3, 3, nil},
+		{"seeds that only one has", "seeds: 0..2, ", paired, traces(t, 1, 2, 3), other(t, 3, 5), -2.5, 0.25, 4, 2,
+			[]string{"only 2 of 3 trials: seed 2 what is subtracted: no trial of this setting has run"}},
+		{"one value for all seeds", "seeds: 0..2, ", single, traces(t, 1, 2, 3), other(t, 4), -2, 1.0 / 3, 4, 3, nil},
+		// Standard errors 1/√3 and 1.
+		{"other seeds", "seeds: 0..2, ", several, traces(t, 1, 2, 3), later(3, 5), -2, 1.0/3 + 1, 4, 3, nil},
+		{"a part of other seeds", "seeds: 0..2, ", several, traces(t, 1, 2, 3), later(4), -2, 1.0 / 3, 4, 3,
+			[]string{"what is subtracted: only 1 of 2 trials: seed 6 no trial of this setting has run"}},
+		{"a part of the cell's own", "seeds: 0..2, ", single, traces(t, 1, 3), other(t, 4), -2, 1, 4, 2,
+			[]string{"only 2 of 3 trials: seed 2 no trial of this setting has run"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := one(t, c.table, c.cell, append(c.left, c.right...)...)
+			if r.Ours == nil || math.Abs(r.Ours.Mean-c.mean) > 1e-15 || math.Abs(r.Ours.StandardError-math.Sqrt(c.squared)) > 1e-15 || r.Ours.Trials != c.trials {
+				t.Fatalf("got %+v: %s", r.Ours, r.Reason)
+			}
+			if r.Minus.Experiment != "demo/traces" || r.Minus.Metric != "trace_weak" || math.Abs(r.Minus.Mean-c.minus) > 1e-15 {
+				t.Errorf("subtracted %+v", r.Minus)
+			}
+			if !slices.Equal(r.Warnings, c.warnings) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+			if n := len(r.TrialKeys); n < c.trials+1 {
+				t.Errorf("only %d trial keys", n)
+			}
+		})
+	}
+
+	// Where a number is on the border, rounding does not decide.
+	if r := one(t, "", `{statement: s, minus: {params: {points: 3}}, holds: {op: ">", value: -0.01}}`, append(traces(t, 0.9384), other(t, 0.9484)...)...); r.Verdict != claims.Differs {
+		t.Errorf("0.9384 − 0.9484 > -0.01: %s, difference %v", r.Verdict, *r.Difference)
+	}
+	// Another metric of the same trial.
+	if r := one(t, "", `{row: r, minus: {metric: trace_strong}}`, traces(t, 12)...); r.Ours.Mean != 2 || len(r.TrialKeys) != 1 {
+		t.Errorf("of the same trial: %+v of %v", *r.Ours, r.TrialKeys)
+	}
+	for want, records := range map[string][]*record.Record{
+		"what is subtracted: no trial of this setting has run":                                   traces(t, 1, 2, 3),
+		"no trial of this setting has run":                                                       other(t, 1, 2, 3),
+		"no trial of this setting has run; what is subtracted: no trial of this setting has run": nil,
+	} {
+		cell := paired
+		if records != nil {
+			cell = single
+		}
+		if r := one(t, "seeds: 0..2, ", cell, records...); r.Verdict != claims.NotRun || r.Reason != want || r.Ours != nil || r.Minus != nil {
+			t.Errorf("got %q, want %q", r.Reason, want)
+		}
+	}
+}
+
+func TestMeanOfDifferences(t *testing.T) {
+	cells := func(seeds string) string {
+		minus := fmt.Sprintf("minus: {params: {points: 3}, seeds: %s}", seeds)
+		return fmt.Sprintf(`{row: mean, column: c, mean_of: {column: c}}, {row: a, column: c, %s}, {row: b, column: c, metric: trace_weak, params: {points: 7}, %s}`, minus, minus)
+	}
+	seven := other(t, 3, 4, 8)
+	for i, r := range seven {
+		seven[i] = rec(t, "seven "+r.Key, "demo/traces", map[string]any{"points": 7}, r.Seed, r.Metrics)
+	}
+	records := append(append(traces(t, 1, 2, 4), seven...), other(t, 2, 2, 5)...)
+	// By hand: per seed (1+3)/2 − 2, (2+4)/2 − 2, (4+8)/2 − 5 = 0, 1, 1.
+	if r := one(t, "seeds: 0..2, ", cells("0..2"), records...); math.Abs(r.Ours.Mean-2.0/3) > 1e-15 || math.Abs(r.Ours.StandardError-1.0/3) > 1e-15 || r.Minus.Mean != 3 {
+		t.Errorf("seed by seed: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+	// Means 2, 3, 6 less 2, which both cells share.
+	if r := one(t, "seeds: 0..2, ", cells("0"), records...); math.Abs(r.Ours.Mean-5.0/3) > 1e-15 || math.Abs(r.Ours.StandardError-math.Sqrt(13)/3) > 1e-15 || r.Minus.Trials != 1 {
+		t.Errorf("less one value: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+	// The subtracted mean is shared, too: its error counts once, not averaged away.
+	for _, r := range records[6:] {
+		r.Seed += 5
+	}
+	r := one(t, "seeds: 0..2, ", cells("5..7"), records...)
+	if math.Abs(r.Ours.StandardError-math.Sqrt(13.0/9+1)) > 1e-15 {
+		t.Errorf("less another mean: %+v, less %+v", *r.Ours, *r.Minus)
 	}
 }

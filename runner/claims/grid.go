@@ -197,13 +197,16 @@ func differentUnits(e *Evaluated) bool {
 	return slices.ContainsFunc(e.Cells, func(r Result) bool { return r.Unit != e.Cells[0].Unit })
 }
 
+// differentCounts says whether the numbers of trials need a column: they differ,
+// or are not all that are wanted.
 func differentCounts(e *Evaluated) bool {
 	first := -1
-	for _, r := range e.Cells {
+	for i := range e.Cells {
+		r := &e.Cells[i]
 		if r.Ours == nil {
 			continue
 		}
-		if first >= 0 && r.Ours.Trials != first {
+		if first >= 0 && r.Ours.Trials != first || !r.Complete() {
 			return true
 		}
 		first = r.Ours.Trials

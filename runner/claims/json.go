@@ -31,6 +31,7 @@ type jsonCell struct {
 	Unit           string         `json:"unit"`
 	Published      *jsonPublished `json:"published"`
 	Ours           *jsonOurs      `json:"ours"`
+	Minus          *jsonMinus     `json:"minus"`
 	Holds          *jsonHolds     `json:"holds"`
 	Difference     *float64       `json:"difference"`
 	Verdict        Verdict        `json:"verdict"`
@@ -54,6 +55,12 @@ type jsonOurs struct {
 	StandardError float64 `json:"standard_error"`
 	Trials        int     `json:"trials"`
 	TrialsWanted  int     `json:"trials_wanted"`
+}
+
+type jsonMinus struct {
+	Experiment string `json:"experiment"`
+	Metric     string `json:"metric"`
+	jsonOurs
 }
 
 type jsonHolds struct {
@@ -101,6 +108,9 @@ func toJSON(e *Evaluated) jsonTable {
 		}
 		if o := r.Ours; o != nil {
 			c.Ours = &jsonOurs{o.Mean, o.StandardError, o.Trials, o.Wanted}
+		}
+		if m := r.Minus; m != nil {
+			c.Minus = &jsonMinus{m.Experiment, m.Metric, jsonOurs{m.Mean, m.StandardError, m.Trials, m.Wanted}}
 		}
 		if h := r.Holds; h != nil {
 			c.Holds = &jsonHolds{h.Op, h.Value, h.Metric, h.Tolerance}

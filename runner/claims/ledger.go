@@ -93,6 +93,8 @@ type Cell struct {
 	Direction  Direction      `yaml:"direction"`
 	Settings   *Settings      `yaml:"settings"`
 	Note       string         `yaml:"note"`
+	// Minus makes the cell a difference: its metric less what this names.
+	Minus *Minus `yaml:"minus"`
 	// Quoted says that the value is of another method, as the paper prints it:
 	// nothing is computed for it, and it has no variants.
 	Quoted bool `yaml:"quoted"`
@@ -114,6 +116,15 @@ type Holds struct {
 	Metric     string         `yaml:"metric"`
 	Experiment string         `yaml:"experiment"`
 	Params     map[string]any `yaml:"params"`
+}
+
+// Minus is what a cell's metric is diminished by: a metric of the same trials or
+// of others. Seeds are the cell's where there are none.
+type Minus struct {
+	Experiment string         `yaml:"experiment"`
+	Params     map[string]any `yaml:"params"`
+	Seeds      Seeds          `yaml:"seeds"`
+	Metric     string         `yaml:"metric"`
 }
 
 // MeanOf names the cells that a printed mean is taken over: those of a row or of

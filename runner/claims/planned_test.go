@@ -55,10 +55,18 @@ tables:
 	if got := evaluated(); len(got.Cells) != 2 || got.Cells[0].Ours.Trials != 2 || got.Cells[1].Verdict != claims.NotRun {
 		t.Errorf("the ledger's own trials: %+v", got.Cells)
 	}
-	for _, seed := range []int64{0, 1, 2, 3} {
+	expect := func(seed int64) {
+		t.Helper()
 		if err := index.Expect("demo/traces", params(nil), seed); err != nil {
 			t.Fatal(err)
 		}
+	}
+	expect(0)
+	if got := evaluated().Cells[0]; got.Ours.Wanted != 1 || !slices.Equal(got.Warnings, []string{"planned with 1 of the table's 2 trials"}) {
+		t.Errorf("planned with one seed of two: %+v, warnings %q", *got.Ours, got.Warnings)
+	}
+	for seed := range int64(4) {
+		expect(seed)
 	}
 	got := evaluated()
 	if len(got.Cells) != 1 || got.Cells[0].Ours.Trials != 3 || got.Cells[0].Ours.Wanted != 4 {

@@ -142,7 +142,7 @@ func located(name string, err error) error {
 // keys lists every key that a ledger may have, for the nearest valid name.
 func keys() []string {
 	var names []string
-	for _, v := range []any{Ledger{}, Erratum{}, Table{}, Settings{}, Variant{}, Cell{}, Holds{}, MeanOf{}, Reference{}} {
+	for _, v := range []any{Ledger{}, Erratum{}, Table{}, Settings{}, Variant{}, Cell{}, Holds{}, Minus{}, MeanOf{}, Reference{}} {
 		t := reflect.TypeOf(v)
 		for i := range t.NumField() {
 			if n := t.Field(i).Tag.Get("yaml"); n != "" && !slices.Contains(names, n) {

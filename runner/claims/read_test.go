@@ -65,6 +65,16 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		{"mean of different metrics", `params: {points: 7}, variants`, `metric: gap, params: {points: 7}, variants`, `a mean of different metrics: trace_weak and gap`},
 		{"mean of a variant that a value lacks", `mean_of: {row: "ours"}, variants: [as-published]`, `mean_of: {row: "ours"}`,
 			`row "ours", column "split 2" has no value of the variant "corrected"; restrict the mean by "variants"`},
+		{"subtracted nothing else", `minus: {params: {points: 7}}`, `minus: {}`, `the cell's own value is subtracted`},
+		{"subtracted an unknown metric", `minus: {params: {points: 7}}`, `minus: {metric: trace_week}`, `unknown metric "trace_week"; did you mean "trace_weak"?`},
+		{"subtracted with an unknown parameter", `minus: {params: {points: 7}}`, `minus: {params: {pionts: 7}}`, `104:101: demo/traces: unknown parameter "pionts"; did you mean "points"?`},
+		{"subtracted of a quoted value", `published: "3.11", quoted: true`, `published: "3.11", quoted: true, minus: {metric: gap}`,
+			`a quoted cell has no trials of its own, so "minus" says nothing`},
+		{"subtracted of a mean", `mean_of: {row: "ours"}`, `mean_of: {row: "ours"}, minus: {metric: gap}`, `a mean has no trials of its own, so "minus" says nothing`},
+		{"difference beside another metric", `holds: {op: "<=", metric: trace_strong}`, "minus: {metric: gap}\n        holds: {op: \"<=\", metric: trace_strong}",
+			`a difference ("minus") is compared with a "value"`},
+		{"mean of differences and others", `params: {points: 7}, variants`, `params: {points: 7}, minus: {metric: gap}, variants`,
+			`a mean of differences ("minus") and of values that are none`},
 		{"two documents", "paper: demo", "paper: x\n---\npaper: demo", "more than one YAML document"},
 	}
 	for _, c := range cases {

@@ -79,6 +79,17 @@ func (r *Records) seeds(s *side) []int64 {
 	return s.seeds
 }
 
+// paired says that every one of the sides has all the seeds.
+func (r *Records) paired(seeds []int64, sides []*side) bool {
+	for _, s := range sides {
+		own := r.seeds(s)
+		if slices.ContainsFunc(seeds, func(seed int64) bool { return !slices.Contains(own, seed) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // unplanned returns the variants of which nothing was planned, where something
 // was planned of others.
 func (r *Records) unplanned(t *Table, all []claim) []string {

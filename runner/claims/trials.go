@@ -44,15 +44,17 @@ type claim struct {
 	variant   string
 	printed   *Printed // nil where no number is published
 	left      []*side  // none of a quoted value, several of a mean
+	minus     []*side  // of a difference: what is subtracted, one for each of left
 	right     *side    // of a statement that compares two metrics
 	reference *Reference
 }
 
 func (c *claim) sides() []*side {
-	if c.right == nil {
-		return c.left
+	out := slices.Concat(c.left, c.minus)
+	if c.right != nil {
+		out = append(out, c.right)
 	}
-	return append(slices.Clone(c.left), c.right)
+	return out
 }
 
 // metric is what the claim is about; empty for a quoted value.
@@ -131,7 +133,7 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (claim, er
 	switch {
 	case c.Quoted:
 	case c.MeanOf != nil:
-		cl.left, err = t.meanOf(reg, c, variant)
+		err = t.meanOf(&cl, reg, variant)
 	default:
 		err = t.resolve(&cl, reg, variant)
 	}
@@ -150,27 +152,30 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (claim, er
 	return cl, nil
 }
 
-// meanOf returns the sides of the cells that a mean is taken over.
-func (t *Table) meanOf(reg *experiment.Registry, c *Cell, variant int) ([]*side, error) {
-	var out []*side
+// meanOf takes over the sides of the cells that a mean is taken over.
+func (t *Table) meanOf(cl *claim, reg *experiment.Registry, variant int) error {
+	c := cl.cell
 	for _, m := range t.Cells {
 		if !c.MeanOf.covers(m) {
 			continue
 		}
 		if !slices.Contains(t.variantsOf(m), variant) {
-			return nil, t.ledger.source.errorf(c.path+".mean_of", `row %q, column %q has no value of the variant %q; restrict the mean by "variants"`,
+			return t.ledger.source.errorf(c.path+".mean_of", `row %q, column %q has no value of the variant %q; restrict the mean by "variants"`,
 				m.Row, m.Column, t.Variants[variant].Name)
 		}
 		member, err := t.claim(reg, m, variant)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, member.left...)
-		if metric := member.metric(); metric != out[0].metric {
-			return nil, t.ledger.source.errorf(c.path+".mean_of", "a mean of different metrics: %s and %s", out[0].metric, metric)
+		cl.left, cl.minus = append(cl.left, member.left...), append(cl.minus, member.minus...)
+		if metric := member.metric(); metric != cl.metric() {
+			return t.ledger.source.errorf(c.path+".mean_of", "a mean of different metrics: %s and %s", cl.metric(), metric)
+		}
+		if len(cl.minus) > 0 && len(cl.minus) < len(cl.left) {
+			return t.ledger.source.errorf(c.path+".mean_of", `a mean of differences ("minus") and of values that are none`)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // covers says whether the mean is taken over a cell.
@@ -203,16 +208,30 @@ func (t *Table) resolve(cl *claim, reg *experiment.Registry, variant int) error 
 		return err
 	}
 	cl.left = []*side{&left}
+	// Another experiment need not have all of the cell's parameters; for the same
+	// one the left side has checked them.
+	layers[len(layers)-1].strict = false
 	if h := c.Holds; h != nil && h.Value == nil {
-		// Another experiment need not have all of the cell's parameters; for the
-		// same one the left side has checked them.
-		layers[len(layers)-1].strict = false
-		layers = append(layers, layer{h.Params, c.path + ".holds.params", true})
-		right, err := t.side(reg, c.path+".holds", or(h.Experiment, name), or(h.Metric, metric), seeds, layers)
+		right, err := t.side(reg, c.path+".holds", or(h.Experiment, name), or(h.Metric, metric), seeds,
+			append(slices.Clip(layers), layer{h.Params, c.path + ".holds.params", true}))
 		if err != nil {
 			return err
 		}
 		cl.right = &right
+	}
+	if m := c.Minus; m != nil {
+		if m.Seeds != nil {
+			seeds = m.Seeds
+		}
+		minus, err := t.side(reg, c.path+".minus", or(m.Experiment, name), or(m.Metric, metric), seeds,
+			append(slices.Clip(layers), layer{m.Params, c.path + ".minus.params", true}))
+		if err != nil {
+			return err
+		}
+		if minus.experiment == left.experiment && minus.canonical == left.canonical && minus.metric == left.metric {
+			return t.ledger.source.errorf(c.path+".minus", `the cell's own value is subtracted: give another "metric", "params" or "experiment"`)
+		}
+		cl.minus = []*side{&minus}
 	}
 	return nil
 }

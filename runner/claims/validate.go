@@ -108,6 +108,9 @@ func (v *validator) commonParams(t *Table, reg *experiment.Registry) {
 		if c.Holds != nil {
 			names = append(names, c.Holds.Experiment)
 		}
+		if c.Minus != nil {
+			names = append(names, c.Minus.Experiment)
+		}
 		for _, name := range names {
 			if e, err := reg.Lookup(name); err == nil {
 				known = append(known, e.ParamNames()...)
@@ -175,6 +178,7 @@ func (v *validator) holds(c *Cell) {
 		v.fail(path+".op", "%q is not one of %s", h.Op, strings.Join(relations, " "))
 	}
 	other := h.Metric != "" || h.Experiment != "" || h.Params != nil
+	v.require(path, c.Minus == nil || !other, `a difference ("minus") is compared with a "value"`)
 	v.require(path, (h.Value != nil) != other, `give either "value", or what to compare with: "metric", "params", "experiment"`)
 	v.require(path+".value", h.Value == nil || !math.IsNaN(*h.Value) && !math.IsInf(*h.Value, 0), "must be finite")
 	v.require(path+".tolerance", h.Tolerance >= 0 && !math.IsInf(h.Tolerance, 0), "must be finite and not negative")
@@ -213,7 +217,7 @@ func (v *validator) meanOf(t *Table, c *Cell) {
 // none refuses entries of a cell that has no trials of its own.
 func (v *validator) none(c *Cell, what string, given map[string]bool) {
 	maps.Copy(given, map[string]bool{"experiment": c.Experiment != "", "params": c.Params != nil, "seeds": c.Seeds != nil,
-		"metric": c.Metric != "", "holds": c.Holds != nil})
+		"metric": c.Metric != "", "holds": c.Holds != nil, "minus": c.Minus != nil})
 	for _, k := range slices.Sorted(maps.Keys(given)) {
 		if given[k] {
 			v.errs = append(v.errs, v.src.keyErrorf(c.path+"."+k, "%s has no trials of its own, so %q says nothing", what, k))

@@ -45,6 +45,10 @@ const QuotedRule = "quoted: a value of another method as the paper prints it; it
 // MeanRule is the footnote of a table with means over its own columns.
 const MeanRule = "means: of every seed, the mean of the other values of the row or column; mean and standard error are over the seeds."
 
+// MinusRule is the footnote of a table with differences.
+const MinusRule = "differences: seed by seed where the subtracted setting has the same seeds, otherwise mean less mean, " +
+	"with the standard errors added in quadrature; a single trial adds none."
+
 // plain says that a verdict calls for no emphasis.
 func (v Verdict) plain() bool { return v == Match || v == Unpublished || v == Quoted }
 
