@@ -105,7 +105,7 @@ func (a *app) examine() []finding {
 		f := finding{"data", "ok", fmt.Sprintf("%s in %s (SHA-256 %.12s)", s.Name, folder, digest)}
 		switch {
 		case errors.As(err, &missing):
-			f.State, f.Text = "none", fmt.Sprintf("%s is not there; `%s` fetches it", s.Name, missing.Command())
+			f.State, f.Text = "none", fmt.Sprintf("%s is not there; %s", s.Name, missing.Advice())
 		case err != nil:
 			f.State, f.Text = "problem", err.Error()
 		}

@@ -24,6 +24,10 @@ type labelled struct {
 	classes     int
 	unit        string // of an entry, for the privacy block
 	trainPoints int
+	// matching asks for the class-matching scores of the test points, for which
+	// the distances to all classes are computed instead of the smallest. Every
+	// class must have training samples and test points then.
+	matching bool
 }
 
 // trainingPoint returns training sample i, counted over all classes.
@@ -42,15 +46,21 @@ func (d *labelled) trainingPoint(i int) []float64 {
 type classification struct {
 	accuracy float64
 	nearest  *kahm.Nearest
+	byClass  *mat.Dense // distances to all classes, q×C; nil where they are not asked for
 	took     time.Duration
 }
 
 // classify assigns every test point the class of its nearest machine (Eq. 62).
 func classify(ctx context.Context, e *engine.Engine, ensemble *kahm.Ensemble, classes []int, d *labelled, progress func(done, total int, what string)) (*classification, error) {
 	start := time.Now()
-	nearest, err := ensemble.Nearest(ctx, e, d.test, kahm.Search{Progress: func(done, total int) { progress(done, total, "test points") }})
+	nearest, err := ensemble.Nearest(ctx, e, d.test, kahm.Search{ByGroup: d.matching, Progress: func(done, total int) { progress(done, total, "test points") }})
 	if err != nil {
 		return nil, err
+	}
+	var byClass *mat.Dense
+	if d.matching {
+		byClass = nearest.Distance
+		nearest = overall(nearest)
 	}
 	right := 0
 	for i, label := range d.testLabels {
@@ -58,7 +68,7 @@ func classify(ctx context.Context, e *engine.Engine, ensemble *kahm.Ensemble, cl
 			right++
 		}
 	}
-	return &classification{float64(right) / float64(len(d.testLabels)), nearest, time.Since(start)}, nil
+	return &classification{float64(right) / float64(len(d.testLabels)), nearest, byClass, time.Since(start)}, nil
 }
 
 // runClassifier builds and evaluates the classifier of a trial.
@@ -103,6 +113,14 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 		metrics["smoothing_steps_max"], metrics["fabrication_s"] = float64(model.stepsMax), model.fabrication.Seconds()
 	}
 	series := map[string]experiment.Series{}
+	if d.matching {
+		m, err := match(c, model.classes, d)
+		if err != nil {
+			return nil, fmt.Errorf("class-matching score: %w", err)
+		}
+		metrics["auc"], metrics["balanced_accuracy"] = m.auc, m.balanced
+		series["roc"] = m.roc
+	}
 	if t.Params.Flag("score") {
 		s, err := b.score(ctx, t, ensemble, d, mat.Col(nil, 0, c.nearest.Distance))
 		if err != nil {
@@ -116,9 +134,13 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 	metrics["test_s"] = took.Seconds()
 	warnings := e.Warnings()
 	if unsafe > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d distances have no image in some layer, because the sum of memberships is not safely positive (the paper's Eq. 148 fails); such a layer counts as infinitely far", unsafe))
+		warnings = append(warnings, unsafeWarning(unsafe))
 	}
 	return &experiment.Result{Metrics: metrics, Series: series, Privacy: privacy(t.Params, d.unit), Warnings: warnings}, nil
+}
+
+func unsafeWarning(count int64) string {
+	return fmt.Sprintf("%d distances have no image in some layer, because the sum of memberships is not safely positive (the paper's Eq. 148 fails); such a layer counts as infinitely far", count)
 }
 
 // frugal lets the heap grow by a fifth between collections, instead of doubling,

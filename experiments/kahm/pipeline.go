@@ -127,12 +127,12 @@ func (b *pipeline) build(ctx context.Context, sources []source) (*built, error) 
 	err = b.e.ParallelFor(ctx, len(parts), 1, func(i, _ int) error {
 		y, steps, took := parts[i].given, 0, time.Duration(0)
 		if b.data == dataFabricated {
-			var err error
 			before := time.Now()
-			if y, steps, err = b.fabricate(ctx, parts[i]); err != nil {
+			f, err := b.fabricate(ctx, parts[i])
+			if err != nil {
 				return fmt.Errorf("%v: %w", parts[i].source, err)
 			}
-			took = time.Since(before)
+			y, steps, took = f.samples, f.steps(), time.Since(before)
 		}
 		m, err := kahm.Fit(ctx, b.e, y, kahm.Options{Dim: b.n, Layers: b.layers})
 		if err != nil {
@@ -203,28 +203,42 @@ func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
 // maxSmoothing bounds the smoothing steps of a fabrication.
 const maxSmoothing = 100
 
-// fabricate computes the fabricated samples of a machine (Definition 14), and
-// the number M̃−1 of smoothing steps.
-func (b *pipeline) fabricate(ctx context.Context, p part) (fabricated *mat.Dense, steps int, err error) {
+// fabricated is fabricated samples, and how they came about.
+type fabricated struct {
+	samples *mat.Dense // Ỹ (Eq. 89): the images of the smoothed samples
+	// errors are the modelling errors Σ‖ŷ − A(ŷ)‖ of the samples Ŷ_m after
+	// m = 0, 1, …, M̃−1 smoothing steps (Eq. 87): first those of the samples as
+	// given (Eq. 79), last those whose images are fabricated.
+	errors []float64
+}
+
+// steps is the number M̃−1 of smoothing steps.
+func (f *fabricated) steps() int { return len(f.errors) - 1 }
+
+// fabricate computes the fabricated samples of a machine (Definition 14).
+func (b *pipeline) fabricate(ctx context.Context, p part) (*fabricated, error) {
 	radius := math.NaN()
 	if b.private {
 		m, err := kahm.Model(ctx, b.e, p.original, b.n)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		radius = m.Error
 	}
+	out := new(fabricated)
 	y := p.given
-	for steps = 0; ; steps++ {
+	for steps := 0; ; steps++ {
 		m, err := kahm.Model(ctx, b.e, y, b.n)
 		if err != nil {
-			return nil, 0, fmt.Errorf("smoothing step %d: %w", steps, err)
+			return nil, fmt.Errorf("smoothing step %d: %w", steps, err)
 		}
+		out.errors = append(out.errors, m.Error)
 		if b.private && m.Error <= radius || !b.private && steps == b.smoothing {
-			return m.Images, steps, nil
+			out.samples = m.Images
+			return out, nil
 		}
 		if steps == maxSmoothing {
-			return nil, 0, fmt.Errorf("after %d smoothing steps the modelling error is %g, still above that of the original samples, %g", steps, m.Error, radius)
+			return nil, fmt.Errorf("after %d smoothing steps the modelling error is %g, still above that of the original samples, %g", steps, m.Error, radius)
 		}
 		y = m.Smoothed
 	}

@@ -1,0 +1,43 @@
+// Package kahm reproduces M. Kumar, B. A. Moser and L. Fischer, "On mitigating
+// the utility-loss in differentially private learning: a new perspective by a
+// geometrically inspired kernel approach" (JAIR 79, 2024): classes are modelled by
+// kernel affine hull machines (package graphs/kahm), and a point gets the class
+// whose machines it is nearest to.
+//
+// A class is a wide machine (Definition 5): k-means divides its samples into S
+// clusters, each with a conditionally deep machine. Three kinds of samples are
+// modelled (parameter "data"):
+//
+//   - original: the samples themselves (Definition 7);
+//   - noisy: with the entry noise of Algorithm 1 (Definition 12);
+//   - fabricated: the images of noisy samples after smoothing (Definitions 13 to
+//     15), which hide more of who was in the training set.
+//
+// How much the distances tell of membership is measured by the paper's score,
+// the squared L2 distance between the densities of the distances of training and
+// test points (Eq. 69), and beside it by the AUC and the advantage of the attack
+// that takes near points for members, which have no unit.
+//
+// # What is protected
+//
+// The guarantee is for one entry of the data matrix, such as one pixel, changed
+// by at most d. Labels and class sizes are public. As published, the clusters
+// (Eq. 98) and the radius that ends the smoothing (Eq. 96) are computed from the
+// private samples, so that the classifier is not computed from the noisy samples
+// alone, as the paper has it. variant=corrected clusters the noisy samples and
+// smooths a public number of times.
+//
+// # Settings
+//
+// d, δ and the reuse of the clusters are not stated. With d = 1, δ = 1e-5,
+// pixels divided by 255, one machine for a thousand samples (to the nearest
+// integer), and the clusters of the original samples used for the noise, the
+// fabrication and the wide machine, the paper's Table 5 comes out.
+//
+// # Errata
+//
+// The ledger lists them. The first matters most: Theorems 2 to 5 do not hold as
+// stated, because (148) does not follow, and the sum of memberships may be zero
+// or negative. Such a point has no image; its distance counts as infinite, and
+// the record says how often that happened.
+package kahm
