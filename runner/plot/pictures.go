@@ -36,7 +36,8 @@ func newPictureGrid(p *experiment.Pictures, xLabel string, width vg.Length) *pic
 	for _, s := range p.RowLabels {
 		s = wrap(s, rowLabelStyle(), width*0.25)
 		g.rowLabels = append(g.rowLabels, s)
-		g.left = max(g.left, rowLabelStyle().Width(s)+pictureLabel)
+		// More than its width: the viewer's font may be wider than the one measured.
+		g.left = max(g.left, 1.18*rowLabelStyle().Width(s)+pictureLabel)
 	}
 	columns, _ := g.size()
 	g.pixel = min((width-g.left)/columns, largestPicture/vg.Length(max(p.Rows, p.Columns)))
