@@ -86,7 +86,13 @@ func TestPruningIsExact(t *testing.T) {
 				if noise == 0 && !byGroup && got.Evaluated > want.Pairs/2 {
 					t.Errorf("%s: %d of %d pairs were evaluated: nothing was ruled out", dtype, got.Evaluated, got.Pairs)
 				}
-				t.Logf("%s noise %g by group %v: %d of %d pairs", dtype, noise, byGroup, got.Evaluated, got.Pairs)
+				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, kahm.Search{ByGroup: byGroup})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !mat.Equal(alone.Distance, got.Distance) || alone.Evaluated != got.Evaluated {
+					t.Errorf("%s, noise %g: one worker and two give different bits, or evaluate %d and %d pairs", dtype, noise, alone.Evaluated, got.Evaluated)
+				}
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package kahm fits and evaluates kernel affine hull machines (KAHM) of Kumar,
 // Moser and Fischer, "On mitigating the utility-loss in differentially private
 // learning: a new perspective by a geometrically inspired kernel approach"
-// (2023), as graph programs.
+// (JAIR 79, 2024), as graph programs.
 //
 // A machine of samples Y (N×p) maps a point y to an affine combination of the
 // samples, A(y) = Σ h_i(Py) y_i / Σ h_i(Py) (Definition 1): P encodes by the n
