@@ -2,7 +2,6 @@ package kahm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +26,12 @@ import (
 // all coordinates, and only the winner and near ties in the machines' own
 // precision. Where the bounds rule out too little, as with much noise in the
 // samples, all machines are evaluated in all coordinates at once.
+//
+// How far float32 may be off is measured, not proven: a slack is allowed for it,
+// and every bound whose distance becomes known, and those of some queries to
+// every machine, are held against the slack. Where it does not hold by far, the
+// search begins again with a larger one, and ends in the machines' own precision
+// alone.
 type Ensemble struct {
 	machines []*Machine
 	groups   []int
@@ -41,8 +46,7 @@ type Ensemble struct {
 type screen struct {
 	solutions  []*tensor.Dense // of each layer, N×(s+m+1)
 	directions []float32       // s×p
-	mean       []float32       // p
-	centre     []float32       // basis·μ, m
+	centre     []float64       // basis·μ, m
 }
 
 // screenColumns is the number of columns of a machine in screening coordinates:
@@ -95,18 +99,26 @@ type Search struct {
 	Exhaustive bool
 	// Progress, if not nil, is told how many queries are done.
 	Progress func(done, total int)
+
+	// chunk and slack replace searchChunk and slackStart in tests.
+	chunk int
+	slack float64
 }
 
 const (
 	// searchChunk bounds the queries that are searched at a time: the more there
 	// are, the more of them share one reading of a machine's solutions.
-	searchChunk = 12288
+	// searchBounds bounds their bounds.
+	searchChunk  = 12288
+	searchBounds = 32 << 20
 	// screenSample bounds the queries from which the screening coordinates come.
 	screenSample = 2048
-	// slackStart is the first bound on the error of a float32 distance,
-	// relative to the size ‖y−μ‖ of the query; on handwritten digits the error
-	// is 50 times smaller. Every distance that is computed again is held
-	// against it, and the bound grows where it does not hold by far.
+	// probes is the number of queries of a chunk whose bounds are held against
+	// the distances to every machine.
+	probes = 4
+	// slackStart is the first allowance for the error of a float32 distance,
+	// relative to the size ‖y−μ‖ of the query and the distance; on handwritten
+	// digits the error is 50 times smaller.
 	slackStart = 1e-4
 	slackCheck = 4.0
 	slackGrow  = 16.0
@@ -124,6 +136,7 @@ type search struct {
 	opts    Search
 	full    bool // screen in all coordinates
 	slack   float64
+	worst   float64    // error of a float32 distance seen so far, as slack is measured
 	queries *mat.Dense // of the chunk
 	// lower bounds the distances: [machine][layer][query]. sharp marks the bounds
 	// that come from all coordinates, done the distances that have been computed.
@@ -154,26 +167,58 @@ func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.D
 	if opts.ByGroup {
 		groups = s.count
 	}
-	run := &search{Ensemble: s, ctx: ctx, e: e, opts: opts, slack: slackStart,
-		out: &Nearest{Distance: mat.NewDense(q, groups, nil), Machine: make([][]int, q)}}
+	run := &search{Ensemble: s, ctx: ctx, e: e, opts: opts, slack: slackStart}
+	if opts.slack > 0 {
+		run.slack = opts.slack
+	}
 	if err := run.prepare(queries); err != nil {
 		return nil, err
 	}
-	for lo := 0; lo < q; lo += searchChunk {
-		hi := min(lo+searchChunk, q)
-		run.queries = queries.Slice(lo, hi, 0, p).(*mat.Dense)
-		if err := run.chunk(); err != nil {
+	for {
+		enough, err := run.all(queries, groups)
+		if err != nil {
 			return nil, err
 		}
-		for i := range hi - lo {
-			copy(run.out.Distance.RawRowView(lo+i), run.best[i])
-			run.out.Machine[lo+i] = run.at[i]
+		if enough {
+			return run.out, nil
 		}
-		if opts.Progress != nil {
-			opts.Progress(hi, q)
+		if run.slack *= slackGrow; run.slack > slackEnd {
+			e.Warn("float32 does not resolve the distances to %d machines; all of them were computed in %s", len(s.machines), e.DType())
+			run.opts.Exhaustive = true
 		}
 	}
-	return run.out, nil
+}
+
+// all searches for all queries. enough is false where the slack was too small.
+func (s *search) all(queries *mat.Dense, groups int) (enough bool, err error) {
+	q, p := queries.Dims()
+	s.out, s.worst = &Nearest{Distance: mat.NewDense(q, groups, nil), Machine: make([][]int, q)}, 0
+	layers := 0
+	for _, m := range s.machines {
+		layers += len(m.layers)
+	}
+	size := min(searchChunk, max(64, searchBounds/layers))
+	if s.opts.chunk > 0 {
+		size = s.opts.chunk
+	}
+	for lo := 0; lo < q; lo += size {
+		hi := min(lo+size, q)
+		s.queries = queries.Slice(lo, hi, 0, p).(*mat.Dense)
+		if err := s.chunk(); err != nil {
+			return false, err
+		}
+		if !s.opts.Exhaustive && s.worst > s.slack/slackCheck {
+			return false, nil
+		}
+		for i := range hi - lo {
+			copy(s.out.Distance.RawRowView(lo+i), s.best[i])
+			s.out.Machine[lo+i] = s.at[i]
+		}
+		if s.opts.Progress != nil {
+			s.opts.Progress(hi, q)
+		}
+	}
+	return true, nil
 }
 
 // prepare chooses the screening coordinates from the queries, and brings the
@@ -200,25 +245,27 @@ func (s *search) prepare(queries *mat.Dense) error {
 		return nil
 	}
 	s.basis = f.directions
-	basis := convert[float32](s.basis.RawMatrix().Data)
 	s.screens = make([]screen, len(s.machines))
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(i, _ int) error {
-		s.screens[i] = newScreen(s.machines[i], basis)
+		s.screens[i] = newScreen(s.machines[i], s.basis)
 		return nil
 	})
 }
 
 // newScreen brings a machine into screening coordinates: those of the rows of
 // basis (m×p), or all where it is nil.
-func newScreen(m *Machine, basis []float32) screen {
-	out := screen{directions: convert[float32](m.directions.RawMatrix().Data), mean: convert[float32](m.mean)}
+func newScreen(m *Machine, basis *mat.Dense) screen {
+	out := screen{directions: convert[float32](m.directions.RawMatrix().Data)}
+	var rows []float32
 	if basis != nil {
-		out.centre = make([]float32, len(basis)/m.columns)
-		cpublas.Gemm(blas.NoTrans, blas.Trans, 1, len(out.centre), m.columns, 1, out.mean, m.columns, basis, m.columns, 0, out.centre, len(out.centre))
+		dims, _ := basis.Dims()
+		out.centre = make([]float64, dims)
+		mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, m.mean))
+		rows = convert[float32](basis.RawMatrix().Data)
 	}
 	for _, l := range m.layers {
 		all := asType(l.solutions, tensor.Float32)
-		if basis == nil {
+		if rows == nil {
 			out.solutions = append(out.solutions, all)
 			continue
 		}
@@ -230,7 +277,7 @@ func newScreen(m *Machine, basis []float32) screen {
 			copy(b[i*narrow:], from[i*wide:i*wide+s])
 			b[(i+1)*narrow-1] = from[(i+1)*wide-1]
 		}
-		cpublas.Gemm(blas.NoTrans, blas.Trans, m.samples, c, p, 1, from[s:], wide, basis, p, 0, b[s:], narrow)
+		cpublas.Gemm(blas.NoTrans, blas.Trans, m.samples, c, p, 1, from[s:], wide, rows, p, 0, b[s:], narrow)
 		out.solutions = append(out.solutions, tensor.New(tensor.WithShape(m.samples, narrow), tensor.WithBacking(b)))
 	}
 	return out
@@ -313,15 +360,9 @@ func (s *search) take(b, i int, d float64) {
 func (s *search) bounds() error {
 	q := len(s.best)
 	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)), make([][][]bool, len(s.machines))
-	var shared []float32
+	var shared mat.Dense // q×m, the screening coordinates of the queries
 	if !s.full {
-		shared = product32(s.queries, s.basis)
-	}
-	rows := make([]float32, 0, q*s.columns)
-	for i := range q {
-		for _, v := range s.queries.RawRowView(i) {
-			rows = append(rows, float32(v))
-		}
+		shared.Mul(s.queries, s.basis.T())
 	}
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
 		m := s.machines[b]
@@ -339,7 +380,7 @@ func (s *search) bounds() error {
 		}
 		for lo := 0; lo < q; lo += queryTile {
 			hi := min(lo+queryTile, q)
-			z, size := s.screenQueries(b, sc, c, rows[lo*s.columns:hi*s.columns], shared, lo)
+			z, size := s.screenQueries(b, sc, c, &shared, lo, hi)
 			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, 0, len(m.layers), false)
 			if err != nil {
 				return err
@@ -355,61 +396,51 @@ func (s *search) bounds() error {
 	})
 }
 
-// screenQueries returns [V(y−μ), G(y−μ)] for a machine, or [V(y−μ), y−μ], and
-// the sizes ‖y−μ‖ of the queries.
-func (s *search) screenQueries(b int, sc screen, c int, rows, shared []float32, first int) (*tensor.Dense, []float64) {
-	p, dims := s.columns, s.machines[b].Dim()
-	q := len(rows) / p
+// screenQueries returns [V(y−μ), G(y−μ)] of the queries from lo to hi for a
+// machine, or [V(y−μ), y−μ], and the sizes ‖y−μ‖. They are rounded once they are
+// differences: a common offset costs no accuracy.
+func (s *search) screenQueries(b int, sc screen, c int, shared *mat.Dense, lo, hi int) (*tensor.Dense, []float64) {
+	m, p := s.machines[b], s.columns
+	dims, q := m.Dim(), hi-lo
 	cols := dims + c
 	z, size := make([]float32, q*cols), make([]float64, q)
 	centred := make([]float32, q*p)
 	for i := range q {
-		to, from := centred[i*p:(i+1)*p], rows[i*p:(i+1)*p]
-		var sum float32
-		for j, v := range from {
-			d := v - sc.mean[j]
-			to[j] = d
+		to, sum := centred[i*p:(i+1)*p], 0.0
+		for j, v := range s.queries.RawRowView(lo + i) {
+			d := v - m.mean[j]
+			to[j] = float32(d)
 			sum += d * d
 		}
-		size[i] = math.Sqrt(float64(sum))
+		size[i] = math.Sqrt(sum)
 		if s.full {
 			copy(z[i*cols+dims:], to)
 			continue
 		}
-		for j, v := range shared[(first+i)*c : (first+i+1)*c] {
-			z[i*cols+dims+j] = v - sc.centre[j]
+		for j, v := range shared.RawRowView(lo + i) {
+			z[i*cols+dims+j] = float32(v - sc.centre[j])
 		}
 	}
 	cpublas.Gemm(blas.NoTrans, blas.Trans, q, dims, p, 1, centred, p, sc.directions, p, 0, z, cols)
 	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z)), size
 }
 
-// product32 is A Bᵀ in float32.
-func product32(a, b *mat.Dense) []float32 {
-	q, p := a.Dims()
-	m, _ := b.Dims()
-	x := make([]float32, 0, q*p)
-	for i := range q {
-		for _, v := range a.RawRowView(i) {
-			x = append(x, float32(v))
-		}
-	}
-	out := make([]float32, q*m)
-	cpublas.Gemm(blas.NoTrans, blas.Trans, q, m, p, 1, x, p, convert[float32](b.RawMatrix().Data), p, 0, out, m)
-	return out
-}
-
-// bound notes the float32 distance of query i to a layer. Without an image in
-// float32 there may be one in the machine's own precision.
+// bound notes the float32 distance of query i to a layer, less the slack.
+// Without an image, or beyond the range of float32, there is no bound: in the
+// machine's own precision there may be a distance.
 func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
-	if math.IsInf(d, 1) {
-		d = 0
+	if math.IsInf(d, 1) || math.IsNaN(d) || math.IsInf(size, 1) {
+		d, size = math.Inf(-1), 0
 	}
-	s.lower[b][l][i], s.sharp[b][l][i] = d-s.slack*size, sharp
+	s.lower[b][l][i], s.sharp[b][l][i] = d-s.slack*(size+max(d, 0)), sharp
 }
 
-// raise sets upper from the sharp bounds: from a positive bound the distance is
-// at most twice the slack away.
+// single is the float32 distance that bound took.
+func (s *search) single(b, l, i int, size float64) float64 {
+	return (s.lower[b][l][i] + s.slack*size) / (1 - s.slack)
+}
+
+// raise sets upper from the sharp bounds.
 func (s *search) raise() {
 	for b, m := range s.machines {
 		g := s.group(b)
@@ -420,11 +451,26 @@ func (s *search) raise() {
 					if size < 0 {
 						size = s.size(b, i)
 					}
-					s.upper[i][g] = min(s.upper[i][g], lower+2*s.slack*size)
+					d := s.single(b, l, i, size)
+					s.upper[i][g] = min(s.upper[i][g], d+s.slack*(size+d))
 				}
 			}
 		}
 	}
+}
+
+// compare holds a float32 distance against a better one. In some coordinates
+// only, it must not be larger; in all of them it must agree. What it returns is
+// measured as the slack is.
+func compare(single, distance, size float64, sharp bool) float64 {
+	if math.IsInf(single, 0) || math.IsInf(distance, 0) || size+distance == 0 {
+		return 0
+	}
+	excess := single - distance
+	if sharp {
+		excess = math.Abs(excess)
+	}
+	return max(0, excess) / (size + distance)
 }
 
 // size is ‖y−μ‖ of query i for a machine.
@@ -440,8 +486,7 @@ func (s *search) size(b, i int) float64 {
 // refine sharpens every bound that is not above the smallest distance of its
 // group, the lowest first, and then computes the distances that are left in
 // the machines' own precision. It asks for the chunk to be done again where
-// bounds in all coordinates are cheaper, or where the error of float32 is larger
-// than assumed.
+// bounds in all coordinates are cheaper.
 func (s *search) refine() (again bool, err error) {
 	pairs := int64(len(s.best)) * int64(len(s.machines))
 	var evaluated int64
@@ -464,18 +509,37 @@ func (s *search) refine() (again bool, err error) {
 		evaluated = pairs
 	}
 	work, _ := s.candidates(s.done, false)
-	worst, err := s.evaluate(work)
-	if err != nil {
+	if err := s.evaluate(work); err != nil {
 		return false, err
 	}
-	if worst > s.slack/slackCheck {
-		if s.slack *= slackGrow; s.slack > slackEnd {
-			return false, errors.New("float32 does not resolve the distances of these machines; their samples may be nearly equal")
-		}
-		return true, nil
-	}
 	s.out.Pairs, s.out.Evaluated = s.out.Pairs+pairs, s.out.Evaluated+evaluated
-	return false, nil
+	return false, s.probe()
+}
+
+// probe holds the bounds of a few queries against their distances to every
+// machine, most of which were ruled out.
+func (s *search) probe() error {
+	q := len(s.best)
+	var rows []int
+	for i := range min(probes, q) {
+		rows = append(rows, i*q/min(probes, q))
+	}
+	worst := make([]float64, len(s.machines))
+	err := s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
+		d, err := s.machines[b].Distances(s.ctx, s.e, rowsOf(s.queries, rows))
+		if err != nil {
+			return err
+		}
+		for r, i := range rows {
+			size := s.size(b, i)
+			for l := range s.machines[b].layers {
+				worst[b] = max(worst[b], compare(s.single(b, l, i, size), d.At(r, l), size, s.sharp[b][l][i]))
+			}
+		}
+		return nil
+	})
+	s.worst = max(s.worst, slices.Max(worst))
+	return err
 }
 
 // group is the column of best that a machine belongs to.
@@ -545,10 +609,11 @@ func (s *search) candidates(finished [][][]bool, nearest bool) (work []task, lef
 	return work, left
 }
 
-// sharpen takes the float32 distances in all coordinates for bounds. It returns
-// how many pairs of a query and a machine it is the first to look at.
+// sharpen takes the float32 distances in all coordinates for bounds, and holds
+// those before against them. It returns how many pairs of a query and a machine
+// it is the first to look at.
 func (s *search) sharpen(work []task) (fresh int64, err error) {
-	counts := make([]int64, len(work))
+	counts, worst := make([]int64, len(work)), make([]float64, len(work))
 	err = s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
 		t, m := work[b], s.machines[b]
 		if len(t.rows) == 0 {
@@ -569,26 +634,27 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 			}
 			for l := range m.layers {
 				if t.need[l][r] {
+					worst[b] = max(worst[b], compare(s.single(b, l, i, size), d[l][r], size, false))
 					s.bound(b, l, i, d[l][r], size, true)
 				}
 			}
 		}
 		return nil
 	})
-	for _, c := range counts {
+	for b, c := range counts {
 		fresh += c
+		s.worst = max(s.worst, worst[b])
 	}
 	s.raise()
 	return fresh, err
 }
 
 // evaluate computes the distances that the tasks ask for in the machines' own
-// precision. It returns by how much, relative to the size of a query, a distance
-// differs from its float32 value.
-func (s *search) evaluate(work []task) (worst float64, err error) {
+// precision, and holds their bounds against them.
+func (s *search) evaluate(work []task) error {
 	found := make([][]float64, len(work))
-	excess, unsafe := make([]float64, len(work)), make([]int64, len(work))
-	err = s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
+	worst, unsafe := make([]float64, len(work)), make([]int64, len(work))
+	err := s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
 		t, m := work[b], s.machines[b]
 		if len(t.rows) == 0 {
 			return nil
@@ -607,11 +673,8 @@ func (s *search) evaluate(work []task) (worst float64, err error) {
 				}
 				s.done[b][l][i] = true
 				found[b][r] = min(found[b][r], d[l][r])
-				if math.IsInf(d[l][r], 1) {
-					without = true
-				} else if lower := s.lower[b][l][i]; size > 0 && lower > 0 {
-					excess[b] = max(excess[b], math.Abs(lower+s.slack*size-d[l][r])/size)
-				}
+				without = without || math.IsInf(d[l][r], 1)
+				worst[b] = max(worst[b], compare(s.single(b, l, i, size), d[l][r], size, s.sharp[b][l][i]))
 			}
 			if without {
 				unsafe[b]++
@@ -620,16 +683,16 @@ func (s *search) evaluate(work []task) (worst float64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for b, t := range work {
 		for r, i := range t.rows {
 			s.take(b, i, found[b][r])
 		}
 		s.out.Unsafe += unsafe[b]
-		worst = max(worst, excess[b])
+		s.worst = max(s.worst, worst[b])
 	}
-	return worst, nil
+	return nil
 }
 
 func rowsOf(a *mat.Dense, rows []int) *mat.Dense {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
@@ -166,6 +167,7 @@ func (f *fit) constant(centred *mat.Dense) {
 // solved is a layer that has been solved in the samples' own coordinates.
 type solved struct {
 	points, weights *tensor.Dense
+	kernel          gorgonia.Value
 	solutions       *tensor.Dense // [B', b], N×(p+1)
 }
 
@@ -187,6 +189,7 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 		return nil, nil, err
 	}
 	k := out["k"]
+	one.kernel = k
 	scale := f.square / (float64(f.p) * float64(f.n))
 	fixed := &fixedPoint{tau: 2 * scale, single: f.e.DType() == tensor.Float32.String()}
 	solve, err := f.e.Session(ridgeProgram(f.n, f.p))
@@ -234,7 +237,8 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 			return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
 		})
 		if err == nil {
-			_, err = full(fixed.lambda())
+			fixed.at = fixed.lambda()
+			_, err = full(fixed.at)
 		}
 		return one, fixed, err
 	}
@@ -300,7 +304,8 @@ type fixedPoint struct {
 	e           float64
 	slope       float64 // dR/de, as far as it is known
 	evaluations int
-	single      bool // R comes in float32
+	single      bool    // R comes in float32
+	at          float64 // the λ of the last evaluation, from which the solutions are
 }
 
 func (x *fixedPoint) lambda() float64 { return x.e + x.tau }
@@ -319,8 +324,8 @@ const (
 )
 
 // find iterates from e = start, or from what the fixed point of another layer
-// suggests. R is evaluated at λ = e+τ; the last evaluation is at the fixed
-// point.
+// suggests. R is evaluated at λ = e+τ, the last time as near to the fixed point
+// as the tolerance says.
 func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoint, residual func(lambda float64) (float64, error)) error {
 	x.e = start
 	if iteration == Secant && previous != nil {
@@ -332,7 +337,8 @@ func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoi
 	}
 	var lastE, lastR float64
 	for {
-		r, err := residual(x.e + x.tau)
+		x.at = x.e + x.tau
+		r, err := residual(x.at)
 		if err != nil {
 			return err
 		}

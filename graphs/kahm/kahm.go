@@ -88,12 +88,6 @@ func (m *Machine) Dim() int { return len(m.variances) }
 // Layers is the number of layers.
 func (m *Machine) Layers() int { return len(m.layers) }
 
-// Samples is N.
-func (m *Machine) Samples() int { return m.samples }
-
-// Columns is p.
-func (m *Machine) Columns() int { return m.columns }
-
 // Lambda is λ* of a layer (Eq. 40); layers are counted from 0.
 func (m *Machine) Lambda(layer int) float64 { return m.layers[layer].lambda }
 
@@ -158,7 +152,7 @@ func check(y *mat.Dense, opts Options) error {
 		}
 	}
 	if zero {
-		return errors.New("every sample is zero: the regularisation parameter (Eq. 40) would be zero; leave such a class out")
+		return errors.New("every sample is zero: the regularisation parameter (Eq. 40) would be zero; leave such samples out, or use fewer branches")
 	}
 	return nil
 }

@@ -21,15 +21,10 @@ type Modelled struct {
 	Error float64
 	// Unsafe counts the samples without an image.
 	Unsafe int
-	// Lambda is λ*, Evaluations how often R was evaluated to find it.
-	Lambda      float64
-	Evaluations int
 }
 
 // Model fits a KAHM (Definition 1) to the rows of y (N×p) and returns what it
-// makes of them. No product with the kernel matrix is needed: with
-// B = (K+λI)⁻¹Y the smoothed samples are KB = Y − λB. The errors are those of
-// Fit.
+// makes of them. The errors are those of Fit.
 func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Modelled, error) {
 	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
@@ -42,19 +37,23 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Model
 	if err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
-	solutions, err := engine.Dense(one.solutions)
+	products, err := f.kernelTimes(one, fixed.at)
 	if err != nil {
 		return nil, err
 	}
-	out := &Modelled{Images: mat.NewDense(f.n, f.p, nil), Smoothed: mat.NewDense(f.n, f.p, nil), Lambda: fixed.lambda(), Evaluations: fixed.evaluations}
+	safety := memberships64
+	if fixed.single {
+		safety = memberships32
+	}
+	out := &Modelled{Images: mat.NewDense(f.n, f.p, nil), Smoothed: mat.NewDense(f.n, f.p, nil)}
 	for i := range f.n {
-		from, b := y.RawRowView(i), solutions.RawRowView(i)
+		from, product := y.RawRowView(i), products.RawRowView(i)
 		smoothed, image := out.Smoothed.RawRowView(i), out.Images.RawRowView(i)
-		sum := 1 - out.Lambda*b[f.p]
-		for j, v := range from {
-			smoothed[j] = v - out.Lambda*(b[j]+b[f.p]*f.mean[j])
+		sum := product[f.p]
+		for j := range from {
+			smoothed[j] = product[j] + sum*f.mean[j]
 		}
-		if !(sum > membershipSafety) {
+		if !(sum > safety/(1+fixed.at)) {
 			out.Unsafe++
 			out.Error = math.Inf(1)
 			copy(image, from)
@@ -70,6 +69,41 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Model
 	return out, nil
 }
 
-// membershipSafety is the sum of memberships of a sample below which it is not
-// safely positive: it is one less a number near one.
-const membershipSafety = 1e-8
+// A sum of memberships below this share of 1/(1+λ), that of a single sample,
+// is not safely positive.
+const (
+	memberships64 = 1e-8
+	memberships32 = 1e-3
+)
+
+// directFrom is the λ from which K times the solutions is computed as a product.
+const directFrom = 10
+
+// kernelTimes returns K [B', b] for solutions B = (K+λI)⁻¹T, N×(p+1). As
+// KB = T − λB it costs no product, but where λ is large, nearly all of T cancels.
+func (f *fit) kernelTimes(one *solved, lambda float64) (*mat.Dense, error) {
+	solutions, err := engine.Dense(one.solutions)
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(f.n, f.p+1, nil)
+	if lambda >= directFrom {
+		k, err := engine.Dense(one.kernel)
+		if err != nil {
+			return nil, err
+		}
+		out.Mul(k, solutions)
+		return out, nil
+	}
+	targets, err := engine.Dense(f.targets)
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.n {
+		to, b := out.RawRowView(i), solutions.RawRowView(i)
+		for j, t := range targets.RawRowView(i) {
+			to[j] = t - lambda*b[j]
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,121 @@
+package kahm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+)
+
+// scene is machines of clusters whose coordinates are unit·(offset + spread),
+// and queries near them.
+func scene(t *testing.T, e *engine.Engine, columns int, unit, offset float64) (*Ensemble, *mat.Dense) {
+	t.Helper()
+	const clusters, samples, queries = 12, 40, 60
+	rng := rand.New(rand.NewPCG(9, 1))
+	var machines []*Machine
+	q := mat.NewDense(queries, columns, nil)
+	for b := range clusters {
+		centre := make([]float64, columns)
+		for j := range centre {
+			centre[j] = offset + rng.NormFloat64()/(1+float64(j)/20)
+		}
+		point := func() []float64 {
+			x := make([]float64, columns)
+			for j := range x {
+				x[j] = unit * (centre[j] + .7*rng.NormFloat64()/(1+float64(j)/20))
+			}
+			return x
+		}
+		y := mat.NewDense(samples, columns, nil)
+		for i := range samples {
+			y.SetRow(i, point())
+		}
+		m, err := Fit(context.Background(), e, y, Options{Dim: 6, Layers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines = append(machines, m)
+		for i := b; i < queries; i += clusters {
+			q.SetRow(i, point())
+		}
+	}
+	s, err := NewEnsemble(machines, make([]int, clusters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, q
+}
+
+// The search finds what an exhaustive one finds, whatever the unit and the
+// offset of the data, with few columns (which are screened in full) and many,
+// in chunks, and from a slack that turns out to be too small.
+func TestSearchIsExactAnywhere(t *testing.T) {
+	for _, columns := range []int{20, 300} {
+		for _, c := range []struct {
+			unit, offset float64
+			chunk        int
+			slack        float64
+		}{
+			{unit: 1}, {unit: 1, offset: 1e4}, {unit: 1, offset: 1e6}, {unit: 1e-3, offset: -1e5},
+			{unit: 1e39}, {unit: 1e-24}, {unit: 1, chunk: 7}, {unit: 1, chunk: 25, slack: 1e-9},
+		} {
+			t.Run(fmt.Sprintf("%d columns, %+v", columns, c), func(t *testing.T) {
+				e, err := engine.Open("cpu", "float64", 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = e.Close() }()
+				s, q := scene(t, e, columns, c.unit, c.offset)
+				want, err := s.Nearest(context.Background(), e, q, Search{Exhaustive: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Nearest(context.Background(), e, q, Search{chunk: c.chunk, slack: c.slack})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range q.RawMatrix().Rows {
+					if got.Machine[i][0] != want.Machine[i][0] || math.Abs(got.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
+						t.Errorf("query %d: distance %g to machine %d, want %g to %d", i, got.Distance.At(i, 0), got.Machine[i][0], want.Distance.At(i, 0), want.Machine[i][0])
+					}
+				}
+				if got.Pairs != want.Pairs || got.Evaluated > got.Pairs || got.Unsafe > want.Unsafe {
+					t.Errorf("%d of %d pairs, %d without an image; exhaustive: %d pairs, %d without", got.Evaluated, got.Pairs, got.Unsafe, want.Pairs, want.Unsafe)
+				}
+				if c.unit == 1e-24 && !strings.Contains(strings.Join(e.Warnings(), "\n"), "float32 does not resolve") {
+					t.Errorf("nothing is said of float32: %q", e.Warnings())
+				}
+			})
+		}
+	}
+}
+
+// Among equal distances the machine that comes first is the nearest.
+func TestTies(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	s, q := scene(t, e, 300, 1, 0)
+	twice, err := NewEnsemble(append(s.machines, s.machines...), make([]int, 2*len(s.machines)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := twice.Nearest(context.Background(), e, q, Search{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range n.Machine {
+		if m[0] >= len(s.machines) {
+			t.Errorf("query %d: machine %d, whose twin %d comes first", i, m[0], m[0]-len(s.machines))
+		}
+	}
+}
