@@ -140,6 +140,11 @@ func FuzzNPY(f *testing.F) {
 			if in.next(row) != nil {
 				return
 			}
+			for _, v := range row {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("a row holds %g", v)
+				}
+			}
 		}
 	})
 }

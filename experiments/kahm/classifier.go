@@ -2,6 +2,7 @@ package kahm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"privkern/experiments/dataset"
@@ -13,6 +14,7 @@ const (
 	mnistTrain = 60000
 	mnistTest  = 10000
 	digits     = 10
+	pixels     = 28 * 28
 )
 
 func classifier() *experiment.Experiment {
@@ -23,7 +25,7 @@ func classifier() *experiment.Experiment {
 		choice("data", dataOriginal, "what the machines model: the original samples (Definition 7), samples with noise (Definition 12), or samples fabricated from those (Definition 15)", dataOriginal, dataNoisy, dataFabricated),
 	}
 	params = append(params, mechanismParams("inf")...)
-	params = append(params, machineParams(20, 5)...)
+	params = append(params, machineParams(20)...)
 	params = append(params, pipelineParams()...)
 	params = append(params, scoreParams()...)
 	return &experiment.Experiment{
@@ -34,7 +36,7 @@ func classifier() *experiment.Experiment {
 		Params:   params,
 		Metrics:  classifierMetrics,
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
-		Check:    checkPipeline,
+		Check:    checkClassifier,
 		Run: func(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 			d, err := mnist(t)
 			if err != nil {
@@ -48,6 +50,13 @@ func classifier() *experiment.Experiment {
 			return runClassifier(ctx, t, d)
 		},
 	}
+}
+
+func checkClassifier(p experiment.Params) error {
+	if p.Flag("score") && p.Int("test") < 2 {
+		return errors.New("test = 1: the membership-inference score compares densities; use more test images, or score=false")
+	}
+	return errors.Join(checkColumns(p, pixels), checkPipeline(p))
 }
 
 // mnist returns the images of a trial, pixels in [0, 1]. A class may be empty.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -79,6 +80,9 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	defer frugal()()
+	if err := checkColumns(t.Params, d.test.RawMatrix().Cols); err != nil {
+		return nil, err
+	}
 	b, err := newPipeline(t, e)
 	if err != nil {
 		return nil, err
@@ -107,12 +111,12 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 		"accuracy":                c.accuracy,
 		"branches":                float64(len(model.machines)),
 		"fixed_point_evaluations": float64(evaluations) / float64(layers),
-		"build_s":                 (model.wall - model.fabrication/time.Duration(t.Workers)).Seconds(),
+		"build_s":                 model.build.Seconds(),
 	}
 	if b.data == dataFabricated {
 		metrics["smoothing_steps_max"], metrics["fabrication_s"] = float64(model.stepsMax), model.fabrication.Seconds()
 	}
-	series := map[string]experiment.Series{}
+	series, warnings := map[string]experiment.Series{}, []string{}
 	if d.matching {
 		m, err := match(c, model.classes, d)
 		if err != nil {
@@ -122,17 +126,25 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 		series["roc"] = m.roc
 	}
 	if t.Params.Flag("score") {
-		s, err := b.score(ctx, t, ensemble, d, mat.Col(nil, 0, c.nearest.Distance))
+		test := finite(mat.Col(nil, 0, c.nearest.Distance))
+		s, err := b.score(ctx, t, ensemble, d, test)
 		if err != nil {
-			return nil, fmt.Errorf("membership-inference score: %w", err)
+			return nil, err
 		}
 		pairs, evaluated, unsafe, took = pairs+s.nearest.Pairs, evaluated+s.nearest.Evaluated, unsafe+s.nearest.Unsafe, took+s.took
-		metrics["mis"], metrics["attack_auc"], metrics["attack_advantage"] = s.mis, s.auc, s.advantage
-		series["distances"] = s.histogram
+		if s.problem == nil {
+			metrics["mis"], metrics["attack_auc"], metrics["attack_advantage"] = s.mis, s.auc, s.advantage
+			series["distances"] = s.histogram
+		} else {
+			warnings = append(warnings, fmt.Sprintf("there is no membership-inference score: %v", s.problem))
+		}
+		if left := s.left + len(d.testLabels) - len(test); left > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d points without an image under any machine are left out of the membership-inference score", left))
+		}
 	}
 	metrics["evaluated_fraction"], metrics["unsafe_points"] = float64(evaluated)/float64(pairs), float64(unsafe)
 	metrics["test_s"] = took.Seconds()
-	warnings := e.Warnings()
+	warnings = append(warnings, e.Warnings()...)
 	if unsafe > 0 {
 		warnings = append(warnings, unsafeWarning(unsafe))
 	}
@@ -156,6 +168,8 @@ type scored struct {
 	mis, auc, advantage float64
 	histogram           experiment.Series
 	nearest             *kahm.Nearest
+	left                int   // training points that are left out, because they have no image
+	problem             error // why there is no score
 	took                time.Duration
 }
 
@@ -176,22 +190,29 @@ func (b *pipeline) score(ctx context.Context, t *experiment.Trial, ensemble *kah
 	if err != nil {
 		return nil, err
 	}
-	out := &scored{nearest: nearest, took: time.Since(start)}
-	train, test := finite(mat.Col(nil, 0, nearest.Distance)), finite(test)
-	difference, err := learn.DensityDifference(train, test, t.Stream("density difference"))
-	if err != nil {
-		return nil, err
-	}
-	out.mis = difference.L2
-	// The attacker takes near points for members.
-	if out.auc, err = learn.AUC(negated(train), negated(test)); err != nil {
-		return nil, err
-	}
-	if out.advantage, err = learn.Advantage(negated(train), negated(test)); err != nil {
-		return nil, err
-	}
-	out.histogram = histograms(train, test)
+	train := finite(mat.Col(nil, 0, nearest.Distance))
+	out := &scored{nearest: nearest, took: time.Since(start), left: points - len(train)}
+	out.problem = out.compare(train, test, t.Stream("density difference"))
 	return out, nil
+}
+
+// compare computes the scores of two samples of distances. It returns why it
+// cannot, such as a sample of equal distances.
+func (s *scored) compare(train, test []float64, rng *rand.Rand) error {
+	difference, err := learn.DensityDifference(train, test, rng)
+	if err != nil {
+		return err
+	}
+	s.mis = difference.L2
+	// The attacker takes near points for members.
+	if s.auc, err = learn.AUC(negated(train), negated(test)); err != nil {
+		return err
+	}
+	if s.advantage, err = learn.Advantage(negated(train), negated(test)); err != nil {
+		return err
+	}
+	s.histogram = histograms(train, test)
+	return nil
 }
 
 func finite(a []float64) []float64 {

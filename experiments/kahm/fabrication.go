@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/graphs/kahm"
 	"privkern/runner/experiment"
@@ -29,13 +28,7 @@ func newFabricator(t *experiment.Trial, e *engine.Engine, data string, n int) (*
 	p := t.Params
 	b := &pipeline{e: e, n: n, branches: func(int) int { return 1 }, data: data, stream: t.Stream, progress: t.Progress,
 		smoothing: p.Int("smoothing"), private: p.Text("variant") == variantPublished}
-	if data != dataOriginal && !noiseless(p) {
-		b.noise = &mechanism.EntryNoise{Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), D: p.Float("d")}
-		if err := b.noise.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
+	return b, b.setNoise(p)
 }
 
 func fabrication() *experiment.Experiment {

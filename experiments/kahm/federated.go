@@ -20,7 +20,7 @@ func federated() *experiment.Experiment {
 		choice("data", dataFabricated, "what the parties' machines model", dataOriginal, dataNoisy, dataFabricated),
 	}
 	params = append(params, mechanismParams(16.0)...)
-	params = append(params, machineParams(20, 5)...)
+	params = append(params, machineParams(20)...)
 	params = append(params, pipelineParams()...)
 	params = append(params, flag("centralised", true, "build and evaluate the classifier of all images in one place, too"))
 	return &experiment.Experiment{
@@ -48,7 +48,7 @@ func checkFederated(p experiment.Params) error {
 	if q, train := p.Int("parties"), p.Int("train"); p.Int("scenario") == 3 && q > train {
 		return fmt.Errorf("parties = %d: there are only %d training images to share", q, train)
 	}
-	return checkPipeline(p)
+	return errors.Join(checkColumns(p, pixels), checkPipeline(p))
 }
 
 func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
@@ -89,6 +89,9 @@ func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.
 		unsafe += central.nearest.Unsafe
 	}
 	out.Privacy, out.Warnings = privacy(t.Params, d.unit), e.Warnings()
+	if out.Privacy != nil && t.Params.Flag("centralised") {
+		out.Privacy.Notes = append(out.Privacy.Notes, "the guarantee is that of each classifier alone: the parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
+	}
 	if unsafe > 0 {
 		out.Warnings = append(out.Warnings, unsafeWarning(unsafe))
 	}

@@ -30,7 +30,7 @@ func figure12() experiment.Figure {
 	return experiment.Figure{
 		Name:    "kahm/figure12",
 		Title:   "MNIST: accuracy and membership-inference score with noisy and with fabricated data (Fig. 12)",
-		Caption: "Means over the seeds of the classifiers of Definitions 12 and 15, over the privacy-loss bound ε at n = 20, and over the subspace dimension n at ε = 32; dashed, beside trials on all images: the values that Table 5 prints. Scores (mis, Eq. 69, in 1/distance) below about 5e-4 are noise of the estimate; those below 1e-4, or negative, are drawn at 1e-4.",
+		Caption: "Means over the seeds of the classifiers of Definitions 12 and 15, over the privacy-loss bound ε at n = 20, and over the subspace dimension n at ε = 32; dashed, beside trials on all images: the values that Table 5 prints. Scores (mis, Eq. 69, in 1/distance) below about 5e-4 are noise of the estimate; those below 1e-4 are drawn at 1e-4.",
 		Match: func(name string, p experiment.Params) bool {
 			return name == "kahm/classifier" && p.Text("data") != dataOriginal && !noiseless(p) && (p.Int("n") == shownN || p.Float("epsilon") == shownEpsilon)
 		},

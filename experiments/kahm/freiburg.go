@@ -22,7 +22,7 @@ func freiburg() *experiment.Experiment {
 		choice("data", dataOriginal, "what the machines model: the original features (Definition 7), features with noise (Definition 12), or features fabricated from those (Definition 15)", dataOriginal, dataNoisy, dataFabricated),
 	}
 	params = append(params, scaledMechanism("d is in units of a scaled feature, which runs from -1 to 1")...)
-	params = append(params, machineParams(20, 5)...)
+	params = append(params, machineParams(20)...)
 	params = append(params, pipelineParams()...)
 	params = append(params, scoreParams()...)
 	metrics := []experiment.Metric{{Name: "accuracy_percent", Unit: "%", Doc: "accuracy in per cent, as Table 3 has it"}}

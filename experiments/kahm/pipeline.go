@@ -39,13 +39,16 @@ func newPipeline(t *experiment.Trial, e *engine.Engine) (*pipeline, error) {
 	p := t.Params
 	b := &pipeline{e: e, n: p.Int("n"), layers: p.Int("layers"), branches: branchesOf(p), data: p.Text("data"), stream: t.Stream, progress: t.Progress,
 		smoothing: p.Int("smoothing"), private: p.Text("variant") == variantPublished, clustersOf: clustersOf(p)}
-	if b.data != dataOriginal && !noiseless(p) {
-		b.noise = &mechanism.EntryNoise{Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), D: p.Float("d")}
-		if err := b.noise.Validate(); err != nil {
-			return nil, err
-		}
+	return b, b.setNoise(p)
+}
+
+// setNoise takes the mechanism of the parameters, if there is one.
+func (b *pipeline) setNoise(p experiment.Params) error {
+	if b.data == dataOriginal || noiseless(p) {
+		return nil
 	}
-	return b, nil
+	b.noise = &mechanism.EntryNoise{Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), D: p.Float("d")}
+	return b.noise.Validate()
 }
 
 // clustersOf resolves the parameter "clusters".
@@ -90,11 +93,11 @@ func (s *source) String() string {
 type built struct {
 	machines []*kahm.Machine
 	classes  []int // of each machine
-	// stepsMax is the largest number of smoothing steps; fabrication and fit are
-	// processor-independent wall times summed over machines.
-	stepsMax    int
-	fabrication time.Duration
-	wall        time.Duration
+	stepsMax int   // largest number of smoothing steps
+	// unsafe counts samples that have no image when they are fabricated.
+	unsafe int
+	// Wall times of the fabrication, and of all the rest.
+	fabrication, build time.Duration
 }
 
 // part is the samples of one machine to be.
@@ -122,34 +125,59 @@ func (b *pipeline) build(ctx context.Context, sources []source) (*built, error) 
 		parts = append(parts, p...)
 	}
 	out := &built{machines: make([]*kahm.Machine, len(parts)), classes: make([]int, len(parts))}
-	var mu sync.Mutex
-	done := 0
-	err = b.e.ParallelFor(ctx, len(parts), 1, func(i, _ int) error {
-		y, steps, took := parts[i].given, 0, time.Duration(0)
-		if b.data == dataFabricated {
-			before := time.Now()
-			f, err := b.fabricate(ctx, parts[i])
-			if err != nil {
-				return fmt.Errorf("%v: %w", parts[i].source, err)
-			}
-			y, steps, took = f.samples, f.steps(), time.Since(before)
+	if b.data == dataFabricated {
+		before := time.Now()
+		if err := b.fabricateAll(ctx, parts, out); err != nil {
+			return nil, err
 		}
-		m, err := kahm.Fit(ctx, b.e, y, kahm.Options{Dim: b.n, Layers: b.layers})
+		out.fabrication = time.Since(before)
+	}
+	err = b.each(ctx, parts, "machines", func(i int) (err error) {
+		out.machines[i], err = kahm.Fit(ctx, b.e, parts[i].given, kahm.Options{Dim: b.n, Layers: b.layers})
+		out.classes[i] = parts[i].source.class
+		parts[i].given = nil
+		return err
+	})
+	out.build = time.Since(start) - out.fabrication
+	return out, err
+}
+
+// fabricateAll puts fabricated samples in the place of those given.
+func (b *pipeline) fabricateAll(ctx context.Context, parts []part, out *built) error {
+	steps, unsafe := make([]int, len(parts)), make([]int, len(parts))
+	err := b.each(ctx, parts, "fabrications", func(i int) error {
+		f, err := b.fabricate(ctx, parts[i])
 		if err != nil {
-			return fmt.Errorf("%v: %w", parts[i].source, err)
+			return err
 		}
-		out.machines[i], out.classes[i] = m, parts[i].source.class
-		parts[i].given, parts[i].original = nil, nil
-		mu.Lock()
-		defer mu.Unlock()
-		out.stepsMax = max(out.stepsMax, steps)
-		out.fabrication += took
-		done++
-		b.progress(done, len(parts), "machines")
+		parts[i].given, parts[i].original = f.samples, nil
+		steps[i], unsafe[i] = f.steps(), f.unsafe
 		return nil
 	})
-	out.wall = time.Since(start)
-	return out, err
+	for i := range parts {
+		out.stepsMax = max(out.stepsMax, steps[i])
+		out.unsafe += unsafe[i]
+	}
+	if out.unsafe > 0 {
+		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive (the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", out.unsafe)
+	}
+	return err
+}
+
+// each calls f for every part and reports progress.
+func (b *pipeline) each(ctx context.Context, parts []part, what string, f func(i int) error) error {
+	var mu sync.Mutex
+	done := 0
+	return b.e.ParallelFor(ctx, len(parts), 1, func(i, _ int) error {
+		if err := f(i); err != nil {
+			return fmt.Errorf("%v: %w", parts[i].source, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		b.progress(done, len(parts), what)
+		return nil
+	})
 }
 
 // split adds the noise to the samples of a source and divides them into
@@ -173,9 +201,12 @@ func (b *pipeline) split(ctx context.Context, s *source) ([]part, error) {
 		}
 		seen = scores
 	}
-	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()), learn.KMeansOptions{Restarts: 1, Iterations: 100})
+	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()), learn.KMeansOptions{Restarts: 1, Iterations: maxRounds})
 	if err != nil {
 		return nil, err
+	}
+	if c.Iterations == maxRounds {
+		b.e.Warn("k-means had not settled after %d rounds for %v", maxRounds, s)
 	}
 	rows := make([][]int, k)
 	for i, l := range c.Labels {
@@ -200,6 +231,9 @@ func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
+// maxRounds bounds the rounds of k-means, which begins once, by k-means++.
+const maxRounds = 100
+
 // maxSmoothing bounds the smoothing steps of a fabrication.
 const maxSmoothing = 100
 
@@ -210,6 +244,8 @@ type fabricated struct {
 	// m = 0, 1, …, M̃−1 smoothing steps (Eq. 87): first those of the samples as
 	// given (Eq. 79), last those whose images are fabricated.
 	errors []float64
+	// unsafe counts samples without an image, which stay as they were smoothed.
+	unsafe int
 }
 
 // steps is the number M̃−1 of smoothing steps.
@@ -223,7 +259,9 @@ func (b *pipeline) fabricate(ctx context.Context, p part) (*fabricated, error) {
 		if err != nil {
 			return nil, err
 		}
-		radius = m.Error
+		if radius = m.Error; m.Unsafe > 0 {
+			return nil, fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or variant=corrected", m.Unsafe)
+		}
 	}
 	out := new(fabricated)
 	y := p.given
@@ -234,7 +272,7 @@ func (b *pipeline) fabricate(ctx context.Context, p part) (*fabricated, error) {
 		}
 		out.errors = append(out.errors, m.Error)
 		if b.private && m.Error <= radius || !b.private && steps == b.smoothing {
-			out.samples = m.Images
+			out.samples, out.unsafe = m.Images, m.Unsafe
 			return out, nil
 		}
 		if steps == maxSmoothing {

@@ -2,7 +2,6 @@ package kahm
 
 import (
 	"fmt"
-	"math"
 
 	"privkern/runner/experiment"
 )
@@ -16,12 +15,12 @@ func privacy(p experiment.Params, unit string) *experiment.Privacy {
 	notes := []string{
 		"the guarantee is for one entry of the data matrix, not for a row: by basic composition a row of p entries has (pε, pδ)",
 		"labels and the number of samples in each class are not protected",
-		fmt.Sprintf("delta is the probability that an entry is released as it is (an atom at zero noise): of a million entries about %.3g", math.Round(1e6*p.Float("delta"))),
+		fmt.Sprintf("delta is the probability that an entry is released as it is (an atom at zero noise): of a million entries about %.3g", 1e6*p.Float("delta")),
 		"this record itself is not private: accuracy and scores are measured on the private data",
 		"Laplace noise in floating-point numbers needs snapping or a discrete form before a release (Mironov 2012)",
 	}
 	if clustersOf(p) == clustersOriginal {
-		notes = append(notes, "as published, the clusters (Eq. 98) are computed from the private data without noise, which the guarantee does not cover; clusters=noisy avoids it")
+		notes = append(notes, "the clusters (Eq. 98) are computed from the private data without noise, as published, which the guarantee does not cover; clusters=noisy avoids it")
 	}
 	if p.Text("data") == dataFabricated && p.Text("variant") == variantPublished {
 		notes = append(notes, "as published, the fabrication stops at a radius (Eq. 96) computed from the private data, which the guarantee does not cover; variant=corrected takes a public number of steps")

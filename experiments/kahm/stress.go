@@ -39,7 +39,7 @@ func stress() *experiment.Experiment {
 		choice("data", dataOriginal, "what the machines model: the original vectors (Definition 7), vectors with noise (Definition 12), or vectors fabricated from those (Definition 15)", dataOriginal, dataNoisy, dataFabricated),
 	}
 	params = append(params, scaledMechanism("d is in seconds, as R-R intervals are")...)
-	params = append(params, machineParams(5, 5)...)
+	params = append(params, machineParams(5)...)
 	params = append(params, pipelineParams()...)
 	params = append(params, scoreParams()...)
 	metrics := append(slices.Clone(classifierMetrics), matchingMetrics...)

@@ -3,6 +3,7 @@ package kahm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -39,8 +40,14 @@ func checkTiming(p experiment.Params) error {
 	if n, dim := p.Int("n"), p.Int("dim"); n > dim {
 		return errors.New("n must not exceed dim: a subspace of the columns has no more dimensions")
 	}
+	if rows, dim := p.Int("rows"), p.Int("dim"); rows*dim > maxEntries {
+		return fmt.Errorf("rows × dim = %d: at most %d entries are computed, which take several gigabytes", rows*dim, int(maxEntries))
+	}
 	return nil
 }
+
+// maxEntries bounds the size of the data of kahm/timing.
+const maxEntries = 5e7
 
 func runTiming(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)

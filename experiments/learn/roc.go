@@ -28,21 +28,6 @@ func ROC(positive, negative []float64) (fpr, tpr []float64, err error) {
 	return fpr, tpr, nil
 }
 
-// ThinCurve leaves out points of a ROC curve so that about the given number
-// remain, spaced evenly along the curve; the two ends stay. For drawings: an
-// area or an advantage is to be taken from the scores.
-func ThinCurve(fpr, tpr []float64, points int) (x, y []float64) {
-	step := 2 / float64(max(points, 2)-1) // the curve is 2 long, measured along the axes
-	last := len(fpr) - 1
-	for i := range fpr {
-		n := len(x)
-		if n == 0 || i == last || fpr[i]-x[n-1]+tpr[i]-y[n-1] >= step {
-			x, y = append(x, fpr[i]), append(y, tpr[i])
-		}
-	}
-	return x, y
-}
-
 // AUC returns the area under the [ROC] curve: the probability that a random
 // positive row has a larger score than a random negative one, equal scores
 // counted half (the Mann-Whitney statistic, exact in integers). The errors are

@@ -21,7 +21,7 @@ import (
 // The noise is drawn in floating point, whose gaps tell more about the
 // protected value than the analysis allows (Mironov 2012). That is enough for
 // experiments; a release needs snapping or a discrete law. The draws lie within
-// 36.8 D/ε, as the uniform number behind them is a multiple of 2^-53.
+// 36.1 D/ε, as the uniform number behind them is a multiple of 2^-53.
 type EntryNoise struct {
 	Epsilon float64 // ε > 0
 	Delta   float64 // 0 < δ < 1
@@ -79,10 +79,3 @@ func (m EntryNoise) Add(values []float64, rng *rand.Rand) {
 // openUniform turns random bits into an odd multiple of 2^-53: uniform on
 // (0, 1) without its ends, and such that 1−t is exact and as likely as t.
 func openUniform(bits uint64) float64 { return (float64(bits>>12) + 0.5) * 0x1p-52 }
-
-// AtomProbability is the probability that an entry is released without noise,
-// δ.
-func (m EntryNoise) AtomProbability() float64 { return m.Delta }
-
-// MeanAbs is the expected magnitude of the noise, (1−δ) d/ε, in the unit of D.
-func (m EntryNoise) MeanAbs() float64 { return (1 - m.Delta) * m.scale() }

@@ -69,14 +69,14 @@ func TestEntryNoiseSample(t *testing.T) {
 		}
 	}
 	// Four standard deviations of each share.
-	if got := float64(atom) / n; math.Abs(got-m.AtomProbability()) > 4*math.Sqrt(0.1*0.9/n) {
-		t.Errorf("a share of %g is without noise, want %g", got, m.AtomProbability())
+	if got := float64(atom) / n; math.Abs(got-m.Delta) > 4*math.Sqrt(0.1*0.9/n) {
+		t.Errorf("a share of %g is without noise, want %g", got, m.Delta)
 	}
 	if got := float64(positive) / float64(n-atom); math.Abs(got-0.5) > 4*0.5/math.Sqrt(n) {
 		t.Errorf("a share of %g of the noise is positive, want a half", got)
 	}
-	if got, want := sum/n, m.MeanAbs(); want != 0.225 || math.Abs(got-want) > 4*0.25/math.Sqrt(n) {
-		t.Errorf("mean magnitude %g, want %g = 0.9·0.5/2", got, want)
+	if got, want := sum/n, (1-m.Delta)*m.D/m.Epsilon; math.Abs(got-want) > 4*0.25/math.Sqrt(n) {
+		t.Errorf("mean magnitude %g, want %g (Eq. 2)", got, want)
 	}
 
 	slices.Sort(values)

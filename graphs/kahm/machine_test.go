@@ -148,7 +148,7 @@ func testModel(t *testing.T, e *engine.Engine, y *mat.Dense, tolerance float64) 
 	if d := mat.Norm(&difference, 2); d > tolerance*size || got.Unsafe > 0 {
 		t.Errorf("%s, size %g: the images of the samples differ by %g from those of equal queries; %d without", e.DType(), size, d, got.Unsafe)
 	}
-	if want := mat.Sum(distances); math.Abs(got.Error-want) > tolerance*want {
+	if want := mat.Sum(distances); math.Abs(got.Error-want) > tolerance*max(want, size) {
 		t.Errorf("%s, size %g: the modelling error is %g, want %g", e.DType(), size, got.Error, want)
 	}
 	// (81): the image times the sum of memberships, which is below √N (Eq. 184).
