@@ -74,8 +74,9 @@ func (f *fit) principal(ctx context.Context, centred *mat.Dense, dim int) error 
 	if err := f.findPrincipal(ctx, centred, dim); err != nil {
 		return err
 	}
-	if rank := len(f.variances); rank < dim {
-		f.e.Warn("a machine of %d samples has %d principal directions, not %d: the covariance of its samples is singular", f.n, rank, dim)
+	if len(f.variances) < dim {
+		// One text for all machines: there may be thousands.
+		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have fewer than %d principal directions", dim)
 	}
 	if f.directions == nil {
 		f.constant(centred)
