@@ -1,0 +1,203 @@
+package kahm
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+)
+
+// screen is a machine in screening coordinates, in float32.
+type screen struct {
+	solutions  []*tensor.Dense // of each layer, N×(s+m+1)
+	directions []float32       // s×p
+	centre     []float64       // basis·μ, m
+}
+
+// screenColumns is the number of columns of a machine in screening coordinates:
+// its principal scores, the leading directions of the queries, the memberships.
+// Products are fastest with a multiple of 32.
+const (
+	screenColumns = 96
+	minScreenDims = 32
+)
+
+// prepare chooses the screening coordinates from the queries, and brings the
+// machines into them.
+func (s *search) prepare(queries *mat.Dense) error {
+	q, p := queries.Dims()
+	dims := 0
+	for _, m := range s.machines {
+		dims = max(dims, m.Dim())
+	}
+	m := min(max(minScreenDims, screenColumns-dims-1), q-1)
+	s.full = p <= 2*screenColumns || m < 1
+	if s.opts.Exhaustive || s.full {
+		return nil
+	}
+	sample := queries.Slice(0, min(q, screenSample), 0, p).(*mat.Dense)
+	f := &fit{e: s.e, mean: columnMeans(sample)}
+	f.n, f.p = sample.Dims()
+	if err := f.findPrincipal(s.ctx, f.centre(sample), m); err != nil {
+		return err
+	}
+	if f.directions == nil { // equal queries
+		s.full = true
+		return nil
+	}
+	s.basis = f.directions
+	s.screens = make([]screen, len(s.machines))
+	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(i, _ int) error {
+		s.screens[i] = newScreen(s.machines[i], s.basis)
+		return nil
+	})
+}
+
+// newScreen brings a machine into screening coordinates: those of the rows of
+// basis (m×p), or all where it is nil.
+func newScreen(m *Machine, basis *mat.Dense) screen {
+	out := screen{directions: convert[float32](m.directions.RawMatrix().Data)}
+	var rows []float32
+	if basis != nil {
+		dims, _ := basis.Dims()
+		out.centre = make([]float64, dims)
+		mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, m.mean))
+		rows = convert[float32](basis.RawMatrix().Data)
+	}
+	for _, l := range m.layers {
+		all := asType(l.solutions, tensor.Float32)
+		if rows == nil {
+			out.solutions = append(out.solutions, all)
+			continue
+		}
+		from := all.Data().([]float32)
+		s, p, c := m.Dim(), m.columns, len(out.centre)
+		wide, narrow := s+p+1, s+c+1
+		b := make([]float32, m.samples*narrow)
+		for i := range m.samples {
+			copy(b[i*narrow:], from[i*wide:i*wide+s])
+			b[(i+1)*narrow-1] = from[(i+1)*wide-1]
+		}
+		cpublas.Gemm(blas.NoTrans, blas.Trans, m.samples, c, p, 1, from[s:], wide, rows, p, 0, b[s:], narrow)
+		out.solutions = append(out.solutions, tensor.New(tensor.WithShape(m.samples, narrow), tensor.WithBacking(b)))
+	}
+	return out
+}
+
+// bounds fills lower with lower bounds of the distances of the chunk's queries
+// to all layers of all machines.
+func (s *search) bounds() error {
+	q := len(s.best)
+	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)), make([][][]bool, len(s.machines))
+	var shared mat.Dense // q×m, the screening coordinates of the queries
+	if !s.full {
+		shared.Mul(s.queries, s.basis.T())
+	}
+	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
+		m := s.machines[b]
+		var sc screen
+		c := s.columns
+		if s.full {
+			sc = newScreen(m, nil)
+		} else {
+			sc = s.screens[b]
+			c = len(sc.centre)
+		}
+		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)), make([][]bool, len(m.layers))
+		for l := range m.layers {
+			s.lower[b][l], s.sharp[b][l], s.done[b][l] = make([]float64, q), make([]bool, q), make([]bool, q)
+		}
+		for lo := 0; lo < q; lo += queryTile {
+			hi := min(lo+queryTile, q)
+			z, size := s.screenQueries(b, sc, c, &shared, lo, hi)
+			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, 0, len(m.layers), false)
+			if err != nil {
+				return err
+			}
+			for l := range m.layers {
+				d := out[fmt.Sprintf("distance %d", l)].Data().([]float32)
+				for i, v := range d {
+					s.bound(b, l, lo+i, float64(v), size[i], s.full)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// screenQueries returns [V(y−μ), G(y−μ)] of the queries from lo to hi for a
+// machine, or [V(y−μ), y−μ], and the sizes ‖y−μ‖. They are rounded once they are
+// differences: a common offset costs no accuracy.
+func (s *search) screenQueries(b int, sc screen, c int, shared *mat.Dense, lo, hi int) (*tensor.Dense, []float64) {
+	m, p := s.machines[b], s.columns
+	dims, q := m.Dim(), hi-lo
+	cols := dims + c
+	z, size := make([]float32, q*cols), make([]float64, q)
+	centred := make([]float32, q*p)
+	for i := range q {
+		to, sum := centred[i*p:(i+1)*p], 0.0
+		for j, v := range s.queries.RawRowView(lo + i) {
+			d := v - m.mean[j]
+			to[j] = float32(d)
+			sum += d * d
+		}
+		size[i] = math.Sqrt(sum)
+		if s.full {
+			copy(z[i*cols+dims:], to)
+			continue
+		}
+		for j, v := range shared.RawRowView(lo + i) {
+			z[i*cols+dims+j] = float32(v - sc.centre[j])
+		}
+	}
+	cpublas.Gemm(blas.NoTrans, blas.Trans, q, dims, p, 1, centred, p, sc.directions, p, 0, z, cols)
+	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z)), size
+}
+
+// bound notes the float32 distance of query i to a layer, less the slack.
+// Without an image, or beyond the range of float32, there is no bound: in the
+// machine's own precision there may be a distance.
+func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
+	if math.IsInf(d, 1) || math.IsNaN(d) || math.IsInf(size, 1) {
+		d, size = math.Inf(-1), 0
+	}
+	s.lower[b][l][i], s.sharp[b][l][i] = d-s.slack*(size+max(d, 0)), sharp
+}
+
+// single is the float32 distance that bound took.
+func (s *search) single(b, l, i int, size float64) float64 {
+	return (s.lower[b][l][i] + s.slack*size) / (1 - s.slack)
+}
+
+// raise sets upper from the sharp bounds.
+func (s *search) raise() {
+	for b, m := range s.machines {
+		g := s.group(b)
+		for i := range s.best {
+			size := -1.0
+			for l := range m.layers {
+				if lower := s.lower[b][l][i]; s.sharp[b][l][i] && lower > 0 && lower < s.upper[i][g] {
+					if size < 0 {
+						size = s.size(b, i)
+					}
+					d := s.single(b, l, i, size)
+					s.upper[i][g] = min(s.upper[i][g], d+s.slack*(size+d))
+				}
+			}
+		}
+	}
+}
+
+// size is ‖y−μ‖ of query i for a machine.
+func (s *search) size(b, i int) float64 {
+	sum := 0.0
+	for j, v := range s.queries.RawRowView(i) {
+		d := v - s.machines[b].mean[j]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
