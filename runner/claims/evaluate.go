@@ -474,12 +474,28 @@ func footnotes(t *Table, e *Evaluated) []string {
 			out = append(out, fmt.Sprintf("%s: %s.", v.Name, strings.TrimSuffix(v.Note, ".")))
 		}
 	}
+	return append(out, e.privacyNotes()...)
+}
+
+// privacyNotes tells of each unit and mechanism once, with all the guarantees
+// that the records have.
+func (e *Evaluated) privacyNotes() []string {
+	var out []string
+	guarantees := map[string][]string{}
 	for _, p := range e.Privacy {
-		s := fmt.Sprintf("Privacy: %s; protects %s; %s.", p.Guarantee, p.Unit, p.Mechanism)
+		s := fmt.Sprintf("protects %s; %s.", p.Unit, p.Mechanism)
 		if p.RNG == "seeded" {
 			s += " Seeded noise reproduces the paper and protects nobody."
 		}
-		out = append(out, s)
+		if guarantees[s] == nil {
+			out = append(out, s)
+		}
+		if !slices.Contains(guarantees[s], p.Guarantee) {
+			guarantees[s] = append(guarantees[s], p.Guarantee)
+		}
+	}
+	for i, s := range out {
+		out[i] = "Privacy: " + strings.Join(guarantees[s], ", ") + "; " + s
 	}
 	return out
 }
