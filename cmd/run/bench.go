@@ -32,12 +32,13 @@ within one run.`,
 			if err != nil {
 				return err
 			}
-			var all []experiment.Benchmark
+			// The runner's come first: they measure the memory of the process, and
+			// the others need much.
+			all := bench.Runner(newRunner)
 			for _, p := range a.Papers {
 				all = append(all, p.Benchmarks...)
 			}
 			all = append(all, experiments.EngineBenchmarks()...)
-			all = append(all, bench.Runner(newRunner)...)
 			selected, err := selectBenchmarks(all, args)
 			if err != nil {
 				return err

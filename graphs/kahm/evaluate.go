@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
@@ -134,11 +135,15 @@ func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor
 	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images), in)
 }
 
-// solved32 are the solutions of a machine's layers in float32, or in the
-// machine's own precision where that is float32.
-func (m *Machine) solved32() (full, scores []*tensor.Dense) {
-	for _, l := range m.layers {
-		full, scores = append(full, asType(l.solutions, tensor.Float32)), append(scores, asType(l.scores, tensor.Float32))
+// solved32 are the solutions of a machine's layers in float32; those in all
+// coordinates only where need[layer] asks for them.
+func (m *Machine) solved32(need [][]bool) (full, scores []*tensor.Dense) {
+	for l, layer := range m.layers {
+		var all *tensor.Dense
+		if slices.Contains(need[l], true) {
+			all = asType(layer.solutions, tensor.Float32)
+		}
+		full, scores = append(full, all), append(scores, asType(layer.scores, tensor.Float32))
 	}
 	return full, scores
 }

@@ -166,7 +166,7 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 		if len(t.rows) == 0 {
 			return nil
 		}
-		full, scores := m.solved32()
+		full, scores := m.solved32(t.need)
 		d, err := chosenDistances[float32](s.ctx, m, s.e, full, scores, rowsOf(s.queries, t.rows), t.need)
 		if err != nil {
 			return err
