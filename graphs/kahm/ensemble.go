@@ -115,6 +115,7 @@ type search struct {
 	opts    Search
 	full    bool       // screen in all coordinates
 	basis   *mat.Dense // of the screening coordinates: m×p, orthonormal rows
+	origin  []float64  // the mean of the queries
 	screens []screen
 	slack   float64
 	worst   float64    // error of a float32 distance seen so far, as slack is measured

@@ -13,9 +13,19 @@ import (
 
 // screen is a machine in screening coordinates, in float32.
 type screen struct {
-	solutions  []*tensor.Dense // of each layer, N×(s+m+1)
-	directions []float32       // s×p
-	centre     []float64       // basis·μ, m
+	solutions []*tensor.Dense // of each layer, N×(s+m+1)
+	// What brings queries there, all from an origin near the queries: the rows of
+	// V and μ ((s+1)×p), Vμ, Gμ, and ‖μ‖².
+	project        *mat.Dense
+	scores, centre []float64
+	square         float64
+}
+
+// shifted are the queries of a chunk from the origin: y (q×p), Gy (q×m) and
+// ‖y‖².
+type shifted struct {
+	points, coordinates *mat.Dense
+	square              []float64
 }
 
 // screenColumns is the number of columns of a machine in screening coordinates:
@@ -49,23 +59,30 @@ func (s *search) prepare(queries *mat.Dense) error {
 		s.full = true
 		return nil
 	}
-	s.basis = f.directions
+	s.basis, s.origin = f.directions, f.mean
 	s.screens = make([]screen, len(s.machines))
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(i, _ int) error {
-		s.screens[i] = newScreen(s.machines[i], s.basis)
+		s.screens[i] = newScreen(s.machines[i], s.basis, s.origin)
 		return nil
 	})
 }
 
 // newScreen brings a machine into screening coordinates: those of the rows of
 // basis (m×p), or all where it is nil.
-func newScreen(m *Machine, basis *mat.Dense) screen {
-	out := screen{directions: convert[float32](m.directions.RawMatrix().Data)}
+func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 	var rows []float32
 	if basis != nil {
 		dims, _ := basis.Dims()
-		out.centre = make([]float64, dims)
-		mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, m.mean))
+		out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
+		out.project.Copy(m.directions)
+		mean := out.project.RawRowView(m.Dim())
+		for j, v := range m.mean {
+			mean[j] = v - origin[j]
+			out.square += mean[j] * mean[j]
+		}
+		out.scores, out.centre = make([]float64, m.Dim()), make([]float64, dims)
+		mat.NewVecDense(m.Dim(), out.scores).MulVec(m.directions, mat.NewVecDense(m.columns, mean))
+		mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
 		rows = convert[float32](basis.RawMatrix().Data)
 	}
 	for _, l := range m.layers {
@@ -93,16 +110,16 @@ func newScreen(m *Machine, basis *mat.Dense) screen {
 func (s *search) bounds() error {
 	q := len(s.best)
 	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)), make([][][]bool, len(s.machines))
-	var shared mat.Dense // q×m, the screening coordinates of the queries
+	var from *shifted
 	if !s.full {
-		shared.Mul(s.queries, s.basis.T())
+		from = s.shift()
 	}
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
 		m := s.machines[b]
 		var sc screen
 		c := s.columns
 		if s.full {
-			sc = newScreen(m, nil)
+			sc = newScreen(m, nil, nil)
 		} else {
 			sc = s.screens[b]
 			c = len(sc.centre)
@@ -113,7 +130,13 @@ func (s *search) bounds() error {
 		}
 		for lo := 0; lo < q; lo += queryTile {
 			hi := min(lo+queryTile, q)
-			z, size := s.screenQueries(b, sc, c, &shared, lo, hi)
+			var z *tensor.Dense
+			var size []float64
+			if s.full {
+				z, size = s.allCoordinates(b, lo, hi)
+			} else {
+				z, size = sc.coordinates(from, lo, hi)
+			}
 			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, 0, len(m.layers), false)
 			if err != nil {
 				return err
@@ -129,33 +152,53 @@ func (s *search) bounds() error {
 	})
 }
 
-// screenQueries returns [V(y−μ), G(y−μ)] of the queries from lo to hi for a
-// machine, or [V(y−μ), y−μ], and the sizes ‖y−μ‖. They are rounded once they are
-// differences: a common offset costs no accuracy.
-func (s *search) screenQueries(b int, sc screen, c int, shared *mat.Dense, lo, hi int) (*tensor.Dense, []float64) {
-	m, p := s.machines[b], s.columns
-	dims, q := m.Dim(), hi-lo
-	cols := dims + c
-	z, size := make([]float32, q*cols), make([]float64, q)
-	centred := make([]float32, q*p)
+// shift returns the queries of the chunk from the origin.
+func (s *search) shift() *shifted {
+	q := len(s.best)
+	out := &shifted{points: mat.NewDense(q, s.columns, nil), coordinates: new(mat.Dense), square: make([]float64, q)}
 	for i := range q {
-		to, sum := centred[i*p:(i+1)*p], 0.0
-		for j, v := range s.queries.RawRowView(lo + i) {
-			d := v - m.mean[j]
-			to[j] = float32(d)
-			sum += d * d
-		}
-		size[i] = math.Sqrt(sum)
-		if s.full {
-			copy(z[i*cols+dims:], to)
-			continue
-		}
-		for j, v := range shared.RawRowView(lo + i) {
-			z[i*cols+dims+j] = float32(v - sc.centre[j])
+		to := out.points.RawRowView(i)
+		for j, v := range s.queries.RawRowView(i) {
+			to[j] = v - s.origin[j]
+			out.square[i] += to[j] * to[j]
 		}
 	}
-	cpublas.Gemm(blas.NoTrans, blas.Trans, q, dims, p, 1, centred, p, sc.directions, p, 0, z, cols)
+	out.coordinates.Mul(out.points, s.basis.T())
+	return out
+}
+
+// coordinates returns [V(y−μ), G(y−μ)] of the queries from lo to hi, and the
+// sizes ‖y−μ‖. They are rounded once they are differences: a common offset costs
+// no accuracy.
+func (sc *screen) coordinates(from *shifted, lo, hi int) (*tensor.Dense, []float64) {
+	dims, c := len(sc.scores), len(sc.centre)
+	q, cols := hi-lo, dims+c
+	z, size := make([]float32, q*cols), make([]float64, q)
+	_, p := from.points.Dims()
+	var projected mat.Dense
+	projected.Mul(from.points.Slice(lo, hi, 0, p), sc.project.T())
+	for i := range q {
+		to, row := z[i*cols:(i+1)*cols], projected.RawRowView(i)
+		for j, v := range sc.scores {
+			to[j] = float32(row[j] - v)
+		}
+		for j, v := range from.coordinates.RawRowView(lo + i) {
+			to[dims+j] = float32(v - sc.centre[j])
+		}
+		size[i] = math.Sqrt(max(0, from.square[lo+i]-2*row[dims]+sc.square))
+	}
 	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z)), size
+}
+
+// allCoordinates returns [V(y−μ), y−μ] of the queries from lo to hi for a
+// machine, and the sizes ‖y−μ‖.
+func (s *search) allCoordinates(b, lo, hi int) (*tensor.Dense, []float64) {
+	m := s.machines[b]
+	size := make([]float64, hi-lo)
+	for i := range size {
+		size[i] = s.size(b, lo+i)
+	}
+	return coordinates[float32](m, s.queries.Slice(lo, hi, 0, s.columns).(*mat.Dense)), size
 }
 
 // bound notes the float32 distance of query i to a layer, less the slack.
