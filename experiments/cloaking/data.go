@@ -89,16 +89,6 @@ func syntheticInputs() *mat.Dense {
 	return x
 }
 
-// selectRows returns the given rows of x.
-func selectRows(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	out := mat.NewDense(len(rows), d, nil)
-	for i, r := range rows {
-		out.SetRow(i, x.RawRowView(r))
-	}
-	return out
-}
-
 // predict returns prior + C (y − prior) for the heights of the training rows.
 func (c *census) predict(matrix *mat.Dense, train []int) []float64 {
 	y := make([]float64, len(train))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -155,7 +156,7 @@ func TestCensusFold(t *testing.T) {
 		{model{method: methodSparse, inducing: column(5, 20, 35, 50, 65)}, 0.5546271935139245, 9.035747669151},
 	} {
 		c.m.lengthscale, c.m.kernelVariance, c.m.noiseVariance = 15, 1, 2
-		matrix, err := c.m.matrix(e, selectRows(data.inputs, train), selectRows(data.inputs, test))
+		matrix, err := c.m.matrix(e, learn.SelectRows(data.inputs, train), learn.SelectRows(data.inputs, test))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -85,7 +86,7 @@ func modelOf(p experiment.Params, inputs *mat.Dense) *model {
 // rows of test. Inducing inputs that are not given are placed with the named
 // random stream.
 func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (*mat.Dense, error) {
-	inputs := selectRows(r.data.inputs, train)
+	inputs := learn.SelectRows(r.data.inputs, train)
 	m := *r.model
 	if m.method == methodSparse {
 		var err error

@@ -70,7 +70,7 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 	matrices, train := make([]*mat.Dense, len(folds)), make([][]int, len(folds))
 	err = r.e.ParallelFor(ctx, len(folds), 1, func(i, _ int) (err error) {
 		train[i] = folds[i].Train
-		matrices[i], err = r.matrix(train[i], selectRows(r.data.inputs, folds[i].Test), fmt.Sprintf("k-means, fold %d", i))
+		matrices[i], err = r.matrix(train[i], learn.SelectRows(r.data.inputs, folds[i].Test), fmt.Sprintf("k-means, fold %d", i))
 		return inBatch(err, i, len(folds))
 	})
 	if err != nil {

@@ -52,11 +52,13 @@ type MNIST struct {
 	Test  Images // 10000 of 28×28
 }
 
+// Numbers of training and of test images.
 const (
-	mnistTrain = 60000
-	mnistTest  = 10000
-	mnistSide  = 28
+	MNISTTrain = 60000
+	MNISTTest  = 10000
 )
+
+const mnistSide = 28
 
 // LoadMNIST reads the four files from the folder of the set "mnist" and checks
 // the numbers and sizes of the images.
@@ -66,7 +68,7 @@ func LoadMNIST(folder string) (*MNIST, error) {
 		name string
 		want int
 		to   *Images
-	}{{"train", mnistTrain, &m.Train}, {"t10k", mnistTest, &m.Test}} {
+	}{{"train", MNISTTrain, &m.Train}, {"t10k", MNISTTest, &m.Test}} {
 		path := filepath.Join(folder, part.name+"-images-idx3-ubyte.gz")
 		images, err := loadImages(path, filepath.Join(folder, part.name+"-labels-idx1-ubyte.gz"))
 		if err != nil {

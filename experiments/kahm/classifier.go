@@ -10,18 +10,16 @@ import (
 )
 
 const (
-	dataMNIST  = "mnist"
-	mnistTrain = 60000
-	mnistTest  = 10000
-	digits     = 10
-	pixels     = 28 * 28
+	dataMNIST = "mnist"
+	digits    = 10
+	pixels    = 28 * 28
 )
 
 func classifier() *experiment.Experiment {
 	params := []experiment.Param{
 		choice("dataset", dataMNIST, "data set", dataMNIST),
-		count("train", mnistTrain, 1, mnistTrain, "training images: the first ones of the file"),
-		count("test", mnistTest, 1, mnistTest, "test images: the first ones of the file"),
+		count("train", dataset.MNISTTrain, 1, dataset.MNISTTrain, "training images: the first ones of the file"),
+		count("test", dataset.MNISTTest, 1, dataset.MNISTTest, "test images: the first ones of the file"),
 		choice("data", dataOriginal, "what the machines model: the original samples (Definition 7), samples with noise (Definition 12), or samples fabricated from those (Definition 15)", dataOriginal, dataNoisy, dataFabricated),
 	}
 	params = append(params, mechanismParams("inf")...)

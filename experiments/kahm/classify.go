@@ -52,9 +52,9 @@ type classification struct {
 }
 
 // classify assigns every test point the class of its nearest machine (Eq. 62).
-func classify(ctx context.Context, e *engine.Engine, ensemble *kahm.Ensemble, classes []int, d *labelled, progress func(done, total int, what string)) (*classification, error) {
+func classify(ctx context.Context, e *engine.Engine, model *built, d *labelled, progress func(done, total int, what string)) (*classification, error) {
 	start := time.Now()
-	nearest, err := ensemble.Nearest(ctx, e, d.test, kahm.Search{ByGroup: d.matching, Progress: func(done, total int) { progress(done, total, "test points") }})
+	nearest, err := model.ensemble.Nearest(ctx, e, d.test, kahm.Search{ByGroup: d.matching, Progress: func(done, total int) { progress(done, total, "test points") }})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func classify(ctx context.Context, e *engine.Engine, ensemble *kahm.Ensemble, cl
 	}
 	right := 0
 	for i, label := range d.testLabels {
-		if m := nearest.Machine[i][0]; m >= 0 && classes[m] == label {
+		if m := nearest.Machine[i][0]; m >= 0 && model.classes[m] == label {
 			right++
 		}
 	}
@@ -91,11 +91,7 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 	if err != nil {
 		return nil, err
 	}
-	ensemble, err := kahm.NewEnsemble(model.machines, model.classes)
-	if err != nil {
-		return nil, err
-	}
-	c, err := classify(ctx, e, ensemble, model.classes, d, t.Progress)
+	c, err := classify(ctx, e, model, d, t.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +123,7 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 	}
 	if t.Params.Flag("score") {
 		test := finite(mat.Col(nil, 0, c.nearest.Distance))
-		s, err := b.score(ctx, t, ensemble, d, test)
+		s, err := b.score(ctx, t, model.ensemble, d, test)
 		if err != nil {
 			return nil, err
 		}

@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 
+	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
-	"privkern/graphs/kahm"
 	"privkern/runner/experiment"
 )
 
 func federated() *experiment.Experiment {
 	params := []experiment.Param{
 		choice("dataset", dataMNIST, "data set", dataMNIST),
-		count("train", mnistTrain, 1, mnistTrain, "training images: the first ones of the file"),
-		count("test", mnistTest, 1, mnistTest, "test images: the first ones of the file"),
+		count("train", dataset.MNISTTrain, 1, dataset.MNISTTrain, "training images: the first ones of the file"),
+		count("test", dataset.MNISTTest, 1, dataset.MNISTTest, "test images: the first ones of the file"),
 		count("scenario", 1, 1, 3, "how the images are shared: 1, each class belongs to one of 10 parties; 2, each class is halved between two of 20 parties; 3, at random among so many parties"),
 		count("parties", 10, 1, maxParties, "scenario 3: number of parties; scenarios 1 and 2 have 10 and 20"),
 		choice("data", dataFabricated, "what the parties' machines model", dataOriginal, dataNoisy, dataFabricated),
@@ -112,11 +113,7 @@ func (b *pipeline) accuracy(ctx context.Context, sources []source, d *labelled) 
 	if err != nil {
 		return nil, err
 	}
-	ensemble, err := kahm.NewEnsemble(model.machines, model.classes)
-	if err != nil {
-		return nil, err
-	}
-	c, err := classify(ctx, b.e, ensemble, model.classes, d, b.progress)
+	c, err := classify(ctx, b.e, model, d, b.progress)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +174,7 @@ func share(t *experiment.Trial, d *labelled) (shared []source, missing int) {
 				missing++
 				continue
 			}
-			shared = append(shared, source{class: c, party: q, samples: rowsOf(d.train[c].samples, rows[q][c])})
+			shared = append(shared, source{class: c, party: q, samples: learn.SelectRows(d.train[c].samples, rows[q][c])})
 		}
 	}
 	return shared, missing

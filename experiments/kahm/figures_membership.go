@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
@@ -74,7 +75,7 @@ func figure12() experiment.Figure {
 								return c.Metric == metric && c.Params["data"] == m.data && axis.at(c.param("n"), c.param("epsilon"))
 							})
 							// The paper's values are of all images.
-							if len(printed.X) > 0 && g[0].Params.Int("train") == mnistTrain && g[0].Params.Int("test") == mnistTest {
+							if len(printed.X) > 0 && g[0].Params.Int("train") == dataset.MNISTTrain && g[0].Params.Int("test") == dataset.MNISTTest {
 								printed.Name, printed.Y, printed.Color = m.name+", published", floored(metric, printed.Y), color
 								panel.Lines = append(panel.Lines, printed)
 							}

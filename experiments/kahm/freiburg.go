@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -98,7 +99,7 @@ func groceries(images *dataset.Freiburg, p experiment.Params) (d *labelled, clip
 		case !slices.Contains(d.testLabels, c):
 			return nil, 0, fmt.Errorf("class %d (%s) has no test image, so it has no ROC curve; use the official lists, which have some of every class", c, name)
 		}
-		d.train = append(d.train, source{class: c, samples: rowsOf(images.Train.Features, rows[c])})
+		d.train = append(d.train, source{class: c, samples: learn.SelectRows(images.Train.Features, rows[c])})
 	}
 	return d, clipped, nil
 }

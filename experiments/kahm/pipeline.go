@@ -93,7 +93,8 @@ func (s *source) String() string {
 type built struct {
 	machines []*kahm.Machine
 	classes  []int // of each machine
-	stepsMax int   // largest number of smoothing steps
+	ensemble *kahm.Ensemble
+	stepsMax int // largest number of smoothing steps
 	// unsafe counts samples that have no image when they are fabricated.
 	unsafe int
 	// Wall times of the fabrication, and of all the rest.
@@ -138,7 +139,11 @@ func (b *pipeline) build(ctx context.Context, sources []source) (*built, error) 
 		parts[i].given = nil
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	out.build = time.Since(start) - out.fabrication
+	out.ensemble, err = kahm.NewEnsemble(out.machines, out.classes)
 	return out, err
 }
 
@@ -214,21 +219,12 @@ func (b *pipeline) split(ctx context.Context, s *source) ([]part, error) {
 	}
 	parts := make([]part, k)
 	for l := range parts {
-		parts[l] = part{source: s, given: rowsOf(given, rows[l])}
+		parts[l] = part{source: s, given: learn.SelectRows(given, rows[l])}
 		if b.data == dataFabricated && b.private {
-			parts[l].original = rowsOf(s.samples, rows[l])
+			parts[l].original = learn.SelectRows(s.samples, rows[l])
 		}
 	}
 	return parts, nil
-}
-
-func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
-	_, p := a.Dims()
-	out := mat.NewDense(len(rows), p, nil)
-	for i, r := range rows {
-		out.SetRow(i, a.RawRowView(r))
-	}
-	return out
 }
 
 // maxRounds bounds the rounds of k-means, which begins once, by k-means++.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -263,7 +264,7 @@ func (v *stressVectors) labelled(p experiment.Params) (*labelled, error) {
 		rows[l] = append(rows[l], i)
 	}
 	for c := range rows {
-		d.train = append(d.train, source{class: c, samples: rowsOf(samples, rows[c])})
+		d.train = append(d.train, source{class: c, samples: learn.SelectRows(samples, rows[c])})
 	}
 	return d, nil
 }

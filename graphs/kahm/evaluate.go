@@ -135,6 +135,15 @@ func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor
 	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images), in)
 }
 
+// solutions32 are the solutions of all layers in float32.
+func (m *Machine) solutions32() []*tensor.Dense {
+	s := make([]*tensor.Dense, len(m.layers))
+	for l := range s {
+		s[l] = asType(m.layers[l].solutions, tensor.Float32)
+	}
+	return s
+}
+
 // solved32 are the solutions of a machine's layers in float32; those in all
 // coordinates only where need[layer] asks for them.
 func (m *Machine) solved32(need [][]bool) (full, scores []*tensor.Dense) {

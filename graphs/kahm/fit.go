@@ -212,8 +212,7 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 			return 0, err
 		}
 		one.solutions = out["solutions"].(*tensor.Dense)
-		norm, err := engine.Scalar(out["norm"])
-		return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
+		return f.residual(lambda, out)
 	}
 	if f.gram != nil {
 		// The norm from the Gram matrix; the solutions once, at the end.
@@ -234,8 +233,7 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 			if err != nil {
 				return 0, err
 			}
-			norm, err := engine.Scalar(out["norm"])
-			return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
+			return f.residual(lambda, out)
 		})
 		if err == nil {
 			fixed.at = fixed.lambda()
@@ -245,6 +243,12 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 	}
 	err = fixed.find(iteration, scale/2, previous, residual)
 	return one, fixed, err
+}
+
+// residual is R at λ = e+τ (Eq. 42), from a program's "norm".
+func (f *fit) residual(lambda float64, out engine.Values) (float64, error) {
+	norm, err := engine.Scalar(out["norm"])
+	return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
 }
 
 // withScores puts the principal scores of the solutions before them:

@@ -68,30 +68,22 @@ func (s *search) prepare(queries *mat.Dense) error {
 }
 
 // newScreen brings a machine into screening coordinates: those of the rows of
-// basis (m×p), or all where it is nil.
+// basis (m×p).
 func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
-	var rows []float32
-	if basis != nil {
-		dims, _ := basis.Dims()
-		out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
-		out.project.Copy(m.directions)
-		mean := out.project.RawRowView(m.Dim())
-		for j, v := range m.mean {
-			mean[j] = v - origin[j]
-			out.square += mean[j] * mean[j]
-		}
-		out.scores, out.centre = make([]float64, m.Dim()), make([]float64, dims)
-		mat.NewVecDense(m.Dim(), out.scores).MulVec(m.directions, mat.NewVecDense(m.columns, mean))
-		mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
-		rows = convert[float32](basis.RawMatrix().Data)
+	dims, _ := basis.Dims()
+	out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
+	out.project.Copy(m.directions)
+	mean := out.project.RawRowView(m.Dim())
+	for j, v := range m.mean {
+		mean[j] = v - origin[j]
+		out.square += mean[j] * mean[j]
 	}
+	out.scores, out.centre = make([]float64, m.Dim()), make([]float64, dims)
+	mat.NewVecDense(m.Dim(), out.scores).MulVec(m.directions, mat.NewVecDense(m.columns, mean))
+	mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
+	rows := convert[float32](basis.RawMatrix().Data)
 	for _, l := range m.layers {
-		all := asType(l.solutions, tensor.Float32)
-		if rows == nil {
-			out.solutions = append(out.solutions, all)
-			continue
-		}
-		from := all.Data().([]float32)
+		from := asType(l.solutions, tensor.Float32).Data().([]float32)
 		s, p, c := m.Dim(), m.columns, len(out.centre)
 		wide, narrow := s+p+1, s+c+1
 		b := make([]float32, m.samples*narrow)
@@ -116,13 +108,12 @@ func (s *search) bounds() error {
 	}
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
 		m := s.machines[b]
-		var sc screen
+		var solutions []*tensor.Dense
 		c := s.columns
 		if s.full {
-			sc = newScreen(m, nil, nil)
+			solutions = m.solutions32()
 		} else {
-			sc = s.screens[b]
-			c = len(sc.centre)
+			solutions, c = s.screens[b].solutions, len(s.screens[b].centre)
 		}
 		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)), make([][]bool, len(m.layers))
 		for l := range m.layers {
@@ -135,9 +126,9 @@ func (s *search) bounds() error {
 			if s.full {
 				z, size = s.allCoordinates(b, lo, hi)
 			} else {
-				z, size = sc.coordinates(from, lo, hi)
+				z, size = s.screens[b].coordinates(from, lo, hi)
 			}
-			out, err := m.run(s.ctx, s.e, sc.solutions, z, c, 0, len(m.layers), false)
+			out, err := m.run(s.ctx, s.e, solutions, z, c, 0, len(m.layers), false)
 			if err != nil {
 				return err
 			}
