@@ -140,6 +140,19 @@ func choleskySolve[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
+// TriangularSolve is the operation (L, B) → X, L X = B. L is lower triangular,
+// n×n, B and X are n×m.
+func TriangularSolve() Op {
+	d := &definition{name: "TriangularSolve", in: []int{2, 2}, out: 2, shape: solve}
+	return Op{d.kernels(triangularSolve[float64], triangularSolve[float32])}
+}
+
+func triangularSolve[T cpublas.Float](c call[T]) error {
+	copy(c.out.data, c.in[1].data)
+	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, c.in[0].rows, c.out.cols, 1, c.in[0].data, c.in[0].rows, c.out.data, c.out.cols)
+	return nil
+}
+
 // substitute solves L Lᵀ X = B in place of the n×m B.
 func substitute[T cpublas.Float](l []T, n int, b []T, m int) {
 	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, n, m, 1, l, n, b, m)

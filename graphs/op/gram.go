@@ -107,3 +107,21 @@ func scaledColumns[T cpublas.Float](c call[T]) error {
 	}
 	return nil
 }
+
+// IdentityPlusGram is the operation X → I + XᵀX, exactly symmetric. X is n×m,
+// the result m×m.
+func IdentityPlusGram() Op {
+	d := &definition{name: "IdentityPlusGram", in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
+		return tensor.Shape{in[0][1], in[0][1]}, nil
+	}}
+	return Op{d.kernels(identityPlusGram[float64], identityPlusGram[float32])}
+}
+
+func identityPlusGram[T cpublas.Float](c call[T]) error {
+	x := c.in[0]
+	cpublas.Syrk(blas.Upper, blas.Trans, x.cols, x.rows, 1, x.data, x.cols, 0, c.out.data, x.cols)
+	for i := range x.cols {
+		c.out.data[i*x.cols+i]++
+	}
+	return mirror(c.pool, c.out)
+}

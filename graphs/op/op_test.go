@@ -54,12 +54,18 @@ func all() map[string]struct {
 		"Gibbs":                    {op.Gibbs(2), []*mat.Dense{x, y, lengths(70), lengths(5)}},
 		"Cholesky":                 {op.Cholesky(), []*mat.Dense{a}},
 		"CholeskySolve":            {op.CholeskySolve(), []*mat.Dense{chol, graphtest.Normal(rng, 40, 2)}},
+		"TriangularSolve":          {op.TriangularSolve(), []*mat.Dense{chol, graphtest.Normal(rng, 40, 2)}},
 		"CholeskyLogDet":           {op.CholeskyLogDet(), []*mat.Dense{chol}},
 		"ReciprocalCondition":      {op.ReciprocalCondition(), []*mat.Dense{a, chol}},
 		"Solve":                    {op.Solve(), []*mat.Dense{a, graphtest.Normal(rng, 40, 2)}},
 		"LogDet":                   {op.LogDet(), []*mat.Dense{a}},
 		"Inverse":                  {op.Inverse(), []*mat.Dense{a}},
 		"WeightedGram":             {op.WeightedGram(), []*mat.Dense{wide, weights}},
+		"IdentityPlusGram":         {op.IdentityPlusGram(), []*mat.Dense{wide}},
+		"IdentityPlusScaled":       {op.IdentityPlusScaled(), []*mat.Dense{graphtest.Definite(rng, 20), weights}},
+		"ScaleRows":                {op.ScaleRows(), []*mat.Dense{weights, graphtest.Normal(rng, 20, 5)}},
+		"LogisticScale":            {op.LogisticScale(), []*mat.Dense{graphtest.Normal(rng, 20, 1)}},
+		"NewtonTarget":             {op.NewtonTarget(), []*mat.Dense{graphtest.Normal(rng, 20, 1), graphtest.Normal(rng, 20, 3)}},
 		"QuadraticForms":           {op.QuadraticForms(), []*mat.Dense{graphtest.Normal(rng, 40, 7), a}},
 		"Scatter":                  {op.Scatter(1, false), []*mat.Dense{wide}},
 		"Scatter, rows":            {op.Scatter(.5, true), []*mat.Dense{wide}},
@@ -200,7 +206,8 @@ func TestTransposedViewAsInput(t *testing.T) {
 func TestParametersAreHashed(t *testing.T) {
 	base := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1, Offset: 1, Degree: 1}
 	ops := []op.Op{op.Kernel(base), op.KernelSymmetric(base), op.Kernel(bare(op.SquaredEuclidean)), op.Kernel(bare(op.Manhattan)), op.Gibbs(1), op.Gibbs(math.Nextafter(1, 2)),
-		op.Cholesky(), op.Solve(), op.CholeskySolve(), op.LogDet(), op.CholeskyLogDet(), op.Inverse(), op.Eigen(), op.PSDPart()}
+		op.Cholesky(), op.Solve(), op.CholeskySolve(), op.LogDet(), op.CholeskyLogDet(), op.Inverse(), op.Eigen(), op.PSDPart(),
+		op.TriangularSolve(), op.IdentityPlusGram(), op.IdentityPlusScaled(), op.ScaleRows(), op.LogisticScale(), op.NewtonTarget()}
 	for _, change := range []func(*op.Profile){
 		func(p *op.Profile) { p.Metric = op.Manhattan },
 		func(p *op.Profile) { p.Form = op.Matern12 },

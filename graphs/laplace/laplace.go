@@ -1,0 +1,394 @@
+// Package laplace finds the posterior mode of a binary GP classifier with the
+// logistic likelihood by Newton's method, as graph programs: the Laplace
+// approximation of Rasmussen and Williams (2006), Section 3.4.
+//
+// With the prior covariance K of the latent function at the N training inputs,
+// and W = diag(π(1 − π)) at the current f, one step is
+//
+//	f ← (K⁻¹ + W)⁻¹ b,  b = W f + (y + 1)/2 − π.
+//
+// It is linear in the labels y: (K⁻¹ + W)⁻¹ y/2 = C y with the cloaking matrix
+// C = ½(K⁻¹ + W)⁻¹ of Smith, Álvarez and Lawrence (2019), Eq. (6). So a step can
+// be taken for many versions of the labels at once, such as draws of a release.
+//
+// K is never inverted. With the full K everything goes through
+// B = I + W^½KW^½, whose eigenvalues are at least one; with a covariance of low
+// rank, K = VVᵀ, through I + VᵀWV.
+package laplace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+// Model is a GP classifier at fixed training inputs. Its methods may be called
+// from several goroutines.
+type Model struct {
+	e       *engine.Engine
+	n       int
+	rank    int // columns of V, 0 for a full covariance
+	factors gorgonia.Value
+}
+
+// Full returns the model with the prior covariance k (N×N, symmetric, positive
+// semidefinite).
+func Full(e *engine.Engine, k *mat.Dense) (*Model, error) {
+	if err := check("the covariance", k); err != nil {
+		return nil, err
+	}
+	n, c := k.Dims()
+	if n != c {
+		return nil, fmt.Errorf("Laplace approximation: the covariance is %d×%d, not square", n, c)
+	}
+	return &Model{e: e, n: n, factors: e.Matrix(k)}, nil
+}
+
+// LowRank returns the model with the prior covariance VVᵀ for the N×M matrix v,
+// such as the transposed [Features] of the subset of regressors.
+func LowRank(e *engine.Engine, v *mat.Dense) (*Model, error) {
+	if err := check("the factor of the covariance", v); err != nil {
+		return nil, err
+	}
+	n, m := v.Dims()
+	return &Model{e: e, n: n, rank: m, factors: e.Matrix(v)}, nil
+}
+
+func check(name string, a *mat.Dense) error {
+	if a == nil || a.IsEmpty() {
+		return fmt.Errorf("Laplace approximation: %s is empty", name)
+	}
+	r, _ := a.Dims()
+	for i := range r {
+		for j, v := range a.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("Laplace approximation: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// Step is the outcome of a Newton step for D versions of the labels.
+type Step struct {
+	// Latent is f at the training inputs, N×D.
+	Latent *mat.Dense
+	// Dual holds the coefficients that predictions are linear in: a = K⁻¹f
+	// (N×D) for a full covariance, α with f = Vα (M×D) for one of low rank. The
+	// posterior mean at test inputs is crossᵀ·Dual, with cross as in
+	// [Model.Variance].
+	Dual *mat.Dense
+}
+
+// Step takes a Newton step from f (length N) for each column of labels (N×D).
+func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
+	if labels == nil || labels.IsEmpty() {
+		return nil, errors.New("Newton step: no labels")
+	}
+	rows, draws := labels.Dims()
+	if rows != m.n {
+		return nil, fmt.Errorf("Newton step: labels are %d×%d for %d training inputs", rows, draws, m.n)
+	}
+	if err := check("the matrix of labels", labels); err != nil {
+		return nil, err
+	}
+	out, err := m.run(ctx, m.stepProgram(draws), f, engine.Values{"y": m.e.Matrix(labels)})
+	if err != nil {
+		return nil, err
+	}
+	s := new(Step)
+	if s.Latent, err = engine.Dense(out["f"]); err != nil {
+		return nil, err
+	}
+	s.Dual, err = engine.Dense(out["dual"])
+	return s, err
+}
+
+// Matrix returns C = ½(K⁻¹ + W)⁻¹ at f, exactly symmetric: the Newton step
+// moves by C·Δy where the labels change by Δy.
+func (m *Model) Matrix(ctx context.Context, f []float64) (*mat.Dense, error) {
+	out, err := m.run(ctx, m.matrixProgram(), f, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := engine.Dense(out["c"])
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.n {
+		for j := range i {
+			c.Set(j, i, c.At(i, j))
+		}
+	}
+	return c, nil
+}
+
+// Variance returns, for P test inputs, the part of the posterior variance that
+// depends on the training inputs, with W at f.
+//
+// For a full covariance, cross is the covariance between training and test
+// inputs (N×P), and the result is k_*ᵀ(K + W⁻¹)⁻¹k_*, by which the prior
+// variance is reduced. For one of low rank, cross holds the features of the
+// test inputs (M×P), and the result is the variance of the subset of
+// regressors, φ_*ᵀ(I + VᵀWV)⁻¹φ_*; DTC adds k_** − φ_*ᵀφ_* to it
+// (Quiñonero-Candela and Rasmussen 2005).
+func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]float64, error) {
+	if err := check("the covariance of the test inputs", cross); err != nil {
+		return nil, err
+	}
+	want := m.n
+	if m.rank > 0 {
+		want = m.rank
+	}
+	rows, points := cross.Dims()
+	if rows != want {
+		return nil, fmt.Errorf("posterior variance: the covariance of the test inputs is %d×%d; %d rows are expected", rows, points, want)
+	}
+	out, err := m.run(ctx, m.varianceProgram(points), f, engine.Values{"cross": m.e.Matrix(cross)})
+	if err != nil {
+		return nil, err
+	}
+	return engine.Floats(out["variance"])
+}
+
+// run runs a program at f. The covariance stays where the session keeps it.
+func (m *Model) run(ctx context.Context, p engine.Program, f []float64, inputs engine.Values) (engine.Values, error) {
+	if len(f) != m.n {
+		return nil, fmt.Errorf("%s: the latent function has %d values for %d training inputs", p.Name, len(f), m.n)
+	}
+	for i, v := range f {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%s: the latent function is %g at training input %d (counted from 0)", p.Name, v, i)
+		}
+	}
+	s, err := m.e.Session(p)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := s.Pin("factors", m.factors); err != nil {
+		return nil, err
+	}
+	all := engine.Values{"f": m.e.Column(f)}
+	for name, v := range inputs {
+		all[name] = v
+	}
+	return s.Run(ctx, all)
+}
+
+// key names a program of the model's shape.
+func (m *Model) key(what string, columns int) string {
+	return fmt.Sprintf("laplace %s %d %d %d", what, m.n, m.rank, columns)
+}
+
+// factored are the nodes that all programs begin with.
+type factored struct {
+	factors, f, s *gorgonia.Node // K or V, the latent function, √W
+	l             *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
+}
+
+func (m *Model) factor(b *engine.Builder) (n factored, err error) {
+	cols := m.n
+	if m.rank > 0 {
+		cols = m.rank
+	}
+	n.factors, n.f = b.Input("factors", m.n, cols), b.Input("f", m.n, 1)
+	if n.s, err = op.LogisticScale().Apply(n.f); err != nil {
+		return n, err
+	}
+	var a *gorgonia.Node
+	if m.rank == 0 {
+		a, err = op.IdentityPlusScaled().Apply(n.factors, n.s)
+	} else if a, err = op.ScaleRows().Apply(n.s, n.factors); err == nil {
+		a, err = op.IdentityPlusGram().Apply(a)
+	}
+	if err != nil {
+		return n, err
+	}
+	n.l, err = op.Cholesky().Apply(a)
+	return n, err
+}
+
+func (m *Model) stepProgram(draws int) engine.Program {
+	return engine.Program{Name: "Newton step of the Laplace approximation", Key: m.key("step", draws),
+		Build: func(b *engine.Builder) error {
+			n, err := m.factor(b)
+			if err != nil {
+				return err
+			}
+			target, err := op.NewtonTarget().Apply(n.f, b.Input("y", m.n, draws))
+			if err != nil {
+				return err
+			}
+			var dual *gorgonia.Node
+			if m.rank == 0 {
+				dual, err = n.dual(target)
+			} else {
+				dual, err = n.coefficients(target)
+			}
+			if err != nil {
+				return err
+			}
+			latent, err := gorgonia.Mul(n.factors, dual)
+			b.Output("f", latent)
+			b.Output("dual", dual)
+			return err
+		}}
+}
+
+// dual is a = b − W^½B⁻¹W^½Kb (Algorithm 3.1, line 6).
+func (n *factored) dual(target *gorgonia.Node) (*gorgonia.Node, error) {
+	x, err := gorgonia.Mul(n.factors, target)
+	if err != nil {
+		return nil, err
+	}
+	if x, err = op.ScaleRows().Apply(n.s, x); err != nil {
+		return nil, err
+	}
+	if x, err = op.CholeskySolve().Apply(n.l, x); err != nil {
+		return nil, err
+	}
+	if x, err = op.ScaleRows().Apply(n.s, x); err != nil {
+		return nil, err
+	}
+	return gorgonia.Sub(target, x)
+}
+
+// coefficients is α = (I + VᵀWV)⁻¹Vᵀb.
+func (n *factored) coefficients(target *gorgonia.Node) (*gorgonia.Node, error) {
+	vt, err := gorgonia.Transpose(n.factors)
+	if err != nil {
+		return nil, err
+	}
+	x, err := gorgonia.Mul(vt, target)
+	if err != nil {
+		return nil, err
+	}
+	return op.CholeskySolve().Apply(n.l, x)
+}
+
+// matrixProgram computes C as ½(K − TᵀT) with T = L⁻¹W^½K, or as ½TᵀT with
+// T = L⁻¹Vᵀ.
+func (m *Model) matrixProgram() engine.Program {
+	return engine.Program{Name: "cloaking matrix of the Laplace approximation", Key: m.key("matrix", 0),
+		Build: func(b *engine.Builder) error {
+			n, err := m.factor(b)
+			if err != nil {
+				return err
+			}
+			var t *gorgonia.Node
+			if m.rank == 0 {
+				t, err = op.ScaleRows().Apply(n.s, n.factors)
+			} else {
+				t, err = gorgonia.Transpose(n.factors)
+			}
+			if err != nil {
+				return err
+			}
+			if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
+				return err
+			}
+			tt, err := gorgonia.Transpose(t)
+			if err != nil {
+				return err
+			}
+			c, err := gorgonia.Mul(tt, t)
+			if err != nil {
+				return err
+			}
+			if m.rank == 0 {
+				if c, err = gorgonia.Sub(n.factors, c); err != nil {
+					return err
+				}
+			}
+			c, err = gorgonia.Mul(b.Constant(0.5), c)
+			b.Output("c", c)
+			return err
+		}}
+}
+
+func (m *Model) varianceProgram(points int) engine.Program {
+	return engine.Program{Name: "posterior variance of the Laplace approximation", Key: m.key("variance", points),
+		Build: func(b *engine.Builder) error {
+			n, err := m.factor(b)
+			if err != nil {
+				return err
+			}
+			var t *gorgonia.Node
+			if m.rank == 0 {
+				t, err = op.ScaleRows().Apply(n.s, b.Input("cross", m.n, points))
+			} else {
+				t = b.Input("cross", m.rank, points)
+			}
+			if err != nil {
+				return err
+			}
+			if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
+				return err
+			}
+			if t, err = gorgonia.Square(t); err != nil {
+				return err
+			}
+			variance, err := gorgonia.Sum(t, 0)
+			b.Output("variance", variance)
+			return err
+		}}
+}
+
+// conditionWarning is where the digits of the features get few: at a condition
+// number of the inducing inputs' covariance above its inverse.
+const conditionWarning = 1e-12
+
+// Features returns Φ = L⁻¹K_m* (M×P) with LLᵀ = K_mm: the covariance of the
+// subset of regressors at the P inputs is ΦᵀΦ = K_*m K_mm⁻¹ K_m* (Eq. 7). kmm
+// is the covariance of the M inducing inputs, cross theirs with the P inputs.
+// It fails with an *op.NotPositiveDefiniteError.
+func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*mat.Dense, error) {
+	for name, a := range map[string]*mat.Dense{"the covariance of the inducing inputs": kmm, "their covariance with other inputs": cross} {
+		if err := check(name, a); err != nil {
+			return nil, err
+		}
+	}
+	m, points := cross.Dims()
+	if r, c := kmm.Dims(); r != m || c != m {
+		return nil, fmt.Errorf("Laplace approximation: the covariance of the inducing inputs is %d×%d, theirs with others %d×%d", r, c, m, points)
+	}
+	out, err := e.Run(ctx, featuresProgram(m, points), engine.Values{"kmm": e.Matrix(kmm), "cross": e.Matrix(cross)})
+	if err != nil {
+		return nil, err
+	}
+	rcond, err := engine.Scalar(out["rcond"])
+	if err != nil {
+		return nil, err
+	}
+	if rcond < conditionWarning {
+		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e", 1/rcond)
+	}
+	return engine.Dense(out["features"])
+}
+
+func featuresProgram(m, points int) engine.Program {
+	return engine.Program{Name: "features of the subset of regressors", Key: fmt.Sprintf("laplace features %d %d", m, points),
+		Build: func(b *engine.Builder) error {
+			kmm := b.Input("kmm", m, m)
+			l, err := op.Cholesky().Apply(kmm)
+			if err != nil {
+				return err
+			}
+			rcond, err := op.ReciprocalCondition().Apply(kmm, l)
+			if err != nil {
+				return err
+			}
+			features, err := op.TriangularSolve().Apply(l, b.Input("cross", m, points))
+			b.Output("rcond", rcond)
+			b.Output("features", features)
+			return err
+		}}
+}

@@ -1,0 +1,334 @@
+package laplace
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/kernel"
+	"privkern/graphs/op"
+)
+
+var ctx = context.Background()
+
+// line returns the inputs 0, 1, …, n−1.
+func line(n int) *mat.Dense {
+	x := mat.NewDense(n, 1, nil)
+	for i := range n {
+		x.Set(i, 0, float64(i))
+	}
+	return x
+}
+
+func covariance(t testing.TB, e *engine.Engine, x, y *mat.Dense, lengthscale float64) *mat.Dense {
+	t.Helper()
+	k, err := kernel.EQ(lengthscale, 1).Matrix(e, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func full(t testing.TB, e *engine.Engine, k *mat.Dense) *Model {
+	t.Helper()
+	m, err := Full(e, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func lowRank(t testing.TB, e *engine.Engine, v *mat.Dense) *Model {
+	t.Helper()
+	m, err := LowRank(e, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func step(t testing.TB, m *Model, f []float64, labels *mat.Dense) *Step {
+	t.Helper()
+	s, err := m.Step(ctx, f, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func matrix(t testing.TB, m *Model, f []float64) *mat.Dense {
+	t.Helper()
+	c, err := m.Matrix(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s is %.16g, want %.16g", what, got, want)
+	}
+}
+
+// Values of an independent implementation in NumPy: x = 0, …, 9, lengthscale 2,
+// variance 1, f = 0.
+func TestCheckValues(t *testing.T) {
+	labels := mat.NewDense(10, 1, []float64{1, 1, -1, 1, 1, -1, -1, 1, -1, -1})
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		e := graphtest.Engine(t, "float64", 1)
+		m := full(t, e, covariance(t, e, line(10), line(10), 2))
+		f := make([]float64, 10)
+		near(t, "‖C‖_F", mat.Norm(matrix(t, m, f), 2), 1.5038532786218575, 1e-13)
+
+		s := step(t, m, f, labels)
+		near(t, "f(0) after one step", s.Latent.At(0, 0), 0.5127790997769912, 1e-13)
+		cross := covariance(t, e, line(10), mat.NewDense(1, 1, []float64{3.2}), 2)
+		near(t, "the mean at 3.2", mat.Dot(cross.ColView(0), s.Dual.ColView(0)), 0.2603572842241785, 1e-13)
+
+		for range 20 {
+			s = step(t, m, mat.Col(nil, 0, s.Latent), labels)
+		}
+		near(t, "f(0) at the mode", s.Latent.At(0, 0), 0.5165556061294527, 1e-13)
+	})
+}
+
+// problem is a model with latent values and labels of two draws, one of them
+// with noise.
+type problem struct {
+	k, v   *mat.Dense
+	f      []float64
+	labels *mat.Dense
+}
+
+func newProblem(seed uint64) problem {
+	rng := graphtest.Rand(seed)
+	const n, m = 12, 4
+	p := problem{k: graphtest.Definite(rng, n), v: graphtest.Normal(rng, n, m), f: make([]float64, n), labels: graphtest.Normal(rng, n, 2)}
+	for i := range n {
+		p.f[i] = rng.NormFloat64()
+		p.labels.Set(i, 0, math.Copysign(1, rng.NormFloat64()))
+	}
+	return p
+}
+
+// dense computes the step, C and the posterior covariance (K⁻¹ + W)⁻¹ by
+// explicit inverses.
+func (p problem) dense(t *testing.T, k *mat.Dense) (latent, c *mat.Dense) {
+	t.Helper()
+	n := len(p.f)
+	// (K⁻¹ + W)⁻¹ = K (I + WK)⁻¹, also where K is singular.
+	a, b := mat.NewDense(n, n, nil), mat.NewDense(n, 2, nil)
+	for i, f := range p.f {
+		pi := 1 / (1 + math.Exp(-f))
+		w := pi * (1 - pi)
+		for j := range n {
+			a.Set(i, j, w*k.At(i, j))
+		}
+		a.Set(i, i, a.At(i, i)+1)
+		for j := range 2 {
+			b.Set(i, j, w*f+(p.labels.At(i, j)+1)/2-pi)
+		}
+	}
+	var inverse, s, l mat.Dense
+	if err := inverse.Inverse(a); err != nil {
+		t.Fatal(err)
+	}
+	s.Mul(k, &inverse)
+	l.Mul(&s, b)
+	s.Scale(.5, &s)
+	return &l, &s
+}
+
+func TestAgainstInverses(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		for _, c := range []struct {
+			dtype     string
+			tolerance float64
+		}{{"float64", 1e-12}, {"float32", 1e-4}} {
+			e := graphtest.Engine(t, c.dtype, 1)
+			p := newProblem(3)
+			var vv mat.Dense
+			vv.Mul(p.v, p.v.T())
+			for name, m := range map[string]struct {
+				model *Model
+				k     *mat.Dense
+			}{"full": {full(t, e, p.k), p.k}, "low rank": {lowRank(t, e, p.v), &vv}} {
+				wantLatent, wantC := p.dense(t, m.k)
+				s := step(t, m.model, p.f, p.labels)
+				if !mat.EqualApprox(s.Latent, wantLatent, c.tolerance*100) {
+					t.Errorf("%s, %s: wrong step", c.dtype, name)
+				}
+				if got := matrix(t, m.model, p.f); !mat.EqualApprox(got, wantC, c.tolerance*100) || !mat.Equal(got, got.T()) {
+					t.Errorf("%s, %s: wrong or unsymmetric C", c.dtype, name)
+				}
+			}
+		}
+	})
+}
+
+// The dual coefficients predict the training inputs themselves.
+func TestDualPredictsTrainingInputs(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(4)
+	for name, m := range map[string]*Model{"full": full(t, e, p.k), "low rank": lowRank(t, e, p.v)} {
+		s := step(t, m, p.f, p.labels)
+		var mean mat.Dense
+		if name == "full" {
+			mean.Mul(p.k, s.Dual)
+		} else {
+			mean.Mul(p.v, s.Dual)
+		}
+		if !mat.EqualApprox(&mean, s.Latent, 1e-12) {
+			t.Errorf("%s: wrong predictions at the training inputs", name)
+		}
+	}
+}
+
+// A change of one label moves the step by its column of C: what cloaking needs.
+func TestMatrixIsTheSensitivityOfTheStep(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(5)
+	m := full(t, e, p.k)
+	c, before := matrix(t, m, p.f), step(t, m, p.f, p.labels)
+	for j := range p.f {
+		changed := mat.DenseCopyOf(p.labels)
+		changed.Set(j, 0, -p.labels.At(j, 0)) // by 2 or −2
+		after := step(t, m, p.f, changed)
+		for i := range p.f {
+			want := c.At(i, j) * -2 * p.labels.At(j, 0)
+			if got := after.Latent.At(i, 0) - before.Latent.At(i, 0); math.Abs(got-want) > 1e-12 {
+				t.Errorf("label %d moves f(%d) by %g, want %g", j, i, got, want)
+			}
+		}
+	}
+}
+
+// At the mode the log posterior's gradient, (y + 1)/2 − π − K⁻¹f, is zero.
+func TestModeIsStationary(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(6)
+	m := full(t, e, p.k)
+	labels := mat.DenseCopyOf(p.labels.Slice(0, len(p.f), 0, 1))
+	s := step(t, m, p.f, labels)
+	for range 20 {
+		s = step(t, m, mat.Col(nil, 0, s.Latent), labels)
+	}
+	for i := range p.f {
+		pi := 1 / (1 + math.Exp(-s.Latent.At(i, 0)))
+		if g := (labels.At(i, 0)+1)/2 - pi - s.Dual.At(i, 0); math.Abs(g) > 1e-12 {
+			t.Errorf("gradient %g at training input %d", g, i)
+		}
+	}
+}
+
+// With V a Cholesky factor of K, both forms are one model.
+func TestLowRankOfFullRankIsFull(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(7)
+	phi, err := Features(ctx, e, p.k, p.k) // L⁻¹K = Lᵀ
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := full(t, e, p.k), lowRank(t, e, mat.DenseCopyOf(phi.T()))
+	if !mat.EqualApprox(matrix(t, a, p.f), matrix(t, b, p.f), 1e-11) {
+		t.Error("the cloaking matrices differ")
+	}
+	reduction, err := a.Variance(ctx, p.f, p.k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variance, err := b.Variance(ctx, p.f, phi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range reduction {
+		// Both are the posterior variance at a training input, 2·C_ii.
+		if want := 2 * matrix(t, a, p.f).At(i, i); math.Abs(p.k.At(i, i)-reduction[i]-want) > 1e-11 || math.Abs(variance[i]-want) > 1e-11 {
+			t.Errorf("variance at training input %d is %g and %g, want %g", i, p.k.At(i, i)-reduction[i], variance[i], want)
+		}
+	}
+}
+
+// K = 9/4, f = 0 (W = 1/4): the posterior variance is (4/9 + 1/4)⁻¹ = 36/25.
+func TestVarianceOfOnePoint(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	m := full(t, e, mat.NewDense(1, 1, []float64{2.25}))
+	reduction, err := m.Variance(ctx, []float64{0}, mat.NewDense(1, 1, []float64{2.25}))
+	if err != nil || math.Abs(2.25-reduction[0]-1.44) > 1e-15 {
+		t.Errorf("variance 2.25 − %v, want 1.44; %v", reduction, err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(8)
+	m := full(t, e, p.k)
+	nan := mat.DenseCopyOf(p.k)
+	nan.Set(2, 1, math.NaN())
+	for want, call := range map[string]func() error{
+		"the covariance is empty":                   func() error { _, err := Full(e, new(mat.Dense)); return err },
+		"the covariance is 12×4, not square":        func() error { _, err := Full(e, p.v); return err },
+		"the covariance has NaN in row 2, column 1": func() error { _, err := Full(e, nan); return err },
+		"has 3 values for 12 training inputs":       func() error { _, err := m.Matrix(ctx, p.f[:3]); return err },
+		"the latent function is +Inf at training input 0": func() error {
+			_, err := m.Matrix(ctx, []float64{math.Inf(1), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+			return err
+		},
+		"labels are 4×12 for 12 training inputs": func() error { _, err := m.Step(ctx, p.f, mat.DenseCopyOf(p.v.T())); return err },
+		"no labels": func() error { _, err := m.Step(ctx, p.f, nil); return err },
+		"test inputs is 4×12; 12 rows are expected":         func() error { _, err := m.Variance(ctx, p.f, mat.DenseCopyOf(p.v.T())); return err },
+		"inducing inputs is 12×12, theirs with others 4×12": func() error { _, err := Features(ctx, e, p.k, mat.DenseCopyOf(p.v.T())); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	singular := mat.NewDense(2, 2, []float64{1, 1, 1, 1})
+	var notPD *op.NotPositiveDefiniteError
+	if _, err := Features(ctx, e, singular, singular); !errors.As(err, &notPD) {
+		t.Errorf("equal inducing inputs: %v", err)
+	}
+}
+
+// Near inducing inputs are computed, and warned of.
+func TestConditionWarning(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	k := covariance(t, e, line(8), line(8), 7)
+	if _, err := Features(ctx, e, k, k); err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "computed but suspect") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+// One step and its cloaking matrix, full and with 30 features.
+func BenchmarkLaplace(b *testing.B) {
+	e := graphtest.Engine(b, "float64", 1)
+	k := covariance(b, e, line(256), line(256), 9)
+	z := mat.NewDense(30, 1, nil)
+	for i := range 30 {
+		z.Set(i, 0, 8.5*float64(i))
+	}
+	phi, err := Features(ctx, e, covariance(b, e, z, z, 9), covariance(b, e, z, line(256), 9))
+	if err != nil {
+		b.Fatal(err)
+	}
+	labels, f := graphtest.Normal(graphtest.Rand(1), 256, 25), make([]float64, 256)
+	for name, m := range map[string]*Model{"full": full(b, e, k), "low rank": lowRank(b, e, mat.DenseCopyOf(phi.T()))} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				matrix(b, m, f)
+				step(b, m, f, labels)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package op_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+func column(v ...float64) *mat.Dense { return mat.NewDense(len(v), 1, v) }
+
+func run(t *testing.T, o op.Op, in ...*mat.Dense) *mat.Dense {
+	t.Helper()
+	out, err := o.Do(values(tensor.Float64, in)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := engine.Dense(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// √(π(1−π)) to full precision also where 1 − π rounds to zero: at f = 80 it is
+// e^{−40}/(1+e^{−80}).
+func TestLogisticScale(t *testing.T) {
+	got := run(t, op.LogisticScale(), column(0, 80, -80, math.Log(3), 3000))
+	want := column(0.5, math.Exp(-40), math.Exp(-40), math.Sqrt(3)/4, 0)
+	for i := range 5 {
+		if w := want.At(i, 0); math.Abs(got.At(i, 0)-w) > 2e-15*w {
+			t.Errorf("element %d is %g, want %g", i, got.At(i, 0), w)
+		}
+	}
+}
+
+// π(ln 3) = 3/4, W = 3/16. A label of 0.2 stands for one with noise.
+func TestNewtonTarget(t *testing.T) {
+	f := math.Log(3)
+	got := run(t, op.NewtonTarget(), column(0, f, -f, 900, -900), mat.NewDense(5, 2, []float64{1, -1, 1, -1, 1, 0.2, 1, -1, 1, -1}))
+	want := mat.NewDense(5, 2, []float64{.5, -.5, 3*f/16 + .25, 3*f/16 - .75, -3*f/16 + .75, -3*f/16 + .35, 0, -1, 1, 0})
+	if !mat.EqualApprox(got, want, 1e-15) {
+		t.Errorf("got\n%v", mat.Formatted(got))
+	}
+}
+
+func TestIdentityPlus(t *testing.T) {
+	s, k := column(1, 2), mat.NewDense(2, 2, []float64{3, 5, 5, 7})
+	if got, want := run(t, op.IdentityPlusScaled(), k, s), mat.NewDense(2, 2, []float64{4, 10, 10, 29}); !mat.Equal(got, want) {
+		t.Errorf("I + SKS is\n%v", mat.Formatted(got))
+	}
+	x := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
+	if got, want := run(t, op.IdentityPlusGram(), x), mat.NewDense(2, 2, []float64{36, 44, 44, 57}); !mat.Equal(got, want) {
+		t.Errorf("I + XᵀX is\n%v", mat.Formatted(got))
+	}
+	if got, want := run(t, op.ScaleRows(), s, k), mat.NewDense(2, 2, []float64{3, 5, 10, 14}); !mat.Equal(got, want) {
+		t.Errorf("SK is\n%v", mat.Formatted(got))
+	}
+	if got, want := run(t, op.TriangularSolve(), mat.NewDense(2, 2, []float64{2, 0, 1, 4}), column(6, 11)), column(3, 2); !mat.Equal(got, want) {
+		t.Errorf("L⁻¹b is\n%v", mat.Formatted(got))
+	}
+}
+
+func TestColumnsMustFit(t *testing.T) {
+	for _, o := range []op.Op{op.NewtonTarget(), op.ScaleRows()} {
+		if _, err := o.Do(values(tensor.Float64, []*mat.Dense{column(1, 2), mat.NewDense(3, 2, nil)})...); err == nil {
+			t.Errorf("%v: a column of 2 for a matrix of 3 rows passed", o)
+		}
+	}
+	if _, err := op.IdentityPlusScaled().Do(values(tensor.Float64, []*mat.Dense{mat.NewDense(3, 3, nil), column(1, 2)})...); err == nil {
+		t.Error("IdentityPlusScaled: 2 scales for a 3×3 matrix passed")
+	}
+}
