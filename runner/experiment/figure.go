@@ -28,13 +28,18 @@ type Panel struct {
 	Title          string
 	XLabel, YLabel string // with the unit in brackets
 	LogX, LogY     bool
-	Lines          []Line
-	Bands          []Band
-	Points         []Line // markers only
-	Bars           []Bars
-	Spans          []Span
-	Heatmap        *Heatmap
-	Pictures       *Pictures
+	// EqualAspect makes one unit of the x axis as long as one of the y axis; both
+	// must be linear.
+	EqualAspect bool
+	Lines       []Line
+	Bands       []Band
+	Discs       []Discs
+	Points      []Line // markers only
+	Bars        []Bars
+	Violins     []Violin
+	Spans       []Span
+	Heatmap     *Heatmap
+	Pictures    *Pictures
 }
 
 // Line is a curve, or a set of markers. NaN in Y is a gap.
@@ -44,6 +49,47 @@ type Line struct {
 	Dashed bool
 	// Color is an index into the palette (0, 1, ...): equal numbers have equal
 	// colours in all panels of a figure.
+	Color int
+	// Marker is the shape of markers; empty for one that goes with the colour.
+	Marker Marker
+}
+
+// Marker is a shape of markers.
+type Marker string
+
+// The shapes that can be asked for.
+const (
+	Dot   Marker = "dot"   // small, for many data
+	Cross Marker = "cross" // ×
+)
+
+// Discs are circles with a size and an opacity each, under the markers of the
+// panel. The x axis must be linear; NaN in Y, a radius of 0 and an opacity of 0
+// are no disc.
+type Discs struct {
+	Name   string
+	X, Y   []float64 // the centres
+	Radius []float64 // in units of the x axis
+	// Opacity is between 0, not to be seen, and 1; nil makes all opaque.
+	Opacity []float64
+	Color   int
+	// Open fills with white and outlines in the colour. A span from −Inf to +Inf
+	// makes the ground grey, on which white stands out.
+	Open bool
+}
+
+// Violin is a sample shown by its smoothed density: an area, symmetric about
+// the vertical line at At, that is widest where the values are densest. All
+// violins of a panel are equally wide at their widest, and keep clear of one
+// another; a sample without spread is a line across. Both axes must be linear.
+type Violin struct {
+	Name   string
+	At     float64
+	Values []float64
+	// Range, from low to high, is where values can lie, such as 0 to 1 for
+	// probabilities: the density ends there, and what smoothing would carry
+	// beyond is folded back. Without it the density ends with the sample.
+	Range [2]float64
 	Color int
 }
 

@@ -12,7 +12,10 @@ const maxCells = 250_000
 
 // check refuses a panel that cannot be drawn.
 func check(p *experiment.Panel) error {
-	curves := len(p.Lines) + len(p.Bands) + len(p.Points) + len(p.Bars)
+	curves := len(p.Lines) + len(p.Bands) + len(p.Points) + len(p.Bars) + len(p.Discs) + len(p.Violins)
+	if p.EqualAspect && (p.LogX || p.LogY) {
+		return fmt.Errorf("axes of equal aspect, one of which is logarithmic")
+	}
 	if p.Pictures != nil {
 		if curves+len(p.Spans) > 0 || p.Heatmap != nil {
 			return fmt.Errorf("pictures and curves or a heat map in one panel")
@@ -35,6 +38,19 @@ func check(p *experiment.Panel) error {
 	for i, l := range append(append([]experiment.Line(nil), p.Lines...), p.Points...) {
 		if err := checkCurve(p, l.X, l.Color, l.Y); err != nil {
 			return fmt.Errorf("curve %d %q: %w", i+1, l.Name, err)
+		}
+		if l.Marker != "" && shapes[l.Marker] == nil {
+			return fmt.Errorf("curve %d %q: no marker is called %q", i+1, l.Name, l.Marker)
+		}
+	}
+	for i, d := range p.Discs {
+		if err := checkDiscs(p, &d); err != nil {
+			return fmt.Errorf("discs %d %q: %w", i+1, d.Name, err)
+		}
+	}
+	for i, v := range p.Violins {
+		if err := checkViolin(p, &v); err != nil {
+			return fmt.Errorf("violin %d %q: %w", i+1, v.Name, err)
 		}
 	}
 	for i, b := range p.Bands {
@@ -122,6 +138,65 @@ func checkBars(p *experiment.Panel, b *experiment.Bars) error {
 	}
 	if p.LogY && !drawn {
 		return fmt.Errorf("all heights are 0, on a logarithmic axis: %w", ErrNoData)
+	}
+	return nil
+}
+
+// maxDiscs bounds a set of discs: each is an element of the drawing.
+const maxDiscs = 50_000
+
+func checkDiscs(p *experiment.Panel, d *experiment.Discs) error {
+	n := len(d.X)
+	switch {
+	case p.LogX:
+		return fmt.Errorf("on a logarithmic x axis, which gives no one length to a radius")
+	case n > maxDiscs:
+		return fmt.Errorf("%d discs; at most %d can be drawn", n, maxDiscs)
+	case len(d.Radius) != n:
+		return fmt.Errorf("%d radii of %d discs", len(d.Radius), n)
+	case d.Opacity != nil && len(d.Opacity) != n:
+		return fmt.Errorf("%d opacities of %d discs", len(d.Opacity), n)
+	}
+	for i, r := range d.Radius {
+		if !(r >= 0) || math.IsInf(r, 1) {
+			return fmt.Errorf("radius %d is %v; a finite number of at least 0 is required", i, r)
+		}
+	}
+	for i, a := range d.Opacity {
+		if !(a >= 0 && a <= 1) {
+			return fmt.Errorf("opacity %d is %v; a number from 0 to 1 is required", i, a)
+		}
+	}
+	return checkCurve(p, d.X, d.Color, d.Y)
+}
+
+// maxSample bounds the sample of a violin, whose density takes time for each
+// value.
+const maxSample = 100_000
+
+func checkViolin(p *experiment.Panel, v *experiment.Violin) error {
+	bounded := v.Range != [2]float64{}
+	switch {
+	case p.LogX || p.LogY:
+		return fmt.Errorf("on a logarithmic axis")
+	case v.Color < 0:
+		return fmt.Errorf("color %d is negative", v.Color)
+	case math.IsNaN(v.At) || math.IsInf(v.At, 0):
+		return fmt.Errorf("at %v", v.At)
+	case len(v.Values) == 0:
+		return ErrNoData
+	case len(v.Values) > maxSample:
+		return fmt.Errorf("a sample of %d values; at most %d can be drawn", len(v.Values), maxSample)
+	case bounded && !validRange(v.Range):
+		return fmt.Errorf("the range %v: it must be finite, from low to high", v.Range)
+	}
+	for i, y := range v.Values {
+		switch {
+		case math.IsNaN(y) || math.IsInf(y, 0):
+			return fmt.Errorf("value %d is %v", i, y)
+		case bounded && (y < v.Range[0] || y > v.Range[1]):
+			return fmt.Errorf("value %d is %v, outside the range %v", i, y, v.Range)
+		}
 	}
 	return nil
 }

@@ -22,9 +22,11 @@ type entry struct {
 
 // sample is how a curve looks.
 type sample struct {
-	kind   string // "region", "span", "band", "bars", "line", "points"
+	kind   string // "region", "span", "band", "bars", "violin", "line", "discs", "points"
 	color  int
 	dashed bool
+	open   bool
+	marker experiment.Marker
 }
 
 const (
@@ -40,13 +42,19 @@ func legendOf(p *experiment.Panel) *legend {
 		l.add(x.Name, sample{kind: "line", color: x.Color, dashed: x.Dashed})
 	}
 	for _, x := range p.Points {
-		l.add(x.Name, sample{kind: "points", color: x.Color})
+		l.add(x.Name, sample{kind: "points", color: x.Color, marker: x.Marker})
+	}
+	for _, x := range p.Discs {
+		l.add(x.Name, sample{kind: "discs", color: x.Color, open: x.Open})
 	}
 	for _, x := range p.Bands {
 		l.add(x.Name, sample{kind: "band", color: x.Color})
 	}
 	for _, x := range p.Bars {
 		l.add(x.Name, sample{kind: "bars", color: x.Color})
+	}
+	for _, x := range p.Violins {
+		l.add(x.Name, sample{kind: "violin", color: x.Color})
 	}
 	for _, x := range p.Spans {
 		l.add(x.Name, sample{kind: "span"})
@@ -142,7 +150,7 @@ func (l *legend) draw(c draw.Canvas) {
 func (e entry) draw(c *draw.Canvas, x, y vg.Length) {
 	const h = 4.5 // half the height of a box
 	box := []vg.Point{{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h}}
-	for _, kind := range []string{"region", "span", "band", "bars", "line", "points"} { // from back to front
+	for _, kind := range []string{"region", "span", "band", "bars", "violin", "line", "discs", "points"} { // from back to front
 		for _, s := range e.samples {
 			if s.kind != kind {
 				continue
@@ -154,13 +162,15 @@ func (e entry) draw(c *draw.Canvas, x, y vg.Length) {
 				fill(*c, tint(s.color), box)
 			case "band":
 				fill(*c, bandColor(s.color), box)
-			case "bars":
+			case "bars", "violin":
 				fill(*c, barColor(s.color), box)
 				c.StrokeLines(barOutline(s.color), append(slices.Clone(box), box[0]))
 			case "line":
 				c.StrokeLine2(lineStyle(experiment.Line{Color: s.color, Dashed: s.dashed}), x, y, x+sampleWidth, y)
+			case "discs":
+				disc(*c, discColors(&experiment.Discs{Color: s.color, Open: s.open}, 1), vg.Point{X: x + sampleWidth/2, Y: y}, h)
 			case "points":
-				marker(c, s.color, vg.Point{X: x + sampleWidth/2, Y: y})
+				marker(c, experiment.Line{Color: s.color, Marker: s.marker}, vg.Point{X: x + sampleWidth/2, Y: y})
 			}
 		}
 	}

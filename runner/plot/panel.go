@@ -72,6 +72,7 @@ func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
 		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
 	x, y := ranges(p)
+	addRadii(p, &y, float64((y.high-y.low)/(x.high-x.low))*float64(width/height))
 	out.X.Min, out.X.Max = x.padded(0.02, p.LogX)
 	out.Y.Min, out.Y.Max = y.padded(0.06, p.LogY)
 	if len(p.Bars) > 0 && !p.LogY && y.low == 0 {
@@ -165,6 +166,18 @@ func ranges(p *experiment.Panel) (x, y interval) {
 			}
 		}
 	}
+	for _, d := range p.Discs {
+		for i, v := range d.X {
+			add([]float64{v - d.Radius[i], v + d.Radius[i]}, d.Y[i:i+1])
+		}
+	}
+	half := halfWidth(p.Violins)
+	for _, v := range p.Violins {
+		add([]float64{v.At - half, v.At + half}, v.Values)
+		if low, high, _ := reach(&v); low < high {
+			add(nil, []float64{low, high})
+		}
+	}
 	for _, s := range p.Spans {
 		for _, v := range []float64{s.Low, s.High} {
 			if !p.LogX || v > 0 {
@@ -173,6 +186,23 @@ func ranges(p *experiment.Panel) (x, y interval) {
 		}
 	}
 	return x, y
+}
+
+// addRadii widens the range of the y axis to the upper and lower ends of the
+// discs, where a unit of the x axis is about so many units of the y axis long.
+func addRadii(p *experiment.Panel, y *interval, unit float64) {
+	if p.EqualAspect {
+		unit = 1
+	}
+	if p.LogY {
+		return // the share that pads the axis must do
+	}
+	for _, d := range p.Discs {
+		for i, v := range d.Y {
+			y.add(v - d.Radius[i]*unit)
+			y.add(v + d.Radius[i]*unit)
+		}
+	}
 }
 
 // grid draws faint lines at the labelled ticks.
@@ -193,7 +223,8 @@ func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// curves draws spans, bands, bars, lines and markers, in this order.
+// curves draws spans, bands, bars, violins, lines, discs and markers, in this
+// order.
 type curves struct{ panel *experiment.Panel }
 
 func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
@@ -224,6 +255,7 @@ func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLines(barOutline(b.Color), pts)
 		}
 	}
+	plotViolins(c, d.panel.Violins, tx, ty)
 	for _, l := range d.panel.Lines {
 		for _, r := range runs(l.Y) {
 			var pts []vg.Point
@@ -231,16 +263,19 @@ func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
 				pts = append(pts, vg.Point{X: tx(l.X[i]), Y: ty(l.Y[i])})
 			}
 			if len(pts) == 1 { // a line of one point would not show
-				marker(&c, l.Color, pts[0])
+				marker(&c, l, pts[0])
 				continue
 			}
 			c.StrokeLines(lineStyle(l), pts)
 		}
 	}
+	for _, s := range d.panel.Discs {
+		plotDiscs(c, &s, tx, ty)
+	}
 	for _, l := range d.panel.Points {
 		for i, y := range l.Y {
 			if !math.IsNaN(y) {
-				marker(&c, l.Color, vg.Point{X: tx(l.X[i]), Y: ty(y)})
+				marker(&c, l, vg.Point{X: tx(l.X[i]), Y: ty(y)})
 			}
 		}
 	}
@@ -303,8 +338,29 @@ func barOutline(i int) draw.LineStyle { return draw.LineStyle{Color: colorOf(i),
 // glyphs tell sets of markers apart without colour as well.
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}}
 
-func marker(c *draw.Canvas, i int, at vg.Point) {
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: colorOf(i), Radius: 2.4, Shape: glyphs[i%len(glyphs)]}, at)
+// shapes are the markers that are asked for by name.
+var shapes = map[experiment.Marker]draw.GlyphDrawer{experiment.Dot: draw.CircleGlyph{}, experiment.Cross: cross{}}
+
+// marker draws a marker of the curve's colour and shape.
+func marker(c *draw.Canvas, l experiment.Line, at vg.Point) {
+	sty := draw.GlyphStyle{Color: colorOf(l.Color), Radius: 2.4, Shape: glyphs[l.Color%len(glyphs)]}
+	switch l.Marker {
+	case experiment.Dot:
+		sty.Radius, sty.Shape = 1.3, shapes[l.Marker]
+	case experiment.Cross:
+		sty.Radius, sty.Shape = 4.2, shapes[l.Marker]
+	}
+	c.DrawGlyphNoClip(sty, at)
+}
+
+// cross is a × heavier than gonum's, to be seen on a filled ground.
+type cross struct{}
+
+func (cross) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	line := draw.LineStyle{Color: sty.Color, Width: 1.4}
+	r := sty.Radius * math.Sqrt2 / 2
+	c.StrokeLine2(line, at.X-r, at.Y-r, at.X+r, at.Y+r)
+	c.StrokeLine2(line, at.X-r, at.Y+r, at.X+r, at.Y-r)
 }
 
 func fill(c draw.Canvas, col color.Color, outline []vg.Point) {

@@ -127,7 +127,7 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 	l.height = 2 * margin
 	for start := 0; start < len(l.tiles); start += l.columns {
 		tiles := l.tiles[start:min(start+l.columns, len(l.tiles))]
-		r := row{panels: rowHeight(tiles, height, o.PanelHeight > 0)}
+		r := row{panels: rowHeight(tiles, width, height, o.PanelHeight > 0)}
 		if l.shared == nil {
 			for _, t := range tiles {
 				r.legend = max(r.legend, t.legend.height(width))
@@ -148,25 +148,39 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 	return l
 }
 
-// rowHeight is the height of a row's panels: the usual one, unless pictures set
-// their own. Pictures alone in a row take what they need, others at least the
-// usual height; a height asked for is kept.
-func rowHeight(tiles []*tile, height vg.Length, fixed bool) vg.Length {
-	pictures, plots := vg.Length(0), false
+// rowHeight is the height of a row's panels: the usual one, unless pictures or
+// axes of equal aspect set their own. Such panels alone in a row take what they
+// need, others at least the usual height; a height asked for is kept.
+func rowHeight(tiles []*tile, width, height vg.Length, fixed bool) vg.Length {
+	if fixed {
+		return height
+	}
+	needed := vg.Length(0)
 	for _, t := range tiles {
-		if t.pictures == nil {
-			plots = true
-		} else {
-			pictures = max(pictures, t.titleHeight()+t.pictures.height())
+		switch {
+		case t.pictures != nil:
+			needed = max(needed, t.titleHeight()+t.pictures.height())
+		case t.panel.EqualAspect:
+			needed = max(needed, t.equalHeight(width, height))
+		default:
+			needed = max(needed, height)
 		}
 	}
-	switch {
-	case fixed || pictures == 0:
-		return height
-	case plots:
-		return max(height, pictures)
-	}
-	return pictures
+	return needed
+}
+
+// equalHeight is the height at which axes of equal aspect fill the width, but
+// neither much lower nor much higher than usual.
+func (t *tile) equalHeight(width, height vg.Length) vg.Length {
+	c := draw.NewCanvas(vgsvg.New(width, height), width, height)
+	data := t.plot.DataCanvas(t.labelled(c)).Rectangle.Size()
+	return min(max(height-data.Y+data.X/t.aspect(), 0.6*height), 1.6*height)
+}
+
+// aspect is how many times as wide as high the axes are to be, in a panel of
+// equal aspect.
+func (t *tile) aspect() vg.Length {
+	return vg.Length((t.plot.X.Max - t.plot.X.Min) / (t.plot.Y.Max - t.plot.Y.Min))
 }
 
 func (l *layout) draw(c draw.Canvas) {
@@ -214,8 +228,27 @@ func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
 }
 
 // inner is the area of the axes and their labels: without the title, and
-// without a heat map's colour scale.
+// without a heat map's colour scale. Where axes of equal aspect do not fill it,
+// it is the middle part that they do.
 func (t *tile) inner(c draw.Canvas) draw.Canvas {
+	c = t.labelled(c)
+	if t.pictures != nil || !t.panel.EqualAspect {
+		return c
+	}
+	for range 3 { // the room of the tick labels changes a little with every cut
+		data := t.plot.DataCanvas(c).Rectangle.Size()
+		if w := data.Y * t.aspect(); w < data.X {
+			c = draw.Crop(c, (data.X-w)/2, (w-data.X)/2, 0, 0)
+		} else {
+			h := data.X / t.aspect()
+			c = draw.Crop(c, 0, 0, (data.Y-h)/2, (h-data.Y)/2)
+		}
+	}
+	return c
+}
+
+// labelled is the same with the room that axes of equal aspect leave free.
+func (t *tile) labelled(c draw.Canvas) draw.Canvas {
 	if hasScale(t.panel.Heatmap) {
 		c = draw.Crop(c, 0, -scaleWidth, 0, 0)
 	}

@@ -138,6 +138,8 @@ func demos() map[string][]experiment.Panel {
 	counts := bars
 	counts.LogY, counts.Title = true, "The same, logarithmic"
 	return map[string][]experiment.Panel{
+		"discs":       {hinton(), bubbles()},
+		"violins":     {violins()},
 		"pictures":    {{Title: "Images of three classes", Pictures: &pictures}},
 		"regions":     {classes, ranged},
 		"bars":        {bars, counts},
@@ -148,6 +150,72 @@ func demos() map[string][]experiment.Panel {
 		"heatmap":     {{Title: "Accuracy by ε and lengthscale", XLabel: "lengthscale", YLabel: "privacy", Heatmap: &heat}},
 		"mixed":       {curves, logarithmic, single, many, {Title: "Heat map", Heatmap: &heat}},
 	}
+}
+
+// hinton is a grid of blocks of 25 discs each, white above and black below zero,
+// over markers.
+func hinton() experiment.Panel {
+	white := experiment.Discs{Name: "above 0", Color: 6, Open: true}
+	black := experiment.Discs{Name: "below 0", Color: 6}
+	for k := range 7 * 5 * 25 {
+		x, y, draw := float64(k/25%7), float64(k/175), k%25
+		v := math.Sin(0.9*x+0.3*y) + 0.4*math.Sin(float64(5*draw))
+		d := &white
+		if v < 0 {
+			d = &black
+		}
+		d.X, d.Y = append(d.X, x-0.36+0.18*float64(draw%5)), append(d.Y, y-0.36+0.18*float64(draw/5))
+		d.Radius = append(d.Radius, 0.09*min(math.Abs(v), 1))
+	}
+	p := experiment.Panel{Title: "Grouped Hinton plot", XLabel: "x", YLabel: "y", EqualAspect: true,
+		Spans: []experiment.Span{{Low: math.Inf(-1), High: math.Inf(1)}}, Discs: []experiment.Discs{white, black}}
+	for class := range 2 {
+		l := experiment.Line{Name: fmt.Sprintf("class %d", class), Color: class, Marker: experiment.Cross}
+		for i := range 8 {
+			l.X, l.Y = append(l.X, 3*float64(class)+1.5+math.Sin(float64(3*i))), append(l.Y, 2+1.5*math.Cos(float64(5*i)))
+		}
+		p.Points = append(p.Points, l)
+	}
+	return p
+}
+
+// bubbles are discs that fade, with gaps, under small markers.
+func bubbles() experiment.Panel {
+	d := experiment.Discs{Name: "height", Color: 2}
+	dots := experiment.Line{Name: "data", Color: 6, Marker: experiment.Dot}
+	for k := range 12 * 10 {
+		x, y := 5+5*float64(k%12), 10*float64(k/12)
+		if k%31 == 7 {
+			y = math.NaN()
+		}
+		d.X, d.Y = append(d.X, x), append(d.Y, y)
+		d.Radius = append(d.Radius, 2*x/60)
+		d.Opacity = append(d.Opacity, max(0, 1-math.Abs(x-40)/30))
+		dots.X, dots.Y = append(dots.X, 32+25*math.Sin(float64(k))), append(dots.Y, 45+30*math.Sin(float64(k)+0.4*math.Cos(float64(7*k))))
+	}
+	return experiment.Panel{Title: "Discs that fade", XLabel: "weight (kg)", YLabel: "age (years)", Discs: []experiment.Discs{d}, Points: []experiment.Line{dots}}
+}
+
+// violins are samples that drift to both ends of their range, two without
+// spread, and one that has no range.
+func violins() experiment.Panel {
+	p := experiment.Panel{Title: "Probabilities", XLabel: "count", YLabel: "probability"}
+	means := experiment.Line{Name: "mean", Color: 6, Marker: experiment.Cross}
+	for at := range 8 {
+		v := experiment.Violin{Name: "samples", At: float64(at), Range: [2]float64{0, 1}}
+		sum := 0.0
+		for i := range 60 {
+			z := (float64(i) - 29.5) / 30 * float64(at)
+			v.Values = append(v.Values, 1/(1+math.Exp(-z)))
+			sum += v.Values[i] / 60
+		}
+		means.X, means.Y = append(means.X, v.At), append(means.Y, sum)
+		p.Violins = append(p.Violins, v)
+	}
+	p.Violins = append(p.Violins, experiment.Violin{Name: "one", At: 8, Values: []float64{0.7}, Color: 1},
+		experiment.Violin{Name: "no range", At: 9, Values: []float64{0.2, 0.3, 0.35, 0.5, 0.9}, Color: 2})
+	p.Points = []experiment.Line{means}
+	return p
 }
 
 // ring is a picture of a bright ring on dark ground, with a grain of the given
@@ -348,6 +416,43 @@ func TestWhatCannotBeDrawnEither(t *testing.T) {
 		{"too few labels of rows", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: one, RowLabels: []string{"a", "b"}}), "2 labels for 1 rows of pictures", false},
 		{"too many labels of columns", pictures(experiment.Pictures{Rows: 1, Columns: 1, Grid: one, ColumnLabels: []string{"a", "b"}}), "2 labels for 1 columns of pictures", false},
 		{"pictures and curves", []experiment.Panel{{Pictures: &experiment.Pictures{Rows: 1, Columns: 1, Grid: one}, Lines: []experiment.Line{{X: two, Y: two}}}}, "pictures and curves", false},
+	})
+}
+
+// The same for discs, violins, markers and axes of equal aspect.
+func TestWhatCannotBeDrawnInDiscsAndViolins(t *testing.T) {
+	nan, inf, two := math.NaN(), math.Inf(1), []float64{1, 2}
+	discs := func(d experiment.Discs) []experiment.Panel {
+		d.Name, d.X = "D", two
+		return []experiment.Panel{{Discs: []experiment.Discs{d}}}
+	}
+	violin := func(v experiment.Violin) []experiment.Panel {
+		v.Name = "V"
+		return []experiment.Panel{{Violins: []experiment.Violin{v}}}
+	}
+	unit := [2]float64{0, 1}
+	refuse(t, []refusal{
+		{"no discs", []experiment.Panel{{Discs: []experiment.Discs{{Name: "D"}}}}, `discs 1 "D": no data to draw`, true},
+		{"too many discs", []experiment.Panel{{Discs: []experiment.Discs{{X: make([]float64, 50_001)}}}}, "50001 discs; at most 50000", false},
+		{"discs without radii", discs(experiment.Discs{Y: two}), "0 radii of 2 discs", false},
+		{"a negative radius", discs(experiment.Discs{Y: two, Radius: []float64{1, -1}}), "radius 1 is -1", false},
+		{"a radius of NaN", discs(experiment.Discs{Y: two, Radius: []float64{1, nan}}), "radius 1 is NaN", false},
+		{"an infinite radius", discs(experiment.Discs{Y: two, Radius: []float64{inf, 1}}), "radius 0 is +Inf", false},
+		{"too few opacities", discs(experiment.Discs{Y: two, Radius: two, Opacity: two[:1]}), "1 opacities of 2 discs", false},
+		{"too opaque", discs(experiment.Discs{Y: two, Radius: two, Opacity: two}), "opacity 1 is 2", false},
+		{"an opacity of NaN", discs(experiment.Discs{Y: two, Radius: two, Opacity: []float64{nan, 1}}), "opacity 0 is NaN", false},
+		{"discs of unequal lengths", discs(experiment.Discs{Y: two[:1], Radius: two}), "2 values of x, but 1 of y", false},
+		{"discs on a logarithmic axis", []experiment.Panel{{LogX: true, Discs: []experiment.Discs{{X: two, Y: two, Radius: two}}}}, "on a logarithmic x axis", false},
+		{"no such marker", []experiment.Panel{{Points: []experiment.Line{{Name: "L", X: two, Y: two, Marker: "star"}}}}, `curve 1 "L": no marker is called "star"`, false},
+		{"equal aspect and a logarithmic axis", []experiment.Panel{{EqualAspect: true, LogY: true, Points: []experiment.Line{{X: two, Y: two}}}}, "equal aspect", false},
+		{"an empty sample", violin(experiment.Violin{}), `violin 1 "V": no data to draw`, true},
+		{"a violin nowhere", violin(experiment.Violin{At: nan, Values: two}), "at NaN", false},
+		{"a sample with NaN", violin(experiment.Violin{Values: []float64{1, nan}}), "value 1 is NaN", false},
+		{"a sample that is too large", violin(experiment.Violin{Values: make([]float64, 100_001)}), "a sample of 100001 values", false},
+		{"a sample outside its range", violin(experiment.Violin{Values: two, Range: unit}), "value 1 is 2, outside the range [0 1]", false},
+		{"a reversed range", violin(experiment.Violin{Values: two, Range: [2]float64{3, 1}}), "the range [3 1]", false},
+		{"a violin of a negative colour", violin(experiment.Violin{Values: two, Color: -1}), "color -1 is negative", false},
+		{"a violin on a logarithmic axis", []experiment.Panel{{LogY: true, Violins: []experiment.Violin{{Values: two}}}}, "on a logarithmic axis", false},
 	})
 }
 
