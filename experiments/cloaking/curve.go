@@ -18,19 +18,16 @@ func curve() *experiment.Experiment {
 		Version: 3,
 		Summary: "predicted height over age, with the standard deviation of the privacy noise",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
-		Params: predictionParams(
+		Params: predictionParams([]string{inputsAge, inputsAgeWeight},
 			experiment.Param{Name: "ages", Kind: experiment.Numbers, Default: "0..110 step 2", Unit: "years", Doc: "ages at which predictions are released together"},
 			positive("weight_kg", 50.0, "kg", "inputs age+weight: the weight at all of these ages"),
 			experiment.Param{Name: "at_age", Kind: experiment.Number, Default: 60.0, Unit: "years", Min: experiment.Bound(0), Doc: "the one of these ages that noise_sd_cm and mean_cm are reported for"},
 		),
-		Metrics: []experiment.Metric{
+		Metrics: append([]experiment.Metric{
 			{Name: "mean_cm", Unit: "cm", Doc: "released part of the prediction at at_age, without its noise, from the clipped heights"},
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "standard deviation of the noise at at_age"},
 			{Name: "noise_sd_max_cm", Unit: "cm", Doc: "largest standard deviation of the noise over the ages"},
-			clippedMetric,
-			rankMetric,
-			{Name: "gap", Doc: "certificate: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
-		},
+		}, singleMetrics...),
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
 		Check:    checkCurve,
 		Run:      runCurve,
@@ -57,49 +54,30 @@ func runCurve(ctx context.Context, t *experiment.Trial) (result *experiment.Resu
 	}
 	defer func() { err = errors.Join(err, r.e.Close()) }()
 
-	all := make([]int, len(r.data.height))
-	for i := range all {
-		all[i] = i
-	}
 	ages := t.Params.Numbers("ages")
 	test := curveInputs(t.Params, ages)
-	c, err := r.matrix(all, test, "k-means")
+	s, err := r.single(ctx, test)
 	if err != nil {
 		return nil, err
 	}
-	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
-	if err != nil {
-		return nil, err
-	}
-	s := &releases[0]
 	at := slices.Index(ages, t.Params.Float("at_age"))
-	metrics := map[string]float64{
-		"mean_cm":          s.mean[at],
-		"noise_sd_cm":      s.noiseSD[at],
-		"noise_sd_max_cm":  slices.Max(s.noiseSD),
-		clippedMetric.Name: float64(r.data.clipped),
-	}
-	if s.design != nil {
-		metrics["gap"], metrics[rankMetric.Name] = s.design.Gap, s.rank()
-	}
 	return &experiment.Result{
-		Metrics:  metrics,
+		Metrics: s.metrics(r, map[string]float64{
+			"mean_cm":         s.mean[at],
+			"noise_sd_cm":     s.noiseSD[at],
+			"noise_sd_max_cm": slices.Max(s.noiseSD),
+		}),
 		Series:   r.curveSeries(ages, test, s),
 		Privacy:  r.privacy(),
-		Warnings: r.warnings(releases),
+		Warnings: s.warnings,
 	}, nil
 }
 
-func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *release) map[string]experiment.Series {
+func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single) map[string]experiment.Series {
 	curve := experiment.Series{"x": ages, "noise_sd_cm": s.noiseSD}
 	out := map[string]experiment.Series{"curve": curve}
 	if r.publishes() {
-		noise := s.noise(r.t.Stream("noise"), 1)
-		noisy := make([]float64, len(ages))
-		for i, v := range s.mean {
-			noisy[i] = v + noise.At(i, 0)
-		}
-		out["released"] = experiment.Series{"x": ages, "noisy_cm": noisy}
+		out["released"] = experiment.Series{"x": ages, "noisy_cm": s.noisy(r)}
 	} else {
 		curve["mean_cm"] = s.mean
 		out["data"] = experiment.Series{"x": r.data.kung.Age, "height_cm": r.data.height}

@@ -57,7 +57,7 @@ func drawFigure1(trials []experiment.Finished) []experiment.Panel {
 			Bands: []experiment.Band{{Name: "± noise sd", X: x, Low: added(mean, sd, -1), High: added(mean, sd, 1), Color: color}},
 		}
 		if d := t.Series["data"]; d != nil {
-			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: len(methods)}}
+			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: 6, Marker: experiment.Dot}}
 		}
 		panels = append(panels, panel)
 		noise.Lines = append(noise.Lines, experiment.Line{Name: method, X: x, Y: sd, Color: color})

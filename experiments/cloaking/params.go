@@ -3,6 +3,7 @@ package cloaking
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"privkern/experiments/cloaking/design"
 	"privkern/runner/experiment"
@@ -109,10 +110,14 @@ func checkInducing(p experiment.Params, name string, rows int) error {
 	return nil
 }
 
-// checkPoints refuses a list of test points that is too long, and a rank above
-// its length.
-func checkPoints(p experiment.Params, name string) error {
-	points := len(p.Numbers(name))
+// checkPoints refuses test points that are too many, and a rank above their
+// number. They are the elements of a list, or the pairs of two.
+func checkPoints(p experiment.Params, lists ...string) error {
+	points := 1
+	for _, name := range lists {
+		points *= len(p.Numbers(name))
+	}
+	name := strings.Join(lists, " × ")
 	switch {
 	case points > maxPoints:
 		return fmt.Errorf("%s has %d elements; at most %d predictions are released together", name, points, maxPoints)

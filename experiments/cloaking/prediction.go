@@ -14,11 +14,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// predictionParams are the parameters of everything that predicts heights,
-// with an experiment's own ones in their place.
-func predictionParams(own ...experiment.Param) []experiment.Param {
+// predictionParams are the parameters of everything that predicts heights from
+// one of the given inputs, with an experiment's own ones in their place.
+func predictionParams(inputs []string, own ...experiment.Param) []experiment.Param {
 	params := []experiment.Param{
-		choice("inputs", inputsAge, "what heights are predicted from", inputsAge, inputsAgeWeight),
+		choice("inputs", inputs[0], "what heights are predicted from", inputs...),
 		choice("method", methodStandard, "GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel", methodStandard, methodSparse, methodNonstationary),
 	}
 	params = append(params, own...)
@@ -83,18 +83,65 @@ func modelOf(p experiment.Params, inputs *mat.Dense) *model {
 }
 
 // matrix returns the cloaking matrix from the given rows of the census to the
-// rows of test. Inducing inputs that are not given are placed with the named
-// random stream.
-func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (*mat.Dense, error) {
+// rows of test, and the inducing inputs, if any. Those that are not given are
+// placed with the named random stream.
+func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (c, inducing *mat.Dense, err error) {
 	inputs := learn.SelectRows(r.data.inputs, train)
 	m := *r.model
 	if m.method == methodSparse {
-		var err error
 		if m.inducing, err = inducingInputs(r.t.Params.Points("inducing"), inputs, r.t.Stream(stream)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return m.matrix(r.e, inputs, test)
+	c, err = m.matrix(r.e, inputs, test)
+	return c, m.inducing, err
+}
+
+// single is one release of predictions from the whole census.
+type single struct {
+	release
+
+	inducing *mat.Dense // the inducing inputs, if any
+	warnings []string
+}
+
+// single finds the noise for predictions at the rows of test, released together.
+func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error) {
+	all := make([]int, len(r.data.height))
+	for i := range all {
+		all[i] = i
+	}
+	c, inducing, err := r.matrix(all, test, "k-means")
+	if err != nil {
+		return nil, err
+	}
+	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	if err != nil {
+		return nil, err
+	}
+	return &single{release: releases[0], inducing: inducing, warnings: r.warnings(releases)}, nil
+}
+
+// singleMetrics document what every single release reports.
+var singleMetrics = []experiment.Metric{
+	clippedMetric,
+	rankMetric,
+	{Name: "gap", Doc: "certificate: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
+}
+
+// metrics adds the values of singleMetrics to an experiment's own.
+func (s *single) metrics(r *predictor, own map[string]float64) map[string]float64 {
+	own[clippedMetric.Name] = float64(r.data.clipped)
+	if s.design != nil {
+		own["gap"], own[rankMetric.Name] = s.design.Gap, s.rank()
+	}
+	return own
+}
+
+// noisy is what a single release publishes.
+func (s *single) noisy(r *predictor) []float64 {
+	noise := s.noise(r.t.Stream("noise"), 1)
+	return added(s.mean, mat.Col(nil, 0, noise), 1)
 }
 
 // release is one set of P predictions, with what it takes to publish it.

@@ -23,7 +23,7 @@ func regression() *experiment.Experiment {
 		Version: 3,
 		Summary: "cross-validated error of differentially private height predictions",
 		Source:  "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
-		Params: predictionParams(
+		Params: predictionParams([]string{inputsAge, inputsAgeWeight},
 			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs that are not given are placed in every fold"},
 			choice("fold_scheme", "contiguous", "how rows are put into folds", "contiguous", "interleaved", "random"),
 			count("draws", 100, 1, maxDraws, "draws of the noise in every fold"),
@@ -70,7 +70,7 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 	matrices, train := make([]*mat.Dense, len(folds)), make([][]int, len(folds))
 	err = r.e.ParallelFor(ctx, len(folds), 1, func(i, _ int) (err error) {
 		train[i] = folds[i].Train
-		matrices[i], err = r.matrix(train[i], learn.SelectRows(r.data.inputs, folds[i].Test), fmt.Sprintf("k-means, fold %d", i))
+		matrices[i], _, err = r.matrix(train[i], learn.SelectRows(r.data.inputs, folds[i].Test), fmt.Sprintf("k-means, fold %d", i))
 		return inBatch(err, i, len(folds))
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,7 +174,7 @@ func figuresDraw(t *testing.T, census setup) {
 			trials = append(trials, experiment.Finished{Experiment: e.Name, Params: p, Metrics: r.Metrics, Series: r.Series})
 		}
 	}
-	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/noise": 1, "cloaking/design": 2} {
+	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/noise": 1, "cloaking/design": 2} {
 		for _, f := range Paper().Figures {
 			if f.Name != name {
 				continue
@@ -191,6 +192,11 @@ func figuresDraw(t *testing.T, census setup) {
 				for _, line := range panel.Lines {
 					if len(line.Y) == 0 || len(line.X) != len(line.Y) {
 						t.Errorf("%s: the line %s has %d values over %d", name, line.Name, len(line.Y), len(line.X))
+					}
+				}
+				for _, d := range panel.Discs {
+					if len(d.X) != 228 || len(d.Y) != 228 || len(d.Radius) != 228 || len(d.Opacity) != 228 || slices.Max(d.Opacity) > 1 || slices.Min(d.Opacity) < 0 {
+						t.Errorf("%s: %d discs of %d and %d sizes and opacities from %v to %v", name, len(d.X), len(d.Radius), len(d.Opacity), slices.Min(d.Opacity), slices.Max(d.Opacity))
 					}
 				}
 			}
