@@ -25,7 +25,7 @@ func designs() *experiment.Experiment {
 		choice("method", methodStandard, "GP or sparse GP (FITC)", methodStandard, methodSparse),
 		experiment.Param{Name: "inducing_points", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: the inducing inputs, or how many k-means places"},
 	)
-	params = append(params, solverParams()...)
+	params = append(params, solverParams(gradientSteps)...)
 	return &experiment.Experiment{
 		Name:    "cloaking/design",
 		Version: 2,

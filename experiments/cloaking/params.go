@@ -65,27 +65,40 @@ func nonstationaryParams() []experiment.Param {
 	}
 }
 
-// solverParams say how the noise covariance is found.
-func solverParams() []experiment.Param {
+// solverParams say how the noise covariance is found. The steps of the gradient
+// descent go by the name given, since classifiers have iterations of their own.
+func solverParams(steps string) []experiment.Param {
 	return []experiment.Param{
 		choice("solver", solverCertified, "how the noise covariance is found: interior point with certificate, or the paper's projected gradient descent", solverCertified, solverGradient),
 		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}, Min: experiment.Bound(1), Max: experiment.Bound(maxPoints), Doc: "number of public directions that are released; full is the numerical rank of the cloaking matrix"},
-		count("iterations", 2000, 1, maxIterations, "gradient: number of steps"),
+		count(steps, 2000, 1, maxIterations, "gradient: number of steps"),
 		positive("learning_rate", 0.05, "", "gradient: length of a step"),
 		{Name: "start", Kind: experiment.Number, Default: "uniform", Words: []string{"uniform"}, Min: experiment.Bound(0), OpenMin: true, Doc: "gradient: first weight of every distinct column; uniform is rank divided by their number"},
 	}
 }
 
-// mechanismParams say what is protected and how strongly.
-func mechanismParams() []experiment.Param {
+// Names that the gradient descent's steps go by.
+const (
+	gradientSteps           = "iterations"
+	gradientStepsClassifier = "solver_iterations"
+)
+
+// budgetParams say how strongly something is protected.
+func budgetParams() []experiment.Param {
 	return []experiment.Param{
 		{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: true, Doc: "privacy parameter; inf adds no noise"},
 		{Name: "delta", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "privacy parameter"},
-		positive("sensitivity_cm", 100.0, "cm", "largest change of one height; heights are clipped to an interval of this length"),
 		choice("calibration", "hall", "ratio of noise to sensitivity: Hall et al. 2013 (epsilon <= 1 only), or the exact one of Balle and Wang 2018", "hall", "analytic"),
+	}
+}
+
+// mechanismParams say what of the heights is protected and how strongly.
+func mechanismParams() []experiment.Param {
+	return append(budgetParams(),
+		positive("sensitivity_cm", 100.0, "cm", "largest change of one height; heights are clipped to an interval of this length"),
 		choice("normalisation", normalisationPublished, "where the clipping interval and the prior mean come from: the private heights (as published) or public constants", normalisationPublished, normalisationPublic),
 		positive("public_low_cm", 60.0, "cm", "normalisation public: lower end of the interval of heights; the prior mean is its middle"),
-	}
+	)
 }
 
 // checkInducing refuses inducing inputs that the sparse method cannot have: more

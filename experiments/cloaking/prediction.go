@@ -26,7 +26,7 @@ func predictionParams(inputs []string, own ...experiment.Param) []experiment.Par
 	params = append(params, hyperparameters()...)
 	params = append(params, experiment.Param{Name: "inducing", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: how many inducing inputs k-means places on the training inputs; with inputs=age also the inducing inputs themselves"})
 	params = append(params, nonstationaryParams()...)
-	return append(params, solverParams()...)
+	return append(params, solverParams(gradientSteps)...)
 }
 
 // checkPrediction refuses combinations of predictionParams, for training sets

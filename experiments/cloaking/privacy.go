@@ -47,17 +47,30 @@ func (r *predictor) privacy() *experiment.Privacy {
 	if p.Text("normalisation") == normalisationPublished {
 		notes = append(notes, "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it")
 	}
-	calibration := "calibrated as in Hall, Rinaldo and Wasserman (2013), proved for epsilon <= 1"
-	if p.Text("calibration") == string(mechanism.Analytic) {
-		calibration = "calibrated by the analytic Gaussian mechanism (Balle and Wang 2018)"
-	}
-	if p.Text("solver") == solverGradient {
-		notes = append(notes, "the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended")
-	}
 	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("epsilon")), experiment.FormatNumber(p.Float("delta"))),
+		Guarantee: guarantee(p.Float("epsilon"), p.Float("delta")),
 		Unit:      fmt.Sprintf("one training output changed by at most %s cm", experiment.FormatNumber(p.Float("sensitivity_cm"))),
-		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibration,
-		Notes:     append(notes, r.data.clippingNote()),
+		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibrationSource(p),
+		Notes:     append(append(notes, solverNotes(p)...), r.data.clippingNote()),
 	}
+}
+
+func guarantee(epsilon, delta float64) string {
+	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(epsilon), experiment.FormatNumber(delta))
+}
+
+// calibrationSource says where the ratio of noise to sensitivity comes from.
+func calibrationSource(p experiment.Params) string {
+	if p.Text("calibration") == string(mechanism.Analytic) {
+		return "calibrated by the analytic Gaussian mechanism (Balle and Wang 2018)"
+	}
+	return "calibrated as in Hall, Rinaldo and Wasserman (2013), proved for epsilon <= 1"
+}
+
+// solverNotes says what the choice of the solver means for the guarantee.
+func solverNotes(p experiment.Params) []string {
+	if p.Text("solver") != solverGradient {
+		return nil
+	}
+	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended"}
 }

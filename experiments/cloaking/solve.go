@@ -86,7 +86,7 @@ func descend(ctx context.Context, e *engine.Engine, ranges []*design.Range, p ex
 		}
 	}
 	results, err := cloak.DescendAll(ctx, e, problems, cloak.Options{
-		Iterations: p.Int("iterations"), LearningRate: p.Float("learning_rate"), Tolerance: design.DefaultGap, Progress: progress,
+		Iterations: gradientStepsOf(p), LearningRate: p.Float("learning_rate"), Tolerance: design.DefaultGap, Progress: progress,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; try another learning_rate or start, or solver=certified", err)
@@ -103,6 +103,14 @@ func descend(ctx context.Context, e *engine.Engine, ranges []*design.Range, p ex
 		designs[i].Iterations = results[i].Iterations
 	}
 	return nil
+}
+
+// gradientStepsOf returns the number of steps, by either of its names.
+func gradientStepsOf(p experiment.Params) int {
+	if _, ok := p[gradientStepsClassifier]; ok {
+		return p.Int(gradientStepsClassifier)
+	}
+	return p.Int(gradientSteps)
 }
 
 // inBatch says which one of several failed.

@@ -3,6 +3,7 @@ package design
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -28,11 +29,28 @@ type Design struct {
 	Trace               float64 // of M
 
 	factor *mat.Dense // P×r, M = factor·factorᵀ
+	// root is the lower r×r factor of Σ λ_i b_i b_iᵀ.
+	root blas64.Triangular
 }
 
 // Factor returns F (P×r) with FFᵀ = M: noise from N(0, M) is Fz for standard
 // normal z of length r. The caller must not change it.
 func (d *Design) Factor() *mat.Dense { return d.factor }
+
+// Coordinates returns draws of the noise in the whitened coordinates of the
+// range (r×draws), scaled by [Design.MaxMahalanobis]: N(0, Δ² Σ λ_i b_i b_iᵀ).
+// By + σ·noise, with σ the mechanism's noise for sensitivity one, is what is
+// released. Asking for more draws continues the stream.
+func (d *Design) Coordinates(stream *rand.Rand, draws int) *mat.Dense {
+	z := mat.NewDense(d.root.N, draws, nil)
+	for j := range draws {
+		for i := range d.root.N {
+			z.Set(i, j, stream.NormFloat64())
+		}
+	}
+	blas64.Trmm(blas.Left, blas.NoTrans, d.MaxMahalanobis, d.root, z.RawMatrix())
+	return z
+}
 
 // FromWeights evaluates the weights λ (one per column of the range's B): the
 // covariance, its certificate and its factor. It returns an error for weights
@@ -66,6 +84,8 @@ func FromWeights(r *Range, lambda []float64) (*Design, error) {
 		d.LogDet += 2 * math.Log(r.Scale[i])
 	}
 	d.LogDet += d.LogDetRange
+
+	d.root = chol
 
 	// F = U·diag(Scale)·L; Trace M = ‖F‖²_F.
 	d.factor = mat.DenseCopyOf(r.U)

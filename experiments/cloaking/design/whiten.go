@@ -123,6 +123,28 @@ func (r *Range) Project(f []float64) []float64 {
 	return out
 }
 
+// Labels returns Bᵀ(By + e) for each column e of noise (r×D), an N×D matrix: the
+// training outputs as a release of the range shows them. C times it is the
+// released prediction, UUᵀCy and its noise; y's part outside of the range is
+// gone, and C does not see it.
+//
+// The rows of B are orthonormal where B comes from [Whiten].
+func (r *Range) Labels(y []float64, noise *mat.Dense) *mat.Dense {
+	k, draws := noise.Dims()
+	by := make([]float64, k)
+	blas64.Gemv(blas.NoTrans, 1, r.B.RawMatrix(), blas64.Vector{N: len(y), Inc: 1, Data: y}, 0, blas64.Vector{N: k, Inc: 1, Data: by})
+	w := mat.DenseCopyOf(noise)
+	for i, v := range by {
+		row := w.RawRowView(i)
+		for j := range draws {
+			row[j] += v
+		}
+	}
+	out := new(mat.Dense)
+	out.Mul(r.B.T(), w)
+	return out
+}
+
 // distinctColumns returns the index of the first of every set of equal columns.
 func distinctColumns(c *mat.Dense) []int {
 	p, n := c.Dims()

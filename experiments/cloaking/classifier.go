@@ -1,0 +1,437 @@
+package cloaking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/laplace"
+	"privkern/graphs/op"
+	"privkern/runner/experiment"
+)
+
+// labelSensitivity is how far a label can move: from −1 to +1.
+const labelSensitivity = 2
+
+// Values of the parameters of classification.
+const (
+	approximationDTC = "dtc"
+	approximationSoR = "sor"
+
+	probabilityAtMean   = "at-mean"
+	probabilityAveraged = "averaged"
+
+	iterationsAuto = "auto"
+)
+
+// convergedSteps is how many Newton steps are taken at most without noise when
+// the number is not given; with the logistic likelihood a handful suffices.
+const convergedSteps = 20
+
+// classificationParams are the parameters of everything that classifies, with
+// an experiment's own ones in their place.
+func classificationParams(lengthscale float64, unit string, draws int, own ...experiment.Param) []experiment.Param {
+	params := []experiment.Param{
+		choice("method", methodStandard, "GP, or sparse GP with inducing inputs (Eq. 7)", methodStandard, methodSparse),
+	}
+	params = append(params, own...)
+	params = append(params, budgetParams()...)
+	params = append(params,
+		experiment.Param{Name: "iterations", Kind: experiment.Integer, Default: iterationsAuto, Words: []string{iterationsAuto}, Min: experiment.Bound(1), Max: experiment.Bound(1000), Doc: "Newton steps of the Laplace approximation, which share epsilon and delta equally; auto is one step with noise, and without noise as many as converge (at most 20)"},
+		count("draws", draws, 1, 1e5, "draws of the noise, each a release of its own (with noise only)"),
+		positive("lengthscale", lengthscale, unit, "lengthscale of the EQ kernel, the same in all dimensions"),
+		positive("kernel_variance", 1.0, "", "variance of the kernel"),
+		count("inducing", 5, 1, maxPoints, "sparse: how many inducing inputs k-means places on the training inputs"),
+		choice("approximation", approximationDTC, "sparse: posterior variance of the deterministic training conditional or of the subset of regressors; their means are equal", approximationDTC, approximationSoR),
+		choice("probability", probabilityAtMean, "probability of a class: logistic function of the posterior mean (as in the paper), or averaged over the posterior", probabilityAtMean, probabilityAveraged),
+	)
+	return append(params, solverParams(gradientStepsClassifier)...)
+}
+
+// checkClassification refuses combinations of classificationParams, for
+// training sets of at least so many rows; 0 where that is not known yet.
+func checkClassification(p experiment.Params, rows int) error {
+	if _, err := stepFactor(p); err != nil {
+		return err
+	}
+	if privacyless(p) && p.Text("rank") != "full" {
+		return fmt.Errorf("rank = %d with epsilon = inf: the rank bounds the directions that noise is added to, and without noise all are released; use rank=full", rankOf(p))
+	}
+	if rows == 0 {
+		return nil
+	}
+	if n := p.Int("inducing"); p.Text("method") == methodSparse && n > rows {
+		return fmt.Errorf("inducing: %d inducing inputs, but there are only %d training rows", n, rows)
+	}
+	if rankOf(p) > rows {
+		return fmt.Errorf("rank = %d: there are only %d training rows", rankOf(p), rows)
+	}
+	return nil
+}
+
+// newtonSteps is the number of Newton steps that are taken at most.
+func newtonSteps(p experiment.Params) int {
+	switch {
+	case p.Text("iterations") != iterationsAuto:
+		return p.Int("iterations")
+	case privacyless(p):
+		return convergedSteps
+	}
+	return 1
+}
+
+// stepFactor is the ratio σ/Δ of the noise of one Newton step, 0 for
+// epsilon = inf. The steps share the budget equally, ε/T and δ/T each, by basic
+// composition.
+func stepFactor(p experiment.Params) (float64, error) {
+	if privacyless(p) {
+		return 0, nil
+	}
+	steps := float64(newtonSteps(p))
+	factor, err := mechanism.Calibration(p.Text("calibration")).Factor(p.Float("epsilon")/steps, p.Float("delta")/steps)
+	if err != nil && steps > 1 {
+		return 0, fmt.Errorf("each of %g Newton steps: %w", steps, err)
+	}
+	return factor, err
+}
+
+// classifier fits GP classifiers whose Laplace approximation sees the labels
+// through cloaking alone.
+type classifier struct {
+	t     *experiment.Trial
+	e     *engine.Engine
+	scale float64 // of the noise of one Newton step; 0 for none
+	steps int
+	draws int
+}
+
+// newClassifier opens the engine, which the caller closes.
+func newClassifier(t *experiment.Trial) (*classifier, error) {
+	factor, err := stepFactor(t.Params)
+	if err != nil {
+		return nil, err
+	}
+	c := &classifier{t: t, scale: factor * labelSensitivity, steps: newtonSteps(t.Params), draws: 1}
+	if factor > 0 {
+		c.draws = t.Params.Int("draws")
+	}
+	c.e, err = engine.Open(t.Backend, t.DType, t.Workers)
+	return c, err
+}
+
+// publishes says whether the record is to leave out what is computed from the
+// labels without noise.
+func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
+
+// latent is the posterior of the latent function at P test inputs, for each of
+// D draws of the noise.
+type latent struct {
+	mean, variance *mat.Dense // P×D
+	steps          int        // Newton steps taken
+	ranges         []*design.Range
+	designs        []*design.Design
+}
+
+// rank is the smallest number of released directions, gap the largest
+// certificate over the designs.
+func (l *latent) rank() (rank int, gap float64) {
+	for i, r := range l.ranges {
+		if k := len(r.Scale); i == 0 || k < rank {
+			rank = k
+		}
+		gap = max(gap, l.designs[i].Gap)
+	}
+	return rank, gap
+}
+
+// probabilities returns those of the positive class (P×D).
+func (l *latent) probabilities(p experiment.Params) *mat.Dense {
+	out := mat.DenseCopyOf(l.mean)
+	averaged := p.Text("probability") == probabilityAveraged
+	out.Apply(func(i, j int, mean float64) float64 {
+		if averaged {
+			return averagedLogistic(mean, l.variance.At(i, j))
+		}
+		return logistic(mean)
+	}, out)
+	return out
+}
+
+// covariances of a training set with itself and with test inputs, as
+// [laplace.Model] wants them.
+type covariances struct {
+	model *laplace.Model
+	cross *mat.Dense
+	// prior is what the variance at each test input starts from, and sign says
+	// whether the model's part is added to it or subtracted.
+	prior []float64
+	sign  float64
+}
+
+func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, purpose string) (*covariances, error) {
+	p := c.t.Params
+	k := kernel.EQ(p.Float("lengthscale"), p.Float("kernel_variance"))
+	points, _ := test.Dims()
+	out := &covariances{prior: make([]float64, points)}
+	for i := range out.prior {
+		out.prior[i] = p.Float("kernel_variance")
+	}
+	if p.Text("method") == methodStandard {
+		all, err := k.Matrix(c.e, train, train)
+		if err != nil {
+			return nil, err
+		}
+		if out.cross, err = k.Matrix(c.e, train, test); err != nil {
+			return nil, err
+		}
+		out.sign = -1
+		out.model, err = laplace.Full(c.e, all)
+		return out, err
+	}
+	clusters, err := learn.KMeans(train, p.Int("inducing"), c.t.Stream(purposed("k-means", purpose)), learn.KMeansOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("inducing inputs: %w", err)
+	}
+	features := make([]*mat.Dense, 2)
+	kmm, err := k.Matrix(c.e, clusters.Centres, clusters.Centres)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range []*mat.Dense{train, test} {
+		cross, err := k.Matrix(c.e, clusters.Centres, x)
+		if err != nil {
+			return nil, err
+		}
+		features[i], err = laplace.Features(ctx, c.e, kmm, cross)
+		var notPD *op.NotPositiveDefiniteError
+		if errors.As(err, &notPD) {
+			return nil, fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out.cross, out.sign = features[1], 1
+	for i := range out.prior {
+		if p.Text("approximation") == approximationSoR {
+			out.prior[i] = 0
+			continue
+		}
+		column := mat.Col(nil, i, out.cross)
+		out.prior[i] = max(0, out.prior[i]-dot(column, column))
+	}
+	out.model, err = laplace.LowRank(c.e, mat.DenseCopyOf(features[0].T()))
+	return out, err
+}
+
+// predict fits the classifier to the labels (±1) of the training inputs (N×d)
+// and returns the latent function at the test inputs (P×d). The purpose names
+// the random streams; "" where there is one fit only.
+//
+// All that is used of the labels is what the Newton steps release: at each, in
+// the whitened coordinates B of the cloaking matrix's range, the vector
+// w = By + noise. [design.Range.Labels] turns it into labels with noise, with
+// which the step is the ordinary one.
+func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense, purpose string) (*latent, error) {
+	cov, err := c.covariances(ctx, train, test, purpose)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := train.Dims()
+	out := new(latent)
+	var modes [][]float64 // f at the training inputs: one until the draws part
+	var duals []*mat.Dense
+	modes = [][]float64{make([]float64, n)}
+	for out.steps = 0; out.steps < c.steps; {
+		previous := modes
+		if modes, duals, err = c.step(ctx, cov.model, group(train), modes, labels, purpose, out); err != nil {
+			return nil, fmt.Errorf("Newton step %d: %w", out.steps+1, err)
+		}
+		out.steps++
+		if c.scale == 0 && c.converged(previous[0], modes[0]) {
+			break
+		}
+	}
+	return out, c.posterior(ctx, cov, modes, duals, out)
+}
+
+// converged says whether a step without noise moved f by rounding errors only.
+func (c *classifier) converged(before, after []float64) bool {
+	tolerance := 1e-10
+	if singlePrecision(c.e) {
+		tolerance = 1e-5
+	}
+	for i, v := range after {
+		if math.Abs(v-before[i]) > tolerance*max(1, math.Abs(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// drawsTogether bounds how many draws have their cloaking matrices in memory.
+const drawsTogether = 16
+
+// step takes a Newton step from each of the modes. While there is one, its
+// release is drawn as often as there are draws; from then on each draw has a
+// cloaking matrix, a design and a release of its own.
+func (c *classifier) step(ctx context.Context, m *laplace.Model, inputs grouped, modes [][]float64, labels []float64, purpose string, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
+	if c.scale == 0 {
+		s, err := m.Step(ctx, modes[0], mat.NewDense(len(labels), 1, slices.Clone(labels)))
+		if err != nil {
+			return nil, nil, err
+		}
+		return columns(s.Latent), []*mat.Dense{s.Dual}, nil
+	}
+	for first := 0; first < len(modes); first += drawsTogether {
+		block := modes[first:min(first+drawsTogether, len(modes))]
+		matrices := make([]*mat.Dense, len(block))
+		err := c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
+			if matrices[i], err = m.Matrix(ctx, block[i]); err == nil {
+				inputs.equalise(matrices[i])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		ranges, designs, err := solveDesigns(ctx, c.e, matrices, c.t.Params, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps := make([]*laplace.Step, len(block))
+		err = c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
+			name, draws := fmt.Sprintf("noise, step %d", out.steps+1), c.draws
+			if len(modes) > 1 {
+				name, draws = fmt.Sprintf("%s, draw %d", name, first+i), 1
+			}
+			noise := designs[i].Coordinates(c.t.Stream(purposed(name, purpose)), draws)
+			noise.Scale(c.scale, noise)
+			steps[i], err = m.Step(ctx, block[i], ranges[i].Labels(labels, noise))
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range steps {
+			next, duals = append(next, columns(s.Latent)...), append(duals, s.Dual)
+		}
+		out.ranges, out.designs = append(out.ranges, ranges...), append(out.designs, designs...)
+		c.t.Progress(out.steps*len(modes)+first+len(block), c.steps*len(modes), "releases")
+	}
+	return next, duals, nil
+}
+
+// posterior computes mean and variance at the test inputs from the released
+// modes alone: E[f_*] = k_*ᵀK⁻¹f (Section 3), and the variance with W at f.
+func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]float64, duals []*mat.Dense, out *latent) error {
+	_, points := cov.cross.Dims()
+	dual := duals[0]
+	for _, d := range duals[1:] {
+		wider := new(mat.Dense)
+		wider.Augment(dual, d)
+		dual = wider
+	}
+	out.mean = new(mat.Dense)
+	out.mean.Mul(cov.cross.T(), dual)
+	out.variance = mat.NewDense(points, len(modes), nil)
+	return c.e.ParallelFor(ctx, len(modes), 1, func(j, _ int) error {
+		part, err := cov.model.Variance(ctx, modes[j], cov.cross)
+		if err != nil {
+			return err
+		}
+		for i, v := range part {
+			out.variance.Set(i, j, max(0, cov.prior[i]+cov.sign*v))
+		}
+		return nil
+	})
+}
+
+// equalise gives equal inputs exactly equal rows and columns of C, which
+// rounding may have set apart: the design then gives them one weight.
+func (g grouped) equalise(c *mat.Dense) {
+	first := make([]int, len(g.count))
+	for i := len(g.of) - 1; i >= 0; i-- {
+		first[g.of[i]] = i
+	}
+	for i, u := range g.of {
+		for j, v := range g.of {
+			c.Set(i, j, c.At(first[u], first[v]))
+		}
+	}
+}
+
+// warnings says what is computed but suspect in a trial with these fits.
+func (c *classifier) warnings(fits ...*latent) []string {
+	var ranges []*design.Range
+	var designs []*design.Design
+	for _, l := range fits {
+		ranges, designs = append(ranges, l.ranges...), append(designs, l.designs...)
+	}
+	return slices.Concat(c.e.Warnings(), precisionWarnings(c.e, ranges, c.t.Params), designWarnings(designs))
+}
+
+// privacy tells what a release of one fit protects; nil without noise. What are
+// the experiment's words for the labels, such as "whether a borrower defaulted".
+func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
+	if c.scale == 0 {
+		return nil
+	}
+	p := c.t.Params
+	record := "this record itself is not private: it holds labels, predictions without noise or accuracies measured on them; only one draw of the noisy predictions would be released"
+	if c.publishes() {
+		record = "this record itself is not private: its metrics are computed from the labels without noise; the guarantee is about one draw of the noisy predictions alone"
+	}
+	all := []string{
+		record,
+		"protects the training labels only (" + what + "): inputs and who is in the data are taken as public",
+		"hyperparameters are taken as public",
+		"every draw is a release of its own and spends the whole budget again",
+		"delta is not the probability that epsilon-privacy fails, although the paper says so",
+	}
+	if c.steps > 1 {
+		all = append(all, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", c.steps,
+			experiment.FormatNumber(p.Float("epsilon")/float64(c.steps)), experiment.FormatNumber(p.Float("delta")/float64(c.steps))))
+	}
+	return &experiment.Privacy{
+		Guarantee: guarantee(p.Float("epsilon"), p.Float("delta")),
+		Unit:      "one training label flipped",
+		Mechanism: "cloaking of each Newton step of the Laplace approximation (Smith et al. 2019, Section 3), " + calibrationSource(p),
+		Notes:     slices.Concat(all, solverNotes(p), notes),
+	}
+}
+
+// columns returns the columns of a.
+func columns(a *mat.Dense) [][]float64 {
+	_, c := a.Dims()
+	out := make([][]float64, c)
+	for j := range out {
+		out[j] = mat.Col(nil, j, a)
+	}
+	return out
+}
+
+// purposed names the stream of one of several fits.
+func purposed(name, purpose string) string {
+	if purpose == "" {
+		return name
+	}
+	return name + ", " + purpose
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
