@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments/dataset"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
@@ -100,10 +101,14 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure, Host: host(),
 	}
 	var missing error
+	var file *dataset.MissingFileError
 	for _, name := range p.DatasetNames() {
 		d := data.Get(name)
 		job.Folders[name] = d.Folder
 		missing = errors.Join(missing, d.Err)
+	}
+	if errors.As(missing, &file) {
+		return missing // a path was mistyped: there is nothing to skip
 	}
 	var rec *record.Record
 	if missing != nil {

@@ -8,4 +8,7 @@
 // same name are an error, never a substitute. Data that cannot be published
 // are supplied by the user ([Set].Supplied); they are identified by the SHA-256
 // of what is there.
+//
+// A user's own data are a file of comma-separated values anywhere, which the
+// name "csv:PATH" stands for: [LoadTable] reads it.
 package dataset

@@ -52,7 +52,14 @@ func (l Locator) FetchRoot() (string, error) {
 // set's digest, which is known even where the files are not there. It returns
 // an *[UnknownError], a *[MissingError] where no root holds all files, and a
 // *[WrongFileError] where a file differs from the registered one.
+//
+// Of the name "csv:PATH" the data set is the file at PATH: Find returns its
+// absolute path in place of a folder, and a *[MissingFileError] where it is not
+// there; its digest is then unknown.
 func (l Locator) Find(name string) (folder, digest string, err error) {
+	if path, ok := FilePath(name); ok {
+		return findFile(path)
+	}
 	set, err := Lookup(name)
 	if err != nil {
 		return "", "", err
@@ -252,12 +259,8 @@ func (e *MissingError) Advice() string {
 	if e.Supplied != "" {
 		return "it has no public address: " + e.Supplied
 	}
-	return "fetch it with: " + e.Command()
+	return "fetch it with: run data fetch " + e.Set
 }
-
-// Command is the command that fetches the data set or, where the user supplies
-// it, says how to make it.
-func (e *MissingError) Command() string { return "run data fetch " + e.Set }
 
 // WrongFileError says that a file is not the registered one.
 type WrongFileError struct {

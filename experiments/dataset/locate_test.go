@@ -75,7 +75,7 @@ func TestFindMissing(t *testing.T) {
 	root := t.TempDir()
 	_, _, err := (Locator{Roots: []string{root}}).Find("kung")
 	var missing *MissingError
-	if !errors.As(err, &missing) || missing.Command() != "run data fetch kung" || !strings.Contains(err.Error(), missing.Command()) || !strings.Contains(err.Error(), root) {
+	if !errors.As(err, &missing) || missing.Advice() != "fetch it with: run data fetch kung" || !strings.Contains(err.Error(), missing.Advice()) || !strings.Contains(err.Error(), root) {
 		t.Errorf("%v; want a *MissingError with the folder and the command", err)
 	}
 	var unknown *UnknownError

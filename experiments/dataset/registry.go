@@ -48,7 +48,7 @@ type Archive struct {
 }
 
 // sets are the registered data sets, by name.
-var sets = []Set{freiburgSet, freiburgFeaturesSet, kungSet, mnistSet, stressSet}
+var sets = []Set{freiburgSet, freiburgFeaturesSet, hmeqSet, kungSet, mnistSet, stressSet}
 
 // All returns the registered sets in the order of their names.
 func All() []Set { return slices.Clone(sets) }

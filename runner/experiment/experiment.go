@@ -32,7 +32,7 @@ type Experiment struct {
 	// a family of metrics.
 	Metrics []Metric
 	// Datasets names the data sets that a trial with these parameters reads;
-	// nil when none is ever read.
+	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
 	Datasets func(Params) []string
 	// Check refuses combinations of parameters that no single Param can refuse
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
@@ -59,8 +59,9 @@ type Trial struct {
 	// Workers bounds the trial's own parallelism (goroutines that compute at
 	// the same time). It never changes a result.
 	Workers int
-	// Dataset returns the folder of a data set that Datasets names. It never
-	// fails for those: the runner skips a trial whose data are not there.
+	// Dataset returns the folder of a data set that Datasets names, or the path
+	// of the file for "csv:PATH". It never fails for those: the runner skips a
+	// trial whose data are not there.
 	Dataset func(name string) string
 	// Progress reports how much of a long trial is done. It may be called
 	// often, from one goroutine at a time; it is never nil.

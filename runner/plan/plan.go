@@ -58,7 +58,8 @@ type Trial struct {
 	Seed       int64             `json:"seed"`
 }
 
-// DatasetFinder tells where a data set is, and the SHA-256 of what it must
+// DatasetFinder tells where a data set is (its folder, or the path of one that
+// is a single file), and the SHA-256 of what it must
 // hold, which is known even with an error; in its place stands another text for
 // a data set that the user has yet to supply. The error says how to get one
 // that is not there, or what is wrong with one that is.
@@ -70,7 +71,7 @@ type DatasetFinder interface {
 // of a DatasetFinder says that what is there cannot be used.
 type MissingDataset interface {
 	error
-	Command() string // the command line that fetches it
+	Advice() string // how to get it
 }
 
 // WithoutData completes the record of a trial whose data cannot be used:

@@ -29,8 +29,8 @@ func (f finder) Find(string) (string, string, error) { return "folder", "digest"
 
 type missing struct{}
 
-func (missing) Error() string   { return "not there" }
-func (missing) Command() string { return "run data fetch set" }
+func (missing) Error() string  { return "not there" }
+func (missing) Advice() string { return "run data fetch set" }
 
 func newPlan(t *testing.T, f finder) *plan.Plan {
 	t.Helper()

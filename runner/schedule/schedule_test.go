@@ -71,8 +71,8 @@ func (noData) Find(name string) (string, string, error) {
 
 type missing struct{ name string }
 
-func (m missing) Error() string   { return fmt.Sprintf("the data set %q is not there", m.name) }
-func (m missing) Command() string { return "run data fetch " + m.name }
+func (m missing) Error() string  { return fmt.Sprintf("the data set %q is not there", m.name) }
+func (m missing) Advice() string { return "run data fetch " + m.name }
 
 var data = plan.NewDatasets(noData{})
 
