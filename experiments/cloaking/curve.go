@@ -80,7 +80,7 @@ func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single) map[
 		out["released"] = experiment.Series{"x": ages, "noisy_cm": s.noisy(r)}
 	} else {
 		curve["mean_cm"] = s.mean
-		out["data"] = experiment.Series{"x": r.data.kung.Age, "height_cm": r.data.height}
+		out["data"] = experiment.Series{"x": r.data.kung.Age, "height_cm": r.data.output}
 	}
 	if r.model.method == methodNonstationary {
 		// The lengthscale in years: the last input is the age.

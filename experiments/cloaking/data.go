@@ -11,15 +11,44 @@ import (
 	"privkern/runner/experiment"
 )
 
-// census is the regression problem: public inputs and private heights.
-type census struct {
-	kung   *dataset.Kung
-	inputs *mat.Dense // N×1 (age) or N×2 (weight, age)
-	height []float64  // cm, clipped to the interval
-	prior  float64    // prior mean, cm
-	// Interval is what the heights are clipped to, cm.
-	low, high float64
-	clipped   int // how many heights were outside
+// problem is a regression problem: public inputs and private outputs. Lengths
+// of outputs are in their unit, naming.unit.
+type problem struct {
+	inputs *mat.Dense // N×d
+	output []float64  // clipped to the interval
+	prior  float64    // prior mean
+	// Interval is what the outputs are clipped to. Its width is the largest
+	// change of one output, the sensitivity.
+	low, high, width float64
+	clipped          int // how many outputs were outside
+
+	names naming
+	// columns are public columns of the series that list the rows, which are
+	// ordered by "x".
+	columns  map[string][]float64
+	dropped  int           // rows left out for want of a value
+	warnings []string      // what is suspect about the public inputs
+	kung     *dataset.Kung // where the data are the census
+}
+
+// naming is how a record speaks of a problem.
+type naming struct {
+	inputs  []string // the columns of problem.inputs
+	outputs string   // such as "heights"
+	public  string   // what is taken as public beside who is in the data
+	tuning  string   // what the guarantee leaves out of the hyperparameters
+	unit    string   // of the outputs, with the space before it
+	suffix  string   // of metrics and columns in that unit
+	output  string   // column of the outputs
+	clipped string   // metric that counts clipped outputs
+}
+
+// loadProblem reads the data of the trial.
+func loadProblem(t *experiment.Trial) (*problem, error) {
+	if ownFile(t.Params) {
+		return loadOwn(t)
+	}
+	return loadCensus(t.Dataset(dataKung), t.Params)
 }
 
 // loadCensus reads the !Kung females and normalises their heights.
@@ -30,39 +59,58 @@ type census struct {
 // and multiply by it after predicting; as predictions are linear in the
 // heights, this changes nothing and is left out. With public normalisation the
 // interval starts at public_low_cm, and its middle is the prior mean.
-func loadCensus(folder string, p experiment.Params) (*census, error) {
+func loadCensus(folder string, p experiment.Params) (*problem, error) {
 	kung, err := dataset.LoadKung(folder)
 	if err != nil {
 		return nil, err
 	}
-	c := &census{kung: kung, inputs: inputsOf(kung, p.Text("inputs"))}
-	c.clip(p)
-	return c, nil
+	return censusOf(kung, p), nil
 }
 
-func (c *census) clip(p experiment.Params) {
-	width := p.Float("sensitivity_cm")
-	public := p.Text("normalisation") == normalisationPublic
-	if public {
-		c.low = p.Float("public_low_cm")
-	} else {
-		c.low = (slices.Min(c.kung.Height)+slices.Max(c.kung.Height))/2 - width/2
+func censusOf(kung *dataset.Kung, p experiment.Params) *problem {
+	c := &problem{
+		kung:    kung,
+		inputs:  inputsOf(kung, p.Text("inputs")),
+		columns: map[string][]float64{"x": kung.Age, "weight_kg": kung.Weight},
+		names: naming{
+			inputs: []string{inputsAge}, outputs: "heights", public: "ages, weights",
+			tuning: "; the defaults and the sets A and B of Table 1 were found on these very data, which the guarantee does not cover",
+			unit:   " cm", suffix: "_cm", output: "height_cm", clipped: clippedMetric.Name,
+		},
 	}
-	c.high = c.low + width
-	c.height = make([]float64, len(c.kung.Height))
-	sum := 0.0
-	for i, h := range c.kung.Height {
-		c.height[i] = min(max(h, c.low), c.high)
-		if c.height[i] != h {
+	if p.Text("inputs") == inputsAgeWeight {
+		c.names.inputs = []string{"weight", "age"}
+	}
+	width := p.Float("sensitivity_cm")
+	if p.Text("normalisation") == normalisationPublic {
+		c.clip(kung.Height, p.Float("public_low_cm"), width)
+		return c
+	}
+	c.clip(kung.Height, (slices.Min(kung.Height)+slices.Max(kung.Height))/2-width/2, width)
+	c.prior = mean(c.output)
+	return c
+}
+
+// clip clips the outputs to the interval of that width from low, whose middle
+// becomes the prior mean.
+func (c *problem) clip(output []float64, low, width float64) {
+	c.low, c.high, c.width = low, low+width, width
+	c.prior = low + width/2
+	c.output = make([]float64, len(output))
+	for i, y := range output {
+		c.output[i] = min(max(y, c.low), c.high)
+		if c.output[i] != y {
 			c.clipped++
 		}
-		sum += c.height[i]
 	}
-	if public {
-		c.prior = c.low + width/2
-	} else {
-		c.prior = sum / float64(len(c.height))
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
 	}
+	return sum / float64(len(values))
 }
 
 func inputsOf(k *dataset.Kung, inputs string) *mat.Dense {
@@ -89,11 +137,11 @@ func syntheticInputs() *mat.Dense {
 	return x
 }
 
-// predict returns prior + C (y − prior) for the heights of the training rows.
-func (c *census) predict(matrix *mat.Dense, train []int) []float64 {
+// predict returns prior + C (y − prior) for the outputs of the training rows.
+func (c *problem) predict(matrix *mat.Dense, train []int) []float64 {
 	y := make([]float64, len(train))
 	for i, r := range train {
-		y[i] = c.height[r] - c.prior
+		y[i] = c.output[r] - c.prior
 	}
 	p, _ := matrix.Dims()
 	var f mat.VecDense
@@ -109,16 +157,19 @@ func (c *census) predict(matrix *mat.Dense, train []int) []float64 {
 // without.
 var clippedMetric = experiment.Metric{Name: "clipped_heights", Doc: "number of heights outside the interval of length sensitivity_cm, which were clipped to it: predictions are made from the clipped heights, and errors are measured against them"}
 
-// clippingWarnings says when what is left of the heights is no regression
+// clippedOutputs is the same for a user's file.
+var clippedOutputs = experiment.Metric{Name: "clipped_outputs", Doc: "csv: number of outputs outside [low, high], which were clipped to it: predictions are made from the clipped outputs, and errors are measured against them"}
+
+// clippingWarnings says when what is left of the outputs is no regression
 // problem any more.
-func (c *census) clippingWarnings() []string {
-	if 2*c.clipped <= len(c.height) {
+func (c *problem) clippingWarnings() []string {
+	if 2*c.clipped <= len(c.output) {
 		return nil
 	}
 	return []string{"computed but suspect: " + c.clippingNote()}
 }
 
-// clippingNote says what the interval did to the heights.
-func (c *census) clippingNote() string {
-	return fmt.Sprintf("%d of %d heights are outside [%.10g, %.10g] cm and were clipped; errors are measured against the clipped heights", c.clipped, len(c.height), c.low, c.high)
+// clippingNote says what the interval did to the outputs.
+func (c *problem) clippingNote() string {
+	return fmt.Sprintf("%d of %d %[3]s are outside [%.10g, %.10g]%s and were clipped; errors are measured against the clipped %[3]s", c.clipped, len(c.output), c.names.outputs, c.low, c.high, c.names.unit)
 }

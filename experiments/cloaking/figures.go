@@ -91,7 +91,7 @@ func noiseFigure() experiment.Figure {
 		Name:    "cloaking/noise",
 		Title:   "Cloaking noise over age",
 		Caption: "Standard deviation of the privacy noise (cm) at each of the 287 rows when its fold is tested, over age, for the three methods: on the left from age, on the right from age and weight. The first variant of the table, first seed.",
-		Match:   func(name string, _ experiment.Params) bool { return name == "cloaking/regression" },
+		Match:   func(name string, p experiment.Params) bool { return name == "cloaking/regression" && !ownFile(p) },
 		Draw: func(trials []experiment.Finished) []experiment.Panel {
 			var panels []experiment.Panel
 			for _, inputs := range []string{inputsAge, inputsAgeWeight} {

@@ -140,7 +140,7 @@ func TestCensusFold(t *testing.T) {
 		t.Errorf("%d heights clipped, want 10", data.clipped)
 	}
 	var train, test []int
-	for i := range data.height {
+	for i := range data.output {
 		if i%14 == 0 {
 			test = append(test, i)
 		} else {
@@ -163,7 +163,7 @@ func TestCensusFold(t *testing.T) {
 		near(t, c.m.method+": norm", mat.Norm(matrix, 2), c.norm, 1e-12)
 		square := 0.0
 		for i, f := range data.predict(matrix, train) {
-			miss := f - data.height[test[i]]
+			miss := f - data.output[test[i]]
 			square += miss * miss
 		}
 		near(t, c.m.method+": rmse", math.Sqrt(square/float64(len(test))), c.rmse, 1e-9)
@@ -185,8 +185,7 @@ func TestNormalisation(t *testing.T) {
 		{"as-published", 70, 115, 2}, // midpoint 120; mean of 70, 100, 120, 170
 		{"public", 60, 110, 2},       // interval [60, 160]
 	} {
-		data := &census{kung: kung, inputs: inputsOf(kung, inputsAge)}
-		data.clip(experiment.Params{"sensitivity_cm": 100.0, "normalisation": c.normalisation, "public_low_cm": 60.0})
+		data := censusOf(kung, experiment.Params{"inputs": inputsAge, "sensitivity_cm": 100.0, "normalisation": c.normalisation, "public_low_cm": 60.0})
 		if data.low != c.low || data.high != c.low+100 || data.prior != c.prior || data.clipped != c.clipped {
 			t.Errorf("%s: interval from %g, prior %g, %d clipped; want %+v", c.normalisation, data.low, data.prior, data.clipped, c)
 		}

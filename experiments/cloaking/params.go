@@ -103,7 +103,7 @@ func mechanismParams() []experiment.Param {
 
 // checkInducing refuses inducing inputs that the sparse method cannot have: more
 // than the smallest training set has rows, the same twice, and given ones where
-// the inputs are not ages alone, since a list of numbers names no pairs.
+// there are several inputs, since a list of numbers names no pairs.
 func checkInducing(p experiment.Params, name string, rows int) error {
 	if p.Text("method") != methodSparse {
 		return nil
@@ -112,8 +112,12 @@ func checkInducing(p experiment.Params, name string, rows int) error {
 	if n := max(z.Count, len(z.Values)); n > rows {
 		return fmt.Errorf("%s: %d inducing inputs, but there are only %d training rows", name, n, rows)
 	}
-	if z.Values != nil && p.Text("inputs") == inputsAgeWeight {
+	switch {
+	case z.Values == nil:
+	case p.Text("inputs") == inputsAgeWeight && !ownFile(p):
 		return fmt.Errorf("%s = %s: a list gives ages, but with inputs=%s an inducing input is a pair of weight and age; give how many k-means is to place", name, experiment.FormatValue(z), inputsAgeWeight)
+	case ownFile(p) && len(ownInputs(p)) > 1:
+		return fmt.Errorf("%s = %s: a list gives numbers, but with %d inputs an inducing input is as many numbers; give how many k-means is to place", name, experiment.FormatValue(z), len(ownInputs(p)))
 	}
 	for i, v := range z.Values {
 		if slices.Contains(z.Values[:i], v) {

@@ -41,18 +41,18 @@ func checkPrediction(p experiment.Params, rows int) error {
 	return checkInducing(p, "inducing", rows)
 }
 
-// predictor is what the trials that predict heights work with.
+// predictor is what the trials that predict outputs work with.
 type predictor struct {
 	t     *experiment.Trial
 	e     *engine.Engine
-	data  *census
-	scale float64 // cm: sensitivity times the calibration's factor; 0 for no noise
+	data  *problem
+	scale float64 // sensitivity times the calibration's factor; 0 for no noise
 	model *model  // without inducing inputs
 }
 
-// newPredictor reads the census and opens the engine, which the caller closes.
+// newPredictor reads the trial's data and opens the engine, which the caller closes.
 func newPredictor(t *experiment.Trial) (*predictor, error) {
-	data, err := loadCensus(t.Dataset(dataKung), t.Params)
+	data, err := loadProblem(t)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func newPredictor(t *experiment.Trial) (*predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &predictor{t: t, e: e, data: data, scale: factor * t.Params.Float("sensitivity_cm"), model: modelOf(t.Params, data.inputs)}, nil
+	return &predictor{t: t, e: e, data: data, scale: factor * data.width, model: modelOf(t.Params, data.inputs)}, nil
 }
 
 // modelOf returns the trial's model without inducing inputs. All inputs are
@@ -82,7 +82,7 @@ func modelOf(p experiment.Params, inputs *mat.Dense) *model {
 	return m
 }
 
-// matrix returns the cloaking matrix from the given rows of the census to the
+// matrix returns the cloaking matrix from the given rows of the data to the
 // rows of test, and the inducing inputs, if any. Those that are not given are
 // placed with the named random stream.
 func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (c, inducing *mat.Dense, err error) {
@@ -107,7 +107,7 @@ type single struct {
 
 // single finds the noise for predictions at the rows of test, released together.
 func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error) {
-	all := make([]int, len(r.data.height))
+	all := make([]int, len(r.data.output))
 	for i := range all {
 		all[i] = i
 	}
@@ -146,12 +146,12 @@ func (s *single) noisy(r *predictor) []float64 {
 
 // release is one set of P predictions, with what it takes to publish it.
 type release struct {
-	mean    []float64 // cm, what is released, without noise
-	noiseSD []float64 // cm
+	mean    []float64 // what is released, without noise
+	noiseSD []float64
 	// Nil without noise.
 	directions *design.Range
 	design     *design.Design
-	scale      float64 // cm: what the design's factor is multiplied by
+	scale      float64 // what the design's factor is multiplied by
 }
 
 // releases finds the noise for sets of predictions, given by their cloaking
@@ -184,7 +184,7 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 // rank is the number of released directions where there is noise.
 func (r *release) rank() float64 { return float64(len(r.directions.Scale)) }
 
-// noise returns draws of the noise (P×draws, cm), zeros where there is none.
+// noise returns draws of the noise (P×draws), zeros where there is none.
 // Asking for more draws continues the stream.
 func (r *release) noise(stream *rand.Rand, draws int) *mat.Dense {
 	if r.design == nil {
@@ -232,6 +232,11 @@ func noiseSD(d *design.Design, scale float64) []float64 {
 
 // warnings says what is computed but suspect in a trial with these releases.
 func (r *predictor) warnings(releases []release) []string {
+	return slices.Concat(r.publicWarnings(releases), r.data.clippingWarnings(), r.data.droppedWarnings())
+}
+
+// publicWarnings are those that say nothing of the outputs.
+func (r *predictor) publicWarnings(releases []release) []string {
 	var ranges []*design.Range
 	var designs []*design.Design
 	for _, s := range releases {
@@ -239,10 +244,10 @@ func (r *predictor) warnings(releases []release) []string {
 			ranges, designs = append(ranges, s.directions), append(designs, s.design)
 		}
 	}
-	return slices.Concat(r.e.Warnings(), r.data.clippingWarnings(), precisionWarnings(r.e, ranges, r.t.Params), designWarnings(designs))
+	return slices.Concat(r.e.Warnings(), r.data.warnings, precisionWarnings(r.e, ranges, r.t.Params), designWarnings(designs))
 }
 
-// publishes says whether the trial's record is to leave out the heights and the
+// publishes says whether the trial's record is to leave out the outputs and the
 // predictions without noise: where the noise protects somebody, because it
 // comes from the operating system's entropy.
 func (r *predictor) publishes() bool { return r.t.Secure && r.scale > 0 }

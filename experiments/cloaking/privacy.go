@@ -22,8 +22,8 @@ func noiseFactor(p experiment.Params) (float64, error) {
 
 // What of a record is not private.
 const (
-	noteRecord       = "this record itself is not private: it holds the heights, predictions without noise and errors measured on them; only the noisy predictions would be released"
-	noteRecordSecure = "this record itself is not private: its metrics are computed from the heights without noise; the guarantee is about the series released alone"
+	noteRecord       = "this record itself is not private: it holds the %s, predictions without noise and errors measured on them; only the noisy predictions would be released"
+	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; the guarantee is about the series released alone"
 )
 
 // privacy tells what a release of one set of predictions protects; nil without
@@ -32,26 +32,35 @@ func (r *predictor) privacy() *experiment.Privacy {
 	if r.scale == 0 {
 		return nil
 	}
-	p := r.t.Params
 	record := noteRecord
 	if r.publishes() {
 		record = noteRecordSecure
 	}
+	out := r.guarantee()
+	out.Notes = append([]string{fmt.Sprintf(record, r.data.names.outputs)}, append(out.Notes, r.data.clippingNote())...)
+	return out
+}
+
+// guarantee tells what a release of one set of predictions protects, in words
+// that say nothing of the outputs.
+func (r *predictor) guarantee() *experiment.Privacy {
+	p, names := r.t.Params, r.data.names
 	notes := []string{
-		record,
-		"protects the heights (training outputs) only: ages, weights and who is in the data are taken as public",
-		"hyperparameters are taken as public; the defaults and the sets A and B of Table 1 were found on these very data, which the guarantee does not cover",
+		fmt.Sprintf("protects the %s (training outputs) only: %s and who is in the data are taken as public", names.outputs, names.public),
+		"hyperparameters are taken as public" + names.tuning,
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
 		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
 	}
-	if p.Text("normalisation") == normalisationPublished {
+	if r.data.kung == nil {
+		notes = append(notes, "low and high are taken as public, and their middle is the prior mean; sensitivity_cm, normalisation and public_low_cm do not apply")
+	} else if p.Text("normalisation") == normalisationPublished {
 		notes = append(notes, "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it")
 	}
 	return &experiment.Privacy{
 		Guarantee: guarantee(p.Float("epsilon"), p.Float("delta")),
-		Unit:      fmt.Sprintf("one training output changed by at most %s cm", experiment.FormatNumber(p.Float("sensitivity_cm"))),
+		Unit:      fmt.Sprintf("one training output changed by at most %s%s", experiment.FormatNumber(r.data.width), names.unit),
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibrationSource(p),
-		Notes:     append(append(notes, solverNotes(p)...), r.data.clippingNote()),
+		Notes:     append(notes, solverNotes(p)...),
 	}
 }
 

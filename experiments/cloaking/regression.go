@@ -21,34 +21,53 @@ func regression() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/regression",
 		Version: 3,
-		Summary: "cross-validated error of differentially private height predictions",
+		Summary: "cross-validated error of differentially private predictions: of heights, or of your own data",
 		Source:  "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
-		Params: predictionParams([]string{inputsAge, inputsAgeWeight},
+		Params: withOwnData(predictionParams([]string{inputsAge, inputsAgeWeight},
 			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs that are not given are placed in every fold"},
 			choice("fold_scheme", "contiguous", "how rows are put into folds", "contiguous", "interleaved", "random"),
 			count("draws", 100, 1, maxDraws, "draws of the noise in every fold"),
-		),
+		)),
 		Metrics: []experiment.Metric{
 			{Name: "rmse_cm", Unit: "cm", Doc: "root mean square error on the test rows of a fold, measured against the clipped heights, averaged over draws, then over folds"},
 			{Name: "rmse_fold_sd_cm", Unit: "cm", Doc: "standard deviation over folds (population) of the draw-averaged error"},
 			{Name: "noise_sd_cm", Unit: "cm", Doc: "root mean square, over all test rows, of the noise's standard deviation"},
 			clippedMetric,
+			{Name: "rmse", Doc: "csv: what rmse_cm is, in the unit of the output"},
+			{Name: "rmse_fold_sd", Doc: "csv: what rmse_fold_sd_cm is"},
+			{Name: "noise_sd", Doc: "csv: what noise_sd_cm is"},
+			clippedOutputs,
+			{Name: "dropped_rows", Doc: "csv: number of rows left out because an input or the output has no value"},
 			rankMetric,
 			{Name: "gap", Unit: "", Doc: "largest certificate over folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
-		Datasets: func(experiment.Params) []string { return []string{dataKung} },
+		Datasets: func(p experiment.Params) []string { return []string{p.Text("dataset")} },
 		Check:    checkRegression,
 		Run:      runRegression,
 	}
 }
 
 func checkRegression(p experiment.Params) error {
-	const rows = dataset.KungFemales
+	if err := checkOwnData(p); err != nil {
+		return err
+	}
+	if ownFile(p) { // how many rows it has is known when it is read
+		return checkPrediction(p, maxRows)
+	}
+	return checkFolds(p, dataset.KungFemales)
+}
+
+// checkFolds refuses what a cross-validation of so many rows cannot have.
+func checkFolds(p experiment.Params, rows int) error {
 	folds := p.Int("folds")
 	if folds > rows {
 		return fmt.Errorf("folds = %d: the data have %d rows, and there cannot be more folds than rows", folds, rows)
 	}
-	if err := checkPrediction(p, rows-(rows+folds-1)/folds); err != nil {
+	largest := (rows + folds - 1) / folds
+	if largest > maxPoints {
+		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use more folds", folds, largest, maxPoints)
+	}
+	if err := checkPrediction(p, rows-largest); err != nil {
 		return err
 	}
 	if smallest := rows / folds; rankOf(p) > smallest {
@@ -63,7 +82,10 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.e.Close()) }()
-	folds, err := foldsOf(t, len(r.data.height))
+	if err := checkFolds(t.Params, len(r.data.output)); err != nil {
+		return nil, err
+	}
+	folds, err := foldsOf(t, len(r.data.output))
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +134,8 @@ func foldsOf(t *experiment.Trial, rows int) ([]learn.Fold, error) {
 
 // score is what the draws of one fold's noise give.
 type score struct {
-	rmse  float64   // cm, averaged over draws
-	noisy []float64 // cm, the predictions with the first draw
+	rmse  float64   // averaged over draws
+	noisy []float64 // the predictions with the first draw
 }
 
 // drawBlock bounds how many draws are held at a time.
@@ -137,7 +159,7 @@ func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *rele
 		for d := range block {
 			sum := 0.0
 			for i, row := range f.Test {
-				e := s.mean[i] + noise.At(i, d) - r.data.height[row]
+				e := s.mean[i] + noise.At(i, d) - r.data.output[row]
 				sum += e * e
 			}
 			out.rmse += math.Sqrt(sum/float64(len(f.Test))) / float64(draws)
@@ -152,7 +174,7 @@ func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *rele
 }
 
 func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []score) *experiment.Result {
-	n := len(r.data.height)
+	n := len(r.data.output)
 	rmse, ranks := make([]float64, len(folds)), make([]float64, len(folds))
 	mean, sd, noisy := make([]float64, n), make([]float64, n), make([]float64, n)
 	gap, square := 0.0, 0.0
@@ -167,16 +189,20 @@ func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []s
 		}
 	}
 	average, variance := stat.PopMeanVariance(rmse, nil)
+	names := r.data.names
 	out := &experiment.Result{
 		Metrics: map[string]float64{
-			"rmse_cm":          average,
-			"rmse_fold_sd_cm":  math.Sqrt(variance),
-			"noise_sd_cm":      math.Sqrt(square / float64(n)),
-			clippedMetric.Name: float64(r.data.clipped),
+			"rmse" + names.suffix:         average,
+			"rmse_fold_sd" + names.suffix: math.Sqrt(variance),
+			"noise_sd" + names.suffix:     math.Sqrt(square / float64(n)),
+			names.clipped:                 float64(r.data.clipped),
 		},
 		Series:   r.predictions(mean, sd, noisy),
 		Privacy:  r.privacy(),
 		Warnings: r.warnings(releases),
+	}
+	if r.data.kung == nil {
+		out.Metrics["dropped_rows"] = float64(r.data.dropped)
 	}
 	out.Series["folds"] = r.foldSeries(folds, rmse, ranks)
 	if r.scale > 0 {
@@ -186,8 +212,8 @@ func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []s
 }
 
 // foldSeries lists the folds by number: their test rows, their draw-averaged
-// errors (cm) and, with noise, their ranks. A fold may be a single row, whose
-// error tells its height, so that a record that protects leaves the errors out.
+// errors and, with noise, their ranks. A fold may be a single row, whose error
+// tells its output, so that a record that protects leaves the errors out.
 func (r *predictor) foldSeries(folds []learn.Fold, rmse, ranks []float64) experiment.Series {
 	number, rows := make([]float64, len(folds)), make([]float64, len(folds))
 	for i, f := range folds {
@@ -195,7 +221,7 @@ func (r *predictor) foldSeries(folds []learn.Fold, rmse, ranks []float64) experi
 	}
 	series := experiment.Series{"x": number, "rows": rows}
 	if !r.publishes() {
-		series["rmse_cm"] = rmse
+		series["rmse"+r.data.names.suffix] = rmse
 	}
 	if r.scale > 0 {
 		series["rank"] = ranks
@@ -203,14 +229,14 @@ func (r *predictor) foldSeries(folds []learn.Fold, rmse, ranks []float64) experi
 	return series
 }
 
-// predictions lists all rows by age, then by row.
+// predictions lists all rows by age, or by the first input, then by row.
 func (r *predictor) predictions(mean, sd, noisy []float64) map[string]experiment.Series {
-	age := r.data.kung.Age
-	order := make([]int, len(age))
+	x, names := r.data.columns["x"], r.data.names
+	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(age[a], age[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	column := func(values []float64) []float64 {
 		out := make([]float64, len(order))
 		for i, row := range order {
@@ -218,12 +244,15 @@ func (r *predictor) predictions(mean, sd, noisy []float64) map[string]experiment
 		}
 		return out
 	}
-	series := experiment.Series{"x": column(age), "weight_kg": column(r.data.kung.Weight), "noise_sd_cm": column(sd)}
+	series := experiment.Series{"noise_sd" + names.suffix: column(sd)}
+	for name, values := range r.data.columns {
+		series[name] = column(values)
+	}
 	out := map[string]experiment.Series{"predictions": series}
 	if r.publishes() {
-		out["released"] = experiment.Series{"x": series["x"], "noisy_cm": column(noisy)}
+		out["released"] = experiment.Series{"x": series["x"], "noisy" + names.suffix: column(noisy)}
 	} else {
-		series["height_cm"], series["mean_cm"] = column(r.data.height), column(mean)
+		series[names.output], series["mean"+names.suffix] = column(r.data.output), column(mean)
 	}
 	return out
 }

@@ -156,7 +156,7 @@ func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ clipped, warnings int }{{2, 0}, {3, 1}} {
-		data := &census{height: make([]float64, 4), clipped: c.clipped}
+		data := &problem{output: make([]float64, 4), clipped: c.clipped}
 		if got := data.clippingWarnings(); len(got) != c.warnings {
 			t.Errorf("%d of 4 heights clipped: %q", c.clipped, got)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -65,6 +66,7 @@ func realCensus(t *testing.T) (folder string) {
 // setup is what a trial runs on.
 type setup struct {
 	folder  string // of the census
+	file    string // a user's
 	workers int
 	dtype   string
 	stream  uint64
@@ -81,7 +83,12 @@ func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experim
 	}
 	return e.Run(context.Background(), &experiment.Trial{
 		Params: p, Backend: "cpu", DType: s.dtype, Workers: max(1, s.workers), Secure: s.secure,
-		Dataset:  func(string) string { return s.folder },
+		Dataset: func(name string) string {
+			if _, own := dataset.FilePath(name); own {
+				return s.file
+			}
+			return s.folder
+		},
 		Progress: func(int, int, string) {},
 		Stream: func(purpose string) *rand.Rand {
 			h := fnv.New64a()
@@ -125,13 +132,19 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 // Every experiment resolves its defaults, and what a trial reports is
-// documented.
+// documented; what is documented is reported with the defaults or for a user's
+// file.
 func TestPaperIsConsistent(t *testing.T) {
-	census := setup{folder: writeCensus(t)}
+	census := setup{folder: writeCensus(t), file: writeOwn(t)}
 	paper := Paper()
 	experiment.NewRegistry(paper.Experiments...)
 	for _, e := range paper.Experiments {
 		r := runTrial(t, census, e, nil)
+		if _, err := e.Param("dataset"); err == nil {
+			own := runTrial(t, census, e, ownColumns())
+			maps.Copy(r.Metrics, own.Metrics)
+			maps.Copy(r.Series, map[string]experiment.Series{"own predictions": own.Series["predictions"], "own folds": own.Series["folds"]})
+		}
 		documented := map[string]bool{}
 		for _, m := range e.Metrics {
 			documented[m.Name] = true

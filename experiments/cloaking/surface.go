@@ -114,7 +114,7 @@ func (r *predictor) surfaceSeries(grid *mat.Dense, s *single) map[string]experim
 		out["released"] = inputSeries(grid)
 		out["released"]["noisy_cm"] = s.noisy(r)
 	} else {
-		surface["mean_cm"], data["height_cm"] = s.mean, r.data.height
+		surface["mean_cm"], data["height_cm"] = s.mean, r.data.output
 	}
 	if s.inducing != nil {
 		out["inducing"] = inputSeries(s.inducing)
