@@ -294,17 +294,20 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, inputs grouped,
 	}
 	for first := 0; first < len(modes); first += drawsTogether {
 		block := modes[first:min(first+drawsTogether, len(modes))]
-		matrices := make([]*mat.Dense, len(block))
-		err := c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
-			if matrices[i], err = m.Matrix(ctx, block[i]); err == nil {
-				inputs.equalise(matrices[i])
+		ranges := make([]*design.Range, len(block))
+		err := c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) error {
+			values, vectors, err := m.Spectrum(ctx, block[i])
+			if err != nil {
+				return err
 			}
+			inputs.equalise(vectors)
+			ranges[i], err = design.FromSpectrum(values, vectors, rankOf(c.t.Params), rankTolerance(c.e))
 			return err
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		ranges, designs, err := solveDesigns(ctx, c.e, matrices, c.t.Params, nil)
+		designs, err := solveRanges(ctx, c.e, ranges, c.t.Params, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -356,16 +359,19 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 	})
 }
 
-// equalise gives equal inputs exactly equal rows and columns of C, which
-// rounding may have set apart: the design then gives them one weight.
-func (g grouped) equalise(c *mat.Dense) {
+// equalise gives equal inputs exactly equal columns of an eigenvector matrix
+// (k×N), which rounding may have set apart: the design then gives them one
+// weight.
+func (g grouped) equalise(vectors *mat.Dense) {
 	first := make([]int, len(g.count))
 	for i := len(g.of) - 1; i >= 0; i-- {
 		first[g.of[i]] = i
 	}
-	for i, u := range g.of {
-		for j, v := range g.of {
-			c.Set(i, j, c.At(first[u], first[v]))
+	k, _ := vectors.Dims()
+	for r := range k {
+		row := vectors.RawRowView(r)
+		for i, u := range g.of {
+			row[i] = row[first[u]]
 		}
 	}
 }

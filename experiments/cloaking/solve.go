@@ -17,22 +17,37 @@ import (
 // the parameters of solverParams say. Progress, which may be nil, is told of
 // the steps of the gradient descent.
 func solveDesigns(ctx context.Context, e *engine.Engine, cs []*mat.Dense, p experiment.Params, progress func(done, total int)) ([]*design.Range, []*design.Design, error) {
-	tolerance := design.Tolerance64
-	if singlePrecision(e) {
-		tolerance = design.Tolerance32
-	}
-	certified := p.Text("solver") == solverCertified
-	ranges, designs := make([]*design.Range, len(cs)), make([]*design.Design, len(cs))
+	ranges := make([]*design.Range, len(cs))
 	err := e.ParallelFor(ctx, len(cs), 1, func(i, _ int) (err error) {
-		if ranges[i], err = design.Whiten(cs[i], rankOf(p), tolerance); err == nil && certified {
-			designs[i], err = design.Solve(ctx, ranges[i], 0)
-		}
+		ranges[i], err = design.Whiten(cs[i], rankOf(p), rankTolerance(e))
 		return inBatch(err, i, len(cs))
 	})
-	if err == nil && !certified {
-		err = descend(ctx, e, ranges, p, progress, designs)
+	if err != nil {
+		return nil, nil, err
 	}
+	designs, err := solveRanges(ctx, e, ranges, p, progress)
 	return ranges, designs, err
+}
+
+// solveRanges is solveDesigns where the ranges are known.
+func solveRanges(ctx context.Context, e *engine.Engine, ranges []*design.Range, p experiment.Params, progress func(done, total int)) ([]*design.Design, error) {
+	designs := make([]*design.Design, len(ranges))
+	if p.Text("solver") != solverCertified {
+		return designs, descend(ctx, e, ranges, p, progress, designs)
+	}
+	err := e.ParallelFor(ctx, len(ranges), 1, func(i, _ int) (err error) {
+		designs[i], err = design.Solve(ctx, ranges[i], 0)
+		return inBatch(err, i, len(ranges))
+	})
+	return designs, err
+}
+
+// rankTolerance is what decides numerical ranks.
+func rankTolerance(e *engine.Engine) float64 {
+	if singlePrecision(e) {
+		return design.Tolerance32
+	}
+	return design.Tolerance64
 }
 
 // singlePrecision says whether cloaking matrices are computed in float32. Their

@@ -111,23 +111,43 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	return s, err
 }
 
-// Matrix returns C = ½(K⁻¹ + W)⁻¹ at f, exactly symmetric: the Newton step
-// moves by C·Δy where the labels change by Δy.
-func (m *Model) Matrix(ctx context.Context, f []float64) (*mat.Dense, error) {
-	out, err := m.run(ctx, m.matrixProgram(), f, nil)
+// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order
+// and its eigenvectors as rows of a k×N matrix: k is N for a full covariance and
+// M for one of low rank, where the other eigenvalues are zero. The Newton step
+// moves by C·Δy where the labels change by Δy. Eigenvalues that are zero but for
+// rounding may come out negative, and have no meaningful vectors.
+func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, vectors *mat.Dense, err error) {
+	out, err := m.run(ctx, m.spectrumProgram(), f, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c, err := engine.Dense(out["c"])
+	e, err := engine.Dense(out["spectrum"])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i := range m.n {
-		for j := range i {
-			c.Set(j, i, c.At(i, j))
+	k, columns := e.Dims()
+	values, vectors = mat.Col(nil, 0, e), mat.DenseCopyOf(e.Slice(0, k, 1, columns))
+	if m.rank == 0 {
+		return values, vectors, nil
+	}
+	// The eigenvectors p of ½TTᵀ give those of ½TᵀT, Tᵀp/‖Tᵀp‖.
+	t, err := engine.Dense(out["t"])
+	if err != nil {
+		return nil, nil, err
+	}
+	wide := new(mat.Dense)
+	wide.Mul(vectors, t)
+	for i, v := range values {
+		row := wide.RawRowView(i)
+		norm := math.Sqrt(2 * max(v, 0))
+		if norm == 0 {
+			norm = 1
+		}
+		for j := range row {
+			row[j] /= norm
 		}
 	}
-	return c, nil
+	return values, wide, nil
 }
 
 // Variance returns, for P test inputs, the part of the posterior variance that
@@ -274,44 +294,60 @@ func (n *factored) coefficients(target *gorgonia.Node) (*gorgonia.Node, error) {
 	return op.CholeskySolve().Apply(n.l, x)
 }
 
-// matrixProgram computes C as ½(K − TᵀT) with T = L⁻¹W^½K, or as ½TᵀT with
-// T = L⁻¹Vᵀ.
-func (m *Model) matrixProgram() engine.Program {
-	return engine.Program{Name: "cloaking matrix of the Laplace approximation", Key: m.key("matrix", 0),
+// spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K, or, where the
+// covariance is of low rank and C = ½TᵀT with T = L⁻¹Vᵀ, the smaller ½TTᵀ.
+func (m *Model) spectrumProgram() engine.Program {
+	return engine.Program{Name: "spectrum of the Laplace approximation's cloaking matrix", Key: m.key("spectrum", 0),
 		Build: func(b *engine.Builder) error {
 			n, err := m.factor(b)
 			if err != nil {
 				return err
 			}
-			var t *gorgonia.Node
+			var c *gorgonia.Node
 			if m.rank == 0 {
-				t, err = op.ScaleRows().Apply(n.s, n.factors)
+				c, err = n.matrix(b)
 			} else {
-				t, err = gorgonia.Transpose(n.factors)
+				c, err = n.smallGram(b)
 			}
 			if err != nil {
 				return err
 			}
-			if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
-				return err
-			}
-			tt, err := gorgonia.Transpose(t)
-			if err != nil {
-				return err
-			}
-			c, err := gorgonia.Mul(tt, t)
-			if err != nil {
-				return err
-			}
-			if m.rank == 0 {
-				if c, err = gorgonia.Sub(n.factors, c); err != nil {
-					return err
-				}
-			}
-			c, err = gorgonia.Mul(b.Constant(0.5), c)
-			b.Output("c", c)
+			spectrum, err := op.LargestEigen(c.Shape()[0]).Apply(c)
+			b.Output("spectrum", spectrum)
 			return err
 		}}
+}
+
+func (n *factored) matrix(b *engine.Builder) (*gorgonia.Node, error) {
+	t, err := op.ScaleRows().Apply(n.s, n.factors)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
+		return nil, err
+	}
+	gram, err := op.Scatter(0.5, false).Apply(t)
+	if err != nil {
+		return nil, err
+	}
+	half, err := gorgonia.Mul(b.Constant(0.5), n.factors)
+	if err != nil {
+		return nil, err
+	}
+	return gorgonia.Sub(half, gram)
+}
+
+func (n *factored) smallGram(b *engine.Builder) (*gorgonia.Node, error) {
+	vt, err := gorgonia.Transpose(n.factors)
+	if err != nil {
+		return nil, err
+	}
+	t, err := op.TriangularSolve().Apply(n.l, vt)
+	if err != nil {
+		return nil, err
+	}
+	b.Output("t", t)
+	return op.Scatter(0.5, true).Apply(t)
 }
 
 func (m *Model) varianceProgram(points int) engine.Program {

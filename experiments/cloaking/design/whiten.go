@@ -56,18 +56,8 @@ func Whiten(c *mat.Dense, rank int, tolerance float64) (*Range, error) {
 	if err != nil {
 		return nil, err
 	}
-	if values[0] == 0 {
-		return nil, fmt.Errorf("the cloaking matrix is zero: no prediction depends on the data, and nothing needs protection")
-	}
-	numerical := 0
-	for numerical < len(values) && values[numerical] > tolerance*values[0] {
-		numerical++
-	}
-	switch {
-	case rank == FullRank:
-		rank = numerical
-	case rank < 1 || rank > numerical:
-		return nil, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full", rank, p, n, numerical)
+	if rank, err = chooseRank(values, rank, tolerance, p, n); err != nil {
+		return nil, err
 	}
 	r := &Range{distinct: distinctColumns(c), U: mat.DenseCopyOf(u.Slice(0, p, 0, rank)), Scale: values[:rank:rank]}
 	if rank < len(values) {
@@ -79,6 +69,51 @@ func Whiten(c *mat.Dense, rank int, tolerance float64) (*Range, error) {
 		blas64.Scal(1/s, blas64.Vector{N: n, Inc: 1, Data: r.B.RawRowView(i)})
 	}
 	return r, nil
+}
+
+// FromSpectrum is [Whiten] for a symmetric positive semidefinite N×N matrix that
+// is given by its eigenvalues in descending order and its eigenvectors, the rows
+// of the k×N matrix vectors: those are U and B in one. Eigenvalues that are not
+// given are zero. B keeps the vectors' columns as they are, so that columns made
+// exactly equal share one weight.
+func FromSpectrum(values []float64, vectors *mat.Dense, rank int, tolerance float64) (*Range, error) {
+	k, n := vectors.Dims()
+	if len(values) != k || k > n {
+		return nil, fmt.Errorf("%d eigenvalues with %d eigenvectors of length %d", len(values), k, n)
+	}
+	if math.IsNaN(values[0]) || math.IsInf(values[0], 0) {
+		return nil, fmt.Errorf("the cloaking matrix is not finite: its largest eigenvalue is %v", values[0])
+	}
+	rank, err := chooseRank(values, rank, tolerance, n, n)
+	if err != nil {
+		return nil, err
+	}
+	r := &Range{Scale: values[:rank:rank], B: mat.DenseCopyOf(vectors.Slice(0, rank, 0, n))}
+	r.U = mat.DenseCopyOf(r.B.T())
+	r.distinct = distinctColumns(r.B)
+	if rank < k {
+		r.Dropped = max(0, values[rank])
+	}
+	return r, nil
+}
+
+// chooseRank returns the rank that is asked for, or the numerical one of a p×n
+// matrix with these singular values, largest first.
+func chooseRank(values []float64, rank int, tolerance float64, p, n int) (int, error) {
+	if values[0] <= 0 {
+		return 0, fmt.Errorf("the cloaking matrix is zero: no prediction depends on the data, and nothing needs protection")
+	}
+	numerical := 0
+	for numerical < len(values) && values[numerical] > tolerance*values[0] {
+		numerical++
+	}
+	switch {
+	case rank == FullRank:
+		return numerical, nil
+	case rank < 1 || rank > numerical:
+		return 0, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full", rank, p, n, numerical)
+	}
+	return rank, nil
 }
 
 // leftSingular returns the left singular vectors (P×k) and the k = min(P, N)
