@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -15,15 +16,15 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/release"
 	"privkern/runner/sweep"
 	"privkern/runner/trial"
 )
 
 func (a *app) trialCommand() *cobra.Command {
 	var (
-		seed           int64
-		backend, dtype string
-		rng            string
+		o   trialOptions
+		rng string
 	)
 	cmd := &cobra.Command{
 		Use:   "trial EXPERIMENT [name=value ...]",
@@ -37,10 +38,24 @@ instead of the seed: such a trial cannot be repeated, and only such noise can
 protect anybody. A record is not a release: beside what a mechanism would
 release it holds what was measured on the private data.
 
+With --release FILE the trial's mechanism runs once, on all rows, and what it
+releases is written to FILE: comma-separated values with a header. FILE.json
+says what is protected, and how it was made. Both files and the record on
+standard output hold nothing that was computed from private data but by the
+mechanism, and may be published: no error, no count of clipped values, no
+SHA-256 of the data. It needs --rng secure, and replaces no file. A release that
+fails leaves no file and prints no record, since the reason may tell of private
+data. Every release spends a privacy budget of its own.
+
+Your own data are a file, csv:PATH, for the experiments that have a parameter
+dataset.
+
 The exit status is 3 if the trial failed; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
   run trial privacygp/satellite alpha=0.5 quantity=angle
-  run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3`,
+  run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3
+  run trial cloaking/regression dataset=csv:my.csv inputs=dose output=response \
+      low=0 high=10 lengthscale=2 --rng secure --release predictions.csv`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -57,14 +72,15 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 			return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkBackend(backend, dtype); err != nil {
+			if err := checkBackend(o.backend, o.dtype); err != nil {
 				return err
 			}
 			if err := oneOf("rng", rng, "seeded", "secure"); err != nil {
 				return err
 			}
-			if seed < 0 {
-				return usagef("--seed is %d; seeds are whole numbers from 0 up", seed)
+			o.secure = rng == "secure"
+			if o.seed < 0 {
+				return usagef("--seed is %d; seeds are whole numbers from 0 up", o.seed)
 			}
 			e, err := a.Experiments.Lookup(args[0])
 			if err != nil {
@@ -74,31 +90,68 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 			if err != nil {
 				return usageError{err}
 			}
-			return a.runTrial(cmd, e, params, seed, backend, dtype, rng == "secure")
+			if cmd.Flags().Changed("release") {
+				if err := a.checkRelease(e, params, o); err != nil {
+					return err
+				}
+			}
+			return a.runTrial(cmd, e, params, o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.Int64Var(&seed, "seed", 0, "seed of the random streams")
-	flags.StringVar(&backend, "backend", "cpu", "cpu or cuda")
-	flags.StringVar(&dtype, "dtype", "float64", "float64 or float32")
+	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
+	flags.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
+	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
+	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with --rng secure only")
 	return cmd
 }
 
-func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, seed int64, backend, dtype string, secure bool) error {
+type trialOptions struct {
+	seed           int64
+	backend, dtype string
+	secure         bool
+	release        string // file; empty for a trial that releases nothing
+}
+
+// checkRelease refuses a release that would protect nobody or could not be
+// written, before any data are read.
+func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o trialOptions) error {
+	switch {
+	case e.Release == nil:
+		return usagef("%s has no release; these have: %s", e.Name, strings.Join(a.Experiments.WithRelease(), ", "))
+	case !o.secure:
+		return usagef("--release: noise from a seed protects nobody; add --rng secure")
+	case o.release == "":
+		return usagef("--release names no file")
+	}
+	if e.CheckRelease != nil {
+		if err := e.CheckRelease(params); err != nil {
+			return usagef("--release: %w", err)
+		}
+	}
+	err := release.Check(o.release)
+	var exists *release.ExistsError
+	if errors.As(err, &exists) {
+		return usagef("--release: %w", err)
+	}
+	return err
+}
+
+func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
 	data := a.datasets()
-	opts := plan.Options{Backend: backend, DType: dtype}
-	if secure {
+	opts := plan.Options{Backend: o.backend, DType: o.dtype}
+	if o.secure {
 		// No two such trials have the same result, so none have the same key.
 		opts.RNG = "secure " + rand.Text()
 	}
-	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: seed}}, data, opts)
+	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: o.seed}}, data, opts)
 	if err != nil {
 		return err
 	}
 	job := trial.Job{
-		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: seed, Backend: backend, DType: dtype,
-		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: secure, Host: host(),
+		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: o.seed, Backend: o.backend, DType: o.dtype,
+		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(),
 	}
 	var missing error
 	var file *dataset.MissingFileError
@@ -107,27 +160,24 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		job.Folders[name] = d.Folder
 		missing = errors.Join(missing, d.Err)
 	}
-	if errors.As(missing, &file) {
-		return missing // a path was mistyped: there is nothing to skip
+	if errors.As(missing, &file) || missing != nil && o.release != "" {
+		return missing // a path was mistyped, or a release cannot be skipped
 	}
 	var rec *record.Record
-	if missing != nil {
+	switch {
+	case missing != nil:
 		if rec, err = trial.NewRecord(job); err != nil {
 			return err
 		}
 		plan.WithoutData(rec, missing)
-	} else {
-		last := time.Now()
-		rec, err = trial.Execute(cmd.Context(), e, job, func(done, total int, what string) {
-			if isTerminal(a.err) && !a.quiet && time.Since(last) > 200*time.Millisecond {
-				last = time.Now()
-				_, _ = fmt.Fprintf(a.err, "\r\x1b[K%s %d/%d", what, done, total)
-			}
-		})
-		if isTerminal(a.err) && !a.quiet {
-			_, _ = fmt.Fprint(a.err, "\r\x1b[K")
+	case o.release != "":
+		if rec, err = a.release(cmd.Context(), e, job, o.release); err != nil {
+			return err
 		}
-		if err != nil {
+	default:
+		progress, done := a.trialProgress()
+		rec, err = trial.Execute(cmd.Context(), e, job, progress)
+		if done(); err != nil {
 			return err
 		}
 	}
@@ -148,6 +198,41 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		a.complain("skipped: %s", *rec.Error)
 	}
 	return nil
+}
+
+// release runs the job's release and writes its files.
+func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.Job, path string) (*record.Record, error) {
+	progress, done := a.trialProgress()
+	rec, rel, err := trial.Release(ctx, e, job, progress)
+	done()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	case err != nil:
+		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is released: %s", e.Name, err)}
+	}
+	if err := release.Write(path, rec, rel); err != nil {
+		return nil, err
+	}
+	a.say("%d rows released in %s; %s%s says what they protect", len(rel.Rows), path, path, release.DescriptionSuffix)
+	return rec, nil
+}
+
+// trialProgress shows a trial's inner progress on a terminal, until done is
+// called.
+func (a *app) trialProgress() (progress trial.Progress, done func()) {
+	if !isTerminal(a.err) || a.quiet {
+		return nil, func() {}
+	}
+	last := time.Now()
+	return func(done, total int, what string) {
+			if time.Since(last) > 200*time.Millisecond {
+				last = time.Now()
+				_, _ = fmt.Fprintf(a.err, "\r\x1b[K%s %d/%d", what, done, total)
+			}
+		}, func() {
+			_, _ = fmt.Fprint(a.err, "\r\x1b[K")
+		}
 }
 
 // resolveArguments reads name=value arguments.

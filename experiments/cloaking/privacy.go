@@ -37,7 +37,10 @@ func (r *predictor) privacy() *experiment.Privacy {
 		record = noteRecordSecure
 	}
 	out := r.guarantee()
-	out.Notes = append([]string{fmt.Sprintf(record, r.data.names.outputs)}, append(out.Notes, r.data.clippingNote())...)
+	out.Notes = append([]string{fmt.Sprintf(record, r.data.names.outputs)}, append(out.Notes,
+		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
+		r.data.clippingNote(),
+	)...)
 	return out
 }
 
@@ -49,7 +52,6 @@ func (r *predictor) guarantee() *experiment.Privacy {
 		fmt.Sprintf("protects the %s (training outputs) only: %s and who is in the data are taken as public", names.outputs, names.public),
 		"hyperparameters are taken as public" + names.tuning,
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
-		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
 	}
 	if r.data.kung == nil {
 		notes = append(notes, "low and high are taken as public, and their middle is the prior mean; sensitivity_cm, normalisation and public_low_cm do not apply")

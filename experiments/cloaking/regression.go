@@ -27,6 +27,7 @@ func regression() *experiment.Experiment {
 			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs that are not given are placed in every fold"},
 			choice("fold_scheme", "contiguous", "how rows are put into folds", "contiguous", "interleaved", "random"),
 			count("draws", 100, 1, maxDraws, "draws of the noise in every fold"),
+			experiment.Param{Name: "predict", Kind: experiment.Text, Default: predictTraining, Doc: "where a release (run trial --release) predicts: at the distinct training inputs, which are public, or at the rows of csv:PATH, a file with a column for every input"},
 		)),
 		Metrics: []experiment.Metric{
 			{Name: "rmse_cm", Unit: "cm", Doc: "root mean square error on the test rows of a fold, measured against the clipped heights, averaged over draws, then over folds"},
@@ -41,13 +42,26 @@ func regression() *experiment.Experiment {
 			rankMetric,
 			{Name: "gap", Unit: "", Doc: "largest certificate over folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
-		Datasets: func(p experiment.Params) []string { return []string{p.Text("dataset")} },
-		Check:    checkRegression,
-		Run:      runRegression,
+		Datasets:     regressionData,
+		Check:        checkRegression,
+		Run:          runRegression,
+		Release:      releaseRegression,
+		CheckRelease: checkRelease,
 	}
 }
 
+func regressionData(p experiment.Params) []string {
+	names := []string{p.Text("dataset")}
+	if _, own := dataset.FilePath(p.Text("predict")); own && p.Text("predict") != names[0] {
+		names = append(names, p.Text("predict"))
+	}
+	return names
+}
+
 func checkRegression(p experiment.Params) error {
+	if err := checkPredict(p.Text("predict")); err != nil {
+		return err
+	}
 	if err := checkOwnData(p); err != nil {
 		return err
 	}
@@ -77,6 +91,9 @@ func checkFolds(p experiment.Params, rows int) error {
 }
 
 func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
+	if at := t.Params.Text("predict"); at != predictTraining {
+		return nil, fmt.Errorf("predict = %s: a cross-validation predicts the rows of its folds; predict is for a release (run trial --rng secure --release FILE)", at)
+	}
 	r, err := newPredictor(t)
 	if err != nil {
 		return nil, err

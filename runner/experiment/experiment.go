@@ -41,6 +41,13 @@ type Experiment struct {
 	// Run computes one trial. The same Trial gives the same Result, bit for
 	// bit, whatever Workers is.
 	Run func(context.Context, *Trial) (*Result, error)
+	// Release computes what is to be published, in place of Run: one run of the
+	// mechanism, which spends one budget. It is nil where there is nothing to
+	// publish.
+	Release func(context.Context, *Trial) (*Release, error)
+	// CheckRelease refuses parameters with which a release would protect less
+	// than it says. It runs before any data are read, and may be nil.
+	CheckRelease func(Params) error
 }
 
 // Metric documents one number that an experiment reports.
@@ -87,6 +94,16 @@ type Result struct {
 	// experiment has no privacy mechanism.
 	Privacy *Privacy
 	// Warnings say what is computed but suspect.
+	Warnings []string
+}
+
+// Release is what may be published. Nothing in it is computed from private data
+// but by the mechanism that Privacy names.
+type Release struct {
+	Columns  []string    // names of the columns, different from each other
+	Rows     [][]float64 // as long as Columns, finite
+	Metrics  map[string]float64
+	Privacy  *Privacy
 	Warnings []string
 }
 
@@ -140,6 +157,12 @@ func (r *Registry) Names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// WithRelease returns the names of the experiments that have a release, in
+// order.
+func (r *Registry) WithRelease() []string {
+	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Release == nil })
 }
 
 // Param returns the parameter of that name, or an *UnknownError with the

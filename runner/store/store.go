@@ -335,12 +335,12 @@ func WriteFile(path string, data []byte) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }
 
-// syncDir makes a rename durable. File systems that cannot sync a folder are
+// SyncDir makes a rename durable. File systems that cannot sync a folder are
 // none where that would help.
-func syncDir(dir string) error {
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -60,18 +60,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if err != nil {
 		return nil, err
 	}
-	if progress == nil {
-		progress = func(int, int, string) {}
-	}
 	resetPeakRSS()
 	wall, cpu := time.Now(), cpuSeconds()
-	result, err := run(ctx, e, &experiment.Trial{
-		Params: job.Params, Seed: job.Seed, Backend: job.Backend, DType: job.DType, Workers: max(1, job.Workers),
-		Dataset:  func(name string) string { return job.Folders[name] },
-		Progress: progress,
-		Stream:   streams(job),
-		Secure:   job.Secure,
-	})
+	result, err := guarded(e, func() (*experiment.Result, error) { return e.Run(ctx, newTrial(job, progress)) })
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: cpuSeconds() - cpu, PeakRSSBytes: peakRSS()}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -93,31 +84,51 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		r.Series[name] = columns
 	}
 	r.Warnings = append(r.Warnings, result.Warnings...)
-	if result.Privacy != nil {
-		p := *result.Privacy
-		p.RNG = "seeded"
-		if job.Secure {
-			p.RNG = "secure"
-		}
-		if p.Notes == nil {
-			p.Notes = []string{}
-		}
-		r.Privacy = &p
-	}
-	if problem := invalid(e, result); problem != "" {
+	r.Privacy = privacyOf(job, result.Privacy)
+	if problem := invalid(e, result.Metrics, result.Series); problem != "" {
 		return r.Fail(problem), nil
 	}
 	return r, nil
 }
 
-// run calls the experiment and turns a panic into an error.
-func run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial) (result *experiment.Result, err error) {
+// newTrial is what the experiment gets to see of the job.
+func newTrial(job Job, progress Progress) *experiment.Trial {
+	if progress == nil {
+		progress = func(int, int, string) {}
+	}
+	return &experiment.Trial{
+		Params: job.Params, Seed: job.Seed, Backend: job.Backend, DType: job.DType, Workers: max(1, job.Workers),
+		Dataset:  func(name string) string { return job.Folders[name] },
+		Progress: progress,
+		Stream:   streams(job),
+		Secure:   job.Secure,
+	}
+}
+
+// privacyOf adds to an experiment's words where the noise came from.
+func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
+	if privacy == nil {
+		return nil
+	}
+	p := *privacy
+	p.RNG = "seeded"
+	if job.Secure {
+		p.RNG = "secure"
+	}
+	if p.Notes == nil {
+		p.Notes = []string{}
+	}
+	return &p
+}
+
+// guarded calls a function of the experiment and turns a panic into an error.
+func guarded[R any](e *experiment.Experiment, call func() (*R, error)) (result *R, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, fmt.Errorf("a defect in %s: panic: %v\n%s", e.Name, p, shortStack())
 		}
 	}()
-	result, err = e.Run(ctx, t)
+	result, err = call()
 	if err == nil && result == nil {
 		err = errors.New("the experiment returned no result")
 	}
@@ -137,8 +148,8 @@ func shortStack() string {
 }
 
 // invalid says what is wrong with a result, or returns "".
-func invalid(e *experiment.Experiment, r *experiment.Result) string {
-	for name, v := range r.Metrics {
+func invalid(e *experiment.Experiment, metrics map[string]float64, series map[string]experiment.Series) string {
+	for name, v := range metrics {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Sprintf("the metric %s is %v", name, v)
 		}
@@ -146,7 +157,7 @@ func invalid(e *experiment.Experiment, r *experiment.Result) string {
 			return fmt.Sprintf("a defect in %s: the metric %q is not documented", e.Name, name)
 		}
 	}
-	for name, s := range r.Series {
+	for name, s := range series {
 		n := -1
 		for column, v := range s {
 			if n >= 0 && len(v) != n {

@@ -1,0 +1,146 @@
+package cloaking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+// predictTraining lets a release predict at the distinct training inputs.
+const predictTraining = "training"
+
+// Columns of a release beside the inputs.
+const (
+	columnPrediction = "prediction"
+	columnNoiseSD    = "noise_sd"
+)
+
+func checkPredict(at string) error {
+	path, own := dataset.FilePath(at)
+	switch {
+	case at == predictTraining, own && path != "":
+		return nil
+	case own:
+		return errors.New("predict = csv: names no file; write csv:PATH")
+	}
+	hint := ""
+	if near := experiment.Nearest(at, []string{predictTraining}); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Errorf("predict = %q: it is %s or csv:PATH, a file of inputs%s", at, predictTraining, hint)
+}
+
+// checkRelease refuses a release that would protect less than it says.
+func checkRelease(p experiment.Params) error {
+	switch {
+	case privacyless(p):
+		return errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
+	case !ownFile(p) && p.Text("normalisation") == normalisationPublished:
+		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
+	}
+	if ownFile(p) {
+		for _, name := range ownInputs(p) {
+			if name == columnPrediction || name == columnNoiseSD {
+				return fmt.Errorf("inputs = %s: a release has a column %q of its own; rename the input", p.Text("inputs"), name)
+			}
+		}
+	}
+	return nil
+}
+
+// releaseRegression predicts from all rows at public points, together and once.
+// What it returns depends on the outputs through the noisy predictions alone:
+// neither a count of clipped outputs nor an error is part of it.
+func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Release, err error) {
+	if err := checkRelease(t.Params); err != nil {
+		return nil, err
+	}
+	r, err := newPredictor(t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.e.Close()) }()
+	points, err := r.queryPoints()
+	if err != nil {
+		return nil, err
+	}
+	n, _ := points.Dims()
+	if rank := rankOf(t.Params); rank > n {
+		return nil, fmt.Errorf("rank = %d: predictions are released at only %d points", rank, n)
+	}
+	all := make([]int, len(r.data.output))
+	for i := range all {
+		all[i] = i
+	}
+	if err := checkPrediction(t.Params, len(all)); err != nil {
+		return nil, err
+	}
+	c, err := r.matrix(all, points, "k-means")
+	if err != nil {
+		return nil, err
+	}
+	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	if err != nil {
+		return nil, err
+	}
+	s := &releases[0]
+	noise := s.noise(t.Stream("noise"), 1)
+	out := &experiment.Release{
+		Columns:  append(slices.Clone(r.data.names.inputs), columnPrediction, columnNoiseSD),
+		Rows:     make([][]float64, n),
+		Privacy:  r.releasePrivacy(),
+		Warnings: r.publicWarnings(releases),
+	}
+	square := 0.0
+	for i := range n {
+		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), s.mean[i]+noise.At(i, 0), s.noiseSD[i])
+		square += s.noiseSD[i] * s.noiseSD[i]
+	}
+	out.Metrics = map[string]float64{
+		"noise_sd" + r.data.names.suffix: math.Sqrt(square / float64(n)),
+		rankMetric.Name:                  s.rank(),
+		"gap":                            s.design.Gap,
+	}
+	return out, nil
+}
+
+// queryPoints returns where the release predicts (P×d).
+func (r *predictor) queryPoints() (*mat.Dense, error) {
+	at := r.t.Params.Text("predict")
+	path, own := dataset.FilePath(at)
+	if !own {
+		points := group(r.data.inputs).rows
+		if n, _ := points.Dims(); n > maxPoints {
+			return nil, fmt.Errorf("the training inputs are %d distinct points, and at most %d predictions are released together; give points with predict=csv:PATH", n, maxPoints)
+		}
+		return points, nil
+	}
+	points, err := dataset.LoadInputs(r.t.Dataset(at), r.data.names.inputs)
+	if err != nil {
+		return nil, dataset.AsWritten(err, at)
+	}
+	if n, _ := points.Dims(); n > maxPoints {
+		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, maxPoints)
+	}
+	return points, nil
+}
+
+// releasePrivacy says what is protected, to those who get the release.
+func (r *predictor) releasePrivacy() *experiment.Privacy {
+	out := r.guarantee()
+	out.Notes = append(out.Notes,
+		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is not told, since it depends on them",
+			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
+		"which rows have a value of the output is taken as public; rows without one had no part in it",
+		"the noise is Gaussian in floating-point numbers, whose gaps may tell more than the guarantee for real numbers says (Mironov 2012)",
+		"the points of this release are predicted together and spend one budget; another release spends another",
+	)
+	return out
+}

@@ -1,0 +1,221 @@
+package cloaking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
+)
+
+func tryRelease(s setup, given map[string]any) (*experiment.Release, error) {
+	e := regression()
+	release := e.Release
+	var out *experiment.Release
+	e.Run = func(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
+		out, err = release(ctx, t)
+		return nil, err
+	}
+	s.secure = true
+	_, err := tryTrial(s, e, given)
+	return out, err
+}
+
+func runRelease(t *testing.T, s setup, given map[string]any) *experiment.Release {
+	t.Helper()
+	r, err := tryRelease(s, given)
+	if err != nil {
+		t.Fatalf("%v: %v", given, err)
+	}
+	return r
+}
+
+// columnOf returns a column of a release.
+func columnOf(t *testing.T, r *experiment.Release, name string) []float64 {
+	t.Helper()
+	j := slices.Index(r.Columns, name)
+	if j < 0 {
+		t.Fatalf("no column %s in %q", name, r.Columns)
+	}
+	out := make([]float64, len(r.Rows))
+	for i, row := range r.Rows {
+		out[i] = row[j]
+	}
+	return out
+}
+
+// smallOwn is a file of a user's with 24 rows at 8 inputs, and three outputs
+// outside [0, 50].
+func smallOwn(t *testing.T) (path string, outputs []float64) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 24 {
+		y := 25 + 20*math.Sin(float64(i)) + 11*math.Cos(7*float64(i))
+		outputs = append(outputs, y)
+		fmt.Fprintf(&b, "%d,%.17g\n", i%8, y)
+	}
+	return writeFile(t, b.String()), outputs
+}
+
+var smallColumns = map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 50, "lengthscale": 2}
+
+// By default a release predicts at the distinct training inputs, in the order
+// of the file.
+func TestReleasePoints(t *testing.T) {
+	file, _ := smallOwn(t)
+	r := runRelease(t, setup{file: file}, smallColumns)
+	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd"}) || !slices.Equal(columnOf(t, r, "x"), []float64{0, 1, 2, 3, 4, 5, 6, 7}) {
+		t.Errorf("%q, %v", r.Columns, columnOf(t, r, "x"))
+	}
+	kung := setup{folder: writeCensus(t), file: writeFile(t, "note,age,weight\na,20,40\nb,60,45\n")}
+	r = runRelease(t, kung, map[string]any{"inputs": "age+weight", "normalisation": "public", "predict": "csv:points.csv"})
+	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd"}) || !slices.Equal(r.Rows[1][:2], []float64{45, 60}) || len(r.Rows) != 2 {
+		t.Errorf("%q, %v", r.Columns, r.Rows)
+	}
+}
+
+// Released numbers are the predictions plus noise of the standard deviation
+// that is released with them: over 600 releases the noise in units of it has
+// mean 0 and variance 1.
+func TestReleasedNoise(t *testing.T) {
+	const releases = 600
+	file, _ := smallOwn(t)
+	for _, method := range []string{methodStandard, methodSparse} {
+		given := with(smallColumns, "method", method, "inducing", "[1,4,6]")
+		var mean []float64
+		sum, square, product := make([]float64, 8), make([]float64, 8), 0.0
+		for i := range releases {
+			s := setup{file: file, stream: uint64(i)}
+			r := runRelease(t, s, given)
+			if mean == nil {
+				mean = exactPredictions(t, s, given)
+			}
+			sd := columnOf(t, r, "noise_sd")
+			z := make([]float64, len(mean))
+			for j, v := range columnOf(t, r, "prediction") {
+				z[j] = (v - mean[j]) / sd[j]
+				sum[j] += z[j]
+				square[j] += z[j] * z[j]
+			}
+			product += z[0] * z[1]
+		}
+		for j := range mean {
+			// Five standard deviations of either statistic.
+			if m, limit := sum[j]/releases, 5/math.Sqrt(releases); math.Abs(m) > limit {
+				t.Errorf("%s, point %d: mean %g of the noise, want 0 within %g", method, j, m, limit)
+			}
+			if v, limit := square[j]/releases, 5*math.Sqrt(2.0/releases); math.Abs(v-1) > limit {
+				t.Errorf("%s, point %d: variance %g of the noise, want 1 within %g", method, j, v, limit)
+			}
+		}
+		// Neighbouring points share noise: it has a shape.
+		if product/releases < 0.3 {
+			t.Errorf("%s: neighbours have a correlation of %g", method, product/releases)
+		}
+	}
+}
+
+// exactPredictions are what a release adds its noise to.
+func exactPredictions(t *testing.T, s setup, given map[string]any) (mean []float64) {
+	t.Helper()
+	e := regression()
+	e.Run = func(ctx context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+		r, err := newPredictor(tr)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = r.e.Close() }()
+		all := make([]int, len(r.data.output))
+		for i := range all {
+			all[i] = i
+		}
+		c, err := r.matrix(all, group(r.data.inputs).rows, "k-means")
+		if err != nil {
+			return nil, err
+		}
+		releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+		if err != nil {
+			return nil, err
+		}
+		mean = releases[0].mean
+		return nil, nil
+	}
+	if _, err := tryTrial(s, e, given); err != nil {
+		t.Fatal(err)
+	}
+	return mean
+}
+
+// Nothing of a release changes with the outputs but the predictions: with the
+// same noise, other outputs, other clipped ones among them, give the same
+// metrics, warnings and words, and predictions that differ.
+func TestReleaseTellsNothingElse(t *testing.T) {
+	file, outputs := smallOwn(t)
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range outputs {
+		fmt.Fprintf(&b, "%d,%g\n", i%8, 1000.0*float64(i%2))
+	}
+	one, two := runRelease(t, setup{file: file}, smallColumns), runRelease(t, setup{file: writeFile(t, b.String())}, smallColumns)
+	if slices.Equal(columnOf(t, one, "prediction"), columnOf(t, two, "prediction")) {
+		t.Error("the predictions do not depend on the outputs")
+	}
+	for _, r := range []*experiment.Release{one, two} {
+		for i := range r.Rows {
+			r.Rows[i][1] = 0
+		}
+	}
+	a, errA := json.Marshal(one)
+	c, errC := json.Marshal(two)
+	if errA != nil || errC != nil || string(a) != string(c) {
+		t.Errorf("one release\n%s\nanother\n%s\n%v %v", a, c, errA, errC)
+	}
+	if notes := strings.Join(one.Privacy.Notes, "\n"); !strings.Contains(notes, "Mironov") || strings.Contains(notes, "this record itself") || one.Privacy.Unit != "one training output changed by at most 50" {
+		t.Errorf("%+v", one.Privacy)
+	}
+}
+
+func TestReleaseRefusals(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("x,y\n")
+	for i := range maxPoints + 1 {
+		fmt.Fprintf(&many, "%d,1\n", i)
+	}
+	small, _ := smallOwn(t)
+	large := writeFile(t, many.String())
+	s := setup{folder: writeCensus(t), file: small}
+	for _, c := range []struct {
+		file  string
+		given map[string]any
+		want  string
+	}{
+		{small, with(smallColumns, "epsilon", "inf"), "adds no noise"},
+		{small, nil, "use normalisation=public"},
+		{small, with(smallColumns, "predict", "trianing"), `did you mean "training"?`},
+		{small, with(smallColumns, "predict", "csv:"), "names no file"},
+		{small, with(smallColumns, "inputs", "prediction"), `a release has a column "prediction" of its own`},
+		{small, with(smallColumns, "rank", 9), "at only 8 points"},
+		{large, smallColumns, "2001 distinct points, and at most 2000"},
+		{large, map[string]any{"normalisation": "public", "predict": "csv:points.csv"}, `points.csv:1: unknown column "age"`},
+		{writeFile(t, "age\n1\nNA\n"), map[string]any{"normalisation": "public", "predict": "csv:points.csv"}, `points.csv:3:1: column "age" has no value`},
+		{writeFile(t, "age\n"+strings.Repeat("1\n", maxPoints+1)), map[string]any{"normalisation": "public", "predict": "csv:points.csv"}, "points.csv: 2001 points; at most 2000"},
+	} {
+		s.file = c.file
+		if _, err := tryRelease(s, c.given); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v; want %q", c.given, err, c.want)
+		}
+	}
+	if _, err := tryTrial(s, regression(), with(smallColumns, "predict", "csv:points.csv")); err == nil || !strings.Contains(err.Error(), "predict is for a release") {
+		t.Errorf("a cross-validation takes points: %v", err)
+	}
+	p, err := regression().Resolve(with(smallColumns, "predict", "csv:points.csv"))
+	if err != nil || !slices.Equal(regression().Datasets(p), []string{"csv:my.csv", "csv:points.csv"}) {
+		t.Errorf("reads %q, %v", regression().Datasets(p), err)
+	}
+}

@@ -1,0 +1,77 @@
+package trial_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/trial"
+)
+
+// releasing is an experiment whose Run must not be called.
+func releasing(f func(*experiment.Trial) (*experiment.Release, error)) *experiment.Experiment {
+	e := demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) { panic("Run was called") })
+	e.Release = func(_ context.Context, t *experiment.Trial) (*experiment.Release, error) { return f(t) }
+	return e
+}
+
+func good() *experiment.Release {
+	return &experiment.Release{
+		Columns: []string{"x", "prediction"}, Rows: [][]float64{{1, 10}, {2, 20}},
+		Metrics: map[string]float64{"y": 1}, Privacy: &experiment.Privacy{Guarantee: "(1, 0)-DP"}, Warnings: []string{"w"},
+	}
+}
+
+// A digest of private data is a function of them.
+func TestReleaseRecord(t *testing.T) {
+	job := trial.Job{Experiment: "demo/a", Secure: true, Digests: map[string]string{"csv:my.csv": "d1935f"}, Folders: map[string]string{"csv:my.csv": "/home/me/my.csv"}}
+	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release, error) { return good(), nil }), job, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != record.OK || r.Metrics["y"] != 1 || r.Series["released"]["prediction"][1] != 20 || r.Privacy.RNG != "secure" || r.Warnings[0] != "w" || len(rel.Rows) != 2 {
+		t.Errorf("%+v", r)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil || strings.Contains(string(raw), "d1935f") || strings.Contains(string(raw), "/home/me") {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestReleaseFailures(t *testing.T) {
+	change := func(f func(*experiment.Release)) func(*experiment.Trial) (*experiment.Release, error) {
+		return func(*experiment.Trial) (*experiment.Release, error) { r := good(); f(r); return r, nil }
+	}
+	for _, c := range []struct {
+		name   string
+		seeded bool
+		f      func(*experiment.Trial) (*experiment.Release, error)
+		want   string
+	}{
+		{"a seed", true, change(func(*experiment.Release) {}), "noise from a seed protects nobody"},
+		{"an error", false, func(*experiment.Trial) (*experiment.Release, error) { return nil, errors.New("singular") }, "singular"},
+		{"a panic", false, func(*experiment.Trial) (*experiment.Release, error) { panic("oh") }, "a defect in demo/a: panic: oh"},
+		{"nothing", false, func(*experiment.Trial) (*experiment.Release, error) { return nil, nil }, "no result"},
+		{"no privacy", false, change(func(r *experiment.Release) { r.Privacy = nil }), "does not say what it protects"},
+		{"no rows", false, change(func(r *experiment.Release) { r.Rows = nil }), "nothing to release"},
+		{"NaN", false, change(func(r *experiment.Release) { r.Rows[1][1] = math.NaN() }), "not finite at row 2, column prediction"},
+		{"a short row", false, change(func(r *experiment.Release) { r.Rows[0] = nil }), "row 1 of the release has 0 values for 2 columns"},
+		{"a name twice", false, change(func(r *experiment.Release) { r.Columns[0] = "prediction" }), `two columns of the release are named "prediction"`},
+		{"an undocumented metric", false, change(func(r *experiment.Release) { r.Metrics["z"] = 1 }), `"z" is not documented`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, rel, err := trial.Release(context.Background(), releasing(c.f), trial.Job{Experiment: "demo/a", Secure: !c.seeded}, nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) || r != nil || rel != nil {
+				t.Errorf("%+v, %v; want %q", r, err, c.want)
+			}
+		})
+	}
+	if _, _, err := trial.Release(context.Background(), demo(nil), trial.Job{Secure: true}, nil); err == nil || !strings.Contains(err.Error(), "demo/a has no release") {
+		t.Error(err)
+	}
+}
