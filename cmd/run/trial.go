@@ -47,8 +47,8 @@ SHA-256 of the data. It needs --rng secure, and replaces no file. A release that
 fails leaves no file and prints no record, since the reason may tell of private
 data. Every release spends a privacy budget of its own.
 
-Your own data are a file, csv:PATH, for the experiments that have a parameter
-dataset.
+Your own data are a file of comma-separated values with a header, named csv:PATH
+(from the current folder), for experiments with a parameter dataset.
 
 The exit status is 3 if the trial failed; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
@@ -142,7 +142,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	data := a.datasets()
 	opts := plan.Options{Backend: o.backend, DType: o.dtype}
 	if o.secure {
-		// No two such trials have the same result, so none have the same key.
+		// No two such trials have the same result, so none have the same key. In
+		// the key of a release the text also hides the digest of private data.
 		opts.RNG = "secure " + rand.Text()
 	}
 	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: o.seed}}, data, opts)

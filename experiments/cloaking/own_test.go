@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"privkern/experiments/dataset"
-	"privkern/runner/experiment"
 )
 
 // writeFile writes a user's file.
@@ -203,7 +202,7 @@ func TestOwnDataAreADataset(t *testing.T) {
 			t.Errorf("reads %q, want %s", got, name)
 		}
 	}
-	var f experiment.Figure = noiseFigure()
+	f := noiseFigure()
 	if p, _ := regression().Resolve(ownColumns()); f.Match("cloaking/regression", p) {
 		t.Error("the figure of heights takes other data")
 	}

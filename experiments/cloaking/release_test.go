@@ -197,7 +197,7 @@ func TestReleaseRefusals(t *testing.T) {
 	}{
 		{small, with(smallColumns, "epsilon", "inf"), "adds no noise"},
 		{small, nil, "use normalisation=public"},
-		{small, with(smallColumns, "predict", "trianing"), `did you mean "training"?`},
+		{small, with(smallColumns, "predict", "trainign"), `did you mean "training"?`},
 		{small, with(smallColumns, "predict", "csv:"), "names no file"},
 		{small, with(smallColumns, "inputs", "prediction"), `a release has a column "prediction" of its own`},
 		{small, with(smallColumns, "rank", 9), "at only 8 points"},
