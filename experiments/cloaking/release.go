@@ -82,7 +82,7 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	if err := checkPrediction(t.Params, len(all)); err != nil {
 		return nil, err
 	}
-	c, err := r.matrix(all, points, "k-means")
+	c, _, err := r.matrix(all, points, "k-means")
 	if err != nil {
 		return nil, err
 	}
