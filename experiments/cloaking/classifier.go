@@ -177,7 +177,7 @@ type covariances struct {
 	sign  float64
 }
 
-func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, purpose string) (*covariances, error) {
+func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g grouped, test *mat.Dense, purpose string) (*covariances, error) {
 	p := c.t.Params
 	k := kernel.EQ(p.Float("lengthscale"), p.Float("kernel_variance"))
 	points, _ := test.Dims()
@@ -186,15 +186,15 @@ func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, pu
 		out.prior[i] = p.Float("kernel_variance")
 	}
 	if p.Text("method") == methodStandard {
-		all, err := k.Matrix(c.e, train, train)
+		all, err := k.Matrix(c.e, g.rows, g.rows)
 		if err != nil {
 			return nil, err
 		}
-		if out.cross, err = k.Matrix(c.e, train, test); err != nil {
+		if out.cross, err = k.Matrix(c.e, g.rows, test); err != nil {
 			return nil, err
 		}
 		out.sign = -1
-		out.model, err = laplace.Full(c.e, all)
+		out.model, err = laplace.Full(c.e, all, g.count)
 		return out, err
 	}
 	clusters, err := learn.KMeans(train, p.Int("inducing"), c.t.Stream(purposed("k-means", purpose)), learn.KMeansOptions{})
@@ -206,7 +206,7 @@ func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, pu
 	if err != nil {
 		return nil, err
 	}
-	for i, x := range []*mat.Dense{train, test} {
+	for i, x := range []*mat.Dense{g.rows, test} {
 		cross, err := k.Matrix(c.e, clusters.Centres, x)
 		if err != nil {
 			return nil, err
@@ -229,7 +229,7 @@ func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, pu
 		column := mat.Col(nil, i, out.cross)
 		out.prior[i] = max(0, out.prior[i]-dot(column, column))
 	}
-	out.model, err = laplace.LowRank(c.e, mat.DenseCopyOf(features[0].T()))
+	out.model, err = laplace.LowRank(c.e, mat.DenseCopyOf(features[0].T()), g.count)
 	return out, err
 }
 
@@ -237,23 +237,30 @@ func (c *classifier) covariances(ctx context.Context, train, test *mat.Dense, pu
 // and returns the latent function at the test inputs (P×d). The purpose names
 // the random streams; "" where there is one fit only.
 //
+// Labels at equal inputs are taken together, which changes nothing but the size
+// of the matrices: each still is an output of its own, that moves a step by the
+// column of its input.
+//
 // All that is used of the labels is what the Newton steps release: at each, in
 // the whitened coordinates B of the cloaking matrix's range, the vector
 // w = By + noise. [design.Range.Labels] turns it into labels with noise, with
 // which the step is the ordinary one.
 func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense, purpose string) (*latent, error) {
-	cov, err := c.covariances(ctx, train, test, purpose)
+	g := group(train)
+	cov, err := c.covariances(ctx, train, g, test, purpose)
 	if err != nil {
 		return nil, err
 	}
-	n, _ := train.Dims()
+	sums := make([]float64, len(g.count))
+	for i, u := range g.of {
+		sums[u] += labels[i]
+	}
 	out := new(latent)
-	var modes [][]float64 // f at the training inputs: one until the draws part
+	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
 	var duals []*mat.Dense
-	modes = [][]float64{make([]float64, n)}
 	for out.steps = 0; out.steps < c.steps; {
 		previous := modes
-		if modes, duals, err = c.step(ctx, cov.model, group(train), modes, labels, purpose, out); err != nil {
+		if modes, duals, err = c.step(ctx, cov.model, modes, sums, purpose, out); err != nil {
 			return nil, fmt.Errorf("Newton step %d: %w", out.steps+1, err)
 		}
 		out.steps++
@@ -284,7 +291,7 @@ const drawsTogether = 16
 // step takes a Newton step from each of the modes. While there is one, its
 // release is drawn as often as there are draws; from then on each draw has a
 // cloaking matrix, a design and a release of its own.
-func (c *classifier) step(ctx context.Context, m *laplace.Model, inputs grouped, modes [][]float64, labels []float64, purpose string, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
+func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float64, labels []float64, purpose string, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
 	if c.scale == 0 {
 		s, err := m.Step(ctx, modes[0], mat.NewDense(len(labels), 1, slices.Clone(labels)))
 		if err != nil {
@@ -300,7 +307,6 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, inputs grouped,
 			if err != nil {
 				return err
 			}
-			inputs.equalise(vectors)
 			ranges[i], err = design.FromSpectrum(values, vectors, rankOf(c.t.Params), rankTolerance(c.e))
 			return err
 		})
@@ -357,23 +363,6 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 		}
 		return nil
 	})
-}
-
-// equalise gives equal inputs exactly equal columns of an eigenvector matrix
-// (k×N), which rounding may have set apart: the design then gives them one
-// weight.
-func (g grouped) equalise(vectors *mat.Dense) {
-	first := make([]int, len(g.count))
-	for i := len(g.of) - 1; i >= 0; i-- {
-		first[g.of[i]] = i
-	}
-	k, _ := vectors.Dims()
-	for r := range k {
-		row := vectors.RawRowView(r)
-		for i, u := range g.of {
-			row[i] = row[first[u]]
-		}
-	}
 }
 
 // warnings says what is computed but suspect in a trial with these fits.

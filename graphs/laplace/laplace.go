@@ -11,6 +11,11 @@
 // C = ½(K⁻¹ + W)⁻¹ of Smith, Álvarez and Lawrence (2019), Eq. (6). So a step can
 // be taken for many versions of the labels at once, such as draws of a release.
 //
+// Where several labels belong to one input, they share a latent value, and N
+// counts the different inputs: with n labels at an input, its W and π count n
+// times and y is the sum of its labels. A label is still one output, and its
+// column of C that of its input.
+//
 // K is never inverted. With the full K everything goes through
 // B = I + W^½KW^½, whose eigenvalues are at least one; with a covariance of low
 // rank, K = VVᵀ, through I + VᵀWV.
@@ -21,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -36,11 +42,13 @@ type Model struct {
 	n       int
 	rank    int // columns of V, 0 for a full covariance
 	factors gorgonia.Value
+	counts  gorgonia.Value
 }
 
 // Full returns the model with the prior covariance k (N×N, symmetric, positive
-// semidefinite).
-func Full(e *engine.Engine, k *mat.Dense) (*Model, error) {
+// semidefinite). Counts are how many labels each input has; nil stands for one
+// each.
+func Full(e *engine.Engine, k *mat.Dense, counts []float64) (*Model, error) {
 	if err := check("the covariance", k); err != nil {
 		return nil, err
 	}
@@ -48,17 +56,32 @@ func Full(e *engine.Engine, k *mat.Dense) (*Model, error) {
 	if n != c {
 		return nil, fmt.Errorf("Laplace approximation: the covariance is %d×%d, not square", n, c)
 	}
-	return &Model{e: e, n: n, factors: e.Matrix(k)}, nil
+	return newModel(e, n, 0, k, counts)
 }
 
 // LowRank returns the model with the prior covariance VVᵀ for the N×M matrix v,
 // such as the transposed [Features] of the subset of regressors.
-func LowRank(e *engine.Engine, v *mat.Dense) (*Model, error) {
+func LowRank(e *engine.Engine, v *mat.Dense, counts []float64) (*Model, error) {
 	if err := check("the factor of the covariance", v); err != nil {
 		return nil, err
 	}
 	n, m := v.Dims()
-	return &Model{e: e, n: n, rank: m, factors: e.Matrix(v)}, nil
+	return newModel(e, n, m, v, counts)
+}
+
+func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float64) (*Model, error) {
+	if counts == nil {
+		counts = slices.Repeat([]float64{1}, n)
+	}
+	if len(counts) != n {
+		return nil, fmt.Errorf("Laplace approximation: %d counts for %d training inputs", len(counts), n)
+	}
+	for i, c := range counts {
+		if !(c > 0) || math.IsInf(c, 1) {
+			return nil, fmt.Errorf("Laplace approximation: training input %d (counted from 0) has %g labels; a positive number is required", i, c)
+		}
+	}
+	return &Model{e: e, n: n, rank: rank, factors: e.Matrix(factors), counts: e.Column(counts)}, nil
 }
 
 func check(name string, a *mat.Dense) error {
@@ -87,7 +110,8 @@ type Step struct {
 	Dual *mat.Dense
 }
 
-// Step takes a Newton step from f (length N) for each column of labels (N×D).
+// Step takes a Newton step from f (length N) for each column of labels (N×D),
+// which are sums where an input has several.
 func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
 	if labels == nil || labels.IsEmpty() {
 		return nil, errors.New("Newton step: no labels")
@@ -193,7 +217,7 @@ func (m *Model) run(ctx context.Context, p engine.Program, f []float64, inputs e
 		return nil, err
 	}
 	defer s.Close()
-	if err := s.Pin("factors", m.factors); err != nil {
+	if err := errors.Join(s.Pin("factors", m.factors), s.Pin("count", m.counts)); err != nil {
 		return nil, err
 	}
 	all := engine.Values{"f": m.e.Column(f)}
@@ -210,8 +234,10 @@ func (m *Model) key(what string, columns int) string {
 
 // factored are the nodes that all programs begin with.
 type factored struct {
-	factors, f, s *gorgonia.Node // K or V, the latent function, √W
-	l             *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
+	factors  *gorgonia.Node // K or V
+	f, count *gorgonia.Node // the latent function and the numbers of labels
+	s        *gorgonia.Node // √W
+	l        *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
 }
 
 func (m *Model) factor(b *engine.Builder) (n factored, err error) {
@@ -219,8 +245,8 @@ func (m *Model) factor(b *engine.Builder) (n factored, err error) {
 	if m.rank > 0 {
 		cols = m.rank
 	}
-	n.factors, n.f = b.Input("factors", m.n, cols), b.Input("f", m.n, 1)
-	if n.s, err = op.LogisticScale().Apply(n.f); err != nil {
+	n.factors, n.f, n.count = b.Input("factors", m.n, cols), b.Input("f", m.n, 1), b.Input("count", m.n, 1)
+	if n.s, err = op.LogisticScale().Apply(n.f, n.count); err != nil {
 		return n, err
 	}
 	var a *gorgonia.Node
@@ -243,7 +269,7 @@ func (m *Model) stepProgram(draws int) engine.Program {
 			if err != nil {
 				return err
 			}
-			target, err := op.NewtonTarget().Apply(n.f, b.Input("y", m.n, draws))
+			target, err := op.NewtonTarget().Apply(n.f, n.count, b.Input("y", m.n, draws))
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func covariance(t testing.TB, e *engine.Engine, x, y *mat.Dense, lengthscale flo
 
 func full(t testing.TB, e *engine.Engine, k *mat.Dense) *Model {
 	t.Helper()
-	m, err := Full(e, k)
+	m, err := Full(e, k, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func full(t testing.TB, e *engine.Engine, k *mat.Dense) *Model {
 
 func lowRank(t testing.TB, e *engine.Engine, v *mat.Dense) *Model {
 	t.Helper()
-	m, err := LowRank(e, v)
+	m, err := LowRank(e, v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +202,48 @@ func TestSpectrum(t *testing.T) {
 	}
 }
 
+// Labels at equal inputs may be taken together: the same f, and the same C
+// between the inputs.
+func TestCounts(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	of := []int{0, 1, 0, 2, 2, 2} // which input a label belongs to
+	labels, f := []float64{1, -1, 1, -1, 1, 1}, []float64{.3, -.2, 1}
+	counts, sums := make([]float64, 3), mat.NewDense(3, 1, nil)
+	x, fs, y := mat.NewDense(6, 1, nil), make([]float64, 6), mat.NewDense(6, 1, labels)
+	for i, u := range of {
+		x.Set(i, 0, float64(u))
+		fs[i] = f[u]
+		counts[u]++
+		sums.Set(u, 0, sums.At(u, 0)+labels[i])
+	}
+	each := full(t, e, covariance(t, e, x, x, 2))
+	k := covariance(t, e, line(3), line(3), 2)
+	together, err := Full(e, k, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := step(t, each, fs, y), step(t, together, f, sums)
+	ca, cb := matrix(t, each, fs), matrix(t, together, f)
+	va, err := each.Variance(ctx, fs, covariance(t, e, x, line(5), 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vb, err := together.Variance(ctx, f, covariance(t, e, line(3), line(5), 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, u := range of {
+		if math.Abs(a.Latent.At(i, 0)-b.Latent.At(u, 0)) > 1e-13 || math.Abs(va[u]-vb[u]) > 1e-13 {
+			t.Errorf("label %d: f is %g and %g, variances %g and %g", i, a.Latent.At(i, 0), b.Latent.At(u, 0), va[u], vb[u])
+		}
+		for j, v := range of {
+			if math.Abs(ca.At(i, j)-cb.At(u, v)) > 1e-13 {
+				t.Errorf("C(%d, %d) is %g and %g", i, j, ca.At(i, j), cb.At(u, v))
+			}
+		}
+	}
+}
+
 // The dual coefficients predict the training inputs themselves.
 func TestDualPredictsTrainingInputs(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
@@ -302,9 +344,9 @@ func TestBadInput(t *testing.T) {
 	nan := mat.DenseCopyOf(p.k)
 	nan.Set(2, 1, math.NaN())
 	for want, call := range map[string]func() error{
-		"the covariance is empty":                   func() error { _, err := Full(e, new(mat.Dense)); return err },
-		"the covariance is 12×4, not square":        func() error { _, err := Full(e, p.v); return err },
-		"the covariance has NaN in row 2, column 1": func() error { _, err := Full(e, nan); return err },
+		"the covariance is empty":                   func() error { _, err := Full(e, new(mat.Dense), nil); return err },
+		"the covariance is 12×4, not square":        func() error { _, err := Full(e, p.v, nil); return err },
+		"the covariance has NaN in row 2, column 1": func() error { _, err := Full(e, nan, nil); return err },
 		"has 3 values for 12 training inputs":       func() error { _, _, err := m.Spectrum(ctx, p.f[:3]); return err },
 		"the latent function is +Inf at training input 0": func() error {
 			_, _, err := m.Spectrum(ctx, []float64{math.Inf(1), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
@@ -314,6 +356,8 @@ func TestBadInput(t *testing.T) {
 		"no labels": func() error { _, err := m.Step(ctx, p.f, nil); return err },
 		"test inputs is 4×12; 12 rows are expected":         func() error { _, err := m.Variance(ctx, p.f, mat.DenseCopyOf(p.v.T())); return err },
 		"inducing inputs is 12×12, theirs with others 4×12": func() error { _, err := Features(ctx, e, p.k, mat.DenseCopyOf(p.v.T())); return err },
+		"2 counts for 12 training inputs":                   func() error { _, err := Full(e, p.k, []float64{1, 2}); return err },
+		"training input 1 (counted from 0) has 0 labels":    func() error { _, err := LowRank(e, line(2), []float64{1, 0}); return err },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -26,11 +26,11 @@ func run(t *testing.T, o op.Op, in ...*mat.Dense) *mat.Dense {
 	return d
 }
 
-// √(π(1−π)) to full precision also where 1 − π rounds to zero: at f = 80 it is
+// √(nπ(1−π)) to full precision also where 1 − π rounds to zero: at f = 80 it is
 // e^{−40}/(1+e^{−80}).
 func TestLogisticScale(t *testing.T) {
-	got := run(t, op.LogisticScale(), column(0, 80, -80, math.Log(3), 3000))
-	want := column(0.5, math.Exp(-40), math.Exp(-40), math.Sqrt(3)/4, 0)
+	got := run(t, op.LogisticScale(), column(0, 80, -80, math.Log(3), 3000), column(1, 1, 4, 3, 1))
+	want := column(0.5, math.Exp(-40), 2*math.Exp(-40), 0.75, 0)
 	for i := range 5 {
 		if w := want.At(i, 0); math.Abs(got.At(i, 0)-w) > 2e-15*w {
 			t.Errorf("element %d is %g, want %g", i, got.At(i, 0), w)
@@ -41,10 +41,23 @@ func TestLogisticScale(t *testing.T) {
 // π(ln 3) = 3/4, W = 3/16. A label of 0.2 stands for one with noise.
 func TestNewtonTarget(t *testing.T) {
 	f := math.Log(3)
-	got := run(t, op.NewtonTarget(), column(0, f, -f, 900, -900), mat.NewDense(5, 2, []float64{1, -1, 1, -1, 1, 0.2, 1, -1, 1, -1}))
+	got := run(t, op.NewtonTarget(), column(0, f, -f, 900, -900), column(1, 1, 1, 1, 1), mat.NewDense(5, 2, []float64{1, -1, 1, -1, 1, 0.2, 1, -1, 1, -1}))
 	want := mat.NewDense(5, 2, []float64{.5, -.5, 3*f/16 + .25, 3*f/16 - .75, -3*f/16 + .75, -3*f/16 + .35, 0, -1, 1, 0})
 	if !mat.EqualApprox(got, want, 1e-15) {
 		t.Errorf("got\n%v", mat.Formatted(got))
+	}
+}
+
+// What n labels at one latent value give is the sum of what each gives.
+func TestNewtonTargetSumsLabels(t *testing.T) {
+	f, ones := column(0.7, 0), column(1, 1)
+	got := run(t, op.NewtonTarget(), f, column(3, 1), column(1-1+0.2, 0))
+	want := 0.0
+	for _, y := range []float64{1, -1, 0.2} {
+		want += run(t, op.NewtonTarget(), f, ones, column(y, 0)).At(0, 0)
+	}
+	if math.Abs(got.At(0, 0)-want) > 1e-15 {
+		t.Errorf("got %g, want %g", got.At(0, 0), want)
 	}
 }
 
@@ -66,9 +79,19 @@ func TestIdentityPlus(t *testing.T) {
 }
 
 func TestColumnsMustFit(t *testing.T) {
-	for _, o := range []op.Op{op.NewtonTarget(), op.ScaleRows()} {
-		if _, err := o.Do(values(tensor.Float64, []*mat.Dense{column(1, 2), mat.NewDense(3, 2, nil)})...); err == nil {
-			t.Errorf("%v: a column of 2 for a matrix of 3 rows passed", o)
+	for _, c := range []struct {
+		op op.Op
+		in []*mat.Dense
+	}{
+		{op.ScaleRows(), []*mat.Dense{column(1, 2), mat.NewDense(3, 2, nil)}},
+		{op.LogisticScale(), []*mat.Dense{column(1, 2), column(1, 2, 3)}},
+		{op.LogisticScale(), []*mat.Dense{column(1, 2), mat.NewDense(2, 2, nil)}},
+		{op.LogisticScale(), []*mat.Dense{column(1, 2), column(1, -1)}}, // a negative count
+		{op.NewtonTarget(), []*mat.Dense{column(1, 2), column(1, 2), mat.NewDense(3, 2, nil)}},
+		{op.NewtonTarget(), []*mat.Dense{column(1, 2), column(1), mat.NewDense(2, 2, nil)}},
+	} {
+		if _, err := c.op.Do(values(tensor.Float64, c.in)...); err == nil {
+			t.Errorf("%v of %v passed", c.op, c.in)
 		}
 	}
 	if _, err := op.IdentityPlusScaled().Do(values(tensor.Float64, []*mat.Dense{mat.NewDense(3, 3, nil), column(1, 2)})...); err == nil {
