@@ -376,32 +376,37 @@ func (c *classifier) warnings(fits ...*latent) []string {
 }
 
 // privacy tells what a release of one fit protects; nil without noise. What are
-// the experiment's words for the labels, such as "whether a borrower defaulted".
+// the experiment's words for the labels, such as "whether a loan defaulted".
 func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 	if c.scale == 0 {
 		return nil
 	}
-	p := c.t.Params
 	record := "this record itself is not private: it holds labels, predictions without noise or accuracies measured on them; only one draw of the noisy predictions would be released"
 	if c.publishes() {
 		record = "this record itself is not private: its metrics are computed from the labels without noise; the guarantee is about one draw of the noisy predictions alone"
 	}
-	all := []string{
-		record,
+	out := c.guarantee(what)
+	out.Notes = slices.Concat([]string{record, "every draw is a release of its own and spends the whole budget again"}, out.Notes, notes)
+	return out
+}
+
+// guarantee is privacy in words that say nothing of the labels.
+func (c *classifier) guarantee(what string) *experiment.Privacy {
+	p := c.t.Params
+	notes := []string{
 		"protects the training labels only (" + what + "): inputs and who is in the data are taken as public",
-		"hyperparameters are taken as public",
-		"every draw is a release of its own and spends the whole budget again",
+		"hyperparameters are taken as public; the guarantee does not cover choosing them by looking at the labels",
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
 	}
 	if c.steps > 1 {
-		all = append(all, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", c.steps,
+		notes = append(notes, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", c.steps,
 			experiment.FormatNumber(p.Float("epsilon")/float64(c.steps)), experiment.FormatNumber(p.Float("delta")/float64(c.steps))))
 	}
 	return &experiment.Privacy{
 		Guarantee: guarantee(p.Float("epsilon"), p.Float("delta")),
 		Unit:      "one training label flipped",
 		Mechanism: "cloaking of each Newton step of the Laplace approximation (Smith et al. 2019, Section 3), " + calibrationSource(p),
-		Notes:     slices.Concat(all, solverNotes(p), notes),
+		Notes:     append(notes, solverNotes(p)...),
 	}
 }
 

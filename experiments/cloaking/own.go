@@ -53,8 +53,7 @@ func ownInputs(p experiment.Params) []string {
 // checkOwnData refuses combinations of the parameters of withOwnData.
 func checkOwnData(p experiment.Params) error {
 	name := p.Text("dataset")
-	path, own := dataset.FilePath(name)
-	if !own {
+	if !ownFile(p) {
 		if name != dataKung {
 			return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", name, dataKung, fileHint(name))
 		}
@@ -66,6 +65,19 @@ func checkOwnData(p experiment.Params) error {
 		_, err := kungInputs.Convert(p.Text("inputs"))
 		return err
 	}
+	if err := checkOwnFile(p, "the public range of %s, such as low=0 high=100; its length decides the noise, and it must not be read off the data"); err != nil {
+		return err
+	}
+	if low, high := p.Float("low"), p.Float("high"); math.IsInf(high-low, 0) {
+		return fmt.Errorf("low = %s and high = %s are no range", experiment.FormatNumber(low), experiment.FormatNumber(high))
+	}
+	return nil
+}
+
+// checkOwnFile refuses what a user's file cannot be asked for. What low and high
+// are says what they mean for the output, whose name it takes.
+func checkOwnFile(p experiment.Params, lowHigh string) error {
+	path, _ := dataset.FilePath(p.Text("dataset"))
 	inputs, output := ownInputs(p), p.Text("output")
 	switch {
 	case path == "":
@@ -77,16 +89,15 @@ func checkOwnData(p experiment.Params) error {
 	case slices.Contains(inputs, output):
 		return fmt.Errorf("output = %s: it is one of the inputs, too; inputs are taken as public", output)
 	case p.Text("low") == none || p.Text("high") == none:
-		return fmt.Errorf("low and high are not given: they are the public range of %s, such as low=0 high=100; its length decides the noise, and it must not be read off the data", output)
+		return fmt.Errorf("low and high are not given: they are "+lowHigh, output)
 	}
 	for i, in := range inputs {
 		if slices.Contains(inputs[:i], in) {
 			return fmt.Errorf("inputs = %q: %q is named twice", p.Text("inputs"), in)
 		}
 	}
-	low, high := p.Float("low"), p.Float("high")
-	if !(low < high) || math.IsInf(high-low, 0) {
-		return fmt.Errorf("low = %s and high = %s are no range; low must be below high", experiment.FormatNumber(low), experiment.FormatNumber(high))
+	if low, high := p.Float("low"), p.Float("high"); !(low < high) {
+		return fmt.Errorf("low = %s and high = %s: low must be below high", experiment.FormatNumber(low), experiment.FormatNumber(high))
 	}
 	return nil
 }

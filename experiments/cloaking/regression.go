@@ -91,8 +91,8 @@ func checkFolds(p experiment.Params, rows int) error {
 }
 
 func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
-	if at := t.Params.Text("predict"); at != predictTraining {
-		return nil, fmt.Errorf("predict = %s: a cross-validation predicts the rows of its folds; predict is for a release (run trial --rng secure --release FILE)", at)
+	if err := onlyForRelease(t.Params); err != nil {
+		return nil, err
 	}
 	r, err := newPredictor(t)
 	if err != nil {

@@ -37,11 +37,24 @@ func checkPredict(at string) error {
 	return fmt.Errorf("predict = %q: it is %s or csv:PATH, a file of inputs%s", at, predictTraining, hint)
 }
 
+// onlyForRelease refuses query points in a cross-validation.
+func onlyForRelease(p experiment.Params) error {
+	if at := p.Text("predict"); at != predictTraining {
+		return fmt.Errorf("predict = %s: a cross-validation predicts the rows of its folds; predict is for a release (run trial --rng secure --release FILE)", at)
+	}
+	return nil
+}
+
+var errNoNoise = errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
+
+// noteFloatingPoint belongs to every release of Gaussian noise.
+const noteFloatingPoint = "the noise is Gaussian in floating-point numbers, whose gaps may tell more than the guarantee for real numbers says (Mironov 2012)"
+
 // checkRelease refuses a release that would protect less than it says.
 func checkRelease(p experiment.Params) error {
 	switch {
 	case privacyless(p):
-		return errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
+		return errNoNoise
 	case !ownFile(p) && p.Text("normalisation") == normalisationPublished:
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
 	}
@@ -67,7 +80,7 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.e.Close()) }()
-	points, err := r.queryPoints()
+	points, err := queryPoints(t, r.data.inputs, r.data.names.inputs, maxPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -111,23 +124,24 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	return out, nil
 }
 
-// queryPoints returns where the release predicts (P×d).
-func (r *predictor) queryPoints() (*mat.Dense, error) {
-	at := r.t.Params.Text("predict")
+// queryPoints returns where a release predicts (P×d): at the rows of a file that
+// has the named columns, or at the different training inputs.
+func queryPoints(t *experiment.Trial, training *mat.Dense, names []string, limit int) (*mat.Dense, error) {
+	at := t.Params.Text("predict")
 	path, own := dataset.FilePath(at)
 	if !own {
-		points := group(r.data.inputs).rows
-		if n, _ := points.Dims(); n > maxPoints {
-			return nil, fmt.Errorf("the training inputs are %d distinct points, and at most %d predictions are released together; give points with predict=csv:PATH", n, maxPoints)
+		points := group(training).rows
+		if n, _ := points.Dims(); n > limit {
+			return nil, fmt.Errorf("the training inputs are %d distinct points, and at most %d predictions are released together; give points with predict=csv:PATH", n, limit)
 		}
 		return points, nil
 	}
-	points, err := dataset.LoadInputs(r.t.Dataset(at), r.data.names.inputs)
+	points, err := dataset.LoadInputs(t.Dataset(at), names)
 	if err != nil {
 		return nil, dataset.AsWritten(err, at)
 	}
-	if n, _ := points.Dims(); n > maxPoints {
-		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, maxPoints)
+	if n, _ := points.Dims(); n > limit {
+		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, limit)
 	}
 	return points, nil
 }
@@ -139,7 +153,7 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is not told, since it depends on them",
 			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
-		"the noise is Gaussian in floating-point numbers, whose gaps may tell more than the guarantee for real numbers says (Mironov 2012)",
+		noteFloatingPoint,
 		"the points of this release are predicted together and spend one budget; another release spends another",
 	)
 	return out

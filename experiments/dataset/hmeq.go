@@ -24,11 +24,14 @@ const HMEQRows = 5960
 
 const hmeqHeader = "BAD,LOAN,MORTDUE,VALUE,REASON,JOB,YOJ,DEROG,DELINQ,CLAGE,NINQ,CLNO,DEBTINC"
 
+// HMEQFile is the path of the table in the folder of the set "hmeq".
+func HMEQFile(folder string) string { return filepath.Join(folder, "hmeq.csv") }
+
 // LoadHMEQ reads hmeq.csv from the folder of the set "hmeq": its exact header
 // and 5960 rows. REASON and JOB, which are words, are left out. Errors name the
 // line.
 func LoadHMEQ(folder string) (*HMEQ, error) {
-	path := filepath.Join(folder, "hmeq.csv")
+	path := HMEQFile(folder)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the HMEQ loans: %w", err)
