@@ -90,7 +90,7 @@ func classificationDatasets(p experiment.Params) []string {
 func checkClassificationTrial(p experiment.Params) error {
 	if name := p.Text("dataset"); name != dataHMEQ || ownFile(p) {
 		if !ownFile(p) {
-			return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", name, dataHMEQ, fileHint(name))
+			return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", name, dataHMEQ, fileHint(name, dataHMEQ))
 		}
 		if err := checkOwnFile(p, "the two values of %s, such as low=0 high=1: the negative and the positive class"); err != nil {
 			return err

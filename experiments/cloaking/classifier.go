@@ -197,6 +197,9 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g groupe
 		out.model, err = laplace.Full(c.e, all, g.count)
 		return out, err
 	}
+	if n := p.Int("inducing"); n > len(g.count) {
+		return nil, fmt.Errorf("inducing: %d inducing inputs, but there are only %d different training inputs", n, len(g.count))
+	}
 	clusters, err := learn.KMeans(train, p.Int("inducing"), c.t.Stream(purposed("k-means", purpose)), learn.KMeansOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)

@@ -55,7 +55,7 @@ func checkOwnData(p experiment.Params) error {
 	name := p.Text("dataset")
 	if !ownFile(p) {
 		if name != dataKung {
-			return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", name, dataKung, fileHint(name))
+			return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", name, dataKung, fileHint(name, dataKung))
 		}
 		for _, only := range []string{"output", "low", "high"} {
 			if v := p[only]; v != "" && v != none {
@@ -102,12 +102,13 @@ func checkOwnFile(p experiment.Params, lowHigh string) error {
 	return nil
 }
 
-// fileHint helps who has written a file's name alone.
-func fileHint(name string) string {
+// fileHint helps who has written a file's name alone, or misspelt the valid
+// name.
+func fileHint(name, valid string) string {
 	if strings.ContainsAny(name, "./\\") {
 		return fmt.Sprintf("; did you mean \"%s\"?", dataset.FileName(name))
 	}
-	if near := experiment.Nearest(name, []string{dataKung}); near != "" {
+	if near := experiment.Nearest(name, []string{valid}); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -252,3 +252,89 @@ func TestSolveWithoutCertificate(t *testing.T) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
+
+// symmetricProblem is a positive definite matrix of order n and rank 4, whole
+// and by its spectrum.
+func symmetricProblem(t *testing.T, n int) (c *mat.Dense, values []float64, vectors *mat.Dense) {
+	t.Helper()
+	v := formulaMatrix(4, n)
+	c = new(mat.Dense)
+	c.Mul(v.T(), v)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n, c.RawMatrix().Data), true) {
+		t.Fatal("no eigenvalues")
+	}
+	var columns mat.Dense
+	eigen.VectorsTo(&columns)
+	vectors = mat.NewDense(6, n, nil)
+	for i := range 6 { // two more than the rank
+		values = append(values, eigen.Values(nil)[n-1-i])
+		vectors.SetRow(i, mat.Col(nil, n-1-i, &columns))
+	}
+	return c, values, vectors
+}
+
+// A range by its spectrum is the one that Whiten finds.
+func TestFromSpectrum(t *testing.T) {
+	c, values, vectors := symmetricProblem(t, 15)
+	_, want := solve(t, c, FullRank)
+	r, err := FromSpectrum(values, vectors, FullRank, Tolerance64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Solve(context.Background(), r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Scale) != 4 || math.Abs(d.LogDet-want.LogDet) > 1e-7 || math.Abs(d.Trace/want.Trace-1) > 1e-7 {
+		t.Errorf("rank %d, log|M| %.9f, trace %.9f; want 4, %.9f, %.9f", len(r.Scale), d.LogDet, d.Trace, want.LogDet, want.Trace)
+	}
+	if r, err := FromSpectrum(values, vectors, 2, Tolerance64); err != nil || len(r.Scale) != 2 || r.Dropped != values[2] {
+		t.Errorf("rank 2: %v", err)
+	}
+	for want, call := range map[string]func() error{
+		"numerical rank 4": func() error { _, err := FromSpectrum(values, vectors, 5, Tolerance64); return err },
+		"is zero":          func() error { _, err := FromSpectrum(make([]float64, 6), vectors, 0, Tolerance64); return err },
+		"not finite": func() error {
+			_, err := FromSpectrum([]float64{math.NaN(), 1, 1, 1, 1, 1}, vectors, 0, Tolerance64)
+			return err
+		},
+		"3 eigenvalues with 6 eigenvectors": func() error { _, err := FromSpectrum(values[:3], vectors, 0, Tolerance64); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// C times the labels that a release shows is the released prediction and its
+// noise: UUᵀCy + Fz.
+func TestLabels(t *testing.T) {
+	c := formulaMatrix(6, 15)
+	r, d := solve(t, c, 4)
+	y := mat.Col(nil, 0, formulaMatrix(15, 1))
+	const draws = 3
+	noise := d.Coordinates(rand.New(rand.NewPCG(3, 4)), draws)
+	var got mat.Dense
+	got.Mul(r.U.T(), c)
+	got.Mul(&got, r.Labels(y, noise)) // in U's coordinates
+	var f mat.VecDense
+	f.MulVec(c, mat.NewVecDense(15, y))
+	z := rand.New(rand.NewPCG(3, 4))
+	for j := range draws {
+		unit := make([]float64, 4)
+		for i := range unit {
+			unit[i] = z.NormFloat64()
+		}
+		var want mat.VecDense
+		want.MulVec(d.Factor(), mat.NewVecDense(4, unit))
+		want.AddScaledVec(mat.NewVecDense(6, r.Project(mat.Col(nil, 0, &f))), d.MaxMahalanobis, &want)
+		var coordinates mat.VecDense
+		coordinates.MulVec(r.U.T(), &want)
+		for i := range 4 {
+			if math.Abs(got.At(i, j)-coordinates.AtVec(i)) > 1e-10 {
+				t.Errorf("draw %d, direction %d: %g, want %g", j, i, got.At(i, j), coordinates.AtVec(i))
+			}
+		}
+	}
+}
