@@ -316,8 +316,7 @@ func TestLabels(t *testing.T) {
 	const draws = 3
 	noise := d.Coordinates(rand.New(rand.NewPCG(3, 4)), draws)
 	var got mat.Dense
-	got.Mul(r.U.T(), c)
-	got.Mul(&got, r.Labels(y, noise)) // in U's coordinates
+	got.Product(r.U.T(), c, r.Labels(y, noise)) // in U's coordinates
 	var f mat.VecDense
 	f.MulVec(c, mat.NewVecDense(15, y))
 	z := rand.New(rand.NewPCG(3, 4))
