@@ -47,6 +47,7 @@ type Line struct {
 	Name   string // for the legend; "" for none
 	X, Y   []float64
 	Dashed bool
+	Thin   bool // for many curves of one kind
 	// Color is an index into the palette (0, 1, ...): equal numbers have equal
 	// colours in all panels of a figure.
 	Color int

@@ -40,7 +40,8 @@ func discColors(d *experiment.Discs, opacity float64) discColor {
 }
 
 // discOutline is the width of the outline, which lies inside the disc so that
-// open and filled discs of one radius are equally large.
+// open and filled discs of one radius are equally large. Small discs have a
+// thinner one, a quarter of the radius: they are to be seen as white.
 const discOutline = vg.Length(0.6)
 
 func disc(c draw.Canvas, col discColor, at vg.Point, radius vg.Length) {
@@ -56,7 +57,7 @@ func disc(c draw.Canvas, col discColor, at vg.Point, radius vg.Length) {
 		c.Fill(circle(radius))
 		return
 	}
-	width := min(discOutline, radius)
+	width := min(discOutline, radius/4)
 	inner := circle(radius - width/2)
 	c.SetColor(col.fill)
 	c.Fill(inner)

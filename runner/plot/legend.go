@@ -25,6 +25,7 @@ type sample struct {
 	kind   string // "region", "span", "band", "bars", "violin", "line", "discs", "points"
 	color  int
 	dashed bool
+	thin   bool
 	open   bool
 	marker experiment.Marker
 }
@@ -39,7 +40,7 @@ const (
 func legendOf(p *experiment.Panel) *legend {
 	l := &legend{}
 	for _, x := range p.Lines {
-		l.add(x.Name, sample{kind: "line", color: x.Color, dashed: x.Dashed})
+		l.add(x.Name, sample{kind: "line", color: x.Color, dashed: x.Dashed, thin: x.Thin})
 	}
 	for _, x := range p.Points {
 		l.add(x.Name, sample{kind: "points", color: x.Color, marker: x.Marker})
@@ -166,7 +167,7 @@ func (e entry) draw(c *draw.Canvas, x, y vg.Length) {
 				fill(*c, barColor(s.color), box)
 				c.StrokeLines(barOutline(s.color), append(slices.Clone(box), box[0]))
 			case "line":
-				c.StrokeLine2(lineStyle(experiment.Line{Color: s.color, Dashed: s.dashed}), x, y, x+sampleWidth, y)
+				c.StrokeLine2(lineStyle(experiment.Line{Color: s.color, Dashed: s.dashed, Thin: s.thin}), x, y, x+sampleWidth, y)
 			case "discs":
 				disc(*c, discColors(&experiment.Discs{Color: s.color, Open: s.open}, 1), vg.Point{X: x + sampleWidth/2, Y: y}, h)
 			case "points":

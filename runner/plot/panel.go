@@ -330,7 +330,11 @@ func runs(ys ...[]float64) []run {
 }
 
 func lineStyle(l experiment.Line) draw.LineStyle {
-	return draw.LineStyle{Color: colorOf(l.Color), Width: 1.6, Dashes: dashes(l.Color, l.Dashed)}
+	width := vg.Length(1.6)
+	if l.Thin {
+		width = 0.5
+	}
+	return draw.LineStyle{Color: colorOf(l.Color), Width: width, Dashes: dashes(l.Color, l.Dashed)}
 }
 
 func barOutline(i int) draw.LineStyle { return draw.LineStyle{Color: colorOf(i), Width: 0.9} }

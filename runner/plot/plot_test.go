@@ -473,3 +473,16 @@ func TestExtremeRanges(t *testing.T) {
 		}
 	}
 }
+
+// Thin lines are thinner, in the axes and in the legend.
+func TestThinLines(t *testing.T) {
+	line := experiment.Line{Name: "a draw", X: []float64{0, 1}, Y: []float64{0, 1}}
+	for _, thin := range []bool{false, true} {
+		line.Thin = thin
+		got := svg(t, []experiment.Panel{{Lines: []experiment.Line{line}}}, plot.Options{})
+		usual, thinner := bytes.Count(got, []byte(`stroke-width:1.6"`)), bytes.Count(got, []byte(`stroke-width:0.5"`))
+		if want := map[bool][2]int{false: {2, 0}, true: {0, 2}}[thin]; usual != want[0] || thinner != want[1] {
+			t.Errorf("thin %v: %d lines of the usual width and %d thinner, want %v", thin, usual, thinner, want)
+		}
+	}
+}
