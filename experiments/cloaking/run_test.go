@@ -141,6 +141,9 @@ func TestPaperIsConsistent(t *testing.T) {
 	paper := Paper()
 	experiment.NewRegistry(paper.Experiments...)
 	for _, e := range paper.Experiments {
+		if needsOtherFiles(e) {
+			continue
+		}
 		r := runTrial(t, census, e, nil)
 		if e.Name == "cloaking/regression" {
 			own := runTrial(t, census, e, ownColumns())
@@ -169,6 +172,11 @@ func TestPaperIsConsistent(t *testing.T) {
 	}
 }
 
+// needsOtherFiles says whether an experiment cannot run on the census.
+func needsOtherFiles(e *experiment.Experiment) bool {
+	return e.Name == "cloaking/hmeq" || e.Name == "cloaking/mnist"
+}
+
 func TestFiguresDraw(t *testing.T) {
 	folder := writeCensus(t)
 	figuresDraw(t, setup{folder: folder})
@@ -179,6 +187,9 @@ func figuresDraw(t *testing.T, census setup) {
 	t.Helper()
 	var trials []experiment.Finished
 	for _, e := range Paper().Experiments {
+		if needsOtherFiles(e) {
+			continue // see TestFigure3 and TestFigure5
+		}
 		for _, method := range []string{methodStandard, methodSparse, methodNonstationary} {
 			given := map[string]any{"method": method}
 			p, err := e.Resolve(given)
@@ -189,7 +200,7 @@ func figuresDraw(t *testing.T, census setup) {
 			trials = append(trials, experiment.Finished{Experiment: e.Name, Params: p, Metrics: r.Metrics, Series: r.Series})
 		}
 	}
-	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/noise": 1, "cloaking/design": 2} {
+	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/figure4": 1, "cloaking/noise": 1, "cloaking/design": 2} {
 		for _, f := range Paper().Figures {
 			if f.Name != name {
 				continue
@@ -210,6 +221,9 @@ func figuresDraw(t *testing.T, census setup) {
 					}
 				}
 				for _, d := range panel.Discs {
+					if name != "cloaking/figure2" {
+						continue
+					}
 					if len(d.X) != 228 || len(d.Y) != 228 || len(d.Radius) != 228 || len(d.Opacity) != 228 || slices.Max(d.Opacity) > 1 || slices.Min(d.Opacity) < 0 {
 						t.Errorf("%s: %d discs of %d and %d sizes and opacities from %v to %v", name, len(d.X), len(d.Radius), len(d.Opacity), slices.Min(d.Opacity), slices.Max(d.Opacity))
 					}
