@@ -141,9 +141,6 @@ func TestPaperIsConsistent(t *testing.T) {
 	paper := Paper()
 	experiment.NewRegistry(paper.Experiments...)
 	for _, e := range paper.Experiments {
-		if needsOtherFiles(e) {
-			continue
-		}
 		r := runTrial(t, census, e, nil)
 		if e.Name == "cloaking/regression" {
 			own := runTrial(t, census, e, ownColumns())
@@ -172,13 +169,10 @@ func TestPaperIsConsistent(t *testing.T) {
 	}
 }
 
-// needsOtherFiles says whether an experiment cannot run on the census.
-func needsOtherFiles(e *experiment.Experiment) bool {
-	return e.Name == "cloaking/hmeq" || e.Name == "cloaking/mnist"
-}
-
 func TestFiguresDraw(t *testing.T) {
 	folder := writeCensus(t)
+	writeLoans(t, folder)
+	pretendMNIST(t, folder)
 	figuresDraw(t, setup{folder: folder})
 	figuresDraw(t, setup{folder: folder, secure: true})
 }
@@ -187,9 +181,6 @@ func figuresDraw(t *testing.T, census setup) {
 	t.Helper()
 	var trials []experiment.Finished
 	for _, e := range Paper().Experiments {
-		if needsOtherFiles(e) {
-			continue // see TestFigure3 and TestFigure5
-		}
 		for _, method := range []string{methodStandard, methodSparse, methodNonstationary} {
 			given := map[string]any{"method": method}
 			p, err := e.Resolve(given)
@@ -200,7 +191,11 @@ func figuresDraw(t *testing.T, census setup) {
 			trials = append(trials, experiment.Finished{Experiment: e.Name, Params: p, Metrics: r.Metrics, Series: r.Series})
 		}
 	}
-	for name, panels := range map[string]int{"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/figure4": 1, "cloaking/noise": 1, "cloaking/design": 2} {
+	panels := map[string]int{"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/figure3": 3, "cloaking/figure4": 1, "cloaking/figure5": 1, "cloaking/noise": 1, "cloaking/design": 2}
+	if census.secure {
+		panels["cloaking/figure3"] = 2 // without the frequencies
+	}
+	for name, panels := range panels {
 		for _, f := range Paper().Figures {
 			if f.Name != name {
 				continue
