@@ -1,6 +1,7 @@
 // Package mechanism holds the noise of differentially private releases: the
-// calibration of Gaussian noise, and [EntryNoise], the noise of least magnitude
-// for single entries of a matrix.
+// calibration of Gaussian noise, [EntryNoise], the noise of least magnitude for
+// single entries of a matrix, and [Exponential], which chooses one of several
+// candidates.
 //
 // A calibration turns (ε, δ) into the ratio of the noise's standard deviation
 // to the sensitivity of what is released (for a vector, both measured in the
