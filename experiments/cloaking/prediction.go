@@ -32,13 +32,22 @@ func predictionParams(inputs []string, own ...experiment.Param) []experiment.Par
 // checkPrediction refuses combinations of predictionParams, for training sets
 // of at least so many rows.
 func checkPrediction(p experiment.Params, rows int) error {
+	if err := checkNoise(p); err != nil {
+		return err
+	}
+	return checkInducing(p, "inducing", rows)
+}
+
+// checkNoise refuses privacy parameters that the calibration cannot have, and a
+// rank without noise.
+func checkNoise(p experiment.Params) error {
 	if _, err := noiseFactor(p); err != nil {
 		return err
 	}
 	if privacyless(p) && p.Text("rank") != "full" {
 		return fmt.Errorf("rank = %d with epsilon = inf: the rank bounds the directions that noise is added to, and without noise all are released; use rank=full", rankOf(p))
 	}
-	return checkInducing(p, "inducing", rows)
+	return nil
 }
 
 // predictor is what the trials that predict outputs work with.

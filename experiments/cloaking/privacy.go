@@ -85,3 +85,42 @@ func solverNotes(p experiment.Params) []string {
 	}
 	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended"}
 }
+
+// privacy tells what it protects to choose a configuration and then to release
+// one set of predictions made with it.
+func (s *selector) privacy() *experiment.Privacy {
+	p := s.t.Params
+	number := func(name string) string { return experiment.FormatNumber(p.Float(name)) }
+	guarantee := fmt.Sprintf("(%s, 0)-DP", number("selection_epsilon"))
+	notes := []string{
+		"this record itself is not private: errors and probabilities are computed from the heights; only the selected configuration would be released, and noisy predictions made with it",
+		"protects the heights only: ages, weights, who is in the data, and the grid are taken as public",
+	}
+	if privacyless(p) {
+		notes = append(notes, "the guarantee is that of the selection alone: with epsilon = inf the regression after it has no noise and protects nothing")
+	} else {
+		guarantee = fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
+		notes = append(notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
+	}
+	if p.Text("sensitivity") == sensitivityPublished {
+		guarantee += " claimed, not proved"
+		notes = append(notes, "as published, the sensitivity is Eq. (9), which leaves out a term of first order and is no upper bound: the selection has no proved guarantee; sensitivity=exact has one")
+	}
+	if p.Text("sse_cut") != "none" {
+		guarantee = "none (" + guarantee + " but for sse_cut)"
+		notes = append(notes, "sse_cut leaves out configurations by their errors on the private heights: whether a configuration has probability zero depends on them, and no epsilon holds for the selection")
+	}
+	if p.Text("normalisation") == normalisationPublished {
+		covered := "the prior mean too"
+		if p.Text("sensitivity") == sensitivityExact {
+			covered = "while the sensitivity of the selection covers the prior mean, that of the regression does not"
+		}
+		notes = append(notes, "as published, the clipping interval is computed from the private heights without noise, which the guarantee does not cover, and "+covered+"; normalisation=public avoids it")
+	}
+	return &experiment.Privacy{
+		Guarantee: guarantee,
+		Unit:      fmt.Sprintf("one height changed by at most %s cm", number("sensitivity_cm")),
+		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error; then cloaking (Smith et al. 2018, 2019)",
+		Notes:     append(notes, s.data.clippingNote()),
+	}
+}
