@@ -102,20 +102,21 @@ func (s *selector) privacy() *experiment.Privacy {
 		guarantee = fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
 		notes = append(notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
 	}
+	claimed := guarantee
 	if p.Text("sensitivity") == sensitivityPublished {
-		guarantee += " claimed, not proved"
+		guarantee = claimed + " (claimed, not proved)"
 		notes = append(notes, "as published, the sensitivity is Eq. (9), which leaves out a term of first order and is no upper bound: the selection has no proved guarantee; sensitivity=exact has one")
 	}
 	if p.Text("sse_cut") != "none" {
-		guarantee = "none (" + guarantee + " but for sse_cut)"
+		guarantee = "none (claimed: " + claimed + ")"
 		notes = append(notes, "sse_cut leaves out configurations by their errors on the private heights: whether a configuration has probability zero depends on them, and no epsilon holds for the selection")
 	}
 	if p.Text("normalisation") == normalisationPublished {
-		covered := "the prior mean too"
+		note := "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it"
 		if p.Text("sensitivity") == sensitivityExact {
-			covered = "while the sensitivity of the selection covers the prior mean, that of the regression does not"
+			note += " (the exact sensitivity covers what a height does to the selection through the prior mean, but not through the interval)"
 		}
-		notes = append(notes, "as published, the clipping interval is computed from the private heights without noise, which the guarantee does not cover, and "+covered+"; normalisation=public avoids it")
+		notes = append(notes, note)
 	}
 	return &experiment.Privacy{
 		Guarantee: guarantee,

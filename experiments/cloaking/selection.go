@@ -169,7 +169,8 @@ type selector struct {
 	folds         []learn.Fold
 }
 
-func runSelection(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
+// newSelector reads the census and opens the engine, which the caller closes.
+func newSelector(t *experiment.Trial) (*selector, error) {
 	t = normalised(t)
 	data, err := loadCensus(t.Dataset(dataKung), t.Params)
 	if err != nil {
@@ -184,7 +185,13 @@ func runSelection(ctx context.Context, t *experiment.Trial) (result *experiment.
 	if s.folds, err = foldsOf(t, len(s.rows)); err != nil {
 		return nil, err
 	}
-	if s.e, err = engine.Open(t.Backend, t.DType, t.Workers); err != nil {
+	s.e, err = engine.Open(t.Backend, t.DType, t.Workers)
+	return s, err
+}
+
+func runSelection(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
+	s, err := newSelector(t)
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.e.Close()) }()
