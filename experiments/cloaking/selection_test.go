@@ -55,22 +55,22 @@ func TestSelectionWithoutNoise(t *testing.T) {
 	}
 }
 
-// Errors and noise are those that a regression has in its folds.
+// Errors and noise are those that a regression has in its folds: with the noise
+// scaled where a descent ended early, and with what a smaller rank shows.
 func TestSelectionIsTheRegression(t *testing.T) {
 	census := setup{folder: writeCensus(t)}
-	for _, epsilon := range []any{1, "inf"} {
-		common := map[string]any{"epsilon": epsilon, "folds": 7, "normalisation": "public"}
+	for _, over := range [][]any{{}, {"epsilon", "inf"}, {"rank", 2}, {"rank", 6, "solver", "gradient", "iterations", 5}} {
+		common := with(map[string]any{"folds": 7, "normalisation": "public"}, over...)
 		r := runTrial(t, census, regression(), with(common, "lengthscale", 9, "noise_variance", 3, "kernel_variance", 2, "draws", 1))
 		s := runTrial(t, census, selection(), with(common, "lengthscales", 9, "noise_variances", 3, "kernel_variances", 2, "split", "all")).Series["configurations"]
-		noise := r.Metrics["noise_sd_cm"]
-		near(t, "variance of the noise", s["noise_over_d2"][0]*1e4/287, noise*noise, 1e-6*noise*noise)
-		if epsilon == "inf" {
-			square := 0.0
-			for i, rmse := range r.Series["folds"]["rmse_cm"] {
-				square += rmse * rmse * r.Series["folds"]["rows"][i]
-			}
-			near(t, "sum of squared errors", s["sse_over_d2"][0], square/1e4, 1e-9)
+		variance := r.Metrics["noise_sd_cm"] * r.Metrics["noise_sd_cm"]
+		near(t, fmt.Sprintf("%v: variance of the noise", over), s["noise_over_d2"][0]*1e4/287, variance, 1e-6*variance)
+		square := 0.0
+		for i, mean := range r.Series["predictions"]["mean_cm"] {
+			miss := mean - r.Series["predictions"]["height_cm"][i]
+			square += miss * miss
 		}
+		near(t, fmt.Sprintf("%v: sum of squared errors", over), s["sse_over_d2"][0]-s["noise_over_d2"][0], square/1e4, 1e-9)
 	}
 }
 
@@ -83,6 +83,11 @@ func TestSelectionCountsTheNoise(t *testing.T) {
 	noise := column(1, "noise_over_d2")
 	near(t, "noise at half the epsilon", column(0.5, "noise_over_d2"), 4*noise, 1e-9*noise)
 	near(t, "errors", column(1, "sse_over_d2"), column("inf", "sse_over_d2")+noise, 1e-7)
+	square := func(epsilon any) float64 { v := column(epsilon, "holdout_rmse_cm"); return v * v }
+	added := square(1) - square("inf")
+	if near(t, "noise on the rows held out", square(0.5)-square("inf"), 4*added, 1e-6*added); added <= 0 {
+		t.Errorf("noise adds %g cm² to the errors on the rows held out", added)
+	}
 	near(t, "sensitivity", column(1, "sensitivity_over_d2"), column("inf", "sensitivity_over_d2"), 1e-7)
 }
 
@@ -200,6 +205,13 @@ func TestSelectionProbabilities(t *testing.T) {
 			t.Errorf("%v: kept %g, in the series %g", given, m["kept"], kept)
 		}
 		near(t, fmt.Sprintf("%v: expected error", given), m["expected_rmse_cm"], floats.Dot(s["probability"], s["rmse_cm"]), 1e-9)
+		similar := 0.0
+		for _, v := range s["rmse_cm"] {
+			if v <= 1.3*slices.Min(s["rmse_cm"]) {
+				similar++
+			}
+		}
+		near(t, fmt.Sprintf("%v: configurations near the best", given), m["near_best"], similar, 0)
 		if best := slices.Index(s["rmse_cm"], m["best_rmse_cm"]); best < 0 || m["best_rmse_cm"] > slices.Min(s["rmse_cm"]) || m["best_probability"] != s["probability"][best] {
 			t.Errorf("%v: best %g with probability %g", given, m["best_rmse_cm"], m["best_probability"])
 		}
