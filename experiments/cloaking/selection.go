@@ -58,7 +58,7 @@ func selection() *experiment.Experiment {
 		Version: 1,
 		Summary: "private choice of hyperparameters by cross-validated error and the exponential mechanism",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
-		Params:  append(params, solverParams()...),
+		Params:  append(params, solverParams(gradientSteps)...),
 		Metrics: []experiment.Metric{
 			{Name: "probability_*", Doc: "probability_l25_n0_2_v1: probability of choosing lengthscale 25, noise variance 0.2, kernel variance 1; 0 for what is left out"},
 			{Name: "probability_lengthscale_*", Doc: "probability_lengthscale_25: probability of choosing lengthscale 25, whatever the variances"},
@@ -159,7 +159,7 @@ func normalised(t *experiment.Trial) *experiment.Trial {
 type selector struct {
 	t     *experiment.Trial
 	e     *engine.Engine
-	data  *census
+	data  *problem
 	d     float64 // cm, the largest change of one height, and the unit of errors
 	scale float64 // over d: the calibration's factor; 0 for no noise
 	grid  grid
@@ -181,7 +181,7 @@ func newSelector(t *experiment.Trial) (*selector, error) {
 		return nil, err
 	}
 	s := &selector{t: t, data: data, d: t.Params.Float("sensitivity_cm"), scale: factor, grid: gridOf(t.Params)}
-	s.rows, s.heldOut = splitOf(t, len(data.height))
+	s.rows, s.heldOut = splitOf(t, len(data.output))
 	if s.folds, err = foldsOf(t, len(s.rows)); err != nil {
 		return nil, err
 	}

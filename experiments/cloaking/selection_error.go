@@ -69,7 +69,7 @@ func (s *selector) evaluate(ctx context.Context, m distinctModel) (evaluation, e
 		c := predictions.matrices[i]
 		predicted := s.data.predict(c, sets[i].train)
 		for j, row := range sets[i].test {
-			miss := (predicted[j] - s.data.height[row]) / s.d
+			miss := (predicted[j] - s.data.output[row]) / s.d
 			if published {
 				miss = max(-errorBound, min(miss, errorBound))
 			}
@@ -88,7 +88,7 @@ func (s *selector) evaluate(ctx context.Context, m distinctModel) (evaluation, e
 	}
 	if last := len(s.folds); last < len(sets) {
 		for j, v := range s.data.predict(predictions.matrices[last], sets[last].train) {
-			miss := (v - s.data.height[sets[last].test[j]]) / s.d
+			miss := (v - s.data.output[sets[last].test[j]]) / s.d
 			out.holdout += miss * miss
 		}
 		out.holdout += predictions.variance[last]
@@ -119,7 +119,7 @@ func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
 		}
 	}
 	if s.t.Params.Text("normalisation") == normalisationPublished {
-		return fromMean(a, len(s.data.height))
+		return fromMean(a, len(s.data.output))
 	}
 	return a
 }

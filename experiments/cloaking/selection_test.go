@@ -99,10 +99,10 @@ func TestSelectionCutsErrorsOff(t *testing.T) {
 		least, most float64
 	}{{"as-published", 16, 16.5}, {"exact", 399.5, 400.5}} {
 		s := openSelector(t, folder, one(1e-3, 1e6, 1, "sensitivity", c.sensitivity, "normalisation", "public", "epsilon", "inf"))
-		for i := range s.data.height { // the prior mean, which is then predicted
-			s.data.height[i] = s.data.prior
+		for i := range s.data.output { // the prior mean, which is then predicted
+			s.data.output[i] = s.data.prior
 		}
-		s.data.height[5] += 20 * s.d
+		s.data.output[5] += 20 * s.d
 		e, err := s.evaluate(context.Background(), s.grid.distinct[0])
 		if err != nil {
 			t.Fatal(err)
@@ -464,7 +464,7 @@ func TestExactSensitivityOfTheCensus(t *testing.T) {
 		low, high := s.data.low, s.data.high
 		squares := func() float64 {
 			if normalisation == normalisationPublished {
-				s.data.prior = floats.Sum(s.data.height) / float64(len(s.data.height))
+				s.data.prior = floats.Sum(s.data.output) / float64(len(s.data.output))
 			}
 			e, err := s.evaluate(context.Background(), s.grid.distinct[0])
 			if err != nil {
@@ -485,23 +485,23 @@ func TestExactSensitivityOfTheCensus(t *testing.T) {
 			t.Fatalf("%d outputs", len(corner))
 		}
 		set := func(z []float64) {
-			for i := range s.data.height {
+			for i := range s.data.output {
 				if i < len(z) { // first-144: rows and columns of A agree
-					s.data.height[i] = (low+high)/2 + z[i]*(high-low)
+					s.data.output[i] = (low+high)/2 + z[i]*(high-low)
 				}
 			}
 		}
 		set(corner)
 		at := func(z float64) float64 {
-			s.data.height[j] = (low+high)/2 + z*(high-low)
+			s.data.output[j] = (low+high)/2 + z*(high-low)
 			return squares()
 		}
 		near(t, normalisation+": change in the worst case", math.Abs(at(to)-at(from)), e.sensitivity, 1e-9*e.sensitivity)
 		for range 20 {
-			for i := range s.data.height {
-				s.data.height[i] = low + (high-low)*rng.Float64()
+			for i := range s.data.output {
+				s.data.output[i] = low + (high-low)*rng.Float64()
 			}
-			j = rng.IntN(len(s.data.height))
+			j = rng.IntN(len(s.data.output))
 			if change := math.Abs(at(rng.Float64()-0.5) - at(rng.Float64()-0.5)); change > e.sensitivity {
 				t.Errorf("%s: height %d changes the errors by %g d², more than %g", normalisation, j, change, e.sensitivity)
 			}
