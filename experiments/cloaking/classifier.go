@@ -264,7 +264,7 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 	for out.steps = 0; out.steps < c.steps; {
 		previous := modes
 		if modes, duals, err = c.step(ctx, cov.model, modes, sums, purpose, out); err != nil {
-			return nil, fmt.Errorf("Newton step %d: %w", out.steps+1, err)
+			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
 		}
 		out.steps++
 		if c.scale == 0 && c.converged(previous[0], modes[0]) {

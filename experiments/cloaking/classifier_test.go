@@ -55,8 +55,8 @@ func pretendMNIST(t *testing.T, folder string) {
 		im := dataset.Images{Rows: 28, Cols: 28, Pixels: make([]byte, n*784), Labels: make([]byte, n)}
 		for i := range n {
 			im.Labels[i] = byte(rng.IntN(10))
-			for j, p := range im.Image(i) {
-				p = byte(rng.IntN(240))
+			for j := range im.Image(i) {
+				p := byte(rng.IntN(240))
 				if im.Labels[i] >= 5 && j%28 > 13 {
 					p += 8
 				}

@@ -54,7 +54,7 @@ func Full(e *engine.Engine, k *mat.Dense, counts []float64) (*Model, error) {
 	}
 	n, c := k.Dims()
 	if n != c {
-		return nil, fmt.Errorf("Laplace approximation: the covariance is %d×%d, not square", n, c)
+		return nil, fmt.Errorf("the Laplace approximation: the covariance is %d×%d, not square", n, c)
 	}
 	return newModel(e, n, 0, k, counts)
 }
@@ -74,11 +74,11 @@ func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float6
 		counts = slices.Repeat([]float64{1}, n)
 	}
 	if len(counts) != n {
-		return nil, fmt.Errorf("Laplace approximation: %d counts for %d training inputs", len(counts), n)
+		return nil, fmt.Errorf("the Laplace approximation: %d counts for %d training inputs", len(counts), n)
 	}
 	for i, c := range counts {
 		if !(c > 0) || math.IsInf(c, 1) {
-			return nil, fmt.Errorf("Laplace approximation: training input %d (counted from 0) has %g labels; a positive number is required", i, c)
+			return nil, fmt.Errorf("the Laplace approximation: training input %d (counted from 0) has %g labels; a positive number is required", i, c)
 		}
 	}
 	return &Model{e: e, n: n, rank: rank, factors: e.Matrix(factors), counts: e.Column(counts)}, nil
@@ -86,13 +86,13 @@ func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float6
 
 func check(name string, a *mat.Dense) error {
 	if a == nil || a.IsEmpty() {
-		return fmt.Errorf("Laplace approximation: %s is empty", name)
+		return fmt.Errorf("the Laplace approximation: %s is empty", name)
 	}
 	r, _ := a.Dims()
 	for i := range r {
 		for j, v := range a.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("Laplace approximation: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
+				return fmt.Errorf("the Laplace approximation: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
 			}
 		}
 	}
@@ -114,11 +114,11 @@ type Step struct {
 // which are sums where an input has several.
 func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
 	if labels == nil || labels.IsEmpty() {
-		return nil, errors.New("Newton step: no labels")
+		return nil, errors.New("step of the Laplace approximation: no labels")
 	}
 	rows, draws := labels.Dims()
 	if rows != m.n {
-		return nil, fmt.Errorf("Newton step: labels are %d×%d for %d training inputs", rows, draws, m.n)
+		return nil, fmt.Errorf("step of the Laplace approximation: labels are %d×%d for %d training inputs", rows, draws, m.n)
 	}
 	if err := check("the matrix of labels", labels); err != nil {
 		return nil, err
@@ -420,7 +420,7 @@ func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*ma
 	}
 	m, points := cross.Dims()
 	if r, c := kmm.Dims(); r != m || c != m {
-		return nil, fmt.Errorf("Laplace approximation: the covariance of the inducing inputs is %d×%d, theirs with others %d×%d", r, c, m, points)
+		return nil, fmt.Errorf("the Laplace approximation: the covariance of the inducing inputs is %d×%d, theirs with others %d×%d", r, c, m, points)
 	}
 	out, err := e.Run(ctx, featuresProgram(m, points), engine.Values{"kmm": e.Matrix(kmm), "cross": e.Matrix(cross)})
 	if err != nil {

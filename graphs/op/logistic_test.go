@@ -48,10 +48,10 @@ func TestNewtonTarget(t *testing.T) {
 	}
 }
 
-// What n labels at one latent value give is the sum of what each gives.
+// The sum of the labels is that of 1, −1 and 0.2. what n labels at one latent value give is the sum of what each gives.
 func TestNewtonTargetSumsLabels(t *testing.T) {
 	f, ones := column(0.7, 0), column(1, 1)
-	got := run(t, op.NewtonTarget(), f, column(3, 1), column(1-1+0.2, 0))
+	got := run(t, op.NewtonTarget(), f, column(3, 1), column(0.2, 0))
 	want := 0.0
 	for _, y := range []float64{1, -1, 0.2} {
 		want += run(t, op.NewtonTarget(), f, ones, column(y, 0)).At(0, 0)
