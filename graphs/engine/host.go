@@ -42,7 +42,7 @@ func (d *hostDevice) Alloc(int) (Buf, error) { return &hostBuf{}, nil }
 func (d *hostDevice) Free(b Buf) {
 	buf := b.(*hostBuf)
 	if buf.reusable {
-		switch data := buf.value.Data().(type) {
+		switch data := Data(buf.value).(type) {
 		case []float64:
 			d.spare.float64.put(data)
 		case []float32:
@@ -122,7 +122,7 @@ func (d *hostDevice) newTensor(t DTensor) *tensor.Dense {
 	} else {
 		backing = d.spare.float64.get(n)
 	}
-	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(backing))
+	return TensorOf(backing, t.Shape...)
 }
 
 // overlap reports whether two values share memory.

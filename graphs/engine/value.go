@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"runtime"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -46,7 +47,25 @@ func newTensor(dtype tensor.Dtype, rows, cols int, data []float64) *tensor.Dense
 		}
 		backing = single
 	}
-	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(backing))
+	return TensorOf(backing, rows, cols)
+}
+
+// TensorOf returns a tensor of the slice, whose memory it shares.
+//
+// Package tensor turns slices into addresses (uintptr) and back, both here and
+// in Data. In between the garbage collector may take memory that nothing else
+// refers to: slice and tensor have to be kept alive over these calls.
+func TensorOf(slice any, shape ...int) *tensor.Dense {
+	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slice))
+	runtime.KeepAlive(slice)
+	return t
+}
+
+// Data returns the elements of a value, sharing its memory, in the care of [TensorOf].
+func Data(v gorgonia.Value) any {
+	data := v.Data()
+	runtime.KeepAlive(v)
+	return data
 }
 
 // Dense returns an output as a matrix. In float64 it shares the output's
@@ -69,7 +88,7 @@ func Floats(v gorgonia.Value) ([]float64, error) {
 	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() || t.DataOrder().IsColMajor()) {
 		v = t.Materialize()
 	}
-	switch data := v.Data().(type) {
+	switch data := Data(v).(type) {
 	case []float64:
 		return data, nil
 	case []float32:

@@ -111,7 +111,7 @@ func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense 
 	}
 	v := convert[T](m.directions.RawMatrix().Data)
 	cpublas.Gemm(blas.NoTrans, blas.Trans, q, s, p, 1, z[s:], cols, v, p, 0, z, cols)
-	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z))
+	return engine.TensorOf(z, q, cols)
 }
 
 func (m *Machine) solutions() []*tensor.Dense {
@@ -171,7 +171,7 @@ func (m *Machine) chosenDistances(ctx context.Context, e *engine.Engine, queries
 func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, full, scores []*tensor.Dense, queries *mat.Dense, need [][]bool) ([][]float64, error) {
 	q, p := queries.Dims()
 	s := m.Dim()
-	z := coordinates[T](m, queries).Data().([]T) // q×(s+p); the scores are those of the latest image
+	z := engine.Data(coordinates[T](m, queries)).([]T) // q×(s+p); the scores are those of the latest image
 	distances := make([][]float64, len(m.layers))
 	for l := range distances {
 		distances[l] = make([]float64, q)
@@ -197,7 +197,7 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 			if err != nil {
 				return nil, err
 			}
-			d := out[fmt.Sprintf("distance %d", l)].Data().([]T)
+			d := engine.Data(out[fmt.Sprintf("distance %d", l)]).([]T)
 			for r, i := range now {
 				distances[l][i] = float64(d[r])
 			}
@@ -209,7 +209,7 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 		if err != nil {
 			return nil, err
 		}
-		image := out[fmt.Sprintf("image %d", l)].Data().([]T)
+		image := engine.Data(out[fmt.Sprintf("image %d", l)]).([]T)
 		for r, i := range later {
 			copy(z[i*(s+p):i*(s+p)+s], image[r*s:(r+1)*s])
 		}
@@ -229,7 +229,7 @@ func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
 		i := rows[min(r, len(rows)-1)]
 		copy(out[r*take:(r+1)*take], a[i*cols:i*cols+take])
 	}
-	return tensor.New(tensor.WithShape(n, take), tensor.WithBacking(out))
+	return engine.TensorOf(out, n, take)
 }
 
 func (m *Machine) scoreSolutions() []*tensor.Dense {
@@ -246,7 +246,7 @@ func asType(a *tensor.Dense, dtype tensor.Dtype) *tensor.Dense {
 		return a
 	}
 	if dtype == tensor.Float32 {
-		return tensor.New(tensor.WithShape(a.Shape()...), tensor.WithBacking(convert[float32](a.Data().([]float64))))
+		return engine.TensorOf(convert[float32](engine.Data(a).([]float64)), a.Shape()...)
 	}
-	return tensor.New(tensor.WithShape(a.Shape()...), tensor.WithBacking(convert[float64](a.Data().([]float32))))
+	return engine.TensorOf(convert[float64](engine.Data(a).([]float32)), a.Shape()...)
 }

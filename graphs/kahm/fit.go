@@ -254,10 +254,10 @@ func (f *fit) residual(lambda float64, out engine.Values) (float64, error) {
 // withScores puts the principal scores of the solutions before them:
 // [B'Vᵀ, B', b], N×(dim+p+1), and [B'Vᵀ, b], N×(dim+1).
 func (f *fit) withScores(solutions *tensor.Dense) (full, scores *tensor.Dense) {
-	if data, ok := solutions.Data().([]float64); ok {
+	if data, ok := engine.Data(solutions).([]float64); ok {
 		return withScores(f, data)
 	}
-	return withScores(f, solutions.Data().([]float32))
+	return withScores(f, engine.Data(solutions).([]float32))
 }
 
 func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.Dense) {
@@ -273,7 +273,7 @@ func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.De
 		copy(row, out[i*cols:i*cols+f.dim])
 		row[f.dim] = out[(i+1)*cols-1]
 	}
-	return tensor.New(tensor.WithShape(f.n, cols), tensor.WithBacking(out)), tensor.New(tensor.WithShape(f.n, f.dim+1), tensor.WithBacking(few))
+	return engine.TensorOf(out, f.n, cols), engine.TensorOf(few, f.n, f.dim+1)
 }
 
 // convert returns the elements in the wanted precision, without a copy where

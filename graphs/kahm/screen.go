@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
 )
 
 // screen is a machine in screening coordinates, in float32.
@@ -83,7 +84,7 @@ func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 	mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
 	rows := convert[float32](basis.RawMatrix().Data)
 	for _, l := range m.layers {
-		from := asType(l.solutions, tensor.Float32).Data().([]float32)
+		from := engine.Data(asType(l.solutions, tensor.Float32)).([]float32)
 		s, p, c := m.Dim(), m.columns, len(out.centre)
 		wide, narrow := s+p+1, s+c+1
 		b := make([]float32, m.samples*narrow)
@@ -92,7 +93,7 @@ func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 			b[(i+1)*narrow-1] = from[(i+1)*wide-1]
 		}
 		cpublas.Gemm(blas.NoTrans, blas.Trans, m.samples, c, p, 1, from[s:], wide, rows, p, 0, b[s:], narrow)
-		out.solutions = append(out.solutions, tensor.New(tensor.WithShape(m.samples, narrow), tensor.WithBacking(b)))
+		out.solutions = append(out.solutions, engine.TensorOf(b, m.samples, narrow))
 	}
 	return out
 }
@@ -133,7 +134,7 @@ func (s *search) bounds() error {
 				return err
 			}
 			for l := range m.layers {
-				d := out[fmt.Sprintf("distance %d", l)].Data().([]float32)
+				d := engine.Data(out[fmt.Sprintf("distance %d", l)]).([]float32)
 				for i, v := range d {
 					s.bound(b, l, lo+i, float64(v), size[i], s.full)
 				}
@@ -178,7 +179,7 @@ func (sc *screen) coordinates(from *shifted, lo, hi int) (*tensor.Dense, []float
 		}
 		size[i] = math.Sqrt(max(0, from.square[lo+i]-2*row[dims]+sc.square))
 	}
-	return tensor.New(tensor.WithShape(q, cols), tensor.WithBacking(z)), size
+	return engine.TensorOf(z, q, cols), size
 }
 
 // allCoordinates returns [V(y−μ), y−μ] of the queries from lo to hi for a

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"runtime"
 	"strings"
 
 	"github.com/chewxy/hm"
@@ -216,7 +217,9 @@ func asMatrix[T cpublas.Float](v gorgonia.Value) (matrix[T], error) {
 	default:
 		return matrix[T]{}, fmt.Errorf("shape %v is no matrix", s)
 	}
-	switch data := v.Data().(type) {
+	all := v.Data()
+	runtime.KeepAlive(v) // package tensor forgets it while it makes the slice
+	switch data := all.(type) {
 	case []T:
 		return matrix[T]{rows, cols, data[:rows*cols]}, nil
 	case T:
