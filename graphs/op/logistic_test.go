@@ -48,7 +48,8 @@ func TestNewtonTarget(t *testing.T) {
 	}
 }
 
-// The sum of the labels is that of 1, −1 and 0.2. what n labels at one latent value give is the sum of what each gives.
+// What labels at one latent value give is the sum of what each gives; those of
+// 1, −1 and 0.2 sum to 0.2.
 func TestNewtonTargetSumsLabels(t *testing.T) {
 	f, ones := column(0.7, 0), column(1, 1)
 	got := run(t, op.NewtonTarget(), f, column(3, 1), column(0.2, 0))
