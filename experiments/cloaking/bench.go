@@ -3,6 +3,7 @@ package cloaking
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,7 +19,52 @@ func benchmarks() []experiment.Benchmark {
 		Name: "cloaking/design",
 		Doc:  "The certified design of 100 predictions from 287 distinct ages, and the gradient descent to a gap of 0.1 beside it.",
 		Run:  benchDesign,
+	}, {
+		Name: "cloaking/classification",
+		Doc:  "A private classifier of 200 points in the plane at 100 test points: 25 draws of one Newton step together and one by one, and of two steps, where each draw has a design of its own.",
+		Run:  benchClassification,
 	}}
+}
+
+func benchClassification(ctx context.Context, m experiment.Meter) (err error) {
+	p, err := stripes().Resolve(nil)
+	if err != nil {
+		return err
+	}
+	stream := func(string) *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+	c, err := newClassifier(&experiment.Trial{
+		Params: p, Backend: "cpu", DType: "float64", Workers: 1, Stream: stream, Progress: func(int, int, string) {},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.e.Close()) }()
+	train, labels, err := simulateStripes(p, stream(""))
+	if err != nil {
+		return err
+	}
+	test, _ := stripesTest(p.Float("stripe_width"))
+	fit := func(draws, steps int) func() error {
+		return func() error {
+			one := *c
+			one.draws, one.steps = draws, steps
+			_, err := one.predict(ctx, train, labels, test, "")
+			return err
+		}
+	}
+	together, err := m.Time("25 draws of one step", fit(25, 1))
+	if err != nil {
+		return err
+	}
+	single, err := m.Time("one draw of one step", fit(1, 1))
+	if err != nil {
+		return err
+	}
+	if _, err := m.Time("25 draws of two steps", fit(25, 2)); err != nil {
+		return err
+	}
+	m.Value("25 draws one by one to together", 25*single/together, "times", experiment.Target{AtLeast: 5})
+	return nil
 }
 
 func benchDesign(ctx context.Context, m experiment.Meter) (err error) {

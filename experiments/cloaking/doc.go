@@ -19,6 +19,21 @@
 // a prior mean. As published, interval and mean come from the private heights;
 // with normalisation=public they are constants.
 //
+// # Classification
+//
+// The mode of a GP classifier is found by Newton's method (package laplace). A
+// step is linear in the labels, with the cloaking matrix C = ½(K⁻¹ + W)⁻¹, so
+// that noise shaped by C protects them (Section 3). What is released at each
+// step is w = By + noise, in the whitened coordinates B of C's range; the step,
+// the posterior and all predictions are computed from w, public inputs and the
+// modes that earlier steps released. T steps spend (ε/T, δ/T) each. Labels at
+// equal inputs are taken together, which makes matrices smaller and changes
+// nothing else: each label moves a step by the column of its input.
+//
+// Where C is square and invertible the best noise is independent noise on every
+// label. Cloaking does better only where C is of low rank, which smooth kernels
+// make it numerically, and inducing inputs exactly.
+//
 // # Selection
 //
 // Hyperparameters cost privacy too where they are chosen by errors on private
@@ -52,11 +67,13 @@
 //     public range instead.
 //   - The text calls the sparse method undegraded by the weight; its Table 1 has
 //     9.9 against 10.2 cm.
+//   - The diagonal of W is +π(1 − π), not −π(1 − π), and B = I + W^½KW^½. Two
+//     Newton steps must share ε and δ.
 //   - Eq. (9) is no upper bound (see above), Algorithm 1 has the wrong sign in
 //     its exponent, and sorts in the wrong order. The utility is −SSE, with one
 //     sensitivity for all configurations.
 //   - The zeros of Table 2 follow from a cut of the SSEs, which are private, not
 //     from one of the sensitivities. No ε holds for it: parameter sse_cut.
 //
-// The ledger lists these and those of the section on classification.
+// The ledger lists these with their places.
 package cloaking
