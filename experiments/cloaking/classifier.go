@@ -181,21 +181,9 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g groupe
 	p := c.t.Params
 	k := kernel.EQ(p.Float("lengthscale"), p.Float("kernel_variance"))
 	points, _ := test.Dims()
-	out := &covariances{prior: make([]float64, points)}
-	for i := range out.prior {
-		out.prior[i] = p.Float("kernel_variance")
-	}
+	out := &covariances{prior: slices.Repeat([]float64{p.Float("kernel_variance")}, points)}
 	if p.Text("method") == methodStandard {
-		all, err := k.Matrix(c.e, g.rows, g.rows)
-		if err != nil {
-			return nil, err
-		}
-		if out.cross, err = k.Matrix(c.e, g.rows, test); err != nil {
-			return nil, err
-		}
-		out.sign = -1
-		out.model, err = laplace.Full(c.e, all, g.count)
-		return out, err
+		return out, out.full(c.e, k, g.rows, g.count, test)
 	}
 	if n := p.Int("inducing"); n > len(g.count) {
 		return nil, fmt.Errorf("inducing: %d inducing inputs, but there are only %d different training inputs", n, len(g.count))
@@ -204,36 +192,57 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g groupe
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)
 	}
-	features := make([]*mat.Dense, 2)
-	kmm, err := k.Matrix(c.e, clusters.Centres, clusters.Centres)
+	return out, out.sparse(ctx, c.e, k, clusters.Centres, g.rows, g.count, test, p.Text("approximation"))
+}
+
+// full sets the model with the kernel itself. Counts are the labels at each of
+// the training inputs.
+func (v *covariances) full(e *engine.Engine, k kernel.Kernel, train *mat.Dense, counts []float64, test *mat.Dense) error {
+	all, err := k.Matrix(e, train, train)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, x := range []*mat.Dense{g.rows, test} {
-		cross, err := k.Matrix(c.e, clusters.Centres, x)
+	if v.cross, err = k.Matrix(e, train, test); err != nil {
+		return err
+	}
+	v.sign = -1
+	v.model, err = laplace.Full(e, all, counts)
+	return err
+}
+
+// sparse sets the model with the subset of regressors (Eq. 7) in place of the
+// kernel. The approximation says what the variance starts from.
+func (v *covariances) sparse(ctx context.Context, e *engine.Engine, k kernel.Kernel, inducing, train *mat.Dense, counts []float64, test *mat.Dense, approximation string) error {
+	kmm, err := k.Matrix(e, inducing, inducing)
+	if err != nil {
+		return err
+	}
+	features := make([]*mat.Dense, 2)
+	for i, x := range []*mat.Dense{train, test} {
+		cross, err := k.Matrix(e, inducing, x)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		features[i], err = laplace.Features(ctx, c.e, kmm, cross)
+		features[i], err = laplace.Features(ctx, e, kmm, cross)
 		var notPD *op.NotPositiveDefiniteError
 		if errors.As(err, &notPD) {
-			return nil, fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
+			return fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	out.cross, out.sign = features[1], 1
-	for i := range out.prior {
-		if p.Text("approximation") == approximationSoR {
-			out.prior[i] = 0
+	v.cross, v.sign = features[1], 1
+	for i := range v.prior {
+		if approximation == approximationSoR {
+			v.prior[i] = 0
 			continue
 		}
-		column := mat.Col(nil, i, out.cross)
-		out.prior[i] = max(0, out.prior[i]-dot(column, column))
+		column := mat.Col(nil, i, v.cross)
+		v.prior[i] = max(0, v.prior[i]-dot(column, column))
 	}
-	out.model, err = laplace.LowRank(c.e, mat.DenseCopyOf(features[0].T()), g.count)
-	return out, err
+	v.model, err = laplace.LowRank(e, mat.DenseCopyOf(features[0].T()), counts)
+	return err
 }
 
 // predict fits the classifier to the labels (±1) of the training inputs (N×d)
@@ -267,17 +276,17 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
 		}
 		out.steps++
-		if c.scale == 0 && c.converged(previous[0], modes[0]) {
+		if c.scale == 0 && nearlyEqual(c.e, previous[0], modes[0]) {
 			break
 		}
 	}
 	return out, c.posterior(ctx, cov, modes, duals, out)
 }
 
-// converged says whether a step without noise moved f by rounding errors only.
-func (c *classifier) converged(before, after []float64) bool {
+// nearlyEqual says whether a step without noise moved f by rounding errors only.
+func nearlyEqual(e *engine.Engine, before, after []float64) bool {
 	tolerance := 1e-10
-	if singlePrecision(c.e) {
+	if singlePrecision(e) {
 		tolerance = 1e-5
 	}
 	for i, v := range after {
