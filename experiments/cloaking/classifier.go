@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -35,7 +34,10 @@ const (
 
 // convergedSteps is how many Newton steps are taken at most without noise when
 // the number is not given; with the logistic likelihood a handful suffices.
-const convergedSteps = 20
+const convergedSteps = 100
+
+// suspectSteps is how many steps should have converged.
+const suspectSteps = 20
 
 // classificationParams are the parameters of everything that classifies, with
 // an experiment's own ones in their place.
@@ -46,7 +48,7 @@ func classificationParams(lengthscale float64, unit string, draws int, own ...ex
 	params = append(params, own...)
 	params = append(params, budgetParams()...)
 	params = append(params,
-		experiment.Param{Name: "iterations", Kind: experiment.Integer, Default: iterationsAuto, Words: []string{iterationsAuto}, Min: experiment.Bound(1), Max: experiment.Bound(1000), Doc: "Newton steps of the Laplace approximation, which share epsilon and delta equally; auto is one step with noise, and without noise as many as converge (at most 20)"},
+		experiment.Param{Name: "iterations", Kind: experiment.Integer, Default: iterationsAuto, Words: []string{iterationsAuto}, Min: experiment.Bound(1), Max: experiment.Bound(1000), Doc: "Newton steps of the Laplace approximation, which share epsilon and delta equally; auto is one step with noise, and without noise as many as converge (at most 100)"},
 		count("draws", draws, 1, 1e5, "draws of the noise, each a release of its own (with noise only)"),
 		positive("lengthscale", lengthscale, unit, "lengthscale of the EQ kernel, the same in all dimensions"),
 		positive("kernel_variance", 1.0, "", "variance of the kernel"),
@@ -121,7 +123,7 @@ func newClassifier(t *experiment.Trial) (*classifier, error) {
 		return nil, err
 	}
 	c := &classifier{t: t, scale: factor * labelSensitivity, steps: newtonSteps(t.Params), draws: 1}
-	if factor > 0 {
+	if factor > 0 && !c.publishes() {
 		c.draws = t.Params.Int("draws")
 	}
 	c.e, err = engine.Open(t.Backend, t.DType, t.Workers)
@@ -129,7 +131,7 @@ func newClassifier(t *experiment.Trial) (*classifier, error) {
 }
 
 // publishes says whether the record is to leave out what is computed from the
-// labels without noise.
+// labels without noise, and to have one draw: the mean of many has less noise.
 func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
 
 // latent is the posterior of the latent function at P test inputs, for each of
@@ -137,18 +139,18 @@ func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
 type latent struct {
 	mean, variance *mat.Dense // P×D
 	steps          int        // Newton steps taken
-	ranges         []*design.Range
-	designs        []*design.Design
+	unconverged    bool       // without noise: the last step still moved f
+	releases       []quality  // of every step, and from the second on of every draw
 }
 
 // rank is the smallest number of released directions, gap the largest
 // certificate over the designs.
 func (l *latent) rank() (rank int, gap float64) {
-	for i, r := range l.ranges {
-		if k := len(r.Scale); i == 0 || k < rank {
-			rank = k
+	for i, q := range l.releases {
+		if i == 0 || q.rank < rank {
+			rank = q.rank
 		}
-		gap = max(gap, l.designs[i].Gap)
+		gap = max(gap, q.gap)
 	}
 	return rank, gap
 }
@@ -268,49 +270,32 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 		sums[u] += labels[i]
 	}
 	out := new(latent)
+	if c.scale == 0 {
+		m, err := findMode(ctx, c.e, cov.model, sums, g.count, c.steps, nil)
+		if err != nil {
+			return nil, err
+		}
+		out.steps, out.unconverged = m.steps, !m.converged
+		return out, c.posterior(ctx, cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
+	}
 	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
 	var duals []*mat.Dense
-	for out.steps = 0; out.steps < c.steps; {
-		previous := modes
+	for out.steps = 0; out.steps < c.steps; out.steps++ {
 		if modes, duals, err = c.step(ctx, cov.model, modes, sums, purpose, out); err != nil {
 			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
-		}
-		out.steps++
-		if c.scale == 0 && nearlyEqual(c.e, previous[0], modes[0]) {
-			break
 		}
 	}
 	return out, c.posterior(ctx, cov, modes, duals, out)
 }
 
-// nearlyEqual says whether a step without noise moved f by rounding errors only.
-func nearlyEqual(e *engine.Engine, before, after []float64) bool {
-	tolerance := 1e-10
-	if singlePrecision(e) {
-		tolerance = 1e-5
-	}
-	for i, v := range after {
-		if math.Abs(v-before[i]) > tolerance*max(1, math.Abs(v)) {
-			return false
-		}
-	}
-	return true
-}
-
-// drawsTogether bounds how many draws have their cloaking matrices in memory.
+// drawsTogether bounds how many draws have their cloaking matrices and designs in
+// memory.
 const drawsTogether = 16
 
 // step takes a Newton step from each of the modes. While there is one, its
 // release is drawn as often as there are draws; from then on each draw has a
 // cloaking matrix, a design and a release of its own.
 func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float64, labels []float64, purpose string, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
-	if c.scale == 0 {
-		s, err := m.Step(ctx, modes[0], mat.NewDense(len(labels), 1, slices.Clone(labels)))
-		if err != nil {
-			return nil, nil, err
-		}
-		return columns(s.Latent), []*mat.Dense{s.Dual}, nil
-	}
 	for first := 0; first < len(modes); first += drawsTogether {
 		block := modes[first:min(first+drawsTogether, len(modes))]
 		ranges := make([]*design.Range, len(block))
@@ -332,7 +317,7 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 		steps := make([]*laplace.Step, len(block))
 		err = c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
 			name, draws := fmt.Sprintf("noise, step %d", out.steps+1), c.draws
-			if len(modes) > 1 {
+			if out.steps > 0 {
 				name, draws = fmt.Sprintf("%s, draw %d", name, first+i), 1
 			}
 			noise := designs[i].Coordinates(c.t.Stream(purposed(name, purpose)), draws)
@@ -346,7 +331,9 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 		for _, s := range steps {
 			next, duals = append(next, columns(s.Latent)...), append(duals, s.Dual)
 		}
-		out.ranges, out.designs = append(out.ranges, ranges...), append(out.designs, designs...)
+		for i, d := range designs {
+			out.releases = append(out.releases, qualityOf(ranges[i], d))
+		}
 		c.t.Progress(out.steps*len(modes)+first+len(block), c.steps*len(modes), "releases")
 	}
 	return next, duals, nil
@@ -379,12 +366,16 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 
 // warnings says what is computed but suspect in a trial with these fits.
 func (c *classifier) warnings(fits ...*latent) []string {
-	var ranges []*design.Range
-	var designs []*design.Design
+	var all []quality
+	var unconverged []string
 	for _, l := range fits {
-		ranges, designs = append(ranges, l.ranges...), append(designs, l.designs...)
+		all = append(all, l.releases...)
+		// Fewer steps are asked for as such.
+		if l.unconverged && l.steps >= suspectSteps && unconverged == nil {
+			unconverged = []string{fmt.Sprintf("computed but suspect: the Laplace approximation has not converged after %d Newton steps", l.steps)}
+		}
 	}
-	return slices.Concat(c.e.Warnings(), precisionWarnings(c.e, ranges, c.t.Params), designWarnings(designs))
+	return slices.Concat(c.e.Warnings(), unconverged, precisionWarnings(c.e, all, c.t.Params), designWarnings(all))
 }
 
 // privacy tells what a release of one fit protects; nil without noise. What are
@@ -393,9 +384,9 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 	if c.scale == 0 {
 		return nil
 	}
-	record := "this record itself is not private: it holds labels, predictions without noise or accuracies measured on them; only one draw of the noisy predictions would be released"
+	record := "this record itself is not private: it holds labels, predictions without noise or accuracies measured on them; only one draw of the noisy predictions of one fit would be released"
 	if c.publishes() {
-		record = "this record itself is not private: its metrics are computed from the labels without noise; the guarantee is about one draw of the noisy predictions alone"
+		record = "this record itself is not private: its metrics are computed from the labels without noise; the guarantee is about the noisy predictions of one fit alone"
 	}
 	out := c.guarantee(what)
 	out.Notes = slices.Concat([]string{record, "every draw is a release of its own and spends the whole budget again"}, out.Notes, notes)

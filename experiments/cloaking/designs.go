@@ -123,7 +123,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 			"noise_over_age":   {"x": points, "noise_sd": noiseSD(d, 1)},
 			"weights_over_age": weightsOverAge(train, r, d),
 		},
-		Warnings: slices.Concat(e.Warnings(), rankWarnings(r), precisionWarnings(e, ranges, p), designWarnings(solved)),
+		Warnings: slices.Concat(e.Warnings(), rankWarnings(r), precisionWarnings(e, []quality{qualityOf(r, d)}, p), designWarnings([]quality{qualityOf(r, d)})),
 	}, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"privkern/experiments/cloaking/design"
 )
 
 // Certified designs for the census' ages. The first two rows are values of an
@@ -139,8 +137,8 @@ func TestDesignWarnings(t *testing.T) {
 		gap, norm float64
 		want      int
 	}{{1e-8, 1, 0}, {1e-7, 1, 1}, {0, 0.9, 1}, {2.2, 1.5, 2}} {
-		fine := &design.Design{MaxMahalanobis: 1}
-		if got := designWarnings([]*design.Design{fine, {Gap: c.gap, MaxMahalanobis: c.norm}, fine}); len(got) != c.want {
+		fine := quality{norm: 1}
+		if got := designWarnings([]quality{fine, {gap: c.gap, norm: c.norm}, fine}); len(got) != c.want {
 			t.Errorf("gap %g, norm %g: %q, want %d warnings", c.gap, c.norm, got, c.want)
 		}
 	}

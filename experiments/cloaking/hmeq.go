@@ -35,7 +35,7 @@ func hmeq() *experiment.Experiment {
 		Summary: "probability that a loan defaults by the number of delinquent credit lines",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.4, Fig. 3",
 		Params: classificationParams(3, "credit lines", 100,
-			count("rows", 200, 2, maxPoints, "loans, drawn so that the counts and the outcomes are about balanced"),
+			count("rows", 200, 2, maxPoints, "loans, drawn with weights that balance the numbers of credit lines and, less so, the outcomes: about four of five have defaulted"),
 		),
 		Metrics: []experiment.Metric{
 			{Name: "p_default_*", Doc: "p_default_K: predicted probability of default at K delinquent credit lines, K = 0 to 14, averaged over draws; p_default_K_q05, _q25, _q50, _q75 and _q95: its quantiles over draws (with noise only)"},
@@ -78,7 +78,7 @@ func runHMEQ(ctx context.Context, t *experiment.Trial) (result *experiment.Resul
 			"probability": drawSeries(counts, fit.probabilities(t.Params)),
 			"latent":      drawSeries(counts, fit.mean),
 		},
-		Privacy:  c.privacy("whether a loan defaulted", "the sample is balanced by outcome, so that which loans are in it depends on the outcomes, which the guarantee does not cover"),
+		Privacy:  c.privacy("whether a loan defaulted", "loans are drawn with weights by outcome, so that which loans are in it depends on the outcomes, which the guarantee does not cover"),
 		Warnings: c.warnings(fit),
 	}
 	result.Metrics["dropped_rows"] = float64(loans.dropped)
@@ -100,6 +100,7 @@ func runHMEQ(ctx context.Context, t *experiment.Trial) (result *experiment.Resul
 	if err != nil {
 		return nil, err
 	}
+	result.Warnings = append(result.Warnings, quiet.warnings(&latent{unconverged: clean.unconverged, steps: clean.steps})...)
 	result.Series["without_noise"] = experiment.Series{"x": counts, "probability": mat.Col(nil, 0, clean.probabilities(t.Params)), "latent": mat.Col(nil, 0, clean.mean)}
 	return result, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // logistic is 1/(1 + e^{−f}), the probability of the positive class.
@@ -15,23 +16,47 @@ func logistic(f float64) float64 {
 	return 1 / (1 + math.Exp(-f))
 }
 
+// wideVariance is where the normal distribution is wide enough to be smooth on
+// the scale of the logistic function.
+const wideVariance = 4
+
 // averagedLogistic is the mean of the logistic function under N(mean, variance),
-// by Gauss–Hermite quadrature, to 1e-6 for variances up to 10.
+// to 1e-8. For small variances it is a Gauss–Hermite sum. For large ones, the
+// logistic function is a step and a rest that falls like e^{−|f|},
+//
+//	E σ = Φ(mean/s) + ∫₀^∞ σ(−f) (N(−f) − N(f)) df,
+//
+// which is a Gauss–Legendre sum over [0, 40].
 func averagedLogistic(mean, variance float64) float64 {
-	scale := math.Sqrt(2 * variance)
-	if scale == 0 {
-		return logistic(mean)
-	}
+	s := math.Sqrt(variance)
 	average := 0.0
-	for i, x := range hermiteNodes {
-		average += hermiteWeights[i] * logistic(mean+scale*x)
+	switch {
+	case s == 0:
+		return logistic(mean)
+	case variance < wideVariance:
+		for i, x := range hermite.nodes {
+			average += hermite.weights[i] * logistic(mean+math.Sqrt2*s*x)
+		}
+		return average / math.Sqrt(math.Pi)
 	}
-	return average / math.Sqrt(math.Pi)
+	normal := distuv.Normal{Mu: mean, Sigma: s}
+	average = distuv.UnitNormal.CDF(mean / s)
+	for i, f := range legendre.nodes {
+		average += legendre.weights[i] * logistic(-f) * (normal.Prob(-f) - normal.Prob(f))
+	}
+	return average
 }
 
-var hermiteNodes, hermiteWeights = func() (x, w []float64) {
-	const nodes = 64
-	x, w = make([]float64, nodes), make([]float64, nodes)
-	quad.Hermite{}.FixedLocations(x, w, math.Inf(-1), math.Inf(1))
-	return x, w
-}()
+// rule is a quadrature rule.
+type rule struct{ nodes, weights []float64 }
+
+var (
+	hermite  = newRule(quad.Hermite{}, 64, math.Inf(-1), math.Inf(1))
+	legendre = newRule(quad.Legendre{}, 64, 0, 40)
+)
+
+func newRule(q quad.FixedLocationer, n int, low, high float64) rule {
+	r := rule{make([]float64, n), make([]float64, n)}
+	q.FixedLocations(r.nodes, r.weights, low, high)
+	return r
+}

@@ -20,7 +20,7 @@ const (
 )
 
 func digits() *experiment.Experiment {
-	metrics := []experiment.Metric{accuracyMetric, accuracySDMetric,
+	metrics := []experiment.Metric{accuracyMetric, accuracySDMetric, accuracySEMetric,
 		{Name: "chance", Doc: "share of the test images in the larger of the two classes"},
 		stepsMetric, fitRankMetric, fitGapMetric}
 	params := classificationParams(672, "grey levels", 25,

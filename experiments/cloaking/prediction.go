@@ -246,14 +246,13 @@ func (r *predictor) warnings(releases []release) []string {
 
 // publicWarnings are those that say nothing of the outputs.
 func (r *predictor) publicWarnings(releases []release) []string {
-	var ranges []*design.Range
-	var designs []*design.Design
+	var all []quality
 	for _, s := range releases {
 		if s.design != nil {
-			ranges, designs = append(ranges, s.directions), append(designs, s.design)
+			all = append(all, qualityOf(s.directions, s.design))
 		}
 	}
-	return slices.Concat(r.e.Warnings(), r.data.warnings, precisionWarnings(r.e, ranges, r.t.Params), designWarnings(designs))
+	return slices.Concat(r.e.Warnings(), r.data.warnings, precisionWarnings(r.e, all, r.t.Params), designWarnings(all))
 }
 
 // publishes says whether the trial's record is to leave out the outputs and the

@@ -3,6 +3,7 @@ package cloaking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -30,7 +31,7 @@ func reference() *experiment.Experiment {
 			choice("method", methodStandard, "the GP, or its subset-of-regressors approximation with the inducing inputs 0, 3, 6 and 9 (Eq. 7)", methodStandard, methodSparse),
 			positive("lengthscale", 2.0, "", "lengthscale of the EQ kernel"),
 			positive("kernel_variance", 1.0, "", "variance of the kernel"),
-			experiment.Param{Name: "at", Kind: experiment.Number, Default: 3.2, Doc: "test input"},
+			{Name: "at", Kind: experiment.Number, Default: 3.2, Doc: "test input"},
 		},
 		Metrics: []experiment.Metric{
 			{Name: "frobenius_c", Doc: "Frobenius norm of the cloaking matrix C of the first Newton step, from f = 0 (Eq. 6)"},
@@ -68,8 +69,7 @@ func runReference(ctx context.Context, t *experiment.Trial) (result *experiment.
 	if err != nil {
 		return nil, err
 	}
-	f, labels := make([]float64, n), mat.NewDense(n, 1, slices.Clone(referenceLabels))
-	values, _, err := cov.model.Spectrum(ctx, f)
+	values, _, err := cov.model.Spectrum(ctx, make([]float64, n))
 	if err != nil {
 		return nil, err
 	}
@@ -78,24 +78,24 @@ func runReference(ctx context.Context, t *experiment.Trial) (result *experiment.
 		square += v * v
 	}
 	metrics := map[string]float64{"frobenius_c": math.Sqrt(square)}
-	steps := 0
-	for name, converged := "step", false; !converged && steps < convergedSteps; name = "mode" {
-		s, err := cov.model.Step(ctx, f, labels)
-		if err != nil {
-			return nil, err
+	at, err := findMode(ctx, e, cov.model, referenceLabels, counts, convergedSteps, func(at *mode) {
+		name := "mode"
+		if at.steps == 1 {
+			name = "step"
 		}
-		next := mat.Col(nil, 0, s.Latent)
-		converged = nearlyEqual(e, f, next)
-		f = next
-		steps++
-		metrics["f_0_"+name] = f[0]
-		metrics["mean_"+name] = mat.Dot(cov.cross.ColView(0), s.Dual.ColView(0))
+		metrics["f_0_"+name], metrics["mean_"+name] = at.f[0], dot(mat.Col(nil, 0, cov.cross), at.dual)
+	})
+	if err != nil {
+		return nil, err
 	}
-	part, err := cov.model.Variance(ctx, f, cov.cross)
+	if !at.converged {
+		return nil, fmt.Errorf("not converged after %d Newton steps", at.steps)
+	}
+	part, err := cov.model.Variance(ctx, at.f, cov.cross)
 	if err != nil {
 		return nil, err
 	}
 	metrics["variance_mode"] = cov.prior[0] + cov.sign*part[0]
-	metrics[stepsMetric.Name] = float64(steps)
+	metrics[stepsMetric.Name] = float64(at.steps)
 	return &experiment.Result{Metrics: metrics, Warnings: e.Warnings()}, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/cloaking/design"
 	"privkern/experiments/learn"
 )
 
@@ -20,9 +19,8 @@ type evaluation struct {
 	sensitivity float64 // of their sum
 	holdout     float64 // expected squared errors on the rows held out
 
-	// What warnings need: certificates, and ranges where they can be in doubt.
-	designs []*design.Design
-	ranges  []*design.Range
+	// What warnings and metrics need.
+	designs []quality
 }
 
 // sse is the sum of squared errors, noise included, over d².
@@ -62,7 +60,7 @@ func (s *selector) evaluate(ctx context.Context, m distinctModel) (evaluation, e
 	if err != nil {
 		return evaluation{}, err
 	}
-	out := evaluation{designs: predictions.designs, ranges: predictions.ranges}
+	out := evaluation{designs: predictions.designs}
 	published := s.t.Params.Text("sensitivity") == sensitivityPublished
 	norms := make([]float64, len(s.folds))
 	for i, f := range s.folds {
@@ -128,8 +126,7 @@ func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
 type noisyPredictions struct {
 	matrices []*mat.Dense // what is released is the prior mean + matrix·(y − prior mean)
 	variance []float64    // trace of the noise's covariance, over d²
-	designs  []*design.Design
-	ranges   []*design.Range
+	designs  []quality
 }
 
 // release finds the noise of sets of predictions.
@@ -155,20 +152,16 @@ func (s *selector) release(ctx context.Context, m distinctModel, sets []rowSet) 
 		sd := s.scale * d.MaxMahalanobis
 		out.variance[i] = sd * sd * d.Trace
 		// The rest of a design would be kept for every model of the grid.
-		out.designs = append(out.designs, &design.Design{Gap: d.Gap, MaxMahalanobis: d.MaxMahalanobis})
-		if singlePrecision(s.e) {
-			out.ranges = append(out.ranges, &design.Range{U: ranges[i].U, Scale: ranges[i].Scale, Dropped: ranges[i].Dropped})
-		}
+		out.designs = append(out.designs, qualityOf(ranges[i], d))
 	}
 	return out, nil
 }
 
 // warnings says what is computed but suspect.
 func (s *selector) warnings(models []evaluation) []string {
-	var ranges []*design.Range
-	var designs []*design.Design
+	var all []quality
 	for i := range models {
-		ranges, designs = append(ranges, models[i].ranges...), append(designs, models[i].designs...)
+		all = append(all, models[i].designs...)
 	}
-	return slices.Concat(s.e.Warnings(), s.data.clippingWarnings(), precisionWarnings(s.e, ranges, s.t.Params), designWarnings(designs))
+	return slices.Concat(s.e.Warnings(), s.data.clippingWarnings(), precisionWarnings(s.e, all, s.t.Params), designWarnings(all))
 }

@@ -3,7 +3,6 @@ package cloaking
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -54,34 +53,6 @@ func rankTolerance(e *engine.Engine) float64 {
 // small singular values are then rounding errors, which is why the numerical
 // rank cannot be decided as in float64, although designs always are float64.
 func singlePrecision(e *engine.Engine) bool { return e.DType() == "float32" }
-
-// precisionWarnings says where float32 leaves directions out that float64 would
-// tell from zero, once for all ranges of a trial: of the one that keeps the
-// smallest part. Directions of exact repetitions are lost in both, and a given
-// rank is the same in both.
-func precisionWarnings(e *engine.Engine, ranges []*design.Range, p experiment.Params) []string {
-	if !singlePrecision(e) || rankOf(p) != design.FullRank {
-		return nil
-	}
-	affected, rank, points := 0, 0, 0
-	for _, r := range ranges {
-		if r.Dropped <= design.Tolerance64*r.Scale[0] {
-			continue
-		}
-		affected++
-		if all, kept := r.U.Dims(); affected == 1 || kept*points < rank*all {
-			rank, points = kept, all
-		}
-	}
-	if affected == 0 {
-		return nil
-	}
-	where := ""
-	if len(ranges) > 1 {
-		where = fmt.Sprintf(" in %d of %d sets of predictions, at worst", affected, len(ranges))
-	}
-	return []string{fmt.Sprintf("computed but suspect: the numerical rank was decided with float32's tolerance (singular values above %g of the largest):%s %d of %d directions are released; float64 can release more, and then adds more noise", design.Tolerance32, where, rank, points)}
-}
 
 // rankMetric is what the noise lies in.
 var rankMetric = experiment.Metric{Name: "rank", Doc: "number of released directions, the smallest over the sets of predictions that are released (with noise only)"}
@@ -134,24 +105,4 @@ func inBatch(err error, i, of int) error {
 		return err
 	}
 	return fmt.Errorf("set of predictions %d of %d: %w", i+1, of, err)
-}
-
-// designWarnings says what is computed but suspect, once for all designs of a
-// trial: of the worst gap, and of the norm that is furthest from one.
-func designWarnings(designs []*design.Design) []string {
-	gap, norm := 0.0, 1.0
-	for _, d := range designs {
-		gap = max(gap, d.Gap)
-		if math.Abs(d.MaxMahalanobis-1) > math.Abs(norm-1) {
-			norm = d.MaxMahalanobis
-		}
-	}
-	var out []string
-	if gap > 2*design.DefaultGap {
-		out = append(out, fmt.Sprintf("computed but suspect: the noise covariance is not optimal, its log-determinant may exceed the smallest by %.3g nats", gap))
-	}
-	if math.Abs(norm-1) > 1e-6 {
-		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it is scaled by the largest Mahalanobis norm, %.6g", norm))
-	}
-	return out
 }

@@ -20,6 +20,7 @@ const stripesGrid = 10
 var (
 	accuracyMetric   = experiment.Metric{Name: "accuracy", Doc: "share of the test inputs whose class is predicted rightly, averaged over draws"}
 	accuracySDMetric = experiment.Metric{Name: "accuracy_sd", Doc: "standard deviation (population) of the accuracy over draws (with noise only)"}
+	accuracySEMetric = experiment.Metric{Name: "accuracy_se", Doc: "standard error of the mean accuracy over draws (with noise only)"}
 	stepsMetric      = experiment.Metric{Name: "newton_steps", Doc: "Newton steps of the Laplace approximation that were taken"}
 	fitRankMetric    = experiment.Metric{Name: "rank", Doc: "number of released directions, the smallest over the Newton steps (with noise only)"}
 	fitGapMetric     = experiment.Metric{Name: "gap", Doc: "largest certificate over the Newton steps: log-determinant of the noise covariance above the optimum, in nats (with noise only)"}
@@ -37,7 +38,7 @@ func stripes() *experiment.Experiment {
 			experiment.Param{Name: "jitter", Kind: experiment.Number, Default: 0.5, Min: experiment.Bound(0), Doc: "standard deviation of what is added to x + y before the class is read off: noise at the edges of the stripes"},
 			experiment.Param{Name: "gradient", Kind: experiment.Number, Default: 0.9, Min: experiment.Bound(0), Max: experiment.Bound(1), Doc: "by how much of its value at the bottom the concentration of points falls towards the top, linearly"},
 		),
-		Metrics: []experiment.Metric{accuracyMetric, accuracySDMetric, stepsMetric, fitRankMetric, fitGapMetric},
+		Metrics: []experiment.Metric{accuracyMetric, accuracySDMetric, accuracySEMetric, stepsMetric, fitRankMetric, fitGapMetric},
 		Check:   func(p experiment.Params) error { return checkClassification(p, p.Int("points")) },
 		Run:     runStripes,
 	}
@@ -62,12 +63,13 @@ func runStripes(ctx context.Context, t *experiment.Trial) (result *experiment.Re
 	for j, p := range columns(fit.probabilities(t.Params)) {
 		grid[drawColumn(j)] = p
 	}
+	training := experiment.Series{"x": mat.Col(nil, 0, train), "y": mat.Col(nil, 1, train)}
+	if !c.publishes() {
+		training["label"] = labels
+	}
 	return &experiment.Result{
-		Metrics: c.accuracyMetrics(fit, truth),
-		Series: map[string]experiment.Series{
-			"grid":     grid,
-			"training": {"x": mat.Col(nil, 0, train), "y": mat.Col(nil, 1, train), "label": labels},
-		},
+		Metrics:  c.accuracyMetrics(fit, truth),
+		Series:   map[string]experiment.Series{"grid": grid, "training": training},
 		Privacy:  c.privacy("the class of a simulated point"),
 		Warnings: c.warnings(fit),
 	}, nil
@@ -83,7 +85,8 @@ func (c *classifier) accuracyMetrics(fit *latent, truth []float64) map[string]fl
 	metrics := map[string]float64{accuracyMetric.Name: mean, stepsMetric.Name: float64(fit.steps)}
 	if c.scale > 0 {
 		rank, gap := fit.rank()
-		metrics[accuracySDMetric.Name] = math.Sqrt(max(0, variance))
+		sd := math.Sqrt(max(0, variance))
+		metrics[accuracySDMetric.Name], metrics[accuracySEMetric.Name] = sd, sd/math.Sqrt(float64(c.draws))
 		metrics[fitRankMetric.Name], metrics[fitGapMetric.Name] = float64(rank), gap
 	}
 	return metrics

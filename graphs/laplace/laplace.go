@@ -135,6 +135,19 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	return s, err
 }
 
+// SquaredNorm returns fᵀK⁻¹f for the f and the coefficients of one draw of a
+// step, or of any linear combination of steps.
+func (m *Model) SquaredNorm(f, dual []float64) float64 {
+	if m.rank > 0 {
+		f = dual // f = Vα, so that αᵀα is the smallest that gives f
+	}
+	sum := 0.0
+	for i, v := range dual {
+		sum += f[i] * v
+	}
+	return sum
+}
+
 // Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order
 // and its eigenvectors as rows of a k×N matrix: k is N for a full covariance and
 // M for one of low rank, where the other eigenvalues are zero. The Newton step
