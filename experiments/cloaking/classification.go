@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -101,6 +102,9 @@ func checkClassificationTrial(p experiment.Params) error {
 				return fmt.Errorf("%s = %s: it is for dataset=csv:PATH; of %s the column %s is predicted, 0 or 1", only, experiment.FormatValue(v), dataHMEQ, hmeqOutput)
 			}
 		}
+		if slices.Contains(ownInputs(p), hmeqOutput) {
+			return fmt.Errorf("inputs = %s: %s is what is predicted", p.Text("inputs"), hmeqOutput)
+		}
 		if slices.Contains(ownInputs(p), "") {
 			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", p.Text("inputs"))
 		}
@@ -141,10 +145,10 @@ func loadLabelled(t *experiment.Trial) (*labelled, error) {
 	}
 	table, err := dataset.LoadTable(path, ownInputs(p), output)
 	if err != nil {
-		if ownFile(p) {
-			err = dataset.AsWritten(err, name)
+		if !ownFile(p) { // the folder is this machine's
+			name = dataset.FileName(filepath.Base(path))
 		}
-		return nil, err
+		return nil, dataset.AsWritten(err, name)
 	}
 	d := &labelled{names: table.InputNames, output: table.OutputName, dropped: table.Dropped, of: len(table.Output), warnings: inputWarnings(table)}
 	rows := make([]int, len(table.Output))
@@ -165,9 +169,6 @@ func loadLabelled(t *experiment.Trial) (*labelled, error) {
 			return nil, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two classes only", output,
 				experiment.FormatNumber(table.Output[row]), experiment.FormatNumber(low), experiment.FormatNumber(high))
 		}
-	}
-	if share := positiveShare(d.labels); share == 0 || share == 1 {
-		return nil, fmt.Errorf("all %d rows are of one class of %q: there is nothing to tell apart", len(rows), output)
 	}
 	return d, d.checkSize(p)
 }
@@ -194,6 +195,10 @@ func runClassification(ctx context.Context, t *experiment.Trial) (result *experi
 	d, err := loadLabelled(t)
 	if err != nil {
 		return nil, err
+	}
+	// A release must not say so: whether it fails would tell of a single label.
+	if share := positiveShare(d.labels); share == 0 || share == 1 {
+		return nil, fmt.Errorf("all %d rows are of one class of %q: there is nothing to tell apart", len(d.labels), d.output)
 	}
 	if n := t.Params.Int("folds"); n > len(d.labels) {
 		return nil, fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", n, len(d.labels))
@@ -393,7 +398,8 @@ func (c *classifier) releasePrivacy(d *labelled) *experiment.Privacy {
 	out.Notes = append(out.Notes,
 		fmt.Sprintf("the probability is that of the positive class; inputs (%s) are taken as public", strings.Join(d.names, ", ")),
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
-		"that both classes occur is told by there being a release",
+		"that every row has one of the two values low and high is taken as public: other values are refused",
+		"the folds and draws of a cross-validation have no part in a release",
 		noteFloatingPoint,
 		"all predictions follow from one release of the latent function; another release spends another budget",
 	)

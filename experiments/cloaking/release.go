@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -104,7 +105,7 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 		return nil, err
 	}
 	s := &releases[0]
-	noise := s.noise(t.Stream("noise"), 1)
+	released := r.noisyPredictions(s, t.Stream("noise"))
 	out := &experiment.Release{
 		Columns:  append(slices.Clone(r.data.names.inputs), columnPrediction, columnNoiseSD),
 		Rows:     make([][]float64, n),
@@ -113,7 +114,7 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	}
 	square := 0.0
 	for i := range n {
-		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), s.mean[i]+noise.At(i, 0), s.noiseSD[i])
+		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), released[i], s.noiseSD[i])
 		square += s.noiseSD[i] * s.noiseSD[i]
 	}
 	out.Metrics = map[string]float64{
@@ -122,6 +123,24 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 		"gap":                            s.design.Gap,
 	}
 	return out, nil
+}
+
+// noisyPredictions are the released predictions from all rows. All of them are
+// computed from By + noise, in the whitened coordinates of the range: adding
+// noise to predictions instead would leave their rounding errors outside of the
+// range without any.
+func (r *predictor) noisyPredictions(s *release, stream *rand.Rand) []float64 {
+	y := make([]float64, len(r.data.output))
+	for i, v := range r.data.output {
+		y[i] = v - r.data.prior
+	}
+	noise := s.design.Coordinates(stream, 1)
+	noise.Scale(r.scale, noise)
+	out := mat.Col(nil, 0, s.directions.Release(y, noise))
+	for i := range out {
+		out[i] += r.data.prior
+	}
+	return out
 }
 
 // queryPoints returns where a release predicts (P×d): at the rows of a file that
@@ -152,6 +171,7 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 	out.Notes = append(out.Notes,
 		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is not told, since it depends on them",
 			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
+		"the folds and draws of a cross-validation have no part in a release",
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
 		noteFloatingPoint,
 		"the points of this release are predicted together and spend one budget; another release spends another",

@@ -15,7 +15,10 @@ import (
 )
 
 func tryRelease(s setup, given map[string]any) (*experiment.Release, error) {
-	e := regression()
+	return tryReleaseOf(regression(), s, given)
+}
+
+func tryReleaseOf(e *experiment.Experiment, s setup, given map[string]any) (*experiment.Release, error) {
 	release := e.Release
 	var out *experiment.Release
 	e.Run = func(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
@@ -217,5 +220,112 @@ func TestReleaseRefusals(t *testing.T) {
 	p, err := regression().Resolve(with(smallColumns, "predict", "csv:points.csv"))
 	if err != nil || !slices.Equal(regression().Datasets(p), []string{"csv:my.csv", "csv:points.csv"}) {
 		t.Errorf("reads %q, %v", regression().Datasets(p), err)
+	}
+}
+
+// fewClasses is a file of a user's with 16 rows at 8 inputs that lie far apart.
+func fewClasses(t *testing.T, class func(i int) int) (path string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("x,ill\n")
+	for i := range 16 {
+		fmt.Fprintf(&b, "%d,%d\n", 100*(i%8), class(i))
+	}
+	return writeFile(t, b.String())
+}
+
+var fewColumns = map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "ill", "low": 3, "high": 7, "lengthscale": 1}
+
+func runClassRelease(t *testing.T, s setup, given map[string]any) *experiment.Release {
+	t.Helper()
+	r, err := tryReleaseOf(classification(), s, given)
+	if err != nil {
+		t.Fatalf("%v: %v", given, err)
+	}
+	return r
+}
+
+// The classes are the user's values, by the sign of the latent mean; draws play
+// no part.
+func TestClassReleaseColumns(t *testing.T) {
+	s := setup{file: fewClasses(t, func(i int) int { return 3 + 4*(i%2) })}
+	r := runClassRelease(t, s, fewColumns)
+	if !slices.Equal(r.Columns, []string{"x", "probability", "class"}) || len(r.Rows) != 8 {
+		t.Fatalf("%q, %d rows", r.Columns, len(r.Rows))
+	}
+	for _, row := range r.Rows {
+		if want := map[bool]float64{false: 3, true: 7}[row[1] > 0.5]; row[2] != want {
+			t.Errorf("probability %g, class %g", row[1], row[2])
+		}
+	}
+	if again := runClassRelease(t, s, with(fewColumns, "draws", 1)); !slices.EqualFunc(again.Rows, r.Rows, slices.Equal) {
+		t.Error("the number of draws changes the release")
+	}
+}
+
+// At separate inputs with two labels each, one step gives f = C(Σy + noise) with
+// C = ½(1 + 2/4)⁻¹ = 1/3; the noise of a release is that of both labels of the
+// input, which share one column: Σy has noise of standard deviation
+// 2·√(2 log 200).
+func TestClassReleaseNoise(t *testing.T) {
+	const releases = 600
+	s := setup{file: fewClasses(t, func(i int) int { return 3 + 4*(i%2) })}
+	sum, square := make([]float64, 8), make([]float64, 8)
+	for i := range releases {
+		s.stream = uint64(i)
+		for j, p := range columnOf(t, runClassRelease(t, s, fewColumns), "probability") {
+			f := math.Log(p / (1 - p))
+			sum[j] += f / releases
+			square[j] += f * f / releases
+		}
+	}
+	sd := 2 * math.Sqrt(2*math.Log(200)) / 3
+	for j := range sum {
+		near(t, fmt.Sprintf("mean at input %d", j), sum[j], map[bool]float64{true: 2. / 3, false: -2. / 3}[j%2 == 1], 4*sd/math.Sqrt(releases))
+		near(t, fmt.Sprintf("standard deviation at input %d", j), math.Sqrt(square[j]-sum[j]*sum[j])/sd, 1, 4/math.Sqrt(2*releases))
+	}
+}
+
+// Apart from the predictions a release is the same whatever the labels are, also
+// where they are of one class.
+func TestClassReleaseTellsNothingElse(t *testing.T) {
+	var texts []string
+	for _, class := range []func(int) int{func(i int) int { return 3 + 4*(i%2) }, func(i int) int { return 3 + 4*(i%3%2) }, func(int) int { return 7 }} {
+		r := runClassRelease(t, setup{file: fewClasses(t, class)}, fewColumns)
+		for _, row := range r.Rows {
+			row[1], row[2] = 0, 0
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	if texts[0] != texts[1] || texts[0] != texts[2] {
+		t.Errorf("releases of three sets of labels\n%s", strings.Join(texts, "\n"))
+	}
+	if !strings.Contains(texts[0], "one training label flipped") || strings.Contains(texts[0], "this record itself") {
+		t.Errorf("privacy: %s", texts[0])
+	}
+}
+
+func TestClassReleasePointsAndRefusals(t *testing.T) {
+	file := fewClasses(t, func(i int) int { return 3 + 4*(i%2) })
+	for name, c := range map[string]struct {
+		over []any
+		want string
+	}{
+		"no noise":    {[]any{"epsilon", "inf"}, "adds no noise"},
+		"own columns": {[]any{"inputs", "class"}, "has a column \"class\" of its own"},
+		"other value": {[]any{"high", 8}, "neither low = 3 nor high = 8"},
+	} {
+		if _, err := tryReleaseOf(classification(), setup{file: file}, with(fewColumns, c.over...)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+	// The user's file is also the file of query points: its rows, in their order.
+	r := runClassRelease(t, setup{file: file}, with(fewColumns, "predict", "csv:points.csv"))
+	if len(r.Rows) != 16 || r.Rows[9][0] != 100 || r.Rows[9][1] != r.Rows[1][1] {
+		t.Errorf("%v", r.Rows)
 	}
 }

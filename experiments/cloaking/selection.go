@@ -51,6 +51,9 @@ func selection() *experiment.Experiment {
 		if q.Name == "normalisation" {
 			q = choice(q.Name, normalisationAuto, q.Doc+"; auto: public constants with sensitivity=exact, otherwise as published", normalisationAuto, normalisationPublished, normalisationPublic)
 		}
+		if q.Name == "epsilon" {
+			q.Doc = "privacy parameter of the regression, whose noise counts in the errors; inf adds none. That of Algorithm 1 itself is selection_epsilon"
+		}
 		params = append(params, q)
 	}
 	return &experiment.Experiment{
@@ -72,6 +75,7 @@ func selection() *experiment.Experiment {
 			{Name: "near_best", Doc: "number of configurations whose rmse_cm is at most 1.3 times the smallest"},
 			{Name: "sensitivity_over_d2", Doc: "sensitivity of the utility, in units of sensitivity_cm squared: the largest of the configurations that are kept"},
 			{Name: "configurations", Doc: "number of configurations"},
+			{Name: "training_rows", Doc: "rows that a fold of the selection is trained on, the fewest"},
 			{Name: "distinct", Doc: "number of configurations that differ in lengthscale or in the ratio of the variances, and so in their predictions"},
 			{Name: "kept", Doc: "number of configurations that threshold and sse_cut leave"},
 			{Name: "selected_lengthscale", Unit: "years or kg", Doc: "lengthscale of one choice by the mechanism"},
@@ -277,12 +281,21 @@ func (s *selector) choose(models []evaluation) (*outcome, error) {
 	return out, nil
 }
 
+func (s *selector) fewestTrainingRows() int {
+	fewest := len(s.rows)
+	for _, f := range s.folds {
+		fewest = min(fewest, len(f.Train))
+	}
+	return fewest
+}
+
 func (s *selector) summarise(models []evaluation, o *outcome) *experiment.Result {
 	configurations, of := s.grid.configurations, s.grid.of
 	n := len(configurations)
 	metrics := map[string]float64{
 		"sensitivity_over_d2":      o.sensitivity,
 		"configurations":           float64(n),
+		"training_rows":            float64(s.fewestTrainingRows()),
 		"distinct":                 float64(len(s.grid.distinct)),
 		"selected_lengthscale":     o.selected.lengthscale,
 		"selected_noise_variance":  o.selected.noise,
@@ -335,7 +348,7 @@ func (s *selector) summarise(models []evaluation, o *outcome) *experiment.Result
 		metrics["gap"] = 0
 		for i := range models {
 			for _, d := range models[i].designs {
-				metrics["gap"] = max(metrics["gap"], d.Gap)
+				metrics["gap"] = max(metrics["gap"], d.gap)
 			}
 		}
 		metrics["total_epsilon"] = s.t.Params.Float("selection_epsilon") + s.t.Params.Float("epsilon")

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -16,11 +17,6 @@ func WeightedSample(weights []float64, k int, rng *rand.Rand) []int {
 	for i, w := range weights {
 		times[i], order[i] = rng.ExpFloat64()/w, i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if times[a] < times[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(times[a], times[b]), a-b) })
 	return order[:k]
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -29,10 +28,9 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if err != nil {
 		return nil, nil, err
 	}
-	resetPeakRSS()
-	wall, cpu := time.Now(), cpuSeconds()
+	// How long it takes and how much memory may depend on private data: a release
+	// has no timing.
 	release, err := guarded(e, func() (*experiment.Release, error) { return e.Release(ctx, newTrial(job, progress)) })
-	r.Timing = record.Timing{WallS: time.Since(wall).Seconds(), CPUS: cpuSeconds() - cpu, PeakRSSBytes: peakRSS()}
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}

@@ -308,7 +308,7 @@ func TestFromSpectrum(t *testing.T) {
 }
 
 // C times the labels that a release shows is the released prediction and its
-// noise: UUᵀCy + Fz.
+// noise, UUᵀCy + Fz, which Release computes from the same numbers.
 func TestLabels(t *testing.T) {
 	c := formulaMatrix(6, 15)
 	r, d := solve(t, c, 4)
@@ -317,6 +317,7 @@ func TestLabels(t *testing.T) {
 	noise := d.Coordinates(rand.New(rand.NewPCG(3, 4)), draws)
 	var got mat.Dense
 	got.Product(r.U.T(), c, r.Labels(y, noise)) // in U's coordinates
+	released := r.Release(y, noise)
 	var f mat.VecDense
 	f.MulVec(c, mat.NewVecDense(15, y))
 	z := rand.New(rand.NewPCG(3, 4))
@@ -328,6 +329,11 @@ func TestLabels(t *testing.T) {
 		var want mat.VecDense
 		want.MulVec(d.Factor(), mat.NewVecDense(4, unit))
 		want.AddScaledVec(mat.NewVecDense(6, r.Project(mat.Col(nil, 0, &f))), d.MaxMahalanobis, &want)
+		for i := range 6 {
+			if math.Abs(released.At(i, j)-want.AtVec(i)) > 1e-10 {
+				t.Errorf("draw %d: %g is released of prediction %d, want %g", j, released.At(i, j), i, want.AtVec(i))
+			}
+		}
 		var coordinates mat.VecDense
 		coordinates.MulVec(r.U.T(), &want)
 		for i := range 4 {

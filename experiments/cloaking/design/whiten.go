@@ -165,6 +165,29 @@ func (r *Range) Project(f []float64) []float64 {
 //
 // The rows of B are orthonormal where B comes from [Whiten].
 func (r *Range) Labels(y []float64, noise *mat.Dense) *mat.Dense {
+	out := new(mat.Dense)
+	out.Mul(r.B.T(), r.coordinates(y, noise))
+	return out
+}
+
+// Release returns U·diag(Scale)·(By + e) for each column e of noise (r×D), a P×D
+// matrix: the released predictions UUᵀCy with their noise, all computed from
+// By + e.
+func (r *Range) Release(y []float64, noise *mat.Dense) *mat.Dense {
+	w := r.coordinates(y, noise)
+	for i, s := range r.Scale {
+		row := w.RawRowView(i)
+		for j := range row {
+			row[j] *= s
+		}
+	}
+	out := new(mat.Dense)
+	out.Mul(r.U, w)
+	return out
+}
+
+// coordinates returns By + e for each column e of noise.
+func (r *Range) coordinates(y []float64, noise *mat.Dense) *mat.Dense {
 	k, draws := noise.Dims()
 	by := make([]float64, k)
 	blas64.Gemv(blas.NoTrans, 1, r.B.RawMatrix(), blas64.Vector{N: len(y), Inc: 1, Data: y}, 0, blas64.Vector{N: k, Inc: 1, Data: by})
@@ -175,9 +198,7 @@ func (r *Range) Labels(y []float64, noise *mat.Dense) *mat.Dense {
 			row[j] += v
 		}
 	}
-	out := new(mat.Dense)
-	out.Mul(r.B.T(), w)
-	return out
+	return w
 }
 
 // distinctColumns returns the index of the first of every set of equal columns.
