@@ -124,33 +124,35 @@ func checkClassificationTrial(p experiment.Params) error {
 
 // labelled are public inputs and private labels.
 type labelled struct {
-	inputs   *mat.Dense // N×d
-	labels   []float64  // ±1
-	names    []string   // of the inputs
-	output   string
-	dropped  int
-	of       int      // rows with values, of which inputs are drawn
-	warnings []string // what is suspect about the public inputs
+	inputs    *mat.Dense // N×d
+	labels    []float64  // ±1
+	low, high float64    // what they are in the data
+	names     []string   // of the inputs
+	output    string
+	dropped   int
+	of        int      // rows with values, of which inputs are drawn
+	warnings  []string // what is suspect about the public inputs
 }
 
 // loadLabelled reads the data of a trial of cloaking/classification.
 func loadLabelled(t *experiment.Trial) (*labelled, error) {
 	p := t.Params
-	name, output, low, high := p.Text("dataset"), hmeqOutput, 0.0, 1.0
+	d := &labelled{low: 0, high: 1, output: hmeqOutput}
+	name := p.Text("dataset")
 	path := t.Dataset(name)
 	if ownFile(p) {
-		output, low, high = p.Text("output"), p.Float("low"), p.Float("high")
+		d.output, d.low, d.high = p.Text("output"), p.Float("low"), p.Float("high")
 	} else {
 		path = dataset.HMEQFile(path)
 	}
-	table, err := dataset.LoadTable(path, ownInputs(p), output)
+	table, err := dataset.LoadTable(path, ownInputs(p), d.output)
 	if err != nil {
 		if !ownFile(p) { // the folder is this machine's
 			name = dataset.FileName(filepath.Base(path))
 		}
 		return nil, dataset.AsWritten(err, name)
 	}
-	d := &labelled{names: table.InputNames, output: table.OutputName, dropped: table.Dropped, of: len(table.Output), warnings: inputWarnings(table)}
+	d.names, d.dropped, d.of, d.warnings = table.InputNames, table.Dropped, len(table.Output), inputWarnings(table)
 	rows := make([]int, len(table.Output))
 	for i := range rows {
 		rows[i] = i
@@ -161,13 +163,13 @@ func loadLabelled(t *experiment.Trial) (*labelled, error) {
 	d.inputs, d.labels = learn.SelectRows(table.Inputs, rows), make([]float64, len(rows))
 	for i, row := range rows {
 		switch table.Output[row] {
-		case low:
+		case d.low:
 			d.labels[i] = -1
-		case high:
+		case d.high:
 			d.labels[i] = 1
 		default:
-			return nil, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two classes only", output,
-				experiment.FormatNumber(table.Output[row]), experiment.FormatNumber(low), experiment.FormatNumber(high))
+			return nil, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two classes only", d.output,
+				experiment.FormatNumber(table.Output[row]), experiment.FormatNumber(d.low), experiment.FormatNumber(d.high))
 		}
 	}
 	return d, d.checkSize(p)
@@ -378,14 +380,10 @@ func releaseClassification(ctx context.Context, t *experiment.Trial) (result *ex
 		Warnings: slices.Concat(c.warnings(fit), d.notes()),
 	}
 	probability := fit.probabilities(t.Params)
-	low, high := 0.0, 1.0
-	if ownFile(t.Params) {
-		low, high = t.Params.Float("low"), t.Params.Float("high")
-	}
 	for i := range n {
-		class := low
+		class := d.low
 		if fit.mean.At(i, 0) > 0 {
-			class = high
+			class = d.high
 		}
 		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), probability.At(i, 0), class)
 	}
