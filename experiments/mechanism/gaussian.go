@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -43,13 +44,107 @@ func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 	}
 }
 
+// ClassicalGaussian returns σ/Δ = √(2 log(1.25/δ))/ε (Dwork and Roth, "The
+// algorithmic foundations of differential privacy", 2014, Theorem A.1). It
+// refuses ε > 1 with an *[Error]: the proof needs ε < 1, and at ε = 1 the exact
+// δ of [GaussianDelta] is still below what is asked for. Beyond, the formula can
+// be too little: see [ClassicalFormula].
+func ClassicalGaussian(epsilon, delta float64) (float64, error) {
+	if err := check(epsilon, delta); err != nil {
+		return 0, err
+	}
+	if epsilon > 1 {
+		return 0, &Error{"epsilon", epsilon, "the classical Gaussian mechanism is proved for epsilon <= 1 only; use the analytic Gaussian mechanism, which is exact for every epsilon"}
+	}
+	return ClassicalFormula(epsilon, delta), nil
+}
+
+// ClassicalFormula is the formula of [ClassicalGaussian] without its condition,
+// for comparisons only: where ε > 1 the noise may not give (ε, δ)-differential
+// privacy; at (10, 1e-4) it does not.
+func ClassicalFormula(epsilon, delta float64) float64 {
+	return math.Sqrt(2*math.Log(1.25/delta)) / epsilon
+}
+
+// GaussianDelta returns the smallest δ for which Gaussian noise of standard
+// deviation sigma, in units of the sensitivity, is (ε, δ)-differentially private
+// (Balle and Wang 2018, Theorem 8; see logDelta). At ε = 0 it is the total
+// variation distance. It is 0 where δ is below the smallest float64. An ε that
+// is negative or not finite, and a sigma that is not positive and finite, is
+// refused with an *[Error].
+func GaussianDelta(epsilon, sigma float64) (float64, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		return 0, &Error{"epsilon", epsilon, "a finite number that is not negative is required"}
+	}
+	if err := checkSigma(sigma); err != nil {
+		return 0, err
+	}
+	return math.Exp(logDelta(epsilon, sigma)), nil
+}
+
+// GaussianEpsilon returns the smallest ε ≥ 0 for which Gaussian noise of
+// standard deviation sigma, in units of the sensitivity, is (ε, δ)-differentially
+// private: the inverse of [GaussianDelta] in ε, from above. It is 0 where the
+// total variation distance is no more than δ. It refuses the sigma that
+// GaussianDelta refuses, a δ outside (0, 1), and noise so small that ε overflows.
+func GaussianEpsilon(delta, sigma float64) (float64, error) {
+	if !(delta > 0 && delta < 1) {
+		return 0, &Error{"delta", delta, "a number strictly between 0 and 1 is required"}
+	}
+	if err := checkSigma(sigma); err != nil {
+		return 0, err
+	}
+	target := math.Log(delta)
+	if logDelta(0, sigma) <= target {
+		return 0, nil
+	}
+	low, high := 0.0, 1.0
+	for logDelta(high, sigma) > target {
+		low, high = high, 2*high
+		// Above, εσ − 1/(2σ) has no digits left.
+		if high > 1e300 || high*sigma > 1e300 {
+			return 0, &Error{"sigma", sigma, "the epsilon of so little noise is beyond double precision; use more noise"}
+		}
+	}
+	for {
+		mid := low + (high-low)/2
+		if mid <= low || mid >= high {
+			return high, nil
+		}
+		if logDelta(mid, sigma) > target {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+}
+
+// AddGaussian adds independent Gaussian noise of standard deviation sigma to
+// every value, in place and in order. A release of the values is (ε, δ)-
+// differentially private where sigma is a calibrated factor times the largest
+// Euclidean distance by which one record moves them. Draws are in floating
+// point; see [EntryNoise] for what that leaves open.
+func AddGaussian(values []float64, sigma float64, rng *rand.Rand) {
+	for i := range values {
+		values[i] += sigma * rng.NormFloat64()
+	}
+}
+
+func checkSigma(sigma float64) error {
+	if !(sigma > 0) || math.IsInf(sigma, 1) {
+		return &Error{"sigma", sigma, "a positive, finite number is required: the noise's standard deviation in units of the sensitivity"}
+	}
+	return nil
+}
+
 // logDelta is the logarithm of the smallest δ for which noise of standard
 // deviation sigma on a query of sensitivity 1 is (ε, δ)-differentially private
 // (Balle and Wang 2018, Theorem 8):
 //
 //	δ = Φ(1/(2σ) − εσ) − e^ε Φ(−1/(2σ) − εσ)
 //
-// It keeps its accuracy where δ is far smaller than the machine epsilon. With a = εσ − 1/(2σ), b = εσ + 1/(2σ) and the upper tail Q = 1 − Φ, δ is
+// It keeps its accuracy where δ is far smaller than the machine epsilon. With
+// a = εσ − 1/(2σ), b = εσ + 1/(2σ) and the upper tail Q = 1 − Φ, δ is
 // Q(a) − e^ε Q(b). Because b² − a² = 2ε, e^ε times the density at b is the
 // density φ at a, so that with Mills' ratio R = Q/φ
 //

@@ -29,7 +29,7 @@ func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
 
 // Error says why a privacy parameter is refused.
 type Error struct {
-	Parameter string // "epsilon", "delta", "d" or "sensitivity"
+	Parameter string // such as "epsilon", "delta", "sigma" or "rho"
 	Value     float64
 	Reason    string // what is required, and what to do instead
 }
