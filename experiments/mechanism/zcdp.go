@@ -1,8 +1,6 @@
 package mechanism
 
-import (
-	"math"
-)
+import "math"
 
 // Guarantee is (ε, δ)-differential privacy.
 type Guarantee struct {
@@ -142,7 +140,8 @@ func GDPFor(epsilon, delta float64) (GDP, error) {
 }
 
 // Epsilon returns the smallest ε for which μ-GDP implies (ε, δ)-differential
-// privacy (Dong et al. 2022, Corollary 2.13 of arXiv:1905.02383; [GaussianEpsilon] at σ = 1/μ).
+// privacy (Dong et al. 2022, Corollary 2.13 of arXiv:1905.02383): that of
+// [GaussianEpsilon] at σ = 1/μ.
 func (m GDP) Epsilon(delta float64) (float64, error) {
 	if err := notNegative("mu", float64(m)); err != nil {
 		return 0, err
@@ -167,11 +166,13 @@ func (m GDP) Delta(epsilon float64) (float64, error) {
 	return GaussianDelta(epsilon, 1/float64(m))
 }
 
-// ZCDP returns ρ = μ²/2, which μ-GDP implies (Dong et al. 2022, Corollary B.6 of arXiv:1905.02383).
+// ZCDP returns ρ = μ²/2, which μ-GDP implies (Dong et al. 2022, Corollary B.6 of
+// arXiv:1905.02383).
 func (m GDP) ZCDP() ZCDP { return ZCDP(m * m / 2) }
 
 // ComposeGDP returns √Σμ²: the μ of all releases together, each of which may be
-// chosen after those before it (Dong et al. 2022, Corollary 3.3 of arXiv:1905.02383).
+// chosen after those before it (Dong et al. 2022, Corollary 3.3 of
+// arXiv:1905.02383).
 func ComposeGDP(mus ...GDP) (GDP, error) {
 	total := 0.0
 	for _, m := range mus {

@@ -1,0 +1,315 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"privkern/experiments/mechanism"
+)
+
+// Fixed seeds: a run is the same every time. The confidence is what keeps the
+// honest ones from failing when something that they draw changes.
+var options = Options{Draws: 200_000, Confidence: 0.999, Seed: 1}
+
+func audit(t *testing.T, s Subject, o Options) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// No mechanism of the project is seen to spend more than it claims. What is
+// found is near the claim where the mechanism is tight, which says that the
+// audit looks in the right place.
+func TestHonestMechanisms(t *testing.T) {
+	atLeast := map[string]float64{
+		"hall": 0.3, "classical": 0.4, "analytic": 1.8, "entry-noise": 0.8, "exponential": 0.6,
+		"coinpress": 0.6, "selection": 0.5, "cloaking": 0.3,
+	}
+	for _, e := range All() {
+		t.Run(e.Name, func(t *testing.T) {
+			s, err := e.New(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := audit(t, s, options)
+			t.Logf("claim %v, found epsilon >= %.3f; %+v", s.Claim, r.EpsilonAtLeast, r.Event)
+			if r.Violation {
+				t.Errorf("a violation: %+v", r)
+			}
+			if !(r.EpsilonAtLeast > atLeast[e.Name]) {
+				t.Errorf("only epsilon >= %.3f was found, expected above %g", r.EpsilonAtLeast, atLeast[e.Name])
+			}
+			if r.ExactDelta != nil && !(*r.ExactDelta <= s.Claim.Delta*(1+1e-9)) {
+				t.Errorf("the exact delta is %g", *r.ExactDelta)
+			}
+		})
+	}
+}
+
+// neverStops makes all draws that the budget allows, without a coin.
+func neverStops(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule, evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error) {
+	b.Gamma = math.SmallestNonzeroFloat64
+	return mechanism.Select(b, candidates, rule, evaluate, rng)
+}
+
+// What is broken is found, by its outputs alone: the exact δ, which trusts the
+// noise to be what it is said to be, is left out.
+func TestBrokenMechanisms(t *testing.T) {
+	claim := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}
+	must := func(s Subject, err error) Subject {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Sigma = 0
+		return s
+	}
+	sigma := func(of func(epsilon, delta float64) (float64, error)) float64 {
+		t.Helper()
+		v, err := of(claim.Epsilon, claim.Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	entry := mechanism.EntryNoise{Epsilon: 1, Delta: 0.01, D: 1}
+	half, often := entry, entry
+	half.D, often.Delta = 0.5, 0.05
+	for name, s := range map[string]Subject{
+		"hall with half the noise":                    must(gaussian(claim, sigma(mechanism.HallFactor)/2), nil),
+		"analytic with half the noise":                must(gaussian(claim, sigma(mechanism.AnalyticGaussian)/2), nil),
+		"analytic with the variance as deviation":     must(gaussian(claim, math.Sqrt(sigma(mechanism.AnalyticGaussian))), nil),
+		"entry noise for half the change":             must(entryNoise(claim, half), nil),
+		"entry noise with an atom of 5 %":             must(entryNoise(claim, often), nil),
+		"exponential with twice epsilon":              must(exponential(mechanism.Guarantee{Epsilon: 1}, mechanism.Exponential{Epsilon: 2, Sensitivity: 1}), nil),
+		"exponential with half the sensitivity":       must(exponential(mechanism.Guarantee{Epsilon: 1}, mechanism.Exponential{Epsilon: 1, Sensitivity: 0.5}), nil),
+		"coinpress with twice epsilon":                must(coinPress(claim, mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
+		"selection without a coin":                    must(withoutCoin()),
+		"selection that releases the raw score":       must(selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 0)),
+		"selection whose candidates spend everything": must(spendsEverything()),
+		"cloaking with half the noise":                must(cloaking(t.Context(), claim, 0.5)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Name = name
+			r := audit(t, s, options)
+			t.Logf("claim %v, found epsilon >= %.3f; %+v", s.Claim, r.EpsilonAtLeast, r.Event)
+			if !r.Violation {
+				t.Errorf("nothing is found: %+v", r)
+			}
+		})
+	}
+}
+
+// spendsEverything gives each evaluation what the whole selection may spend.
+func spendsEverything() (Subject, error) {
+	s, err := selection(mechanism.Guarantee{Epsilon: 3, Delta: 1e-4}, mechanism.Select[struct{}], 1)
+	s.Claim.Epsilon = 1
+	return s, err
+}
+
+// withoutCoin is tried on the rare outcome alone, which is made for it: 235 draws
+// each time are slow.
+func withoutCoin() (Subject, error) {
+	s, err := selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, neverStops, 1)
+	if err == nil {
+		s.Pairs = s.Pairs[1:2]
+	}
+	return s, err
+}
+
+// Where the law is Gaussian, the bound on a million draws has to come near ε
+// itself, and never above: the mechanism is exactly as private as it claims.
+func TestBoundComesNearTheTruth(t *testing.T) {
+	claim := mechanism.Guarantee{Epsilon: 1, Delta: 0.1}
+	s, err := calibrated(mechanism.AnalyticGaussian, claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Name = "near"
+	for seed := range uint64(3) {
+		r := audit(t, s, Options{Draws: 1_000_000, Confidence: 0.999, Seed: seed})
+		if !(r.EpsilonAtLeast > 0.93 && r.EpsilonAtLeast <= 1) {
+			t.Errorf("seed %d: epsilon >= %g was found of exactly 1", seed, r.EpsilonAtLeast)
+		}
+	}
+}
+
+// The confidence is kept: of many audits of a law whose ε is the claim exactly,
+// no larger share reports a violation than it leaves.
+func TestConfidenceIsKept(t *testing.T) {
+	// Randomised response, likelier by e under the second data set.
+	p := 1 / (1 + math.E)
+	s := Subject{Name: "response", Claim: mechanism.Guarantee{Epsilon: 1}, Pairs: []Pair{{Name: "0 and 1", Draw: func(second bool, rng *rand.Rand) (float64, error) {
+		return indicator(rng.Float64() < p != second), nil
+	}}}}
+	const audits, confidence = 400, 0.8
+	wrong := 0
+	for seed := range uint64(audits) {
+		if audit(t, s, Options{Draws: 1000, Confidence: confidence, Seed: seed}).Violation {
+			wrong++
+		}
+	}
+	// 20 % would be 80; the two bounds together leave much less.
+	if wrong > audits/5 || wrong == 0 {
+		t.Errorf("%d of %d audits at confidence %g are wrong", wrong, audits, confidence)
+	}
+}
+
+// Clopper and Pearson's bounds, as quantiles of beta laws: at 0.025 of (k, n-k+1)
+// and at 0.975 of (k+1, n-k); a bisection with 30 digits (mpmath 1.3, betainc).
+func TestClopperPearson(t *testing.T) {
+	for _, c := range []struct {
+		hits, n   int
+		low, high float64
+	}{
+		{0, 20, 0.0, 0.168433470983085},
+		{1, 20, 0.0012650894979498, 0.248732762772028},
+		{10, 20, 0.271957849560792, 0.728042150439208},
+		{20, 20, 0.831566529016915, 1.0},
+		{3, 50, 0.0125485878353341, 0.165481946603773},
+		{40, 1000, 0.0287276252858908, 0.0540726968193685},
+		{999, 1000, 0.994441075720173, 0.999974682512509},
+	} {
+		low, high := atLeast(c.hits, c.n, 0.025), atMost(c.hits, c.n, 0.025)
+		if math.Abs(low-c.low) > 1e-9*c.low || math.Abs(high-c.high) > 1e-9*c.high {
+			t.Errorf("%d of %d: [%.15g, %.15g], want [%.15g, %.15g]", c.hits, c.n, low, high, c.low, c.high)
+		}
+	}
+}
+
+func TestEpsilonAtLeast(t *testing.T) {
+	// Everything against nothing, at 95 %: the bounds are 0.025^(1/n) and its rest.
+	p := math.Pow(0.025, 1.0/1000)
+	if got, want := EpsilonAtLeast(1000, 0, 1000, 0.01, 0.95), math.Log((p-0.01)/(1-p)); math.Abs(got-want) > 1e-9 {
+		t.Errorf("all against none gives %g, want %g", got, want)
+	}
+	for _, c := range [][2]int{{0, 0}, {0, 1000}, {500, 500}, {10, 0}} {
+		if got := EpsilonAtLeast(c[0], c[1], 1000, 0.5, 0.95); got != 0 {
+			t.Errorf("%d against %d at delta 0.5 give %g, want 0", c[0], c[1], got)
+		}
+	}
+	// More confidence, more δ: less is said.
+	if a, b, c := EpsilonAtLeast(500, 100, 1000, 0, 0.9), EpsilonAtLeast(500, 100, 1000, 0, 0.99), EpsilonAtLeast(500, 100, 1000, 0.1, 0.99); !(a > b && b > c && c > 0) {
+		t.Errorf("bounds %g, %g and %g do not fall", a, b, c)
+	}
+}
+
+// Equal seeds, equal results, whatever the number of cores; other seeds, others.
+func TestAuditIsDeterministic(t *testing.T) {
+	s, err := All()[0].New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Draws: 5500, Confidence: 0.99, Seed: 3}
+	one := audit(t, s, o)
+	cores := runtime.GOMAXPROCS(1)
+	a, errA := draw(t.Context(), s, 0, true, o)
+	runtime.GOMAXPROCS(4)
+	b, errB := draw(t.Context(), s, 0, true, o)
+	runtime.GOMAXPROCS(cores)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a, b) {
+		t.Error("one core and four draw different numbers")
+	}
+	if two := audit(t, s, o); one.Event != two.Event || one.EpsilonAtLeast != two.EpsilonAtLeast {
+		t.Errorf("equal seeds give %+v and %+v", one, two)
+	}
+	o.Seed++
+	if other := audit(t, s, o); other.Event == one.Event {
+		t.Errorf("another seed gives the same %+v", other)
+	}
+}
+
+// Atoms are cells of their own, numbers between them in the cells of the line,
+// and every number has one.
+func TestCells(t *testing.T) {
+	var sample []float64
+	for i := range 1000 {
+		sample = append(sample, float64(i)/1000+0.0001, 0.5)
+	}
+	c := newCells(sample)
+	if len(c.atoms) != 1 || c.atoms[0] != 0.5 || len(c.edges) < 128 {
+		t.Fatalf("%d atoms and %d edges", len(c.atoms), len(c.edges))
+	}
+	last := 0
+	for _, v := range []float64{math.Inf(-1), -1, 0.2, 0.4999, 0.5001, 0.9, 7, math.Inf(1)} {
+		cell := c.of(v)
+		if cell <= last-1 || cell >= c.count() || v < c.low(cell) {
+			t.Errorf("%g is in cell %d after %d", v, cell, last)
+		}
+		last = cell
+	}
+	if c.of(0.5) != 0 {
+		t.Error("the atom is not the first cell")
+	}
+}
+
+func TestCheckGaussian(t *testing.T) {
+	claim := mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}
+	if err := CheckGaussian(claim, 3.1857029899606701); err != nil {
+		t.Errorf("exactly enough noise: %v", err)
+	}
+	var violation *ViolationError
+	if err := CheckGaussian(claim, 3.18); !errors.As(err, &violation) || !(violation.Delta > 1e-4) || !strings.Contains(err.Error(), "claimed 0.0001") {
+		t.Errorf("too little noise: %v", err)
+	}
+	// Too little for the draws to tell is a violation all the same.
+	s := gaussian(claim, 3.18)
+	s.Name = "just too little"
+	if r := audit(t, s, Options{Draws: 1000, Confidence: 0.99}); !r.Violation || r.EpsilonAtLeast > 1 || !(*r.ExactDelta > 1e-4) {
+		t.Errorf("just too little noise gives %+v", r)
+	}
+	if err := CheckGaussian(claim, 0); err == nil || errors.As(err, &violation) {
+		t.Errorf("no noise: %v; want a refusal", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	good := gaussian(mechanism.Guarantee{Epsilon: 1, Delta: 0.1}, 1)
+	for want, o := range map[string]Options{
+		"99 draws are too few":  {Draws: 99, Confidence: 0.9},
+		"-1 draws are too few":  {Draws: -1, Confidence: 0.9},
+		"too many":              {Draws: 1<<30 + 1, Confidence: 0.9},
+		"confidence of 0 is":    {Draws: 100},
+		"confidence of 1 is":    {Draws: 100, Confidence: 1},
+		"confidence of NaN is ": {Draws: 100, Confidence: math.NaN()},
+	} {
+		if _, err := Run(t.Context(), good, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v; want an error with %q", o, err, want)
+		}
+	}
+	o := Options{Draws: 2500, Confidence: 0.9}
+	if _, err := Run(t.Context(), Subject{Name: "empty"}, o); err == nil {
+		t.Error("nothing to draw from is accepted")
+	}
+	broken := errors.New("broken")
+	fails := Subject{Name: "fails", Pairs: []Pair{{Name: "a and b", Draw: func(bool, *rand.Rand) (float64, error) { return 0, broken }}}}
+	if _, err := Run(t.Context(), fails, o); !errors.Is(err, broken) || !strings.Contains(err.Error(), "audit of fails, a and b") {
+		t.Errorf("a failing mechanism: %v", err)
+	}
+	fails.Pairs[0].Draw = func(bool, *rand.Rand) (float64, error) { return math.NaN(), nil }
+	if _, err := Run(t.Context(), fails, o); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("an output of NaN: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	var drawn atomic.Int64
+	o = Options{Draws: 100_000, Confidence: 0.9, Drawn: func(n int) {
+		drawn.Add(int64(n))
+		cancel()
+	}}
+	if _, err := Run(cancelled, good, o); !errors.Is(err, context.Canceled) || drawn.Load() >= 100_000 {
+		t.Errorf("cancelled after %d draws: %v", drawn.Load(), err)
+	}
+}

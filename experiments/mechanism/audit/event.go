@@ -1,0 +1,208 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// cells cuts the line at numbers that the training half has chosen. A number
+// that occurs often is a cell of its own, so that atoms are seen.
+type cells struct {
+	atoms []float64 // ascending
+	edges []float64 // ascending; cell i holds edges[i-1] ≤ v < edges[i]
+}
+
+// An atom occurs this often among the training draws. A law with a density
+// repeats no number, but for numbers that collide by chance.
+const atomDraws = 5
+
+// newCells cuts at quantiles: 128 evenly, and powers of a half in both tails.
+func newCells(training ...[]float64) *cells {
+	all := slices.Concat(training...)
+	slices.Sort(all)
+	c := new(cells)
+	var rest []float64
+	for i := 0; i < len(all); {
+		j := i
+		for j < len(all) && all[j] == all[i] {
+			j++
+		}
+		if j-i >= atomDraws {
+			c.atoms = append(c.atoms, all[i])
+		} else {
+			rest = append(rest, all[i:j]...)
+		}
+		i = j
+	}
+	cut := func(level float64) {
+		if len(rest) > 0 {
+			c.edges = append(c.edges, rest[min(int(level*float64(len(rest))), len(rest)-1)])
+		}
+	}
+	const even = 128
+	for i := 1; i < even; i++ {
+		cut(float64(i) / even)
+	}
+	for tail := 1.0 / (2 * even); tail*float64(len(rest)) >= 1; tail /= 2 {
+		cut(tail)
+		cut(1 - tail)
+	}
+	slices.Sort(c.edges)
+	c.edges = slices.Compact(c.edges)
+	return c
+}
+
+func (c *cells) count() int { return len(c.atoms) + len(c.edges) + 1 }
+
+// of returns the cell of a number: the atoms come first.
+func (c *cells) of(v float64) int {
+	if i, found := slices.BinarySearch(c.atoms, v); found {
+		return i
+	}
+	i, found := slices.BinarySearch(c.edges, v)
+	if found {
+		i++
+	}
+	return len(c.atoms) + i
+}
+
+// low is where a cell begins on the line.
+func (c *cells) low(cell int) float64 {
+	switch i := cell - len(c.atoms); {
+	case i < 0:
+		return c.atoms[cell]
+	case i == 0:
+		return math.Inf(-1)
+	default:
+		return c.edges[i-1]
+	}
+}
+
+func (c *cells) counts(values []float64) []int {
+	out := make([]int, c.count())
+	for _, v := range values {
+		out[c.of(v)]++
+	}
+	return out
+}
+
+// choice is an event with the bound that it has on the draws it is chosen from,
+// which is no bound at all.
+type choice struct {
+	bound   float64
+	cells   *cells
+	in      []bool // by cell
+	outputs string
+	swapped bool // the second data set is the likely one
+
+	pair          string
+	first, second []float64 // the draws to test with
+}
+
+// choose returns the event with the best bound among those that are tried, in
+// both directions: all outputs from a number up, all below one, and the cells
+// with the highest ratio of counts, which approach the best event there is (the
+// level sets of the likelihood ratio, by the lemma of Neyman and Pearson).
+func choose(first, second []float64, delta, confidence float64) choice {
+	c := newCells(first, second)
+	a, b := c.counts(first), c.counts(second)
+	best := choice{bound: -1, cells: c}
+	for _, swapped := range []bool{false, true} {
+		if swapped {
+			a, b = b, a
+		}
+		byPlace := make([]int, c.count())
+		for i := range byPlace {
+			byPlace[i] = i
+		}
+		byRatio := slices.Clone(byPlace)
+		// An atom lies in a cell; it is put before it.
+		slices.SortStableFunc(byPlace, func(i, j int) int { return cmp.Compare(c.low(i), c.low(j)) })
+		ratio := func(i int) float64 { return (float64(a[i]) + 0.5) / (float64(b[i]) + 0.5) }
+		slices.SortStableFunc(byRatio, func(i, j int) int { return cmp.Compare(ratio(j), ratio(i)) })
+		downwards := slices.Clone(byPlace)
+		slices.Reverse(downwards)
+		for _, try := range []struct {
+			order   []int
+			outputs func(k int) string // of the first k+1 cells
+		}{
+			{byPlace, func(k int) string { return fmt.Sprintf("below %.4g", c.low(byPlace[k+1])) }},
+			{downwards, func(k int) string { return fmt.Sprintf("from %.4g up", c.low(downwards[k])) }},
+			{byRatio, func(k int) string {
+				return fmt.Sprintf("the %d of %d cells with the highest ratio of counts", k+1, len(byRatio))
+			}},
+		} {
+			hits, others := 0, 0
+			for k, cell := range try.order[:len(try.order)-1] {
+				hits += a[cell]
+				others += b[cell]
+				bound := EpsilonAtLeast(hits, others, len(first), delta, confidence)
+				if bound <= best.bound {
+					continue
+				}
+				best.bound, best.swapped = bound, swapped
+				best.outputs = try.outputs(k)
+				best.in = make([]bool, c.count())
+				for _, in := range try.order[:k+1] {
+					best.in[in] = true
+				}
+			}
+		}
+	}
+	return best
+}
+
+// test counts in the draws that had no part in the choice.
+func (c choice) test() Event {
+	count := func(values []float64) int {
+		hits := 0
+		for _, v := range values {
+			if c.in != nil && c.in[c.cells.of(v)] {
+				hits++
+			}
+		}
+		return hits
+	}
+	e := Event{Pair: c.pair, Outputs: c.outputs, Likely: 1, Tested: len(c.first)}
+	likely, other := c.first, c.second
+	if c.swapped {
+		e.Likely, likely, other = 2, c.second, c.first
+	}
+	e.Hits, e.OtherHits = count(likely), count(other)
+	return e
+}
+
+// EpsilonAtLeast bounds ε from below at the given δ and confidence, from an event
+// with hits among n draws on one data set and others among n draws on its
+// neighbour: (ε, δ)-differential privacy needs P ≤ e^ε P' + δ, so that
+// ε ≥ log((P − δ)/P'), with Clopper and Pearson's bounds of P from below and of P'
+// from above, each at half of what the confidence leaves. It is 0 where that says
+// nothing.
+func EpsilonAtLeast(hits, others, n int, delta, confidence float64) float64 {
+	alpha := (1 - confidence) / 2
+	p, q := atLeast(hits, n, alpha), atMost(others, n, alpha)
+	if !(p-delta > q) {
+		return 0
+	}
+	return math.Log((p - delta) / q)
+}
+
+// atLeast and atMost are the one-sided bounds of Clopper and Pearson (1934) of a
+// probability, wrong with probability alpha at most.
+func atLeast(hits, n int, alpha float64) float64 {
+	if hits == 0 {
+		return 0
+	}
+	return mathext.InvRegIncBeta(float64(hits), float64(n-hits+1), alpha)
+}
+
+func atMost(hits, n int, alpha float64) float64 {
+	if hits == n {
+		return 1
+	}
+	return mathext.InvRegIncBeta(float64(hits+1), float64(n-hits), 1-alpha)
+}
