@@ -104,7 +104,7 @@ the published value beside every reproduced one.`,
 	}
 	root.AddCommand(
 		a.listCommand(), a.trialCommand(), a.sweepCommand(), a.tableCommand(), a.reportCommand(),
-		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
+		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))

@@ -13,7 +13,8 @@ func exitCodesTopic() *cobra.Command {
   2    usage: an unknown command, flag, experiment, parameter or table, a
        mistake in a sweep file, or an output folder with another plan
   3    some trials failed; the others' results are kept
-  4    --check: a value is out of its reference band, or was not computed
+  4    --check: a value is out of its reference band, or was not computed;
+       run audit: a mechanism spends more privacy than it claims
   130  interrupted (SIGINT or SIGTERM); the same command goes on`,
 	}
 }

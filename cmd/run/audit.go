@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/mechanism/audit"
+	"privkern/runner/experiment"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	var (
+		options = audit.Options{Draws: 200_000, Confidence: 0.999}
+		list    bool
+		output  string
+	)
+	cmd := &cobra.Command{
+		Use:   "audit MECHANISM...",
+		Short: "Look for violations of what the privacy mechanisms claim",
+		Long: `Release two neighbouring data sets many times by a MECHANISM, or by all of
+them, and bound its epsilon from below by how often the outputs fall into an
+event; half of the draws choose the event, the others test it. Of Gaussian
+noise the exact delta is computed besides.
+
+An audit can find that a mechanism spends more than it claims. It cannot find
+that it does not: "no violation found" is all that it says. The confidence is
+that of each mechanism: with --confidence 0.5, up to every second audit may be
+wrong. Equal seeds give equal results.
+
+The exit status is 4 if a violation is found; see run help exit-codes.`,
+		Example: `  run audit --list
+  run audit all
+  run audit selection --draws 2000000 --confidence 0.9999
+  run audit hall cloaking --output json`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append(auditNames(), "all"), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("output", output, "text", "json"); err != nil {
+				return err
+			}
+			if list {
+				return a.listAudits(args)
+			}
+			if err := options.Validate(); err != nil {
+				return usagef("%w (--draws, --confidence)", err)
+			}
+			entries, err := selectAudits(args)
+			if err != nil {
+				return err
+			}
+			results, err := a.audit(cmd, entries, options)
+			if err != nil {
+				return err
+			}
+			write := audit.Text
+			if output == "json" {
+				write = audit.JSON
+			}
+			if err := write(a.out, results); err != nil {
+				return err
+			}
+			return auditStatus(results)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&options.Draws, "draws", options.Draws, "releases of each data set; half of them choose the event")
+	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "of each bound, between 0 and 1")
+	flags.Uint64Var(&options.Seed, "seed", 0, "of the random numbers")
+	flags.BoolVar(&list, "list", false, "list the mechanisms")
+	flags.StringVar(&output, "output", "text", "text or json")
+	return cmd
+}
+
+func auditNames() []string {
+	var names []string
+	for _, e := range audit.All() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func (a *app) listAudits(args []string) error {
+	if len(args) > 0 {
+		return usagef("--list takes no mechanism: %q", args[0])
+	}
+	for _, e := range audit.All() {
+		if _, err := fmt.Fprintf(a.out, "%-12s %s\n", e.Name, e.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectAudits returns the named mechanisms in the order of the list, each once.
+func selectAudits(args []string) ([]audit.Entry, error) {
+	names := auditNames()
+	if len(args) == 0 {
+		return nil, usagef("which mechanism? %s or all (see `run audit --help`)", strings.Join(names, ", "))
+	}
+	for _, arg := range args {
+		if arg != "all" && !slices.Contains(names, arg) {
+			return nil, experiment.Unknown("mechanism", arg, append(names, "all"))
+		}
+	}
+	return slices.DeleteFunc(audit.All(), func(e audit.Entry) bool {
+		return !slices.Contains(args, "all") && !slices.Contains(args, e.Name)
+	}), nil
+}
+
+// audit runs the audits one after another, with a bar on a terminal and a line
+// for each elsewhere.
+func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Options) ([]*audit.Result, error) {
+	var results []*audit.Result
+	for _, e := range entries {
+		s, err := e.New(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		o := options
+		if isTerminal(a.err) && !a.quiet && a.logFormat == "text" {
+			bar := progressbar.NewOptions(o.Total(s), progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(e.Name),
+				progressbar.OptionSetWidth(24), progressbar.OptionShowCount(), progressbar.OptionThrottle(65*time.Millisecond),
+				progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
+			var mu sync.Mutex
+			o.Drawn = func(n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				_ = bar.Add(n)
+			}
+			defer func() { _ = bar.Finish() }()
+		} else {
+			a.say("auditing %s: %s", e.Name, e.Doc)
+		}
+		r, err := audit.Run(cmd.Context(), s, o)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func auditStatus(results []*audit.Result) error {
+	var found []string
+	for _, r := range results {
+		if r.Violation {
+			found = append(found, r.Mechanism)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return statusError{exitCheck, "violations found: " + strings.Join(found, ", ")}
+}
