@@ -49,6 +49,13 @@ func TestCoinPressSteps(t *testing.T) {
 // Whatever the data and the noise, an interval lies in the prior one, is not
 // empty, and the noise is the sensitivity over √(2ρ).
 func TestCoinPressStaysInside(t *testing.T) {
+	// Noise of more than about four standard deviations leaves nothing.
+	far := CoinPress{Centre: 1, Radius: 2}
+	for _, centre := range []float64{30, -30} {
+		if low, high := far.interval(centre, 1); low != -1 || high != 3 {
+			t.Errorf("around %g the interval is [%g, %g], want the prior one", centre, low, high)
+		}
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
 		m := CoinPress{Centre: 20 * rng.NormFloat64(), Radius: math.Exp(3 * rng.NormFloat64())}

@@ -32,8 +32,8 @@ type SelectionBudget struct {
 // found in log t, as δ = γ²t²/2 is of the order 1e-15 where delta is 1e-4.
 //
 // It returns an *[Error] for parameters out of range, where nothing is left for
-// an evaluation, and where delta is so large that T draws, rounded down, do not
-// stop with probability 1 − δ₂ (it is at most 0.4 for every γ).
+// an evaluation, and where delta is so large (above 0.4) that T draws, rounded
+// down, do not stop with probability 1 − δ₂.
 func NewSelectionBudget(epsilon, delta, gamma float64) (SelectionBudget, error) {
 	if err := check(epsilon, delta); err != nil {
 		return SelectionBudget{}, err
