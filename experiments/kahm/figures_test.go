@@ -231,8 +231,8 @@ func TestFigure17(t *testing.T) {
 	if len(panels) != 1 || len(panels[0].Points) != 2 {
 		t.Fatalf("%+v", panels)
 	}
-	if got := fmt.Sprint(panels[0].Points[0]); got != "{n = 20 [10000 1e+06] [0.2 1] false 0}" {
-		t.Errorf("points %s", got)
+	if got := panels[0].Points[0]; got.Name != "n = 20" || !slices.Equal(got.X, []float64{1e4, 1e6}) || !slices.Equal(got.Y, []float64{0.2, 1}) {
+		t.Errorf("points %+v", got)
 	}
 	// The 13 rows of Table 11, and the value in the text.
 	if l := panels[0].Lines[0]; len(l.X) != 14 || l.X[0] != 1e4 || l.Y[0] != 0.0193 || l.X[13] != 2e7 || l.Y[13] != 1600 {
