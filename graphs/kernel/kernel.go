@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
@@ -160,6 +161,28 @@ func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	return run(e, p, inputs)
 }
 
+// Key stands for the kernel with its exact parameters in the key of a program
+// that uses it.
+func (k Kernel) Key() string { return k.profile.String() }
+
+// Stationary returns k(x, x), and whether it is the same at all x because the
+// kernel depends on a distance.
+func (k Kernel) Stationary() (variance float64, ok bool) {
+	return k.profile.Scale, k.family != "" && k.profile.Metric != op.InnerProduct
+}
+
+// Cross adds the n×m matrix between the rows of x (n×d) and of y (m×d) to their
+// graph.
+func (k Kernel) Cross(x, y *gorgonia.Node) (*gorgonia.Node, error) {
+	return op.Kernel(k.profile).Apply(x, y)
+}
+
+// Symmetric adds the n×n matrix of the rows of x (n×d) with themselves to its
+// graph.
+func (k Kernel) Symmetric(x *gorgonia.Node) (*gorgonia.Node, error) {
+	return op.KernelSymmetric(k.profile).Apply(x)
+}
+
 // Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y"
 // (m×d).
 func Program(k Kernel, n, m, d int) engine.Program {
@@ -167,7 +190,7 @@ func Program(k Kernel, n, m, d int) engine.Program {
 		Name: "kernel matrix " + k.String(),
 		Key:  fmt.Sprintf("kernel %v %d %d %d", k.profile, n, m, d),
 		Build: func(b *engine.Builder) error {
-			out, err := op.Kernel(k.profile).Apply(b.Input("x", n, d), b.Input("y", m, d))
+			out, err := k.Cross(b.Input("x", n, d), b.Input("y", m, d))
 			b.Output("k", out)
 			return err
 		},
@@ -181,7 +204,7 @@ func SymmetricProgram(k Kernel, n, d int) engine.Program {
 		Name: "kernel matrix " + k.String(),
 		Key:  fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),
 		Build: func(b *engine.Builder) error {
-			out, err := op.KernelSymmetric(k.profile).Apply(b.Input("x", n, d))
+			out, err := k.Symmetric(b.Input("x", n, d))
 			b.Output("k", out)
 			return err
 		},

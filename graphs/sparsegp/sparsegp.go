@@ -1,0 +1,500 @@
+// Package sparsegp computes sparse variational Gaussian processes on fixed
+// inducing inputs, as graph programs: the sums over the data that the
+// approximation needs, the posterior at the inducing inputs from such sums,
+// exact or with noise, and predictions from the posterior alone.
+//
+// With the kernel vectors k_i = (k(z_j, x_i))_j between M inducing inputs and
+// each of n inputs, outputs y_i and weights w_i, the data enter through
+//
+//	a = Σ w_i k_i y_i,  B = Σ w_i k_i k_iᵀ
+//
+// only (Titsias 2009; Honkela, "Gaussian processes with differential privacy",
+// 2021, Eqs. 3 and 37). The posterior of the function's values u at the inducing
+// inputs is N(m, S) with Q = K + τB + λI (τ the precision of the observations),
+//
+//	m = τ K Q⁻¹ a,  S = K Q⁻¹ K + S₂ (Eq. 9),
+//
+// where S₂ accounts for Gaussian noise in a and B; see [Form].
+//
+// The sums over the data are computed in the engine's element type; what is of
+// the size of M in float64 always: the covariance of the inducing inputs is
+// beyond what float32 resolves, and its cost does not grow with the data.
+package sparsegp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/op"
+)
+
+// Inducing are a kernel and M inducing inputs.
+type Inducing struct {
+	Kernel kernel.Kernel // one that depends on a distance
+	Z      *mat.Dense    // M×D
+	// Jitter is added to the diagonal of K, the prior covariance of the values at
+	// the inducing inputs: they are then values of the function with as much
+	// noise.
+	Jitter float64
+}
+
+func (g Inducing) check() error {
+	if err := g.Kernel.Validate(); err != nil {
+		return err
+	}
+	if _, ok := g.Kernel.Stationary(); !ok {
+		return fmt.Errorf("sparse GP: the kernel %v does not depend on a distance", g.Kernel)
+	}
+	if !(g.Jitter >= 0) || math.IsInf(g.Jitter, 1) {
+		return fmt.Errorf("sparse GP: the jitter is %g; zero or a positive number is required", g.Jitter)
+	}
+	return finite("the matrix of inducing inputs", g.Z)
+}
+
+// nugget is the jitter as a matrix.
+func (g Inducing) nugget() *mat.Dense {
+	m, _ := g.Z.Dims()
+	return scaledIdentity(m, g.Jitter)
+}
+
+func scaledIdentity(n int, v float64) *mat.Dense {
+	d := mat.NewDense(n, n, nil)
+	for i := range n {
+		d.Set(i, i, v)
+	}
+	return d
+}
+
+func finite(name string, a *mat.Dense) error {
+	if a == nil || a.IsEmpty() {
+		return fmt.Errorf("sparse GP: %s is empty", name)
+	}
+	r, _ := a.Dims()
+	for i := range r {
+		for j, v := range a.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("sparse GP: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// column checks n numbers and returns them as a matrix (n×1).
+func column(name string, v []float64, n int) (*mat.Dense, error) {
+	if len(v) != n {
+		return nil, fmt.Errorf("sparse GP: %s has %d elements, want %d", name, len(v), n)
+	}
+	c := mat.NewDense(n, 1, v)
+	return c, finite(name, c)
+}
+
+// Sums are what the posterior needs of the data, exact or with noise.
+type Sums struct {
+	A []float64  // length M
+	B *mat.Dense // M×M, symmetric
+}
+
+// Sum returns the sums over the rows of x (n×D) with their outputs y. Weights
+// are positive; nil stands for one each.
+func Sum(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
+	if err := errors.Join(g.check(), finite("the matrix of inputs", x)); err != nil {
+		return Sums{}, err
+	}
+	m, d := g.Z.Dims()
+	n, dx := x.Dims()
+	if dx != d {
+		return Sums{}, fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
+	}
+	outputs, err := column("the outputs", y, n)
+	if err != nil {
+		return Sums{}, err
+	}
+	if weights == nil {
+		weights = make([]float64, n)
+		for i := range weights {
+			weights[i] = 1
+		}
+	}
+	w, err := column("the weights", weights, n)
+	if err != nil {
+		return Sums{}, err
+	}
+	out, err := e.Run(ctx, sumProgram(g.Kernel, m, n, d), engine.Values{
+		"z": e.Matrix(g.Z), "x": e.Matrix(x), "y": e.Matrix(outputs), "w": e.Matrix(w)})
+	if err != nil {
+		return Sums{}, err
+	}
+	var s Sums
+	if s.A, err = engine.Floats(out["a"]); err != nil {
+		return Sums{}, err
+	}
+	s.B, err = engine.Dense(out["b"])
+	return s, err
+}
+
+func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
+	return engine.Program{Name: "sums over the data of a sparse GP", Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
+		Build: func(b *engine.Builder) error {
+			cross, err := k.Cross(b.Input("z", m, d), b.Input("x", n, d))
+			if err != nil {
+				return err
+			}
+			w := b.Input("w", n, 1)
+			weighted, err := gorgonia.HadamardProd(w, b.Input("y", n, 1))
+			if err != nil {
+				return err
+			}
+			first, err := gorgonia.Mul(cross, weighted)
+			if err != nil {
+				return err
+			}
+			second, err := op.WeightedGram().Apply(cross, w)
+			b.Output("a", first)
+			b.Output("b", second)
+			return err
+		}}
+}
+
+// Form is how the noise of B enters the posterior's covariance, in the linear
+// approximation by which m changes by −τ²KQ⁻¹Ev with v = Q⁻¹a. E is symmetric,
+// with independent elements on and above the diagonal, of variance σ_b² on it and
+// σ_b²/2 off it.
+type Form string
+
+// The forms of D = Cov[Ev].
+const (
+	// Exact is σ_b²/2 (|v|²I + vvᵀ).
+	Exact Form = "corrected"
+	// Printed is σ_b²/2 (|v|²I + diag(v²)), what Eqs. (14) and (40) amount to: they
+	// draw the two elements beside the diagonal apart.
+	Printed Form = "as-published"
+)
+
+// Noise says how the sums were made noisy, and what is done about it.
+type Noise struct {
+	VarianceA float64 // σ_a², of every element of A
+	VarianceB float64 // σ_b², of the diagonal of B; half of it off the diagonal
+	Ridge     float64 // λ
+	Form      Form
+}
+
+// Posterior is N(m, S) of the function's values at the inducing inputs.
+type Posterior struct {
+	Mean []float64 // m, length M
+	// Cov is S = KQ⁻¹K + S₂ with S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (M×M).
+	Cov *mat.Dense
+	// Naive is KQ⁻¹K: S without S₂.
+	Naive *mat.Dense
+	// Reciprocal is an estimate of the reciprocal of the condition number of Q.
+	Reciprocal float64
+}
+
+// Infer returns the posterior from sums that are noisy with so much noise. It
+// fails with an *op.NotPositiveDefiniteError where Q is not positive definite.
+func Infer(ctx context.Context, e *engine.Engine, g Inducing, s Sums, precision float64, noise Noise) (*Posterior, error) {
+	if err := errors.Join(g.check(), finite("the matrix B", s.B)); err != nil {
+		return nil, err
+	}
+	m, d := g.Z.Dims()
+	if r, c := s.B.Dims(); r != m || c != m {
+		return nil, fmt.Errorf("sparse GP: B is %d×%d for %d inducing inputs", r, c, m)
+	}
+	a, err := column("A", s.A, m)
+	if err != nil {
+		return nil, err
+	}
+	for name, v := range map[string]float64{"the variance of A": noise.VarianceA, "the variance of B": noise.VarianceB, "lambda": noise.Ridge} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("sparse GP: %s is %g; zero or a positive number is required", name, v)
+		}
+	}
+	if !(precision > 0) || math.IsInf(precision, 1) {
+		return nil, fmt.Errorf("sparse GP: the precision of the observations is %g; a positive number is required", precision)
+	}
+	mix, outer, err := noise.spread(m, precision)
+	if err != nil {
+		return nil, err
+	}
+	update := scaledIdentity(m, noise.Ridge)
+	for i := range m {
+		for j, v := range s.B.RawRowView(i) {
+			update.Set(i, j, update.At(i, j)+precision*v)
+		}
+	}
+	base := mat.NewDense(m, 1, nil)
+	for i := range m {
+		base.Set(i, 0, precision*precision*noise.VarianceA)
+	}
+	out, err := e.RunAs(ctx, tensor.Float64, inferProgram(g.Kernel, m, d), engine.Values{
+		"z": wide(g.Z), "nugget": wide(g.nugget()), "a": wide(a), "update": wide(update), "base": wide(base), "mix": wide(mix),
+		"precision": gorgonia.NewF64(precision), "outer": gorgonia.NewF64(outer)})
+	if err != nil {
+		return nil, err
+	}
+	p := new(Posterior)
+	if p.Mean, err = engine.Floats(out["mean"]); err != nil {
+		return nil, err
+	}
+	if p.Cov, err = engine.Dense(out["cov"]); err != nil {
+		return nil, err
+	}
+	if p.Naive, err = engine.Dense(out["naive"]); err != nil {
+		return nil, err
+	}
+	p.Reciprocal, err = engine.Scalar(out["rcond"])
+	return p, err
+}
+
+func wide(a *mat.Dense) gorgonia.Value { return engine.NewMatrix(tensor.Float64, a) }
+
+// spread returns what makes τ⁴D of v: the diagonal matrix of mix·v², and outer
+// times vvᵀ.
+func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, err error) {
+	half := math.Pow(precision, 4) * n.VarianceB / 2
+	mix = mat.NewDense(m, m, nil)
+	for i := range m {
+		for j := range m {
+			mix.Set(i, j, half)
+		}
+	}
+	switch n.Form {
+	case Exact:
+		return mix, half, nil
+	case Printed:
+		for i := range m {
+			mix.Set(i, i, 2*half)
+		}
+		return mix, 0, nil
+	}
+	return nil, 0, fmt.Errorf("sparse GP: unknown form %q of the covariance; use %q or %q", n.Form, Exact, Printed)
+}
+
+// prior is K with the jitter.
+func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node, err error) {
+	z = b.Input("z", m, d)
+	if cov, err = k.Symmetric(z); err != nil {
+		return nil, nil, err
+	}
+	cov, err = gorgonia.Add(cov, b.Input("nugget", m, m))
+	return z, cov, err
+}
+
+func inferProgram(k kernel.Kernel, m, d int) engine.Program {
+	return engine.Program{Name: "posterior of a sparse GP", Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
+		Build: func(b *engine.Builder) error {
+			_, cov, err := prior(b, k, m, d)
+			if err != nil {
+				return err
+			}
+			q, err := gorgonia.Add(cov, b.Input("update", m, m))
+			if err != nil {
+				return err
+			}
+			l, err := op.Cholesky().Apply(q)
+			if err != nil {
+				return err
+			}
+			rcond, err := op.ReciprocalCondition().Apply(q, l)
+			if err != nil {
+				return err
+			}
+			b.Output("rcond", rcond)
+			v, err := op.CholeskySolve().Apply(l, b.Input("a", m, 1))
+			if err != nil {
+				return err
+			}
+			mean, err := gorgonia.Mul(cov, v)
+			if err != nil {
+				return err
+			}
+			if mean, err = gorgonia.Mul(b.Scalar("precision"), mean); err != nil {
+				return err
+			}
+			b.Output("mean", mean)
+			root, err := op.TriangularSolve().Apply(l, cov)
+			if err != nil {
+				return err
+			}
+			naive, err := op.Scatter(1, false).Apply(root)
+			if err != nil {
+				return err
+			}
+			b.Output("naive", naive)
+			second, err := added(b, l, cov, v, m)
+			if err != nil {
+				return err
+			}
+			full, err := gorgonia.Add(naive, second)
+			b.Output("cov", full)
+			return err
+		}}
+}
+
+// added is S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K.
+func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) (*gorgonia.Node, error) {
+	u, err := op.CholeskySolve().Apply(l, cov)
+	if err != nil {
+		return nil, err
+	}
+	if u, err = gorgonia.Transpose(u); err != nil {
+		return nil, err
+	}
+	square, err := gorgonia.Square(v)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := gorgonia.Mul(b.Input("mix", m, m), square)
+	if err != nil {
+		return nil, err
+	}
+	if diagonal, err = gorgonia.Add(diagonal, b.Input("base", m, 1)); err != nil {
+		return nil, err
+	}
+	out, err := op.WeightedGram().Apply(u, diagonal)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := gorgonia.Mul(u, v)
+	if err != nil {
+		return nil, err
+	}
+	outer, err := op.Scatter(1, true).Apply(moved)
+	if err != nil {
+		return nil, err
+	}
+	if outer, err = gorgonia.Mul(b.Scalar("outer"), outer); err != nil {
+		return nil, err
+	}
+	return gorgonia.Add(out, outer)
+}
+
+// conditionWarning is where the digits of predictions get few: at a condition
+// number of the inducing inputs' covariance above its inverse.
+const conditionWarning = 1e-14
+
+// Predict returns mean and variance of the function (without the noise of
+// observations) at the rows of x (P×D), from means m at the inducing inputs and
+// any number of covariances S (Eq. 17): with W = K⁻¹K_ZX,
+//
+//	mean = Wᵀm,  variance_i = k(x_i, x_i) − k_iᵀw_i + w_iᵀSw_i.
+//
+// Variances that rounding makes negative are zero. It fails with an
+// *op.NotPositiveDefiniteError where K has no Cholesky factor.
+func Predict(ctx context.Context, e *engine.Engine, g Inducing, mean []float64, covs []*mat.Dense, x *mat.Dense) (predicted []float64, variances [][]float64, err error) {
+	if err := errors.Join(g.check(), finite("the matrix of inputs", x)); err != nil {
+		return nil, nil, err
+	}
+	m, d := g.Z.Dims()
+	points, dx := x.Dims()
+	if dx != d {
+		return nil, nil, fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
+	}
+	mu, err := column("the mean", mean, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	inputs := engine.Values{"z": wide(g.Z), "nugget": wide(g.nugget()), "x": wide(x), "m": wide(mu)}
+	for i, s := range covs {
+		if r, c := s.Dims(); r != m || c != m {
+			return nil, nil, fmt.Errorf("sparse GP: the covariance is %d×%d for %d inducing inputs", r, c, m)
+		}
+		inputs[fmt.Sprint("s", i)] = wide(s)
+	}
+	out, err := e.RunAs(ctx, tensor.Float64, predictProgram(g.Kernel, m, points, d, len(covs)), inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	rcond, err := engine.Scalar(out["rcond"])
+	if err != nil {
+		return nil, nil, err
+	}
+	if rcond < conditionWarning {
+		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of them, or jitter", 1/rcond)
+	}
+	explained, err := engine.Floats(out["explained"])
+	if err != nil {
+		return nil, nil, err
+	}
+	variance, _ := g.Kernel.Stationary()
+	variances = make([][]float64, len(covs))
+	for i := range covs {
+		if variances[i], err = engine.Floats(out[fmt.Sprint("v", i)]); err != nil {
+			return nil, nil, err
+		}
+		for j, v := range variances[i] {
+			v += variance - explained[j]
+			if v < -negligible*variance {
+				return nil, nil, fmt.Errorf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", j, v, 1/rcond)
+			}
+			variances[i][j] = max(v, 0)
+		}
+	}
+	predicted, err = engine.Floats(out["mean"])
+	return predicted, variances, err
+}
+
+// negligible is how far rounding may take a variance below zero, relative to the
+// prior one.
+const negligible = 1e-6
+
+func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
+	return engine.Program{Name: "predictions of a sparse GP", Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
+		Build: func(b *engine.Builder) error {
+			z, cov, err := prior(b, k, m, d)
+			if err != nil {
+				return err
+			}
+			l, err := op.Cholesky().Apply(cov)
+			if err != nil {
+				return err
+			}
+			rcond, err := op.ReciprocalCondition().Apply(cov, l)
+			if err != nil {
+				return err
+			}
+			b.Output("rcond", rcond)
+			cross, err := k.Cross(z, b.Input("x", points, d))
+			if err != nil {
+				return err
+			}
+			w, err := op.CholeskySolve().Apply(l, cross)
+			if err != nil {
+				return err
+			}
+			both, err := gorgonia.HadamardProd(cross, w)
+			if err != nil {
+				return err
+			}
+			explained, err := gorgonia.Sum(both, 0)
+			if err != nil {
+				return err
+			}
+			b.Output("explained", explained)
+			wt, err := gorgonia.Transpose(w)
+			if err != nil {
+				return err
+			}
+			mean, err := gorgonia.Mul(wt, b.Input("m", m, 1))
+			if err != nil {
+				return err
+			}
+			b.Output("mean", mean)
+			for i := range covs {
+				v, err := op.QuadraticForms().Apply(w, b.Input(fmt.Sprint("s", i), m, m))
+				if err != nil {
+					return err
+				}
+				b.Output(fmt.Sprint("v", i), v)
+			}
+			return nil
+		}}
+}
