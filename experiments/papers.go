@@ -4,6 +4,7 @@ package experiments
 
 import (
 	"privkern/experiments/cloaking"
+	"privkern/experiments/dpgp"
 	"privkern/experiments/kahm"
 	"privkern/experiments/privacygp"
 	"privkern/runner/experiment"
@@ -11,5 +12,5 @@ import (
 
 // Papers returns the papers in the order in which they are shown.
 func Papers() []experiment.Paper {
-	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), kahm.Paper()}
+	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper()}
 }

@@ -1,0 +1,2 @@
+// Package dpgp reproduces Honkela's Gaussian processes with differential privacy.
+package dpgp

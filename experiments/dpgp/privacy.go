@@ -1,0 +1,36 @@
+package dpgp
+
+import (
+	"fmt"
+
+	"privkern/runner/experiment"
+)
+
+// privacy tells what a published posterior protects; nil without noise.
+func (p *problem) privacy() *experiment.Privacy {
+	if p.noise.sigmaA == 0 {
+		return nil
+	}
+	number := func(name string) string { return experiment.FormatNumber(p.t.Params.Float(name)) }
+	record := "this record itself is not private: it holds the data, and errors and coverages measured on them or on the true function; only the posterior (m, S) at the inducing inputs, and what is computed from it, would be released"
+	if p.publishes() {
+		record = "this record itself is not private: its metrics are computed from the data, or from the function that they were simulated with, without noise; the guarantee is about the released series alone"
+	}
+	notes := []string{
+		record,
+		"protects inputs and outputs of a row; how many rows there are is taken as public",
+		"the kernel, sigma, r_y and the inducing inputs are taken as public: choosing them by the data costs privacy of its own",
+		fmt.Sprintf("outputs beyond ±%s are clipped before they are summed; how many were is private, and clipped_fraction tells it", number("r_y")),
+		"every data set that is fitted (repeats) spends a budget of its own",
+		"that the update fails where the noise exceeds lambda depends on the noisy sums alone, and tells no more than they do",
+	}
+	if p.t.Params.Flag("strict") {
+		notes = append(notes, "with strict, whether there is an output beyond r_y decides whether there is a result at all: that is private, and not protected")
+	}
+	return &experiment.Privacy{
+		Guarantee: fmt.Sprintf("(%s, %s)-DP", number("epsilon"), number("delta")),
+		Unit:      "one row, input and output, substituted by any other",
+		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together (Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + p.t.Params.Text("bound"),
+		Notes:     notes,
+	}
+}
