@@ -24,11 +24,14 @@ func figure1() experiment.Figure {
 	return experiment.Figure{
 		Name:    "dpgp/figure1",
 		Title:   "A noisy function, inferred with privacy (Fig. 1)",
-		Caption: "Dashed: the true function sin(2x)/(2x); line and band: posterior mean and two posterior standard deviations of the released model; crosses: posterior means at the inducing inputs; dots: the data. The first data set of the first trial of each ε.",
+		Caption: "Dashed: the true function sin(2x)/(2x); line and band: posterior mean and two posterior standard deviations of the released model; crosses: posterior means at the inducing inputs; dots: the first 150 of the data. The first data set of the first trial of each ε.",
 		Match:   func(name string, _ experiment.Params) bool { return name == "dpgp/inference" },
 		Draw:    drawFigure1,
 	}
 }
+
+// shownData is how many of the data are drawn: more would hide the curves.
+const shownData = 150
 
 func drawFigure1(trials []experiment.Finished) []experiment.Panel {
 	var panels []experiment.Panel
@@ -47,12 +50,13 @@ func drawFigure1(trials []experiment.Finished) []experiment.Panel {
 			Title: name, XLabel: "x", YLabel: "f(x)",
 			Lines: []experiment.Line{
 				{Name: "posterior mean", X: s["x"], Y: s["mean"], Color: 0},
-				{Name: "true function", X: s["x"], Y: s["truth"], Color: 7, Dashed: true},
+				{Name: "true function", X: s["x"], Y: s["truth"], Color: 6, Dashed: true},
 			},
 			Bands: []experiment.Band{{Name: "± 2 sd", X: s["x"], Low: added(s["mean"], s["sd"], -2), High: added(s["mean"], s["sd"], 2), Color: 0}},
 		}
 		if d := t.Series["data"]; d != nil {
-			panel.Points = append(panel.Points, experiment.Line{X: d["x"], Y: d["y"], Color: 6, Marker: experiment.Dot})
+			shown := min(shownData, len(d["x"]))
+			panel.Points = append(panel.Points, experiment.Line{X: d["x"][:shown], Y: d["y"][:shown], Color: 4, Marker: experiment.Dot})
 		}
 		if z := t.Series["inducing"]; z != nil {
 			panel.Points = append(panel.Points, experiment.Line{Name: "inducing inputs", X: z["x"], Y: z["mean"], Color: 2, Marker: experiment.Cross})
@@ -107,10 +111,10 @@ func drawFigure2(trials []experiment.Finished) []experiment.Panel {
 	slices.Sort(epsilons)
 	sigmas, epsilons = slices.Compact(sigmas), slices.Compact(epsilons)
 	var panels []experiment.Panel
-	for _, sigma := range sigmas {
-		for _, level := range levels {
+	for _, level := range levels {
+		for _, sigma := range sigmas {
 			wanted := float64(level) / 100
-			panel := experiment.Panel{Title: fmt.Sprintf("σ = %s, %d %%", experiment.FormatNumber(sigma), level), XLabel: "ε", YLabel: "share inside", LogX: true}
+			panel := experiment.Panel{Title: fmt.Sprintf("%d %%, σ = %s", level, experiment.FormatNumber(sigma)), XLabel: "ε", YLabel: "share inside", LogX: true}
 			for color, kind := range kinds {
 				var x, mean, se []float64
 				for _, epsilon := range epsilons {
@@ -131,7 +135,7 @@ func drawFigure2(trials []experiment.Finished) []experiment.Panel {
 				panel.Lines = append(panel.Lines, experiment.Line{Name: name, X: x, Y: mean, Color: color})
 				panel.Bands = append(panel.Bands, experiment.Band{X: x, Low: added(mean, se, -2), High: added(mean, se, 2), Color: color})
 			}
-			panel.Lines = append(panel.Lines, experiment.Line{Name: "reference", X: []float64{slices.Min(epsilons), slices.Max(epsilons)}, Y: []float64{wanted, wanted}, Color: 7, Dashed: true})
+			panel.Lines = append(panel.Lines, experiment.Line{Name: "reference", X: []float64{slices.Min(epsilons), slices.Max(epsilons)}, Y: []float64{wanted, wanted}, Color: 6, Dashed: true})
 			panels = append(panels, panel)
 		}
 	}

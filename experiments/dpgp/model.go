@@ -86,13 +86,19 @@ func (n mechanismNoise) ridge(m *model, rho float64, regularisation string) floa
 
 // sums are the sums over the data that A and B stand for (Eq. 3), without noise.
 // Outputs beyond ±r are clipped; how many were is a fact of the private data.
-// Weights may be nil.
-func (m *model) sums(ctx context.Context, e *engine.Engine, x *mat.Dense, y, weights []float64, r float64) (s sparsegp.Sums, clipped int, err error) {
+// Weights may be nil. Where no noise will cover their rounding, they are computed
+// in float64.
+func (m *model) sums(ctx context.Context, e *engine.Engine, x *mat.Dense, y, weights []float64, r float64, covered bool) (s sparsegp.Sums, clipped int, err error) {
 	y = slices.Clone(y)
 	for i, v := range y {
 		if y[i] = max(-r, min(r, v)); y[i] != v {
 			clipped++
 		}
+	}
+	if !covered && e.DType() == "float32" {
+		e.Warn("without privacy noise the sums over the data were computed in float64: the rounding of float32 may make the update indefinite")
+		s, err = sparsegp.SumDouble(ctx, e, m.inducing, x, y, weights)
+		return s, clipped, err
 	}
 	s, err = sparsegp.Sum(ctx, e, m.inducing, x, y, weights)
 	return s, clipped, err
@@ -124,8 +130,8 @@ func (m *model) infer(ctx context.Context, e *engine.Engine, noisy sparsegp.Sums
 	switch {
 	case errors.As(err, &notPD) && noise.sigmaB > 0:
 		return nil, fmt.Errorf("the noise is larger than lambda = %.4g allows for, and the update is not positive definite: use regularisation=corrected, a smaller rho, or another ratio: %w", ridge, err)
-	case errors.As(err, &notPD) && e.DType() == "float32":
-		return nil, fmt.Errorf("without noise the update is not positive definite in single precision: use --dtype float64: %w", err)
+	case errors.As(err, &notPD):
+		return nil, fmt.Errorf("the update is not positive definite: use fewer inducing inputs, or jitter=1e-8: %w", err)
 	case err != nil:
 		return nil, err
 	}
@@ -173,7 +179,7 @@ func newProblem(t *experiment.Trial) (*problem, error) {
 // fit is Algorithm 1 for one data set, with noise from the named stream.
 func (p *problem) fit(ctx context.Context, x *mat.Dense, y []float64, stream string) (r *released, clipped int, err error) {
 	bound := p.t.Params.Float("r_y")
-	s, clipped, err := p.model.sums(ctx, p.e, x, y, nil, bound)
+	s, clipped, err := p.model.sums(ctx, p.e, x, y, nil, bound, p.noise.sigmaB > 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -207,11 +213,12 @@ func (p *problem) metrics(own map[string]float64, clipped, outputs int) map[stri
 // but by the mechanism.
 func (p *problem) publishes() bool { return p.t.Secure && p.noise.sigmaA > 0 }
 
-// warnings say what is computed but suspect.
+// warnings say what is computed but suspect: here, where more than a tenth of the
+// outputs was clipped.
 func (p *problem) warnings(clipped, outputs int) []string {
 	out := p.e.Warnings()
-	if clipped > 0 && !p.publishes() {
-		out = append(out, fmt.Sprintf("%d of %d outputs were beyond r_y = %s and were clipped to it", clipped, outputs, experiment.FormatNumber(p.t.Params.Float("r_y"))))
+	if 10*clipped > outputs && !p.publishes() {
+		out = append(out, fmt.Sprintf("computed but suspect: %d of %d outputs were beyond r_y = %s and were clipped to it", clipped, outputs, experiment.FormatNumber(p.t.Params.Float("r_y"))))
 	}
 	return out
 }

@@ -106,6 +106,20 @@ type Sums struct {
 // Sum returns the sums over the rows of x (n×D) with their outputs y. Weights
 // are positive; nil stands for one each.
 func Sum(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
+	dtype := tensor.Float64
+	if e.DType() == "float32" {
+		dtype = tensor.Float32
+	}
+	return sum(ctx, e, dtype, g, x, y, weights)
+}
+
+// SumDouble is Sum in float64, whatever the engine's element type is: in float32
+// the rounding of B may make Q indefinite where neither noise nor λ covers it.
+func SumDouble(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
+	return sum(ctx, e, tensor.Float64, g, x, y, weights)
+}
+
+func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
 	if err := errors.Join(g.check(), finite("the matrix of inputs", x)); err != nil {
 		return Sums{}, err
 	}
@@ -128,8 +142,8 @@ func Sum(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, wei
 	if err != nil {
 		return Sums{}, err
 	}
-	out, err := e.Run(ctx, sumProgram(g.Kernel, m, n, d), engine.Values{
-		"z": e.Matrix(g.Z), "x": e.Matrix(x), "y": e.Matrix(outputs), "w": e.Matrix(w)})
+	out, err := e.RunAs(ctx, dtype, sumProgram(g.Kernel, m, n, d), engine.Values{
+		"z": engine.NewMatrix(dtype, g.Z), "x": engine.NewMatrix(dtype, x), "y": engine.NewMatrix(dtype, outputs), "w": engine.NewMatrix(dtype, w)})
 	if err != nil {
 		return Sums{}, err
 	}

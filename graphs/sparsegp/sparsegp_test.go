@@ -201,6 +201,10 @@ func TestSums(t *testing.T) {
 					want := p.exact(weights != nil)
 					closeTo(t, dtype+" A", col(got.A), col(want.A), tolerance)
 					closeTo(t, dtype+" B", got.B, want.B, tolerance)
+					if got, err = SumDouble(ctx, e, p.inducing, p.x, p.y, weights); err != nil {
+						t.Fatal(err)
+					}
+					closeTo(t, "B in double precision", got.B, want.B, 1e-13)
 				}
 			}
 		}
