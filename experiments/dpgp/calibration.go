@@ -54,7 +54,7 @@ func calibration() *experiment.Experiment {
 		Params: slices.Concat(budgetParams(1, true), inducingParams(15, -3.5, 3.5),
 			[]experiment.Param{
 				count("n", 1024, 2, maxData, "observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for training"),
-				positive("sigma", 0.1, "", "standard deviation of the observation noise, taken as known"),
+				positive("sigma", 0.1, "standard deviation of the observation noise, taken as known"),
 			},
 			updateParams(2, string(sparsegp.Exact), string(sparsegp.Printed)),
 			[]experiment.Param{

@@ -59,7 +59,7 @@ func drawFigure1(trials []experiment.Finished) []experiment.Panel {
 			panel.Points = append(panel.Points, experiment.Line{X: d["x"][:shown], Y: d["y"][:shown], Color: 4, Marker: experiment.Dot})
 		}
 		if z := t.Series["inducing"]; z != nil {
-			panel.Points = append(panel.Points, experiment.Line{Name: "inducing inputs", X: z["x"], Y: z["mean"], Color: 2, Marker: experiment.Cross})
+			panel.Points = append(panel.Points, experiment.Line{Name: "means at inducing inputs", X: z["x"], Y: z["mean"], Color: 2, Marker: experiment.Cross})
 		}
 		panels = append(panels, panel)
 	}

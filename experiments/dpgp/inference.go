@@ -22,7 +22,7 @@ func inference() *experiment.Experiment {
 		Params: slices.Concat(budgetParams(1, true), inducingParams(9, -3, 3),
 			[]experiment.Param{
 				count("n", 1024, 1, maxData, "observations of sin(2x)/(2x), at inputs uniform on [-4, 4]"),
-				positive("sigma", 0.1, "", "standard deviation of the observation noise, taken as known"),
+				positive("sigma", 0.1, "standard deviation of the observation noise, taken as known"),
 			},
 			updateParams(1, string(sparsegp.Exact), string(sparsegp.Printed), covarianceNaive),
 			[]experiment.Param{count("repeats", 1, 1, maxRepeats, "data sets, each simulated and fitted anew; metrics are means over them, the series are of the first")}),

@@ -22,8 +22,8 @@ const (
 	maxKernel = 2e7
 )
 
-func positive(name string, def float64, unit, doc string) experiment.Param {
-	return experiment.Param{Name: name, Kind: experiment.Number, Default: def, Unit: unit, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
+func positive(name string, def float64, doc string) experiment.Param {
+	return experiment.Param{Name: name, Kind: experiment.Number, Default: def, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
 }
 
 // count is an Integer from low to high.
@@ -53,16 +53,16 @@ func inducingParams(number int, low, high float64) []experiment.Param {
 		{Name: "inducing", Kind: experiment.CountOrNumbers, Default: number, Doc: "inducing inputs: how many on a regular grid from low to high, or a list; they are public"},
 		{Name: "low", Kind: experiment.Number, Default: low, Doc: "lower end of the grid of inducing inputs"},
 		{Name: "high", Kind: experiment.Number, Default: high, Doc: "upper end of the grid of inducing inputs"},
-		positive("lengthscale", 1, "", "lengthscale of the EQ kernel"),
-		positive("kernel_variance", 1, "", "variance of the kernel"),
+		positive("lengthscale", 1, "lengthscale of the EQ kernel"),
+		positive("kernel_variance", 1, "variance of the kernel"),
 	}
 }
 
 // sensitivityParams say how far one row of the data can move the sums.
 func sensitivityParams(outputBound float64) []experiment.Param {
 	return []experiment.Param{
-		positive("r_y", outputBound, "", "bound on the size of an output"),
-		positive("ratio", 1, "", "standard deviation of the noise in A over that in B"),
+		positive("r_y", outputBound, "bound on the size of an output"),
+		positive("ratio", 1, "standard deviation of the noise in A over that in B"),
 	}
 }
 
