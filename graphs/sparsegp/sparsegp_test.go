@@ -397,6 +397,32 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// An ill-conditioned covariance of the inducing inputs is told, and the rounding
+// that comes with it makes no variance negative.
+func TestIllConditioned(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	g := Inducing{Kernel: kernel.EQ(1, 1), Z: mat.NewDense(8, 1, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7})}
+	x := mat.NewDense(2000, 1, nil)
+	for i := range 2000 {
+		x.Set(i, 0, 0.7*float64(i)/1999)
+	}
+	_, variances, err := Predict(ctx, e, g, make([]float64, 8), []*mat.Dense{mat.NewDense(8, 8, nil)}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if low := slices.Min(variances[0]); low != 0 {
+		t.Errorf("the smallest of 2,000 variances without uncertainty is %g; rounding should have made some of them negative, and they are then zero", low)
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "condition number") {
+		t.Errorf("warnings %q", w)
+	}
+	p := newProblem(9, 20, 4, 1)
+	e = graphtest.Engine(t, "float64", 1)
+	if _, _, err := Predict(ctx, e, p.inducing, p.sums.A, nil, p.x); err != nil || len(e.Warnings()) > 0 {
+		t.Errorf("well-conditioned: %v, warnings %q", err, e.Warnings())
+	}
+}
+
 // gorgonia's own machine computes the same from the same graphs.
 func TestTapeMachine(t *testing.T) {
 	p := newProblem(8, 30, 4, 2)
