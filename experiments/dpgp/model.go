@@ -198,14 +198,16 @@ var modelMetrics = []experiment.Metric{
 	{Name: "sensitivity", Doc: "Delta of Eq. (6), of A and ratio·B together"},
 	{Name: "sigma_a", Doc: "standard deviation of the noise in every element of A; that of the diagonal of B is sigma_a/ratio"},
 	{Name: "lambda", Doc: "lambda of Eq. (10)"},
-	{Name: "clipped_fraction", Doc: "share of the outputs that were beyond r_y and clipped to it"},
+	{Name: "clipped_fraction", Doc: "share of the outputs that were beyond r_y and clipped to it; left out of a record with secure noise"},
 }
 
 // metrics adds the values of modelMetrics to an experiment's own.
 func (p *problem) metrics(own map[string]float64, clipped, outputs int) map[string]float64 {
 	own["sensitivity"], own["sigma_a"] = p.noise.sensitivity, p.noise.sigmaA
 	own["lambda"] = p.noise.ridge(p.model, p.rho, p.regularisation)
-	own["clipped_fraction"] = float64(clipped) / float64(outputs)
+	if !p.publishes() {
+		own["clipped_fraction"] = float64(clipped) / float64(outputs)
+	}
 	return own
 }
 

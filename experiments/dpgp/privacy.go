@@ -16,11 +16,15 @@ func (p *problem) privacy() *experiment.Privacy {
 	if p.publishes() {
 		record = "this record itself is not private: its metrics are computed from the data, or from the function that they were simulated with, without noise; the guarantee is about the released series alone"
 	}
+	clipping := fmt.Sprintf("outputs beyond ±%s are clipped before they are summed; how many were is private", number("r_y"))
+	if !p.publishes() {
+		clipping += ", and clipped_fraction tells it"
+	}
 	notes := []string{
 		record,
 		"protects inputs and outputs of a row; how many rows there are is taken as public",
 		"the kernel, sigma, r_y and the inducing inputs are taken as public: choosing them by the data costs privacy of its own",
-		fmt.Sprintf("outputs beyond ±%s are clipped before they are summed; how many were is private, and clipped_fraction tells it", number("r_y")),
+		clipping,
 		"every data set that is fitted (repeats) spends a budget of its own",
 		"that the update fails where the noise exceeds lambda depends on the noisy sums alone, and tells no more than they do",
 	}

@@ -202,6 +202,9 @@ func TestSecureRecords(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(r.Series)); !slices.Equal(got, c.secure) {
 			t.Errorf("%s: a secure record has the series %v", c.e.Name, got)
 		}
+		if _, told := r.Metrics["clipped_fraction"]; told || strings.Contains(strings.Join(r.Privacy.Notes, ""), "clipped_fraction") {
+			t.Errorf("%s: a secure record tells how many outputs were clipped", c.e.Name)
+		}
 		if len(r.Warnings) > 0 {
 			t.Errorf("%s: a secure record tells of clipped outputs: %q", c.e.Name, r.Warnings)
 		}
