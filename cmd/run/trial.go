@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,9 @@ import (
 
 func (a *app) trialCommand() *cobra.Command {
 	var (
-		o   trialOptions
-		rng string
+		o      trialOptions
+		rng    string
+		strict bool
 	)
 	cmd := &cobra.Command{
 		Use:   "trial EXPERIMENT [name=value ...]",
@@ -86,7 +88,14 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 			if err != nil {
 				return err
 			}
-			params, err := resolveArguments(e, args[1:])
+			assignments := args[1:]
+			if strict {
+				if _, err := e.Param("strict"); err != nil {
+					return usagef("--strict: %s clips nothing that it could refuse", e.Name)
+				}
+				assignments = append(slices.Clone(assignments), "strict=true")
+			}
+			params, err := resolveArguments(e, assignments)
 			if err != nil {
 				return usageError{err}
 			}
@@ -103,6 +112,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
+	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: strict=true, where the experiment has it")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with --rng secure only")
 	return cmd
 }

@@ -133,9 +133,10 @@ func (p *problem) inferOnce(ctx context.Context, repeat int) (inferred, error) {
 		out.rmse += miss * miss / gridPoints
 		out.sd += sd / gridPoints
 		if miss <= 2*sd {
-			out.coverage += 1.0 / gridPoints
+			out.coverage++
 		}
 	}
+	out.coverage /= gridPoints
 	out.rmse = math.Sqrt(out.rmse)
 	if repeat == 0 {
 		out.series, err = p.inferenceSeries(ctx, r, x, y)
