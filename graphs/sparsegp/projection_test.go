@@ -1,0 +1,72 @@
+package sparsegp
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/op"
+)
+
+// A projection predicts what Predict does, for one posterior after another and
+// from several goroutines.
+func TestProjection(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 2)
+	p := newProblem(5, 40, 6, 1)
+	post, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := Project(ctx, e, p.inducing, p.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			m := slices.Clone(post.Mean)
+			m[0] += float64(i)
+			var s mat.Dense
+			s.Scale(1+float64(i), post.Cov)
+			mean, variances, err := Predict(ctx, e, p.inducing, m, []*mat.Dense{&s}, p.x)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			gotMean, gotVariance, err := at.Predict(ctx, e, m, &s)
+			if err != nil || !slices.Equal(gotMean, mean) || !slices.Equal(gotVariance, variances[0]) {
+				t.Errorf("posterior %d: %v\nmean %v, want %v\nvariance %v, want %v", i, err, gotMean, mean, gotVariance, variances[0])
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestProjectionRefuses(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(5, 40, 6, 1)
+	at, err := Project(ctx, e, p.inducing, p.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := at.Predict(ctx, e, make([]float64, 5), mat.NewDense(6, 6, nil)); err == nil {
+		t.Error("a mean that is too short")
+	}
+	if _, _, err := at.Predict(ctx, e, make([]float64, 6), mat.NewDense(5, 5, nil)); err == nil {
+		t.Error("a covariance that is too small")
+	}
+	if _, err := Project(ctx, e, p.inducing, mat.NewDense(3, 2, nil)); err == nil {
+		t.Error("inputs of another dimension")
+	}
+	twice := p.inducing
+	twice.Z = mat.DenseCopyOf(p.inducing.Z)
+	twice.Z.Set(1, 0, twice.Z.At(0, 0))
+	var notPD *op.NotPositiveDefiniteError
+	if _, err := Project(ctx, e, twice, p.x); !errors.As(err, &notPD) {
+		t.Errorf("equal inducing inputs: %v", err)
+	}
+}
