@@ -54,7 +54,7 @@ func hyperparameters() *experiment.Experiment {
 			slices.DeleteFunc(inducingParams(9, -3, 3), func(p experiment.Param) bool { return p.Name == "lengthscale" }),
 			[]experiment.Param{
 				count("n", 2048, 2, maxData, "observations of sin(2x)/(2x), at inputs uniform on [-4, 4]; the first half is for training, the other for validation"),
-				positive("sigma", 0.1, "", "standard deviation of the observation noise that is simulated"),
+				positive("sigma", 0.1, "standard deviation of the observation noise that is simulated"),
 			},
 			update,
 			[]experiment.Param{count("repeats", 100, 1, maxRepeats, "data sets, each simulated and searched anew")}),
