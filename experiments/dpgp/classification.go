@@ -40,7 +40,7 @@ func classification() *experiment.Experiment {
 		Version: 1,
 		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
 		Source:  "Honkela 2021, Section 5, Appendix D",
-		Params: slices.Concat(budgetParams(1, true),
+		Params: slices.Concat(budgetParams(true),
 			[]experiment.Param{
 				choice("composition", compositionJoint, "how the classes share the budget: their sums are one query, each has an equal share, or, as the text has it, each has the whole with the sensitivity of Appendix D, and the guarantee is that of all together", compositionJoint, compositionSplit, compositionPublished),
 				choice("centre", centreBalanced, "what is taken off the transformed labels: nothing, as published, or what makes the sensitivity least; it is public, and the same for all classes", centreBalanced, centrePublished),

@@ -15,7 +15,7 @@ func gaussianMechanism() *experiment.Experiment {
 		Version: 1,
 		Summary: "noise of the analytic Gaussian mechanism, beside that of the classical one",
 		Source:  "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
-		Params:  budgetParams(1, false),
+		Params:  budgetParams(false),
 		Metrics: []experiment.Metric{
 			{Name: "sigma_over_sensitivity", Doc: "least standard deviation of the noise over the sensitivity"},
 			{Name: "sigma_classical", Doc: "the classical sqrt(2 log(1.25/delta))/epsilon, proved for epsilon < 1 only"},

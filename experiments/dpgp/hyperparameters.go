@@ -44,7 +44,7 @@ func hyperparameters() *experiment.Experiment {
 		Version: 1,
 		Summary: "noise level and lengthscale chosen by private validation likelihoods",
 		Source:  "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
-		Params: slices.Concat(budgetParams(1, true),
+		Params: slices.Concat(budgetParams(true),
 			[]experiment.Param{
 				{Name: "gamma", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), Doc: "probability to stop after a draw: 1/gamma draws are made on the average"},
 				choice("rule", string(mechanism.SelectionCorrected), "which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as Algorithm 2 is printed, those below the bound of a single one", string(mechanism.SelectionCorrected), string(mechanism.SelectionAsPublished)),

@@ -19,7 +19,7 @@ func inference() *experiment.Experiment {
 		Version: 1,
 		Summary: "a noisy function, inferred with protection of inputs and outputs",
 		Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
-		Params: slices.Concat(budgetParams(1, true), inducingParams(9, -3, 3),
+		Params: slices.Concat(budgetParams(true), inducingParams(9, -3, 3),
 			[]experiment.Param{
 				count("n", 1024, 1, maxData, "observations of sin(2x)/(2x), at inputs uniform on [-4, 4]"),
 				positive("sigma", 0.1, "standard deviation of the observation noise, taken as known"),

@@ -36,13 +36,13 @@ func choice(name, def, doc string, values ...string) experiment.Param {
 }
 
 // budgetParams say how strongly the data are protected.
-func budgetParams(epsilon float64, infinite bool) []experiment.Param {
+func budgetParams(infinite bool) []experiment.Param {
 	doc := "privacy parameter"
 	if infinite {
 		doc += "; inf adds no noise"
 	}
 	return []experiment.Param{
-		{Name: "epsilon", Kind: experiment.Number, Default: epsilon, Min: experiment.Bound(0), OpenMin: true, Infinite: infinite, Doc: doc},
+		{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: infinite, Doc: doc},
 		{Name: "delta", Kind: experiment.Number, Default: 1e-4, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "privacy parameter"},
 	}
 }
