@@ -41,7 +41,8 @@ protect anybody. A record is not a release: beside what a mechanism would
 release it holds what was measured on the private data.
 
 With --release FILE the trial's mechanism runs once, on all rows, and what it
-releases is written to FILE: comma-separated values with a header. FILE.json
+releases is written to FILE: comma-separated values with a header, or, by
+dpgp/regression, a model with which run predict predicts at any inputs. FILE.json
 says what is protected, and how it was made. Both files and the record on
 standard output hold nothing that was computed from private data but by the
 mechanism, and may be published: no error, no count of clipped values, no
@@ -57,7 +58,9 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
   run trial privacygp/satellite alpha=0.5 quantity=angle
   run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3
   run trial cloaking/regression dataset=csv:my.csv inputs=dose output=response \
-      low=0 high=10 lengthscale=2 --rng secure --release predictions.csv`,
+      low=0 high=10 lengthscale=2 --rng secure --release predictions.csv
+  run trial dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 \
+      high=10 input_low=0 input_high=20 lengthscale=4 --rng secure --release model.json`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -224,6 +227,10 @@ func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.J
 	}
 	if err := release.Write(path, rec, rel); err != nil {
 		return nil, err
+	}
+	if rel.Model != nil {
+		a.say("a model released in %s, for run predict; %s%s says what it protects", path, path, release.DescriptionSuffix)
+		return rec, nil
 	}
 	a.say("%d rows released in %s; %s%s says what they protect", len(rel.Rows), path, path, release.DescriptionSuffix)
 	return rec, nil

@@ -15,7 +15,7 @@ func Paper() experiment.Paper {
 		Name:        "dpgp",
 		Title:       "Gaussian processes with differential privacy",
 		Citation:    "A. Honkela, 2021, arXiv:2106.00474",
-		Experiments: []*experiment.Experiment{gaussianMechanism(), sensitivities(), inference(), calibration(), hyperparameters(), classification()},
+		Experiments: []*experiment.Experiment{gaussianMechanism(), sensitivities(), inference(), calibration(), hyperparameters(), classification(), regression()},
 		Figures:     []experiment.Figure{figure1(), figure2(), figure3()},
 		Benchmarks:  append(benchmarks(), searchBenchmark()),
 		Ledger:      ledger,

@@ -100,8 +100,11 @@ type Result struct {
 // Release is what may be published. Nothing in it is computed from private data
 // but by the mechanism that Privacy names.
 type Release struct {
-	Columns  []string    // names of the columns, different from each other
-	Rows     [][]float64 // as long as Columns, finite
+	Columns []string    // names of the columns, different from each other
+	Rows    [][]float64 // as long as Columns, finite
+	// Model takes the place of Columns and Rows where what is released is no table:
+	// it is written as one JSON object.
+	Model    any
 	Metrics  map[string]float64
 	Privacy  *Privacy
 	Warnings []string

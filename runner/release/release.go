@@ -1,5 +1,5 @@
-// Package release writes what is published: a table of released numbers and,
-// beside it, what they protect and how they were made.
+// Package release writes what is published: a table of released numbers, or a
+// model, and, beside it, what they protect and how they were made.
 package release
 
 import (
@@ -46,11 +46,15 @@ func Check(path string) error {
 
 func temporary(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
 
-// Write writes the rows to path as comma-separated values with a header, and
-// the record without them to path.json. Both files appear whole or not at all,
+// Write writes the rows to path as comma-separated values with a header, or the
+// model as JSON, and the record without them to path.json. Both files appear whole or not at all,
 // and replace nothing.
 func Write(path string, r *record.Record, rel *experiment.Release) error {
-	table, err := encodeTable(rel)
+	encode := encodeTable
+	if rel.Model != nil {
+		encode = encodeModel
+	}
+	content, err := encode(rel)
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func Write(path string, r *record.Record, rel *experiment.Release) error {
 	if err := create(side, description); err != nil {
 		return fmt.Errorf("nothing is released: %w", err)
 	}
-	if err := create(path, table); err != nil {
+	if err := create(path, content); err != nil {
 		return errors.Join(fmt.Errorf("nothing is released: %w", err), os.Remove(side))
 	}
 	if err := store.SyncDir(filepath.Dir(path)); err != nil {
@@ -89,6 +93,18 @@ func encodeTable(rel *experiment.Release) ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
+}
+
+// encodeModel writes the model for people, too.
+func encodeModel(rel *experiment.Release) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(rel.Model); err != nil {
+		return nil, fmt.Errorf("nothing is released: the model cannot be written: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // encodeDescription writes the record for people, without the released numbers.

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,33 @@ func TestWrite(t *testing.T) {
 	}
 	if got := names(t, filepath.Dir(path)); got != "out.csv out.csv.json" {
 		t.Errorf("the folder holds %s", got)
+	}
+}
+
+func TestWriteModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	model := struct {
+		Model string    `json:"model"`
+		Mean  []float64 `json:"mean"`
+	}{"a/1", []float64{0.1, -1e-300}}
+	if err := release.Write(path, rec, &experiment.Release{Model: model}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != "{\n \"model\": \"a/1\",\n \"mean\": [\n  0.1,\n  -1e-300\n ]\n}\n" {
+		t.Errorf("%s, %v", text, err)
+	}
+	if got := names(t, filepath.Dir(path)); got != "m.json m.json.json" {
+		t.Errorf("the folder holds %s", got)
+	}
+	var exists *release.ExistsError
+	if err := release.Write(path, rec, &experiment.Release{Model: 1}); !errors.As(err, &exists) {
+		t.Errorf("twice: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "m.json")
+	model.Mean[0] = math.NaN()
+	if err := release.Write(other, rec, &experiment.Release{Model: model}); err == nil || !strings.Contains(err.Error(), "nothing is released") || names(t, filepath.Dir(other)) != "" {
+		t.Errorf("NaN: %v, %s", err, names(t, filepath.Dir(other)))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // Release runs the job's release in this process. The record holds what may be
-// published and nothing else: in its series "released" the numbers of the
-// release, in its provenance no digest of private data, which would be a
+// published and nothing else: in its series "released" the numbers of a released
+// table, in its provenance no digest of private data, which would be a
 // function of them. A release that fails has no record, since the reason may
 // tell of private data.
 func Release(ctx context.Context, e *experiment.Experiment, job Job, progress Progress) (*record.Record, *experiment.Release, error) {
@@ -40,16 +40,10 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if err != nil {
 		return nil, nil, err
 	}
-	released := make(map[string]record.Column, len(release.Columns))
-	for j, name := range release.Columns {
-		column := make(record.Column, len(release.Rows))
-		for i, row := range release.Rows {
-			column[i] = row[j]
-		}
-		released[name] = column
+	if release.Model == nil {
+		r.Series["released"] = releasedColumns(release)
 	}
 	r.Status = record.OK
-	r.Series["released"] = released
 	if release.Metrics != nil {
 		r.Metrics = release.Metrics
 	}
@@ -58,12 +52,26 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	return r, release, nil
 }
 
+func releasedColumns(release *experiment.Release) map[string]record.Column {
+	released := make(map[string]record.Column, len(release.Columns))
+	for j, name := range release.Columns {
+		column := make(record.Column, len(release.Rows))
+		for i, row := range release.Rows {
+			column[i] = row[j]
+		}
+		released[name] = column
+	}
+	return released
+}
+
 // checkRelease refuses what no release may be. Its words hold no number of it.
 func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
 	case r.Privacy == nil:
 		return fmt.Errorf("a defect in %s: a release that does not say what it protects", e.Name)
-	case len(r.Rows) == 0:
+	case r.Model != nil && (r.Columns != nil || r.Rows != nil):
+		return fmt.Errorf("a defect in %s: a release that is both a model and a table", e.Name)
+	case r.Model == nil && len(r.Rows) == 0:
 		return errors.New("there is nothing to release")
 	}
 	for i, name := range r.Columns {

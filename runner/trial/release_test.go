@@ -43,6 +43,27 @@ func TestReleaseRecord(t *testing.T) {
 	}
 }
 
+// A model is written by itself: it is not in the record.
+func TestModelRelease(t *testing.T) {
+	model := func() *experiment.Release {
+		r := good()
+		r.Columns, r.Rows, r.Model = nil, nil, map[string]string{"secret": "no"}
+		return r
+	}
+	job := trial.Job{Experiment: "demo/a", Secure: true}
+	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release, error) { return model(), nil }), job, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != record.OK || r.Metrics["y"] != 1 || len(r.Series) != 0 || r.Privacy.RNG != "secure" || rel.Model == nil {
+		t.Errorf("%+v", r)
+	}
+	both := func(*experiment.Trial) (*experiment.Release, error) { r := good(); r.Model = 1; return r, nil }
+	if _, _, err := trial.Release(context.Background(), releasing(both), job, nil); err == nil || !strings.Contains(err.Error(), "both a model and a table") {
+		t.Error(err)
+	}
+}
+
 func TestReleaseFailures(t *testing.T) {
 	change := func(f func(*experiment.Release)) func(*experiment.Trial) (*experiment.Release, error) {
 		return func(*experiment.Trial) (*experiment.Release, error) { r := good(); f(r); return r, nil }

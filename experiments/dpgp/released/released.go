@@ -1,0 +1,286 @@
+// Package released is the file format of a published Gaussian process, and what
+// those who get such a file can do with it: predict. Nothing here needs the data
+// that the model was made from.
+package released
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/op"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
+)
+
+// Format is the version that this package writes and reads.
+const Format = "dpgp/1"
+
+// maxSize bounds the files that are read, far above any model that can be made.
+const maxSize = 64 << 20
+
+// Model is a sparse Gaussian process that may be published (Honkela 2021, Section
+// 3): with u the values of the function at the inducing inputs, N(mean,
+// covariance). Mean and covariance are of the scaled output (y − centre)/scale.
+type Model struct {
+	Format     string              `json:"model"` // Format
+	About      string              `json:"about"`
+	Inputs     []string            `json:"inputs"` // names of the columns
+	Output     Output              `json:"output"`
+	Kernel     Kernel              `json:"kernel"`
+	Noise      float64             `json:"noise_variance"` // of an observation of the scaled output
+	Jitter     float64             `json:"jitter"`         // on the diagonal of the inducing inputs' covariance
+	Inducing   [][]float64         `json:"inducing"`       // M×D
+	Mean       []float64           `json:"mean"`           // M
+	Covariance [][]float64         `json:"covariance"`     // M×M, symmetric
+	Mechanism  Mechanism           `json:"mechanism"`
+	Privacy    *experiment.Privacy `json:"privacy"`
+}
+
+// Output is what is predicted.
+type Output struct {
+	Name   string  `json:"name"`
+	Centre float64 `json:"centre"`
+	Scale  float64 `json:"scale"` // outputs were clipped to centre ± scale
+}
+
+// Kernel is variance·exp(−|x − x'|²/(2 lengthscale²)).
+type Kernel struct {
+	Name        string  `json:"name"` // EQ
+	Lengthscale float64 `json:"lengthscale"`
+	Variance    float64 `json:"variance"`
+}
+
+// Mechanism is how much noise the sums A and B over the data had.
+type Mechanism struct {
+	Epsilon     float64 `json:"epsilon"`
+	Delta       float64 `json:"delta"`
+	Sensitivity float64 `json:"sensitivity"` // of A and ratio·B together
+	Bound       string  `json:"bound"`
+	NormSquared float64 `json:"r_k_squared"` // bound on the squared norm of a kernel vector
+	SigmaA      float64 `json:"sigma_a"`
+	SigmaB      float64 `json:"sigma_b"`
+	Lambda      float64 `json:"lambda"`
+}
+
+// Columns of predictions beside the inputs.
+const (
+	ColumnMean       = "mean"
+	ColumnSD         = "sd"            // of the function
+	ColumnPredictive = "predictive_sd" // of an observation
+)
+
+// Reserved are the names that no input can have.
+var Reserved = []string{ColumnMean, ColumnSD, ColumnPredictive}
+
+// Error tells where a file of a model is wrong.
+type Error struct {
+	Path         string
+	Line, Column int    // from 1; 0 where the text is well-formed
+	Field        string // such as covariance[2][1]; "" for the whole file
+	Err          error
+}
+
+func (e *Error) Error() string {
+	at := e.Path
+	if e.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", at, e.Line, e.Column)
+	}
+	if e.Field != "" {
+		at += ": " + e.Field
+	}
+	return at + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read reads the file of a model. Errors are *[Error], or the file's own.
+func Read(path string) (m *Model, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSize {
+		return nil, &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
+	}
+	return Decode(path, text)
+}
+
+// Decode reads the text of a file; path is for errors.
+func Decode(path string, text []byte) (*Model, error) {
+	var kind struct {
+		Format *string `json:"model"`
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
+		return nil, &Error{Path: path, Err: errors.New("it is no released model, which is a JSON object (what run trial dpgp/regression --release writes)")}
+	}
+	// The kind first: of another file, what is in it does not matter.
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return nil, jsonError(path, text, 0, err)
+	}
+	switch {
+	case kind.Format == nil:
+		return nil, &Error{Path: path, Err: fmt.Errorf("it is no released model: \"model\": %q is not in it (a model is what run trial dpgp/regression --release writes)", Format)}
+	case *kind.Format != Format:
+		return nil, &Error{Path: path, Field: "model", Err: fmt.Errorf("it is %q; this program reads %q", *kind.Format, Format)}
+	}
+	m := new(Model)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(m); err != nil {
+		return nil, jsonError(path, text, d.InputOffset(), err)
+	}
+	if field, err := m.check(); err != nil {
+		return nil, &Error{Path: path, Field: field, Err: err}
+	}
+	return m, nil
+}
+
+func jsonError(path string, text []byte, offset int64, err error) error {
+	e := &Error{Path: path, Err: err}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+		e.Field = kind.Field
+		e.Err = fmt.Errorf("it is %s, want %s", kindName(kind.Value), kindName(kind.Type.Kind().String()))
+	default:
+		e.Err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	before := text[:min(int(offset), len(text))]
+	e.Line = 1 + bytes.Count(before, []byte("\n"))
+	e.Column = max(1, len(before)-1-bytes.LastIndexByte(before, '\n'))
+	return e
+}
+
+func kindName(kind string) string {
+	switch kind {
+	case "float64":
+		return "a number"
+	case "slice", "array":
+		return "a list"
+	case "struct", "ptr", "object":
+		return "an object"
+	}
+	return "a " + kind
+}
+
+// check returns what is wrong, and with which field.
+func (m *Model) check() (field string, err error) {
+	switch {
+	case len(m.Inputs) == 0:
+		return "inputs", errors.New("there are none")
+	case m.Kernel.Name != "EQ":
+		return "kernel.name", fmt.Errorf("it is %q; EQ is known", m.Kernel.Name)
+	case len(m.Inducing) == 0:
+		return "inducing", errors.New("there are none")
+	case len(m.Mean) != len(m.Inducing):
+		return "mean", fmt.Errorf("it has %d numbers for %d inducing inputs", len(m.Mean), len(m.Inducing))
+	case len(m.Covariance) != len(m.Inducing):
+		return "covariance", fmt.Errorf("it has %d rows for %d inducing inputs", len(m.Covariance), len(m.Inducing))
+	case m.Privacy == nil:
+		return "privacy", errors.New("it is missing: a model says what it protects")
+	case !(m.Jitter >= 0):
+		return "jitter", fmt.Errorf("it is %g; zero or a positive number is required", m.Jitter)
+	}
+	for _, v := range []struct {
+		field string
+		value float64
+	}{{"kernel.lengthscale", m.Kernel.Lengthscale}, {"kernel.variance", m.Kernel.Variance}, {"noise_variance", m.Noise}, {"output.scale", m.Output.Scale}} {
+		if !(v.value > 0) {
+			return v.field, fmt.Errorf("it is %g; a positive number is required", v.value)
+		}
+	}
+	for i, name := range m.Inputs {
+		if name == "" || slices.Contains(m.Inputs[:i], name) || slices.Contains(Reserved, name) {
+			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
+		}
+	}
+	for i, row := range m.Inducing {
+		if len(row) != len(m.Inputs) {
+			return fmt.Sprintf("inducing[%d]", i), fmt.Errorf("it has %d numbers for %d inputs", len(row), len(m.Inputs))
+		}
+	}
+	for i, row := range m.Covariance {
+		if len(row) != len(m.Inducing) {
+			return fmt.Sprintf("covariance[%d]", i), fmt.Errorf("it has %d numbers for %d inducing inputs", len(row), len(m.Inducing))
+		}
+		if !(row[i] >= 0) {
+			return fmt.Sprintf("covariance[%d][%d]", i, i), fmt.Errorf("it is %g; a variance is not negative", row[i])
+		}
+		for j := range i {
+			if math.Abs(row[j]-m.Covariance[j][i]) > 1e-9*(m.Covariance[j][j]+row[i]) {
+				return fmt.Sprintf("covariance[%d][%d]", i, j), fmt.Errorf("it is %g, and %g with the indices exchanged: a covariance is symmetric", row[j], m.Covariance[j][i])
+			}
+		}
+	}
+	return "", nil
+}
+
+func dense(rows [][]float64) *mat.Dense {
+	d := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, row := range rows {
+		d.SetRow(i, row)
+	}
+	return d
+}
+
+// Prediction is of the output, in its unit, row by row.
+type Prediction struct {
+	Mean       []float64
+	SD         []float64 // of the function
+	Predictive []float64 // of an observation: with the variance of its noise
+}
+
+// chunk is how many rows are predicted at a time.
+const chunk = 4096
+
+// Predict predicts at the rows of x (P×D), in float64 on one engine for cpu.
+// Warnings say what is computed but suspect.
+func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, warnings []string, err error) {
+	e, err := engine.Open("cpu", "float64", 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	g := sparsegp.Inducing{Kernel: kernel.EQ(m.Kernel.Lengthscale, m.Kernel.Variance), Z: dense(m.Inducing), Jitter: m.Jitter}
+	covs := []*mat.Dense{dense(m.Covariance)}
+	n, d := x.Dims()
+	p = new(Prediction)
+	for low := 0; low < n; low += chunk {
+		high := min(low+chunk, n)
+		mean, variances, err := sparsegp.Predict(ctx, e, g, m.Mean, covs, mat.DenseCopyOf(x.Slice(low, high, 0, d)))
+		var notPD *op.NotPositiveDefiniteError
+		if errors.As(err, &notPD) {
+			return nil, nil, fmt.Errorf("the model cannot predict: the covariance of its inducing inputs: %w; its maker needs fewer of them, or jitter", err)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, v := range variances[0] {
+			p.Mean = append(p.Mean, m.Output.Centre+m.Output.Scale*mean[i])
+			p.SD = append(p.SD, m.Output.Scale*math.Sqrt(v))
+			p.Predictive = append(p.Predictive, m.Output.Scale*math.Sqrt(v+m.Noise))
+		}
+	}
+	return p, e.Warnings(), nil
+}
