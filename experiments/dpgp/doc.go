@@ -35,6 +35,12 @@
 // ones, but they are one) and regularisation (the smaller variance off the
 // diagonal enters λ as a variance where it should as a standard deviation).
 //
+// # Your own data
+//
+// Experiment dpgp/regression fits a user's file, with outputs scaled to [−1, 1] by
+// their public range, and releases the model; package released reads such a file
+// and predicts, without data.
+//
 // # Where the paper is silent
 //
 // Kernel variance 1, inputs uniform on [−4, 4], σ_a/σ_b = 1, the bound (7), R_y = 1
