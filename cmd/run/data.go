@@ -186,7 +186,7 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 				folder, digest, err := a.locator().Find(s.Name)
 				var missing *dataset.MissingError
 				state := fmt.Sprintf("ok, in %s (SHA-256 %.12s)", folder, digest)
-				if s.Supplied != "" {
+				if !s.Registered() {
 					state = fmt.Sprintf("there, in %s (SHA-256 %.12s, of your files: there is none to check against)", folder, digest)
 				}
 				switch {

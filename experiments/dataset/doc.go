@@ -2,8 +2,8 @@
 // come from, how their files are checked, where they are found on this
 // machine, how they are fetched, and how their formats are read.
 //
-// On disk every set has one folder, named after it, inside a root folder:
-// ROOT/kung/Howell1.csv. A [Locator] looks through several roots. A file is
+// On disk every set has one folder inside a root folder, named after it unless
+// [Set].Folder says otherwise: ROOT/kung/Howell1.csv. A [Locator] looks through several roots. A file is
 // used only if its SHA-256 is the one registered here; other data under the
 // same name are an error, never a substitute. Data that cannot be published
 // are supplied by the user ([Set].Supplied); they are identified by the SHA-256

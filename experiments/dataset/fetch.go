@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +19,7 @@ import (
 // known. It is called from one goroutine.
 type Progress func(file string, done, total int64)
 
-// Fetch downloads what is missing of a set into ROOT/NAME from its public
+// Fetch downloads what is missing of a set into its folder in root from its public
 // addresses, with the default [Fetcher].
 func Fetch(ctx context.Context, set Set, root string, progress Progress) error {
 	return NewFetcher().Fetch(ctx, set, root, progress)
@@ -36,7 +38,7 @@ func NewFetcher() *Fetcher {
 	return &Fetcher{Client: &http.Client{Transport: transport}}
 }
 
-// Fetch downloads what is missing of the set into root/set.Name. A download
+// Fetch downloads what is missing of the set into its folder in root. A download
 // grows in FILE.part, goes on there after an interruption, and gets its final
 // name only when its SHA-256 is right; a file that is already there and right
 // is left alone, and one that is wrong is an error (*[WrongFileError]) and
@@ -47,7 +49,10 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Prog
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	folder := filepath.Join(root, set.Name)
+	folder, err := set.folder(root)
+	if err != nil {
+		return fmt.Errorf("fetching %s: %w", set.Name, err)
+	}
 	if set.Supplied != "" {
 		err := Verify(ctx, set, folder)
 		var absent *absentError
@@ -86,7 +91,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Prog
 	}
 	for _, archive := range set.Archives {
 		if files := wanted[archive.Name]; len(files) > 0 {
-			if err := f.unpack(ctx, archive, files, folder, progress); err != nil {
+			if err := f.unpack(ctx, set.Archives, archive, files, folder, progress); err != nil {
 				return fmt.Errorf("fetching %s: %w", set.Name, err)
 			}
 			delete(wanted, archive.Name)
@@ -109,14 +114,13 @@ func localPath(folder, path string) (string, error) {
 
 // unpack downloads an archive, extracts it beside the set's files, and moves
 // the wanted ones to their places after checking them.
-func (f *Fetcher) unpack(ctx context.Context, a Archive, files []File, folder string, progress Progress) error {
+func (f *Fetcher) unpack(ctx context.Context, all []Archive, a Archive, files []File, folder string, progress Progress) error {
 	path, err := localPath(folder, a.Name)
 	if err != nil {
 		return err
 	}
-	if verifyFile(ctx, path, a.Size, a.SHA256) != nil {
-		report := func(done, total int64) { progress(a.Name, done, total) }
-		if err := f.download(ctx, path, a.URLs, a.Size, a.SHA256, report); err != nil {
+	if verifyFile(ctx, path, identity{a.Size, a.SHA256, ""}) != nil {
+		if err := f.obtain(ctx, all, a, path, folder, progress); err != nil {
 			return err
 		}
 	}
@@ -133,7 +137,7 @@ func (f *Fetcher) unpack(ctx context.Context, a Archive, files []File, folder st
 		if err != nil {
 			return err
 		}
-		if err := verifyFile(ctx, from, file.Size, file.SHA256); err != nil {
+		if err := verifyFile(ctx, from, file.identity()); err != nil {
 			return fmt.Errorf("%s in %s: %w", file.Member, a.Name, err)
 		}
 		to, err := localPath(folder, file.Path)
@@ -148,6 +152,32 @@ func (f *Fetcher) unpack(ctx context.Context, a Archive, files []File, folder st
 		}
 	}
 	return os.Remove(path)
+}
+
+// obtain puts an archive at path: from its addresses or, where they fail, out
+// of the archive that contains it.
+func (f *Fetcher) obtain(ctx context.Context, all []Archive, a Archive, path, folder string, progress Progress) error {
+	var failed error
+	if len(a.URLs) > 0 || a.Within == "" {
+		report := func(done, total int64) { progress(a.Name, done, total) }
+		failed = f.download(ctx, path, a.URLs, a.Size, a.SHA256, report)
+		if failed == nil || a.Within == "" || ctx.Err() != nil {
+			return failed
+		}
+	}
+	outer := slices.IndexFunc(all, func(o Archive) bool { return o.Name == a.Within && o.Within == "" })
+	if outer < 0 {
+		return errors.Join(failed, fmt.Errorf("the archive %q is not described", a.Within))
+	}
+	inner := File{Path: a.Name, Size: a.Size, SHA256: a.SHA256, Member: a.Name}
+	err := f.unpack(ctx, all, all[outer], []File{inner}, folder, progress)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	if err := os.Remove(path + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // download tries the addresses in turn. size 0 means unknown.
@@ -189,7 +219,7 @@ func (f *Fetcher) attempt(ctx context.Context, url, path, part string, size int6
 	if err := f.transfer(ctx, url, part, size, report); err != nil {
 		return err
 	}
-	if err := verifyFile(ctx, part, size, sha); err != nil {
+	if err := verifyFile(ctx, part, identity{size, sha, ""}); err != nil {
 		var wrong *WrongFileError
 		if errors.As(err, &wrong) {
 			err = errors.Join(err, os.Remove(part))

@@ -231,3 +231,58 @@ func TestFetchFromArchive(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 }
+
+// An archive without an address that answers comes out of the archive that
+// contains it, and nothing of either is left behind.
+func TestFetchFromArchiveInArchive(t *testing.T) {
+	pack := func(name string, b []byte) []byte {
+		var packed bytes.Buffer
+		z := zip.NewWriter(&packed)
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		if e := z.Close(); err != nil || e != nil {
+			t.Fatal(err, e)
+		}
+		return packed.Bytes()
+	}
+	inner := pack("data/a.bin", content)
+	outer := pack("inner.zip", inner)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/outer":
+			_, _ = w.Write(outer)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		name, outer, sha, want string
+		urls                   []string
+	}{
+		{"without an address", "/outer", hash(inner), "", nil},
+		{"a dead address", "/outer", hash(inner), "", []string{s.URL + "/dead"}},
+		{"both dead", "/dead", hash(inner), "/dead: the server answered", []string{s.URL + "/gone"}},
+		{"another archive inside", "/outer", hash(outer), "inner.zip in outer.zip", nil},
+	} {
+		set := Set{
+			Name: "demo", Folder: "some/folder",
+			Files: []File{{Path: "a.bin", Size: int64(len(content)), SHA256: hash(content), Archive: "inner.zip", Member: "data/a.bin"}},
+			Archives: []Archive{
+				{Name: "inner.zip", Size: int64(len(inner)), SHA256: c.sha, URLs: c.urls, Within: "outer.zip"},
+				{Name: "outer.zip", Size: int64(len(outer)), SHA256: hash(outer), URLs: []string{s.URL + c.outer}},
+			},
+		}
+		root := t.TempDir()
+		err := Fetch(context.Background(), set, root, nil)
+		mustFail(t, err, c.want)
+		if c.want == "" {
+			mustHold(t, filepath.Join(root, "some", "folder", "a.bin"), content)
+			if entries, _ := os.ReadDir(filepath.Join(root, "some", "folder")); len(entries) != 1 {
+				t.Errorf("%s: left behind: %v", c.name, entries)
+			}
+		}
+	}
+}

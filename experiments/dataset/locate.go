@@ -3,6 +3,7 @@ package dataset
 import (
 	"compress/gzip"
 	"context"
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -80,7 +81,10 @@ func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error
 func (l Locator) Resolve(ctx context.Context, set Set) (folder string, found Set, err error) {
 	missing := &MissingError{Set: set.Name, Roots: l.Roots, Supplied: set.Supplied}
 	for _, root := range l.Roots {
-		folder := filepath.Join(root, set.Name)
+		folder, err := set.folder(root)
+		if err != nil {
+			return "", set, err
+		}
 		found, err := identify(ctx, set, folder)
 		var absent *absentError
 		switch {
@@ -100,42 +104,43 @@ const notSupplied = "not supplied"
 
 // Digest identifies the content of a set. Of a set with a single file it is the
 // file's SHA-256 in hexadecimal; of several files it is the SHA-256 of the lines
-// "SHA256  PATH\n" that sha256sum prints for them in the order of their paths.
-// It is a property of the registered set, not of the files on a disk, but for a
-// set that the user supplies: there it is that of the files which
+// "SHA256  PATH\n" that sha256sum prints for them in the order of their paths,
+// with "git-blob:ID" for the SHA-256 of a file that is known by that alone.
+// It is a property of the registered set, not of the files on a disk, but for
+// files of the user's own: there it is that of the files which
 // [Locator.Resolve] found, and "not supplied" without them.
 func (s *Set) Digest() string {
-	if slices.ContainsFunc(s.Files, func(f File) bool { return f.SHA256 == "" }) {
+	if !s.Registered() {
 		return notSupplied
 	}
 	if len(s.Files) == 1 {
-		return s.Files[0].SHA256
+		return s.Files[0].identity().sum()
 	}
 	files := slices.Clone(s.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	sum := sha256.New()
 	for _, f := range files {
-		fmt.Fprintf(sum, "%s  %s\n", f.SHA256, f.Path)
+		fmt.Fprintf(sum, "%s  %s\n", f.identity().sum(), f.Path)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Verify checks the files of a set in its folder. Of those that the user
-// supplies it checks only that they are there.
+// Verify checks the files of a set in its folder. Of those without a registered
+// content it checks only that they are there.
 func Verify(ctx context.Context, set Set, folder string) error {
 	_, err := identify(ctx, set, folder)
 	return err
 }
 
 // identify checks the files of a set in its folder and fills in the sizes and
-// SHA-256 of those that the user supplied.
+// SHA-256 of those without a registered content.
 func identify(ctx context.Context, set Set, folder string) (Set, error) {
 	found := set
 	found.Files = slices.Clone(set.Files)
 	for i := range found.Files {
 		f := &found.Files[i]
 		var err error
-		if set.Supplied == "" {
+		if f.identity().sum() != "" {
 			err = f.verify(ctx, folder)
 		} else {
 			err = f.describe(ctx, folder)
@@ -147,16 +152,32 @@ func identify(ctx context.Context, set Set, folder string) (Set, error) {
 	return found, nil
 }
 
+// identity is what the content of a file is known by.
+type identity struct {
+	size            int64  // 0 where it is not known
+	sha256, gitBlob string // hexadecimal; the first that is not empty counts
+}
+
+func (f *File) identity() identity { return identity{f.Size, f.SHA256, f.GitBlob} }
+
+// sum is empty where nothing is known of the content.
+func (d identity) sum() string {
+	if d.sha256 == "" && d.gitBlob != "" {
+		return "git-blob:" + d.gitBlob
+	}
+	return d.sha256
+}
+
 // verify checks the file in the folder of its set.
 func (f *File) verify(ctx context.Context, folder string) error {
 	path, err := localPath(folder, f.Path)
 	if err != nil {
 		return err
 	}
-	err = verifyFile(ctx, path, f.Size, f.SHA256)
+	err = verifyFile(ctx, path, f.identity())
 	var absent *absentError
 	if f.Compressed && errors.As(err, &absent) {
-		if packed := verifyCompressed(ctx, path+".gz", f.Size, f.SHA256); !errors.As(packed, &absent) {
+		if packed := verifyCompressed(ctx, path+".gz", f.identity()); !errors.As(packed, &absent) {
 			return packed
 		}
 	}
@@ -165,17 +186,17 @@ func (f *File) verify(ctx context.Context, folder string) error {
 
 // verifyFile returns an *absentError or a *WrongFileError where the file at
 // path is not the expected one.
-func verifyFile(ctx context.Context, path string, size int64, sha string) error {
+func verifyFile(ctx context.Context, path string, want identity) error {
 	f, err := openData(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	return verifyContent(ctx, f, path, size, sha)
+	return verifyContent(ctx, f, path, want)
 }
 
 // verifyCompressed is verifyFile for the content of a gzip-compressed file.
-func verifyCompressed(ctx context.Context, path string, size int64, sha string) error {
+func verifyCompressed(ctx context.Context, path string, want identity) error {
 	f, err := openData(path)
 	if err != nil {
 		return err
@@ -185,17 +206,30 @@ func verifyCompressed(ctx context.Context, path string, size int64, sha string) 
 	if err != nil {
 		return fmt.Errorf("data file %s: %w", path, err)
 	}
-	// One byte more than expected is enough to know that it is wrong.
-	return verifyContent(ctx, io.LimitReader(z, size+1), path, size, sha)
+	var content io.Reader = z
+	if want.size > 0 {
+		// One byte more than expected is enough to know that it is wrong.
+		content = io.LimitReader(z, want.size+1)
+	}
+	return verifyContent(ctx, content, path, want)
 }
 
-func verifyContent(ctx context.Context, r io.Reader, path string, size int64, sha string) error {
+func verifyContent(ctx context.Context, r io.Reader, path string, want identity) error {
+	blob := sha1.New()
+	if want.sha256 == "" {
+		fmt.Fprintf(blob, "blob %d\x00", want.size)
+		r = io.TeeReader(r, blob)
+	}
 	got, n, err := digest(ctx, r)
 	if err != nil {
 		return fmt.Errorf("data file %s: %w", path, err)
 	}
-	if got != sha {
-		return &WrongFileError{Path: path, Size: n, WantSize: size, SHA256: got, WantSHA256: sha}
+	found := identity{n, got, ""}
+	if want.sha256 == "" {
+		found = identity{n, "", hex.EncodeToString(blob.Sum(nil))}
+	}
+	if found.sum() != want.sum() {
+		return &WrongFileError{Path: path, Size: n, WantSize: want.size, SHA256: found.sum(), WantSHA256: want.sum()}
 	}
 	return nil
 }
@@ -264,12 +298,21 @@ func (e *MissingError) Advice() string {
 
 // WrongFileError says that a file is not the registered one.
 type WrongFileError struct {
-	Path               string
-	Size, WantSize     int64
+	Path           string
+	Size, WantSize int64 // WantSize is 0 where it is not known
+	// Hexadecimal, or "git-blob:ID" for a file that is known by that.
 	SHA256, WantSHA256 string
 }
 
 func (e *WrongFileError) Error() string {
-	return fmt.Sprintf("the data file %s is not the expected one: SHA-256 %s (%d bytes), expected %s (%d bytes); remove or rename it and fetch the set again",
-		e.Path, e.SHA256, e.Size, e.WantSHA256, e.WantSize)
+	kind := "SHA-256 "
+	if strings.HasPrefix(e.WantSHA256, "git-blob:") {
+		kind = ""
+	}
+	want := e.WantSHA256
+	if e.WantSize > 0 {
+		want += fmt.Sprintf(" (%d bytes)", e.WantSize)
+	}
+	return fmt.Sprintf("the data file %s is not the expected one: %s%s (%d bytes), expected %s; remove or rename it and fetch the set again",
+		e.Path, kind, e.SHA256, e.Size, want)
 }

@@ -19,9 +19,11 @@ func TestRegistryIsSound(t *testing.T) {
 			t.Errorf("%s: incomplete description", s.Name)
 		}
 		for _, f := range s.Files {
-			complete := len(f.SHA256) == 64 && f.Size > 0 && (len(f.URLs) > 0 || f.Archive != "")
+			// A git blob's id starts with its size.
+			known := len(f.SHA256) == 64 || f.SHA256 == "" && len(f.GitBlob) == 40 && f.Size > 0
+			complete := known && (len(f.URLs) > 0 || f.Archive != "")
 			if s.Supplied != "" {
-				complete = f.SHA256 == "" && f.Size == 0 && strings.Contains(s.Supplied, f.Path)
+				complete = (known || f.SHA256 == "" && f.Size == 0) && strings.Contains(s.Supplied, f.Path)
 			}
 			if !complete {
 				t.Errorf("%s/%s: incomplete description", s.Name, f.Path)
@@ -137,4 +139,53 @@ func TestFindCompressed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file can be known by its git blob: "git hash-object" of "right" without a
+// line end is this.
+func TestFindByGitBlob(t *testing.T) {
+	const right, blob = "right", "19981f7e045c3a2c35d15e977b6f56f1923bb400"
+	for _, c := range []struct{ name, plain, packed, want string }{
+		{"plain", right, "", ""},
+		{"compressed", "", right, ""},
+		{"another", "wrong", "", "is not the expected one: git-blob:"},
+		{"longer", right + "!", "", "expected git-blob:" + blob + " (5 bytes)"},
+		{"longer, compressed", "", right + "!", "a.gz is not the expected one: git-blob:"},
+	} {
+		root := t.TempDir()
+		if c.plain != "" {
+			writeFile(t, []byte(c.plain), root, "in", "a", "a")
+		}
+		if c.packed != "" {
+			writeFile(t, gzipped(t, []byte(c.packed)), root, "in", "a", "a.gz")
+		}
+		set := Set{Name: "demo", Folder: "in/a", Files: []File{{Path: "a", Size: 5, GitBlob: blob, Compressed: true}}}
+		folder, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
+		mustFail(t, err, c.want)
+		if err == nil && folder != filepath.Join(root, "in", "a") {
+			t.Errorf("%s: found in %s", c.name, folder)
+		}
+		if d := set.Digest(); d != "git-blob:"+blob {
+			t.Errorf("digest %s", d)
+		}
+	}
+	_, err := (Locator{Roots: []string{"x"}}).FindSet(context.Background(), Set{Name: "demo", Folder: "../out", Files: []File{{Path: "a"}}})
+	mustFail(t, err, "leaves the folder")
+}
+
+// What is registered of a set that has no address is checked like that of any
+// other.
+func TestSuppliedWithRegisteredContent(t *testing.T) {
+	set := Set{Name: "demo", Files: []File{{Path: "a", Size: 5, SHA256: hash([]byte("right"))}}, Supplied: "put a there"}
+	root := t.TempDir()
+	locator := Locator{Roots: []string{root}}
+	_, err := locator.FindSet(context.Background(), set)
+	mustFail(t, err, "no public address: put a there")
+	mustFail(t, Fetch(context.Background(), set, root, nil), "no public address: put a there")
+	writeFile(t, []byte("wrong"), root, "demo", "a")
+	_, err = locator.FindSet(context.Background(), set)
+	mustFail(t, err, "is not the expected one: SHA-256")
+	writeFile(t, []byte("right"), root, "demo", "a")
+	_, err = locator.FindSet(context.Background(), set)
+	mustFail(t, err, "")
 }

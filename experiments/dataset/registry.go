@@ -8,7 +8,8 @@ import (
 
 // Set describes a data set.
 type Set struct {
-	Name     string // of the set and of its folder
+	Name     string
+	Folder   string // relative to a root, with slashes; Name where empty
 	Title    string
 	Source   string // where the publisher describes it
 	Licence  string
@@ -17,17 +18,22 @@ type Set struct {
 	// Archives are what Files that name one are unpacked from.
 	Archives []Archive
 	Notes    []string // what a user should know about the content
-	// Supplied says how to make the files of a set that the user supplies. No
-	// sizes and SHA-256 can be registered for them: they are those of what is
-	// found. Empty for a set with public addresses.
+	// Supplied says how to get the files of a set that the user supplies. Where
+	// no SHA-256 can be registered for them, it is that of what is found. Empty
+	// for a set with public addresses.
 	Supplied string
 }
 
 // File is one file of a set.
 type File struct {
 	Path   string // relative to the set's folder, with slashes
-	Size   int64
+	Size   int64  // 0 where it is not known
 	SHA256 string // hexadecimal
+	// GitBlob is the id of the content as a git blob, in hexadecimal, of a file
+	// whose SHA-256 is not known: the SHA-1 of "blob SIZE\0" and the content.
+	// Against an adversary it is weaker; the archive that such a file comes
+	// from has a SHA-256.
+	GitBlob string
 	// Compressed lets the file lie there as Path.gz too. Size and SHA256 are of
 	// its content, so that it is the same file in either form.
 	Compressed bool
@@ -45,10 +51,13 @@ type Archive struct {
 	Size   int64
 	SHA256 string
 	URLs   []string
+	// Within names the archive that this one is packed in; it is unpacked from
+	// there where none of the URLs helps.
+	Within string
 }
 
 // sets are the registered data sets, by name.
-var sets = []Set{freiburgSet, freiburgFeaturesSet, hmeqSet, kungSet, mnistSet, stressSet}
+var sets = []Set{freiburgSet, freiburgFeaturesSet, harSet, harReconstructedSet, hmeqSet, kungSet, mhealthSet, mhealth6Set, mnistSet, stressSet}
 
 // All returns the registered sets in the order of their names.
 func All() []Set { return slices.Clone(sets) }
@@ -74,11 +83,29 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown data set %q; known: %s", e.Name, strings.Join(names, ", "))
 }
 
-// TotalSize is the sum of the sizes of the set's files, in bytes; 0 for a set
-// that the user supplies, unless [Locator.Resolve] found it.
+// TotalSize is the sum of the sizes of the set's files, in bytes; 0 where the
+// size of one is not known, as those of a user's own files are not until
+// [Locator.Resolve] found them.
 func (s *Set) TotalSize() (total int64) {
 	for _, f := range s.Files {
+		if f.Size == 0 {
+			return 0
+		}
 		total += f.Size
 	}
 	return total
+}
+
+// folder returns the folder of the set below a root.
+func (s *Set) folder(root string) (string, error) {
+	if s.Folder == "" {
+		return localPath(root, s.Name)
+	}
+	return localPath(root, s.Folder)
+}
+
+// Registered says that the content of every file is known, so that a set can be
+// verified.
+func (s *Set) Registered() bool {
+	return !slices.ContainsFunc(s.Files, func(f File) bool { return f.identity().sum() == "" })
 }

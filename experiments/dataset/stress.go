@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -60,13 +59,7 @@ func LoadStress(folder string) ([]StressSubject, error) {
 	var labels map[labelledSecond]int8
 	path := filepath.Join(folder, filepath.FromSlash(stressLabels))
 	read := func(r io.Reader) (err error) { labels, err = parseStressLabels(r); return err }
-	err := readFile(path, read)
-	if errors.Is(err, fs.ErrNotExist) {
-		if packed := readFile(path+".gz", gunzipped(read)); !errors.Is(packed, fs.ErrNotExist) {
-			err = packed
-		}
-	}
-	if err != nil {
+	if err := readPlainOrCompressed(path, read); err != nil {
 		return nil, err
 	}
 	subjects := make([]StressSubject, StressSubjects)
