@@ -1,0 +1,89 @@
+package learn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// StratifiedFolds splits rows with class labels into k test parts at random,
+// each with its share of every class: the numbers of rows of a class in two
+// parts differ by one at most, and so do those of all rows. It returns an error
+// unless 2 ≤ k ≤ the number of rows.
+func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
+	if err := checkFolds(len(labels), k); err != nil {
+		return nil, err
+	}
+	_, members := byClass(labels)
+	part := make([]int, len(labels))
+	next := 0
+	for _, rows := range members {
+		for _, at := range rng.Perm(len(rows)) {
+			part[rows[at]] = next % k
+			next++
+		}
+	}
+	return foldsOf(part, k), nil
+}
+
+// CChoice is the result of [CrossValidateC].
+type CChoice struct {
+	C        float64
+	Accuracy []float64 // of each C of the grid, mean of the folds
+	// Unconverged counts the machines of which the search ended early.
+	Unconverged int
+}
+
+// CrossValidateC returns the C of the grid with which a support vector machine
+// predicts most accurately in cross-validation, the smallest of equals. The
+// folds are [StratifiedFolds] from rng, the same for every C. The other options
+// are those of [TrainSVM], whose errors it returns too.
+func CrossValidateC(x *mat.Dense, labels []int, grid []float64, folds int, rng *rand.Rand, opts SVMOptions) (*CChoice, error) {
+	if len(grid) == 0 {
+		return nil, fmt.Errorf("cross-validation: no C to choose from")
+	}
+	if err := checkSamples("cross-validation", x, labels); err != nil {
+		return nil, err
+	}
+	parts, err := StratifiedFolds(labels, folds, rng)
+	if err != nil {
+		return nil, err
+	}
+	choice := &CChoice{Accuracy: make([]float64, len(grid))}
+	for _, part := range parts {
+		train, test := SelectRows(x, part.Train), SelectRows(x, part.Test)
+		trainLabels, testLabels := selectLabels(labels, part.Train), selectLabels(labels, part.Test)
+		for g, c := range grid {
+			if c == 0 {
+				c = -1 // not the default
+			}
+			opts.C = c
+			m, err := TrainSVM(train, trainLabels, opts)
+			if err != nil {
+				return nil, err
+			}
+			if !m.Converged() {
+				choice.Unconverged++
+			}
+			choice.Accuracy[g] += Accuracy(m.Predict(test), testLabels) / float64(folds)
+		}
+	}
+	best := slices.Max(choice.Accuracy)
+	for g, c := range grid {
+		// Sums in the same order: equal accuracies are equal to the last bit.
+		if choice.Accuracy[g] == best && (choice.C == 0 || c < choice.C) {
+			choice.C = c
+		}
+	}
+	return choice, nil
+}
+
+func selectLabels(labels, rows []int) []int {
+	out := make([]int, len(rows))
+	for i, row := range rows {
+		out[i] = labels[row]
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Kernel writes the kernel of x (d) and each of the points (m×d) to out (m). It
+// must be symmetric.
+type Kernel func(x []float64, points *mat.Dense, out []float64)
+
+// LinearKernel is the inner product.
+func LinearKernel(x []float64, points *mat.Dense, out []float64) {
+	for i := range out {
+		out[i] = floats.Dot(x, points.RawRowView(i))
+	}
+}
+
+// RBFKernel is exp(−γ|x−p|²).
+func RBFKernel(gamma float64) Kernel {
+	return func(x []float64, points *mat.Dense, out []float64) {
+		for i := range out {
+			out[i] = math.Exp(-gamma * squaredDistance(x, points.RawRowView(i)))
+		}
+	}
+}
+
+// MatrixKernel reads the kernel of points that are row numbers of k: a matrix
+// with one column, as [RowNumbers] makes it, stands in for the features.
+func MatrixKernel(k *mat.Dense) Kernel {
+	return func(x []float64, points *mat.Dense, out []float64) {
+		row := k.RawRowView(int(x[0]))
+		for i := range out {
+			out[i] = row[int(points.At(i, 0))]
+		}
+	}
+}
+
+// RowNumbers returns first, first+1, ..., n of them, as a column.
+func RowNumbers(first, n int) *mat.Dense {
+	m := mat.NewDense(n, 1, nil)
+	for i := range n {
+		m.Set(i, 0, float64(first+i))
+	}
+	return m
+}
+
+// SVMOptions adjusts [TrainSVM]; zero values stand for the defaults.
+type SVMOptions struct {
+	C          float64 // bound on the weight of a sample; default 1
+	Kernel     Kernel  // default the inner product, for which predictions are fastest
+	Tolerance  float64 // of the conditions of optimality; default 1e-3
+	CacheBytes int64   // for rows of the kernel matrix; default 256 MiB
+	Iterations int     // bound for each pair of classes; default 10 million
+}
+
+func (o SVMOptions) withDefaults() SVMOptions {
+	if o.C == 0 {
+		o.C = 1
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-3
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 1 << 28
+	}
+	if o.Iterations == 0 {
+		o.Iterations = 1e7
+	}
+	return o
+}
+
+// SVM is a support vector machine for several classes: one machine decides
+// between each two of them, and the class with most of these votes is
+// predicted, the smallest of equals.
+type SVM struct {
+	Classes []int // in increasing order
+	Pairs   []SVMPair
+	kernel  Kernel     // nil for the inner product
+	support *mat.Dense // samples that some pair uses; nil for the inner product
+}
+
+// SVMPair decides between two classes.
+type SVMPair struct {
+	Positive, Negative int     // the classes; Positive is the smaller
+	Objective          float64 // of the dual problem, a minimum: ½αᵀQα − Σα
+	Bias               float64
+	Support            int // number of support vectors
+	Iterations         int
+	// Converged is false where the bound on the iterations ended the search:
+	// the machine can be used, but is not optimal.
+	Converged bool
+
+	positive, negative int       // indices of the classes
+	weights            []float64 // of the features, for the inner product
+	rows               []int     // of SVM.support
+	beta               []float64 // their weights
+}
+
+// TrainSVM trains a C-support vector machine, one against one, on the rows of x
+// (N×d) and their labels. Given equal arguments it returns equal results.
+//
+// It returns an error where there are fewer than two classes, a class has a
+// single sample, numbers of x or of the kernel are not finite, or an option is
+// not positive.
+func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
+	opts = opts.withDefaults()
+	switch {
+	case !(opts.C > 0) || math.IsInf(opts.C, 1):
+		return nil, fmt.Errorf("support vector machine: C is %v; a positive number is required", opts.C)
+	case !(opts.Tolerance > 0):
+		return nil, fmt.Errorf("support vector machine: the tolerance is %v; a positive number is required", opts.Tolerance)
+	case opts.Iterations < 1:
+		return nil, fmt.Errorf("support vector machine: %d iterations; at least one is required", opts.Iterations)
+	}
+	if err := checkSamples("support vector machine", x, labels); err != nil {
+		return nil, err
+	}
+	classes, members := byClass(labels)
+	if len(classes) < 2 {
+		return nil, fmt.Errorf("support vector machine: all %d samples have the label %d; at least two classes are required", len(labels), classes[0])
+	}
+	for k, rows := range members {
+		if len(rows) == 1 {
+			return nil, fmt.Errorf("support vector machine: the class %d has a single sample (row %d); at least two are required", classes[k], rows[0])
+		}
+	}
+	m := &SVM{Classes: classes, kernel: opts.Kernel}
+	used := make([]bool, len(labels))
+	for a := range classes {
+		for b := a + 1; b < len(classes); b++ {
+			pair, err := trainPair(x, members[a], members[b], opts)
+			if err != nil {
+				return nil, fmt.Errorf("support vector machine, classes %d and %d: %w", classes[a], classes[b], err)
+			}
+			pair.Positive, pair.Negative, pair.positive, pair.negative = classes[a], classes[b], a, b
+			for _, row := range pair.rows {
+				used[row] = true
+			}
+			m.Pairs = append(m.Pairs, *pair)
+		}
+	}
+	if m.kernel != nil {
+		m.keepSupport(x, used)
+	}
+	return m, nil
+}
+
+// keepSupport copies the samples in use and renumbers them.
+func (m *SVM) keepSupport(x *mat.Dense, used []bool) {
+	var rows []int
+	number := make([]int, len(used))
+	for row, u := range used {
+		if u {
+			number[row] = len(rows)
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return // a tolerance that any machine fulfils
+	}
+	m.support = SelectRows(x, rows)
+	for _, pair := range m.Pairs {
+		for i, row := range pair.rows {
+			pair.rows[i] = number[row]
+		}
+	}
+}
+
+// trainPair returns the machine with the rows of x that it uses.
+func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPair, error) {
+	rows := slices.Concat(positive, negative)
+	points := SelectRows(x, rows)
+	y := make([]float64, len(rows))
+	for i := range y {
+		y[i] = -1
+		if i < len(positive) {
+			y[i] = 1
+		}
+	}
+	kernel := opts.Kernel
+	if kernel == nil {
+		kernel = LinearKernel
+	}
+	finite := true
+	fill := func(i int, row []float64) {
+		kernel(points.RawRowView(i), points, row)
+		for _, v := range row {
+			finite = finite && v-v == 0
+		}
+	}
+	diagonal := func(i int) float64 {
+		var v [1]float64
+		kernel(points.RawRowView(i), points.Slice(i, i+1, 0, points.RawMatrix().Cols).(*mat.Dense), v[:])
+		finite = finite && v[0]-v[0] == 0
+		return v[0]
+	}
+	s := newSMO(newRowCache(len(rows), opts.CacheBytes, fill, diagonal), y, opts.C, opts.Tolerance, opts.Iterations)
+	s.solve()
+	if !finite || math.IsNaN(s.objective) || math.IsInf(s.objective, 0) || math.IsNaN(s.bias) || math.IsInf(s.bias, 0) {
+		return nil, fmt.Errorf("the kernel has values that are not finite")
+	}
+	pair := &SVMPair{Objective: s.objective, Bias: s.bias, Iterations: s.iterations, Converged: s.converged}
+	for i, b := range s.beta {
+		if b != 0 {
+			pair.rows, pair.beta = append(pair.rows, rows[i]), append(pair.beta, b)
+		}
+	}
+	pair.Support = len(pair.rows)
+	if opts.Kernel == nil {
+		_, d := x.Dims()
+		pair.weights = make([]float64, d)
+		for i, row := range pair.rows {
+			floats.AddScaled(pair.weights, pair.beta[i], x.RawRowView(row))
+		}
+		pair.rows, pair.beta = nil, nil
+	}
+	return pair, nil
+}
+
+// Decisions writes the decision of every pair about the rows of x (M×d): the
+// result is M × len(Pairs), positive for the pair's Positive class.
+func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
+	n, _ := x.Dims()
+	out := mat.NewDense(n, len(m.Pairs), nil)
+	var values []float64
+	if m.support != nil {
+		values = make([]float64, m.support.RawMatrix().Rows)
+	}
+	for i := range n {
+		row, decisions := x.RawRowView(i), out.RawRowView(i)
+		if m.support != nil {
+			m.kernel(row, m.support, values)
+		}
+		for p := range m.Pairs {
+			pair := &m.Pairs[p]
+			d := pair.Bias
+			if pair.weights != nil {
+				d += floats.Dot(pair.weights, row)
+			}
+			for k, r := range pair.rows {
+				d += pair.beta[k] * values[r]
+			}
+			decisions[p] = d
+		}
+	}
+	return out
+}
+
+// Predict returns the class of each row of x (M×d).
+func (m *SVM) Predict(x *mat.Dense) []int {
+	decisions := m.Decisions(x)
+	n, _ := x.Dims()
+	out := make([]int, n)
+	votes := make([]int, len(m.Classes))
+	for i := range out {
+		clear(votes)
+		for p, d := range decisions.RawRowView(i) {
+			if d > 0 {
+				votes[m.Pairs[p].positive]++
+			} else {
+				votes[m.Pairs[p].negative]++
+			}
+		}
+		best := 0
+		for k, v := range votes {
+			if v > votes[best] {
+				best = k
+			}
+		}
+		out[i] = m.Classes[best]
+	}
+	return out
+}
+
+// Converged says that the search ended at an optimum for all pairs.
+func (m *SVM) Converged() bool {
+	return !slices.ContainsFunc(m.Pairs, func(p SVMPair) bool { return !p.Converged })
+}
+
+// Accuracy is the share of equal elements of two lists of as many.
+func Accuracy(predicted, labels []int) float64 {
+	right := 0
+	for i, p := range predicted {
+		if p == labels[i] {
+			right++
+		}
+	}
+	return float64(right) / float64(len(labels))
+}
+
+// checkSamples wants finite rows and a label for each.
+func checkSamples(who string, x *mat.Dense, labels []int) error {
+	n, d := x.Dims()
+	if n != len(labels) {
+		return fmt.Errorf("%s: %d samples, but %d labels; they must be as many", who, n, len(labels))
+	}
+	if n == 0 || d == 0 {
+		return fmt.Errorf("%s: there are no samples", who)
+	}
+	return checkFinite(who, x)
+}
+
+func checkFinite(who string, x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s: row %d, column %d of the samples is %v; finite numbers are required", who, i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// byClass returns the different labels in increasing order and the rows of each.
+func byClass(labels []int) (classes []int, members [][]int) {
+	classes = slices.Compact(slices.Sorted(slices.Values(labels)))
+	members = make([][]int, len(classes))
+	for row, label := range labels {
+		k, _ := slices.BinarySearch(classes, label)
+		members[k] = append(members[k], row)
+	}
+	return classes, members
+}
