@@ -73,6 +73,10 @@ func all() map[string]struct {
 		"RidgeSolve, many columns": {op.RidgeSolve(), []*mat.Dense{graphtest.Definite(rng, 300), mat.NewDense(1, 1, []float64{9}), graphtest.Normal(rng, 300, 257)}},
 		"RidgeNorm":                {op.RidgeNorm(), []*mat.Dense{graphtest.Normal(rng, 40, 4), graphtest.Normal(rng, 1, 3)}},
 		"RidgeGramNorm":            {op.RidgeGramNorm(), []*mat.Dense{a, mat.NewDense(1, 1, []float64{.5}), graphtest.Definite(rng, 40)}},
+		"RowMeans":                 {op.RowMeans(), []*mat.Dense{wide}},
+		"CentreSymmetric":          {op.CentreSymmetric(), []*mat.Dense{a, graphtest.Normal(rng, 40, 1)}},
+		"Trace":                    {op.Trace(), []*mat.Dense{a}},
+		"CholeskyShifted":          {op.CholeskyShifted(), []*mat.Dense{a, mat.NewDense(1, 1, []float64{.5})}},
 		"AffineHull":               {op.AffineHull(), hull(rng)},
 		"RowDistance":              {op.RowDistance(1), []*mat.Dense{graphtest.Normal(rng, 300, 7), graphtest.Normal(rng, 300, 7)}},
 	}

@@ -1,0 +1,420 @@
+// Package multikernel compresses kernels by discriminant component analysis and
+// combines the compressive kernels, as graph programs: the method of
+// Chanyaswad, Chang and Kung, "A compressive multi-kernel method for
+// privacy-preserving machine learning" (2017), whose equations are cited.
+//
+// # Compression
+//
+// With the centred kernel matrix K̄ = CKC of N samples in L classes, kernel
+// discriminant component analysis (KDCA, Eq. 8) wants the a of the largest λ in
+//
+//	(K_B + ρ'K̄) a = λ (K̄² + ρK̄) a,  aᵀ(K̄² + ρK̄)a = 1.
+//
+// K_B (Eq. 10) is K̄UUᵀK̄ with N×(L−1) orthonormal columns U that span the class
+// indicators less the constant. On the range of K̄ the problem is therefore
+//
+//	(λ(K̄ + ρI) − ρ'I) a = UUᵀK̄a,
+//
+// so that λ is an eigenvalue of the small matrix F(δ), δ = ρ'/λ, with
+//
+//	F(δ) = UᵀK̄(K̄ + (ρ−δ)I)⁻¹U = Σ_j δ^(j−1) UᵀK̄X_j,  X_j = (K̄ + ρI)^−j U,
+//
+// and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few
+// solves with it replace the generalised eigenproblem of order N, whose right
+// matrix is singular. There are L−1 such λ above ρ'/ρ; directions beyond them
+// have no part in telling the classes apart.
+//
+// The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A, N×Q, and
+// never as a matrix of its own. The rows of Z are features: a kernel machine on
+// the compressive kernel is a linear one on them.
+package multikernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/op"
+)
+
+// Options are the parameters of the compression.
+type Options struct {
+	// Ridge is ρ > 0, by which the scatter of all samples is regularised.
+	Ridge float64
+	// SignalRidge is ρ' ≥ 0, in the numerator of the discriminant power.
+	SignalRidge float64
+	// Components is Q, the rank of the compressive kernel: from 1 to the number
+	// of classes less one.
+	Components int
+}
+
+// Projection is a compressive kernel: a kernel, its projection A, and what it
+// takes to project further samples.
+type Projection struct {
+	kernel kernel.Kernel
+	points *mat.Dense // N×d, the training samples
+	// a is A, N×Q; its columns sum to zero.
+	a *mat.Dense
+	// shift holds mᵀA for the means m of the rows of the training kernel matrix:
+	// test kernels are centred with training statistics.
+	shift []float64
+	dtype tensor.Dtype
+
+	// Power holds the discriminant powers λ of the components, in descending
+	// order.
+	Power []float64
+	// Features is Z = K̄A, N×Q. It is not scaled; see [NewSet].
+	Features *mat.Dense
+}
+
+// The solves of the first attempt, and those beyond which there is no more.
+const (
+	firstSolves = 8
+	mostSolves  = 64
+)
+
+// Fit compresses a kernel for the classes of the rows of x (N×d).
+//
+// It fails with a *op.NotPositiveDefiniteError where K̄ + ρI is not positive
+// definite, which happens for kernels that are not positive semidefinite, such
+// as the sigmoid. A float32 engine computes in float64 what is too
+// ill-conditioned for float32, and says so in a warning.
+func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*Projection, error) {
+	classes, err := checkFit(k, x, labels, o)
+	if err != nil {
+		return nil, fmt.Errorf("compressing kernel %v: %w", k, err)
+	}
+	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: tensor.Float64}
+	if e.DType() == "float32" {
+		f.dtype = tensor.Float32
+	}
+	for solves := firstSolves; ; solves *= 2 {
+		p, err := f.try(solves)
+		var weak *weakComponentError
+		if errors.As(err, &weak) && solves < mostSolves {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("compressing kernel %v: %w", k, err)
+		}
+		return p, nil
+	}
+}
+
+func checkFit(k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*classes, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkSamples(x); err != nil {
+		return nil, err
+	}
+	c, err := newClasses(labels)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	switch {
+	case len(labels) != n:
+		return nil, fmt.Errorf("%d labels for %d samples", len(labels), n)
+	case c.number() < 2:
+		return nil, errors.New("all samples are of one class: there is nothing to discriminate")
+	case !(o.Ridge > 0) || math.IsInf(o.Ridge, 1):
+		return nil, fmt.Errorf("ρ = %g: it must be positive and finite", o.Ridge)
+	case !(o.SignalRidge >= 0) || math.IsInf(o.SignalRidge, 1):
+		return nil, fmt.Errorf("ρ' = %g: it must be zero or positive, and finite", o.SignalRidge)
+	case o.Components < 1 || o.Components > c.number()-1:
+		return nil, fmt.Errorf("%d components: with %d classes there are 1 to %d that tell them apart; further ones hold noise alone",
+			o.Components, c.number(), c.number()-1)
+	}
+	return c, nil
+}
+
+func checkSamples(x *mat.Dense) error {
+	if x == nil || x.IsEmpty() {
+		return errors.New("there are no samples")
+	}
+	n, _ := x.Dims()
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("the samples have %g in row %d, column %d (counted from 0)", v, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// fit is one compression at work.
+type fit struct {
+	ctx     context.Context
+	e       *engine.Engine
+	kernel  kernel.Kernel
+	x       *mat.Dense
+	basis   *mat.Dense // U
+	options Options
+	dtype   tensor.Dtype
+}
+
+// solved is what comes out of the program: X_1 … X_J and K̄X_1 … K̄X_J, side by
+// side, and their products with Uᵀ.
+type solved struct {
+	solutions, images, small *mat.Dense
+	means                    []float64
+}
+
+func (f *fit) try(solves int) (*Projection, error) {
+	s, err := f.solve(solves)
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.basis.Dims()
+	q := f.options.Components
+	p := &Projection{kernel: f.kernel, points: f.x, a: mat.NewDense(n, q, nil), shift: make([]float64, q), dtype: f.dtype,
+		Power: make([]float64, q), Features: mat.NewDense(n, q, nil)}
+	for c := range q {
+		power, weights, err := f.fixedPoint(s, solves, c)
+		if err != nil {
+			return nil, err
+		}
+		a, image := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+		a.MulVec(s.solutions, mat.NewVecDense(solves*m, weights))
+		image.MulVec(s.images, mat.NewVecDense(solves*m, weights))
+		norm := mat.Dot(image, image) + f.options.Ridge*mat.Dot(a, image) // aᵀ(K̄² + ρK̄)a
+		if !(norm > 0) {
+			return nil, fmt.Errorf("component %d has the squared norm %g: the kernel is not positive semidefinite in its direction", c+1, norm)
+		}
+		a.ScaleVec(1/math.Sqrt(norm), a)
+		image.ScaleVec(1/math.Sqrt(norm), image)
+		p.Power[c] = power
+		p.Features.SetCol(c, image.RawVector().Data)
+		mean := mat.Sum(a) / float64(n)
+		for i := range n {
+			v := a.AtVec(i) - mean // zero but for rounding
+			p.a.Set(i, c, v)
+			p.shift[c] += s.means[i] * v
+		}
+	}
+	return p, nil
+}
+
+// fixedPoint finds the power of a component (counted from 0) and the weights of
+// the columns of the solutions in it, δ^(j−1) z.
+func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weights []float64, err error) {
+	_, m := f.basis.Dims()
+	delta, z, converged := 0.0, []float64(nil), false
+	for range 200 {
+		if power, z, err = eigenpair(series(s.small, m, solves, delta), m-1-component); err != nil {
+			return 0, nil, err
+		}
+		if !(power > 0) {
+			return 0, nil, fmt.Errorf("component %d has the discriminant power %g: the kernel does not tell so many classes apart", component+1, power)
+		}
+		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
+		if converged = math.Abs(next-delta) <= 1e-14*next; converged {
+			break
+		}
+		delta = next
+	}
+	weak := &weakComponentError{component: component, power: power, noise: f.options.SignalRidge / f.options.Ridge}
+	if !converged || power <= weak.noise {
+		return 0, nil, weak
+	}
+	weights = make([]float64, solves*m)
+	scale, first, last := 1.0, 0.0, 0.0
+	for j := range solves {
+		last = 0
+		for i, v := range z {
+			weights[j*m+i] = scale * v
+		}
+		for i := range m {
+			last += math.Abs(scale * mat.Dot(s.small.Slice(i, i+1, j*m, (j+1)*m).(*mat.Dense).RowView(0), mat.NewVecDense(m, z)))
+		}
+		if j == 0 {
+			first = last
+		}
+		scale *= delta
+	}
+	if last > 1e-15*first {
+		return 0, nil, weak
+	}
+	return power, weights, nil
+}
+
+// weakComponentError says that δ is too close to ρ for the solves that were
+// taken.
+type weakComponentError struct {
+	component    int
+	power, noise float64
+}
+
+func (e *weakComponentError) Error() string {
+	return fmt.Sprintf("component %d, with a discriminant power of about %.2g, does not stand out from directions that have no part in telling the classes apart and up to ρ'/ρ = %.2g: the kernel matrix is too small against ρ; take a smaller ρ or ρ', or fewer components",
+		e.component+1, e.power, e.noise)
+}
+
+// series returns F(δ), m×m, exactly symmetric.
+func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
+	f := mat.NewSymDense(m, nil)
+	for i := range m {
+		for k := i; k < m; k++ {
+			v := 0.0
+			for j := solves - 1; j >= 0; j-- {
+				v = v*delta + (small.At(i, j*m+k)+small.At(k, j*m+i))/2
+			}
+			f.SetSym(i, k, v)
+		}
+	}
+	return f
+}
+
+// eigenpair returns an eigenvalue by its place in ascending order, and its
+// eigenvector with the largest element positive: the sign is then the same
+// whatever computes it.
+func eigenpair(a *mat.SymDense, place int) (value float64, vector []float64, err error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		return 0, nil, &op.NoConvergenceError{Order: a.SymmetricDim()}
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	vector = mat.Col(nil, place, &v)
+	largest := 0.0
+	for _, x := range vector {
+		if math.Abs(x) > math.Abs(largest) {
+			largest = x
+		}
+	}
+	if largest < 0 {
+		for i := range vector {
+			vector[i] = -vector[i]
+		}
+	}
+	return eigen.Values(nil)[place], vector, nil
+}
+
+// solve runs the program, in float64 where float32 does not resolve it.
+func (f *fit) solve(solves int) (*solved, error) {
+	for {
+		s, rcond, err := f.run(solves)
+		if f.dtype == tensor.Float64 {
+			if err == nil && suspect(rcond, 0x1p-53) {
+				f.e.Warn("compressing kernel %v: computed but suspect, condition number about %.0e", f.kernel, 1/rcond)
+			}
+			return s, f.explain(err)
+		}
+		var notPD *op.NotPositiveDefiniteError
+		if err != nil && !errors.As(err, &notPD) {
+			return nil, err
+		}
+		if err == nil && !suspect(rcond, single) {
+			return s, nil
+		}
+		f.e.Warn("compressing kernel %v: too ill-conditioned for float32, computed in float64", f.kernel)
+		f.dtype = tensor.Float64
+	}
+}
+
+// explain says of a matrix that is not positive definite what it means here.
+func (f *fit) explain(err error) error {
+	var notPD *op.NotPositiveDefiniteError
+	if errors.As(err, &notPD) {
+		return fmt.Errorf("its centred matrix has an eigenvalue below −ρ = −%g, so the compression is not defined: take a positive semidefinite kernel, or a larger ρ: %w", f.options.Ridge, err)
+	}
+	return err
+}
+
+// single is the unit of roundoff of float32, rounded up to the parity that the
+// engines promise.
+const single = 1e-7
+
+// suspect reports whether an error above 1 % is to be expected, at ten units of
+// roundoff times the condition number.
+func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
+
+// run runs the program once. The condition is that of the solve, or of the
+// centring where it cancels more.
+func (f *fit) run(solves int) (s *solved, rcond float64, err error) {
+	n, d := f.x.Dims()
+	_, m := f.basis.Dims()
+	shift := engine.Values{"x": engine.NewMatrix(f.dtype, f.x), "u": engine.NewMatrix(f.dtype, f.basis), "rho": scalar(f.dtype, f.options.Ridge)}
+	out, err := f.e.RunAs(f.ctx, f.dtype, solveProgram(f.kernel, n, d, m, solves), shift)
+	if err != nil {
+		return nil, 0, err
+	}
+	s = new(solved)
+	numbers := map[string]float64{}
+	for _, name := range []string{"rcond", "trace"} {
+		if numbers[name], err = engine.Scalar(out[name]); err != nil {
+			return nil, 0, err
+		}
+	}
+	for name, to := range map[string]**mat.Dense{"solutions": &s.solutions, "images": &s.images, "small": &s.small} {
+		if *to, err = engine.Dense(out[name]); err != nil {
+			return nil, 0, err
+		}
+	}
+	if s.means, err = engine.Floats(out["means"]); err != nil {
+		return nil, 0, err
+	}
+	level := 0.0 // of the matrix before centring
+	for _, v := range s.means {
+		level = max(level, math.Abs(v))
+	}
+	rcond = numbers["rcond"]
+	if spread := numbers["trace"] / float64(n); spread < level {
+		rcond = min(rcond, spread/level)
+	}
+	return s, rcond, nil
+}
+
+// projectRows is how many samples are projected at a time.
+const projectRows = 512
+
+// Project returns the features of further samples (T×d), T×Q: the rows of the
+// test kernel, centred with the training means, times A.
+func (p *Projection) Project(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.Dense, error) {
+	if err := checkSamples(y); err != nil {
+		return nil, fmt.Errorf("projecting by kernel %v: %w", p.kernel, err)
+	}
+	rows, d := y.Dims()
+	if _, want := p.points.Dims(); d != want {
+		return nil, fmt.Errorf("projecting by kernel %v: the samples have %d columns, those it was fitted to %d", p.kernel, d, want)
+	}
+	_, q := p.a.Dims()
+	z := mat.NewDense(rows, q, nil)
+	fixed := engine.Values{"x": engine.NewMatrix(p.dtype, p.points), "a": engine.NewMatrix(p.dtype, p.a)}
+	for lo := 0; lo < rows; lo += projectRows {
+		hi := min(lo+projectRows, rows)
+		if err := p.project(ctx, e, fixed, y.Slice(lo, hi, 0, d).(*mat.Dense), z.Slice(lo, hi, 0, q).(*mat.Dense)); err != nil {
+			return nil, err
+		}
+	}
+	return z, nil
+}
+
+func (p *Projection) project(ctx context.Context, e *engine.Engine, fixed engine.Values, y, z *mat.Dense) error {
+	n, d := p.points.Dims()
+	rows, q := z.Dims()
+	out, err := e.RunAs(ctx, p.dtype, projectProgram(p.kernel, rows, n, d, q),
+		engine.Values{"x": fixed["x"], "a": fixed["a"], "y": engine.NewMatrix(p.dtype, y)})
+	if err != nil {
+		return err
+	}
+	product, err := engine.Dense(out["product"])
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		row := z.RawRowView(i)
+		for j, v := range product.RawRowView(i) {
+			row[j] = v - p.shift[j]
+		}
+	}
+	return nil
+}
