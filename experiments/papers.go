@@ -6,11 +6,12 @@ import (
 	"privkern/experiments/cloaking"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/kahm"
+	"privkern/experiments/multikernel"
 	"privkern/experiments/privacygp"
 	"privkern/runner/experiment"
 )
 
 // Papers returns the papers in the order in which they are shown.
 func Papers() []experiment.Paper {
-	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper()}
+	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper(), multikernel.Paper()}
 }

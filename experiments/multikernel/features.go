@@ -1,0 +1,124 @@
+package multikernel
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/multikernel"
+)
+
+// Samples are samples with both of their labels.
+type Samples struct {
+	X                *mat.Dense // N×M
+	Utility, Privacy []int
+}
+
+// Spec says which features are made of samples.
+type Spec struct {
+	kernels []namedKernel
+	weights weighting
+	// The ridge term of the scores: ρ_snr or ρ_upr.
+	scoreRidge  float64
+	compression multikernel.Options
+}
+
+// weighting is how kernels are combined.
+type weighting string
+
+const (
+	weightUniform        weighting = "uniform"
+	weightAlignment      weighting = "alignment"
+	weightSNR            weighting = "snr"
+	weightUPR            weighting = "upr"
+	weightUtilityPrivacy weighting = "utility-privacy"
+)
+
+// Features are explicit features whose inner products are the compressive
+// multi-kernel (Eq. 16).
+type Features struct {
+	// Train and Test have one row for each sample.
+	Train, Test *mat.Dense
+	// Scores and weights of the kernels, in their order. Scores are nil for
+	// weights that come from none.
+	Scores, Weights []float64
+	// Traces of the compressive kernels before they are scaled to trace one.
+	Traces []float64
+	// Rank of the multi-kernel, which the paper wants below the number
+	// of columns of the samples.
+	Rank int
+	// Frobenius norm of the multi-kernel.
+	Frobenius float64
+}
+
+// MakeFeatures compresses every kernel for the training samples' utility labels,
+// weights the compressive kernels, and projects the test samples (which may be
+// nil). Nothing is computed from test labels, and nothing of one test sample
+
+func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *mat.Dense, s Spec, progress func(done, total int, what string)) (*Features, error) {
+	factors, tests := make([]*mat.Dense, len(s.kernels)), make([]*mat.Dense, len(s.kernels))
+	for l, k := range s.kernels {
+		// One kernel after the other: each has an N×N matrix while it is fitted.
+		p, err := multikernel.Fit(ctx, e, k.kernel, train.X, train.Utility, s.compression)
+		if err != nil {
+			return nil, err
+		}
+		factors[l] = p.Features
+		if test != nil {
+			if tests[l], err = p.Project(ctx, e, test); err != nil {
+				return nil, err
+			}
+		}
+		if progress != nil {
+			progress(l+1, len(s.kernels), "kernels compressed")
+		}
+	}
+	set, err := multikernel.NewSet(ctx, e, factors, train.Utility, train.Privacy)
+	if err != nil {
+		return nil, err
+	}
+	f := &Features{}
+	if f.Scores, f.Weights, err = s.weigh(set); err != nil {
+		return nil, err
+	}
+	for l := range s.kernels {
+		f.Traces = append(f.Traces, set.Trace(l))
+	}
+	if f.Rank, err = set.Rank(f.Weights); err != nil {
+		return nil, err
+	}
+	f.Frobenius = set.Frobenius(f.Weights)
+	if f.Train, err = set.Combine(factors, f.Weights); err != nil {
+		return nil, err
+	}
+	if test != nil {
+		f.Test, err = set.Combine(tests, f.Weights)
+	}
+	return f, err
+}
+
+func (s Spec) weigh(set *multikernel.Set) (scores, weights []float64, err error) {
+	switch s.weights {
+	case weightUniform:
+		return nil, set.Uniform(), nil
+	case weightAlignment:
+		weights, err = set.Alignment()
+		return nil, weights, err
+	case weightUtilityPrivacy:
+		weights, err = set.UtilityPrivacyAlignment()
+		return nil, weights, err
+	case weightSNR:
+		scores, err = set.SNR(s.scoreRidge)
+	case weightUPR:
+		scores, err = set.UtilityToPrivacy(s.scoreRidge)
+	default:
+		return nil, nil, fmt.Errorf("unknown weights %q", s.weights)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	weights, err = multikernel.UnitNorm(scores)
+	return scores, weights, err
+}
