@@ -3,7 +3,6 @@ package dpgp
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -32,7 +31,7 @@ func runGaussianMechanism(_ context.Context, t *experiment.Trial) (*experiment.R
 	}
 	out := &experiment.Result{Metrics: map[string]float64{
 		"sigma_over_sensitivity": factor,
-		"sigma_classical":        math.Sqrt(2*math.Log(1.25/delta)) / epsilon,
+		"sigma_classical":        mechanism.ClassicalFormula(epsilon, delta),
 	}}
 	if epsilon >= 1 {
 		out.Warnings = []string{fmt.Sprintf("sigma_classical is proved for epsilon < 1 only, and epsilon is %s", experiment.FormatNumber(epsilon))}

@@ -43,6 +43,9 @@ func (m *model) calibrate(epsilon, delta, r, ratio float64, bound string, spacin
 		return mechanismNoise{}, err
 	}
 	out := mechanismNoise{normSquared: kk, sensitivity: jointSensitivity(ratio, r, kk)}
+	if s := out.sensitivity; !(s > 0) || math.IsInf(s, 1) || math.IsInf(s/ratio, 1) || s/ratio == 0 {
+		return mechanismNoise{}, fmt.Errorf("r_y = %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: bring the outputs to a scale near one", r, ratio, m.variance, s)
+	}
 	if math.IsInf(epsilon, 1) {
 		return out, nil
 	}
@@ -129,7 +132,7 @@ func (m *model) infer(ctx context.Context, e *engine.Engine, noisy sparsegp.Sums
 	var notPD *op.NotPositiveDefiniteError
 	switch {
 	case errors.As(err, &notPD) && noise.sigmaB > 0:
-		return nil, fmt.Errorf("the noise is larger than lambda = %.4g allows for, and the update is not positive definite: use regularisation=corrected, a smaller rho, or another ratio: %w", ridge, err)
+		return nil, fmt.Errorf("the noise is larger than lambda = %.4g allows for, and the update is not positive definite (its budget is spent all the same: a second attempt spends another): use regularisation=corrected, a smaller rho, or another ratio: %w", ridge, err)
 	case errors.As(err, &notPD):
 		return nil, fmt.Errorf("the update is not positive definite: use fewer inducing inputs, or jitter=1e-8: %w", err)
 	case err != nil:
@@ -160,6 +163,9 @@ type problem struct {
 
 // newProblem opens the engine, which the caller closes.
 func newProblem(t *experiment.Trial) (*problem, error) {
+	if strict, _ := t.Params["strict"].(bool); strict && t.Secure && !math.IsInf(t.Params.Float("epsilon"), 1) {
+		return nil, errors.New("strict = true with secure noise: whether an output is beyond r_y would be told, which is private; use strict=false, which clips")
+	}
 	p, m := t.Params, modelOf(t.Params)
 	noise, err := m.calibrate(p.Float("epsilon"), p.Float("delta"), p.Float("r_y"), p.Float("ratio"), p.Text("bound"), spacingOf(p))
 	if err != nil {

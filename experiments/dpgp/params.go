@@ -134,7 +134,12 @@ func checkModel(p experiment.Params) error {
 	if n, z := p.Int("n"), len(inducingOf(p)); n*z > maxKernel {
 		return fmt.Errorf("n = %d with %d inducing inputs: their kernel matrix has more than %.0e elements; use fewer of either", n, z, maxKernel)
 	}
-	_, err := modelOf(p).normSquared(p.Text("bound"), spacingOf(p))
+	m := modelOf(p)
+	if _, ok := p["r_y"]; !ok {
+		_, err := m.normSquared(p.Text("bound"), spacingOf(p))
+		return err
+	}
+	_, err := m.calibrate(p.Float("epsilon"), p.Float("delta"), p.Float("r_y"), p.Float("ratio"), p.Text("bound"), spacingOf(p))
 	return err
 }
 

@@ -26,9 +26,9 @@ func (p *problem) privacy() *experiment.Privacy {
 		"the kernel, sigma, r_y and the inducing inputs are taken as public: choosing them by the data costs privacy of its own",
 		clipping,
 		"every data set that is fitted (repeats) spends a budget of its own",
-		"that the update fails where the noise exceeds lambda depends on the noisy sums alone, and tells no more than they do",
+		"that the update fails where the noise exceeds lambda depends on the noisy sums alone, and tells no more than they do; but a failed fit has spent its budget, and publishing the first of several that succeeds is not covered",
 	}
-	if p.t.Params.Flag("strict") {
+	if strict, _ := p.t.Params["strict"].(bool); strict {
 		notes = append(notes, "with strict, whether there is an output beyond r_y decides whether there is a result at all: that is private, and not protected")
 	}
 	return &experiment.Privacy{

@@ -280,3 +280,44 @@ func TestBadInput(t *testing.T) {
 	runTrial(t, setup{}, inference(), map[string]any{"inducing": 60, "jitter": 1e-8})
 	runTrial(t, setup{}, inference(), map[string]any{"rho": 0.999, "repeats": 500, "regularisation": "corrected"})
 }
+
+// Whether a fit without noise succeeds, or an output is beyond its bound, is
+// private: a record that protects neither has it nor fails of it.
+func TestSecureRecordsDoNotFailOfPrivateData(t *testing.T) {
+	// 25 inducing inputs: the update without noise, and so without λ, is indefinite.
+	given := map[string]any{"inducing": 25, "repeats": 3, "alpha": 0.001}
+	r := runTrial(t, setup{secure: true}, classification(), given)
+	if _, told := r.Metrics["accuracy_without_noise"]; told {
+		t.Error("a secure record has the accuracy without noise")
+	}
+	for _, w := range r.Warnings {
+		if strings.Contains(w, "without_noise") || strings.Contains(w, "pivot") {
+			t.Errorf("a secure record warns: %s", w)
+		}
+	}
+	open := runTrial(t, setup{}, classification(), given)
+	if _, told := open.Metrics["accuracy_without_noise"]; told || !strings.Contains(strings.Join(open.Warnings, "\n"), "accuracy_without_noise is left out") {
+		t.Errorf("metrics %v, warnings %q", open.Metrics, open.Warnings)
+	}
+	if _, err := tryTrial(setup{secure: true}, inference(), map[string]any{"strict": true, "r_y": 0.1}); err == nil || strings.Contains(err.Error(), "1024") || !strings.Contains(err.Error(), "is private") {
+		t.Errorf("strict with secure noise: %v", err)
+	}
+}
+
+// Inducing inputs many lengthscales apart: the bound is that of a single one, found
+// at once.
+func TestExactBoundOfFarInducingInputs(t *testing.T) {
+	r := runTrial(t, setup{}, sensitivities(), map[string]any{"lengthscale": 1e-9, "inducing": 300})
+	if got := r.Metrics["r_k_sq_exact"]; math.Abs(got-1) > 1e-9 {
+		t.Errorf("R_k² is %.12g, want 1", got)
+	}
+	// 0.2 apart, but for rounding of the grid.
+	if _, err := tryTrial(setup{}, inference(), map[string]any{"inducing": 31, "spacing": 0.2, "n": 20, "jitter": 1e-8}); err != nil {
+		t.Error(err)
+	}
+	for _, given := range []map[string]any{{"r_y": 1e200}, {"ratio": 1e-200}, {"kernel_variance": 1e200}} {
+		if _, err := inference().Resolve(given); err == nil || !strings.Contains(err.Error(), "bring the outputs to a scale near one") {
+			t.Errorf("%v: %v", given, err)
+		}
+	}
+}

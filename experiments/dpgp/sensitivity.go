@@ -36,8 +36,10 @@ func (m *model) normSquared(bound string, spacing float64) (float64, error) {
 		switch {
 		case spacing == 0:
 			spacing = least
-		case spacing > least:
+		case spacing > least*(1+1e-12): // rounding of the grid aside
 			return 0, fmt.Errorf("spacing = %g: the inducing inputs %d and %d (counted from 0) are only %g apart, and the bound %s would be too small; use spacing=auto, or spread them", spacing, i, j, least, bound)
+		default:
+			spacing = min(spacing, least)
 		}
 	}
 	half := number / 2
@@ -122,14 +124,23 @@ func (m *model) largest() float64 {
 		found = max(found, value)
 		return interval{centre, half, value, value + math.Abs(slope)*half + curvature*half*half/2}
 	}
-	// Outside the inducing inputs the sum falls. Start with intervals of half a
-	// lengthscale at most.
-	low, high := slices.Min(z), slices.Max(z)
-	pieces := int(min(math.Ceil((high-low)/m.lengthscale), 1<<16)) + 1
+	// Outside the inducing inputs the sum falls; and six lengthscales from every one
+	// of them a term is at most e^−36, far below the value of one at each. Start with
+	// intervals of half a lengthscale at most on what is left.
+	const reach = 6
+	slices.Sort(z)
 	var open []interval
-	for i := range pieces {
-		h := (high - low) / float64(2*pieces)
-		open = append(open, measure(low+h*float64(2*i+1), h))
+	for i := 0; i < len(z); {
+		low, high := z[i], z[i]
+		for i++; i < len(z) && z[i]-high <= 2*reach*m.lengthscale; i++ {
+			high = z[i]
+		}
+		low, high = max(z[0], low-reach*m.lengthscale), min(z[len(z)-1], high+reach*m.lengthscale)
+		pieces := int(math.Ceil(2*(high-low)/m.lengthscale)) + 1
+		for j := range pieces {
+			h := (high - low) / float64(2*pieces)
+			open = append(open, measure(low+h*float64(2*j+1), h))
+		}
 	}
 	for len(open) > 0 {
 		var next []interval

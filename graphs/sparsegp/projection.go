@@ -61,6 +61,17 @@ func Project(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense) (*
 	return p, nil
 }
 
+// VarianceError says that a predictive variance came out negative.
+type VarianceError struct {
+	Input     int // counted from 0
+	Variance  float64
+	Condition float64 // of the inducing inputs' covariance
+}
+
+func (e *VarianceError) Error() string {
+	return fmt.Sprintf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", e.Input, e.Variance, e.Condition)
+}
+
 // Predict returns mean and variance of the function, as the function Predict
 // does, for the mean and the covariance at the inducing inputs.
 func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float64, cov *mat.Dense) (predicted, variance []float64, err error) {
@@ -84,7 +95,7 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 	for i, left := range p.left {
 		v := variance[i] + left
 		if v < -negligible*p.variance {
-			return nil, nil, fmt.Errorf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", i, v, 1/p.reciprocal)
+			return nil, nil, &VarianceError{i, v, 1 / p.reciprocal}
 		}
 		variance[i] = max(v, 0)
 	}

@@ -38,6 +38,9 @@ type Experiment struct {
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
 	// It may be nil.
 	Check func(Params) error
+	// PrivateTiming leaves the timing out of a record with secure noise, where the
+	// time that a trial takes would tell what its guarantee needs to be secret.
+	PrivateTiming bool
 	// Run computes one trial. The same Trial gives the same Result, bit for
 	// bit, whatever Workers is.
 	Run func(context.Context, *Trial) (*Result, error)

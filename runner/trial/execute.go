@@ -67,7 +67,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	r.Timing = timing
+	if !(job.Secure && e.PrivateTiming) {
+		r.Timing = timing
+	}
 	if err != nil {
 		return r.Fail(err.Error()), nil
 	}

@@ -59,6 +59,10 @@ type Options struct {
 	Drawn func(n int)
 }
 
+// maxDraws bounds the memory of an audit: the draws from both data sets of a pair
+// are kept, and those of the best pair, 8 bytes each.
+const maxDraws = 100_000_000
+
 // MinDraws is the least number of draws with which an event can be chosen.
 const MinDraws = 100
 
@@ -67,8 +71,8 @@ func (o Options) Validate() error {
 	if o.Draws < MinDraws {
 		return fmt.Errorf("%d draws are too few to choose an event; take at least %d", o.Draws, MinDraws)
 	}
-	if o.Draws > 1<<30 {
-		return fmt.Errorf("%d draws are too many to keep; take at most %d", o.Draws, 1<<30)
+	if o.Draws > maxDraws {
+		return fmt.Errorf("%d draws are too many to keep; take at most %d", o.Draws, maxDraws)
 	}
 	if !(o.Confidence > 0 && o.Confidence < 1) {
 		return fmt.Errorf("a confidence of %v is no probability strictly between 0 and 1", o.Confidence)

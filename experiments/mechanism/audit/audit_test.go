@@ -97,6 +97,8 @@ func TestBrokenMechanisms(t *testing.T) {
 		"selection without a coin":                    must(withoutCoin()),
 		"selection that releases the raw score":       must(selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 0)),
 		"selection whose candidates spend everything": must(spendsEverything()),
+		"sparse GP, calibrated to four times epsilon": must(sparseGP(claim, 4*claim.Epsilon, 1)),
+		"sparse GP, outputs of a tenth of the size":   must(sparseGP(claim, claim.Epsilon, 0.1)),
 		"cloaking with half the noise":                must(cloaking(t.Context(), claim, 0.5)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestRefusals(t *testing.T) {
 	for want, o := range map[string]Options{
 		"99 draws are too few":  {Draws: 99, Confidence: 0.9},
 		"-1 draws are too few":  {Draws: -1, Confidence: 0.9},
-		"too many":              {Draws: 1<<30 + 1, Confidence: 0.9},
+		"too many":              {Draws: maxDraws + 1, Confidence: 0.9},
 		"confidence of 0 is":    {Draws: 100},
 		"confidence of 1 is":    {Draws: 100, Confidence: 1},
 		"confidence of NaN is ": {Draws: 100, Confidence: math.NaN()},

@@ -51,6 +51,11 @@ func newCells(training ...[]float64) *cells {
 		cut(tail)
 		cut(1 - tail)
 	}
+	// An atom cuts the line on both sides, so that what lies below it is a cell of
+	// its own.
+	for _, a := range c.atoms {
+		c.edges = append(c.edges, a, math.Nextafter(a, math.Inf(1)))
+	}
 	slices.Sort(c.edges)
 	c.edges = slices.Compact(c.edges)
 	return c
@@ -120,7 +125,7 @@ func choose(first, second []float64, delta, confidence float64) choice {
 			byPlace[i] = i
 		}
 		byRatio := slices.Clone(byPlace)
-		// An atom lies in a cell; it is put before it.
+		// An atom is at the edge of the empty cell that holds nothing else.
 		slices.SortStableFunc(byPlace, func(i, j int) int { return cmp.Compare(c.low(i), c.low(j)) })
 		ratio := func(i int) float64 { return (float64(a[i]) + 0.5) / (float64(b[i]) + 0.5) }
 		slices.SortStableFunc(byRatio, func(i, j int) int { return cmp.Compare(ratio(j), ratio(i)) })

@@ -43,6 +43,9 @@ func (r *Result) Verdict() string {
 	if r.EpsilonAtLeast > r.Epsilon {
 		return fmt.Sprintf("violation: epsilon >= %.3f at confidence %g, claimed %g", r.EpsilonAtLeast, r.Confidence, r.Epsilon)
 	}
+	if r.ExactDelta != nil && exceeds(*r.ExactDelta, r.Delta) {
+		return fmt.Sprintf("violation: exact delta = %.6g at epsilon = %g, claimed %g", *r.ExactDelta, r.Epsilon, r.Delta)
+	}
 	return fmt.Sprintf("no violation found at confidence %g: epsilon >= %.3f, claimed %g", r.Confidence, r.EpsilonAtLeast, r.Epsilon)
 }
 

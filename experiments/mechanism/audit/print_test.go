@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
   neighbours  0 and 1
   event       outputs below -1: 4 of 100 draws from the first, 40 from the second
   exact       delta = 0.0102 at epsilon = 1: violation: above the claim
-  no violation found at confidence 0.99: epsilon >= 0.875, claimed 1
+  violation: exact delta = 0.0102 at epsilon = 1, claimed 0.01
 
 two
   claim       (0.5, 0)-DP for a choice

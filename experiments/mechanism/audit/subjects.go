@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/dpgp"
 	"privkern/experiments/mechanism"
 )
 
@@ -48,6 +49,8 @@ func All() []Entry {
 			}},
 		{Name: "cloaking", Doc: "cloaked predictions of a Gaussian process (Smith et al. 2018)",
 			New: func(ctx context.Context) (Subject, error) { return cloaking(ctx, claim, 1) }},
+		{Name: "sparse-gp", Doc: "the sums that a sparse Gaussian process is made of (Honkela 2021)",
+			New: func(context.Context) (Subject, error) { return sparseGP(claim, claim.Epsilon, 1) }},
 	}
 	for i, e := range entries {
 		entries[i].New = func(ctx context.Context) (Subject, error) {
@@ -231,6 +234,66 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 			pair("a rare outcome likelier by e^epsilon", outcomes(rare, 0), outcomes(rare*up, 0)),
 			pair("scores 0 and 1 with Gaussian noise", gaussian(0), gaussian(1)),
 		},
+	}, nil
+}
+
+// sparseGP releases the sums A and B for 5 inducing inputs and substitutes the row
+// that moves them most, of many pairs of rows. The number is the part of the
+// release along the change, in units of the noise: off the diagonal, B has one draw
+// of variance σ_b²/2 for two places. The noise is calibrated to epsilon, and for
+// outputs of size r.
+func sparseGP(claim mechanism.Guarantee, epsilon, r float64) (Subject, error) {
+	s, err := dpgp.NewNoisySums(epsilon, claim.Delta, []float64{-2, -1, 0, 1, 2}, 1, r)
+	if err != nil {
+		return Subject{}, err
+	}
+	sigmaA, sigmaB := s.Deviations()
+	type row struct{ x, y float64 }
+	type change struct {
+		a []float64
+		b *mat.Dense
+	}
+	between := func(from, to row) (c change, square float64) {
+		a, b := s.Exact(from.x, from.y)
+		c.a, c.b = s.Exact(to.x, to.y)
+		c.b.Sub(c.b, b)
+		for i := range a {
+			c.a[i] -= a[i]
+			square += c.a[i] * c.a[i] / (sigmaA * sigmaA)
+		}
+		norm := mat.Norm(c.b, 2)
+		return c, square + norm*norm/(sigmaB*sigmaB)
+	}
+	var first, second row
+	var along change
+	largest := 0.0
+	for x := -4.0; x <= 4; x += 0.25 {
+		for v := -4.0; v <= x; v += 0.25 {
+			for _, sign := range []float64{-1, 1} {
+				from, to := row{x, 1}, row{v, sign}
+				if c, square := between(from, to); square > largest {
+					largest, first, second, along = square, from, to, c
+				}
+			}
+		}
+	}
+	return Subject{
+		Unit: "one row, input and output, substituted by any other", Claim: claim, Sigma: 1 / math.Sqrt(largest),
+		Pairs: []Pair{{Name: fmt.Sprintf("(%g, %g) in place of (%g, %g)", second.x, second.y, first.x, first.y), Draw: func(useSecond bool, rng *rand.Rand) (float64, error) {
+			at := first
+			if useSecond {
+				at = second
+			}
+			a, b := s.Draw(at.x, at.y, rng)
+			sum := 0.0
+			for i, v := range along.a {
+				sum += v * a[i] / (sigmaA * sigmaA)
+				for j := range along.a {
+					sum += along.b.At(i, j) * b.At(i, j) / (sigmaB * sigmaB)
+				}
+			}
+			return sum, nil
+		}}},
 	}, nil
 }
 
