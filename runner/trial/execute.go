@@ -67,7 +67,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if !(job.Secure && e.PrivateTiming) {
+	if !job.Secure || !e.PrivateTiming {
 		r.Timing = timing
 	}
 	if err != nil {
