@@ -44,16 +44,32 @@ func peer(t testing.TB, script string, args ...string) map[string]float64 {
 
 // The machines of kahm/reference are those of a straightforward implementation.
 func TestKAHMAgainstNumPy(t *testing.T) {
-	want := peer(t, "kahm.py", "check")
+	sameAsPeer(t, peer(t, "kahm.py", "check"), "kahm/reference", nil, 1e-9)
+}
+
+// The compressive kernels of multikernel/reference, and the weights, are those
+// of the dense formulas, also for data that no check value is known of.
+func TestMultikernelAgainstNumPy(t *testing.T) {
+	const kernels = "linear+rbf:0.01+laplacian:0.1+polynomial:1:3:1"
+	for _, size := range [][2]int{{60, 7}, {97, 12}} {
+		want := peer(t, "multikernel.py", strconv.Itoa(size[0]), strconv.Itoa(size[1]))
+		sameAsPeer(t, want, "multikernel/reference", map[string]any{"rows": size[0], "features": size[1], "kernels": kernels}, 1e-8)
+	}
+}
+
+// sameAsPeer compares the metrics of an experiment with a peer's numbers, to a
+// relative tolerance.
+func sameAsPeer(t *testing.T, want map[string]float64, name string, given map[string]any, tolerance float64) {
+	t.Helper()
 	var e *experiment.Experiment
 	for _, p := range catalogue(t).Papers {
 		for _, x := range p.Experiments {
-			if x.Name == "kahm/reference" {
+			if x.Name == name {
 				e = x
 			}
 		}
 	}
-	params, err := e.Resolve(nil)
+	params, err := e.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +82,7 @@ func TestKAHMAgainstNumPy(t *testing.T) {
 	}
 	for name, w := range want {
 		got, ok := r.Metrics[name]
-		if !ok || math.Abs(got-w) > 1e-9*math.Abs(w) {
+		if !ok || math.Abs(got-w) > tolerance*math.Abs(w) {
 			t.Errorf("%s is %.15g, NumPy has %.15g", name, got, w)
 		}
 	}

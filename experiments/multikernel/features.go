@@ -53,10 +53,10 @@ type Features struct {
 	Frobenius float64
 }
 
-// MakeFeatures compresses every kernel for the training samples' utility labels,
-// weights the compressive kernels, and projects the test samples (which may be
-// nil). Nothing is computed from test labels, and nothing of one test sample
-
+// MakeFeatures compresses every kernel for the utility labels of the training
+// samples, weights the compressive kernels, and projects the test samples, which
+// may be nil. Test labels have no part in it, and a test sample's features do not
+// depend on other test samples. Progress may be nil; it is told of every kernel.
 func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *mat.Dense, s Spec, progress func(done, total int, what string)) (*Features, error) {
 	factors, tests := make([]*mat.Dense, len(s.kernels)), make([]*mat.Dense, len(s.kernels))
 	for l, k := range s.kernels {

@@ -18,7 +18,8 @@ import (
 )
 
 // formula returns the samples and labels of multikernel/reference.
-func formula(rows, features int) (x *mat.Dense, utility, privacy []int) {
+func formula(rows int) (x *mat.Dense, utility, privacy []int) {
+	const features = 7
 	x = mat.NewDense(rows, features, nil)
 	for i := range rows {
 		for j := range features {
@@ -39,7 +40,7 @@ func fitFormula(t *testing.T, e *engine.Engine, k kernel.Kernel) *Projection {
 
 func fitWith(t *testing.T, e *engine.Engine, k kernel.Kernel, o Options) *Projection {
 	t.Helper()
-	x, utility, _ := formula(60, 7)
+	x, utility, _ := formula(60)
 	p, err := Fit(context.Background(), e, k, x, utility, o)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func dense(t *testing.T, k *mat.Dense, labels []int, o Options) (powers []float6
 func TestFitSolvesTheDenseEigenproblem(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		e := graphtest.Engine(t, "float64", 2)
-		x, even, _ := formula(60, 7)
+		x, even, _ := formula(60)
 		uneven := make([]int, len(even))
 		for i := range uneven {
 			uneven[i] = []int{7, 7, 7, -1, 3, 3, 12}[i%7]
@@ -221,7 +222,7 @@ func TestProject(t *testing.T) {
 	ctx := context.Background()
 	for _, dtype := range []string{"float64", "float32"} {
 		e := graphtest.Engine(t, dtype, 2)
-		x, _, _ := formula(60, 7)
+		x, _, _ := formula(60)
 		tolerance := map[string]float64{"float64": 1e-12, "float32": 2e-5}[dtype]
 		for _, k := range []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.Laplacian(.1, 1), kernel.Polynomial(.1, 3, 1)} {
 			p := fitFormula(t, e, k)
@@ -247,7 +248,7 @@ func TestProject(t *testing.T) {
 func TestProjectManyTiles(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 2)
 	p := fitFormula(t, e, kernel.RBF(.1))
-	y, _, _ := formula(2*projectRows+5, 7)
+	y, _, _ := formula(2*projectRows + 5)
 	z, err := p.Project(context.Background(), e, y)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +310,7 @@ func TestFitFloat32(t *testing.T) {
 // where not, the error says so.
 func TestIndefiniteKernel(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	x, utility, _ := formula(60, 7)
+	x, utility, _ := formula(60)
 	k := kernel.Sigmoid(.1, 1)
 	if _, err := Fit(context.Background(), e, k, x, utility, formulaOptions); err != nil {
 		t.Errorf("with ρ = 10: %v", err)
@@ -327,7 +328,7 @@ func TestIndefiniteKernel(t *testing.T) {
 // so is a kernel that is too small.
 func TestWeakComponents(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	x, utility, _ := formula(60, 7)
+	x, utility, _ := formula(60)
 	matrix, err := kernel.RBF(.01).Matrix(e, x, x)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +352,7 @@ func TestWeakComponents(t *testing.T) {
 
 func TestFitRefuses(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	x, utility, _ := formula(60, 7)
+	x, utility, _ := formula(60)
 	bad := mat.DenseCopyOf(x)
 	bad.Set(3, 2, math.NaN())
 	tests := []struct {

@@ -19,7 +19,7 @@ var formulaKernels = []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.L
 
 func formulaSet(t *testing.T, e *engine.Engine) (s *Set, factors []*mat.Dense) {
 	t.Helper()
-	_, utility, privacy := formula(60, 7)
+	_, utility, privacy := formula(60)
 	for _, k := range formulaKernels {
 		factors = append(factors, fitFormula(t, e, k).Features)
 	}
@@ -93,7 +93,7 @@ func pinv(t *testing.T, a *mat.Dense) *mat.Dense {
 // (23).
 func TestScoresAreTheirFormulas(t *testing.T) {
 	s, factors := formulaSet(t, graphtest.Engine(t, "float64", 1))
-	_, utility, privacy := formula(60, 7)
+	_, utility, privacy := formula(60)
 	nuclear := func(a *mat.Dense) float64 {
 		var svd mat.SVD
 		if !svd.Factorize(a, mat.SVDNone) {
@@ -148,7 +148,7 @@ func TestScoresAreTheirFormulas(t *testing.T) {
 // K_B by classes (Eq. 10) is K̄UUᵀK̄, and U is orthonormal and centred.
 func TestBasis(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	x, utility, _ := formula(61, 7)
+	x, utility, _ := formula(61)
 	c, err := newClasses(utility)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func alignment(factors []*mat.Dense, weights []float64, labels []int) float64 {
 // No weights on a grid align better.
 func TestAlignmentIsMaximal(t *testing.T) {
 	s, factors := formulaSet(t, graphtest.Engine(t, "float64", 1))
-	_, utility, privacy := formula(60, 7)
+	_, utility, privacy := formula(60)
 	best, err := s.Alignment()
 	if err != nil {
 		t.Fatal(err)
