@@ -45,7 +45,7 @@ func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 	all := windows(train+test, columns, 6, 20, rand.New(rand.NewPCG(4, 1)))
 	first := Samples{X: all.X.Slice(0, train, 0, columns).(*mat.Dense), Utility: all.Utility[:train], Privacy: all.Privacy[:train]}
 	rest := all.X.Slice(train, train+test, 0, columns).(*mat.Dense)
-	spec := Spec{kernels: mustKernels(harKernels[1]), weights: weightSNR, scoreRidge: referenceRidge,
+	spec := Spec{kernels: mustKernels(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
 		compression: multikernel.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {

@@ -23,3 +23,7 @@ func compressionParams(components int, why string) []experiment.Param {
 func compression(p experiment.Params) multikernel.Options {
 	return multikernel.Options{Ridge: p.Float("rho"), SignalRidge: p.Float("rho_prime"), Components: p.Int("components")}
 }
+
+func choice(name, def, doc string, values ...string) experiment.Param {
+	return experiment.Param{Name: name, Kind: experiment.Text, Default: def, Doc: doc, Values: values}
+}

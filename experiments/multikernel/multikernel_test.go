@@ -1,0 +1,301 @@
+package multikernel
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/multikernel"
+	"privkern/runner/experiment"
+)
+
+// run runs a trial of an experiment.
+func run(t *testing.T, x *experiment.Experiment, dtype string, workers int, given map[string]any) (*experiment.Result, error) {
+	t.Helper()
+	p, err := x.Resolve(given)
+	if err != nil {
+		return nil, err
+	}
+	return x.Run(context.Background(), &experiment.Trial{Params: p, Backend: "cpu", DType: dtype, Workers: workers, Progress: func(int, int, string) {}})
+}
+
+// Check values of an independent implementation.
+func TestReference(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		r, err := run(t, reference(), "float64", workers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]float64{
+			"trace_linear": 1.3906233362826794, "trace_rbf": .30811808831023524, "trace_laplacian": .43451501864450826,
+			"snr0_linear": 1.499813205910814, "snr0_rbf": .7589358491974014, "snr0_laplacian": 1.239168694513089,
+			"weight_linear": .7201255468294, "weight_rbf": .3615510010003, "weight_laplacian": .5921993502861,
+			"upr01_linear": 6.601266578095012, "upr01_rbf": 3.521365498970366, "upr01_laplacian": 5.757716809689767,
+			"frobenius": 1.1454538471276101, "rank": 6,
+		} {
+			if got, ok := r.Metrics[name]; !ok || math.Abs(got-want) > 1e-10 {
+				t.Errorf("%s is %.16g, want %.16g", name, got, want)
+			}
+		}
+		if len(r.Warnings) > 0 {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+	}
+	single, err := run(t, reference(), "float32", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := single.Metrics["frobenius"]; math.Abs(got-1.1454538471276101) > 1e-6 {
+		t.Errorf("in float32 the Frobenius norm is %g", got)
+	}
+}
+
+func TestReferenceRefuses(t *testing.T) {
+	for _, test := range []struct {
+		given map[string]any
+		want  string
+	}{
+		{map[string]any{"kernels": "linear+rbff:1"}, `did you mean "rbf"?`},
+		{map[string]any{"kernels": "rbf:0.1+rbf:1e-1"}, "given twice"},
+		{map[string]any{"kernels": "sigmoid:1"}, "sigmoid:γ:c0"},
+		{map[string]any{"kernels": "rbf:-1"}, "must be positive"},
+		{map[string]any{"kernels": "rbf:x"}, `"x" is not a number`},
+		{map[string]any{"kernels": "polynomial:1:2.5:1"}, "whole number"},
+		{map[string]any{"kernels": "+"}, "names no kernel"},
+		{map[string]any{"components": 3}, "with 3 classes there are 1 to 2"},
+		{map[string]any{"kernels": "sigmoid:1:1", "rho": 0.1}, "positive semidefinite kernel, or a larger ρ"},
+	} {
+		if _, err := run(t, reference(), "float64", 1, test.given); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: error %v, want one with %q", test.given, err, test.want)
+		}
+	}
+}
+
+func TestMetricNames(t *testing.T) {
+	got := metricNames(mustKernels("rbf:1,linear,rbf:2"))
+	if want := []string{"rbf_1", "linear", "rbf_2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// A family alone stands for the paper's parameters.
+	if got, want := mustKernels("rbf")[0].kernel, mustKernels("rbf:0.01")[0].kernel; got.String() != want.String() {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func harLike() *experiment.Experiment {
+	return &experiment.Experiment{Name: "multikernel/test", Version: 1, Params: classificationParams(harKernels, "har", "har-reconstructed"),
+		Check: func(p experiment.Params) error { _, err := specOf(p, harKernels); return err }}
+}
+
+func TestMethods(t *testing.T) {
+	x := harLike()
+	for _, test := range []struct {
+		method     string
+		experiment int
+		kernels    string // or a part of the error
+		weights    weighting
+		ok         bool
+	}{
+		{"snr", 1, "rbf:0.01 rbf:0.001 rbf:0.0001 rbf:0.00001", weightSNR, true},
+		{"utility-privacy", 2, "linear rbf:0.001 laplacian:0.001 sigmoid:0.001:1", weightUtilityPrivacy, true},
+		{"single:rbf:1e-5", 1, "rbf:0.00001", weightUniform, true},
+		{"single:laplacian", 2, "laplacian:0.001", weightUniform, true},
+		{"single:rbf", 1, "4 kernels of this kind", "", false},
+		{"single:linear", 1, `unknown kernel of this experiment "linear"`, "", false},
+		{"sne", 1, `did you mean "snr"?`, "", false},
+	} {
+		p, err := x.Resolve(map[string]any{"method": test.method, "experiment": test.experiment})
+		if !test.ok {
+			if err == nil || !strings.Contains(err.Error(), test.kernels) {
+				t.Errorf("%s: error %v, want one with %q", test.method, err, test.kernels)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.method, err)
+			continue
+		}
+		s, err := specOf(p, harKernels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, k := range s.kernels {
+			texts = append(texts, k.text)
+		}
+		if got := strings.Join(texts, " "); got != test.kernels || s.weights != test.weights || s.compression.Components != 5 || s.compression.Ridge != 10 {
+			t.Errorf("%s: %s with %+v", test.method, got, s)
+		}
+	}
+}
+
+// The kernels of both data sets are written as the parser reads them.
+func TestKernelsOfTheExperiments(t *testing.T) {
+	for _, list := range append(slices.Clone(harKernels), mhealthKernels...) {
+		if _, err := parseKernels(list); err != nil {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+// groups returns samples of the given numbers for people at activities.
+func groups(people, activities int, number func(person, activity int) int) Samples {
+	var s Samples
+	for p := range people {
+		for a := range activities {
+			for range number(p, a) {
+				s.Utility, s.Privacy = append(s.Utility, a), append(s.Privacy, p)
+			}
+		}
+	}
+	s.X = mat.NewDense(len(s.Utility), 1, nil)
+	for i := range s.Utility {
+		s.X.Set(i, 0, float64(i))
+	}
+	return s
+}
+
+func TestSplit(t *testing.T) {
+	s := groups(3, 2, func(p, a int) int { return 20 + 3*p + a })
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, how := range []string{splitLast, splitRandom} {
+		for _, d := range []division{{test: 9}, {test: 4, train: 10}} {
+			train, test, err := d.split(s, how, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := append(slices.Clone(train), test...)
+			slices.Sort(all)
+			if len(slices.Compact(all)) != len(train)+len(test) {
+				t.Errorf("%s, %+v: a sample is in both parts, or twice in one", how, d)
+			}
+			counts := map[[2]int][2]int{}
+			for part, rows := range [][]int{train, test} {
+				x := s.take(rows)
+				for i := range rows {
+					if x.X.At(i, 0) != float64(rows[i]) {
+						t.Fatal("take mixes up rows")
+					}
+					c := counts[[2]int{x.Privacy[i], x.Utility[i]}]
+					c[part]++
+					counts[[2]int{x.Privacy[i], x.Utility[i]}] = c
+				}
+			}
+			for g, c := range counts {
+				want := [2]int{20 + 3*g[0] + g[1] - d.test, d.test}
+				if d.train > 0 {
+					want[0] = d.train
+				}
+				if c != want {
+					t.Errorf("%s, %+v: person %d at activity %d has %v samples, want %v", how, d, g[0], g[1], c, want)
+				}
+			}
+			if how == splitLast && !slices.Contains(test, s.X.RawMatrix().Rows-1) {
+				t.Errorf("%+v: the last sample is not tested on", d)
+			}
+		}
+	}
+	if _, _, err := (division{test: 9, train: 20}).split(s, splitLast, nil); err == nil || !strings.Contains(err.Error(), "person 0 has 20 samples at activity 0: 29") {
+		t.Errorf("too few samples: %v", err)
+	}
+	// The sizes of the paper, from equal numbers.
+	full := groups(10, 6, func(int, int) int { return 100 })
+	train, test, err := mhealthDivision.split(full, splitLast, nil)
+	if err != nil || len(train) != 4800 || len(test) != 900 {
+		t.Errorf("MHEALTH: %d and %d samples (%v), want 4800 and 900", len(train), len(test), err)
+	}
+	if _, test, err = harDivision.split(groups(20, 6, func(int, int) int { return 50 }), splitLast, nil); err != nil || len(test) != 1080 {
+		t.Errorf("HAR: %d test samples (%v), want 1080", len(test), err)
+	}
+}
+
+func TestStandardise(t *testing.T) {
+	train, test := mat.NewDense(4, 2, []float64{1, 5, 2, 5, 3, 5, 4, 5}), mat.NewDense(1, 2, []float64{2.5, 9})
+	standardise(train, test)
+	s := math.Sqrt(1.25)
+	if want := mat.NewDense(4, 2, []float64{-1.5 / s, 0, -.5 / s, 0, .5 / s, 0, 1.5 / s, 0}); !mat.EqualApprox(train, want, 1e-15) {
+		t.Errorf("training samples %v", mat.Formatted(train))
+	}
+	if test.At(0, 0) != 0 || test.At(0, 1) != 0 {
+		t.Errorf("test sample %v", mat.Formatted(test))
+	}
+}
+
+// The features tell classes apart and carry over to test samples: the nearest
+// class mean finds the activity of nearly every test sample. Test samples enter
+// one by one.
+func TestMakeFeatures(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	all := windows(400, 30, 6, 5, rand.New(rand.NewPCG(7, 1)))
+	rows := make([]int, 400)
+	for i := range rows {
+		rows[i] = i
+	}
+	train, test := all.take(rows[:300]), all.take(rows[300:])
+	for _, w := range []weighting{weightUniform, weightAlignment, weightSNR, weightUPR, weightUtilityPrivacy} {
+		s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1, compression: multikernel.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
+		told := 0
+		f, err := MakeFeatures(context.Background(), e, train, test.X, s, func(done, _ int, _ string) { told = done })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told != 3 || len(f.Weights) != 3 || len(f.Traces) != 3 {
+			t.Errorf("%s: told of %d kernels, %d weights, %d traces", w, told, len(f.Weights), len(f.Traces))
+		}
+		if right := nearestMean(f, train.Utility, test.Utility); right < 90 {
+			t.Errorf("%s: the nearest class mean is right for %d of 100", w, right)
+		}
+		m := featureMetrics(s, f)
+		if _, ok := m["snr_rbf"]; ok != (w == weightSNR) || m["weight_rbf"] != f.Weights[1] || m["rank"] > 15 {
+			t.Errorf("%s: metrics %v", w, m)
+		}
+		one, err := MakeFeatures(context.Background(), e, train, test.X.Slice(7, 8, 0, 30).(*mat.Dense), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, c := f.Test.Dims()
+		if !mat.EqualApprox(one.Test, f.Test.Slice(7, 8, 0, c), 1e-12) {
+			t.Errorf("%s: a test sample's features depend on the others", w)
+		}
+	}
+}
+
+// nearestMean counts the test samples whose nearest class mean is right.
+func nearestMean(f *Features, train, test []int) (right int) {
+	_, c := f.Train.Dims()
+	means, counts := mat.NewDense(6, c, nil), make([]float64, 6)
+	for i, l := range train {
+		row := means.RawRowView(l)
+		for j, v := range f.Train.RawRowView(i) {
+			row[j] += v
+		}
+		counts[l]++
+	}
+	for i, l := range test {
+		best, at := math.Inf(1), -1
+		for k := range counts {
+			d := 0.0
+			for j, v := range f.Test.RawRowView(i) {
+				v -= means.At(k, j) / counts[k]
+				d += v * v
+			}
+			if d < best {
+				best, at = d, k
+			}
+		}
+		if at == l {
+			right++
+		}
+	}
+	return right
+}
