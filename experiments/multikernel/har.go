@@ -1,0 +1,55 @@
+package multikernel
+
+import (
+	"context"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+const (
+	dataHAR              = "har"
+	dataHARReconstructed = "har-reconstructed"
+)
+
+func har() *experiment.Experiment {
+	return &experiment.Experiment{
+		Name:     "multikernel/har",
+		Version:  1,
+		Summary:  "activities and people recognised from compressed kernels of smartphone features",
+		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
+		Params:   classificationParams(harKernels, dataHAR, dataHARReconstructed),
+		Metrics:  recognitionMetrics,
+		Datasets: func(p experiment.Params) []string { return []string{p.Text("dataset")} },
+		Check:    func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
+		Run:      runHAR,
+	}
+}
+
+// harSubjects are the people 1 to 20: their windows are as many as the paper
+// trains and tests on.
+const harSubjects = 20
+
+func runHAR(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
+	name := t.Params.Text("dataset")
+	load := dataset.LoadHAR
+	if name == dataHARReconstructed {
+		load = dataset.LoadHARReconstructed
+	}
+	w, err := load(t.Dataset(name))
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for i, s := range w.Subject {
+		if s <= harSubjects {
+			rows = append(rows, i)
+		}
+	}
+	return recognise(ctx, t, samplesOf(w, rows), harDivision, harKernels)
+}
+
+// samplesOf returns some of the windows.
+func samplesOf(w *dataset.Windows, rows []int) Samples {
+	return Samples{X: w.Inputs, Utility: w.Activity, Privacy: w.Subject}.take(rows)
+}
