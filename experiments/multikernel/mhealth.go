@@ -62,25 +62,34 @@ func activitiesOf(p experiment.Params) ([]int, error) {
 	return activities, nil
 }
 
-// runMHEALTH takes single readings of all channels for samples: the paper's
-// samples have 23 features, as many as there are channels.
 func runMHEALTH(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 	activities, err := activitiesOf(t.Params)
 	if err != nil {
 		return nil, err
 	}
 	name := t.Params.Text("dataset")
+	s, err := mhealthSamples(name, t.Dataset(name), activities)
+	if err != nil {
+		return nil, err
+	}
+	return recognise(ctx, t, s, mhealthDivision, mhealthKernels)
+}
+
+// mhealthSamples takes single readings of all channels for samples: the paper's
+// samples have 23 features, as many as there are channels.
+func mhealthSamples(name, folder string, activities []int) (Samples, error) {
 	var w *dataset.Windows
+	var err error
 	if name == dataMHEALTH6 {
-		w, err = dataset.LoadMHEALTH6(t.Dataset(name))
+		w, err = dataset.LoadMHEALTH6(folder)
 		if err == nil {
 			w = readings(w, dataset.MHEALTH6Channels)
 		}
 	} else {
-		w, err = dataset.LoadMHEALTH(t.Dataset(name), 1, 1)
+		w, err = dataset.LoadMHEALTH(folder, 1, 1)
 	}
 	if err != nil {
-		return nil, err
+		return Samples{}, err
 	}
 	var rows []int
 	for i, a := range w.Activity {
@@ -88,7 +97,10 @@ func runMHEALTH(ctx context.Context, t *experiment.Trial) (*experiment.Result, e
 			rows = append(rows, i)
 		}
 	}
-	return recognise(ctx, t, samplesOf(w, rows), mhealthDivision, mhealthKernels)
+	if len(rows) == 0 {
+		return Samples{}, fmt.Errorf("%s: no samples of these activities", folder)
+	}
+	return samplesOf(w, rows), nil
 }
 
 // readings takes windows that overlap apart into single readings of the

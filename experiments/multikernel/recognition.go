@@ -179,6 +179,9 @@ func (r *recognition) utility() error {
 			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: %d of %d machines are not at their optimum", choice.Unconverged, crossValidationFolds*len(penalties)))
 		}
 		r.c = choice.C
+		if r.c == penalties[len(penalties)-1] {
+			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried", r.c))
+		}
 	} else {
 		r.c = r.Params.Float("c")
 	}
