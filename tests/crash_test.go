@@ -260,12 +260,12 @@ cases:
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out")
-	cmd := exec.Command(program, "sweep", file, "--out", out, "--timeout", "3s")
+	cmd := exec.Command(program, "sweep", file, "--out", out, "--timeout", "8s")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "timed out after 3s") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "timed out after 8s") {
 		t.Errorf("%v\n%s", err, stderr.String())
 	}
 	if !strings.Contains(stderr.String(), "1 ok, 1 failed") {
