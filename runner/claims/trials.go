@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"privkern/runner/experiment"
 )
@@ -283,8 +282,7 @@ func (t *Table) side(reg *experiment.Registry, path, name, metric string, seeds 
 func knownMetric(e *experiment.Experiment, name string) error {
 	var valid []string
 	for _, m := range e.Metrics {
-		prefix, family := strings.CutSuffix(m.Name, "*")
-		if m.Name == name || family && strings.HasPrefix(name, prefix) {
+		if m.Covers(name) {
 			return nil
 		}
 		valid = append(valid, m.Name)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // Experiment describes one experiment of a paper.
@@ -58,6 +59,13 @@ type Metric struct {
 	Name string // snake_case with the unit as suffix, such as rmse_cm
 	Unit string // empty for a pure number
 	Doc  string
+}
+
+// Covers says whether m documents the metric of that name: its own, or one of
+// the family that a trailing "*" stands for.
+func (m Metric) Covers(name string) bool {
+	prefix, family := strings.CutSuffix(m.Name, "*")
+	return m.Name == name || family && strings.HasPrefix(name, prefix)
 }
 
 // Trial is what one run of an experiment gets to see.

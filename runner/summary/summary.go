@@ -155,10 +155,9 @@ func varying(rows []*Row, names []string) []string {
 func (b *builder) metricOrder() []string {
 	var out []string
 	for _, m := range b.exp.Metrics {
-		prefix, family := strings.CutSuffix(m.Name, "*")
 		var names []string
 		for name := range b.metrics {
-			if name == m.Name || family && strings.HasPrefix(name, prefix) {
+			if m.Covers(name) {
 				names = append(names, name)
 				delete(b.metrics, name)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,10 +178,5 @@ func invalid(e *experiment.Experiment, metrics map[string]float64, series map[st
 }
 
 func documented(e *experiment.Experiment, name string) bool {
-	for _, m := range e.Metrics {
-		if m.Name == name || strings.HasSuffix(m.Name, "*") && strings.HasPrefix(name, strings.TrimSuffix(m.Name, "*")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
 }
