@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
@@ -335,7 +336,7 @@ func (d *labelled) notes() []string {
 
 func checkClassificationRelease(p experiment.Params) error {
 	if privacyless(p) {
-		return errNoNoise
+		return mechanism.ErrNoNoise
 	}
 	for _, name := range ownInputs(p) {
 		if name == columnProbability || name == columnClass {
@@ -398,7 +399,7 @@ func (c *classifier) releasePrivacy(d *labelled) *experiment.Privacy {
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
 		"that every row has one of the two values low and high is taken as public: other values are refused",
 		"the folds and draws of a cross-validation have no part in a release",
-		noteFloatingPoint,
+		mechanism.FloatingPoint,
 		"all predictions follow from one release of the latent function; another release spends another budget",
 	)
 	return out

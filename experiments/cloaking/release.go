@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
@@ -46,16 +47,11 @@ func onlyForRelease(p experiment.Params) error {
 	return nil
 }
 
-var errNoNoise = errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
-
-// noteFloatingPoint belongs to every release of Gaussian noise.
-const noteFloatingPoint = "the noise is Gaussian in floating-point numbers, whose gaps may tell more than the guarantee for real numbers says (Mironov 2012)"
-
 // checkRelease refuses a release that would protect less than it says.
 func checkRelease(p experiment.Params) error {
 	switch {
 	case privacyless(p):
-		return errNoNoise
+		return mechanism.ErrNoNoise
 	case !ownFile(p) && p.Text("normalisation") == normalisationPublished:
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
 	}
@@ -173,7 +169,7 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
 		"the folds and draws of a cross-validation have no part in a release",
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
-		noteFloatingPoint,
+		mechanism.FloatingPoint,
 		"the points of this release are predicted together and spend one budget; another release spends another",
 	)
 	return out

@@ -87,11 +87,7 @@ func runCalibration(ctx context.Context, t *experiment.Trial) (result *experimen
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.e.Close()) }()
-	out := make([]covered, t.Params.Int("repeats"))
-	err = p.repeat(ctx, len(out), func(ctx context.Context, i int) (err error) {
-		out[i], err = p.coverOnce(ctx, i)
-		return err
-	})
+	out, err := repeated(ctx, p, p.coverOnce)
 	if err != nil {
 		return nil, err
 	}

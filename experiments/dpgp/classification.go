@@ -322,11 +322,7 @@ func runClassification(ctx context.Context, t *experiment.Trial) (result *experi
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.e.Close()) }()
-	out := make([]classified, t.Params.Int("repeats"))
-	err = c.repeat(ctx, len(out), func(ctx context.Context, i int) (err error) {
-		out[i], err = c.classifyOnce(ctx, i)
-		return err
-	})
+	out, err := repeated(ctx, c.problem, c.classifyOnce)
 	if err != nil {
 		return nil, err
 	}

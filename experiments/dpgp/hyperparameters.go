@@ -327,11 +327,7 @@ func runHyperparameters(ctx context.Context, t *experiment.Trial) (result *exper
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.e.Close()) }()
-	out := make([]chosen, t.Params.Int("repeats"))
-	err = s.repeat(ctx, len(out), func(ctx context.Context, i int) (err error) {
-		out[i], err = s.searchOnce(ctx, i)
-		return err
-	})
+	out, err := repeated(ctx, s.problem, s.searchOnce)
 	if err != nil {
 		return nil, err
 	}

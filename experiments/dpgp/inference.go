@@ -61,11 +61,7 @@ func runInference(ctx context.Context, t *experiment.Trial) (result *experiment.
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.e.Close()) }()
-	out := make([]inferred, t.Params.Int("repeats"))
-	err = p.repeat(ctx, len(out), func(ctx context.Context, i int) (err error) {
-		out[i], err = p.inferOnce(ctx, i)
-		return err
-	})
+	out, err := repeated(ctx, p, p.inferOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -83,20 +79,22 @@ func runInference(ctx context.Context, t *experiment.Trial) (result *experiment.
 	}, nil
 }
 
-// repeat runs the repeats of a trial, each with streams of its own, so that their
-// order does not matter.
-func (p *problem) repeat(ctx context.Context, repeats int, run func(ctx context.Context, i int) error) error {
-	progress := newCounter(repeats, p.t.Progress)
-	return p.e.ParallelFor(ctx, repeats, 1, func(i, _ int) error {
-		if err := run(ctx, i); err != nil {
-			if repeats > 1 {
-				return fmt.Errorf("repeat %d of %d: %w", i+1, repeats, err)
+// repeated runs the repeats of a trial, each with streams of its own, so that
+// their order does not matter, and returns what each gives.
+func repeated[T any](ctx context.Context, p *problem, once func(ctx context.Context, repeat int) (T, error)) ([]T, error) {
+	out := make([]T, p.t.Params.Int("repeats"))
+	progress := newCounter(len(out), p.t.Progress)
+	err := p.e.ParallelFor(ctx, len(out), 1, func(i, _ int) (err error) {
+		if out[i], err = once(ctx, i); err != nil {
+			if len(out) > 1 {
+				return fmt.Errorf("repeat %d of %d: %w", i+1, len(out), err)
 			}
 			return err
 		}
 		progress.done()
 		return nil
 	})
+	return out, err
 }
 
 // stream names the random stream of one purpose in one repeat.

@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/dataset"
 	modelfile "privkern/experiments/dpgp/released"
 	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/sparsegp"
@@ -366,11 +367,7 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.e.Close()) }()
-	out := make([]outcome, t.Params.Int("repeats"))
-	err = r.repeat(ctx, len(out), func(ctx context.Context, i int) (err error) {
-		out[i], err = r.splitOnce(ctx, i)
-		return err
-	})
+	out, err := repeated(ctx, r.problem, r.splitOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +416,7 @@ func (r *regressor) guarantee() *experiment.Privacy {
 func checkRegressionRelease(p experiment.Params) error {
 	switch {
 	case privacyless(p):
-		return errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
+		return mechanism.ErrNoNoise
 	case !isFile(p, "dataset"):
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case p.Text("dataset") == p.Text("inducing"):
@@ -452,7 +449,7 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	privacy.RNG = "secure" // there is no release with another
 	privacy.Notes = append(privacy.Notes,
 		"splits and repeats have no part in a release",
-		"the noise is Gaussian in floating-point numbers, whose gaps may tell more than the guarantee for real numbers says (Mironov 2012)")
+		mechanism.FloatingPoint)
 	rows := func(a *mat.Dense) [][]float64 {
 		n, _ := a.Dims()
 		out := make([][]float64, n)

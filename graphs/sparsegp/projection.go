@@ -105,36 +105,42 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 func projectProgram(k kernel.Kernel, m, points, d int) engine.Program {
 	return engine.Program{Name: "projection of a sparse GP", Key: fmt.Sprintf("sparse GP projection %s %d %d %d", k.Key(), m, points, d),
 		Build: func(b *engine.Builder) error {
-			z, cov, err := prior(b, k, m, d)
-			if err != nil {
-				return err
-			}
-			l, err := op.Cholesky().Apply(cov)
-			if err != nil {
-				return err
-			}
-			rcond, err := op.ReciprocalCondition().Apply(cov, l)
-			if err != nil {
-				return err
-			}
-			b.Output("rcond", rcond)
-			cross, err := k.Cross(z, b.Input("x", points, d))
-			if err != nil {
-				return err
-			}
-			w, err := op.CholeskySolve().Apply(l, cross)
-			if err != nil {
-				return err
-			}
+			w, err := projection(b, k, m, points, d)
 			b.Output("w", w)
-			both, err := gorgonia.HadamardProd(cross, w)
-			if err != nil {
-				return err
-			}
-			explained, err := gorgonia.Sum(both, 0)
-			b.Output("explained", explained)
 			return err
 		}}
+}
+
+// projection adds w = K⁻¹K_ZX (m×points) for the inputs "x", and outputs the
+// reciprocal condition number of K and the variance that w explains at each input.
+func projection(b *engine.Builder, k kernel.Kernel, m, points, d int) (w *gorgonia.Node, err error) {
+	z, cov, err := prior(b, k, m, d)
+	if err != nil {
+		return nil, err
+	}
+	l, err := op.Cholesky().Apply(cov)
+	if err != nil {
+		return nil, err
+	}
+	rcond, err := op.ReciprocalCondition().Apply(cov, l)
+	if err != nil {
+		return nil, err
+	}
+	b.Output("rcond", rcond)
+	cross, err := k.Cross(z, b.Input("x", points, d))
+	if err != nil {
+		return nil, err
+	}
+	if w, err = op.CholeskySolve().Apply(l, cross); err != nil {
+		return nil, err
+	}
+	both, err := gorgonia.HadamardProd(cross, w)
+	if err != nil {
+		return nil, err
+	}
+	explained, err := gorgonia.Sum(both, 0)
+	b.Output("explained", explained)
+	return w, err
 }
 
 func projectedProgram(m, points int) engine.Program {

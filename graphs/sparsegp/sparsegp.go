@@ -463,36 +463,10 @@ const negligible = 1e-6
 func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
 	return engine.Program{Name: "predictions of a sparse GP", Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
 		Build: func(b *engine.Builder) error {
-			z, cov, err := prior(b, k, m, d)
+			w, err := projection(b, k, m, points, d)
 			if err != nil {
 				return err
 			}
-			l, err := op.Cholesky().Apply(cov)
-			if err != nil {
-				return err
-			}
-			rcond, err := op.ReciprocalCondition().Apply(cov, l)
-			if err != nil {
-				return err
-			}
-			b.Output("rcond", rcond)
-			cross, err := k.Cross(z, b.Input("x", points, d))
-			if err != nil {
-				return err
-			}
-			w, err := op.CholeskySolve().Apply(l, cross)
-			if err != nil {
-				return err
-			}
-			both, err := gorgonia.HadamardProd(cross, w)
-			if err != nil {
-				return err
-			}
-			explained, err := gorgonia.Sum(both, 0)
-			if err != nil {
-				return err
-			}
-			b.Output("explained", explained)
 			wt, err := gorgonia.Transpose(w)
 			if err != nil {
 				return err
