@@ -15,7 +15,7 @@ const (
 func har() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:     "multikernel/har",
-		Version:  1,
+		Version:  2,
 		Summary:  "activities and people recognised from compressed kernels of smartphone features",
 		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
 		Params:   classificationParams(harKernels, dataHAR, dataHARReconstructed),
