@@ -10,19 +10,27 @@ import (
 const (
 	dataHAR              = "har"
 	dataHARReconstructed = "har-reconstructed"
+	dataHARSurrogate     = "har-surrogate"
 )
 
 func har() *experiment.Experiment {
+	params := classificationParams(harKernels, dataHAR, dataHARReconstructed, dataHARSurrogate)
+	params[0].Doc += "; har-surrogate is simulated windows of the same size: nobody's data, computed from the seed"
 	return &experiment.Experiment{
-		Name:     "multikernel/har",
-		Version:  2,
-		Summary:  "activities and people recognised from compressed kernels of smartphone features",
-		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
-		Params:   classificationParams(harKernels, dataHAR, dataHARReconstructed),
-		Metrics:  recognitionMetrics,
-		Datasets: func(p experiment.Params) []string { return []string{p.Text("dataset")} },
-		Check:    func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
-		Run:      runHAR,
+		Name:    "multikernel/har",
+		Version: 2,
+		Summary: "activities and people recognised from compressed kernels of smartphone features",
+		Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
+		Params:  params,
+		Metrics: recognitionMetrics,
+		Datasets: func(p experiment.Params) []string {
+			if name := p.Text("dataset"); name != dataHARSurrogate {
+				return []string{name}
+			}
+			return nil // it is computed
+		},
+		Check: func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
+		Run:   runHAR,
 	}
 }
 
@@ -32,6 +40,14 @@ const harSubjects = 20
 
 func runHAR(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 	name := t.Params.Text("dataset")
+	if name == dataHARSurrogate {
+		all := surrogate(surrogateWindows, surrogateColumns, t.Stream("surrogate"))
+		r, err := recognise(ctx, t, all, harDivision, harKernels)
+		if err == nil {
+			r.Warnings = append(r.Warnings, "har-surrogate: simulated windows, nobody's data")
+		}
+		return r, err
+	}
 	load := dataset.LoadHAR
 	if name == dataHARReconstructed {
 		load = dataset.LoadHARReconstructed

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
@@ -236,11 +237,9 @@ func TestMakeFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	all := windows(400, 30, 6, 5, rand.New(rand.NewPCG(7, 1)))
-	rows := make([]int, 400)
-	for i := range rows {
-		rows[i] = i
-	}
+	rng := rand.New(rand.NewPCG(7, 1))
+	all := surrogate(400, 30, rng)
+	rows := rng.Perm(400)
 	train, test := all.take(rows[:300]), all.take(rows[300:])
 	for _, w := range []weighting{weightUniform, weightAlignment, weightSNR, weightUPR, weightUtilityPrivacy} {
 		s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1, compression: multikernel.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
@@ -298,4 +297,37 @@ func nearestMean(f *Features, train, test []int) (right int) {
 		}
 	}
 	return right
+}
+
+// The surrogate has what HAR has: its groups and its range, people at activities
+// one after another, and windows that overlap with the next.
+func TestSurrogate(t *testing.T) {
+	s := surrogate(surrogateWindows, 60, rand.New(rand.NewPCG(1, 1)))
+	if err := s.complete(); err != nil {
+		t.Fatal(err)
+	}
+	train, test, err := harDivision.split(s, splitLast, nil)
+	if err != nil || len(train) != 5451 || len(test) != 1080 {
+		t.Errorf("%d training and %d test windows: %v", len(train), len(test), err)
+	}
+	if low, high := mat.Min(s.X), mat.Max(s.X); low < -1 || high > 1 || low > -.9 || high < .9 {
+		t.Errorf("features from %g to %g", low, high)
+	}
+	// Of independent windows the squared distance would be the same for
+	// neighbours and others of one group, of these it is half.
+	near, far := 0.0, 0.0
+	for i := 0; i+10 < surrogateWindows; i++ {
+		if s.Privacy[i] == s.Privacy[i+10] && s.Utility[i] == s.Utility[i+10] {
+			near += squared(s.X.RawRowView(i), s.X.RawRowView(i+1))
+			far += squared(s.X.RawRowView(i), s.X.RawRowView(i+10))
+		}
+	}
+	if ratio := near / far; ratio < .4 || ratio > .65 {
+		t.Errorf("neighbours are at %g of the squared distance of others", ratio)
+	}
+}
+
+func squared(a, b []float64) float64 {
+	d := floats.Distance(a, b, 2)
+	return d * d
 }
