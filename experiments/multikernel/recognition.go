@@ -165,7 +165,7 @@ func (r *recognition) finish(metric string, predicted, labels []int, what string
 
 // penalties are what C is cross-validated over. Kernels of trace one have
 // entries of about 1/N, so that C is large; and windows that overlap fall into
-// different folds, which favours large ones further. Up to 1e6 gets chosen.
+// different folds, which favours large ones further.
 var penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
 
 const crossValidationFolds = 5
