@@ -9,18 +9,59 @@ import (
 	"unicode"
 )
 
-// LaTeX writes the table for \input into a document that loads array and booktabs. The
-// text is plain ASCII, so that every engine and input encoding reads it.
+// LaTeXPackages are what a document needs for any table that [LaTeX] writes.
+var LaTeXPackages = []string{"array", "booktabs", "longtable"}
+
+// LaTeX writes the table for \input into a document that loads [LaTeXPackages]:
+// as a float, or as a longtable where it is too high for a page. The text is
+// plain ASCII, so that every engine and input encoding reads it.
 func LaTeX(w io.Writer, e *Evaluated) error {
-	g := Layout(e, true)
-	if len(g.Columns) > 9 { // too wide for a page of text
-		g = Layout(e, false)
+	g, size := latexLayout(e)
+	notes := latexNotes(e, g)
+	long := g.latexHeight(notes) > 1
+	packages := LaTeXPackages[:2]
+	if long {
+		packages = LaTeXPackages
 	}
+	caption := fmt.Sprintf("\\caption{%s}", escapeLaTeX(e.Heading()))
+	label := fmt.Sprintf("\\label{tab:%s}", labelName(e.Table))
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%% %s, written by `run table`; needs \\usepackage{array,booktabs}\n", asciiComment(e.Table))
-	b.WriteString("\\begin{table}\n  \\centering\\small\\setlength{\\tabcolsep}{4pt}\n")
-	fmt.Fprintf(&b, "  \\caption{%s}\n  \\label{tab:%s}\n", escapeLaTeX(e.Heading()), labelName(e.Table))
-	fmt.Fprintf(&b, "  \\begin{tabular}{@{}%s@{}}\n    \\toprule\n", g.latexColumns())
+	fmt.Fprintf(&b, "%% %s, written by `run table`; needs \\usepackage{%s}\n", asciiComment(e.Table), strings.Join(packages, ","))
+	if long {
+		b.WriteString("\\begingroup" + size.command + "\\setlength{\\tabcolsep}{4pt}\n")
+		fmt.Fprintf(&b, "  \\begin{longtable}{@{}%s@{}}\n    %s%s \\\\\n", g.latexColumns(size), caption, label)
+		g.latexHead(&b)
+		b.WriteString("    \\endfirsthead\n")
+		g.latexHead(&b)
+		b.WriteString("    \\endhead\n    \\bottomrule\n    \\endfoot\n")
+		g.latexLines(&b)
+		fmt.Fprintf(&b, "  \\end{longtable}\n\n  \\noindent\\footnotesize\n%s  \\par\n\\endgroup\n", notes)
+	} else {
+		b.WriteString("\\begin{table}\n  \\centering" + size.command + "\\setlength{\\tabcolsep}{4pt}\n")
+		fmt.Fprintf(&b, "  %s\n  %s\n  \\begin{tabular}{@{}%s@{}}\n", caption, label, g.latexColumns(size))
+		g.latexHead(&b)
+		g.latexLines(&b)
+		b.WriteString("    \\bottomrule\n  \\end{tabular}\n\n  \\begin{minipage}{\\linewidth}\\footnotesize\\medskip\n")
+		fmt.Fprintf(&b, "%s  \\end{minipage}\n\\end{table}\n", notes)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// latexHeight is that of the table in pages of text, as far as can be told
+// without setting it. The room of a page is that of a small one.
+func (g *Grid) latexHeight(notes string) float64 {
+	const lines, noteLines, noteColumns = 48, 56, 95
+	height := float64(g.height(TextOptions{Width: latexPage})) / lines
+	for l := range strings.Lines(notes) {
+		height += math.Ceil(float64(len(l))/noteColumns) / noteLines
+	}
+	return height
+}
+
+// latexHead writes the headings, with the rules around them.
+func (g *Grid) latexHead(b *bytes.Buffer) {
+	b.WriteString("    \\toprule\n")
 	if len(g.Groups) > 0 {
 		var cells, rules []string
 		at := 1
@@ -33,13 +74,17 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 			}
 			at += gr.Span
 		}
-		fmt.Fprintf(&b, "    %s \\\\\n    %s\n", strings.Join(cells, " & "), strings.Join(rules, " "))
+		fmt.Fprintf(b, "    %s \\\\\n    %s\n", strings.Join(cells, " & "), strings.Join(rules, " "))
 	}
 	var head []string
 	for _, c := range g.Columns {
 		head = append(head, c.Title)
 	}
-	fmt.Fprintf(&b, "    %s \\\\\n    \\midrule\n", strings.Join(head, " & "))
+	fmt.Fprintf(b, "    %s \\\\\n    \\midrule\n", strings.Join(head, " & "))
+}
+
+// latexLines writes the lines of the table's body.
+func (g *Grid) latexLines(b *bytes.Buffer) {
 	for i, l := range g.Lines {
 		repeated := g.Repeated(i)
 		fields := make([]string, len(l))
@@ -59,9 +104,14 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 		if strings.HasPrefix(line, "[") {
 			line = "{}" + line // not the optional argument of the \\ before
 		}
-		fmt.Fprintf(&b, "    %s \\\\\n", line)
+		fmt.Fprintf(b, "    %s \\\\\n", line)
 	}
-	b.WriteString("    \\bottomrule\n  \\end{tabular}\n\n  \\begin{minipage}{\\linewidth}\\footnotesize\\medskip\n")
+}
+
+// latexNotes is what stands below a table: the summary, then notes and
+// footnotes, each a paragraph on a line of its own.
+func latexNotes(e *Evaluated, g *Grid) string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "    %s.\n", escapeLaTeX(e.SummaryText()))
 	for i, n := range g.Notes {
 		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, escapeLaTeX(n))
@@ -69,38 +119,78 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 	for _, f := range e.Footnotes {
 		fmt.Fprintf(&b, "    \\par %s\n", escapeLaTeX(f))
 	}
-	b.WriteString("  \\end{minipage}\n\\end{table}\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return b.String()
 }
 
-// latexColumns lets a column whose texts are too long for the page break its
-// lines, at its share of the page.
-func (g *Grid) latexColumns() string {
-	const page = 74 // characters of \small type across a page of text, with some room
+// latexSize is a size of type.
+type latexSize struct {
+	command string
+	page    int  // characters across a page of text, with some room
+	breaks  bool // also what stands in columns of numbers, such as "0.2 <= 0.4 fails"
+}
+
+// latexSizes are tried in turn.
+var latexSizes = []latexSize{
+	{command: `\small`, page: latexPage}, {command: `\footnotesize`, page: 84}, {command: `\scriptsize`, page: 94},
+	{command: `\scriptsize`, page: 94, breaks: true},
+}
+
+// latexPage is the width of a page in characters of \small type.
+const latexPage = 74
+
+// latexLayout puts variants side by side where that fits the page, and below
+// one another elsewhere, in type that is no smaller than it must be.
+func latexLayout(e *Evaluated) (*Grid, latexSize) {
+	wide := Layout(e, true)
+	if _, total := wide.latexWidths(latexSizes[0]); total <= latexPage {
+		return wide, latexSizes[0]
+	}
+	g := Layout(e, false)
+	for _, size := range latexSizes {
+		if _, total := g.latexWidths(size); total <= size.page {
+			return g, size
+		}
+	}
+	return g, latexSizes[len(latexSizes)-1]
+}
+
+// latexWidths returns the widths of the columns, narrowed to the page,
+// and their total with the gaps. Numbers keep their width, so the
+// texts may have to give way further, and the total may still be too much.
+func (g *Grid) latexWidths(size latexSize) (narrowed []int, total int) {
 	natural := g.widths(math.MaxInt)
-	narrowed := natural
-	// Numbers keep their width, so the texts may have to give way further.
-	for target := page; target > page/2; target-- {
+	for target := size.page; target > size.page/2; target-- {
 		narrowed = g.widths(target)
-		total := 0
+		total = 0
 		for c, col := range g.Columns {
-			if col.Right {
+			if col.Right && !size.breaks {
 				narrowed[c] = natural[c]
 			}
 			total += narrowed[c] + 1
 		}
-		if total <= page {
+		if total <= size.page {
 			break
 		}
 	}
+	return narrowed, total
+}
+
+// latexColumns lets a column whose texts are too long for the page break its
+// lines, at its share of the page.
+func (g *Grid) latexColumns(size latexSize) string {
+	natural := g.widths(math.MaxInt)
+	narrowed, _ := g.latexWidths(size)
 	var b strings.Builder
 	for c, col := range g.Columns {
 		switch {
+		case narrowed[c] < natural[c]:
+			ragged := "raggedright"
+			if col.Right {
+				ragged = "raggedleft"
+			}
+			fmt.Fprintf(&b, ">{\\%s\\arraybackslash}p{%.2f\\linewidth}", ragged, float64(narrowed[c])/float64(size.page))
 		case col.Right:
 			b.WriteString("r")
-		case narrowed[c] < natural[c]:
-			fmt.Fprintf(&b, ">{\\raggedright\\arraybackslash}p{%.2f\\linewidth}", float64(narrowed[c])/page)
 		default:
 			b.WriteString("l")
 		}
