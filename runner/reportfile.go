@@ -62,8 +62,8 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial, experiments *ex
 // WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
 // latter.
 func (c *Catalogue) WriteReport(r *Results, version string) (string, error) {
-	figures, err := r.plots()
-	if err != nil {
+	figures := r.Plots()
+	if err := r.writePlots(figures); err != nil {
 		return "", err
 	}
 	data := report.Data{
@@ -99,18 +99,16 @@ func (r *Results) concerns(paper string) bool {
 		slices.ContainsFunc(r.Summary, func(t *summary.Table) bool { return strings.HasPrefix(t.Experiment, paper+"/") })
 }
 
-// plots draws the figures that trials belong to, into OUT/plots too. A figure
-// that cannot be drawn is shown with the reason.
-func (r *Results) plots() ([]report.Figure, error) {
+// Plots draws the figures that trials belong to. A figure that cannot be drawn
+// has the reason in place of its SVG.
+func (r *Results) Plots() []report.Figure {
 	var out []report.Figure
-	dir := filepath.Join(r.Store.Dir(), "plots")
 	for _, f := range r.figures {
 		if len(f.trials) == 0 {
 			continue
 		}
 		shown := report.Figure{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
-		id := strings.ReplaceAll(f.figure.Name, "/", "-")
-		svg, err := plot.Figure(f.figure, f.trials, plot.Options{ID: id})
+		svg, err := plot.Figure(f.figure, f.trials, plot.Options{ID: plotID(shown.Name)})
 		switch {
 		case errors.Is(err, plot.ErrNoData):
 			continue // the trials are some of those that it needs
@@ -118,14 +116,27 @@ func (r *Results) plots() ([]report.Figure, error) {
 			shown.Error = err.Error()
 		default:
 			shown.SVG = svg
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return nil, err
-			}
-			if err := store.WriteFile(filepath.Join(dir, id+".svg"), svg); err != nil {
-				return nil, err
-			}
 		}
 		out = append(out, shown)
 	}
-	return out, nil
+	return out
 }
+
+// writePlots writes OUT/plots.
+func (r *Results) writePlots(figures []report.Figure) error {
+	dir := filepath.Join(r.Store.Dir(), "plots")
+	for _, f := range figures {
+		if f.SVG == nil {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		if err := store.WriteFile(filepath.Join(dir, plotID(f.Name)+".svg"), f.SVG); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func plotID(figure string) string { return strings.ReplaceAll(figure, "/", "-") }

@@ -9,6 +9,7 @@
 //	claims    records to tables, published beside reproduced
 //	summary   records to a table of all metrics
 //	report    all of it as one HTML file; plot: figures as SVG
+//	export    all of it for other programs: Parquet, CSV, LaTeX, MLflow
 //
 // The runner knows an experiment only through package experiment.
 package runner
@@ -170,13 +171,12 @@ func (r *Results) WriteTables() error {
 		return err
 	}
 	for _, e := range r.Evaluated {
-		for _, f := range []claims.Format{claims.FormatMarkdown, claims.FormatCSV, claims.FormatLaTeX, claims.FormatJSON} {
-			var b strings.Builder
-			if err := claims.Write(&b, e, f, claims.TextOptions{}); err != nil {
-				return err
-			}
-			name := strings.ReplaceAll(e.Table, "/", "-") + f.Extension()
-			if err := store.WriteFile(filepath.Join(dir, name), []byte(b.String())); err != nil {
+		files, err := tableFiles(e)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := store.WriteFile(filepath.Join(dir, f.name), f.data); err != nil {
 				return err
 			}
 		}

@@ -93,6 +93,9 @@ func (g *Grid) latexLines(b *bytes.Buffer) {
 				continue
 			}
 			fields[c] = escapeLaTeX(f.Text)
+			if number, negative := strings.CutPrefix(fields[c], "-"); negative && g.Columns[c].Right {
+				fields[c] = "$-$" + number // not a hyphen
+			}
 			if f.Verdict != "" && !f.Verdict.plain() {
 				fields[c] = "\\textbf{" + fields[c] + "}"
 			}

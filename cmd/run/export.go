@@ -1,0 +1,329 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"privkern/runner"
+	"privkern/runner/claims"
+	"privkern/runner/experiment"
+	"privkern/runner/export"
+)
+
+// exportFrom is the help of the flag that all formats share.
+const exportFrom = `The trials are those of the output folders that --from names; without it, of
+the newest in ` + runsFolder + `. Nothing is run, and these folders are only read.`
+
+func (a *app) exportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export FORMAT PATH [--from OUT]",
+		Short: "Write trials and tables for other programs: Parquet, CSV, LaTeX, MLflow",
+		Long: `Write the trials of output folders for other programs, or their tables.
+
+` + exportFrom + `
+
+What is written appears when it is whole. A file or folder at PATH that another
+program made is not replaced. The exit status: run help exit-codes.`,
+		Example: `  run export parquet trials.parquet --from results/runs/quickstart
+  run export csv trials.csv --from results/runs/a --from results/runs/b
+  run export latex paper/tables
+  run export mlflow mlruns`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return experiment.Unknown("format", args[0], commandNames(cmd))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.exportParquetCommand(), a.exportCSVCommand(), a.exportLaTeXCommand(), a.exportMLflowCommand())
+	return cmd
+}
+
+const exportColumns = `There is one row for every trial of the plan, with status ok, failed, skipped or
+not_run, and these columns: key, experiment, result_version, seed, backend, dtype,
+status, error; param.NAME and metric.NAME for those of all experiments in it;
+privacy.*, warnings, timing.* and provenance.*. A parameter has the type that
+its experiment declares; lists, and numbers that may also be words, are texts.`
+
+func (a *app) exportParquetCommand() *cobra.Command {
+	return a.exportFormat(&cobra.Command{
+		Use:   "parquet FILE",
+		Short: "Write all trials as one Parquet file",
+		Long: `Write all trials as one Parquet file with typed columns.
+
+` + exportColumns + `
+What a trial does not have is null. Units and meaning of the columns are in the
+file's metadata, under table_schema.
+
+` + exportFrom,
+		Example: `  run export parquet trials.parquet --from results/runs/quickstart
+  python3 -c 'import pandas; print(pandas.read_parquet("trials.parquet"))'`,
+	}, func(ctx context.Context, path string, dirs []string) error {
+		return a.exportTrials(ctx, "parquet", path, dirs, export.Parquet)
+	})
+}
+
+func (a *app) exportCSVCommand() *cobra.Command {
+	return a.exportFormat(&cobra.Command{
+		Use:   "csv FILE",
+		Short: "Write all trials as one CSV file",
+		Long: `Write all trials as one CSV file, and the types, units and meaning of its columns
+as a Table Schema (Frictionless Data) beside it: trials.schema.json for
+trials.csv.
+
+` + exportColumns + `
+What a trial does not have is empty. Numbers have the shortest digits that read
+back as the same number, or are inf; warnings and notes are lists in JSON.
+
+` + exportFrom,
+		Example: `  run export csv trials.csv --from results/runs/quickstart`,
+	}, func(ctx context.Context, path string, dirs []string) error {
+		return a.exportTrials(ctx, "csv", path, dirs, export.CSV)
+	})
+}
+
+func (a *app) exportLaTeXCommand() *cobra.Command {
+	return a.exportFormat(&cobra.Command{
+		Use:   "latex DIR",
+		Short: "Write the tables as LaTeX",
+		Long: `Write the published tables that the output folders' sweeps name into the folder
+DIR, published beside reproduced: NAME.tex for \input, and ` + export.Document + `, which has
+them all and compiles on its own (twice, for the widths of long tables). They
+need the packages array, booktabs and longtable, and any engine.
+
+` + exportFrom,
+		Example: "  run export latex paper/tables --from results/runs/table-cloaking-table1\n  pdflatex -output-directory paper/tables paper/tables/" + export.Document,
+	}, a.exportLaTeX)
+}
+
+func (a *app) exportMLflowCommand() *cobra.Command {
+	return a.exportFormat(&cobra.Command{
+		Use:   "mlflow DIR",
+		Short: "Write a file store that MLflow opens",
+		Long: `Write the trials that have a result into the MLflow file store DIR, which is made
+if need be and may have experiments of others. To look at it:
+
+  MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:DIR
+
+MLflow calls its file store superseded. Versions that refuse to open one, such
+as 3.17, do so with that variable, which older ones, 2.0 and later, do not need.
+mlflow migrate-filestore copies it into a database.
+
+Each experiment is one of MLflow's, and each trial a run, under a parent run for
+its sweep with the tables and plots as artifacts. A skipped trial is KILLED.
+Parameters, seed, backend and dtype are parameters; series whose x increases are
+metrics series/NAME/COLUMN, a step for each point, where x is a step if it is
+whole. The whole record is the artifact record.json. The time of a run is
+that at which its record was written.
+
+Runs are named by the keys of the trials: exporting again replaces them, and
+keeps tags that were added since. Artifacts are found under DIR as it is named
+now; export again after moving it.
+
+` + exportFrom,
+		Example: `  run export mlflow mlruns
+  run export mlflow mlruns --from results/runs/a --from results/runs/b`,
+	}, a.exportMLflow)
+}
+
+// exportFormat completes the command of a format with what they share.
+func (a *app) exportFormat(cmd *cobra.Command, write func(ctx context.Context, path string, dirs []string) error) *cobra.Command {
+	var from []string
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.Flags().StringArrayVar(&from, "from", nil, "output folder to be exported; may be repeated (default the newest in "+runsFolder+")")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, name := range append([]string{args[0]}, from...) {
+			if name == "" {
+				return usagef("an empty name; `%s --help` shows the arguments", cmd.CommandPath())
+			}
+		}
+		dirs := from
+		if len(dirs) == 0 {
+			newest, err := newestRun(runsFolder)
+			if err != nil {
+				return err
+			}
+			a.say("from %s, the newest output folder", newest)
+			dirs = []string{newest}
+		}
+		return write(cmd.Context(), args[0], dirs)
+	}
+	return cmd
+}
+
+// newestRun returns the output folder in which something was last done.
+func newestRun(folder string) (string, error) {
+	plans, err := filepath.Glob(filepath.Join(folder, "*", "plan.json"))
+	if err != nil {
+		return "", err
+	}
+	newest, at := "", time.Time{}
+	for _, p := range plans {
+		dir := filepath.Dir(p)
+		for _, name := range []string{"plan.json", "log.jsonl"} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.ModTime().After(at) {
+				newest, at = dir, info.ModTime()
+			}
+		}
+	}
+	if newest == "" {
+		return "", usagef("there is no output folder in %s; name one: --from OUT", folder)
+	}
+	return newest, nil
+}
+
+func (a *app) exportOptions() (opts export.Options, done func()) {
+	progress, done := a.exportProgress()
+	return export.Options{Experiments: a.Experiments, Version: version, Progress: progress}, done
+}
+
+// exportProgress shows how far an export is: a bar on a terminal, a line every
+// few seconds elsewhere.
+func (a *app) exportProgress() (show func(done, total int), end func()) {
+	if a.quiet {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	last := time.Now()
+	show = func(done, total int) {
+		switch {
+		case isTerminal(a.err) && a.logFormat == "text":
+			if bar == nil {
+				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(24),
+					progressbar.OptionThrottle(65*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+			}
+			_ = bar.Set(done)
+		case time.Since(last) > 5*time.Second:
+			last = time.Now()
+			a.say("%d %%", 100*done/total)
+		}
+	}
+	return show, func() {
+		if bar != nil {
+			_ = bar.Clear()
+		}
+	}
+}
+
+func (a *app) exportSources(dirs []string) ([]*export.Source, error) {
+	var out []*export.Source
+	for _, dir := range dirs {
+		s, err := export.Open(dir, a.Experiments)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// exportTrials writes all trials as one file.
+func (a *app) exportTrials(ctx context.Context, format, path string, dirs []string,
+	write func(context.Context, string, []*export.Source, export.Options) (export.Counts, error)) error {
+	if filepath.Clean(path) == "-" {
+		return usagef("%s is written to a file, not to standard output; name one", format)
+	}
+	sources, err := a.exportSources(dirs)
+	if err != nil {
+		return err
+	}
+	opts, done := a.exportOptions()
+	counts, err := write(ctx, path, sources, opts)
+	done()
+	a.ignored(sources)
+	if err != nil {
+		return err
+	}
+	more := ""
+	if counts.NotRun > 0 {
+		more = fmt.Sprintf(", %d of them not run", counts.NotRun)
+	}
+	if format == "csv" {
+		more += "; the types of its columns are in " + export.SchemaPath(path)
+	}
+	a.say("%s in %s%s", count(counts.Trials, "trial"), path, more)
+	return nil
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// ignored tells of files that were no records.
+func (a *app) ignored(sources []*export.Source) {
+	for _, f := range export.Ignored(sources) {
+		a.complain("ignored %s (%s)", f.File, f.Reason)
+	}
+}
+
+func (a *app) exportLaTeX(_ context.Context, dir string, dirs []string) error {
+	var tables []*claims.Evaluated
+	var sources []*export.Source
+	for _, from := range dirs {
+		r, err := a.results(from)
+		if err != nil {
+			return err
+		}
+		if len(r.Evaluated) == 0 {
+			return usagef("the sweep of %s names no published table; tables: in its sweep file does, and `run list tables` shows them", from)
+		}
+		tables = append(tables, r.Evaluated...)
+		sources = append(sources, &export.Source{Plan: r.Plan, Store: r.Store})
+	}
+	a.ignored(sources)
+	paths, err := export.LaTeX(dir, tables)
+	if err != nil {
+		return err
+	}
+	a.say("%s in %s; %s has them all", count(len(paths), "table"), dir, filepath.Join(dir, export.Document))
+	return nil
+}
+
+// results evaluates an output folder that has trials.
+func (a *app) results(dir string) (*runner.Results, error) {
+	if _, err := export.Open(dir, a.Experiments); err != nil {
+		return nil, err
+	}
+	return a.Results(dir)
+}
+
+func (a *app) exportMLflow(ctx context.Context, dir string, dirs []string) error {
+	var sweeps []*export.Sweep
+	var sources []*export.Source
+	for _, from := range dirs {
+		r, err := a.results(from)
+		if err != nil {
+			return err
+		}
+		artifacts, err := r.Artifacts()
+		if err != nil {
+			return err
+		}
+		s := &export.Source{Plan: r.Plan, Store: r.Store}
+		sources = append(sources, s)
+		sweeps = append(sweeps, &export.Sweep{Source: s, Artifacts: artifacts})
+	}
+	opts, done := a.exportOptions()
+	counts, err := export.MLflow(ctx, dir, sweeps, opts)
+	done()
+	a.ignored(sources)
+	if err != nil {
+		return err
+	}
+	more := ""
+	if counts.NotRun > 0 {
+		more = fmt.Sprintf("; %d have not run and are left out", counts.NotRun)
+	}
+	a.say("%s in %s%s; MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:%s shows them", count(counts.Trials, "run"), dir, more, dir)
+	return nil
+}
