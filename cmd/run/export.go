@@ -112,8 +112,8 @@ if need be and may have experiments of others. To look at it:
 
   MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:DIR
 
-MLflow calls its file store superseded. Versions that refuse to open one, such
-as 3.17, do so with that variable, which older ones, 2.0 and later, do not need.
+MLflow has put its file store into maintenance: recent versions, such as 3.17,
+open one only with that variable; earlier ones need none (tried: 2.0, 2.22, 3.1).
 mlflow migrate-filestore copies it into a database.
 
 Each experiment is one of MLflow's, and each trial a run, under a parent run for

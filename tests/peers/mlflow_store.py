@@ -64,7 +64,7 @@ if sys.argv[2:] == ["serve"]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
     )
     try:
-        until = time.time() + 90
+        until = time.time() + 240
         while True:
             try:
                 found = call(port, "experiments/search", {"max_results": 100})
