@@ -111,6 +111,23 @@ func TestJSONKeepsTheContract(t *testing.T) {
 	}
 }
 
+// No page holds a float of many lines, so that a long table is none; its heading
+// is repeated, and it says which package it needs.
+func TestLongTablesBreakAcrossPages(t *testing.T) {
+	e := evaluate(t, "demo/table1", nil)
+	short := render(t, e, claims.FormatLaTeX, claims.TextOptions{})
+	if strings.Contains(short, "longtable") || !strings.Contains(short, `\begin{table}`) {
+		t.Errorf("a short table is no float:\n%s", short)
+	}
+	for len(e.Cells) < 200 {
+		e.Cells = append(e.Cells, e.Cells...)
+	}
+	long := render(t, e, claims.FormatLaTeX, claims.TextOptions{})
+	if strings.Contains(long, `\begin{table}`) || strings.Count(long, `\toprule`) != 2 || !strings.Contains(long, `\usepackage{array,booktabs,longtable}`) {
+		t.Errorf("a long table:\n%.900s", long)
+	}
+}
+
 func TestHostileTextIsEscaped(t *testing.T) {
 	e := evaluate(t, "demo/table1", nil)
 	e.Cells = e.Cells[:1]
