@@ -28,9 +28,9 @@ func (r *Results) Artifacts() ([]export.Artifact, error) {
 		return nil, err
 	}
 	out = append(out, export.Artifact{Path: "tables/summary.csv", Data: []byte(metrics.String())})
-	for _, f := range r.Plots() {
+	for _, f := range r.Figures() {
 		if f.SVG != nil {
-			out = append(out, export.Artifact{Path: path.Join("plots", plotID(f.Name)+".svg"), Paper: paper(f.Name), Data: f.SVG})
+			out = append(out, export.Artifact{Path: path.Join("plots", figureID(f.Name)+".svg"), Paper: paper(f.Name), Data: f.SVG})
 		}
 	}
 	return out, nil

@@ -62,17 +62,28 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial, experiments *ex
 // WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
 // latter.
 func (c *Catalogue) WriteReport(r *Results, version string) (string, error) {
-	figures := r.Plots()
-	if err := r.writePlots(figures); err != nil {
+	data := c.Report(r, version)
+	data.Figures = r.Figures()
+	if err := r.writePlots(data.Figures); err != nil {
 		return "", err
 	}
+	var b bytes.Buffer
+	if err := report.Write(&b, data); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.Store.Dir(), "report.html")
+	return path, store.WriteFile(path, b.Bytes())
+}
+
+// Report is what the report says, without figures: see Results.Figures.
+func (c *Catalogue) Report(r *Results, version string) report.Data {
 	data := report.Data{
 		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,
 		Plan: report.Plan{
 			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
 			Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
 		},
-		Tables: r.Evaluated, Figures: figures, Metrics: r.Summary, Trials: r.trials,
+		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials,
 	}
 	for _, s := range r.Plan.Sources {
 		data.Plan.Sources = append(data.Plan.Sources, fmt.Sprintf("%s (SHA-256 %.12s)", filepath.Base(s.Path), s.SHA256))
@@ -85,12 +96,7 @@ func (c *Catalogue) WriteReport(r *Results, version string) (string, error) {
 			data.Papers = append(data.Papers, report.PaperOf(l))
 		}
 	}
-	var b bytes.Buffer
-	if err := report.Write(&b, data); err != nil {
-		return "", err
-	}
-	path := filepath.Join(r.Store.Dir(), "report.html")
-	return path, store.WriteFile(path, b.Bytes())
+	return data
 }
 
 // concerns says whether the plan has trials or tables of a paper.
@@ -99,23 +105,23 @@ func (r *Results) concerns(paper string) bool {
 		slices.ContainsFunc(r.Summary, func(t *summary.Table) bool { return strings.HasPrefix(t.Experiment, paper+"/") })
 }
 
-// Plots draws the figures that trials belong to. A figure that cannot be drawn
-// has the reason in place of its SVG.
-func (r *Results) Plots() []report.Figure {
+// Figures draws the figures that trials belong to. One that cannot be drawn is
+// shown with the reason.
+func (r *Results) Figures() []report.Figure {
 	var out []report.Figure
 	for _, f := range r.figures {
 		if len(f.trials) == 0 {
 			continue
 		}
 		shown := report.Figure{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
-		svg, err := plot.Figure(f.figure, f.trials, plot.Options{ID: plotID(shown.Name)})
+		svg, panels, err := plot.Figure(f.figure, f.trials, plot.Options{ID: figureID(f.figure.Name)})
 		switch {
 		case errors.Is(err, plot.ErrNoData):
 			continue // the trials are some of those that it needs
 		case err != nil:
 			shown.Error = err.Error()
 		default:
-			shown.SVG = svg
+			shown.SVG, shown.Panels = svg, panels
 		}
 		out = append(out, shown)
 	}
@@ -132,11 +138,12 @@ func (r *Results) writePlots(figures []report.Figure) error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
-		if err := store.WriteFile(filepath.Join(dir, plotID(f.Name)+".svg"), f.SVG); err != nil {
+		if err := store.WriteFile(filepath.Join(dir, figureID(f.Name)+".svg"), f.SVG); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func plotID(figure string) string { return strings.ReplaceAll(figure, "/", "-") }
+// figureID is a figure's name as a file and a page can have it.
+func figureID(name string) string { return strings.ReplaceAll(name, "/", "-") }

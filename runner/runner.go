@@ -105,6 +105,12 @@ func (c *Catalogue) Results(dir string) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.Evaluate(s, p, s.Get)
+}
+
+// Evaluate evaluates records of a plan, which get looks up by the key of the
+// trial. Nothing is kept of their series but what figures need.
+func (c *Catalogue) Evaluate(s *store.Store, p *plan.Plan, get func(key string) (*record.Record, bool, error)) (*Results, error) {
 	r := &Results{Plan: p, Store: s, trials: report.NewTrials(c.Experiments), figures: c.figures()}
 	metrics := summary.NewBuilder(c.Experiments)
 	// Every record is read once, and given to all that want something of it.
@@ -112,7 +118,7 @@ func (c *Catalogue) Results(dir string) (*Results, error) {
 	records, err := claims.Index(func(yield func(*record.Record) bool) {
 		for _, t := range p.Trials {
 			var rec *record.Record
-			if rec, _, readErr = s.Get(t.Key); readErr != nil {
+			if rec, _, readErr = get(t.Key); readErr != nil {
 				return
 			}
 			r.trials.Add(t.Experiment, t.Params, t.Seed, rec)

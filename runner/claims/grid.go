@@ -33,6 +33,7 @@ type Field struct {
 	Text    string
 	Verdict Verdict // of a verdict's own field, for colour
 	Notes   []int   // numbers of notes
+	Result  *Result // of our value: the cell that it is of
 }
 
 // Layout lays a table out. Wide puts the variants of a cell side by side,
@@ -122,7 +123,7 @@ func (b *gridBuilder) label(r *Result) []Field {
 }
 
 func (b *gridBuilder) values(r *Result) []Field {
-	out := []Field{{Text: r.oursText()}, {Text: r.differenceText()}}
+	out := []Field{{Text: r.oursText(), Result: r}, {Text: r.differenceText()}}
 	if b.counts {
 		n := ""
 		if r.Ours != nil {

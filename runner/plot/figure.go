@@ -31,9 +31,10 @@ func Finished(r *record.Record, reg *experiment.Registry) (experiment.Finished, 
 	return out, nil
 }
 
-// Figure draws a figure from the trials that belong to it, in their order. The
-// error is ErrNoData where they do not suffice.
-func Figure(f *experiment.Figure, trials []experiment.Finished, o Options) ([]byte, error) {
+// Figure draws a figure from the trials that belong to it, in their order, and
+// returns the panels that it drew too. The error is ErrNoData where the trials
+// do not suffice.
+func Figure(f *experiment.Figure, trials []experiment.Finished, o Options) ([]byte, []experiment.Panel, error) {
 	var matching []experiment.Finished
 	for _, t := range trials {
 		if f.Match == nil || f.Match(t.Experiment, t.Params) {
@@ -42,7 +43,7 @@ func Figure(f *experiment.Figure, trials []experiment.Finished, o Options) ([]by
 	}
 	panels := f.Draw(matching)
 	if len(panels) == 0 {
-		return nil, fmt.Errorf("figure %s: the finished trials do not suffice (%d belong to it): %w", f.Name, len(matching), ErrNoData)
+		return nil, nil, fmt.Errorf("figure %s: the finished trials do not suffice (%d belong to it): %w", f.Name, len(matching), ErrNoData)
 	}
 	if o.Title == "" {
 		o.Title = f.Title
@@ -52,7 +53,7 @@ func Figure(f *experiment.Figure, trials []experiment.Finished, o Options) ([]by
 	}
 	var b bytes.Buffer
 	if err := SVG(&b, panels, o); err != nil {
-		return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+		return nil, nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), panels, nil
 }

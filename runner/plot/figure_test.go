@@ -39,12 +39,15 @@ func TestFigure(t *testing.T) {
 			s := trials[0].Series["mean"]
 			return []experiment.Panel{{Lines: []experiment.Line{{X: s["x"], Y: s["y"]}}}}
 		}}
-	got, err := plot.Figure(figure, []experiment.Finished{finished}, plot.Options{ID: "f"})
+	got, panels, err := plot.Figure(figure, []experiment.Finished{finished}, plot.Options{ID: "f"})
 	if err != nil || !bytes.Contains(got, []byte(`<title id="f-title">A figure</title>`)) || !bytes.Contains(got, []byte(`<desc id="f-desc">What it shows</desc>`)) {
 		t.Errorf("error %v, drawing %s", err, got)
 	}
+	if len(panels) != 1 || len(panels[0].Lines) != 1 {
+		t.Errorf("panels %v", panels)
+	}
 	finished.Params["epsilon"] = 1.0
-	if _, err := plot.Figure(figure, []experiment.Finished{finished}, plot.Options{}); !errors.Is(err, plot.ErrNoData) {
+	if _, _, err := plot.Figure(figure, []experiment.Finished{finished}, plot.Options{}); !errors.Is(err, plot.ErrNoData) {
 		t.Errorf("a figure to which no trial belongs: %v", err)
 	}
 	rec.Params["epsilon"] = "many"

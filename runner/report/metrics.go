@@ -15,22 +15,37 @@ const maxRows = 200
 // where there are few settings and many metrics.
 type metrics struct {
 	*summary.Table
-	Listed     []*summary.Row
+	ID         string
+	Listed     []setting
 	Omitted    int
 	Transposed bool
 }
 
-func arrange(t *summary.Table) metrics {
-	m := metrics{Table: t, Listed: t.Rows}
-	if n := len(t.Rows); n > maxRows {
-		m.Listed, m.Omitted = t.Rows[:maxRows], n-maxRows
+// setting is a row of a summary with where its trials are.
+type setting struct {
+	*summary.Row
+	ID     string // of the value in the data block; empty without a finished trial
+	Target string
+}
+
+// arrange enters the rows with their trials into cells too.
+func arrange(t *summary.Table, id string, trials *Trials, cells map[string][]int) metrics {
+	m := metrics{Table: t, ID: id, Omitted: max(len(t.Rows)-maxRows, 0)}
+	for i, r := range t.Rows[:len(t.Rows)-m.Omitted] {
+		s := setting{Row: r}
+		if known := trials.numbers(r.Keys()); len(known) > 0 {
+			s.ID = fmt.Sprintf("%s-setting-%d", id, i+1)
+			s.Target = trials.link(trials.details[known[0]].key)
+			cells[s.ID] = known
+		}
+		m.Listed = append(m.Listed, s)
 	}
 	m.Transposed = len(t.Rows) <= 4 && len(t.Metrics) > 6
 	return m
 }
 
 // estimate writes a metric of a setting; nothing where no trial reports it.
-func estimate(r *summary.Row, metric string) string {
+func estimate(r setting, metric string) string {
 	e, ok := r.Metrics[metric]
 	if !ok {
 		return ""

@@ -17,21 +17,32 @@ type settings struct {
 	values   map[string]*values
 	seeds    map[int64]bool
 	trials   int
+	metrics  *values // names, in the order of first use
 }
 
 // values are the distinct values of one parameter, in the order of the plan.
 type values struct {
 	texts []string
-	seen  map[string]bool
-	// count goes on where texts stops.
-	count int
+	index map[string]int // text to its position
 }
 
-// maxValues is how many distinct values of a parameter are listed.
+// add returns the position of a value, which is new or not.
+func (v *values) add(text string) int {
+	i, ok := v.index[text]
+	if !ok {
+		i = len(v.texts)
+		v.index[text] = i
+		v.texts = append(v.texts, text)
+	}
+	return i
+}
+
+// maxValues is how many distinct values of a parameter, and ranges of seeds, are
+// listed.
 const maxValues = 12
 
 func newSettings(name string, reg *experiment.Registry) *settings {
-	s := &settings{name: name, defaults: map[string]string{}, values: map[string]*values{}, seeds: map[int64]bool{}}
+	s := &settings{name: name, defaults: map[string]string{}, values: map[string]*values{}, seeds: map[int64]bool{}, metrics: newValues()}
 	if reg == nil {
 		return s
 	}
@@ -47,25 +58,41 @@ func newSettings(name string, reg *experiment.Registry) *settings {
 	return s
 }
 
-func (s *settings) add(params experiment.Params, seed int64) {
+func newValues() *values { return &values{index: map[string]int{}} }
+
+// add returns the positions of the parameters' values.
+func (s *settings) add(params experiment.Params, seed int64) map[string]int {
 	s.trials++
 	s.seeds[seed] = true
+	at := make(map[string]int, len(params))
 	for name, v := range params {
 		vs := s.values[name]
 		if vs == nil {
-			vs = &values{seen: map[string]bool{}}
+			vs = newValues()
 			s.values[name] = vs
 		}
-		text := experiment.FormatValue(v)
-		if vs.seen[text] {
-			continue
-		}
-		vs.seen[text] = true
-		vs.count++
-		if len(vs.texts) < maxValues {
-			vs.texts = append(vs.texts, text)
+		at[name] = vs.add(experiment.FormatValue(v))
+	}
+	return at
+}
+
+// names returns all parameters in their order.
+func (s *settings) names() []string {
+	all := make(experiment.Params, len(s.values))
+	for name := range s.values {
+		all[name] = nil
+	}
+	return s.ordered(all)
+}
+
+// doc returns unit and meaning of a parameter, empty where it is unknown.
+func (s *settings) doc(name string) (unit, doc string) {
+	for _, p := range s.params {
+		if p.Name == name {
+			return p.Unit, p.Doc
 		}
 	}
+	return "", ""
 }
 
 // ordered returns the names of the parameters in the experiment's order, and
@@ -107,21 +134,13 @@ func (t *Trials) Settings() []Settings {
 	var out []Settings
 	for _, s := range t.experiments {
 		one := Settings{Experiment: s.name, Trials: s.trials, Seeds: seedText(s.seeds)}
-		names := make(experiment.Params, len(s.values))
-		for name := range s.values {
-			names[name] = nil
-		}
-		for _, name := range s.ordered(names) {
-			vs := s.values[name]
-			p := ParamValues{Name: name, Swept: vs.count > 1, Default: s.defaults[name], Values: strings.Join(vs.texts, ", ")}
-			if vs.count > len(vs.texts) {
-				p.Values += ", … (" + strconv.Itoa(vs.count) + " values)"
+		for _, name := range s.names() {
+			vs := s.values[name].texts
+			p := ParamValues{Name: name, Swept: len(vs) > 1, Default: s.defaults[name], Values: strings.Join(vs[:min(len(vs), maxValues)], ", ")}
+			if len(vs) > maxValues {
+				p.Values += ", … (" + strconv.Itoa(len(vs)) + " values)"
 			}
-			for _, q := range s.params {
-				if q.Name == name {
-					p.Unit, p.Doc = q.Unit, q.Doc
-				}
-			}
+			p.Unit, p.Doc = s.doc(name)
 			_, hasDefault := s.defaults[name]
 			p.IsDefault = hasDefault && !p.Swept && p.Values == p.Default
 			one.Params = append(one.Params, p)

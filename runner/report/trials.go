@@ -11,12 +11,21 @@ import (
 	"privkern/runner/record"
 )
 
-// Trials collects what the report says of a sweep's trials. It keeps groups and
-// counts, not trials, so that 10,000 of them make no larger page than 10.
+// Trials collects what the report says of a sweep's trials: groups and counts,
+// and of each trial what its panel shows. What trials share is kept once, so that
+// one of 10,000 takes some hundred bytes; see detail.
 type Trials struct {
 	reg    *experiment.Registry
 	counts map[record.Status]int
 	notRun int
+
+	details []detail
+	byKey   map[string]int // position in details
+	texts   *values        // warnings and errors
+	origins *values        // of provenance; see origin
+	sources []source
+
+	recordsOnly bool // the page has no table of trials
 
 	experiments []*settings
 	byName      map[string]*settings
@@ -32,7 +41,7 @@ type Trials struct {
 // NewTrials returns an empty collection. The registry gives parameters their
 // order and units; nil does without.
 func NewTrials(reg *experiment.Registry) *Trials {
-	return &Trials{reg: reg, counts: map[record.Status]int{}, byName: map[string]*settings{},
+	return &Trials{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(), origins: newValues(), byName: map[string]*settings{},
 		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{}}
 }
 
@@ -45,7 +54,7 @@ func (t *Trials) Add(name string, params experiment.Params, seed int64, r *recor
 		t.byName[name] = s
 		t.experiments = append(t.experiments, s)
 	}
-	s.add(params, seed)
+	at := s.add(params, seed)
 	if r == nil {
 		t.notRun++
 		return
@@ -64,10 +73,11 @@ func (t *Trials) Add(name string, params experiment.Params, seed int64, r *recor
 	for _, w := range r.Warnings {
 		t.problem("warning", name, w, params, seed)
 	}
+	privacy := -1
 	if r.Privacy != nil {
-		t.addPrivacy(name, r.Privacy)
+		privacy = t.addPrivacy(name, r.Privacy)
 	}
-	t.addProvenance(r)
+	t.addDetail(s, at, r, privacy, t.addProvenance(r))
 }
 
 // Count is a number of trials of one status.
@@ -131,13 +141,17 @@ func (t *Trials) commandLine(name string, params experiment.Params, seed int64) 
 		if d, ok := s.defaults[p]; ok && d == text {
 			continue
 		}
-		word := p + "=" + text
-		if strings.ContainsAny(word, " []()*?'\"$&;|<>") {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		words = append(words, word)
+		words = append(words, quoted(p+"="+text))
 	}
 	return strings.Join(append(words, fmt.Sprintf("--seed %d", seed)), " ")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if strings.ContainsAny(word, " []()*?'\"$&;|<>") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
 }
 
 // maxProblems bounds how many groups of one kind are listed.
@@ -184,17 +198,19 @@ type Privacy struct {
 	Trials      int
 }
 
-func (t *Trials) addPrivacy(name string, p *experiment.Privacy) {
-	for _, q := range t.privacy {
+// addPrivacy returns the position of the block.
+func (t *Trials) addPrivacy(name string, p *experiment.Privacy) int {
+	for i, q := range t.privacy {
 		if q.Guarantee == p.Guarantee && q.Unit == p.Unit && q.Mechanism == p.Mechanism && q.RNG == p.RNG && slices.Equal(q.Notes, p.Notes) {
 			q.Trials++
 			if !slices.Contains(q.Experiments, name) {
 				q.Experiments = append(q.Experiments, name)
 			}
-			return
+			return i
 		}
 	}
 	t.privacy = append(t.privacy, &Privacy{Privacy: *p, Experiments: []string{name}, Trials: 1})
+	return len(t.privacy) - 1
 }
 
 // maxPrivacy bounds how many privacy blocks are listed.
@@ -217,7 +233,8 @@ type Machine struct {
 	order int
 }
 
-func (t *Trials) addProvenance(r *record.Record) {
+// addProvenance returns the number of the machine, from 0.
+func (t *Trials) addProvenance(r *record.Record) int {
 	p := r.Provenance
 	id := machineID{p.Version, p.Revision, p.Go, p.CPU, p.GPU, p.BLAS, r.Backend, r.DType}
 	m := t.machines[id]
@@ -232,6 +249,7 @@ func (t *Trials) addProvenance(r *record.Record) {
 		}
 		t.datasets[name][digest]++
 	}
+	return m.order
 }
 
 // Machines returns what computed the trials, in the order of first use.

@@ -39,6 +39,9 @@ type Row struct {
 	keys []string // of the trials
 }
 
+// Keys returns the keys of the row's trials, run or not, in the order of the plan.
+func (r *Row) Keys() []string { return r.keys }
+
 // Estimate is a metric's mean over the seeds and the standard error of the
 // mean, which is absent for a single seed.
 type Estimate struct {
