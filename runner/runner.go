@@ -10,6 +10,7 @@
 //	summary   records to a table of all metrics
 //	report    all of it as one HTML file; plot: figures as SVG
 //	export    all of it for other programs: Parquet, CSV, LaTeX, MLflow
+//	live      a view of a sweep while it runs
 //
 // The runner knows an experiment only through package experiment.
 package runner

@@ -1,28 +1,56 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"privkern/runner"
 	"privkern/runner/claims"
+	"privkern/runner/live"
 	"privkern/runner/summary"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	var (
-		output string
-		check  bool
+		output  string
+		check   bool
+		serve   bool
+		address string
 	)
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
 		Short: "Write the tables and the report of an output folder anew",
 		Long: `Write tables and report.html of an output folder from the records that are in
-it, finished or not, and print the tables. Nothing is run.`,
-		Example: "  run report results/runs/quickstart\n  run report results/runs/quickstart --output markdown",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+it, finished or not, and print the tables. Nothing is run.
+
+With --serve, nothing is written either: a page shows how far the sweep in the
+folder is, and its tables as they fill, until Ctrl-C, which ends the server with
+status 0 and leaves the sweep alone. The folder may have no sweep yet. The
+address of the page is printed on standard output. The page has no login, so it
+is served on this machine's loopback interface only; other users of the machine
+can open it too.`,
+		Example: `  run report results/runs/quickstart
+  run report results/runs/quickstart --output markdown
+  run report results/runs/quickstart --serve
+  run report /shared/mine --serve --addr 127.0.0.1:8080`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if serve {
+				for _, other := range []string{"output", "check"} {
+					if cmd.Flags().Changed(other) {
+						return usagef("--serve shows a page and prints no tables; leave out --%s", other)
+					}
+				}
+				return a.serve(cmd.Context(), args[0], address)
+			}
+			if cmd.Flags().Changed("addr") {
+				return usagef("--addr is where --serve listens; give --serve too")
+			}
 			format, err := claims.ParseFormat(output)
 			if err != nil {
 				return oneOf("output", output, claims.Formats...)
@@ -32,7 +60,32 @@ it, finished or not, and print the tables. Nothing is run.`,
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "format of the tables on standard output: table, json, csv, latex or markdown")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
+	cmd.Flags().BoolVar(&serve, "serve", false, "serve a live view of the sweep in the folder, until Ctrl-C")
+	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:0", "loopback address that --serve listens on; port 0 is any free one")
 	return cmd
+}
+
+// serve answers until it is interrupted, which is how a server ends.
+func (a *app) serve(ctx context.Context, dir, address string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, not the output folder of a sweep", dir)
+	}
+	l, err := live.Listen(ctx, address)
+	var refused *live.AddressError
+	switch {
+	case errors.As(err, &refused):
+		return usagef("--addr: %w", err)
+	case err != nil:
+		return err
+	}
+	if _, err := fmt.Fprintf(a.out, "http://%s/\n", l.Addr()); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "plan.json")); errors.Is(err, os.ErrNotExist) {
+		a.say("%s has no plan yet; the page fills once `run sweep` has made one there", dir)
+	}
+	a.say("Ctrl-C ends the server")
+	return live.New(dir, a.Catalogue, version).Serve(ctx, l)
 }
 
 // present writes tables and report of an output folder, and prints the tables.

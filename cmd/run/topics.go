@@ -15,7 +15,8 @@ func exitCodesTopic() *cobra.Command {
   3    some trials failed; the others' results are kept
   4    --check: a value is out of its reference band, or was not computed;
        run audit: a mechanism spends more privacy than it claims
-  130  interrupted (SIGINT or SIGTERM); the same command goes on`,
+  130  interrupted (SIGINT or SIGTERM); the same command goes on. A server that
+       is meant to run until then, run report --serve, ends with 0`,
 	}
 }
 

@@ -4,4 +4,7 @@ package store
 
 import "golang.org/x/sys/unix"
 
-const setLock = unix.F_SETLK
+const (
+	setLock = unix.F_SETLK
+	getLock = unix.F_GETLK
+)

@@ -1,0 +1,410 @@
+// Package live serves a view of a sweep while it runs: how far it is, and its
+// tables as they fill. It reads the output folder and writes nothing.
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"privkern/runner"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/report"
+	"privkern/runner/store"
+)
+
+const (
+	// readTime bounds how long one update reads records; a large folder is read
+	// over several.
+	readTime = 700 * time.Millisecond
+	// restat is how often records that are known are looked at for a newer one,
+	// as --retry leaves it.
+	restat = 5 * time.Second
+	// settled is how old a folder's time must be before an equal one means that
+	// nothing was added: file systems round times, to 2 s at worst.
+	settled = 2 * time.Second
+	// recent is the span that the throughput is taken of.
+	recent = 10 * time.Minute
+
+	latestTrials   = 8
+	latestWarnings = 6
+	logLines       = 40
+)
+
+// stamp tells versions of a file apart.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// folder follows an output folder. Every record is read once, and again where
+// its file has changed.
+type folder struct {
+	dir       string
+	catalogue *runner.Catalogue
+
+	store   *store.Store
+	plan    *plan.Plan
+	planned stamp
+	trials  map[string]int // key to position in the plan
+	problem string
+
+	listed  time.Time // the time of the folder of records when it was listed
+	statted time.Time
+	unread  []string
+	records map[string]known
+	version int // of plan and records: it grows with every change
+
+	log logReader
+}
+
+// known is a record without its series.
+type known struct {
+	stamp
+	record *record.Record // nil where the file is none
+}
+
+func newFolder(dir string, c *runner.Catalogue) *folder {
+	return &folder{dir: dir, catalogue: c, records: map[string]known{}, log: logReader{path: filepath.Join(dir, "log.jsonl")}}
+}
+
+// update reads what is new.
+func (f *folder) update(now time.Time) error {
+	if err := f.readPlan(); err != nil || f.plan == nil {
+		return err
+	}
+	if err := f.list(now); err != nil {
+		return err
+	}
+	if err := f.read(); err != nil {
+		return err
+	}
+	return f.log.read()
+}
+
+// readPlan reads the plan where it is new. One that cannot be used is a problem
+// to be shown: the next may be good.
+func (f *folder) readPlan() error {
+	info, err := os.Stat(filepath.Join(f.dir, "plan.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		if f.planned != (stamp{}) {
+			f.reset()
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at := stamp{info.ModTime(), info.Size()}
+	if at == f.planned {
+		return nil
+	}
+	s, err := store.Open(f.dir)
+	if err != nil {
+		return err
+	}
+	p, err := s.ReadPlan(f.catalogue.Experiments)
+	known := f.records
+	f.reset()
+	f.planned = at
+	if err != nil {
+		f.problem = err.Error()
+		return nil
+	}
+	f.store, f.plan, f.trials = s, p, make(map[string]int, len(p.Trials))
+	for i, t := range p.Trials {
+		f.trials[t.Key] = i
+		// Records that both plans have need not be read again.
+		if k, ok := known[t.Key]; ok {
+			f.records[t.Key] = k
+		}
+	}
+	return nil
+}
+
+// reset forgets everything, and makes what was computed of it out of date.
+func (f *folder) reset() {
+	version := f.version + 1
+	*f = *newFolder(f.dir, f.catalogue)
+	f.version = version
+}
+
+// list finds the records that are new or have changed.
+func (f *folder) list(now time.Time) error {
+	path := filepath.Join(f.dir, "trials")
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.ModTime().Equal(f.listed) && now.Sub(f.listed) > settled {
+		return nil
+	}
+	all := now.Sub(f.statted) >= restat
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	queued := make(map[string]bool, len(f.unread))
+	for _, key := range f.unread {
+		queued[key] = true
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Name()] = true
+		key, isRecord := strings.CutSuffix(e.Name(), ".json")
+		if _, planned := f.trials[key]; !isRecord || !planned || queued[key] {
+			continue
+		}
+		if k, ok := f.records[key]; ok {
+			if !all {
+				continue
+			}
+			info, err := e.Info()
+			if err != nil || (stamp{info.ModTime(), info.Size()}) == k.stamp {
+				continue // put aside just now, or as it was
+			}
+		}
+		f.unread = append(f.unread, key)
+	}
+	for key := range f.records {
+		if !there[key+".json"] { // put aside, or removed
+			delete(f.records, key)
+			f.version++
+		}
+	}
+	f.listed = info.ModTime()
+	if all {
+		f.statted = now
+	}
+	return nil
+}
+
+// read reads records for a while.
+func (f *folder) read() error {
+	until := time.Now().Add(readTime)
+	for len(f.unread) > 0 && time.Now().Before(until) {
+		key := f.unread[0]
+		f.unread = f.unread[1:]
+		info, err := os.Stat(filepath.Join(f.dir, "trials", key+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			delete(f.records, key) // put aside
+			f.version++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r, _, err := f.store.Get(key)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			r.Series = nil
+		}
+		f.records[key] = known{stamp{info.ModTime(), info.Size()}, r}
+		f.version++
+	}
+	return nil
+}
+
+// results evaluates what has been read.
+func (f *folder) results() (*runner.Results, error) {
+	return f.catalogue.Evaluate(f.store, f.plan, func(key string) (*record.Record, bool, error) {
+		k := f.records[key]
+		return k.record, k.record != nil, nil
+	})
+}
+
+// snapshot is how far the sweep is.
+func (f *folder) snapshot(now time.Time) (report.Progress, error) {
+	p := report.Progress{Title: filepath.Base(f.dir), Dir: f.dir, State: report.Awaited, Now: now, Problem: f.problem, Log: f.log.tail}
+	if f.plan == nil {
+		return p, nil
+	}
+	if f.plan.Title != "" {
+		p.Title = f.plan.Title
+	}
+	p.Total, p.Unread = len(f.plan.Trials), len(f.unread)
+	done := make([]known, 0, len(f.records))
+	for _, k := range f.records {
+		if k.record == nil {
+			continue
+		}
+		done = append(done, k)
+		switch k.record.Status {
+		case record.OK:
+			p.OK++
+		case record.Failed:
+			p.Failed++
+		case record.Skipped:
+			p.Skipped++
+		}
+	}
+	slices.SortFunc(done, func(a, b known) int {
+		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.record.Key, b.record.Key))
+	})
+	f.latest(&p, done)
+	for key, began := range f.log.started {
+		if _, planned := f.trials[key]; !planned || f.records[key].modified.After(began) {
+			continue
+		}
+		held, err := f.store.Held(key)
+		if err != nil {
+			return p, err
+		}
+		if held {
+			p.Running++
+		}
+	}
+	p.PerMinute, p.Left = f.rate(now, done, p.Total-p.Done()-p.Unread)
+	switch {
+	case p.Done() == p.Total && p.Unread == 0:
+		p.State = report.Complete
+	case p.Running > 0:
+		p.State = report.Running
+	default:
+		p.State = report.Paused
+		p.Left = 0
+	}
+	return p, nil
+}
+
+// latest lists the newest trials and warnings.
+func (f *folder) latest(p *report.Progress, done []known) {
+	for _, k := range done[:min(len(done), latestTrials)] {
+		t := f.plan.Trials[f.trials[k.record.Key]]
+		l := report.Latest{When: k.modified, Key: t.Key, Experiment: t.Experiment, Seed: t.Seed, Status: k.record.Status, Seconds: k.record.Timing.WallS}
+		if e, err := f.catalogue.Experiments.Lookup(t.Experiment); err == nil {
+			l.Settings = e.Describe(t.Params)
+		}
+		if k.record.Error != nil {
+			l.Error = *k.record.Error
+		}
+		p.Latest = append(p.Latest, l)
+	}
+	for _, k := range done {
+		for _, w := range k.record.Warnings {
+			if text := k.record.Experiment + ": " + w; !slices.Contains(p.Warnings, text) && len(p.Warnings) < latestWarnings {
+				p.Warnings = append(p.Warnings, text)
+			}
+		}
+	}
+	for _, a := range f.store.Asides() {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is ignored: %s", a.File, a.Reason))
+	}
+}
+
+// rate is the recent throughput in trials a minute, and from it the time that
+// the trials left will take. Trials that take turns in cost make both rough.
+func (f *folder) rate(now time.Time, done []known, left int) (perMinute float64, eta time.Duration) {
+	n := 0
+	for n < len(done) && now.Sub(done[n].modified) < recent {
+		n++
+	}
+	if n < 2 {
+		return 0, 0
+	}
+	// From the first of them on, which itself began before.
+	span := now.Sub(done[n-1].modified)
+	if left == 0 {
+		span = done[0].modified.Sub(done[n-1].modified)
+	}
+	if span <= 0 {
+		return 0, 0
+	}
+	perMinute = float64(n-1) / span.Minutes()
+	return perMinute, time.Duration(float64(left) / perMinute * float64(time.Minute))
+}
+
+// logReader reads what is appended to a log.
+type logReader struct {
+	path    string
+	offset  int64
+	started map[string]time.Time // trials that began and did not end here
+	tail    []string
+}
+
+// event is what is wanted of a line of the log.
+type event struct {
+	Time       time.Time `json:"time"`
+	Event      string    `json:"event"`
+	Key        string    `json:"key"`
+	Experiment string    `json:"experiment"`
+	Status     string    `json:"status"`
+	Error      string    `json:"error"`
+	File       string    `json:"file"`
+	Message    string    `json:"message"`
+	Done       int       `json:"done"`
+	Total      int       `json:"total"`
+}
+
+func (l *logReader) read() error {
+	file, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < l.offset || l.started == nil { // another log
+		l.offset, l.tail, l.started = 0, nil, map[string]time.Time{}
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, l.offset, info.Size()-l.offset), 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return nil //nolint:nilerr // a line without its end is still being written
+		}
+		l.offset += int64(len(line))
+		var e event
+		if json.Unmarshal(bytes.TrimSpace(line), &e) != nil {
+			continue // torn by a crash: the log is a convenience
+		}
+		switch e.Event {
+		case "started":
+			l.started[e.Key] = e.Time
+		case "finished", "elsewhere":
+			delete(l.started, e.Key)
+		}
+		l.tail = append(l.tail, e.text())
+		if len(l.tail) > 2*logLines {
+			l.tail = slices.Clone(l.tail[len(l.tail)-logLines:])
+		}
+	}
+}
+
+// text is the event as a line for people.
+func (e *event) text() string {
+	parts := []string{e.Time.UTC().Format("15:04:05"), e.Event}
+	if e.Key != "" {
+		parts = append(parts, fmt.Sprintf("%.12s", e.Key))
+	}
+	for _, s := range []string{e.Experiment, e.Status, e.File, e.Message, e.Error} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if e.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", e.Done, e.Total))
+	}
+	return strings.Join(parts, " ")
+}
