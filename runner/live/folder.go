@@ -34,6 +34,9 @@ const (
 	// settled is how old a folder's time must be before an equal one means that
 	// nothing was added: file systems round times, to 2 s at worst.
 	settled = 2 * time.Second
+	// between is how long after a trial a sweep counts as running though no
+	// trial does: it is about to begin the next.
+	between = 5 * time.Second
 	// recent is the span that the throughput is taken of.
 	recent = 10 * time.Minute
 
@@ -274,7 +277,7 @@ func (f *folder) snapshot(now time.Time) (report.Progress, error) {
 	switch {
 	case p.Done() == p.Total && p.Unread == 0:
 		p.State = report.Complete
-	case p.Running > 0:
+	case p.Running > 0, len(done) > 0 && now.Sub(done[0].modified) < between:
 		p.State = report.Running
 	default:
 		p.State = report.Paused

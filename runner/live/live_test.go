@@ -146,13 +146,13 @@ func TestFromBeforeTheStartToTheEnd(t *testing.T) {
 
 	s, p := sweepOf(t, dir, 2, false)
 	w := ask(t, server, "/progress")
-	contains(t, w, "of 2 done", `id="done">0<`, "2 trials are left")
+	contains(t, w, "of 2 done", `id="done">0<`, "not running", "2 trials are left")
 	before := w.Header().Get("X-Results")
 	contains(t, ask(t, server, "/results"), "The first table", "no trial of this setting has run")
 
 	finish(t, s, p.Trials[0], 2)
 	w = ask(t, server, "/progress")
-	contains(t, w, `id="done">1<`, "1 trial is left", "demo/double: computed but suspect", p.Trials[0].Key)
+	contains(t, w, `id="done">1<`, `id="state">running<`, "demo/double: computed but suspect", p.Trials[0].Key)
 	if after := w.Header().Get("X-Results"); after == before {
 		t.Error("the tables are not said to be new")
 	}
@@ -262,6 +262,11 @@ func TestRunningTrials(t *testing.T) {
 	}
 	logEvent(t, dir, started(2)[20:]+"\nno JSON\n")
 	unlock()
+	finish(t, s, p.Trials[0], 2)
+	path := filepath.Join(dir, "trials", p.Trials[0].Key+".json")
+	if err := os.Chtimes(path, time.Now(), time.Now().Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	if got := progress(); got.Running != 0 || got.State != report.Paused || len(got.Log) != 3 {
 		t.Errorf("%d run, state %s, log %q", got.Running, got.State, got.Log)
 	}

@@ -72,15 +72,15 @@ func (p Progress) LeftText() string {
 	return fmt.Sprintf("about %.1f h", p.Left.Hours())
 }
 
-// Rate is the throughput for people.
+// Rate is the throughput for people, in trials a minute.
 func (p Progress) Rate() string {
 	switch {
 	case p.PerMinute <= 0:
 		return "–"
-	case p.PerMinute < 1:
-		return fmt.Sprintf("%.1f trials/h", 60*p.PerMinute)
+	case p.PerMinute < 10:
+		return fmt.Sprintf("%.2g", p.PerMinute)
 	}
-	return fmt.Sprintf("%.3g trials/min", p.PerMinute)
+	return fmt.Sprintf("%.0f", p.PerMinute)
 }
 
 // WriteLive writes the page of a running sweep. Its script asks the server for

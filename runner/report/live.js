@@ -47,7 +47,9 @@
     const restore = keep(progress);
     progress.innerHTML = await answer.text();
     restore();
-    document.title = `${answer.headers.get("X-Done") ?? ""} ${document.querySelector("h1").textContent}`.trim();
+    const title = progress.querySelector("[data-title]").dataset.title;
+    document.querySelector("h1").textContent = title;
+    document.title = `${answer.headers.get("X-Done") ?? ""} ${title}`.trim();
     const now = answer.headers.get("X-Results");
     // A panel shows trials of the tables that are there: they stay until it is
     // closed.

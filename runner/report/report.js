@@ -207,7 +207,7 @@ const privkern = (() => {
   const scroll = (table, label) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
 
   function table(label, head, rows) {
-    const t = element("table", {}, element("caption", { class: "small soft" }, label));
+    const t = element("table", {}, element("caption", { class: "unseen" }, label));
     t.append(element("thead", {}, element("tr", {}, ...head.map((h) => element("th", { scope: "col" }, h)))));
     const body = element("tbody");
     for (const [first, ...others] of rows) body.append(element("tr", {}, element("th", { scope: "row" }, first), ...others.map((o) => element("td", {}, o))));
@@ -238,7 +238,7 @@ const privkern = (() => {
         body.append(element("h3", {}, "Warnings and failures"), element("ul", { class: "errata" },
           ...[...remarks].map(([i, seeds]) => element("li", {}, `${d.texts[i]} `, element("span", { class: "soft" }, `(${seeds.length === 1 ? "seed" : "seeds"} ${seeds.join(", ")})`)))));
       }
-      body.append(element("h3", {}, "Settings"), table("Settings; the defaults are marked", ["parameter", "value", "meaning"],
+      body.append(element("h3", {}, "Settings"), table("Settings", ["parameter", "value", "meaning"],
         e.params.map((p, k) => [p, k]).filter(([, k]) => !varying.includes(k) && here[0].params[k] >= 0).map(([p, k]) => {
           const at = here[0].params[k];
           return [element("code", {}, p.name), `${p.values[at]}${p.unit ? " " + p.unit : ""}${at === p.default ? " (default)" : ""}`, p.doc];
