@@ -21,6 +21,10 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/report"
 )
 
 // tab is a page in a headless browser, with what the browser complained of and
@@ -441,4 +445,41 @@ func TestLiveInBrowser(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 	b.wait(`!document.getElementById("connection").hidden`)
+}
+
+// A report of 10,000 trials: a part is listed, the script shows and finds the
+// others.
+func TestLargeReportInBrowser(t *testing.T) {
+	b := openBrowser(t)
+	trials := report.NewTrials(nil)
+	for i := range 10_000 {
+		trials.Add("demo/large", experiment.Params{"x": float64(i / 10)}, int64(i%10), &record.Record{Key: fmt.Sprintf("%064x", i), Experiment: "demo/large",
+			Status: record.OK, Metrics: map[string]float64{"y": float64(i)}})
+	}
+	var html bytes.Buffer
+	if err := report.Write(&html, report.Data{Title: "Large", Trials: trials}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, html.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate("file://" + path))
+	const listed = `document.querySelectorAll("#trial-list tbody tr:not([hidden])").length`
+	if n := eval[int](b, listed); n != 300 {
+		t.Errorf("%d trials are listed", n)
+	}
+	if text := eval[string](b, `document.getElementById("more-trials").textContent`); text != "Show 300 more of 9700" {
+		t.Errorf("the button says %q", text)
+	}
+	b.do(chromedp.Evaluate(`document.getElementById("more-trials").click()`, nil))
+	if n := eval[int](b, listed); n != 600 {
+		t.Errorf("after the click %d trials are listed", n)
+	}
+	b.do(chromedp.SendKeys("#filter", "x=987", chromedp.ByID))
+	b.wait(listed + ` === 10`)
+	if text := eval[string](b, `document.querySelector("#trial-list tbody tr:not([hidden])").textContent`); !strings.Contains(text, "x=987") {
+		t.Errorf("the filter finds %s", text)
+	}
+	b.quiet()
 }

@@ -123,7 +123,7 @@ func (f *folder) readPlan() error {
 	f.planned = at
 	if err != nil {
 		f.problem = err.Error()
-		return nil
+		return nil //nolint:nilerr // it is shown; the next plan may be good
 	}
 	f.store, f.plan, f.trials = s, p, make(map[string]int, len(p.Trials))
 	for i, t := range p.Trials {
@@ -375,7 +375,7 @@ func (l *logReader) read() error {
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return nil //nolint:nilerr // a line without its end is still being written
+			return nil // a line without its end is still being written
 		}
 		l.offset += int64(len(line))
 		var e event

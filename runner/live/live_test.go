@@ -229,6 +229,28 @@ func TestRecordsAreReadOnce(t *testing.T) {
 	}
 }
 
+// A plan that cannot be used is told of, until there is another.
+func TestPlanThatCannotBeUsed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "plan.json")
+	if err := os.WriteFile(path, []byte(`{"schema": 99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := New(dir, catalogue(t), "1")
+	contains(t, ask(t, server, "/"), "the plan has schema 99")
+	contains(t, ask(t, server, "/progress"), "the plan has schema 99")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s, p := sweepOf(t, dir, 1, false)
+	finish(t, s, p.Trials[0], 2)
+	w := ask(t, server, "/progress")
+	contains(t, w, "Every trial has a result")
+	if strings.Contains(w.Body.String(), "schema 99") {
+		t.Error("the old problem is still shown")
+	}
+}
+
 // What the log says has begun runs as long as a runner holds it: one that was
 // killed runs nothing.
 func TestRunningTrials(t *testing.T) {

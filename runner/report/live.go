@@ -57,7 +57,7 @@ func (p Progress) Done() int { return p.OK + p.Failed + p.Skipped }
 // Waiting is the number of trials that no runner has begun.
 func (p Progress) Waiting() int { return max(p.Total-p.Done()-p.Running, 0) }
 
-// LeftText is the time left for people.
+// LeftText is the time left for people. It is an estimate.
 func (p Progress) LeftText() string {
 	switch {
 	case p.State == Complete:
@@ -65,11 +65,11 @@ func (p Progress) LeftText() string {
 	case p.Left <= 0:
 		return "unknown"
 	case p.Left < time.Minute:
-		return "under a minute"
+		return "< 1 min"
 	case p.Left < 2*time.Hour:
-		return fmt.Sprintf("about %d min", int(p.Left.Minutes()+0.5))
+		return fmt.Sprintf("%d min", int(p.Left.Minutes()+0.5))
 	}
-	return fmt.Sprintf("about %.1f h", p.Left.Hours())
+	return fmt.Sprintf("%.1f h", p.Left.Hours())
 }
 
 // Rate is the throughput for people, in trials a minute.

@@ -36,9 +36,12 @@
     };
   }
 
+  // Refusal is what the server answers where it cannot show the folder.
+  class Refusal extends Error {}
+
   async function get(path) {
     const answer = await fetch(path, { cache: "no-store" });
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    if (!answer.ok) throw new Refusal(await answer.text());
     return answer;
   }
 
@@ -70,8 +73,8 @@
       try {
         await update();
         connection.hidden = true;
-      } catch {
-        connection.textContent = "The server does not answer: it has ended, or this machine cannot be reached. What is shown is the last that it said.";
+      } catch (error) {
+        connection.textContent = error instanceof Refusal ? `The folder cannot be shown: ${error.message}` : "The server does not answer: it has ended, or this machine cannot be reached. What is shown is the last that it said.";
         connection.hidden = false;
       }
     }
