@@ -55,7 +55,8 @@ func openBrowser(t *testing.T) *tab {
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(60*time.Second))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(allocator)
+	// Events that are newer than the protocol's Go types are no concern of ours.
+	ctx, closeTab := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, 150*time.Second)
 	t.Cleanup(cancel)
@@ -435,6 +436,10 @@ func TestLiveInBrowser(t *testing.T) {
 	b.wait(`document.querySelector("h1").textContent === "Many settings" && document.getElementById("state").textContent === "finished" && document.getElementById("done").textContent === "400"`)
 	b.wait(`document.querySelectorAll("#metrics-1 a.cell").length === 200`)
 	b.fits("1200 pixels")
+	b.size(400, 800)
+	b.fits("400 pixels")
+	b.picture("live-narrow")
+	b.size(1200, 1000)
 	b.do(chromedp.Evaluate(`document.querySelector("#metrics-1 a.cell").click()`, nil))
 	b.wait(`document.getElementById("panel").open`)
 	if text := eval[string](b, `document.getElementById("panel").textContent`); !strings.Contains(text, "privacygp/example1: 1 trial") {
