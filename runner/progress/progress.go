@@ -65,9 +65,20 @@ func New(opts Options, experiments *experiment.Registry, log io.Writer) *Reporte
 	return &Reporter{opts: opts, experiments: experiments, log: log, start: time.Now(), skipped: map[string]int{}, running: map[string]string{}, lastLine: time.Now()}
 }
 
-// OpenLog opens the log of an output folder for appending.
+// OpenLog opens the log of an output folder for appending. A line that a full
+// disk or a crash has cut off is ended first, so that it costs no other.
 func OpenLog(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	last := make([]byte, 1)
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			_, _ = f.Write([]byte{'\n'}) // the log is a convenience
+		}
+	}
+	return f, nil
 }
 
 type event struct {

@@ -86,7 +86,7 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 	if opts.Workers < 1 {
 		opts.Workers = max(1, runtime.GOMAXPROCS(0)/opts.Jobs)
 	}
-	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}}
+	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}, seen: map[int]store.Version{}}
 	r.summary.Total = len(indices)
 	pending, err := r.findPending(indices)
 	if err != nil {
@@ -114,6 +114,10 @@ type run struct {
 	opts        Options
 
 	failedBefore map[int]string // position in this part of the plan to reason
+	// seen is what was stored of the trials that are run again, by their
+	// position in the plan, so that what another runner finishes meanwhile is
+	// told from it.
+	seen map[int]store.Version
 
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
@@ -137,18 +141,30 @@ func (r *run) observe(f func(Observer)) {
 // that have to be run, in order.
 func (r *run) findPending(indices []int) ([]int, error) {
 	status, reasons := make([]record.Status, len(indices)), make([]*string, len(indices))
+	versions := make([]store.Version, len(indices))
 	errs := make([]error, max(1, runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
 	for w := range errs {
 		wg.Go(func() {
 			for i := w; i < len(indices); i += len(errs) {
-				rec, ok, err := r.store.Get(r.plan.Trials[indices[i]].Key)
+				key := r.plan.Trials[indices[i]].Key
+				// The version before the record: of a record that is replaced in
+				// between, the older version is seen, and the newer is another.
+				version, err := r.store.Version(key)
+				var rec *record.Record
+				var ok bool
+				if err == nil {
+					rec, ok, err = r.store.Get(key)
+				}
 				if err != nil {
 					errs[w] = err
 					return
 				}
 				if ok {
 					status[i], reasons[i] = rec.Status, rec.Error
+					if r.opts.Retry != RetryNone && r.wanted(rec.Status) {
+						versions[i] = version
+					}
 				}
 			}
 		})
@@ -161,6 +177,9 @@ func (r *run) findPending(indices []int) ([]int, error) {
 	for i, index := range indices {
 		if r.wanted(status[i]) {
 			pending = append(pending, index)
+			if r.opts.Retry != RetryNone {
+				r.seen[index] = versions[i]
+			}
 			continue
 		}
 		if status[i] == record.Failed && reasons[i] != nil {
@@ -202,7 +221,6 @@ func (r *run) count(s record.Status) {
 func (r *run) work(parent context.Context, pending []int) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	started := time.Now()
 	var (
 		mu   sync.Mutex
 		next int
@@ -227,7 +245,7 @@ func (r *run) work(parent context.Context, pending []int) error {
 				if !ok {
 					break
 				}
-				switch done, err := r.one(ctx, runner, i, started); {
+				switch done, err := r.one(ctx, runner, i); {
 				case err != nil:
 					stop(err)
 				case !done:
@@ -247,7 +265,7 @@ func (r *run) work(parent context.Context, pending []int) error {
 				i := busy[0]
 				busy = busy[1:]
 				mu.Unlock()
-				done, err := r.one(ctx, runner, i, started)
+				done, err := r.one(ctx, runner, i)
 				if err != nil {
 					stop(err)
 				} else if !done {
@@ -270,7 +288,7 @@ func (r *run) work(parent context.Context, pending []int) error {
 }
 
 // one runs a trial; done is false where another runner holds it.
-func (r *run) one(ctx context.Context, runner Runner, index int, started time.Time) (done bool, err error) {
+func (r *run) one(ctx context.Context, runner Runner, index int) (done bool, err error) {
 	t := r.plan.Trials[index]
 	unlock, ok, err := r.store.Lock(t.Key)
 	if err != nil || !ok {
@@ -283,7 +301,7 @@ func (r *run) one(ctx context.Context, runner Runner, index int, started time.Ti
 	// Another runner may have finished it since the folder was read.
 	if rec, ok, err := r.store.Get(t.Key); err != nil {
 		return false, err
-	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(t.Key, started)) {
+	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(index)) {
 		r.count(rec.Status)
 		r.observe(func(o Observer) { o.Elsewhere(t) })
 		return true, nil
@@ -303,9 +321,11 @@ func (r *run) one(ctx context.Context, runner Runner, index int, started time.Ti
 	return true, nil
 }
 
-func (r *run) finishedSince(key string, started time.Time) bool {
-	when, err := r.store.Modified(key)
-	return err == nil && when.After(started)
+// finishedSince says whether another runner has stored a record of the trial at
+// that position since the folder was read.
+func (r *run) finishedSince(index int) bool {
+	version, err := r.store.Version(r.plan.Trials[index].Key)
+	return err == nil && !version.Same(r.seen[index])
 }
 
 // record runs a trial and returns its record; an error means that the whole

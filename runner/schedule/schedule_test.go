@@ -361,8 +361,7 @@ func TestTwoRunnersRetryOnce(t *testing.T) {
 	both.Add(2)
 	for range 2 {
 		wg.Go(func() {
-			// The delay is longer than a tick of the clock of file times.
-			opts := options(1, &runs, 25*time.Millisecond)
+			opts := options(1, &runs, 5*time.Millisecond)
 			opts.Retry = schedule.RetryAll
 			newRunner := opts.NewRunner
 			opts.NewRunner = func() schedule.Runner { // neither begins before the other has read the folder
@@ -376,6 +375,30 @@ func TestTwoRunnersRetryOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if trials, times := count(&runs); trials != 4 || times != 4 {
+		t.Errorf("%d trials ran %d times", trials, times)
+	}
+}
+
+// Records that a clock dates into the future, or long ago, are run again all
+// the same, and once.
+func TestRetryDoesNotTrustClocks(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 4)
+	if _, err := run(context.Background(), t, dir, p, plan.Shard{}, options(1, &sync.Map{}, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for i, tr := range p.Trials {
+		when := time.Now().AddDate(20*(i%2)-10, 0, 0)
+		if err := os.Chtimes(filepath.Join(dir, "trials", tr.Key+".json"), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var runs sync.Map
+	opts := options(2, &runs, 0)
+	opts.Retry = schedule.RetryAll
+	if _, err := run(context.Background(), t, dir, p, plan.Shard{}, opts); err != nil {
+		t.Fatal(err)
+	}
 	if trials, times := count(&runs); trials != 4 || times != 4 {
 		t.Errorf("%d trials ran %d times", trials, times)
 	}

@@ -308,11 +308,22 @@ func (s *Store) setAside(file, reason string) error {
 
 // WriteFile writes a file durably: to a temporary file beside it, synced, then
 // renamed. On an error the old file, if any, is as it was.
-func WriteFile(path string, data []byte) (err error) {
+func WriteFile(path string, data []byte) error {
+	for attempt := 1; ; attempt++ {
+		removed, err := writeFile(path, data)
+		if !removed || attempt == 3 {
+			return err
+		}
+	}
+}
+
+// writeFile is one attempt; removed says that the temporary file was gone
+// before it was renamed: by the clock of another runner it was an old one.
+func writeFile(path string, data []byte) (removed bool, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() {
 		if err != nil {
@@ -321,21 +332,22 @@ func WriteFile(path string, data []byte) (err error) {
 		}
 	}()
 	if _, err = f.Write(data); err != nil {
-		return err
+		return false, err
 	}
 	if err = f.Chmod(0o644); err != nil {
-		return err
+		return false, err
 	}
 	if err = f.Sync(); err != nil {
-		return err
+		return false, err
 	}
 	if err = f.Close(); err != nil {
-		return err
+		return false, err
 	}
 	if err = os.Rename(f.Name(), path); err != nil {
-		return err
+		_, gone := os.Lstat(f.Name())
+		return errors.Is(gone, os.ErrNotExist), err
 	}
-	return SyncDir(dir)
+	return false, SyncDir(dir)
 }
 
 // SyncDir makes a rename durable. File systems that cannot sync a folder are
@@ -352,11 +364,26 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// Modified tells when the record of a trial was written.
-func (s *Store) Modified(key string) (time.Time, error) {
+// Version identifies what is stored for a trial: it changes with every record
+// that is written, and is zero where there is none. Versions have no order:
+// clocks of machines differ, and jump.
+func (s *Store) Version(key string) (Version, error) {
 	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
-	if err != nil {
-		return time.Time{}, err
+	if errors.Is(err, os.ErrNotExist) {
+		return Version{}, nil
 	}
-	return info.ModTime(), nil
+	return Version{info}, err
+}
+
+// Version is a state of the record of a trial.
+type Version struct{ file os.FileInfo }
+
+// Same says whether two versions are of one record.
+func (v Version) Same(w Version) bool {
+	if v.file == nil || w.file == nil {
+		return v.file == nil && w.file == nil
+	}
+	// A record is never written to the file of an older one, but the file
+	// system may use its number again.
+	return os.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
 }

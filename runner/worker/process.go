@@ -33,6 +33,15 @@ type Process struct {
 	stderr   *tail
 }
 
+const (
+	// killGrace is how long a killed worker's trial waits before it counts as
+	// failed.
+	killGrace = time.Second
+	// outputGrace is how long what a worker's descendants print is waited for
+	// after the worker has ended.
+	outputGrace = time.Second
+)
+
 // ErrTimeout says that a trial was ended because it took too long.
 var ErrTimeout = errors.New("timed out")
 
@@ -41,11 +50,12 @@ type CrashError struct {
 	State  string // how it ended, such as "signal: killed"
 	Stderr string // the end of what it printed
 	Ours   bool   // it ended because it was told to
+	Killed bool   // by SIGKILL
 }
 
 func (e *CrashError) Error() string {
 	s := "the worker process ended: " + e.State
-	if strings.Contains(e.State, "killed") {
+	if e.Killed {
 		s += " (perhaps for want of memory)"
 	}
 	if e.Stderr != "" {
@@ -89,6 +99,16 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 			}
 			if crash.Ours { // it was alive: the trouble is with the messages
 				return nil, fmt.Errorf("the worker process cannot be understood: %w", a.err)
+			}
+			if crash.Killed {
+				// Whoever kills a whole job, as a cluster's scheduler does, may come
+				// to the worker first: that is no failure of the trial, and is none
+				// in the records if the runner is gone by the end of this.
+				select {
+				case <-time.After(killGrace):
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
 			}
 			return nil, crash
 		}
@@ -142,6 +162,9 @@ func (p *Process) start() error {
 	p.stderr = &tail{}
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.SysProcAttr = detached()
+	// A process that a trial has started may hold standard output for longer
+	// than the worker lives.
+	cmd.WaitDelay = outputGrace
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -169,7 +192,7 @@ func (p *Process) kill() *CrashError {
 		case <-done:
 			killed <- false
 		case <-time.After(50 * time.Millisecond):
-			_ = p.cmd.Process.Kill()
+			_ = killAll(p.cmd.Process)
 			killed <- true
 		}
 	}()
@@ -177,7 +200,10 @@ func (p *Process) kill() *CrashError {
 	_ = p.cmd.Wait() // the state says more than the error
 	close(done)
 	_ = p.pipe.Close()
-	crash := &CrashError{State: p.cmd.ProcessState.String(), Stderr: p.stderr.String(), Ours: <-killed || p.cmd.ProcessState.Success()}
+	state := p.cmd.ProcessState
+	crash := &CrashError{State: state.String(), Stderr: p.stderr.String(), Ours: <-killed || state.Success(), Killed: wasKilled(state)}
+	// What a trial has started ends with it.
+	_ = killAll(p.cmd.Process)
 	p.cmd = nil
 	return crash
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +22,9 @@ import (
 
 // The test program is its own worker when it is started with this variable.
 const workerVar = "PRIVKERN_TEST_WORKER"
+
+// childVar names the file that a trial writes the number of its child to.
+const childVar = "PRIVKERN_TEST_CHILD"
 
 // inheritedVar is set by the test and looked for by a trial.
 const inheritedVar = "PRIVKERN_TEST_INHERITED"
@@ -38,6 +44,12 @@ var demo = &experiment.Experiment{
 		case "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "hang":
+			select {}
+		case "hang with a child": // which holds standard output, and says that it is there
+			child := exec.Command("sh", "-c", "touch "+os.Getenv(childVar)+".there; sleep 600")
+			child.Stdout, child.Stderr = os.Stdout, os.Stderr
+			_ = child.Start()
+			_ = os.WriteFile(os.Getenv(childVar), []byte(strconv.Itoa(child.Process.Pid)), 0o600)
 			select {}
 		case "print":
 			_, _ = os.Stdout.WriteString("not a message\n")
@@ -147,6 +159,45 @@ func TestRunawayTrialIsEnded(t *testing.T) {
 	p := newProcess(t)
 	if _, err := p.Run(context.Background(), job(t, "hang"), 100*time.Millisecond, nil); !errors.Is(err, worker.ErrTimeout) {
 		t.Errorf("%v", err)
+	}
+	if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A trial's own processes end with it, although the trial does not listen to
+// anybody, and the next job is served.
+func TestRunawayTrialEndsWithItsChildren(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "child")
+	t.Setenv(childVar, file)
+	p := newProcess(t)
+	if _, err := p.Run(context.Background(), job(t, "hang with a child"), 2*time.Second, nil); !errors.Is(err, worker.ErrTimeout) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file + ".there"); err != nil {
+		t.Fatalf("the child never ran: %v", err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := func() bool {
+		if syscall.Kill(child, 0) != nil {
+			return true
+		}
+		// Nobody may have asked how it ended.
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
+		return err == nil && strings.Contains(string(stat), ") Z ")
+	}
+	for i := 0; !ended(); i++ {
+		if i == 500 {
+			t.Fatal("the child lives on")
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 	if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
 		t.Errorf("afterwards: %v", err)
