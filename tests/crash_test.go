@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,15 +30,24 @@ sweep:
 // newSweep writes the sweep file and returns the command that runs it into out.
 func newSweep(t *testing.T) (out string, command func(args ...string) *exec.Cmd) {
 	t.Helper()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "slow.yaml")
-	if err := os.WriteFile(file, []byte(slowSweep), 0o600); err != nil {
+	out, command, err := sweepIn(t.TempDir(), slowSweep)
+	if err != nil {
 		t.Fatal(err)
+	}
+	return out, command
+}
+
+// sweepIn writes a sweep file into a folder and returns the command that runs
+// it into out, a folder below.
+func sweepIn(dir, text string) (out string, command func(args ...string) *exec.Cmd, err error) {
+	file := filepath.Join(dir, "sweep.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", nil, err
 	}
 	out = filepath.Join(dir, "out")
 	return out, func(args ...string) *exec.Cmd {
 		return exec.Command(program, append([]string{"sweep", file, "--out", out, "--output", "csv"}, args...)...)
-	}
+	}, nil
 }
 
 // finished counts the records in an output folder.
@@ -125,55 +135,24 @@ var undisturbed = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "slow.yaml")
-	if err := os.WriteFile(file, []byte(slowSweep), 0o600); err != nil {
+	out, command, err := sweepIn(dir, slowSweep)
+	if err != nil {
 		return "", err
 	}
-	return dir, exec.Command(program, "sweep", file, "--out", filepath.Join(dir, "out"), "--jobs", "1").Run()
+	return out, command("--jobs", "1").Run()
 })
 
 func reference(t *testing.T) map[string]string {
 	t.Helper()
-	dir, err := undisturbed()
+	out, err := undisturbed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := metrics(t, filepath.Join(dir, "out"))
+	m := metrics(t, out)
 	if len(m) != 24 {
 		t.Fatalf("the undisturbed sweep has %d records", len(m))
 	}
 	return m
-}
-
-// A runner that is killed loses the trials that were running and nothing else;
-// the same command finishes, with the results of an undisturbed run.
-func TestKilledRunner(t *testing.T) {
-	want := reference(t)
-	out, command := newSweep(t)
-	for _, n := range []int{1, 7, 15} {
-		cmd := command()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		waitFor(t, out, n)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-		before := finished(t, out)
-		// The workers end with their runner: nothing appears afterwards.
-		time.Sleep(200 * time.Millisecond)
-		if after := finished(t, out); after != before {
-			t.Errorf("%d records appeared after the runner was killed", after-before)
-		}
-	}
-	if msg, err := command().CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, msg)
-	}
-	sameMetrics(t, metrics(t, out), want)
-	if left, _ := filepath.Glob(filepath.Join(out, "trials", ".*")); len(left) > 0 {
-		t.Errorf("temporary files are left: %v", left)
-	}
 }
 
 // SIGINT and SIGTERM stop in an orderly way: status 130, and the same command
@@ -273,40 +252,107 @@ cases:
 	}
 }
 
-// A full disk ends the run with a message; what was finished stays, and with
-// more space the same command goes on.
-func TestFullDisk(t *testing.T) {
-	want := reference(t)
-	disk := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(disk, 0o700); err != nil {
+// smallDisk mounts a file system of that size and returns how to give it
+// another.
+func smallDisk(t *testing.T, size string) (folder string, resize func(size string)) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	mount := func(options string) error {
-		return exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", disk).Run()
+		return exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder).Run()
 	}
-	if err := mount("size=96k"); err != nil {
+	if err := mount("size=" + size); err != nil {
 		t.Skipf("a small file system cannot be mounted here (%v)", err)
 	}
-	defer func() { _ = exec.Command("umount", disk).Run() }()
-	_, command := newSweep(t)
-	onDisk := func() *exec.Cmd { return command("--out", filepath.Join(disk, "out")) }
-	cmd := onDisk()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	err := cmd.Run()
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", folder).Run() })
+	return folder, func(size string) {
+		t.Helper()
+		if err := mount("remount,size=" + size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// exitsWith wants a command to have ended with that status and message.
+func exitsWith(t *testing.T, err error, stderr []byte, status int, message string) {
+	t.Helper()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(stderr.String(), "no space left on device") {
-		t.Fatalf("%v\n%s", err, stderr.String())
+	if !errors.As(err, &exit) || exit.ExitCode() != status || !bytes.Contains(stderr, []byte(message)) {
+		t.Fatalf("%v; wanted status %d and %q\n%s", err, status, message, stderr)
 	}
-	kept := finished(t, filepath.Join(disk, "out"))
-	if kept == 0 || kept >= len(want) {
-		t.Fatalf("%d records on the full disk", kept)
+}
+
+// A full disk ends the run with a message; what was finished stays, and with
+// more space the same command goes on, as often as it takes. Some of the
+// runners are killed, too.
+func TestFullDisk(t *testing.T) {
+	times, rng := kills(t, 3, 10)
+	// Enough for the plan, then for the records, then for tables and report.
+	size := 250 << 10
+	disk, resize := smallDisk(t, strconv.Itoa(size))
+	w := newWitness(t)
+	w.out = filepath.Join(disk, "out")
+	command := w.command
+	w.command = func(...string) *exec.Cmd { return command("--out", w.out) }
+	full := 0
+	for range 10 * times {
+		r := w.start(t)
+		if rng.IntN(3) == 0 {
+			w.moment(rng, []*launched{r})
+			r.kill(t, rng)
+		}
+		<-r.ended
+		w.look(t)
+		if t.Failed() {
+			return
+		}
+		if !r.killed {
+			if r.err == nil {
+				break
+			}
+			exitsWith(t, r.err, r.output.Bytes(), 1, "no space left on device")
+			full++
+			size += (5<<20)/times + rng.IntN(100<<10)
+			resize(strconv.Itoa(size))
+		}
 	}
-	if err := mount("remount,size=10m"); err != nil {
-		t.Fatal(err)
+	if full == 0 || len(w.records) != manyTrialsCount {
+		t.Errorf("the disk was full %d times, and there are %d records", full, len(w.records))
 	}
-	if msg, err := onDisk().CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, msg)
+	w.finish(t, nil)
+}
+
+// A folder that cannot be written is refused at once, with or without records
+// in it, and these stay as they are.
+func TestReadOnlyFolder(t *testing.T) {
+	want := reference(t)
+	for name, run := range map[string]bool{"empty": false, "with records": true} {
+		t.Run(name, func(t *testing.T) {
+			disk, _ := smallDisk(t, "10m")
+			_, command := newSweep(t)
+			out := filepath.Join(disk, "out")
+			onDisk := func() *exec.Cmd { return command("--out", out) }
+			if run {
+				if msg, err := onDisk().CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, msg)
+				}
+			}
+			if err := exec.Command("mount", "-o", "remount,ro", disk).Run(); err != nil {
+				t.Skipf("a file system cannot be made read-only here (%v)", err)
+			}
+			cmd := onDisk()
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			err := cmd.Run()
+			exitsWith(t, err, stderr.Bytes(), 1, "read-only file system")
+			if !strings.Contains(stderr.String(), "run: the output folder cannot be") {
+				t.Errorf("%s", stderr.String())
+			}
+			if run {
+				sameMetrics(t, metrics(t, out), want)
+			}
+		})
 	}
-	sameMetrics(t, metrics(t, filepath.Join(disk, "out")), want)
 }
