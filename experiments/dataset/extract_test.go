@@ -3,8 +3,11 @@ package dataset
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +19,8 @@ type packedEntry struct {
 	link       string // a symbolic link to it, where not empty
 }
 
-func writeZip(t *testing.T, path string, entries []packedEntry) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
+func packZip(to io.Writer, entries []packedEntry) error {
+	z := zip.NewWriter(to)
 	for _, e := range entries {
 		h := &zip.FileHeader{Name: e.name}
 		h.SetMode(0o644)
@@ -33,57 +31,57 @@ func writeZip(t *testing.T, path string, entries []packedEntry) {
 		}
 		w, err := z.CreateHeader(h)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	return z.Close()
 }
 
-func writeTarGz(t *testing.T, path string, entries []packedEntry) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := gzip.NewWriter(f)
-	w := tar.NewWriter(g)
+func packTar(to io.Writer, entries []packedEntry) error {
+	w := tar.NewWriter(to)
 	for _, e := range entries {
 		h := &tar.Header{Name: e.name, Mode: 0o644, Size: int64(len(e.text)), Typeflag: tar.TypeReg}
 		if e.link != "" {
 			h.Typeflag, h.Linkname, h.Size = tar.TypeSymlink, e.link, 0
 		}
 		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if _, err := w.Write([]byte(e.text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []interface{ Close() error }{w, g, f} {
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
+		if _, err := io.WriteString(w, e.text); err != nil {
+			return err
 		}
 	}
+	return w.Close()
 }
 
-var formats = map[string]func(*testing.T, string, []packedEntry){"a.zip": writeZip, "a.tar.gz": writeTarGz}
+func packTarGz(to io.Writer, entries []packedEntry) error {
+	g := gzip.NewWriter(to)
+	return errors.Join(packTar(g, entries), g.Close())
+}
+
+var formats = map[string]func(io.Writer, []packedEntry) error{"a.zip": packZip, "a.tar": packTar, "a.tar.gz": packTarGz}
+
+// writeArchive writes an archive of that format.
+func writeArchive(t *testing.T, path string, pack func(io.Writer, []packedEntry) error, entries []packedEntry) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pack(&b, entries); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, b.Bytes(), path)
+}
 
 func TestExtract(t *testing.T) {
-	for name, write := range formats {
+	for name, pack := range formats {
 		dir := t.TempDir()
 		archive, folder := filepath.Join(dir, name), filepath.Join(dir, "out")
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		write(t, archive, []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "./c..txt", text: "C"}})
+		writeArchive(t, archive, pack, []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "./c..txt", text: "C"}})
 		if err := Extract(context.Background(), archive, folder, 0); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -110,13 +108,13 @@ func TestExtractRefuses(t *testing.T) {
 		{"twice", []packedEntry{{name: "a", text: "x"}, {name: "a", text: "y"}}, 0, "exists"},
 		{"too large", []packedEntry{{name: "a", text: strings.Repeat("x", 60)}, {name: "b", text: strings.Repeat("x", 60)}}, 100, "more than 100 bytes"},
 	} {
-		for format, write := range formats {
+		for format, pack := range formats {
 			dir := t.TempDir()
 			archive, folder := filepath.Join(dir, format), filepath.Join(dir, "in", "out")
 			if err := os.MkdirAll(folder, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			write(t, archive, c.entries)
+			writeArchive(t, archive, pack, c.entries)
 			err := Extract(context.Background(), archive, folder, c.limit)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s in %s: %v; want %q", c.name, format, err, c.want)

@@ -161,6 +161,9 @@ func parseIntervals(r io.Reader) (beats []Beat, err error) {
 			return fmt.Errorf("the interval is %q, expected a positive number of seconds", b)
 		}
 		beat := Beat{Time: start + since, Interval: interval, Label: StressUnlabelled}
+		if math.IsInf(beat.Time, 0) {
+			return fmt.Errorf("%q is too long after the start, %g", text, start)
+		}
 		if n := len(beats); n > 0 {
 			before := beats[n-1].Time
 			if beat.Time <= before {

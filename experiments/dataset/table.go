@@ -221,6 +221,10 @@ func newTableReader(path string, file io.Reader) (*tableReader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, &TableError{Path: path, Err: err}
 	}
+	if mark := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, mark) {
+		_, _ = buffered.Discard(len(mark)) // it is in the buffer
+		head = head[len(mark):]
+	}
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < headerBytes:
 		return nil, tableErrorf(path, 0, 0, "the file is empty; expected a header with the names of the columns")
@@ -230,10 +234,6 @@ func newTableReader(path string, file io.Reader) (*tableReader, error) {
 		return nil, tableErrorf(path, 0, 0, "it is an archive or a spreadsheet, not text; save it as comma-separated values")
 	case bytes.IndexByte(head, 0) >= 0:
 		return nil, tableErrorf(path, 0, 0, "it is not a text: there is a zero byte at its start")
-	}
-	if mark := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, mark) {
-		_, _ = buffered.Discard(len(mark)) // it is in the buffer
-		head = head[len(mark):]
 	}
 	r := &tableReader{path: path, feed: &feed{r: buffered}}
 	r.csv = csv.NewReader(r.feed)

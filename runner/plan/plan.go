@@ -199,6 +199,10 @@ func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
 		if p.Trials[i].Params, err = e.Resolve(t.Params); err != nil {
 			return nil, fmt.Errorf("trial %d of the plan: %w", i, err)
 		}
+		// A key is the name of a file, too.
+		if raw, err := hex.DecodeString(t.Key); err != nil || len(raw) != sha256.Size || strings.ToLower(t.Key) != t.Key {
+			return nil, fmt.Errorf("trial %d of the plan: the key %q is not a SHA-256", i, t.Key)
+		}
 	}
 	return &p, nil
 }

@@ -32,7 +32,7 @@ type missing struct{}
 func (missing) Error() string  { return "not there" }
 func (missing) Advice() string { return "run data fetch set" }
 
-func newPlan(t *testing.T, f finder) *plan.Plan {
+func newPlan(t testing.TB, f finder) *plan.Plan {
 	t.Helper()
 	params, err := demo.Resolve(nil)
 	if err != nil {

@@ -137,7 +137,7 @@ func ReadFile(path string, names Names) (*Sweep, error) {
 // Read checks the text of a sweep file; path is used in errors only.
 func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff")) // a byte order mark
-	r := &reader{path: path, lines: strings.Split(string(src), "\n"), names: names}
+	r := &reader{path: path, lines: strings.Split(lineBreaks.Replace(string(src)), "\n"), names: names}
 	file, err := parser.ParseBytes(src, 0)
 	if err != nil {
 		var se yaml.Error
@@ -160,6 +160,9 @@ func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 	return s, nil
 }
 
+// lineBreaks makes YAML's line breaks one kind.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // reader walks the YAML tree and keeps what errors need.
 type reader struct {
 	path  string
@@ -173,7 +176,7 @@ func (r *reader) errorAt(t *token.Token, err error) error {
 		e.Line, e.Column = t.Position.Line, t.Position.Column
 	}
 	if e.Line >= 1 && e.Line <= len(r.lines) {
-		e.Source = strings.TrimRight(r.lines[e.Line-1], "\r")
+		e.Source = r.lines[e.Line-1]
 	}
 	return e
 }

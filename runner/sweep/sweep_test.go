@@ -317,17 +317,3 @@ func TestSchemaNamesWhatThereIs(t *testing.T) {
 		}
 	}
 }
-
-// Reading arbitrary text never panics.
-func FuzzRead(f *testing.F) {
-	f.Add("experiment: demo/curve\nsweep:\n  folds: [1, 2]\n")
-	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
-	f.Add("experiment: demo/curve\nsweep: {epsilon: linspace(0,1,2)}\n")
-	f.Add("a: &a [*a]\n")
-	f.Fuzz(func(_ *testing.T, text string) {
-		s, err := sweep.Read("f.yaml", []byte(text), names)
-		if err == nil {
-			_, _ = s.Expand()
-		}
-	})
-}

@@ -1,0 +1,169 @@
+package sweep_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/sweep"
+)
+
+// fewTrials keeps the fuzzer from what is allowed but takes long: a million
+// values behind a range.
+func fewTrials(text string) bool {
+	for field := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(strings.TrimLeft(field, "0")) > 3 {
+			return false
+		}
+	}
+	return strings.Count(text, "space")+strings.Count(text, "..") <= 2
+}
+
+// Whatever the text of a sweep file, it is read or refused with its place, and
+// what was read expands the same way each time.
+func FuzzRead(f *testing.F) {
+	f.Add("experiment: demo/curve\nsweep:\n  folds: [1, 2]\n")
+	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
+	f.Add("experiment: demo/curve\nsweep:\n  epsilon: linspace(0,1,2)\nzip: {folds: [1, 2], rank: [full, 3]}\n")
+	f.Add("a: &a [*a]\n")
+	f.Add("title: |\n  two\n  lines\nexperiment: demo/curve\ncases:\n  - {method: sparse}\n  - {at: [1, 2], points: 0..3 step 1}\ntables: [demo/table1]\n")
+	f.Add("experiment: demo/other\nexperiment: demo/curve\n---\n")
+	f.Add("? [a, b]\n: - c\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if !fewTrials(text) {
+			return
+		}
+		s, err := sweep.Read("f.yaml", []byte(text), names)
+		if err != nil {
+			placed(t, text, err)
+			return
+		}
+		settings, err := s.Expand()
+		if err != nil {
+			placed(t, text, err)
+			return
+		}
+		again, err := s.Expand()
+		if err != nil || !slices.Equal(key(settings), key(again)) {
+			t.Errorf("a second expansion is another one: %v", err)
+		}
+	})
+}
+
+// placed wants an error that names the file and a place in it.
+func placed(t *testing.T, text string, err error) {
+	t.Helper()
+	var at *sweep.Error
+	if !errors.As(err, &at) {
+		t.Fatalf("an error without a place: %v", err)
+	}
+	if lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; at.File != "f.yaml" || at.Line < 1 || at.Line > lines+1 || at.Column < 1 {
+		t.Errorf("%d lines, but: %v", lines, err)
+	}
+}
+
+// key makes settings comparable.
+func key(settings []sweep.Setting) (all []string) {
+	for _, s := range settings {
+		for _, p := range s.Experiment.Params {
+			all = append(all, p.Name+"="+experiment.FormatValue(s.Params[p.Name]))
+		}
+	}
+	return all
+}
+
+// Whatever a name=value argument is, it is refused with its text and changes
+// nothing, or the values that it gives, written as arguments, give themselves.
+func FuzzOverride(f *testing.F) {
+	for _, s := range []string{
+		"epsilon=0.5,1,inf", "folds=2", "points=[1,2,3],5", "at=0..14 step 7", "rank=full,3", "method=sparse,standard",
+		"score=yes", "epsilon=linspace(0.1,1,3)", "delta=logspace(-3,-1,3)", "epsilon=", "=1", "size=[", "points=],[", "at=1e308..1e309", "epsilon=-0",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, assignment string) {
+		if !fewTrials(assignment) {
+			return
+		}
+		const file = "runs:\n  - experiment: demo/curve\n    sweep: {folds: [1, 2]}\n  - experiment: demo/other\n"
+		read := func() *sweep.Sweep {
+			s, err := sweep.Read("f.yaml", []byte(file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		expand := func(s *sweep.Sweep) []string {
+			settings, err := s.Expand()
+			if err != nil {
+				return nil // a combination that the experiment refuses
+			}
+			return key(settings)
+		}
+		s := read()
+		before := expand(s)
+		if err := s.Override(assignment); err != nil {
+			if name, _, _ := strings.Cut(assignment, "="); !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "name=value") {
+				t.Errorf("the error does not name the argument: %v", err)
+			}
+			if !slices.Equal(expand(s), before) {
+				t.Error("a refused argument changed the sweep")
+			}
+			return
+		}
+		after := expand(s)
+		if after == nil {
+			return
+		}
+		name, _, _ := strings.Cut(assignment, "=")
+		name = strings.TrimSpace(name)
+		var values []string
+		for _, v := range after {
+			if n, text, _ := strings.Cut(v, "="); n == name {
+				if len(values) == 0 || values[len(values)-1] != text {
+					values = append(values, text)
+				}
+			}
+		}
+		if len(values) != 1 {
+			return // the product with other parameters would have to be undone
+		}
+		once := read()
+		if err := once.Override(name + "=" + values[0]); err != nil {
+			t.Fatalf("%s=%s, as the value is written, is refused: %v", name, values[0], err)
+		}
+		settings := expand(once)
+		if !slices.Equal(settings, after) {
+			t.Errorf("%q gave %v, which give %v", assignment, values, settings)
+		}
+	})
+}
+
+// Whatever the text of seeds, they are refused, or whole numbers from 0 up that
+// occur once.
+func FuzzParseSeeds(f *testing.F) {
+	for _, s := range []string{"7", "0..19", "0,2, 4..6", "-1", "9223372036854775807..9223372036854775807", "1..0", "..", "1,1", " 3 "} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		seeds, err := sweep.ParseSeeds(text)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("an error without words")
+			}
+			return
+		}
+		seen := map[int64]bool{}
+		for _, s := range seeds {
+			if s < 0 || seen[s] {
+				t.Errorf("%q gave %d, negative or twice", text, s)
+			}
+			seen[s] = true
+		}
+		if len(seeds) == 0 {
+			t.Error("no seeds and no error")
+		}
+	})
+}
