@@ -19,10 +19,15 @@ import (
 	"privkern/runner/summary"
 )
 
+// maxDrawn bounds the trials of one figure, which are in memory with their
+// series; no paper's figure has a tenth of them.
+const maxDrawn = 10_000
+
 // drawn is a figure with the trials that belong to it.
 type drawn struct {
 	figure *experiment.Figure
-	trials []experiment.Finished
+	trials []experiment.Finished // none where there are more than maxDrawn
+	count  int
 }
 
 // figures returns the papers' figures without trials.
@@ -45,6 +50,10 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial, experiments *ex
 	for i := range r.figures {
 		f := &r.figures[i]
 		if f.figure.Match != nil && !f.figure.Match(t.Experiment, t.Params) {
+			continue
+		}
+		if f.count++; f.count > maxDrawn {
+			f.trials = nil
 			continue
 		}
 		if finished == nil {
@@ -110,10 +119,15 @@ func (r *Results) concerns(paper string) bool {
 func (r *Results) Figures() []report.Figure {
 	var out []report.Figure
 	for _, f := range r.figures {
-		if len(f.trials) == 0 {
+		if f.count == 0 {
 			continue
 		}
 		shown := report.Figure{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
+		if f.count > maxDrawn {
+			shown.Error = fmt.Sprintf("%d trials belong to it; a figure is drawn of at most %d", f.count, maxDrawn)
+			out = append(out, shown)
+			continue
+		}
 		svg, panels, err := plot.Figure(f.figure, f.trials, plot.Options{ID: figureID(f.figure.Name)})
 		switch {
 		case errors.Is(err, plot.ErrNoData):

@@ -19,9 +19,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"privkern/runner/claims"
@@ -129,7 +129,11 @@ func (c *Catalogue) Evaluate(s *store.Store, p *plan.Plan, get func(key string) 
 			if rec == nil {
 				continue
 			}
-			if readErr = r.addToFigures(rec, t, c.Experiments); readErr != nil || !yield(rec) {
+			if readErr = r.addToFigures(rec, t, c.Experiments); readErr != nil {
+				return
+			}
+			// Only tables look records up.
+			if len(p.Tables) > 0 && !yield(rec) {
 				return
 			}
 		}
@@ -188,15 +192,8 @@ func (r *Results) WriteTables() error {
 			}
 		}
 	}
-	for name, write := range map[string]func(*strings.Builder) error{
-		"summary.csv": func(b *strings.Builder) error { return summary.CSV(b, r.Summary) },
-		"summary.md":  func(b *strings.Builder) error { return summary.Markdown(b, r.Summary) },
-	} {
-		var b strings.Builder
-		if err := write(&b); err != nil {
-			return err
-		}
-		if err := store.WriteFile(filepath.Join(dir, name), []byte(b.String())); err != nil {
+	for name, write := range map[string]func(io.Writer, []*summary.Table) error{"summary.csv": summary.CSV, "summary.md": summary.Markdown} {
+		if err := store.WriteFileWith(filepath.Join(dir, name), func(w io.Writer) error { return write(w, r.Summary) }); err != nil {
 			return err
 		}
 	}

@@ -90,6 +90,7 @@ func (a *app) serve(ctx context.Context, dir, address string) error {
 
 // present writes tables and report of an output folder, and prints the tables.
 func (a *app) present(dir string, format claims.Format, check bool) error {
+	spareMemory()
 	r, err := a.Results(dir)
 	if err != nil {
 		return err

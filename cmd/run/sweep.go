@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -159,6 +160,7 @@ func splitArguments(args []string) (files, overrides []string) {
 
 // launch plans, runs, and prints the tables.
 func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
+	spareMemory()
 	data := a.datasets()
 	p, err := plan.New(w.Settings, data, plan.Options{
 		Title: w.Title, Sources: w.Sources, Overrides: w.Overrides, Tables: w.Tables, Backend: o.backend, DType: o.dtype,
@@ -271,4 +273,12 @@ func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir st
 		}
 	}
 	return err
+}
+
+// spareMemory has the runner's own garbage collected earlier: the memory is for
+// the trials, and the runner needs little time. GOGC, where it is set, decides.
+func spareMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(40)
+	}
 }

@@ -184,25 +184,49 @@ func forEachChunk(n int, f func(i int) error) error {
 
 // Parse reads plan.json, resolving the parameters against the experiments.
 func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
-	var p Plan
-	if err := json.Unmarshal(b, &p); err != nil {
+	// Parameters are decoded one trial after another: the maps of 100,000
+	// trials would be in memory twice.
+	var file struct {
+		Plan
+		Trials []struct {
+			Key        string          `json:"key"`
+			Experiment string          `json:"experiment"`
+			Params     json.RawMessage `json:"params"`
+			Seed       int64           `json:"seed"`
+		} `json:"trials"`
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
+	p := file.Plan
 	if p.Schema != Schema {
 		return nil, fmt.Errorf("the plan has schema %d; this version reads %d", p.Schema, Schema)
 	}
-	for i, t := range p.Trials {
+	if file.Trials != nil {
+		p.Trials = make([]Trial, 0, len(file.Trials))
+	}
+	for i := range file.Trials {
+		t := &file.Trials[i]
 		e, err := experiments.Lookup(t.Experiment)
 		if err != nil {
 			return nil, err
 		}
-		if p.Trials[i].Params, err = e.Resolve(t.Params); err != nil {
+		var given map[string]any
+		if t.Params != nil {
+			if err := json.Unmarshal(t.Params, &given); err != nil {
+				return nil, fmt.Errorf("trial %d of the plan: the parameters: %w", i, err)
+			}
+			t.Params = nil
+		}
+		params, err := e.Resolve(given)
+		if err != nil {
 			return nil, fmt.Errorf("trial %d of the plan: %w", i, err)
 		}
 		// A key is the name of a file, too.
 		if raw, err := hex.DecodeString(t.Key); err != nil || len(raw) != sha256.Size || strings.ToLower(t.Key) != t.Key {
 			return nil, fmt.Errorf("trial %d of the plan: the key %q is not a SHA-256", i, t.Key)
 		}
+		p.Trials = append(p.Trials, Trial{Key: t.Key, Experiment: e.Name, Params: params, Seed: t.Seed})
 	}
 	return &p, nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,8 @@ type Trials struct {
 	problems    map[problemID]*Problem
 	machines    map[machineID]*Machine
 	datasets    map[string]map[string]int // name to digest to trials
-	privacy     []*Privacy
+	privacy     []*Privacy                // the first keptPrivacy
+	privacyOf   map[[sha256.Size]byte]int // by the hash of what it says to its place there, -1 for none
 
 	WallS, CPUS float64 // sums over the trials
 	PeakRSS     int64   // of the largest trial
@@ -42,7 +44,8 @@ type Trials struct {
 // order and units; nil does without.
 func NewTrials(reg *experiment.Registry) *Trials {
 	return &Trials{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(), origins: newValues(), byName: map[string]*settings{},
-		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{}}
+		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{},
+		privacyOf: map[[sha256.Size]byte]int{}}
 }
 
 // Add adds a planned trial with its record, nil where it has not run. The order
@@ -198,29 +201,42 @@ type Privacy struct {
 	Trials      int
 }
 
-// addPrivacy returns the position of the block.
+// addPrivacy returns the position of the block, -1 for one that is not kept.
 func (t *Trials) addPrivacy(name string, p *experiment.Privacy) int {
-	for i, q := range t.privacy {
-		if q.Guarantee == p.Guarantee && q.Unit == p.Unit && q.Mechanism == p.Mechanism && q.RNG == p.RNG && slices.Equal(q.Notes, p.Notes) {
-			q.Trials++
-			if !slices.Contains(q.Experiments, name) {
-				q.Experiments = append(q.Experiments, name)
-			}
-			return i
+	said := sha256.New()
+	_, _ = fmt.Fprintf(said, "%q", append([]string{p.Guarantee, p.Unit, p.Mechanism, p.RNG}, p.Notes...)) // a hash takes everything
+	id := [sha256.Size]byte(said.Sum(nil))
+	at, known := t.privacyOf[id]
+	if !known {
+		at = -1
+		if len(t.privacy) < keptPrivacy {
+			at = len(t.privacy)
+			t.privacy = append(t.privacy, &Privacy{Privacy: *p})
+		}
+		t.privacyOf[id] = at
+	}
+	if at >= 0 {
+		q := t.privacy[at]
+		q.Trials++
+		if !slices.Contains(q.Experiments, name) {
+			q.Experiments = append(q.Experiments, name)
 		}
 	}
-	t.privacy = append(t.privacy, &Privacy{Privacy: *p, Experiments: []string{name}, Trials: 1})
-	return len(t.privacy) - 1
+	return at
 }
 
-// maxPrivacy bounds how many privacy blocks are listed.
-const maxPrivacy = 40
+// maxPrivacy bounds how many privacy blocks are listed, keptPrivacy for how
+// many the panels of trials have theirs.
+const (
+	maxPrivacy  = 40
+	keptPrivacy = 2000
+)
 
 // Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
 func (t *Trials) Privacy() []*Privacy { return t.privacy[:min(len(t.privacy), maxPrivacy)] }
 
 // PrivacyOmitted is how many further blocks there are.
-func (t *Trials) PrivacyOmitted() int { return max(len(t.privacy)-maxPrivacy, 0) }
+func (t *Trials) PrivacyOmitted() int { return len(t.privacyOf) - len(t.Privacy()) }
 
 type machineID struct{ version, revision, golang, cpu, gpu, blas, backend, dtype string }
 

@@ -7,9 +7,11 @@
 package store
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -309,8 +311,17 @@ func (s *Store) setAside(file, reason string) error {
 // WriteFile writes a file durably: to a temporary file beside it, synced, then
 // renamed. On an error the old file, if any, is as it was.
 func WriteFile(path string, data []byte) error {
+	return WriteFileWith(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteFileWith is WriteFile for a content that need not be in memory as a
+// whole. It may call write again.
+func WriteFileWith(path string, write func(io.Writer) error) error {
 	for attempt := 1; ; attempt++ {
-		removed, err := writeFile(path, data)
+		removed, err := writeFile(path, write)
 		if !removed || attempt == 3 {
 			return err
 		}
@@ -319,7 +330,7 @@ func WriteFile(path string, data []byte) error {
 
 // writeFile is one attempt; removed says that the temporary file was gone
 // before it was renamed: by the clock of another runner it was an old one.
-func writeFile(path string, data []byte) (removed bool, err error) {
+func writeFile(path string, write func(io.Writer) error) (removed bool, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -331,7 +342,11 @@ func writeFile(path string, data []byte) (removed bool, err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	b := bufio.NewWriterSize(f, 1<<16)
+	if err = write(b); err != nil {
+		return false, err
+	}
+	if err = b.Flush(); err != nil {
 		return false, err
 	}
 	if err = f.Chmod(0o644); err != nil {
@@ -386,4 +401,14 @@ func (v Version) Same(w Version) bool {
 	// A record is never written to the file of an older one, but the file
 	// system may use its number again.
 	return os.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
+}
+
+// Modified tells when the record of a trial was written, by the clock of the
+// machine that wrote it: for people, and not to order records by.
+func (s *Store) Modified(key string) (time.Time, error) {
+	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }

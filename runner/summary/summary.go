@@ -3,6 +3,7 @@
 package summary
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -71,7 +72,7 @@ func (m *Builder) Add(t plan.Trial, rec *record.Record) error {
 		if err != nil {
 			return err
 		}
-		b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]bool{}}
+		b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]int{}}
 		m.byName[t.Experiment] = b
 		m.order = append(m.order, b)
 	}
@@ -91,7 +92,13 @@ func (m *Builder) Tables() []*Table {
 
 type values struct {
 	row     *Row
-	metrics map[string][]float64
+	samples []sample
+}
+
+// sample is a metric of a trial. There are many: names are kept once.
+type sample struct {
+	metric int
+	value  float64
 }
 
 type builder struct {
@@ -99,7 +106,8 @@ type builder struct {
 	exp     *experiment.Experiment
 	rows    map[string]*values
 	order   []*values
-	metrics map[string]bool
+	metrics map[string]int // the number of each
+	names   []string       // by their numbers
 }
 
 func (b *builder) add(t plan.Trial, rec *record.Record) error {
@@ -109,7 +117,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 	}
 	v := b.rows[string(canonical)]
 	if v == nil {
-		v = &values{row: &Row{Params: t.Params, Metrics: map[string]Estimate{}}, metrics: map[string][]float64{}}
+		v = &values{row: &Row{Params: t.Params}}
 		b.rows[string(canonical)] = v
 		b.order = append(b.order, v)
 	}
@@ -123,19 +131,35 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 		v.row.Skipped++
 	default:
 		v.row.Trials++
+		v.samples = slices.Grow(v.samples, len(rec.Metrics))
 		for name, f := range rec.Metrics {
-			v.metrics[name] = append(v.metrics[name], f)
-			b.metrics[name] = true
+			n, known := b.metrics[name]
+			if !known {
+				n = len(b.names)
+				b.metrics[name] = n
+				b.names = append(b.names, name)
+			}
+			v.samples = append(v.samples, sample{n, f})
 		}
 	}
 	return nil
 }
 
 func (b *builder) finish() {
+	b.rows = nil
 	for _, v := range b.order {
-		for name, fs := range v.metrics {
-			v.row.Metrics[name] = estimate(fs)
+		// By metric, and for each in the order of the plan.
+		slices.SortStableFunc(v.samples, func(x, y sample) int { return cmp.Compare(x.metric, y.metric) })
+		v.row.Metrics = map[string]Estimate{}
+		var fs []float64
+		for i, s := range v.samples {
+			fs = append(fs, s.value)
+			if i+1 == len(v.samples) || v.samples[i+1].metric != s.metric {
+				v.row.Metrics[b.names[s.metric]] = estimate(fs)
+				fs = fs[:0]
+			}
 		}
+		v.samples = nil
 		b.table.Rows = append(b.table.Rows, v.row)
 	}
 	b.table.Varying = varying(b.table.Rows, b.exp.ParamNames())
@@ -277,22 +301,8 @@ func Text(w io.Writer, tables []*Table) error {
 		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
 			return err
 		}
-		var grid [][]string
-		for row := range t.cells() {
-			grid = append(grid, row)
-		}
-		if turned := transpose(grid); gridWidth(grid) > width && gridWidth(turned) <= width {
-			grid = turned
-		}
-		for i, block := range blocks(grid, len(t.Varying)+1) {
-			if i > 0 {
-				if _, err := fmt.Fprintln(w); err != nil {
-					return err
-				}
-			}
-			if err := align(w, block); err != nil {
-				return err
-			}
+		if err := t.text(w); err != nil {
+			return err
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
@@ -301,35 +311,62 @@ func Text(w io.Writer, tables []*Table) error {
 	return nil
 }
 
-// blocks splits a grid that is too wide; every block begins with the first
-// labels columns.
-func blocks(grid [][]string, labels int) [][][]string {
-	if gridWidth(grid) <= width || labels >= len(grid[0]) {
-		return [][][]string{grid}
+// text writes the lines. They are made anew for each use: a large table would
+// not fit into memory twice.
+func (t *Table) text(w io.Writer) error {
+	columns := widths(t.cells())
+	if total(columns) <= width {
+		return align(w, t.cells(), columns, nil)
 	}
-	var out [][][]string
-	pick := func(from, to int) [][]string {
-		var block [][]string
-		for _, row := range grid {
-			block = append(block, append(slices.Clone(row[:labels]), row[from:to]...))
+	if len(t.Rows) < width { // or else it would be too wide
+		turned := transpose(slices.Collect(t.cells()))
+		if columns := widths(slices.Values(turned)); total(columns) <= width {
+			return align(w, slices.Values(turned), columns, nil)
 		}
-		return block
 	}
-	for from := labels; from < len(grid[0]); {
-		to := from + 1
-		for to < len(grid[0]) && gridWidth(pick(from, to+1)) <= width {
-			to++
+	for i, shown := range blocks(columns, len(t.Varying)+1) {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
 		}
-		out = append(out, pick(from, to))
-		from = to
+		if err := align(w, t.cells(), columns, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks splits columns that are too wide together; every block begins with the
+// first labels ones.
+func blocks(columns []int, labels int) [][]int {
+	var head []int
+	for i := range min(labels, len(columns)) {
+		head = append(head, i)
+	}
+	if labels >= len(columns) {
+		return [][]int{head}
+	}
+	var out [][]int
+	taken := total(columns[:labels])
+	for from := labels; from < len(columns); {
+		block, used := slices.Clone(head), taken
+		for to := from; to < len(columns) && (to == from || used+total(columns[to:to+1]) <= width); to++ {
+			block = append(block, to)
+			used += total(columns[to : to+1])
+		}
+		out = append(out, block)
+		from += len(block) - labels
 	}
 	return out
 }
 
 // widths returns the width of each column.
-func widths(grid [][]string) []int {
-	w := make([]int, len(grid[0]))
-	for _, row := range grid {
+func widths(rows iter.Seq[[]string]) (w []int) {
+	for row := range rows {
+		if w == nil {
+			w = make([]int, len(row))
+		}
 		for i, c := range row {
 			w[i] = max(w[i], utf8.RuneCountInString(c))
 		}
@@ -337,12 +374,13 @@ func widths(grid [][]string) []int {
 	return w
 }
 
-func gridWidth(grid [][]string) int {
-	total := 0
-	for _, w := range widths(grid) {
-		total += w + 2
+// total is the width of columns beside one another.
+func total(columns []int) int {
+	n := 0
+	for _, w := range columns {
+		n += w + 2
 	}
-	return total
+	return n
 }
 
 func transpose(grid [][]string) [][]string {
@@ -355,14 +393,20 @@ func transpose(grid [][]string) [][]string {
 	return out
 }
 
-func align(w io.Writer, grid [][]string) error {
-	width := widths(grid)
-	for _, row := range grid {
-		line := " "
-		for i, c := range row {
-			line += " " + c + strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)+1)
+// align writes the columns that are to be shown, nil for all.
+func align(w io.Writer, rows iter.Seq[[]string], columns, shown []int) error {
+	if shown == nil {
+		for i := range columns {
+			shown = append(shown, i)
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+	}
+	for row := range rows {
+		var line strings.Builder
+		line.WriteString(" ")
+		for _, i := range shown {
+			line.WriteString(" " + row[i] + strings.Repeat(" ", columns[i]-utf8.RuneCountInString(row[i])+1))
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
 			return err
 		}
 	}
