@@ -17,6 +17,7 @@ import (
 
 	"privkern/runner"
 	"privkern/runner/claims"
+	"privkern/runner/memory"
 	"privkern/runner/plan"
 	"privkern/runner/progress"
 	"privkern/runner/schedule"
@@ -36,6 +37,7 @@ type runOptions struct {
 	keepGoing      bool
 	retry          string
 	timeout        time.Duration
+	ignoreMemory   bool
 	shard          string
 	executor       string
 	check          bool
@@ -55,6 +57,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
+	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
 	f.StringVar(&o.executor, "executor", "local", "where trials run: local")
 	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
@@ -199,6 +202,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 		Dir: dir, Plan: p, Data: data, Shard: shard, Replan: o.replan,
 		Schedule: schedule.Options{
 			Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.failFast || !o.keepGoing, Retry: schedule.Retry(o.retry),
+			Memory: availableMemory(o.ignoreMemory), Notice: func(text string) { a.say("%s", text) },
 			Host: host(), NewRunner: newRunner, Observer: reporter,
 		},
 	})
@@ -281,4 +285,14 @@ func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(40)
 	}
+}
+
+const ignoreMemoryUsage = "start trials that would not fit into the memory, too"
+
+// availableMemory is what trials may take; 0 for no limit.
+func availableMemory(ignore bool) int64 {
+	if ignore {
+		return 0
+	}
+	return memory.Available()
 }

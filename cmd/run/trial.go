@@ -15,6 +15,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
+	"privkern/runner/memory"
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/release"
@@ -116,6 +117,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: strict=true, where the experiment has it")
+	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial that would not fit into the memory, too")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with --rng secure only")
 	return cmd
 }
@@ -125,6 +127,7 @@ type trialOptions struct {
 	backend, dtype string
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
+	ignoreMemory   bool
 }
 
 // checkRelease refuses a release that would protect nobody or could not be
@@ -177,8 +180,19 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	if errors.As(missing, &file) || missing != nil && o.release != "" {
 		return missing // a path was mistyped, or a release cannot be skipped
 	}
+	refusal := ""
+	if e.Memory != nil {
+		refusal = memory.Refusal(e.Memory(params), availableMemory(o.ignoreMemory))
+	}
 	var rec *record.Record
 	switch {
+	case refusal != "" && o.release != "":
+		return errors.New(refusal)
+	case refusal != "" && missing == nil:
+		if rec, err = trial.NewRecord(job); err != nil {
+			return err
+		}
+		rec.Fail(refusal)
 	case missing != nil:
 		if rec, err = trial.NewRecord(job); err != nil {
 			return err

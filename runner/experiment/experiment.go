@@ -39,6 +39,10 @@ type Experiment struct {
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
 	// It may be nil.
 	Check func(Params) error
+	// Memory estimates the most that a trial with these parameters takes, in
+	// bytes, with what its process takes anyway; 0 where it is not known. It must
+	// be cheap. nil says that a trial needs little.
+	Memory func(Params) int64
 	// PrivateTiming leaves the timing out of a record with secure noise, where the
 	// time that a trial takes would tell what its guarantee needs to be secret.
 	PrivateTiming bool

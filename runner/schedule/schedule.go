@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"privkern/runner/experiment"
+	"privkern/runner/memory"
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/store"
@@ -36,11 +37,16 @@ const (
 
 // Options say how to run.
 type Options struct {
-	Jobs      int // trials at a time
-	Workers   int // a trial's own parallelism; 0: the cores divided by Jobs
-	Timeout   time.Duration
-	FailFast  bool
-	Retry     Retry
+	Jobs     int // trials at a time
+	Workers  int // a trial's own parallelism; 0: the cores divided by Jobs
+	Timeout  time.Duration
+	FailFast bool
+	Retry    Retry
+	// Memory is what the trials may take together, in bytes; 0 for no limit.
+	// Fewer run at a time where they would need more, and one that needs more
+	// alone fails before it starts.
+	Memory    int64
+	Notice    func(text string) // is told of fewer jobs; may be nil
 	Host      record.Provenance
 	NewRunner func() Runner
 	Observer  Observer
@@ -100,6 +106,9 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 			}
 		}
 	})
+	if err := r.fitJobs(pending); err != nil {
+		return r.summary, err
+	}
 	err = r.work(ctx, pending)
 	sum := r.summary
 	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
@@ -189,6 +198,37 @@ func (r *run) findPending(indices []int) ([]int, error) {
 		r.summary.Cached++
 	}
 	return pending, nil
+}
+
+// fitJobs reduces the number of jobs to those that fit into the memory, counting
+// each as the largest that is to be started at all.
+func (r *run) fitJobs(pending []int) error {
+	if r.opts.Memory == 0 {
+		return nil
+	}
+	largest := int64(0)
+	for _, index := range pending {
+		t := r.plan.Trials[index]
+		e, err := r.experiments.Lookup(t.Experiment)
+		if err != nil {
+			return err
+		}
+		if e.Memory == nil {
+			continue
+		}
+		if need := e.Memory(t.Params); memory.Refusal(need, r.opts.Memory) == "" {
+			largest = max(largest, need)
+		}
+	}
+	asked := min(r.opts.Jobs, len(pending))
+	if fit := memory.Jobs(asked, largest, r.opts.Memory); fit < asked {
+		r.opts.Jobs = fit
+		if r.opts.Notice != nil {
+			r.opts.Notice(fmt.Sprintf("%d at a time instead of %d: a trial needs up to about %s, %s are available; --ignore-memory runs as many as asked for",
+				fit, asked, memory.Text(largest), memory.Text(r.opts.Memory)))
+		}
+	}
+	return nil
 }
 
 // wanted says whether a trial with that stored status is to be run.
@@ -351,6 +391,15 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 				}
 				return plan.WithoutData(rec, d.Err), nil
 			}
+		}
+	}
+	if e.Memory != nil {
+		if refusal := memory.Refusal(e.Memory(t.Params), r.opts.Memory); refusal != "" {
+			rec, err := trial.NewRecord(job)
+			if err != nil {
+				return nil, err
+			}
+			return rec.Fail(refusal), nil
 		}
 	}
 	r.observe(func(o Observer) { o.Started(t) })

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -401,6 +402,41 @@ func TestRetryDoesNotTrustClocks(t *testing.T) {
 	}
 	if trials, times := count(&runs); trials != 4 || times != 4 {
 		t.Errorf("%d trials ran %d times", trials, times)
+	}
+}
+
+// What does not fit into the memory is not started, and of the rest no more run
+// at a time than fit.
+func TestMemory(t *testing.T) {
+	large := *demo
+	large.Memory = func(p experiment.Params) int64 { return int64(p.Int("x")) << 30 }
+	all := experiment.NewRegistry(&large)
+	dir, p := t.TempDir(), makePlan(t, 6)
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	var runs sync.Map
+	var notices []string
+	opts := options(3, &runs, 0)
+	opts.Memory = 9 << 29 // 4.5 GiB: x = 5 does not fit, and x = 4 only alone
+	opts.Notice = func(text string) { notices = append(notices, text) }
+	newRunner, runners := opts.NewRunner, 0
+	opts.NewRunner = func() schedule.Runner { runners++; return newRunner() }
+	sum, err := schedule.Run(context.Background(), s, p, plan.Shard{}.Indices(6), all, data, opts)
+	if err != nil || sum.OK != 5 || sum.Failed != 1 || runners != 1 {
+		t.Errorf("%+v, %v, %d at a time", sum, err, runners)
+	}
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], "1 at a time instead of 3: a trial needs up to about 4.0 GiB, 4.5 GiB are available") {
+		t.Errorf("%q", notices)
+	}
+	r, ok, err := s.Get(p.Trials[5].Key)
+	if err != nil || !ok || r.Status != record.Failed || !strings.HasPrefix(*r.Error, "needs about 5.0 GiB, 4.5 GiB are available: ") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if trials, _ := count(&runs); trials != 5 {
+		t.Errorf("%d trials ran", trials)
 	}
 }
 

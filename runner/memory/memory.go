@@ -1,0 +1,127 @@
+// Package memory tells how much memory trials may take, and refuses one that
+// would not fit before it starts.
+package memory
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Available returns how many bytes programs may still take on this machine: the
+// least of what the kernel calls available and what the control groups (v1 and
+// v2) of this process leave. It is 0 where nothing is known.
+func Available() int64 { return available(os.DirFS("/")) }
+
+// available is Available with another root of the file system.
+func available(root fs.FS) int64 {
+	least := int64(0)
+	take := func(bytes int64, ok bool) {
+		if ok && (least == 0 || bytes < least) {
+			least = max(bytes, 1) // 0 stands for what is not known
+		}
+	}
+	take(memAvailable(root))
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return least
+	}
+	for line := range strings.Lines(string(groups)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		if len(fields) != 3 {
+			continue
+		}
+		switch {
+		case fields[0] == "0" && fields[1] == "":
+			eachGroup(fields[2], func(group string) {
+				take(left(root, path.Join("sys/fs/cgroup", group), "memory.max", "memory.current", "inactive_file"))
+			})
+		case strings.Contains(","+fields[1]+",", ",memory,"):
+			eachGroup(fields[2], func(group string) {
+				take(left(root, path.Join("sys/fs/cgroup/memory", group), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"))
+			})
+		}
+	}
+	return least
+}
+
+// eachGroup calls f with a group and all above it, whose limits hold for it. In
+// a container the path may be that of the host; the group is then the root.
+func eachGroup(group string, f func(string)) {
+	for group = path.Clean("/" + group); ; group = path.Dir(group) {
+		f(strings.TrimPrefix(group, "/"))
+		if group == "/" {
+			return
+		}
+	}
+}
+
+// left is what a control group leaves; ok is false where it has no limit. Pages
+// of files that nobody has used lately count as used, but make room.
+func left(root fs.FS, group, limitFile, usageFile, reclaimable string) (bytes int64, ok bool) {
+	limit, ok := number(root, path.Join(group, limitFile))
+	if !ok || limit >= 1<<60 { // v1 writes a number close to 2^63 for none
+		return 0, false
+	}
+	used, ok := number(root, path.Join(group, usageFile))
+	if !ok {
+		return 0, false
+	}
+	return max(0, limit-used+field(root, path.Join(group, "memory.stat"), reclaimable, 1)), true
+}
+
+func memAvailable(root fs.FS) (bytes int64, ok bool) {
+	n := field(root, "proc/meminfo", "MemAvailable:", 1024)
+	return n, n > 0
+}
+
+// number reads a file that holds one number.
+func number(root fs.FS, name string) (int64, bool) {
+	raw, err := fs.ReadFile(root, name)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// field reads "name number ..." from a file of such lines; 0 where it is not
+// there.
+func field(root fs.FS, name, key string, unit int64) int64 {
+	raw, err := fs.ReadFile(root, name)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == key {
+			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil && n >= 0 && n < 1<<60/unit {
+				return n * unit
+			}
+		}
+	}
+	return 0
+}
+
+// Refusal says why a trial that needs so much is not started; it is empty where
+// it is to be started. An available amount of 0 is one that is not known.
+func Refusal(need, available int64) string {
+	if available == 0 || need <= available {
+		return ""
+	}
+	return fmt.Sprintf("needs about %s, %s are available: use a smaller setting or a machine with more memory (a sweep needs --retry failed there); --ignore-memory starts it all the same",
+		Text(need), Text(available))
+}
+
+// Jobs returns how many trials of that need may run at a time.
+func Jobs(jobs int, need, available int64) int {
+	if available == 0 || need <= 0 {
+		return jobs
+	}
+	return max(1, int(min(int64(jobs), available/need)))
+}
+
+// Text writes an amount for people.
+func Text(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }

@@ -1,0 +1,82 @@
+package memory
+
+import (
+	"maps"
+	"runtime"
+	"testing"
+	"testing/fstest"
+)
+
+const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:    4000000 kB\n"
+
+func TestAvailable(t *testing.T) {
+	const gib = 1 << 30
+	v2 := map[string]string{
+		"proc/meminfo":                          meminfo,
+		"proc/self/cgroup":                      "0::/job/step\n",
+		"sys/fs/cgroup/job/memory.max":          "2147483648\n",
+		"sys/fs/cgroup/job/memory.current":      "1073741824\n",
+		"sys/fs/cgroup/job/memory.stat":         "anon 1\ninactive_file 536870912\n",
+		"sys/fs/cgroup/job/step/memory.max":     "max\n",
+		"sys/fs/cgroup/job/step/memory.current": "5\n",
+	}
+	v1 := map[string]string{
+		"proc/meminfo":     meminfo,
+		"proc/self/cgroup": "9:name=systemd:/\n4:cpu,memory:/docker/abc\n0::/\n",
+		// Inside a container the group is mounted as the root.
+		"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n",
+		"sys/fs/cgroup/memory/memory.usage_in_bytes": "73741824\n",
+	}
+	with := func(files map[string]string, changed map[string]string) map[string]string {
+		files = maps.Clone(files)
+		maps.Copy(files, changed)
+		return files
+	}
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"nothing known":            {nil, 0},
+		"no groups":                {map[string]string{"proc/meminfo": meminfo}, 4000000 * 1024},
+		"v2, limit above":          {v2, gib + gib/2},
+		"v2, more than is there":   {with(v2, map[string]string{"sys/fs/cgroup/job/memory.max": "99999999999999"}), 4000000 * 1024},
+		"v2, beyond the limit":     {with(v2, map[string]string{"sys/fs/cgroup/job/memory.current": "9999999999"}), 1},
+		"v2, a file of other form": {with(v2, map[string]string{"sys/fs/cgroup/job/memory.max": "much"}), 4000000 * 1024},
+		"v1":                       {v1, 1000000000},
+		"v1 without limit":         {with(v1, map[string]string{"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712"}), 4000000 * 1024},
+		"groups of other form":     {map[string]string{"proc/meminfo": "MemAvailable: much\n", "proc/self/cgroup": "memory\n1:memory\n"}, 0},
+	} {
+		root := fstest.MapFS{}
+		for file, text := range c.files {
+			root[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := available(root); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if runtime.GOOS == "linux" && Available() < 1<<20 {
+		t.Errorf("this machine has %d bytes", Available())
+	}
+}
+
+func TestJobs(t *testing.T) {
+	for _, c := range []struct {
+		jobs            int
+		need, available int64
+		want            int
+	}{{8, 10, 0, 8}, {8, 0, 100, 8}, {8, 10, 100, 8}, {8, 30, 100, 3}, {8, 1000, 100, 1}, {1, 1, 1, 1}} {
+		if got := Jobs(c.jobs, c.need, c.available); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	if r := Refusal(5<<30, 0) + Refusal(5, 5); r != "" {
+		t.Error(r)
+	}
+	const want = "needs about 5.0 GiB, 1.5 GiB are available: "
+	if r := Refusal(5<<30, 3<<29); len(r) < len(want) || r[:len(want)] != want {
+		t.Error(r)
+	}
+}
