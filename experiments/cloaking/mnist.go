@@ -44,6 +44,7 @@ func digits() *experiment.Experiment {
 		Metrics:  metrics,
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
 		Check:    func(p experiment.Params) error { return checkClassification(p, p.Int("train")) },
+		Memory:   func(p experiment.Params) int64 { return digitsMemory + laplaceMemory(p, p.Int("train")) },
 		Run:      runDigits,
 	}
 }

@@ -40,6 +40,7 @@ func stripes() *experiment.Experiment {
 		),
 		Metrics: []experiment.Metric{accuracyMetric, accuracySDMetric, accuracySEMetric, stepsMetric, fitRankMetric, fitGapMetric},
 		Check:   func(p experiment.Params) error { return checkClassification(p, p.Int("points")) },
+		Memory:  func(p experiment.Params) int64 { return laplaceMemory(p, p.Int("points")) },
 		Run:     runStripes,
 	}
 }

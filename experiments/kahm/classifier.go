@@ -35,6 +35,7 @@ func classifier() *experiment.Experiment {
 		Metrics:  classifierMetrics,
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
 		Check:    checkClassifier,
+		Memory:   digitMemory,
 		Run: func(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 			d, err := mnist(t)
 			if err != nil {

@@ -29,8 +29,9 @@ func har() *experiment.Experiment {
 			}
 			return nil // it is computed
 		},
-		Check: func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
-		Run:   runHAR,
+		Check:  func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
+		Memory: func(experiment.Params) int64 { return harMemory() },
+		Run:    runHAR,
 	}
 }
 

@@ -38,7 +38,8 @@ func mhealth() *experiment.Experiment {
 			}
 			return checkRecognition(p, mhealthKernels, len(activities))
 		},
-		Run: runMHEALTH,
+		Memory: func(p experiment.Params) int64 { return mhealthMemory(len(p.Numbers("activities"))) },
+		Run:    runMHEALTH,
 	}
 }
 
