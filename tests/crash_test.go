@@ -321,6 +321,7 @@ func TestFullDisk(t *testing.T) {
 	if full == 0 || len(w.records) != manyTrialsCount {
 		t.Errorf("the disk was full %d times, and there are %d records", full, len(w.records))
 	}
+	resize(strconv.Itoa(size + 4<<20)) // new tables are written beside the old ones
 	w.finish(t, nil)
 }
 
