@@ -3,6 +3,8 @@ package progress_test
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -149,5 +151,25 @@ func TestManyEarlierFailures(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "failed_before"); n != 12 {
 		t.Errorf("%d of 12 are in the log", n)
+	}
+}
+
+// A line of the log that was cut off does not take the next one with it.
+func TestTornLogLineIsEnded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	for _, text := range []string{"{}\n{\"torn", "{}\n", ""} {
+		f, err := progress.OpenLog(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "{}\n{\"torn\n{}\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -303,5 +304,28 @@ func TestOldLeftoversAreRemoved(t *testing.T) {
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file of yesterday is still there: %v", err)
+	}
+}
+
+// A runner whose clock is ahead takes a temporary file for an old one and
+// removes it: the file is written again.
+func TestTemporaryFileThatIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	path, times := filepath.Join(dir, "file"), 0
+	err := store.WriteFileWith(path, func(w io.Writer) error {
+		if times++; times == 1 {
+			temporary, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
+			if err != nil || len(temporary) != 1 {
+				t.Fatalf("%v, %v", temporary, err)
+			}
+			if err := os.Remove(temporary[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := io.WriteString(w, "whole")
+		return err
+	})
+	if got, readErr := os.ReadFile(path); err != nil || readErr != nil || string(got) != "whole" || times != 2 {
+		t.Errorf("%q after %d times, %v, %v", got, times, err, readErr)
 	}
 }
