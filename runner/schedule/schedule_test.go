@@ -410,6 +410,7 @@ func (*stopAfter) FailedBefore(plan.Trial, string)    {}
 func (*stopAfter) Started(plan.Trial)                 {}
 func (*stopAfter) Inner(plan.Trial, int, int, string) {}
 func (*stopAfter) Elsewhere(plan.Trial)               {}
+func (*stopAfter) Waiting(int)                        {}
 func (*stopAfter) Aside(store.Aside)                  {}
 func (s *stopAfter) Finished(plan.Trial, *record.Record) {
 	if s.n--; s.n == 0 {

@@ -1,0 +1,124 @@
+package slurm
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// jobNames returns "job 12" or "jobs 12, 13".
+func jobNames(jobs []string) string {
+	if len(jobs) == 1 {
+		return "job " + jobs[0]
+	}
+	return "jobs " + strings.Join(jobs, ", ")
+}
+
+func areOrIs(jobs []string) string {
+	if len(jobs) == 1 {
+		return jobNames(jobs) + " is"
+	}
+	return jobNames(jobs) + " are"
+}
+
+func theyGoOn(jobs []string) string {
+	verb := " go on"
+	if len(jobs) == 1 {
+		verb = " goes on"
+	}
+	return jobNames(jobs) + verb + "; the same command attaches again, `scancel " + strings.Join(jobs, " ") + "` cancels"
+}
+
+// maxNamed is how many parts are named in a line.
+const maxNamed = 8
+
+func partNames(parts []int, of int) string {
+	var names []string
+	for _, p := range parts[:min(len(parts), maxNamed)] {
+		names = append(names, strconv.Itoa(p))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(parts) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(parts) == 1 {
+		return fmt.Sprintf("part %s of %d", text, of)
+	}
+	return fmt.Sprintf("parts %s of %d", text, of)
+}
+
+// lost says which tasks were lost and how they ended.
+func lost(parts []int, states map[string]int, of int) string {
+	var how []string
+	for _, s := range slices.Sorted(maps.Keys(states)) {
+		if len(states) == 1 {
+			how = append(how, s)
+		} else {
+			how = append(how, fmt.Sprintf("%d %s", states[s], s))
+		}
+	}
+	return fmt.Sprintf("%s lost (%s), submitted again: %s", count(len(parts), "task"), strings.Join(how, ", "), partNames(parts, of))
+}
+
+// maxReported is how many lost parts are told of in full.
+const maxReported = 5
+
+// report tells of parts that were lost too often.
+func (w *watch) report(parts []int, latest map[int]last) {
+	for i, part := range parts {
+		if i == maxReported {
+			w.Observer.Notice(fmt.Sprintf("%d more parts were lost, too", len(parts)-maxReported), true)
+			return
+		}
+		l := latest[part]
+		path := logPath(w.dir, l.submission.Number, l.index)
+		text := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
+			count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), l.id, w.seen[l.id].state)
+		tail, err := logEnd(path)
+		switch {
+		case err != nil:
+			text += fmt.Sprintf("; its log cannot be read: %v", err)
+		case tail == "":
+			text += fmt.Sprintf("; its log is empty: %s", path)
+		default:
+			text += fmt.Sprintf("; the end of %s:\n    %s", filepath.Join(w.store.Dir(), folder, filepath.Base(path)), strings.ReplaceAll(tail, "\n", "\n    "))
+		}
+		w.Observer.Notice(text, true)
+	}
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// logEnd returns the last lines of a file.
+func logEnd(path string) (string, error) {
+	const size, lines = 4096, 8
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() > size {
+		if _, err := f.Seek(-size, io.SeekEnd); err != nil {
+			return "", err
+		}
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, size))
+	if err != nil {
+		return "", err
+	}
+	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(raw), "?")), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n"), nil
+}
