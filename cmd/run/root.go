@@ -103,7 +103,7 @@ the published value beside every reproduced one.`,
 		return nil
 	}
 	root.AddCommand(
-		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.tableCommand(), a.reportCommand(),
+		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(), a.tableCommand(), a.reportCommand(),
 		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(), clustersTopic(),
 	)

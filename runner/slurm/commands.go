@@ -228,7 +228,7 @@ func parseAccounts(out string) map[taskID]task {
 			continue
 		}
 		state, _, _ := strings.Cut(f[1], " ") // "CANCELLED by 1000"
-		tasks[taskID{job, index}] = task{state: strings.TrimSuffix(state, "+"), node: f[2]}
+		tasks[taskID{job, index}] = task{state: state, node: f[2]}
 	}
 	return tasks
 }

@@ -19,13 +19,6 @@ func jobNames(jobs []string) string {
 	return "jobs " + strings.Join(jobs, ", ")
 }
 
-func areOrIs(jobs []string) string {
-	if len(jobs) == 1 {
-		return jobNames(jobs) + " is"
-	}
-	return jobNames(jobs) + " are"
-}
-
 func theyGoOn(jobs []string) string {
 	verb := " go on"
 	if len(jobs) == 1 {

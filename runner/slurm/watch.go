@@ -249,7 +249,7 @@ func (w *watch) noneLeft(ctx context.Context, j *journal) error {
 		}
 	}
 	if len(jobs) > 0 {
-		return fmt.Errorf("%s of the plan that was in %s before still there; wait for them, or cancel them with `scancel %s`", areOrIs(jobs), w.dir, strings.Join(jobs, " "))
+		return fmt.Errorf("jobs of the plan that was in %s before are still there; wait for their end, or cancel them: scancel %s", w.dir, strings.Join(jobs, " "))
 	}
 	return nil
 }
