@@ -64,12 +64,12 @@ func (e *PlanError) Error() string {
 // records already. Of a trial with several records one with a result is taken
 // before a failed one, and that before a skipped one; times and provenance may
 // differ. Where results differ, that of the folder prefer is taken; with "", or
-// where it is neither's, the conflicts are returned with [ErrConflicts] and
+// where it has none, the conflicts are returned with [ErrConflicts] and
 // nothing is written. The other folders are only read. Doing it again, also after
 // an interruption, does what is left.
 func Folders(into string, from []string, prefer string, experiments *experiment.Registry) (*Report, error) {
-	m := &merger{experiments: experiments, prefer: prefer, report: &Report{}}
-	if err := m.openAll(into, from); err != nil {
+	m := &merger{experiments: experiments, preferred: -1, report: &Report{}}
+	if err := m.openAll(into, from, prefer); err != nil {
 		return m.report, err
 	}
 	chosen, err := m.choose()
@@ -90,7 +90,7 @@ type source struct {
 
 type merger struct {
 	experiments *experiment.Registry
-	prefer      string
+	preferred   int // source; -1 for none
 	report      *Report
 	plan        *plan.Plan
 	sources     []source
@@ -98,7 +98,7 @@ type merger struct {
 }
 
 // openAll opens the folders and compares their plans.
-func (m *merger) openAll(into string, from []string) error {
+func (m *merger) openAll(into string, from []string, prefer string) error {
 	names := from
 	if _, err := os.Stat(filepath.Join(into, "plan.json")); err == nil {
 		m.here = true
@@ -130,16 +130,14 @@ func (m *merger) openAll(into string, from []string) error {
 		}
 		m.sources = append(m.sources, source{name, s})
 	}
-	if m.prefer == "" {
+	if prefer == "" {
 		return nil
 	}
-	for _, s := range m.sources {
-		if filepath.Clean(s.name) == filepath.Clean(m.prefer) {
-			m.prefer = s.name
-			return nil
-		}
+	m.preferred = slices.IndexFunc(m.sources, func(s source) bool { return filepath.Clean(s.name) == filepath.Clean(prefer) })
+	if m.preferred < 0 {
+		return fmt.Errorf("%s, which is to be preferred, is none of the folders", prefer)
 	}
-	return fmt.Errorf("%s, which is to be preferred, is none of the folders", m.prefer)
+	return nil
 }
 
 // choose returns, for every trial, the number of the source that its record is
@@ -149,47 +147,16 @@ func (m *merger) choose() ([]int, error) {
 	chosen := make([]int, len(m.plan.Trials))
 	for i, t := range m.plan.Trials {
 		planned[t.Key] = true
-		var best *record.Record
-		chosen[i] = -1
-		better := false
+		records := make([]*record.Record, len(m.sources))
 		for n, s := range m.sources {
-			r, _, err := s.store.Get(t.Key)
-			if err != nil {
+			var err error
+			if records[n], _, err = s.store.Get(t.Key); err != nil {
 				return nil, err
-			}
-			if r == nil {
-				continue
-			}
-			switch {
-			case best == nil:
-				best, chosen[i] = r, n
-				continue
-			case rank(r) > rank(best):
-				best, chosen[i], better = r, n, true
-				continue
-			case rank(r) < rank(best):
-				better = true
-				continue
-			case r.Status != record.OK:
-				continue
-			}
-			differences, err := m.compare(best, r)
-			if err != nil {
-				return nil, err
-			}
-			switch {
-			case len(differences) == 0:
-			case s.name == m.prefer:
-				best, chosen[i] = r, n
-			case m.sources[chosen[i]].name == m.prefer:
-			default:
-				m.report.Conflicts = append(m.report.Conflicts, Conflict{
-					Trial: t, Folders: [2]string{m.sources[chosen[i]].name, s.name}, Differences: differences, Hosts: hosts(best, r),
-				})
 			}
 		}
-		if better {
-			m.report.Better++
+		var err error
+		if chosen[i], err = m.best(t, records); err != nil {
+			return nil, err
 		}
 	}
 	m.report.Total = len(chosen)
@@ -209,6 +176,53 @@ func (m *merger) choose() ([]int, error) {
 		}
 	}
 	return chosen, nil
+}
+
+// best returns the number of the source whose record of a trial is taken, -1
+// where none has one. The first of several equal ones is taken, so that what is
+// in the united folder already stays.
+func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
+	best, better := -1, false
+	for n, r := range records {
+		switch {
+		case r == nil:
+		case best < 0:
+			best = n
+		case rank(r) != rank(records[best]):
+			better = true
+			if rank(r) > rank(records[best]) {
+				best = n
+			}
+		}
+	}
+	if better {
+		m.report.Better++
+	}
+	if best < 0 || records[best].Status != record.OK {
+		return best, nil
+	}
+	if p := m.preferred; p >= 0 && records[p] != nil && records[p].Status == record.OK {
+		differences, err := m.compare(records[best], records[p])
+		if len(differences) > 0 {
+			best = p
+		}
+		return best, err
+	}
+	for n, r := range records {
+		if r == nil || r.Status != record.OK {
+			continue
+		}
+		differences, err := m.compare(records[best], r)
+		if err != nil {
+			return 0, err
+		}
+		if len(differences) > 0 {
+			m.report.Conflicts = append(m.report.Conflicts, Conflict{
+				Trial: t, Folders: [2]string{m.sources[best].name, m.sources[n].name}, Differences: differences, Hosts: hosts(records[best], r),
+			})
+		}
+	}
+	return best, nil
 }
 
 // rank orders records by what they are worth.
