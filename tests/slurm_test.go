@@ -296,9 +296,9 @@ func TestSlurm(t *testing.T) {
 		for _, pid := range append([]int{daemon}, append(stepDaemons(s.dir), tasks(r.out)...)...) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		time.Sleep(time.Second)
-		s.start(t)
+		// The controller notices after SlurmdTimeout; new tasks wait for the node.
 		r.says(t, "lost (NODE_FAIL), submitted again: part")
+		s.start(t)
 		r.waits(t, 0)
 		whole(t, r)
 	})

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -195,19 +197,23 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 			Program: program, Work: work, Environment: environment,
 			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Retries: o.retries,
 			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),
-			Observer: reporter, Cancel: a.askToCancel(reporter),
+			Observer: reporter, Cancel: a.askToCancel(cmd.Context(), reporter),
 		}, nil
 	}
 }
 
 // askToCancel returns the question that an interrupted run asks on a terminal;
 // nil where there is nobody to answer.
-func (a *app) askToCancel(reporter *progress.Reporter) func(jobs int) bool {
+func (a *app) askToCancel(ctx context.Context, reporter *progress.Reporter) func(jobs int) bool {
 	in, ok := a.in.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.err) {
 		return nil
 	}
 	return func(jobs int) bool {
+		// Who sends SIGTERM does not sit at the terminal.
+		if cause := context.Cause(ctx); cause != nil && strings.HasPrefix(cause.Error(), syscall.SIGTERM.String()) {
+			return false
+		}
 		reporter.Close()
 		noun := "job goes on"
 		if jobs > 1 {

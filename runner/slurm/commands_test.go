@@ -140,3 +140,21 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+func TestPartList(t *testing.T) {
+	for text, want := range map[string]partList{"1": {1}, "1-3": {1, 2, 3}, "2,4-5,9": {2, 4, 5, 9}} {
+		raw, err := want.MarshalText()
+		if err != nil || string(raw) != text {
+			t.Errorf("%v is written %q, %v", want, raw, err)
+		}
+		var got partList
+		if err := got.UnmarshalText([]byte(text)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is read as %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "1-", "3-2", "1,1", "2-4,3", "a", "1,,2"} {
+		if err := new(partList).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"privkern/runner/plan"
@@ -48,7 +50,53 @@ type submission struct {
 	User      string    `json:"user"` // who submitted it, by number
 	Submitted time.Time `json:"submitted"`
 	Script    string    `json:"script"` // relative to the output folder
-	Parts     []int     `json:"parts"`  // of its tasks, counted from 1
+	Parts     partList  `json:"parts"`  // of its tasks, in their order
+}
+
+// partList are numbers of parts, counted from 1 and rising. In JSON it is a text
+// such as "1-24,30".
+type partList []int
+
+// MarshalText writes runs of numbers as ranges.
+func (l partList) MarshalText() ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(l); {
+		j := i
+		for j+1 < len(l) && l[j+1] == l[j]+1 {
+			j++
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendInt(out, int64(l[i]), 10)
+		if j > i {
+			out = fmt.Appendf(out, "-%d", l[j])
+		}
+		i = j + 1
+	}
+	return out, nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (l *partList) UnmarshalText(text []byte) error {
+	*l = nil
+	last := 0
+	for piece := range strings.SplitSeq(string(text), ",") {
+		from, to, isRange := strings.Cut(piece, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if isRange && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || a <= last || b < a {
+			return fmt.Errorf("%q is no list of parts", text)
+		}
+		for part := a; part <= b; part++ {
+			*l = append(*l, part)
+		}
+		last = b
+	}
+	return nil
 }
 
 // readJournal returns nil where there is none.
@@ -67,6 +115,14 @@ func readJournal(dir string) (*journal, error) {
 	}
 	if j.Schema != journalSchema {
 		return nil, fmt.Errorf("%s has schema %d; this version reads %d", path, j.Schema, journalSchema)
+	}
+	for _, s := range j.current() {
+		if len(s.Parts) == 0 || s.Parts[len(s.Parts)-1] > j.Parts {
+			return nil, fmt.Errorf("%s: job %s has parts beyond the %d that there are; cancel the jobs of this folder, if any, and remove the file", path, s.Job, j.Parts)
+		}
+	}
+	if j.Open && j.Parts < 1 {
+		return nil, fmt.Errorf("%s: the plan is in %d parts; cancel the jobs of this folder, if any, and remove the file", path, j.Parts)
 	}
 	return &j, nil
 }

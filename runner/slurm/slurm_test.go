@@ -674,16 +674,22 @@ func TestRefusals(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("a journal that is none", func(t *testing.T) {
+	for text, want := range map[string]string{
+		"{":             "jobs.json cannot be read",
+		`{"schema": 9}`: "jobs.json has schema 9; this version reads 1",
+		`{"schema": 1, "round": 1, "open": true, "parts": 1, "submissions": [{"round": 1, "parts": "1-2"}]}`: "parts beyond the 1 that there are",
+		`{"schema": 1, "round": 1, "submissions": [{"round": 1, "parts": "2-1"}]}`:                           `"2-1" is no list of parts`,
+		`{"schema": 1, "open": true}`: "the plan is in 0 parts",
+	} {
 		c := newCluster(t, 1)
 		if err := os.MkdirAll(filepath.Join(c.dir, folder), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(c.dir, folder, journalFile), []byte("{"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(c.dir, folder, journalFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), "jobs.json cannot be read") {
-			t.Error(err)
+		if _, err := c.execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
-	})
+	}
 }

@@ -75,7 +75,7 @@ func (w *watch) report(parts []int, latest map[int]last) {
 		tail, err := logEnd(path)
 		switch {
 		case err != nil:
-			text += fmt.Sprintf("; its log cannot be read: %v", err)
+			text += fmt.Sprintf("; its log cannot be read (%v): is the folder on a file system that all nodes see?", err)
 		case tail == "":
 			text += fmt.Sprintf("; its log is empty: %s", path)
 		default:
