@@ -27,8 +27,6 @@ var demo = &experiment.Experiment{
 	Run:     func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
 }
 
-var registry = experiment.NewRegistry(demo)
-
 type noData struct{}
 
 func (noData) Find(string) (string, string, error) { return "", "", errors.New("none") }
@@ -169,13 +167,12 @@ func (c *cluster) tick() {
 		for i, part := range s.Parts {
 			c.tries[part]++
 			o := c.outcome(part, c.tries[part])
-			state := o.state
-			switch {
-			case state == "gone":
-			case state == "live":
+			switch o.state {
+			case "gone":
+			case "live":
 				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|n1|None", s.Job, i, s.Name))
 			default:
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|n1|%s", s.Job, i, s.Name, state, o.reason))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|n1|%s", s.Job, i, s.Name, o.state, o.reason))
 			}
 			log := fmt.Sprintf("the log of part %d, try %d\n", part, c.tries[part])
 			if err := os.WriteFile(logPath(c.dir, s.Number, i), []byte(log), 0o600); err != nil {
