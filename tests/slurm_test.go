@@ -315,7 +315,8 @@ func TestSlurm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
+		// SIGTERM: it saves its state, as before an upgrade.
+		if err := syscall.Kill(daemon, syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		r.says(t, "the queue cannot be read")

@@ -157,7 +157,6 @@ type task struct {
 	name   string // of its job
 	state  string // in words of squeue, such as PENDING
 	reason string // why it is pending, or how it ended
-	node   string
 }
 
 // ended are the states from which a task does not come back.
@@ -177,7 +176,7 @@ func (t task) stuck() bool {
 
 // queue returns the tasks of the users that Slurm still knows, ended ones too.
 func queue(ctx context.Context, users []string) (map[taskID]task, error) {
-	out, err := call(ctx, "squeue", "--noheader", "--array", "--states=all", "--user="+strings.Join(users, ","), "--format=%F|%K|%j|%T|%N|%r")
+	out, err := call(ctx, "squeue", "--noheader", "--array", "--states=all", "--user="+strings.Join(users, ","), "--format=%F|%K|%j|%T|%r")
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +188,15 @@ func queue(ctx context.Context, users []string) (map[taskID]task, error) {
 func parseQueue(out string) map[taskID]task {
 	tasks := map[taskID]task{}
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSpace(line), "|", 6)
-		if len(f) < 6 {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
+		if len(f) < 5 {
 			continue
 		}
 		index, err := strconv.Atoi(f[1])
 		if err != nil {
 			continue
 		}
-		tasks[taskID{f[0], index}] = task{name: f[2], state: f[3], node: f[4], reason: f[5]}
+		tasks[taskID{f[0], index}] = task{name: f[2], state: f[3], reason: f[4]}
 	}
 	return tasks
 }
@@ -208,7 +207,7 @@ func accounted(ctx context.Context, jobs []string) map[taskID]task {
 	if len(jobs) == 0 {
 		return nil
 	}
-	out, err := call(ctx, "sacct", "--noheader", "--allocations", "--parsable2", "--format=JobID,State,NodeList", "--jobs="+strings.Join(jobs, ","))
+	out, err := call(ctx, "sacct", "--noheader", "--allocations", "--parsable2", "--format=JobID,JobName%64,State", "--jobs="+strings.Join(jobs, ","))
 	if err != nil {
 		return nil
 	}
@@ -227,8 +226,8 @@ func parseAccounts(out string) map[taskID]task {
 		if err != nil { // "12_[3-7]": still waiting
 			continue
 		}
-		state, _, _ := strings.Cut(f[1], " ") // "CANCELLED by 1000"
-		tasks[taskID{job, index}] = task{state: state, node: f[2]}
+		state, _, _ := strings.Cut(f[2], " ") // "CANCELLED by 1000"
+		tasks[taskID{job, index}] = task{name: f[1], state: state}
 	}
 	return tasks
 }

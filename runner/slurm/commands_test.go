@@ -48,18 +48,18 @@ func TestParseOptions(t *testing.T) {
 
 // What squeue, sacct and scontrol print, from Slurm 22.05.
 func TestParseQueue(t *testing.T) {
-	got := parseQueue(`12|2|privkern-a-1|PENDING||JobArrayTaskLimit
-12|0|privkern-a-1|RUNNING|node1|None
-12|1|privkern-a-1|FAILED|node1|NonZeroExitCode
-77|N/A|other|RUNNING|node2|None
-13|0|privkern-a-2|PENDING||launch failed requeued held
+	got := parseQueue(`12|2|privkern-a-1|PENDING|JobArrayTaskLimit
+12|0|privkern-a-1|RUNNING|None
+12|1|privkern-a-1|FAILED|NonZeroExitCode
+77|N/A|other|RUNNING|None
+13|0|privkern-a-2|PENDING|launch failed requeued held
 nonsense
 `)
 	want := map[taskID]task{
-		{"12", 2}: {"privkern-a-1", "PENDING", "JobArrayTaskLimit", ""},
-		{"12", 0}: {"privkern-a-1", "RUNNING", "None", "node1"},
-		{"12", 1}: {"privkern-a-1", "FAILED", "NonZeroExitCode", "node1"},
-		{"13", 0}: {"privkern-a-2", "PENDING", "launch failed requeued held", ""},
+		{"12", 2}: {"privkern-a-1", "PENDING", "JobArrayTaskLimit"},
+		{"12", 0}: {"privkern-a-1", "RUNNING", "None"},
+		{"12", 1}: {"privkern-a-1", "FAILED", "NonZeroExitCode"},
+		{"13", 0}: {"privkern-a-2", "PENDING", "launch failed requeued held"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
@@ -70,10 +70,10 @@ nonsense
 }
 
 func TestParseAccounts(t *testing.T) {
-	got := parseAccounts("12_0|COMPLETED|n1\n12_1|CANCELLED by 1000|n1\n12_2|OUT_OF_MEMORY|n2\n12_[3-7]|PENDING|None assigned\n12_8|NODE_FAIL|n3\n14|FAILED|n1\n")
+	got := parseAccounts("12_0|a|COMPLETED\n12_1|a|CANCELLED by 1000\n12_2|a|OUT_OF_MEMORY\n12_[3-7]|a|PENDING\n12_8|a|NODE_FAIL\n14|b|FAILED\n")
 	want := map[taskID]task{
-		{"12", 0}: {state: "COMPLETED", node: "n1"}, {"12", 1}: {state: "CANCELLED", node: "n1"},
-		{"12", 2}: {state: "OUT_OF_MEMORY", node: "n2"}, {"12", 8}: {state: "NODE_FAIL", node: "n3"},
+		{"12", 0}: {name: "a", state: "COMPLETED"}, {"12", 1}: {name: "a", state: "CANCELLED"},
+		{"12", 2}: {name: "a", state: "OUT_OF_MEMORY"}, {"12", 8}: {name: "a", state: "NODE_FAIL"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)

@@ -78,7 +78,7 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	w := &watch{Executor: e, dir: dir, store: s, plan: p, digest: digest(p), start: time.Now(), seen: map[taskID]*end{}}
+	w := &watch{Executor: e, dir: dir, store: s, plan: p, digest: digest(p), start: time.Now(), seen: map[place]*end{}}
 	w.summary.Total = len(p.Trials)
 	defer func() {
 		if w.unlock != nil {

@@ -50,19 +50,20 @@ type cluster struct {
 	observer *notes
 	outcome  func(part, try int) outcome
 	tries    map[int]int     // of each part
-	over     map[string]bool // jobs that have gone as outcome said
+	over     map[string]bool // names of jobs that have gone as outcome said
 }
 
 const sbatchScript = `#!/bin/sh
 echo "$@" >> FOLDER/sbatch.log
 if [ -e FOLDER/sbatch.fail ]; then cat FOLDER/sbatch.fail >&2; exit 1; fi
 id=$((100 + $(wc -l < FOLDER/sbatch.log)))
+[ ! -e FOLDER/sameid ] || id=101
 for a in "$@"; do case $a in
   --array=*) last=${a#--array=0-}; last=${last%\%*};;
   --job-name=*) name=${a#--job-name=};;
 esac; done
 i=0
-while [ $i -le $last ]; do echo "$id|$i|$name|PENDING||Priority"; i=$((i+1)); done > FOLDER/new
+while [ $i -le $last ]; do echo "$id|$i|$name|PENDING|Priority"; i=$((i+1)); done > FOLDER/new
 mv FOLDER/new FOLDER/queue/$id
 echo "$id;cluster"
 `
@@ -156,10 +157,10 @@ func (c *cluster) tick() {
 	for _, s := range j.Submissions {
 		path := filepath.Join(c.folder, "queue", s.Job)
 		raw, err := os.ReadFile(path)
-		if err != nil || s.Job == "" || c.over[s.Job] {
+		if err != nil || s.Job == "" || c.over[s.Name] || !strings.Contains(string(raw), "|"+s.Name+"|") {
 			continue
 		}
-		c.over[s.Job] = true
+		c.over[s.Name] = true
 		if strings.Contains(string(raw), "CANCELLED") {
 			continue
 		}
@@ -170,9 +171,9 @@ func (c *cluster) tick() {
 			switch o.state {
 			case "gone":
 			case "live":
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|n1|None", s.Job, i, s.Name))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|None", s.Job, i, s.Name))
 			default:
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|n1|%s", s.Job, i, s.Name, o.state, o.reason))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|%s", s.Job, i, s.Name, o.state, o.reason))
 			}
 			log := fmt.Sprintf("the log of part %d, try %d\n", part, c.tries[part])
 			if err := os.WriteFile(logPath(c.dir, s.Number, i), []byte(log), 0o600); err != nil {
@@ -380,15 +381,55 @@ func TestLostTasks(t *testing.T) {
 // What the queue has forgotten, the accounting may know.
 func TestAccounting(t *testing.T) {
 	c := newCluster(t, 1)
+	ready := make(chan struct{})
 	c.outcome = func(_, try int) outcome {
+		<-ready
 		if try == 1 {
 			return outcome{state: "gone"}
 		}
 		return good
 	}
-	c.write("sacct", "101_0|OUT_OF_MEMORY|n1\n")
+	go func() {
+		eventually(t, "a submission", func() bool { return c.observer.said("submitted") == 1 })
+		c.write("sacct", "101_0|"+c.journal().Submissions[0].Name+"|OUT_OF_MEMORY\n")
+		close(ready)
+	}()
 	if _, err := c.execute(context.Background(), c.executor()); err != nil || c.observer.said("lost (OUT_OF_MEMORY)") != 1 {
 		t.Errorf("%v, %q", err, c.observer.lines)
+	}
+}
+
+// A controller that lost its state knows no task any more, and gives the same id
+// again: the tasks are told apart by the names of their jobs.
+func TestReusedID(t *testing.T) {
+	c := newCluster(t, 3)
+	c.write("sameid", "")
+	c.outcome = func(part, try int) outcome {
+		switch {
+		case part == 1:
+			return good
+		case try == 1:
+			return outcome{state: "gone"}
+		}
+		return outcome{state: "live"}
+	}
+	go func() {
+		eventually(t, "both tasks run", func() bool {
+			c.observer.mu.Lock()
+			defer c.observer.mu.Unlock()
+			return slices.Contains(c.observer.queues, "2 tasks running")
+		})
+		c.put(1, record.OK)
+		c.put(2, record.OK)
+	}()
+	sum, err := c.execute(context.Background(), c.executor())
+	if err != nil || sum.OK != 3 || len(c.log("sbatch")) != 2 || c.observer.said("2 tasks lost (GONE)") != 1 {
+		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
+	}
+	for _, text := range c.observer.queues {
+		if strings.HasPrefix(text, "3 ") || strings.HasPrefix(text, "4 ") {
+			t.Errorf("tasks are counted twice: %q", text)
+		}
 	}
 }
 
@@ -510,7 +551,8 @@ func TestAttach(t *testing.T) {
 	}
 	// In the meantime one trial ends well, and a task ends badly.
 	c.put(0, record.OK)
-	c.write("queue/101", "101|0|x|COMPLETED|n1|None\n101|1|x|TIMEOUT|n1|TimeLimit\n101|2|x|RUNNING|n1|None\n")
+	name := c.journal().Submissions[0].Name
+	c.write("queue/101", strings.ReplaceAll("101|0|NAME|COMPLETED|None\n101|1|NAME|TIMEOUT|TimeLimit\n101|2|NAME|RUNNING|None\n", "NAME", name))
 	c.outcome = func(part, _ int) outcome {
 		if part == 2 {
 			c.put(2, record.OK) // the third task ends, too
@@ -567,7 +609,7 @@ func TestAdopt(t *testing.T) {
 		}
 		_ = s.Close()
 		if there {
-			c.write("queue/55", "55|0|"+sub.Name+"|PENDING||Priority\n55|1|"+sub.Name+"|PENDING||Priority\n")
+			c.write("queue/55", "55|0|"+sub.Name+"|PENDING|Priority\n55|1|"+sub.Name+"|PENDING|Priority\n")
 		}
 		sum, err := c.execute(context.Background(), c.executor())
 		want := []string{"55"}

@@ -71,7 +71,7 @@ func (w *watch) report(parts []int, latest map[int]last) {
 		l := latest[part]
 		path := logPath(w.dir, l.submission.Number, l.index)
 		text := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
-			count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), l.id, w.seen[l.id].state)
+			count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), taskID{l.submission.Job, l.index}, w.seen[l.place()].state)
 		tail, err := logEnd(path)
 		switch {
 		case err != nil:

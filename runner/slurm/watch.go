@@ -41,13 +41,17 @@ type watch struct {
 	summary schedule.Summary
 	limit   int // tasks of an array job; 0 until asked
 
-	seen     map[taskID]*end // tasks that are not in the queue any more, or ended there
-	live     []string        // jobs with live tasks, at the last look
-	pending  bool            // some of their tasks wait
-	trouble  string          // what was last wrong with the queue
-	refused  time.Time       // when a submission was last refused
-	followed bool            // that another program submits has been said
+	seen     map[place]*end // tasks that are not in the queue any more, or ended there
+	live     []string       // jobs with live tasks, at the last look
+	pending  bool           // some of their tasks wait
+	trouble  string         // what was last wrong with the queue
+	refused  time.Time      // when a submission was last refused
+	followed bool           // that another program submits has been said
 }
+
+// place is where a task is in the journal. It names the task in any case: a
+// controller that lost its state gives ids a second time.
+type place struct{ number, index int }
 
 // end is what is known of a task that is over.
 type end struct {
@@ -243,7 +247,7 @@ func (w *watch) noneLeft(ctx context.Context, j *journal) error {
 	var jobs []string
 	for _, s := range j.current() {
 		for id, t := range tasks {
-			if t.live() && (id.job == s.Job || t.name == s.Name) && !slices.Contains(jobs, id.job) {
+			if t.live() && t.name == s.Name && !slices.Contains(jobs, id.job) {
 				jobs = append(jobs, id.job)
 			}
 		}
@@ -267,9 +271,10 @@ func (w *watch) users(j *journal) []string {
 type last struct {
 	submission submission
 	index      int
-	id         taskID
 	tries      int
 }
+
+func (l last) place() place { return place{l.submission.Number, l.index} }
 
 // follow looks at the queue, submits what has no task, and submits lost tasks
 // again. It is done where all that is left was lost too often.
@@ -335,13 +340,18 @@ func (w *watch) survey(ctx context.Context, tasks map[taskID]task) (lives map[in
 	lives, latest = map[int]bool{}, map[int]last{}
 	running, waiting, reasons := 0, 0, map[string]int{}
 	w.live, w.pending = nil, false
-	absent := map[string]bool{}
+	type missing struct {
+		id   taskID
+		name string
+	}
+	absent := map[place]missing{}
 	for _, s := range w.journal.current() {
 		alive := false
 		for i, part := range s.Parts {
-			id := taskID{s.Job, i}
+			id, at := taskID{s.Job, i}, place{s.Number, i}
 			t, known := tasks[id]
-			latest[part] = last{s, i, id, latest[part].tries + 1}
+			known = known && t.name == s.Name
+			latest[part] = last{s, i, latest[part].tries + 1}
 			switch {
 			case known && t.stuck():
 				if w.unlock != nil {
@@ -349,10 +359,10 @@ func (w *watch) survey(ctx context.Context, tasks map[taskID]task) (lives map[in
 						return nil, nil, err
 					}
 				}
-				w.end(id).state = launchFailed
+				w.end(at).state = launchFailed
 			case known && t.live():
 				alive, lives[part] = true, true
-				delete(w.seen, id) // it was late
+				delete(w.seen, at) // it was late
 				if t.state == "PENDING" {
 					waiting++
 					reasons[t.reason]++
@@ -361,13 +371,13 @@ func (w *watch) survey(ctx context.Context, tasks map[taskID]task) (lives map[in
 				}
 			case w.results.left[part-1] == 0 || s.Job == "":
 			case known:
-				if e := w.end(id); e.state == "" {
+				if e := w.end(at); e.state == "" {
 					e.state = t.state
 				}
 			default:
-				if e := w.end(id); e.state == "" {
+				if e := w.end(at); e.state == "" {
 					if e.misses++; e.misses >= missesBeforeGone {
-						absent[s.Job] = true
+						absent[at] = missing{id, s.Name}
 					}
 				}
 			}
@@ -381,23 +391,25 @@ func (w *watch) survey(ctx context.Context, tasks map[taskID]task) (lives map[in
 	if len(absent) == 0 {
 		return lives, latest, nil
 	}
-	known := accounted(ctx, slices.Sorted(maps.Keys(absent)))
-	for id, e := range w.seen {
-		if e.state == "" && e.misses >= missesBeforeGone && absent[id.job] {
-			e.state = gone
-			if t, ok := known[id]; ok && !t.live() {
-				e.state = t.state
-			}
+	jobs := map[string]bool{}
+	for _, m := range absent {
+		jobs[m.id.job] = true
+	}
+	known := accounted(ctx, slices.Sorted(maps.Keys(jobs)))
+	for at, m := range absent {
+		w.seen[at].state = gone
+		if t, ok := known[m.id]; ok && t.name == m.name && !t.live() {
+			w.seen[at].state = t.state
 		}
 	}
 	return lives, latest, nil
 }
 
-func (w *watch) end(id taskID) *end {
-	e := w.seen[id]
+func (w *watch) end(at place) *end {
+	e := w.seen[at]
 	if e == nil {
 		e = &end{since: time.Now()}
-		w.seen[id] = e
+		w.seen[at] = e
 	}
 	return e
 }
@@ -434,7 +446,7 @@ func (w *watch) act(ctx context.Context, lives map[int]bool, latest map[int]last
 	for i, left := range w.results.left {
 		part := i + 1
 		l, submitted := latest[part]
-		switch e := w.seen[l.id]; {
+		switch e := w.seen[l.place()]; {
 		case left == 0 || lives[part]:
 		case !submitted:
 			fresh = append(fresh, part)
