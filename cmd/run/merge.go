@@ -15,13 +15,14 @@ func (a *app) mergeCommand() *cobra.Command {
 		Use:   "merge FOLDER... --out OUT",
 		Short: "Unite output folders that hold parts of one sweep",
 		Long: `Copy the records of output folders into one, which may be there and hold some
-already. The folders must have the same plan, as those of run sweep --shard have.
-They are only read; a file that is no record is named and left out.
+already. The folders must have the same plan, as those of run sweep --shard
+have. They are only read; a file that is no record is named and left out.
 
 Where a trial has several records, one with a result is taken before one of a
-failure or of missing data; times and provenance may differ. Where results differ,
-all such trials are named and nothing is written, unless --prefer says which folder
-is right. Doing it again does what is left. The exit status: run help exit-codes.`,
+failure or of missing data; times and provenance may differ. Where results
+differ, all such trials are named and nothing is written, unless --prefer says
+which folder is right. Doing it again does what is left. The exit status: run
+help exit-codes.`,
 		Example: `  run merge part1 part2 part3 --out all && run report all
   run merge part4 --out all
   run merge a b --out all --prefer b`,

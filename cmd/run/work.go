@@ -15,9 +15,9 @@ func (a *app) workCommand() *cobra.Command {
 		Use:   "work FOLDER",
 		Short: "Run trials of a plan that is frozen in an output folder",
 		Long: `Run the trials, or a part of them, of the plan in an output folder that have no
-result yet. The folder is one that run sweep made; its sweep file is not needed.
-This is what the tasks of a cluster do. No tables are made: run report FOLDER
-does that when all parts have run.
+result yet. The folder is one that run sweep made; its sweep file is not
+needed. This is what the tasks of a cluster do. No tables are made: run report
+FOLDER does that when all parts have run.
 
 A part i/n is the trials i, i+n, i+2n, ... of the plan. Part logs are in
 FOLDER/logs. How to use a cluster: run help clusters. The exit status: run help
