@@ -84,7 +84,8 @@ jobs that are there. Ctrl-C asks whether to leave or cancel them; without a
 terminal it leaves them. A task that is lost (killed, out of time, its node
 failed, gone from the queue) is submitted again up to --retries times; then its
 trials are reported with the end of its log, and the exit status is 3. A trial
-that failed has a result and is not run again.
+that failed has a result and is not run again, except by --retry, which first
+puts the records aside.
 
 In OUT/slurm are the batch scripts, the tasks' logs, and jobs.json: which job
 has which parts, and since when.
