@@ -158,3 +158,21 @@ func TestPartList(t *testing.T) {
 		}
 	}
 }
+
+func TestQueueText(t *testing.T) {
+	for _, c := range []struct {
+		running, waiting int
+		reasons          map[string]int
+		want             string
+	}{
+		{0, 0, nil, "0 running"},
+		{3, 0, nil, "3 running"},
+		{3, 5, map[string]int{"Priority": 1, "Resources": 4}, "3 running, 5 waiting (Resources)"},
+		{0, 2, map[string]int{"None": 2}, "0 running, 2 waiting"},
+		{0, 1, map[string]int{"Nodes required for job are DOWN, DRAINED or reserved": 1}, "0 running, 1 waiting (Nodes required for job a...)"},
+	} {
+		if got := queueText(c.running, c.waiting, c.reasons); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}

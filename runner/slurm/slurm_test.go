@@ -399,6 +399,24 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
+// Where somebody else has run all trials, tasks that wait are not needed.
+func TestNotNeeded(t *testing.T) {
+	c := newCluster(t, 2)
+	c.outcome = func(int, int) outcome { return outcome{state: "PENDING", reason: "Priority"} }
+	go func() {
+		eventually(t, "tasks wait", func() bool {
+			c.observer.mu.Lock()
+			defer c.observer.mu.Unlock()
+			return slices.Contains(c.observer.queues, "0 running, 2 waiting (Priority)")
+		})
+		c.put(0, record.OK)
+		c.put(1, record.OK)
+	}()
+	if sum, err := c.execute(context.Background(), c.executor()); err != nil || sum.OK != 2 || !slices.Equal(c.log("scancel"), []string{"--state=PENDING 101"}) {
+		t.Errorf("%+v, %v, %q", sum, err, c.log("scancel"))
+	}
+}
+
 // A controller that lost its state knows no task any more, and gives the same id
 // again: the tasks are told apart by the names of their jobs.
 func TestReusedID(t *testing.T) {
@@ -417,7 +435,7 @@ func TestReusedID(t *testing.T) {
 		eventually(t, "both tasks run", func() bool {
 			c.observer.mu.Lock()
 			defer c.observer.mu.Unlock()
-			return slices.Contains(c.observer.queues, "2 tasks running")
+			return slices.Contains(c.observer.queues, "2 running")
 		})
 		c.put(1, record.OK)
 		c.put(2, record.OK)
@@ -538,7 +556,7 @@ func TestAttach(t *testing.T) {
 		eventually(t, "tasks run", func() bool {
 			c.observer.mu.Lock()
 			defer c.observer.mu.Unlock()
-			return slices.Contains(c.observer.queues, "3 tasks running")
+			return slices.Contains(c.observer.queues, "3 running")
 		})
 		stop()
 	}()

@@ -27,6 +27,32 @@ func theyGoOn(jobs []string) string {
 	return jobNames(jobs) + verb + "; the same command attaches again, `scancel " + strings.Join(jobs, " ") + "` cancels"
 }
 
+// maxReason is how much of a reason is shown: some are sentences, and a bar has
+// one line.
+const maxReason = 24
+
+// queueText says how many tasks run and wait, and why most of them do.
+func queueText(running, waiting int, reasons map[string]int) string {
+	text := fmt.Sprintf("%d running", running)
+	if waiting == 0 {
+		return text
+	}
+	why := ""
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		if reason != "None" && reason != "" && (why == "" || reasons[reason] > reasons[why]) {
+			why = reason
+		}
+	}
+	text += fmt.Sprintf(", %d waiting", waiting)
+	if why != "" {
+		if r := []rune(why); len(r) > maxReason {
+			why = string(r[:maxReason]) + "..."
+		}
+		text += " (" + why + ")"
+	}
+	return text
+}
+
 // maxNamed is how many parts are named in a line.
 const maxNamed = 8
 
