@@ -73,7 +73,7 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 		err = errNoAnswer
 	}
 	if err != nil {
-		return "", &CommandError{Name: name, Stderr: strings.TrimSpace(stderr.String()), Err: err}
+		return "", &CommandError{Name: name, Stderr: strings.TrimPrefix(strings.TrimSpace(stderr.String()), name+": "), Err: err}
 	}
 	return stdout.String(), nil
 }

@@ -693,7 +693,7 @@ func TestRefusals(t *testing.T) {
 	t.Run("sbatch refuses", func(t *testing.T) {
 		c := newCluster(t, 1)
 		c.write("sbatch.fail", "sbatch: error: invalid partition specified: x\n")
-		if _, err := c.execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), "sbatch: sbatch: error: invalid partition specified: x (exit status 1)") {
+		if _, err := c.execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), "sbatch: error: invalid partition specified: x (exit status 1)") {
 			t.Error(err)
 		}
 		if j := c.journal(); len(j.Submissions) != 0 {
