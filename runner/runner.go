@@ -6,6 +6,8 @@
 //	plan      settings to a frozen list of trials with keys
 //	store     the output folder: plan and records
 //	schedule  trials to workers; worker: processes that run them; trial: one trial
+//	slurm     trials to the tasks of a cluster
+//	merge     several output folders to one
 //	claims    records to tables, published beside reproduced
 //	summary   records to a table of all metrics
 //	report    all of it as one HTML file; plot: figures as SVG
@@ -62,14 +64,29 @@ func (c *Catalogue) Names() sweep.Names {
 	return sweep.Names{Experiments: c.Experiments, Tables: c.Book.Names()}
 }
 
+// Executor runs those trials of a frozen plan that have no result yet, and puts
+// their records into the store. The summary holds even with an error.
+// [schedule.Local] runs them on this machine, slurm.Executor on a cluster.
+type Executor interface {
+	Execute(ctx context.Context, s *store.Store, p *plan.Plan) (schedule.Summary, error)
+}
+
 // Request is a sweep to be run.
 type Request struct {
 	Dir      string // output folder
 	Plan     *plan.Plan
-	Data     *plan.Datasets
-	Shard    plan.Shard
 	Replan   bool
-	Schedule schedule.Options
+	Executor Executor
+}
+
+// Freeze writes the plan into the output folder and runs nothing.
+func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
+	s, err := store.Create(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return s.FreezePlan(p, c.Experiments, replan)
 }
 
 // Run runs what has no result yet. The summary holds even with an error.
@@ -82,7 +99,24 @@ func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, err
 	if err := s.FreezePlan(req.Plan, c.Experiments, req.Replan); err != nil {
 		return schedule.Summary{}, err
 	}
-	return schedule.Run(ctx, s, req.Plan, req.Shard.Indices(len(req.Plan.Trials)), c.Experiments, req.Data, req.Schedule)
+	return req.Executor.Execute(ctx, s, req.Plan)
+}
+
+// FrozenPlan returns the plan of an output folder, provided that this program
+// and the data here are those that it was made for.
+func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.ReadPlan(c.Experiments)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Check(c.Experiments, data); err != nil {
+		return nil, fmt.Errorf("the plan in %s cannot be run here: %w", dir, err)
+	}
+	return p, nil
 }
 
 // Results are what the records of an output folder say.

@@ -199,12 +199,19 @@ func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seed
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Data: data, Shard: shard,
-		Schedule: schedule.Options{NewRunner: func() schedule.Runner { return inProcess{} }}})
+	sum, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Executor: local(c, data, shard)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sum
+}
+
+// local runs a part of a plan in the test's process.
+func local(c *runner.Catalogue, data *plan.Datasets, shard plan.Shard) runner.Executor {
+	return &schedule.Local{
+		Shard: shard, Experiments: c.Experiments, Data: data,
+		Options: schedule.Options{NewRunner: func() schedule.Runner { return inProcess{} }},
+	}
 }
 
 // verdicts lists the evaluated cells of an output folder.
@@ -309,8 +316,7 @@ func TestAnotherPlanIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, replan := range []bool{false, true} {
-		_, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Data: data, Replan: replan,
-			Schedule: schedule.Options{NewRunner: func() schedule.Runner { return inProcess{} }}})
+		_, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Replan: replan, Executor: local(c, data, plan.Shard{})})
 		if (err == nil) != replan {
 			t.Errorf("replan %v: %v", replan, err)
 		}

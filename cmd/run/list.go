@@ -77,9 +77,10 @@ type listedParam struct {
 }
 
 type listedMetric struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-	Doc  string `json:"doc"`
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	Doc    string `json:"doc"`
+	Timing bool   `json:"timing"`
 }
 
 type listedTable struct {

@@ -103,9 +103,9 @@ the published value beside every reproduced one.`,
 		return nil
 	}
 	root.AddCommand(
-		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
+		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
 		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
-		exitCodesTopic(), sweepFilesTopic(),
+		exitCodesTopic(), sweepFilesTopic(), clustersTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))
 	usageForArguments(root)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -29,20 +28,16 @@ const runsFolder = "results/runs"
 
 // runOptions are the flags that sweep and table share.
 type runOptions struct {
+	workOptions
+	slurmOptions
 	out            string
 	backend, dtype string
-	jobs           int
 	seeds          string
-	failFast       bool
-	keepGoing      bool
-	retry          string
-	timeout        time.Duration
-	ignoreMemory   bool
-	shard          string
 	executor       string
 	check          bool
 	replan         bool
 	dryRun         bool
+	planOnly       bool
 	output         string
 }
 
@@ -51,48 +46,30 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
 	f.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
 	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
-	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
-	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
-	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
-	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
-	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
-	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
-	f.StringVar(&o.executor, "executor", "local", "where trials run: local")
+	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for the tasks of a cluster (run help clusters)")
 	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
 	f.BoolVar(&o.replan, "replan", false, "replace another plan in the output folder, keeping the trials that both have")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and run nothing")
+	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder, for run work, and run nothing")
 	f.StringVar(&o.output, "output", "table", "format of the tables on standard output: table, json, csv, latex or markdown")
-	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
+	o.workOptions.addFlags(cmd)
+	o.slurmOptions.addFlags(cmd)
 }
 
 // validate refuses wrong values of flags.
 func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int64, format claims.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
-	for _, name := range []string{"shard", "seeds", "out", "retry"} {
-		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return shard, nil, "", usagef("--%s is empty", name)
-		}
+	if err := notEmpty(cmd, "seeds", "out"); err != nil {
+		return shard, nil, "", err
 	}
-	switch {
-	case o.jobs < 1:
-		return shard, nil, "", usagef("--jobs is %d; it must be at least 1", o.jobs)
-	case o.timeout < 0:
-		return shard, nil, "", usagef("--timeout is %v; it must not be negative", o.timeout)
-	case o.shard != "" && o.check:
+	if o.shard != "" && o.check {
 		return shard, nil, "", usagef("--check needs all trials; use it with `run report OUT` once all parts have run")
 	}
-	if o.retry != "" {
-		err = oneOf("retry", o.retry, "failed", "all")
-	}
-	err = errors.Join(err, oneOf("output", o.output, claims.Formats...), oneOf("executor", o.executor, "local"))
-	shard.Count = 1
-	if o.shard != "" {
-		var shardErr error
-		if shard, shardErr = plan.ParseShard(o.shard); shardErr != nil {
-			err = errors.Join(err, usagef("--shard: %w", shardErr))
-		}
+	shard, err = o.workOptions.validate(cmd)
+	err = errors.Join(err, oneOf("output", o.output, claims.Formats...), oneOf("executor", o.executor, "local", "slurm"))
+	if err == nil {
+		err = o.slurmOptions.validate(cmd, o.executor == "slurm")
 	}
 	if o.seeds != "" {
 		var seedsErr error
@@ -117,12 +94,14 @@ where they name none. Tables, plots and report.html are in the output folder.
 
 Ctrl-C stops; the same command goes on where it stopped. name=v1,v2 replaces
 what the files say of a parameter. How to write a sweep file: run help
-sweep-files. The exit status: run help exit-codes.`,
+sweep-files; how to use a cluster: run help clusters. The exit status: run help
+exit-codes.`,
 		Example: `  run sweep configs/quickstart.yaml
   run sweep configs/cloaking-table1.yaml --jobs 8 --data ~/data
   run sweep my.yaml epsilon=0.5,1 --seeds 0..19 --out results/runs/mine
   run sweep my.yaml --dry-run
   run sweep my.yaml --shard 2/8 --out /shared/mine
+  run sweep my.yaml --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00
   run sweep configs/quickstart.yaml --check --output json`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -141,7 +120,7 @@ sweep-files. The exit status: run help exit-codes.`,
 			if err != nil {
 				return err
 			}
-			return a.launch(cmd.Context(), o, shard, format, wanted)
+			return a.launch(cmd, o, shard, format, wanted)
 		},
 	}
 	o.addFlags(cmd)
@@ -162,7 +141,7 @@ func splitArguments(args []string) (files, overrides []string) {
 }
 
 // launch plans, runs, and prints the tables.
-func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
+func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
 	spareMemory()
 	data := a.datasets()
 	p, err := plan.New(w.Settings, data, plan.Options{
@@ -183,37 +162,21 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 	if o.dryRun {
 		return a.dryRun(p, data, shard, dir)
 	}
-	start := time.Now()
-	threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
-	newRunner, err := newWorkers(threads)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("the output folder cannot be made: %w", err)
-	}
-	log, err := progress.OpenLog(filepath.Join(dir, "log.jsonl"))
-	if err != nil {
-		return fmt.Errorf("the output folder cannot be written: %w", err)
-	}
-	defer func() { _ = log.Close() }()
-	reporter := progress.New(a.progressOptions(), a.Experiments, log)
-	sum, err := a.Run(ctx, runner.Request{
-		Dir: dir, Plan: p, Data: data, Shard: shard, Replan: o.replan,
-		Schedule: schedule.Options{
-			Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.failFast || !o.keepGoing, Retry: schedule.Retry(o.retry),
-			Memory: availableMemory(o.ignoreMemory), Notice: func(text string) { a.say("%s", text) },
-			Host: host(), NewRunner: newRunner, Observer: reporter,
-		},
-	})
-	reporter.Close()
-	if err != nil {
-		if errors.Is(err, context.Canceled) || errors.Is(err, schedule.ErrFailFast) {
-			a.say("%d of %d trials have a result in %s; the same command goes on", sum.OK+sum.Failed+sum.Skipped, sum.Total, dir)
+	if o.planOnly {
+		if err := a.Freeze(dir, p, o.replan); err != nil {
+			return err
 		}
+		a.say("the plan is in %s: %s; `run work %s` runs them", dir, countOf(len(p.Trials), "trial"), dir)
+		return nil
+	}
+	executor := a.local(o.workOptions, shard, data)
+	if o.executor == "slurm" {
+		executor = a.slurm(cmd, o)
+	}
+	sum, err := a.run(cmd.Context(), runner.Request{Dir: dir, Plan: p, Replan: o.replan}, "log.jsonl", executor)
+	if err != nil {
 		return err
 	}
-	a.say("%s in %s", countText(sum), runner.Elapsed(time.Since(start)))
 	if shard.Count > 1 {
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
 		return failures(sum)
@@ -224,8 +187,42 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 	return failures(sum)
 }
 
+// run runs a plan with the executor that newExecutor makes, shows how far it is,
+// and writes what happens to the log, a file in the output folder.
+func (a *app) run(ctx context.Context, req runner.Request, log string, newExecutor newExecutor) (schedule.Summary, error) {
+	start := time.Now()
+	path := filepath.Join(req.Dir, log)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return schedule.Summary{}, fmt.Errorf("the output folder cannot be made: %w", err)
+	}
+	file, err := progress.OpenLog(path)
+	if err != nil {
+		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	reporter := progress.New(a.progressOptions(), a.Experiments, file)
+	if req.Executor, err = newExecutor(reporter); err != nil {
+		return schedule.Summary{}, err
+	}
+	sum, err := a.Run(ctx, req)
+	reporter.Close()
+	if err != nil {
+		if errors.Is(err, context.Canceled) || errors.Is(err, schedule.ErrFailFast) {
+			a.say("%d of %d trials have a result in %s; the same command goes on", sum.OK+sum.Failed+sum.Skipped, sum.Total, req.Dir)
+		}
+		return sum, err
+	}
+	a.say("%s in %s", countText(sum), runner.Elapsed(time.Since(start)))
+	return sum, nil
+}
+
 func failures(sum schedule.Summary) error {
-	if sum.Failed > 0 {
+	switch {
+	case sum.NotRun > 0 && sum.Failed > 0:
+		return statusError{exitTrials, fmt.Sprintf("%d of %d trials failed, %d have no result", sum.Failed, sum.Total, sum.NotRun)}
+	case sum.NotRun > 0:
+		return statusError{exitTrials, fmt.Sprintf("%d of %d trials have no result", sum.NotRun, sum.Total)}
+	case sum.Failed > 0:
 		return statusError{exitTrials, fmt.Sprintf("%d of %d trials failed", sum.Failed, sum.Total)}
 	}
 	return nil
@@ -247,14 +244,18 @@ func countText(s schedule.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
+// countOf returns "1 trial", "2 trials".
+func countOf(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // dryRun shows what would run.
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
-	noun := "trials"
-	if len(indices) == 1 {
-		noun = "trial"
-	}
-	_, err := fmt.Fprintf(a.out, "%d %s for %s\n", len(indices), noun, dir)
+	_, err := fmt.Fprintf(a.out, "%s for %s\n", countOf(len(indices), "trial"), dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {

@@ -29,7 +29,7 @@ run list tables shows the names. The exit status: run help exit-codes.`,
 			if err != nil {
 				return err
 			}
-			return a.launch(cmd.Context(), o, shard, format, wanted)
+			return a.launch(cmd, o, shard, format, wanted)
 		},
 	}
 	o.addFlags(cmd)

@@ -12,7 +12,8 @@ func exitCodesTopic() *cobra.Command {
   1    an error: a file, a folder or a device could not be used
   2    usage: an unknown command, flag, experiment, parameter or table, a
        mistake in a sweep file, or an output folder with another plan
-  3    some trials failed; the others' results are kept
+  3    some trials failed, or have no result because their task on a cluster
+       was lost again and again; the others' results are kept
   4    --check: a value is out of its reference band, or was not computed;
        run audit: a mechanism spends more privacy than it claims
   130  interrupted (SIGINT or SIGTERM); the same command goes on. A server that
@@ -58,5 +59,58 @@ brackets keep a list together: inducing_points=[5,20,35].
 Everything is checked before anything runs; a mistake is shown with file, line
 and column. run schema prints the JSON Schema for editors; run list NAME shows
 an experiment's parameters.`,
+	}
+}
+
+func clustersTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clusters",
+		Short: "How to run a sweep on many machines",
+		Long: `All machines need this program and the output folder at the same path, on a
+file system that they share.
+
+With Slurm:
+
+  run sweep FILE --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00
+
+freezes the plan, submits array jobs whose tasks run parts of it, and follows
+them to the tables, with the exit statuses of a local run. --slurm takes any
+option of sbatch by its long name; each task runs one trial at a time on the
+cores that it is given (--slurm cpus-per-task=4; --jobs for more trials).
+--trials-per-task sets the size of a task, --max-running how many run at a
+time.
+
+The program may end, or lose its terminal: the same command attaches to the
+jobs that are there. Ctrl-C asks whether to leave or cancel them; without a
+terminal it leaves them. A task that is lost (killed, out of time, its node
+failed, gone from the queue) is submitted again up to --retries times; then its
+trials are reported with the end of its log, and the exit status is 3. A trial
+that failed has a result and is not run again, except by --retry, which first
+puts the records aside.
+
+In OUT/slurm are the batch scripts, the tasks' logs, and jobs.json: which job
+has which parts, and since when.
+
+With any other scheduler, make the plan once and run its parts:
+
+  run sweep FILE --out OUT --plan-only
+  run work OUT --shard 1/8        # ... to 8/8, anywhere, in any order
+  run report OUT                  # the tables
+
+Without a shared file system, every machine has its own folder, and run merge
+unites them:
+
+  run sweep FILE --shard 1/8 --out part1
+  run merge part1 part2 ... --out OUT
+
+A trial is locked while it is run, so that two machines never run it at the
+same time. The locks are those of the file system: byte-range locks (fcntl),
+which NFS version 4, Lustre mounted with flock, GPFS and CephFS keep across
+machines. What a killed process held is free at once; what a dead machine held,
+when the server notices (a lease, about 90 seconds, under NFS 4; version 3 may
+wait for the machine's return). Where nothing runs any more and a lock stays,
+remove OUT/lock. Where locks hold on one machine only, a trial may be computed
+twice, and a task may have to be run again: no result is lost, as records are
+renamed into place whole.`,
 	}
 }

@@ -43,7 +43,7 @@ func designs() *experiment.Experiment {
 			{Name: "max_mahalanobis", Doc: "largest Mahalanobis norm of a column of the computed cloaking matrix, by which the noise is scaled"},
 			{Name: "gap", Doc: "certificate for the computed cloaking matrix: log-determinant above the optimum after that scaling, in nats"},
 			{Name: "iterations", Doc: "steps of the solver"},
-			{Name: "time_s", Unit: "s", Doc: "wall time of the solver; differs from run to run"},
+			{Name: "time_s", Unit: "s", Timing: true, Doc: "wall time of the solver; differs from run to run"},
 		},
 		Datasets: func(p experiment.Params) []string {
 			if p.Text("inputs") == inputsSynthetic {

@@ -92,9 +92,9 @@ var classifierMetrics = []experiment.Metric{
 	{Name: "fixed_point_evaluations", Doc: "mean number of evaluations of R (Eq. 42) that the fixed point of a layer of the machines took, those of the fabrication not counted"},
 	{Name: "unsafe_points", Doc: "distances without an image in some layer, because the sum of memberships was not safely positive"},
 	{Name: "smoothing_steps_max", Doc: "fabricated data: largest number of smoothing steps of a machine"},
-	{Name: "build_s", Unit: "s", Doc: "wall time of clustering, noise and the fit of all machines"},
-	{Name: "fabrication_s", Unit: "s", Doc: "wall time of the fabrication"},
-	{Name: "test_s", Unit: "s", Doc: "wall time of the distances of all test and training points"},
+	{Name: "build_s", Unit: "s", Timing: true, Doc: "wall time of clustering, noise and the fit of all machines"},
+	{Name: "fabrication_s", Unit: "s", Timing: true, Doc: "wall time of the fabrication"},
+	{Name: "test_s", Unit: "s", Timing: true, Doc: "wall time of the distances of all test and training points"},
 }
 
 func checkPipeline(p experiment.Params) error {

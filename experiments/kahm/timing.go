@@ -27,8 +27,8 @@ func timing() *experiment.Experiment {
 			count("repeats", 3, 1, 100, "machines that are computed, one after another; the median time is reported"),
 		},
 		Metrics: []experiment.Metric{
-			{Name: "time_s", Unit: "s", Doc: "median wall time of a machine: principal directions, kernel matrix, fixed point, solutions"},
-			{Name: "gflops", Unit: "GFLOP/s", Doc: "rate, counting what no implementation does without: N·p·min(N,p) for the Gram or covariance matrix, N³/3 for a Cholesky factor, 2N²(p+1) for a solve"},
+			{Name: "time_s", Unit: "s", Timing: true, Doc: "median wall time of a machine: principal directions, kernel matrix, fixed point, solutions"},
+			{Name: "gflops", Unit: "GFLOP/s", Timing: true, Doc: "rate, counting what no implementation does without: N·p·min(N,p) for the Gram or covariance matrix, N³/3 for a Cholesky factor, 2N²(p+1) for a solve"},
 			{Name: "fixed_point_evaluations", Doc: "evaluations of R (Eq. 42)"},
 		},
 		Check: checkTiming,

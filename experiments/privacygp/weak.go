@@ -33,7 +33,7 @@ func weak() *experiment.Experiment {
 			{Name: "max_violation", Doc: "largest shortfall of a constraint matrix from positive semi-definite"},
 			{Name: "rank_weak", Doc: "rank of the noise covariance"},
 			{Name: "iterations", Doc: "Newton steps"},
-			{Name: "time_s", Unit: "s", Doc: "wall-clock time of the solver (not reproducible)"},
+			{Name: "time_s", Unit: "s", Timing: true, Doc: "wall-clock time of the solver (not reproducible)"},
 			{Name: "condition", Doc: "condition number of K_XX + V"},
 		},
 		Check: checkWeak,

@@ -63,6 +63,9 @@ type Metric struct {
 	Name string // snake_case with the unit as suffix, such as rmse_cm
 	Unit string // empty for a pure number
 	Doc  string
+	// Timing says that the metric tells how fast a machine was: it differs from
+	// run to run, while the others are the same wherever the key is.
+	Timing bool
 }
 
 // Covers says whether m documents the metric of that name: its own, or one of

@@ -231,6 +231,27 @@ func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
 	return &p, nil
 }
 
+// Check says whether this program and the data here compute what the plan is
+// about: a key stands for one version of the results and for certain data. Data
+// that are not there are no mistake: their trials are skipped.
+func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
+	for _, name := range slices.Sorted(maps.Keys(p.Versions)) {
+		e, err := experiments.Lookup(name)
+		if err != nil {
+			return err
+		}
+		if e.Version != p.Versions[name] {
+			return fmt.Errorf("this program computes results of version %d of %s, the plan has version %d; use the program that made the plan, or make it anew with `run sweep FILE --replan`", e.Version, name, p.Versions[name])
+		}
+	}
+	for _, name := range p.DatasetNames() {
+		if d := data.Get(name); d.Err == nil && d.Digest != p.Datasets[name] {
+			return fmt.Errorf("the data set %q is not what the plan was made for (SHA-256 %.12s, in the plan %.12s); make the plan anew with `run sweep FILE --replan`", name, d.Digest, p.Datasets[name])
+		}
+	}
+	return nil
+}
+
 // Shard is a part of a plan: trials Index, Index+Count, Index+2·Count, ...
 type Shard struct {
 	Index, Count int // Index counts from 0

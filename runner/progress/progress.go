@@ -53,6 +53,7 @@ type Reporter struct {
 	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
 	running  map[string]string
+	queue    string // how things stand at a cluster
 	lastLine time.Time
 }
 
@@ -214,6 +215,37 @@ func (r *Reporter) Elsewhere(t plan.Trial) {
 	r.step()
 }
 
+// Waiting implements schedule.Observer.
+func (r *Reporter) Waiting(n int) {
+	r.Notice(fmt.Sprintf("waiting for %s that other runners hold", trials(n)), false)
+}
+
+// Queue implements slurm.Observer: it is shown with the progress.
+func (r *Reporter) Queue(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text != r.queue {
+		r.event(event{Event: "queue", Message: text}, !r.opts.Quiet)
+	}
+	r.queue = text
+	r.show()
+}
+
+// Notice shows a line of talk; a problem is shown with --quiet, too.
+func (r *Reporter) Notice(text string, problem bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kind := "notice"
+	if problem {
+		kind = "problem"
+	}
+	shown := problem || !r.opts.Quiet
+	r.event(event{Event: kind, Message: text}, shown)
+	if shown {
+		r.line("%s", text)
+	}
+}
+
 // Aside implements schedule.Observer.
 func (r *Reporter) Aside(a store.Aside) {
 	r.mu.Lock()
@@ -241,7 +273,7 @@ func (r *Reporter) show() {
 		return
 	}
 	if r.bar != nil {
-		what := ""
+		what := r.queue
 		for _, v := range r.running {
 			if what == "" || v < what { // any one, but not a flickering one
 				what = v
@@ -260,10 +292,14 @@ func (r *Reporter) show() {
 		eta := time.Duration(float64(now.Sub(r.start)) / float64(ran) * float64(r.total-r.finished))
 		left = fmt.Sprintf(", about %v left", eta.Round(time.Second))
 	}
+	if r.queue != "" {
+		left += "; " + r.queue
+	}
 	r.line("%d of %s%s", r.finished, trials(r.total), left)
 }
 
-// Close takes the bar away.
+// Close takes the bar away and says what was kept for the end. It may be called
+// again.
 func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -279,6 +315,7 @@ func (r *Reporter) Close() {
 			r.line("skipped %s for the same reason: %s", trials(n), reason)
 		}
 	}
+	r.before, r.skipped = 0, map[string]int{} // said once
 }
 
 func (r *Reporter) color(code, s string) string {

@@ -173,3 +173,33 @@ func TestTornLogLineIsEnded(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// How things stand at a cluster goes with the progress; a problem is shown with
+// --quiet, too.
+func TestCluster(t *testing.T) {
+	play := func(opts progress.Options) string {
+		var out strings.Builder
+		opts.Out = &out
+		r := progress.New(opts, registry, nil)
+		r.Planned(8, 2)
+		r.Notice("submitted 6 tasks as job 12", false)
+		r.Queue("2 tasks running, 4 waiting (Priority)")
+		r.Queue("2 tasks running, 4 waiting (Priority)")
+		r.Notice("1 task lost (TIMEOUT)", true)
+		r.Waiting(3)
+		return out.String()
+	}
+	const want = "8 trials, 2 with a result already\nsubmitted 6 tasks as job 12\n" +
+		"2 of 8 trials; 2 tasks running, 4 waiting (Priority)\n2 of 8 trials; 2 tasks running, 4 waiting (Priority)\n" +
+		"1 task lost (TIMEOUT)\nwaiting for 3 trials that other runners hold\n"
+	if got := play(progress.Options{Interval: time.Nanosecond}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := play(progress.Options{Quiet: true}); got != "1 task lost (TIMEOUT)\n" {
+		t.Errorf("with --quiet: %q", got)
+	}
+	// As JSON, a state is told once.
+	if got := play(progress.Options{Format: progress.JSON}); strings.Count(got, `"event":"queue"`) != 1 || !strings.Contains(got, `"event":"problem","message":"1 task lost (TIMEOUT)"`) {
+		t.Errorf("%s", got)
+	}
+}

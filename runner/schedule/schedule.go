@@ -65,6 +65,9 @@ type Observer interface {
 	Finished(t plan.Trial, r *record.Record)
 	// Elsewhere is called for a trial that another runner has finished.
 	Elsewhere(t plan.Trial)
+	// Waiting is called once where nothing is left to run but so many trials that
+	// other runners hold.
+	Waiting(n int)
 	Aside(a store.Aside)
 }
 
@@ -83,6 +86,19 @@ var ErrFailFast = errors.New("stopped at the first failed trial (--fail-fast)")
 
 // pollInterval is how often a trial that another runner holds is looked at.
 const pollInterval = 300 * time.Millisecond
+
+// Local runs a part of a plan on this machine.
+type Local struct {
+	Shard       plan.Shard // the zero value is all of the plan
+	Experiments *experiment.Registry
+	Data        *plan.Datasets
+	Options     Options
+}
+
+// Execute calls [Run] for the part.
+func (l *Local) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (Summary, error) {
+	return Run(ctx, s, p, l.Shard.Indices(len(p.Trials)), l.Experiments, l.Data, l.Options)
+}
 
 // Run runs the trials of the plan at the given positions. The summary holds
 // even where an error is returned: the error of ctx after an interruption,
@@ -275,7 +291,10 @@ func (r *run) work(parent context.Context, pending []int) error {
 		}
 		return 0, false
 	}
-	var wg sync.WaitGroup
+	var (
+		wg      sync.WaitGroup
+		waiting sync.Once
+	)
 	for range min(r.opts.Jobs, max(1, len(pending))) {
 		wg.Go(func() {
 			runner := r.opts.NewRunner()
@@ -302,9 +321,10 @@ func (r *run) work(parent context.Context, pending []int) error {
 					mu.Unlock()
 					return
 				}
-				i := busy[0]
+				i, held := busy[0], len(busy)
 				busy = busy[1:]
 				mu.Unlock()
+				waiting.Do(func() { r.observe(func(o Observer) { o.Waiting(held) }) })
 				done, err := r.one(ctx, runner, i)
 				if err != nil {
 					stop(err)

@@ -440,6 +440,43 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// A trial that another runner holds is waited for, which is said once; it is run
+// where the other one gives it back without a result.
+func TestWaitingForAnotherRunner(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 4)
+	other, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	var unlock [2]func()
+	for i := range unlock {
+		var ok bool
+		if unlock[i], ok, err = other.Lock(p.Trials[i].Key); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	opts := options(1, &sync.Map{}, 0)
+	w := &waiter{stopAfter: stopAfter{n: -1}, waiting: func() { unlock[0](); unlock[1]() }}
+	opts.Observer = w
+	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, opts)
+	if err != nil || sum.OK != 4 || !reflect.DeepEqual(w.told, []int{2}) {
+		t.Errorf("%+v, %v, told %v", sum, err, w.told)
+	}
+}
+
+// waiter keeps what it is told of waiting.
+type waiter struct {
+	stopAfter
+	told    []int
+	waiting func()
+}
+
+func (w *waiter) Waiting(n int) {
+	w.told = append(w.told, n)
+	w.waiting()
+}
+
 func TestInterruptionKeepsWhatIsFinished(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 12)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -469,6 +506,7 @@ func (*stopAfter) FailedBefore(plan.Trial, string)    {}
 func (*stopAfter) Started(plan.Trial)                 {}
 func (*stopAfter) Inner(plan.Trial, int, int, string) {}
 func (*stopAfter) Elsewhere(plan.Trial)               {}
+func (*stopAfter) Waiting(int)                        {}
 func (*stopAfter) Aside(store.Aside)                  {}
 func (s *stopAfter) Finished(plan.Trial, *record.Record) {
 	if s.n--; s.n == 0 {

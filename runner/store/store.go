@@ -264,6 +264,38 @@ func parseRecord(raw []byte, key string) (*record.Record, string) {
 	return &r, ""
 }
 
+// Keys returns the keys of which there is a file, whatever is in it.
+func (s *Store) Keys() (map[string]bool, error) {
+	d, err := os.Open(filepath.Join(s.dir, trialsDir))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]bool, len(names))
+	for _, name := range names {
+		if key, ok := strings.CutSuffix(name, ".json"); ok {
+			keys[key] = true
+		}
+	}
+	return keys, nil
+}
+
+// Withdraw puts a record aside so that its trial is run again. It does nothing
+// where another runner is at it.
+func (s *Store) Withdraw(key string) error {
+	unlock, ok, err := s.locks.try(key)
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	_, err = s.moveAside(trialPath(key))
+	return err
+}
+
 // Put writes a record durably: when it returns, the record survives a crash of
 // the machine.
 func (s *Store) Put(r *record.Record) error {
@@ -293,19 +325,30 @@ func (s *Store) note(a Aside) {
 	s.mu.Unlock()
 }
 
+// setAside moves a file out of the way and notes why.
 func (s *Store) setAside(file, reason string) error {
-	if err := os.MkdirAll(filepath.Join(s.dir, asideDir), 0o777); err != nil {
+	moved, err := s.moveAside(file)
+	if err != nil {
 		return fmt.Errorf("%s cannot be used (%s) nor put aside: %w", file, reason, err)
 	}
-	moved := filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano()))
-	if err := os.Rename(filepath.Join(s.dir, file), filepath.Join(s.dir, moved)); err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return nil // another runner was faster
-		}
-		return fmt.Errorf("%s cannot be used (%s) nor put aside: %w", file, reason, err)
+	if moved != "" {
+		s.note(Aside{File: file, Moved: moved, Reason: reason})
 	}
-	s.note(Aside{File: file, Moved: moved, Reason: reason})
 	return nil
+}
+
+// moveAside moves a file out of the way and says where it is then; "" where
+// another runner was faster.
+func (s *Store) moveAside(file string) (moved string, err error) {
+	if err := os.MkdirAll(filepath.Join(s.dir, asideDir), 0o777); err != nil {
+		return "", err
+	}
+	moved = filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano()))
+	err = os.Rename(filepath.Join(s.dir, file), filepath.Join(s.dir, moved))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return moved, err
 }
 
 // WriteFile writes a file durably: to a temporary file beside it, synced, then

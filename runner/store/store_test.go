@@ -329,3 +329,33 @@ func TestTemporaryFileThatIsRemoved(t *testing.T) {
 		t.Errorf("%q after %d times, %v, %v", got, times, err, readErr)
 	}
 }
+
+// A record that is withdrawn is put aside, without being a defect; one that a
+// runner is at stays.
+func TestWithdraw(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, "d", 1.0, 2.0)
+	s, other := create(t, dir), create(t, dir)
+	for _, x := range p.Trials {
+		if err := s.Put(&record.Record{Schema: record.Schema, Key: x.Key, Status: record.OK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok, err := other.Lock(p.Trials[1].Key); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for _, x := range p.Trials {
+		if err := s.Withdraw(x.Key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Withdraw("unheard"); err != nil {
+		t.Error(err)
+	}
+	keys, err := s.Keys()
+	if err != nil || len(keys) != 1 || !keys[p.Trials[1].Key] || len(s.Asides()) != 0 {
+		t.Errorf("%v, %v, %v", keys, err, s.Asides())
+	}
+	if aside, _ := filepath.Glob(filepath.Join(dir, "aside", p.Trials[0].Key+".json.*")); len(aside) != 1 {
+		t.Errorf("put aside: %v", aside)
+	}
+}

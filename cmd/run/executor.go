@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/dataset"
+	"privkern/runner"
+	"privkern/runner/plan"
+	"privkern/runner/progress"
+	"privkern/runner/schedule"
+	"privkern/runner/slurm"
+)
+
+// newExecutor makes what runs the trials; the reporter is told what happens.
+type newExecutor func(*progress.Reporter) (runner.Executor, error)
+
+// workOptions are the flags of how trials are run, which sweep, table and work
+// share.
+type workOptions struct {
+	jobs         int
+	failFast     bool
+	keepGoing    bool
+	retry        string
+	timeout      time.Duration
+	ignoreMemory bool
+	shard        string
+}
+
+func (o *workOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
+	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
+	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
+	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
+	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
+	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
+	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
+}
+
+// notEmpty refuses flags that are given without a value: an empty shell
+// variable must not turn a part into the whole.
+func notEmpty(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return usagef("--%s is empty", name)
+		}
+	}
+	return nil
+}
+
+// validate refuses wrong values of flags.
+func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
+	if err := notEmpty(cmd, "shard", "retry"); err != nil {
+		return plan.Shard{}, err
+	}
+	switch {
+	case o.jobs < 1:
+		return plan.Shard{}, usagef("--jobs is %d; it must be at least 1", o.jobs)
+	case o.timeout < 0:
+		return plan.Shard{}, usagef("--timeout is %v; it must not be negative", o.timeout)
+	}
+	if o.retry != "" {
+		if err := oneOf("retry", o.retry, "failed", "all"); err != nil {
+			return plan.Shard{}, err
+		}
+	}
+	if o.shard == "" {
+		return plan.Shard{Count: 1}, nil
+	}
+	shard, err := plan.ParseShard(o.shard)
+	if err != nil {
+		return shard, usagef("--shard: %w", err)
+	}
+	return shard, nil
+}
+
+func (o *workOptions) stopsAtFailure() bool { return o.failFast || !o.keepGoing }
+
+// local runs a part of a plan on this machine.
+func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExecutor {
+	return func(reporter *progress.Reporter) (runner.Executor, error) {
+		threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
+		newRunner, err := newWorkers(threads)
+		if err != nil {
+			return nil, err
+		}
+		return &schedule.Local{
+			Shard: shard, Experiments: a.Experiments, Data: data,
+			Options: schedule.Options{
+				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
+				Memory: availableMemory(o.ignoreMemory), Notice: func(text string) { reporter.Notice(text, false) },
+				Host: host(), NewRunner: newRunner, Observer: reporter,
+			},
+		}, nil
+	}
+}
+
+// slurmOptions are the flags of --executor slurm.
+type slurmOptions struct {
+	given         []string
+	options       []slurm.Option
+	trialsPerTask int
+	arrayChunk    int
+	maxRunning    int
+	retries       int
+}
+
+// Names of the flags of --executor slurm.
+const (
+	slurmFlag         = "slurm"
+	trialsPerTaskFlag = "trials-per-task"
+	arrayChunkFlag    = "array-chunk"
+	maxRunningFlag    = "max-running"
+	retriesFlag       = "retries"
+)
+
+func (o *slurmOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.given, slurmFlag, nil, "with --executor slurm: options of sbatch, such as partition=gpu,gres=gpu:1,time=2:00:00; may be repeated")
+	f.IntVar(&o.trialsPerTask, trialsPerTaskFlag, 0, fmt.Sprintf("with --executor slurm: trials of a task (default: as many as make at most %d tasks)", slurm.DefaultTasks))
+	f.IntVar(&o.arrayChunk, arrayChunkFlag, 0, fmt.Sprintf("with --executor slurm: most tasks of one array job (default: what the site allows, at most %d)", slurm.DefaultChunk))
+	f.IntVar(&o.maxRunning, maxRunningFlag, 0, "with --executor slurm: most tasks that run at a time; 0 for as many as the cluster runs")
+	f.IntVar(&o.retries, retriesFlag, 2, "with --executor slurm: how often a task that was lost is submitted again")
+}
+
+// validate refuses wrong values of flags, and all of them where Slurm is not
+// used.
+func (o *slurmOptions) validate(cmd *cobra.Command, used bool) (err error) {
+	for _, name := range []string{slurmFlag, trialsPerTaskFlag, arrayChunkFlag, maxRunningFlag, retriesFlag} {
+		if !used && cmd.Flags().Changed(name) {
+			return usagef("--%s is for --executor slurm", name)
+		}
+	}
+	if !used {
+		return nil
+	}
+	if cmd.Flags().Changed("shard") {
+		return usagef("--shard and --executor slurm exclude each other: the tasks share the plan out among themselves")
+	}
+	for name, least := range map[string]int{trialsPerTaskFlag: 1, arrayChunkFlag: 1, maxRunningFlag: 0, retriesFlag: 0} {
+		v, err := cmd.Flags().GetInt(name)
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed(name) && v < least {
+			return usagef("--%s is %d; it must be at least %d", name, v, least)
+		}
+	}
+	if o.options, err = slurm.ParseOptions(o.given); err != nil {
+		return usagef("--%s: %w", slurmFlag, err)
+	}
+	return nil
+}
+
+// slurm submits the trials to a cluster.
+func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
+	return func(reporter *progress.Reporter) (runner.Executor, error) {
+		program, err := executable()
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(program, string(filepath.Separator)+"go-build") {
+			return nil, fmt.Errorf("the tasks of a cluster cannot use what `go run` made, which is gone when it ends; build the program into a folder that all nodes see: go build -o run ./cmd/run")
+		}
+		jobs := 1 // the cores of this machine say nothing about a task's
+		if cmd.Flags().Changed("jobs") {
+			jobs = o.jobs
+		}
+		work := []string{"--jobs", strconv.Itoa(jobs)}
+		if o.timeout > 0 {
+			work = append(work, "--timeout", o.timeout.String())
+		}
+		if o.ignoreMemory {
+			work = append(work, "--ignore-memory")
+		}
+		if a.dataFolder != "" {
+			folder, err := filepath.Abs(a.dataFolder)
+			if err != nil {
+				return nil, err
+			}
+			work = append(work, "--data", folder)
+		}
+		var environment []string
+		if folder := os.Getenv(dataset.DataVariable); folder != "" {
+			if folder, err = filepath.Abs(folder); err != nil {
+				return nil, err
+			}
+			environment = append(environment, dataset.DataVariable+"="+folder)
+		}
+		return &slurm.Executor{
+			Program: program, Work: work, Environment: environment,
+			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Retries: o.retries,
+			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),
+			Observer: reporter, Cancel: a.askToCancel(cmd.Context(), reporter),
+		}, nil
+	}
+}
+
+// askToCancel returns the question that an interrupted run asks on a terminal;
+// nil where there is nobody to answer.
+func (a *app) askToCancel(ctx context.Context, reporter *progress.Reporter) func(jobs int) bool {
+	in, ok := a.in.(*os.File)
+	if !ok || !isTerminal(in) || !isTerminal(a.err) {
+		return nil
+	}
+	return func(jobs int) bool {
+		// Who sends SIGTERM does not sit at the terminal.
+		if cause := context.Cause(ctx); cause != nil && strings.HasPrefix(cause.Error(), syscall.SIGTERM.String()) {
+			return false
+		}
+		reporter.Close()
+		noun := "job goes on"
+		if jobs > 1 {
+			noun = fmt.Sprintf("%d jobs go on", jobs)
+		}
+		_, _ = fmt.Fprintf(a.err, "The %s without this program. Leave or cancel? [L/c] ", noun)
+		answer, _ := bufio.NewReader(in).ReadString('\n') // an end of input leaves them
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "c" || answer == "cancel"
+	}
+}

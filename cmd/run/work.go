@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"privkern/runner"
+)
+
+func (a *app) workCommand() *cobra.Command {
+	var o workOptions
+	cmd := &cobra.Command{
+		Use:   "work FOLDER",
+		Short: "Run trials of a plan that is frozen in an output folder",
+		Long: `Run the trials, or a part of them, of the plan in an output folder that have no
+result yet. The folder is one that run sweep made; its sweep file is not
+needed. This is what the tasks of a cluster do. No tables are made: run report
+FOLDER does that when all parts have run.
+
+A part i/n is the trials i, i+n, i+2n, ... of the plan. Part logs are in
+FOLDER/logs. How to use a cluster: run help clusters. The exit status: run help
+exit-codes.`,
+		Example: `  run work /shared/mine --shard 2/8
+  run work /shared/mine --shard "$((JOB_COMPLETION_INDEX+1))/8" --timeout 1h
+  run work /shared/mine --retry failed`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			shard, err := o.validate(cmd)
+			if err != nil {
+				return err
+			}
+			spareMemory()
+			data := a.datasets()
+			p, err := a.FrozenPlan(args[0], data)
+			if err != nil {
+				return err
+			}
+			if err := checkBackend(p.Backend, p.DType); err != nil {
+				return err
+			}
+			log := "log.jsonl"
+			if shard.Count > 1 {
+				// Not every shared file system appends whole lines from many machines.
+				log = filepath.Join("logs", fmt.Sprintf("%d-of-%d.jsonl", shard.Index+1, shard.Count))
+			}
+			sum, err := a.run(cmd.Context(), runner.Request{Dir: args[0], Plan: p}, log, a.local(o, shard, data))
+			if err != nil {
+				return err
+			}
+			return failures(sum)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}

@@ -1,0 +1,228 @@
+package merge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/merge"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/store"
+	"privkern/runner/sweep"
+	"privkern/runner/trial"
+)
+
+var demo = &experiment.Experiment{
+	Name: "demo/a", Version: 1, Params: []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}},
+	Metrics: []experiment.Metric{{Name: "y"}, {Name: "time_s", Unit: "s", Timing: true}},
+	Run:     func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
+}
+
+var registry = experiment.NewRegistry(demo)
+
+type noData struct{}
+
+func (noData) Find(string) (string, string, error) { return "", "", errors.New("none") }
+
+func makePlan(t *testing.T, trials int) *plan.Plan {
+	t.Helper()
+	var settings []sweep.Setting
+	for i := range trials {
+		p, err := demo.Resolve(map[string]any{"x": i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings = append(settings, sweep.Setting{Experiment: demo, Params: p})
+	}
+	p, err := plan.New(settings, plan.NewDatasets(noData{}), plan.Options{Title: "demo", Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// a folder's records: of the n-th trial a text such as "ok 1.5" (the metric),
+// "failed", "skipped", "torn", or "" for none.
+func folder(t *testing.T, p *plan.Plan, records ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "f")
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.FreezePlan(p, registry, false); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range records {
+		x := p.Trials[i]
+		r, err := trial.NewRecord(trial.Job{Key: x.Key, Experiment: x.Experiment, Params: x.Params, Backend: "cpu", DType: "float64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, value, _ := strings.Cut(text, " ")
+		switch status {
+		case "":
+			continue
+		case "torn":
+			if err := os.WriteFile(filepath.Join(dir, "trials", x.Key+".json"), []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		case "failed":
+			r = r.Fail("it failed")
+		case "skipped":
+			r = r.Skip("no data")
+		case "ok":
+			var y float64
+			if _, err := fmt.Sscan(value, &y); err != nil {
+				t.Fatal(err)
+			}
+			r.Status = record.OK
+			r.Metrics = map[string]float64{"y": y, "time_s": float64(len(dir))*100 + float64(i)}
+		}
+		if err := s.Put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// show returns the records of a folder as folder takes them.
+func show(t *testing.T, dir string, p *plan.Plan) []string {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, x := range p.Trials {
+		r, ok, err := s.Get(x.Key)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case !ok:
+			out = append(out, "")
+		case r.Status == record.OK:
+			out = append(out, fmt.Sprintf("ok %v", r.Metrics["y"]))
+		default:
+			out = append(out, string(r.Status))
+		}
+	}
+	return out
+}
+
+func TestFolders(t *testing.T) {
+	p := makePlan(t, 4)
+	for _, c := range []struct {
+		name      string
+		into      []string // nil where the folder is not there
+		from      [][]string
+		prefer    int // number of from, counted from 1
+		want      []string
+		report    string
+		conflicts int
+	}{
+		{"parts", nil, [][]string{{"ok 1", "", "ok 3"}, {"", "ok 2"}}, 0,
+			[]string{"ok 1", "ok 2", "ok 3", ""}, "4 trials, 3 copied, 0 kept, 1 missing, 0 better, 0 ignored", 0},
+		{"into a folder with records", []string{"ok 1", "", "", ""}, [][]string{{"ok 1", "ok 2"}}, 0,
+			[]string{"ok 1", "ok 2", "", ""}, "4 trials, 1 copied, 1 kept, 2 missing, 0 better, 0 ignored", 0},
+		{"a result before a failure before missing data", []string{"skipped", "failed", "ok 3", "failed"},
+			[][]string{{"failed", "ok 2", "failed", "skipped"}, {"ok 1", "skipped", "skipped", "failed"}}, 0,
+			[]string{"ok 1", "ok 2", "ok 3", "failed"}, "4 trials, 2 copied, 2 kept, 0 missing, 4 better, 0 ignored", 0},
+		{"torn", []string{"torn", "torn", "ok 3", ""}, [][]string{{"ok 1", "", "torn", "torn"}}, 0,
+			[]string{"ok 1", "", "ok 3", ""}, "4 trials, 1 copied, 1 kept, 2 missing, 0 better, 4 ignored", 0},
+		{"conflicts", []string{"ok 1", "ok 2", "", ""}, [][]string{{"ok 1.5", "ok 2"}, {"", "ok 2.5"}}, 0,
+			[]string{"ok 1", "ok 2", "", ""}, "", 2},
+		{"a preferred folder", []string{"ok 1", "ok 2", "", ""}, [][]string{{"ok 1.5", "ok 2"}, {"ok 1"}}, 1,
+			[]string{"ok 1.5", "ok 2", "", ""}, "4 trials, 1 copied, 1 kept, 2 missing, 0 better, 0 ignored", 0},
+		{"the preferred folder settles a conflict of two others", nil, [][]string{{"ok 1"}, {"ok 2"}, {"ok 2"}}, 2,
+			[]string{"ok 2", "", "", ""}, "4 trials, 1 copied, 0 kept, 3 missing, 0 better, 0 ignored", 0},
+		{"a conflict among others than the preferred folder", nil, [][]string{{"ok 1"}, {"ok 2"}, {"", "ok 1"}}, 3, nil, "", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			into := filepath.Join(t.TempDir(), "into")
+			if c.into != nil {
+				into = folder(t, p, c.into...)
+			}
+			var from []string
+			for _, records := range c.from {
+				from = append(from, folder(t, p, records...))
+			}
+			prefer := ""
+			if c.prefer > 0 {
+				prefer = from[c.prefer-1] + "/"
+			}
+			before := make([][]string, len(from))
+			for i, dir := range from {
+				before[i] = show(t, dir, p)
+			}
+			r, err := merge.Folders(into, from, prefer, registry)
+			if c.conflicts > 0 {
+				if !errors.Is(err, merge.ErrConflicts) || len(r.Conflicts) != c.conflicts || !strings.HasPrefix(r.Conflicts[0].Differences[0], "y 1, ") {
+					t.Errorf("%+v, %v", r, err)
+				}
+			} else if err != nil {
+				t.Fatal(err)
+			} else if got := fmt.Sprintf("%d trials, %d copied, %d kept, %d missing, %d better, %d ignored", r.Total, r.Copied, r.Kept, r.Missing, r.Better, len(r.Ignored)); got != c.report {
+				t.Errorf("got  %s\nwant %s", got, c.report)
+			}
+			if c.want == nil {
+				if _, err := os.Stat(into); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the united folder was made: %v", err)
+				}
+				return
+			}
+			if got := show(t, into, p); !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+			for i, dir := range from {
+				if got := show(t, dir, p); !slices.Equal(got, before[i]) {
+					t.Errorf("%s was %q and is %q", dir, before[i], got)
+				}
+			}
+			if c.conflicts > 0 {
+				return
+			}
+			// Again: nothing is left to do.
+			if r, err := merge.Folders(into, from, prefer, registry); err != nil || r.Copied != 0 {
+				t.Errorf("again: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestFoldersRefuses(t *testing.T) {
+	p := makePlan(t, 2)
+	a, b := folder(t, p, "ok 1"), folder(t, makePlan(t, 3), "ok 1")
+	_, err := merge.Folders(filepath.Join(t.TempDir(), "into"), []string{a, b}, "", registry)
+	var other *merge.PlanError
+	if !errors.As(err, &other) || other.Difference != "same trials: 2, new: 1, gone: 0" {
+		t.Error(err)
+	}
+	if _, err := merge.Folders(b, []string{a}, "", registry); !errors.As(err, &other) {
+		t.Error(err)
+	}
+	if _, err := merge.Folders(filepath.Join(t.TempDir(), "into"), []string{t.TempDir()}, "", registry); err == nil || !strings.Contains(err.Error(), "is not the output folder of a sweep") {
+		t.Error(err)
+	}
+	// A run that is at work on a trial keeps its folder.
+	s, err := store.Create(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if _, ok, err := s.Lock(p.Trials[1].Key); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if _, err := merge.Folders(a, []string{folder(t, p, "", "ok 2")}, "", registry); !errors.Is(err, merge.ErrBusy) {
+		t.Error(err)
+	}
+}
