@@ -51,8 +51,22 @@ func openBrowser(t *testing.T) *tab {
 	if path == "" {
 		t.Skip("no chromium is installed")
 	}
+	// A browser's processes write into its folder for a moment after it has
+	// ended, which t.TempDir does not forgive.
+	folder, err := os.MkdirTemp("", "privkern-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 50 {
+			if os.RemoveAll(folder) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(60*time.Second))
+		chromedp.UserDataDir(folder), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(60*time.Second))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	// Events that are newer than the protocol's Go types are no concern of ours.

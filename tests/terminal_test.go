@@ -19,7 +19,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	onTerminal := func(term string) string {
 		t.Helper()
 		out, _ := newSweep(t)
-		file := filepath.Join(filepath.Dir(out), "slow.yaml")
+		file := filepath.Join(filepath.Dir(out), "sweep.yaml")
 		// stty: the terminal that script makes has no size of its own here.
 		line := "stty cols 100; '" + program + "' sweep '" + file + "' --out '" + out + "' > /dev/null"
 		cmd := exec.Command(script, "-qec", line, "/dev/null")
