@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -14,6 +15,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	_ "privkern/graphs/cuda" // brings the backend "cuda"
 	"privkern/graphs/engine"
 )
 
@@ -32,10 +34,19 @@ func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
+// Backend is what Engine opens: PRIVKERN_TEST_BACKEND, by default cpu. With
+// "cuda" and the build tag gpu the tests of graph programs run on a GPU.
+func Backend() string {
+	if b := os.Getenv("PRIVKERN_TEST_BACKEND"); b != "" {
+		return b
+	}
+	return "cpu"
+}
+
 // Engine opens an engine for the length of the test.
 func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open("cpu", dtype, workers)
+	e, err := engine.Open(Backend(), dtype, workers)
 	if err != nil {
 		t.Fatal(err)
 	}

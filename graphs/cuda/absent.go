@@ -1,0 +1,14 @@
+//go:build !gpu || !linux
+
+package cuda
+
+import "privkern/graphs/engine"
+
+// Built says whether the program was built with CUDA.
+const Built = false
+
+// Devices returns engine.ErrNoCUDA.
+func Devices() ([]Info, error) { return nil, engine.ErrNoCUDA }
+
+// Count is 0.
+func Count() int { return 0 }
