@@ -13,6 +13,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/ebitengine/purego"
 	"gorgonia.org/cu"
 	"gorgonia.org/tensor"
 
@@ -306,6 +307,11 @@ func (i *Info) libraries(l *libraries) {
 	if l.cublas.call("cublasGetVersion_v2", 0, uintptr(unsafe.Pointer(&version))) == 0 {
 		i.Products = fmt.Sprintf("%d.%d.%d", version/10000, version%10000/100, version%100)
 	}
+	function, err := purego.Dlsym(l.cusolver.handle, "cusolverGetProperty")
+	if err != nil {
+		return // only the version is missing
+	}
+	l.cusolver.calls["cusolverGetProperty"] = function
 	var property [3]int32 // major, minor, patch
 	for k := range property {
 		if l.cusolver.call("cusolverGetProperty", uintptr(k), uintptr(unsafe.Pointer(&property[k]))) != 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,10 +20,13 @@ import (
 )
 
 // engines opens the host's engine and the device's, or skips the test with the
-// reason.
+// reason; with PRIVKERN_TEST_BACKEND=cuda there must be one.
 func engines(t *testing.T, dtype string) (host, device *engine.Engine) {
 	t.Helper()
 	device, err := engine.Open("cuda", dtype, 1)
+	if err != nil && os.Getenv("PRIVKERN_TEST_BACKEND") == "cuda" {
+		t.Fatal(err)
+	}
 	if err != nil {
 		t.Skip(err)
 	}
