@@ -200,3 +200,13 @@ struct Register {
   static void name();                                                                              \
   static Register register_##name(#name, name);                                                    \
   static void name()
+
+// Each program includes this file once: without arguments it lists its checks.
+int main(int argc, char **argv) {
+  auto it = argc == 2 ? checks().find(argv[1]) : checks().end();
+  if (it == checks().end()) {
+    for (auto &c : checks()) puts(c.first.c_str());
+    return argc == 2 ? 2 : 0;
+  }
+  it->second();
+}

@@ -336,12 +336,3 @@ TEST(lost) { // with CUDASIM_LOST_AFTER=2
   DO(cuCtxDestroy_v2(c));
   WANT(719, cuCtxCreate_v2(&c, 0, 0));
 }
-
-int main(int argc, char **argv) {
-  auto it = argc == 2 ? checks().find(argv[1]) : checks().end();
-  if (it == checks().end()) {
-    for (auto &c : checks()) puts(c.first.c_str());
-    return argc == 2 ? 2 : 0;
-  }
-  it->second();
-}
