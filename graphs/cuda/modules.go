@@ -38,8 +38,9 @@ func kernelSource() (string, error) {
 	return b.String(), nil
 }
 
-// module is the kernels in one precision.
+// module is the kernels in one precision, or why there are none.
 type module struct {
+	err       error
 	cu        cu.Module
 	functions map[string]cu.Function
 }
@@ -56,20 +57,35 @@ func (m *module) function(name string) (cu.Function, error) {
 	return f, nil
 }
 
-// module compiles the kernels for an element type, or takes them from the cache.
+// module compiles the kernels for an element type once, or takes them from the
+// cache.
 func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
-	if m := g.modules[dtype]; m != nil {
-		return m, nil
+	m := g.modules[dtype]
+	if m == nil {
+		if m = g.build(dtype); g.lost != nil {
+			return nil, g.lost
+		}
+		g.modules[dtype] = m
 	}
+	return m, m.err
+}
+
+func (g *gpu) build(dtype tensor.Dtype) *module {
+	m := &module{functions: map[string]cu.Function{}}
+	m.cu, m.err = g.load(dtype)
+	return m
+}
+
+func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
 	source, err := kernelSource()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	options, binary := compileOptions(dtype), true
 	arch := g.info.Major*10 + g.info.Minor
 	supported, err := g.libs.architectures()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if slices.Contains(supported, arch) {
 		options = append(options, fmt.Sprintf("--gpu-architecture=sm_%d", arch))
@@ -82,7 +98,7 @@ func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
 			}
 		}
 		if newest == 0 {
-			return nil, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12", g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
+			return none, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12", g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
 		}
 		options, binary = append(options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
 	}
@@ -91,26 +107,24 @@ func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
 	cached := image != nil
 	if !cached {
 		if image, err = g.libs.compile(source, options, binary); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	loaded, err := cu.LoadData(string(image))
 	if err != nil && cached { // a damaged file, say
 		if image, err = g.libs.compile(source, options, binary); err != nil {
-			return nil, err
+			return none, err
 		}
 		cached = false
 		loaded, err = cu.LoadData(string(image))
 	}
 	if err != nil {
-		return nil, g.failed("loading the kernels", err)
+		return none, g.failed("loading the kernels", err)
 	}
 	if !cached {
 		writeCache(file, image)
 	}
-	m := &module{cu: loaded, functions: map[string]cu.Function{}}
-	g.modules[dtype] = m
-	return m, nil
+	return loaded, nil
 }
 
 func compileOptions(dtype tensor.Dtype) []string {

@@ -63,6 +63,6 @@ extern "C" __global__ void hull_normalise(const REAL *a, const double *safety, I
     for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
         const REAL *row = a + q / c * (c + 1);
         double sum = row[c];
-        out[q] = sum > *safety ? row[q % c] * (REAL)(1 / sum) : (REAL)nan("");
+        out[q] = sum > *safety ? row[q % c] * (REAL)(1 / sum) : (REAL)sqrt(-1.0);
     }
 }
