@@ -43,7 +43,7 @@ within one run.`,
 			if err != nil {
 				return err
 			}
-			h := host()
+			h := host("")
 			a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
 			ms, err := bench.Run(cmd.Context(), selected, func(name, doc string) { a.say("%s: %s", name, doc) })
 			if err != nil {

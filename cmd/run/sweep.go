@@ -29,6 +29,7 @@ const runsFolder = "results/runs"
 type runOptions struct {
 	out            string
 	backend, dtype string
+	gpu            string // describes the device; empty on the CPU
 	jobs           int
 	seeds          string
 	failFast       bool
@@ -46,7 +47,7 @@ type runOptions struct {
 func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
-	f.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
+	f.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
 	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
@@ -97,7 +98,7 @@ func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int
 		}
 	}
 	if err == nil {
-		err = checkBackend(o.backend, o.dtype)
+		o.backend, o.gpu, err = resolveBackend(o.backend, o.dtype)
 	}
 	return shard, seeds, claims.Format(o.output), err
 }
@@ -180,7 +181,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 	}
 	start := time.Now()
 	threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
-	newRunner, err := newWorkers(threads)
+	newRunner, err := newWorkers(threads, o.backend)
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (a *app) launch(ctx context.Context, o runOptions, shard plan.Shard, format
 		Dir: dir, Plan: p, Data: data, Shard: shard, Replan: o.replan,
 		Schedule: schedule.Options{
 			Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.failFast || !o.keepGoing, Retry: schedule.Retry(o.retry),
-			Host: host(), NewRunner: newRunner, Observer: reporter,
+			Host: host(o.gpu), NewRunner: newRunner, Observer: reporter,
 		},
 	})
 	reporter.Close()

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
@@ -51,6 +52,18 @@ var ErrDeviceLost = errors.New("the device is lost")
 
 // ErrOutOfDeviceMemory says that a device has too little memory.
 var ErrOutOfDeviceMemory = errors.New("out of device memory")
+
+var deviceFailed atomic.Bool
+
+// DeviceFailed says that a device of this process was lost or ran out of memory
+// during a run. A process that has other work should leave it to a new one.
+func DeviceFailed() bool { return deviceFailed.Load() }
+
+func noteFailure(err error) {
+	if errors.Is(err, ErrDeviceLost) || errors.Is(err, ErrOutOfDeviceMemory) {
+		deviceFailed.Store(true)
+	}
+}
 
 // DeviceVariable is the environment variable with the number of the device that
 // the process uses, counted from 0 among the visible ones.

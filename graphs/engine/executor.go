@@ -178,6 +178,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	x.unpin(name)
 	t, err := x.upload(slot, v)
 	if err != nil {
+		noteFailure(err)
 		return fmt.Errorf("%s: input %q: %w", x.graph.Program, name, err)
 	}
 	x.resident[slot], x.pinned[name] = t, true
@@ -216,6 +217,7 @@ func (x *Executor) Close() {
 func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
 	outputs, err := x.run(ctx, inputs)
 	if err != nil {
+		noteFailure(err)
 		return nil, fmt.Errorf("%s: %w", x.graph.Program, err)
 	}
 	return outputs, nil
