@@ -37,7 +37,7 @@ func (i Info) String() string {
 		driver = " driver " + i.Driver + ","
 	}
 	return fmt.Sprintf("%s (compute capability %d.%d),%s CUDA %d.%d, NVRTC %s, cuBLAS %s, cuSOLVER %s",
-		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, i.Compiler, i.Products, orUnknown(i.Solver))
+		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, i.Compiler, orUnknown(i.Products), orUnknown(i.Solver))
 }
 
 func orUnknown(version string) string {

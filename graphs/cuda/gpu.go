@@ -100,8 +100,12 @@ func openDevice() (*gpu, error) {
 	}
 	g.info.libraries(g.libs)
 	if toolkit := g.libs.nvrtcMajor(); toolkit > g.info.Version/1000 {
-		return nil, fmt.Errorf("the NVIDIA driver knows CUDA %d.%d, the libraries are of CUDA %s: update the driver, or install the CUDA toolkit %d",
-			g.info.Version/1000, g.info.Version%1000/10, g.info.Compiler, g.info.Version/1000)
+		older := ""
+		if g.info.Version >= 12000 {
+			older = fmt.Sprintf(", or install the CUDA toolkit %d", g.info.Version/1000)
+		}
+		return nil, fmt.Errorf("the NVIDIA driver knows CUDA %d.%d, the libraries are of CUDA %s: update the driver%s",
+			g.info.Version/1000, g.info.Version%1000/10, g.info.Compiler, older)
 	}
 	d, err := cu.GetDevice(index)
 	if err != nil {
@@ -303,22 +307,22 @@ func (i *Info) libraries(l *libraries) {
 	if l.nvrtc.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor))) == 0 {
 		i.Compiler = fmt.Sprintf("%d.%d", major, minor)
 	}
-	var version int32
-	if l.cublas.call("cublasGetVersion_v2", 0, uintptr(unsafe.Pointer(&version))) == 0 {
-		i.Products = fmt.Sprintf("%d.%d.%d", version/10000, version%10000/100, version%100)
-	}
-	function, err := purego.Dlsym(l.cusolver.handle, "cusolverGetProperty")
+	i.Products, i.Solver = l.cublas.version("cublasGetProperty"), l.cusolver.version("cusolverGetProperty")
+}
+
+// version asks a library for its version; it is empty where it does not say.
+func (l *library) version(function string) string {
+	address, err := purego.Dlsym(l.handle, function)
 	if err != nil {
-		return // only the version is missing
+		return ""
 	}
-	l.cusolver.calls["cusolverGetProperty"] = function
 	var property [3]int32 // major, minor, patch
 	for k := range property {
-		if l.cusolver.call("cusolverGetProperty", uintptr(k), uintptr(unsafe.Pointer(&property[k]))) != 0 {
-			return
+		if r, _, _ := purego.SyscallN(address, uintptr(k), uintptr(unsafe.Pointer(&property[k]))); int32(r) != 0 {
+			return ""
 		}
 	}
-	i.Solver = fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
+	return fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
 }
 
 func (l *libraries) nvrtcMajor() int {

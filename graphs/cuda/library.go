@@ -97,7 +97,7 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 		l         *library
 		functions []string
 	}{
-		{l.cublas, []string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode", "cublasGetVersion_v2",
+		{l.cublas, []string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode",
 			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2", "cublasDtrsv_v2", "cublasStrsv_v2"}},
 		{l.cusolver, []string{"cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream",
 			"cusolverDnDpotrf_bufferSize", "cusolverDnSpotrf_bufferSize", "cusolverDnDpotrf", "cusolverDnSpotrf",
