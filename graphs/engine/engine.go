@@ -259,6 +259,7 @@ func (e *Engine) give(key string, x *Executor) {
 	e.idle = append(e.idle, idleExecutor{key, x})
 }
 
-func (e *Engine) fellBack(op string) {
-	e.Warn("%s has no kernel on %s and was computed on the host", op, e.backend)
-}
+// FellBack is what the warning of an operation without a kernel says.
+const FellBack = "and was computed on the host"
+
+func (e *Engine) fellBack(op string) { e.Warn("%s has no kernel on %s %s", op, e.backend, FellBack) }

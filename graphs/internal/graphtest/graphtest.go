@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -50,7 +51,15 @@ func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() })
+	t.Cleanup(func() {
+		// No program of the repository leaves the device.
+		for _, w := range e.Warnings() {
+			if strings.Contains(w, engine.FellBack) {
+				t.Error(w)
+			}
+		}
+		_ = e.Close()
+	})
 	return e
 }
 
