@@ -61,8 +61,8 @@ func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
 	}
 	if err != nil && err == error(cu.OutOfMemory) {
 		free, total, _ := cu.MemInfo()
-		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this run holds %s; use fewer jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
-			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, mebibytes(size), mebibytes(int(free)), mebibytes(int(total)), mebibytes(p.inUse))
+		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
+			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)), amount(p.inUse))
 	}
 	if err != nil {
 		return 0, g.failed("allocating memory", err)
@@ -107,10 +107,14 @@ func (p *pool) trim() error {
 	return nil
 }
 
-// mebibytes is a number of bytes in MiB or GiB.
-func mebibytes(bytes int) string {
-	if bytes < 1<<30 {
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+// amount is a number of bytes in a unit that suits it.
+func amount(bytes int) string {
+	value, unit := float64(bytes), "bytes"
+	for _, u := range []string{"KiB", "MiB", "GiB"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, u
 	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	return fmt.Sprintf("%.4g %s", value, unit)
 }
