@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebitengine/purego"
+
 	"privkern/graphs/cuda/cudasim"
 )
 
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	built.dir, built.cache = filepath.Join(dir, "lib"), filepath.Join(dir, "cache")
 	built.err = cudasim.Build(built.dir)
+	os.Setenv("CUDASIM_CACHE", built.cache)
 	status := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(status)
@@ -66,8 +69,7 @@ func checkProgram(t *testing.T, name string, env map[string][]string) {
 		for _, setting := range settings {
 			t.Run(check+"/"+setting, func(t *testing.T) {
 				cmd := exec.Command(program, check)
-				cmd.Env = append(os.Environ(), "CUDASIM_CACHE="+built.cache)
-				cmd.Env = append(cmd.Env, strings.Fields(setting)...)
+				cmd.Env = append(os.Environ(), strings.Fields(setting)...)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, bytes.TrimSpace(out))
 				}
@@ -75,6 +77,67 @@ func checkProgram(t *testing.T, name string, env map[string][]string) {
 		}
 	}
 }
+
+// TestSymbols holds the libraries to what gorgonia.org/cu v0.9.6 links; the list
+// is that of its undefined symbols when it is compiled with CUDA 12 headers.
+func TestSymbols(t *testing.T) {
+	dir := libraries(t)
+	list, err := os.ReadFile(filepath.Join("testdata", "symbols.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var handles []uintptr
+	for _, name := range []string{"libcuda.so", "libnvrtc.so.13", "libcublas.so.13", "libcusolver.so.12"} {
+		h, err := purego.Dlopen(filepath.Join(dir, name), purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, h)
+	}
+	for symbol := range strings.FieldsSeq(string(list)) {
+		found := false
+		for _, h := range handles {
+			if _, err := purego.Dlsym(h, symbol); err == nil {
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("%s is missing", symbol)
+		}
+	}
+}
+
+// A folder that holds what the sources give is left alone.
+func TestBuildAgain(t *testing.T) {
+	dir := libraries(t)
+	before, err := os.Stat(filepath.Join(dir, "libcuda.so.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cudasim.Build(dir); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(filepath.Join(dir, "libcuda.so.1")); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the library was built again (%v)", err)
+	}
+}
+
+func TestNoCompiler(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if err := cudasim.Build(t.TempDir()); !errors.Is(err, cudasim.ErrNoCompiler) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestDriver(t *testing.T) {
+	checkProgram(t, "driver", map[string][]string{
+		"devices": {"CUDASIM_DEVICES=2 CUDASIM_CC=8.6 CUDASIM_DRIVER=12040 CUDASIM_MEMORY=1e6"},
+		"hidden":  {"CUDASIM_DEVICES=0", "CUDA_VISIBLE_DEVICES="},
+		"visible": {"CUDASIM_DEVICES=3 CUDA_VISIBLE_DEVICES=2,0,7,1"},
+	})
+}
+
+func TestLinearAlgebra(t *testing.T) { checkProgram(t, "linear", nil) }
 
 func TestKernels(t *testing.T) {
 	checkProgram(t, "kernels", map[string][]string{

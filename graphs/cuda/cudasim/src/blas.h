@@ -11,6 +11,9 @@ namespace blas {
 
 using Index = std::ptrdiff_t;
 
+// Inlined into every caller, these take the compiler half a minute.
+#define CUDASIM_ONCE __attribute__((noinline))
+
 // A rectangle of a column-major matrix, or of its transpose.
 template <class T> struct View {
   T *p;
@@ -26,7 +29,7 @@ template <class T> View<T> view(T *p, Index ld, bool transposed = false) {
 // C = beta C + alpha A B on an m×n tile, k products. A is packed in strips of
 // MR rows, B in strips of NR columns, so that the inner loop runs over
 // neighbouring numbers whatever is transposed.
-template <class T> void gemm(Index m, Index n, Index k, T alpha, View<const T> a, View<const T> b, T beta, View<T> c) {
+template <class T> CUDASIM_ONCE void gemm(Index m, Index n, Index k, T alpha, View<const T> a, View<const T> b, T beta, View<T> c) {
   constexpr Index MR = sizeof(T) == 8 ? 8 : 16, NR = 4, KC = 256, MC = 128, NC = 512;
   if (beta != T(1))
     for (Index j = 0; j < n; j++)
@@ -64,7 +67,7 @@ constexpr Index block = 64;
 
 // The triangle of C = beta C + alpha (A B), which is symmetric; n×k times k×n.
 // The other triangle is left alone.
-template <class T> void symmetric_product(bool lower, Index n, Index k, T alpha, View<const T> a, View<const T> b, T beta, View<T> c) {
+template <class T> CUDASIM_ONCE void symmetric_product(bool lower, Index n, Index k, T alpha, View<const T> a, View<const T> b, T beta, View<T> c) {
   std::vector<T> tile(size_t(block * block));
   for (Index j = 0; j < n; j += block) {
     const Index w = std::min(block, n - j);
@@ -78,18 +81,25 @@ template <class T> void symmetric_product(bool lower, Index n, Index k, T alpha,
 }
 
 // Solves A X = B in place; A is n×n triangular, B n×m.
-template <class T> void solve(bool lower, bool unit, Index n, Index m, View<const T> a, View<T> b) {
+template <class T> CUDASIM_ONCE void solve(bool lower, bool unit, Index n, Index m, View<const T> a, View<T> b) {
   for (Index step = 0; step < n; step += block) {
     const Index w = std::min(block, n - step), at = lower ? step : n - step - w;
     View<const T> d = a.at(at, at);
     View<T> x = b.at(at, 0);
-    for (Index c = 0; c < m; c++)
+    T head[block * block], column[block]; // neighbours in memory, whatever the strides
+    for (Index j = 0; j < w; j++)
+      for (Index i = 0; i < w; i++)
+        if (lower ? j < i || (j == i && !unit) : j > i || (j == i && !unit)) head[i * block + j] = d(i, j);
+    for (Index c = 0; c < m; c++) {
+      for (Index i = 0; i < w; i++) column[i] = x(i, c);
       for (Index s = 0; s < w; s++) {
         const Index i = lower ? s : w - 1 - s;
-        T v = x(i, c);
-        for (Index j = lower ? 0 : i + 1; j < (lower ? i : w); j++) v -= d(i, j) * x(j, c);
-        x(i, c) = unit ? v : v / d(i, i);
+        T v = column[i];
+        for (Index j = lower ? 0 : i + 1; j < (lower ? i : w); j++) v -= head[i * block + j] * column[j];
+        column[i] = unit ? v : v / head[i * block + i];
       }
+      for (Index i = 0; i < w; i++) x(i, c) = column[i];
+    }
     const Index from = lower ? at + w : 0, count = lower ? n - at - w : at;
     if (count > 0) gemm<T>(count, m, w, T(-1), a.at(from, at), View<const T>{x.p, x.row, x.column}, T(1), b.at(from, 0));
   }
@@ -98,7 +108,7 @@ template <class T> void solve(bool lower, bool unit, Index n, Index m, View<cons
 // Cholesky factor of the triangle of A, in place: A = L Lᵀ, or Uᵀ U where A is
 // given as the transposed view. Gives 0, or the order of the leading minor
 // that is not positive definite.
-template <class T> Index cholesky(Index n, View<T> a) {
+template <class T> CUDASIM_ONCE Index cholesky(Index n, View<T> a) {
   for (Index k = 0; k < n; k += block) {
     const Index w = std::min(block, n - k);
     for (Index j = k; j < k + w; j++) {

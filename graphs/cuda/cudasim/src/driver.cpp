@@ -29,6 +29,7 @@ std::recursive_mutex lock; // one for everything: calls are serialised
 using Hold = std::lock_guard<std::recursive_mutex>;
 
 constexpr size_t page = 4096, granule = 256, guard = 256;
+constexpr size_t fence = 64 << 10; // on both sides of an allocation, without access
 constexpr unsigned char guard_byte = 0xff; // reading it gives a NaN
 
 // Counted since the library was loaded.
@@ -60,7 +61,7 @@ uint64_t number(const char *name, uint64_t otherwise) {
 
 // --- memory -----------------------------------------------------------------------------
 
-// A live allocation. The mapping is fence page, slack, data, tail, fence page:
+// A live allocation. The mapping is fence, slack, data, tail, fence:
 // data begin at a multiple of 256 bytes and end within 256 bytes of the upper
 // fence; slack and tail hold the guard byte.
 struct Allocation {
@@ -70,7 +71,7 @@ struct Allocation {
   bool host = false;
   struct Context *context = nullptr;
   bool damaged() const {
-    const char *low = std::max(mapping + page, begin - guard), *high = mapping + mapped - page;
+    const char *low = std::max(mapping + fence, begin - guard), *high = mapping + mapped - fence;
     for (const char *p = low; p < begin; p++)
       if (static_cast<unsigned char>(*p) != guard_byte) return true;
     for (const char *p = begin + bytes; p < high; p++)
@@ -78,8 +79,8 @@ struct Allocation {
     return false;
   }
   void repair() const {
-    memset(mapping + page, guard_byte, size_t(begin - mapping) - page);
-    memset(begin + bytes, guard_byte, size_t(mapping + mapped - page - begin) - bytes);
+    memset(mapping + fence, guard_byte, size_t(begin - mapping) - fence);
+    memset(begin + bytes, guard_byte, size_t(mapping + mapped - fence - begin) - bytes);
   }
 };
 
@@ -294,18 +295,20 @@ int allocate(Context *c, size_t bytes, bool host, int device, char **out) {
   const size_t rounded = (bytes + granule - 1) / granule * granule;
   if (rounded < bytes || (!host && (rounded > settings.memory || d.used > settings.memory - rounded))) return OUT_OF_MEMORY;
   Allocation a;
-  a.mapped = (rounded + page - 1) / page * page + 2 * page;
-  void *p = mmap(nullptr, a.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  a.mapped = (rounded + page - 1) / page * page + 2 * fence;
+  void *p = mmap(nullptr, a.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return OUT_OF_MEMORY;
   a.mapping = static_cast<char *>(p);
-  a.begin = a.mapping + a.mapped - page - rounded;
+  if (mprotect(a.mapping + fence, a.mapped - 2 * fence, PROT_READ | PROT_WRITE) != 0) {
+    munmap(a.mapping, a.mapped);
+    return OUT_OF_MEMORY;
+  }
+  a.begin = a.mapping + a.mapped - fence - rounded;
   a.bytes = bytes;
   a.device = device;
   a.host = host;
   a.context = c;
-  memset(a.mapping, guard_byte, a.mapped); // poison and guard are the same byte
-  mprotect(a.mapping, page, PROT_NONE);
-  mprotect(a.mapping + a.mapped - page, page, PROT_NONE);
+  memset(a.mapping + fence, guard_byte, a.mapped - 2 * fence); // poison and guard are the same byte
   memory[uintptr_t(a.begin)] = a;
   if (!host) d.used += rounded;
   counts.allocations++;

@@ -259,12 +259,12 @@ TEST(faults) {
   faulty(715, "mask", "extern \"C\" __global__ void f(int *x) { if (threadIdx.x < 4) x[0] = __shfl_sync(0xffu, 1, 0); else __syncthreads(); }", 8);
   faulty(700, "wrote outside", "extern \"C\" __global__ void f(int *x) { x[16] = 1; }", 1);
   faulty(700, "wrote outside", "extern \"C\" __global__ void f(int *x) { x[-1] = 1; }", 1);
-  faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { x[4096] = 1; }", 1);
-  faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { x[0] = x[1 << 20]; }", 1);
+  faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { x[-9000] = 1; }", 1);
+  faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { x[0] = x[10000]; }", 1);
   faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { int *none = nullptr; asm volatile(\"\" : \"+r\"(none)); *none = 1; }", 1);
   faulty(700, "touches", "extern \"C\" __global__ void f(int *x) { extern __shared__ double s[]; s[threadIdx.x + 600] = 1; __syncthreads(); }", 32, 64);
   faulty(719, "index", "extern \"C\" __global__ void f(int *x) { __shared__ int s[8]; s[threadIdx.x] = 1; __syncthreads(); x[0] = s[0]; }", 9);
-  faulty(719, "zero", "extern \"C\" __global__ void f(int *x) { x[1] = 1 / (x[0] + 1); }", 1);
+  faulty(719, "zero", "extern \"C\" __global__ void f(int *x) { x[1] = 7 / (x[0] + 1); }", 1);
   faulty(719, "assertion", "extern \"C\" __global__ void f(int *x) { assert(threadIdx.x < 2); }", 4);
 }
 
