@@ -11,8 +11,9 @@ namespace blas {
 
 using Index = std::ptrdiff_t;
 
-// Inlined into every caller, these take the compiler half a minute.
-#define CUDASIM_ONCE __attribute__((noinline))
+// Only these need to be fast: the rest is compiled quickly, and none of them
+// is inlined into every caller, which would take the compiler half a minute.
+#define CUDASIM_ONCE __attribute__((noinline, optimize("O3")))
 
 // A rectangle of a column-major matrix, or of its transpose.
 template <class T> struct View {
@@ -139,7 +140,7 @@ template <class T> CUDASIM_ONCE Index cholesky(Index n, View<T> a) {
 // symmetric matrix given in full: Householder's reduction to a tridiagonal
 // matrix, then implicit QL steps with Wilkinson's shift (Golub and Van Loan,
 // Matrix Computations, sections 8.3.1 and 8.3.3). False where QL does not converge.
-bool symmetric_eigen(Index n, std::vector<double> &a, std::vector<double> &values, bool vectors, std::vector<double> &z);
+CUDASIM_ONCE bool symmetric_eigen(Index n, std::vector<double> &a, std::vector<double> &values, bool vectors, std::vector<double> &z);
 
 } // namespace blas
 } // namespace cudasim
