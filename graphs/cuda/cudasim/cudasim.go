@@ -55,7 +55,8 @@
 //	CUDASIM_ORDER=reverse   the last block and the last thread first; results of a kernel
 //	                        without races do not change
 //	CUDASIM_LOG=1           errors in words on standard error
-//	CUDASIM_CACHE=dir       keep compiled kernels there, by hash of their source
+//	CUDASIM_CACHE=dir       keep compiled kernels there, by hash of their source (cache, beside
+//	                        the libraries)
 //	CUDASIM_CXX=g++         compiler for kernels
 //
 // libcuda exports two functions beside the driver's:

@@ -15,9 +15,8 @@ import (
 )
 
 var built struct {
-	dir   string
-	err   error
-	cache string // of compiled kernels
+	dir string
+	err error
 }
 
 func TestMain(m *testing.M) {
@@ -25,9 +24,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	built.dir, built.cache = filepath.Join(dir, "lib"), filepath.Join(dir, "cache")
+	built.dir = filepath.Join(dir, "lib")
 	built.err = cudasim.Build(built.dir)
-	os.Setenv("CUDASIM_CACHE", built.cache)
 	status := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(status)

@@ -62,30 +62,14 @@ std::string home() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// Compiled modules of this process, where no cache is named; removed at its end.
-struct ProcessCache {
-  std::string path;
-  std::set<std::string> files;
-  ~ProcessCache() {
-    for (auto &f : files) unlink(f.c_str());
-    if (!path.empty()) rmdir(path.c_str());
-  }
-};
-
-std::string cache(ProcessCache **own) {
-  static ProcessCache process;
-  *own = nullptr;
-  if (const char *named = getenv("CUDASIM_CACHE"); named && *named) {
-    mkdir(named, 0777);
-    return named;
-  }
-  *own = &process;
-  if (process.path.empty()) {
-    const char *base = getenv("TMPDIR");
-    process.path = std::string(base && *base ? base : "/tmp") + "/cudasim-process-" + std::to_string(getpid());
-    mkdir(process.path.c_str(), 0700);
-  }
-  return process.path;
+// Compiled modules are kept beside the libraries, unless another folder is
+// named. They go when that folder goes: a Go program ends without a chance to
+// clean up.
+std::string cache() {
+  const char *named = getenv("CUDASIM_CACHE");
+  std::string path = named && *named ? named : home() + "/cache";
+  mkdir(path.c_str(), 0777);
+  return path;
 }
 
 int run(const std::vector<std::string> &arguments, const std::string &log) {
@@ -379,10 +363,7 @@ bool build(const std::string &text, std::string &path, std::string &log) {
   for (auto &f : flags) all += f;
   char name[40];
   snprintf(name, sizeof name, "%016llx%016llx", (unsigned long long)hash(all), (unsigned long long)hash(all + "#"));
-  ProcessCache *own;
-  std::string base = cache(&own);
-  path = base + "/" + name + ".so";
-  if (own) own->files.insert(path);
+  path = cache() + "/" + name + ".so";
   if (access(path.c_str(), R_OK) == 0) return true;
 
   Folder folder;
