@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -138,13 +139,21 @@ func (s setting) program(ctx context.Context, name string, inputs map[string]*ma
 	return func() error { _, err := session.Run(ctx, nil); return err }, session.Close, nil
 }
 
+// normalMatrix is a matrix of normal numbers, the same in every run.
+func normalMatrix(rows, cols int) *mat.Dense {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	m := mat.NewDense(rows, cols, nil)
+	m.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, m)
+	return m
+}
+
 // peak is the rate of a large matrix product.
 func (s setting) peak(ctx context.Context) (float64, error) {
 	if p, ok := s.d.peaks[s.prefix]; ok {
 		return p, nil
 	}
 	const n = 2048
-	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": formulaMatrix(n, n), "b": formulaMatrix(n, n)},
+	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": normalMatrix(n, n), "b": normalMatrix(n, n)},
 		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
 			return gorgonia.Mul(in["a"], in["b"])
 		})
@@ -167,7 +176,7 @@ func (d *devices) product(ctx context.Context, s setting) error {
 
 func (d *devices) kernel(ctx context.Context, s setting) error {
 	const n, dims = 5000, 784
-	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": formulaMatrix(n, dims)},
+	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": normalMatrix(n, dims)},
 		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
 			return op.Kernel(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1.0 / dims}).Apply(in["x"], in["x"])
 		})
@@ -180,7 +189,7 @@ func (d *devices) kernel(ctx context.Context, s setting) error {
 
 func (d *devices) solves(ctx context.Context, s setting) error {
 	const n, right, problems = 1000, 10, 64
-	b := formulaMatrix(n, n)
+	b := normalMatrix(n, n)
 	k := mat.NewDense(n, n, nil)
 	k.Mul(b, b.T())
 	for i := range n { // rounding must not leave it unsymmetric
@@ -188,7 +197,7 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 			k.Set(i, j, k.At(j, i))
 		}
 	}
-	run, done, err := s.program(ctx, "least squares", map[string]*mat.Dense{"k": k, "t": formulaMatrix(n, right)},
+	run, done, err := s.program(ctx, "least squares", map[string]*mat.Dense{"k": k, "t": normalMatrix(n, right)},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
 			var total *gorgonia.Node
 			for i := range problems {
@@ -212,12 +221,12 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 
 func (d *devices) hull(ctx context.Context, s setting) error {
 	const queries, samples, dims, columns = 10000, 1000, 20, 100
-	positive := formulaMatrix(samples, columns+1)
-	positive.Apply(func(_, _ int, v float64) float64 { return 1 + v/2 }, positive)
+	positive := normalMatrix(samples, columns+1)
+	positive.Apply(func(_, _ int, v float64) float64 { return 1 + math.Abs(v) }, positive)
 	weights := mat.NewDense(1, dims, nil)
 	weights.Apply(func(_, j int, _ float64) float64 { return 1 / float64(j+2) }, weights)
 	run, done, err := s.program(ctx, "affine hull", map[string]*mat.Dense{
-		"z": formulaMatrix(queries, columns), "x": formulaMatrix(samples, dims), "w": weights, "b": positive},
+		"z": normalMatrix(queries, columns), "x": normalMatrix(samples, dims), "w": weights, "b": positive},
 		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
 			return op.AffineHull().Apply(in["z"], in["x"], in["w"], in["b"])
 		})
@@ -229,7 +238,7 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 }
 
 func (d *devices) cloaking(ctx context.Context, s setting) error {
-	c := formulaMatrix(100, 300)
+	c := normalMatrix(100, 300)
 	return s.rate(ctx, 0, func() error {
 		_, err := cloak.Descend(ctx, s.e, c, cloak.Options{Iterations: 200})
 		return err
@@ -237,7 +246,7 @@ func (d *devices) cloaking(ctx context.Context, s setting) error {
 }
 
 func (d *devices) machine(ctx context.Context, s setting) error {
-	y, queries := formulaMatrix(1000, 784), formulaMatrix(2000, 784)
+	y, queries := normalMatrix(1000, 784), normalMatrix(2000, 784)
 	return s.rate(ctx, 0, func() error {
 		m, err := kahm.Fit(ctx, s.e, y, kahm.Options{Dim: 20})
 		if err != nil {

@@ -34,6 +34,12 @@ func engines(t *testing.T, dtype string) (host, device *engine.Engine) {
 		if err := device.Close(); err != nil {
 			t.Error(err)
 		}
+		g := shared.gpu
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.pool.inUse != 0 || g.users == 0 && g.pool.kept != 0 {
+			t.Errorf("%d bytes of device memory are in use, and %d kept, after the last engine closed", g.pool.inUse, g.pool.kept)
+		}
 	})
 	if host, err = engine.Open("cpu", dtype, 1); err != nil {
 		t.Fatal(err)
