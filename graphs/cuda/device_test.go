@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -150,5 +152,39 @@ func TestCacheOfKernels(t *testing.T) {
 	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file || cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
 		cacheFile("source", []string{"-x"}, Info{Major: 8}) == file {
 		t.Error("two sources, options or devices share a file")
+	}
+}
+
+// Where memory is short, hulls are evaluated for fewer queries at a time, and
+// what cannot be made smaller says what is missing. It needs a device of 24 MiB,
+// which PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
+func TestLittleMemory(t *testing.T) {
+	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
+		t.Skip("PRIVKERN_TEST_LITTLE_MEMORY is not set")
+	}
+	host, e := engines(t, "float64")
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := operationCase{name: "AffineHull", build: apply(op.AffineHull()), in: []operand{
+		{m: normalMatrix(rng, 4000, 2)}, {m: normalMatrix(rng, 2000, 1)}, {m: mat.NewDense(1, 1, []float64{1})}, {m: normalMatrix(rng, 2000, 3)}}}
+	for i := range 2000 {
+		c.in[3].m.Set(i, 2, 1)
+	}
+	want, err := host.Run(context.Background(), c.program(), c.inputs(host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Run(context.Background(), c.program(), c.inputs(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "out", got["out"], want["out"], 1e-9)
+	big := operationCase{name: "KernelSymmetric", in: []operand{{m: normalMatrix(rng, 3000, 2)}},
+		build: apply(op.KernelSymmetric(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1}))}
+	_, err = e.Run(context.Background(), big.program(), big.inputs(e))
+	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || !strings.Contains(err.Error(), "are asked for") || !engine.DeviceFailed() {
+		t.Errorf("a matrix of 69 MiB: got %v", err)
+	}
+	if _, err := e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+		t.Errorf("after running out of memory: %v", err)
 	}
 }
