@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/graphs/cuda"
 	"privkern/runner"
 	"privkern/runner/claims"
 	"privkern/runner/plan"
@@ -99,6 +100,9 @@ func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int
 	}
 	if err == nil {
 		o.backend, o.gpu, err = resolveBackend(o.backend, o.dtype)
+	}
+	if err == nil {
+		err = cuda.Release() // the workers compute
 	}
 	return shard, seeds, claims.Format(o.output), err
 }

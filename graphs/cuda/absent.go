@@ -10,5 +10,8 @@ const Built = false
 // Devices returns engine.ErrNoCUDA.
 func Devices() ([]Info, error) { return nil, engine.ErrNoCUDA }
 
+// Release has nothing to do.
+func Release() error { return nil }
+
 // Count is 0.
 func Count() int { return 0 }

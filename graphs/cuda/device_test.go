@@ -155,6 +155,38 @@ func TestCacheOfKernels(t *testing.T) {
 	}
 }
 
+// A device that was given back is opened anew, and not given back while it is in
+// use.
+func TestRelease(t *testing.T) {
+	for range 2 {
+		e, err := engine.Open("cuda", "float64", 1)
+		if err != nil {
+			t.Skip(err)
+		}
+		out, err := e.Run(context.Background(), engine.Program{Name: "negative", Key: "negative", Build: func(b *engine.Builder) error {
+			n, err := gorgonia.Neg(b.Input("a", 1, 1))
+			b.Output("out", n)
+			return err
+		}}, engine.Values{"a": e.Column([]float64{3})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "out", out["out"], e.Column([]float64{-3}), 0)
+		if err := Release(); err == nil || !strings.Contains(err.Error(), "1 engines are open") {
+			t.Errorf("a device in use was given back: %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Release(); err != nil || shared.gpu != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Release(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Where memory is short, hulls are evaluated for fewer queries at a time, and
 // what cannot be made smaller says what is missing. It needs a device of 24 MiB,
 // which PRIVKERN_TEST_LITTLE_MEMORY=1 promises.

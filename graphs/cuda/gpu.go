@@ -196,6 +196,50 @@ func (g *gpu) Close() error {
 	return g.call(func() error { return g.pool.trim() })
 }
 
+// Release gives the device back to the machine, with the memory that a context
+// takes by itself; the next engine opens it anew. Processes that only looked at
+// the device call it before they start others that compute there: a device may be
+// set to serve one process at a time. All engines must be closed.
+func Release() error {
+	shared.Lock()
+	defer shared.Unlock()
+	g := shared.gpu
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.lost != nil:
+		return g.lost
+	case g.users > 0:
+		return fmt.Errorf("device %d, %s, is given back while %d engines are open", g.info.Index, g.info.Name, g.users)
+	}
+	err := g.call(func() error {
+		err := errors.Join(g.pool.trim(), g.stream.Synchronize())
+		for _, c := range g.pinned {
+			err = errors.Join(err, cu.MemFreeHost(c.start))
+		}
+		for _, m := range g.modules {
+			if m.err == nil {
+				err = errors.Join(err, m.cu.Unload())
+			}
+		}
+		g.libs.cusolver.call("cusolverDnDestroy", g.solver)
+		g.libs.cublas.call("cublasDestroy_v2", g.blas)
+		return errors.Join(err, g.stream.Destroy())
+	})
+	shared.gpu = nil
+	d, deviceErr := cu.GetDevice(g.info.Index)
+	if deviceErr == nil {
+		deviceErr = d.ReleasePrimaryCtx()
+	}
+	if err = errors.Join(err, deviceErr); err != nil {
+		return fmt.Errorf("device %d, %s, cannot be given back: %w", g.info.Index, g.info.Name, err)
+	}
+	return nil
+}
+
 // resultOf returns the driver's result in an error of package cu.
 func resultOf(err error) error {
 	if v := reflect.ValueOf(err); v.IsValid() && v.CanInt() {
