@@ -111,7 +111,7 @@ func (t *task) product(tA, tB blas.Transpose) {
 	if tA == blas.Trans {
 		k = t.in[0].rows
 	}
-	t.gemm(tA, tB, t.out.rows, t.out.cols, k, 1, t.in[0], t.in[1], 0, t.out)
+	t.gemm(tA, tB, t.out.rows, t.out.cols, k, 1, t.in[0], t.in[1], t.out)
 }
 
 func (t *task) sumAll() {

@@ -128,7 +128,7 @@ func choleskyGradient(t *task) {
 	l, n := t.in[0], t.in[0].rows
 	lower := t.matrix(n, n)
 	t.launch("lower_shifted", each(n*n), t.in[1], 0, n, lower)
-	t.gemm(blas.Trans, blas.NoTrans, n, n, n, 1, l, lower, 0, t.out)
+	t.gemm(blas.Trans, blas.NoTrans, n, n, n, 1, l, lower, t.out)
 	t.launch("halve_diagonal", each(n*n), t.out, n)
 	t.trsm(blas.Left, blas.Trans, n, n, l, t.out)
 	t.trsm(blas.Right, blas.NoTrans, n, n, l, t.out)
@@ -224,11 +224,11 @@ func psdGradient(t *task) {
 	n := t.in[1].rows
 	v := matrix{t.in[0].at + cuOffset(n, t.elem()), n, n}
 	a, s := t.matrix(n, n), t.matrix(n, n)
-	t.gemm(blas.Trans, blas.NoTrans, n, n, n, 1, v, t.in[1], 0, a)
-	t.gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, v, 0, s)
+	t.gemm(blas.Trans, blas.NoTrans, n, n, n, 1, v, t.in[1], a)
+	t.gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, v, s)
 	t.launch("divided_differences", each(n*n), t.in[0], n, s)
-	t.gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, v, s, 0, a)
-	t.gemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, v, 0, t.out)
+	t.gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, v, s, a)
+	t.gemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, v, t.out)
 }
 
 // --- Gram matrices -----------------------------------------------------------------
@@ -249,14 +249,14 @@ func weightedGram(t *task) {
 func quadraticForms(t *task) {
 	c, g := t.in[0], t.in[1]
 	gc := t.matrix(c.rows, c.cols)
-	t.gemm(blas.NoTrans, blas.NoTrans, c.rows, c.cols, c.rows, 1, g, c, 0, gc)
+	t.gemm(blas.NoTrans, blas.NoTrans, c.rows, c.cols, c.rows, 1, g, c, gc)
 	t.launch("dot_columns", columns(c.cols), c, gc, c.rows, c.cols, t.out)
 }
 
 func scaledProduct(t *task) {
 	g, c := t.in[0], t.in[1]
 	gc := t.matrix(c.rows, c.cols)
-	t.gemm(blas.NoTrans, blas.NoTrans, c.rows, c.cols, c.rows, 1, g, c, 0, gc)
+	t.gemm(blas.NoTrans, blas.NoTrans, c.rows, c.cols, c.rows, 1, g, c, gc)
 	t.launch("scale", each(c.size()), gc, t.in[2], t.out, c.rows, c.cols, true)
 }
 
@@ -348,7 +348,7 @@ func (t *task) pairs(x, y matrix, symmetric bool, p op.Profile, slope bool, out 
 	if symmetric {
 		t.syrk(blas.Upper, blas.NoTrans, n, d, alpha, x, out)
 	} else {
-		t.gemm(blas.NoTrans, blas.Trans, n, m, d, alpha, x, y, 0, out)
+		t.gemm(blas.NoTrans, blas.Trans, n, m, d, alpha, x, y, out)
 	}
 	if p.Metric == op.SquaredEuclidean {
 		near := near64
@@ -382,7 +382,7 @@ func lanes(d int) int {
 func metricGradient(t *task) {
 	x, y, w, m := t.in[0], t.in[1], t.in[2], params[op.Metric](t)
 	if m == op.InnerProduct {
-		t.gemm(blas.NoTrans, blas.NoTrans, x.rows, x.cols, y.rows, 1, w, y, 0, t.out)
+		t.gemm(blas.NoTrans, blas.NoTrans, x.rows, x.cols, y.rows, 1, w, y, t.out)
 		return
 	}
 	t.launch("metric_gradient", rows(x.rows), x, y, w, x.rows, y.rows, x.cols, lanes(x.cols), m == op.Manhattan, t.out)
@@ -439,9 +439,9 @@ func affineHull(t *task) {
 		queries.at += cuOffset(lo*z.cols, t.elem())
 		out := t.out.at + cuOffset(lo*t.out.cols, t.elem())
 		t.launch("hull_queries", each(q*d), queries, w, q, z.cols, d, u)
-		t.gemm(blas.NoTrans, blas.Trans, q, n, d, 1, u, x, 0, k)
+		t.gemm(blas.NoTrans, blas.Trans, q, n, d, 1, u, x, k)
 		t.launch("hull_exponentials", rows(q), k, half, q, n)
-		t.gemm(blas.NoTrans, blas.NoTrans, q, b.cols, n, 1, k, b, 0, a)
+		t.gemm(blas.NoTrans, blas.NoTrans, q, b.cols, n, 1, k, b, a)
 		t.launch("hull_normalise", each(q*z.cols), a, safety, q, z.cols, out)
 	}
 }

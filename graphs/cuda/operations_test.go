@@ -154,7 +154,7 @@ func operationCases() []operationCase {
 	big, small := 150, 37
 	a := definite(small)
 	add("RowMeans", apply(op.RowMeans()), 1, normal(small, 300))
-	add("CentreSymmetric", apply(op.CentreSymmetric()), 1, symmetric(small), normal(small, 1))
+	add("CentreSymmetric", apply(op.CentreSymmetric()), 1, symmetric(big), normal(big, 1))
 	add("Trace", apply(op.Trace()), 10, normal(small, small))
 	add("CholeskyShifted", apply(op.CholeskyShifted()), 100, a, scalar(0.5))
 	add("Cholesky", apply(op.Cholesky()), 100, definite(big))
@@ -162,7 +162,7 @@ func operationCases() []operationCase {
 	add("CholeskySolve", apply(op.CholeskySolve()), 1000, lower(small), normal(small, 5))
 	add("CholeskySolve, one column", apply(op.CholeskySolve()), 1000, lower(small), normal(small, 1))
 	add("TriangularSolve", apply(op.TriangularSolve()), 1000, lower(small), normal(small, 5))
-	add("CholeskyLogDet", apply(op.CholeskyLogDet()), 10, lower(small))
+	add("CholeskyLogDet", apply(op.CholeskyLogDet()), 10, lower(big))
 	add("ReciprocalCondition", func(in gorgonia.Nodes) (*gorgonia.Node, error) {
 		l, err := op.Cholesky().Apply(in[0])
 		if err != nil {

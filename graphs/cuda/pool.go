@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -49,7 +50,7 @@ func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
 		return block, nil
 	}
 	block, err := cu.MemAlloc(int64(size))
-	if err != nil && err == error(cu.OutOfMemory) {
+	if errors.Is(err, cu.OutOfMemory) {
 		// Blocks of other sizes make room.
 		if err := g.failed("waiting for the device", g.stream.Synchronize()); err != nil {
 			return 0, err
@@ -59,7 +60,7 @@ func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
 		}
 		block, err = cu.MemAlloc(int64(size))
 	}
-	if err != nil && err == error(cu.OutOfMemory) {
+	if errors.Is(err, cu.OutOfMemory) {
 		free, total, _ := cu.MemInfo()
 		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
 			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)), amount(p.inUse))

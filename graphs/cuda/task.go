@@ -246,13 +246,13 @@ func flipped(uplo blas.Uplo) uintptr {
 	return 0
 }
 
-// gemm is C = alpha op(A) op(B) + beta C, m×n, with k products each. The leading
+// gemm is C = alpha op(A) op(B), m×n, with k products each. The leading
 // dimensions are the numbers of columns.
-func (t *task) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b matrix, beta float64, c matrix) {
+func (t *task) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c matrix) {
 	if t.err != nil {
 		return
 	}
-	x, y := t.number(alpha), t.number(beta)
+	x, y := t.number(alpha), t.number(0)
 	t.blasCall("gemm", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)), uintptr(b.at), uintptr(b.cols),
 		uintptr(a.at), uintptr(a.cols), uintptr(unsafe.Pointer(y)), uintptr(c.at), uintptr(c.cols))
 }
