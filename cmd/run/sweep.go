@@ -50,7 +50,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
 	f.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device; a trial's own parallelism is the cores divided by this")
 	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
@@ -103,6 +103,9 @@ func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int
 	}
 	if err == nil {
 		err = cuda.Release() // the workers compute
+	}
+	if o.backend == "cuda" && !cmd.Flags().Changed("jobs") {
+		o.jobs = max(1, cuda.Count()) // jobs share the memory of a device
 	}
 	return shard, seeds, claims.Format(o.output), err
 }
