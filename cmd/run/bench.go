@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,20 +14,28 @@ import (
 )
 
 func (a *app) benchCommand() *cobra.Command {
-	var output string
+	var output, backend string
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
 		Short: "Measure the speed of solvers, graphs and the runner",
 		Long: `Measure, one after another, the solvers, the graphs and the runner itself, and
 print each measurement beside the bound that it is meant to keep. A NAME
 selects the benchmarks whose name begins with it. Machines are noisy: compare
-within one run.`,
+within one run.
+
+With --backend the benchmarks device/... measure that backend beside the CPU:
+kernel matrices, solves, affine hulls, the cloaking descent and a kernel affine
+hull machine, with GFLOP/s and the share of a matrix product's.`,
 		Example: `  run bench
   run bench cloaking/
-  run bench runner/plan --output json`,
+  run bench runner/plan --output json
+  run bench --backend cuda`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("backend") {
+				return a.benchDevice(cmd.Context(), backend, output, args)
 			}
 			newRunner, err := newNoopWorkers()
 			if err != nil {
@@ -43,7 +52,7 @@ within one run.`,
 			if err != nil {
 				return err
 			}
-			h := host()
+			h := host("")
 			a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
 			ms, err := bench.Run(cmd.Context(), selected, func(name, doc string) { a.say("%s: %s", name, doc) })
 			if err != nil {
@@ -56,7 +65,33 @@ within one run.`,
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	cmd.Flags().StringVar(&backend, "backend", "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
 	return cmd
+}
+
+// benchDevice measures a backend beside the CPU.
+func (a *app) benchDevice(ctx context.Context, backend, output string, names []string) error {
+	backend, gpu, err := resolveBackend(backend, "float64")
+	if err != nil {
+		return err
+	}
+	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(backend), names)
+	if err != nil {
+		return err
+	}
+	h := host(gpu)
+	a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
+	if gpu != "" {
+		a.say("%s", gpu)
+	}
+	ms, err := bench.Run(ctx, selected, func(name, doc string) { a.say("%s: %s", name, doc) })
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return bench.JSON(a.out, ms)
+	}
+	return bench.Text(a.out, ms)
 }
 
 func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {

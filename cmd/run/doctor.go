@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
 )
 
@@ -66,7 +67,7 @@ type finding struct {
 }
 
 func (a *app) examine() []finding {
-	h := host()
+	h := host("")
 	out := []finding{
 		{"privkern", "ok", fmt.Sprintf("%s, revision %s, %s", h.Version, h.Revision, h.Go)},
 		{"processor", "ok", fmt.Sprintf("%s, %d cores", h.CPU, runtime.NumCPU())},
@@ -86,19 +87,7 @@ func (a *app) examine() []finding {
 		}
 	}
 	out = append(out, finding{"BLAS", state, text})
-	if e, err := engine.Open("cuda", "float64", 1); err != nil {
-		text := err.Error()
-		if driver, readErr := os.ReadFile("/proc/driver/nvidia/version"); readErr == nil {
-			first, _, _ := strings.Cut(string(driver), "\n")
-			text += "\nan NVIDIA driver is there: " + first
-		} else {
-			text += "\nno NVIDIA driver is loaded"
-		}
-		out = append(out, finding{"CUDA", "none", text})
-	} else {
-		_ = e.Close()
-		out = append(out, finding{"CUDA", "ok", "available"})
-	}
+	out = append(out, examineCUDA()...)
 	for _, s := range dataset.All() {
 		folder, digest, err := a.locator().Find(s.Name)
 		var missing *dataset.MissingError
@@ -112,6 +101,35 @@ func (a *app) examine() []finding {
 		out = append(out, f)
 	}
 	return out
+}
+
+// examineCUDA looks at the devices, and opens one. It is a problem only where
+// there is a driver that cannot be used, not where there is none.
+func examineCUDA() []finding {
+	driver := "no NVIDIA driver is loaded"
+	text, err := os.ReadFile("/proc/driver/nvidia/version")
+	loaded := err == nil
+	if loaded {
+		first, _, _ := strings.Cut(string(text), "\n")
+		driver = "an NVIDIA driver is there: " + first
+	}
+	devices, err := cuda.Devices()
+	var out []finding
+	for _, d := range devices {
+		out = append(out, finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))})
+	}
+	if err == nil {
+		var e *engine.Engine
+		if e, err = engine.Open("cuda", "float64", 1); err == nil {
+			_ = e.Close()
+			return out
+		}
+	}
+	state := "none"
+	if cuda.Built && (loaded || len(devices) > 0) {
+		state = "problem"
+	}
+	return append(out, finding{"CUDA", state, err.Error() + "\n" + driver})
 }
 
 // productSpeed measures a 512×512 matrix product in GFLOP/s.

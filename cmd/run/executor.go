@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/dataset"
+	"privkern/graphs/cuda"
 	"privkern/runner"
 	"privkern/runner/plan"
 	"privkern/runner/progress"
@@ -35,11 +36,13 @@ type workOptions struct {
 	timeout      time.Duration
 	ignoreMemory bool
 	shard        string
+	backend      string // a flag of sweep and table; work has it from the plan
+	gpu          string // describes the device; empty on the CPU
 }
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time; a trial's own parallelism is the cores divided by this")
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device; a trial's own parallelism is the cores divided by this")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
@@ -86,13 +89,25 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 	return shard, nil
 }
 
+// openBackend decides what this machine computes on, and refuses what it does
+// not have. The device is given back: the workers compute.
+func (o *workOptions) openBackend(cmd *cobra.Command, dtype string) (err error) {
+	if o.backend, o.gpu, err = resolveBackend(o.backend, dtype); err != nil {
+		return err
+	}
+	if o.backend == "cuda" && !cmd.Flags().Changed("jobs") {
+		o.jobs = max(1, cuda.Count()) // jobs share the memory of a device
+	}
+	return cuda.Release()
+}
+
 func (o *workOptions) stopsAtFailure() bool { return o.failFast || !o.keepGoing }
 
 // local runs a part of a plan on this machine.
 func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExecutor {
 	return func(reporter *progress.Reporter) (runner.Executor, error) {
 		threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
-		newRunner, err := newWorkers(threads)
+		newRunner, err := newWorkers(threads, o.backend)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +116,7 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 			Options: schedule.Options{
 				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
 				Memory: availableMemory(o.ignoreMemory), Notice: func(text string) { reporter.Notice(text, false) },
-				Host: host(), NewRunner: newRunner, Observer: reporter,
+				Host: host(o.gpu), NewRunner: newRunner, Observer: reporter,
 			},
 		}, nil
 	}

@@ -16,11 +16,12 @@ import (
 // -ldflags "-X main.version=...".
 var version = "0.1.0-dev"
 
-// host returns the provenance of what this program computes.
-func host() record.Provenance {
+// host returns the provenance of what this program computes, on a device if
+// there is one.
+func host(gpu string) record.Provenance {
 	return record.Provenance{
 		Version: version, Revision: revision(), Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
-		CPU: cpuModel(), GPU: "", BLAS: cpublas.Setup().String(),
+		CPU: cpuModel(), GPU: gpu, BLAS: cpublas.Setup().String(),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/graphs/engine"
 	"privkern/runner"
 	"privkern/runner/claims"
 	"privkern/runner/memory"
@@ -30,21 +31,21 @@ const runsFolder = "results/runs"
 type runOptions struct {
 	workOptions
 	slurmOptions
-	out            string
-	backend, dtype string
-	seeds          string
-	executor       string
-	check          bool
-	replan         bool
-	dryRun         bool
-	planOnly       bool
-	output         string
+	out      string
+	dtype    string
+	seeds    string
+	executor string
+	check    bool
+	replan   bool
+	dryRun   bool
+	planOnly bool
+	output   string
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
-	f.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
+	f.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
 	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for the tasks of a cluster (run help clusters)")
@@ -77,8 +78,16 @@ func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int
 			err = errors.Join(err, usagef("--seeds: %w", seedsErr))
 		}
 	}
-	if err == nil {
-		err = checkBackend(o.backend, o.dtype)
+	switch {
+	case err != nil:
+	case o.executor == "slurm":
+		if err = backendElsewhere(o.backend, o.dtype); err == nil {
+			err = engine.Known(o.backend) // the tasks run this program
+		}
+	case o.planOnly:
+		err = backendElsewhere(o.backend, o.dtype)
+	default:
+		err = o.openBackend(cmd, o.dtype)
 	}
 	return shard, seeds, claims.Format(o.output), err
 }

@@ -78,7 +78,8 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 			return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkBackend(o.backend, o.dtype); err != nil {
+			var err error
+			if o.backend, o.gpu, err = resolveBackend(o.backend, o.dtype); err != nil {
 				return err
 			}
 			if err := oneOf("rng", rng, "seeded", "secure"); err != nil {
@@ -113,7 +114,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	}
 	flags := cmd.Flags()
 	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
-	flags.StringVar(&o.backend, "backend", "cpu", "cpu or cuda")
+	flags.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: strict=true, where the experiment has it")
@@ -125,6 +126,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 type trialOptions struct {
 	seed           int64
 	backend, dtype string
+	gpu            string // describes the device; empty on the CPU
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
 	ignoreMemory   bool
@@ -168,7 +170,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	job := trial.Job{
 		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: o.seed, Backend: o.backend, DType: o.dtype,
-		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(),
+		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(o.gpu),
 	}
 	var missing error
 	var file *dataset.MissingFileError
@@ -283,18 +285,37 @@ func resolveArguments(e *experiment.Experiment, args []string) (experiment.Param
 	return e.Resolve(given)
 }
 
-// checkBackend refuses a backend that this build or machine does not have,
-// before anything runs.
-func checkBackend(backend, dtype string) error {
-	if err := oneOf("backend", backend, "cpu", "cuda"); err != nil {
-		return err
+// backendUsage describes --backend.
+const backendUsage = "cpu, cuda, or auto: cuda where it can be used, else cpu"
+
+// resolveBackend chooses between cuda and cpu for auto, and refuses a backend that
+// this build or machine does not have, before anything runs. It also describes
+// the device.
+func resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
+	if err := oneOf("backend", backend, "cpu", "cuda", "auto"); err != nil {
+		return "", "", err
 	}
 	if err := oneOf("dtype", dtype, "float64", "float32"); err != nil {
-		return err
+		return "", "", err
+	}
+	if backend == "auto" {
+		if _, gpu, err := resolveBackend("cuda", dtype); err == nil {
+			return "cuda", gpu, nil
+		}
+		backend = "cpu"
 	}
 	e, err := engine.Open(backend, dtype, 1)
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	return e.Close()
+	return backend, e.Accelerator(), e.Close()
+}
+
+// backendElsewhere checks the backend of trials that other machines run: this
+// one need not have the device.
+func backendElsewhere(backend, dtype string) error {
+	if backend == "auto" {
+		return usagef("--backend auto: this machine cannot tell what those that run the trials have; name cpu or cuda")
+	}
+	return errors.Join(oneOf("backend", backend, "cpu", "cuda"), oneOf("dtype", dtype, "float64", "float32"))
 }

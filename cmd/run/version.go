@@ -17,7 +17,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
 			}
-			h := host()
+			h := host("")
 			if output == "json" {
 				enc := json.NewEncoder(a.out)
 				enc.SetIndent("", "  ")

@@ -37,7 +37,8 @@ exit-codes.`,
 			if err != nil {
 				return err
 			}
-			if err := checkBackend(p.Backend, p.DType); err != nil {
+			o.backend = p.Backend
+			if err := o.openBackend(cmd, p.DType); err != nil {
 				return err
 			}
 			log := "log.jsonl"

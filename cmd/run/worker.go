@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"privkern/graphs/cuda"
+	"privkern/graphs/engine"
 	"privkern/runner/bench"
 	"privkern/runner/experiment"
 	"privkern/runner/schedule"
@@ -34,7 +37,7 @@ func (a *app) workerCommand() *cobra.Command {
 			if noop {
 				served = experiment.NewRegistry(bench.Noop)
 			}
-			err := worker.Serve(context.WithoutCancel(cmd.Context()), served)
+			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Device{Describe: describeDevice, Failed: engine.DeviceFailed})
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -54,17 +57,37 @@ func executable() (string, error) {
 	return program, nil
 }
 
+// describeDevice describes the device of this process for a backend.
+func describeDevice(backend string) string {
+	if backend == "cpu" {
+		return ""
+	}
+	e, err := engine.Open(backend, "float64", 1)
+	if err != nil {
+		return "" // the trial says what is wrong
+	}
+	defer func() { _ = e.Close() }()
+	return e.Accelerator()
+}
+
 // newWorkers returns the function that makes worker processes of this program,
-// each with so many threads.
-func newWorkers(threads int) (func() schedule.Runner, error) {
+// each with so many threads. On CUDA they take the visible devices in turn,
+// unless the user has chosen one.
+func newWorkers(threads int, backend string) (func() schedule.Runner, error) {
 	program, err := executable()
 	if err != nil {
 		return nil, err
 	}
+	devices := 0
+	if backend == "cuda" && os.Getenv(engine.DeviceVariable) == "" {
+		devices = cuda.Count()
+	}
+	var slots atomic.Int64
 	return func() schedule.Runner {
-		return &worker.Process{
-			Command: []string{program, "worker"},
-			Env:     []string{"GOMAXPROCS=" + strconv.Itoa(threads)},
+		env := []string{"GOMAXPROCS=" + strconv.Itoa(threads)}
+		if slot := int(slots.Add(1)) - 1; devices > 1 {
+			env = append(env, engine.DeviceVariable+"="+strconv.Itoa(slot%devices))
 		}
+		return &worker.Process{Command: []string{program, "worker"}, Env: env}
 	}, nil
 }

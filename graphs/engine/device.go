@@ -34,13 +34,16 @@ type Device interface {
 	// device that shares the host's memory may keep a reference instead, which
 	// is dropped when the buffer is freed; it never writes to it.
 	Upload(dst DTensor, v gorgonia.Value) error
-	// Download returns a value that the device does not touch again, after
-	// all work launched before it.
+	// Download queues a copy to the host behind what was launched before. The
+	// value's elements are there after the next Sync; from then on the device
+	// does not touch it. The buffer may be freed before.
 	Download(src DTensor) (gorgonia.Value, error)
 	// Launch computes an operation, or queues it behind what was launched
 	// before. It returns ErrNoKernel for one that it cannot do.
 	Launch(op gorgonia.Op, out DTensor, in []DTensor) error
-	// Sync waits for all work and returns its first error.
+	// Sync waits for all work and returns its first error. An executor calls it
+	// once at the end of every run, failed ones included, and where the host
+	// has to compute an operation.
 	Sync() error
 }
 

@@ -24,9 +24,6 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
-var ErrNoCUDA = errors.New("this build has no CUDA: on a machine with an NVIDIA driver, build with `go build -tags gpu ./cmd/run`, which needs the CUDA toolkit (this version does not bring the CUDA engine yet); until then use --backend cpu")
-
 // ErrClosed is returned by an engine after Close.
 var ErrClosed = errors.New("the engine is closed")
 
@@ -39,6 +36,7 @@ type Engine struct {
 	blas    cpublas.Info
 	pool    *parallel.Pool
 	device  func() Device // a device for one executor
+	accel   Accelerator   // nil on the CPU
 
 	mu       sync.Mutex
 	idle     []idleExecutor // least recently used first
@@ -54,19 +52,16 @@ type idleExecutor struct {
 // maxIdle bounds the executors that an engine keeps for later runs.
 const maxIdle = 64
 
-// Open returns an engine for a backend ("cpu") and an element type ("float64"
-// or "float32"). One call computes on at most workers goroutines, its own
+// Open returns an engine for a backend ("cpu", or "cuda" where there is one, see
+// [Register]) and an element type ("float64" or "float32"). One call computes on at most workers goroutines, its own
 // included, and calls at the same time share the workers beside their own; 0
 // stands for one per processor.
 //
-// Open fails with [ErrNoCUDA] for "cuda", and where the BLAS library that
+// Open fails with [ErrNoCUDA] for "cuda" in a build without it, with what is
+// missing where CUDA cannot be used, and where the BLAS library that
 // PRIVKERN_BLAS names cannot be used.
 func Open(backend, dtype string, workers int) (*Engine, error) {
-	switch backend {
-	case "cpu":
-	case "cuda":
-		return nil, fmt.Errorf("backend cuda: %w", ErrNoCUDA)
-	default:
+	if backend != "cpu" && backend != "cuda" {
 		return nil, fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
 	}
 	e := &Engine{backend: backend, warnings: map[string]bool{}}
@@ -88,12 +83,20 @@ func Open(backend, dtype string, workers int) (*Engine, error) {
 		return nil, errors.New(e.blas.Err)
 	}
 	e.pool = parallel.NewPool(workers)
-	spare := new(spares)
-	e.device = func() Device { return newHostDevice(e.pool, spare) }
+	if backend == "cpu" {
+		spare := new(spares)
+		e.device = func() Device { return newHostDevice(e.pool, spare) }
+		return e, nil
+	}
+	accel, err := openAccelerator(backend)
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w", backend, err)
+	}
+	e.accel, e.device = accel, accel.Device
 	return e, nil
 }
 
-// Backend is "cpu".
+// Backend is "cpu" or "cuda".
 func (e *Engine) Backend() string { return e.backend }
 
 // DType is "float64" or "float32".
@@ -101,6 +104,15 @@ func (e *Engine) DType() string { return e.dtype.String() }
 
 // BLAS says what computes matrix products on the CPU.
 func (e *Engine) BLAS() cpublas.Info { return e.blas }
+
+// Accelerator describes the device and its driver, such as "NVIDIA H100, driver
+// 550.54, CUDA 12.4"; it is empty on the CPU.
+func (e *Engine) Accelerator() string {
+	if e.accel == nil {
+		return ""
+	}
+	return e.accel.String()
+}
 
 // Workers bounds the engine's own parallelism.
 func (e *Engine) Workers() int { return e.pool.Workers() }
@@ -141,7 +153,11 @@ func (e *Engine) Close() error {
 	for _, i := range e.idle {
 		i.x.Close()
 	}
+	closed := e.closed
 	e.idle, e.closed = nil, true
+	if e.accel != nil && !closed {
+		return e.accel.Close()
+	}
 	return nil
 }
 
@@ -243,6 +259,7 @@ func (e *Engine) give(key string, x *Executor) {
 	e.idle = append(e.idle, idleExecutor{key, x})
 }
 
-func (e *Engine) fellBack(op string) {
-	e.Warn("%s has no kernel on %s and was computed on the host", op, e.backend)
-}
+// FellBack is what the warning of an operation without a kernel says.
+const FellBack = "and was computed on the host"
+
+func (e *Engine) fellBack(op string) { e.Warn("%s has no kernel on %s %s", op, e.backend, FellBack) }

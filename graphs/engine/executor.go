@@ -178,6 +178,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	x.unpin(name)
 	t, err := x.upload(slot, v)
 	if err != nil {
+		noteFailure(err)
 		return fmt.Errorf("%s: input %q: %w", x.graph.Program, name, err)
 	}
 	x.resident[slot], x.pinned[name] = t, true
@@ -207,6 +208,7 @@ func (x *Executor) Close() {
 		delete(x.resident, slot)
 	}
 	clear(x.pinned)
+	_ = x.device.Sync() // uploads that no run waited for
 }
 
 // Run computes the outputs. Inputs must have the declared shapes and the
@@ -215,6 +217,7 @@ func (x *Executor) Close() {
 func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
 	outputs, err := x.run(ctx, inputs)
 	if err != nil {
+		noteFailure(err)
 		return nil, fmt.Errorf("%s: %w", x.graph.Program, err)
 	}
 	return outputs, nil
@@ -232,6 +235,12 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 	defer func() {
 		for slot := range live {
 			free(slot)
+		}
+		// Also after a failure: what was queued must not outlive the run. An
+		// operation that failed on the device explains a later error, of an
+		// allocation say, better than that error does.
+		if failure := x.device.Sync(); failure != nil {
+			outputs, err = nil, failure
 		}
 	}()
 	for slot, t := range x.resident {
@@ -276,10 +285,7 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 			return nil, fmt.Errorf("output %q: %w", name, err)
 		}
 	}
-	for slot := range live {
-		free(slot)
-	}
-	return outputs, x.device.Sync()
+	return outputs, nil
 }
 
 // checkNames refuses missing inputs, unknown ones and pinned ones.
@@ -315,6 +321,9 @@ func (x *Executor) launch(op gorgonia.Op, out DTensor, in []DTensor) error {
 		if values[i], err = x.device.Download(t); err != nil {
 			return fmt.Errorf("%v, input %d, for the host: %w", op, i, err)
 		}
+	}
+	if err := x.device.Sync(); err != nil {
+		return err
 	}
 	var v gorgonia.Value
 	if err = protect(func() (err error) { v, err = op.Do(values...); return err }); err == nil {

@@ -229,6 +229,9 @@ func TestExecutorFreesAfterFailure(t *testing.T) {
 			if _, err := x.Run(context.Background(), in); err == nil || !strings.HasPrefix(err.Error(), "sample: ") {
 				t.Errorf("got %v", err)
 			}
+			if len(f.queue) != 0 {
+				t.Error("the run ended with work in the queue")
+			}
 			f.failAfter, f.outOfAfter = 0, 0
 			out, err := x.Run(context.Background(), sampleInputs())
 			if err != nil {

@@ -3,15 +3,17 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // fakeDevice is a device with memory of its own and a queue, as a GPU has. It
 // computes with the host's kernels, only later, and reports a buffer that is
 // freed twice, used after it was freed, read before it was written, or never
-// freed.
+// freed. What is downloaded is NaN until something waits.
 type fakeDevice struct {
 	t          *testing.T
 	hasKernel  func(op string) bool
@@ -76,15 +78,37 @@ func (f *fakeDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	return nil
 }
 
+// Download returns a value of NaN, which Sync fills.
 func (f *fakeDevice) Download(src DTensor) (gorgonia.Value, error) {
-	if err := f.Sync(); err != nil {
-		return nil, err
+	v := notYet(src)
+	f.enqueue(func() error {
+		now, err := f.read(src)
+		if err != nil {
+			return err
+		}
+		switch to := v.(type) {
+		case *gorgonia.F64:
+			*to = *now.(*gorgonia.F64)
+		case *tensor.Dense:
+			if d := now.(*tensor.Dense); d.RequiresIterator() || d.DataOrder().IsTransposed() {
+				now = d.Materialize().(gorgonia.Value)
+			}
+			copy(Data(to).([]float64), Data(now).([]float64))
+		}
+		return nil
+	})
+	return v, nil
+}
+
+func notYet(t DTensor) gorgonia.Value {
+	if t.Shape.IsScalar() {
+		return gorgonia.NewF64(math.NaN())
 	}
-	v, err := f.read(src)
-	if err != nil {
-		return nil, err
+	data := make([]float64, t.Shape.TotalSize())
+	for i := range data {
+		data[i] = math.NaN()
 	}
-	return gorgonia.CloneValue(v)
+	return TensorOf(data, t.Shape...)
 }
 
 func (f *fakeDevice) Launch(op gorgonia.Op, out DTensor, in []DTensor) error {

@@ -27,7 +27,7 @@ func (m Metric) String() string {
 // metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an
 // n×d matrix for the n×m weights W.
 func metricGradient(m Metric) Op {
-	d := &definition{name: "MetricGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
+	d := &definition{name: "MetricGradient(" + m.String() + ")", params: m, in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
 	return Op{d.kernels(
 		func(c call[float64]) error { return metricPullback(c, m) },
 		func(c call[float32]) error { return metricPullback(c, m) })}

@@ -11,6 +11,12 @@ import (
 	"privkern/graphs/cpublas"
 )
 
+// GibbsParams are the parameters of Gibbs and of its derivatives.
+type GibbsParams struct {
+	Variance      float64 // of Gibbs
+	ByLengthscale bool    // of the derivative: by the lengthscales, not by the points
+}
+
 // Gibbs is the nonstationary kernel (X, Y, Lx, Ly) → K of Gibbs (1997), Eq.
 // (11) of Smith, Álvarez and Lawrence:
 //
@@ -22,7 +28,7 @@ import (
 // its diagonal.
 func Gibbs(variance float64) Op {
 	name := fmt.Sprintf("Gibbs(variance=%x)", variance)
-	d := &definition{name: name, in: []int{2, 2, 2, 2}, out: 2, shape: gibbsShape, diff: []bool{true, true, true, true},
+	d := &definition{name: name, params: GibbsParams{Variance: variance}, in: []int{2, 2, 2, 2}, out: 2, shape: gibbsShape, diff: []bool{true, true, true, true},
 		sym: func(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 			x, y, lx, ly := in[0], in[1], in[2], in[3]
 			w, err := gorgonia.HadamardProd(out, grad)
@@ -91,7 +97,7 @@ func gibbsGradient(byLengthscale bool) Op {
 	if byLengthscale {
 		name = "GibbsGradient(L)"
 	}
-	d := &definition{name: name, in: []int{2, 2, 2, 2, 2}, out: 2, shape: sameShape(0)}
+	d := &definition{name: name, params: GibbsParams{ByLengthscale: byLengthscale}, in: []int{2, 2, 2, 2, 2}, out: 2, shape: sameShape(0)}
 	return Op{d.kernels(
 		func(c call[float64]) error { return gibbsPullback(c, byLengthscale) },
 		func(c call[float32]) error { return gibbsPullback(c, byLengthscale) })}

@@ -146,7 +146,7 @@ func columnNorm[T cpublas.Float](a matrix[T], j int) float64 {
 // from the given one on: A and B are q×c, d is q×1. A row that is not finite
 // has distance +Inf.
 func RowDistance(from int) Op {
-	d := &definition{name: fmt.Sprintf("RowDistance(from=%d)", from), in: []int{2, 2}, out: 2,
+	d := &definition{name: fmt.Sprintf("RowDistance(from=%d)", from), params: from, in: []int{2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if !in[0].Eq(in[1]) || from < 0 || from >= in[0][1] {
 				return nil, fmt.Errorf("rows %v and %v from column %d on", in[0], in[1], from)

@@ -45,7 +45,7 @@ func (p Profile) String() string {
 // Kernel is the fused operation (X, Y) → K, K_ij = k(x_i, y_j): X is n×d, Y is
 // m×d, K is n×m.
 func Kernel(p Profile) Op {
-	d := &definition{name: "Kernel(" + p.String() + ")", in: []int{2, 2}, out: 2, shape: pairs, diff: []bool{true, true},
+	d := &definition{name: "Kernel(" + p.String() + ")", params: p, in: []int{2, 2}, out: 2, shape: pairs, diff: []bool{true, true},
 		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 			w, err := kernelSlope(p).Apply(in[0], in[1], grad)
 			if err != nil {
@@ -71,7 +71,7 @@ func Kernel(p Profile) Op {
 // exactly symmetric, and its diagonal is exactly k(x, x) where the metric is a
 // distance.
 func KernelSymmetric(p Profile) Op {
-	d := &definition{name: "KernelSymmetric(" + p.String() + ")", in: []int{2}, out: 2, diff: []bool{true},
+	d := &definition{name: "KernelSymmetric(" + p.String() + ")", params: p, in: []int{2}, out: 2, diff: []bool{true},
 		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
 		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 			w, err := kernelSlope(p).Apply(in[0], in[0], grad)
@@ -107,7 +107,7 @@ func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetr
 // of x_i and y_j. A slope that is infinite at s = 0 (Matérn 1/2) counts as
 // zero, because ∂s/∂x is zero there.
 func kernelSlope(p Profile) Op {
-	d := &definition{name: "KernelSlope(" + p.String() + ")", in: []int{2, 2, 2}, out: 2, shape: pairs}
+	d := &definition{name: "KernelSlope(" + p.String() + ")", params: p, in: []int{2, 2, 2}, out: 2, shape: pairs}
 	return Op{d.kernels(
 		func(c call[float64]) error { return slopeMatrix(c, p) },
 		func(c call[float32]) error { return slopeMatrix(c, p) })}

@@ -32,10 +32,12 @@ type Op struct{ def *definition }
 // definition is what sets one operation apart from another. Everything that
 // gorgonia wants beside it is derived by Op's methods.
 type definition struct {
-	name  string // with every parameter: it is what gets hashed
-	in    []int  // number of dimensions of each input
-	out   int    // number of dimensions of the output; 0 is a scalar
-	shape func(in []tensor.Shape) (tensor.Shape, error)
+	name string // with every parameter: it is what gets hashed
+	// params are the parameters themselves, for devices: see Op.Params.
+	params any
+	in     []int // number of dimensions of each input
+	out    int   // number of dimensions of the output; 0 is a scalar
+	shape  func(in []tensor.Shape) (tensor.Shape, error)
 	// One kernel for each precision; they are instances of one generic
 	// function.
 	run64 func(call[float64]) error
@@ -271,11 +273,18 @@ func (o Op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// Name is the operation's name without its parameters, for messages.
+// Name is the operation's name without its parameters: it tells one kind of
+// operation from another.
 func (o Op) Name() string {
 	name, _, _ := strings.Cut(o.def.name, "(")
 	return name
 }
+
+// Params are the operation's parameters, from which another device than the
+// host computes it: a [Profile] for kernels and their slopes, a [Metric], a
+// [GibbsParams], a [ScatterParams], an int for the first column or the number of
+// eigenvalues; nil where it has none. Name says which operation it is.
+func (o Op) Params() any { return o.def.params }
 
 // String is the operation's name with all its parameters.
 func (o Op) String() string { return o.def.name }

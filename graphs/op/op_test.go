@@ -413,3 +413,25 @@ func TestPSDPartOfEigen(t *testing.T) {
 	}
 	graphtest.Close(t, "eigenvalues", w, tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float64{-1, 3})), 1e-14)
 }
+
+// Devices compute from the parameters what the name says.
+func TestParamsAreThoseOfTheName(t *testing.T) {
+	p := op.Profile{Metric: op.Manhattan, Form: op.Matern32, Scale: 2, Rate: 3, Offset: 4, Degree: 5}
+	for _, c := range []struct {
+		op   op.Op
+		name string
+		want any
+	}{
+		{op.Kernel(p), "Kernel", p},
+		{op.KernelSymmetric(p), "KernelSymmetric", p},
+		{op.Gibbs(2), "Gibbs", op.GibbsParams{Variance: 2}},
+		{op.Scatter(2, true), "Scatter", op.ScatterParams{Scale: 2, Rows: true}},
+		{op.LargestEigen(3), "LargestEigen", 3},
+		{op.RowDistance(4), "RowDistance", 4},
+		{op.Cholesky(), "Cholesky", nil},
+	} {
+		if c.op.Name() != c.name || c.op.Params() != c.want {
+			t.Errorf("%v: name %q, parameters %v; want %q, %v", c.op, c.op.Name(), c.op.Params(), c.name, c.want)
+		}
+	}
+}

@@ -9,11 +9,17 @@ import (
 	"privkern/graphs/cpublas"
 )
 
+// ScatterParams are the parameters of Scatter.
+type ScatterParams struct {
+	Scale float64
+	Rows  bool
+}
+
 // Scatter is the operation A → s AᵀA, or s AAᵀ with rows set, exactly
 // symmetric: of centred samples A (N×p) with s = 1/(N−1) the sample covariance
 // (p×p), or the Gram matrix (N×N) with the same eigenvalues other than zero.
 func Scatter(scale float64, rows bool) Op {
-	d := &definition{name: fmt.Sprintf("Scatter(scale=%x,rows=%v)", scale, rows), in: []int{2}, out: 2,
+	d := &definition{name: fmt.Sprintf("Scatter(scale=%x,rows=%v)", scale, rows), params: ScatterParams{scale, rows}, in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			n := in[0][1]
 			if rows {
@@ -41,7 +47,7 @@ func scatter[T cpublas.Float](c call[T], scale float64, rows bool) error {
 // after it an eigenvector of unit length. Like Eigen it is computed in float64
 // and has no derivative. It fails with a *NoConvergenceError.
 func LargestEigen(k int) Op {
-	d := &definition{name: fmt.Sprintf("LargestEigen(k=%d)", k), in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
+	d := &definition{name: fmt.Sprintf("LargestEigen(k=%d)", k), params: k, in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
 		if _, err := square(in); err != nil {
 			return nil, err
 		}

@@ -76,13 +76,14 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 		}
 	}
 	type answer struct {
-		r   *record.Record
-		err error
+		r    *record.Record
+		last bool
+		err  error
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		r, err := p.exchange(job, progress)
-		answers <- answer{r, err}
+		r, last, err := p.exchange(job, progress)
+		answers <- answer{r, last, err}
 	}()
 	var timeout <-chan time.Time
 	if limit > 0 {
@@ -112,6 +113,9 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 			}
 			return nil, crash
 		}
+		if a.last { // its device is of no more use; the next job gets a new process
+			_ = p.kill()
+		}
 		return a.r, nil
 	case <-timeout:
 		_ = p.kill()
@@ -124,26 +128,27 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 	}
 }
 
-// exchange sends the job and reads messages up to its record.
-func (p *Process) exchange(job trial.Job, progress trial.Progress) (*record.Record, error) {
+// exchange sends the job and reads messages up to its record; last says that the
+// worker ends after it.
+func (p *Process) exchange(job trial.Job, progress trial.Progress) (r *record.Record, last bool, err error) {
 	raw, err := json.Marshal(job)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if _, err := p.in.Write(append(raw, '\n')); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for {
 		line, err := p.messages.ReadBytes('\n')
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		var m message
 		if err := json.Unmarshal(line, &m); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if m.Record != nil {
-			return m.Record, nil
+			return m.Record, m.Last, nil
 		}
 		if progress != nil {
 			progress(m.Done, m.Total, m.What)

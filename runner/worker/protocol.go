@@ -32,14 +32,25 @@ type message struct {
 	Total  int            `json:"total,omitempty"`
 	What   string         `json:"what,omitempty"`
 	Record *record.Record `json:"record,omitempty"`
+	// Last says that the worker ends after this record.
+	Last bool `json:"last,omitempty"`
+}
+
+// Device is what a worker knows of the device that it computes on.
+type Device struct {
+	// Describe names the device that a backend uses in this process.
+	Describe func(backend string) string
+	// Failed says that a device was lost or ran out of memory. The worker then
+	// ends after its trial, and the next trial starts with a fresh process.
+	Failed func() bool
 }
 
 // progressInterval is the least time between two progress messages.
 const progressInterval = 100 * time.Millisecond
 
 // Serve is the main function of a worker process. It returns when the input
-// ends.
-func Serve(ctx context.Context, experiments *experiment.Registry) error {
+// ends, or when the device cannot be used any more.
+func Serve(ctx context.Context, experiments *experiment.Registry, device Device) error {
 	out := os.NewFile(messagesFD, "messages")
 	if out == nil {
 		return errors.New("this command is started by the runner, not by hand")
@@ -59,7 +70,7 @@ func Serve(ctx context.Context, experiments *experiment.Registry) error {
 		case err := <-readErr:
 			return err
 		case job := <-jobs:
-			if err := serve(ctx, out, experiments, job); err != nil {
+			if last, err := serve(ctx, out, experiments, device, job); err != nil || last {
 				return err
 			}
 		}
@@ -88,23 +99,27 @@ func readJobs(in io.Reader, experiments *experiment.Registry, jobs chan<- trial.
 	}
 }
 
-func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, job trial.Job) error {
+func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, device Device, job trial.Job) (last bool, err error) {
 	e, err := experiments.Lookup(job.Experiment)
 	if err != nil {
-		return err
+		return false, err
 	}
-	var last time.Time
+	if device.Describe != nil {
+		job.Host.GPU = device.Describe(job.Backend)
+	}
+	var sent time.Time
 	r, err := trial.Execute(ctx, e, job, func(done, total int, what string) {
-		if now := time.Now(); now.Sub(last) >= progressInterval {
-			last = now
+		if now := time.Now(); now.Sub(sent) >= progressInterval {
+			sent = now
 			// A lost progress message loses nothing.
 			_ = send(out, message{Done: done, Total: total, What: what})
 		}
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	return send(out, message{Record: r})
+	last = device.Failed != nil && device.Failed()
+	return last, send(out, message{Record: r, Last: last})
 }
 
 func send(out io.Writer, m message) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -66,6 +67,9 @@ var demo = &experiment.Experiment{
 				t.Progress(i, 5, "step")
 				time.Sleep(60 * time.Millisecond)
 			}
+		case "lose the device":
+			deviceFailed.Store(true)
+			return nil, errors.New("the device is lost")
 		case "fast progress":
 			for i := range 1000 {
 				t.Progress(i, 1000, "step")
@@ -75,11 +79,14 @@ var demo = &experiment.Experiment{
 	},
 }
 
+// deviceFailed stands for a device that the worker has lost.
+var deviceFailed atomic.Bool
+
 var registry = experiment.NewRegistry(demo)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVar) != "" {
-		_ = worker.Serve(context.Background(), registry)
+		_ = worker.Serve(context.Background(), registry, worker.Device{Describe: func(backend string) string { return "a device for " + backend }, Failed: deviceFailed.Load})
 		return
 	}
 	os.Exit(m.Run())
@@ -114,6 +121,30 @@ func TestJobsShareAProcess(t *testing.T) {
 	}
 	if pids[0] != pids[1] || pids[1] != pids[2] || int(pids[0]) == os.Getpid() {
 		t.Errorf("processes %v", pids)
+	}
+}
+
+// After a device is lost its trial has a record that says so, and the next trial
+// gets a fresh process; records name the worker's own device.
+func TestLostDevice(t *testing.T) {
+	p := newProcess(t)
+	var pids []float64
+	for _, do := range []string{"answer", "lose the device", "answer", "answer"} {
+		r, err := p.Run(context.Background(), job(t, do), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(r.Provenance.GPU, "a device for ") {
+			t.Errorf("the device is %q", r.Provenance.GPU)
+		}
+		if do == "answer" {
+			pids = append(pids, r.Metrics["pid"])
+		} else if r.Status != record.Failed || !strings.Contains(*r.Error, "the device is lost") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if pids[0] == pids[1] || pids[1] != pids[2] {
+		t.Errorf("processes %v: want another one after the failure, and that one kept", pids)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -14,6 +16,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	_ "privkern/graphs/cuda" // brings the backend "cuda"
 	"privkern/graphs/engine"
 )
 
@@ -32,14 +35,31 @@ func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
+// Backend is what Engine opens: PRIVKERN_TEST_BACKEND, by default cpu. With
+// "cuda" and the build tag gpu the tests of graph programs run on a GPU.
+func Backend() string {
+	if b := os.Getenv("PRIVKERN_TEST_BACKEND"); b != "" {
+		return b
+	}
+	return "cpu"
+}
+
 // Engine opens an engine for the length of the test.
 func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open("cpu", dtype, workers)
+	e, err := engine.Open(Backend(), dtype, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() })
+	t.Cleanup(func() {
+		// No program of the repository leaves the device.
+		for _, w := range e.Warnings() {
+			if strings.Contains(w, engine.FellBack) {
+				t.Error(w)
+			}
+		}
+		_ = e.Close()
+	})
 	return e
 }
 

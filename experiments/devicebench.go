@@ -1,0 +1,258 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/cloak"
+	"privkern/graphs/engine"
+	"privkern/graphs/kahm"
+	"privkern/graphs/op"
+	"privkern/runner/experiment"
+)
+
+// DeviceBenchmarks measure what the papers' programs spend their time on, on
+// the CPU with all its cores and on another backend beside it, in both
+// precisions. Inputs are on the device before, and results stay there: what is
+// measured is computing. Where the number of operations is known, its rate is
+// given, and its share of the rate of a large matrix product on the same
+// backend.
+func DeviceBenchmarks(backend string) []experiment.Benchmark {
+	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}}
+	if backend != "cpu" {
+		d.backends = append(d.backends, backend)
+	}
+	return []experiment.Benchmark{
+		{Name: "device/product", Doc: "A product of 2,048×2,048 matrices: the peak that the others are compared with.", Run: d.each(d.product)},
+		{Name: "device/kernel", Doc: "The RBF kernel matrix of 5,000 points in 784 dimensions.", Run: d.each(d.kernel)},
+		{Name: "device/solves", Doc: "64 regularised least squares problems of order 1,000 with 10 right sides.", Run: d.each(d.solves)},
+		{Name: "device/hull", Doc: "Affine hulls of 10,000 queries and 1,000 samples: 20 dimensions, points of 100.", Run: d.each(d.hull)},
+		{Name: "device/cloaking", Doc: "200 iterations of the cloaking descent with 100 test and 300 training inputs.", Run: d.each(d.cloaking)},
+		{Name: "device/kahm", Doc: "A machine of 1,000 samples of 784 columns, n = 20, and the distances of 2,000 queries.", Run: d.each(d.machine)},
+	}
+}
+
+// devices are the backends that are compared.
+type devices struct {
+	backends []string
+	peaks    map[string]float64 // operations per second by backend and precision
+}
+
+// setting is one backend in one precision.
+type setting struct {
+	d      *devices
+	e      *engine.Engine
+	m      experiment.Meter
+	prefix string
+}
+
+// each measures on every backend, in both precisions.
+func (d *devices) each(run func(context.Context, setting) error) func(context.Context, experiment.Meter) error {
+	return func(ctx context.Context, m experiment.Meter) error {
+		for _, backend := range d.backends {
+			for _, dtype := range []string{"float64", "float32"} {
+				e, err := engine.Open(backend, dtype, 0)
+				if err != nil {
+					return err
+				}
+				err = run(ctx, setting{d, e, m, backend + " " + dtype})
+				if err = errors.Join(err, e.Close()); err != nil {
+					return fmt.Errorf("%s %s: %w", backend, dtype, err)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// fastest is the wall time of the fastest of some calls, in seconds. The first
+// call, which builds and compiles, does not count.
+func fastest(ctx context.Context, f func() error) (float64, error) {
+	if err := f(); err != nil {
+		return 0, err
+	}
+	best := math.Inf(1)
+	for start, runs := time.Now(), 0; runs < 3 || runs < 50 && time.Since(start) < time.Second; runs++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		began := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(began).Seconds())
+	}
+	return best, nil
+}
+
+// rate reports a time, and the operations per second.
+func (s setting) rate(ctx context.Context, operations float64, f func() error) error {
+	seconds, err := fastest(ctx, f)
+	if err != nil {
+		return err
+	}
+	s.m.Value(s.prefix, seconds, "s", experiment.Target{})
+	if operations == 0 {
+		return nil
+	}
+	s.m.Value(s.prefix, operations/seconds/1e9, "GFLOP/s", experiment.Target{})
+	peak, err := s.peak(ctx)
+	if err == nil {
+		s.m.Value(s.prefix+", of the product's rate", 100*operations/seconds/peak, "%", experiment.Target{})
+	}
+	return err
+}
+
+// program returns a call of a program whose inputs stay on the device. Its
+// output is the sum of a node.
+func (s setting) program(ctx context.Context, name string, inputs map[string]*mat.Dense, build func(b *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error)) (run func() error, done func(), err error) {
+	session, err := s.e.Session(engine.Program{Name: name, Key: "benchmark " + name, Build: func(b *engine.Builder) error {
+		nodes := map[string]*gorgonia.Node{}
+		for input, a := range inputs {
+			r, c := a.Dims()
+			nodes[input] = b.Input(input, r, c)
+		}
+		out, err := build(b, nodes)
+		if err != nil {
+			return err
+		}
+		total, err := gorgonia.Sum(out)
+		b.Output("total", total)
+		return err
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
+	for input, a := range inputs {
+		if err := session.Pin(input, s.e.Matrix(a)); err != nil {
+			session.Close()
+			return nil, nil, err
+		}
+	}
+	return func() error { _, err := session.Run(ctx, nil); return err }, session.Close, nil
+}
+
+// normalMatrix is a matrix of normal numbers, the same in every run.
+func normalMatrix(rows, cols int) *mat.Dense {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	m := mat.NewDense(rows, cols, nil)
+	m.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, m)
+	return m
+}
+
+// peak is the rate of a large matrix product.
+func (s setting) peak(ctx context.Context) (float64, error) {
+	if p, ok := s.d.peaks[s.prefix]; ok {
+		return p, nil
+	}
+	const n = 2048
+	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": normalMatrix(n, n), "b": normalMatrix(n, n)},
+		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
+			return gorgonia.Mul(in["a"], in["b"])
+		})
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	seconds, err := fastest(ctx, run)
+	s.d.peaks[s.prefix] = 2 * n * n * n / seconds
+	return s.d.peaks[s.prefix], err
+}
+
+func (d *devices) product(ctx context.Context, s setting) error {
+	peak, err := s.peak(ctx)
+	if err == nil {
+		s.m.Value(s.prefix, peak/1e9, "GFLOP/s", experiment.Target{})
+	}
+	return err
+}
+
+func (d *devices) kernel(ctx context.Context, s setting) error {
+	const n, dims = 5000, 784
+	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": normalMatrix(n, dims)},
+		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
+			return op.Kernel(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1.0 / dims}).Apply(in["x"], in["x"])
+		})
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.rate(ctx, 2*n*n*dims, run)
+}
+
+func (d *devices) solves(ctx context.Context, s setting) error {
+	const n, right, problems = 1000, 10, 64
+	b := normalMatrix(n, n)
+	k := mat.NewDense(n, n, nil)
+	k.Mul(b, b.T())
+	for i := range n { // rounding must not leave it unsymmetric
+		for j := range i {
+			k.Set(i, j, k.At(j, i))
+		}
+	}
+	run, done, err := s.program(ctx, "least squares", map[string]*mat.Dense{"k": k, "t": normalMatrix(n, right)},
+		func(b *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
+			var total *gorgonia.Node
+			for i := range problems {
+				x, err := op.RidgeSolve().Apply(in["k"], b.Constant(100+float64(i)), in["t"])
+				if err == nil && total != nil {
+					x, err = gorgonia.Add(total, x)
+				}
+				if err != nil {
+					return nil, err
+				}
+				total = x
+			}
+			return total, nil
+		})
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), run)
+}
+
+func (d *devices) hull(ctx context.Context, s setting) error {
+	const queries, samples, dims, columns = 10000, 1000, 20, 100
+	positive := normalMatrix(samples, columns+1)
+	positive.Apply(func(_, _ int, v float64) float64 { return 1 + math.Abs(v) }, positive)
+	weights := mat.NewDense(1, dims, nil)
+	weights.Apply(func(_, j int, _ float64) float64 { return 1 / float64(j+2) }, weights)
+	run, done, err := s.program(ctx, "affine hull", map[string]*mat.Dense{
+		"z": normalMatrix(queries, columns), "x": normalMatrix(samples, dims), "w": weights, "b": positive},
+		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
+			return op.AffineHull().Apply(in["z"], in["x"], in["w"], in["b"])
+		})
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.rate(ctx, 2*queries*samples*(dims+columns+1), run)
+}
+
+func (d *devices) cloaking(ctx context.Context, s setting) error {
+	c := normalMatrix(100, 300)
+	return s.rate(ctx, 0, func() error {
+		_, err := cloak.Descend(ctx, s.e, c, cloak.Options{Iterations: 200})
+		return err
+	})
+}
+
+func (d *devices) machine(ctx context.Context, s setting) error {
+	y, queries := normalMatrix(1000, 784), normalMatrix(2000, 784)
+	return s.rate(ctx, 0, func() error {
+		m, err := kahm.Fit(ctx, s.e, y, kahm.Options{Dim: 20})
+		if err != nil {
+			return err
+		}
+		_, err = m.Distances(ctx, s.e, queries)
+		return err
+	})
+}

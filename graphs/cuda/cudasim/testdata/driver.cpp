@@ -1,0 +1,244 @@
+// Checks of memory, streams, contexts and devices. Run with the name of one;
+// see cudasim_test.go.
+#include "check.h"
+
+static const char *add = "extern \"C\" __global__ void add(double *x, double by) { x[threadIdx.x] += by; }";
+
+TEST(devices) { // with CUDASIM_DEVICES=2 CUDASIM_CC=8.6 CUDASIM_DRIVER=12040 CUDASIM_MEMORY=1e6
+  int n;
+  WANT(3, cuDeviceGetCount(&n));
+  DO(cuInit(0));
+  DO(cuDeviceGetCount(&n));
+  CHECK(n == 2);
+  WANT(101, cuDeviceGet(&n, 2));
+  DO(cuDeviceGet(&n, 1));
+  char name[64];
+  DO(cuDeviceGetName(name, sizeof name, 1));
+  CHECK(std::string(name) == "Simulated CUDA device 1");
+  DO(cuDeviceGetPCIBusId(name, sizeof name, 1));
+  char uuid[16], other[16];
+  DO(cuDeviceGetUuid(uuid, 0));
+  DO(cuDeviceGetUuid(other, 1));
+  CHECK(memcmp(uuid, other, 16) != 0);
+  DO(cuDeviceGetAttribute(&n, 75, 0));
+  CHECK(n == 8);
+  DO(cuDeviceGetAttribute(&n, 76, 0));
+  CHECK(n == 6);
+  DO(cuDeviceGetAttribute(&n, 1, 0));
+  CHECK(n == 1024);
+  WANT(1, cuDeviceGetAttribute(&n, 9999, 0));
+  DO(cuDriverGetVersion(&n));
+  CHECK(n == 12040);
+  size_t total, available;
+  DO(cuDeviceTotalMem_v2(&total, 0));
+  CHECK(total == 1000000);
+  Handle c;
+  DO(cuCtxCreate_v4(&c, nullptr, 0, 1));
+  DO(cuCtxGetDevice(&n));
+  CHECK(n == 1);
+  Address a, b;
+  DO(cuMemAlloc_v2(&a, 600000));
+  WANT(2, cuMemAlloc_v2(&b, 600000)); // and it does not stick
+  DO(cuMemGetInfo_v2(&available, &total));
+  CHECK(available < 400000 && available > 399000);
+  DO(cuMemFree_v2(a));
+  DO(cuMemAlloc_v2(&b, 600000));
+  const char *text;
+  DO(cuGetErrorName(2, &text));
+  CHECK(std::string(text) == "CUDA_ERROR_OUT_OF_MEMORY");
+  DO(cuGetErrorString(2, &text));
+  WANT(1, cuGetErrorName(12345, &text));
+  WANT(801, cuGraphCreate(&c, 0));
+}
+
+TEST(hidden) { // with CUDASIM_DEVICES=0, or an empty CUDA_VISIBLE_DEVICES
+  WANT(100, cuInit(0));
+  int n;
+  WANT(100, cuDeviceGetCount(&n));
+  DO(cuDriverGetVersion(&n));
+}
+
+TEST(visible) { // with CUDASIM_DEVICES=3 CUDA_VISIBLE_DEVICES=2,0,7,1
+  DO(cuInit(0));
+  int n;
+  DO(cuDeviceGetCount(&n));
+  CHECK(n == 2);
+  char name[64];
+  DO(cuDeviceGetName(name, sizeof name, 0));
+  CHECK(std::string(name) == "Simulated CUDA device 2");
+}
+
+TEST(contexts) {
+  DO(cuInit(0));
+  Address x;
+  WANT(201, cuMemAlloc_v2(&x, 8));
+  Handle primary, again, c, got;
+  DO(cuDevicePrimaryCtxRetain(&primary, 0));
+  DO(cuDevicePrimaryCtxRetain(&again, 0));
+  CHECK(primary == again);
+  WANT(201, cuMemAlloc_v2(&x, 8)); // retained is not current
+  DO(cuCtxSetCurrent(primary));
+  DO(cuMemAlloc_v2(&x, 8));
+  DO(cuCtxCreate_v2(&c, 0, 0));
+  DO(cuCtxGetCurrent(&got));
+  CHECK(got == c);
+  DO(cuCtxPopCurrent_v2(&got));
+  CHECK(got == c);
+  DO(cuCtxGetCurrent(&got));
+  CHECK(got == primary);
+  DO(cuCtxPushCurrent_v2(c));
+  DO(cuCtxDestroy_v2(c));
+  WANT(201, cuCtxDestroy_v2(c));
+  WANT(201, cuCtxSetCurrent(c));
+  DO(cuDevicePrimaryCtxRelease_v2(0));
+  DO(cuCtxSynchronize());
+  DO(cuDevicePrimaryCtxRelease_v2(0)); // takes the allocation with it
+  CHECK(counted("leaked_allocations") == 1 && counted("live_allocations") == 0 && counted("live_contexts") == 0);
+  WANT(709, cuCtxSynchronize());
+  WANT(201, cuDevicePrimaryCtxRelease_v2(0));
+}
+
+TEST(copies) {
+  context();
+  std::vector<double> v = {1, 2, 3, 4};
+  Address a = put(v), b;
+  DO(cuMemAlloc_v2(&b, 32));
+  CHECK(std::isnan(get<double>(b, 4)[3])); // never written
+  DO(cuMemcpyDtoD_v2(b, a + 8, 16));
+  auto w = get<double>(b, 4);
+  CHECK(w[0] == 2 && w[1] == 3 && std::isnan(w[2]));
+  DO(cuMemsetD8_v2(b, 0, 32));
+  DO(cuMemsetD32_v2(b + 4, 0x3ff00000, 1));
+  CHECK(get<double>(b, 4)[0] == 1 && get<double>(b, 4)[1] == 0);
+  WANT(1, cuMemcpyHtoD_v2(a, v.data(), 40));
+  CHECK(says("beyond"));
+  WANT(1, cuMemcpyDtoH_v2(v.data(), a + 8, 32));
+  WANT(1, cuMemcpyDtoD_v2(b, a + 24, 16));
+  WANT(1, cuMemcpyHtoD_v2((Address)(uintptr_t)v.data(), v.data(), 8)); // a host address
+  WANT(1, cuMemAlloc_v2(&b, 0));
+  WANT(1, cuMemsetD32_v2(a + 2, 0, 1));
+  CHECK(counted("copies_to_device") == 1);
+  DO(cuMemFree_v2(a));
+  WANT(1, cuMemcpyDtoH_v2(v.data(), a, 8));
+  WANT(1, cuMemFree_v2(a));
+  DO(cuMemFree_v2(0));
+  CHECK(counted("bad_frees") == 1 && counted("live_allocations") == 1);
+  void *host;
+  DO(cuMemAllocHost_v2(&host, 64));
+  WANT(1, cuMemFree_v2((Address)(uintptr_t)host));
+  DO(cuMemFreeHost(host));
+  WANT(1, cuMemFreeHost(host));
+  CHECK(counted("guard_violations") == 0);
+}
+
+// Nothing runs on a stream before something waits for it.
+TEST(laziness) {
+  context();
+  Handle s;
+  DO(cuStreamCreate(&s, 1));
+  Handle f = function(module(add), "add");
+  Address x = put(std::vector<double>{1, 2});
+  double *pinned;
+  DO(cuMemAllocHost_v2((void **)&pinned, 16));
+  DO(launch(f, 1, 2, 0, s, x, 10.0));
+  DO(cuMemcpyDtoHAsync_v2(pinned, x, 16, s));
+  CHECK(std::isnan(pinned[0]) && counted("pending") == 2);
+  // A stream that does not block is not waited for by a synchronous copy.
+  CHECK(get<double>(x, 2)[0] == 1);
+  DO(cuStreamSynchronize(s));
+  CHECK(pinned[0] == 11 && pinned[1] == 12 && counted("pending") == 0);
+
+  // Pinned memory is read when the copy runs, pageable memory at the call.
+  pinned[0] = 100;
+  double pageable = 5;
+  DO(cuMemcpyHtoDAsync_v2(x, pinned, 8, s));
+  DO(cuMemcpyHtoDAsync_v2(x + 8, &pageable, 8, s));
+  pinned[0] = 200;
+  pageable = 6;
+  DO(cuStreamSynchronize(s));
+  CHECK(get<double>(x, 2)[0] == 200 && get<double>(x, 2)[1] == 5);
+
+  // A question makes progress, so that a loop of them ends.
+  DO(launch(f, 1, 2, 0, s, x, 1.0));
+  WANT(600, cuStreamQuery(s));
+  DO(cuStreamQuery(s));
+  CHECK(get<double>(x, 2)[0] == 201);
+
+  // Arguments are read at the launch.
+  double by = 1;
+  void *p[] = {&x, &by};
+  DO(cuLaunchKernel(f, 1, 1, 1, 2, 1, 1, 0, s, p, nullptr));
+  by = 1000;
+  DO(cuCtxSynchronize());
+  CHECK(get<double>(x, 2)[0] == 202);
+
+  // A free waits for everything.
+  Address y = put(std::vector<double>{0, 0});
+  DO(launch(f, 1, 2, 0, s, x, 1.0));
+  DO(cuMemFree_v2(y));
+  CHECK(counted("pending") == 0 && get<double>(x, 2)[0] == 203);
+
+  // A stream that is destroyed still does its work.
+  DO(launch(f, 1, 2, 0, s, x, 1.0));
+  DO(cuStreamDestroy_v2(s));
+  WANT(400, cuStreamSynchronize(s));
+  CHECK(get<double>(x, 2)[0] == 203);
+  DO(cuCtxSynchronize());
+  CHECK(get<double>(x, 2)[0] == 204);
+}
+
+// The legacy default stream and blocking streams wait for each other.
+TEST(default_stream) {
+  context();
+  Handle s, t;
+  DO(cuStreamCreate(&s, 0));
+  DO(cuStreamCreate(&t, 0));
+  Handle f = function(module(add), "add");
+  Address x = put(std::vector<double>{1});
+  DO(launch(f, 1, 1, 0, s, x, 10.0));
+  CHECK(get<double>(x, 1)[0] == 11); // the copy waits for s
+  double seen = 0;
+  DO(launch(f, 1, 1, 0, s, x, 10.0));
+  DO(cuMemsetD32_v2(x, 0, 2)); // after s
+  DO(launch(f, 1, 1, 0, t, x, 1.0)); // after the memset
+  DO(cuMemcpyDtoHAsync_v2(&seen, x, 8, t));
+  DO(cuStreamSynchronize(t));
+  CHECK(seen == 1);
+}
+
+TEST(events) {
+  context();
+  Handle s, t, e, end;
+  DO(cuStreamCreate(&s, 1));
+  DO(cuStreamCreate(&t, 1));
+  DO(cuEventCreate(&e, 0));
+  DO(cuEventCreate(&end, 0));
+  Handle f = function(module(add), "add");
+  Address x = put(std::vector<double>{1});
+  DO(cuEventQuery(e)); // never recorded
+  double seen = 0;
+  DO(launch(f, 1, 1, 0, s, x, 10.0));
+  DO(cuMemcpyDtoHAsync_v2(&seen, x, 8, t)); // without a wait: stale
+  DO(cuStreamSynchronize(t));
+  CHECK(seen == 1);
+  DO(cuEventRecord(e, s));
+  DO(launch(f, 1, 1, 0, s, x, 100.0)); // after the event: not waited for
+  DO(cuStreamWaitEvent(t, e, 0));
+  DO(cuMemcpyDtoHAsync_v2(&seen, x, 8, t));
+  DO(cuEventRecord(end, t));
+  float ms;
+  WANT(600, cuEventElapsedTime(&ms, e, end));
+  DO(cuStreamSynchronize(t));
+  CHECK(seen == 11);
+  DO(cuEventSynchronize(end));
+  DO(cuEventElapsedTime(&ms, e, end));
+  CHECK(ms >= 0);
+  DO(cuEventRecord(e, s));
+  WANT(600, cuEventQuery(e));
+  DO(cuEventSynchronize(e));
+  DO(cuEventQuery(e));
+  CHECK(get<double>(x, 1)[0] == 111);
+  DO(cuEventDestroy_v2(e));
+  WANT(400, cuEventRecord(e, s));
+  WANT(400, cuStreamWaitEvent(t, e, 0));
+}

@@ -1,0 +1,222 @@
+//go:build gpu && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+// Goroutines that share the device get the results that each of them gets
+// alone: memory that one frees and another takes is used in that order.
+func TestConcurrentRuns(t *testing.T) {
+	_, e := engines(t, "float64")
+	var cases []operationCase
+	for _, c := range operationCases() {
+		if !strings.Contains(c.name, "Kernel") {
+			cases = append(cases, c)
+		}
+	}
+	want := make([]engine.Values, len(cases))
+	for i, c := range cases {
+		var err error
+		if want[i], err = e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range cases {
+				k := (i + worker*len(cases)/4) % len(cases)
+				got, err := e.Run(context.Background(), cases[k].program(), cases[k].inputs(e))
+				if err != nil {
+					t.Errorf("%s: %v", cases[k].name, err)
+					continue
+				}
+				near(t, cases[k].name, got["out"], want[k]["out"], 0)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Of several operations that can fail, the one that did is named.
+func TestFailuresInTheirOrder(t *testing.T) {
+	_, e := engines(t, "float64")
+	build := func(b *engine.Builder) error {
+		var out *gorgonia.Node
+		for _, name := range []string{"a", "b", "c"} {
+			l, err := op.LogDet().Apply(b.Input(name, 3, 3))
+			if err == nil && out != nil {
+				l, err = gorgonia.Add(out, l)
+			}
+			if err != nil {
+				return err
+			}
+			out = l
+		}
+		b.Output("out", out)
+		return nil
+	}
+	p := engine.Program{Name: "three factors", Key: "three factors", Build: build}
+	diagonal := func(v float64) gorgonia.Value {
+		return engine.NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{1, 0, 0, 0, v, 0, 0, 0, 1}))
+	}
+	for bad, value := range map[string]float64{"a": -1, "b": -2, "c": -3} {
+		in := engine.Values{"a": diagonal(1), "b": diagonal(1), "c": diagonal(1)}
+		in[bad] = diagonal(value)
+		_, err := e.Run(context.Background(), p, in)
+		var failed *op.NotPositiveDefiniteError
+		if !errors.As(err, &failed) || failed.Row != 1 || failed.Pivot != value {
+			t.Errorf("%s: got %v", bad, err)
+		}
+	}
+}
+
+// A session with more operations that can fail than there is room for their
+// results runs all the same.
+func TestManyFallibleOperations(t *testing.T) {
+	_, e := engines(t, "float64")
+	p := engine.Program{Name: "many factors", Key: "many factors", Build: func(b *engine.Builder) error {
+		n := b.Input("a", 2, 2)
+		for range maxInfos + 10 {
+			var err error
+			if n, err = op.Cholesky().Apply(n); err == nil {
+				n, err = op.Scatter(1, true).Apply(n) // L Lᵀ is A again
+			}
+			if err != nil {
+				return err
+			}
+		}
+		b.Output("out", n)
+		return nil
+	}}
+	a := engine.NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{4, 1, 1, 3}))
+	out, err := e.Run(context.Background(), p, engine.Values{"a": a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "out", out["out"], a, 1e-12)
+}
+
+// Values beyond what goes through page-locked memory arrive too.
+func TestLargeValues(t *testing.T) {
+	_, e := engines(t, "float64")
+	for _, n := range []int{1, stagedBytes / 8, stagedBytes/8 + 1, 3 * stagedBytes / 8} {
+		p := engine.Program{Name: "negative", Key: fmt.Sprint("negative ", n), Build: func(b *engine.Builder) error {
+			out, err := gorgonia.Neg(b.Input("a", 1, n))
+			b.Output("out", out)
+			return err
+		}}
+		a := mat.NewDense(1, n, nil)
+		a.Apply(func(_, j int, _ float64) float64 { return float64(j + 1) }, a)
+		out, err := e.Run(context.Background(), p, engine.Values{"a": e.Matrix(a)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Scale(-1, a)
+		near(t, fmt.Sprint(n), out["out"], e.Matrix(a), 0)
+	}
+}
+
+// The compiled kernels come from the cache the second time, and a damaged file
+// is noticed.
+func TestCacheOfKernels(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	file := cacheFile("source", []string{"-x"}, Info{Major: 9})
+	if readCache(file) != nil {
+		t.Error("something is in an empty cache")
+	}
+	writeCache(file, []byte("image"))
+	if got := string(readCache(file)); got != "image" {
+		t.Errorf("got %q", got)
+	}
+	writeCache(file, []byte("other"))
+	if got := string(readCache(file)); got != "other" {
+		t.Errorf("got %q", got)
+	}
+	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file || cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
+		cacheFile("source", []string{"-x"}, Info{Major: 8}) == file {
+		t.Error("two sources, options or devices share a file")
+	}
+}
+
+// A device that was given back is opened anew, and not given back while it is in
+// use.
+func TestRelease(t *testing.T) {
+	for range 2 {
+		e, err := engine.Open("cuda", "float64", 1)
+		if err != nil {
+			t.Skip(err)
+		}
+		out, err := e.Run(context.Background(), engine.Program{Name: "negative", Key: "negative", Build: func(b *engine.Builder) error {
+			n, err := gorgonia.Neg(b.Input("a", 1, 1))
+			b.Output("out", n)
+			return err
+		}}, engine.Values{"a": e.Column([]float64{3})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "out", out["out"], e.Column([]float64{-3}), 0)
+		if err := Release(); err == nil || !strings.Contains(err.Error(), "1 engines are open") {
+			t.Errorf("a device in use was given back: %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Release(); err != nil || shared.gpu != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where memory is short, hulls are evaluated for fewer queries at a time, and
+// what cannot be made smaller says what is missing. It needs a device of 24 MiB,
+// which PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
+func TestLittleMemory(t *testing.T) {
+	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
+		t.Skip("PRIVKERN_TEST_LITTLE_MEMORY is not set")
+	}
+	host, e := engines(t, "float64")
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := operationCase{name: "AffineHull", build: apply(op.AffineHull()), in: []operand{
+		{m: normalMatrix(rng, 4000, 2)}, {m: normalMatrix(rng, 2000, 1)}, {m: mat.NewDense(1, 1, []float64{1})}, {m: normalMatrix(rng, 2000, 3)}}}
+	for i := range 2000 {
+		c.in[3].m.Set(i, 2, 1)
+	}
+	want, err := host.Run(context.Background(), c.program(), c.inputs(host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Run(context.Background(), c.program(), c.inputs(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "out", got["out"], want["out"], 1e-9)
+	big := operationCase{name: "KernelSymmetric", in: []operand{{m: normalMatrix(rng, 3000, 2)}},
+		build: apply(op.KernelSymmetric(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1}))}
+	_, err = e.Run(context.Background(), big.program(), big.inputs(e))
+	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || !strings.Contains(err.Error(), "are asked for") || !engine.DeviceFailed() {
+		t.Errorf("a matrix of 69 MiB: got %v", err)
+	}
+	if _, err := e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+		t.Errorf("after running out of memory: %v", err)
+	}
+}

@@ -1,0 +1,239 @@
+// Kernel matrices and their derivatives, over all pairs of rows of X (n×d) and
+// Y (m×d).
+
+enum Form { EXPONENTIAL, MATERN12, MATERN32, MATERN52, POWER, HYPERBOLIC };
+
+static __device__ REAL power(REAL b, Int n)
+{
+    REAL r = 1;
+    for (; n > 0; n >>= 1) {
+        if (n & 1) r *= b;
+        b *= b;
+    }
+    return r;
+}
+
+// profile is the kernel, or with slope its derivative, at the metric s.
+static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rate, REAL offset, Int degree)
+{
+    REAL u;
+    switch (form) {
+    case EXPONENTIAL:
+        u = scale * EXP(-rate * s);
+        return slope ? -rate * u : u;
+    case MATERN12:
+        u = SQRT(s);
+        if (!slope) return scale * EXP(-rate * u);
+        return s == 0 ? (REAL)0 : -scale * rate / (2 * u) * EXP(-rate * u);
+    case MATERN32:
+        u = rate * SQRT(s);
+        return slope ? -scale * rate * rate / 2 * EXP(-u) : scale * (1 + u) * EXP(-u);
+    case MATERN52:
+        u = rate * SQRT(s);
+        return slope ? -scale * rate * rate / 6 * (1 + u) * EXP(-u) : scale * (1 + u + u * u / 3) * EXP(-u);
+    case POWER:
+        if (slope) return scale * rate * (REAL)degree * power(rate * s + offset, degree - 1);
+        return scale * power(rate * s + offset, degree);
+    case HYPERBOLIC:
+        u = TANH(rate * s + offset);
+        return slope ? scale * rate * (1 - u * u) : scale * u;
+    }
+    return s;
+}
+
+#define PROFILE Int form, Int slope, double scale, double rate, double offset, Int degree
+#define APPLY(s) profile(s, form, slope, (REAL)scale, (REAL)rate, (REAL)offset, degree)
+
+// Term by term: few dimensions, and what no matrix product gives. A block of
+// 16×16 threads does 64×64 pairs, 4×4 a thread, 16 dimensions at a time.
+// Symmetric matrices get their upper tiles, and the mirror image.
+#define DIRECT(NAME, TERM)                                                                                              \
+    extern "C" __global__ void NAME(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE) \
+    {                                                                                                                   \
+        __shared__ REAL xs[16][65], ys[16][65];                                                                         \
+        Int across = (m + 63) / 64, i0 = blockIdx.x / across * 64, j0 = blockIdx.x % across * 64;                       \
+        if (symmetric && j0 < i0) return;                                                                               \
+        int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;                                                       \
+        REAL s[4][4];                                                                                                   \
+        for (int a = 0; a < 4; a++)                                                                                     \
+            for (int b = 0; b < 4; b++) s[a][b] = 0;                                                                    \
+        for (Int k0 = 0; k0 < d; k0 += 16) {                                                                            \
+            for (int q = t; q < 64 * 16; q += 256) {                                                                    \
+                int r = q / 16, k = q % 16;                                                                             \
+                xs[k][r] = i0 + r < n && k0 + k < d ? x[(i0 + r) * d + k0 + k] : (REAL)0;                               \
+                ys[k][r] = j0 + r < m && k0 + k < d ? y[(j0 + r) * d + k0 + k] : (REAL)0;                               \
+            }                                                                                                           \
+            __syncthreads();                                                                                            \
+            for (int k = 0; k < 16; k++)                                                                                \
+                for (int a = 0; a < 4; a++)                                                                             \
+                    for (int b = 0; b < 4; b++) {                                                                       \
+                        REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                                            \
+                        s[a][b] += TERM;                                                                                \
+                    }                                                                                                   \
+            __syncthreads();                                                                                            \
+        }                                                                                                               \
+        for (int a = 0; a < 4; a++)                                                                                     \
+            for (int b = 0; b < 4; b++) {                                                                               \
+                Int i = i0 + ty + 16 * a, j = j0 + tx + 16 * b;                                                         \
+                if (i >= n || j >= m || (symmetric && j < i)) continue;                                                 \
+                REAL v = APPLY(s[a][b]);                                                                                \
+                out[i * m + j] = v;                                                                                     \
+                if (symmetric) out[j * m + i] = v;                                                                      \
+            }                                                                                                           \
+    }
+
+DIRECT(direct_squared, diff *diff)
+DIRECT(direct_manhattan, ABS(diff))
+
+// The rows of a − means, and their squared norms; one block a row.
+extern "C" __global__ void shift_rows(const REAL *a, const double *mean, Int rows, Int cols, REAL *out, REAL *norms)
+{
+    for (Int i = blockIdx.x; i < rows; i += gridDim.x) {
+        double s = 0;
+        for (Int j = threadIdx.x; j < cols; j += BLOCK) {
+            REAL v = (REAL)((double)a[i * cols + j] - mean[j]);
+            out[i * cols + j] = v;
+            s += (double)v * v;
+        }
+        s = blockSum(s);
+        if (threadIdx.x == 0) norms[i] = (REAL)s;
+    }
+}
+
+// The mean of each column. Blocks are 32×8 threads.
+extern "C" __global__ void column_means(const REAL *a, Int rows, Int cols, double *out)
+{
+    __shared__ double part[8][33];
+    Int j = blockIdx.x * (Int)32 + threadIdx.x;
+    double s = 0;
+    if (j < cols)
+        for (Int i = threadIdx.y; i < rows; i += 8) s += a[i * cols + j];
+    part[threadIdx.y][threadIdx.x] = s;
+    __syncthreads();
+    if (threadIdx.y == 0 && j < cols) {
+        for (int k = 1; k < 8; k++) s += part[k][threadIdx.x];
+        out[j] = s / rows;
+    }
+}
+
+// From out = −2 X Yᵀ to the kernel of |x|² + |y|² + out, in place. Where too
+// little is left of the norms, the distance is taken term by term.
+extern "C" __global__ void finish_squared(const REAL *x, const REAL *y, const REAL *xx, const REAL *yy, Int n, Int m, Int d, double near,
+                                          Int symmetric, REAL *out, PROFILE)
+{
+    Int total = n * m;
+    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
+        Int i = q / m, j = q % m;
+        if (symmetric && j < i) continue;
+        REAL norms = xx[i] + yy[j], s = norms + out[q];
+        if (symmetric && i == j) {
+            s = 0;
+        } else if (s < (REAL)near * norms) {
+            s = 0;
+            for (Int k = 0; k < d; k++) {
+                REAL diff = x[i * d + k] - y[j * d + k];
+                s += diff * diff;
+            }
+        }
+        out[q] = APPLY(s);
+    }
+}
+
+// From inner products to their kernel, in place; the upper triangle only if
+// symmetric.
+extern "C" __global__ void finish_product(Int n, Int m, Int symmetric, REAL *out, PROFILE)
+{
+    Int total = n * m;
+    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK)
+        if (!symmetric || q % m >= q / m) out[q] = APPLY(out[q]);
+}
+
+// Copies the upper triangle of an n×n matrix into the lower one, by tiles, so
+// that reading and writing run along rows. Blocks are 32×8 threads.
+extern "C" __global__ void mirror_upper(REAL *a, Int n)
+{
+    __shared__ REAL tile[32][33];
+    Int tiles = (n + 31) / 32, r0 = blockIdx.x / tiles * 32, c0 = blockIdx.x % tiles * 32;
+    if (c0 < r0) return;
+    for (int k = threadIdx.y; k < 32; k += 8)
+        if (r0 + k < n && c0 + threadIdx.x < n) tile[k][threadIdx.x] = a[(r0 + k) * n + c0 + threadIdx.x];
+    __syncthreads();
+    for (int k = threadIdx.y; k < 32; k += 8) {
+        Int i = c0 + k, j = r0 + threadIdx.x; // below the diagonal
+        if (i < n && j < i) a[i * n + j] = tile[threadIdx.x][k];
+    }
+}
+
+// Σ_j w_ij ∂m(x_i, y_j)/∂x_i, n×d. A block does one row: its lanes are width
+// dimensions by BLOCK/width points.
+extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const REAL *w, Int n, Int m, Int d, Int width, Int manhattan, REAL *out)
+{
+    __shared__ double part[BLOCK];
+    int lane = threadIdx.x % width, group = threadIdx.x / width, groups = BLOCK / width;
+    for (Int i = blockIdx.x; i < n; i += gridDim.x)
+        for (Int k0 = 0; k0 < d; k0 += width) {
+            Int k = k0 + lane;
+            double s = 0;
+            if (k < d) {
+                double xi = x[i * d + k];
+                for (Int j = group; j < m; j += groups) {
+                    double wij = w[i * m + j], diff = xi - (double)y[j * d + k];
+                    if (wij == 0) continue;
+                    if (manhattan)
+                        s += diff > 0 ? wij : diff < 0 ? -wij : 0;
+                    else
+                        s += 2 * wij * diff;
+                }
+            }
+            part[threadIdx.x] = s;
+            __syncthreads();
+            if (group == 0 && k < d) {
+                for (int g = 1; g < groups; g++) s += part[g * width + lane];
+                out[i * d + k] = (REAL)s;
+            }
+            __syncthreads();
+        }
+}
+
+// The Gibbs kernel; 16×16 threads do 16×16 pairs.
+extern "C" __global__ void gibbs(const REAL *x, const REAL *y, const REAL *lx, const REAL *ly, Int n, Int m, Int d, double variance, REAL *out)
+{
+    Int across = (m + 15) / 16, i = blockIdx.x / across * 16 + threadIdx.y, j = blockIdx.x % across * 16 + threadIdx.x;
+    if (i >= n || j >= m) return;
+    REAL ratio = 1, exponent = 0;
+    for (Int k = 0; k < d; k++) {
+        REAL a = lx[i * d + k], b = ly[j * d + k], q = a * a + b * b, diff = x[i * d + k] - y[j * d + k];
+        ratio *= 2 * (a * b) / q;
+        exponent += diff * diff / q;
+    }
+    out[i * m + j] = (REAL)variance * SQRT(ratio) * EXP(-exponent);
+}
+
+// Σ_j w_ij ∂log k/∂x_i, or by the lengthscales; as metric_gradient.
+extern "C" __global__ void gibbs_gradient(const REAL *x, const REAL *y, const REAL *lx, const REAL *ly, const REAL *w, Int n, Int m, Int d,
+                                          Int width, Int byLengthscale, REAL *out)
+{
+    __shared__ double part[BLOCK];
+    int lane = threadIdx.x % width, group = threadIdx.x / width, groups = BLOCK / width;
+    for (Int i = blockIdx.x; i < n; i += gridDim.x)
+        for (Int k0 = 0; k0 < d; k0 += width) {
+            Int k = k0 + lane;
+            double s = 0;
+            if (k < d) {
+                double xi = x[i * d + k], a = lx[i * d + k];
+                for (Int j = group; j < m; j += groups) {
+                    double b = ly[j * d + k], q = a * a + b * b, diff = xi - (double)y[j * d + k];
+                    double slope = -2 * diff / q;
+                    if (byLengthscale) slope = 1 / (2 * a) - a / q + 2 * a * (diff / q) * (diff / q);
+                    s += (double)w[i * m + j] * slope;
+                }
+            }
+            part[threadIdx.x] = s;
+            __syncthreads();
+            if (group == 0 && k < d) {
+                for (int g = 1; g < groups; g++) s += part[g * width + lane];
+                out[i * d + k] = (REAL)s;
+            }
+            __syncthreads();
+        }
+}

@@ -1,0 +1,252 @@
+//go:build gpu && linux
+
+package cuda
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"gorgonia.org/cu"
+	"gorgonia.org/tensor"
+)
+
+//go:embed kernels/*.cu
+var kernels embed.FS
+
+// kernelFiles are compiled as one, the common part first.
+var kernelFiles = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull"}
+
+func kernelSource() (string, error) {
+	var b strings.Builder
+	for _, name := range kernelFiles {
+		text, err := kernels.ReadFile("kernels/" + name + ".cu")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "#line 1 \"%s.cu\"\n%s\n", name, text)
+	}
+	return b.String(), nil
+}
+
+// module is the kernels in one precision, or why there are none.
+type module struct {
+	err       error
+	cu        cu.Module
+	functions map[string]cu.Function
+}
+
+func (m *module) function(name string) (cu.Function, error) {
+	if f, ok := m.functions[name]; ok {
+		return f, nil
+	}
+	f, err := m.cu.Function(name)
+	if err != nil {
+		return f, fmt.Errorf("there is no kernel %s: %w", name, resultOf(err))
+	}
+	m.functions[name] = f
+	return f, nil
+}
+
+// module compiles the kernels for an element type once, or takes them from the
+// cache.
+func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
+	m := g.modules[dtype]
+	if m == nil {
+		if m = g.build(dtype); g.lost != nil {
+			return nil, g.lost
+		}
+		g.modules[dtype] = m
+	}
+	return m, m.err
+}
+
+func (g *gpu) build(dtype tensor.Dtype) *module {
+	m := &module{functions: map[string]cu.Function{}}
+	m.cu, m.err = g.load(dtype)
+	return m
+}
+
+func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
+	source, err := kernelSource()
+	if err != nil {
+		return none, err
+	}
+	options, binary := compileOptions(dtype), true
+	arch := g.info.Major*10 + g.info.Minor
+	supported, err := g.libs.architectures()
+	if err != nil {
+		return none, err
+	}
+	if slices.Contains(supported, arch) {
+		options = append(options, fmt.Sprintf("--gpu-architecture=sm_%d", arch))
+	} else {
+		// A newer device than the compiler knows: the driver compiles the rest.
+		newest := 0
+		for _, a := range supported {
+			if a <= arch {
+				newest = max(newest, a)
+			}
+		}
+		if newest == 0 {
+			return none, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12", g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
+		}
+		options, binary = append(options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
+	}
+	file := cacheFile(source, options, g.info)
+	image := readCache(file)
+	cached := image != nil
+	if !cached {
+		if image, err = g.libs.compile(source, options, binary); err != nil {
+			return none, err
+		}
+	}
+	loaded, err := cu.LoadData(string(image))
+	if err != nil && cached { // a damaged file, say
+		if image, err = g.libs.compile(source, options, binary); err != nil {
+			return none, err
+		}
+		cached = false
+		loaded, err = cu.LoadData(string(image))
+	}
+	if err != nil {
+		return none, g.failed("loading the kernels", err)
+	}
+	if !cached {
+		writeCache(file, image)
+	}
+	return loaded, nil
+}
+
+func compileOptions(dtype tensor.Dtype) []string {
+	if dtype == tensor.Float32 {
+		return []string{"-DREAL=float", "-DSINGLE=1"}
+	}
+	return []string{"-DREAL=double", "-DSINGLE=0"}
+}
+
+// architectures are the compute capabilities that NVRTC compiles for, such as
+// 90 for 9.0.
+func (l *libraries) architectures() ([]int, error) {
+	var n int32
+	if status := l.nvrtc.call("nvrtcGetNumSupportedArchs", uintptr(unsafe.Pointer(&n))); status != 0 || n <= 0 {
+		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", l.nvrtc.path, status)
+	}
+	raw := make([]int32, n)
+	if status := l.nvrtc.call("nvrtcGetSupportedArchs", uintptr(unsafe.Pointer(&raw[0]))); status != 0 {
+		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", l.nvrtc.path, status)
+	}
+	archs := make([]int, n)
+	for i, a := range raw {
+		archs[i] = int(a)
+	}
+	return archs, nil
+}
+
+// compile compiles CUDA C to device code, or to PTX.
+func (l *libraries) compile(source string, options []string, binary bool) ([]byte, error) {
+	text, name := cString(source), cString("kernels.cu")
+	var program uintptr
+	if status := l.nvrtc.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); status != 0 {
+		return nil, fmt.Errorf("NVRTC: the kernels cannot be read: status %d", status)
+	}
+	defer func() { l.nvrtc.call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
+	status, err := l.compileProgram(program, options)
+	if err != nil {
+		return nil, err
+	}
+	if status != 0 {
+		log, _ := l.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", l.nvrtc.path, strings.Join(options, " "), status, bytes.TrimRight(log, "\x00\n"))
+	}
+	if binary {
+		return l.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+	}
+	return l.fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX")
+}
+
+// compileProgram passes the options as an array of C strings, which must stay
+// where it is during the call.
+func (l *libraries) compileProgram(program uintptr, options []string) (int, error) {
+	texts := make([][]byte, len(options))
+	addresses := make([]*byte, len(options))
+	for i, o := range options {
+		texts[i] = cString(o)
+		addresses[i] = &texts[i][0]
+	}
+	if len(options) == 0 {
+		return 0, errors.New("no compiler options")
+	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	for _, a := range addresses {
+		pin.Pin(a)
+	}
+	return l.nvrtc.call("nvrtcCompileProgram", program, uintptr(len(options)), uintptr(unsafe.Pointer(&addresses[0]))), nil
+}
+
+func (l *libraries) fetch(program uintptr, size, content string) ([]byte, error) {
+	var n uint64
+	if status := l.nvrtc.call(size, program, uintptr(unsafe.Pointer(&n))); status != 0 || n == 0 {
+		return nil, fmt.Errorf("NVRTC: %s: status %d", size, status)
+	}
+	data := make([]byte, n)
+	if status := l.nvrtc.call(content, program, uintptr(unsafe.Pointer(&data[0]))); status != 0 {
+		return nil, fmt.Errorf("NVRTC: %s: status %d", content, status)
+	}
+	return data, nil
+}
+
+func cString(s string) []byte { return append([]byte(s), 0) }
+
+// cacheFile is where the compiled kernels are kept; empty if nowhere.
+func cacheFile(source string, options []string, i Info) string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%s", i.Compiler, strings.Join(options, " "), source)
+	return filepath.Join(folder, "privkern", "cuda", fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24]))
+}
+
+// A cached file begins with the SHA-256 of the rest.
+func readCache(file string) []byte {
+	if file == "" {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || len(data) <= sha256.Size {
+		return nil
+	}
+	if sum := sha256.Sum256(data[sha256.Size:]); !bytes.Equal(sum[:], data[:sha256.Size]) {
+		return nil
+	}
+	return data[sha256.Size:]
+}
+
+// writeCache keeps compiled kernels if it can; without, the next process
+// compiles them again.
+func writeCache(file string, image []byte) {
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
+		return
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), "kernels-*")
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(image)
+	_, err = temporary.Write(append(sum[:], image...))
+	if errors.Join(err, temporary.Close()) != nil || os.Rename(temporary.Name(), file) != nil {
+		_ = os.Remove(temporary.Name())
+	}
+}

@@ -1,0 +1,236 @@
+//go:build gpu && linux
+
+package cuda_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/cloak"
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/kahm"
+	"privkern/graphs/kernel"
+	"privkern/graphs/laplace"
+	"privkern/graphs/linalg"
+	"privkern/graphs/op"
+)
+
+// Parity that the project promises, relative to 1 + |want|: between the host
+// and the device in float64, and of float32 on the device to float64 on the
+// host.
+type parity struct{ double, single float64 }
+
+var (
+	entries = parity{1e-12, 5e-6} // of kernel matrices
+	solved  = parity{1e-11, 1e-3} // with condition numbers of at most 1e3
+	modes   = parity{1e-8, 1e-3}  // of the Laplace approximation
+	cloaked = parity{1e-8, 1e-3}  // objective and λ at the optimum
+)
+
+// programs are what the graph packages compute; the packages' own tests, run
+// with PRIVKERN_TEST_BACKEND=cuda, compare all of it with reference values.
+var programs = map[string]struct {
+	parity parity
+	run    func(e *engine.Engine) ([]float64, error)
+}{
+	"kernel matrices": {entries, func(e *engine.Engine) ([]float64, error) {
+		x, y := normal(1, 90, 20), normal(2, 70, 20)
+		var out []float64
+		for _, k := range []kernel.Kernel{kernel.EQ(4, 1), kernel.Laplacian(0.05, 1), kernel.Matern(0.5, 3, 1), kernel.Matern(1.5, 3, 1), kernel.Matern(2.5, 3, 1),
+			kernel.RBF(0.02), kernel.Polynomial(0.01, 2, 0.5), kernel.Sigmoid(0.01, 0.1)} {
+			cross, err := k.Matrix(e, x, y)
+			if err != nil {
+				return nil, err
+			}
+			same, err := k.Matrix(e, x, x)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, cross.RawMatrix().Data...), same.RawMatrix().Data...)
+		}
+		return out, nil
+	}},
+	"Gibbs kernel": {entries, func(e *engine.Engine) ([]float64, error) {
+		k, err := kernel.GibbsMatrix(e, normal(1, 40, 2), normal(2, 30, 2), positive(3, 40, 2), positive(4, 30, 2), 1)
+		return elements(k), err
+	}},
+	"solve and log-determinant": {solved, func(e *engine.Engine) ([]float64, error) {
+		x, logdet, err := linalg.SolveSPD(e, graphtest.Definite(graphtest.Rand(1), 60), normal(2, 60, 3))
+		return append(elements(x), logdet), err
+	}},
+	"positive semidefinite part": {solved, func(e *engine.Engine) ([]float64, error) {
+		a := normal(1, 40, 40)
+		var s mat.Dense
+		s.Add(a, a.T())
+		part, values, err := linalg.PSDPart(e, &s)
+		return append(elements(part), values...), err
+	}},
+	"Laplace mode": {modes, func(e *engine.Engine) ([]float64, error) {
+		x := normal(1, 50, 3)
+		k, err := kernel.EQ(2, 4).Matrix(e, x, x)
+		if err != nil {
+			return nil, err
+		}
+		m, err := laplace.Full(e, k, nil)
+		if err != nil {
+			return nil, err
+		}
+		y := mat.NewDense(50, 1, nil)
+		for i := range 50 {
+			y.Set(i, 0, math.Copysign(1, x.At(i, 0)))
+		}
+		f := make([]float64, 50)
+		for range 12 {
+			step, err := m.Step(context.Background(), f, y)
+			if err != nil {
+				return nil, err
+			}
+			f = mat.Col(nil, 0, step.Latent)
+		}
+		variance, err := m.Variance(context.Background(), f, k)
+		if err != nil {
+			return nil, err
+		}
+		spectrum, _, err := m.Spectrum(context.Background(), f)
+		return append(append(f, variance...), spectrum...), err
+	}},
+	"Laplace mode, low rank": {modes, func(e *engine.Engine) ([]float64, error) {
+		v := normal(1, 50, 6)
+		m, err := laplace.LowRank(e, v, nil)
+		if err != nil {
+			return nil, err
+		}
+		y := mat.NewDense(50, 1, nil)
+		for i := range 50 {
+			y.Set(i, 0, math.Copysign(1, v.At(i, 0)))
+		}
+		f := make([]float64, 50)
+		for range 12 {
+			step, err := m.Step(context.Background(), f, y)
+			if err != nil {
+				return nil, err
+			}
+			f = mat.Col(nil, 0, step.Latent)
+		}
+		variance, err := m.Variance(context.Background(), f, normal(2, 6, 9))
+		return append(f, variance...), err
+	}},
+	"cloaking descent": {cloaked, func(e *engine.Engine) ([]float64, error) {
+		r, err := cloak.Descend(context.Background(), e, normal(1, 3, 12), cloak.Options{Iterations: 300})
+		return []float64{r.Objective}, err
+	}},
+	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		y := normal(1, 60, 9)
+		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 3, Layers: 2})
+		if err != nil {
+			return nil, err
+		}
+		d, err := m.Distances(context.Background(), e, normal(2, 40, 9))
+		return elements(d), err
+	}},
+}
+
+func TestProgramsLikeTheHost(t *testing.T) {
+	host := open(t, "cpu", "float64")
+	for name, p := range programs {
+		t.Run(name, func(t *testing.T) {
+			want, err := p.run(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for dtype, tolerance := range map[string]float64{"float64": p.parity.double, "float32": p.parity.single} {
+				t.Run(dtype, func(t *testing.T) {
+					e := open(t, "cuda", dtype)
+					got, err := p.run(e)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(got) != len(want) {
+						t.Fatalf("%d numbers, want %d", len(got), len(want))
+					}
+					for i := range want {
+						if !(math.Abs(got[i]-want[i]) <= tolerance*(1+math.Abs(want[i]))) {
+							t.Fatalf("element %d is %.17g, want %.17g within %g", i, got[i], want[i], tolerance)
+						}
+					}
+					again, err := p.run(e)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range got {
+						if again[i] != got[i] {
+							t.Fatalf("element %d is %v at first and %v in a second run", i, got[i], again[i])
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// A matrix that is not positive definite gives the host's error, with its row,
+// pivot and diagonal; what ran before and after is not disturbed.
+func TestFailureIsTheHosts(t *testing.T) {
+	host, device := open(t, "cpu", "float64"), open(t, "cuda", "float64")
+	a := graphtest.Definite(graphtest.Rand(1), 30)
+	bad := mat.DenseCopyOf(a)
+	bad.Set(17, 17, -3)
+	b := normal(2, 30, 2)
+	for range 2 {
+		_, _, want := linalg.SolveSPD(host, bad, b)
+		_, _, got := linalg.SolveSPD(device, bad, b)
+		var one, other *op.NotPositiveDefiniteError
+		if !errors.As(want, &one) || !errors.As(got, &other) || *one != *other {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if _, _, err := linalg.SolveSPD(device, a, b); err != nil {
+			t.Errorf("after a failure: %v", err)
+		}
+	}
+}
+
+func open(t *testing.T, backend, dtype string) *engine.Engine {
+	t.Helper()
+	e, err := engine.Open(backend, dtype, 1)
+	if err != nil && backend == "cuda" && os.Getenv("PRIVKERN_TEST_BACKEND") != "cuda" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, w := range e.Warnings() {
+			if strings.Contains(w, engine.FellBack) {
+				t.Error(w)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func normal(seed uint64, rows, cols int) *mat.Dense {
+	return graphtest.Normal(graphtest.Rand(seed), rows, cols)
+}
+
+func positive(seed uint64, rows, cols int) *mat.Dense {
+	a := normal(seed, rows, cols)
+	a.Apply(func(_, _ int, v float64) float64 { return 0.5 + math.Abs(v) }, a)
+	return a
+}
+
+func elements(a *mat.Dense) []float64 {
+	if a == nil {
+		return nil
+	}
+	return a.RawMatrix().Data
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
+var ErrNoCUDA = errors.New("this build has no CUDA: on a Linux machine with an NVIDIA driver, install the CUDA toolkit 12 or 13 and build with `CGO_CFLAGS=-I$PWD/graphs/cuda/cuda13 go build -tags gpu ./cmd/run`; `--backend cpu` works everywhere")
+
+// Accelerator is a backend beside the CPU: one device of the machine, shared by
+// the executors of an engine.
+type Accelerator interface {
+	// Device returns the device as one executor uses it.
+	Device() Device
+	// String names the device, its driver and its libraries.
+	String() string
+	// Close gives the device back. Executors must be closed before.
+	Close() error
+}
+
+var accelerators struct {
+	sync.Mutex
+	open map[string]func() (Accelerator, error)
+}
+
+// Register makes a backend known to Open. Packages that bring one call it when
+// they are initialised.
+func Register(backend string, open func() (Accelerator, error)) {
+	accelerators.Lock()
+	defer accelerators.Unlock()
+	if accelerators.open == nil {
+		accelerators.open = map[string]func() (Accelerator, error){}
+	}
+	accelerators.open[backend] = open
+}
+
+// Known returns an error where the build has no such backend; the machine may
+// still lack the device.
+func Known(backend string) error {
+	accelerators.Lock()
+	defer accelerators.Unlock()
+	switch {
+	case backend == "cpu", accelerators.open[backend] != nil:
+		return nil
+	case backend == "cuda":
+		return fmt.Errorf("backend cuda: %w", ErrNoCUDA)
+	}
+	return fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
+}
+
+func openAccelerator(backend string) (Accelerator, error) {
+	accelerators.Lock()
+	open := accelerators.open[backend]
+	accelerators.Unlock()
+	if open == nil {
+		return nil, ErrNoCUDA
+	}
+	return open()
+}
+
+// ErrDeviceLost says that a device does not answer any more; the process has to
+// end before it can be used again.
+var ErrDeviceLost = errors.New("the device is lost")
+
+// ErrOutOfDeviceMemory says that a device has too little memory.
+var ErrOutOfDeviceMemory = errors.New("out of device memory")
+
+var deviceFailed atomic.Bool
+
+// DeviceFailed says that a device of this process was lost or ran out of memory
+// during a run. A process that has other work should leave it to a new one.
+func DeviceFailed() bool { return deviceFailed.Load() }
+
+func noteFailure(err error) {
+	if errors.Is(err, ErrDeviceLost) || errors.Is(err, ErrOutOfDeviceMemory) {
+		deviceFailed.Store(true)
+	}
+}
+
+// DeviceVariable is the environment variable with the number of the device that
+// the process uses, counted from 0 among the visible ones.
+const DeviceVariable = "PRIVKERN_DEVICE"
