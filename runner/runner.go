@@ -46,11 +46,7 @@ type Catalogue struct {
 
 // NewCatalogue collects what the papers offer and checks their ledgers.
 func NewCatalogue(papers []experiment.Paper) (*Catalogue, error) {
-	var all []*experiment.Experiment
-	for _, p := range papers {
-		all = append(all, p.Experiments...)
-	}
-	c := &Catalogue{Papers: papers, Experiments: experiment.NewRegistry(all...)}
+	c := &Catalogue{Papers: papers, Experiments: experiment.RegistryOf(papers)}
 	book, err := claims.Open(papers, c.Experiments)
 	if err != nil {
 		return nil, fmt.Errorf("a defect in a ledger: %w", err)

@@ -125,5 +125,5 @@ func newNoopWorkers() (func() schedule.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() schedule.Runner { return &worker.Process{Command: []string{program, "worker", "--noop"}} }, nil
+	return func() schedule.Runner { return &worker.Process{Command: []string{program, workerName, "--noop"}} }, nil
 }

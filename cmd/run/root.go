@@ -26,7 +26,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 
-	*runner.Catalogue
+	*runner.Catalogue // nil until a command runs, and for a worker
 
 	dataFolder string
 	quiet      bool
@@ -34,35 +34,22 @@ type app struct {
 }
 
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	a, err := newApp(in, out, errOut)
-	if err == nil {
-		root := a.root()
-		root.SetArgs(args)
-		root.SetIn(in)
-		root.SetOut(out)
-		root.SetErr(errOut)
-		err = root.ExecuteContext(ctx)
-	}
+	a := &app{in: in, out: out, err: errOut}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
 	status := exitStatus(err)
 	if err != nil && err.Error() != "" {
 		text := err.Error()
 		if status == exitInterrupted && errors.Is(err, context.Canceled) {
 			text = "interrupted"
 		}
-		if a == nil {
-			a = &app{err: errOut}
-		}
 		a.complain("run: %s", text)
 	}
 	return status
-}
-
-func newApp(in io.Reader, out, errOut io.Writer) (*app, error) {
-	catalogue, err := runner.NewCatalogue(experiments.Papers())
-	if err != nil {
-		return nil, err
-	}
-	return &app{in: in, out: out, err: errOut, Catalogue: catalogue}, nil
 }
 
 func (a *app) root() *cobra.Command {
@@ -93,18 +80,26 @@ the published value beside every reproduced one.`,
 	flags.StringVar(&a.dataFolder, "data", "", "folder of the data sets, looked at before $PRIVKERN_DATA and the user's cache")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress: only results and what went wrong")
 	flags.StringVar(&a.logFormat, "log-format", "text", "what is said on standard error: text or json")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
+		// cobra looks at the groups only after this, and its error would be none of
+		// usage.
+		if err := cmd.ValidateFlagGroups(); err != nil {
+			return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
+		}
 		if _, err := os.Stat(a.dataFolder); a.dataFolder != "" && err != nil && cmd.Name() != "fetch" {
 			return usagef("--data: %w", err)
 		}
 		if a.logFormat != "text" && a.logFormat != "json" {
 			return usagef("--log-format is %q; text and json are known", a.logFormat)
 		}
-		return nil
+		if cmd.Name() != workerName {
+			a.Catalogue, err = runner.NewCatalogue(experiments.Papers())
+		}
+		return err
 	}
 	root.AddCommand(
 		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
-		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), a.workerCommand(),
+		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(), clustersTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
 	"privkern/runner/bench"
@@ -21,21 +22,23 @@ import (
 	"privkern/runner/worker"
 )
 
+const workerName = "worker"
+
 // workerCommand is the main function of the processes that sweep and table
-// start.
-func (a *app) workerCommand() *cobra.Command {
+// start. It reads no ledgers: that would be most of its start.
+func workerCommand() *cobra.Command {
 	var noop bool
 	cmd := &cobra.Command{
-		Use:    "worker",
+		Use:    workerName,
 		Short:  "Run trials for another process",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// The runner decides how its workers end.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)
-			served := a.Experiments
-			if noop {
-				served = experiment.NewRegistry(bench.Noop)
+			served := experiment.NewRegistry(bench.Noop)
+			if !noop {
+				served = experiment.RegistryOf(experiments.Papers())
 			}
 			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Device{Describe: describeDevice, Failed: engine.DeviceFailed})
 			if errors.Is(err, io.EOF) {
@@ -88,6 +91,6 @@ func newWorkers(threads int, backend string) (func() schedule.Runner, error) {
 		if slot := int(slots.Add(1)) - 1; devices > 1 {
 			env = append(env, engine.DeviceVariable+"="+strconv.Itoa(slot%devices))
 		}
-		return &worker.Process{Command: []string{program, "worker"}, Env: env}
+		return &worker.Process{Command: []string{program, workerName}, Env: env}
 	}, nil
 }

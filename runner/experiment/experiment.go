@@ -161,6 +161,16 @@ func NewRegistry(experiments ...*Experiment) *Registry {
 	return r
 }
 
+// RegistryOf returns a registry of the papers' experiments. It panics as
+// [NewRegistry] does.
+func RegistryOf(papers []Paper) *Registry {
+	var all []*Experiment
+	for _, p := range papers {
+		all = append(all, p.Experiments...)
+	}
+	return NewRegistry(all...)
+}
+
 // Lookup returns the experiment of that name, or an *UnknownError with the
 // nearest valid name.
 func (r *Registry) Lookup(name string) (*Experiment, error) {
