@@ -276,6 +276,9 @@ func (s Shard) Indices(n int) []int {
 	var out []int
 	for i := s.Index; i < n; i += s.Count {
 		out = append(out, i)
+		if s.Count >= n-i { // the sum might be beyond what an int holds
+			break
+		}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -130,6 +131,7 @@ func TestShards(t *testing.T) {
 		{plan.Shard{Index: 1, Count: 3}, 7, []int{1, 4}},
 		{plan.Shard{Index: 2, Count: 3}, 7, []int{2, 5}},
 		{plan.Shard{Index: 2, Count: 3}, 2, nil},
+		{plan.Shard{Index: 2, Count: math.MaxInt}, 7, []int{2}},
 	} {
 		if got := c.shard.Indices(c.n); !slices.Equal(got, c.want) {
 			t.Errorf("shard %+v of %d trials: %v, want %v", c.shard, c.n, got, c.want)
