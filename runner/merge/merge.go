@@ -133,7 +133,9 @@ func (m *merger) openAll(into string, from []string, prefer string) error {
 	if prefer == "" {
 		return nil
 	}
-	m.preferred = slices.IndexFunc(m.sources, func(s source) bool { return filepath.Clean(s.name) == filepath.Clean(prefer) })
+	if info, err := os.Stat(prefer); err == nil {
+		m.preferred = slices.IndexFunc(opened, func(o os.FileInfo) bool { return os.SameFile(o, info) })
+	}
 	if m.preferred < 0 {
 		return fmt.Errorf("%s, which is to be preferred, is none of the folders", prefer)
 	}
@@ -347,6 +349,15 @@ func (m *merger) writeOne(s *store.Store, key string, from int) error {
 	}
 	if !ok {
 		return fmt.Errorf("the record %.12s has gone from %s; merge again", key, m.sources[from].name)
+	}
+	// A run in the united folder may have finished the trial since.
+	now, ok, err := s.Get(key)
+	if err != nil {
+		return err
+	}
+	if ok && rank(now) > rank(r) {
+		m.report.Kept++
+		return nil
 	}
 	if err := s.Put(r); err != nil {
 		return fmt.Errorf("the record %.12s cannot be written; what was copied before is kept: %w", key, err)

@@ -226,3 +226,49 @@ func TestFoldersRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A record that comes into the united folder while others are read, or is there
+// without a plan, is not replaced by a worse one.
+func TestRecordsThatCameMeanwhile(t *testing.T) {
+	p := makePlan(t, 3)
+	into := folder(t, p, "ok 1", "failed", "skipped")
+	if err := os.Remove(filepath.Join(into, "plan.json")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := merge.Folders(into, []string{folder(t, p, "failed", "ok 2", "failed")}, "", registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := show(t, into, p); !slices.Equal(got, []string{"ok 1", "ok 2", "failed"}) || r.Copied != 2 || r.Kept != 1 {
+		t.Errorf("%q, %+v", got, r)
+	}
+}
+
+// What archives folders may leave out those with nothing in them.
+func TestFolderWithoutTrials(t *testing.T) {
+	p := makePlan(t, 1)
+	empty := folder(t, p)
+	if err := os.Remove(filepath.Join(empty, "trials")); err != nil {
+		t.Fatal(err)
+	}
+	into := filepath.Join(t.TempDir(), "into")
+	if r, err := merge.Folders(into, []string{empty, folder(t, p, "ok 1")}, "", registry); err != nil || r.Copied != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestPreferredByAnotherName(t *testing.T) {
+	p := makePlan(t, 1)
+	a, b := folder(t, p, "ok 1"), folder(t, p, "ok 2")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(b, link); err != nil {
+		t.Fatal(err)
+	}
+	into := filepath.Join(t.TempDir(), "into")
+	if _, err := merge.Folders(into, []string{a, b}, link, registry); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(t, into, p); !slices.Equal(got, []string{"ok 2"}) {
+		t.Errorf("%q", got)
+	}
+}
