@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,6 +45,9 @@ func (e *CommandError) Unwrap() error { return e.Err }
 var needed = []string{"sbatch", "squeue", "scontrol", "scancel"}
 
 func checkCommands() error {
+	if os.Getenv("SBATCH_CLUSTERS") != "" {
+		return errors.New("SBATCH_CLUSTERS is set, which only sbatch reads: the jobs would not be found in the queue; unset it")
+	}
 	for _, name := range needed {
 		if _, err := exec.LookPath(name); err != nil {
 			return &CommandError{Name: name, Err: err}
@@ -57,12 +61,7 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, callLimit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, name, args...)
-	// Filters and formats that a user set for himself would hide jobs.
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "SQUEUE_") && !strings.HasPrefix(v, "SACCT_") {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
+	cmd.Env = environment()
 	// Ctrl-C is for this program: an interrupted sbatch might have submitted.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
@@ -76,6 +75,20 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 		return "", &CommandError{Name: name, Stderr: strings.TrimPrefix(strings.TrimSpace(stderr.String()), name+": "), Err: err}
 	}
 	return stdout.String(), nil
+}
+
+// environment is that of Slurm's commands, without what a user has set for
+// himself: filters and formats would hide jobs, and options that the executor
+// reserves would come in by another door.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		if option, ok := strings.CutPrefix(name, "SBATCH_"); ok {
+			_, reserved := own[strings.ReplaceAll(strings.ToLower(option), "_", "-")]
+			return reserved
+		}
+		return strings.HasPrefix(name, "SQUEUE_") || strings.HasPrefix(name, "SACCT_")
+	})
 }
 
 // submit hands a batch script to Slurm and returns the job's id.

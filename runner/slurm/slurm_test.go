@@ -55,6 +55,8 @@ type cluster struct {
 
 const sbatchScript = `#!/bin/sh
 echo "$@" >> FOLDER/sbatch.log
+env | grep ^SBATCH_ >> FOLDER/environment.log
+if [ -e FOLDER/sbatch.full ] && [ "$(ls FOLDER/queue)" ]; then echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2; exit 1; fi
 if [ -e FOLDER/sbatch.fail ]; then cat FOLDER/sbatch.fail >&2; exit 1; fi
 id=$((100 + $(wc -l < FOLDER/sbatch.log)))
 [ ! -e FOLDER/sameid ] || id=101
@@ -656,6 +658,48 @@ func TestQueueCannotBeRead(t *testing.T) {
 	sum, err := c.execute(context.Background(), c.executor())
 	if err != nil || sum.OK != 2 || len(c.log("sbatch")) != 1 {
 		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
+	}
+}
+
+// Where a user may have no more jobs, the rest is submitted when some have
+// ended.
+func TestNoRoomForMore(t *testing.T) {
+	c := newCluster(t, 6)
+	c.write("sbatch.full", "")
+	c.outcome = func(int, int) outcome { return outcome{state: "live"} }
+	go func() {
+		eventually(t, "word of it", func() bool { return c.observer.said("4 parts cannot be submitted now") == 1 })
+		_ = os.Remove(filepath.Join(c.folder, "sbatch.full"))
+		c.put(0, record.OK)
+		c.put(1, record.OK)
+		_ = os.Remove(filepath.Join(c.folder, "queue", "101")) // the job has ended
+		eventually(t, "more submissions", func() bool { return c.observer.said("submitted 2 tasks") == 3 })
+		for i := 2; i < 6; i++ {
+			c.put(i, record.OK)
+		}
+	}()
+	e := c.executor()
+	e.Chunk = 2
+	if sum, err := c.execute(context.Background(), e); err != nil || sum.OK != 6 {
+		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
+	}
+}
+
+// What a user has set for sbatch applies, but for what the executor reserves.
+func TestOptionsInTheEnvironment(t *testing.T) {
+	c := newCluster(t, 1)
+	for _, name := range []string{"SBATCH_ACCOUNT", "SBATCH_EXPORT", "SBATCH_ERROR", "SBATCH_WAIT", "SBATCH_OPEN_MODE"} {
+		t.Setenv(name, "x")
+	}
+	if _, err := c.execute(context.Background(), c.executor()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.log("environment"); !slices.Equal(got, []string{"SBATCH_ACCOUNT=x"}) {
+		t.Errorf("%q", got)
+	}
+	t.Setenv("SBATCH_CLUSTERS", "other")
+	if _, err := newCluster(t, 1).execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), "SBATCH_CLUSTERS is set") {
+		t.Error(err)
 	}
 }
 

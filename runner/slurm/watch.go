@@ -448,14 +448,14 @@ func (w *watch) act(ctx context.Context, lives map[int]bool, latest map[int]last
 		if len(parts) == 0 || !w.mayAsk() {
 			continue
 		}
-		if err := w.submit(ctx, parts); err != nil {
+		if rest, err := w.submit(ctx, parts); err != nil {
 			var refused *CommandError
 			if !errors.As(err, &refused) || len(w.live) == 0 {
 				return false, err
 			}
 			// Limits of a user's jobs: there may be room when some have ended.
 			w.refused = time.Now()
-			w.Observer.Notice(fmt.Sprintf("%d parts cannot be submitted now (%v); trying again while others run", len(parts), err), true)
+			w.Observer.Notice(fmt.Sprintf("%s cannot be submitted now (%v); trying again while others run", count(rest, "part"), err), true)
 		}
 	}
 	if len(fresh)+len(again) > 0 || unsettled || len(lives) > 0 && w.leftIn(lives) {
@@ -484,15 +484,17 @@ func (w *watch) leftIn(lives map[int]bool) bool {
 	return false
 }
 
-// submit submits parts as array jobs within the site's limit.
-func (w *watch) submit(ctx context.Context, parts []int) error {
+// submit submits parts as array jobs within the site's limit. Where one is not
+// taken, rest counts the parts that are left.
+func (w *watch) submit(ctx context.Context, parts []int) (rest int, err error) {
+	rest = len(parts)
 	if w.limit == 0 {
 		limit, err := arrayLimit(ctx)
 		if err != nil {
-			return err
+			return rest, err
 		}
 		if w.Chunk > limit {
-			return fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, count(limit, "task"))
+			return rest, fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, count(limit, "task"))
 		}
 		w.limit = min(limit, DefaultChunk)
 		if w.Chunk > 0 {
@@ -501,10 +503,11 @@ func (w *watch) submit(ctx context.Context, parts []int) error {
 	}
 	for chunk := range slices.Chunk(parts, w.limit) {
 		if err := w.submitJob(ctx, chunk); err != nil {
-			return err
+			return rest, err
 		}
+		rest -= len(chunk)
 	}
-	return nil
+	return 0, nil
 }
 
 // submitJob submits one array job. The journal tells of it before Slurm does.
