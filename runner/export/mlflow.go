@@ -210,13 +210,13 @@ func (m *fileStore) export(ctx context.Context, sweeps []*Sweep) (counts Counts,
 
 // removeLeftovers removes what a killed export left.
 func (m *fileStore) removeLeftovers() error {
-	left, err := filepath.Glob(filepath.Join(m.dir, tempPrefix+"*"))
+	entries, err := os.ReadDir(m.dir)
 	if err != nil {
 		return err
 	}
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
-			_ = os.RemoveAll(path) // another export may have done it
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), tempPrefix) && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(filepath.Join(m.dir, e.Name())) // another export may have done it
 		}
 	}
 	return nil

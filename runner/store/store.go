@@ -70,8 +70,8 @@ func Create(dir string) (*Store, error) {
 // that is being written is locked, and its file stays. Those of plan, tables
 // and plots are few and may be in the making; they go when they are a day old.
 func (s *Store) removeLeftovers() error {
-	for _, pattern := range []string{".*.tmp", "tables/.*.tmp", "plots/.*.tmp"} {
-		old, err := filepath.Glob(filepath.Join(s.dir, pattern))
+	for _, folder := range []string{"", "tables", "plots"} {
+		old, err := temporaryFiles(filepath.Join(s.dir, folder))
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (s *Store) removeLeftovers() error {
 			}
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(s.dir, trialsDir, ".*.tmp"))
+	left, err := temporaryFiles(filepath.Join(s.dir, trialsDir))
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,21 @@ func (s *Store) removeLeftovers() error {
 		}
 	}
 	return nil
+}
+
+// temporaryFiles returns the files of a folder, which may be absent, that
+// WriteFile has begun. (The name of the folder may mean something in a pattern.)
+func temporaryFiles(folder string) (paths []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") {
+			paths = append(paths, filepath.Join(folder, name))
+		}
+	}
+	return paths, nil
 }
 
 // Open opens an existing output folder for reading.

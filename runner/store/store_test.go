@@ -281,6 +281,40 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 	}
 }
 
+// The name of a folder is no pattern: not one that matches nothing, nor one that
+// matches another folder, whose runner is at work.
+func TestLeftoversOfAFolderNamedLikeAPattern(t *testing.T) {
+	parent := t.TempDir()
+	other := filepath.Join(parent, "ab", "trials", ".key.json.1.tmp")
+	if err := os.MkdirAll(filepath.Dir(other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a*", "a[b]", "a["} {
+		mine := filepath.Join(parent, name, "trials", ".key.json.1.tmp")
+		if err := os.MkdirAll(filepath.Dir(mine), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(mine, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Create(filepath.Join(parent, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_ = s.Close()
+		if _, err := os.Stat(mine); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: left behind: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
 // Those of plan and tables have no lock that would tell whether somebody is
 // writing them: they go when they are a day old.
 func TestOldLeftoversAreRemoved(t *testing.T) {
