@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -179,6 +180,10 @@ func (o *slurmOptions) validate(cmd *cobra.Command, used bool) (err error) {
 	return nil
 }
 
+// goRun matches programs that `go run` has made, in a temporary folder or in the
+// build cache.
+var goRun = regexp.MustCompile(`/go-build[0-9]*/`)
+
 // slurm submits the trials to a cluster.
 func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 	return func(reporter *progress.Reporter) (runner.Executor, error) {
@@ -186,7 +191,7 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(program, string(filepath.Separator)+"go-build") {
+		if goRun.MatchString(program) {
 			return nil, fmt.Errorf("the tasks of a cluster cannot use what `go run` made, which is gone when it ends; build the program into a folder that all nodes see: go build -o run ./cmd/run")
 		}
 		jobs := 1 // the cores of this machine say nothing about a task's
