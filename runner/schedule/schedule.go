@@ -18,7 +18,8 @@ import (
 	"privkern/runner/trial"
 )
 
-// Runner runs jobs one after another; each worker has one of its own.
+// Runner runs jobs one after another; each worker has one of its own. An error is
+// a failure of the trial, except [trial.ErrNotStarted], which ends the run.
 type Runner interface {
 	Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.Progress) (*record.Record, error)
 	Close()
@@ -431,6 +432,9 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if errors.Is(err, trial.ErrNotStarted) {
+		return nil, fmt.Errorf("%w; what was finished before is kept, and the same command goes on", err)
 	}
 	failed, newErr := trial.NewRecord(job)
 	if newErr != nil {

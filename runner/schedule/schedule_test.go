@@ -292,6 +292,26 @@ type failedBefore struct {
 
 func (f *failedBefore) FailedBefore(t plan.Trial, reason string) { f.text += t.Key + ": " + reason }
 
+// A machine that can start no worker, whose program is gone, has no results: it
+// must not turn what is left of a sweep into failures.
+func TestNoWorkerIsNoFailure(t *testing.T) {
+	dir, p := t.TempDir(), makePlan(t, 5)
+	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, schedule.Options{NewRunner: func() schedule.Runner {
+		return runnerFunc(func(ctx context.Context, job trial.Job, _ time.Duration) (*record.Record, error) {
+			if job.Key == p.Trials[2].Key {
+				return nil, fmt.Errorf("%w: no such file", trial.ErrNotStarted)
+			}
+			return trial.Execute(ctx, demo, job, nil)
+		})
+	}})
+	if want := (schedule.Summary{Total: 5, OK: 2, NotRun: 3}); !errors.Is(err, trial.ErrNotStarted) || sum != want {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if got := results(t, dir, p); len(got) != 2 {
+		t.Errorf("records %v", got)
+	}
+}
+
 // What an interruption ended has no result, not a failed one.
 func TestAnInterruptedTrialHasNoRecord(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 2)

@@ -35,6 +35,10 @@ type Job struct {
 // Progress reports the inner progress of a trial.
 type Progress func(done, total int, what string)
 
+// ErrNotStarted says that nothing was there to run a trial: the trouble is the
+// machine's, and says nothing about the trial.
+var ErrNotStarted = errors.New("a worker process cannot be started")
+
 // NewRecord returns the record of the job before anything has happened.
 func NewRecord(job Job) (*record.Record, error) {
 	params, err := record.PlainParams(job.Params)

@@ -65,14 +65,15 @@ func (e *CrashError) Error() string {
 }
 
 // Run runs one job. Where ctx ends or the time limit (0 for none) passes, the
-// process is killed: a trial is never waited for.
+// process is killed: a trial is never waited for. The error is
+// [trial.ErrNotStarted] where there is no process to run it.
 func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.Progress) (*record.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if p.cmd == nil {
 		if err := p.start(); err != nil {
-			return nil, fmt.Errorf("a worker process cannot be started: %w", err)
+			return nil, fmt.Errorf("%w: %w", trial.ErrNotStarted, err)
 		}
 	}
 	type answer struct {

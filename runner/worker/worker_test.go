@@ -265,7 +265,7 @@ func TestProgressIsNoFlood(t *testing.T) {
 
 func TestProgramThatCannotStart(t *testing.T) {
 	p := &worker.Process{Command: []string{"/does/not/exist"}}
-	if _, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err == nil || !strings.Contains(err.Error(), "cannot be started") {
+	if _, err := p.Run(context.Background(), job(t, "answer"), 0, nil); !errors.Is(err, trial.ErrNotStarted) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }
