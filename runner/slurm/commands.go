@@ -108,6 +108,16 @@ func submit(ctx context.Context, script string, options []Option) (string, error
 	return id, nil
 }
 
+// trySubmit asks whether a job with the options would be taken, and submits none.
+func trySubmit(ctx context.Context, options []Option) error {
+	args := []string{"--test-only"}
+	for _, o := range options {
+		args = append(args, o.String())
+	}
+	_, err := call(ctx, "sbatch", append(args, "--wrap=true")...)
+	return err
+}
+
 var (
 	maxArraySize  = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)`)
 	maxArrayTasks = regexp.MustCompile(`(?m)^SchedulerParameters\s*=.*\bmax_array_tasks=(\d+)`)

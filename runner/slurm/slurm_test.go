@@ -54,6 +54,11 @@ type cluster struct {
 }
 
 const sbatchScript = `#!/bin/sh
+if [ "$1" = --test-only ]; then
+  echo "$@" >> FOLDER/test-only.log
+  [ ! -e FOLDER/sbatch.fail ] || { cat FOLDER/sbatch.fail >&2; exit 1; }
+  exit 0
+fi
 echo "$@" >> FOLDER/sbatch.log
 env | grep ^SBATCH_ >> FOLDER/environment.log
 if [ -e FOLDER/sbatch.full ] && [ "$(ls FOLDER/queue)" ]; then echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2; exit 1; fi
@@ -512,6 +517,31 @@ func TestFailedTrials(t *testing.T) {
 	sum, err = c.execute(context.Background(), e)
 	if err != nil || sum != (schedule.Summary{Total: 4, OK: 3, Failed: 1}) || len(c.log("sbatch")) != 3 {
 		t.Errorf("%+v, %v, %q", sum, err, c.log("sbatch"))
+	}
+}
+
+// A record is not put aside for a job that is refused.
+func TestRetryThatIsRefused(t *testing.T) {
+	c := newCluster(t, 4)
+	if _, err := c.execute(context.Background(), c.executor()); err != nil {
+		t.Fatal(err)
+	}
+	e := c.executor()
+	e.Retry, e.Options = schedule.RetryAll, []Option{{"partition", "x"}}
+	c.write("sbatch.fail", "sbatch: error: invalid partition specified: x\n")
+	if _, err := c.execute(context.Background(), e); err == nil || !strings.Contains(err.Error(), "invalid partition") {
+		t.Error(err)
+	}
+	if got := c.log("test-only"); !slices.Equal(got, []string{"--test-only --partition=x --wrap=true"}) {
+		t.Errorf("%q", got)
+	}
+	e.Chunk = 21
+	if _, err := c.execute(context.Background(), e); err == nil || !strings.Contains(err.Error(), "--array-chunk is 21") {
+		t.Error(err)
+	}
+	files, err := os.ReadDir(filepath.Join(c.dir, "trials"))
+	if err != nil || len(files) != 4 || c.journal().Open {
+		t.Errorf("%d records are left, %v", len(files), err)
 	}
 }
 

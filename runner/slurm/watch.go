@@ -151,7 +151,7 @@ func (w *watch) open(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	return true, w.begin(j)
+	return true, w.begin(ctx, j)
 }
 
 // attach follows a round that another run has begun.
@@ -171,7 +171,16 @@ func (w *watch) attach() error {
 }
 
 // begin opens a round, if there is anything to do.
-func (w *watch) begin(j *journal) error {
+func (w *watch) begin(ctx context.Context, j *journal) error {
+	if w.Retry != schedule.RetryNone {
+		// No record is put aside for a job that would be refused.
+		if err := w.askLimit(ctx); err != nil {
+			return err
+		}
+		if err := trySubmit(ctx, w.Options); err != nil {
+			return err
+		}
+	}
 	if err := w.withdraw(w.store, w.plan); err != nil {
 		return err
 	}
@@ -484,22 +493,31 @@ func (w *watch) leftIn(lives map[int]bool) bool {
 	return false
 }
 
+// askLimit finds out how many tasks an array job has at most.
+func (w *watch) askLimit(ctx context.Context) error {
+	if w.limit > 0 {
+		return nil
+	}
+	limit, err := arrayLimit(ctx)
+	if err != nil {
+		return err
+	}
+	if w.Chunk > limit {
+		return fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, count(limit, "task"))
+	}
+	w.limit = min(limit, DefaultChunk)
+	if w.Chunk > 0 {
+		w.limit = w.Chunk
+	}
+	return nil
+}
+
 // submit submits parts as array jobs within the site's limit. Where one is not
 // taken, rest counts the parts that are left.
 func (w *watch) submit(ctx context.Context, parts []int) (rest int, err error) {
 	rest = len(parts)
-	if w.limit == 0 {
-		limit, err := arrayLimit(ctx)
-		if err != nil {
-			return rest, err
-		}
-		if w.Chunk > limit {
-			return rest, fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, count(limit, "task"))
-		}
-		w.limit = min(limit, DefaultChunk)
-		if w.Chunk > 0 {
-			w.limit = w.Chunk
-		}
+	if err := w.askLimit(ctx); err != nil {
+		return rest, err
 	}
 	for chunk := range slices.Chunk(parts, w.limit) {
 		if err := w.submitJob(ctx, chunk); err != nil {
