@@ -153,10 +153,14 @@ func (f *folder) list(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if info.ModTime().Equal(f.listed) && now.Sub(f.listed) > settled {
-		return nil
-	}
 	all := now.Sub(f.statted) >= restat
+	if info.ModTime().Equal(f.listed) && now.Sub(f.listed) > settled {
+		// Nothing is new; but a record that took another's place is found only
+		// by a look at all of them, which has to come after it.
+		if looked := f.statted.Sub(f.listed) > settled; looked || !all {
+			return nil
+		}
+	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return err

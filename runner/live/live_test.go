@@ -229,6 +229,61 @@ func TestRecordsAreReadOnce(t *testing.T) {
 	}
 }
 
+// A record that takes the place of another, as with --retry, is found though
+// nothing happens in the folder afterwards.
+func TestRecordThatReplacesAnother(t *testing.T) {
+	dir := t.TempDir()
+	s, p := sweepOf(t, dir, 1, false)
+	finish(t, s, p.Trials[0], 2)
+	f := newFolder(dir, catalogue(t))
+	start := time.Now()
+	if err := f.update(start); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, s, p.Trials[0], 33)
+	for at := time.Second; at < 2*restat; at += time.Second {
+		if err := f.update(start.Add(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if y := f.records[p.Trials[0].Key].record.Metrics["y"]; y != 33 {
+		t.Errorf("y is %v", y)
+	}
+}
+
+// A page that does not read what it asked for keeps no other waiting.
+func TestPageThatDoesNotRead(t *testing.T) {
+	dir := t.TempDir()
+	sweepOf(t, dir, 1, false)
+	server := New(dir, catalogue(t), "1")
+	for _, path := range []string{"/", "/progress", "/results", "/report"} {
+		stuck, done := &stuckWriter{writing: make(chan struct{}), release: make(chan struct{})}, make(chan struct{})
+		go func() {
+			defer close(done)
+			server.Handler().ServeHTTP(stuck, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+path, nil))
+		}()
+		<-stuck.writing
+		contains(t, ask(t, server, "/progress"), "of 1 done")
+		contains(t, ask(t, server, "/report"), "Doubles")
+		close(stuck.release)
+		<-done
+	}
+}
+
+// stuckWriter writes once it is released.
+type stuckWriter struct {
+	httptest.ResponseRecorder
+	writing, release chan struct{}
+}
+
+func (w *stuckWriter) Header() http.Header { return http.Header{} }
+
+func (w *stuckWriter) Write(b []byte) (int, error) {
+	close(w.writing)
+	<-w.release
+	return len(b), nil
+}
+
 // A plan that cannot be used is told of, until there is another.
 func TestPlanThatCannotBeUsed(t *testing.T) {
 	dir := t.TempDir()

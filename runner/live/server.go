@@ -53,8 +53,11 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // Server answers for one output folder. The folder is looked at when somebody
 // asks, at most once in a while: with no page open nothing is read.
 type Server struct {
+	dir       string
 	catalogue *runner.Catalogue
 	version   string
+
+	reporting sync.Mutex // held while a whole report is made
 
 	mu       sync.Mutex
 	folder   *folder
@@ -68,7 +71,7 @@ type Server struct {
 
 // New returns a server for the output folder, which need not be there yet.
 func New(dir string, c *runner.Catalogue, version string) *Server {
-	return &Server{catalogue: c, version: version, folder: newFolder(dir, c), of: -1}
+	return &Server{dir: dir, catalogue: c, version: version, folder: newFolder(dir, c), of: -1}
 }
 
 // look is how often the folder is looked at.
@@ -184,15 +187,23 @@ func (s *Server) compute() error {
 	return nil
 }
 
-// answer locks, refreshes, and writes what f makes, or the error.
+// answer locks, refreshes, and writes what f makes, or the error. The lock is
+// free by then: a page that reads slowly, or not at all, keeps no other waiting.
 func (s *Server) answer(w http.ResponseWriter, f func(b *bytes.Buffer) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var b bytes.Buffer
-	err := s.refresh()
-	if err == nil {
-		err = f(&b)
-	}
+	err := func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err := s.refresh(); err != nil {
+			return err
+		}
+		return f(&b)
+	}()
+	write(w, &b, err)
+}
+
+// write writes a page, or the error.
+func write(w http.ResponseWriter, b *bytes.Buffer, err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -236,20 +247,26 @@ func (s *Server) answerResults(w http.ResponseWriter, _ *http.Request) {
 }
 
 // report writes the whole report, with figures. It reads every record, and so
-// is made only when it is asked for.
+// is made only when it is asked for, one at a time, while the live pages go on.
 func (s *Server) report(w http.ResponseWriter, _ *http.Request) {
-	s.answer(w, func(b *bytes.Buffer) error {
-		if s.folder.plan == nil {
-			return fmt.Errorf("there is no plan in %s yet", s.folder.dir)
-		}
-		r, err := s.catalogue.Results(s.folder.dir)
-		if err != nil {
-			return err
-		}
-		d := s.catalogue.Report(r, s.version)
-		d.Figures = r.Figures()
-		return report.Write(b, d)
-	})
+	var b bytes.Buffer
+	err := s.writeReport(&b)
+	write(w, &b, err)
+}
+
+func (s *Server) writeReport(b *bytes.Buffer) error {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	if _, err := os.Stat(filepath.Join(s.dir, "plan.json")); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no plan in %s yet", s.dir)
+	}
+	r, err := s.catalogue.Results(s.dir)
+	if err != nil {
+		return err
+	}
+	d := s.catalogue.Report(r, s.version)
+	d.Figures = r.Figures()
+	return report.Write(b, d)
 }
 
 // record writes the record of a trial of the plan, and no other file.
@@ -260,7 +277,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	raw, err := []byte(nil), os.ErrNotExist
 	if planned && isRecord {
-		raw, err = os.ReadFile(filepath.Join(s.folder.dir, "trials", key+".json"))
+		raw, err = os.ReadFile(filepath.Join(s.dir, "trials", key+".json"))
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
