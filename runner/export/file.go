@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,40 +10,30 @@ import (
 	"privkern/runner/store"
 )
 
-// writeFile writes a file of any length: to a temporary file beside it, synced,
-// then renamed. On an error the old file, if any, is as it was.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return cannotWrite(path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err = write(w); err != nil {
+// writeFile writes a file of any length, which takes its name when it is whole.
+// On an error the old file, if any, is as it was. Errors of write come back as
+// they are.
+func writeFile(path string, write func(io.Writer) error) error {
+	var inside error
+	err := store.WriteFileWith(path, func(w io.Writer) error {
+		inside = write(w)
+		return inside
+	})
+	if err == nil || inside != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		w.Flush, func() error { return f.Chmod(0o644) }, f.Sync, f.Close,
-		func() error { return os.Rename(f.Name(), path) }, func() error { return store.SyncDir(dir) },
-	} {
-		if err = step(); err != nil {
-			return cannotWrite(path, err)
-		}
-	}
-	return nil
+	return cannotWrite(path, err)
 }
 
 // cannotWrite leaves out the name of the temporary file.
 func cannotWrite(path string, err error) error {
 	var p *os.PathError
-	if errors.As(err, &p) {
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
 		err = p.Err
+	case errors.As(err, &l):
+		err = l.Err
 	}
 	return fmt.Errorf("%s cannot be written: %w", path, err)
 }
