@@ -428,8 +428,9 @@ func fileURI(parts ...string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// place writes files into a folder of the store, in place of one that is there.
-// Tags that others added to it stay.
+// place writes files into a folder of the store: into a run's in place of one
+// that is there, of which the tags that others added stay; into an experiment's
+// only where there is none.
 func (m *fileStore) place(f files, folder ...string) error {
 	var folders []string
 	if len(folder) == 2 { // of an experiment and a run
@@ -448,6 +449,15 @@ func (m *fileStore) place(f files, folder ...string) error {
 	}
 	if err := keepTags(target, next); err != nil {
 		return fmt.Errorf("the tags of %s cannot be kept: %w", target, err)
+	}
+	if len(folders) == 0 { // an experiment, under which there may be runs
+		if err := os.Rename(next, target); err != nil {
+			if _, other := readExperiment(target); other != nil {
+				return cannotWrite(target, err)
+			}
+			return os.RemoveAll(next) // another export has just made it
+		}
+		return nil
 	}
 	old := next + ".old"
 	if err := os.Rename(target, old); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -595,14 +605,22 @@ func increasing(x []float64) bool {
 	return true
 }
 
-// mlflowName makes a name of the characters that MLflow allows.
+// mlflowName makes a name of the characters that MLflow allows. It is the path of
+// a file, too, and must not lead elsewhere: a record may have come from anywhere.
 func mlflowName(s string) string {
-	return shorten(strings.Map(func(r rune) rune {
+	s = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("_-. :/", r) {
 			return r
 		}
 		return '_'
-	}, s), maxName)
+	}, s)
+	parts := strings.Split(s, "/")
+	for i, p := range parts {
+		if p == "" || p == "." || p == ".." {
+			parts[i] = strings.Repeat("_", max(len(p), 1))
+		}
+	}
+	return strings.ReplaceAll(shorten(strings.Join(parts, "/"), maxName), "…", "_")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,8 +1,10 @@
 package export_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,5 +187,30 @@ func TestMLflowWithoutResults(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Error("an empty store was made")
+	}
+}
+
+// A record of unknown origin leads to no file outside its run.
+func TestMLflowNamesStayInTheRun(t *testing.T) {
+	from, p := output(t)
+	path := filepath.Join(from, "trials", p.Trials[0].Key+".json")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strange := strings.Replace(string(raw), `"rmse_cm"`, `"../../../../../escaped/x": 1, "/a//../b": 2, "rmse_cm"`, 1)
+	if err := os.WriteFile(path, []byte(strange), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	top := t.TempDir()
+	dir := filepath.Join(top, "a", "mlruns")
+	exportMLflow(t, dir, from)
+	run := filepath.Join(experimentID(t, dir, "demo/fit"), p.Trials[0].Key[:32], "metrics")
+	got := tree(t, filepath.Join(dir, run))
+	if got["__/__/__/__/__/escaped/x"] == "" || got["_/a/_/__/b"] == "" {
+		t.Errorf("the metrics are %v", slices.Sorted(maps.Keys(got)))
+	}
+	if entries, err := os.ReadDir(top); err != nil || len(entries) != 1 {
+		t.Errorf("beside the store there is %v (%v)", entries, err)
 	}
 }
