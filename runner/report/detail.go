@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"privkern/runner/record"
+	"privkern/runner/shell"
 )
 
 // What the page holds of single trials. Beyond these numbers it points to the
@@ -170,7 +171,7 @@ func (d *detail) text() string {
 		}
 		value := d.settings.values[name].texts[i]
 		if def, ok := d.settings.defaults[name]; !ok || def != value {
-			words = append(words, quoted(name+"="+value))
+			words = append(words, shell.Quote(name+"="+value))
 		}
 	}
 	return strings.Join(words, " ")

@@ -230,6 +230,28 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
+// The command line of a failed trial runs that trial and no other.
+func TestExampleNamesBackendAndType(t *testing.T) {
+	reg := registry()
+	e, err := reg.Lookup("cloaking/regression")
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := e.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := report.NewTrials(reg)
+	for _, on := range [][2]string{{"cpu", "float64"}, {"cuda", "float32"}} {
+		reason := "failed on " + on[0]
+		trials.Add(e.Name, params, 3, &record.Record{Key: on[0], Experiment: e.Name, Seed: 3, Backend: on[0], DType: on[1], Status: record.Failed, Error: &reason})
+	}
+	want := []string{"run trial cloaking/regression --seed 3", "run trial cloaking/regression --seed 3 --backend cuda --dtype float32"}
+	if got := trials.Problems()[0].Listed; len(got) != 2 || got[0].Example != want[0] || got[1].Example != want[1] {
+		t.Errorf("the examples are %q and %q", got[0].Example, got[1].Example)
+	}
+}
+
 // dataBlock returns the JSON from which the page's script fills its panels.
 func dataBlock(t *testing.T, page string) string {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
+	"privkern/runner/shell"
 )
 
 // Trials collects what the report says of a sweep's trials: groups and counts,
@@ -71,10 +72,10 @@ func (t *Trials) Add(name string, params experiment.Params, seed int64, r *recor
 		if r.Error != nil && *r.Error != "" {
 			reason = *r.Error
 		}
-		t.problem(string(r.Status), name, reason, params, seed)
+		t.problem(problemID{string(r.Status), name, reason}, params, seed, r)
 	}
 	for _, w := range r.Warnings {
-		t.problem("warning", name, w, params, seed)
+		t.problem(problemID{"warning", name, w}, params, seed, r)
 	}
 	privacy := -1
 	if r.Privacy != nil {
@@ -124,11 +125,10 @@ type Problem struct {
 	order int
 }
 
-func (t *Trials) problem(kind, name, text string, params experiment.Params, seed int64) {
-	id := problemID{kind, name, text}
+func (t *Trials) problem(id problemID, params experiment.Params, seed int64, r *record.Record) {
 	p := t.problems[id]
 	if p == nil {
-		p = &Problem{Kind: kind, Experiment: name, Text: text, order: len(t.problems), Example: t.commandLine(name, params, seed)}
+		p = &Problem{Kind: id.kind, Experiment: id.experiment, Text: id.text, order: len(t.problems), Example: t.commandLine(id.experiment, params, seed, r)}
 		t.problems[id] = p
 	}
 	p.Count++
@@ -136,7 +136,7 @@ func (t *Trials) problem(kind, name, text string, params experiment.Params, seed
 
 // commandLine is the command that runs one trial again: only what differs from
 // the defaults is given.
-func (t *Trials) commandLine(name string, params experiment.Params, seed int64) string {
+func (t *Trials) commandLine(name string, params experiment.Params, seed int64, r *record.Record) string {
 	words := []string{"run trial", name}
 	s := t.byName[name]
 	for _, p := range s.ordered(params) {
@@ -144,17 +144,15 @@ func (t *Trials) commandLine(name string, params experiment.Params, seed int64) 
 		if d, ok := s.defaults[p]; ok && d == text {
 			continue
 		}
-		words = append(words, quoted(p+"="+text))
+		words = append(words, shell.Quote(p+"="+text))
 	}
-	return strings.Join(append(words, fmt.Sprintf("--seed %d", seed)), " ")
-}
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if strings.ContainsAny(word, " []()*?'\"$&;|<>") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	words = append(words, fmt.Sprintf("--seed %d", seed))
+	for _, flag := range []struct{ name, value, absent string }{{"backend", r.Backend, "cpu"}, {"dtype", r.DType, "float64"}} {
+		if flag.value != "" && flag.value != flag.absent {
+			words = append(words, "--"+flag.name+" "+flag.value)
+		}
 	}
-	return word
+	return strings.Join(words, " ")
 }
 
 // maxProblems bounds how many groups of one kind are listed.

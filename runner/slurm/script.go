@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"privkern/runner/shell"
 )
 
 // script is a batch script for an array job; task k runs the k-th of the parts.
@@ -48,27 +50,17 @@ echo "part $part of %d: task ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID} on $(h
 `, s.of)
 	for _, v := range s.environment {
 		name, value, _ := strings.Cut(v, "=")
-		fmt.Fprintf(&b, "export %s=%s\n", name, quote(value))
+		fmt.Fprintf(&b, "export %s=%s\n", name, shell.Quote(value))
 	}
 	// Where tasks are not confined to their cores, a task would see all of its
 	// node's.
 	b.WriteString("export GOMAXPROCS=${SLURM_CPUS_ON_NODE:-1}\n")
-	fmt.Fprintf(&b, "exec %s work %s --shard \"$part/%d\"", quote(s.program), quote(s.dir), s.of)
+	fmt.Fprintf(&b, "exec %s work %s --shard \"$part/%d\"", shell.Quote(s.program), shell.Quote(s.dir), s.of)
 	for _, arg := range s.work {
-		b.WriteString(" " + quote(arg))
+		b.WriteString(" " + shell.Quote(arg))
 	}
 	b.WriteByte('\n')
 	return b.String()
-}
-
-// quote quotes a text for the shell where it needs it.
-func quote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%", r)
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // array returns the option for so many tasks, of which so many run at a time (0:

@@ -1,0 +1,16 @@
+// Package shell writes words of command lines for people and scripts.
+package shell
+
+import "strings"
+
+// plain are the characters that no shell takes for more than they are.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
+
+// Quote returns a word as a POSIX shell reads it back, in quotes where it needs
+// them.
+func Quote(word string) string {
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
