@@ -23,7 +23,7 @@ func LaTeX(w io.Writer, e *Evaluated) error {
 	if long {
 		packages = LaTeXPackages
 	}
-	caption := fmt.Sprintf("\\caption{%s}", escapeLaTeX(e.Heading()))
+	caption := fmt.Sprintf("\\caption{%s}", EscapeLaTeX(e.Heading()))
 	label := fmt.Sprintf("\\label{tab:%s}", labelName(e.Table))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s, written by `run table`; needs \\usepackage{%s}\n", asciiComment(e.Table), strings.Join(packages, ","))
@@ -69,7 +69,7 @@ func (g *Grid) latexHead(b *bytes.Buffer) {
 			if gr.Title == "" {
 				cells = append(cells, strings.TrimSuffix(strings.Repeat(" & ", gr.Span), " & "))
 			} else {
-				cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", gr.Span, escapeLaTeX(gr.Title)))
+				cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", gr.Span, EscapeLaTeX(gr.Title)))
 				rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", at, at+gr.Span-1))
 			}
 			at += gr.Span
@@ -92,7 +92,7 @@ func (g *Grid) latexLines(b *bytes.Buffer) {
 			if repeated[c] {
 				continue
 			}
-			fields[c] = escapeLaTeX(f.Text)
+			fields[c] = EscapeLaTeX(f.Text)
 			if number, negative := strings.CutPrefix(fields[c], "-"); negative && g.Columns[c].Right {
 				fields[c] = "$-$" + number // not a hyphen
 			}
@@ -103,24 +103,29 @@ func (g *Grid) latexLines(b *bytes.Buffer) {
 				fields[c] += "\\textsuperscript{" + m + "}"
 			}
 		}
-		line := strings.TrimLeft(strings.Join(fields, " & "), " ")
-		if strings.HasPrefix(line, "[") {
-			line = "{}" + line // not the optional argument of the \\ before
-		}
-		fmt.Fprintf(b, "    %s \\\\\n", line)
+		fmt.Fprintf(b, "    %s\n", LaTeXRow(fields))
 	}
+}
+
+// LaTeXRow is a line of a table's body, of fields in LaTeX.
+func LaTeXRow(fields []string) string {
+	row := strings.TrimLeft(strings.Join(fields, " & "), " ")
+	if strings.HasPrefix(row, "[") || strings.HasPrefix(row, "*") {
+		row = "{}" + row // not the optional argument, or the star, of the \\ before
+	}
+	return row + ` \\`
 }
 
 // latexNotes is what stands below a table: the summary, then notes and
 // footnotes, each a paragraph on a line of its own.
 func latexNotes(e *Evaluated, g *Grid) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "    %s.\n", escapeLaTeX(e.SummaryText()))
+	fmt.Fprintf(&b, "    %s.\n", EscapeLaTeX(e.SummaryText()))
 	for i, n := range g.Notes {
-		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, escapeLaTeX(n))
+		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, EscapeLaTeX(n))
 	}
 	for _, f := range e.Footnotes {
-		fmt.Fprintf(&b, "    \\par %s\n", escapeLaTeX(f))
+		fmt.Fprintf(&b, "    \\par %s\n", EscapeLaTeX(f))
 	}
 	return b.String()
 }
@@ -222,9 +227,9 @@ var latexRunes = map[rune]string{
 	'ä': `\"a`, 'ö': `\"o`, 'ü': `\"u`, 'Ä': `\"A`, 'Ö': `\"O`, 'Ü': `\"U`, 'ß': `\ss{}`, 'ñ': `\~n`, 'ç': `\c{c}`, 'ø': `\o{}`, 'å': `\aa{}`, 'ê': `\^e`, 'ô': `\^o`,
 }
 
-// escapeLaTeX makes any text appear as it is. A character that it does not know
-// appears as its code point, so that the document still compiles.
-func escapeLaTeX(s string) string {
+// EscapeLaTeX makes any text appear as it is, in ASCII. A character that it does
+// not know appears as its code point, so that the document still compiles.
+func EscapeLaTeX(s string) string {
 	var b strings.Builder
 	quotes := 0
 	for _, r := range s {

@@ -12,7 +12,7 @@ import (
 func Markdown(w io.Writer, e *Evaluated) error {
 	g := Layout(e, false)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", escapeMarkdown(e.Heading()), e.Table, e.SummaryText())
+	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", EscapeMarkdown(e.Heading()), e.Table, e.SummaryText())
 	var head, rule []string
 	for _, c := range g.Columns {
 		head = append(head, c.Title)
@@ -28,23 +28,23 @@ func Markdown(w io.Writer, e *Evaluated) error {
 	for _, l := range g.Lines {
 		fields := make([]string, len(l))
 		for c, f := range l {
-			fields[c] = escapeMarkdown(f.Text)
+			fields[c] = EscapeMarkdown(f.Text)
 			if f.Verdict != "" && !f.Verdict.plain() {
 				fields[c] = "**" + fields[c] + "**"
 			}
-			fields[c] += escapeMarkdown(marks(f.Notes))
+			fields[c] += EscapeMarkdown(marks(f.Notes))
 		}
 		line(fields)
 	}
 	if len(g.Notes) > 0 {
 		b.WriteString("\n")
 		for i, n := range g.Notes {
-			fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, escapeMarkdown(n))
+			fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, EscapeMarkdown(n))
 		}
 	}
 	b.WriteString("\n")
 	for _, f := range e.Footnotes {
-		b.WriteString("- " + escapeMarkdown(f) + "\n")
+		b.WriteString("- " + EscapeMarkdown(f) + "\n")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -53,5 +53,5 @@ func Markdown(w io.Writer, e *Evaluated) error {
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", ">", "&gt;",
 	"[", `\[`, "]", `\]`, "&", "&amp;", "\r", "", "\n", " ", "~", `\~`, "#", `\#`)
 
-// escapeMarkdown makes any text appear as it is, on one line.
-func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
+// EscapeMarkdown makes any text appear as it is, on one line.
+func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"privkern/runner/claims"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -421,6 +422,9 @@ func Markdown(w io.Writer, tables []*Table) error {
 		}
 		first := true
 		for row := range t.cells() {
+			for i := range row {
+				row[i] = claims.EscapeMarkdown(row[i])
+			}
 			if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
 				return err
 			}
@@ -478,16 +482,15 @@ func JSON(w io.Writer, tables []*Table) error {
 
 // LaTeX writes the tables with booktabs rules.
 func LaTeX(w io.Writer, tables []*Table) error {
-	escape := strings.NewReplacer(`\`, `\textbackslash{}`, `_`, `\_`, `%`, `\%`, `&`, `\&`, `#`, `\#`, `$`, `\$`, `{`, `\{`, `}`, `\}`, `±`, `$\pm$`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 	for _, t := range tables {
 		var lines []string
 		columns := 0
 		for row := range t.cells() {
 			columns = len(row)
 			for i := range row {
-				row[i] = escape.Replace(row[i])
+				row[i] = claims.EscapeLaTeX(row[i])
 			}
-			lines = append(lines, strings.Join(row, " & ")+` \\`)
+			lines = append(lines, claims.LaTeXRow(row))
 		}
 		if _, err := fmt.Fprintf(w, "%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n\n",
 			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n")); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -126,6 +127,38 @@ func TestFormatsCanBeRead(t *testing.T) {
 	b.Reset()
 	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11.0 ± 1.0 |") {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// A text stays within its field, whatever it has in it.
+func TestFormatsEscape(t *testing.T) {
+	b := summary.NewBuilder(experiment.NewRegistry(demo))
+	for i, method := range []string{"[1, 2]", "*a|b<c_d", "ε"} {
+		p, err := demo.Resolve(map[string]any{"method": method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(plan.Trial{Key: method, Experiment: demo.Name, Params: p, Seed: int64(i)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := b.Tables()
+	for name, c := range map[string]struct {
+		write func(io.Writer, []*summary.Table) error
+		wants []string
+	}{
+		"LaTeX":    {summary.LaTeX, []string{"\n{}[1, 2] & ", "\n{}*a$|$b$<$c\\_d & ", "\n$\\varepsilon$ & "}},
+		"Markdown": {summary.Markdown, []string{`| \[1, 2\] |`, `| \*a\|b&lt;c\_d |`, "| ε |"}},
+	} {
+		var text strings.Builder
+		if err := c.write(&text, all); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("the %s lacks %q:\n%s", name, want, text.String())
+			}
+		}
 	}
 }
 
