@@ -277,6 +277,9 @@ func TestReportInBrowser(t *testing.T) {
 		if c := eval[string](b, `getComputedStyle(document.querySelector(".v")).color + getComputedStyle(document.body).backgroundColor`); c != "rgb(0, 0, 0)rgb(255, 255, 255)" {
 			t.Errorf("on paper the colours are %s", c)
 		}
+		if d := eval[string](b, `getComputedStyle(document.querySelector("thead button")).display`); d != "contents" {
+			t.Errorf("a heading is a button with display %s, of which Chromium leaves a blank on the following pages", d)
+		}
 		// A closed part is printed too.
 		if eval[bool](b, `document.getElementById("metrics-1").open`) || !eval[bool](b, `document.querySelector("#metrics-1 table").getClientRects().length > 0`) {
 			t.Error("what is closed on the screen is not on paper")

@@ -11,6 +11,10 @@ import (
 // the tables beside it.
 const maxRows = 200
 
+// paperColumns is how many columns of metrics an upright page of paper has room
+// for.
+const paperColumns = 8
+
 // metrics is a summary arranged for the page: settings as lines, or as columns
 // where there are few settings and many metrics.
 type metrics struct {
@@ -19,6 +23,7 @@ type metrics struct {
 	Listed     []setting
 	Omitted    int
 	Transposed bool
+	Wide       bool // on paper: too wide for an upright page
 }
 
 // setting is a row of a summary with where its trials are.
@@ -41,6 +46,7 @@ func arrange(t *summary.Table, id string, trials *Trials, cells map[string][]int
 		m.Listed = append(m.Listed, s)
 	}
 	m.Transposed = len(t.Rows) <= 4 && len(t.Metrics) > 6
+	m.Wide = !m.Transposed && len(t.Varying)+1+len(t.Metrics) > paperColumns
 	return m
 }
 

@@ -20,6 +20,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/report"
+	"privkern/runner/summary"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -249,6 +250,23 @@ func TestExampleNamesBackendAndType(t *testing.T) {
 	want := []string{"run trial cloaking/regression --seed 3", "run trial cloaking/regression --seed 3 --backend cuda --dtype float32"}
 	if got := trials.Problems()[0].Listed; len(got) != 2 || got[0].Example != want[0] || got[1].Example != want[1] {
 		t.Errorf("the examples are %q and %q", got[0].Example, got[1].Example)
+	}
+}
+
+// A table of many metrics is set for paper, which does not scroll.
+func TestWideMetrics(t *testing.T) {
+	for metrics, want := range map[int]bool{6: false, 9: true} {
+		table := &summary.Table{Experiment: "demo/a", Varying: []string{"x"}}
+		for i := range metrics {
+			table.Metrics = append(table.Metrics, fmt.Sprintf("m_%d", i))
+		}
+		for x := range 5 {
+			table.Rows = append(table.Rows, &summary.Row{Params: experiment.Params{"x": float64(x)}})
+		}
+		page := render(t, report.Data{Title: "Wide", Metrics: []*summary.Table{table}})
+		if got := strings.Contains(page, `<details class="card wide"`) && strings.Contains(page, "What does not fit the paper is in tables/summary.csv"); got != want {
+			t.Errorf("%d metrics: set as wide is %v", metrics, got)
+		}
 	}
 }
 
