@@ -40,6 +40,9 @@ can open it too.`,
   run report /shared/mine --serve --addr 127.0.0.1:8080`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return usagef("an empty name; name the output folder")
+			}
 			if serve {
 				for _, other := range []string{"output", "check"} {
 					if cmd.Flags().Changed(other) {

@@ -116,6 +116,9 @@ func temporaryFiles(folder string) (paths []string, err error) {
 
 // Open opens an existing output folder for reading.
 func Open(dir string) (*Store, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, not the output folder of a sweep", dir)
+	}
 	if _, err := os.Stat(filepath.Join(dir, planFile)); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not the output folder of a sweep: it has no %s", dir, planFile)
