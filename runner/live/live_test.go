@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -268,6 +269,28 @@ func TestPageThatDoesNotRead(t *testing.T) {
 		close(stuck.release)
 		<-done
 	}
+}
+
+// Pages and whole reports are made at the same time. What they share shows under
+// the race detector.
+func TestAnswersAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	s, p := sweepOf(t, dir, 3, false)
+	finish(t, s, p.Trials[0], 2)
+	server := New(dir, catalogue(t), "1")
+	var all sync.WaitGroup
+	for range 4 {
+		for _, path := range []string{"/", "/progress", "/results", "/report"} {
+			all.Go(func() {
+				w := httptest.NewRecorder()
+				server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+path, nil))
+				if w.Code != http.StatusOK {
+					t.Errorf("%s: status %d: %s", path, w.Code, w.Body)
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 // stuckWriter writes once it is released.
