@@ -232,7 +232,7 @@ func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
 }
 
 // Check says whether this program and the data here compute what the plan is
-// about: a key stands for one version of the results and for certain data. Data
+// about: a key stands for settings, one version of the results and certain data. Data
 // that are not there are no mistake: their trials are skipped.
 func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Versions)) {
@@ -249,7 +249,23 @@ func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 			return fmt.Errorf("the data set %q is not what the plan was made for (SHA-256 %.12s, in the plan %.12s); make the plan anew with `run sweep FILE --replan`", name, d.Digest, p.Datasets[name])
 		}
 	}
-	return nil
+	opts := Options{Backend: p.Backend, DType: p.DType}
+	return forEachChunk(len(p.Trials), func(i int) error {
+		t := p.Trials[i]
+		e, err := experiments.Lookup(t.Experiment)
+		if err != nil {
+			return err
+		}
+		var used []string
+		if e.Datasets != nil {
+			used = e.Datasets(t.Params)
+		}
+		want, err := key(sweep.Setting{Experiment: e, Params: t.Params, Seed: t.Seed}, opts, used, p.Datasets)
+		if err == nil && want != t.Key {
+			err = fmt.Errorf("trial %d of the plan has the key %.12s, its settings have %.12s: the plan was changed by hand, or by another version of this program; make it anew with `run sweep FILE --replan`", i, t.Key, want)
+		}
+		return err
+	})
 }
 
 // Shard is a part of a plan: trials Index, Index+Count, Index+2·Count, ...

@@ -187,3 +187,26 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A plan that this program and the data here do not compute is refused: another
+// version of results, other data, settings that the keys do not stand for.
+func TestCheck(t *testing.T) {
+	check := func(p *plan.Plan) error {
+		return p.Check(experiment.NewRegistry(demo), plan.NewDatasets(finder{}))
+	}
+	if err := check(newPlan(t, finder{})); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*plan.Plan){
+		"has version 2":            func(p *plan.Plan) { p.Versions["demo/a"] = 2 },
+		"is not what the plan was": func(p *plan.Plan) { p.Datasets["set"] = "other" },
+		"was changed by hand":      func(p *plan.Plan) { p.Trials[0].Params = experiment.Params{"x": 1} },
+		"trial 0 of the plan has":  func(p *plan.Plan) { p.Backend = "cuda" },
+	} {
+		p := newPlan(t, finder{})
+		change(p)
+		if err := check(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
