@@ -55,6 +55,10 @@ func builtin(o gorgonia.Op) func(*task) {
 		case "Σ[0]":
 			return func(t *task) {
 				a := t.in[0]
+				if t.vector(0) {
+					t.sumAll()
+					return
+				}
 				t.launch("sum_columns", columns(a.cols), a, a.rows, a.cols, 1.0, t.out)
 			}
 		case "Σ[1]":
@@ -122,9 +126,17 @@ func (t *task) sumAll() {
 	t.total(parts, g.blocks, t.out)
 }
 
+// vector says whether an operand has one dimension only. The kernels see it as a
+// row; gorgonia counts its elements along axis 0.
+func (t *task) vector(operand int) bool { return len(t.operands[operand].Shape) == 1 }
+
 // repeat takes its number from the shapes; the second input is the same number.
+// A vector that is repeated along axis 1 becomes the columns of a matrix.
 func (t *task) repeat() {
 	a := t.in[0]
+	if t.vector(0) && t.out.rows > 1 {
+		a.rows, a.cols = a.cols, 1
+	}
 	if a.rows == 0 || a.cols == 0 || t.out.rows%a.rows != 0 || t.out.cols%a.cols != 0 {
 		t.err = fmt.Errorf("%d×%d cannot be repeated to %d×%d", a.rows, a.cols, t.out.rows, t.out.cols)
 		return

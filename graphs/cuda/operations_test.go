@@ -290,6 +290,35 @@ func operationCases() []operationCase {
 		}
 		return g[0], nil
 	}, 100, x)
+	vector := func(in gorgonia.Nodes) (*gorgonia.Node, error) { // a tensor of one dimension
+		return gorgonia.Sum(in[0], 1)
+	}
+	add("sum of a vector", func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+		v, err := vector(in)
+		if err != nil {
+			return nil, err
+		}
+		return gorgonia.Sum(v)
+	}, 100, x)
+	for rows, wide := range map[int]operand{70: x, 41: normal(41, 41)} { // also where rows and columns cannot be told apart
+		add(fmt.Sprintf("repeat a vector of %d", rows), func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+			v, err := vector(in)
+			if err != nil {
+				return nil, err
+			}
+			if v, err = gorgonia.Square(v); err != nil {
+				return nil, err
+			}
+			if v, err = gorgonia.Sum(v); err != nil {
+				return nil, err
+			}
+			g, err := gorgonia.Grad(v, in[0])
+			if err != nil {
+				return nil, err
+			}
+			return g[0], nil
+		}, 100, wide)
+	}
 	return cases
 }
 
