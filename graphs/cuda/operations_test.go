@@ -135,6 +135,16 @@ func operationCases() []operationCase {
 		c.LTo(&l)
 		return operand{m: mat.DenseCopyOf(&l)}
 	}
+	overflowing := func(n int) operand {
+		l := lower(n)
+		for i := range n {
+			l.m.Set(i, i, 1e-30)
+			for j := range i {
+				l.m.Set(i, j, 1e8*l.m.At(i, j))
+			}
+		}
+		return l
+	}
 	spectrum := func(a operand) operand {
 		n, _ := a.m.Dims()
 		var e mat.EigenSym
@@ -170,6 +180,8 @@ func operationCases() []operationCase {
 		}
 		return op.ReciprocalCondition().Apply(in[0], l)
 	}, 10, a)
+	// Solves overflow to NaN, and no element is the largest one.
+	add("ReciprocalCondition overflow", apply(op.ReciprocalCondition()), 1, definite(32), overflowing(32))
 	for _, d := range []int{3, 8, 30, 90} {
 		x, y := normal(small, d), normal(71, d)
 		for _, p := range []op.Profile{

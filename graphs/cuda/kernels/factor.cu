@@ -132,7 +132,8 @@ extern "C" __global__ void condition_unit(REAL *x, double *state, Int n)
         if (fabs((double)x[i]) == largest && i < first) first = i;
     first = -blockMax(-first);
     Int last = (Int)state[INDEX];
-    bool stays = last > 0 && fabs((double)x[last - 1]) == largest;
+    // Where all is NaN no element is the largest: there is nowhere to go.
+    bool stays = first == n || last > 0 && fabs((double)x[last - 1]) == largest;
     __syncthreads(); // all have read x and the state
     for (Int i = threadIdx.x; i < n; i += BLOCK) x[i] = i == (Int)first ? (REAL)1 : (REAL)0;
     if (threadIdx.x == 0) {
