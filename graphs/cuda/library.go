@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -113,6 +114,16 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 // loadNVRTC loads the compiler, which works without a device.
 func loadNVRTC() (*library, error) {
 	l := &library{name: "NVRTC", sonames: []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}}
-	return l, l.load("nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram", "nvrtcGetProgramLogSize",
-		"nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs")
+	if err := l.load("nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram", "nvrtcGetProgramLogSize",
+		"nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"); err != nil {
+		return nil, err
+	}
+	if folder := filepath.Dir(l.path); folder != "." {
+		// NVRTC opens its built-in functions by name when it compiles, and that of
+		// CUDA 13 does not look beside itself. Where this fails, it says so then.
+		var major, minor int32
+		l.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor)))
+		_, _ = purego.Dlopen(filepath.Join(folder, fmt.Sprintf("libnvrtc-builtins.so.%d.%d", major, minor)), purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	}
+	return l, nil
 }
