@@ -5,8 +5,14 @@ package cuda_test
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +25,9 @@ import (
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/graphs/linalg"
+	"privkern/graphs/multikernel"
 	"privkern/graphs/op"
+	"privkern/graphs/sparsegp"
 )
 
 // Parity that the project promises, relative to 1 + |want|: between the host
@@ -126,6 +134,70 @@ var programs = map[string]struct {
 		r, err := cloak.Descend(context.Background(), e, normal(1, 3, 12), cloak.Options{Iterations: 300})
 		return []float64{r.Objective}, err
 	}},
+	"subset of regressors": {solved, func(e *engine.Engine) ([]float64, error) {
+		z, x := normal(1, 20, 3), normal(2, 40, 3)
+		kmm, err := kernel.Matern(1.5, 1, 1).Matrix(e, z, z)
+		if err != nil {
+			return nil, err
+		}
+		cross, err := kernel.Matern(1.5, 1, 1).Matrix(e, z, x)
+		if err != nil {
+			return nil, err
+		}
+		features, err := laplace.Features(context.Background(), e, kmm, cross)
+		return elements(features), err
+	}},
+	"compressive kernels": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		x, labels := classes(3, 45, 12)
+		k := kernel.RBF(0.05)
+		p, err := multikernel.Fit(context.Background(), e, k, x, labels, multikernel.Options{Ridge: 0.5, Components: 2})
+		if err != nil {
+			return nil, err
+		}
+		z, err := p.Project(context.Background(), e, normal(4, 20, 12))
+		if err != nil {
+			return nil, err
+		}
+		set, err := multikernel.NewSet(context.Background(), e, []*mat.Dense{p.Features, x}, labels, labels)
+		if err != nil {
+			return nil, err
+		}
+		// Eigenvectors have no sign: components are compared by their squares.
+		z.MulElem(z, z)
+		return append(append(elements(z), p.Power...), set.Trace(0), set.Trace(1)), nil
+	}},
+	"sparse GP": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		ctx := context.Background()
+		x, y := normal(1, 80, 2), elements(normal(2, 80, 1))
+		g := sparsegp.Inducing{Kernel: kernel.EQ(1, 1), Z: normal(3, 9, 2), Jitter: 1e-3}
+		sums, err := sparsegp.Sum(ctx, e, g, x, y, nil)
+		if err != nil {
+			return nil, err
+		}
+		posterior, err := sparsegp.Infer(ctx, e, g, sums, 4, sparsegp.Noise{VarianceA: 0.01, VarianceB: 0.01, Ridge: 0.1, Form: sparsegp.Exact})
+		if err != nil {
+			return nil, err
+		}
+		points := normal(4, 30, 2)
+		mean, variances, err := sparsegp.Predict(ctx, e, g, posterior.Mean, []*mat.Dense{posterior.Cov, posterior.Naive}, points)
+		if err != nil {
+			return nil, err
+		}
+		projection, err := sparsegp.Project(ctx, e, g, points)
+		if err != nil {
+			return nil, err
+		}
+		projected, variance, err := projection.Predict(ctx, e, posterior.Mean, posterior.Cov)
+		return slices.Concat(sums.A, elements(sums.B), posterior.Mean, mean, variances[0], variances[1], projected, variance), err
+	}},
+	"kernel affine hull machine of many columns": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		m, err := kahm.Fit(context.Background(), e, normal(1, 20, 60), kahm.Options{Dim: 3})
+		if err != nil {
+			return nil, err
+		}
+		d, err := m.Distances(context.Background(), e, normal(2, 30, 60))
+		return elements(d), err
+	}},
 	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		y := normal(1, 60, 9)
 		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 3, Layers: 2})
@@ -175,6 +247,101 @@ func TestProgramsLikeTheHost(t *testing.T) {
 	}
 }
 
+// The programs above are all that there are: every engine.Program of the graph
+// packages' sources, told by the text that its name begins with, is among those
+// that they run.
+func TestEveryProgramIsCompared(t *testing.T) {
+	e := open(t, "cuda", "float64")
+	var ran []string
+	for _, p := range programs {
+		if _, err := p.run(e); err != nil {
+			t.Fatal(err)
+		}
+		ran = append(ran, e.Programs()...) // what it kept from before may have gone
+	}
+	constructors := programNames(t)
+	if len(constructors) < 20 {
+		t.Fatalf("found %d programs in the sources: %v", len(constructors), constructors)
+	}
+	for name, at := range constructors {
+		for other := range constructors {
+			if other != name && strings.HasPrefix(other, name) {
+				t.Errorf("%s: the name %q is the beginning of another program's, %q", at, name, other)
+			}
+		}
+		if !slices.ContainsFunc(ran, func(r string) bool { return strings.HasPrefix(r, name) }) {
+			t.Errorf("%s: no program %q... is compared with the host", at, name)
+		}
+	}
+}
+
+// programNames finds the literals of engine.Program in the packages beside this
+// one: what each one's name begins with, and where it is.
+func programNames(t *testing.T) map[string]string {
+	t.Helper()
+	sources, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, path := range sources {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok || !isProgram(literal.Type) {
+				return true
+			}
+			at := files.Position(literal.Pos()).String()
+			name := ""
+			for _, e := range literal.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok && kv.Key.(*ast.Ident).Name == "Name" {
+					name = leadingText(kv.Value)
+				}
+			}
+			switch other, taken := names[name]; {
+			case name == "":
+				t.Errorf("%s: the program's name does not begin with a text, by which this test could know it", at)
+			case taken:
+				t.Errorf("%s: the program's name begins like that at %s, %q", at, other, name)
+			}
+			names[name] = at
+			return true
+		})
+	}
+	return names
+}
+
+func isProgram(e ast.Expr) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	from, ok := s.X.(*ast.Ident)
+	return ok && from.Name == "engine" && s.Sel.Name == "Program"
+}
+
+func leadingText(e ast.Expr) string {
+	for {
+		b, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			break
+		}
+		e = b.X
+	}
+	text := ""
+	if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		text, _ = strconv.Unquote(l.Value) // the parser has accepted it
+	}
+	return text
+}
+
 // A matrix that is not positive definite gives the host's error, with its row,
 // pivot and diagonal; what ran before and after is not disturbed.
 func TestFailureIsTheHosts(t *testing.T) {
@@ -220,6 +387,18 @@ func open(t *testing.T, backend, dtype string) *engine.Engine {
 
 func normal(seed uint64, rows, cols int) *mat.Dense {
 	return graphtest.Normal(graphtest.Rand(seed), rows, cols)
+}
+
+// classes are samples of so many classes, with means of their own.
+func classes(number, rows, cols int) (*mat.Dense, []int) {
+	x, means, labels := normal(1, rows, cols), normal(2, number, cols), make([]int, rows)
+	for i := range rows {
+		labels[i] = i % number
+		for j := range cols {
+			x.Set(i, j, x.At(i, j)+2*means.At(labels[i], j))
+		}
+	}
+	return x, labels
 }
 
 func positive(seed uint64, rows, cols int) *mat.Dense {

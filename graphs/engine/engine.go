@@ -146,6 +146,19 @@ func (e *Engine) Warn(format string, args ...any) {
 	e.warnings[fmt.Sprintf(format, args...)] = true
 }
 
+// Programs are the names of the programs that the engine keeps for later runs,
+// each once, in alphabetical order.
+func (e *Engine) Programs() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var names []string
+	for _, i := range e.idle {
+		names = append(names, i.x.graph.Program)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Close frees what the engine keeps. Runs that have begun may finish.
 func (e *Engine) Close() error {
 	e.mu.Lock()

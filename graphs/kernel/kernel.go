@@ -201,7 +201,7 @@ func Program(k Kernel, n, m, d int) engine.Program {
 // itself.
 func SymmetricProgram(k Kernel, n, d int) engine.Program {
 	return engine.Program{
-		Name: "kernel matrix " + k.String(),
+		Name: "symmetric kernel matrix " + k.String(),
 		Key:  fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),
 		Build: func(b *engine.Builder) error {
 			out, err := k.Symmetric(b.Input("x", n, d))
