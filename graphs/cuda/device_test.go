@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/cu"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -155,6 +156,26 @@ func TestCacheOfKernels(t *testing.T) {
 	}
 }
 
+// Where the toolkits 12 and 13 are both installed, an older driver gets what it
+// can use.
+func TestLibrariesSuitTheDriver(t *testing.T) {
+	for driver, want := range map[int]string{-1: "libcusolver.so.12", 12040: "libcusolver.so.11", 13000: "libcusolver.so.12", 14010: "libcusolver.so.12"} {
+		names := sonames("libcusolver.so", 12, 11, driver)
+		if names[0] != want || len(names) != 3 {
+			t.Errorf("driver %d: %v, want %s first of three", driver, names, want)
+		}
+	}
+	if v := cu.Version(); v >= 12000 && v < 13000 {
+		libs, err := loadLibraries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if major := libs.nvrtcMajor(); major != 12 {
+			t.Errorf("NVRTC of CUDA %d (%s) for a driver that knows CUDA %d.%d", major, libs.nvrtc.path, v/1000, v%1000/10)
+		}
+	}
+}
+
 // A device that was given back is opened anew, and not given back while it is in
 // use.
 func TestRelease(t *testing.T) {
@@ -187,9 +208,10 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Where memory is short, hulls are evaluated for fewer queries at a time, and
-// what cannot be made smaller says what is missing. It needs a device of 24 MiB,
-// which PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
+// Hulls are evaluated for a part of the queries at a time, whose size does not
+// depend on the memory that is free; where there is too little, the error says
+// what is missing. It needs a device of 48 MiB, which
+// PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
 func TestLittleMemory(t *testing.T) {
 	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
 		t.Skip("PRIVKERN_TEST_LITTLE_MEMORY is not set")

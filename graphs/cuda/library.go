@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"gorgonia.org/cu"
 )
 
 // NVIDIA's libraries are loaded when the first device is opened, and called
@@ -23,7 +24,7 @@ import (
 // library is one of them, with the functions that are used.
 type library struct {
 	name    string   // as NVIDIA calls it
-	sonames []string // newest first
+	sonames []string // in the order in which they are tried
 	handle  uintptr
 	path    string
 	calls   map[string]uintptr
@@ -39,6 +40,17 @@ func libraryFolders() []string {
 		}
 	}
 	return append(folders, "/usr/local/cuda/lib64", "/opt/cuda/lib64")
+}
+
+// sonames are a library's names, by its versions for CUDA 13 and 12: the newer one
+// first, unless the driver knows CUDA 12 at most. Without a driver its version is
+// not positive.
+func sonames(name string, in13, in12, driver int) []string {
+	newer, older := fmt.Sprintf("%s.%d", name, in13), fmt.Sprintf("%s.%d", name, in12)
+	if driver > 0 && driver < 13000 {
+		return []string{older, newer, name}
+	}
+	return []string{newer, older, name}
 }
 
 func (l *library) load(functions ...string) error {
@@ -91,8 +103,8 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 	}
 	l := &libraries{
 		nvrtc:    nvrtc,
-		cublas:   &library{name: "cuBLAS", sonames: []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so"}},
-		cusolver: &library{name: "cuSOLVER", sonames: []string{"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}},
+		cublas:   &library{name: "cuBLAS", sonames: sonames("libcublas.so", 13, 12, cu.Version())},
+		cusolver: &library{name: "cuSOLVER", sonames: sonames("libcusolver.so", 12, 11, cu.Version())},
 	}
 	for _, load := range []struct {
 		l         *library
@@ -113,7 +125,7 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 
 // loadNVRTC loads the compiler, which works without a device.
 func loadNVRTC() (*library, error) {
-	l := &library{name: "NVRTC", sonames: []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}}
+	l := &library{name: "NVRTC", sonames: sonames("libnvrtc.so", 13, 12, cu.Version())}
 	if err := l.load("nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram", "nvrtcGetProgramLogSize",
 		"nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"); err != nil {
 		return nil, err
