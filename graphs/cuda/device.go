@@ -244,7 +244,7 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
 			f(t)
 		}
-		t.giveBack(0)
+		t.giveBack()
 		d.run.launched = true
 		if t.err != nil {
 			return fmt.Errorf("%v: %w", o, t.err)

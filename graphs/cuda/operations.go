@@ -3,12 +3,9 @@
 package cuda
 
 import (
-	"errors"
-
 	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/cu"
 
-	"privkern/graphs/engine"
 	"privkern/graphs/op"
 )
 
@@ -402,16 +399,18 @@ func gibbsGradient(t *task) {
 // --- affine hulls --------------------------------------------------------------------
 
 const (
-	// hullBytes bounds the kernel values that are held at a time.
-	hullBytes = 256 << 20
+	// hullBytes bounds the kernel values that are held at a time. It must not
+	// depend on the memory that is free: cuBLAS may sum in another order for
+	// another number of queries.
+	hullBytes = 32 << 20
 	// Shares of a bound below which a sum of memberships may be rounding, as on
 	// the host.
 	hullSafety64 = 1e-10
 	hullSafety32 = 1e-4
 )
 
-// affineHull works on as many queries at a time as there is memory for: two
-// products with everything between them in place.
+// affineHull works on a part of the queries at a time: two products with
+// everything between them in place.
 func affineHull(t *task) {
 	z, x, w, b := t.in[0], t.in[1], t.in[2], t.in[3]
 	n, d := x.rows, x.cols
@@ -423,16 +422,7 @@ func affineHull(t *task) {
 	t.launch("hull_safety", one, b, n, b.cols, share, safety)
 	t.launch("half_squares", rows(n), x, n, d, half)
 	tile := min(z.rows, max(1, hullBytes/(n*t.elem())))
-	var u, k, a matrix
-	for mark := len(t.borrowed); t.err == nil; {
-		u, k, a = t.matrix(tile, d), t.matrix(tile, n), t.matrix(tile, b.cols)
-		if !errors.Is(t.err, engine.ErrOutOfDeviceMemory) || tile == 1 {
-			break
-		}
-		t.err = nil
-		t.giveBack(mark)
-		tile = (tile + 1) / 2
-	}
+	u, k, a := t.matrix(tile, d), t.matrix(tile, n), t.matrix(tile, b.cols)
 	for lo := 0; lo < z.rows && t.err == nil; lo += tile {
 		q := min(tile, z.rows-lo)
 		queries := z

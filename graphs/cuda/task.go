@@ -77,14 +77,14 @@ func (t *task) matrix(rows, cols int) matrix {
 // doubles returns scratch memory for n numbers in double.
 func (t *task) doubles(n int) cu.DevicePtr { return t.scratch(8 * n) }
 
-// giveBack gives scratch memory back but for the first pieces.
-func (t *task) giveBack(keep int) {
-	for _, block := range t.borrowed[keep:] {
+// giveBack gives scratch memory back.
+func (t *task) giveBack() {
+	for _, block := range t.borrowed {
 		if err := t.gpu.pool.release(block); err != nil && t.err == nil {
 			t.err = err
 		}
 	}
-	t.borrowed = t.borrowed[:keep]
+	t.borrowed = nil
 }
 
 // info returns the place where the operation tells that it failed. Its inputs
