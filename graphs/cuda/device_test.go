@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/cu"
 	"gorgonia.org/gorgonia"
@@ -153,6 +154,26 @@ func TestCacheOfKernels(t *testing.T) {
 	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file || cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
 		cacheFile("source", []string{"-x"}, Info{Major: 8}) == file {
 		t.Error("two sources, options or devices share a file")
+	}
+}
+
+// Lengths beyond 32 bits are refused before a library sees what is left of them.
+func TestLengthsBeyond32Bits(t *testing.T) {
+	long, one := matrix{0, 1 << 32, 1}, matrix{0, 1, 1}
+	for name, f := range map[string]func(*task){
+		"gemm":   func(t *task) { t.gemm(blas.NoTrans, blas.Trans, long.rows, 1, 1, 1, long, one, long) },
+		"syrk":   func(t *task) { t.syrk(blas.Upper, blas.Trans, 1, long.rows, 1, long, one) },
+		"trsm":   func(t *task) { t.trsm(blas.Right, blas.Trans, long.rows, 1, one, long) },
+		"trsv":   func(t *task) { t.substituteVector(long, long) },
+		"potrf":  func(t *task) { t.factor(long, 0, long) },
+		"syevd":  func(t *task) { t.eigen(long) },
+		"buffer": func(t *task) { t.workspace(1<<16, -1<<31, 8) },
+	} {
+		x := new(task)
+		f(x)
+		if x.err == nil || !strings.Contains(x.err.Error(), "at most 2147483647") && !strings.Contains(x.err.Error(), "order 65536") {
+			t.Errorf("%s: got %v", name, x.err)
+		}
 	}
 }
 

@@ -246,10 +246,29 @@ func flipped(uplo blas.Uplo) uintptr {
 	return 0
 }
 
+// fits refuses lengths that cuBLAS and cuSOLVER, which take them in 32 bits, would
+// see as others.
+func (t *task) fits(lengths ...int) bool {
+	for _, n := range lengths {
+		if t.err == nil && (n < 0 || n > math.MaxInt32) {
+			t.err = fmt.Errorf("a matrix with %d rows or columns: cuBLAS and cuSOLVER take at most %d", n, math.MaxInt32)
+		}
+	}
+	return t.err == nil
+}
+
+// workspace returns scratch memory of the length that cuSOLVER asks for.
+func (t *task) workspace(n int, length int32, elem int) cu.DevicePtr {
+	if t.err == nil && length < 0 {
+		t.err = fmt.Errorf("cuSOLVER: the workspace for a matrix of order %d is longer than the %d elements that it can take", n, math.MaxInt32)
+	}
+	return t.scratch(int(length) * elem)
+}
+
 // gemm is C = alpha op(A) op(B), m×n, with k products each. The leading
 // dimensions are the numbers of columns.
 func (t *task) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c matrix) {
-	if t.err != nil {
+	if !t.fits(m, n, k, a.cols, b.cols, c.cols) {
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
@@ -260,7 +279,7 @@ func (t *task) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c m
 // syrk is C = alpha A Aᵀ, or alpha AᵀA if transposed, in one triangle of the n×n
 // C.
 func (t *task) syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c matrix) {
-	if t.err != nil {
+	if !t.fits(n, k, a.cols, c.cols) {
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
@@ -271,7 +290,7 @@ func (t *task) syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, 
 // trsm solves op(L) X = B, or X op(L) = B on the right side, in place of the m×n
 // B, for a lower triangular L.
 func (t *task) trsm(side blas.Side, tr blas.Transpose, m, n int, l, b matrix) {
-	if t.err != nil {
+	if !t.fits(m, n, l.cols, b.cols) {
 		return
 	}
 	x, flippedSide := t.number(1), uintptr(1)
@@ -294,6 +313,9 @@ func (t *task) substitute(l, b matrix) {
 
 // substituteVector is substitute for a single right side.
 func (t *task) substituteVector(l, x matrix) {
+	if !t.fits(l.rows) {
+		return
+	}
 	n := uintptr(l.rows)
 	// cuBLAS sees the upper triangular Lᵀ.
 	t.blasCall("trsv", 1, 1, 0, n, uintptr(l.at), n, uintptr(x.at), 1)
@@ -317,6 +339,9 @@ func (t *task) solverCall(name string, args ...uintptr) {
 // run.
 func (t *task) factor(a matrix, shift cu.DevicePtr, l matrix) {
 	n := a.rows
+	if !t.fits(n) {
+		return
+	}
 	t.launch("lower_shifted", each(n*n), a, shift, n, l)
 	info := t.info()
 	prefix := "cusolverDnDpotrf"
@@ -326,7 +351,7 @@ func (t *task) factor(a matrix, shift cu.DevicePtr, l matrix) {
 	var work int32
 	const upper = 1 // which cuSOLVER takes the row-major lower triangle for
 	t.solverCall(prefix+"_bufferSize", upper, uintptr(n), uintptr(l.at), uintptr(n), uintptr(unsafe.Pointer(&work)))
-	buffer := t.scratch(int(work) * t.elem())
+	buffer := t.workspace(n, work, t.elem())
 	t.solverCall(prefix, upper, uintptr(n), uintptr(l.at), uintptr(n), uintptr(buffer), uintptr(work), uintptr(info))
 	t.launch("check_factor", one, l, n, info)
 }
@@ -335,13 +360,16 @@ func (t *task) factor(a matrix, shift cu.DevicePtr, l matrix) {
 // its eigenvectors as rows, both in double.
 func (t *task) eigen(a matrix) (w, v cu.DevicePtr) {
 	n := a.rows
+	if !t.fits(n) {
+		return 0, 0
+	}
 	w, v = t.doubles(n), t.doubles(n*n)
 	info := t.info()
 	t.launch("widen_finite", each(n*n), a, v, n*n, info)
 	var work int32
 	const vectors, lower = 1, 0
 	t.solverCall("cusolverDnDsyevd_bufferSize", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(unsafe.Pointer(&work)))
-	buffer := t.doubles(int(work))
+	buffer := t.workspace(n, work, 8)
 	converged := t.scratch(4)
 	t.solverCall("cusolverDnDsyevd", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(buffer), uintptr(work), uintptr(converged))
 	t.launch("keep_failure", one, converged, info)
