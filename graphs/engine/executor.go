@@ -41,6 +41,7 @@ func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error
 	x := &Executor{graph: g, device: d, inputs: map[string]int{}, output: map[string]int{},
 		resident: map[int]DTensor{}, pinned: map[string]bool{}, fellBack: fellBack}
 	if err := x.plan(); err != nil {
+		noteFailure(err)
 		x.Close()
 		return nil, fmt.Errorf("%s: %w", g.Program, err)
 	}

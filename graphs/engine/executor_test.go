@@ -355,3 +355,27 @@ func TestUndeclaredVariable(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// fullDevice has no memory.
+type fullDevice struct{ Device }
+
+func (fullDevice) Alloc(int) (Buf, error) { return nil, ErrOutOfDeviceMemory }
+func (fullDevice) Sync() error            { return nil }
+
+// A device whose memory does not even hold the constants counts as failed, so
+// that a worker leaves its next trial to a fresh process.
+func TestDeviceFailsForConstants(t *testing.T) {
+	deviceFailed.Store(false)
+	defer deviceFailed.Store(false)
+	g, err := Build(Program{Name: "sum", Key: "sum", Build: func(b *Builder) error {
+		out, err := gorgonia.Add(b.Input("a", 2, 2), b.Constant(1))
+		b.Output("out", out)
+		return err
+	}}, tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewExecutor(g, fullDevice{}, nil); !errors.Is(err, ErrOutOfDeviceMemory) || !DeviceFailed() {
+		t.Errorf("got %v, and the device has failed: %v", err, DeviceFailed())
+	}
+}
