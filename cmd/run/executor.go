@@ -97,7 +97,7 @@ func (o *workOptions) openBackend(cmd *cobra.Command, dtype string) (err error) 
 		return err
 	}
 	if o.backend == "cuda" && !cmd.Flags().Changed("jobs") {
-		o.jobs = max(1, cuda.Count()) // jobs share the memory of a device
+		o.jobs = max(1, usedDevices(o.backend)) // jobs share the memory of a device
 	}
 	return cuda.Release()
 }

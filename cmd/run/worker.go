@@ -73,6 +73,18 @@ func describeDevice(backend string) string {
 	return e.Accelerator()
 }
 
+// usedDevices is the number of devices that a backend computes on: one if the user
+// has chosen it, else all that are visible.
+func usedDevices(backend string) int {
+	switch {
+	case backend == "cpu":
+		return 0
+	case os.Getenv(engine.DeviceVariable) != "":
+		return 1
+	}
+	return cuda.Count()
+}
+
 // newWorkers returns the function that makes worker processes of this program,
 // each with so many threads. On CUDA they take the visible devices in turn,
 // unless the user has chosen one.
@@ -81,10 +93,7 @@ func newWorkers(threads int, backend string) (func() schedule.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	devices := 0
-	if backend == "cuda" && os.Getenv(engine.DeviceVariable) == "" {
-		devices = cuda.Count()
-	}
+	devices := usedDevices(backend)
 	var slots atomic.Int64
 	return func() schedule.Runner {
 		env := []string{"GOMAXPROCS=" + strconv.Itoa(threads)}

@@ -115,6 +115,7 @@ func openDevice() (*gpu, error) {
 		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, resultOf(err), advice(err))
 	}
 	if err := g.call(g.setUp); err != nil {
+		_ = d.ReleasePrimaryCtx() // with all that was set up
 		return nil, fmt.Errorf("device %d, %s, cannot be used: %w", index, g.info.Name, err)
 	}
 	return g, nil
