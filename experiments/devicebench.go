@@ -20,10 +20,10 @@ import (
 
 // DeviceBenchmarks measure what the papers' programs spend their time on, on
 // the CPU with all its cores and on another backend beside it, in both
-// precisions. Inputs are on the device before, and results stay there: what is
-// measured is computing. Where the number of operations is known, its rate is
-// given, and its share of the rate of a large matrix product on the same
-// backend.
+// precisions. Where the number of operations is known, its rate is given, and its
+// share of the rate of a large matrix product on the same backend; inputs are then
+// on the device before, and results stay there: what is measured is computing. The
+// others are whole calls, with their copies.
 func DeviceBenchmarks(backend string) []experiment.Benchmark {
 	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}}
 	if backend != "cpu" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -103,7 +105,20 @@ func (a *app) examine() []finding {
 	return out
 }
 
-// examineCUDA looks at the devices, and opens one. It is a problem only where
+// tryDevice solves 2·I X = B on a device: the kernels compile, and the libraries
+// work.
+func tryDevice(e *engine.Engine) error {
+	x, logdet, err := linalg.SolveSPD(e, mat.NewDense(2, 2, []float64{2, 0, 0, 2}), mat.NewDense(2, 2, []float64{2, 4, 6, 8}))
+	if err != nil {
+		return fmt.Errorf("a test problem: %w", err)
+	}
+	if want := mat.NewDense(2, 2, []float64{1, 2, 3, 4}); !mat.EqualApprox(x, want, 1e-12) || math.Abs(logdet-2*math.Ln2) > 1e-12 {
+		return fmt.Errorf("a test problem: the device computes %v and a log-determinant of %g, want %v and %g", mat.Formatted(x, mat.FormatMATLAB()), logdet, mat.Formatted(want, mat.FormatMATLAB()), 2*math.Ln2)
+	}
+	return nil
+}
+
+// examineCUDA looks at the devices, and computes on one. It is a problem only where
 // there is a driver that cannot be used, not where there is none.
 func examineCUDA() []finding {
 	driver := "no NVIDIA driver is loaded"
@@ -121,8 +136,9 @@ func examineCUDA() []finding {
 	if err == nil {
 		var e *engine.Engine
 		if e, err = engine.Open("cuda", "float64", 1); err == nil {
-			_ = e.Close()
-			return out
+			if err = errors.Join(tryDevice(e), e.Close()); err == nil {
+				return out
+			}
 		}
 	}
 	state := "none"
