@@ -157,6 +157,50 @@ func TestCacheOfKernels(t *testing.T) {
 	}
 }
 
+// Memory that the pool keeps makes room for what a library needs itself.
+func TestLibrariesGetRoom(t *testing.T) {
+	_, e := engines(t, "float64")
+	c := operationCases()[0]
+	if _, err := e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+		t.Fatal(err)
+	}
+	g := shared.gpu
+	for name, p := range map[string]struct {
+		succeedsWithRoom bool
+		status, calls    int
+	}{"kept memory was in the way": {true, 0, 2}, "there is too little": {false, 3, 1}} {
+		calls := 0
+		g.mu.Lock()
+		err := g.call(func() error {
+			block, err := g.alloc(1000)
+			if err == nil && p.succeedsWithRoom {
+				err = g.pool.release(block)
+			} else if err == nil {
+				defer func() { _ = g.pool.release(block) }()
+				err = g.pool.trim()
+			}
+			if err != nil {
+				return err
+			}
+			status := (&task{gpu: g}).withRoom(3, func() int {
+				calls++
+				if g.pool.kept == 0 && p.succeedsWithRoom {
+					return 0
+				}
+				return 3
+			})
+			if status != p.status || calls != p.calls {
+				t.Errorf("%s: status %d after %d calls, want %d after %d", name, status, calls, p.status, p.calls)
+			}
+			return nil
+		})
+		g.mu.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Lengths beyond 32 bits are refused before a library sees what is left of them.
 func TestLengthsBeyond32Bits(t *testing.T) {
 	long, one := matrix{0, 1 << 32, 1}, matrix{0, 1, 1}

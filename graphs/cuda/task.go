@@ -205,13 +205,34 @@ func (t *task) blasCall(name string, args ...uintptr) {
 	if t.single() {
 		prefix = "cublasS"
 	}
-	if status := t.gpu.libs.cublas.call(prefix+name+"_v2", append([]uintptr{t.gpu.blas}, args...)...); status != 0 {
+	const full = 3 // CUBLAS_STATUS_ALLOC_FAILED
+	status := t.withRoom(full, func() int {
+		return t.gpu.libs.cublas.call(prefix+name+"_v2", append([]uintptr{t.gpu.blas}, args...)...)
+	})
+	switch status {
+	case 0:
+	case full:
+		t.err = fmt.Errorf("cuBLAS, %s: %w for its own use", name, engine.ErrOutOfDeviceMemory)
+	default:
 		t.err = fmt.Errorf("cuBLAS, %s: %s", name, blasStatus(status))
 	}
 }
 
+// withRoom calls a library's function, and once more where the library finds no
+// memory for its own use while the pool keeps some that nobody uses.
+func (t *task) withRoom(full int, call func() int) int {
+	status := call()
+	if status != full || t.gpu.pool.kept == 0 {
+		return status
+	}
+	if t.gpu.stream.Synchronize() != nil || t.gpu.pool.trim() != nil {
+		return status // which is what went wrong first
+	}
+	return call()
+}
+
 func blasStatus(status int) string {
-	if text, ok := map[int]string{1: "not initialised", 3: "out of device memory for its own use", 7: "invalid value",
+	if text, ok := map[int]string{1: "not initialised", 7: "invalid value",
 		8: "the device's architecture is not supported", 13: "it failed on the device", 14: "internal error", 15: "not supported"}[status]; ok {
 		return text
 	}
@@ -329,7 +350,15 @@ func (t *task) solverCall(name string, args ...uintptr) {
 	if t.err != nil {
 		return
 	}
-	if status := t.gpu.libs.cusolver.call(name, append([]uintptr{t.gpu.solver}, args...)...); status != 0 {
+	const full = 2 // CUSOLVER_STATUS_ALLOC_FAILED
+	status := t.withRoom(full, func() int {
+		return t.gpu.libs.cusolver.call(name, append([]uintptr{t.gpu.solver}, args...)...)
+	})
+	switch status {
+	case 0:
+	case full:
+		t.err = fmt.Errorf("cuSOLVER, %s: %w for its own use", name, engine.ErrOutOfDeviceMemory)
+	default:
 		t.err = fmt.Errorf("cuSOLVER, %s: status %d", name, status)
 	}
 }
