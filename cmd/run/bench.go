@@ -71,7 +71,7 @@ hull machine, with GFLOP/s and the share of a matrix product's.`,
 
 // benchDevice measures a backend beside the CPU.
 func (a *app) benchDevice(ctx context.Context, backend, output string, names []string) error {
-	backend, gpu, err := resolveBackend(backend, "float64")
+	backend, gpu, err := a.resolveBackend(backend, "float64")
 	if err != nil {
 		return err
 	}

@@ -92,8 +92,8 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 
 // openBackend decides what this machine computes on, and refuses what it does
 // not have. The device is given back: the workers compute.
-func (o *workOptions) openBackend(cmd *cobra.Command, dtype string) (err error) {
-	if o.backend, o.gpu, err = resolveBackend(o.backend, dtype); err != nil {
+func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) (err error) {
+	if o.backend, o.gpu, err = a.resolveBackend(o.backend, dtype); err != nil {
 		return err
 	}
 	if o.backend == "cuda" && !cmd.Flags().Changed("jobs") {

@@ -59,7 +59,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 }
 
 // validate refuses wrong values of flags.
-func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int64, format claims.Format, err error) {
+func (o *runOptions) validate(a *app, cmd *cobra.Command) (shard plan.Shard, seeds []int64, format claims.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
 	if err := notEmpty(cmd, "seeds", "out"); err != nil {
 		return shard, nil, "", err
@@ -87,7 +87,7 @@ func (o *runOptions) validate(cmd *cobra.Command) (shard plan.Shard, seeds []int
 	case o.planOnly:
 		err = backendElsewhere(o.backend, o.dtype)
 	default:
-		err = o.openBackend(cmd, o.dtype)
+		err = a.openBackend(cmd, &o.workOptions, o.dtype)
 	}
 	return shard, seeds, claims.Format(o.output), err
 }
@@ -117,7 +117,7 @@ exit-codes.`,
 			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, seeds, format, err := o.validate(cmd)
+			shard, seeds, format, err := o.validate(a, cmd)
 			if err != nil {
 				return err
 			}

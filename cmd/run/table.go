@@ -21,7 +21,7 @@ run list tables shows the names. The exit status: run help exit-codes.`,
 			return a.Book.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, seeds, format, err := o.validate(cmd)
+			shard, seeds, format, err := o.validate(a, cmd)
 			if err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if o.backend, o.gpu, err = resolveBackend(o.backend, o.dtype); err != nil {
+			if o.backend, o.gpu, err = a.resolveBackend(o.backend, o.dtype); err != nil {
 				return err
 			}
 			if err := oneOf("rng", rng, "seeded", "secure"); err != nil {
@@ -291,7 +291,7 @@ const backendUsage = "cpu, cuda, or auto: cuda where it can be used, else cpu"
 // resolveBackend chooses between cuda and cpu for auto, and refuses a backend that
 // this build or machine does not have, before anything runs. It also describes
 // the device.
-func resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
+func (a *app) resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
 	if err := oneOf("backend", backend, "cpu", "cuda", "auto"); err != nil {
 		return "", "", err
 	}
@@ -299,9 +299,11 @@ func resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
 		return "", "", err
 	}
 	if backend == "auto" {
-		if _, gpu, err := resolveBackend("cuda", dtype); err == nil {
+		_, gpu, err := a.resolveBackend("cuda", dtype)
+		if err == nil {
 			return "cuda", gpu, nil
 		}
+		a.say("--backend auto takes the cpu; %v", err)
 		backend = "cpu"
 	}
 	e, err := engine.Open(backend, dtype, 1)

@@ -38,7 +38,7 @@ exit-codes.`,
 				return err
 			}
 			o.backend = p.Backend
-			if err := o.openBackend(cmd, p.DType); err != nil {
+			if err := a.openBackend(cmd, &o, p.DType); err != nil {
 				return err
 			}
 			log := "log.jsonl"
