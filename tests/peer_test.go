@@ -14,9 +14,9 @@ import (
 
 	"privkern/graphs/engine"
 	"privkern/graphs/kahm"
-	"privkern/runner/bench"
 	"privkern/runner/experiment"
 	"privkern/runner/trial"
+	"privkern/runner/usage"
 )
 
 // peer runs a straightforward implementation in NumPy, on one thread, and
@@ -112,16 +112,16 @@ func BenchmarkKAHMAgainstNumPy(b *testing.B) {
 	y, q := wave(rows, 1e-3), wave(queries, 7e-4)
 	var fit, evaluate, numpyFit, numpyEvaluate float64
 	for b.Loop() {
-		start := bench.CPUSeconds()
+		start := usage.CPUSeconds()
 		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: n, Layers: layers})
 		if err != nil {
 			b.Fatal(err)
 		}
-		built := bench.CPUSeconds()
+		built := usage.CPUSeconds()
 		if _, err := m.Distances(context.Background(), e, q); err != nil {
 			b.Fatal(err)
 		}
-		fit, evaluate = fit+built-start, evaluate+bench.CPUSeconds()-built
+		fit, evaluate = fit+built-start, evaluate+usage.CPUSeconds()-built
 		times := peer(b, "kahm.py", text...)
 		numpyFit, numpyEvaluate = numpyFit+times["fit_s"], numpyEvaluate+times["evaluate_s"]
 	}

@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"privkern/runner/experiment"
+	"privkern/runner/usage"
 )
 
 // Measurement is one measured value.
@@ -70,12 +70,12 @@ func (m *meter) Time(name string, f func() error) (float64, error) {
 		if len(cpu) > 0 && total > 10*enoughTime {
 			break
 		}
-		c, t := CPUSeconds(), time.Now()
+		c, t := usage.CPUSeconds(), time.Now()
 		if err := f(); err != nil {
 			return 0, err
 		}
 		d := time.Since(t)
-		cpu, wall = append(cpu, CPUSeconds()-c), append(wall, d.Seconds())
+		cpu, wall = append(cpu, usage.CPUSeconds()-c), append(wall, d.Seconds())
 		total += d
 	}
 	m.Value(name+" (CPU)", median(cpu), "s", experiment.Target{})
@@ -101,13 +101,15 @@ func (m *meter) Value(name string, value float64, unit string, target experiment
 	m.measurements = append(m.measurements, x)
 }
 
-// CPUSeconds is the processor time of this process.
-func CPUSeconds() float64 {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
+// Memory implements experiment.Meter.
+func (m *meter) Memory(name string, target experiment.Target, f func() error) error {
+	debug.FreeOSMemory() // what earlier benchmarks left
+	usage.ResetPeakRSS()
+	if err := f(); err != nil {
+		return err
 	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+	m.Value(name, float64(usage.PeakRSS())/(1<<20), "MiB", target)
+	return nil
 }
 
 func median(v []float64) float64 {

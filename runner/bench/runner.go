@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"privkern/runner/experiment"
@@ -81,53 +80,26 @@ func makePlan(n int) (*plan.Plan, error) {
 
 func planning(_ context.Context, m experiment.Meter, dir string) error {
 	const trials = 100_000
-	stop, peak := watchHeap()
-	start := time.Now()
-	p, err := makePlan(trials)
-	if err != nil {
-		return err
-	}
-	s, err := store.Create(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	if err := s.FreezePlan(p, noops, false); err != nil {
-		return err
-	}
-	elapsed := time.Since(start).Seconds()
-	stop()
-	if len(p.Trials) != trials {
-		return fmt.Errorf("planned %d trials", len(p.Trials))
-	}
-	m.Value("100,000 trials: expand, key, freeze", elapsed, "s", experiment.Target{AtMost: 2})
-	m.Value("memory from the operating system", float64(peak())/1e6, "MB", experiment.Target{AtMost: 500})
-	return nil
-}
-
-// watchHeap samples what the Go runtime has from the operating system.
-func watchHeap() (stop func(), peak func() uint64) {
-	var most atomic.Uint64
-	sample := func() {
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		if in := s.Sys - s.HeapReleased; in > most.Load() {
-			most.Store(in)
+	return m.Memory("memory", experiment.Target{AtMost: 500}, func() error {
+		start := time.Now()
+		p, err := makePlan(trials)
+		if err != nil {
+			return err
 		}
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			sample()
-			select {
-			case <-done:
-				return
-			case <-time.After(10 * time.Millisecond):
-			}
+		s, err := store.Create(dir)
+		if err != nil {
+			return err
 		}
-	}()
-	return func() { close(done); <-ended; sample() }, most.Load
+		defer func() { _ = s.Close() }()
+		if err := s.FreezePlan(p, noops, false); err != nil {
+			return err
+		}
+		if len(p.Trials) != trials {
+			return fmt.Errorf("planned %d trials", len(p.Trials))
+		}
+		m.Value("100,000 trials: expand, key, freeze", time.Since(start).Seconds(), "s", experiment.Target{AtMost: 2})
+		return nil
+	})
 }
 
 func runPlan(ctx context.Context, dir string, p *plan.Plan, jobs int, newRunner func() schedule.Runner) (schedule.Summary, float64, error) {

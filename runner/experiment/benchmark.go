@@ -15,6 +15,9 @@ type Meter interface {
 	// Time calls f several times and reports the median processor time and
 	// wall time of a call. It returns the processor time in seconds.
 	Time(name string, f func() error) (cpuSeconds float64, err error)
+	// Memory calls f once, which may time what it does, and reports the most
+	// memory that the process held meanwhile, in MiB.
+	Memory(name string, target Target, f func() error) error
 	// Value reports a number that the benchmark found out by itself, and the
 	// bound that it is meant to keep, which may be empty.
 	Value(name string, value float64, unit string, target Target)

@@ -13,6 +13,7 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
+	"privkern/runner/usage"
 )
 
 // Job is one trial to be run. It can be sent to another process as JSON.
@@ -65,10 +66,10 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if err != nil {
 		return nil, err
 	}
-	resetPeakRSS()
-	wall, cpu := time.Now(), cpuSeconds()
+	usage.ResetPeakRSS()
+	wall, cpu := time.Now(), usage.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) { return e.Run(ctx, newTrial(job, progress)) })
-	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: cpuSeconds() - cpu, PeakRSSBytes: peakRSS()}
+	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: usage.CPUSeconds() - cpu, PeakRSSBytes: usage.PeakRSS()}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

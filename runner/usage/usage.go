@@ -1,4 +1,5 @@
-package trial
+// Package usage tells what this process has taken of its machine.
+package usage
 
 import (
 	"bytes"
@@ -9,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuSeconds is the processor time of this process, user and system.
-func cpuSeconds() float64 {
+// CPUSeconds is the processor time of this process, user and system.
+func CPUSeconds() float64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0
@@ -18,15 +19,15 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
-// resetPeakRSS starts the peak anew on Linux, so that a record shows its own
-// trial's peak and not an earlier one's; see proc_pid_clear_refs(5).
-func resetPeakRSS() {
+// ResetPeakRSS starts the peak anew on Linux, so that it is not that of what ran
+// earlier; see proc_pid_clear_refs(5).
+func ResetPeakRSS() {
 	// Where it cannot be reset, the peak is that of the process: an upper bound.
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600)
 }
 
-// peakRSS is the largest resident set of this process in bytes.
-func peakRSS() int64 {
+// PeakRSS is the largest resident set of this process in bytes.
+func PeakRSS() int64 {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
 			if fields := bytes.Fields(rest); len(fields) > 0 {
