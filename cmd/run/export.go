@@ -14,6 +14,7 @@ import (
 	"privkern/runner/claims"
 	"privkern/runner/experiment"
 	"privkern/runner/export"
+	"privkern/runner/plural"
 )
 
 // exportFrom is the help of the flag that all formats share.
@@ -248,15 +249,8 @@ func (a *app) exportTrials(ctx context.Context, format, path string, dirs []stri
 	if format == "csv" {
 		more += "; the types of its columns are in " + export.SchemaPath(path)
 	}
-	a.say("%s in %s%s", count(counts.Trials, "trial"), path, more)
+	a.say("%s in %s%s", plural.Count(counts.Trials, "trial"), path, more)
 	return nil
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // ignored tells of files that were no records.
@@ -285,7 +279,7 @@ func (a *app) exportLaTeX(_ context.Context, dir string, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	a.say("%s in %s; %s has them all", count(len(paths), "table"), dir, filepath.Join(dir, export.Document))
+	a.say("%s in %s; %s has them all", plural.Count(len(paths), "table"), dir, filepath.Join(dir, export.Document))
 	return nil
 }
 
@@ -324,6 +318,6 @@ func (a *app) exportMLflow(ctx context.Context, dir string, dirs []string) error
 	if counts.NotRun > 0 {
 		more = fmt.Sprintf("; %d have not run and are left out", counts.NotRun)
 	}
-	a.say("%s in %s%s; MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:%s shows them", count(counts.Trials, "run"), dir, more, dir)
+	a.say("%s in %s%s; MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:%s shows them", plural.Count(counts.Trials, "run"), dir, more, dir)
 	return nil
 }

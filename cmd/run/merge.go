@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/runner/merge"
+	"privkern/runner/plural"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -48,12 +49,12 @@ help exit-codes.`,
 				return err
 			}
 			if r.Foreign > 0 {
-				a.complain("%s of trials that the plan does not have left out", countOf(r.Foreign, "file"))
+				a.complain("%s of trials that the plan does not have left out", plural.Count(r.Foreign, "file"))
 			}
 			if r.Better > 0 {
-				a.say("%s with a better record in another folder", countOf(r.Better, "trial"))
+				a.say("%s with a better record in another folder", plural.Count(r.Better, "trial"))
 			}
-			a.say("%d of %s with a record in %s, %d of these copied", r.Total-r.Missing, countOf(r.Total, "trial"), out, r.Copied)
+			a.say("%d of %s with a record in %s, %d of these copied", r.Total-r.Missing, plural.Count(r.Total, "trial"), out, r.Copied)
 			a.say("`run report %s` makes and prints the tables", out)
 			return nil
 		},

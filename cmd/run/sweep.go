@@ -19,6 +19,7 @@ import (
 	"privkern/runner/claims"
 	"privkern/runner/memory"
 	"privkern/runner/plan"
+	"privkern/runner/plural"
 	"privkern/runner/progress"
 	"privkern/runner/schedule"
 	"privkern/runner/sweep"
@@ -175,7 +176,7 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		if err := a.Freeze(dir, p, o.replan); err != nil {
 			return err
 		}
-		a.say("the plan is in %s: %s; `run work %s` runs them", dir, countOf(len(p.Trials), "trial"), dir)
+		a.say("the plan is in %s: %s; `run work %s` runs them", dir, plural.Count(len(p.Trials), "trial"), dir)
 		return nil
 	}
 	executor := a.local(o.workOptions, shard, data)
@@ -253,18 +254,10 @@ func countText(s schedule.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// countOf returns "1 trial", "2 trials".
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // dryRun shows what would run.
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
-	_, err := fmt.Fprintf(a.out, "%s for %s\n", countOf(len(indices), "trial"), dir)
+	_, err := fmt.Fprintf(a.out, "%s for %s\n", plural.Count(len(indices), "trial"), dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/runner/plural"
 	"privkern/runner/record"
 	"privkern/runner/store"
 )
@@ -137,12 +138,12 @@ func (r *Reporter) Planned(total, finished int) {
 	}
 	switch {
 	case finished == total:
-		r.line("%s, all with a result", trials(total))
+		r.line("%s, all with a result", plural.Count(total, "trial"))
 		return
 	case finished > 0:
-		r.line("%s, %d with a result already", trials(total), finished)
+		r.line("%s, %d with a result already", plural.Count(total, "trial"), finished)
 	default:
-		r.line("%s", trials(total))
+		r.line("%s", plural.Count(total, "trial"))
 	}
 	if r.opts.Terminal && r.opts.Format == Text {
 		r.bar = progressbar.NewOptions(total,
@@ -217,7 +218,7 @@ func (r *Reporter) Elsewhere(t plan.Trial) {
 
 // Waiting implements schedule.Observer.
 func (r *Reporter) Waiting(n int) {
-	r.Notice(fmt.Sprintf("waiting for %s that other runners hold", trials(n)), false)
+	r.Notice(fmt.Sprintf("waiting for %s that other runners hold", plural.Count(n, "trial")), false)
 }
 
 // Queue implements slurm.Observer: it is shown with the progress.
@@ -295,7 +296,7 @@ func (r *Reporter) show() {
 	if r.queue != "" {
 		left += "; " + r.queue
 	}
-	r.line("%d of %s%s", r.finished, trials(r.total), left)
+	r.line("%d of %s%s", r.finished, plural.Count(r.total, "trial"), left)
 }
 
 // Close takes the bar away and says what was kept for the end. It may be called
@@ -308,11 +309,11 @@ func (r *Reporter) Close() {
 		r.bar = nil
 	}
 	if r.before > 0 {
-		r.line("%s failed before; --retry failed runs them again", trials(r.before))
+		r.line("%s failed before; --retry failed runs them again", plural.Count(r.before, "trial"))
 	}
 	for reason, n := range r.skipped {
 		if n > 1 && !r.opts.Quiet {
-			r.line("skipped %s for the same reason: %s", trials(n), reason)
+			r.line("skipped %s for the same reason: %s", plural.Count(n, "trial"), reason)
 		}
 	}
 	r.before, r.skipped = 0, map[string]int{} // said once
@@ -323,13 +324,6 @@ func (r *Reporter) color(code, s string) string {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-func trials(n int) string {
-	if n == 1 {
-		return "1 trial"
-	}
-	return fmt.Sprintf("%d trials", n)
 }
 
 // describe names a trial by what is not a default of it.

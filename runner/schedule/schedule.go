@@ -82,6 +82,18 @@ type Summary struct {
 	NotRun  int // left over after an interruption or a failure
 }
 
+// Count counts a trial that has a result, of the given status.
+func (s *Summary) Count(status record.Status) {
+	switch status {
+	case record.OK:
+		s.OK++
+	case record.Failed:
+		s.Failed++
+	case record.Skipped:
+		s.Skipped++
+	}
+}
+
 // ErrFailFast says that the run was stopped by the first failure.
 var ErrFailFast = errors.New("stopped at the first failed trial (--fail-fast)")
 
@@ -263,14 +275,7 @@ func (r *run) wanted(s record.Status) bool {
 func (r *run) count(s record.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch s {
-	case record.OK:
-		r.summary.OK++
-	case record.Failed:
-		r.summary.Failed++
-	case record.Skipped:
-		r.summary.Skipped++
-	}
+	r.summary.Count(s)
 }
 
 // work runs the pending trials, first all that are free, then those that other

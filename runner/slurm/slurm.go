@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"privkern/runner/plan"
+	"privkern/runner/plural"
 	"privkern/runner/record"
 	"privkern/runner/schedule"
 	"privkern/runner/store"
@@ -122,15 +123,7 @@ func (e *Executor) withdraw(s *store.Store, p *plan.Plan) error {
 		n++
 	}
 	if n > 0 {
-		e.Observer.Notice(fmt.Sprintf("--retry %s: %s put aside, to be run again", e.Retry, count(n, "record")), false)
+		e.Observer.Notice(fmt.Sprintf("--retry %s: %s put aside, to be run again", e.Retry, plural.Count(n, "record")), false)
 	}
 	return nil
-}
-
-// count returns "1 task", "2 tasks".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

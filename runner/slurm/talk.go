@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"privkern/runner/plural"
 )
 
 // jobNames returns "job 12" or "jobs 12, 13".
@@ -81,7 +83,7 @@ func lost(parts []int, states map[string]int, of int) string {
 			how = append(how, fmt.Sprintf("%d %s", states[s], s))
 		}
 	}
-	return fmt.Sprintf("%s lost (%s), submitted again: %s", count(len(parts), "task"), strings.Join(how, ", "), partNames(parts, of))
+	return fmt.Sprintf("%s lost (%s), submitted again: %s", plural.Count(len(parts), "task"), strings.Join(how, ", "), partNames(parts, of))
 }
 
 // maxReported is how many lost parts are told of in full.
@@ -97,7 +99,7 @@ func (w *watch) report(parts []int, latest map[int]last) {
 		l := latest[part]
 		path := logPath(w.dir, l.submission.Number, l.index)
 		text := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
-			count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), taskID{l.submission.Job, l.index}, w.seen[l.place()].state)
+			plural.Count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), taskID{l.submission.Job, l.index}, w.seen[l.place()].state)
 		tail, err := logEnd(path)
 		switch {
 		case err != nil:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"privkern/runner/plan"
+	"privkern/runner/plural"
 	"privkern/runner/record"
 	"privkern/runner/schedule"
 	"privkern/runner/store"
@@ -164,7 +165,7 @@ func (w *watch) attach() error {
 		w.Observer.Notice("--retry is for a new run: what is under way goes on", false)
 	}
 	if n := w.parts(len(w.plan.Trials)); w.TrialsPerTask > 0 && n != j.Parts {
-		w.Observer.Notice(fmt.Sprintf("--trials-per-task is for a new run: the plan was submitted in %s", count(j.Parts, "part")), false)
+		w.Observer.Notice(fmt.Sprintf("--trials-per-task is for a new run: the plan was submitted in %s", plural.Count(j.Parts, "part")), false)
 	}
 	w.results = newResults(w.store, w.plan, j.Parts, j.Started)
 	return w.planned()
@@ -211,7 +212,7 @@ func (w *watch) planned() error {
 	}
 	var failed []failure
 	if err := w.results.update(func(t plan.Trial, rec *record.Record) {
-		w.count(rec.Status)
+		w.summary.Count(rec.Status)
 		w.summary.Cached++
 		if rec.Status == record.Failed && rec.Error != nil {
 			failed = append(failed, failure{t, *rec.Error})
@@ -226,21 +227,10 @@ func (w *watch) planned() error {
 	return nil
 }
 
-func (w *watch) count(s record.Status) {
-	switch s {
-	case record.OK:
-		w.summary.OK++
-	case record.Failed:
-		w.summary.Failed++
-	case record.Skipped:
-		w.summary.Skipped++
-	}
-}
-
 // look takes note of new results; failed says whether one of them is a failure.
 func (w *watch) look() (failed bool, err error) {
 	err = w.results.update(func(t plan.Trial, rec *record.Record) {
-		w.count(rec.Status)
+		w.summary.Count(rec.Status)
 		w.Observer.Finished(t, rec)
 		failed = failed || rec.Status == record.Failed
 	})
@@ -464,7 +454,7 @@ func (w *watch) act(ctx context.Context, lives map[int]bool, latest map[int]last
 			}
 			// Limits of a user's jobs: there may be room when some have ended.
 			w.refused = time.Now()
-			w.Observer.Notice(fmt.Sprintf("%s cannot be submitted now (%v); trying again while others run", count(rest, "part"), err), true)
+			w.Observer.Notice(fmt.Sprintf("%s cannot be submitted now (%v); trying again while others run", plural.Count(rest, "part"), err), true)
 		}
 	}
 	if len(fresh)+len(again) > 0 || unsettled || len(lives) > 0 && w.leftIn(lives) {
@@ -503,7 +493,7 @@ func (w *watch) askLimit(ctx context.Context) error {
 		return err
 	}
 	if w.Chunk > limit {
-		return fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, count(limit, "task"))
+		return fmt.Errorf("--array-chunk is %d; this site allows array jobs of at most %s (MaxArraySize)", w.Chunk, plural.Count(limit, "task"))
 	}
 	w.limit = min(limit, DefaultChunk)
 	if w.Chunk > 0 {
@@ -569,7 +559,7 @@ func (w *watch) submitJob(ctx context.Context, parts []int) error {
 		return errors.Join(err, w.journal.write(w.dir))
 	}
 	w.live = append(w.live, mine.Job)
-	w.Observer.Notice(fmt.Sprintf("submitted %s as job %s", count(len(parts), "task"), mine.Job), false)
+	w.Observer.Notice(fmt.Sprintf("submitted %s as job %s", plural.Count(len(parts), "task"), mine.Job), false)
 	return w.journal.write(w.dir)
 }
 
