@@ -101,11 +101,7 @@ func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, err
 // FrozenPlan returns the plan of an output folder, provided that this program
 // and the data here are those that it was made for.
 func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, error) {
-	s, err := store.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.ReadPlan(c.Experiments)
+	_, p, err := store.OpenPlan(dir, c.Experiments)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +124,7 @@ type Results struct {
 
 // Results evaluates the records of an output folder.
 func (c *Catalogue) Results(dir string) (*Results, error) {
-	s, err := store.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.ReadPlan(c.Experiments)
+	s, p, err := store.OpenPlan(dir, c.Experiments)
 	if err != nil {
 		return nil, err
 	}

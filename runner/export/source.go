@@ -27,11 +27,7 @@ type Source struct {
 
 // Open opens an output folder. A plan without trials is an error.
 func Open(dir string, experiments *experiment.Registry) (*Source, error) {
-	s, err := store.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.ReadPlan(experiments)
+	s, p, err := store.OpenPlan(dir, experiments)
 	if err != nil {
 		return nil, err
 	}

@@ -214,6 +214,19 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 	return out, nil
 }
 
+// OpenPlan opens an output folder and reads its plan.
+func OpenPlan(dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
+	s, err := Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.ReadPlan(experiments)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, p, nil
+}
+
 // ReadPlan reads the frozen plan.
 func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	raw, err := os.ReadFile(filepath.Join(s.dir, planFile))
