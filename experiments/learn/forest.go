@@ -121,13 +121,7 @@ func (f *Forest) Predict(x *mat.Dense) []int {
 				sums[c] += tree.mixed[int(node.right)+c]
 			}
 		}
-		best := 0
-		for c, v := range sums {
-			if v > sums[best] {
-				best = c
-			}
-		}
-		out[i] = f.Classes[best]
+		out[i] = f.Classes[mostVoted(sums)]
 	}
 	return out
 }

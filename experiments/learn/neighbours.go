@@ -69,13 +69,7 @@ func NearestNeighbours(x *mat.Dense, labels []int, queries *mat.Dense, k int) ([
 				c, _ := slices.BinarySearch(classes, labels[j])
 				votes[c]++
 			}
-			best := 0
-			for c, v := range votes {
-				if v > votes[best] {
-					best = c
-				}
-			}
-			out[first+i] = classes[best]
+			out[first+i] = classes[mostVoted(votes)]
 		}
 	}
 	return out, nil

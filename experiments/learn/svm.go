@@ -266,13 +266,7 @@ func (m *SVM) Predict(x *mat.Dense) []int {
 				votes[m.Pairs[p].negative]++
 			}
 		}
-		best := 0
-		for k, v := range votes {
-			if v > votes[best] {
-				best = k
-			}
-		}
-		out[i] = m.Classes[best]
+		out[i] = m.Classes[mostVoted(votes)]
 	}
 	return out
 }
@@ -315,6 +309,17 @@ func checkFinite(who string, x *mat.Dense) error {
 		}
 	}
 	return nil
+}
+
+// mostVoted returns the place of the largest element, the first of equals.
+func mostVoted[T int | float64](votes []T) int {
+	best := 0
+	for c, v := range votes {
+		if v > votes[best] {
+			best = c
+		}
+	}
+	return best
 }
 
 // byClass returns the different labels in increasing order and the rows of each.
