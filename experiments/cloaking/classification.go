@@ -338,12 +338,7 @@ func checkClassificationRelease(p experiment.Params) error {
 	if privacyless(p) {
 		return mechanism.ErrNoNoise
 	}
-	for _, name := range ownInputs(p) {
-		if name == columnProbability || name == columnClass {
-			return fmt.Errorf("inputs = %s: a release has a column %q of its own; rename the input", p.Text("inputs"), name)
-		}
-	}
-	return nil
+	return checkInputNames(p, columnProbability, columnClass)
 }
 
 // releaseClassification predicts from all rows at public points. What it returns

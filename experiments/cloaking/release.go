@@ -56,10 +56,16 @@ func checkRelease(p experiment.Params) error {
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
 	}
 	if ownFile(p) {
-		for _, name := range ownInputs(p) {
-			if name == columnPrediction || name == columnNoiseSD {
-				return fmt.Errorf("inputs = %s: a release has a column %q of its own; rename the input", p.Text("inputs"), name)
-			}
+		return checkInputNames(p, columnPrediction, columnNoiseSD)
+	}
+	return nil
+}
+
+// checkInputNames refuses inputs that are named as a column of the release.
+func checkInputNames(p experiment.Params, columns ...string) error {
+	for _, name := range ownInputs(p) {
+		if slices.Contains(columns, name) {
+			return fmt.Errorf("inputs = %s: a release has a column %q of its own; rename the input", p.Text("inputs"), name)
 		}
 	}
 	return nil
