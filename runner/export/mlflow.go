@@ -1,27 +1,19 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -39,10 +31,6 @@ const (
 	localRun   = 4
 	tempPrefix = ".privkern-export-"
 )
-
-// maxCurve is the longest curve that is written as the steps of a metric; the
-// record, an artifact of the run, has longer ones.
-const maxCurve = 10_000
 
 // Artifact is a file of a sweep, such as a table.
 type Artifact struct {
@@ -83,73 +71,6 @@ func MLflow(ctx context.Context, dir string, sweeps []*Sweep, opts Options) (Cou
 		_ = os.Remove(dir) // where nothing was written
 	}
 	return counts, err
-}
-
-// newFolder makes the folder, or says that it was there.
-func newFolder(dir string) (made bool, err error) {
-	if err := os.Mkdir(dir, 0o777); err == nil || errors.Is(err, os.ErrExist) {
-		return err == nil, nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return false, cannotWrite(dir, err)
-	}
-	return true, nil
-}
-
-// checkFileStore refuses a folder that has something else than an MLflow file
-// store in it.
-func checkFileStore(dir string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s cannot be used as a folder: %w", dir, err)
-	}
-	empty := true
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), tempPrefix) || e.Name() == ".trash" {
-			continue
-		}
-		empty = false
-		if _, err := readExperiment(filepath.Join(dir, e.Name())); err == nil {
-			return nil
-		}
-	}
-	if empty {
-		return nil
-	}
-	return fmt.Errorf("%s is neither empty nor an MLflow file store; name another folder", dir)
-}
-
-// mlflowExperiment is what is read of an experiment's meta.yaml.
-type mlflowExperiment struct {
-	ID   string `yaml:"experiment_id"`
-	Name string `yaml:"name"`
-}
-
-func readExperiment(dir string) (mlflowExperiment, error) {
-	var e mlflowExperiment
-	raw, err := os.ReadFile(filepath.Join(dir, "meta.yaml"))
-	if err != nil {
-		return e, err
-	}
-	if err := yaml.Unmarshal(raw, &e); err != nil {
-		return e, err
-	}
-	if e.ID != filepath.Base(dir) {
-		return e, errors.New("no experiment of MLflow")
-	}
-	return e, nil
-}
-
-// fileStore is an MLflow file store that is being written.
-type fileStore struct {
-	dir         string
-	temp        string // folder in dir for what is not whole yet
-	opts        Options
-	experiments map[string]string // name to MLflow's id
-	parents     map[parentID]*parent
 }
 
 type parentID struct {
@@ -206,35 +127,6 @@ func (m *fileStore) export(ctx context.Context, sweeps []*Sweep) (counts Counts,
 		}
 	}
 	return counts, nil
-}
-
-// removeLeftovers removes what a killed export left.
-func (m *fileStore) removeLeftovers() error {
-	entries, err := os.ReadDir(m.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), tempPrefix) && time.Since(info.ModTime()) > 24*time.Hour {
-			_ = os.RemoveAll(filepath.Join(m.dir, e.Name())) // another export may have done it
-		}
-	}
-	return nil
-}
-
-// readExperiments finds the experiments that are there, so that one of the same
-// name gets the runs.
-func (m *fileStore) readExperiments() error {
-	entries, err := os.ReadDir(m.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if x, err := readExperiment(filepath.Join(m.dir, e.Name())); err == nil {
-			m.experiments[x.Name] = x.ID
-		}
-	}
-	return nil
 }
 
 // experiment returns the id of an experiment, which it makes if need be.
@@ -418,217 +310,4 @@ func (m *fileStore) meta(f files, experimentID, run, name string, state int, sta
 		"run_uuid", run, "source_name", "", "source_type", localRun, "source_version", "", "start_time", start.UnixMilli(),
 		"status", state, "tags", []string{}, "user_id", "privkern",
 	})
-}
-
-func fileURI(parts ...string) string {
-	path := filepath.ToSlash(filepath.Join(parts...))
-	if !strings.HasPrefix(path, "/") { // C:/...
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
-// place writes files into a folder of the store: into a run's in place of one
-// that is there, of which the tags that others added stay; into an experiment's
-// only where there is none.
-func (m *fileStore) place(f files, folder ...string) error {
-	var folders []string
-	if len(folder) == 2 { // of an experiment and a run
-		folders = runFolders
-	}
-	target := filepath.Join(append([]string{m.dir}, folder...)...)
-	next, err := os.MkdirTemp(m.temp, "new-")
-	if err != nil {
-		return cannotWrite(target, err)
-	}
-	if err := f.write(next, folders...); err != nil {
-		return cannotWrite(target, err)
-	}
-	if err := os.Chmod(next, 0o755); err != nil {
-		return cannotWrite(target, err)
-	}
-	if err := keepTags(target, next); err != nil {
-		return fmt.Errorf("the tags of %s cannot be kept: %w", target, err)
-	}
-	if len(folders) == 0 { // an experiment, under which there may be runs
-		if err := os.Rename(next, target); err != nil {
-			if _, other := readExperiment(target); other != nil {
-				return cannotWrite(target, err)
-			}
-			return os.RemoveAll(next) // another export has just made it
-		}
-		return nil
-	}
-	old := next + ".old"
-	if err := os.Rename(target, old); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cannotWrite(target, err)
-	}
-	if err := os.Rename(next, target); err != nil {
-		_ = os.Rename(old, target)
-		return cannotWrite(target, err)
-	}
-	return os.RemoveAll(old)
-}
-
-// keepTags copies the tags of an earlier export that the next one does not set.
-func keepTags(from, to string) error {
-	old, err := os.ReadDir(filepath.Join(from, "tags"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range old {
-		path := filepath.Join(to, "tags", e.Name())
-		if _, err := os.Stat(path); err == nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "privkern.") {
-			continue
-		}
-		raw, err := os.ReadFile(filepath.Join(from, "tags", e.Name()))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, raw, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// files are those of a run or experiment: relative path, with slashes, to
-// content.
-type files map[string][]byte
-
-// runFolders are in every run, empty or not: without one, MLflow takes the
-// folder for no run.
-var runFolders = []string{"artifacts", "metrics", "params", "tags"}
-
-func (f files) write(dir string, folders ...string) error {
-	made := map[string]bool{}
-	for _, name := range folders {
-		made[filepath.Join(dir, name)] = true
-		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
-			return err
-		}
-	}
-	for path, data := range f {
-		full := filepath.Join(dir, filepath.FromSlash(path))
-		if d := filepath.Dir(full); !made[d] {
-			if err := os.MkdirAll(d, 0o777); err != nil {
-				return err
-			}
-			made[d] = true
-		}
-		if err := os.WriteFile(full, data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f files) text(path, value string) { f[path] = []byte(value) }
-
-// yaml writes names and values in turns. JSON, in which each value is written,
-// is YAML too, and keeps digits that are a text apart from a number.
-func (f files) yaml(path string, pairs []any) {
-	var b bytes.Buffer
-	for i := 0; i < len(pairs); i += 2 {
-		raw, err := json.Marshal(pairs[i+1])
-		if err != nil {
-			raw = []byte("null") // texts and whole numbers always have a JSON form
-		}
-		fmt.Fprintf(&b, "%s: %s\n", pairs[i], raw)
-	}
-	f[path] = b.Bytes()
-}
-
-// tags writes those that are not empty, and the ones that every run has.
-func (f files) tags(name, revision string, more map[string]string) {
-	maps.Copy(more, map[string]string{
-		"mlflow.runName": shorten(oneLine(name), maxName), "mlflow.source.name": "privkern", "mlflow.source.type": "LOCAL",
-		"mlflow.source.git.commit": revision, "mlflow.user": "privkern",
-	})
-	for tag, value := range more {
-		if value != "" {
-			f.text("tags/"+tag, shorten(value, maxTag))
-		}
-	}
-}
-
-func (f files) metric(name string, at int64, value float64) {
-	f["metrics/"+mlflowName(name)] = metricLine(nil, at, value, 0)
-}
-
-func metricLine(b []byte, at int64, value float64, step int64) []byte {
-	b = strconv.AppendInt(b, at, 10)
-	b = append(b, ' ')
-	b = strconv.AppendFloat(b, value, 'g', -1, 64)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, step, 10)
-	return append(b, '\n')
-}
-
-// curves writes a series whose x increases as steps of one metric a column. A
-// step is x where that is whole, else the position, and x a metric of its own.
-func (f files) curves(name string, at int64, series map[string]record.Column) {
-	x := series["x"]
-	if len(x) == 0 || len(x) > maxCurve || !increasing(x) {
-		return
-	}
-	step := func(i int) int64 { return int64(x[i]) }
-	whole := !slices.ContainsFunc(x, func(v float64) bool { return v != math.Trunc(v) || v < 0 || v > 1<<53 })
-	if !whole {
-		step = func(i int) int64 { return int64(i) }
-	}
-	for column, values := range series {
-		if column == "x" && whole || len(values) != len(x) {
-			continue
-		}
-		var b []byte
-		for i, v := range values {
-			if !math.IsNaN(v) { // a gap
-				b = metricLine(b, at, v, step(i))
-			}
-		}
-		if len(b) > 0 {
-			f["metrics/"+mlflowName(name+"/"+column)] = b
-		}
-	}
-}
-
-func increasing(x []float64) bool {
-	for i, v := range x {
-		if math.IsNaN(v) || i > 0 && v <= x[i-1] {
-			return false
-		}
-	}
-	return true
-}
-
-// mlflowName makes a name of the characters that MLflow allows. It is the path of
-// a file, too, and must not lead elsewhere: a record may have come from anywhere.
-func mlflowName(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("_-. :/", r) {
-			return r
-		}
-		return '_'
-	}, s)
-	parts := strings.Split(s, "/")
-	for i, p := range parts {
-		if p == "" || p == "." || p == ".." {
-			parts[i] = strings.Repeat("_", max(len(p), 1))
-		}
-	}
-	return strings.ReplaceAll(shorten(strings.Join(parts, "/"), maxName), "…", "_")
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// shorten cuts a text to a number of characters; an ellipsis shows that it did.
-func shorten(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit-1]) + "…"
 }
