@@ -3,13 +3,9 @@
 package live
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +38,6 @@ const (
 
 	latestTrials   = 8
 	latestWarnings = 6
-	logLines       = 40
 )
 
 // stamp tells versions of a file apart.
@@ -69,7 +64,7 @@ type folder struct {
 	records map[string]known
 	version int // of plan and records: it grows with every change
 
-	log logReader
+	logs logs
 }
 
 // known is a record without its series.
@@ -79,7 +74,7 @@ type known struct {
 }
 
 func newFolder(dir string, c *runner.Catalogue) *folder {
-	return &folder{dir: dir, catalogue: c, records: map[string]known{}, log: logReader{path: filepath.Join(dir, "log.jsonl")}}
+	return &folder{dir: dir, catalogue: c, records: map[string]known{}, logs: logs{}}
 }
 
 // update reads what is new.
@@ -93,7 +88,7 @@ func (f *folder) update(now time.Time) error {
 	if err := f.read(); err != nil {
 		return err
 	}
-	return f.log.read()
+	return f.logs.read(f.dir)
 }
 
 // readPlan reads the plan where it is new. One that cannot be used is a problem
@@ -238,7 +233,7 @@ func (f *folder) results() (*runner.Results, error) {
 
 // snapshot is how far the sweep is.
 func (f *folder) snapshot(now time.Time) (report.Progress, error) {
-	p := report.Progress{Title: filepath.Base(f.dir), Dir: f.dir, State: report.Awaited, Now: now, Problem: f.problem, Log: f.log.tail}
+	p := report.Progress{Title: filepath.Base(f.dir), Dir: f.dir, State: report.Awaited, Now: now, Problem: f.problem, Log: f.logs.tail()}
 	if f.plan == nil {
 		return p, nil
 	}
@@ -265,7 +260,7 @@ func (f *folder) snapshot(now time.Time) (report.Progress, error) {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.record.Key, b.record.Key))
 	})
 	f.latest(&p, done)
-	for key, began := range f.log.started {
+	for key, began := range f.logs.started() {
 		if _, planned := f.trials[key]; !planned || f.records[key].modified.After(began) {
 			continue
 		}
@@ -335,83 +330,4 @@ func (f *folder) rate(now time.Time, done []known, left int) (perMinute float64,
 	}
 	perMinute = float64(n-1) / span.Minutes()
 	return perMinute, time.Duration(float64(left) / perMinute * float64(time.Minute))
-}
-
-// logReader reads what is appended to a log.
-type logReader struct {
-	path    string
-	offset  int64
-	started map[string]time.Time // trials that began and did not end here
-	tail    []string
-}
-
-// event is what is wanted of a line of the log.
-type event struct {
-	Time       time.Time `json:"time"`
-	Event      string    `json:"event"`
-	Key        string    `json:"key"`
-	Experiment string    `json:"experiment"`
-	Status     string    `json:"status"`
-	Error      string    `json:"error"`
-	File       string    `json:"file"`
-	Message    string    `json:"message"`
-	Done       int       `json:"done"`
-	Total      int       `json:"total"`
-}
-
-func (l *logReader) read() error {
-	file, err := os.Open(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < l.offset || l.started == nil { // another log
-		l.offset, l.tail, l.started = 0, nil, map[string]time.Time{}
-	}
-	r := bufio.NewReaderSize(io.NewSectionReader(file, l.offset, info.Size()-l.offset), 1<<16)
-	for {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			return nil // a line without its end is still being written
-		}
-		l.offset += int64(len(line))
-		var e event
-		if json.Unmarshal(bytes.TrimSpace(line), &e) != nil {
-			continue // torn by a crash: the log is a convenience
-		}
-		switch e.Event {
-		case "started":
-			l.started[e.Key] = e.Time
-		case "finished", "elsewhere":
-			delete(l.started, e.Key)
-		}
-		l.tail = append(l.tail, e.text())
-		if len(l.tail) > 2*logLines {
-			l.tail = slices.Clone(l.tail[len(l.tail)-logLines:])
-		}
-	}
-}
-
-// text is the event as a line for people.
-func (e *event) text() string {
-	parts := []string{e.Time.UTC().Format("15:04:05"), e.Event}
-	if e.Key != "" {
-		parts = append(parts, fmt.Sprintf("%.12s", e.Key))
-	}
-	for _, s := range []string{e.Experiment, e.Status, e.File, e.Message, e.Error} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	if e.Total > 0 {
-		parts = append(parts, fmt.Sprintf("%d/%d", e.Done, e.Total))
-	}
-	return strings.Join(parts, " ")
 }

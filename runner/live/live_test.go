@@ -99,7 +99,12 @@ func finish(t *testing.T, s *store.Store, trial plan.Trial, y float64) {
 
 func logEvent(t *testing.T, dir, text string) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, "log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	appendTo(t, filepath.Join(dir, "log.jsonl"), text)
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,6 +374,68 @@ func TestRunningTrials(t *testing.T) {
 	}
 	if got := progress(); got.Running != 0 || got.State != report.Paused || len(got.Log) != 3 {
 		t.Errorf("%d run, state %s, log %q", got.Running, got.State, got.Log)
+	}
+}
+
+// A trial that only the log of a part tells of is running, too.
+func TestRunningTrialOfAPart(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the locks of one process do not exclude each other but on Linux")
+	}
+	dir := t.TempDir()
+	s, p := sweepOf(t, dir, 3, false)
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, filepath.Join(dir, "logs", "2-of-3.jsonl"),
+		fmt.Sprintf(`{"time":%q,"event":"started","key":%q}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), p.Trials[1].Key))
+	unlock, ok, err := s.Lock(p.Trials[1].Key)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer unlock()
+	f := newFolder(dir, catalogue(t))
+	if err := f.update(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.snapshot(time.Now()); err != nil || got.Running != 1 || got.State != report.Running {
+		t.Errorf("%d run, state %s, %v", got.Running, got.State, err)
+	}
+}
+
+// The lines of all logs are shown in their order.
+func TestLogsOfParts(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	event := func(second int, what, key string) string {
+		return fmt.Sprintf(`{"time":%q,"event":%q,"key":%q}`+"\n", at.Add(time.Duration(second)*time.Second).Format(time.RFC3339Nano), what, key)
+	}
+	l := logs{}
+	if err := l.read(dir); err != nil || len(l.tail()) != 0 {
+		t.Fatal(err, l.tail())
+	}
+	logEvent(t, dir, event(1, "started", "a"))
+	appendTo(t, filepath.Join(dir, "logs", "1-of-2.jsonl"), event(2, "started", "b")+event(5, "finished", "b"))
+	appendTo(t, filepath.Join(dir, "logs", "2-of-2.jsonl"), event(3, "started", "c"))
+	if err := l.read(dir); err != nil {
+		t.Fatal(err)
+	}
+	logEvent(t, dir, event(4, "finished", "a"))
+	if err := l.read(dir); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, text := range l.tail() {
+		order = append(order, text[len("03:04:01 "):])
+	}
+	if got, want := strings.Join(order, ", "), "started a, started b, started c, finished a, finished b"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := l.started(); len(got) != 1 || !got["c"].Equal(at.Add(3*time.Second)) {
+		t.Errorf("started: %v", got)
 	}
 }
 
