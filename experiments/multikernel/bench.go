@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"privkern/experiments/dataset"
 	"privkern/graphs/engine"
 	"privkern/graphs/multikernel"
 	"privkern/runner/experiment"
@@ -19,7 +20,7 @@ func benchmarks() []experiment.Benchmark {
 
 func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 	rng := rand.New(rand.NewPCG(4, 1))
-	all := surrogate(surrogateWindows, surrogateColumns, rng)
+	all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, rng)
 	trainRows, testRows, err := harDivision.split(all, splitLast, rng)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ const harSubjects = 20
 func runHAR(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 	name := t.Params.Text("dataset")
 	if name == dataHARSurrogate {
-		all := surrogate(surrogateWindows, surrogateColumns, t.Stream("surrogate"))
+		all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate"))
 		r, err := recognise(ctx, t, all, harDivision, harKernels)
 		if err == nil {
 			r.Warnings = append(r.Warnings, "har-surrogate: simulated windows, nobody's data")

@@ -12,10 +12,9 @@ func recognitionMemory(train, samples, columns int) int64 {
 	return 96<<20 + float*n*n*27/5 + 2*float*int64(samples)*int64(columns)
 }
 
-// harMemory is that of the windows of 20 people, of which nine of each person
-// at each activity are tested on.
+// harMemory is that of the windows of 20 people.
 func harMemory() int64 {
-	const tested = harSubjects * dataset.HARActivities * 9
+	tested := harSubjects * dataset.HARActivities * harDivision.test
 	return recognitionMemory(dataset.HARReconstructed-tested, dataset.HARReconstructed, dataset.HARFeatures)
 }
 

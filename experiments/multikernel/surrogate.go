@@ -9,14 +9,9 @@ import (
 	"privkern/experiments/dataset"
 )
 
-// The surrogate has the size of the first 20 people of HAR.
-const (
-	surrogateWindows = 6531
-	surrogateColumns = 561
-	// Columns depend on few hidden movements, as HAR's, which describe one
-	// recording of six signals in 561 ways.
-	surrogateMovements = 40
-)
+// Columns of the surrogate depend on few hidden movements, as HAR's, which
+// describe one recording of six signals in 561 ways.
+const surrogateMovements = 40
 
 // surrogate returns simulated windows with the size and the structure of HAR's
 // first 20 people: nobody's data. Windows of a person at an activity follow one
