@@ -98,6 +98,11 @@ type Trial struct {
 	// Secure is true when the streams come from the operating system's
 	// entropy source instead of the seed.
 	Secure bool
+	// Book takes what a release spends from the budgets of its data, durably,
+	// or says why it may not. A release calls it once, when all that can fail
+	// for reasons other than noise is done and before any noise is drawn. It is
+	// nil outside of a release.
+	Book func(Spending) error
 }
 
 // Result is what one trial computed.
@@ -112,19 +117,6 @@ type Result struct {
 	// experiment has no privacy mechanism.
 	Privacy *Privacy
 	// Warnings say what is computed but suspect.
-	Warnings []string
-}
-
-// Release is what may be published. Nothing in it is computed from private data
-// but by the mechanism that Privacy names.
-type Release struct {
-	Columns []string    // names of the columns, different from each other
-	Rows    [][]float64 // as long as Columns, finite
-	// Model takes the place of Columns and Rows where what is released is no table:
-	// it is written as one JSON object.
-	Model    any
-	Metrics  map[string]float64
-	Privacy  *Privacy
 	Warnings []string
 }
 

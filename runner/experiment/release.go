@@ -1,0 +1,70 @@
+package experiment
+
+// Release is what may be published. Nothing in it is computed from private data
+// but by the mechanism that Privacy names.
+type Release struct {
+	Columns []string    // names of the columns, different from each other
+	Rows    [][]float64 // as long as Columns, finite
+	// Model takes the place of Columns and Rows where what is released is no table:
+	// it is written as one JSON object.
+	Model    any
+	Metrics  map[string]float64
+	Privacy  *Privacy
+	Noise    []Noise // what was drawn, in the order in which it was
+	Warnings []string
+}
+
+// Noise describes the noise of a release to those who get it. All of it is
+// public: it depends on settings and public inputs alone.
+type Noise struct {
+	// Law is "gaussian" or "laplace", rounded to Grid, or "exponential mechanism".
+	Law string `json:"law"`
+	// What the noise is added to, such as "sum A of the sparse GP".
+	Query string `json:"query"`
+	// Coordinates is how many independent numbers were drawn.
+	Coordinates int `json:"coordinates"`
+	// Sensitivity bounds how far one protected unit moves the query as it is
+	// computed, rounding included: in the Euclidean norm for gaussian, the sum of
+	// magnitudes for laplace, the largest change of a utility otherwise.
+	Sensitivity float64 `json:"sensitivity"`
+	// Scale is the standard deviation of gaussian noise, and the scale of
+	// laplace noise; 0 for the exponential mechanism.
+	Scale float64 `json:"scale,omitempty"`
+	// Grid is the spacing, a power of two, to which the exact sum of query and
+	// noise is rounded; 0 for the exponential mechanism.
+	Grid float64 `json:"grid,omitempty"`
+}
+
+// Units of protection. Data have an account in the budget ledger for each.
+const (
+	UnitRow    = "row"    // a whole row, replaced by any other
+	UnitOutput = "output" // the output of one row, replaced by any other
+)
+
+// Spending is what a release takes from the budgets of its data.
+type Spending struct {
+	Experiment string
+	// Data is the SHA-256, in hexadecimal digits, of the canonical form of the
+	// columns that the release uses: equal for equal rows, whatever their order
+	// and the layout of the file. It is private, and leaves the ledger nowhere.
+	Data string
+	// Units names the units of protection that are spent: the one of the
+	// guarantee first, then the finer ones that it protects as well.
+	Units []string
+	Rows  int // n, public
+	// Epsilon and Delta are the guarantee of this release on its own.
+	Epsilon, Delta float64
+	// Mu is the μ of its Gaussian differential privacy, where it has one; 0
+	// elsewhere.
+	Mu float64
+}
+
+// Tuning says where the hyper-parameters of a release came from.
+type Tuning string
+
+// The origins of hyper-parameters.
+const (
+	TuningPublic      Tuning = "public"      // chosen without looking at the data
+	TuningBooked      Tuning = "booked"      // chosen by a mechanism whose budget is booked
+	TuningUnaccounted Tuning = "unaccounted" // anything else: the guarantee does not cover the choice
+)
