@@ -233,7 +233,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 // release runs the job's release and writes its files.
 func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.Job, path string) (*record.Record, error) {
 	progress, done := a.trialProgress()
-	rec, rel, err := trial.Release(ctx, e, job, progress)
+	unbooked := trial.ReleaseOptions{Book: func(experiment.Spending) error { return nil }, Unbooked: true, Tuning: experiment.TuningUnaccounted}
+	rec, rel, err := trial.Release(ctx, e, job, unbooked, progress)
 	done()
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -14,7 +14,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
-	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -77,7 +77,7 @@ func classification() *experiment.Experiment {
 		Check:        checkClassificationTrial,
 		Run:          runClassification,
 		CheckRelease: checkClassificationRelease,
-		Release:      releaseClassification,
+		Release:      release.Planned(PlanClassification),
 	}
 }
 
@@ -125,10 +125,11 @@ func checkClassificationTrial(p experiment.Params) error {
 
 // labelled are public inputs and private labels.
 type labelled struct {
-	inputs    *mat.Dense // N×d
-	labels    []float64  // ±1
-	low, high float64    // what they are in the data
-	names     []string   // of the inputs
+	table     *dataset.Table // all rows
+	inputs    *mat.Dense     // N×d
+	labels    []float64      // ±1
+	low, high float64        // what they are in the data
+	names     []string       // of the inputs
 	output    string
 	dropped   int
 	of        int      // rows with values, of which inputs are drawn
@@ -153,6 +154,7 @@ func loadLabelled(t *experiment.Trial) (*labelled, error) {
 		}
 		return nil, dataset.AsWritten(err, name)
 	}
+	d.table = table
 	d.names, d.dropped, d.of, d.warnings = table.InputNames, table.Dropped, len(table.Output), inputWarnings(table)
 	rows := make([]int, len(table.Output))
 	for i := range rows {
@@ -336,15 +338,15 @@ func (d *labelled) notes() []string {
 
 func checkClassificationRelease(p experiment.Params) error {
 	if privacyless(p) {
-		return mechanism.ErrNoNoise
+		return release.ErrNoNoise
 	}
 	return checkInputNames(p, columnProbability, columnClass)
 }
 
-// releaseClassification predicts from all rows at public points. What it returns
-// depends on the labels through the released modes alone, so that any number of
-// points may be asked for.
-func releaseClassification(ctx context.Context, t *experiment.Trial) (result *experiment.Release, err error) {
+// PlanClassification plans a release of cloaking/classification: predictions from
+// all rows at public points. What is published depends on the labels through the
+// released modes alone, so that any number of points may be asked for.
+func PlanClassification(ctx context.Context, t *experiment.Trial) (plan *release.Plan, err error) {
 	if err := checkClassificationRelease(t.Params); err != nil {
 		return nil, err
 	}
@@ -360,13 +362,50 @@ func releaseClassification(ctx context.Context, t *experiment.Trial) (result *ex
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.e.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.e.Close())
+		}
+	}()
 	c.draws = 1 // one release, one budget
-	fit, err := c.predict(ctx, d.inputs, d.labels, points, "")
+	fit, err := c.prepare(ctx, d.inputs, points, "")
 	if err != nil {
 		return nil, err
 	}
-	n, _ := points.Dims()
+	// Steps after the first depend on what is released before them.
+	if fit.first, err = c.calibrated(ctx, fit, make([]float64, len(fit.inputs.count))); err != nil {
+		return nil, err
+	}
+	p := &plannedClassification{c, d, fit, points}
+	return &release.Plan{
+		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(d.table.Inputs, d.table.Output), Units: []string{experiment.UnitOutput}, Rows: len(d.labels),
+			Epsilon: t.Params.Float("epsilon"), Delta: t.Params.Float("delta"),
+			Mu: math.Sqrt(float64(c.steps)) / fit.first.factor, // the steps compose
+		},
+		Publish: p.publish,
+		Close:   c.e.Close,
+	}, nil
+}
+
+// plannedClassification is what a release of a classifier needs besides the labels.
+type plannedClassification struct {
+	*classifier
+	data   *labelled
+	fitted *prepared
+	points *mat.Dense // P×d
+}
+
+// publish releases the classifier's predictions from the labels (N×1, ±1).
+func (p *plannedClassification) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+	c, d := *p.classifier, p.data
+	c.source = source
+	fit, err := c.fit(ctx, p.fitted, mat.Col(nil, 0, private), "")
+	if err != nil {
+		return nil, err
+	}
+	n, _ := p.points.Dims()
 	rank, gap := fit.rank()
 	out := &experiment.Release{
 		Columns:  append(slices.Clone(d.names), columnProbability, columnClass),
@@ -375,13 +414,13 @@ func releaseClassification(ctx context.Context, t *experiment.Trial) (result *ex
 		Privacy:  c.releasePrivacy(d),
 		Warnings: slices.Concat(c.warnings(fit), d.notes()),
 	}
-	probability := fit.probabilities(t.Params)
+	probability := fit.probabilities(c.t.Params)
 	for i := range n {
 		class := d.low
 		if fit.mean.At(i, 0) > 0 {
 			class = d.high
 		}
-		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), probability.At(i, 0), class)
+		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), probability.At(i, 0), class)
 	}
 	return out, nil
 }
@@ -394,7 +433,7 @@ func (c *classifier) releasePrivacy(d *labelled) *experiment.Privacy {
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
 		"that every row has one of the two values low and high is taken as public: other values are refused",
 		"the folds and draws of a cross-validation have no part in a release",
-		mechanism.FloatingPoint,
+		release.ExactNoise,
 		"all predictions follow from one release of the latent function; another release spends another budget",
 	)
 	return out

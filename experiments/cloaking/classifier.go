@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
@@ -114,6 +115,9 @@ type classifier struct {
 	scale float64 // of the noise of one Newton step; 0 for none
 	steps int
 	draws int
+	// source is where the noise of a release comes from; nil where releases are
+	// judged, with noise from the trial's streams.
+	source *release.Source
 }
 
 // newClassifier opens the engine, which the caller closes.
@@ -247,9 +251,36 @@ func (v *covariances) sparse(ctx context.Context, e *engine.Engine, k kernel.Ker
 	return err
 }
 
-// predict fits the classifier to the labels (±1) of the training inputs (N×d)
-// and returns the latent function at the test inputs (P×d). The purpose names
-// the random streams; "" where there is one fit only.
+// prepared is what a fit needs besides the labels: all of it is public.
+type prepared struct {
+	inputs grouped
+	cov    *covariances
+	// first is the release of the first Newton step, where it is calibrated
+	// already.
+	first *cloaked
+}
+
+// prepare computes what is public of a fit at the training inputs (N×d) whose
+// latent function is wanted at the test inputs (P×d). The purpose names the random
+// streams; "" where there is one fit only.
+func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpose string) (*prepared, error) {
+	p := &prepared{inputs: group(train)}
+	var err error
+	p.cov, err = c.covariances(ctx, train, p.inputs, test, purpose)
+	return p, err
+}
+
+// predict fits the classifier to the labels (±1) of the training inputs and
+// returns the latent function at the test inputs.
+func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense, purpose string) (*latent, error) {
+	p, err := c.prepare(ctx, train, test, purpose)
+	if err != nil {
+		return nil, err
+	}
+	return c.fit(ctx, p, labels, purpose)
+}
+
+// fit is predict after prepare.
 //
 // Labels at equal inputs are taken together, which changes nothing but the size
 // of the matrices: each still is an output of its own, that moves a step by the
@@ -259,33 +290,72 @@ func (v *covariances) sparse(ctx context.Context, e *engine.Engine, k kernel.Ker
 // the whitened coordinates B of the cloaking matrix's range, the vector
 // w = By + noise. [design.Range.Labels] turns it into labels with noise, with
 // which the step is the ordinary one.
-func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense, purpose string) (*latent, error) {
-	g := group(train)
-	cov, err := c.covariances(ctx, train, g, test, purpose)
-	if err != nil {
-		return nil, err
-	}
-	sums := make([]float64, len(g.count))
-	for i, u := range g.of {
+func (c *classifier) fit(ctx context.Context, p *prepared, labels []float64, purpose string) (*latent, error) {
+	sums := make([]float64, len(p.inputs.count))
+	for i, u := range p.inputs.of {
 		sums[u] += labels[i]
 	}
 	out := new(latent)
 	if c.scale == 0 {
-		m, err := findMode(ctx, c.e, cov.model, sums, g.count, c.steps, nil)
+		m, err := findMode(ctx, c.e, p.cov.model, sums, p.inputs.count, c.steps, nil)
 		if err != nil {
 			return nil, err
 		}
 		out.steps, out.unconverged = m.steps, !m.converged
-		return out, c.posterior(ctx, cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
+		return out, c.posterior(ctx, p.cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
 	}
 	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
 	var duals []*mat.Dense
+	var err error
 	for out.steps = 0; out.steps < c.steps; out.steps++ {
-		if modes, duals, err = c.step(ctx, cov.model, modes, sums, purpose, out); err != nil {
+		if c.source != nil {
+			modes, duals, err = c.publish(ctx, p, modes[0], sums, out)
+		} else {
+			modes, duals, err = c.step(ctx, p.cov.model, modes, sums, purpose, out)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
 		}
 	}
-	return out, c.posterior(ctx, cov, modes, duals, out)
+	return out, c.posterior(ctx, p.cov, modes, duals, out)
+}
+
+// calibrated returns the release of a Newton step from a mode, which is public.
+func (c *classifier) calibrated(ctx context.Context, p *prepared, mode []float64) (*cloaked, error) {
+	values, vectors, err := p.cov.model.Spectrum(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	r, err := design.FromSpectrum(values, vectors, rankOf(c.t.Params), rankTolerance(c.e))
+	if err != nil {
+		return nil, err
+	}
+	designs, err := solveRanges(ctx, c.e, []*design.Range{r}, c.t.Params, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newCloakedLabels(ctx, r, designs[0], c.t.Params, c.steps, p.inputs.count)
+}
+
+// publish takes a Newton step of a release from a mode.
+func (c *classifier) publish(ctx context.Context, p *prepared, mode, sums []float64, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
+	s := p.first
+	if out.steps > 0 || s == nil {
+		if s, err = c.calibrated(ctx, p, mode); err != nil {
+			return nil, nil, err
+		}
+	}
+	w, err := s.noisySums(ctx, sums, c.source)
+	if err != nil {
+		return nil, nil, err
+	}
+	step, err := p.cov.model.Step(ctx, mode, s.directions.Labels(w))
+	if err != nil {
+		return nil, nil, err
+	}
+	out.releases = append(out.releases, qualityOf(s.directions, s.design))
+	c.t.Progress(out.steps+1, c.steps, "releases")
+	return columns(step.Latent), []*mat.Dense{step.Dual}, nil
 }
 
 // drawsTogether bounds how many draws have their cloaking matrices and designs in
@@ -322,7 +392,7 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 			}
 			noise := designs[i].Coordinates(c.t.Stream(purposed(name, purpose)), draws)
 			noise.Scale(c.scale, noise)
-			steps[i], err = m.Step(ctx, block[i], ranges[i].Labels(labels, noise))
+			steps[i], err = m.Step(ctx, block[i], ranges[i].Labels(ranges[i].Coordinates(labels, noise)))
 			return err
 		})
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 type problem struct {
 	inputs *mat.Dense // N×d
 	output []float64  // clipped to the interval
+	raw    []float64  // as they were read
 	prior  float64    // prior mean
 	// Interval is what the outputs are clipped to. Its width is the largest
 	// change of one output, the sensitivity.
@@ -96,6 +97,7 @@ func censusOf(kung *dataset.Kung, p experiment.Params) *problem {
 func (c *problem) clip(output []float64, low, width float64) {
 	c.low, c.high, c.width = low, low+width, width
 	c.prior = low + width/2
+	c.raw = output
 	c.output = make([]float64, len(output))
 	for i, y := range output {
 		c.output[i] = min(max(y, c.low), c.high)

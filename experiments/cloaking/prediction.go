@@ -108,7 +108,7 @@ func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (c, indu
 
 // single is one release of predictions from the whole census.
 type single struct {
-	release
+	released
 
 	inducing *mat.Dense // the inducing inputs, if any
 	warnings []string
@@ -128,7 +128,7 @@ func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error
 	if err != nil {
 		return nil, err
 	}
-	return &single{release: releases[0], inducing: inducing, warnings: r.warnings(releases)}, nil
+	return &single{released: releases[0], inducing: inducing, warnings: r.warnings(releases)}, nil
 }
 
 // singleMetrics document what every single release reports.
@@ -153,8 +153,8 @@ func (s *single) noisy(r *predictor) []float64 {
 	return added(s.mean, mat.Col(nil, 0, noise), 1)
 }
 
-// release is one set of P predictions, with what it takes to publish it.
-type release struct {
+// released is one set of P predictions, with what it takes to publish it.
+type released struct {
 	mean    []float64 // what is released, without noise
 	noiseSD []float64
 	// Nil without noise.
@@ -165,8 +165,8 @@ type release struct {
 
 // releases finds the noise for sets of predictions, given by their cloaking
 // matrices and training rows.
-func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [][]int) ([]release, error) {
-	out := make([]release, len(matrices))
+func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [][]int) ([]released, error) {
+	out := make([]released, len(matrices))
 	for i, c := range matrices {
 		out[i].mean = r.data.predict(c, train[i])
 		out[i].noiseSD = make([]float64, len(out[i].mean))
@@ -179,8 +179,8 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 		return nil, err
 	}
 	for i, d := range designs {
-		out[i] = release{
-			mean:       released(ranges[i], out[i].mean, r.data.prior),
+		out[i] = released{
+			mean:       projected(ranges[i], out[i].mean, r.data.prior),
 			noiseSD:    noiseSD(d, r.scale),
 			directions: ranges[i],
 			design:     d,
@@ -191,11 +191,11 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 }
 
 // rank is the number of released directions where there is noise.
-func (r *release) rank() float64 { return float64(len(r.directions.Scale)) }
+func (r *released) rank() float64 { return float64(len(r.directions.Scale)) }
 
 // noise returns draws of the noise (P×draws), zeros where there is none.
 // Asking for more draws continues the stream.
-func (r *release) noise(stream *rand.Rand, draws int) *mat.Dense {
+func (r *released) noise(stream *rand.Rand, draws int) *mat.Dense {
 	if r.design == nil {
 		return mat.NewDense(len(r.mean), draws, nil)
 	}
@@ -213,9 +213,9 @@ func (r *release) noise(stream *rand.Rand, draws int) *mat.Dense {
 	return noise
 }
 
-// released is the part of the predictions that the rank-r release shows: the
+// projected is the part of the predictions that the rank-r release shows: the
 // projection acts on what depends on the data, not on the prior mean.
-func released(r *design.Range, mean []float64, prior float64) []float64 {
+func projected(r *design.Range, mean []float64, prior float64) []float64 {
 	f := make([]float64, len(mean))
 	for i, v := range mean {
 		f[i] = v - prior
@@ -240,12 +240,12 @@ func noiseSD(d *design.Design, scale float64) []float64 {
 }
 
 // warnings says what is computed but suspect in a trial with these releases.
-func (r *predictor) warnings(releases []release) []string {
+func (r *predictor) warnings(releases []released) []string {
 	return slices.Concat(r.publicWarnings(releases), r.data.clippingWarnings(), r.data.droppedWarnings())
 }
 
 // publicWarnings are those that say nothing of the outputs.
-func (r *predictor) publicWarnings(releases []release) []string {
+func (r *predictor) publicWarnings(releases []released) []string {
 	var all []quality
 	for _, s := range releases {
 		if s.design != nil {

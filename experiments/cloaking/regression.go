@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -45,7 +46,7 @@ func regression() *experiment.Experiment {
 		Datasets:     regressionData,
 		Check:        checkRegression,
 		Run:          runRegression,
-		Release:      releaseRegression,
+		Release:      release.Planned(PlanRegression),
 		CheckRelease: checkRelease,
 	}
 }
@@ -160,7 +161,7 @@ const drawBlock = 256
 
 // score draws the noise of a fold from a stream of its own, so that the order
 // of the folds does not matter.
-func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *release) (score, error) {
+func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *released) (score, error) {
 	out := score{noisy: make([]float64, len(f.Test))}
 	draws := 1
 	if s.design != nil {
@@ -190,7 +191,7 @@ func (r *predictor) score(ctx context.Context, number int, f learn.Fold, s *rele
 	return out, nil
 }
 
-func (r *predictor) summarise(folds []learn.Fold, releases []release, scores []score) *experiment.Result {
+func (r *predictor) summarise(folds []learn.Fold, releases []released, scores []score) *experiment.Result {
 	n := len(r.data.output)
 	rmse, ranks := make([]float64, len(folds)), make([]float64, len(folds))
 	mean, sd, noisy := make([]float64, n), make([]float64, n), make([]float64, n)

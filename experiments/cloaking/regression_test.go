@@ -111,7 +111,7 @@ func TestNoiseInBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &release{mean: []float64{0, 0}, design: d, scale: 2}
+	s := &released{mean: []float64{0, 0}, design: d, scale: 2}
 	whole := s.noise(rand.New(rand.NewPCG(1, 2)), 5)
 	stream := rand.New(rand.NewPCG(1, 2))
 	var blocks mat.Dense

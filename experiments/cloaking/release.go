@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -51,7 +50,7 @@ func onlyForRelease(p experiment.Params) error {
 func checkRelease(p experiment.Params) error {
 	switch {
 	case privacyless(p):
-		return mechanism.ErrNoNoise
+		return release.ErrNoNoise
 	case !ownFile(p) && p.Text("normalisation") == normalisationPublished:
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
 	}
@@ -71,10 +70,11 @@ func checkInputNames(p experiment.Params, columns ...string) error {
 	return nil
 }
 
-// releaseRegression predicts from all rows at public points, together and once.
-// What it returns depends on the outputs through the noisy predictions alone:
-// neither a count of clipped outputs nor an error is part of it.
-func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Release, err error) {
+// PlanRegression plans a release of cloaking/regression: predictions from all rows
+// at public points, together and once. What is published depends on the outputs
+// through the noisy predictions alone: neither a count of clipped outputs nor an
+// error is part of it.
+func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Plan, err error) {
 	if err := checkRelease(t.Params); err != nil {
 		return nil, err
 	}
@@ -91,58 +91,78 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	if rank := rankOf(t.Params); rank > n {
 		return nil, fmt.Errorf("rank = %d: predictions are released at only %d points", rank, n)
 	}
-	all := make([]int, len(r.data.output))
+	rows := len(r.data.output)
+	all := make([]int, rows)
 	for i := range all {
 		all[i] = i
 	}
-	if err := checkPrediction(t.Params, len(all)); err != nil {
+	if err := checkPrediction(t.Params, rows); err != nil {
 		return nil, err
 	}
 	c, _, err := r.matrix(all, points, "k-means")
 	if err != nil {
 		return nil, err
 	}
-	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	ranges, designs, err := solveDesigns(ctx, r.e, []*mat.Dense{c}, t.Params, func(done, total int) { t.Progress(done, total, "steps") })
 	if err != nil {
 		return nil, err
 	}
-	s := &releases[0]
-	released := r.noisyPredictions(s, t.Stream("noise"))
-	out := &experiment.Release{
-		Columns:  append(slices.Clone(r.data.names.inputs), columnPrediction, columnNoiseSD),
-		Rows:     make([][]float64, n),
-		Privacy:  r.releasePrivacy(),
-		Warnings: r.publicWarnings(releases),
+	s, err := newCloaked(ctx, ranges[0], designs[0], t.Params, 1, interval{r.data.low, r.data.high, r.data.prior})
+	if err != nil {
+		return nil, err
 	}
-	square := 0.0
-	for i := range n {
-		out.Rows[i] = append(slices.Clone(points.RawRowView(i)), released[i], s.noiseSD[i])
-		square += s.noiseSD[i] * s.noiseSD[i]
+	p := &plannedRegression{
+		predictor: r, cloaked: s, points: points,
+		noiseSD:  noiseSD(designs[0], s.noise.Scale()/designs[0].MaxMahalanobis),
+		warnings: r.publicWarnings([]released{{directions: ranges[0], design: designs[0]}}),
 	}
-	out.Metrics = map[string]float64{
-		"noise_sd" + r.data.names.suffix: math.Sqrt(square / float64(n)),
-		rankMetric.Name:                  s.rank(),
-		"gap":                            s.design.Gap,
-	}
-	return out, nil
+	return &release.Plan{
+		Private: mat.NewDense(rows, 1, slices.Clone(r.data.raw)),
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(r.data.inputs, r.data.raw), Units: []string{experiment.UnitOutput}, Rows: rows,
+			Epsilon: t.Params.Float("epsilon"), Delta: t.Params.Float("delta"), Mu: 1 / s.factor,
+		},
+		Publish: p.publish,
+	}, nil
 }
 
-// noisyPredictions are the released predictions from all rows. All of them are
-// computed from By + noise, in the whitened coordinates of the range: adding
+// plannedRegression is what a release of predictions needs besides the outputs.
+type plannedRegression struct {
+	*predictor
+	*cloaked
+	points   *mat.Dense // P×d
+	noiseSD  []float64  // P
+	warnings []string
+}
+
+// publish releases the predictions from the outputs (N×1), which it clips.
+//
+// All predictions are computed from the noisy coordinates of the range: adding
 // noise to predictions instead would leave their rounding errors outside of the
 // range without any.
-func (r *predictor) noisyPredictions(s *release, stream *rand.Rand) []float64 {
-	y := make([]float64, len(r.data.output))
-	for i, v := range r.data.output {
-		y[i] = v - r.data.prior
+func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+	w, err := p.noisy(ctx, mat.Col(nil, 0, private), source)
+	if err != nil {
+		return nil, err
 	}
-	noise := s.design.Coordinates(stream, 1)
-	noise.Scale(r.scale, noise)
-	out := mat.Col(nil, 0, s.directions.Release(y, noise))
-	for i := range out {
-		out[i] += r.data.prior
+	predictions := p.directions.Predictions(w)
+	out := &experiment.Release{
+		Columns:  append(slices.Clone(p.data.names.inputs), columnPrediction, columnNoiseSD),
+		Rows:     make([][]float64, len(p.noiseSD)),
+		Privacy:  p.releasePrivacy(),
+		Warnings: p.warnings,
 	}
-	return out
+	square := 0.0
+	for i, sd := range p.noiseSD {
+		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), p.within.prior+predictions.At(i, 0), sd)
+		square += sd * sd
+	}
+	out.Metrics = map[string]float64{
+		"noise_sd" + p.data.names.suffix: math.Sqrt(square / float64(len(p.noiseSD))),
+		rankMetric.Name:                  float64(len(p.directions.Scale)),
+		"gap":                            p.design.Gap,
+	}
+	return out, nil
 }
 
 // queryPoints returns where a release predicts (P×d): at the rows of a file that
@@ -175,7 +195,7 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
 		"the folds and draws of a cross-validation have no part in a release",
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
-		mechanism.FloatingPoint,
+		release.ExactNoise,
 		"the points of this release are predicted together and spend one budget; another release spends another",
 	)
 	return out

@@ -13,8 +13,9 @@ import (
 
 	"privkern/experiments/dataset"
 	modelfile "privkern/experiments/dpgp/released"
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
-	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/sparsegp"
@@ -78,7 +79,7 @@ func regression() *experiment.Experiment {
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRegressionRelease,
-		Release:      releaseRegression,
+		Release:      release.Planned(PlanRegression),
 	}
 }
 
@@ -207,6 +208,7 @@ type regressor struct {
 	x       *mat.Dense // N×d
 	y       []float64  // scaled to [−1, 1], clipped there
 	raw     []float64  // scaled, not clipped
+	outputs []float64  // as they were read
 	dropped int
 	clipped int
 	inputs  []string
@@ -220,18 +222,17 @@ func newRegressor(t *experiment.Trial) (*regressor, error) {
 	r := &regressor{inputs: inputNames(p)}
 	low, high := outputRange(p)
 	r.output = modelfile.Output{Name: p.Text("output"), Centre: low + (high-low)/2, Scale: (high - low) / 2}
-	var outputs []float64
 	if name := p.Text("dataset"); isFile(p, "dataset") {
 		table, err := dataset.LoadTable(t.Dataset(name), r.inputs, p.Text("output"))
 		if err != nil {
 			return nil, dataset.AsWritten(err, name)
 		}
-		r.x, outputs, r.dropped = table.Inputs, table.Output, table.Dropped
+		r.x, r.outputs, r.dropped = table.Inputs, table.Output, table.Dropped
 	} else {
 		r.x = uniformInputs(simulatedRows, t.Stream("inputs"))
-		outputs = observe(values(sinc, r.x), 0.1, t.Stream("observation noise"))
+		r.outputs = observe(values(sinc, r.x), 0.1, t.Stream("observation noise"))
 	}
-	for _, v := range outputs {
+	for _, v := range r.outputs {
 		scaled := (v - r.output.Centre) / r.output.Scale
 		cut := max(-1, min(1, scaled))
 		if cut != scaled {
@@ -416,7 +417,7 @@ func (r *regressor) guarantee() *experiment.Privacy {
 func checkRegressionRelease(p experiment.Params) error {
 	switch {
 	case privacyless(p):
-		return mechanism.ErrNoNoise
+		return release.ErrNoNoise
 	case !isFile(p, "dataset"):
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case p.Text("dataset") == p.Text("inducing"):
@@ -430,9 +431,9 @@ func checkRegressionRelease(p experiment.Params) error {
 	return nil
 }
 
-// releaseRegression makes a model from all rows, which depends on them through
-// noisy sums alone.
-func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experiment.Release, err error) {
+// PlanRegression plans a release of dpgp/regression: a model from all rows, which
+// depends on them through noisy sums alone.
+func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Plan, err error) {
 	if err := checkRegressionRelease(t.Params); err != nil {
 		return nil, err
 	}
@@ -440,25 +441,67 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.e.Close()) }()
-	post, err := r.fitted(ctx, r.x, r.y, r.noise, t.Stream("mechanism"))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.e.Close())
+		}
+	}()
+	p := t.Params
+	n, d := r.x.Dims()
+	sums, err := newExactSums(ctx, r.model, n, p.Float("epsilon"), p.Float("delta"), r.noise.sensitivity, p.Float("ratio"))
+	if err != nil {
+		return nil, err
+	}
+	// What the update allows for is the noise that is drawn.
+	r.noise.sigmaA, r.noise.sigmaB = sums.a.Scale(), sums.diagonal.Scale()
+	private := mat.NewDense(n, d+1, nil)
+	for i := range n {
+		private.SetRow(i, append(slices.Clone(r.x.RawRowView(i)), r.outputs[i]))
+	}
+	planned := &plannedRegression{r, sums}
+	return &release.Plan{
+		Private: private,
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(r.x, r.outputs), Rows: n,
+			// Whoever may replace a row may replace its output.
+			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
+			Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), Mu: 1 / sums.factor,
+		},
+		Publish: planned.publish,
+		Close:   r.e.Close,
+	}, nil
+}
+
+// plannedRegression is what a release of a model needs besides the data.
+type plannedRegression struct {
+	*regressor
+	sums *exactSums
+}
+
+// publish releases a model of rows (N×(D+1), the output last), whose outputs it
+// clips.
+func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+	r := p.regressor
+	n, columns := private.Dims()
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = (private.At(i, columns-1) - r.output.Centre) / r.output.Scale
+		if !fault.In(ctx).Unclipped {
+			y[i] = max(-1, min(1, y[i]))
+		}
+	}
+	noisy, err := p.sums.noisy(mat.DenseCopyOf(private.Slice(0, n, 0, columns-1)), y, r.t.Workers, source)
+	if err != nil {
+		return nil, err
+	}
+	post, err := r.model.infer(ctx, r.e, noisy, r.noise, r.update)
 	if err != nil {
 		return nil, err
 	}
 	privacy := r.guarantee()
 	privacy.RNG = "secure" // there is no release with another
-	privacy.Notes = append(privacy.Notes,
-		"splits and repeats have no part in a release",
-		mechanism.FloatingPoint)
-	rows := func(a *mat.Dense) [][]float64 {
-		n, _ := a.Dims()
-		out := make([][]float64, n)
-		for i := range out {
-			out[i] = slices.Clone(a.RawRowView(i))
-		}
-		return out
-	}
-	p := t.Params
+	privacy.Notes = append(privacy.Notes, "splits and repeats have no part in a release", release.ExactNoise)
+	settings := r.t.Params
 	return &experiment.Release{
 		Model: &modelfile.Model{
 			Format: modelfile.Format,
@@ -466,9 +509,9 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 			Inputs: r.inputs, Output: r.output,
 			Kernel: modelfile.Kernel{Name: "EQ", Lengthscale: r.model.lengthscale, Variance: r.model.variance},
 			Noise:  r.model.noise, Jitter: r.model.inducing.Jitter,
-			Inducing: rows(r.model.inducing.Z), Mean: post.Mean, Covariance: rows(post.Cov),
+			Inducing: rowsOf(r.model.inducing.Z), Mean: post.Mean, Covariance: rowsOf(post.Cov),
 			Mechanism: modelfile.Mechanism{
-				Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), Sensitivity: r.noise.sensitivity, Bound: r.bound, NormSquared: r.noise.normSquared,
+				Epsilon: settings.Float("epsilon"), Delta: settings.Float("delta"), Sensitivity: r.noise.sensitivity, Bound: r.bound, NormSquared: r.noise.normSquared,
 				SigmaA: r.noise.sigmaA, SigmaB: r.noise.sigmaB, Lambda: post.ridge,
 			},
 			Privacy: privacy,
@@ -477,4 +520,14 @@ func releaseRegression(ctx context.Context, t *experiment.Trial) (result *experi
 		Privacy:  privacy,
 		Warnings: r.e.Warnings(),
 	}, nil
+}
+
+// rowsOf returns copies of the rows of a.
+func rowsOf(a *mat.Dense) [][]float64 {
+	n, _ := a.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = slices.Clone(a.RawRowView(i))
+	}
+	return out
 }

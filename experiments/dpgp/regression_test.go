@@ -2,6 +2,7 @@ package dpgp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -45,11 +46,18 @@ func ownSettings(path string) map[string]any {
 	return map[string]any{"dataset": "csv:" + path, "low": 0, "high": 100, "input_low": 0, "input_high": 20, "lengthscale": 4}
 }
 
-func release(t *testing.T, seed int64, given map[string]any) (*modelfile.Model, *experiment.Release) {
+// forRelease makes a trial one of a release with noise of its seed.
+func forRelease(t *experiment.Trial) {
+	t.Secure = true
+	t.Book = func(experiment.Spending) error { return nil }
+	t.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", t.Seed)))
+}
+
+func tryRelease(t *testing.T, seed int64, given map[string]any) (*modelfile.Model, *experiment.Release) {
 	t.Helper()
 	e := regression()
 	trial := mustPrepare(t, e, seed, given)
-	trial.Secure = true
+	forRelease(trial)
 	r, err := e.Release(context.Background(), trial)
 	if err != nil {
 		t.Fatalf("%v: %v", given, err)
@@ -112,7 +120,7 @@ func TestOutputUnit(t *testing.T) {
 func TestReleasedModel(t *testing.T) {
 	given := ownSettings(writeOwn(t, 3000, map[int]string{3: "1,", 5: "2,140"}))
 	given["epsilon"] = 5
-	m, r := release(t, 3, given)
+	m, r := tryRelease(t, 3, given)
 	text, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -155,8 +163,8 @@ func TestReleasedModel(t *testing.T) {
 // sensitivity; all that is released but the mean and the covariance stays.
 func TestReleaseOfNeighbours(t *testing.T) {
 	for _, row := range []string{"19.5,100", "0.5,-1e9", "-400,0"} {
-		a, ra := release(t, 4, ownSettings(writeOwn(t, 200, nil)))
-		b, rb := release(t, 4, ownSettings(writeOwn(t, 200, map[int]string{7: row})))
+		a, ra := tryRelease(t, 4, ownSettings(writeOwn(t, 200, nil)))
+		b, rb := tryRelease(t, 4, ownSettings(writeOwn(t, 200, map[int]string{7: row})))
 		if fmt.Sprint(a.Mean) == fmt.Sprint(b.Mean) {
 			t.Errorf("%s: the row has no effect", row)
 		}
@@ -240,7 +248,7 @@ func TestReleaseNoise(t *testing.T) {
 	x := mat.NewDense(1, 1, []float64{10})
 	var means, sds []float64
 	for seed := range int64(60) {
-		m, _ := release(t, seed, given)
+		m, _ := tryRelease(t, seed, given)
 		p, _, err := m.Predict(context.Background(), x)
 		if err != nil {
 			t.Fatal(err)
@@ -274,13 +282,13 @@ func TestTwoInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := map[string]any{"dataset": "csv:" + path, "inputs": "a+b", "low": 0, "high": 18, "inducing": "csv:" + points, "lengthscale": 8}
-	m, _ := release(t, 1, given)
+	m, _ := tryRelease(t, 1, given)
 	if m.Mechanism.Bound != boundEq8 || len(m.Inducing) != 5 || fmt.Sprint(m.Inducing[1], m.Inducing[4]) != "[9 0] [4 5]" {
 		t.Errorf("%+v", m)
 	}
 	delete(given, "inducing")
 	given["input_low"], given["input_high"], given["inducing"] = 0, 9, "3"
-	if m, _ := release(t, 1, given); len(m.Inducing) != 9 || len(m.Inducing[0]) != 2 {
+	if m, _ := tryRelease(t, 1, given); len(m.Inducing) != 9 || len(m.Inducing[0]) != 2 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -356,7 +364,7 @@ func TestRegressionRefuses(t *testing.T) {
 		{with("inputs", "mean"), `predictions have a column "mean"`},
 	} {
 		trial := mustPrepare(t, e, 0, c.given)
-		trial.Secure = true
+		forRelease(trial)
 		if _, err := e.Release(context.Background(), trial); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("release of %v: %v, want %q", c.given, err, c.want)
 		}

@@ -10,6 +10,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -35,6 +36,10 @@ type Experiment struct {
 	// Datasets names the data sets that a trial with these parameters reads;
 	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
 	Datasets func(Params) []string
+	// Complete changes defaults that depend on other parameters, and refuses where
+	// one of them has to be given. It runs before Check, on values that are filled
+	// in; given says which of them were not defaults. It may be nil.
+	Complete func(p Params, given func(name string) bool) error
 	// Check refuses combinations of parameters that no single Param can refuse
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
 	// It may be nil.
@@ -103,6 +108,9 @@ type Trial struct {
 	// for reasons other than noise is done and before any noise is drawn. It is
 	// nil outside of a release.
 	Book func(Spending) error
+	// Entropy is where the noise of a release comes from, the operating system's
+	// source but in audits and tests; nil outside of a release.
+	Entropy io.Reader
 }
 
 // Result is what one trial computed.
@@ -232,6 +240,12 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		out[p.Name] = c
+	}
+	if e.Complete != nil {
+		err := e.Complete(out, func(name string) bool { _, ok := given[name]; return ok })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
 	}
 	if e.Check != nil {
 		if err := e.Check(out); err != nil {

@@ -42,7 +42,30 @@ type Record struct {
 	Error      *string                      `json:"error"`
 	Timing     Timing                       `json:"timing"`
 	Provenance Provenance                   `json:"provenance"`
+	// Release is what is said of a release besides; nil for every other record.
+	Release *Release `json:"release,omitempty"`
 }
+
+// ReleaseFormat is the version of [Release].
+const ReleaseFormat = "release/1"
+
+// Release describes a release to those who get it. Nothing in it depends on
+// private data.
+type Release struct {
+	Format string `json:"format"` // ReleaseFormat
+	// Noise lists what was drawn, in order.
+	Noise []experiment.Noise `json:"noise"`
+	// Tuning says where the hyper-parameters came from.
+	Tuning experiment.Tuning `json:"tuning"`
+	// Budget is BudgetBooked or BudgetUnbooked.
+	Budget string `json:"budget"`
+}
+
+// What became of the budget of a release.
+const (
+	BudgetBooked   = "booked"     // in the operator's ledger, before noise was drawn
+	BudgetUnbooked = "not booked" // --no-budget: nothing counts what this and other releases spend together
+)
 
 // Timing is what the trial cost.
 type Timing struct {

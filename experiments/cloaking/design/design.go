@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -39,8 +40,9 @@ func (d *Design) Factor() *mat.Dense { return d.factor }
 
 // Coordinates returns draws of the noise in the whitened coordinates of the
 // range (r×draws), scaled by [Design.MaxMahalanobis]: N(0, Δ² Σ λ_i b_i b_iᵀ).
-// By + σ·noise, with σ the mechanism's noise for sensitivity one, is what is
-// released. Asking for more draws continues the stream.
+// By + σ·noise, with σ the mechanism's noise for sensitivity one, stands for a
+// release where releases are judged; what is released has the noise of package
+// release. Asking for more draws continues the stream.
 func (d *Design) Coordinates(stream *rand.Rand, draws int) *mat.Dense {
 	z := mat.NewDense(d.root.N, draws, nil)
 	for j := range draws {
@@ -50,6 +52,23 @@ func (d *Design) Coordinates(stream *rand.Rand, draws int) *mat.Dense {
 	}
 	blas64.Trmm(blas.Left, blas.NoTrans, d.MaxMahalanobis, d.root, z.RawMatrix())
 	return z
+}
+
+// Whitened returns Q = L⁻¹B (r×N), L the lower factor of Σ λ_i b_i b_iᵀ: the
+// query of a release in coordinates in which its noise is independent, with one
+// standard deviation in all. Column j is how far output j moves it.
+func (d *Design) Whitened(r *Range) *mat.Dense {
+	q := mat.DenseCopyOf(r.B)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, d.root, q.RawMatrix())
+	return q
+}
+
+// Unwhiten returns Lz (r×1): whitened coordinates of the range from those of
+// [Design.Whitened].
+func (d *Design) Unwhiten(z []float64) *mat.Dense {
+	w := mat.NewDense(d.root.N, 1, slices.Clone(z))
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, d.root, w.RawMatrix())
+	return w
 }
 
 // FromWeights evaluates the weights λ (one per column of the range's B): the

@@ -316,8 +316,8 @@ func TestLabels(t *testing.T) {
 	const draws = 3
 	noise := d.Coordinates(rand.New(rand.NewPCG(3, 4)), draws)
 	var got mat.Dense
-	got.Product(r.U.T(), c, r.Labels(y, noise)) // in U's coordinates
-	released := r.Release(y, noise)
+	got.Product(r.U.T(), c, r.Labels(r.Coordinates(y, noise))) // in U's coordinates
+	released := r.Predictions(r.Coordinates(y, noise))
 	var f mat.VecDense
 	f.MulVec(c, mat.NewVecDense(15, y))
 	z := rand.New(rand.NewPCG(3, 4))

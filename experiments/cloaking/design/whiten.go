@@ -158,36 +158,36 @@ func (r *Range) Project(f []float64) []float64 {
 	return out
 }
 
-// Labels returns Bᵀ(By + e) for each column e of noise (r×D), an N×D matrix: the
-// training outputs as a release of the range shows them. C times it is the
-// released prediction, UUᵀCy and its noise; y's part outside of the range is
-// gone, and C does not see it.
+// Labels returns Bᵀw for each column w of whitened coordinates (r×D), an N×D
+// matrix: where w is By with noise, the training outputs as a release of the range
+// shows them. C times it is the released prediction, UUᵀCy and its noise; y's part
+// outside of the range is gone, and C does not see it.
 //
 // The rows of B are orthonormal where B comes from [Whiten].
-func (r *Range) Labels(y []float64, noise *mat.Dense) *mat.Dense {
+func (r *Range) Labels(w *mat.Dense) *mat.Dense {
 	out := new(mat.Dense)
-	out.Mul(r.B.T(), r.coordinates(y, noise))
+	out.Mul(r.B.T(), w)
 	return out
 }
 
-// Release returns U·diag(Scale)·(By + e) for each column e of noise (r×D), a P×D
-// matrix: the released predictions UUᵀCy with their noise, all computed from
-// By + e.
-func (r *Range) Release(y []float64, noise *mat.Dense) *mat.Dense {
-	w := r.coordinates(y, noise)
+// Predictions returns U·diag(Scale)·w for each column w of whitened coordinates
+// (r×D), a P×D matrix: where w is By with noise, the released predictions UUᵀCy
+// with their noise.
+func (r *Range) Predictions(w *mat.Dense) *mat.Dense {
+	scaled := mat.DenseCopyOf(w)
 	for i, s := range r.Scale {
-		row := w.RawRowView(i)
+		row := scaled.RawRowView(i)
 		for j := range row {
 			row[j] *= s
 		}
 	}
 	out := new(mat.Dense)
-	out.Mul(r.U, w)
+	out.Mul(r.U, scaled)
 	return out
 }
 
-// coordinates returns By + e for each column e of noise.
-func (r *Range) coordinates(y []float64, noise *mat.Dense) *mat.Dense {
+// Coordinates returns By + e for each column e of noise (r×D).
+func (r *Range) Coordinates(y []float64, noise *mat.Dense) *mat.Dense {
 	k, draws := noise.Dims()
 	by := make([]float64, k)
 	blas64.Gemv(blas.NoTrans, 1, r.B.RawMatrix(), blas64.Vector{N: len(y), Inc: 1, Data: y}, 0, blas64.Vector{N: k, Inc: 1, Data: by})

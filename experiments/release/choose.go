@@ -1,0 +1,79 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"privkern/runner/experiment"
+)
+
+// Choice is the exponential mechanism (McSherry and Talwar 2007) on a public list
+// of candidates: (ε, 0)-differentially private.
+type Choice struct {
+	What    string // for those who get the release, such as "configuration"
+	Epsilon float64
+	// Change bounds how far one protected unit moves any utility, were it computed
+	// in real numbers, and Error how far a computed utility may be from that.
+	Change, Error float64
+}
+
+const (
+	// largestExponent is where probabilities stop falling: a candidate that is
+	// less likely than the best one by more than exp(−2^20) is as likely as that.
+	// The utility is max(u, best − c) then, which moves no further than u.
+	largestExponent = 1 << 20
+	// exponentError bounds the rounding of an exponent up to largestExponent.
+	exponentError = 0x1p-28
+)
+
+// Choose draws a candidate i with a probability proportional to
+// exp(ε uᵢ/(2Δ)), exactly: by rejection, with exact Bernoulli trials of
+// probability exp(−γᵢ) for the float64 γᵢ = ε(max u − uᵢ)/(2Δ) (Canonne, Kamath
+// and Steinke 2020, Algorithm 1). Δ is Change and twice Error, and what rounding
+// does to γ is taken off ε. Utilities of −Inf exclude a candidate; which ones must
+// not depend on private data.
+func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
+	if !(c.Epsilon > 4*exponentError) || math.IsInf(c.Epsilon, 1) {
+		return 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon, 4*exponentError)
+	}
+	sensitivity := Up(c.Change + 2*c.Error)
+	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) {
+		return 0, fmt.Errorf("%s: a sensitivity of %g is no positive, finite number", c.What, sensitivity)
+	}
+	best := math.Inf(-1)
+	for i, u := range utilities {
+		if math.IsNaN(u) || math.IsInf(u, 1) {
+			return 0, fmt.Errorf("%s: utility %d is %v; finite numbers are required, or -Inf for what is excluded", c.What, i, u)
+		}
+		best = max(best, u)
+	}
+	if math.IsInf(best, -1) {
+		return 0, errors.New(c.What + ": there is nothing to choose from")
+	}
+	per := (c.Epsilon/2 - exponentError) / sensitivity
+	gamma := make([]float64, len(utilities))
+	for i, u := range utilities {
+		gamma[i] = min(per*(best-u), largestExponent)
+		if math.IsInf(u, -1) {
+			gamma[i] = math.Inf(1)
+		}
+	}
+	s.describe(experiment.Noise{Law: lawExponential, Query: c.What, Coordinates: 1, Sensitivity: sensitivity})
+	if len(gamma) > math.MaxUint32 {
+		return 0, fmt.Errorf("%s: %d candidates are too many", c.What, len(gamma))
+	}
+	for {
+		i := s.bits.below(uint32(len(gamma)))
+		if !math.IsInf(gamma[i], 1) && s.bits.exp(gamma[i]) {
+			return int(i), nil
+		}
+	}
+}
+
+// Bernoulli is true with probability p exactly, 0 ≤ p ≤ 1: the coin of a random
+// stopping time.
+func (s *Source) Bernoulli(p float64) bool { return s.bits.bernoulli(p) }
+
+// IntN returns a number from 0 to n−1 that is exactly uniform, n ≥ 1.
+func (s *Source) IntN(n int) int { return int(s.bits.below(uint32(n))) }

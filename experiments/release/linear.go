@@ -1,0 +1,108 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
+)
+
+// Linear is the query Qx of private numbers x (N) with a public matrix Q (R×N).
+type Linear struct {
+	q       *mat.Dense
+	largest []float64 // bounds |x_j|
+	query   Query
+	// Unclipped numbers are a planted fault.
+	unclipped bool
+}
+
+// NewLinear describes the query Qx where the protected unit moves one element of
+// x by at most change, and |x_j| ≤ largest_j.
+//
+// The sensitivity is that of the matrix that is applied, change·max_j ‖q_j‖, and
+// of nothing that it was meant to be. What float64 adds is bounded: a computed sum
+// of N products is off by at most γ_N Σ_j |Q_ij x_j|, γ_N = Nu/(1 − Nu), u = 2^-53,
+// in any order and with or without fused operations (Higham, "Accuracy and
+// stability of numerical algorithms", 2002, Eq. 3.5), and by the smallest float64
+// a product that underflows.
+func NewLinear(ctx context.Context, what string, q *mat.Dense, change float64, largest []float64) (*Linear, error) {
+	r, n := q.Dims()
+	if len(largest) != n {
+		return nil, fmt.Errorf("a defect: %d bounds for %d private numbers", len(largest), n)
+	}
+	l := &Linear{q: q, largest: largest, query: Query{What: what, Coordinates: r}, unclipped: fault.In(ctx).Unclipped}
+	if !finite(q.RawMatrix().Data) || !finite(largest) {
+		return nil, fmt.Errorf("%s: the public matrix is not finite", what)
+	}
+	norm := 0.0
+	for j := range n {
+		norm = max(norm, norm2(ctx, mat.Col(nil, j, q)))
+	}
+	// Nrm2 is off by a few units in the last place for each of its r terms.
+	slack := 1 + float64(r+8)*0x1p-51
+	l.query.Change = Up(change * norm * slack)
+	gamma := float64(n+2) * 0x1p-53
+	gamma /= 1 - gamma
+	square := 0.0
+	for i := range r {
+		size := 0.0
+		for j, v := range q.RawRowView(i) {
+			size += math.Abs(v) * largest[j]
+		}
+		size = Up(size * (1 + 2*gamma))
+		l.query.Size = max(l.query.Size, Up(size*(1+gamma)))
+		e := gamma*size + float64(n)*math.SmallestNonzeroFloat64
+		square += e * e
+	}
+	l.query.Error = Up(math.Sqrt(square) * slack)
+	return l, nil
+}
+
+// norm2 is the Euclidean norm.
+func norm2(ctx context.Context, v []float64) float64 {
+	if fault.In(ctx).PerCoordinate {
+		return floats.Norm(v, math.Inf(1))
+	}
+	return blas64.Nrm2(blas64.Vector{N: len(v), Inc: 1, Data: v})
+}
+
+func finite(values []float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Query describes the query to the noise.
+func (l *Linear) Query() Query { return l.query }
+
+// Of computes Qx. It returns an error for numbers beyond their bounds, which is a
+// defect of the caller: they are clipped before.
+func (l *Linear) Of(x []float64) ([]float64, error) {
+	r, n := l.q.Dims()
+	if len(x) != n {
+		return nil, fmt.Errorf("a defect: %d private numbers for %d columns", len(x), n)
+	}
+	for j, v := range x {
+		if !(math.Abs(v) <= l.largest[j]) && !l.unclipped {
+			return nil, errors.New("a defect: a private number is beyond its bound")
+		}
+	}
+	out := make([]float64, r)
+	for i := range out {
+		sum := 0.0
+		for j, v := range l.q.RawRowView(i) {
+			sum += v * x[j]
+		}
+		out[i] = sum
+	}
+	return out, nil
+}

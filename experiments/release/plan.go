@@ -1,0 +1,59 @@
+package release
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
+)
+
+// Plan is a release of which all that is public is computed: ranks, designs,
+// sensitivities, noise. What is left depends on private data through noise
+// alone, and cannot fail for any other reason than a defect.
+type Plan struct {
+	// Private are the rows that are protected, as they were read: not clipped.
+	Private *mat.Dense
+	// Spending is what the release will take from their budget.
+	Spending experiment.Spending
+	// Publish clips the rows and makes the release of them. It may be called with
+	// other rows of the same public shape, and more than once: audits do.
+	Publish func(ctx context.Context, private *mat.Dense, s *Source) (*experiment.Release, error)
+	// Close lets go of what the plan holds; nil for nothing.
+	Close func() error
+}
+
+// Run books what the plan spends, draws the noise and makes the release.
+func (p *Plan) Run(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
+	s, err := Open(ctx, t, p.Spending)
+	if err != nil {
+		return nil, err
+	}
+	return p.With(ctx, s, p.Private)
+}
+
+// With makes a release of other rows than the plan's, with noise from s.
+func (p *Plan) With(ctx context.Context, s *Source, private *mat.Dense) (*experiment.Release, error) {
+	out, err := p.Publish(ctx, private, s)
+	if err != nil {
+		return nil, err
+	}
+	out.Noise = s.Drawn()
+	return out, nil
+}
+
+// Planned turns a function that plans releases into one that makes them, as
+// [experiment.Experiment].Release.
+func Planned(plan func(context.Context, *experiment.Trial) (*Plan, error)) func(context.Context, *experiment.Trial) (*experiment.Release, error) {
+	return func(ctx context.Context, t *experiment.Trial) (out *experiment.Release, err error) {
+		p, err := plan(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if p.Close != nil {
+			defer func() { err = errors.Join(err, p.Close()) }()
+		}
+		return p.Run(ctx, t)
+	}
+}

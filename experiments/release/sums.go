@@ -1,0 +1,57 @@
+package release
+
+import (
+	"fmt"
+	"math"
+)
+
+// Sums adds the contributions of rows in whole numbers: what a row adds depends on
+// that row alone, and neither on the others nor on their order.
+type Sums struct {
+	noise *Noise
+	unit  float64 // what contributions are rounded to, a power of two
+	total []int64
+}
+
+// contributionBits are the binary digits of a contribution behind the grid's unit.
+const contributionBits = 24
+
+// ContributionError bounds the rounding of one contribution to a coordinate of
+// noise of that scale.
+func ContributionError(scale float64) float64 {
+	return scale / coarseness * math.Ldexp(1, -contributionBits-1)
+}
+
+// NewSums sums contributions of at most that magnitude each, from n rows, for
+// noise whose [Query].Error covers the [ContributionError] of every coordinate.
+func NewSums(noise *Noise, n int, largest float64) (*Sums, error) {
+	s := &Sums{noise: noise, unit: math.Ldexp(noise.Grid(), -contributionBits), total: make([]int64, noise.query.Coordinates)}
+	if !(float64(n)*(largest/s.unit+1) < 1<<62) {
+		return nil, fmt.Errorf("%s: the sum of %d numbers up to %g is more than 2^62 steps of its grid: use a smaller epsilon, or fewer rows", noise.query.What, n, largest)
+	}
+	return s, nil
+}
+
+// Add adds what one row contributes.
+func (s *Sums) Add(contribution []float64) {
+	for i, v := range contribution {
+		s.total[i] += int64(math.RoundToEven(v / s.unit)) // exact division, by a power of two
+	}
+}
+
+// Noisy returns the sums with noise. No rounding comes between the whole numbers
+// and the noise.
+func (s *Sums) Noisy(source *Source) []float64 {
+	query := make([]fixed, len(s.total))
+	for i, v := range s.total {
+		query[i] = fixed{v >> contributionBits, uint32(v&(1<<contributionBits-1)) << (queryBits - contributionBits)}
+	}
+	return source.add(s.noise, query)
+}
+
+// Merge adds the sums of other rows.
+func (s *Sums) Merge(other *Sums) {
+	for i, v := range other.total {
+		s.total[i] += v
+	}
+}
