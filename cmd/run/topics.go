@@ -21,6 +21,51 @@ func exitCodesTopic() *cobra.Command {
 	}
 }
 
+func releasesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "releases",
+		Short: "What a release holds, and how its files are written",
+		Long: `A release is what run trial --release FILE publishes. It is two files.
+
+FILE is one of
+  - a table: comma-separated values with a header. Numbers have the digits that
+    are needed to read them back;
+  - a model, "model": "dpgp/1", for run predict;
+  - a choice of hyper-parameters, "choice": "choice/1", for --tuning.
+
+FILE.json describes it. It is the trial's record without the released numbers,
+with one more member:
+
+  "params"    the settings. A file of the user's is named by its kind alone
+              ("csv"): no path leaves
+  "metrics"   of public values and of the noise alone
+  "privacy"   guarantee, unit of protection, mechanism, and notes on what is
+              taken as public
+  "provenance"  of the program; "datasets" is empty, since a digest of private
+              data would be a function of them
+  "release"
+    "format"  "release/1"
+    "noise"   what was drawn, in order, each with
+      "law"          "gaussian", "laplace" or "exponential mechanism"
+      "query"        what the noise is added to
+      "coordinates"  how many numbers, each with independent noise
+      "sensitivity"  how far one protected unit moves the query as it is computed,
+                     rounding included
+      "scale"        the standard deviation (gaussian) or the scale (laplace) of
+                     the noise in each coordinate
+      "grid"         a power of two. The exact sum of query and real-valued noise
+                     is rounded to its multiples; everything that is published is
+                     computed from these and from public values
+    "tuning"  where the hyper-parameters came from: "public" (stated by the
+              operator), "booked" (chosen by a mechanism with a budget of its own)
+              or "unaccounted" (the guarantee does not cover their choice)
+    "budget"  "booked", or "not booked" (--no-budget)
+
+Readers of these files are not trusted; the operator is. How long a release
+takes is outside of the guarantee.`,
+	}
+}
+
 func sweepFilesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sweep-files",

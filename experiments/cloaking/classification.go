@@ -60,7 +60,7 @@ func classification() *experiment.Experiment {
 		Version: 1,
 		Summary: "two classes of your own data predicted with differential privacy",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 3",
-		Params:  append(own, classificationParams(3, "unit of the inputs", 25)...),
+		Params:  append(own, documentOwn(classificationParams(3, "unit of the inputs", 25))...),
 		Metrics: []experiment.Metric{
 			{Name: "accuracy", Doc: "share of the test rows of a fold whose class is predicted rightly, averaged over draws, then over folds"},
 			{Name: "accuracy_fold_sd", Doc: "standard deviation over folds (population) of the draw-averaged accuracy"},
@@ -74,6 +74,7 @@ func classification() *experiment.Experiment {
 			{Name: "gap", Doc: "largest certificate over folds and Newton steps: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
 		Datasets:     classificationDatasets,
+		Complete:     completeOwn,
 		Check:        checkClassificationTrial,
 		Run:          runClassification,
 		CheckRelease: checkClassificationRelease,

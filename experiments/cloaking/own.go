@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -26,6 +27,7 @@ func withOwnData(params []experiment.Param) []experiment.Param {
 	bound := func(name, end string) experiment.Param {
 		return experiment.Param{Name: name, Kind: experiment.Number, Default: none, Words: []string{none}, Doc: end + " end of the public range of the output, to which it is clipped (csv only, where it must be given); its length is the sensitivity. It must not be read off the data"}
 	}
+	params = documentOwn(params)
 	own := []experiment.Param{
 		{Name: "dataset", Kind: experiment.Text, Default: dataKung, Doc: "kung, heights of the census, or csv:PATH, your own file: comma-separated values with a header. With csv, sensitivity_cm, normalisation and public_low_cm do not apply, and lengths are in the unit of your inputs"},
 		{Name: "inputs", Kind: experiment.Text, Default: inputsAge, Doc: "what is predicted from: age or age+weight; with csv the names of columns, joined by + or commas. All inputs share one lengthscale: bring your columns to one scale"},
@@ -33,6 +35,29 @@ func withOwnData(params []experiment.Param) []experiment.Param {
 		bound("low", "lower"), bound("high", "upper"),
 	}
 	return append(own, slices.DeleteFunc(params, func(p experiment.Param) bool { return p.Name == "inputs" })...)
+}
+
+// documentOwn adds to the parameters of a budget what is different for a user's
+// file.
+func documentOwn(params []experiment.Param) []experiment.Param {
+	params = slices.Clone(params)
+	for i := range params {
+		switch params[i].Name {
+		case "delta":
+			params[i].Doc += "; csv: it must be given, far below 1/n for n rows"
+		case "calibration":
+			params[i].Doc += "; csv: analytic by default"
+		}
+	}
+	return params
+}
+
+// completeOwn completes the settings of a trial on a user's file.
+func completeOwn(p experiment.Params, given func(name string) bool) error {
+	if !ownFile(p) {
+		return nil
+	}
+	return release.CompleteOwn(p, given)
 }
 
 // ownFile says whether the trial's data are a file of the user's.

@@ -44,6 +44,7 @@ func regression() *experiment.Experiment {
 			{Name: "gap", Unit: "", Doc: "largest certificate over folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
 		},
 		Datasets:     regressionData,
+		Complete:     completeOwn,
 		Check:        checkRegression,
 		Run:          runRegression,
 		Release:      release.Planned(PlanRegression),

@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -88,6 +89,10 @@ func selection() *experiment.Experiment {
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
 		Check:    checkSelection,
 		Run:      runSelection,
+		// In CheckRelease auto has not been resolved: with sensitivity=exact it is
+		// public.
+		CheckRelease: checkSelectionRelease,
+		Release:      release.Planned(PlanSelection),
 	}
 }
 

@@ -52,7 +52,7 @@ func regression() *experiment.Experiment {
 			positive("lengthscale", 1, "lengthscale of the EQ kernel, in the unit of the inputs; public"),
 			positive("kernel_variance", 1, "variance of the kernel for outputs scaled to [-1, 1]; public"),
 			positive("sigma", 0.1, "standard deviation of the observation noise for outputs scaled to [-1, 1]; public"),
-		}, budgetParams(true), []experiment.Param{
+		}, ownBudgetParams(), []experiment.Param{
 			positive("ratio", 1, "standard deviation of the noise in A over that in B"),
 			choice("bound", boundAuto, "bound on the norm of a row's kernel vector: auto is the exact maximum for one input, Eq. (8) for more", append([]string{boundAuto}, bounds...)...),
 			choice("covariance", string(sparsegp.Exact), "what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, or as printed", string(sparsegp.Exact), string(sparsegp.Printed)),
@@ -75,12 +75,25 @@ func regression() *experiment.Experiment {
 			modelMetrics[0], modelMetrics[1], modelMetrics[2],
 			{Name: "clipped_fraction", Doc: "share of the outputs that were outside of low to high and clipped"},
 		},
-		Datasets:     regressionDatasets,
+		Datasets: regressionDatasets,
+		Complete: func(p experiment.Params, given func(string) bool) error {
+			if !isFile(p, "dataset") {
+				return nil
+			}
+			return release.CompleteOwn(p, given)
+		},
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRegressionRelease,
 		Release:      release.Planned(PlanRegression),
 	}
+}
+
+// ownBudgetParams are budgetParams where a user's file has no default δ.
+func ownBudgetParams() []experiment.Param {
+	params := budgetParams(true)
+	params[1].Doc += "; csv: it must be given, far below 1/n for n rows"
+	return params
 }
 
 func regressionDatasets(p experiment.Params) []string {

@@ -38,7 +38,8 @@ type Experiment struct {
 	Datasets func(Params) []string
 	// Complete changes defaults that depend on other parameters, and refuses where
 	// one of them has to be given. It runs before Check, on values that are filled
-	// in; given says which of them were not defaults. It may be nil.
+	// in; given says which of them were not defaults. A refusal by Check is reported
+	// before one by Complete. It may be nil.
 	Complete func(p Params, given func(name string) bool) error
 	// Check refuses combinations of parameters that no single Param can refuse
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
@@ -241,16 +242,17 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 		}
 		out[p.Name] = c
 	}
+	var incomplete error
 	if e.Complete != nil {
-		err := e.Complete(out, func(name string) bool { _, ok := given[name]; return ok })
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name, err)
-		}
+		incomplete = e.Complete(out, func(name string) bool { _, ok := given[name]; return ok })
 	}
 	if e.Check != nil {
 		if err := e.Check(out); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
+	}
+	if incomplete != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, incomplete)
 	}
 	return out, nil
 }

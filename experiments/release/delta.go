@@ -1,0 +1,32 @@
+package release
+
+import (
+	"fmt"
+
+	"privkern/runner/experiment"
+)
+
+// LargeDeltaError refuses a δ with which a mechanism may publish a row as it is.
+type LargeDeltaError struct {
+	Delta float64
+	Rows  int
+}
+
+func (e *LargeDeltaError) Error() string {
+	return fmt.Sprintf("delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
+		experiment.FormatNumber(e.Delta), e.Rows, 1/float64(e.Rows))
+}
+
+// CheckDelta compares a release's δ with the number of rows n: it returns a
+// *[LargeDeltaError] for δ ≥ 1/n, unless large ones are allowed, and a warning for
+// δ ≥ 0.1/n.
+func CheckDelta(s experiment.Spending, allowLarge bool) (warning string, err error) {
+	share := s.Delta * float64(s.Rows)
+	switch {
+	case share >= 1 && !allowLarge:
+		return "", &LargeDeltaError{s.Delta, s.Rows}
+	case share >= 0.1:
+		return fmt.Sprintf("delta = %s is %.3g/n for n = %d rows: delta should be far below 1/n", experiment.FormatNumber(s.Delta), share, s.Rows), nil
+	}
+	return "", nil
+}
