@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"privkern/experiments/mechanism"
-	"privkern/experiments/mechanism/audit"
+	"privkern/experiments/audit"
 	"privkern/runner/experiment"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"privkern/experiments/mechanism/audit"
+	"privkern/experiments/audit"
 	"privkern/runner/experiment"
 )
 
