@@ -1,70 +1,67 @@
-// Package audit looks for violations of what a mechanism claims to protect. It
-// runs the mechanism many times on two neighbouring data sets, worst cases as
-// far as they are known, and bounds ε from below by how often the outputs fall
-// into some event (Jagielski, Ullman and Oprea, "Auditing differentially private
-// machine learning", NeurIPS 2020; Ding, Wang, Wang, Zhang and Kifer, "Detecting
-// violations of differential privacy", CCS 2018). The event is chosen on one half
-// of the draws and tested on the other.
+// Package audit looks for violations of what a release claims to protect. It
+// releases two neighbouring data sets many times and looks at what comes out:
+//
+//   - the noise: as it is drawn, it has the stated law ([TestNoise]);
+//   - the black box: an event bounds δ and ε from below by how often the outputs
+//     fall into it (Jagielski, Ullman and Oprea, "Auditing differentially private
+//     machine learning", NeurIPS 2020; Ding, Wang, Wang, Zhang and Kifer,
+//     "Detecting violations of differential privacy", CCS 2018). The event is
+//     chosen on one half of the draws and tested on the other, by the bounds of
+//     Clopper and Pearson (1934);
+//   - the Gaussian bound: where the noise is Gaussian, how far apart the outputs
+//     are bounds δ at every ε without rare events ([MuAtLeast]; Dong, Roth and Su,
+//     "Gaussian differential privacy", 2022);
+//   - the support: the published numbers lie on the stated grid ([TestSupport]);
+//   - the whole: sizes, messages and metadata tell nothing ([TestWhole]).
+//
+// The exact δ(ε) of Gaussian noise as it is stated is computed besides, see
+// [CheckGaussian].
 //
 // An audit can show that a claim is false. It can never show that it is true:
-// other neighbours, other events or more draws may say more, and the noise's
-// behaviour below the resolution of floating-point numbers is out of its reach.
-// Of Gaussian noise the exact δ(ε) is computed besides, see [CheckGaussian].
+// other neighbours, other events or more draws may say more.
 package audit
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"privkern/experiments/mechanism"
 )
 
-// Pair is a mechanism on two neighbouring data sets.
-type Pair struct {
-	Name string // in what they differ
-	// Draw releases one of the data sets anew and reduces the release to a
-	// number, which is post-processing and costs no privacy. The number should
-	// keep what tells the data sets apart. Draw is called from several
-	// goroutines, each with a stream of its own.
-	Draw func(second bool, rng *rand.Rand) (float64, error)
-}
-
-// Subject is a mechanism with its claim.
-type Subject struct {
-	Name, Doc string
-	Unit      string // what is protected
-	Claim     mechanism.Guarantee
-	Pairs     []Pair
-	// Sigma is the noise's standard deviation in units of the sensitivity where
-	// the release is a Gaussian mechanism or a composition of such, and 0
-	// elsewhere. It is as calculated, so that an error in the draws shows in the
-	// black box only.
-	Sigma float64
-}
-
 // Options are the settings of an audit.
 type Options struct {
 	Draws      int     // from each data set of each pair; half of them choose the event
-	Confidence float64 // that the bound of ε holds, strictly between 0 and 1
+	Confidence float64 // that the bounds of ε, δ and μ hold, each, strictly between 0 and 1
 	Seed       uint64
-	// Drawn, if not nil, is told how many numbers were drawn since the last
-	// call. It is called from several goroutines.
+	// Drawn, if not nil, is given how many releases were drawn since the last call.
+	// It is called from several goroutines.
 	Drawn func(n int)
 }
 
-// maxDraws bounds the memory of an audit: the draws from both data sets of a pair
-// are kept, and those of the best pair, 8 bytes each.
+// DefaultDraws finds ×.85 of the analytic noise at (1, .01) with a probability
+// above .999, see TestPower.
+const DefaultDraws = 400_000
+
+// maxDraws bounds the memory of an audit: a few statistics of each draw are kept,
+// 8 bytes each, and those of the best pair.
 const maxDraws = 100_000_000
 
 // MinDraws is the least number of draws with which an event can be chosen.
 const MinDraws = 100
+
+// Draws that discriminants are learnt from at most, of each data set, and draws
+// whose outputs are kept for the tests of noise and support.
+const (
+	learnt = 40_000
+	kept   = NoiseDraws
+)
 
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
@@ -80,8 +77,30 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Total is how many numbers the audit of a subject draws.
+// Total is how many releases the audit of a subject draws.
 func (o Options) Total(s Subject) int { return 2 * o.Draws * len(s.Pairs) }
+
+// Test names one of the ways to look at a release.
+type Test string
+
+// The tests, in the order in which they are reported.
+const (
+	Exact    Test = "exact"
+	Noise    Test = "noise"
+	BlackBox Test = "event"
+	Mu       Test = "gaussian"
+	Support  Test = "support"
+	Files    Test = "whole"
+)
+
+// Tests returns all tests.
+func Tests() []Test { return []Test{Exact, Noise, BlackBox, Mu, Support, Files} }
+
+// Finding is something that a test says against a subject.
+type Finding struct {
+	Test Test   `json:"test"`
+	Text string `json:"text"`
+}
 
 // Result is the outcome of an audit.
 type Result struct {
@@ -95,16 +114,45 @@ type Result struct {
 	// EpsilonAtLeast bounds ε at the claimed δ from below, at the confidence. 0
 	// says nothing.
 	EpsilonAtLeast float64 `json:"epsilon_at_least"`
-	Event          Event   `json:"event"`
-	// ExactDelta is the smallest δ at the claimed ε, of Gaussian mechanisms only.
+	// DeltaAtLeast bounds δ at the claimed ε from below, by the same event.
+	DeltaAtLeast float64 `json:"delta_at_least"`
+	Event        Event   `json:"event"`
+	// ExactDelta is the smallest δ at the claimed ε of the stated noise, of Gaussian
+	// mechanisms only.
 	ExactDelta *float64 `json:"exact_delta,omitempty"`
-	Violation  bool     `json:"violation"`
+	// Gaussian is the bound from the drawn noise, of Gaussian mechanisms only.
+	Gaussian *GaussianBound `json:"gaussian,omitempty"`
+	// Noise holds a report for each pair, where noise is stated.
+	Noise []NoiseReport `json:"noise,omitempty"`
+	// Made lists the tests that were made; the others do not apply.
+	Made     []Test    `json:"tests"`
+	Findings []Finding `json:"findings,omitempty"`
+	// Violation says that there are findings.
+	Violation bool `json:"violation"`
+}
+
+func (r *Result) made(t Test) {
+	if !slices.Contains(r.Made, t) {
+		r.Made = append(r.Made, t)
+	}
+}
+
+func (r *Result) found(t Test, format string, args ...any) {
+	r.Findings = append(r.Findings, Finding{t, fmt.Sprintf(format, args...)})
+	r.Violation = true
+}
+
+// Found says whether a test has found something.
+func (r *Result) Found(t Test) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Test == t })
 }
 
 // Event is the set of outputs that was tested, with what came of it in the
 // second half of the draws.
 type Event struct {
 	Pair string `json:"pair"`
+	// Statistic names what the outputs were reduced to.
+	Statistic string `json:"statistic"`
 	// Outputs describes the set.
 	Outputs string `json:"outputs"`
 	// Likely is the data set, 1 or 2, under which the event is the likelier one.
@@ -128,43 +176,325 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 		Mechanism: s.Name, Unit: s.Unit, Epsilon: s.Claim.Epsilon, Delta: s.Claim.Delta,
 		Draws: o.Draws, Confidence: o.Confidence, Seed: o.Seed,
 	}
-	// One event of one pair is tested, so that there is nothing to correct for.
-	var best choice
-	for i, pair := range s.Pairs {
-		first, errFirst := draw(ctx, s, i, false, o)
-		second, errSecond := draw(ctx, s, i, true, o)
-		if err := errors.Join(errFirst, errSecond); err != nil {
-			return nil, err
-		}
-		half := o.Draws / 2
-		c := choose(first[:half], second[:half], s.Claim.Delta, o.Confidence)
-		c.pair, c.first, c.second = pair.Name, first[half:], second[half:]
-		if i == 0 || c.bound > best.bound {
-			best = c
-		}
-	}
-	r.Event = best.test()
-	r.EpsilonAtLeast = EpsilonAtLeast(r.Event.Hits, r.Event.OtherHits, r.Event.Tested, s.Claim.Delta, o.Confidence)
-	r.Violation = r.EpsilonAtLeast > s.Claim.Epsilon
 	if s.Sigma != 0 {
 		exact, err := mechanism.GaussianDelta(s.Claim.Epsilon, s.Sigma)
 		if err != nil {
 			return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
 		}
 		r.ExactDelta = &exact
-		r.Violation = r.Violation || exceeds(exact, s.Claim.Delta)
+		r.made(Exact)
+		if exceeds(exact, s.Claim.Delta) {
+			r.found(Exact, "the stated noise has delta = %.6g at epsilon = %g", exact, s.Claim.Epsilon)
+		}
 	}
+	// One event of one pair is tested, and one Gaussian bound, so that there is
+	// nothing to correct for.
+	var best choice
+	var apart separation
+	for i, pair := range s.Pairs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, err := sample(ctx, s, i, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.testNoise(s, d); err != nil {
+			return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
+		}
+		r.testSupport(pair, d)
+		if pair.Whole != nil {
+			r.made(Files)
+			found, err := TestWhole(pair, func(second bool, k int) *rand.ChaCha8 {
+				return streamOf(s.Name, "whole", i, second, k, o.Seed)
+			})
+			if err != nil {
+				return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
+			}
+			for _, text := range found {
+				r.found(Files, "%s", text)
+			}
+		}
+		if c := d.choose(s.Claim, o); i == 0 || c.better(best) {
+			c.pair = pair.Name
+			best = c
+		}
+		if a := d.separate(pair.Name); s.Law == Gaussian && (i == 0 || a.size > apart.size) {
+			apart = a
+		}
+	}
+	r.made(BlackBox)
+	r.Event = best.test()
+	e := r.Event
+	r.EpsilonAtLeast = EpsilonAtLeast(e.Hits, e.OtherHits, e.Tested, s.Claim.Delta, o.Confidence)
+	r.DeltaAtLeast = DeltaAtLeast(e.Hits, e.OtherHits, e.Tested, s.Claim.Epsilon, o.Confidence)
+	if r.EpsilonAtLeast > s.Claim.Epsilon {
+		r.found(BlackBox, "epsilon >= %.3f at delta = %g, delta >= %.3g at epsilon = %g",
+			r.EpsilonAtLeast, r.Delta, r.DeltaAtLeast, r.Epsilon)
+	}
+	if s.Law == Gaussian {
+		r.made(Mu)
+		b, err := gaussianBound(apart.pair, s.Claim, apart.first, apart.second, o.Confidence)
+		if err != nil {
+			return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
+		}
+		r.Gaussian = &b
+		if b.Delta > s.Claim.Delta {
+			r.found(Mu, "the drawn noise has mu >= %.4g: delta >= %.3g at epsilon = %g", b.MuAtLeast, b.Delta, r.Epsilon)
+		}
+	}
+	r.order()
 	return r, nil
 }
 
-// chunk is how many numbers come from one stream.
+// order puts tests and findings into the order of [Tests].
+func (r *Result) order() {
+	place := func(t Test) int { return slices.Index(Tests(), t) }
+	slices.SortStableFunc(r.Made, func(a, b Test) int { return place(a) - place(b) })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return place(a.Test) - place(b.Test) })
+}
+
+func (r *Result) testNoise(s Subject, d *draws) error {
+	if d.noise[0] == nil || s.Law == "" {
+		return nil
+	}
+	var samples []NoiseSample
+	for _, values := range d.noise {
+		samples = append(samples, NoiseSample{Values: values, D: d.noiseD, Grid: d.noiseGrid, Law: s.Law})
+	}
+	if len(samples[0].Values)/d.noiseD < minNoise {
+		return nil
+	}
+	report, err := TestNoise(samples...)
+	if err != nil {
+		return err
+	}
+	r.made(Noise)
+	r.Noise = append(r.Noise, report)
+	for _, t := range report.Rejected {
+		r.found(Noise, "%s: %.4g (p = %.1g)", t.Name, t.Statistic, t.P)
+	}
+	return nil
+}
+
+func (r *Result) testSupport(pair Pair, d *draws) {
+	for _, text := range d.moved {
+		r.made(Support)
+		r.found(Support, "%s: %s", pair.Name, text)
+	}
+	if d.grid[0] == nil && d.grid[1] == nil {
+		return
+	}
+	r.made(Support)
+	first := SupportSample{Values: d.published[0], D: d.size, Grid: d.grid[0]}
+	second := SupportSample{Values: d.published[1], D: d.size, Grid: d.grid[1]}
+	for _, text := range TestSupport(first, second) {
+		r.found(Support, "%s: %s", pair.Name, text)
+	}
+}
+
+// draws is what is kept of the releases of one pair. Where there are two of
+// something, they are of the two data sets.
+type draws struct {
+	statistics []statistic
+	// values[k][side] holds statistic k of the draws.
+	values    [][2][]float64
+	size      int // coordinates published
+	published [2][]float64
+	noise     [2][]float64
+	noiseD    int
+	noiseGrid float64
+	grid      [2][]float64
+	moved     []string // grids and sizes that differ between releases
+}
+
+// choose chooses the event on the first half, among all statistics.
+func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
+	half := o.Draws / 2
+	var best choice
+	for k, s := range d.statistics {
+		first, second := d.values[k][0], d.values[k][1]
+		c := choose(first[:half], second[:half], claim, o.Confidence)
+		if k == 0 || c.better(best) {
+			best = c
+			best.by, best.first, best.second = s.name, first[half:], second[half:]
+		}
+	}
+	return best
+}
+
+// separation is the linear statistic whose means are the farthest apart on the
+// first half of the draws, with its values on the second.
+type separation struct {
+	pair          string
+	size          float64
+	first, second []float64
+}
+
+func (d *draws) separate(pair string) separation {
+	best := separation{size: -1}
+	for k, s := range d.statistics {
+		if !s.linear {
+			continue
+		}
+		first, second := d.values[k][0], d.values[k][1]
+		half := len(first) / 2
+		m0, v0 := moments(first[:half])
+		m1, v1 := moments(second[:half])
+		size := 0.0
+		if m0 != m1 {
+			size = math.Abs(m1-m0) / math.Sqrt((v0+v1)/2)
+		}
+		if size > best.size {
+			best = separation{pair: pair, size: size, first: first[half:], second: second[half:]}
+		}
+	}
+	return best
+}
+
+// chunk is how many releases come from one stream.
 const chunk = 1000
 
-// draw draws from one data set. The streams belong to places in the sample, not
-// to goroutines.
-func draw(ctx context.Context, s Subject, pair int, second bool, o Options) ([]float64, error) {
-	out := make([]float64, o.Draws)
-	chunks := (o.Draws + chunk - 1) / chunk
+// sample draws both data sets of a pair. The streams belong to places in the
+// sample, not to goroutines. The first draws, at most half of those that choose the
+// event, are what discriminants are learnt from.
+func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error) {
+	learn := min(learnt, max(o.Draws/4, 1))
+	d := new(draws)
+	var early [2][]Output
+	for side := range early {
+		early[side] = make([]Output, learn)
+		err := each(ctx, s, pair, side == 1, 0, learn, o, func(i int, out Output) error {
+			if slices.ContainsFunc(out.Published, math.IsNaN) {
+				return errors.New("an output is NaN, which belongs to no event")
+			}
+			early[side][i] = out
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	shapes := newShapes(early[0], early[1])
+	probe := early[0][0]
+	d.size, d.noiseD = shapes.size, len(probe.Noise)
+	d.statistics = statistics(early[0], early[1])
+	if shapes.vary() {
+		lengths := statistic{name: "number of coordinates", of: func(o Output) float64 { return float64(o.length) }}
+		d.statistics = append(d.statistics, lengths)
+	}
+	if len(d.statistics) == 0 {
+		return nil, fmt.Errorf("audit of %s, %s: nothing is published", s.Name, s.Pairs[pair].Name)
+	}
+	d.values = make([][2][]float64, len(d.statistics))
+	for side := range early {
+		if err := d.fill(ctx, s, pair, side, early[side], shapes, o); err != nil {
+			return nil, err
+		}
+	}
+	if shapes.vary() {
+		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates", shapes.least.Load(), shapes.most.Load()))
+		d.noise, d.grid = [2][]float64{}, [2][]float64{}
+	}
+	return d, nil
+}
+
+// fill records the early draws of a data set and makes the others.
+func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Output, shapes *shapes, o Options) error {
+	keep := min(kept, o.Draws)
+	for k := range d.values {
+		d.values[k][side] = make([]float64, o.Draws)
+	}
+	d.grid[side] = early[0].Grid
+	if d.noiseD > 0 {
+		d.noise[side] = make([]float64, keep*d.noiseD)
+	}
+	if d.grid[side] != nil {
+		d.published[side] = make([]float64, keep*d.size)
+	}
+	for _, out := range early {
+		d.noiseGrid = max(d.noiseGrid, out.NoiseGrid)
+	}
+	var moved atomic.Int64
+	record := func(i int, out Output) error {
+		for k, t := range d.statistics {
+			v := t.of(out)
+			if math.IsNaN(v) {
+				return errors.New("an output is NaN, which belongs to no event")
+			}
+			d.values[k][side][i] = v
+		}
+		if !slices.Equal(out.Grid, d.grid[side]) {
+			moved.Add(1)
+		}
+		if i < keep {
+			copy(d.noise[side][min(i*d.noiseD, len(d.noise[side])):min((i+1)*d.noiseD, len(d.noise[side]))], out.Noise)
+			if d.published[side] != nil {
+				copy(d.published[side][i*d.size:], out.Published)
+			}
+		}
+		return nil
+	}
+	for i, out := range early {
+		if err := record(i, out); err != nil {
+			return fmt.Errorf("audit of %s, %s: %w", s.Name, s.Pairs[pair].Name, err)
+		}
+	}
+	err := each(ctx, s, pair, side == 1, len(early), o.Draws, o, func(i int, out Output) error {
+		shapes.fit(&out)
+		return record(i, out)
+	})
+	if n := moved.Load(); n > 0 {
+		d.moved = append(d.moved, fmt.Sprintf("%d of %d releases of data set %d have another grid", n, o.Draws, side+1))
+	}
+	return err
+}
+
+// shapes are how many coordinates releases have, which should be one number.
+type shapes struct {
+	size        int
+	least, most atomic.Int64
+}
+
+// newShapes fits early releases to the longest of them.
+func newShapes(early ...[]Output) *shapes {
+	s := new(shapes)
+	s.least.Store(math.MaxInt64)
+	for _, draws := range early {
+		for _, o := range draws {
+			s.size = max(s.size, len(o.Published))
+		}
+	}
+	for _, draws := range early {
+		for i := range draws {
+			s.fit(&draws[i])
+		}
+	}
+	return s
+}
+
+func (s *shapes) vary() bool { return s.least.Load() < s.most.Load() }
+
+// fit notes the length of a release and makes it the common one, with zeros or by
+// leaving coordinates out.
+func (s *shapes) fit(o *Output) {
+	o.length = len(o.Published)
+	n := int64(o.length)
+	for least := s.least.Load(); n < least && !s.least.CompareAndSwap(least, n); least = s.least.Load() {
+	}
+	for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
+	}
+	if o.length != s.size {
+		fitted := make([]float64, s.size)
+		copy(fitted, o.Published)
+		o.Published = fitted
+	}
+}
+
+// each draws the releases from..to-1 of one data set and hands them over, from
+// several goroutines.
+func each(ctx context.Context, s Subject, pair int, second bool, from, to int, o Options, record func(i int, out Output) error) error {
+	chunks := (to - from + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)
 	failures := make([]error, workers)
 	var next atomic.Int64
@@ -179,70 +509,28 @@ func draw(ctx context.Context, s Subject, pair int, second bool, o Options) ([]f
 				if failures[w] = ctx.Err(); failures[w] != nil {
 					return
 				}
-				part := out[k*chunk : min((k+1)*chunk, o.Draws)]
-				if err := drawChunk(s.Pairs[pair], second, part, stream(s.Name, pair, second, k, o.Seed)); err != nil {
-					failures[w] = fmt.Errorf("audit of %s, %s: %w", s.Name, s.Pairs[pair].Name, err)
-					next.Store(int64(chunks)) // the others need not go on
-					return
+				low, high := from+k*chunk, min(from+(k+1)*chunk, to)
+				entropy := streamOf(s.Name, "draws", pair, second, low, o.Seed)
+				for i := low; i < high; i++ {
+					out, err := s.Pairs[pair].Draw(second, entropy)
+					if err == nil {
+						err = record(i, out)
+					}
+					if err != nil {
+						failures[w] = fmt.Errorf("audit of %s, %s: %w", s.Name, s.Pairs[pair].Name, err)
+						next.Store(int64(chunks)) // the others need not go on
+						return
+					}
 				}
 				if o.Drawn != nil {
-					o.Drawn(len(part))
+					o.Drawn(high - low)
 				}
 			}
 		})
 	}
 	group.Wait()
 	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return out, errors.Join(failures...)
-}
-
-func drawChunk(p Pair, second bool, out []float64, rng *rand.Rand) error {
-	for i := range out {
-		v, err := p.Draw(second, rng)
-		if err != nil {
-			return err
-		}
-		if math.IsNaN(v) {
-			return errors.New("an output is NaN, which belongs to no event")
-		}
-		out[i] = v
-	}
-	return nil
-}
-
-func stream(name string, pair int, second bool, chunk int, seed uint64) *rand.Rand {
-	return rand.New(rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "audit\x00%s\x00%d\x00%v\x00%d\x00%d", name, pair, second, chunk, seed))))
-}
-
-// CheckGaussian compares a claim with the exact δ(ε) of Gaussian noise whose
-// standard deviation is sigma in units of the sensitivity (Balle and Wang 2018,
-// Theorem 8). It returns a *[ViolationError] where the noise is too little, by
-// more than the 1e-9 that the calculation's rounding can explain, and the errors
-// of [mechanism.GaussianDelta]. It needs no draws: it is for the rows of tables.
-func CheckGaussian(claim mechanism.Guarantee, sigma float64) error {
-	exact, err := mechanism.GaussianDelta(claim.Epsilon, sigma)
-	if err != nil {
 		return err
 	}
-	if exceeds(exact, claim.Delta) {
-		return &ViolationError{Claim: claim, Sigma: sigma, Delta: exact}
-	}
-	return nil
-}
-
-// exceeds says whether an exact δ is above a claim by more than rounding.
-func exceeds(exact, claimed float64) bool { return !(exact <= claimed*(1+1e-9)) }
-
-// ViolationError says that Gaussian noise is too little for what it claims.
-type ViolationError struct {
-	Claim mechanism.Guarantee
-	Sigma float64 // in units of the sensitivity
-	Delta float64 // the exact δ at the claim's ε
-}
-
-func (e *ViolationError) Error() string {
-	return fmt.Sprintf("Gaussian noise of %.6g times the sensitivity has delta = %.6g at epsilon = %g, above the claimed %g; calibrate it with the analytic Gaussian mechanism",
-		e.Sigma, e.Delta, e.Claim.Epsilon, e.Claim.Delta)
+	return errors.Join(failures...)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"privkern/experiments/mechanism"
 )
 
 // cells cuts the line at numbers that the training half has chosen. A number
@@ -95,27 +97,42 @@ func (c *cells) counts(values []float64) []int {
 	return out
 }
 
-// choice is an event with the bound that it has on the draws it is chosen from,
-// which is no bound at all.
+// choice is an event with the bounds that it has on the draws it is chosen from,
+// which are no bounds at all.
 type choice struct {
-	bound   float64
+	// margin is the bound of P − e^ε P' less the claimed δ; epsilon, the bound of ε.
+	margin, epsilon float64
+
 	cells   *cells
 	in      []bool // by cell
 	outputs string
 	swapped bool // the second data set is the likely one
 
-	pair          string
+	pair, by      string    // the statistic's name
 	first, second []float64 // the draws to test with
 }
 
-// choose returns the event with the best bound among those that are tried, in
-// both directions: all outputs from a number up, all below one, and the cells
-// with the highest ratio of counts, which approach the best event there is (the
+// better compares choices. Where one of them violates the claim on the draws it is
+// chosen from, the larger violation of δ is better: it is at the outputs whose
+// likelihood ratio exceeds e^ε, the hockey stick, which are less rare than those
+// with the largest ratio. Otherwise the larger ε is, which then is below the
+// claimed one.
+func (c choice) better(o choice) bool {
+	if c.margin > 0 || o.margin > 0 {
+		return c.margin > o.margin
+	}
+	return c.epsilon > o.epsilon
+}
+
+// choose returns the best event for a claim among those that are tried, in
+// both directions: all outputs from a number up, all below one, and the cells with
+// the highest ratio of counts, which approach the best event there is (the
 // level sets of the likelihood ratio, by the lemma of Neyman and Pearson).
-func choose(first, second []float64, delta, confidence float64) choice {
+func choose(first, second []float64, claim mechanism.Guarantee, confidence float64) choice {
 	c := newCells(first, second)
 	a, b := c.counts(first), c.counts(second)
-	best := choice{bound: -1, cells: c}
+	best := choice{margin: math.Inf(-1), epsilon: -1, cells: c}
+	interval := newIntervals(len(first), confidence)
 	for _, swapped := range []bool{false, true} {
 		if swapped {
 			a, b = b, a
@@ -145,11 +162,15 @@ func choose(first, second []float64, delta, confidence float64) choice {
 			for k, cell := range try.order[:len(try.order)-1] {
 				hits += a[cell]
 				others += b[cell]
-				bound := EpsilonAtLeast(hits, others, len(first), delta, confidence)
-				if bound <= best.bound {
+				p, q := interval.bound(hits, -interval.z), interval.bound(others, interval.z)
+				found := choice{margin: p - math.Exp(claim.Epsilon)*q - claim.Delta, cells: c, swapped: swapped}
+				if p-claim.Delta > q {
+					found.epsilon = math.Log((p - claim.Delta) / q)
+				}
+				if !found.better(best) {
 					continue
 				}
-				best.bound, best.swapped = bound, swapped
+				best = found
 				best.outputs = try.outputs(k)
 				best.in = make([]bool, c.count())
 				for _, in := range try.order[:k+1] {
@@ -172,13 +193,35 @@ func (c choice) test() Event {
 		}
 		return hits
 	}
-	e := Event{Pair: c.pair, Outputs: c.outputs, Likely: 1, Tested: len(c.first)}
+	e := Event{Pair: c.pair, Statistic: c.by, Outputs: c.outputs, Likely: 1, Tested: len(c.first)}
 	likely, other := c.first, c.second
 	if c.swapped {
 		e.Likely, likely, other = 2, c.second, c.first
 	}
 	e.Hits, e.OtherHits = count(likely), count(other)
 	return e
+}
+
+// DeltaAtLeast bounds δ at ε from below, at the confidence, in the way of
+// [EpsilonAtLeast]: δ ≥ P − e^ε P'. It is negative where that says nothing. A claim
+// (ε, δ) is violated by one of the two bounds where it is by the other.
+func DeltaAtLeast(hits, others, n int, epsilon, confidence float64) float64 {
+	alpha := (1 - confidence) / 2
+	return atLeast(hits, n, alpha) - math.Exp(epsilon)*atMost(others, n, alpha)
+}
+
+// intervals approximates the bounds of Clopper and Pearson for the choice of an
+// event, which need not be exact but is made of thousands: Wilson's score
+// interval (1927).
+type intervals struct{ n, z float64 }
+
+func newIntervals(n int, confidence float64) intervals {
+	return intervals{n: float64(n), z: math.Sqrt2 * math.Erfinv(confidence)}
+}
+
+func (w intervals) bound(hits int, z float64) float64 {
+	p, square := float64(hits)/w.n, z*z/w.n
+	return (p + square/2 + z*math.Sqrt(p*(1-p)/w.n+square/(4*w.n))) / (1 + square)
 }
 
 // EpsilonAtLeast bounds ε from below at the given δ and confidence, from an event

@@ -77,13 +77,22 @@ func calibrated(calibrate func(epsilon, delta float64) (float64, error), claim m
 
 func gaussian(claim mechanism.Guarantee, sigma float64) Subject {
 	return Subject{
-		Unit: "a number changed by at most 1", Claim: claim, Sigma: sigma,
-		Pairs: []Pair{{Name: "0 and 1", Draw: func(second bool, rng *rand.Rand) (float64, error) {
-			v := []float64{indicator(second)}
-			mechanism.AddGaussian(v, sigma, rng)
-			return v[0], nil
+		Unit: "a number changed by at most 1", Claim: claim, Law: Gaussian, Sigma: sigma,
+		Pairs: []Pair{{Name: "0 and 1", Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
+			query := indicator(second)
+			v := []float64{query}
+			mechanism.AddGaussian(v, sigma, rand.New(entropy))
+			return Output{Published: v, Noise: []float64{(v[0] - query) / sigma}}, nil
 		}}},
 	}
+}
+
+// scalar is a pair whose releases one number tells all about.
+func scalar(name string, draw func(second bool, rng *rand.Rand) (float64, error)) Pair {
+	return Pair{Name: name, Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
+		v, err := draw(second, rand.New(entropy))
+		return Output{Published: []float64{v}}, err
+	}}
 }
 
 func indicator(b bool) float64 {
@@ -98,11 +107,11 @@ func indicator(b bool) float64 {
 func entryNoise(claim mechanism.Guarantee, m mechanism.EntryNoise) Subject {
 	return Subject{
 		Unit: "a matrix entry changed by at most 1", Claim: claim,
-		Pairs: []Pair{{Name: "0 and 1", Draw: func(second bool, rng *rand.Rand) (float64, error) {
+		Pairs: []Pair{scalar("0 and 1", func(second bool, rng *rand.Rand) (float64, error) {
 			v := []float64{indicator(second)}
 			m.Add(v, rng)
 			return v[0], nil
-		}}},
+		})},
 	}
 }
 
@@ -117,14 +126,15 @@ func exponential(claim mechanism.Guarantee, m mechanism.Exponential) Subject {
 	one[0] = 1
 	return Subject{
 		Unit: "every utility changed by at most 1", Claim: claim,
-		Pairs: []Pair{{Name: "50 equal utilities, and one raised by 1 with the others lowered by 1", Draw: func(second bool, rng *rand.Rand) (float64, error) {
-			u := equal
-			if second {
-				u = one
-			}
-			i, err := m.Choose(u, rng)
-			return float64(i), err
-		}}},
+		Pairs: []Pair{scalar("50 equal utilities, and one raised by 1 with the others lowered by 1",
+			func(second bool, rng *rand.Rand) (float64, error) {
+				u := equal
+				if second {
+					u = one
+				}
+				i, err := m.Choose(u, rng)
+				return float64(i), err
+			})},
 	}
 }
 
@@ -151,7 +161,7 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 	first[0], second[0] = -radius, radius
 	return Subject{
 		Unit: "one of 20 values replaced by any other", Claim: claim, Sigma: 1 / float64(m.Rho().GDP()),
-		Pairs: []Pair{{Name: "one value at the lower end, and at the upper end", Draw: func(useSecond bool, rng *rand.Rand) (float64, error) {
+		Pairs: []Pair{scalar("one value at the lower end, and at the upper end", func(useSecond bool, rng *rand.Rand) (float64, error) {
 			values := first
 			if useSecond {
 				values = second
@@ -166,7 +176,7 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 				sum += (s.Mean - middle) * (s.High - s.Low) / n / (s.Sigma * s.Sigma)
 			}
 			return sum, nil
-		}}},
+		})},
 	}, nil
 }
 
@@ -210,7 +220,7 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 		}
 	}
 	pair := func(name string, first, second mechanism.Evaluator[struct{}]) Pair {
-		return Pair{Name: name, Draw: func(useSecond bool, rng *rand.Rand) (float64, error) {
+		return scalar(name, func(useSecond bool, rng *rand.Rand) (float64, error) {
 			evaluate := first
 			if useSecond {
 				evaluate = second
@@ -220,7 +230,7 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 				return 0, err
 			}
 			return s.Value, nil
-		}}
+		})
 	}
 	gaussian := func(mean float64) mechanism.Evaluator[struct{}] {
 		return func(_ int, rng *rand.Rand) (struct{}, mechanism.Score, error) {
@@ -278,8 +288,8 @@ func sparseGP(claim mechanism.Guarantee, epsilon, r float64) (Subject, error) {
 		}
 	}
 	return Subject{
-		Unit: "one row, input and output, substituted by any other", Claim: claim, Sigma: 1 / math.Sqrt(largest),
-		Pairs: []Pair{{Name: fmt.Sprintf("(%g, %g) in place of (%g, %g)", second.x, second.y, first.x, first.y), Draw: func(useSecond bool, rng *rand.Rand) (float64, error) {
+		Unit: "one row, input and output, substituted by any other", Claim: claim, Law: Gaussian, Sigma: 1 / math.Sqrt(largest),
+		Pairs: []Pair{scalar(fmt.Sprintf("(%g, %g) in place of (%g, %g)", second.x, second.y, first.x, first.y), func(useSecond bool, rng *rand.Rand) (float64, error) {
 			at := first
 			if useSecond {
 				at = second
@@ -293,7 +303,7 @@ func sparseGP(claim mechanism.Guarantee, epsilon, r float64) (Subject, error) {
 				}
 			}
 			return sum, nil
-		}}},
+		})},
 	}, nil
 }
 
@@ -349,8 +359,8 @@ func cloaking(ctx context.Context, claim mechanism.Guarantee, noise float64) (Su
 	first.MulVec(r.B, y)
 	second.MulVec(r.B, neighbour)
 	return Subject{
-		Unit: "a training output changed by at most 100", Claim: claim, Sigma: factor / norm,
-		Pairs: []Pair{{Name: "the output with the largest Mahalanobis norm changed by 100", Draw: func(useSecond bool, rng *rand.Rand) (float64, error) {
+		Unit: "a training output changed by at most 100", Claim: claim, Law: Gaussian, Sigma: factor / norm,
+		Pairs: []Pair{scalar("the output with the largest Mahalanobis norm changed by 100", func(useSecond bool, rng *rand.Rand) (float64, error) {
 			release := d.Coordinates(rng, 1)
 			release.Scale(noise*sensitivity*factor, release)
 			mean := &first
@@ -362,7 +372,7 @@ func cloaking(ctx context.Context, claim mechanism.Guarantee, noise float64) (Su
 				sum += along.AtVec(i) * (mean.AtVec(i) + release.At(i, 0))
 			}
 			return sum, nil
-		}}},
+		})},
 	}, nil
 }
 
