@@ -16,28 +16,41 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	var (
-		options = audit.Options{Draws: 200_000, Confidence: 0.999}
+		options = audit.Options{Draws: audit.DefaultDraws, Confidence: 0.999}
 		list    bool
+		faults  bool
 		output  string
 	)
 	cmd := &cobra.Command{
 		Use:   "audit MECHANISM...",
 		Short: "Look for violations of what the privacy mechanisms claim",
 		Long: `Release two neighbouring data sets many times by a MECHANISM, or by all of
-them, and bound its epsilon from below by how often the outputs fall into an
-event; half of the draws choose the event, the others test it. Of Gaussian
-noise the exact delta is computed besides.
+them, and look for what should not be:
+
+  exact     the exact delta of Gaussian noise as it is stated
+  noise     drawn noise against stated noise: size, law, correlation, repeats
+  event     bounds of epsilon and delta by how often the outputs fall into an
+            event; half of the draws choose the event, the others test it
+  gaussian  a bound of delta from how far apart Gaussian outputs are
+  support   every published number is on the stated grid
+  whole     files, messages and metadata differ in noisy numbers only
 
 An audit can find that a mechanism spends more than it claims. It cannot find
 that it does not: "no violation found" is all that it says. The confidence is
-that of each mechanism: with --confidence 0.5, up to every second audit may be
-wrong. Equal seeds give equal results.
+that of each bound: with --confidence 0.5, up to every second may be wrong.
+The tests of the noise err once in 200,000 audits. Equal seeds give equal
+results.
 
-The exit status is 4 if a violation is found; see run help exit-codes.`,
+--faults audits small releases with planted faults instead, and prints which
+test finds which.
+
+The exit status is 4 if a violation is found, and with --faults if one is
+missed; see run help exit-codes.`,
 		Example: `  run audit --list
   run audit all
   run audit selection --draws 2000000 --confidence 0.9999
-  run audit hall cloaking --output json`,
+  run audit hall cloaking --output json
+  run audit --faults`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(auditNames(), "all"), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -50,6 +63,9 @@ The exit status is 4 if a violation is found; see run help exit-codes.`,
 			}
 			if err := options.Validate(); err != nil {
 				return usagef("%w (--draws, --confidence)", err)
+			}
+			if faults {
+				return a.auditFaults(cmd, args, options, output)
 			}
 			entries, err := selectAudits(args)
 			if err != nil {
@@ -74,8 +90,42 @@ The exit status is 4 if a violation is found; see run help exit-codes.`,
 	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "of each bound, between 0 and 1")
 	flags.Uint64Var(&options.Seed, "seed", 0, "of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")
+	flags.BoolVar(&faults, "faults", false, "audit planted faults, and print what finds them")
 	flags.StringVar(&output, "output", "text", "text or json")
 	return cmd
+}
+
+// auditFaults prints the table of planted faults.
+func (a *app) auditFaults(cmd *cobra.Command, args []string, options audit.Options, output string) error {
+	if len(args) > 0 {
+		return usagef("--faults takes no mechanism: %q", args[0])
+	}
+	faults, err := audit.Faults()
+	if err != nil {
+		return err
+	}
+	a.say("auditing %d planted faults", len(faults))
+	rows, err := audit.RunFaults(cmd.Context(), faults, options)
+	if err != nil {
+		return err
+	}
+	write := audit.FaultTable
+	if output == "json" {
+		write = audit.FaultJSON
+	}
+	if err := write(a.out, rows); err != nil {
+		return err
+	}
+	var wrong []string
+	for _, r := range rows {
+		if !r.OK() {
+			wrong = append(wrong, r.Fault)
+		}
+	}
+	if len(wrong) > 0 {
+		return statusError{exitCheck, "missed, or found where nothing is: " + strings.Join(wrong, ", ")}
+	}
+	return nil
 }
 
 func auditNames() []string {

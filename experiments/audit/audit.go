@@ -234,7 +234,7 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 	}
 	if s.Law == Gaussian {
 		r.made(Mu)
-		b, err := gaussianBound(apart.pair, s.Claim, apart.first, apart.second, o.Confidence)
+		b, err := gaussianBound(apart, s.Claim, o.Confidence)
 		if err != nil {
 			return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
 		}
@@ -245,6 +245,21 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 	}
 	r.order()
 	return r, nil
+}
+
+// Scalars draws the releases of one pair as the black box sees them: reduced to the
+// statistic that tells the data sets apart best on the first half. It is for other
+// auditors, which see what this one sees.
+func Scalars(ctx context.Context, s Subject, pair int, o Options) (first, second []float64, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, nil, err
+	}
+	d, err := sample(ctx, s, pair, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	best := d.choose(s.Claim, o)
+	return d.values[best.index][0], d.values[best.index][1], nil
 }
 
 // order puts tests and findings into the order of [Tests].
@@ -317,7 +332,7 @@ func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
 		c := choose(first[:half], second[:half], claim, o.Confidence)
 		if k == 0 || c.better(best) {
 			best = c
-			best.by, best.first, best.second = s.name, first[half:], second[half:]
+			best.index, best.by, best.first, best.second = k, s.name, first[half:], second[half:]
 		}
 	}
 	return best
@@ -393,7 +408,8 @@ func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error)
 		}
 	}
 	if shapes.vary() {
-		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates", shapes.least.Load(), shapes.most.Load()))
+		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates",
+			shapes.least.Load(), shapes.most.Load()))
 		d.noise, d.grid = [2][]float64{}, [2][]float64{}
 	}
 	return d, nil
@@ -493,7 +509,8 @@ func (s *shapes) fit(o *Output) {
 
 // each draws the releases from..to-1 of one data set and hands them over, from
 // several goroutines.
-func each(ctx context.Context, s Subject, pair int, second bool, from, to int, o Options, record func(i int, out Output) error) error {
+func each(ctx context.Context, s Subject, pair int, second bool, from, to int, o Options,
+	record func(i int, out Output) error) error {
 	chunks := (to - from + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)
 	failures := make([]error, workers)

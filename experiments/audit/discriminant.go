@@ -30,7 +30,8 @@ const shrinkage = 1e-4
 func statistics(first, second []Output) []statistic {
 	var out []statistic
 	if first[0].HasStatistic {
-		out = append(out, statistic{name: "likelihood ratio", linear: true, of: func(o Output) float64 { return o.Statistic }})
+		own := func(o Output) float64 { return o.Statistic }
+		out = append(out, statistic{name: "likelihood ratio", linear: true, of: own})
 	}
 	d := len(first[0].Published)
 	if d == 0 {
@@ -60,7 +61,8 @@ func statistics(first, second []Output) []statistic {
 	if m1[largest] < m0[largest] {
 		sign = -1
 	}
-	out = append(out, statistic{name: "coordinate", linear: true, of: func(o Output) float64 { return sign * o.Published[largest] }})
+	coordinate := func(o Output) float64 { return sign * o.Published[largest] }
+	out = append(out, statistic{name: "coordinate", linear: true, of: coordinate})
 	if d == 1 {
 		return out
 	}
@@ -107,7 +109,8 @@ func discriminants(first, second []Output, features []int, m0, m1 []float64) []s
 	}
 	var out []statistic
 	var chol mat.Cholesky
-	if weights := mat.NewVecDense(k, nil); chol.Factorize(ridged(pooled, ridge)) && chol.SolveVecTo(weights, change) == nil {
+	weights := mat.NewVecDense(k, nil)
+	if chol.Factorize(ridged(pooled, ridge)) && chol.SolveVecTo(weights, change) == nil {
 		w := weights.RawVector().Data
 		out = append(out, statistic{name: "linear discriminant", linear: true, of: func(o Output) float64 {
 			sum := 0.0

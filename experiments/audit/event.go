@@ -109,6 +109,7 @@ type choice struct {
 	swapped bool // the second data set is the likely one
 
 	pair, by      string    // the statistic's name
+	index         int       // of the statistic
 	first, second []float64 // the draws to test with
 }
 

@@ -40,10 +40,11 @@ type GaussianBound struct {
 	Delta float64 `json:"delta_at_least"`
 }
 
-func gaussianBound(pair string, claim mechanism.Guarantee, first, second []float64, confidence float64) (GaussianBound, error) {
-	m0, v0 := moments(first)
-	m1, v1 := moments(second)
-	b := GaussianBound{Pair: pair, MuAtLeast: MuAtLeast(m0, m1, math.Sqrt((v0+v1)/2), len(first), confidence)}
+func gaussianBound(apart separation, claim mechanism.Guarantee, confidence float64) (GaussianBound, error) {
+	m0, v0 := moments(apart.first)
+	m1, v1 := moments(apart.second)
+	mu := MuAtLeast(m0, m1, math.Sqrt((v0+v1)/2), len(apart.first), confidence)
+	b := GaussianBound{Pair: apart.pair, MuAtLeast: mu}
 	if math.IsInf(b.MuAtLeast, 1) {
 		b.MuAtLeast, b.Delta = math.MaxFloat64, 1 // JSON knows no infinity
 		return b, nil

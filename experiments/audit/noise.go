@@ -142,7 +142,8 @@ func (s NoiseSample) size(name string, values []float64) NoiseTest {
 	} else {
 		multiple = math.Sqrt(multiple)
 	}
-	return NoiseTest{Name: "chi-squared, " + name, Statistic: multiple, P: math.Erfc(math.Abs(wilsonHilferty(sum, freedom)) / math.Sqrt2)}
+	z := wilsonHilferty(sum, freedom)
+	return NoiseTest{Name: "chi-squared, " + name, Statistic: multiple, P: math.Erfc(math.Abs(z) / math.Sqrt2)}
 }
 
 // correlation sums the squares of all correlations of coordinates, at lag 0 those

@@ -14,7 +14,8 @@ import (
 // chance in many dimensions) and from starts points inside the box. It returns
 // equal pairs for equal seeds. What it finds is a lower bound of the largest
 // distance; nothing bounds it from above.
-func Worst(low, high []float64, distance func(a, b []float64) float64, starts int, seed uint64) (a, b []float64, largest float64, err error) {
+func Worst(low, high []float64, distance func(a, b []float64) float64, starts int, seed uint64) (
+	a, b []float64, largest float64, err error) {
 	d := len(low)
 	if d == 0 || len(high) != d {
 		return nil, nil, 0, fmt.Errorf("a box with %d lower and %d upper bounds", d, len(high))
