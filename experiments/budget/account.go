@@ -1,0 +1,377 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"privkern/runner/experiment"
+)
+
+// Rule names how an account adds up what is spent; see the package comment.
+type Rule string
+
+// The rules.
+const (
+	GDP   Rule = "gdp"   // Σμ² ≤ M²
+	Basic Rule = "basic" // Σε and Σδ
+)
+
+// Rules returns all of them.
+func Rules() []string { return []string{string(GDP), string(Basic)} }
+
+// Limit is the (ε, δ) that all releases of an account stay within together. It is
+// a person's choice and may be changed at any time: totals are kept, and what is
+// left follows from both.
+type Limit struct {
+	Epsilon float64 `json:"epsilon"`
+	// Delta of the default limit may be 0: then that of an account is 1/n.
+	Delta float64 `json:"delta,omitempty"`
+}
+
+// DefaultEpsilon is the limit of a new account where the ledger has no other: the
+// weaker end of what counts as a formal guarantee (Ponomareva et al., "How to
+// DP-fy ML: a practical guide to machine learning with differential privacy", JAIR
+// 77, 2023, Section 5.2, tier 2).
+const DefaultEpsilon = 10
+
+// Bounds of limits: within them M is computed to 2e-10 (compared with 400 digits),
+// which [muSlack] covers.
+const (
+	minEpsilon, maxEpsilon = 1e-6, 1e6
+	minDelta, maxDelta     = 1e-100, 0.99
+)
+
+// CheckEpsilon refuses what is no ε of a limit.
+func CheckEpsilon(epsilon float64) error {
+	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
+		return fmt.Errorf("a number from %v to %v is required", minEpsilon, maxEpsilon)
+	}
+	return nil
+}
+
+// CheckDelta refuses what is no δ of a limit.
+func CheckDelta(delta float64) error {
+	if !(delta >= minDelta && delta <= maxDelta) {
+		return fmt.Errorf("a number from %g to %g is required", minDelta, maxDelta)
+	}
+	return nil
+}
+
+func (l Limit) check() error {
+	if err := CheckEpsilon(l.Epsilon); err != nil {
+		return fmt.Errorf("the epsilon %s of a limit: %w", number(l.Epsilon), err)
+	}
+	if err := CheckDelta(l.Delta); err != nil {
+		return fmt.Errorf("the delta %s of a limit: %w", number(l.Delta), err)
+	}
+	return nil
+}
+
+// Entry is one booking.
+type Entry struct {
+	Time       string  `json:"time"` // by the clock of the machine, for people
+	Experiment string  `json:"experiment"`
+	Epsilon    float64 `json:"epsilon"`
+	Delta      float64 `json:"delta"`
+	// Mu is what counts in an account with the rule [GDP]; elsewhere it is
+	// information, and 0 where the release has none.
+	Mu   float64 `json:"mu"`
+	Note string  `json:"note,omitempty"`
+}
+
+// Account is what releases of some data have spent at one unit of protection. Its
+// key is the data or the name, with the unit: no two accounts of a ledger share it.
+// Entries are only ever added.
+type Account struct {
+	Data    string  `json:"data,omitempty"` // SHA-256 of the data, private; or
+	Name    string  `json:"name,omitempty"` // the budget id
+	Label   string  `json:"label,omitempty"`
+	Unit    string  `json:"unit"`
+	Rows    int     `json:"n,omitempty"`    // 0 before the first booking
+	Rule    Rule    `json:"rule,omitempty"` // "" before it is fixed
+	Limit   Limit   `json:"limit"`
+	Entries []Entry `json:"entries"`
+
+	number int // place in the ledger, from 1
+}
+
+// id is what the account belongs to. CheckName keeps names apart from digests, so
+// that one text serves for both.
+func (a *Account) id() string { return a.Data + a.Name }
+
+// describe names the account without a digest of data: what a release prints may
+// be read by others.
+func describe(a *Account) string {
+	text := "the account of these data"
+	if a.number > 0 {
+		text = fmt.Sprintf("account %d", a.number)
+	}
+	if a.Name != "" {
+		text += fmt.Sprintf(" (%s)", a.Name)
+	}
+	return text + ", unit " + a.Unit
+}
+
+// check refuses an account that no version of the program writes. The digest of
+// the file recognises accidents; this guards the arithmetic against everything
+// else, since a NaN or a negative entry would give budget back.
+func (a *Account) check() error {
+	switch {
+	case (a.Data == "") == (a.Name == ""):
+		return fmt.Errorf("it has either data or a name")
+	case a.Data != "" && !isDigest(a.Data):
+		return fmt.Errorf("its data are no SHA-256")
+	case a.Unit != experiment.UnitRow && a.Unit != experiment.UnitOutput:
+		return fmt.Errorf("its unit is %q", a.Unit)
+	case a.Rows < 0 || a.Rows == 0 && len(a.Entries) > 0:
+		return fmt.Errorf("its n is %d", a.Rows)
+	case a.Rule != GDP && a.Rule != Basic && (a.Rule != "" || len(a.Entries) > 0):
+		return fmt.Errorf("its rule is %q", a.Rule)
+	}
+	if a.Name != "" {
+		if err := CheckName(a.Name); err != nil {
+			return err
+		}
+	}
+	if a.Label != "" {
+		if err := CheckLabel(a.Label); err != nil {
+			return err
+		}
+	}
+	if err := a.Limit.check(); err != nil {
+		return err
+	}
+	for i, e := range a.Entries {
+		if err := e.check(a.Rule); err != nil {
+			return fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (e Entry) check(r Rule) error {
+	if err := checkAmount(e.Epsilon, e.Delta, e.Mu); err != nil {
+		return err
+	}
+	if r == GDP && e.Mu == 0 {
+		return fmt.Errorf("it has no mu")
+	}
+	for _, text := range []string{e.Time, e.Experiment, e.Note} {
+		if !printable(text) {
+			return fmt.Errorf("%q is not printable", text)
+		}
+	}
+	return nil
+}
+
+// most bounds ε and μ of a release: what is larger protects nothing, and sums
+// stay finite.
+const most = 1e100
+
+// checkAmount refuses what is no guarantee. NaN fails every comparison.
+func checkAmount(epsilon, delta, mu float64) error {
+	switch {
+	case !(epsilon > 0 && epsilon <= most):
+		return fmt.Errorf("epsilon is %s; a positive number up to %g is required", number(epsilon), most)
+	case !(delta >= 0 && delta < 1):
+		return fmt.Errorf("delta is %s; a number from 0 and below 1 is required", number(delta))
+	case !(mu >= 0 && mu <= most):
+		return fmt.Errorf("mu is %s; a number from 0 to %g is required", number(mu), most)
+	}
+	return nil
+}
+
+// Bounds of names. They leave no word that could mean two things to [State.Find].
+const (
+	hexDigits = "0123456789abcdef"
+	maxName   = 100 // bytes
+	minPrefix = 6   // digits of a digest that name an account
+	// defaultName stands for the limit of new accounts.
+	defaultName = "default"
+)
+
+func isDigest(s string) bool { return len(s) == 64 && isHex(s) }
+
+func isHex(s string) bool { return strings.Trim(s, hexDigits) == "" }
+
+// CheckName refuses a budget id that shells, people or [State.Find] could take
+// for something else.
+func CheckName(name string) error {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+:@/", r)
+	}
+	switch {
+	case name == "":
+		return fmt.Errorf("a budget id must not be empty")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, odd):
+		return fmt.Errorf("the budget id %q has other characters than letters, digits and . _ - + : @ /", name)
+	}
+	return checkWord("budget id", name)
+}
+
+// CheckLabel refuses a label that could be taken for something else. Unlike a
+// budget id it may have spaces and signs.
+func CheckLabel(label string) error {
+	if strings.TrimSpace(label) != label || label == "" || !printable(label) {
+		return fmt.Errorf("the label %q is empty, begins or ends with a space, or is not printable", label)
+	}
+	return checkWord("label", label)
+}
+
+func checkWord(what, word string) error {
+	switch {
+	case len(word) > maxName:
+		return fmt.Errorf("the %s is longer than %d bytes", what, maxName)
+	case strings.HasPrefix(word, "-"):
+		return fmt.Errorf("the %s %q begins with a -, as flags do", what, word)
+	case strings.EqualFold(word, defaultName):
+		return fmt.Errorf("the %s %q stands for the limit of new accounts; choose another", what, word)
+	case strings.Trim(word, "0123456789") == "":
+		return fmt.Errorf("the %s %q could be the number of an account; add a letter", what, word)
+	case len(word) >= minPrefix && isHex(strings.ToLower(word)):
+		return fmt.Errorf("the %s %q could be the digits of a digest; choose another", what, word)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// State is the content of a ledger at one moment. It is a copy: changing it changes
+// nothing in the file.
+type State struct {
+	Default  *Limit // of new accounts; nil for DefaultEpsilon and 1/n
+	Accounts []*Account
+}
+
+// check refuses a state that no version of the program writes.
+func (s *State) check() error {
+	if s.Default != nil {
+		d := *s.Default
+		if d.Delta == 0 {
+			d.Delta = maxDelta
+		}
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	for i, a := range s.Accounts {
+		if a == nil {
+			return fmt.Errorf("account %d is null", i+1)
+		}
+		if err := a.check(); err != nil {
+			return fmt.Errorf("account %d: %w", i+1, err)
+		}
+		for _, b := range s.Accounts[:i] {
+			if a.id() == b.id() && a.Unit == b.Unit {
+				return fmt.Errorf("account %d is there twice", i+1)
+			}
+			if a.clashes(b) {
+				return fmt.Errorf("account %d: another account has its label", i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// clashes says whether a word names both accounts although they belong to
+// different data.
+func (a *Account) clashes(b *Account) bool {
+	same := func(x, y string) bool { return x != "" && x == y }
+	return a.id() != b.id() && (same(a.Label, b.Label) || same(a.Label, b.Name) || same(a.Name, b.Label))
+}
+
+// account returns the account with a key, or nil.
+func (s *State) account(id, unit string) *Account {
+	for _, a := range s.Accounts {
+		if a.id() == id && a.Unit == unit {
+			return a
+		}
+	}
+	return nil
+}
+
+func (s *State) add(a *Account) {
+	s.Accounts = append(s.Accounts, a)
+	a.number = len(s.Accounts)
+}
+
+// limit returns that of a new account of n rows. A δ of 1/n is the largest at which
+// a guarantee says something of each row: with more, publishing a whole row that is
+// drawn at random would satisfy it.
+func (s *State) limit(n int) (Limit, error) {
+	l := s.NewLimit()
+	if l.Delta == 0 {
+		if n < 2 {
+			return l, fmt.Errorf(
+				"data of %d rows have no default delta, 1/n; set one with `run budget set default --delta D`", n)
+		}
+		l.Delta = 1 / float64(n)
+	}
+	return l, l.check()
+}
+
+// NewLimit returns the limit of new accounts; its Delta is 0 for 1/n.
+func (s *State) NewLimit() Limit {
+	if s.Default != nil {
+		return *s.Default
+	}
+	return Limit{Epsilon: DefaultEpsilon}
+}
+
+// Find returns the accounts, one for each unit, that a word names: a number of an
+// account, which names it alone, a budget id, a label, or 6 or more first digits
+// of the SHA-256 of the data. An error is an *[experiment.UnknownError], or says
+// that the word is ambiguous.
+func (s *State) Find(word string) ([]*Account, error) {
+	// In this order, so that a name that somebody chose goes before digits of a
+	// digest, and a number before both.
+	for _, fits := range []func(*Account) bool{
+		func(a *Account) bool { return fmt.Sprint(a.number) == word },
+		func(a *Account) bool { return word != "" && a.Name == word },
+		func(a *Account) bool { return word != "" && a.Label == word },
+		func(a *Account) bool {
+			return len(word) >= minPrefix && a.Data != "" && strings.HasPrefix(a.Data, strings.ToLower(word))
+		},
+	} {
+		var found []*Account
+		for _, a := range s.Accounts {
+			if fits(a) {
+				found = append(found, a)
+			}
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(found, func(a *Account) bool { return a.id() != found[0].id() }); i > 0 {
+			return nil, &AmbiguousError{word, []int{found[0].number, found[i].number}}
+		}
+		return found, nil
+	}
+	return nil, experiment.Unknown("account", word, s.Words())
+}
+
+// Words returns what names accounts: numbers, budget ids, labels, and short
+// digests of data, for the operator's eyes only.
+func (s *State) Words() []string {
+	var words []string
+	for _, a := range s.Accounts {
+		words = append(words, fmt.Sprint(a.number), Short(a.id()))
+		if a.Label != "" {
+			words = append(words, a.Label)
+		}
+	}
+	return words
+}
+
+// Short returns the first digits of a digest, and a name as it is.
+func Short(id string) string {
+	if isDigest(id) {
+		return id[:12]
+	}
+	return id
+}
