@@ -1,0 +1,275 @@
+package budget
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// schema is raised when the file changes its meaning.
+const schema = 1
+
+// Files beside the ledger.
+const (
+	previousSuffix = ".bak"
+	lockSuffix     = ".lock"
+)
+
+// document is the file.
+type document struct {
+	Schema   int        `json:"schema"`
+	SHA256   string     `json:"sha256"` // of the file with 64 zeros in its place
+	Default  *Limit     `json:"default,omitempty"`
+	Accounts []*Account `json:"accounts"`
+}
+
+var zeros = strings.Repeat("0", 64)
+
+// encode writes a state, one member a line, so that a person can read it. Numbers
+// have the digits that they need to be read back exactly.
+func encode(s *State) ([]byte, error) {
+	doc := document{Schema: schema, SHA256: zeros, Default: s.Default, Accounts: s.Accounts}
+	if doc.Accounts == nil {
+		doc.Accounts = []*Account{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(doc); err != nil {
+		return nil, err
+	}
+	return seal(b.Bytes()), nil
+}
+
+// seal puts the digest of a file into its place, the first 64 zeros.
+func seal(raw []byte) []byte {
+	sum := sha256.Sum256(raw)
+	return bytes.Replace(raw, []byte(zeros), []byte(hex.EncodeToString(sum[:])), 1)
+}
+
+// errNewer says that another version of the program wrote the file.
+var errNewer = errors.New("its schema is newer")
+
+// parse reads what encode has written, and nothing else: every byte is covered by
+// the digest, and the content is checked besides. The schema comes first, since a
+// newer one may have another digest. A member that this version does not know is
+// refused: writing the ledger would lose it.
+func parse(raw []byte) (*State, error) {
+	if len(raw) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if !json.Valid(raw) {
+		return nil, errors.New("it is not whole JSON")
+	}
+	var head struct {
+		Schema int
+		SHA256 string
+	}
+	err := json.Unmarshal(raw, &head)
+	switch {
+	case err != nil || head.Schema < 1:
+		return nil, errors.New("it is JSON, but no budget ledger")
+	case head.Schema > schema:
+		return nil, fmt.Errorf("%w: %d, and this version of the program reads %d", errNewer, head.Schema, schema)
+	case !isDigest(head.SHA256):
+		return nil, errors.New("it has no SHA-256")
+	}
+	// The first match is the member itself: only the schema is before it.
+	blank := bytes.Replace(raw, []byte(head.SHA256), []byte(zeros), 1)
+	if sum := sha256.Sum256(blank); hex.EncodeToString(sum[:]) != head.SHA256 {
+		return nil, errors.New("its SHA-256 is not that of its content")
+	}
+	var doc document
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	s := &State{Default: doc.Default, Accounts: doc.Accounts}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	for i, a := range s.Accounts {
+		a.number = i + 1
+	}
+	return s, nil
+}
+
+// read returns the content of the ledger, or [ErrNone], and its bytes. Where there
+// is anything at the path that cannot be read, it is an error: a new ledger in its
+// place would forget what was spent.
+func (l *Ledger) read() (s *State, raw []byte, err error) {
+	info, err := os.Stat(l.path) // before opening: a pipe would be waited for
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(l.path + previousSuffix); err == nil {
+			return nil, nil, l.problem("is gone, but its previous version is there", nil,
+				"put the ledger back; "+l.restore())
+		}
+		return nil, nil, ErrNone
+	case err != nil:
+		return nil, nil, l.problem("cannot be read", err, "check the path and its permissions")
+	case info.IsDir():
+		return nil, nil, l.problem("is a folder", nil, "give a file with --budget-file")
+	case !info.Mode().IsRegular():
+		return nil, nil, l.problem("is no regular file", nil, "give another with --budget-file")
+	}
+	if raw, err = os.ReadFile(l.path); err != nil {
+		return nil, nil, l.problem("cannot be read", err, "check its permissions")
+	}
+	s, err = parse(raw)
+	switch {
+	case errors.Is(err, errNewer):
+		return nil, nil, l.problem("cannot be used", err,
+			"use the version of the program that wrote it, or a newer one")
+	case err != nil:
+		return nil, nil, l.problem("is damaged or was edited", err, "nothing replaces it by itself; "+l.restore())
+	}
+	return s, raw, nil
+}
+
+// restore says what a person can do where the ledger is lost: no program knows
+// what was booked since.
+func (l *Ledger) restore() string {
+	const lower = "lower the limits by what was released since (run budget set)"
+	if _, err := os.Lstat(l.path + previousSuffix); err != nil {
+		return "put a copy in its place and " + lower
+	}
+	return fmt.Sprintf(
+		"%s is the version before the last change: putting it in place forgets that change, at most one "+
+			"booking, so %s",
+		l.path+previousSuffix,
+		lower,
+	)
+}
+
+func (l *Ledger) problem(what string, err error, advice string) error {
+	return &FileError{Path: l.path, Problem: what, Advice: advice, Err: err}
+}
+
+// write replaces the ledger durably; old is its present content, or nil. The
+// caller holds the lock.
+//
+// A crash at any moment leaves the old file or the new one, since a rename is
+// atomic, and the sync before it keeps a name from getting ahead of its content.
+// Between the two renames the previous version equals the ledger, which does no
+// harm.
+func (l *Ledger) write(s *State, old []byte) error {
+	const advice = "nothing was booked or changed; check that its folder can be written and has space, " +
+		"or give another file with --budget-file"
+	raw, err := encode(s)
+	if err == nil {
+		// What could not be read again would lock up the ledger.
+		_, err = parse(raw)
+	}
+	if err != nil {
+		return l.problem("would become unreadable", err, "nothing was booked or changed")
+	}
+	l.removeLeftovers()
+	if old != nil {
+		if err := replace(l.path+previousSuffix, old); err != nil {
+			return l.problem("cannot be written", err, advice)
+		}
+	}
+	if err := replace(l.path, raw); err != nil {
+		return l.problem("cannot be written", err, advice)
+	}
+	// From here on the booking may be in the ledger whatever happens: it has
+	// been spent.
+	if err := syncFolder(filepath.Dir(l.path)); err != nil {
+		return l.problem("was written, but may not survive a crash", err,
+			"what was booked counts as spent; nothing is released")
+	}
+	return nil
+}
+
+// replace writes a file beside the path, syncs it and renames it. On an error the
+// old file, if any, is as it was.
+func replace(path string, raw []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(raw); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// removeLeftovers removes temporary files of killed processes. Under the lock no
+// other process has one. What CreateTemp puts into a name are digits, so files of
+// a ledger with a longer name stay.
+func (l *Ledger) removeLeftovers() {
+	dir, base := filepath.Split(l.path)
+	if dir == "" {
+		dir = "."
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // they do no harm
+	}
+	for _, e := range entries {
+		for _, name := range []string{base, base + previousSuffix} {
+			middle, found := strings.CutPrefix(e.Name(), "."+name+".")
+			middle, ends := strings.CutSuffix(middle, ".tmp")
+			if found && ends && middle != "" && strings.Trim(middle, "0123456789") == "" {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+}
+
+// makeFolder makes a folder and those above it, for its owner only, durably.
+func makeFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := makeFolder(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, not a folder", dir)
+	}
+	return syncFolder(above)
+}
+
+// syncFolder makes a rename durable. File systems that cannot sync a folder are
+// none where that would help.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}

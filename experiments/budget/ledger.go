@@ -1,0 +1,392 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"privkern/runner/experiment"
+)
+
+// Ledger is the file of budgets at a path. It is safe for concurrent use, by
+// goroutines and by processes.
+type Ledger struct {
+	path   string
+	chosen bool             // the path is not the default one
+	now    func() time.Time // for the times of entries only
+	wait   time.Duration    // for the lock
+}
+
+// DefaultPath returns the path of the ledger beside the user's configuration.
+func DefaultPath() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("the folder of the budget ledger is not known (%w); give a file with --budget-file",
+			err)
+	}
+	return filepath.Join(dir, "privkern", "budget.json"), nil
+}
+
+// Open returns the ledger at a path, or at [DefaultPath] for "". It reads and makes
+// nothing. A symbolic link is followed once, so that all names of a ledger have one
+// lock, and a change replaces the file and not the link.
+func Open(path string) (*Ledger, error) {
+	l := &Ledger{path: path, chosen: path != "", now: time.Now, wait: patience}
+	if path == "" {
+		var err error
+		if l.path, err = DefaultPath(); err != nil {
+			return nil, err
+		}
+	}
+	for _, suffix := range []string{previousSuffix, lockSuffix} {
+		if strings.HasSuffix(l.path, suffix) {
+			return nil, l.problem("has a name that ends with "+suffix, nil,
+				"files beside ledgers have such names; give the ledger itself")
+		}
+	}
+	info, err := os.Lstat(l.path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return l, nil // reading tells what is wrong
+	}
+	target, err := filepath.EvalSymlinks(l.path)
+	if err != nil {
+		return nil, l.problem("is a link that leads nowhere", err,
+			"correct the link, or give another file with --budget-file")
+	}
+	l.path = target
+	return l, nil
+}
+
+// Path returns where the ledger is, or would be.
+func (l *Ledger) Path() string { return l.path }
+
+// Read returns the content of the ledger, or [ErrNone] where there is none yet. It
+// takes no lock: the file is replaced as a whole.
+func (l *Ledger) Read() (*State, error) {
+	s, _, err := l.read()
+	return s, err
+}
+
+// Check returns the error that [Ledger.Book] would return for every release: of a
+// ledger that cannot be locked, read or written. It books nothing.
+func (l *Ledger) Check() error {
+	unlock, err := l.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, _, err = l.read(); err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(l.path), "."+filepath.Base(l.path)+".*.tmp")
+	if err != nil {
+		return l.problem("cannot be written", err,
+			"check that its folder can be written, or give another file with --budget-file")
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// update changes the ledger under its lock, which is held from reading to writing:
+// of two processes the second sees what the first has booked. Where change returns an error the file
+// stays as it is.
+func (l *Ledger) update(change func(*State) error) error {
+	unlock, err := l.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, old, err := l.read()
+	if errors.Is(err, ErrNone) {
+		s = &State{}
+	} else if err != nil {
+		return err
+	}
+	if err := change(s); err != nil {
+		return err
+	}
+	return l.write(s, old)
+}
+
+// Book writes a release into the accounts of all its units, durably, or into none.
+// The accounts are those of the data, or with as, those of that budget id. An
+// account that is not there is opened with the default limit.
+//
+// An error means that nothing may be released. Where the release does not fit it
+// is a *[LimitError], where the rule of an account cannot add it up a *[RuleError],
+// where the ledger cannot be used a *[FileError]. After nil the release has spent,
+// whatever becomes of it.
+func (l *Ledger) Book(s experiment.Spending, as string) error {
+	if err := checkSpending(s, as); err != nil {
+		return fmt.Errorf("this release cannot be booked: %w", err)
+	}
+	err := l.update(func(state *State) error { return state.book(s, as, l.now()) })
+	var limit *LimitError
+	if errors.As(err, &limit) && l.chosen {
+		limit.File = l.path
+	}
+	if err != nil {
+		return fmt.Errorf("nothing is released: %w", err)
+	}
+	return nil
+}
+
+// checkSpending refuses what is no release. Its errors show no digest.
+func checkSpending(s experiment.Spending, as string) error {
+	if as != "" {
+		if err := CheckName(as); err != nil {
+			return err
+		}
+	} else if !isDigest(s.Data) {
+		return errors.New("its data have no SHA-256") // which is private and not shown
+	}
+	if s.Rows < 1 {
+		return fmt.Errorf("n is %d; at least one row is required", s.Rows)
+	}
+	if len(s.Units) == 0 {
+		return errors.New("it names no unit of protection")
+	}
+	for i, u := range s.Units {
+		if u != experiment.UnitRow && u != experiment.UnitOutput {
+			return experiment.Unknown("unit of protection", u, []string{experiment.UnitRow, experiment.UnitOutput})
+		}
+		for _, earlier := range s.Units[:i] {
+			if u == earlier {
+				return fmt.Errorf("it names the unit %s twice", u)
+			}
+		}
+	}
+	if !printable(s.Experiment) {
+		return fmt.Errorf("the name %q of the experiment is not printable", s.Experiment)
+	}
+	return checkAmount(s.Epsilon, s.Delta, s.Mu)
+}
+
+// book adds the release to the state: to the account of the unit that its guarantee
+// names, and to those of the finer units that it protects as well, since whoever
+// may replace a row may replace its output. After an error the state is of no use,
+// and is not written.
+func (s *State) book(spending experiment.Spending, as string, now time.Time) error {
+	key := Account{Name: as}
+	if as == "" {
+		key.Data = spending.Data
+	}
+	for i, unit := range spending.Units {
+		a := s.account(key.id(), unit)
+		if a == nil {
+			limit, err := s.limit(spending.Rows)
+			if err != nil {
+				return err
+			}
+			a = &Account{Data: key.Data, Name: key.Name, Unit: unit, Limit: limit, Label: s.label(key.id()),
+				Entries: []Entry{}}
+			for _, b := range s.Accounts {
+				if a.clashes(b) {
+					return fmt.Errorf("the budget id %q is the label of account %d; choose another", as, b.number)
+				}
+			}
+		}
+		// Rows of a budget id may grow. Then the limit, with its δ, stays.
+		if a.Data != "" && a.Rows > 0 && a.Rows != spending.Rows {
+			return fmt.Errorf("%s is of %d rows, and the release of %d: equal data have equal numbers of rows",
+				describe(a), a.Rows, spending.Rows)
+		}
+		e := Entry{
+			// A text, since clocks may tell years that a time in JSON cannot have.
+			Time: now.UTC().Format(time.RFC3339), Experiment: spending.Experiment,
+			Epsilon: spending.Epsilon, Delta: spending.Delta, Mu: spending.Mu,
+		}
+		if i > 0 {
+			e.Note = "protects unit " + spending.Units[0]
+		}
+		if err := a.admit(spending, e); err != nil {
+			return err
+		}
+		if a.number == 0 {
+			s.add(a)
+		}
+	}
+	return nil
+}
+
+// label returns the label that accounts of an id have.
+func (s *State) label(id string) string {
+	for _, a := range s.Accounts {
+		if a.id() == id && a.Label != "" {
+			return a.Label
+		}
+	}
+	return ""
+}
+
+// Change is what a person changes about an account. What is nil or "" stays.
+type Change struct {
+	Account string // as [State.Find] takes it; the budget id with Create
+	Unit    string // may be "" where the account has one unit only
+	Epsilon *float64
+	Delta   *float64
+	Rule    Rule
+	Label   *string // "" removes it; both units of the data get it
+	Create  bool    // open the account
+}
+
+// Set changes the limit, the rule or the label of an account, or opens one for a
+// budget id before its first release, and returns its report. A limit may be
+// lowered below what is spent: then nothing more is released. A mistake is an
+// *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
+func (l *Ledger) Set(c Change) (*Report, error) {
+	var report *Report
+	err := l.update(func(s *State) error {
+		a, err := s.choose(c)
+		if err != nil {
+			return err
+		}
+		if err := s.change(a, c); err != nil {
+			return err
+		}
+		report, err = a.Report()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// choose returns the account that a change is about, opened where it asks for it.
+func (s *State) choose(c Change) (*Account, error) {
+	units := []string{experiment.UnitRow, experiment.UnitOutput}
+	if c.Unit != "" && c.Unit != units[0] && c.Unit != units[1] {
+		return nil, experiment.Unknown("unit", c.Unit, units)
+	}
+	if c.Create {
+		return s.open(c)
+	}
+	found, err := s.Find(c.Account)
+	if err != nil {
+		return nil, err
+	}
+	if c.Unit == "" {
+		if len(found) > 1 {
+			return nil, mistake(
+				"%q has accounts of units %s and %s; say which with --unit, or give the number of one", c.Account,
+				found[0].Unit, found[1].Unit)
+		}
+		return found[0], nil
+	}
+	for _, a := range found {
+		if a.Unit == c.Unit {
+			return a, nil
+		}
+	}
+	return nil, mistake("%q has no account of unit %s, only of unit %s", c.Account, c.Unit, found[0].Unit)
+}
+
+// open adds an account for a budget id. Accounts of data are not opened in advance:
+// nobody types their digest.
+func (s *State) open(c Change) (*Account, error) {
+	if err := CheckName(c.Account); err != nil {
+		return nil, mistake("%v; accounts are opened for budget ids, and those of data by their first release", err)
+	}
+	switch old := s.account(c.Account, c.Unit); {
+	case c.Unit == "":
+		return nil, mistake("which unit of protection does the new account have? --unit row or --unit output")
+	case old != nil:
+		return nil, mistake("%q has an account of unit %s already, number %d; leave out --create to change it",
+			c.Account, c.Unit, old.number)
+	case c.Epsilon == nil || c.Delta == nil:
+		return nil, mistake("a new account needs a limit: --epsilon E --delta D")
+	}
+	a := &Account{Name: c.Account, Unit: c.Unit, Label: s.label(c.Account), Entries: []Entry{}}
+	for _, b := range s.Accounts {
+		if a.clashes(b) {
+			return nil, mistake("%q is the label of account %d; choose another budget id", c.Account, b.number)
+		}
+	}
+	s.add(a)
+	return a, nil
+}
+
+// change does what is asked for, or returns an error; then the state is not written.
+func (s *State) change(a *Account, c Change) error {
+	if c.Epsilon == nil && c.Delta == nil && c.Rule == "" && c.Label == nil {
+		return mistake("nothing to change; give a limit, a rule or a label")
+	}
+	if c.Rule != "" && c.Rule != a.Rule {
+		if c.Rule != GDP && c.Rule != Basic {
+			return experiment.Unknown("rule", string(c.Rule), Rules())
+		}
+		if len(a.Entries) > 0 {
+			return mistake(
+				"account %d adds up by the rule %s since its first release, and keeps it; book what needs another rule "+
+					"in an account of its own (--budget-id)",
+				a.number,
+				a.Rule,
+			)
+		}
+		a.Rule = c.Rule
+	}
+	if err := a.Limit.change(c.Epsilon, c.Delta); err != nil {
+		return err
+	}
+	if c.Label == nil {
+		return nil
+	}
+	if *c.Label != "" {
+		if err := CheckLabel(*c.Label); err != nil {
+			return mistake("%v", err)
+		}
+	}
+	for _, b := range s.Accounts {
+		if b.id() == a.id() {
+			b.Label = *c.Label
+		}
+	}
+	for _, b := range s.Accounts {
+		if a.clashes(b) {
+			return mistake("the label %q names account %d already; choose another", *c.Label, b.number)
+		}
+	}
+	return nil
+}
+
+// change replaces what is given by values that a limit may have.
+func (l *Limit) change(epsilon, delta *float64) error {
+	if epsilon != nil {
+		if err := CheckEpsilon(*epsilon); err != nil {
+			return mistake("epsilon %s: %v", number(*epsilon), err)
+		}
+		l.Epsilon = *epsilon
+	}
+	if delta != nil {
+		if err := CheckDelta(*delta); err != nil {
+			return mistake("delta %s: %v", number(*delta), err)
+		}
+		l.Delta = *delta
+	}
+	return nil
+}
+
+// SetDefault changes the limit of new accounts; what is nil stays, and a δ of 0
+// stands for 1/n. Accounts that are there keep theirs.
+func (l *Ledger) SetDefault(epsilon, delta *float64) (Limit, error) {
+	var limit Limit
+	err := l.update(func(s *State) error {
+		limit = s.NewLimit()
+		if epsilon == nil && delta == nil {
+			return mistake("nothing to change; give --epsilon or --delta")
+		}
+		if delta != nil && *delta == 0 {
+			limit.Delta, delta = 0, nil
+		}
+		if err := limit.change(epsilon, delta); err != nil {
+			return err
+		}
+		s.Default = &limit
+		return nil
+	})
+	return limit, err
+}

@@ -1,0 +1,5 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package budget
+
+func tryLock(path string) (unlock func(), err error) { return tryExclusive(path) }

@@ -1,0 +1,204 @@
+package budget
+
+import (
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+)
+
+func value[T any](x T) *T { return &x }
+
+func TestSet(t *testing.T) {
+	base := func(t *testing.T) *Ledger {
+		l := limited(t, 1, 1e-3)
+		book(t, l, spend(0.5, 0, 0))
+		row := spend(0.2, 1e-4, 0.05)
+		row.Data, row.Units = data(1), []string{experiment.UnitRow, experiment.UnitOutput}
+		book(t, l, row)
+		if _, err := l.Set(Change{Account: "2", Label: value("dose study")}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Set(
+			Change{Account: "patients", Unit: "row", Epsilon: value(2.0), Delta: value(1e-5), Create: true},
+		); err != nil {
+			t.Fatal(err)
+		}
+		return l // 1: data(0) output; 2, 3: data(1) row, output; 4: patients row
+	}
+	for _, c := range []struct {
+		name   string
+		change Change
+		number int
+		want   Limit
+		rule   Rule
+		over   bool
+	}{
+		{"by number", Change{Account: "3", Epsilon: value(4.0)}, 3, Limit{4, 1e-3}, GDP, false},
+		{"by digest", Change{Account: data(0)[:6], Delta: value(0.01)}, 1, Limit{1, 0.01}, Basic, false},
+		{"by digest in capitals", Change{Account: strings.ToUpper(data(0)[:9]), Delta: value(0.01)}, 1, Limit{1,
+			0.01}, Basic, false},
+		{"by label and unit", Change{Account: "dose study", Unit: "output", Epsilon: value(4.0),
+			Delta: value(1e-4)}, 3, Limit{4, 1e-4}, GDP, false},
+		{"by name", Change{Account: "patients", Epsilon: value(3.0)}, 4, Limit{3, 1e-5}, "", false},
+		{"below what is spent", Change{Account: "1", Epsilon: value(0.25)}, 1, Limit{0.25, 1e-3}, Basic, true},
+		{"below what mu is spent", Change{Account: "2", Epsilon: value(0.01)}, 2, Limit{0.01, 1e-3}, GDP, true},
+		{"rule before a release", Change{Account: "4", Rule: Basic}, 4, Limit{2, 1e-5}, Basic, false},
+		{"the rule that it has", Change{Account: "1", Rule: Basic}, 1, Limit{1, 1e-3}, Basic, false},
+		{"other unit of a name", Change{Account: "patients", Unit: "output", Epsilon: value(1.0),
+			Delta: value(1e-6), Rule: GDP, Create: true}, 5, Limit{1, 1e-6}, GDP, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := base(t)
+			r, err := l.Set(c.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Number != c.number || r.Limit.Epsilon != c.want.Epsilon || r.Limit.Delta != c.want.Delta ||
+				r.Rule != c.rule ||
+				r.Over != c.over {
+				t.Errorf("%+v", r)
+			}
+			if c.over {
+				again := spend(1e-9, 0, 0)
+				if c.number == 2 {
+					again.Data, again.Units = data(1), []string{experiment.UnitRow}
+				}
+				if e := refused(t, l.Book(again, "")); e.Left.Epsilon != 0 {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		change Change
+		want   string
+	}{
+		{"unknown", Change{Account: "patient", Epsilon: value(1.0)}, `did you mean "patients"`},
+		{"short digest", Change{Account: data(0)[:5], Epsilon: value(1.0)}, "unknown account"},
+		{"number 0", Change{Account: "0", Epsilon: value(1.0)}, "unknown account"},
+		{"empty", Change{Account: "", Epsilon: value(1.0)}, "unknown account"},
+		{"two units", Change{Account: "dose study", Epsilon: value(1.0)}, "--unit"},
+		{"no such unit", Change{Account: "patients", Unit: "output", Epsilon: value(1.0)}, "no account of unit output"},
+		{"misspelt unit", Change{Account: "patients", Unit: "rows", Epsilon: value(1.0)}, `did you mean "row"`},
+		{"nothing", Change{Account: "1"}, "nothing to change"},
+		{"rule after a release", Change{Account: "1", Rule: GDP}, "keeps it"},
+		{"unknown rule", Change{Account: "4", Rule: "gpd"}, "rule"},
+		{"epsilon 0", Change{Account: "1", Epsilon: value(0.0)}, "is required"},
+		{"negative epsilon", Change{Account: "1", Epsilon: value(-1.0)}, "is required"},
+		{"NaN epsilon", Change{Account: "1", Epsilon: value(math.NaN())}, "is required"},
+		{"infinite epsilon", Change{Account: "1", Epsilon: value(math.Inf(1))}, "is required"},
+		{"delta 0", Change{Account: "1", Delta: value(0.0)}, "is required"},
+		{"delta 1", Change{Account: "1", Delta: value(1.0)}, "is required"},
+		{"label of others", Change{Account: "1", Label: value("dose study")}, "names account 2 already"},
+		{"label is a name", Change{Account: "1", Label: value("patients")}, "names account 4 already"},
+		{"label is a number", Change{Account: "1", Label: value("12")}, "number"},
+		{"label is a digest", Change{Account: "1", Label: value("cafe00")}, "digest"},
+		{"label is not printable", Change{Account: "1", Label: value("a\tb")}, "printable"},
+		{"there already", Change{Account: "patients", Unit: "row", Epsilon: value(1.0), Delta: value(1e-6),
+			Create: true}, "leave out --create"},
+		{"new without unit", Change{Account: "new", Epsilon: value(1.0), Delta: value(1e-6), Create: true}, "--unit"},
+		{"new without delta", Change{Account: "new", Unit: "row", Epsilon: value(1.0), Create: true}, "--delta"},
+		{"new digest", Change{Account: data(2), Unit: "row", Epsilon: value(1.0), Delta: value(1e-6), Create: true},
+			"first release"},
+		{"new label", Change{Account: "dose-study", Unit: "row", Label: value("dose study"), Epsilon: value(1.0),
+			Delta: value(1e-6), Create: true}, "already"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := base(t)
+			before, err := os.ReadFile(l.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = l.Set(c.change)
+			var argument *ArgumentError
+			var unknown *experiment.UnknownError
+			if !errors.As(err, &argument) && !errors.As(err, &unknown) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+			if after, err := os.ReadFile(l.path); err != nil || string(after) != string(before) {
+				t.Errorf("the ledger was changed: %v", err)
+			}
+		})
+	}
+}
+
+func TestAmbiguousDigest(t *testing.T) {
+	l := open(t)
+	for _, last := range []string{"0", "1"} {
+		s := spend(1, 0, 0)
+		s.Data = data(0)[:63] + last
+		book(t, l, s)
+	}
+	_, err := l.Set(Change{Account: data(0)[:20], Epsilon: value(1.0)})
+	var ambiguous *AmbiguousError
+	if !errors.As(err, &ambiguous) || ambiguous.Numbers[1] != 2 {
+		t.Errorf("%v", err)
+	}
+}
+
+// An account that was opened in advance takes the bookings of its name.
+func TestOpenedInAdvance(t *testing.T) {
+	l := open(t)
+	if _, err := l.Set(
+		Change{Account: "patients", Unit: "output", Epsilon: value(1.0), Delta: value(1e-5), Label: value("all"),
+			Create: true},
+	); err != nil {
+		t.Fatal(err)
+	}
+	s := spend(0.6, 0, 0)
+	for i, rows := range []int{1000, 1200} { // data of a name may grow
+		s.Rows, s.Data = rows, data(byte(i))
+		s.Units = []string{experiment.UnitRow, experiment.UnitOutput}
+		err := l.Book(s, "patients")
+		if i == 0 && err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			refused(t, err)
+		}
+	}
+	state, err := l.Read()
+	if err != nil || len(state.Accounts) != 2 || state.Accounts[0].Rows != 1000 || state.Accounts[1].Label != "all" ||
+		state.Accounts[1].Data != "" {
+		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+func TestSetDefault(t *testing.T) {
+	l := open(t)
+	for _, c := range []struct {
+		name           string
+		epsilon, delta *float64
+		want           Limit
+		ok             bool
+	}{
+		{"epsilon", value(3.0), nil, Limit{3, 0}, true},
+		{"delta", nil, value(1e-6), Limit{3, 1e-6}, true},
+		{"delta is 1/n", nil, value(0.0), Limit{3, 0}, true},
+		{"nothing", nil, nil, Limit{}, false},
+		{"NaN", value(math.NaN()), nil, Limit{}, false},
+		{"delta 1", nil, value(1.0), Limit{}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := l.SetDefault(c.epsilon, c.delta)
+			if (err == nil) != c.ok || c.ok && got != c.want {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if s, err := l.Read(); c.ok && (err != nil || s.NewLimit() != c.want) {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+	book(t, l, spend(1, 1e-5, 0.2))
+	if _, err := l.SetDefault(value(9.0), nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := report(t, l, "1"); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-3 {
+		t.Errorf("an account that is there has another limit: %+v", r.Limit)
+	}
+}
