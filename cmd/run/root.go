@@ -99,7 +99,7 @@ the published value beside every reproduced one.`,
 	}
 	root.AddCommand(
 		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
-		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
+		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))

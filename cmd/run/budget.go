@@ -1,0 +1,461 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/budget"
+)
+
+func (a *app) budgetCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "budget",
+		Short: "Show and limit what releases have spent",
+		Long: `Every release spends a part of the privacy budget of its data. What is spent is
+kept in a ledger, one file beside your configuration (or --budget-file), with an
+account for each set of data and unit of protection: a whole row, or the output
+of a row. A release that would exceed the limit of an account is refused. The
+limit of a new account is epsilon 10 at delta 1/n.
+
+The ledger holds SHA-256 digests of private data, and these commands print their
+first digits: they are for you, not for those who get releases.`,
+		Example: `  run budget list
+  run budget show 1
+  run budget set default --epsilon 3`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().Var((*budgetFile)(&file), "budget-file", budgetFileUsage)
+	cmd.AddCommand(a.budgetListCommand(&file), a.budgetShowCommand(&file), a.budgetSetCommand(&file))
+	return cmd
+}
+
+const budgetFileUsage = "ledger of the budgets (default: privkern/budget.json in your configuration folder)"
+
+// budgetFile is the value of --budget-file. An empty shell variable must not
+// choose the default ledger.
+type budgetFile string
+
+func (f *budgetFile) String() string { return string(*f) }
+func (f *budgetFile) Type() string   { return "FILE" }
+func (f *budgetFile) Set(s string) error {
+	if s == "" {
+		return errors.New("it names no file")
+	}
+	*f = budgetFile(s)
+	return nil
+}
+
+// openLedger returns the ledger of a --budget-file, or the default one for "".
+func (a *app) openLedger(path string) (*budget.Ledger, error) { return budget.Open(path) }
+
+func (a *app) budgetListCommand(file *string) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the accounts with what is spent and left",
+		Long: `List the accounts. "spent" is what the releases guarantee together, "sums" are
+the sums of their epsilon and delta; of an account that adds up mu of Gaussian
+differential privacy (rule gdp) the first is what counts. "left" is the largest
+Gaussian release that is still allowed.
+
+The exit status is 0 if there is no ledger yet; see run help exit-codes.`,
+		Example: "  run budget list\n  run budget list --output json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("output", output, "table", "json"); err != nil {
+				return err
+			}
+			return a.listBudgets(*file, output == "json")
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	return cmd
+}
+
+// listedBudgets is the list as JSON.
+type listedBudgets struct {
+	File     string           `json:"file"`
+	Default  listedDefault    `json:"default"`
+	Accounts []*budget.Report `json:"accounts"`
+}
+
+type listedDefault struct {
+	Epsilon float64  `json:"epsilon"`
+	Delta   *float64 `json:"delta"` // null: 1/n
+}
+
+func defaultLimit(l budget.Limit) listedDefault {
+	if l.Delta == 0 {
+		return listedDefault{Epsilon: l.Epsilon}
+	}
+	return listedDefault{l.Epsilon, &l.Delta}
+}
+
+func (d listedDefault) String() string {
+	if d.Delta == nil {
+		return fmt.Sprintf("epsilon %s at delta 1/n", budget.Shown(d.Epsilon))
+	}
+	return fmt.Sprintf("epsilon %s at delta %s", budget.Shown(d.Epsilon), budget.Shown(*d.Delta))
+}
+
+func (a *app) listBudgets(file string, asJSON bool) error {
+	ledger, err := a.openLedger(file)
+	if err != nil {
+		return err
+	}
+	state, err := ledger.Read()
+	none := errors.Is(err, budget.ErrNone)
+	if none {
+		state = &budget.State{}
+	} else if err != nil {
+		return err
+	}
+	reports := []*budget.Report{}
+	for _, account := range state.Accounts {
+		r, err := account.Report()
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+	}
+	limit := defaultLimit(state.NewLimit())
+	if asJSON {
+		return a.printJSON(listedBudgets{ledger.Path(), limit, reports})
+	}
+	if none {
+		_, err = fmt.Fprintf(a.out, "There is no budget ledger yet; the first release makes %s.\n", ledger.Path())
+		return err
+	}
+	if err := budgetTable(a, reports); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "Limit of new accounts: %s. Ledger: %s\n", limit, ledger.Path())
+	return err
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func budgetTable(a *app, reports []*budget.Report) error {
+	if len(reports) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "no.\taccount\tlabel\tunit\tn\trule\treleases\tspent\tsums\tlimit\tleft")
+	for _, r := range reports {
+		_, _ = fmt.Fprintf(
+			w,
+			"%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+			r.Number,
+			budget.Short(r.Account),
+			orDash(r.Label),
+			r.Unit,
+			rowsOf(r),
+			orDash(string(r.Rule)),
+			r.Releases,
+			amount(r.Spent),
+			amount(r.Basic),
+			amount(r.Limit),
+			leftOf(r),
+		)
+	}
+	return w.Flush()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func rowsOf(r *budget.Report) string {
+	if r.Rows == 0 {
+		return "-"
+	}
+	return strconv.Itoa(r.Rows)
+}
+
+func amount(a budget.Amount) string {
+	return fmt.Sprintf("(%s, %s)", budget.Shown(a.Epsilon), budget.Shown(a.Delta))
+}
+
+func leftOf(r *budget.Report) string {
+	switch {
+	case r.Over:
+		return "nothing: the limit is exceeded"
+	case r.Left.Epsilon == 0:
+		return "nothing"
+	case r.Left.Mu == 0:
+		return fmt.Sprintf("(%s, %s)", budget.ShownDown(r.Left.Epsilon), budget.ShownDown(r.Left.Delta))
+	}
+	return fmt.Sprintf("(%s, %s), mu %s", budget.ShownDown(r.Left.Epsilon), budget.ShownDown(r.Left.Delta),
+		budget.ShownDown(r.Left.Mu))
+}
+
+func (a *app) budgetShowCommand(file *string) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "show ACCOUNT",
+		Short: "Show an account with all of its releases",
+		Long: `Show an account, with both units of protection where it has both. ACCOUNT is
+its number in run budget list, its budget id, its label, or 6 or more first
+digits of the SHA-256 of its data.
+
+The exit status is 2 if there is no such account; see run help exit-codes.`,
+		Example:           "  run budget show 1\n  run budget show patients --output json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeAccounts(file),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("output", output, "text", "json"); err != nil {
+				return err
+			}
+			return a.showBudget(*file, args[0], output == "json")
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "text", "text or json")
+	return cmd
+}
+
+func (a *app) showBudget(file, word string, asJSON bool) error {
+	ledger, err := a.openLedger(file)
+	if err != nil {
+		return err
+	}
+	state, err := ledger.Read()
+	if errors.Is(err, budget.ErrNone) {
+		return usagef("there is no account %q: %w; the first release makes %s", word, err, ledger.Path())
+	} else if err != nil {
+		return err
+	}
+	accounts, err := state.Find(word)
+	if err != nil {
+		return budgetUsage(err)
+	}
+	var reports []*budget.Report
+	for _, account := range accounts {
+		r, err := account.Report()
+		if err != nil {
+			return err
+		}
+		r.Entries = account.Entries
+		reports = append(reports, r)
+	}
+	if asJSON {
+		return a.printJSON(reports)
+	}
+	for i, r := range reports {
+		if i > 0 {
+			_, _ = fmt.Fprintln(a.out)
+		}
+		if err := a.showAccount(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) showAccount(r *budget.Report) error {
+	rules := map[budget.Rule]string{budget.GDP: "gdp: the squares of mu add up to those of the limit",
+		budget.Basic: "basic: epsilons and deltas add up to those of the limit",
+		"":           "fixed by the first release"}
+	withMu := func(v budget.Amount) string {
+		if v.Mu == 0 {
+			return amount(v)
+		}
+		return fmt.Sprintf("%s, mu %s", amount(v), budget.Shown(v.Mu))
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, line := range [][2]string{
+		{"account " + strconv.Itoa(r.Number), r.Account}, {"label", orDash(r.Label)}, {"unit", r.Unit}, {"n", rowsOf(r)},
+		{"rule", rules[r.Rule]}, {"limit", withMu(r.Limit)}, {"spent", withMu(r.Spent)}, {"sums", amount(r.Basic)},
+		{"left", leftOf(r)}, {"releases", strconv.Itoa(r.Releases)},
+	} {
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
+	}
+	if err := w.Flush(); err != nil || len(r.Entries) == 0 {
+		return err
+	}
+	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tmu\tnote")
+	for _, e := range r.Entries {
+		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
+			exactly(e.Delta), exactly(e.Mu), orDash(e.Note))
+	}
+	return w.Flush()
+}
+
+func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func (a *app) budgetSetCommand(file *string) *cobra.Command {
+	var epsilon, delta, rule, label string
+	var c budget.Change
+	cmd := &cobra.Command{
+		Use:   "set ACCOUNT|default",
+		Short: "Change a limit, a rule or a label, or open an account",
+		Long: `Change the limit of an account, its label, or, before its first release, its
+rule; or, with default, the limit of accounts that are opened from now on.
+ACCOUNT is what run budget show takes. What is not given stays.
+
+With --create an account is opened before its first release, under the name that
+releases give with --budget-id. It needs a unit and a limit.
+
+A limit below what is spent takes nothing back: it stops further releases. The
+rule gdp adds up mu of Gaussian differential privacy, and takes Gaussian and pure
+(delta 0) releases; basic adds up epsilons and deltas, and takes every release.
+
+The exit status is 2 if a value or the account is wrong; see run help exit-codes.`,
+		Example: `  run budget set default --epsilon 3
+  run budget set default --epsilon 3 --delta 1/n
+  run budget set 1 --epsilon 5 --label 'dose study'
+  run budget set patients --unit row --epsilon 1 --delta 1e-5 --create`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeAccounts(file),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			for _, given := range []struct {
+				name, text string
+				to         **float64
+				check      func(float64) error
+			}{{"epsilon", epsilon, &c.Epsilon, budget.CheckEpsilon}, {"delta", delta, &c.Delta, budget.CheckDelta}} {
+				if !cmd.Flags().Changed(given.name) {
+					continue
+				}
+				if given.name == "delta" && given.text == "1/n" && args[0] == "default" {
+					*given.to = new(float64)
+					continue
+				}
+				if *given.to, err = limitFlag(given.name, given.text, given.check); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("unit") {
+				if err := oneOf("unit", c.Unit, "row", "output"); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("rule") {
+				if err := oneOf("rule", rule, budget.Rules()...); err != nil {
+					return err
+				}
+			}
+			c.Account, c.Rule = args[0], budget.Rule(rule)
+			if cmd.Flags().Changed("label") {
+				c.Label = &label
+			}
+			if args[0] == "default" {
+				for _, name := range []string{"unit", "rule", "label", "create"} {
+					if cmd.Flags().Changed(name) {
+						return usagef("--%s: the limit of new accounts has none; give an account instead of default",
+							name)
+					}
+				}
+				return a.setDefaultBudget(*file, c)
+			}
+			return a.setBudget(*file, c)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&epsilon, "epsilon", "", "limit of epsilon, above 0")
+	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 1/n")
+	flags.StringVar(&c.Unit, "unit", "", "row or output, where the account has both")
+	flags.StringVar(&rule, "rule", "", "gdp or basic, before the first release")
+	flags.StringVar(&label, "label", "", "a name for you, of both units; '' removes it")
+	flags.BoolVar(&c.Create, "create", false, "open the account, for releases with --budget-id ACCOUNT")
+	return cmd
+}
+
+func limitFlag(name, text string, check func(float64) error) (*float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		x = math.NaN() // which every check refuses
+	}
+	if err := check(x); err != nil {
+		return nil, usagef("--%s is %q; %w", name, text, err)
+	}
+	return &x, nil
+}
+
+func (a *app) setDefaultBudget(file string, c budget.Change) error {
+	ledger, err := a.openLedger(file)
+	if err != nil {
+		return err
+	}
+	limit, err := ledger.SetDefault(c.Epsilon, c.Delta)
+	if err != nil {
+		return budgetUsage(err)
+	}
+	_, err = fmt.Fprintf(a.out, "New accounts have the limit epsilon %s\n",
+		strings.TrimPrefix(defaultLimit(limit).String(), "epsilon "))
+	return err
+}
+
+func (a *app) setBudget(file string, c budget.Change) error {
+	ledger, err := a.openLedger(file)
+	if err != nil {
+		return err
+	}
+	r, err := ledger.Set(c)
+	if err != nil {
+		return budgetUsage(err)
+	}
+	if err := budgetTable(a, []*budget.Report{r}); err != nil {
+		return err
+	}
+	if r.Over {
+		a.complain("account %d has spent more than its limit allows: nothing more is released", r.Number)
+	}
+	return nil
+}
+
+// budgetUsage makes mistakes in what was asked for usage errors.
+func budgetUsage(err error) error {
+	var argument *budget.ArgumentError
+	var ambiguous *budget.AmbiguousError
+	if errors.As(err, &argument) || errors.As(err, &ambiguous) {
+		return usageError{err}
+	}
+	return err
+}
+
+// completeAccounts offers names of accounts, but no digests: a terminal that
+// others see would show them before they were asked for.
+func (a *app) completeAccounts(
+	file *string,
+) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		if ledger, err := a.openLedger(*file); err == nil && len(args) == 0 {
+			if cmd.Name() == "set" {
+				words = append(words, "default")
+			}
+			if state, err := ledger.Read(); err == nil {
+				for i, account := range state.Accounts {
+					words = append(words, strconv.Itoa(i+1))
+					for _, w := range []string{account.Name, account.Label} {
+						if w != "" {
+							words = append(words, w)
+						}
+					}
+				}
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
