@@ -140,7 +140,7 @@ func newSearch(t *experiment.Trial) (_ *search, err error) {
 			return nil, err
 		}
 		each = s.budget.Candidate
-		rho, err := mechanism.ZCDPFor(each.Epsilon, each.Delta)
+		rho, err := mechanism.ClassicZCDPFor(each.Epsilon, each.Delta)
 		if err != nil {
 			return nil, err
 		}
