@@ -10,8 +10,19 @@ import (
 // AnalyticGaussian returns the smallest σ/Δ for which Gaussian noise is
 // (ε, δ)-differentially private (Balle and Wang, "Improving the Gaussian
 // mechanism for differential privacy: analytical calibration and optimal
-// denoising", ICML 2018, Theorem 8), rounded up to the next float64. It returns
-// an *[Error] for an ε that is not positive and finite or a δ outside (0, 1).
+// denoising", ICML 2018, Theorem 8). It returns an *[Error] for an ε that is not
+// positive and finite or a δ outside (0, 1).
+//
+// Of the two neighbouring numbers between which the computed δ(σ) crosses δ it is
+// the larger one. As that function is computed in floating point, the result may
+// be too small or too large by a share of
+//
+//	2.1e-12 max(1, 1e-4/ε),
+//
+// the largest error at 12,871 pairs of ε from 1e-8 to 1e6 and δ from 1e-300 to 0.999,
+// regular and random ones, compared with 70 digits and more (mpmath 1.3; amd64); with
+// ε from 1e-4 to 1000 and δ from 1e-15 to 0.9 it is 1.7e-12. For experiments that is
+// nothing; a release takes [SafeFactor], which covers it.
 func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 	if err := check(epsilon, delta); err != nil {
 		return 0, err
@@ -84,12 +95,18 @@ func GaussianDelta(epsilon, sigma float64) (float64, error) {
 
 // GaussianEpsilon returns the smallest ε ≥ 0 for which Gaussian noise of
 // standard deviation sigma, in units of the sensitivity, is (ε, δ)-differentially
-// private: the inverse of [GaussianDelta] in ε, from above. It is 0 where the
-// total variation distance is no more than δ. It refuses the sigma that
-// GaussianDelta refuses, a δ outside (0, 1), and noise so small that ε overflows.
+// private: the inverse of [GaussianDelta] in ε, which is 0 where the total variation
+// distance is no more than δ. It refuses the sigma that GaussianDelta refuses, a δ
+// outside (0, 1), and noise so small that ε overflows.
+//
+// Of the two neighbouring numbers between which the computed δ(ε) crosses δ it is
+// the larger one. The exact δ at it is δ but for a share of 5e-11, on the values
+// that [AnalyticGaussian] was compared with, with ε from 1e-4 to 1000 and δ from
+// 1e-15 to 0.9. It is no upper bound: an account that must not be too small adds to
+// it, or asks for a δ smaller by more than that share.
 func GaussianEpsilon(delta, sigma float64) (float64, error) {
-	if !(delta > 0 && delta < 1) {
-		return 0, &Error{"delta", delta, "a number strictly between 0 and 1 is required"}
+	if err := properDelta(delta); err != nil {
+		return 0, err
 	}
 	if err := checkSigma(sigma); err != nil {
 		return 0, err

@@ -27,6 +27,32 @@ func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
 	return 0, fmt.Errorf("unknown calibration %q; use %q or %q", string(c), Hall, Analytic)
 }
 
+// SafeFactor is [Calibration.Factor] made larger by a share that covers what
+// floating point loses, so that the noise of a release is not below what its
+// guarantee needs. The share is
+//
+//	2^-35 max(1, 1e-4/ε),
+//
+// 14 times the largest error that was found of [AnalyticGaussian] in either
+// direction, and far more than the few roundings of [HallFactor]. It costs noise of
+// less than 3e-11 for ε ≥ 1e-4.
+//
+// Beyond the range of that comparison, ε from 1e-8 to 1e6 and δ from 1e-300 to
+// 0.999, it returns an *[Error], as it does where Factor refuses.
+func SafeFactor(c Calibration, epsilon, delta float64) (float64, error) {
+	factor, err := c.Factor(epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	if !(epsilon >= 1e-8 && epsilon <= 1e6) {
+		return 0, &Error{"epsilon", epsilon, "a release takes 1e-8 to 1e6, for which the rounding of its noise is known"}
+	}
+	if !(delta >= 1e-300 && delta <= 0.999) {
+		return 0, &Error{"delta", delta, "a release takes 1e-300 to 0.999, for which the rounding of its noise is known"}
+	}
+	return factor * (1 + 0x1p-35*max(1, 1e-4/epsilon)), nil
+}
+
 // Error says why a privacy parameter is refused.
 type Error struct {
 	Parameter string // such as "epsilon", "delta", "sigma" or "rho"

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func TestAnalyticGaussianAgainstHighPrecision(t *testing.T) {
 	}
 }
 
-// The result is on the safe side, and the next smaller number is not.
+// By the computed δ the result is on the safe side, and a smaller number is not.
 func TestAnalyticGaussianIsTight(t *testing.T) {
 	for _, c := range analyticReference {
 		sigma, err := AnalyticGaussian(c.epsilon, c.delta)
@@ -90,6 +91,79 @@ func TestAnalyticGaussianIsTight(t *testing.T) {
 		if at > c.delta*(1+1e-12) || below <= c.delta {
 			t.Errorf("(%g, %g): delta is %.17g at the answer and %.17g just below", c.epsilon, c.delta, at, below)
 		}
+	}
+}
+
+// Roots as above, with 60 digits, at the ends of the range of SafeFactor and where
+// AnalyticGaussian was found to be furthest off: the fifth and the eighth are too
+// small by more than 1e-12.
+var safeReference = []struct{ epsilon, delta, sigma float64 }{
+	{1e-08, 1e-295, 3603241379.5278210615},
+	{1e-08, 1e-10, 172409436.33293212633},
+	{1e-08, 0.999, 0.1519513562983736576},
+	{1e-06, 1e-06, 276029.9039992015081},
+	{2.814847190307384e-05, 2.1138131084799274e-238, 1151643.3088330924249},
+	{0.0001, 1e-10, 41225.357419057640117},
+	{0.0001, 0.9, 0.30397393639573626576},
+	{0.00010164978910798386, 8.024505625286816e-14, 53634.554682866355177},
+	{0.001, 1e-15, 6486.4906383204430839},
+	{0.01, 1e-300, 3672.7201034055684521},
+	{0.31622776601683794, 3.1622776601683795e-10, 17.198790609870105055},
+	{0.5, 1e-05, 7.0318266755824914044},
+	{1, 1e-15, 7.4870094679865954536},
+	{1, 1e-05, 3.7306316348159418139},
+	{1, 0.01, 1.8778755609073860187},
+	{1, 0.9, 0.26817245989265035314},
+	{3, 1e-09, 1.9437242635119693061},
+	{10, 1e-06, 0.54108683181836598221},
+	{100, 0.3, 0.073011264845728060256},
+	{1000, 1e-15, 0.026666957127931029635},
+	{1000, 0.9, 0.021718390037342625392},
+	{1000000.0, 1e-300, 0.00072587254398209585956},
+	{1000000.0, 0.999, 0.00070556300077201581843},
+}
+
+func TestSafeFactor(t *testing.T) {
+	for _, c := range safeReference {
+		t.Run(fmt.Sprintf("epsilon %g, delta %g", c.epsilon, c.delta), func(t *testing.T) {
+			got, err := SafeFactor(Analytic, c.epsilon, c.delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := AnalyticGaussian(c.epsilon, c.delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			share := 0x1p-35 * max(1, 1e-4/c.epsilon)
+			if e := math.Abs(plain/c.sigma - 1); !(8*e < share) {
+				t.Errorf("the calibration is off by %.2g, more than an eighth of the share %.2g that is added", e, share)
+			}
+			if !(got > c.sigma && got < c.sigma*(1+1.2*share)) {
+				t.Errorf("the factor is %.17g, want %.17g and a share of %.2g more", got, c.sigma, share)
+			}
+		})
+	}
+	for _, c := range []struct {
+		calibration    Calibration
+		epsilon, delta float64
+		parameter      string
+	}{
+		{Analytic, 0.9e-8, 0.1, "epsilon"}, {Analytic, 1.1e6, 0.1, "epsilon"}, {Analytic, math.NaN(), 0.1, "epsilon"},
+		{Analytic, 1, 0.9e-300, "delta"}, {Analytic, 1, 0.9991, "delta"}, {Hall, 1.1, 0.1, "epsilon"}, {Hall, 1e-9, 0.1, "epsilon"},
+	} {
+		t.Run(fmt.Sprintf("%s refuses (%g, %g)", c.calibration, c.epsilon, c.delta), func(t *testing.T) {
+			var refused *Error
+			if _, err := SafeFactor(c.calibration, c.epsilon, c.delta); !errors.As(err, &refused) || refused.Parameter != c.parameter {
+				t.Errorf("%v; want a refusal of %s", err, c.parameter)
+			}
+		})
+	}
+	hall, err := SafeFactor(Hall, 0.5, 0.01)
+	if want := math.Sqrt(2*math.Log(200)) / 0.5; err != nil || !(hall > want && hall < want*(1+1e-10)) {
+		t.Errorf("of Hall's calibration it is %.17g, %v; want a little more than %.17g", hall, err, want)
+	}
+	if _, err := SafeFactor("printed", 0.5, 0.01); err == nil {
+		t.Error("an unknown calibration has a factor")
 	}
 }
 
