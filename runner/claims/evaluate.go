@@ -43,7 +43,7 @@ type Result struct {
 	Reference                       *ReferenceCheck
 	TrialKeys                       []string // of the trials used, in the order of their seeds
 	Warnings                        []string
-	Guarantee                       string // such as "(1, 0.01)-DP"; empty without a mechanism
+	Guarantee                       string // such as "(1, 0.01)-DP", or "no guarantee: ..."; empty without a mechanism
 
 	// index of the cell in the ledger: the variants of one cell share it
 	cell int
@@ -159,11 +159,11 @@ func (t *Table) evaluate(cl *claim, records *Records) (Result, []*experiment.Pri
 		r.Warnings = appendNew(r.Warnings, right.warnings...)
 		privacy = append(privacy, right.privacy...)
 	}
+	var guarantees []string
 	for _, p := range privacy {
-		if !strings.Contains(r.Guarantee, p.Guarantee) {
-			r.Guarantee = strings.TrimPrefix(r.Guarantee+"; "+p.Guarantee, "; ")
-		}
+		guarantees = appendNew(guarantees, p.Statement())
 	}
+	r.Guarantee = strings.Join(guarantees, "; ")
 	if len(left.values) == 0 {
 		r.Verdict, r.Reason = NotRun, left.missing
 		return r, privacy
@@ -477,12 +477,16 @@ func footnotes(t *Table, e *Evaluated) []string {
 	return append(out, e.privacyNotes()...)
 }
 
-// privacyNotes tells of each unit and mechanism once, with all the guarantees
-// that the records have.
+// privacyNotes has a line for each unit and mechanism, with all the guarantees that
+// the records have, and one for each mechanism and reason without a guarantee.
 func (e *Evaluated) privacyNotes() []string {
-	var out []string
+	var out, unguarded []string
 	guarantees := map[string][]string{}
 	for _, p := range e.Privacy {
+		if p.Guarantee == "" {
+			unguarded = appendNew(unguarded, fmt.Sprintf("Privacy: %s; %s.", p.Statement(), p.Mechanism))
+			continue
+		}
 		s := fmt.Sprintf("protects %s; %s.", p.Unit, p.Mechanism)
 		if p.RNG == "seeded" {
 			s += " Seeded noise reproduces the paper and protects nobody."
@@ -497,5 +501,5 @@ func (e *Evaluated) privacyNotes() []string {
 	for i, s := range out {
 		out[i] = "Privacy: " + strings.Join(guarantees[s], ", ") + "; " + s
 	}
-	return out
+	return append(out, unguarded...)
 }

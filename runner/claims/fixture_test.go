@@ -81,7 +81,9 @@ func failed(r *record.Record, status record.Status, reason string) *record.Recor
 func demoRecords(t *testing.T) []*record.Record {
 	t.Helper()
 	privacy := &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one training output changed by at most 100 cm",
-		Mechanism: "cloaking (Hall et al. 2013)", RNG: "seeded", Notes: []string{"centred on a private mean"}}
+		Mechanism: "cloaking (Hall et al. 2013)", RNG: "seeded", Notes: []string{"inputs are taken as public"}}
+	withdrawn := *privacy
+	withdrawn.Withdraw("the interval is computed from the private heights")
 	var out []*record.Record
 	add := func(key, method string, epsilon any, lengthscale float64, values ...float64) {
 		for seed, v := range values {
@@ -89,6 +91,9 @@ func demoRecords(t *testing.T) []*record.Record {
 				map[string]any{"method": method, "epsilon": epsilon, "lengthscale": lengthscale}, int64(seed), map[string]float64{"rmse_cm": v})
 			if epsilon != "inf" {
 				r.Privacy = privacy
+			}
+			if method == "sparse" && lengthscale == 25 {
+				r.Privacy = &withdrawn
 			}
 			out = append(out, r)
 		}

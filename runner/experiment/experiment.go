@@ -122,8 +122,8 @@ type Result struct {
 	// Series holds named groups of columns of equal length, by convention one
 	// column "x" and the curves over it. NaN marks a gap.
 	Series map[string]Series
-	// Privacy says what a released result would protect; nil where the
-	// experiment has no privacy mechanism.
+	// Privacy says what the mechanism protects, with an empty guarantee where none
+	// holds; nil where the experiment has no privacy mechanism.
 	Privacy *Privacy
 	// Warnings say what is computed but suspect.
 	Warnings []string
@@ -131,15 +131,6 @@ type Result struct {
 
 // Series is a group of columns of equal length.
 type Series map[string][]float64
-
-// Privacy tells what is protected, how, and what the argument does not cover.
-type Privacy struct {
-	Guarantee string   `json:"guarantee"` // such as "(1, 0.01)-DP"
-	Unit      string   `json:"unit"`      // what may change between neighbours
-	Mechanism string   `json:"mechanism"` // with its source
-	RNG       string   `json:"rng"`       // set by the runner: "seeded" or "secure"
-	Notes     []string `json:"notes"`
-}
 
 // Registry holds the experiments that a program offers, by name.
 type Registry struct {

@@ -145,7 +145,7 @@ func (t *Trials) Listed() []Listed {
 			Settings: d.text(), Seed: d.seed, Status: d.status, Seconds: d.timing.WallS, Machine: t.sources[d.source].machine + 1,
 		}
 		if d.privacy >= 0 {
-			l.Guarantee = t.privacy[d.privacy].Guarantee
+			l.Guarantee = t.privacy[d.privacy].Statement()
 		}
 		if d.reason >= 0 {
 			l.Remarks = append(l.Remarks, t.texts.texts[d.reason])
@@ -245,7 +245,7 @@ func (t *Trials) data(cells map[string][]int) (template.JS, error) {
 		b.Experiments = append(b.Experiments, e)
 	}
 	for _, p := range t.privacy {
-		b.Privacy = append(b.Privacy, blockPrivacy{p.Guarantee, p.Unit, p.Mechanism, p.RNG, list(p.Notes)})
+		b.Privacy = append(b.Privacy, blockPrivacy{p.Statement(), p.Unit, p.Mechanism, p.RNG, list(p.Notes)})
 	}
 	for _, m := range t.Machines() {
 		b.Machines = append(b.Machines, m.text())

@@ -246,7 +246,7 @@ const privkern = (() => {
       for (const i of new Set(here.map((t) => t.privacy))) {
         if (i < 0) continue;
         const p = d.privacy[i];
-        body.append(element("h3", {}, "Privacy"), definition([["Guarantee", p.guarantee], ["Protects", p.unit], ["Mechanism", p.mechanism], ["Randomness", p.rng],
+        body.append(element("h3", {}, "Privacy"), definition([["Guarantee", p.guarantee], [p.guarantee.startsWith("no guarantee") ? "Unit" : "Protects", p.unit], ["Mechanism", p.mechanism], ["Randomness", p.rng],
           ...p.notes.map((n) => ["Not covered", n])]));
       }
       body.append(element("h3", {}, "All metrics"));

@@ -92,7 +92,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		r.Series[name] = columns
 	}
 	r.Warnings = append(r.Warnings, result.Warnings...)
-	r.Privacy = privacyOf(job, result.Privacy)
+	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
+		r.Privacy.Withdraw(judgedOnly)
+	}
 	if problem := invalid(e, result.Metrics, result.Series); problem != "" {
 		return r.Fail(problem), nil
 	}
@@ -112,6 +114,12 @@ func newTrial(job Job, progress Progress) *experiment.Trial {
 		Secure:   job.Secure,
 	}
 }
+
+// judgedOnly is why a trial with secure noise that is no release has no guarantee.
+// With seeded noise the guarantee is that of the mechanism, and nobody takes it for
+// protection.
+const judgedOnly = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
+	"allows, and metrics are computed from the data; what may be published is what --release writes"
 
 // privacyOf adds to an experiment's words where the noise came from.
 func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {

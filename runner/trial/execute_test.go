@@ -85,7 +85,7 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		Key: "k", Params: params, Seed: 7, Backend: "cuda", DType: "float32",
 		Folders: map[string]string{"kung": "/data/kung"}, Digests: map[string]string{"kung": "0123"}, Secure: true,
 	}
-	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person"} // of all trials of an experiment
+	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person", Notes: []string{"ages are public"}} // of all trials of an experiment
 	r := execute(t, job, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
 		tr.Progress(1, 2, "folds") // nobody listens
 		if tr.Params.Float("x") != 0.5 || tr.Seed != 7 || tr.Backend != "cuda" || tr.DType != "float32" || !tr.Secure {
@@ -103,15 +103,53 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		Schema: record.Schema, Key: "k", Experiment: "demo/a", Params: map[string]any{"x": 0.5}, Seed: 7,
 		Backend: "cuda", DType: "float32", Status: record.OK,
 		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{"s": {"x": {1, 2}}},
-		Privacy:  &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person", RNG: "secure", Notes: []string{}},
+		Privacy:  &experiment.Privacy{Unit: "one person", RNG: "secure", Notes: []string{r.Privacy.Notes[0], "ages are public"}},
 		Warnings: []string{"ill-conditioned"}, Timing: r.Timing,
 		Provenance: record.Provenance{Datasets: map[string]string{"kung": "0123"}},
 	}
 	if !reflect.DeepEqual(*r, want) {
 		t.Errorf("got  %+v\nwant %+v", *r, want)
 	}
-	if shared.RNG != "" {
+	if shared.RNG != "" || shared.Guarantee == "" || len(shared.Notes) != 1 {
 		t.Error("the experiment's own account of its privacy was changed")
+	}
+}
+
+// Judged with secure noise, a trial has no guarantee: only a release has. From a
+// seed it has that of its mechanism.
+func TestJudgingGuaranteesNothing(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		secure    bool
+		guarantee string
+		want      string // how the statement begins
+	}{
+		{"seeded", false, "(1, 0)-DP", "(1, 0)-DP"},
+		{"secure", true, "(1, 0)-DP", "no guarantee: the noise of a judged trial is drawn in floating point"},
+		{"secure and withdrawn", true, "", "no guarantee: the clusters are private"},
+		{"seeded and withdrawn", false, "", "no guarantee: the clusters are private"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &experiment.Privacy{Guarantee: "(1, 0)-DP"}
+			if c.guarantee == "" {
+				p.Withdraw("the clusters are private")
+			}
+			r := execute(t, trial.Job{Secure: c.secure}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+				return &experiment.Result{Privacy: p}, nil
+			})
+			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.want) || (r.Privacy.Guarantee == "") != (c.secure || c.guarantee == "") {
+				t.Errorf("the record states %q, want %q", got, c.want)
+			}
+			if says := strings.Contains(strings.Join(r.Privacy.Notes, "\n"), "what may be published is what --release writes"); says != c.secure {
+				t.Errorf("notes %q", r.Privacy.Notes)
+			}
+		})
+	}
+	none := execute(t, trial.Job{Secure: true}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{}, nil
+	})
+	if none.Privacy != nil {
+		t.Errorf("a trial without a mechanism has %+v", none.Privacy)
 	}
 }
 
