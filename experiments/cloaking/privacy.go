@@ -23,10 +23,10 @@ func noiseFactor(p experiment.Params) (float64, error) {
 // What of a record is not private.
 const (
 	noteRecord       = "this record itself is not private: it holds the %s, predictions without noise and errors measured on them; only the noisy predictions would be released"
-	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; the guarantee is about the series released alone"
+	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; noise covers the series released alone"
 )
 
-// privacy tells what a release of one set of predictions protects; nil without
+// privacy says what a release of one set of predictions protects; nil without
 // noise.
 func (r *predictor) privacy() *experiment.Privacy {
 	if r.scale == 0 {
@@ -37,14 +37,15 @@ func (r *predictor) privacy() *experiment.Privacy {
 		record = noteRecordSecure
 	}
 	out := r.guarantee()
-	out.Notes = append([]string{fmt.Sprintf(record, r.data.names.outputs)}, append(out.Notes,
+	out.Notes = append(out.Notes,
+		fmt.Sprintf(record, r.data.names.outputs),
 		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
 		r.data.clippingNote(),
-	)...)
+	)
 	return out
 }
 
-// guarantee tells what a release of one set of predictions protects, in words
+// guarantee says what a release of one set of predictions protects, in words
 // that say nothing of the outputs.
 func (r *predictor) guarantee() *experiment.Privacy {
 	p, names := r.t.Params, r.data.names
@@ -55,16 +56,25 @@ func (r *predictor) guarantee() *experiment.Privacy {
 	}
 	if r.data.kung == nil {
 		notes = append(notes, "low and high are taken as public, and their middle is the prior mean; sensitivity_cm, normalisation and public_low_cm do not apply")
-	} else if p.Text("normalisation") == normalisationPublished {
-		notes = append(notes, "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it")
 	}
-	return &experiment.Privacy{
+	out := &experiment.Privacy{
 		Guarantee: guarantee(p.Float("epsilon"), p.Float("delta")),
 		Unit:      fmt.Sprintf("one training output changed by at most %s%s", experiment.FormatNumber(r.data.width), names.unit),
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + calibrationSource(p),
 		Notes:     append(notes, solverNotes(p)...),
 	}
+	if r.data.kung != nil && p.Text("normalisation") == normalisationPublished {
+		out.Refute(privateNormalisation)
+		out.Notes = append(out.Notes, publicNormalisation)
+	}
+	return out
 }
+
+// Of normalisation=as-published.
+const (
+	privateNormalisation = "the clipping interval and the prior mean are computed from the private heights without noise"
+	publicNormalisation  = "normalisation=public takes the interval and the prior mean from constants"
+)
 
 func guarantee(epsilon, delta float64) string {
 	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(epsilon), experiment.FormatNumber(delta))
@@ -86,42 +96,44 @@ func solverNotes(p experiment.Params) []string {
 	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee holds wherever the descent ended"}
 }
 
-// privacy tells what it protects to choose a configuration and then to release
+// privacy says what it protects to choose a configuration and then to release
 // one set of predictions made with it.
 func (s *selector) privacy() *experiment.Privacy {
 	p := s.t.Params
 	number := func(name string) string { return experiment.FormatNumber(p.Float(name)) }
-	guarantee := fmt.Sprintf("(%s, 0)-DP", number("selection_epsilon"))
 	notes := []string{
 		"this record itself is not private: errors and probabilities are computed from the heights; only the selected configuration would be released, and noisy predictions made with it",
 		"protects the heights only: ages, weights, who is in the data, and the grid are taken as public",
 	}
-	if privacyless(p) {
-		notes = append(notes, "the guarantee is that of the selection alone: with epsilon = inf the regression after it has no noise and protects nothing")
-	} else {
-		guarantee = fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
-		notes = append(notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
-	}
-	claimed := guarantee
-	if p.Text("sensitivity") == sensitivityPublished {
-		guarantee = claimed + " (claimed, not proved)"
-		notes = append(notes, "as published, the sensitivity is Eq. (9), which leaves out a term of first order and is no upper bound: the selection has no proved guarantee; sensitivity=exact has one")
-	}
-	if p.Text("sse_cut") != "none" {
-		guarantee = "none (claimed: " + claimed + ")"
-		notes = append(notes, "sse_cut leaves out configurations by their errors on the private heights: whether a configuration has probability zero depends on them, and no epsilon holds for the selection")
-	}
-	if p.Text("normalisation") == normalisationPublished {
-		note := "as published, the clipping interval and the prior mean are computed from the private heights without noise, which the guarantee does not cover; normalisation=public avoids it"
-		if p.Text("sensitivity") == sensitivityExact {
-			note += " (the exact sensitivity covers what a height does to the selection through the prior mean, but not through the interval)"
-		}
-		notes = append(notes, note)
-	}
-	return &experiment.Privacy{
-		Guarantee: guarantee,
+	out := &experiment.Privacy{
+		Guarantee: fmt.Sprintf("(%s, 0)-DP", number("selection_epsilon")),
 		Unit:      fmt.Sprintf("one height changed by at most %s cm", number("sensitivity_cm")),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error; then cloaking (Smith et al. 2018, 2019)",
-		Notes:     append(notes, s.data.clippingNote()),
+		Notes:     notes,
 	}
+	if privacyless(p) {
+		out.Notes = append(out.Notes, "the selected configuration alone is protected: with epsilon = inf the regression after it has no noise, and its predictions are not to be released")
+	} else {
+		out.Guarantee = fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
+	}
+	exact := p.Text("sensitivity") == sensitivityExact
+	if !exact {
+		out.Refute("the sensitivity of Eq. (9) leaves out a term of first order and is no upper bound")
+		out.Notes = append(out.Notes, "sensitivity=exact is a proved bound")
+	}
+	if p.Text("sse_cut") != "none" {
+		out.Refute("sse_cut leaves out configurations by their errors on the private heights: whether one has probability zero depends on them")
+	}
+	if p.Text("normalisation") == normalisationPublished {
+		out.Refute(privateNormalisation)
+		out.Notes = append(out.Notes, publicNormalisation)
+		if exact {
+			out.Notes = append(out.Notes, "the exact sensitivity covers what a height does to the selection through the prior mean, but not through the interval")
+		}
+	}
+	if out.Guarantee != "" && !privacyless(p) {
+		out.Notes = append(out.Notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
+	}
+	out.Notes = append(out.Notes, s.data.clippingNote())
+	return out
 }

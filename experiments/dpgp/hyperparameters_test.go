@@ -204,7 +204,7 @@ func TestCandidates(t *testing.T) {
 	if len(s.candidates) != 9 {
 		t.Fatalf("%d candidates", len(s.candidates))
 	}
-	rho, err := mechanism.ZCDPFor(s.budget.Candidate.Epsilon, s.budget.Candidate.Delta)
+	rho, err := mechanism.ClassicZCDPFor(s.budget.Candidate.Epsilon, s.budget.Candidate.Delta)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,8 +145,8 @@ func meanDifference(a, b *mat.Dense) float64 {
 // fabricationPrivacy is privacy where all samples are one cluster.
 func fabricationPrivacy(p experiment.Params, data, unit string) *experiment.Privacy {
 	p = maps.Clone(p)
-	p["data"], p["clusters"] = data, clustersNoisy // no clusters to tell of
-	out := privacy(p, unit)
+	p["data"], p["clusters"] = data, clustersNoisy
+	out := privacy(p, unit, false)
 	if out != nil {
 		out.Notes = append(out.Notes, "the series of this record hold original samples, for the figure")
 	}

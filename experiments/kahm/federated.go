@@ -80,7 +80,7 @@ func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.
 	}
 	out.Metrics["accuracy"], out.Metrics["branches"] = parties.accuracy, float64(parties.machines)
 	out.Metrics["evaluated_fraction"] = float64(parties.nearest.Evaluated) / float64(parties.nearest.Pairs)
-	unsafe := parties.nearest.Unsafe
+	unsafe, clustered := parties.nearest.Unsafe, parties.machines > len(shared)
 	if t.Params.Flag("centralised") {
 		central, err := b.accuracy(ctx, withSamples(d.train), d)
 		if err != nil {
@@ -88,10 +88,11 @@ func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.
 		}
 		out.Metrics["accuracy_centralised"], out.Metrics["change"] = central.accuracy, parties.accuracy-central.accuracy
 		unsafe += central.nearest.Unsafe
+		clustered = clustered || central.machines > len(withSamples(d.train))
 	}
-	out.Privacy, out.Warnings = privacy(t.Params, d.unit), e.Warnings()
+	out.Privacy, out.Warnings = privacy(t.Params, d.unit, clustered), e.Warnings()
 	if out.Privacy != nil && t.Params.Flag("centralised") {
-		out.Privacy.Notes = append(out.Privacy.Notes, "the guarantee is that of each classifier alone: the parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
+		out.Privacy.Notes = append(out.Privacy.Notes, "epsilon and delta are those of each classifier alone: the parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
 	}
 	if unsafe > 0 {
 		out.Warnings = append(out.Warnings, unsafeWarning(unsafe))

@@ -70,8 +70,8 @@ func runFreiburg(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 	if result.Privacy != nil {
 		_, p := d.test.Dims()
 		result.Privacy.Notes = append(result.Privacy.Notes,
-			fmt.Sprintf("an image is a row of %d features, and a change of the image may change all of them", p),
-			"the range that scales each feature is computed from the private training images without noise, which the guarantee does not cover; it begins with the scaled features")
+			fmt.Sprintf("an image is a row of %d features, and a change of the image may change all of them", p))
+		result.Privacy.Refute("the range that scales each feature is computed from the private training images without noise")
 	}
 	return result, nil
 }

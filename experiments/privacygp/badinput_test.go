@@ -130,8 +130,11 @@ func TestPrivacyBlock(t *testing.T) {
 			t.Errorf("%s: no privacy block", name)
 			continue
 		}
+		if !strings.HasPrefix(p.Statement(), "no guarantee: a bound on the predictive variance") || p.Guarantee != "" {
+			t.Errorf("%s: %q, %q", name, p.Guarantee, p.Statement())
+		}
 		notes := strings.Join(p.Notes, "\n")
-		for _, want := range []string{"not differential privacy", "under this Gaussian process prior only"} {
+		for _, want := range []string{"holds for a user with this prior: ", "not differential privacy", "under this Gaussian process prior only"} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: notes %q lack %q", name, notes, want)
 			}

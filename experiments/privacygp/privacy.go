@@ -9,17 +9,18 @@ import (
 
 const mechanism = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, Z ~ N(0, Sigma)"
 
-// privacy describes what releasing W would protect.
+// privacy describes what releasing W would protect. It is no differential privacy,
+// so that the guarantee is empty.
 //
-// guarantee is the lower bound on the predictive variance. n is the number of
+// bound is the lower bound on the predictive variance. n is the number of
 // data, rank that of Σ (negative where there is none), v the variance of the
 // data's own noise.
-func privacy(guarantee, unit string, n, rank int, v float64, more ...string) *experiment.Privacy {
+func privacy(bound, unit string, n, rank int, v float64, more ...string) *experiment.Privacy {
 	p := &experiment.Privacy{
-		Guarantee: guarantee,
 		Unit:      unit,
 		Mechanism: mechanism,
 		Notes: []string{
+			"holds for a user with this prior: " + bound,
 			"inferential privacy, not differential privacy: there is no (epsilon, delta), and the other data are not protected",
 			"\"no user can do better\" holds under this Gaussian process prior only, with its parameters known (erratum 3)",
 		},
@@ -32,6 +33,7 @@ func privacy(guarantee, unit string, n, rank int, v float64, more ...string) *ex
 		}
 	}
 	p.Notes = append(p.Notes, more...)
+	p.Withdraw("a bound on the predictive variance under one Gaussian process prior has no (epsilon, delta)")
 	return p
 }
 

@@ -32,14 +32,24 @@ func (p *Privacy) Withdraw(reason string) {
 	p.Notes = slices.Concat(p.Notes[:at], []string{noGuarantee + ": " + reason}, p.Notes[at:])
 }
 
+// Refute withdraws a guarantee that the paper claims, and notes the claim.
+func (p *Privacy) Refute(reason string) {
+	if p.Guarantee != "" {
+		p.Notes = slices.Concat(p.Notes, []string{"claimed by the paper: " + p.Guarantee + "; it does not hold because " + reason})
+	}
+	p.Withdraw(reason)
+}
+
 // Statement returns the guarantee or, where it is empty, the first reason for that:
 // "no guarantee: ...".
 func (p *Privacy) Statement() string {
 	if p.Guarantee != "" {
 		return p.Guarantee
 	}
-	if len(p.Notes) > 0 && strings.HasPrefix(p.Notes[0], noGuarantee) {
-		return p.Notes[0]
+	for _, note := range p.Notes {
+		if strings.HasPrefix(note, noGuarantee) {
+			return note
+		}
 	}
 	return noGuarantee
 }
