@@ -274,7 +274,7 @@ func (c *classifier) crossValidated(d *labelled, folds []learn.Fold, fits []*lat
 	return &experiment.Result{
 		Metrics: metrics, Series: c.classificationSeries(d, probability, accuracy, rows),
 		Privacy:  c.privacy(fmt.Sprintf("values of %q", d.output), "the folds of a cross-validation compose: each trains on most of the labels"),
-		Warnings: slices.Concat(c.warnings(fits...), d.notes()),
+		Warnings: slices.Concat(c.warnings(fits...), d.notes(), c.suspicions(n, average, metrics["majority"])),
 	}, nil
 }
 

@@ -208,17 +208,17 @@ func (r *predictor) summarise(folds []learn.Fold, releases []released, scores []
 		}
 	}
 	average, variance := stat.PopMeanVariance(rmse, nil)
-	names := r.data.names
+	names, noiseSD := r.data.names, math.Sqrt(square/float64(n))
 	out := &experiment.Result{
 		Metrics: map[string]float64{
 			"rmse" + names.suffix:         average,
 			"rmse_fold_sd" + names.suffix: math.Sqrt(variance),
-			"noise_sd" + names.suffix:     math.Sqrt(square / float64(n)),
+			"noise_sd" + names.suffix:     noiseSD,
 			names.clipped:                 float64(r.data.clipped),
 		},
 		Series:   r.predictions(mean, sd, noisy),
 		Privacy:  r.privacy(),
-		Warnings: r.warnings(releases),
+		Warnings: append(r.warnings(releases), r.suspicions(folds, average, noiseSD)...),
 	}
 	if r.data.kung == nil {
 		out.Metrics["dropped_rows"] = float64(r.data.dropped)

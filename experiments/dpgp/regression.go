@@ -321,10 +321,15 @@ func (r *regressor) fitted(ctx context.Context, x *mat.Dense, y []float64, noise
 // outcome is what one split gives, in the unit of the output.
 type outcome struct{ rmse, exact, centre, coverage, sd float64 }
 
+// tests is how many rows of a split are for testing.
+func (r *regressor) tests() int {
+	return int(math.Round(r.t.Params.Float("holdout") * float64(len(r.y))))
+}
+
 func (r *regressor) splitOnce(ctx context.Context, repeat int) (out outcome, err error) {
 	n := len(r.y)
 	order := r.t.Stream(stream("split", repeat)).Perm(n)
-	tests := int(math.Round(r.t.Params.Float("holdout") * float64(n)))
+	tests := r.tests()
 	if tests < 1 || tests >= n {
 		return out, fmt.Errorf("holdout = %g leaves %d of %d rows for testing: at least one is needed for testing, and one for training", r.t.Params.Float("holdout"), tests, n)
 	}
@@ -399,6 +404,7 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 	if r.dropped > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out", r.dropped, r.dropped+n))
 	}
+	warnings = append(warnings, r.suspicions(metrics, out)...)
 	privacy := r.guarantee()
 	if privacy != nil {
 		privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what may be published is what --release writes"},
