@@ -59,6 +59,7 @@ func TestTranscripts(t *testing.T) {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("PRIVKERN_DATA", "")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GOOS", runtime.GOOS)
 			return nil
 		},
@@ -91,7 +92,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(name, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
 	cmd.Env = []string{}
-	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "PRIVKERN_BLAS", "TMPDIR"} {
+	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PRIVKERN_BLAS", "TMPDIR"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}

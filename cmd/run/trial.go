@@ -5,14 +5,18 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"privkern/experiments/budget"
 	"privkern/experiments/dataset"
+	privacy "privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 	"privkern/runner/memory"
@@ -25,9 +29,10 @@ import (
 
 func (a *app) trialCommand() *cobra.Command {
 	var (
-		o      trialOptions
-		rng    string
-		strict bool
+		o          trialOptions
+		rng        string
+		strict     bool
+		forRelease releaseFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "trial EXPERIMENT [name=value ...]",
@@ -37,31 +42,39 @@ standard output. Parameters that are not given have their defaults; run list
 EXPERIMENT shows them.
 
 With --rng secure the noise comes from the operating system's entropy source
-instead of the seed: such a trial cannot be repeated, and only such noise can
-protect anybody. A record is not a release: beside what a mechanism would
-release it holds what was measured on the private data.
+instead of the seed: such a trial cannot be repeated. A record is not a release:
+it also holds what was measured on the private data.
 
 With --release FILE the trial's mechanism runs once, on all rows, and what it
-releases is written to FILE: comma-separated values with a header, or, by
-dpgp/regression, a model with which run predict predicts at any inputs. FILE.json
-says what is protected, and how it was made. Both files and the record on
-standard output hold nothing that was computed from private data but by the
-mechanism, and may be published: no error, no count of clipped values, no
-SHA-256 of the data. It needs --rng secure, and replaces no file. A release that
-fails leaves no file and prints no record, since the reason may tell of private
-data. Every release spends a privacy budget of its own.
+releases is written to FILE: comma-separated values with a header; by
+dpgp/regression, a model with which run predict predicts at any inputs; by
+cloaking/selection, a choice of hyper-parameters. FILE.json describes what is
+protected, the noise with its grid, and how the release was made (run help
+releases has the format). Both files and the record on standard output hold
+nothing that was computed from private data but by the mechanism, and may be
+published: no error, no count of clipped values, no SHA-256 of the data, no path.
+A release needs --rng secure, and replaces no file. One that fails leaves no file
+and prints no record.
+
+A release books its epsilon and delta on the accounts of its data before noise is
+drawn, and is refused where they exceed what is left (run budget --help). One that
+fails later has spent. --no-budget books nothing, and the release says so. delta
+of 1/n and more is refused for n rows, unless --allow-large-delta is given.
+--tuning states where the hyper-parameters came from; the release repeats it.
 
 Your own data are a file of comma-separated values with a header, named csv:PATH
-(from the current folder), for experiments with a parameter dataset.
+(from the current folder), for experiments with a parameter dataset. For them
+delta must be named.
 
 The exit status is 3 if the trial failed; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
   run trial privacygp/satellite alpha=0.5 quantity=angle
   run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3
   run trial cloaking/regression dataset=csv:my.csv inputs=dose output=response \
-      low=0 high=10 lengthscale=2 --rng secure --release predictions.csv
+      low=0 high=10 lengthscale=2 delta=1e-6 --rng secure --release predictions.csv
   run trial dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 \
-      high=10 input_low=0 input_high=20 lengthscale=4 --rng secure --release model.json`,
+      high=10 input_low=0 input_high=20 lengthscale=4 delta=1e-6 --rng secure --release model.json
+  run trial cloaking/selection selection_epsilon=1 --rng secure --release choice.json`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -108,6 +121,14 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 				if err := a.checkRelease(e, params, o); err != nil {
 					return err
 				}
+				if err := forRelease.into(a, &o, params); err != nil {
+					return err
+				}
+			}
+			for _, name := range forRelease.names() {
+				if cmd.Flags().Changed(name) && !cmd.Flags().Changed("release") {
+					return usagef("--%s is for a release: add --release FILE", name)
+				}
 			}
 			return a.runTrial(cmd, e, params, o)
 		},
@@ -120,6 +141,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: strict=true, where the experiment has it")
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial that would not fit into the memory, too")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with --rng secure only")
+	forRelease.add(flags)
 	return cmd
 }
 
@@ -130,6 +152,69 @@ type trialOptions struct {
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
 	ignoreMemory   bool
+
+	// For a release only.
+	releaseOptions  trial.ReleaseOptions
+	allowLargeDelta bool
+	ledger          *budget.Ledger // nil with --no-budget
+	budgetID        string
+}
+
+// releaseFlags are those of a release alone.
+type releaseFlags struct {
+	tuning, budgetFile, budgetID string
+	noBudget, allowLargeDelta    bool
+}
+
+func (f *releaseFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters came from: public, unaccounted, or the file of a choice that was released by cloaking/selection")
+	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release: "+budgetFileUsage)
+	flags.StringVar(&f.budgetID, "budget-id", "", "release: book on the account of this name, not on that of the data")
+	flags.BoolVar(&f.noBudget, "no-budget", false, "release: book nothing; the release says so")
+	flags.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "release: allow delta of 1/n and more, for n rows")
+}
+
+// names are the flags' names.
+func (f *releaseFlags) names() []string {
+	return []string{"tuning", "budget-file", "budget-id", "no-budget", "allow-large-delta"}
+}
+
+// into sets the options of a release, and refuses those that it cannot have.
+func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) error {
+	o.allowLargeDelta, o.budgetID = f.allowLargeDelta, f.budgetID
+	o.releaseOptions.Unbooked = f.noBudget
+	switch tuning := experiment.Tuning(f.tuning); tuning {
+	case experiment.TuningPublic, experiment.TuningUnaccounted:
+		o.releaseOptions.Tuning = tuning
+	default:
+		chosen, err := privacy.ReadChosen(f.tuning)
+		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
+			return oneOf("tuning", f.tuning, string(experiment.TuningPublic), string(experiment.TuningUnaccounted), "FILE of a released choice")
+		}
+		if err == nil {
+			err = chosen.Matches(params)
+		}
+		if err != nil {
+			return usagef("--tuning: %w", err)
+		}
+		o.releaseOptions.Tuning = experiment.TuningBooked
+	}
+	if f.noBudget && (f.budgetFile != "" || f.budgetID != "") {
+		return usagef("--no-budget books nothing; leave --budget-file and --budget-id out")
+	}
+	if f.noBudget {
+		return nil
+	}
+	if f.budgetID != "" {
+		if err := budget.CheckName(f.budgetID); err != nil {
+			return usagef("--budget-id: %w", err)
+		}
+	}
+	var err error
+	if o.ledger, err = a.openLedger(f.budgetFile); err != nil {
+		return err
+	}
+	return o.ledger.Check() // before anything is computed
 }
 
 // checkRelease refuses a release that would protect nobody or could not be
@@ -201,7 +286,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		}
 		plan.WithoutData(rec, missing)
 	case o.release != "":
-		if rec, err = a.release(cmd.Context(), e, job, o.release); err != nil {
+		if rec, err = a.release(cmd.Context(), e, job, o); err != nil {
 			return err
 		}
 	default:
@@ -231,25 +316,44 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 }
 
 // release runs the job's release and writes its files.
-func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.Job, path string) (*record.Record, error) {
+func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions) (*record.Record, error) {
 	progress, done := a.trialProgress()
-	unbooked := trial.ReleaseOptions{Book: func(experiment.Spending) error { return nil }, Unbooked: true, Tuning: experiment.TuningUnaccounted}
-	rec, rel, err := trial.Release(ctx, e, job, unbooked, progress)
+	options := o.releaseOptions
+	var warning string
+	var refused error
+	options.Book = func(s experiment.Spending) error {
+		s.Experiment = e.Name
+		warning, refused = privacy.CheckDelta(s, o.allowLargeDelta)
+		if refused == nil && !options.Unbooked {
+			refused = o.ledger.Book(s, o.budgetID)
+		}
+		return refused
+	}
+	rec, rel, err := trial.Release(ctx, e, job, options, progress)
 	done()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return nil, err
+	case refused != nil:
+		return nil, fmt.Errorf("nothing is released: %w", refused)
 	case err != nil:
 		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is released: %s", e.Name, err)}
 	}
-	if err := release.Write(path, rec, rel); err != nil {
+	if warning != "" {
+		rec.Warnings = append(rec.Warnings, warning)
+	}
+	if err := release.Write(o.release, rec, rel); err != nil {
 		return nil, err
 	}
 	if rel.Model != nil {
-		a.say("a model released in %s, for run predict; %s%s says what it protects", path, path, release.DescriptionSuffix)
+		what := "a model released in %s, for run predict; %[1]s%s says what it protects"
+		if _, choice := rel.Model.(*privacy.Chosen); choice {
+			what = "a choice released in %s, for --tuning; %[1]s%s says what it protects"
+		}
+		a.say(what, o.release, release.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%d rows released in %s; %s%s says what they protect", len(rel.Rows), path, path, release.DescriptionSuffix)
+	a.say("%d rows released in %s; %[2]s%s says what they protect", len(rel.Rows), o.release, release.DescriptionSuffix)
 	return rec, nil
 }
 

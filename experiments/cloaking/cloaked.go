@@ -77,7 +77,7 @@ func releaseFactor(ctx context.Context, p experiment.Params, steps int) (float64
 	if times := fault.In(ctx).DeltaTimes; times > 0 {
 		delta *= times
 	}
-	factor, err := mechanism.Calibration(p.Text("calibration")).Factor(epsilon, delta)
+	factor, err := mechanism.SafeFactor(mechanism.Calibration(p.Text("calibration")), epsilon, delta)
 	if err != nil && steps > 1 {
 		return 0, fmt.Errorf("each of %d Newton steps: %w", steps, err)
 	}

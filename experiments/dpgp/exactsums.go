@@ -38,7 +38,7 @@ func newExactSums(ctx context.Context, m *model, n int, epsilon, delta, sensitiv
 	if times := fault.In(ctx).DeltaTimes; times > 0 {
 		delta *= times
 	}
-	factor, err := mechanism.AnalyticGaussian(epsilon, delta)
+	factor, err := mechanism.SafeFactor(mechanism.Analytic, epsilon, delta)
 	if err != nil {
 		return nil, err
 	}
