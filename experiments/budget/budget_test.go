@@ -45,10 +45,10 @@ func open(t *testing.T) *Ledger {
 	return l
 }
 
-// limited returns a ledger in which new accounts have a limit.
-func limited(t *testing.T, epsilon, delta float64) *Ledger {
+// limited returns a ledger in which new accounts have a limit of ε at δ = 1e-3.
+func limited(t *testing.T, epsilon float64) *Ledger {
 	t.Helper()
-	l := open(t)
+	l, delta := open(t), 1e-3
 	if _, err := l.SetDefault(&epsilon, &delta); err != nil {
 		t.Fatal(err)
 	}
@@ -64,17 +64,14 @@ func book(t *testing.T, l *Ledger, releases ...experiment.Spending) {
 	}
 }
 
-func report(t *testing.T, l *Ledger, word string) *Report {
+// report returns that of the first account.
+func report(t *testing.T, l *Ledger) *Report {
 	t.Helper()
 	s, err := l.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := s.Find(word)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := found[0].Report()
+	r, err := s.Accounts[0].Report()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +85,13 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func refused(t *testing.T, err error) *LimitError {
+func refused(t *testing.T, err error) LimitError {
 	t.Helper()
 	var limit *LimitError
 	if !errors.As(err, &limit) {
 		t.Fatalf("the release was not refused by the limit: %v", err)
 	}
-	return limit
+	return *limit
 }
 
 // 2 Φ⁻¹(e^ε/(1 + e^ε)) with 50 digits (mpmath 1.3), rounded up by a little.
@@ -152,11 +149,11 @@ func TestPureCurveIsAboveItsGaussian(t *testing.T) {
 
 func TestTotals(t *testing.T) {
 	for _, c := range []struct {
-		name            string
-		releases        []experiment.Spending
-		rule            Rule
-		mu, tight       float64 // at δ = 1e-3
-		epsilon, delta_ float64
+		name              string
+		releases          []experiment.Spending
+		rule              Rule
+		mu, tight         float64 // at δ = 1e-3
+		epsilon, sumDelta float64
 	}{
 		// ε of μ at δ = 1e-3: the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ (mpmath 1.3).
 		{"one", []experiment.Spending{spend(1, 1e-5, 0.25)}, GDP, 0.25, 0.592006718362129134, 1, 1e-5},
@@ -169,9 +166,9 @@ func TestTotals(t *testing.T) {
 			3.5, 1.1e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := limited(t, 10, 1e-3)
+			l := limited(t, 10)
 			book(t, l, c.releases...)
-			r := report(t, l, "1")
+			r := report(t, l)
 			if r.Rule != c.rule || r.Releases != len(c.releases) || r.Over || r.Rows != 1000 {
 				t.Errorf("%+v", r)
 			}
@@ -180,7 +177,7 @@ func TestTotals(t *testing.T) {
 				near(t, "tight epsilon", r.Spent.Epsilon, c.tight, 1e-11)
 			}
 			near(t, "sum of epsilon", r.Basic.Epsilon, c.epsilon, 1e-15)
-			near(t, "sum of delta", r.Basic.Delta, c.delta_, 1e-15)
+			near(t, "sum of delta", r.Basic.Delta, c.sumDelta, 1e-15)
 		})
 	}
 }
@@ -221,7 +218,7 @@ func TestBoundary(t *testing.T) {
 		{"next delta", nil, spend(0.5, math.Nextafter(1e-3, 1), 0)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := limited(t, 1, 1e-3)
+			l := limited(t, 1)
 			book(t, l, c.fit...)
 			before, err := os.ReadFile(l.Path())
 			if err != nil {
@@ -250,7 +247,7 @@ func TestLeft(t *testing.T) {
 	} {
 		for _, delta := range []float64{1e-3, 1e-4, 1e-9} {
 			t.Run(fmt.Sprint(c.name, delta), func(t *testing.T) {
-				l := limited(t, 1, 1e-3)
+				l := limited(t, 1)
 				book(t, l, c.first)
 				e := refused(t, l.Book(gaussian(t, 5, delta), ""))
 				if e.Rule != c.rule || !(e.Left.Epsilon > 0 && e.Left.Mu > 0) {
@@ -259,18 +256,18 @@ func TestLeft(t *testing.T) {
 				more := gaussian(t, e.Left.Epsilon*(1+1e-7), e.Left.Delta)
 				refused(t, l.Book(more, ""))
 				book(t, l, gaussian(t, e.Left.Epsilon, e.Left.Delta))
-				if r := report(t, l, "1"); r.Over || r.Spent.Epsilon > 1 {
+				if r := report(t, l); r.Over || r.Spent.Epsilon > 1 {
 					t.Errorf("%+v", r)
 				}
 			})
 		}
 	}
 	t.Run("as a report says it", func(t *testing.T) {
-		l := limited(t, 1, 1e-3)
+		l := limited(t, 1)
 		book(t, l, spend(0.3, 1e-5, 0.1))
-		left := report(t, l, "1").Left
+		left := report(t, l).Left
 		book(t, l, spend(left.Epsilon, left.Delta, left.Mu))
-		if r := report(t, l, "1"); r.Over || r.Left.Mu > 1e-7 {
+		if r := report(t, l); r.Over || r.Left.Mu > 1e-7 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -331,7 +328,7 @@ func TestCeilingIsBelow(t *testing.T) {
 }
 
 func TestMixture(t *testing.T) {
-	l := limited(t, 10, 1e-3)
+	l := limited(t, 10)
 	book(t, l, spend(1, 1e-5, 0.3), spend(0.1, 0, 0))
 	err := l.Book(spend(0.1, 1e-5, 0), "")
 	var rule *RuleError
@@ -355,7 +352,7 @@ func TestMixture(t *testing.T) {
 }
 
 func TestUnitsAreBookedTogether(t *testing.T) {
-	l := limited(t, 1, 1e-3)
+	l := limited(t, 1)
 	row := spend(0.6, 0, 0)
 	row.Units = []string{experiment.UnitRow, experiment.UnitOutput}
 	book(t, l, spend(0.5, 0, 0)) // of outputs alone
@@ -383,7 +380,7 @@ func TestUnitsAreBookedTogether(t *testing.T) {
 func TestDefaultLimit(t *testing.T) {
 	l := open(t)
 	book(t, l, spend(3, 1e-5, 0.5))
-	if r := report(t, l, "1"); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-3 {
+	if r := report(t, l); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-3 {
 		t.Errorf("%+v", r)
 	}
 	one := spend(3, 0, 0)
@@ -400,7 +397,7 @@ func TestDefaultLimit(t *testing.T) {
 
 // What a release prints may be read by others.
 func TestErrorsHoldNoDigest(t *testing.T) {
-	l := limited(t, 1, 1e-3)
+	l := limited(t, 1)
 	book(t, l, spend(0.3, 1e-5, 0.1))
 	again := spend(5, 1e-4, 2)
 	fresh := again
@@ -475,7 +472,7 @@ func TestRefusedSpending(t *testing.T) {
 
 // No clock decides anything: entries stay in the order of their bookings.
 func TestClockJumps(t *testing.T) {
-	l := limited(t, 1, 1e-3)
+	l := limited(t, 1)
 	for i, now := range []time.Time{
 		time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 0), time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(-50, 1, 1, 0, 0, 0, 0, time.UTC), {},

@@ -48,9 +48,8 @@ func Open(path string) (*Ledger, error) {
 				"files beside ledgers have such names; give the ledger itself")
 		}
 	}
-	info, err := os.Lstat(l.path)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return l, nil // reading tells what is wrong
+	if info, err := os.Lstat(l.path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return l, nil //nolint:nilerr // reading says what is wrong, or that there is none
 	}
 	target, err := filepath.EvalSymlinks(l.path)
 	if err != nil {

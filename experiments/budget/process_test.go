@@ -96,7 +96,7 @@ func names(t *testing.T, a *Account) map[string]bool {
 // goroutines and processes book at once.
 func TestConcurrentBookings(t *testing.T) {
 	const admitted = 24
-	l := limited(t, admitted*0.125, 1e-3)
+	l := limited(t, admitted*0.125)
 	var mu sync.Mutex
 	confirmed := map[string]bool{}
 	var wg sync.WaitGroup
@@ -159,7 +159,7 @@ func TestKilledBookings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := limited(t, 1e6, 1e-3)
+	l := limited(t, 1e6)
 	rng := rand.New(rand.NewPCG(5, uint64(kills)))
 	confirmed := map[string]bool{}
 	for round := range kills {

@@ -135,7 +135,7 @@ func rootFloor(r *big.Rat) float64 {
 // admit is the filter: it appends an entry to the account, or returns a
 // *[LimitError] or *[RuleError] and leaves it as it is. The decision uses what was
 // asked for and the entries so far, and nothing else: not the outputs of releases,
-// so that a refusal tells only what the operator knows.
+// so that a refusal depends on nothing that is private.
 func (a *Account) admit(s experiment.Spending, e Entry) error {
 	rule := a.Rule
 	if rule == "" {

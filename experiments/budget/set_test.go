@@ -14,7 +14,7 @@ func value[T any](x T) *T { return &x }
 
 func TestSet(t *testing.T) {
 	base := func(t *testing.T) *Ledger {
-		l := limited(t, 1, 1e-3)
+		l := limited(t, 1)
 		book(t, l, spend(0.5, 0, 0))
 		row := spend(0.2, 1e-4, 0.05)
 		row.Data, row.Units = data(1), []string{experiment.UnitRow, experiment.UnitOutput}
@@ -198,7 +198,7 @@ func TestSetDefault(t *testing.T) {
 	if _, err := l.SetDefault(value(9.0), nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := report(t, l, "1"); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-3 {
+	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-3 {
 		t.Errorf("an account that is there has another limit: %+v", r.Limit)
 	}
 }
