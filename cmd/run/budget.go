@@ -23,7 +23,7 @@ func (a *app) budgetCommand() *cobra.Command {
 kept in a ledger, one file beside your configuration (or --budget-file), with an
 account for each set of data and unit of protection: a whole row, or the output
 of a row. A release that would exceed the limit of an account is refused. The
-limit of a new account is epsilon 10 at delta 1/n.
+limit of a new account is epsilon 10 at delta 0.1/n.
 
 The ledger holds SHA-256 digests of private data, and these commands print their
 first digits: they are for you, not for those who get releases.`,
@@ -95,7 +95,7 @@ type listedBudgets struct {
 
 type listedDefault struct {
 	Epsilon float64  `json:"epsilon"`
-	Delta   *float64 `json:"delta"` // null: 1/n
+	Delta   *float64 `json:"delta"` // null: 0.1/n
 }
 
 func defaultLimit(l budget.Limit) listedDefault {
@@ -107,7 +107,7 @@ func defaultLimit(l budget.Limit) listedDefault {
 
 func (d listedDefault) String() string {
 	if d.Delta == nil {
-		return fmt.Sprintf("epsilon %s at delta 1/n", budget.Shown(d.Epsilon))
+		return fmt.Sprintf("epsilon %s at delta 0.1/n", budget.Shown(d.Epsilon))
 	}
 	return fmt.Sprintf("epsilon %s at delta %s", budget.Shown(d.Epsilon), budget.Shown(*d.Delta))
 }
@@ -323,7 +323,7 @@ rule gdp adds up mu of Gaussian differential privacy, and takes Gaussian and pur
 
 The exit status is 2 if a value or the account is wrong; see run help exit-codes.`,
 		Example: `  run budget set default --epsilon 3
-  run budget set default --epsilon 3 --delta 1/n
+  run budget set default --epsilon 3 --delta 0.1/n
   run budget set 1 --epsilon 5 --label 'dose study'
   run budget set patients --unit row --epsilon 1 --delta 1e-5 --create`,
 		Args:              cobra.ExactArgs(1),
@@ -337,7 +337,7 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 				if !cmd.Flags().Changed(given.name) {
 					continue
 				}
-				if given.name == "delta" && given.text == "1/n" && args[0] == "default" {
+				if given.name == "delta" && given.text == "0.1/n" && args[0] == "default" {
 					*given.to = new(float64)
 					continue
 				}
@@ -373,7 +373,7 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&epsilon, "epsilon", "", "limit of epsilon, above 0")
-	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 1/n")
+	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 0.1/n")
 	flags.StringVar(&c.Unit, "unit", "", "row or output, where the account has both")
 	flags.StringVar(&rule, "rule", "", "gdp or basic, before the first release")
 	flags.StringVar(&label, "label", "", "a name for you, of both units; '' removes it")

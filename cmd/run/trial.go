@@ -335,7 +335,7 @@ func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.J
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	case refused != nil:
-		return nil, fmt.Errorf("nothing is released: %w", refused)
+		return nil, refused
 	case err != nil:
 		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is released: %s", e.Name, err)}
 	}

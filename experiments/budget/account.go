@@ -27,7 +27,7 @@ func Rules() []string { return []string{string(GDP), string(Basic)} }
 // left follows from both.
 type Limit struct {
 	Epsilon float64 `json:"epsilon"`
-	// Delta of the default limit may be 0: then that of an account is 1/n.
+	// Delta of the default limit may be 0: then that of an account is 0.1/n.
 	Delta float64 `json:"delta,omitempty"`
 }
 
@@ -244,7 +244,7 @@ func printable(s string) bool {
 // State is the content of a ledger at one moment. It is a copy: changing it changes
 // nothing in the file.
 type State struct {
-	Default  *Limit // of new accounts; nil for DefaultEpsilon and 1/n
+	Default  *Limit // of new accounts; nil for DefaultEpsilon and 0.1/n
 	Accounts []*Account
 }
 
@@ -300,22 +300,22 @@ func (s *State) add(a *Account) {
 	a.number = len(s.Accounts)
 }
 
-// limit returns that of a new account of n rows. A δ of 1/n is the largest at which
-// a guarantee says something of each row: with more, publishing a whole row that is
-// drawn at random would satisfy it.
+// limit returns that of a new account of n rows. With a δ of 1/n, publishing a row
+// that is drawn at random would satisfy the guarantee; a tenth of that is where
+// releases begin to warn.
 func (s *State) limit(n int) (Limit, error) {
 	l := s.NewLimit()
 	if l.Delta == 0 {
 		if n < 2 {
 			return l, fmt.Errorf(
-				"data of %d rows have no default delta, 1/n; set one with `run budget set default --delta D`", n)
+				"data of %d rows have no default delta, 0.1/n; set one with `run budget set default --delta D`", n)
 		}
-		l.Delta = 1 / float64(n)
+		l.Delta = 0.1 / float64(n)
 	}
 	return l, l.check()
 }
 
-// NewLimit returns the limit of new accounts; its Delta is 0 for 1/n.
+// NewLimit returns the limit of new accounts; its Delta is 0 for 0.1/n.
 func (s *State) NewLimit() Limit {
 	if s.Default != nil {
 		return *s.Default

@@ -380,7 +380,7 @@ func TestUnitsAreBookedTogether(t *testing.T) {
 func TestDefaultLimit(t *testing.T) {
 	l := open(t)
 	book(t, l, spend(3, 1e-5, 0.5))
-	if r := report(t, l); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-3 {
+	if r := report(t, l); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-4 {
 		t.Errorf("%+v", r)
 	}
 	one := spend(3, 0, 0)

@@ -46,7 +46,7 @@
 // # Limits
 //
 // A new account has the default limit of the ledger: ε = [DefaultEpsilon] at δ =
-// 1/n until a person sets another. A limit may be raised or lowered at any time. It
+// 0.1/n until a person sets another. A limit may be raised or lowered at any time. It
 // decides about the next release; what was released stays spent, and the guarantee
 // of the data is the larger of the limits that they have had.
 //

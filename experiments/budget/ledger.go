@@ -370,7 +370,7 @@ func (l *Limit) change(epsilon, delta *float64) error {
 }
 
 // SetDefault changes the limit of new accounts; what is nil stays, and a δ of 0
-// stands for 1/n. Accounts that are there keep theirs.
+// stands for 0.1/n. Accounts that are there keep theirs.
 func (l *Ledger) SetDefault(epsilon, delta *float64) (Limit, error) {
 	var limit Limit
 	err := l.update(func(s *State) error {

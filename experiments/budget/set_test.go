@@ -179,7 +179,7 @@ func TestSetDefault(t *testing.T) {
 	}{
 		{"epsilon", value(3.0), nil, Limit{3, 0}, true},
 		{"delta", nil, value(1e-6), Limit{3, 1e-6}, true},
-		{"delta is 1/n", nil, value(0.0), Limit{3, 0}, true},
+		{"delta is 0.1/n", nil, value(0.0), Limit{3, 0}, true},
 		{"nothing", nil, nil, Limit{}, false},
 		{"NaN", value(math.NaN()), nil, Limit{}, false},
 		{"delta 1", nil, value(1.0), Limit{}, false},
@@ -198,7 +198,7 @@ func TestSetDefault(t *testing.T) {
 	if _, err := l.SetDefault(value(9.0), nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-3 {
+	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-4 {
 		t.Errorf("an account that is there has another limit: %+v", r.Limit)
 	}
 }

@@ -381,7 +381,7 @@ func PlanClassification(ctx context.Context, t *experiment.Trial) (plan *release
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(d.table.Inputs, d.table.Output), Units: []string{experiment.UnitOutput}, Rows: len(d.labels),
+			Data: dataset.Canonical(d.table.Inputs, d.table.Output), Units: []string{experiment.UnitOutput}, Rows: len(d.table.Output),
 			Epsilon: t.Params.Float("epsilon"), Delta: t.Params.Float("delta"),
 			Mu: math.Sqrt(float64(c.steps)) / fit.first.factor, // the steps compose
 		},

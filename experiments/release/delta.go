@@ -13,7 +13,7 @@ type LargeDeltaError struct {
 }
 
 func (e *LargeDeltaError) Error() string {
-	return fmt.Sprintf("delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
+	return fmt.Sprintf("nothing is released: delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
 		experiment.FormatNumber(e.Delta), e.Rows, 1/float64(e.Rows))
 }
 
