@@ -456,7 +456,8 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 	}
 	record := "this record itself is not private: it holds labels, predictions without noise or accuracies measured on them; only one draw of the noisy predictions of one fit would be released"
 	if c.publishes() {
-		record = "this record itself is not private: its metrics are computed from the labels without noise; noise covers the noisy predictions of one fit alone"
+		record = "this record itself is not private: its metrics are computed from the labels without noise; noise " +
+			"covers the noisy predictions of one fit alone"
 	}
 	out := c.guarantee(what)
 	out.Notes = slices.Concat([]string{record, "every draw is a release of its own and spends the whole budget again"}, out.Notes, notes)

@@ -439,7 +439,8 @@ func TestHMEQ(t *testing.T) {
 	if r.Metrics["dropped_rows"] != 596 || !strings.Contains(strings.Join(r.Warnings, "\n"), "596 of 5960 loans") {
 		t.Errorf("%g rows dropped, warnings %q", r.Metrics["dropped_rows"], r.Warnings)
 	}
-	if got := r.Privacy.Statement(); r.Privacy.Guarantee != "" || !strings.HasPrefix(got, "no guarantee: which loans are trained on") {
+	if got := r.Privacy.Statement(); r.Privacy.Guarantee != "" || !strings.HasPrefix(got,
+		"no guarantee: which loans are trained on") {
 		t.Errorf("loans are drawn by their outcomes: %q, %q", r.Privacy.Guarantee, got)
 	}
 	for k := range hmeqCounts {

@@ -23,7 +23,8 @@ func noiseFactor(p experiment.Params) (float64, error) {
 // What of a record is not private.
 const (
 	noteRecord       = "this record itself is not private: it holds the %s, predictions without noise and errors measured on them; only the noisy predictions would be released"
-	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; noise covers the series released alone"
+	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; " +
+		"noise covers the series released alone"
 )
 
 // privacy says what a release of one set of predictions protects; nil without
@@ -72,8 +73,9 @@ func (r *predictor) guarantee() *experiment.Privacy {
 
 // Of normalisation=as-published.
 const (
-	privateNormalisation = "the clipping interval and the prior mean are computed from the private heights without noise"
-	publicNormalisation  = "normalisation=public takes the interval and the prior mean from constants"
+	privateNormalisation = "the clipping interval and the prior mean are computed from the private heights without " +
+		"noise"
+	publicNormalisation = "normalisation=public takes the interval and the prior mean from constants"
 )
 
 func guarantee(epsilon, delta float64) string {
@@ -108,13 +110,16 @@ func (s *selector) privacy() *experiment.Privacy {
 	out := &experiment.Privacy{
 		Guarantee: fmt.Sprintf("(%s, 0)-DP", number("selection_epsilon")),
 		Unit:      fmt.Sprintf("one height changed by at most %s cm", number("sensitivity_cm")),
-		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error; then cloaking (Smith et al. 2018, 2019)",
-		Notes:     notes,
+		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared " +
+			"error; then cloaking (Smith et al. 2018, 2019)",
+		Notes: notes,
 	}
 	if privacyless(p) {
-		out.Notes = append(out.Notes, "the selected configuration alone is protected: with epsilon = inf the regression after it has no noise, and its predictions are not to be released")
+		out.Notes = append(out.Notes, "the selected configuration alone is protected: with epsilon = inf the "+
+			"regression after it has no noise, and its predictions are not to be released")
 	} else {
-		out.Guarantee = fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
+		out.Guarantee = fmt.Sprintf("(%s, %s)-DP",
+			experiment.FormatNumber(p.Float("selection_epsilon")+p.Float("epsilon")), number("delta"))
 	}
 	exact := p.Text("sensitivity") == sensitivityExact
 	if !exact {
@@ -122,17 +127,21 @@ func (s *selector) privacy() *experiment.Privacy {
 		out.Notes = append(out.Notes, "sensitivity=exact is a proved bound")
 	}
 	if p.Text("sse_cut") != "none" {
-		out.Refute("sse_cut leaves out configurations by their errors on the private heights: whether one has probability zero depends on them")
+		out.Refute("sse_cut leaves out configurations by their errors on the private heights: whether one has " +
+			"probability zero depends on them")
 	}
 	if p.Text("normalisation") == normalisationPublished {
 		out.Refute(privateNormalisation)
 		out.Notes = append(out.Notes, publicNormalisation)
 		if exact {
-			out.Notes = append(out.Notes, "the exact sensitivity covers what a height does to the selection through the prior mean, but not through the interval")
+			out.Notes = append(out.Notes, "the exact sensitivity covers what a height does to the selection "+
+				"through the prior mean, but not through the interval")
 		}
 	}
 	if out.Guarantee != "" && !privacyless(p) {
-		out.Notes = append(out.Notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
+		out.Notes = append(out.Notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one "+
+			"release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further "+
+			"release spends its own budget", number("selection_epsilon"), number("epsilon"), number("delta")))
 	}
 	out.Notes = append(out.Notes, s.data.clippingNote())
 	return out

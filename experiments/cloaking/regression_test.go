@@ -298,10 +298,14 @@ func TestFloat32WarnsOfItsRank(t *testing.T) {
 func TestRegressionPrivacyBlock(t *testing.T) {
 	census := setup{folder: writeCensus(t)}
 	r := runTrial(t, census, regression(), map[string]any{"epsilon": 0.5})
-	if r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Statement(), "no guarantee: the clipping interval and the prior mean") || r.Privacy.Unit != "one training output changed by at most 100 cm" {
+	if r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Statement(),
+		"no guarantee: the clipping interval and the prior mean") ||
+		r.Privacy.Unit != "one training output changed by at most 100 cm" {
 		t.Errorf("%+v", r.Privacy)
 	}
-	if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, "claimed by the paper: (0.5, 0.01)-DP; it does not hold because") || !strings.Contains(notes, "delta is not the probability") {
+	if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes,
+		"claimed by the paper: (0.5, 0.01)-DP; it does not hold because") || !strings.Contains(notes,
+		"delta is not the probability") {
 		t.Errorf("the notes leave out what is not covered:\n%s", notes)
 	}
 	for _, e := range []*experiment.Experiment{regression(), curve(), surface()} {
@@ -311,7 +315,8 @@ func TestRegressionPrivacyBlock(t *testing.T) {
 		}
 	}
 	r = runTrial(t, census, regression(), map[string]any{"normalisation": "public", "calibration": "analytic"})
-	if notes := strings.Join(r.Privacy.Notes, "\n"); strings.Contains(notes, "computed from the private heights") || r.Privacy.Guarantee != "(1, 0.01)-DP" || !strings.Contains(r.Privacy.Mechanism, "Balle and Wang") {
+	if notes := strings.Join(r.Privacy.Notes, "\n"); strings.Contains(notes, "computed from the private heights") ||
+		r.Privacy.Guarantee != "(1, 0.01)-DP" || !strings.Contains(r.Privacy.Mechanism, "Balle and Wang") {
 		t.Errorf("%+v", r.Privacy)
 	}
 }

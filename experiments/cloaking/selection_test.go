@@ -319,16 +319,25 @@ func TestSelectionPrivacyBlock(t *testing.T) {
 	}{
 		{nil, "(2, 0.01)-DP", []string{"basic composition of the selection, (1, 0)-DP", "only the selected configuration would be released"}, []string{"Eq. (9)", "sse_cut", "as published"}},
 		{[]any{"epsilon", 0.5, "selection_epsilon", 0.25}, "(0.75, 0.01)-DP", []string{"(0.25, 0)-DP", "(0.5, 0.01)-DP"}, nil},
-		{[]any{"epsilon", "inf"}, "(1, 0)-DP", []string{"the selected configuration alone is protected"}, []string{"basic composition"}},
-		{[]any{"sensitivity", "as-published"}, "no guarantee: the sensitivity of Eq. (9)", []string{"claimed by the paper: (2, 0.01)-DP; it does not hold because", "no guarantee: the clipping interval and the prior mean are computed"}, []string{"sse_cut", "basic composition"}},
-		{[]any{"sensitivity", "as-published", "normalisation", "public"}, "no guarantee: the sensitivity of Eq. (9)", nil, []string{"the clipping interval and the prior mean are"}},
-		{[]any{"sensitivity", "as-published", "sse_cut", 1e6}, "no guarantee: the sensitivity of Eq. (9)", []string{"no guarantee: sse_cut leaves out configurations by their errors on the private heights"}, nil},
-		{[]any{"sse_cut", 1e6}, "no guarantee: sse_cut", []string{"claimed by the paper: (2, 0.01)-DP"}, []string{"Eq. (9)", "the clipping interval and the prior mean are"}},
-		{[]any{"normalisation", "as-published"}, "no guarantee: the clipping interval and the prior mean", []string{"through the prior mean, but not through the interval"}, []string{"Eq. (9)"}},
+		{[]any{"epsilon", "inf"}, "(1, 0)-DP", []string{"the selected configuration alone is protected"},
+			[]string{"basic composition"}},
+		{[]any{"sensitivity", "as-published"}, "no guarantee: the sensitivity of Eq. (9)",
+			[]string{"claimed by the paper: (2, 0.01)-DP; it does not hold because",
+				"no guarantee: the clipping interval and the prior mean are computed"}, []string{"sse_cut",
+				"basic composition"}},
+		{[]any{"sensitivity", "as-published", "normalisation", "public"}, "no guarantee: the sensitivity of Eq. (9)",
+			nil, []string{"the clipping interval and the prior mean are"}},
+		{[]any{"sensitivity", "as-published", "sse_cut", 1e6}, "no guarantee: the sensitivity of Eq. (9)",
+			[]string{"no guarantee: sse_cut leaves out configurations by their errors on the private heights"}, nil},
+		{[]any{"sse_cut", 1e6}, "no guarantee: sse_cut", []string{"claimed by the paper: (2, 0.01)-DP"},
+			[]string{"Eq. (9)", "the clipping interval and the prior mean are"}},
+		{[]any{"normalisation", "as-published"}, "no guarantee: the clipping interval and the prior mean",
+			[]string{"through the prior mean, but not through the interval"}, []string{"Eq. (9)"}},
 	} {
 		p := runTrial(t, census, selection(), one(25, 1, 1, c.over...)).Privacy
 		notes := strings.Join(p.Notes, "\n")
-		if s := p.Statement(); !strings.HasPrefix(s, c.guarantee) || (p.Guarantee == "") != strings.HasPrefix(s, "no guarantee") || p.Unit != "one height changed by at most 100 cm" {
+		if s := p.Statement(); !strings.HasPrefix(s, c.guarantee) || (p.Guarantee == "") != strings.HasPrefix(s,
+			"no guarantee") || p.Unit != "one height changed by at most 100 cm" {
 			t.Errorf("%v: %q for %q", c.over, p.Statement(), p.Unit)
 		}
 		for _, s := range c.has {

@@ -23,15 +23,19 @@ func (r *predictor) suspicions(folds []learn.Fold, rmse, noiseSD float64) []stri
 	number := func(v float64) string { return fmt.Sprintf("%.3g", v) }
 	var out []string
 	if noiseSD > r.data.width {
-		out = append(out, fmt.Sprintf("computed but suspect: the noise has a standard deviation of %s, more than the public range of the output, %s; use a larger epsilon, method=sparse with few inducing inputs, a longer lengthscale, or more rows",
+		out = append(out, fmt.Sprintf("computed but suspect: the noise has a standard deviation of %s, more than "+
+			"the public range of the output, %s; use a larger epsilon, method=sparse with few inducing inputs, a "+
+			"longer lengthscale, or more rows",
 			number(noiseSD), number(r.data.width)))
 	}
 	if middle := r.middleError(folds); rmse >= middle {
 		advice := "choose lengthscale, kernel_variance and noise_variance anew, without looking at the outputs"
 		if r.scale > 0 {
-			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or more rows; otherwise " + advice
+			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
+				"more rows; otherwise " + advice
 		}
-		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %s, and the middle of the public range, which costs no privacy, has %s; %s", number(rmse), number(middle), advice))
+		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %s, and the middle "+
+			"of the public range, which costs no privacy, has %s; %s", number(rmse), number(middle), advice))
 	}
 	if r.scale > 0 {
 		out = append(out, suspectDelta(p, len(r.data.output))...)
@@ -66,9 +70,11 @@ func (c *classifier) suspicions(rows int, accuracy, majority float64) []string {
 	if accuracy < majority {
 		advice := "choose lengthscale and kernel_variance anew, without looking at the classes"
 		if c.scale > 0 {
-			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or more rows; otherwise " + advice
+			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
+				"more rows; otherwise " + advice
 		}
-		out = append(out, fmt.Sprintf("computed but suspect: the accuracy of %.3g is below the share of the larger class, %.3g; %s", accuracy, majority, advice))
+		out = append(out, fmt.Sprintf("computed but suspect: the accuracy of %.3g is below the share of the larger "+
+			"class, %.3g; %s", accuracy, majority, advice))
 	}
 	if c.scale > 0 {
 		out = append(out, suspectDelta(p, rows)...)
@@ -77,5 +83,6 @@ func (c *classifier) suspicions(rows int, accuracy, majority float64) []string {
 }
 
 func suspectDelta(p experiment.Params, rows int) []string {
-	return slices.DeleteFunc([]string{mechanism.SuspectDelta(p.Float("delta"), rows)}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{mechanism.SuspectDelta(p.Float("delta"), rows)},
+		func(s string) bool { return s == "" })
 }

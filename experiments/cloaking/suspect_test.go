@@ -35,7 +35,10 @@ func writeWave(t *testing.T) string {
 }
 
 func suspects(warnings []string) []string {
-	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return !strings.HasPrefix(w, "computed but suspect: ") })
+	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool {
+		return !strings.HasPrefix(w,
+			"computed but suspect: ")
+	})
 }
 
 func wantSuspects(t *testing.T, r *experiment.Result, want []string) {
@@ -53,8 +56,10 @@ func wantSuspects(t *testing.T, r *experiment.Result, want []string) {
 
 func TestSuspiciousRegressions(t *testing.T) {
 	s := setup{file: writeWave(t)}
-	own := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 100, "method": "sparse", "inducing": 8,
-		"lengthscale": 4, "kernel_variance": 400, "noise_variance": 4, "calibration": "analytic", "delta": 1e-5, "draws": 3}
+	own := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 100,
+		"method": "sparse", "inducing": 8,
+		"lengthscale": 4, "kernel_variance": 400, "noise_variance": 4, "calibration": "analytic", "delta": 1e-5,
+		"draws": 3}
 	for _, c := range []struct {
 		name string
 		over []any
@@ -62,10 +67,14 @@ func TestSuspiciousRegressions(t *testing.T) {
 	}{
 		{"fine", []any{"epsilon", 3}, nil},
 		{"fine without noise", []any{"epsilon", "inf", "delta", 0.5}, nil},
-		{"noise", []any{"epsilon", 0.01}, []string{"more than the public range of the output, 100; use a larger epsilon", "the middle of the public range, which costs no privacy, has 2"}},
-		{"no fit", []any{"epsilon", "inf", "output", "coin", "high", 1, "method", "standard", "lengthscale", 0.3, "kernel_variance", 1, "noise_variance", 1e-3},
+		{"noise", []any{"epsilon", 0.01},
+			[]string{"more than the public range of the output, 100; use a larger epsilon",
+				"the middle of the public range, which costs no privacy, has 2"}},
+		{"no fit", []any{"epsilon", "inf", "output", "coin", "high", 1, "method", "standard", "lengthscale", 0.3,
+			"kernel_variance", 1, "noise_variance", 1e-3},
 			[]string{"has 0.5; choose lengthscale, kernel_variance and noise_variance anew"}},
-		{"delta of a tenth of 1/n", []any{"epsilon", 3, "delta", 0.00025}, []string{"delta = 0.00025 is not below a tenth of 1/n = 0.0025 of the 400 rows"}},
+		{"delta of a tenth of 1/n", []any{"epsilon", 3, "delta", 0.00025},
+			[]string{"delta = 0.00025 is not below a tenth of 1/n = 0.0025 of the 400 rows"}},
 		{"delta of 1/n", []any{"epsilon", 3, "delta", 0.01}, []string{"delta = 0.01 is not below 1/n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,7 +89,8 @@ func TestSuspiciousRegressions(t *testing.T) {
 
 func TestSuspiciousClassifications(t *testing.T) {
 	s := setup{file: writeWave(t)}
-	own := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "high", "low": 0, "high": 1, "method": "sparse", "inducing": 8,
+	own := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "high", "low": 0, "high": 1,
+		"method": "sparse", "inducing": 8,
 		"lengthscale": 4, "calibration": "analytic", "delta": 1e-5, "draws": 3}
 	for _, c := range []struct {
 		name string
@@ -89,10 +99,13 @@ func TestSuspiciousClassifications(t *testing.T) {
 	}{
 		{"fine", []any{"epsilon", 3}, nil},
 		{"fine without noise", []any{"epsilon", "inf", "delta", 0.5}, nil},
-		{"noise", []any{"epsilon", 0.01, "output", "seldom"}, []string{"is below the share of the larger class, 0.9; epsilon=inf shows how much of it is noise"}},
+		{"noise", []any{"epsilon", 0.01, "output", "seldom"},
+			[]string{"is below the share of the larger class, 0.9; epsilon=inf shows how much of it is noise"}},
 		{"the larger class, always", []any{"epsilon", "inf", "output", "seldom"}, nil},
-		{"delta of a tenth of 1/n", []any{"epsilon", 3, "delta", 0.00025}, []string{"delta = 0.00025 is not below a tenth of 1/n"}},
-		{"delta of 1/n", []any{"epsilon", 3, "delta", 0.01}, []string{"delta = 0.01 is not below 1/n = 0.0025 of the 400 rows"}},
+		{"delta of a tenth of 1/n", []any{"epsilon", 3, "delta", 0.00025},
+			[]string{"delta = 0.00025 is not below a tenth of 1/n"}},
+		{"delta of 1/n", []any{"epsilon", 3, "delta", 0.01},
+			[]string{"delta = 0.01 is not below 1/n = 0.0025 of the 400 rows"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wantSuspects(t, runTrial(t, s, classification(), with(own, c.over...)), c.want)

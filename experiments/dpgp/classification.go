@@ -373,7 +373,8 @@ func (c *classifier) privacy() *experiment.Privacy {
 		Unit:      "one row, input and class, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for each class (Honkela 2021, Section 5, Appendix D), bound " + c.t.Params.Text("bound"),
 		Notes: []string{
-			"this record itself is not private: its metrics are computed from the data, or from the probabilities that they were simulated with, without noise; noise covers the released series alone",
+			"this record itself is not private: its metrics are computed from the data, or from the probabilities " +
+				"that they were simulated with, without noise; noise covers the released series alone",
 			classes[c.t.Params.Text("composition")],
 			fmt.Sprintf("the weights 1/sigma² of Appendix D depend on the private labels; they are at most %.4g, which the sensitivity takes into account", slices.Max(c.labels.w[:])),
 			"how many rows there are, which classes there are, the kernel, alpha and the inducing inputs are taken as public",

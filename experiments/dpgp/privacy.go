@@ -14,7 +14,8 @@ func (p *problem) privacy() *experiment.Privacy {
 	number := func(name string) string { return experiment.FormatNumber(p.t.Params.Float(name)) }
 	record := "this record itself is not private: it holds the data, and errors and coverages measured on them or on the true function; only the posterior (m, S) at the inducing inputs, and what is computed from it, would be released"
 	if p.publishes() {
-		record = "this record itself is not private: its metrics are computed from the data, or from the function that they were simulated with, without noise; noise covers the released series alone"
+		record = "this record itself is not private: its metrics are computed from the data, or from the function " +
+			"that they were simulated with, without noise; noise covers the released series alone"
 	}
 	clipping := fmt.Sprintf("outputs beyond ±%s are clipped before they are summed; how many were is private", number("r_y"))
 	if !p.publishes() {
@@ -35,7 +36,8 @@ func (p *problem) privacy() *experiment.Privacy {
 		Notes:     notes,
 	}
 	if strict, _ := p.t.Params["strict"].(bool); strict {
-		out.Withdraw("with strict=true a private output beyond r_y means that there is no result; strict=false clips it")
+		out.Withdraw("with strict=true a private output beyond r_y means that there is no result; strict=false " +
+			"clips it")
 	}
 	return out
 }

@@ -231,7 +231,8 @@ func TestSecureRecords(t *testing.T) {
 
 func TestPrivacyTellsUnitAndGaps(t *testing.T) {
 	r := runTrial(t, setup{}, inference(), map[string]any{"epsilon": 3, "delta": 1e-5, "strict": false, "r_y": 9})
-	strict := runTrial(t, setup{}, inference(), map[string]any{"epsilon": 3, "delta": 1e-5, "strict": true, "r_y": 9}).Privacy
+	strict := runTrial(t, setup{}, inference(), map[string]any{"epsilon": 3, "delta": 1e-5, "strict": true,
+		"r_y": 9}).Privacy
 	if got := strict.Statement(); strict.Guarantee != "" || !strings.HasPrefix(got, "no guarantee: with strict=true") {
 		t.Errorf("with strict=true: %q, %q", strict.Guarantee, got)
 	}
@@ -239,7 +240,8 @@ func TestPrivacyTellsUnitAndGaps(t *testing.T) {
 		t.Errorf("%s, %s", r.Privacy.Guarantee, r.Privacy.Unit)
 	}
 	notes := strings.Join(r.Privacy.Notes, "\n")
-	for _, want := range []string{"how many rows", "r_y", "inducing inputs are taken as public", "clipped", "budget of its own"} {
+	for _, want := range []string{"how many rows", "r_y", "inducing inputs are taken as public", "clipped",
+		"budget of its own"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not tell of %q:\n%s", want, notes)
 		}

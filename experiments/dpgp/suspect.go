@@ -32,23 +32,31 @@ func (r *regressor) suspicions(metrics map[string]float64, splits []outcome) []s
 	// An element of A is a sum of kernel values, at most σ_f², times outputs from −1
 	// to 1.
 	if most := 2 * float64(train) * r.model.variance; r.noise.sigmaA > most {
-		out = append(out, fmt.Sprintf("computed but suspect: the noise in an element of A has a standard deviation of %.3g, and the public range of that sum over %d rows is %.3g wide; use a larger epsilon, fewer inducing inputs, or more rows",
+		out = append(out, fmt.Sprintf("computed but suspect: the noise in an element of A has a standard deviation "+
+			"of %.3g, and the public range of that sum over %d rows is %.3g wide; use a larger epsilon, fewer "+
+			"inducing inputs, or more rows",
 			r.noise.sigmaA, train, most))
 	}
 	if rmse, centre := metrics["rmse"], metrics["rmse_centre"]; rmse >= centre {
 		advice := "choose lengthscale, kernel_variance, sigma and inducing inputs anew, without looking at the data"
 		if noisy {
-			advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer inducing inputs, or more rows; otherwise ", metrics["rmse_without_noise"]) + advice
+			advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer "+
+				"inducing inputs, or more rows; otherwise ", metrics["rmse_without_noise"]) + advice
 		}
-		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %.3g, and the middle of the public range, which costs no privacy, has %.3g; %s", rmse, centre, advice))
+		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %.3g, and the middle "+
+			"of the public range, which costs no privacy, has %.3g; %s", rmse, centre, advice))
 	}
 	coverage := metrics["coverage_95"]
 	switch off := math.Abs(coverage - nominalCoverage); {
 	case off <= coverageErrors*coverageError(splits, tests):
 	case coverage < suspectlyNarrow:
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of a split: the standard deviations are too small; use a larger sigma, a shorter lengthscale with more inducing inputs, or a larger kernel_variance", coverage, tests))
+		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of "+
+			"a split: the standard deviations are too small; use a larger sigma, a shorter lengthscale with more "+
+			"inducing inputs, or a larger kernel_variance", coverage, tests))
 	case coverage > suspectlyWide:
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of a split: the standard deviations are too large; use a smaller sigma or kernel_variance, or, where the noise is most of them, a larger epsilon", coverage, tests))
+		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of "+
+			"a split: the standard deviations are too large; use a smaller sigma or kernel_variance, or, where the "+
+			"noise is most of them, a larger epsilon", coverage, tests))
 	}
 	if noisy {
 		if s := mechanism.SuspectDelta(r.t.Params.Float("delta"), len(r.y)); s != "" {
@@ -58,8 +66,8 @@ func (r *regressor) suspicions(metrics map[string]float64, splits []outcome) []s
 	return out
 }
 
-// coverageError is the standard error of the mean coverage of splits with so many
-// test rows each: the binomial one of a single split, since the rows of several are
+// coverageError is the standard error of the mean coverage of splits with the given
+// number of test rows each: the binomial one of a single split, since the rows of several are
 // the same, or that of the splits where it is larger, since one draw of the noise
 // moves all predictions of a split.
 func coverageError(splits []outcome, tests int) float64 {

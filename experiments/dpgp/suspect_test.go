@@ -46,15 +46,23 @@ func TestSuspiciousRegressions(t *testing.T) {
 		{"fine", map[string]any{"epsilon": 10, "delta": 1e-5, "sigma": 0.04}, nil},
 		{"fine without noise", map[string]any{"epsilon": "inf", "sigma": 0.04}, nil},
 		{"noise beyond the sums", map[string]any{"epsilon": 1e-3, "delta": 1e-5, "sigma": 0.1},
-			[]string{"the noise in an element of A has a standard deviation of ", "the predictions have an error of 2"}},
+			[]string{"the noise in an element of A has a standard deviation of ",
+				"the predictions have an error of 2"}},
 		{"noise alone", map[string]any{"epsilon": 1e-4, "delta": 1e-5, "sigma": 0.1, "kernel_variance": 100},
-			[]string{"the noise in an element of A", "and the middle of the public range, which costs no privacy, has 2", "the standard deviations are too large"}},
-		{"no fit", map[string]any{"epsilon": "inf", "lengthscale": 1e-3, "kernel_variance": 0.07, "sigma": 0.2}, []string{"the predictions have an error of 2"}},
-		{"too narrow", map[string]any{"epsilon": "inf", "sigma": 0.01}, []string{"the standard deviations are too small; use a larger sigma"}},
-		{"too wide", map[string]any{"epsilon": "inf", "sigma": 0.5}, []string{"regions of 95 % hold 1 of the 200 test outputs of a split: the standard deviations are too large"}},
+			[]string{"the noise in an element of A",
+				"and the middle of the public range, which costs no privacy, has 2",
+				"the standard deviations are too large"}},
+		{"no fit", map[string]any{"epsilon": "inf", "lengthscale": 1e-3, "kernel_variance": 0.07, "sigma": 0.2},
+			[]string{"the predictions have an error of 2"}},
+		{"too narrow", map[string]any{"epsilon": "inf", "sigma": 0.01},
+			[]string{"the standard deviations are too small; use a larger sigma"}},
+		{"too wide", map[string]any{"epsilon": "inf", "sigma": 0.5},
+			[]string{"regions of 95 % hold 1 of the 200 test outputs of a split: the standard deviations are too large"}},
 		{"too wide, in few rows", map[string]any{"dataset": "csv:" + few, "epsilon": "inf", "sigma": 0.5}, nil},
-		{"delta of a tenth of 1/n", map[string]any{"epsilon": 10, "sigma": 0.04}, []string{"delta = 0.0001 is not below a tenth of 1/n = 0.001 of the 1000 rows; use a delta below 0.0001"}},
-		{"delta of 1/n", map[string]any{"epsilon": 10, "delta": 0.002, "sigma": 0.04}, []string{"delta = 0.002 is not below 1/n"}},
+		{"delta of a tenth of 1/n", map[string]any{"epsilon": 10, "sigma": 0.04},
+			[]string{"delta = 0.0001 is not below a tenth of 1/n = 0.001 of the 1000 rows; use a delta below 0.0001"}},
+		{"delta of 1/n", map[string]any{"epsilon": 10, "delta": 0.002, "sigma": 0.04},
+			[]string{"delta = 0.002 is not below 1/n"}},
 		{"delta without noise", map[string]any{"epsilon": "inf", "delta": 0.5, "sigma": 0.04}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +99,10 @@ func TestOnlyOwnDataAreJudged(t *testing.T) {
 	}
 	trial.Secure = true
 	r, err := e.Release(context.Background(), trial)
-	if err == nil && slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "range") || strings.Contains(w, "95 %") }) {
+	if err == nil && slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.Contains(w, "range") ||
+			strings.Contains(w, "95 %")
+	}) {
 		t.Errorf("released: %q", r.Warnings)
 	}
 }

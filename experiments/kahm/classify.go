@@ -144,7 +144,8 @@ func runClassifier(ctx context.Context, t *experiment.Trial, d *labelled) (resul
 	if unsafe > 0 {
 		warnings = append(warnings, unsafeWarning(unsafe))
 	}
-	return &experiment.Result{Metrics: metrics, Series: series, Privacy: privacy(t.Params, d.unit, len(model.machines) > len(d.train)), Warnings: warnings}, nil
+	return &experiment.Result{Metrics: metrics, Series: series, Privacy: privacy(t.Params, d.unit,
+		len(model.machines) > len(d.train)), Warnings: warnings}, nil
 }
 
 func unsafeWarning(count int64) string {

@@ -73,10 +73,13 @@ func TestDifferenceIsThatOfThePictures(t *testing.T) {
 func TestFabricationSaysWhatIsPrivate(t *testing.T) {
 	r := onFormula(t, fabrication(), 1, map[string]any{"n": 5, "epsilon": 4, "variant": variantPublished})
 	notes := strings.Join(r.Privacy.Notes, "\n")
-	if r.Privacy.Guarantee != "" || !strings.Contains(notes, "claimed by the paper: (4, 1e-05)-DP") || !strings.Contains(r.Privacy.Unit, "one pixel") || !strings.Contains(notes, "radius (Eq. 96)") || strings.Contains(notes, "clusters") {
+	if r.Privacy.Guarantee != "" || !strings.Contains(notes, "claimed by the paper: (4, 1e-05)-DP") ||
+		!strings.Contains(r.Privacy.Unit, "one pixel") || !strings.Contains(notes, "radius (Eq. 96)") ||
+		strings.Contains(notes, "clusters") {
 		t.Errorf("%+v", r.Privacy)
 	}
-	if r := onFormula(t, fabrication(), 1, map[string]any{"n": 5}); r.Privacy.Guarantee == "" || strings.Contains(strings.Join(r.Privacy.Notes, "\n"), "radius") {
+	if r := onFormula(t, fabrication(), 1, map[string]any{"n": 5}); r.Privacy.Guarantee == "" ||
+		strings.Contains(strings.Join(r.Privacy.Notes, "\n"), "radius") {
 		t.Errorf("corrected: %+v", r.Privacy)
 	}
 	if r := onFormula(t, fabrication(), 1, map[string]any{"n": 5, "epsilon": "inf"}); r.Privacy != nil {

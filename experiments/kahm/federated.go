@@ -92,7 +92,8 @@ func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.
 	}
 	out.Privacy, out.Warnings = privacy(t.Params, d.unit, clustered), e.Warnings()
 	if out.Privacy != nil && t.Params.Flag("centralised") {
-		out.Privacy.Notes = append(out.Privacy.Notes, "epsilon and delta are those of each classifier alone: the parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
+		out.Privacy.Notes = append(out.Privacy.Notes, "epsilon and delta are those of each classifier alone: the "+
+			"parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
 	}
 	if unsafe > 0 {
 		out.Warnings = append(out.Warnings, unsafeWarning(unsafe))

@@ -71,7 +71,8 @@ func runFreiburg(ctx context.Context, t *experiment.Trial) (*experiment.Result, 
 		_, p := d.test.Dims()
 		result.Privacy.Notes = append(result.Privacy.Notes,
 			fmt.Sprintf("an image is a row of %d features, and a change of the image may change all of them", p))
-		result.Privacy.Refute("the range that scales each feature is computed from the private training images without noise")
+		result.Privacy.Refute("the range that scales each feature is computed from the private training images " +
+			"without noise")
 	}
 	return result, nil
 }

@@ -86,7 +86,9 @@ func TestFreiburg(t *testing.T) {
 	if noisy.Metrics["accuracy"] >= 1 || noisy.Metrics["auc"] >= 1 {
 		t.Errorf("noise of ε = 0.5 leaves the accuracy %g and the AUC %g", noisy.Metrics["accuracy"], noisy.Metrics["auc"])
 	}
-	if p := noisy.Privacy; p == nil || !strings.Contains(p.Unit, "one scaled feature") || !strings.Contains(strings.Join(p.Notes, "; "), "row of 30 features") || !strings.HasPrefix(p.Statement(), "no guarantee: the range that scales each feature") {
+	if p := noisy.Privacy; p == nil || !strings.Contains(p.Unit, "one scaled feature") ||
+		!strings.Contains(strings.Join(p.Notes, "; "), "row of 30 features") || !strings.HasPrefix(p.Statement(),
+		"no guarantee: the range that scales each feature") {
 		t.Errorf("privacy %+v", p)
 	}
 	fabricated := mustRunOn(t, freiburg(), folders, map[string]any{"n": 3, "layers": 2, "data": dataFabricated, "epsilon": 32, "variant": variantPublished})

@@ -106,13 +106,20 @@ func TestGuaranteeOfClassifiers(t *testing.T) {
 		reasons   int
 	}{
 		{"noisy, clusters of noisy samples", map[string]any{"data": dataNoisy}, "(8, 1e-05)-DP", 0},
-		{"noisy, private clusters", map[string]any{"data": dataNoisy, "clusters": clustersOriginal}, "no guarantee: the clusters (Eq. 98)", 1},
-		{"noisy, private clusters, but one machine a class", map[string]any{"data": dataNoisy, "clusters": clustersOriginal, "branches": 1}, "(8, 1e-05)-DP", 0},
-		{"noisy, as published", map[string]any{"data": dataNoisy, "variant": variantPublished}, "no guarantee: the clusters (Eq. 98)", 1},
-		{"noisy, as published with noisy clusters", map[string]any{"data": dataNoisy, "variant": variantPublished, "clusters": clustersNoisy}, "(8, 1e-05)-DP", 0},
+		{"noisy, private clusters", map[string]any{"data": dataNoisy, "clusters": clustersOriginal},
+			"no guarantee: the clusters (Eq. 98)", 1},
+		{"noisy, private clusters, but one machine a class", map[string]any{"data": dataNoisy,
+			"clusters": clustersOriginal, "branches": 1}, "(8, 1e-05)-DP", 0},
+		{"noisy, as published", map[string]any{"data": dataNoisy, "variant": variantPublished},
+			"no guarantee: the clusters (Eq. 98)", 1},
+		{"noisy, as published with noisy clusters", map[string]any{"data": dataNoisy, "variant": variantPublished,
+			"clusters": clustersNoisy}, "(8, 1e-05)-DP", 0},
 		{"fabricated, corrected", map[string]any{"data": dataFabricated}, "(8, 1e-05)-DP", 0},
-		{"fabricated, as published with noisy clusters", map[string]any{"data": dataFabricated, "variant": variantPublished, "clusters": clustersNoisy}, "no guarantee: the fabrication stops at a radius (Eq. 96)", 1},
-		{"fabricated, as published", map[string]any{"data": dataFabricated, "variant": variantPublished}, "no guarantee: the clusters (Eq. 98)", 2},
+		{"fabricated, as published with noisy clusters", map[string]any{"data": dataFabricated,
+			"variant": variantPublished, "clusters": clustersNoisy},
+			"no guarantee: the fabrication stops at a radius (Eq. 96)", 1},
+		{"fabricated, as published", map[string]any{"data": dataFabricated, "variant": variantPublished},
+			"no guarantee: the clusters (Eq. 98)", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			given := settings(c.given)
@@ -122,12 +129,14 @@ func TestGuaranteeOfClassifiers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.statement) || (r.Privacy.Guarantee == "") != (c.reasons > 0) {
+			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.statement) ||
+				(r.Privacy.Guarantee == "") != (c.reasons > 0) {
 				t.Errorf("states %q, want %q", got, c.statement)
 			}
 			notes := strings.Join(r.Privacy.Notes, "\n")
 			claimed := strings.Contains(notes, "claimed by the paper: (8, 1e-05)-DP; it does not hold because")
-			radius := strings.Contains(notes, "no guarantee: the clusters (Eq. 98) are computed from the private data without noise, and the fabrication stops")
+			radius := strings.Contains(notes,
+				"no guarantee: the clusters (Eq. 98) are computed from the private data without noise, and the fabrication stops")
 			if claimed != (c.reasons > 0) || radius != (c.reasons > 1) {
 				t.Errorf("the notes are\n%s", notes)
 			}

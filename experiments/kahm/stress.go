@@ -129,8 +129,11 @@ func runStress(ctx context.Context, t *experiment.Trial) (*experiment.Result, er
 	if result.Privacy != nil {
 		copies := t.Params.Int("history") + 1
 		result.Privacy.Notes = append(result.Privacy.Notes,
-			fmt.Sprintf("an R-R interval stands in up to %d rows of the data matrix, one entry in each: by basic composition a changed interval has (%[1]dε, %[1]dδ) only, and a subject's whole recording far less", copies))
-		result.Privacy.Refute("which intervals are artefacts, and so which rows there are, is computed from the private intervals without noise")
+			fmt.Sprintf("an R-R interval stands in up to %d rows of the data matrix, one entry in each: by basic "+
+				"composition a changed interval has (%[1]dε, %[1]dδ) only, and a subject's whole recording "+
+				"far less", copies))
+		result.Privacy.Refute("which intervals are artefacts, and so which rows there are, is computed from the " +
+			"private intervals without noise")
 	}
 	return result, nil
 }

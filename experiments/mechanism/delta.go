@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// SuspectDelta says what is wrong with a δ for so many rows, or returns "". One that
-// is not below 1/n allows to publish a row picked at random as it is, which is
+// SuspectDelta says what is wrong with a δ for n rows, or returns "". One that is not
+// below 1/n allows to publish a row picked at random as it is, which is
 // (0, 1/n)-differentially private; a tenth of that is the usual advice (Dwork and
 // Roth 2014, Section 2.3, ask for a δ below the inverse of any polynomial in n). n
 // is public.
@@ -18,9 +18,11 @@ func SuspectDelta(delta float64, rows int) string {
 	case rows < 1:
 		return ""
 	case delta >= limit:
-		return fmt.Sprintf("computed but suspect: delta = %s is not below 1/n = %s of the %d rows, so that the guarantee allows to publish a row picked at random; %s", number(delta), number(limit), rows, advice)
+		return fmt.Sprintf("computed but suspect: delta = %s is not below 1/n = %s of the %d rows, so that the "+
+			"guarantee allows to publish a row picked at random; %s", number(delta), number(limit), rows, advice)
 	case delta >= limit/10:
-		return fmt.Sprintf("computed but suspect: delta = %s is not below a tenth of 1/n = %s of the %d rows; %s", number(delta), number(limit), rows, advice)
+		return fmt.Sprintf("computed but suspect: delta = %s is not below a tenth of 1/n = %s of the %d "+
+			"rows; %s", number(delta), number(limit), rows, advice)
 	}
 	return ""
 }

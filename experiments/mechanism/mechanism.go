@@ -45,10 +45,12 @@ func SafeFactor(c Calibration, epsilon, delta float64) (float64, error) {
 		return 0, err
 	}
 	if !(epsilon >= 1e-8 && epsilon <= 1e6) {
-		return 0, &Error{"epsilon", epsilon, "a release takes 1e-8 to 1e6, for which the rounding of its noise is known"}
+		return 0, &Error{"epsilon", epsilon, "a release takes 1e-8 to 1e6, for which the rounding of its noise is " +
+			"known"}
 	}
 	if !(delta >= 1e-300 && delta <= 0.999) {
-		return 0, &Error{"delta", delta, "a release takes 1e-300 to 0.999, for which the rounding of its noise is known"}
+		return 0, &Error{"delta", delta, "a release takes 1e-300 to 0.999, for which the rounding of its noise is " +
+			"known"}
 	}
 	return factor * (1 + 0x1p-35*max(1, 1e-4/epsilon)), nil
 }

@@ -136,7 +136,8 @@ func TestSafeFactor(t *testing.T) {
 			}
 			share := 0x1p-35 * max(1, 1e-4/c.epsilon)
 			if e := math.Abs(plain/c.sigma - 1); !(8*e < share) {
-				t.Errorf("the calibration is off by %.2g, more than an eighth of the share %.2g that is added", e, share)
+				t.Errorf("the calibration is off by %.2g, more than an eighth of the share %.2g that is added", e,
+					share)
 			}
 			if !(got > c.sigma && got < c.sigma*(1+1.2*share)) {
 				t.Errorf("the factor is %.17g, want %.17g and a share of %.2g more", got, c.sigma, share)
@@ -149,11 +150,13 @@ func TestSafeFactor(t *testing.T) {
 		parameter      string
 	}{
 		{Analytic, 0.9e-8, 0.1, "epsilon"}, {Analytic, 1.1e6, 0.1, "epsilon"}, {Analytic, math.NaN(), 0.1, "epsilon"},
-		{Analytic, 1, 0.9e-300, "delta"}, {Analytic, 1, 0.9991, "delta"}, {Hall, 1.1, 0.1, "epsilon"}, {Hall, 1e-9, 0.1, "epsilon"},
+		{Analytic, 1, 0.9e-300, "delta"}, {Analytic, 1, 0.9991, "delta"}, {Hall, 1.1, 0.1, "epsilon"}, {Hall, 1e-9,
+			0.1, "epsilon"},
 	} {
 		t.Run(fmt.Sprintf("%s refuses (%g, %g)", c.calibration, c.epsilon, c.delta), func(t *testing.T) {
 			var refused *Error
-			if _, err := SafeFactor(c.calibration, c.epsilon, c.delta); !errors.As(err, &refused) || refused.Parameter != c.parameter {
+			if _, err := SafeFactor(c.calibration, c.epsilon, c.delta); !errors.As(err, &refused) ||
+				refused.Parameter != c.parameter {
 				t.Errorf("%v; want a refusal of %s", err, c.parameter)
 			}
 		})

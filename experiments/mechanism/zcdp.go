@@ -159,7 +159,8 @@ func ZCDPFor(epsilon, delta float64) (ZCDP, error) {
 		}
 	}
 	if low == 0 {
-		return 0, &Error{"epsilon", epsilon, "no positive rho reaches it in double precision; use a larger epsilon or delta"}
+		return 0, &Error{"epsilon", epsilon, "no positive rho reaches it in double precision; use a larger epsilon " +
+			"or delta"}
 	}
 	return ZCDP(math.Float64frombits(low)), nil
 }

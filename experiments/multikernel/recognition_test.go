@@ -92,7 +92,8 @@ func TestRecognise(t *testing.T) {
 			if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "1 of 10 features are constant") }) {
 				t.Errorf("warnings %q", r.Warnings)
 			}
-			if r.Privacy == nil || r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Statement(), "no guarantee: the kernels") {
+			if r.Privacy == nil || r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Statement(),
+				"no guarantee: the kernels") {
 				t.Errorf("privacy %+v: nothing is guaranteed", r.Privacy)
 			}
 			last := fmt.Sprintf("%d/%[1]d adversary: random forest", len(told))

@@ -134,7 +134,8 @@ func TestPrivacyBlock(t *testing.T) {
 			t.Errorf("%s: %q, %q", name, p.Guarantee, p.Statement())
 		}
 		notes := strings.Join(p.Notes, "\n")
-		for _, want := range []string{"holds for a user with this prior: ", "not differential privacy", "under this Gaussian process prior only"} {
+		for _, want := range []string{"holds for a user with this prior: ", "not differential privacy",
+			"under this Gaussian process prior only"} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: notes %q lack %q", name, notes, want)
 			}

@@ -15,7 +15,8 @@ func TestPrivacyNotes(t *testing.T) {
 	}
 	e := &Evaluated{Privacy: []experiment.Privacy{
 		block("(1, 0)-DP", "one pixel", "a"), block("(2, 0)-DP", "one pixel", "a"), block("(1, 0)-DP", "one pixel", "b"), block("(1, 0)-DP", "one label", "a"),
-		block("", "one pixel", "no guarantee: the radius is private"), block("", "one label", "no guarantee: the radius is private"),
+		block("", "one pixel", "no guarantee: the radius is private"), block("", "one label",
+			"no guarantee: the radius is private"),
 		block("", "one pixel", "a"),
 	}}
 	got := e.privacyNotes()

@@ -35,7 +35,8 @@ func (p *Privacy) Withdraw(reason string) {
 // Refute withdraws a guarantee that the paper claims, and notes the claim.
 func (p *Privacy) Refute(reason string) {
 	if p.Guarantee != "" {
-		p.Notes = slices.Concat(p.Notes, []string{"claimed by the paper: " + p.Guarantee + "; it does not hold because " + reason})
+		p.Notes = slices.Concat(p.Notes, []string{"claimed by the paper: " + p.Guarantee + "; it does not hold " +
+			"because " + reason})
 	}
 	p.Withdraw(reason)
 }

@@ -11,7 +11,8 @@ func TestRefutedClaim(t *testing.T) {
 	p := experiment.Privacy{Guarantee: "(1, 0)-DP", Notes: []string{"a"}}
 	p.Refute("x")
 	p.Refute("y")
-	want := []string{"no guarantee: x", "no guarantee: y", "a", "claimed by the paper: (1, 0)-DP; it does not hold because x"}
+	want := []string{"no guarantee: x", "no guarantee: y", "a",
+		"claimed by the paper: (1, 0)-DP; it does not hold because x"}
 	if p.Guarantee != "" || !slices.Equal(p.Notes, want) {
 		t.Errorf("the guarantee is %q with notes %q, want none with %q", p.Guarantee, p.Notes, want)
 	}
@@ -28,9 +29,11 @@ func TestStatementOfPrivacy(t *testing.T) {
 	}{
 		{"guarantee", "(1, 0)-DP", []string{"a"}, nil, "(1, 0)-DP", []string{"a"}},
 		{"withdrawn", "(1, 0)-DP", []string{"a"}, []string{"x"}, "no guarantee: x", []string{"no guarantee: x", "a"}},
-		{"withdrawn twice", "(1, 0)-DP", []string{"a"}, []string{"x", "y"}, "no guarantee: x", []string{"no guarantee: x", "no guarantee: y", "a"}},
+		{"withdrawn twice", "(1, 0)-DP", []string{"a"}, []string{"x", "y"}, "no guarantee: x",
+			[]string{"no guarantee: x", "no guarantee: y", "a"}},
 		{"without notes", "(1, 0)-DP", nil, []string{"x"}, "no guarantee: x", []string{"no guarantee: x"}},
-		{"a reason among other notes", "", []string{"a", "no guarantee: x"}, nil, "no guarantee: x", []string{"a", "no guarantee: x"}},
+		{"a reason among other notes", "", []string{"a", "no guarantee: x"}, nil, "no guarantee: x", []string{"a",
+			"no guarantee: x"}},
 		{"empty for no reason", "", []string{"a"}, nil, "no guarantee", []string{"a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

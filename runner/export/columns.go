@@ -127,7 +127,8 @@ func circumstanceColumns() []column {
 		return ofRecord("provenance."+name, text, "", "", func(r *record.Record) any { return orNil(value(&r.Provenance)) })
 	}
 	return []column{
-		private("guarantee", "nothing where none holds; privacy.notes begin with the reason", func(p *experiment.Privacy) string { return p.Guarantee }),
+		private("guarantee", "nothing where none holds; privacy.notes begin with the "+
+			"reason", func(p *experiment.Privacy) string { return p.Guarantee }),
 		private("unit", "what may change between neighbours", func(p *experiment.Privacy) string { return p.Unit }),
 		private("mechanism", "", func(p *experiment.Privacy) string { return p.Mechanism }),
 		private("rng", "seeded noise protects nobody", func(p *experiment.Privacy) string { return p.RNG }),

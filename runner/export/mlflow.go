@@ -259,7 +259,8 @@ func note(rec *record.Record) string {
 		parts = append(parts, "Warning: "+w)
 	}
 	if p := rec.Privacy; p != nil {
-		parts = append(parts, fmt.Sprintf("Privacy: %s for %s, by %s; rng: %s", p.Statement(), p.Unit, p.Mechanism, p.RNG))
+		parts = append(parts, fmt.Sprintf("Privacy: %s for %s, by %s; "+
+			"rng: %s", p.Statement(), p.Unit, p.Mechanism, p.RNG))
 		parts = append(parts, p.Notes...)
 	}
 	return strings.Join(parts, "\n\n")

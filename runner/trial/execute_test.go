@@ -85,7 +85,8 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		Key: "k", Params: params, Seed: 7, Backend: "cuda", DType: "float32",
 		Folders: map[string]string{"kung": "/data/kung"}, Digests: map[string]string{"kung": "0123"}, Secure: true,
 	}
-	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person", Notes: []string{"ages are public"}} // of all trials of an experiment
+	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person",
+		Notes: []string{"ages are public"}} // of all trials of an experiment
 	r := execute(t, job, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
 		tr.Progress(1, 2, "folds") // nobody listens
 		if tr.Params.Float("x") != 0.5 || tr.Seed != 7 || tr.Backend != "cuda" || tr.DType != "float32" || !tr.Secure {
@@ -103,7 +104,8 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		Schema: record.Schema, Key: "k", Experiment: "demo/a", Params: map[string]any{"x": 0.5}, Seed: 7,
 		Backend: "cuda", DType: "float32", Status: record.OK,
 		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{"s": {"x": {1, 2}}},
-		Privacy:  &experiment.Privacy{Unit: "one person", RNG: "secure", Notes: []string{r.Privacy.Notes[0], "ages are public"}},
+		Privacy: &experiment.Privacy{Unit: "one person", RNG: "secure", Notes: []string{r.Privacy.Notes[0],
+			"ages are public"}},
 		Warnings: []string{"ill-conditioned"}, Timing: r.Timing,
 		Provenance: record.Provenance{Datasets: map[string]string{"kung": "0123"}},
 	}
@@ -134,13 +136,16 @@ func TestJudgingGuaranteesNothing(t *testing.T) {
 			if c.guarantee == "" {
 				p.Withdraw("the clusters are private")
 			}
-			r := execute(t, trial.Job{Secure: c.secure}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			r := execute(t, trial.Job{Secure: c.secure}, func(context.Context, *experiment.Trial) (*experiment.Result,
+				error) {
 				return &experiment.Result{Privacy: p}, nil
 			})
-			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.want) || (r.Privacy.Guarantee == "") != (c.secure || c.guarantee == "") {
+			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.want) ||
+				(r.Privacy.Guarantee == "") != (c.secure || c.guarantee == "") {
 				t.Errorf("the record states %q, want %q", got, c.want)
 			}
-			if says := strings.Contains(strings.Join(r.Privacy.Notes, "\n"), "what may be published is what --release writes"); says != c.secure {
+			if says := strings.Contains(strings.Join(r.Privacy.Notes, "\n"),
+				"what may be published is what --release writes"); says != c.secure {
 				t.Errorf("notes %q", r.Privacy.Notes)
 			}
 		})
