@@ -50,14 +50,29 @@ func root(t testing.TB) string {
 
 // TestTranscripts runs testdata/script/*.txtar: command lines with what they
 // print and their exit statuses.
-func TestTranscripts(t *testing.T) {
+func TestTranscripts(t *testing.T) { transcripts(t, "script", "") }
+
+// TestTranscriptsOnData runs testdata/data/*.txtar, which need the real data sets.
+func TestTranscriptsOnData(t *testing.T) {
+	folder := os.Getenv("PRIVKERN_DATA")
+	if folder == "" {
+		t.Skip("no data folder: PRIVKERN_DATA is not set")
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transcripts(t, "data", folder)
+}
+
+func transcripts(t *testing.T, scripts, data string) {
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Dir: filepath.Join("testdata", scripts),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			e.Setenv("ROOT", root(t))
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("PRIVKERN_DATA", "")
+			e.Setenv("PRIVKERN_DATA", data)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GOOS", runtime.GOOS)
