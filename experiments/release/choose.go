@@ -34,41 +34,53 @@ const (
 // does to γ is taken off ε. Utilities of −Inf exclude a candidate; which ones must
 // not depend on private data.
 func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
-	if !(c.Epsilon > 4*exponentError) || math.IsInf(c.Epsilon, 1) {
-		return 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon, 4*exponentError)
-	}
-	sensitivity := Up(c.Change + 2*c.Error)
-	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) {
-		return 0, fmt.Errorf("%s: a sensitivity of %g is no positive, finite number", c.What, sensitivity)
-	}
-	best := math.Inf(-1)
-	for i, u := range utilities {
-		if math.IsNaN(u) || math.IsInf(u, 1) {
-			return 0, fmt.Errorf("%s: utility %d is %v; finite numbers are required, or -Inf for what is excluded", c.What, i, u)
-		}
-		best = max(best, u)
-	}
-	if math.IsInf(best, -1) {
-		return 0, errors.New(c.What + ": there is nothing to choose from")
-	}
-	per := (c.Epsilon/2 - exponentError) / sensitivity
-	gamma := make([]float64, len(utilities))
-	for i, u := range utilities {
-		gamma[i] = min(per*(best-u), largestExponent)
-		if math.IsInf(u, -1) {
-			gamma[i] = math.Inf(1)
-		}
+	gamma, sensitivity, err := c.exponents(utilities)
+	if err != nil {
+		return 0, err
 	}
 	s.describe(experiment.Noise{Law: lawExponential, Query: c.What, Coordinates: 1, Sensitivity: sensitivity})
-	if len(gamma) > math.MaxUint32 {
-		return 0, fmt.Errorf("%s: %d candidates are too many", c.What, len(gamma))
-	}
 	for {
 		i := s.bits.below(uint32(len(gamma)))
 		if !math.IsInf(gamma[i], 1) && s.bits.exp(gamma[i]) {
 			return int(i), nil
 		}
 	}
+}
+
+// exponents returns the γᵢ, +Inf for what is excluded, and Δ.
+func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity float64, err error) {
+	if !(c.Epsilon > 4*exponentError) || math.IsInf(c.Epsilon, 1) {
+		return nil, 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon, 4*exponentError)
+	}
+	sensitivity = Up(c.Change + 2*c.Error)
+	if !(c.Change > 0) || !(c.Error >= 0) || math.IsInf(sensitivity, 1) {
+		return nil, 0, fmt.Errorf("%s: a sensitivity of %g with a rounding error of %g is no positive, finite number", c.What, c.Change, c.Error)
+	}
+	best := math.Inf(-1)
+	for i, u := range utilities {
+		if math.IsNaN(u) || math.IsInf(u, 1) {
+			return nil, 0, fmt.Errorf("%s: utility %d is %v; finite numbers are required, or -Inf for what is excluded", c.What, i, u)
+		}
+		best = max(best, u)
+	}
+	if math.IsInf(best, -1) {
+		return nil, 0, errors.New(c.What + ": there is nothing to choose from")
+	}
+	if len(utilities) > math.MaxUint32 {
+		return nil, 0, fmt.Errorf("%s: %d candidates are too many", c.What, len(utilities))
+	}
+	per := (c.Epsilon/2 - exponentError) / sensitivity
+	if math.IsInf(per, 1) {
+		return nil, 0, fmt.Errorf("%s: a sensitivity of %g is too small for double precision", c.What, sensitivity)
+	}
+	gamma = make([]float64, len(utilities))
+	for i, u := range utilities {
+		gamma[i] = min(per*(best-u), largestExponent)
+		if math.IsInf(u, -1) {
+			gamma[i] = math.Inf(1)
+		}
+	}
+	return gamma, sensitivity, nil
 }
 
 // Bernoulli is true with probability p exactly, 0 ≤ p ≤ 1: the coin of a random

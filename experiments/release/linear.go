@@ -22,6 +22,9 @@ type Linear struct {
 	unclipped bool
 }
 
+// smallestChange is far above where float64 loses digits.
+const smallestChange = 0x1p-1010
+
 // NewLinear describes the query Qx where the protected unit moves one element of
 // x by at most change, and |x_j| ≤ largest_j.
 //
@@ -47,20 +50,23 @@ func NewLinear(ctx context.Context, what string, q *mat.Dense, change float64, l
 	// Nrm2 is off by a few units in the last place for each of its r terms.
 	slack := 1 + float64(r+8)*0x1p-51
 	l.query.Change = Up(change * norm * slack)
+	if l.query.Change > 0 && l.query.Change < smallestChange {
+		return nil, fmt.Errorf("%s: a sensitivity of %g is too small for double precision: bring the data to a scale nearer one", what, l.query.Change)
+	}
 	gamma := float64(n+2) * 0x1p-53
 	gamma /= 1 - gamma
-	square := 0.0
-	for i := range r {
+	errs := make([]float64, r)
+	for i := range errs {
 		size := 0.0
 		for j, v := range q.RawRowView(i) {
 			size += math.Abs(v) * largest[j]
 		}
 		size = Up(size * (1 + 2*gamma))
 		l.query.Size = max(l.query.Size, Up(size*(1+gamma)))
-		e := gamma*size + float64(n)*math.SmallestNonzeroFloat64
-		square += e * e
+		errs[i] = gamma*size + float64(n)*math.SmallestNonzeroFloat64
 	}
-	l.query.Error = Up(math.Sqrt(square) * slack)
+	// Nrm2 scales: squares of such small numbers would underflow.
+	l.query.Error = Up(blas64.Nrm2(blas64.Vector{N: r, Inc: 1, Data: errs}) * slack)
 	return l, nil
 }
 

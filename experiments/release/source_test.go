@@ -1,0 +1,283 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
+	"privkern/runner/experiment"
+)
+
+var spending = experiment.Spending{Data: "data", Units: []string{experiment.UnitOutput}, Rows: 3, Epsilon: 1, Delta: 1e-5, Mu: 0.2}
+
+// There is no noise that is not booked: booking comes before the first byte of
+// entropy, and where it fails, none is read.
+func TestOpenBooksFirst(t *testing.T) {
+	refused := errors.New("the budget is spent")
+	for name, want := range map[string]error{"booked": nil, "refused": refused} {
+		t.Run(name, func(t *testing.T) {
+			entropy, booked := &counted{from: seeded(1)}, 0
+			s, err := Open(t.Context(), &experiment.Trial{Entropy: entropy, Book: func(s experiment.Spending) error {
+				booked++
+				if entropy.n > 0 || !reflect.DeepEqual(s, spending) {
+					t.Errorf("%+v after %d bytes", s, entropy.n)
+				}
+				return want
+			}}, spending)
+			if !errors.Is(err, want) || (s == nil) != (want != nil) || booked != 1 || entropy.n > 0 {
+				t.Fatalf("%v, %v, booked %d times, %d bytes", s, err, booked, entropy.n)
+			}
+			if s != nil && (s.IntN(7) > 6 || entropy.n == 0) {
+				t.Error("noise comes from elsewhere")
+			}
+		})
+	}
+	for name, trial := range map[string]*experiment.Trial{
+		"nothing":    {},
+		"no entropy": {Book: func(experiment.Spending) error { t.Error("booked without entropy"); return nil }},
+		"no book":    {Entropy: seeded(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := Open(t.Context(), trial, spending); s != nil || err == nil || !strings.Contains(err.Error(), "outside of one") {
+				t.Errorf("%v, %v", s, err)
+			}
+		})
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	n := noiseFor(t, 2, 1, 10)
+	above := math.Nextafter(10, 11)
+	for _, c := range []struct {
+		name, want string
+		query      []float64
+	}{
+		{"few", "1 numbers for the noise of 2", []float64{1}},
+		{"many", "3 numbers for the noise of 2", []float64{1, 2, 3}},
+		{"none", "0 numbers for the noise of 2", nil},
+		{"large", "larger than the bound", []float64{1, above}},
+		{"large below zero", "larger than the bound", []float64{-above, 0}},
+		{"NaN", "larger than the bound", []float64{0, math.NaN()}},
+		{"infinite", "larger than the bound", []float64{math.Inf(1), 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			entropy := &counted{from: seeded(1)}
+			s := Unbooked(t.Context(), entropy)
+			if out, err := s.Add(n, c.query); out != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, %v; want %q", out, err, c.want)
+			}
+			if entropy.n > 0 || s.Drawn() != nil {
+				t.Errorf("%d bytes are drawn, %+v", entropy.n, s.Drawn())
+			}
+		})
+	}
+	s := Unbooked(fault.With(t.Context(), fault.Plan{Unclipped: true}), seeded(1))
+	if _, err := s.Add(n, []float64{above, 0}); err != nil {
+		t.Errorf("with the fault planted: %v", err)
+	}
+	if out, err := honest(1).Add(n, []float64{-10, 10}); err != nil || len(out) != 2 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+// Where entropy fails there is no release, and no zeros in its place.
+func TestAddWithoutEntropy(t *testing.T) {
+	for name, entropy := range map[string]io.Reader{"at once": iotest.ErrReader(io.ErrClosedPipe), "later": io.LimitReader(seeded(1), 10*chunk+5)} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if message := fmt.Sprint(recover()); !strings.Contains(message, "the entropy source failed") {
+					t.Errorf("goes on: %s", message)
+				}
+			}()
+			out, err := Unbooked(t.Context(), entropy).Add(noiseFor(t, 100_000, 1, 1), make([]float64, 100_000))
+			t.Errorf("%d numbers, %v", len(out), err)
+		})
+	}
+}
+
+// A source says what it drew, in order, and keeps queries and outputs for audits.
+func TestDrawn(t *testing.T) {
+	one, two := noiseFor(t, 2, 1, 10), noiseFor(t, 1, 3, 10)
+	laplace, err := Laplace(Query{What: "counts", Coordinates: 1, Change: 1, Size: 10}, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := honest(1)
+	var draws []Draw
+	s.Trace(&draws)
+	var want []experiment.Noise
+	for i, n := range []*Noise{one, two, laplace, one} {
+		query := make([]float64, n.query.Coordinates)
+		for j := range query {
+			query[j] = float64(i) + n.Grid()/4 // on the finer grid of queries
+		}
+		out, err := s.Add(n, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, n.Describe())
+		if d := draws[i]; len(draws) != i+1 || d.Noise != n || !slices.Equal(d.Query, query) || !slices.Equal(d.Output, out) {
+			t.Errorf("draw %d: %+v; want %v and %v", i, d, query, out)
+		}
+	}
+	if !slices.Equal(s.Drawn(), want) {
+		t.Errorf("%+v; want %+v", s.Drawn(), want)
+	}
+}
+
+// Every coordinate has noise of its own, and a tracing source draws the same.
+func TestCoordinatesAreIndependent(t *testing.T) {
+	n := noiseFor(t, manyDraws, 1, 1)
+	s, traced := honest(7), honest(7)
+	traced.Trace(new([]Draw))
+	out, err := s.Add(n, make([]float64, manyDraws))
+	again, err2 := traced.Add(n, make([]float64, manyDraws))
+	if err != nil || err2 != nil || !slices.Equal(out, again) {
+		t.Fatalf("%v, %v", err, err2)
+	}
+	signs, sizes := make([]int, 4), make([]int, 4)
+	median := 0.6744897501960817 * n.Scale()
+	for i := 0; i < len(out); i += 2 {
+		sign, size := 0, 0
+		for _, v := range out[i : i+2] {
+			sign, size = 2*sign, 2*size
+			if v > 0 {
+				sign++
+			}
+			if math.Abs(v) > median {
+				size++
+			}
+		}
+		signs[sign]++
+		sizes[size]++
+	}
+	// A grid point at zero or at the median is a 5000th of a standard deviation.
+	checkCounts(t, signs, []float64{0.25, 0.25, 0.25, 0.25})
+	checkCounts(t, sizes, []float64{0.25, 0.25, 0.25, 0.25})
+}
+
+// Planted faults are what their names say.
+func TestFaults(t *testing.T) {
+	n := noiseFor(t, 3, 1, 10)
+	query := []float64{1, 2, 3}
+	add := func(p fault.Plan) []float64 {
+		out, err := Unbooked(fault.With(t.Context(), p), seeded(1)).Add(n, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	honest := add(fault.Plan{})
+	t.Run("none of noise", func(t *testing.T) {
+		if got := add(fault.Plan{DeltaTimes: 5}); !slices.Equal(got, honest) {
+			t.Errorf("%v, want %v", got, honest)
+		}
+	})
+	t.Run("less noise", func(t *testing.T) {
+		for i, v := range add(fault.Plan{NoiseTimes: 0.5}) {
+			if want := query[i] + (honest[i]-query[i])/2; math.Abs(v-want) > 2*n.Grid() || v == honest[i] {
+				t.Errorf("%g, want %g", v, want)
+			}
+		}
+	})
+	t.Run("noise of the first", func(t *testing.T) {
+		got := add(fault.Plan{Reused: true})
+		for i, v := range got {
+			if math.Abs(v-query[i]-(honest[0]-query[0])) > n.Grid() || i > 0 && v == honest[i] {
+				t.Errorf("%g, honestly %g", v, honest[i])
+			}
+		}
+	})
+	t.Run("floating point", func(t *testing.T) {
+		got, rng := add(fault.Plan{Float: rand.New(rand.NewPCG(1, 2))}), rand.New(rand.NewPCG(1, 2))
+		for i, v := range got {
+			want := query[i]
+			want += n.Scale() * rng.NormFloat64()
+			if math.Abs(v-want) > 1e-12 || math.Abs(v/n.Grid()-math.Round(v/n.Grid())) < 1e-6 {
+				t.Errorf("%g, want %g off the grid", v, want)
+			}
+		}
+	})
+}
+
+// A plan books, publishes its own rows, says what noise was drawn, and is closed
+// whatever happens.
+func TestPlanned(t *testing.T) {
+	n, failure := noiseFor(t, 1, 1, 10), errors.New("failure")
+	private := mat.NewDense(1, 1, []float64{4})
+	for _, c := range []struct {
+		name                            string
+		plan, book, publish, close      error
+		booked, published, closed, done int
+	}{
+		{name: "released", booked: 1, published: 1, closed: 1, done: 1},
+		{name: "no plan", plan: failure},
+		{name: "not booked", book: failure, booked: 1, closed: 1},
+		{name: "not published", publish: failure, booked: 1, published: 1, closed: 1},
+		{name: "not closed", close: failure, booked: 1, published: 1, closed: 1, done: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			booked, published, closed := 0, 0, 0
+			run := Planned(func(context.Context, *experiment.Trial) (*Plan, error) {
+				if c.plan != nil {
+					return nil, c.plan
+				}
+				return &Plan{
+					Private: private, Spending: spending,
+					Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
+						published++
+						if rows != private {
+							t.Errorf("other rows: %v", rows)
+						}
+						out, err := s.Add(n, []float64{rows.At(0, 0)})
+						return &experiment.Release{Rows: [][]float64{out}}, errors.Join(err, c.publish)
+					},
+					Close: func() error { closed++; return c.close },
+				}, nil
+			})
+			out, err := run(t.Context(), &experiment.Trial{Entropy: seeded(1), Book: func(s experiment.Spending) error {
+				booked++
+				if !reflect.DeepEqual(s, spending) {
+					t.Errorf("%+v", s)
+				}
+				return c.book
+			}})
+			fails := c.plan != nil || c.book != nil || c.publish != nil || c.close != nil
+			if fails != errors.Is(err, failure) || booked != c.booked || published != c.published || closed != c.closed {
+				t.Errorf("%v; booked %d, published %d, closed %d", err, booked, published, closed)
+			}
+			if c.done == 0 {
+				if out != nil {
+					t.Errorf("released: %+v", out)
+				}
+			} else if len(out.Noise) != 1 || out.Noise[0] != n.Describe() {
+				t.Errorf("noise: %+v", out.Noise)
+			}
+		})
+	}
+	// A plan that holds nothing, with other rows.
+	p := &Plan{Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
+		out, err := s.Add(n, []float64{rows.At(0, 0)})
+		return &experiment.Release{Rows: [][]float64{out}}, err
+	}}
+	out, err := p.With(t.Context(), honest(1), mat.NewDense(1, 1, []float64{9}))
+	want, _ := honest(1).Add(n, []float64{9})
+	if err != nil || !slices.Equal(out.Rows[0], want) || len(out.Noise) != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	run := Planned(func(context.Context, *experiment.Trial) (*Plan, error) { p.Private = private; return p, nil })
+	if _, err := run(t.Context(), &experiment.Trial{Entropy: seeded(1), Book: func(experiment.Spending) error { return nil }}); err != nil {
+		t.Error(err)
+	}
+}
