@@ -117,7 +117,10 @@ func underFault(e *experiment.Experiment, p fault.Plan) *experiment.Experiment {
 }
 
 // planning runs a function as an observer's trial.
-func planning(t *testing.T, s setup, e *experiment.Experiment, given map[string]any, f func(context.Context, *experiment.Trial) error) {
+func planning(
+	t *testing.T, s setup, e *experiment.Experiment, given map[string]any,
+	f func(context.Context, *experiment.Trial) error,
+) {
 	t.Helper()
 	e.Run = func(ctx context.Context, tr *experiment.Trial) (*experiment.Result, error) { return nil, f(ctx, tr) }
 	if _, err := tryTrial(s, e, given); err != nil {
@@ -186,11 +189,14 @@ func attackRows(missing, output int) (file string, outputs []float64) {
 // rarely as the guarantee says.
 func TestAttackOnRegression(t *testing.T) {
 	for _, epsilon := range []float64{1, 0.1, 0.01} {
-		given := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 100, "lengthscale": 8,
-			"epsilon": epsilon, "delta": attackDelta, "calibration": "analytic"}
+		given := map[string]any{
+			"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 100, "lengthscale": 8,
+			"epsilon": epsilon, "delta": attackDelta, "calibration": "analytic",
+		}
 		a := &attacker{layers: layers()}
 		text, _ := attackRows(0, 0)
-		planning(t, setup{file: writeFile(t, text)}, regression(), given, func(ctx context.Context, tr *experiment.Trial) error {
+		s := setup{file: writeFile(t, text)}
+		planning(t, s, regression(), given, func(ctx context.Context, tr *experiment.Trial) error {
 			r, err := newPredictor(tr)
 			if err != nil {
 				return err
@@ -208,7 +214,8 @@ func TestAttackOnRegression(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if a.cloaked, err = newCloaked(ctx, ranges[0], designs[0], tr.Params, 1, interval{r.data.low, r.data.high, r.data.prior}); err != nil {
+			within := interval{r.data.low, r.data.high, r.data.prior}
+			if a.cloaked, err = newCloaked(ctx, ranges[0], designs[0], tr.Params, 1, within); err != nil {
 				return err
 			}
 			rank := len(ranges[0].Scale)
@@ -231,7 +238,8 @@ func TestAttackOnRegression(t *testing.T) {
 				for i := range releases {
 					missing, output := rng.IntN(40), rng.IntN(101)
 					text, outputs := attackRows(missing, output)
-					r, err := tryReleaseOf(underFault(regression(), planted), setup{file: writeFile(t, text), stream: uint64(i)}, given)
+					s := setup{file: writeFile(t, text), stream: uint64(i)}
+					r, err := tryReleaseOf(underFault(regression(), planted), s, given)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -278,13 +286,16 @@ func attackLabels(missing, class int) (file string, sums []float64) {
 // The same for a missing label, of which there are two.
 func TestAttackOnClassification(t *testing.T) {
 	for _, epsilon := range []float64{1, 0.1, 0.01} {
-		given := map[string]any{"dataset": "csv:my.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "lengthscale": 8,
+		given := map[string]any{
+			"dataset": "csv:my.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "lengthscale": 8,
 			// A small variance keeps probabilities away from zero and one, where they have
 			// fewer digits of the latent function.
-			"kernel_variance": 0.02 * epsilon, "epsilon": epsilon, "delta": attackDelta, "calibration": "analytic"}
+			"kernel_variance": 0.02 * epsilon, "epsilon": epsilon, "delta": attackDelta, "calibration": "analytic",
+		}
 		a := &attacker{layers: layers()}
 		text, _ := attackLabels(0, 0)
-		planning(t, setup{file: writeFile(t, text)}, classification(), given, func(ctx context.Context, tr *experiment.Trial) error {
+		s := setup{file: writeFile(t, text)}
+		planning(t, s, classification(), given, func(ctx context.Context, tr *experiment.Trial) error {
 			d, err := loadLabelled(tr)
 			if err != nil {
 				return err
@@ -333,7 +344,8 @@ func TestAttackOnClassification(t *testing.T) {
 				for i := range releases {
 					missing, class := rng.IntN(32), rng.IntN(2)
 					text, _ := attackLabels(missing, class)
-					r, err := tryReleaseOf(underFault(classification(), planted), setup{file: writeFile(t, text), stream: uint64(i)}, given)
+					s := setup{file: writeFile(t, text), stream: uint64(i)}
+					r, err := tryReleaseOf(underFault(classification(), planted), s, given)
 					if err != nil {
 						t.Fatal(err)
 					}

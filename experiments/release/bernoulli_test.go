@@ -32,27 +32,29 @@ func TestCoins(t *testing.T) {
 			return b.expUniform(&u)
 		}},
 	}
+	add := func(name string, p float64, toss func(b *bitReader) bool) { cases = append(cases, coin{name, p, toss}) }
 	for _, p := range []float64{0, math.SmallestNonzeroFloat64, 0.001, 0.1, 1. / 3, 0.5, 0.9, 1 - 0x1p-53, 1} {
-		cases = append(cases, coin{fmt.Sprintf("bernoulli(%g)", p), math.Round(p*1e12) / 1e12, func(b *bitReader) bool { return b.bernoulli(p) }})
+		add(fmt.Sprintf("bernoulli(%g)", p), math.Round(p*1e12)/1e12, func(b *bitReader) bool { return b.bernoulli(p) })
 	}
 	for _, v := range []float64{0, 0.01, 0.3, 0.5, 0.75, 1} {
-		cases = append(cases,
-			coin{fmt.Sprintf("expFloat(%g)", v), math.Exp(-v), func(b *bitReader) bool { return b.expFloat(v) }},
-			coin{fmt.Sprintf("expUniform at %g", v), math.Exp(-v), func(b *bitReader) bool { return b.expUniform(at(min(v, 1-0x1p-32))) }})
+		add(fmt.Sprintf("expFloat(%g)", v), math.Exp(-v), func(b *bitReader) bool { return b.expFloat(v) })
+		add(fmt.Sprintf("expUniform at %g", v), math.Exp(-v), func(b *bitReader) bool {
+			return b.expUniform(at(min(v, 1-0x1p-32)))
+		})
 	}
 	for _, gamma := range []float64{-1, 0, 0.25, 1, 1.5, 2, 3.25, 6} {
-		cases = append(cases, coin{fmt.Sprintf("exp(%g)", gamma), math.Exp(-max(gamma, 0)), func(b *bitReader) bool { return b.exp(gamma) }})
+		add(fmt.Sprintf("exp(%g)", gamma), math.Exp(-max(gamma, 0)), func(b *bitReader) bool { return b.exp(gamma) })
 	}
 	for _, n := range []uint64{0, 1, 2, 6} {
-		cases = append(cases, coin{fmt.Sprintf("allHalves(%d)", n), math.Exp(-float64(n) / 2), func(b *bitReader) bool { return b.allHalves(n) }})
+		add(fmt.Sprintf("allHalves(%d)", n), math.Exp(-float64(n)/2), func(b *bitReader) bool { return b.allHalves(n) })
 	}
 	for _, k := range []uint32{0, 1, 2, 5} {
 		for _, x := range []float64{0, 0.2, 0.5, 0.9, 1 - 0x1p-32} {
 			p := (2*float64(k) + x) / (2*float64(k) + 2)
-			cases = append(cases,
-				coin{fmt.Sprintf("link(%d, %g)", k, x), p, func(b *bitReader) bool { return b.link(k, at(x)) }},
-				coin{fmt.Sprintf("keepOnce(%d, %g)", k, x), math.Exp(-x * p), func(b *bitReader) bool { return b.keepOnce(k, at(x)) }},
-				coin{fmt.Sprintf("keep(%d, %g)", k, x), math.Exp(-x * (2*float64(k) + x) / 2), func(b *bitReader) bool { return b.keep(k, at(x)) }})
+			name := fmt.Sprintf("(%d, %g)", k, x)
+			add("link"+name, p, func(b *bitReader) bool { return b.link(k, at(x)) })
+			add("keepOnce"+name, math.Exp(-x*p), func(b *bitReader) bool { return b.keepOnce(k, at(x)) })
+			add("keep"+name, math.Exp(-x*(2*float64(k)+x)/2), func(b *bitReader) bool { return b.keep(k, at(x)) })
 		}
 	}
 	for i, c := range cases {
@@ -156,7 +158,8 @@ func TestLessThan(t *testing.T) {
 	const places = 40 // a float64 has at most 34
 	values := []float64{
 		0, 1, 0.5, 0.75, 1 - 0x1p-53, 0x1p-32, 0x1p-33, 0x1p-64, 0x1p-31 + 0x1p-83, 0.1, 1. / 3, math.Pi / 4, 0x1p-1000,
-		math.SmallestNonzeroFloat64, 3 * math.SmallestNonzeroFloat64, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x0.fffffffffffffp-1022,
+		math.SmallestNonzeroFloat64, 3 * math.SmallestNonzeroFloat64, 0x1p-1022,
+		0x1.fffffffffffffp-1022, 0x0.fffffffffffffp-1022,
 		0xffffffffp-32, 0xffffffffffffp-48,
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -66,7 +66,7 @@ func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity flo
 	if math.IsInf(best, -1) {
 		return nil, 0, errors.New(c.What + ": there is nothing to choose from")
 	}
-	if len(utilities) > math.MaxUint32 {
+	if uint64(len(utilities)) > math.MaxUint32 {
 		return nil, 0, fmt.Errorf("%s: %d candidates are too many", c.What, len(utilities))
 	}
 	per := (c.Epsilon/2 - exponentError) / sensitivity
@@ -87,5 +87,5 @@ func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity flo
 // stopping time.
 func (s *Source) Bernoulli(p float64) bool { return s.bits.bernoulli(p) }
 
-// IntN returns a number from 0 to n−1 that is exactly uniform, n ≥ 1.
+// IntN returns a number from 0 to n−1 that is exactly uniform, 1 ≤ n < 2^32.
 func (s *Source) IntN(n int) int { return int(s.bits.below(uint32(n))) }

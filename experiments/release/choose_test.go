@@ -48,9 +48,6 @@ func TestChoose(t *testing.T) {
 			}
 			floats.Scale(1/floats.Sum(probabilities), probabilities)
 			checkCounts(t, counts, probabilities)
-			if n := s.Drawn()[0]; n.Law != lawExponential || n.Query != "candidate" || n.Coordinates != 1 || n.Scale != 0 || n.Sensitivity < c.change+2*c.err {
-				t.Errorf("%+v", n)
-			}
 		})
 	}
 }
@@ -90,7 +87,7 @@ func TestExponentsStayWithinEpsilon(t *testing.T) {
 			t.Fatalf("%+v: from %g by %g the exponent moves by %g less than it may", c, u, step, v)
 		}
 		if v, _ := slack.Float64(); -u < 0x1p19*step/c.Epsilon && v > 0x1p-26+1e-9*c.Epsilon {
-			t.Fatalf("%+v: from %g by %g the exponent moves by %g less than it may", c, u, step, v)
+			t.Fatalf("%+v: from %g by %g the exponent moves by as little as %g below", c, u, step, v)
 		}
 	}
 }
@@ -98,10 +95,12 @@ func TestExponentsStayWithinEpsilon(t *testing.T) {
 // Probabilities end at exp(−2^20), and what is excluded has none.
 func TestExponents(t *testing.T) {
 	gamma, sensitivity, err := Choice{"u", 2, 1, 0}.exponents([]float64{-100, 0, math.Inf(-1), -1 << 30, -math.MaxFloat64})
-	if err != nil || math.Abs(gamma[0]-100) > 1e-6 || gamma[1] != 0 || !math.IsInf(gamma[2], 1) || gamma[3] != 1<<20 || gamma[4] != 1<<20 || sensitivity < 1 {
+	if err != nil || sensitivity < 1 || math.Abs(gamma[0]-100) > 1e-6 || gamma[1] != 0 ||
+		!math.IsInf(gamma[2], 1) || gamma[3] != 1<<20 || gamma[4] != 1<<20 {
 		t.Errorf("%v, %g, %v", gamma, sensitivity, err)
 	}
-	if gamma, _, err := (Choice{"u", 1, 1, 0}).exponents([]float64{math.MaxFloat64, -math.MaxFloat64}); err != nil || gamma[0] != 0 || gamma[1] != 1<<20 {
+	gamma, _, err = Choice{"u", 1, 1, 0}.exponents([]float64{math.MaxFloat64, -math.MaxFloat64})
+	if err != nil || gamma[0] != 0 || gamma[1] != 1<<20 {
 		t.Errorf("%v, %v", gamma, err)
 	}
 }
@@ -212,8 +211,10 @@ func TestChooseSensitivity(t *testing.T) {
 	if got := rat(s.Drawn()[0].Sensitivity); got.Cmp(want) < 0 || math.Abs(s.Drawn()[0].Sensitivity-0.7) > 1e-12 {
 		t.Errorf("sensitivity %v", s.Drawn()[0])
 	}
-	if s.Drawn()[0] != (experiment.Noise{Law: "exponential mechanism", Query: "u", Coordinates: 1, Sensitivity: s.Drawn()[0].Sensitivity}) {
-		t.Errorf("%+v", s.Drawn()[0])
+	drawn := s.Drawn()[0]
+	drawn.Sensitivity = 0
+	if drawn != (experiment.Noise{Law: "exponential mechanism", Query: "u", Coordinates: 1}) {
+		t.Errorf("%+v", drawn)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestGrid(t *testing.T) {
 		if m, _ := math.Frexp(g.unit()); m != 0.5 || g.unit() != math.Ldexp(1, g.exponent) {
 			t.Errorf("scale %g: the unit %g is no power of two", scale, g.unit())
 		}
-		unit, exact := power(g.exponent), new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).SetUint64(g.multiple)), power(g.exponent-20))
+		unit, exact := power(g.exponent), product(new(big.Rat).SetUint64(g.multiple), power(g.exponent-20))
 		if product(unit, big.NewRat(1000, 1)).Cmp(exact) > 0 || product(unit, big.NewRat(2000, 1)).Cmp(exact) < 0 {
 			t.Errorf("scale %g: the unit is %g", scale, g.unit())
 		}
@@ -50,7 +50,10 @@ func TestGrid(t *testing.T) {
 			t.Errorf("scale %g: %g and %g are stated", scale, g.scale(), g.queryError())
 		}
 	}
-	for _, scale := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, 1e-300, 1e290, math.MaxFloat64} {
+	for _, scale := range []float64{
+		0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1),
+		math.SmallestNonzeroFloat64, 1e-300, 1e290, math.MaxFloat64,
+	} {
 		if g, err := newGrid(scale); err == nil {
 			t.Errorf("scale %g: accepted, %+v", scale, g)
 		}
@@ -80,7 +83,10 @@ func TestFixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, exponent := range []int{-1000, -300, -10, 0, 7, 300, 900} {
 		g := grid{exponent: exponent, multiple: 1 << 30}
-		steps := []float64{0, 0.5, 1, 1 - 0x1p-53, 0x1p-33, 0x1p-32, 0x1.8p-33, 0x1p-34, 0x1p30, 0x1p30 + 0x1p-22, 0x1.fffffffffffffp29, 0x1p53, 0x1p59, 0x1.fffffffffffffp59}
+		steps := []float64{
+			0, 0.5, 1, 1 - 0x1p-53, 0x1p-33, 0x1p-32, 0x1.8p-33, 0x1p-34, 0x1p30, 0x1p30 + 0x1p-22,
+			0x1.fffffffffffffp29, 0x1p53, 0x1p59, 0x1.fffffffffffffp59,
+		}
 		for range 500 {
 			steps = append(steps, rng.Float64()*math.Ldexp(1, rng.IntN(140)-80))
 		}
@@ -138,7 +144,8 @@ func (s sum) check(t *testing.T, extra int) {
 	t.Helper()
 	// With no further digits known, m lies between these digits and the next.
 	want := rounded(s.exactly(s.digits))
-	for name, add := range map[string]func(grid, fixed, bool, *magnitude, *bitReader) int64{"add": grid.add, "addSlowly": grid.addSlowly} {
+	type adds func(grid, fixed, bool, *magnitude, *bitReader) int64
+	for name, add := range map[string]adds{"add": grid.add, "addSlowly": grid.addSlowly} {
 		b, used := crafted(s.digits[1:]...)
 		got := add(s.g, s.query, s.negative, &magnitude{s.whole, uniform{first: s.digits[0]}}, b)
 		if want.Cmp(big.NewInt(got)) != 0 {
@@ -228,6 +235,45 @@ func TestAddIsExact(t *testing.T) {
 					extra++
 				}
 				s.check(t, extra)
+			}
+		}
+	}
+}
+
+// The ends of the interval in which the first digits leave the sum lie at a half,
+// or up to two of its 2^-52 from it: neither one digit too many is drawn nor one
+// too few.
+func TestAddAtTheLastDigit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	modulus := new(big.Int).Lsh(big.NewInt(1), 52)
+	for range 100 {
+		for residue := int64(-2); residue <= 2; residue++ {
+			for _, negative := range []bool{false, true} {
+				for _, end := range []bool{false, true} {
+					s := randomSum(rng)
+					s.negative = negative
+					s.g.multiple |= 1 // has an inverse
+					multiple := new(big.Int).SetUint64(s.g.multiple)
+					// The first or the last end is ±multiple·t and query and a half, in 2^-52.
+					at := big.NewInt(int64(s.query.fraction)<<20 + 1<<51)
+					at.Sub(big.NewInt(residue), at)
+					if negative {
+						at.Neg(at)
+					}
+					if end {
+						at.Sub(at, multiple)
+					}
+					at.Mul(at, new(big.Int).ModInverse(multiple, modulus)).Mod(at, modulus)
+					s.whole, s.digits[0] = uint32(at.Uint64()>>32), uint32(at.Uint64())
+					for _, next := range []uint32{0, 1, 1 << 31, math.MaxUint32 - 1, math.MaxUint32} {
+						s.digits[1] = next
+						extra := 0
+						for s.open(extra + 1) {
+							extra++
+						}
+						s.check(t, extra)
+					}
+				}
 			}
 		}
 	}

@@ -51,7 +51,8 @@ func NewLinear(ctx context.Context, what string, q *mat.Dense, change float64, l
 	slack := 1 + float64(r+8)*0x1p-51
 	l.query.Change = Up(change * norm * slack)
 	if l.query.Change > 0 && l.query.Change < smallestChange {
-		return nil, fmt.Errorf("%s: a sensitivity of %g is too small for double precision: bring the data to a scale nearer one", what, l.query.Change)
+		const advice = "bring the data to a scale nearer one"
+		return nil, fmt.Errorf("%s: a sensitivity of %g is too small for double precision: %s", what, l.query.Change, advice)
 	}
 	gamma := float64(n+2) * 0x1p-53
 	gamma /= 1 - gamma

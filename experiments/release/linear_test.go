@@ -73,6 +73,13 @@ func problems(rng *rand.Rand) map[string]problem {
 	make1("rising", 300, 4, func(i, _ int) (float64, float64, float64) {
 		return math.Pow(1.01, float64(i)) * (1 + rng.Float64()/200), 0, unit()
 	})
+	// Their squares are rounded away.
+	make1("swallows in the norm", 2000, 2, func(i, j int) (float64, float64, float64) {
+		if i == 0 && j == 0 {
+			return 1, 0, unit()
+		}
+		return math.Sqrt(0.9 * 0x1p-53), 0, unit()
+	})
 	make1("zero bounds", 3, 20, func(_, j int) (float64, float64, float64) { return unit(), 0, float64(j % 2) })
 	make1("all zero", 3, 20, func(int, int) (float64, float64, float64) { return unit(), 0, 0 })
 	return out
@@ -226,7 +233,8 @@ func TestLinearRefuses(t *testing.T) {
 func TestLinearPerCoordinate(t *testing.T) {
 	q := mat.NewDense(2, 2, []float64{3, 1, 4, 1})
 	for per, want := range map[bool]float64{false: 10, true: 8} {
-		l, err := NewLinear(fault.With(context.Background(), fault.Plan{PerCoordinate: per}), "products", q, 2, []float64{1, 1})
+		ctx := fault.With(context.Background(), fault.Plan{PerCoordinate: per})
+		l, err := NewLinear(ctx, "products", q, 2, []float64{1, 1})
 		if err != nil || math.Abs(l.Query().Change-want) > 1e-9 {
 			t.Errorf("%t: %+v, %v; want %g", per, l, err, want)
 		}

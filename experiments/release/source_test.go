@@ -19,7 +19,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-var spending = experiment.Spending{Data: "data", Units: []string{experiment.UnitOutput}, Rows: 3, Epsilon: 1, Delta: 1e-5, Mu: 0.2}
+var spending = experiment.Spending{
+	Data: "data", Units: []string{experiment.UnitOutput}, Rows: 3, Epsilon: 1, Delta: 1e-5, Mu: 0.2,
+}
 
 // There is no noise that is not booked: booking comes before the first byte of
 // entropy, and where it fails, none is read.
@@ -49,7 +51,8 @@ func TestOpenBooksFirst(t *testing.T) {
 		"no book":    {Entropy: seeded(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, err := Open(t.Context(), trial, spending); s != nil || err == nil || !strings.Contains(err.Error(), "outside of one") {
+			s, err := Open(t.Context(), trial, spending)
+			if s != nil || err == nil || !strings.Contains(err.Error(), "outside of one") {
 				t.Errorf("%v, %v", s, err)
 			}
 		})
@@ -93,7 +96,10 @@ func TestAddRefuses(t *testing.T) {
 
 // Where entropy fails there is no release, and no zeros in its place.
 func TestAddWithoutEntropy(t *testing.T) {
-	for name, entropy := range map[string]io.Reader{"at once": iotest.ErrReader(io.ErrClosedPipe), "later": io.LimitReader(seeded(1), 10*chunk+5)} {
+	for name, entropy := range map[string]io.Reader{
+		"at once": iotest.ErrReader(io.ErrClosedPipe),
+		"later":   io.LimitReader(seeded(1), 10*chunk+5),
+	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if message := fmt.Sprint(recover()); !strings.Contains(message, "the entropy source failed") {
@@ -277,7 +283,8 @@ func TestPlanned(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	run := Planned(func(context.Context, *experiment.Trial) (*Plan, error) { p.Private = private; return p, nil })
-	if _, err := run(t.Context(), &experiment.Trial{Entropy: seeded(1), Book: func(experiment.Spending) error { return nil }}); err != nil {
+	trial := &experiment.Trial{Entropy: seeded(1), Book: func(experiment.Spending) error { return nil }}
+	if _, err := run(t.Context(), trial); err != nil {
 		t.Error(err)
 	}
 }

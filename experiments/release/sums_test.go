@@ -149,11 +149,13 @@ func TestSumsRefuse(t *testing.T) {
 		largest float64
 		fits    bool
 	}{
-		{1, 0x1p61 * step, true}, {2, 0x1p61 * step, false}, {1, 0x1p62 * step, false}, {1 << 40, 0x1p21 * step, true}, {1 << 40, 0x1p22 * step, false},
+		{1, 0x1p61 * step, true}, {2, 0x1p61 * step, false}, {1, 0x1p62 * step, false},
+		{1 << 40, 0x1p21 * step, true}, {1 << 40, 0x1p22 * step, false},
 		{0, 1, true}, {1, math.NaN(), false}, {1, math.Inf(1), false},
 	} {
 		t.Run(fmt.Sprint(c.rows, c.largest), func(t *testing.T) {
-			if _, err := NewSums(n, c.rows, c.largest); (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "2^62 steps") {
+			_, err := NewSums(n, c.rows, c.largest)
+			if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "2^62 steps") {
 				t.Errorf("%v; fits: %t", err, c.fits)
 			}
 		})
