@@ -177,6 +177,8 @@ func TestChooseRefuses(t *testing.T) {
 		{"epsilon NaN", Choice{"u", nan, 1, 0}, good, "epsilon = NaN"},
 		{"infinite epsilon", Choice{"u", inf, 1, 0}, good, "epsilon = +Inf"},
 		{"no change", Choice{"u", 1, 0, 0}, good, "sensitivity of 0"},
+		{"change NaN", Choice{"u", 1, nan, 0}, good, "sensitivity of NaN"},
+		{"no change with an error", Choice{"u", 1, 0, 1}, good, "sensitivity of 0 with"},
 		{"negative change", Choice{"u", 1, -1, 0}, good, "sensitivity of -1"},
 		{"negative change with an error", Choice{"u", 1, -1, 2}, good, "sensitivity of -1"},
 		{"negative error", Choice{"u", 1, 1, -0.1}, good, "error of -0.1"},
