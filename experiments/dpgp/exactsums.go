@@ -75,24 +75,24 @@ func newExactSums(ctx context.Context, m *model, n int, epsilon, delta, sensitiv
 // partial are sums over some of the rows.
 type partial struct{ a, diagonal, beside *release.Sums }
 
-func (s *exactSums) partial() (p partial, err error) {
+func (s *exactSums) partial(ctx context.Context) (p partial, err error) {
 	v := s.model.variance
 	var errA, errD, errB error
-	p.a, errA = release.NewSums(s.a, s.n, v)
-	p.diagonal, errD = release.NewSums(s.diagonal, s.n, v*v)
+	p.a, errA = release.NewSums(ctx, s.a, s.n, v)
+	p.diagonal, errD = release.NewSums(ctx, s.diagonal, s.n, v*v)
 	if s.beside != nil {
-		p.beside, errB = release.NewSums(s.beside, s.n, v*v)
+		p.beside, errB = release.NewSums(ctx, s.beside, s.n, v*v)
 	}
 	return p, errors.Join(errA, errD, errB)
 }
 
 // noisy returns the sums over the rows of x (N×D) with outputs y in [−1, 1], with
 // noise. Whole numbers add up to the same in any order and on any workers.
-func (s *exactSums) noisy(x *mat.Dense, y []float64, workers int, source *release.Source) (sparsegp.Sums, error) {
+func (s *exactSums) noisy(ctx context.Context, x *mat.Dense, y []float64, workers int, source *release.Source) (sparsegp.Sums, error) {
 	parts := make([]partial, max(1, min(workers, len(y)/64)))
 	for i := range parts {
 		var err error
-		if parts[i], err = s.partial(); err != nil {
+		if parts[i], err = s.partial(ctx); err != nil {
 			return sparsegp.Sums{}, err
 		}
 	}

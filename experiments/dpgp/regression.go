@@ -509,7 +509,7 @@ func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense, sou
 			y[i] = max(-1, min(1, y[i]))
 		}
 	}
-	noisy, err := p.sums.noisy(mat.DenseCopyOf(private.Slice(0, n, 0, columns-1)), y, r.t.Workers, source)
+	noisy, err := p.sums.noisy(ctx, mat.DenseCopyOf(private.Slice(0, n, 0, columns-1)), y, r.t.Workers, source)
 	if err != nil {
 		return nil, err
 	}

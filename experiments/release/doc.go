@@ -53,7 +53,8 @@
 // on. [Query].Change is Δ, [Query].Error is η, and the rounding to g·2^-32 is added
 // to it; [Linear] bounds η for a product with a public matrix. The bounds are
 // themselves computed in floating point, and made larger by more than that can cost
-// ([Up]); so is the factor, by 2^-36, which is more than the error of any calibration.
+// ([Up]); so is the factor of a calibration (mechanism.SafeFactor), by more than its
+// measured error.
 //
 // Three kinds of queries are released:
 //

@@ -7,10 +7,6 @@ import (
 	"privkern/runner/experiment"
 )
 
-// calibrationError bounds the relative error of a calibration's factor in
-// floating point, with a margin: a factor is made larger by it.
-const calibrationError = 0x1p-36
-
 // Query describes what noise is added to: numbers in coordinates in which their
 // noise is independent and has one scale.
 type Query struct {
@@ -42,8 +38,8 @@ const (
 	lawExponential = "exponential mechanism"
 )
 
-// Gaussian calibrates Gaussian noise: factor is σ/Δ, as a calibration of package
-// mechanism gives it.
+// Gaussian calibrates Gaussian noise: factor is σ/Δ, not below what the guarantee
+// needs, as mechanism.SafeFactor gives it.
 func Gaussian(q Query, factor float64) (*Noise, error) {
 	return calibrate(q, lawGaussian, factor, math.Sqrt(float64(q.Coordinates)))
 }
@@ -54,7 +50,7 @@ func Laplace(q Query, epsilon float64) (*Noise, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return nil, fmt.Errorf("epsilon = %g: a positive, finite number is required", epsilon)
 	}
-	return calibrate(q, lawLaplace, 1/epsilon, float64(q.Coordinates))
+	return calibrate(q, lawLaplace, Up(1/epsilon), float64(q.Coordinates))
 }
 
 // calibrate finds scale and grid. All is the norm of the vector of ones.
@@ -65,7 +61,6 @@ func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return nil, fmt.Errorf("%s: noise of %g times the sensitivity cannot be drawn", q.What, factor)
 	}
-	factor *= 1 + calibrationError
 	// What rounding to a grid adds to the sensitivity depends on the grid, which
 	// depends on the sensitivity. The first grid is at most as coarse as the last.
 	first, err := newGrid(factor * q.Change)

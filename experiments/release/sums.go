@@ -1,16 +1,20 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"math"
+
+	"privkern/experiments/internal/fault"
 )
 
 // Sums adds the contributions of rows in whole numbers: what a row adds depends on
 // that row alone, and neither on the others nor on their order.
 type Sums struct {
-	noise *Noise
-	unit  float64 // what contributions are rounded to, a power of two
-	total []int64
+	noise   *Noise
+	largest float64
+	unit    float64 // what contributions are rounded to, a power of two
+	total   []int64
 }
 
 // contributionBits are the binary digits of a contribution behind the grid's unit.
@@ -24,17 +28,25 @@ func ContributionError(scale float64) float64 {
 
 // NewSums sums contributions of at most that magnitude each, from n rows, for
 // noise whose [Query].Error covers the [ContributionError] of every coordinate.
-func NewSums(noise *Noise, n int, largest float64) (*Sums, error) {
-	s := &Sums{noise: noise, unit: math.Ldexp(noise.Grid(), -contributionBits), total: make([]int64, noise.query.Coordinates)}
+func NewSums(ctx context.Context, noise *Noise, n int, largest float64) (*Sums, error) {
+	s := &Sums{noise: noise, largest: largest, unit: math.Ldexp(noise.Grid(), -contributionBits), total: make([]int64, noise.query.Coordinates)}
 	if !(float64(n)*(largest/s.unit+1) < 1<<62) {
 		return nil, fmt.Errorf("%s: the sum of %d numbers up to %g is more than 2^62 steps of its grid: use a smaller epsilon, or fewer rows", noise.query.What, n, largest)
+	}
+	if fault.In(ctx).Unclipped {
+		s.largest = math.Inf(1)
 	}
 	return s, nil
 }
 
-// Add adds what one row contributes.
+// Add adds what one row contributes. A number beyond the largest is cut to it, and
+// NaN counts as 0: no row can make the whole numbers overflow.
 func (s *Sums) Add(contribution []float64) {
 	for i, v := range contribution {
+		v = min(max(v, -s.largest), s.largest)
+		if math.IsNaN(v) {
+			v = 0
+		}
 		s.total[i] += int64(math.RoundToEven(v / s.unit)) // exact division, by a power of two
 	}
 }

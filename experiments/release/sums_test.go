@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -21,7 +22,7 @@ func noiseFor(t *testing.T, coordinates int, change, size float64) *Noise {
 
 func newSums(t *testing.T, n *Noise, rows int, largest float64) *Sums {
 	t.Helper()
-	s, err := NewSums(n, rows, largest)
+	s, err := NewSums(context.Background(), n, rows, largest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestSumsRefuse(t *testing.T) {
 		{0, 1, true}, {1, math.NaN(), false}, {1, math.Inf(1), false},
 	} {
 		t.Run(fmt.Sprint(c.rows, c.largest), func(t *testing.T) {
-			_, err := NewSums(n, c.rows, c.largest)
+			_, err := NewSums(context.Background(), n, c.rows, c.largest)
 			if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "2^62 steps") {
 				t.Errorf("%v; fits: %t", err, c.fits)
 			}
@@ -167,5 +168,23 @@ func TestSumsRefuse(t *testing.T) {
 	}
 	if s.total[0] != -1<<61 {
 		t.Errorf("%d", s.total[0])
+	}
+}
+
+// No contribution moves a sum by more than the largest.
+func TestContributionsAreCut(t *testing.T) {
+	n, err := Gaussian(Query{What: "a sum", Coordinates: 4, Change: 2, Size: 100}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSums(context.Background(), n, 10, 1.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Add([]float64{math.Inf(1), -1e300, math.NaN(), 1.5})
+	for i, want := range []float64{1.5, -1.5, 0, 1.5} {
+		if got := float64(s.total[i]) * s.unit; got != want {
+			t.Errorf("coordinate %d: %g, want %g", i, got, want)
+		}
 	}
 }
