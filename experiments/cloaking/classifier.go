@@ -460,7 +460,10 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 			"covers the noisy predictions of one fit alone"
 	}
 	out := c.guarantee(what)
-	out.Notes = slices.Concat([]string{record, "every draw is a release of its own and spends the whole budget again"}, out.Notes, notes)
+	out.Notes = slices.Concat([]string{
+		record, "every draw is a release of its own and spends the whole budget again",
+		"hyperparameters are taken as public; the guarantee does not cover choosing them by looking at the labels",
+	}, out.Notes, notes)
 	return out
 }
 
@@ -469,7 +472,6 @@ func (c *classifier) guarantee(what string) *experiment.Privacy {
 	p := c.t.Params
 	notes := []string{
 		"protects the training labels only (" + what + "): inputs and who is in the data are taken as public",
-		"hyperparameters are taken as public; the guarantee does not cover choosing them by looking at the labels",
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
 	}
 	if c.steps > 1 {

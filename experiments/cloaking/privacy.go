@@ -39,6 +39,7 @@ func (r *predictor) privacy() *experiment.Privacy {
 	}
 	out := r.guarantee()
 	out.Notes = append(out.Notes,
+		"hyperparameters are taken as public"+r.data.names.tuning,
 		fmt.Sprintf(record, r.data.names.outputs),
 		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
 		r.data.clippingNote(),
@@ -52,7 +53,6 @@ func (r *predictor) guarantee() *experiment.Privacy {
 	p, names := r.t.Params, r.data.names
 	notes := []string{
 		fmt.Sprintf("protects the %s (training outputs) only: %s and who is in the data are taken as public", names.outputs, names.public),
-		"hyperparameters are taken as public" + names.tuning,
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
 	}
 	if r.data.kung == nil {

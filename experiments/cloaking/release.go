@@ -191,7 +191,7 @@ func queryPoints(t *experiment.Trial, training *mat.Dense, names []string, limit
 func (r *predictor) releasePrivacy() *experiment.Privacy {
 	out := r.guarantee()
 	out.Notes = append(out.Notes,
-		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is not told, since it depends on them",
+		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is private",
 			r.data.names.outputs, experiment.FormatNumber(r.data.low), experiment.FormatNumber(r.data.high), r.data.names.unit),
 		"the folds and draws of a cross-validation have no part in a release",
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
