@@ -137,10 +137,13 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
 	flags.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure (the operating system)")
-	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: strict=true, where the experiment has it")
+	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure "+
+		"(the operating system)")
+	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: "+
+		"strict=true, where the experiment has it")
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial that would not fit into the memory, too")
-	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with --rng secure only")
+	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with "+
+		"--rng secure only")
 	forRelease.add(flags)
 	return cmd
 }
@@ -167,7 +170,8 @@ type releaseFlags struct {
 }
 
 func (f *releaseFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters came from: public, unaccounted, or the file of a choice that was released by cloaking/selection")
+	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters "+
+		"came from: public, unaccounted, or the file of a choice that was released by cloaking/selection")
 	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release: "+budgetFileUsage)
 	flags.StringVar(&f.budgetID, "budget-id", "", "release: book on the account of this name, not on that of the data")
 	flags.BoolVar(&f.noBudget, "no-budget", false, "release: book nothing; the release says so")
@@ -189,7 +193,8 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 	default:
 		chosen, err := privacy.ReadChosen(f.tuning)
 		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
-			return oneOf("tuning", f.tuning, string(experiment.TuningPublic), string(experiment.TuningUnaccounted), "FILE of a released choice")
+			return oneOf("tuning", f.tuning, string(experiment.TuningPublic), string(experiment.TuningUnaccounted),
+				"FILE of a released choice")
 		}
 		if err == nil {
 			err = chosen.Matches(params)
@@ -308,7 +313,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	switch rec.Status {
 	case record.Failed:
-		return statusError{exitTrials, fmt.Sprintf("%s failed: %s", strings.TrimSpace(e.Name+" "+e.Describe(params)), *rec.Error)}
+		return statusError{exitTrials, fmt.Sprintf("%s failed: %s", strings.TrimSpace(e.Name+" "+e.Describe(params)),
+			*rec.Error)}
 	case record.Skipped:
 		a.complain("skipped: %s", *rec.Error)
 	}
@@ -316,7 +322,9 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 }
 
 // release runs the job's release and writes its files.
-func (a *app) release(ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions) (*record.Record, error) {
+func (a *app) release(
+	ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions,
+) (*record.Record, error) {
 	progress, done := a.trialProgress()
 	options := o.releaseOptions
 	var warning string

@@ -32,7 +32,8 @@ type cloaked struct {
 
 // newCloaked calibrates the release of one of steps that share the budget. It
 // looks at public values alone.
-func newCloaked(ctx context.Context, r *design.Range, d *design.Design, p experiment.Params, steps int, within interval) (*cloaked, error) {
+func newCloaked(ctx context.Context, r *design.Range, d *design.Design, p experiment.Params, steps int,
+	within interval) (*cloaked, error) {
 	s := &cloaked{directions: r, design: d, within: within}
 	low, high := within.low-within.prior, within.high-within.prior
 	largest := make([]float64, len(d.Lambda))
@@ -49,10 +50,12 @@ func newCloaked(ctx context.Context, r *design.Range, d *design.Design, p experi
 
 // newCloakedLabels calibrates the release of a Newton step, whose query is Qs: s
 // are sums of labels (±1), so many of them at each distinct input.
-func newCloakedLabels(ctx context.Context, r *design.Range, d *design.Design, p experiment.Params, steps int, counts []float64) (*cloaked, error) {
+func newCloakedLabels(ctx context.Context, r *design.Range, d *design.Design, p experiment.Params, steps int,
+	counts []float64) (*cloaked, error) {
 	s := &cloaked{directions: r, design: d}
 	var err error
-	if s.query, err = release.NewLinear(ctx, "whitened labels of a Newton step", d.Whitened(r), labelSensitivity, counts); err != nil {
+	if s.query, err = release.NewLinear(ctx, "whitened labels of a Newton step", d.Whitened(r), labelSensitivity,
+		counts); err != nil {
 		return nil, err
 	}
 	return s, s.calibrate(ctx, p, steps)

@@ -20,9 +20,11 @@ import (
 func checkSelectionRelease(p experiment.Params) error {
 	switch {
 	case p.Text("sensitivity") != sensitivityExact:
-		return errors.New("with sensitivity=as-published the bound of Eq. (9) is none, and the choice has no guarantee; use sensitivity=exact")
+		return errors.New("with sensitivity=as-published the bound of Eq. (9) is none, and the choice has no guarantee; " +
+			"use sensitivity=exact")
 	case p.Text("normalisation") == normalisationPublished:
-		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights; use normalisation=public")
+		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the " +
+			"private heights; use normalisation=public")
 	case p.Text("sse_cut") != "none":
 		return errors.New("sse_cut leaves out configurations by their errors on the private heights; use sse_cut=none")
 	}
@@ -128,7 +130,9 @@ func PlanSelection(ctx context.Context, t *experiment.Trial) (plan *release.Plan
 }
 
 // publish chooses a configuration by the heights (N×1), which it clips.
-func (p *plannedSelection) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+func (p *plannedSelection) publish(
+	ctx context.Context, private *mat.Dense, source *release.Source,
+) (*experiment.Release, error) {
 	z := make([]float64, len(p.rows))
 	for i, row := range p.rows {
 		z[i] = (min(max(private.At(row, 0), p.data.low), p.data.high) - p.data.prior) / p.d
@@ -152,14 +156,16 @@ func (p *plannedSelection) publish(ctx context.Context, private *mat.Dense, sour
 	privacy := p.releasePrivacy()
 	out := &release.Chosen{
 		Format: release.ChosenFormat, Experiment: "cloaking/selection", Privacy: privacy,
-		About:    "Hyper-parameters chosen with differential privacy: give them to run trial cloaking/regression, with --tuning THIS_FILE.",
+		About: "Hyper-parameters chosen with differential privacy: give them to run trial cloaking/regression, with " +
+			"--tuning THIS_FILE.",
 		Settings: map[string]float64{"lengthscale": c.lengthscale, "noise_variance": c.noise, "kernel_variance": c.kernel},
 	}
 	if fault.In(ctx).Scored {
 		out.Score = &utilities[i]
 	}
 	return &experiment.Release{Model: out, Privacy: privacy, Warnings: p.warnings, Metrics: map[string]float64{
-		"sensitivity_over_d2": p.choice.Change, "configurations": float64(len(utilities)), "distinct": float64(len(p.utilities)),
+		"sensitivity_over_d2": p.choice.Change,
+		"configurations":      float64(len(utilities)), "distinct": float64(len(p.utilities)),
 	}}, nil
 }
 
@@ -169,8 +175,9 @@ func (p *plannedSelection) releasePrivacy() *experiment.Privacy {
 	return &experiment.Privacy{
 		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(p.choice.Epsilon)),
 		Unit:      fmt.Sprintf("one height changed by at most %s cm", number(p.d)),
-		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error with its exact sensitivity",
-		RNG:       "secure",
+		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error with " +
+			"its exact sensitivity",
+		RNG: "secure",
 		Notes: []string{
 			"protects the heights only: ages, weights, who is in the data, and the grid are taken as public",
 			fmt.Sprintf("heights were clipped to [%s, %s] cm", number(p.data.low), number(p.data.high)),

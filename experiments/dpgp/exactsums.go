@@ -34,7 +34,9 @@ type exactSums struct {
 // A row's kernel vector has relative rounding errors of a few units in the last
 // place from exp, and of (D+4) from its argument u, of which exp(−u) takes up
 // u·exp(−u) ≤ 1/e at most.
-func newExactSums(ctx context.Context, m *model, n int, epsilon, delta, sensitivity, ratio float64) (*exactSums, error) {
+func newExactSums(
+	ctx context.Context, m *model, n int, epsilon, delta, sensitivity, ratio float64,
+) (*exactSums, error) {
 	if times := fault.In(ctx).DeltaTimes; times > 0 {
 		delta *= times
 	}
@@ -59,10 +61,12 @@ func newExactSums(ctx context.Context, m *model, n int, epsilon, delta, sensitiv
 		}
 		var noise *release.Noise
 		noise, err = release.Gaussian(release.Query{
-			What: what, Coordinates: coordinates, Change: release.Up(change / weight), Error: release.Up(rounding / weight), Size: float64(n) * largest,
+			What: what, Coordinates: coordinates, Size: float64(n) * largest,
+			Change: release.Up(change / weight), Error: release.Up(rounding / weight),
 		}, factor)
 		if err == nil && noise.Scale()*weight > largestScale {
-			err = fmt.Errorf("%s: the rounding error %g of the sums is not small beside their sensitivity %g: use a larger epsilon, or fewer inducing inputs", what, rounding, change)
+			err = fmt.Errorf("%s: the rounding error %g of the sums is not small beside their sensitivity %g: use a larger "+
+				"epsilon, or fewer inducing inputs", what, rounding, change)
 		}
 		return noise
 	}
@@ -88,7 +92,9 @@ func (s *exactSums) partial(ctx context.Context) (p partial, err error) {
 
 // noisy returns the sums over the rows of x (N×D) with outputs y in [−1, 1], with
 // noise. Whole numbers add up to the same in any order and on any workers.
-func (s *exactSums) noisy(ctx context.Context, x *mat.Dense, y []float64, workers int, source *release.Source) (sparsegp.Sums, error) {
+func (s *exactSums) noisy(
+	ctx context.Context, x *mat.Dense, y []float64, workers int, source *release.Source,
+) (sparsegp.Sums, error) {
 	parts := make([]partial, max(1, min(workers, len(y)/64)))
 	for i := range parts {
 		var err error

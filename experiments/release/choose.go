@@ -50,16 +50,19 @@ func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
 // exponents returns the γᵢ, +Inf for what is excluded, and Δ.
 func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity float64, err error) {
 	if !(c.Epsilon > 4*exponentError) || math.IsInf(c.Epsilon, 1) {
-		return nil, 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon, 4*exponentError)
+		return nil, 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon,
+			4*exponentError)
 	}
 	sensitivity = Up(c.Change + 2*c.Error)
 	if !(c.Change > 0) || !(c.Error >= 0) || math.IsInf(sensitivity, 1) {
-		return nil, 0, fmt.Errorf("%s: a sensitivity of %g with a rounding error of %g is no positive, finite number", c.What, c.Change, c.Error)
+		return nil, 0, fmt.Errorf("%s: a sensitivity of %g with a rounding error of %g is no positive, finite number",
+			c.What, c.Change, c.Error)
 	}
 	best := math.Inf(-1)
 	for i, u := range utilities {
 		if math.IsNaN(u) || math.IsInf(u, 1) {
-			return nil, 0, fmt.Errorf("%s: utility %d is %v; finite numbers are required, or -Inf for what is excluded", c.What, i, u)
+			return nil, 0, fmt.Errorf("%s: utility %d is %v; finite numbers are required, or -Inf for what is excluded",
+				c.What, i, u)
 		}
 		best = max(best, u)
 	}

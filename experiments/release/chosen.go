@@ -37,7 +37,8 @@ func ReadChosen(path string) (*Chosen, error) {
 		return nil, err
 	}
 	if out.Format != ChosenFormat {
-		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial cloaking/selection --release writes one)", path, ChosenFormat)
+		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial cloaking/selection "+
+			"--release writes one)", path, ChosenFormat)
 	}
 	if len(out.Settings) == 0 {
 		return nil, fmt.Errorf("%s: settings: there are none", path)
@@ -51,7 +52,8 @@ func ReadChosen(path string) (*Chosen, error) {
 		return nil, fmt.Errorf("%w; the description beside a choice says whether its budget is booked", err)
 	}
 	if description.Release.Budget != "booked" {
-		return nil, fmt.Errorf("%s.json: the budget of this choice is not booked, so that nothing accounts for the hyper-parameters; use --tuning unaccounted", path)
+		return nil, fmt.Errorf("%s.json: the budget of this choice is not booked, so that nothing accounts for the "+
+			"hyper-parameters; use --tuning unaccounted", path)
 	}
 	return out, nil
 }
@@ -64,7 +66,8 @@ func (c *Chosen) Matches(p experiment.Params) error {
 			return fmt.Errorf("the choice names %s, which this experiment does not have as a number", name)
 		}
 		if value != c.Settings[name] {
-			return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatNumber(value), experiment.FormatNumber(c.Settings[name]))
+			return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatNumber(value),
+				experiment.FormatNumber(c.Settings[name]))
 		}
 	}
 	return nil

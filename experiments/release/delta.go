@@ -13,7 +13,8 @@ type LargeDeltaError struct {
 }
 
 func (e *LargeDeltaError) Error() string {
-	return fmt.Sprintf("nothing is released: delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
+	return fmt.Sprintf("nothing is released: delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism "+
+		"that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
 		experiment.FormatNumber(e.Delta), e.Rows, 1/float64(e.Rows))
 }
 
@@ -26,7 +27,8 @@ func CheckDelta(s experiment.Spending, allowLarge bool) (warning string, err err
 	case share >= 1 && !allowLarge:
 		return "", &LargeDeltaError{s.Delta, s.Rows}
 	case share >= 0.1:
-		return fmt.Sprintf("delta = %s is %.3g/n for n = %d rows: delta should be far below 1/n", experiment.FormatNumber(s.Delta), share, s.Rows), nil
+		return fmt.Sprintf("delta = %s is %.3g/n for n = %d rows: delta should be far below 1/n",
+			experiment.FormatNumber(s.Delta), share, s.Rows), nil
 	}
 	return "", nil
 }

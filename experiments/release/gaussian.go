@@ -56,7 +56,8 @@ func Laplace(q Query, epsilon float64) (*Noise, error) {
 // calibrate finds scale and grid. All is the norm of the vector of ones.
 func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 	if !(q.Change > 0) || math.IsInf(q.Change, 1) || !(q.Error >= 0) || math.IsInf(q.Error, 1) {
-		return nil, fmt.Errorf("%s: a sensitivity of %g with a rounding error of %g is no positive, finite number: bring the data to a scale near one", q.What, q.Change, q.Error)
+		return nil, fmt.Errorf("%s: a sensitivity of %g with a rounding error of %g is no positive, finite number: "+
+			"bring the data to a scale near one", q.What, q.Change, q.Error)
 	}
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return nil, fmt.Errorf("%s: noise of %g times the sensitivity cannot be drawn", q.What, factor)
@@ -79,7 +80,8 @@ func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 		first = n.grid
 	}
 	if !n.grid.fits(q.Size) {
-		return nil, fmt.Errorf("%s: numbers up to %g with noise of scale %g are more than 2^60 steps of the grid: use a smaller epsilon, or bring the data to a scale near one", q.What, q.Size, n.Scale())
+		return nil, fmt.Errorf("%s: numbers up to %g with noise of scale %g are more than 2^60 steps of the grid: use a "+
+			"smaller epsilon, or bring the data to a scale near one", q.What, q.Size, n.Scale())
 	}
 	return n, nil
 }

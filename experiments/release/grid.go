@@ -36,7 +36,8 @@ func newGrid(scale float64) (grid, error) {
 	_, exponent := math.Frexp(scale / coarseness) // in [1/2, 1) · 2^exponent
 	g := grid{exponent: exponent - 1}
 	if scale/coarseness == 0 || g.exponent < -1000 || g.exponent > 900 {
-		return grid{}, fmt.Errorf("noise of scale %g is too small or too large for double precision: bring the data to a scale nearer one", scale)
+		return grid{}, fmt.Errorf("noise of scale %g is too small or too large for double precision: bring the data to "+
+			"a scale nearer one", scale)
 	}
 	g.multiple = uint64(math.Ceil(math.Ldexp(scale, scaleBits-g.exponent)))
 	return g, nil

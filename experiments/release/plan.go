@@ -45,7 +45,8 @@ func (p *Plan) With(ctx context.Context, s *Source, private *mat.Dense) (*experi
 
 // Planned turns a function that plans releases into one that makes them, as
 // [experiment.Experiment].Release.
-func Planned(plan func(context.Context, *experiment.Trial) (*Plan, error)) func(context.Context, *experiment.Trial) (*experiment.Release, error) {
+func Planned(plan func(context.Context, *experiment.Trial) (*Plan, error)) func(context.Context,
+	*experiment.Trial) (*experiment.Release, error) {
 	return func(ctx context.Context, t *experiment.Trial) (out *experiment.Release, err error) {
 		p, err := plan(ctx, t)
 		if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // ErrNoNoise refuses a release without privacy.
-var ErrNoNoise = errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a finite epsilon")
+var ErrNoNoise = errors.New("epsilon = inf adds no noise, and what is released would protect nobody; give a " +
+	"finite epsilon")
 
 // Source draws the noise of one release. It is not safe for concurrent use.
 type Source struct {
