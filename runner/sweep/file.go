@@ -18,6 +18,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
@@ -138,6 +139,9 @@ func ReadFile(path string, names Names) (*Sweep, error) {
 func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff")) // a byte order mark
 	r := &reader{path: path, lines: strings.Split(lineBreaks.Replace(string(src)), "\n"), names: names}
+	if t := tooDeep(lexer.Tokenize(string(src))); t != nil {
+		return nil, r.errorAt(t, fmt.Errorf("lists and maps are nested deeper than %d levels", maxDepth))
+	}
 	file, err := parser.ParseBytes(src, 0)
 	if err != nil {
 		var se yaml.Error
