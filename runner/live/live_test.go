@@ -565,3 +565,40 @@ func TestServeEnds(t *testing.T) {
 		t.Errorf("the end of the server: %v", err)
 	}
 }
+
+// A reader that never reads is not waited for: its connection is closed.
+func TestReaderThatDoesNotRead(t *testing.T) {
+	l, err := Listen(context.Background(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(t.TempDir(), catalogue(t), "1")
+	s.WriteTimeout = 300 * time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	// Answers fill the buffers, and then the server waits.
+	request := []byte("GET / HTTP/1.1\r\nHost: " + l.Addr().String() + "\r\n\r\n")
+	for {
+		if _, err := c.Write(request); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("the connection is still open")
+			}
+			return
+		}
+	}
+}

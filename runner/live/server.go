@@ -53,6 +53,10 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // Server answers for one output folder. The folder is looked at when somebody
 // asks, at most once in a while: with no page open nothing is read.
 type Server struct {
+	// WriteTimeout is how long a request may take until its answer has been read;
+	// 0 stands for two minutes, far more than the largest report takes.
+	WriteTimeout time.Duration
+
 	dir       string
 	catalogue *runner.Catalogue
 	version   string
@@ -77,10 +81,22 @@ func New(dir string, c *runner.Catalogue, version string) *Server {
 // look is how often the folder is looked at.
 const look = 500 * time.Millisecond
 
+const defaultWriteTimeout = 2 * time.Minute
+
+func (s *Server) writeTimeout() time.Duration {
+	if s.WriteTimeout > 0 {
+		return s.WriteTimeout
+	}
+	return defaultWriteTimeout
+}
+
 // Serve answers until ctx ends, which is no error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
-		ErrorLog: log.New(os.Stderr, "run: ", 0)}
+	server := &http.Server{
+		Handler: s.Handler(), ErrorLog: log.New(os.Stderr, "run: ", 0),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: s.writeTimeout(), IdleTimeout: time.Minute,
+	}
 	stopped := context.AfterFunc(ctx, func() {
 		// What is being answered may end; nothing is lost with the rest.
 		c, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
