@@ -37,7 +37,9 @@ import (
 
 // Options are the settings of an audit.
 type Options struct {
-	Draws      int     // from each data set of each pair; half of them choose the event
+	// Draws is how many releases are drawn of each data set of each pair; half of
+	// them choose the event. 0 leaves it to the subject.
+	Draws      int
 	Confidence float64 // that the bounds of ε, δ and μ hold, each, strictly between 0 and 1
 	Seed       uint64
 	// Drawn, if not nil, is given how many releases were drawn since the last call.
@@ -65,7 +67,7 @@ const (
 
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
-	if o.Draws < MinDraws {
+	if o.Draws < MinDraws && o.Draws != 0 {
 		return fmt.Errorf("%d draws are too few to choose an event; take at least %d", o.Draws, MinDraws)
 	}
 	if o.Draws > maxDraws {
@@ -78,7 +80,18 @@ func (o Options) Validate() error {
 }
 
 // Total is how many releases the audit of a subject draws.
-func (o Options) Total(s Subject) int { return 2 * o.Draws * len(s.Pairs) }
+func (o Options) Total(s Subject) int { return 2 * o.of(s).Draws * len(s.Pairs) }
+
+// of returns the options with the draws of a subject.
+func (o Options) of(s Subject) Options {
+	if o.Draws == 0 {
+		o.Draws = s.Draws
+	}
+	if o.Draws == 0 {
+		o.Draws = DefaultDraws
+	}
+	return o
+}
 
 // Test names one of the ways to look at a release.
 type Test string
@@ -172,6 +185,7 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 	if len(s.Pairs) == 0 {
 		return nil, fmt.Errorf("audit of %s: there are no neighbouring data sets", s.Name)
 	}
+	o = o.of(s)
 	r := &Result{
 		Mechanism: s.Name, Unit: s.Unit, Epsilon: s.Claim.Epsilon, Delta: s.Claim.Delta,
 		Draws: o.Draws, Confidence: o.Confidence, Seed: o.Seed,
@@ -254,6 +268,7 @@ func Scalars(ctx context.Context, s Subject, pair int, o Options) (first, second
 	if err := o.Validate(); err != nil {
 		return nil, nil, err
 	}
+	o = o.of(s)
 	d, err := sample(ctx, s, pair, o)
 	if err != nil {
 		return nil, nil, err
@@ -301,8 +316,8 @@ func (r *Result) testSupport(pair Pair, d *draws) {
 		return
 	}
 	r.made(Support)
-	first := SupportSample{Values: d.published[0], D: d.size, Grid: d.grid[0]}
-	second := SupportSample{Values: d.published[1], D: d.size, Grid: d.grid[1]}
+	first := SupportSample{Values: d.published[0], D: d.size, Grid: d.grid[0], Scale: d.scale[0]}
+	second := SupportSample{Values: d.published[1], D: d.size, Grid: d.grid[1], Scale: d.scale[1]}
 	for _, text := range TestSupport(first, second) {
 		r.found(Support, "%s: %s", pair.Name, text)
 	}
@@ -320,6 +335,7 @@ type draws struct {
 	noiseD    int
 	noiseGrid float64
 	grid      [2][]float64
+	scale     [2][]float64
 	moved     []string // grids and sizes that differ between releases
 }
 
@@ -410,7 +426,7 @@ func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error)
 	if shapes.vary() {
 		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates",
 			shapes.least.Load(), shapes.most.Load()))
-		d.noise, d.grid = [2][]float64{}, [2][]float64{}
+		d.noise, d.grid, d.scale = [2][]float64{}, [2][]float64{}, [2][]float64{}
 	}
 	return d, nil
 }
@@ -421,7 +437,7 @@ func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Out
 	for k := range d.values {
 		d.values[k][side] = make([]float64, o.Draws)
 	}
-	d.grid[side] = early[0].Grid
+	d.grid[side], d.scale[side] = early[0].Grid, early[0].Scale
 	if d.noiseD > 0 {
 		d.noise[side] = make([]float64, keep*d.noiseD)
 	}

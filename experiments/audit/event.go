@@ -19,26 +19,43 @@ type cells struct {
 }
 
 // An atom occurs this often among the training draws. A law with a density
-// repeats no number, but for numbers that collide by chance.
-const atomDraws = 5
+// repeats no number, but for numbers that collide by chance, and for those on a
+// grid: among more different numbers than fewAtoms an atom also occurs several
+// times as often as its neighbours on the line.
+const (
+	atomDraws    = 5
+	fewAtoms     = 1024
+	atomContrast = 8
+	atomReach    = 16 // neighbours on each side
+)
 
 // newCells cuts at quantiles: 128 evenly, and powers of a half in both tails.
 func newCells(training ...[]float64) *cells {
 	all := slices.Concat(training...)
 	slices.Sort(all)
 	c := new(cells)
+	var start []int // of the runs of equal numbers, and the end of the last
+	for i := range all {
+		if i == 0 || all[i] != all[i-1] {
+			start = append(start, i)
+		}
+	}
+	start = append(start, len(all))
+	runs := len(start) - 1
 	var rest []float64
-	for i := 0; i < len(all); {
-		j := i
-		for j < len(all) && all[j] == all[i] {
-			j++
+	for i := range runs {
+		count := start[i+1] - start[i]
+		atom := count >= atomDraws
+		if atom && runs > fewAtoms {
+			low, high := max(0, i-atomReach), min(runs, i+atomReach+1)
+			others := float64(start[high]-start[low]-count) / float64(high-low-1)
+			atom = float64(count) > atomContrast*others+atomDraws
 		}
-		if j-i >= atomDraws {
-			c.atoms = append(c.atoms, all[i])
+		if atom {
+			c.atoms = append(c.atoms, all[start[i]])
 		} else {
-			rest = append(rest, all[i:j]...)
+			rest = append(rest, all[start[i]:start[i+1]]...)
 		}
-		i = j
 	}
 	cut := func(level float64) {
 		if len(rest) > 0 {

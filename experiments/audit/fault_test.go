@@ -1,10 +1,6 @@
 package audit
 
-import (
-	"slices"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Every planted fault is found by something, and by what is made for it; nothing
 // is found in the honest subjects.
@@ -33,34 +29,5 @@ func TestFaultTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := RunFaults(t.Context(), faults, Options{Draws: DefaultDraws, Confidence: 0.999, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table strings.Builder
-	if err := FaultTable(&table, rows); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("\n%s", table.String())
-	honest := 0
-	for _, r := range rows {
-		t.Run(r.Fault, func(t *testing.T) {
-			if !r.OK() {
-				t.Errorf("found by %v: %v", r.FoundBy, r.Findings)
-			}
-			if r.Honest {
-				honest++
-			} else if wanted[r.Fault] == nil {
-				t.Error("nothing is said of what should find this fault")
-			}
-			for _, test := range wanted[r.Fault] {
-				if !slices.Contains(r.FoundBy, test) {
-					t.Errorf("%s does not find it; what does: %v", test, r.Findings)
-				}
-			}
-		})
-	}
-	if honest != 2 || len(rows) != len(wanted)+honest {
-		t.Errorf("%d rows, of which %d are honest, for %d faults", len(rows), honest, len(wanted))
-	}
+	checkFaults(t, faults, wanted, 2, Options{Draws: DefaultDraws, Confidence: 0.999, Seed: 1})
 }

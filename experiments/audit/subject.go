@@ -22,6 +22,9 @@ type Subject struct {
 	// or in the draws shows in the other tests only.
 	Sigma float64
 	Pairs []Pair
+	// Draws is how many releases are drawn of each data set where the options do not
+	// say; 0 stands for [DefaultDraws].
+	Draws int
 }
 
 // Law is a law of noise.
@@ -45,6 +48,11 @@ type Pair struct {
 	// Whole returns everything that one release publishes. It is nil where the
 	// subject has no files, and then the test of them is not made.
 	Whole func(second bool, entropy *rand.ChaCha8) (Whole, error)
+	// Release is the same release as a user asks for it, from which whoever can make
+	// such releases sets Whole; nil where there is none.
+	Release *Request
+
+	apart float64 // of the queries, in units of the noise, where they are known
 }
 
 // Output is one release, as the tests look at it.
@@ -66,6 +74,9 @@ type Output struct {
 	// coordinate is no noisy number but an index. It is nil where no grid is
 	// stated.
 	Grid []float64
+	// Scale holds the stated scale of the noise of each published coordinate, where
+	// each is stated to be on a grid that follows the scale; nil elsewhere.
+	Scale []float64
 	// NoiseGrid is the largest spacing of Noise: that of Grid in units of the noise.
 	NoiseGrid float64
 

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/cloaking/design"
 	"privkern/experiments/dpgp"
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/kahm"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+	"privkern/graphs/sparsegp"
 )
 
 // Entry is a mechanism of this project that can be audited.
@@ -23,7 +27,7 @@ type Entry struct {
 // budgets are ones at which an audit sees much: the smaller δ is, the more draws
 // are needed to come near the claim.
 func All() []Entry {
-	claim := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}
+	claim, pure := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}, mechanism.Guarantee{Epsilon: 1}
 	entries := []Entry{
 		{Name: "hall", Doc: "Gaussian noise, calibrated as in Hall, Rinaldo and Wasserman (2013)",
 			New: func(context.Context) (Subject, error) { return calibrated(mechanism.HallFactor, claim) }},
@@ -33,13 +37,15 @@ func All() []Entry {
 			New: func(context.Context) (Subject, error) {
 				return calibrated(mechanism.AnalyticGaussian, mechanism.Guarantee{Epsilon: 3, Delta: 0.01})
 			}},
+		{Name: "laplace", Doc: "Laplace noise",
+			New: func(context.Context) (Subject, error) { return laplace(pure, pure.Epsilon) }},
 		{Name: "entry-noise", Doc: "noise of least magnitude for a matrix entry (Kumar et al. 2019)",
 			New: func(context.Context) (Subject, error) {
 				return entryNoise(claim, mechanism.EntryNoise{Epsilon: claim.Epsilon, Delta: claim.Delta, D: 1}), nil
 			}},
 		{Name: "exponential", Doc: "the exponential mechanism (McSherry and Talwar 2007)",
 			New: func(context.Context) (Subject, error) {
-				return exponential(mechanism.Guarantee{Epsilon: 1}, mechanism.Exponential{Epsilon: 1, Sensitivity: 1}), nil
+				return exponential(pure, release.Choice{What: "candidate", Epsilon: 1, Change: 1}), nil
 			}},
 		{Name: "coinpress", Doc: "the CoinPress mean with all its steps (Biswas et al. 2020)",
 			New: func(context.Context) (Subject, error) { return coinPress(claim, claim) }},
@@ -47,10 +53,30 @@ func All() []Entry {
 			New: func(context.Context) (Subject, error) {
 				return selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 1)
 			}},
-		{Name: "cloaking", Doc: "cloaked predictions of a Gaussian process (Smith et al. 2018)",
-			New: func(ctx context.Context) (Subject, error) { return cloaking(ctx, claim, 1) }},
-		{Name: "sparse-gp", Doc: "the sums that a sparse Gaussian process is made of (Honkela 2021)",
-			New: func(context.Context) (Subject, error) { return sparseGP(claim, claim.Epsilon, 1) }},
+		{Name: "cloaking", Doc: "released predictions, calibrated as in the paper (Smith et al. 2018)",
+			New: func(ctx context.Context) (Subject, error) {
+				return cloakingRegression(ctx, mechanism.Hall, fault.Plan{})
+			}},
+		{Name: "cloaking-regression", Doc: "released predictions, the analytic calibration",
+			New: func(ctx context.Context) (Subject, error) {
+				return cloakingRegression(ctx, mechanism.Analytic, fault.Plan{})
+			}},
+		{Name: "cloaking-classification", Doc: "released classes, one Newton step (Smith et al. 2019)",
+			New: func(ctx context.Context) (Subject, error) {
+				return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Plan{})
+			}},
+		{Name: "cloaking-newton", Doc: "released classes, two Newton steps",
+			New: func(ctx context.Context) (Subject, error) {
+				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs}, fault.Plan{})
+			}},
+		{Name: "cloaking-selection", Doc: "a released choice of hyper-parameters (Smith et al. 2019)",
+			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx, fault.Plan{}) }},
+		{Name: "sparse-gp", Doc: "a released sparse Gaussian process (Honkela 2021)",
+			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Plan{}) }},
+		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
+			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
+		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
+			New: func(ctx context.Context) (Subject, error) { return kahmSamples(ctx, claim, claim) }},
 	}
 	for i, e := range entries {
 		entries[i].New = func(ctx context.Context) (Subject, error) {
@@ -72,19 +98,34 @@ func calibrated(calibrate func(epsilon, delta float64) (float64, error), claim m
 	if err != nil {
 		return Subject{}, err
 	}
-	return gaussian(claim, sigma), nil
+	return gaussian(claim, sigma)
 }
 
-func gaussian(claim mechanism.Guarantee, sigma float64) Subject {
+func gaussian(claim mechanism.Guarantee, sigma float64) (Subject, error) {
+	noise, err := release.Gaussian(oneNumber, sigma)
 	return Subject{
-		Unit: "a number changed by at most 1", Claim: claim, Law: Gaussian, Sigma: sigma,
-		Pairs: []Pair{{Name: "0 and 1", Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
-			query := indicator(second)
-			v := []float64{query}
-			mechanism.AddGaussian(v, sigma, rand.New(entropy))
-			return Output{Published: v, Noise: []float64{(v[0] - query) / sigma}}, nil
-		}}},
-	}
+		Unit: "a number changed by at most 1", Claim: claim, Law: Gaussian, Sigma: sigma, Pairs: []Pair{added(noise)},
+	}, err
+}
+
+// laplace is the noise that gives (ε, 0).
+func laplace(claim mechanism.Guarantee, epsilon float64) (Subject, error) {
+	noise, err := release.Laplace(oneNumber, epsilon)
+	return Subject{Unit: "a number changed by at most 1", Claim: claim, Law: Laplace, Pairs: []Pair{added(noise)}}, err
+}
+
+// oneNumber is a query of one number that changes by at most 1.
+var oneNumber = release.Query{What: "number", Coordinates: 1, Change: 1, Size: 1}
+
+// added is the noise of a release on 0 and on 1.
+func added(noise *release.Noise) Pair {
+	return Pair{Name: "0 and 1", Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
+		source := release.Unbooked(context.Background(), entropy)
+		var draws []release.Draw
+		source.Trace(&draws)
+		_, err := source.Add(noise, []float64{indicator(second)})
+		return outputOf(draws, 1), err
+	}}
 }
 
 // scalar is a pair whose releases one number tells all about.
@@ -117,7 +158,7 @@ func entryNoise(claim mechanism.Guarantee, m mechanism.EntryNoise) Subject {
 
 // exponential lets one of many candidates gain the sensitivity 1 and the others
 // lose it; with infinitely many, its probability would change by e^ε.
-func exponential(claim mechanism.Guarantee, m mechanism.Exponential) Subject {
+func exponential(claim mechanism.Guarantee, c release.Choice) Subject {
 	const candidates = 50
 	equal, one := make([]float64, candidates), make([]float64, candidates)
 	for i := range one {
@@ -126,15 +167,15 @@ func exponential(claim mechanism.Guarantee, m mechanism.Exponential) Subject {
 	one[0] = 1
 	return Subject{
 		Unit: "every utility changed by at most 1", Claim: claim,
-		Pairs: []Pair{scalar("50 equal utilities, and one raised by 1 with the others lowered by 1",
-			func(second bool, rng *rand.Rand) (float64, error) {
+		Pairs: []Pair{{Name: "50 equal utilities, and one raised by 1 with the others lowered by 1",
+			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
 				u := equal
 				if second {
 					u = one
 				}
-				i, err := m.Choose(u, rng)
-				return float64(i), err
-			})},
+				i, err := release.Unbooked(context.Background(), entropy).Choose(c, u)
+				return Output{Published: []float64{float64(i)}}, err
+			}}},
 	}
 }
 
@@ -247,157 +288,77 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 	}, nil
 }
 
-// sparseGP releases the sums A and B for 5 inducing inputs and substitutes the row
-// that moves them most, of many pairs of rows. The number is the part of the
-// release along the change, in units of the noise: off the diagonal, B has one draw
-// of variance σ_b²/2 for two places. The noise is calibrated to epsilon, and for
-// outputs of size r.
-func sparseGP(claim mechanism.Guarantee, epsilon, r float64) (Subject, error) {
-	s, err := dpgp.NewNoisySums(epsilon, claim.Delta, []float64{-2, -1, 0, 1, 2}, 1, r)
+// sparseClasses adds the noise of dpgp/classification to the sums of all classes
+// and substitutes the row, input and label, that moves them most.
+func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (Subject, error) {
+	s, err := dpgp.NewNoisyClasses(map[string]any{
+		"epsilon": claim.Epsilon, "delta": claim.Delta, "inducing": "[-1,1]", "classes": 3, "alpha": 0.1, "bound": "exact", "n": 2,
+	})
 	if err != nil {
 		return Subject{}, err
 	}
-	sigmaA, sigmaB := s.Deviations()
-	type row struct{ x, y float64 }
-	type change struct {
-		a []float64
-		b *mat.Dense
+	type row struct {
+		x       float64
+		label   int
+		sums    []sparsegp.Sums
+		numbers []float64
 	}
-	between := func(from, to row) (c change, square float64) {
-		a, b := s.Exact(from.x, from.y)
-		c.a, c.b = s.Exact(to.x, to.y)
-		c.b.Sub(c.b, b)
-		for i := range a {
-			c.a[i] -= a[i]
-			square += c.a[i] * c.a[i] / (sigmaA * sigmaA)
-		}
-		norm := mat.Norm(c.b, 2)
-		return c, square + norm*norm/(sigmaB*sigmaB)
-	}
-	var first, second row
-	var along change
-	largest := 0.0
+	var rows []row
 	for x := -4.0; x <= 4; x += 0.25 {
-		for v := -4.0; v <= x; v += 0.25 {
-			for _, sign := range []float64{-1, 1} {
-				from, to := row{x, 1}, row{v, sign}
-				if c, square := between(from, to); square > largest {
-					largest, first, second, along = square, from, to, c
-				}
+		for label := range 2 { // the third class is as the second
+			r := row{x: x, label: label}
+			if r.sums, err = s.Sums(ctx, x, label); err != nil {
+				return Subject{}, err
 			}
+			r.numbers = s.Numbers(r.sums)
+			rows = append(rows, r)
 		}
 	}
+	ones := slices.Repeat([]float64{1}, len(rows[0].numbers))
+	worst, largest := WorstOf(len(rows)*len(rows), func(i int) float64 {
+		return distance(rows[i/len(rows)].numbers, rows[i%len(rows)].numbers, ones)
+	})
+	first, second := rows[worst/len(rows)], rows[worst%len(rows)]
 	return Subject{
-		Unit: "one row, input and output, substituted by any other", Claim: claim, Law: Gaussian, Sigma: 1 / math.Sqrt(largest),
-		Pairs: []Pair{scalar(fmt.Sprintf("(%g, %g) in place of (%g, %g)", second.x, second.y, first.x, first.y), func(useSecond bool, rng *rand.Rand) (float64, error) {
-			at := first
-			if useSecond {
-				at = second
-			}
-			a, b := s.Draw(at.x, at.y, rng)
-			sum := 0.0
-			for i, v := range along.a {
-				sum += v * a[i] / (sigmaA * sigmaA)
-				for j := range along.a {
-					sum += along.b.At(i, j) * b.At(i, j) / (sigmaB * sigmaB)
+		Unit: "one row, input and class, replaced by any other", Claim: claim, Law: Gaussian, Sigma: 1 / largest,
+		Pairs: []Pair{{
+			Name: fmt.Sprintf("input %g of class %d in place of %g of class %d", second.x, second.label, first.x, first.label),
+			Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+				r := first
+				if useSecond {
+					r = second
 				}
-			}
-			return sum, nil
-		})},
+				out := Output{Published: s.Numbers(s.Draw(r.sums, rand.New(entropy))), HasStatistic: true}
+				out.Noise = make([]float64, len(out.Published))
+				for i, v := range out.Published {
+					out.Noise[i] = v - r.numbers[i]
+					out.Statistic += (second.numbers[i] - first.numbers[i]) * v
+				}
+				return out, nil
+			},
+		}},
 	}, nil
 }
 
-// cloaking releases predictions at 9 points from 6 training outputs and changes
-// the output whose column has the largest Mahalanobis norm, by the sensitivity.
-// The number is the part of the release along M⁻¹c, the sufficient one. noise
-// multiplies the noise that is drawn.
-func cloaking(ctx context.Context, claim mechanism.Guarantee, noise float64) (Subject, error) {
-	const training, points, sensitivity = 6, 9, 100.0
-	factor, err := mechanism.HallFactor(claim.Epsilon, claim.Delta)
+// kahmSamples adds the noise of the pipeline to two samples of two columns, of which
+// one entry changes by d = 1. The noise is made for spent.
+func kahmSamples(ctx context.Context, claim, spent mechanism.Guarantee) (Subject, error) {
+	s, err := kahm.NewNoiseStep(spent.Epsilon, spent.Delta, 1)
 	if err != nil {
 		return Subject{}, err
 	}
-	c, err := cloakingMatrix(training, points)
-	if err != nil {
-		return Subject{}, err
-	}
-	r, err := design.Whiten(c, design.FullRank, design.Tolerance64)
-	if err != nil {
-		return Subject{}, err
-	}
-	d, err := design.Solve(ctx, r, 0)
-	if err != nil {
-		return Subject{}, err
-	}
-	// M in the whitened coordinates, with the scale that makes it feasible.
-	rank, n := r.B.Dims()
-	m := mat.NewSymDense(rank, nil)
-	for i, l := range d.Lambda {
-		m.SymRankOne(m, l*d.MaxMahalanobis*d.MaxMahalanobis, r.B.ColView(i))
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(m) {
-		return Subject{}, fmt.Errorf("the cloaking covariance of rank %d is not positive definite", rank)
-	}
-	worst, norm, along := 0, -1.0, mat.NewVecDense(rank, nil)
-	for i := range n {
-		v := mat.NewVecDense(rank, nil)
-		if err := chol.SolveVecTo(v, r.B.ColView(i)); err != nil {
-			return Subject{}, err
-		}
-		if g := math.Sqrt(mat.Dot(v, r.B.ColView(i))); g > norm {
-			worst, norm, along = i, g, v
-		}
-	}
-	y := mat.NewVecDense(n, nil)
-	for i := range n {
-		y.SetVec(i, 50*math.Sin(float64(i)))
-	}
-	neighbour := mat.VecDenseCopyOf(y)
-	neighbour.SetVec(worst, y.AtVec(worst)+sensitivity)
-	var first, second mat.VecDense
-	first.MulVec(r.B, y)
-	second.MulVec(r.B, neighbour)
 	return Subject{
-		Unit: "a training output changed by at most 100", Claim: claim, Law: Gaussian, Sigma: factor / norm,
-		Pairs: []Pair{scalar("the output with the largest Mahalanobis norm changed by 100", func(useSecond bool, rng *rand.Rand) (float64, error) {
-			release := d.Coordinates(rng, 1)
-			release.Scale(noise*sensitivity*factor, release)
-			mean := &first
-			if useSecond {
-				mean = &second
-			}
-			sum := 0.0
-			for i := range rank {
-				sum += along.AtVec(i) * (mean.AtVec(i) + release.At(i, 0))
-			}
-			return sum, nil
-		})},
+		Unit: "one entry of the data matrix changed by at most 1", Claim: claim,
+		Pairs: []Pair{{
+			Name: "an entry of four is 0, and 1",
+			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
+				samples := mat.NewDense(2, 2, []float64{0.5, 0.25, indicator(second), 1})
+				noisy, err := s.Draw(ctx, samples, rand.New(entropy))
+				if err != nil {
+					return Output{}, err
+				}
+				return Output{Published: slices.Clone(noisy.RawMatrix().Data)}, nil
+			},
+		}},
 	}, nil
-}
-
-// cloakingMatrix is C = K(K + I/10)⁻¹ between evenly spaced inputs, with an EQ
-// kernel of variance and lengthscale 1.
-func cloakingMatrix(training, points int) (*mat.Dense, error) {
-	at := func(i, n int) float64 { return 5 * float64(i) / float64(n-1) }
-	k := func(x, z float64) float64 { return math.Exp(-(x - z) * (x - z) / 2) }
-	noisy, cross := mat.NewSymDense(training, nil), mat.NewDense(points, training, nil)
-	for i := range training {
-		for j := i; j < training; j++ {
-			noisy.SetSym(i, j, k(at(i, training), at(j, training)))
-		}
-		noisy.SetSym(i, i, 1.1)
-		for p := range points {
-			cross.Set(p, i, k(at(p, points), at(i, training)))
-		}
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(noisy) {
-		return nil, fmt.Errorf("the kernel matrix of %d inputs is not positive definite", training)
-	}
-	var transposed mat.Dense
-	if err := chol.SolveTo(&transposed, cross.T()); err != nil {
-		return nil, err
-	}
-	return mat.DenseCopyOf(transposed.T()), nil
 }

@@ -13,7 +13,16 @@ type SupportSample struct {
 	Values []float64
 	D      int
 	Grid   []float64
+	// Scale is that of the noise of each coordinate, 0 for none; nil where no grid is
+	// stated to follow it.
+	Scale []float64
 }
+
+// A grid that follows a scale is this many times finer at least, and at most.
+const (
+	leastFine = 512
+	mostFine  = 1 << 20
+)
 
 // missed is the probability with which the test of the occupancy errs, of each
 // coordinate.
@@ -24,6 +33,8 @@ const missed = 1e-7
 // the last bit; the spacings are equal for both data sets. The part of the grid
 // points in the middle of the values that is hit is as large as many draws from a
 // smooth law leave it, so that the true spacing is no coarser than the stated one.
+// Where the noise has a stated scale, a spacing is stated and lies between 2^-20 and
+// 2^-9 of it.
 // Noise that was drawn in floating point and is printed with all its digits fails.
 //
 // Values that one data set has and the other cannot have are an event like any
@@ -38,6 +49,13 @@ func TestSupport(first, second SupportSample) []string {
 		if other := second.Grid[j]; g != other {
 			found = append(found, fmt.Sprintf("coordinate %d has grid %g, and %g of the neighbour", j+1, g, other))
 			continue
+		}
+		for _, s := range []SupportSample{first, second} {
+			if len(s.Scale) > j && s.Scale[j] > 0 && !(g >= s.Scale[j]/mostFine && g <= s.Scale[j]/leastFine) {
+				found = append(found, fmt.Sprintf("coordinate %d has grid %g for noise of scale %g: it should be %d to %d times finer",
+					j+1, g, s.Scale[j], leastFine, mostFine))
+				break
+			}
 		}
 		if g == 0 {
 			continue

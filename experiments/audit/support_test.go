@@ -56,6 +56,16 @@ func TestSupports(t *testing.T) {
 	if found := TestSupport(sample([]float64{0, 3}, 3), sample([]float64{6}, 3)); len(found) != 1 || !strings.Contains(found[0], "no power of two") {
 		t.Errorf("a grid of 3: %q", found)
 	}
+	// A grid that is stated to follow a scale does.
+	for _, c := range []struct {
+		grid  float64
+		found bool
+	}{{0, true}, {0x1p-21, true}, {0x1p-20, false}, {0x1p-9, false}, {0x1p-8, true}} {
+		s := SupportSample{Values: []float64{0, 0}, D: 1, Grid: []float64{c.grid}, Scale: []float64{1}}
+		if found := TestSupport(s, s); (len(found) > 0) != c.found {
+			t.Errorf("a grid of %g for noise of scale 1: %q", c.grid, found)
+		}
+	}
 }
 
 // The occupancy errs for no honest sample, of laws that differ much in shape.

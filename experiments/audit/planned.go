@@ -1,0 +1,237 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+// planned is a release of this project with made-up data: what is audited is the
+// code that makes a user's release, from the rows that were read to what is
+// published.
+type planned struct {
+	experiment *experiment.Experiment
+	given      map[string]any // the settings, without the file of the data
+	file       string         // the data set's file
+	content    string
+	plan       func(context.Context, *experiment.Trial) (*release.Plan, error)
+	fault      fault.Plan
+	// mayFail says that a release may fail by its noisy numbers, after they were
+	// drawn.
+	mayFail bool
+
+	mu   sync.Mutex
+	free []*release.Plan // one for each worker: a plan is used by one at a time
+}
+
+// newPlanned finds the experiment among those of a paper.
+func newPlanned(paper experiment.Paper, name, file, content string, given map[string]any,
+	plan func(context.Context, *experiment.Trial) (*release.Plan, error), planted fault.Plan) (*planned, error) {
+	i := slices.IndexFunc(paper.Experiments, func(e *experiment.Experiment) bool { return e.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no experiment %s", name)
+	}
+	return &planned{experiment: paper.Experiments[i], given: given, file: file, content: content, plan: plan, fault: planted}, nil
+}
+
+// context is that of one release: a planted sampler in floating point draws from
+// the release's own stream.
+func (p *planned) context(ctx context.Context, entropy *rand.ChaCha8) context.Context {
+	planted := p.fault
+	if planted.Float != nil && entropy != nil {
+		planted.Float = rand.New(entropy)
+	}
+	if planted == (fault.Plan{}) {
+		return ctx
+	}
+	return fault.With(ctx, planted)
+}
+
+// make plans the release, from a file that is written for it.
+func (p *planned) make(ctx context.Context) (plan *release.Plan, err error) {
+	folder, err := os.MkdirTemp("", "privkern-audit-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, p.file)
+	if err := os.WriteFile(path, []byte(p.content), 0o600); err != nil {
+		return nil, err
+	}
+	params, err := p.experiment.Resolve(p.given)
+	if err != nil {
+		return nil, err
+	}
+	return p.plan(p.context(ctx, nil), &experiment.Trial{
+		Params: params, Backend: "cpu", DType: "float64", Workers: 1, Secure: true,
+		Dataset: func(name string) string {
+			if _, own := dataset.FilePath(name); own {
+				return path
+			}
+			return folder
+		},
+		Progress: func(int, int, string) {},
+		Stream: func(purpose string) *rand.Rand {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(purpose))
+			return rand.New(rand.NewPCG(h.Sum64(), 0))
+		},
+	})
+}
+
+// take returns a plan that nobody else uses.
+func (p *planned) take(ctx context.Context) (*release.Plan, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		plan := p.free[n-1]
+		p.free = p.free[:n-1]
+		return plan, nil
+	}
+	return p.make(ctx)
+}
+
+func (p *planned) give(plan *release.Plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, plan)
+}
+
+// rows returns a copy of the private rows, and what a release of them spends.
+func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, error) {
+	plan, err := p.take(ctx)
+	if err != nil {
+		return nil, experiment.Spending{}, err
+	}
+	defer p.give(plan)
+	return mat.DenseCopyOf(plan.Private), plan.Spending, nil
+}
+
+// release releases the rows, and returns what was drawn. Of one that fails by its
+// noisy numbers there is nothing but these.
+func (p *planned) release(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (*experiment.Release, []release.Draw, error) {
+	plan, err := p.take(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.give(plan)
+	ctx = p.context(ctx, entropy)
+	source := release.Unbooked(ctx, entropy)
+	var draws []release.Draw
+	source.Trace(&draws)
+	out, err := plan.With(ctx, source, private)
+	if p.mayFail && len(draws) > 0 {
+		err = nil
+	}
+	return out, draws, err
+}
+
+// queries are what noise is added to in a release of the rows, one after the
+// other, and the scales of the noise.
+func (p *planned) queries(ctx context.Context, private *mat.Dense) (query, scale []float64, err error) {
+	_, draws, err := p.release(ctx, private, rand.NewChaCha8([32]byte{2}))
+	for _, d := range draws {
+		query = append(query, d.Query...)
+		scale = append(scale, slices.Repeat([]float64{d.Noise.Scale()}, len(d.Query))...)
+	}
+	return query, scale, err
+}
+
+// pair is two neighbours of noisy numbers. Where the queries do not depend on what
+// is released before them, the likelihood ratio is an increasing function of the
+// part of the release along their difference in units of the noise.
+func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dense, adaptive bool) (Pair, error) {
+	a, scale, err := p.queries(ctx, first)
+	if err != nil {
+		return Pair{}, err
+	}
+	b, _, err := p.queries(ctx, second)
+	if err != nil {
+		return Pair{}, err
+	}
+	if len(a) != len(b) {
+		return Pair{}, fmt.Errorf("%s: %d and %d noisy numbers", name, len(a), len(b))
+	}
+	weights := make([]float64, len(a))
+	for i := range a {
+		weights[i] = (b[i] - a[i]) / scale[i] / scale[i]
+	}
+	return Pair{Name: name, apart: distance(a, b, scale), Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+		rows := first
+		if useSecond {
+			rows = second
+		}
+		_, draws, err := p.release(ctx, rows, entropy)
+		if err != nil {
+			return Output{}, err
+		}
+		out := outputOf(draws, len(weights))
+		if !adaptive && len(out.Published) == len(weights) {
+			out.HasStatistic = true
+			for i, v := range out.Published {
+				out.Statistic += weights[i] * v
+			}
+		}
+		return out, nil
+	}}, nil
+}
+
+// outputOf is what the tests look at of draws of so many numbers.
+func outputOf(draws []release.Draw, size int) Output {
+	room := make([]float64, 4*size)
+	out := Output{Published: room[:0:size], Noise: room[size : size : 2*size], Grid: room[2*size : 2*size : 3*size], Scale: room[3*size : 3*size]}
+	for _, d := range draws {
+		scale, grid := d.Noise.Scale(), d.Noise.Grid()
+		out.NoiseGrid = max(out.NoiseGrid, grid/scale)
+		for i, v := range d.Output {
+			out.Published = append(out.Published, v)
+			out.Noise = append(out.Noise, (v-d.Query[i])/scale)
+			out.Grid = append(out.Grid, grid)
+			out.Scale = append(out.Scale, scale)
+		}
+	}
+	return out
+}
+
+// apart is how far the queries of two sets of rows are from each other, in units
+// of the noise.
+func (p *planned) apart(ctx context.Context, first, second *mat.Dense) (float64, error) {
+	a, scale, err := p.queries(ctx, first)
+	if err != nil {
+		return 0, err
+	}
+	b, _, err := p.queries(ctx, second)
+	if err != nil {
+		return 0, err
+	}
+	return distance(a, b, scale), nil
+}
+
+// gaussian is a subject whose releases are Gaussian mechanisms.
+func (p *planned) gaussian(unit string, spending experiment.Spending, pairs ...Pair) Subject {
+	return Subject{
+		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon, Delta: spending.Delta},
+		Law: Gaussian, Sigma: 1 / spending.Mu, Pairs: pairs,
+	}
+}
+
+// replaced is a copy of the rows with another row in the place i.
+func replaced(rows *mat.Dense, i int, row ...float64) *mat.Dense {
+	out := mat.DenseCopyOf(rows)
+	out.SetRow(i, row)
+	return out
+}

@@ -1,0 +1,444 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking"
+	"privkern/experiments/dpgp"
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+)
+
+// Where a release takes longer than 20 µs, fewer are drawn: eventDraws, with which
+// noise ×.85 is still found by events, or boundDraws, with which it is found by the
+// Gaussian bound and the tests of the noise, each with a probability above .99, see
+// TestPower.
+const (
+	eventDraws = 250_000
+	boundDraws = 30_000
+)
+
+// with returns a copy of settings with others laid over it.
+func with(settings map[string]any, over ...any) map[string]any {
+	out := make(map[string]any, len(settings)+len(over)/2)
+	for name, v := range settings {
+		out[name] = v
+	}
+	for i := 0; i < len(over); i += 2 {
+		out[over[i].(string)] = over[i+1]
+	}
+	return out
+}
+
+// distance is that of two vectors, in units of the scales.
+func distance(a, b, scale []float64) float64 {
+	sum := 0.0
+	for i := range min(len(a), len(b)) {
+		d := (a[i] - b[i]) / scale[i]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+var regressionSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "dose+age", "output": "response", "low": 0, "high": 100,
+	"epsilon": 1, "delta": 0.01, "lengthscale": 2,
+}
+
+// regressionData are six rows with two public inputs, their outputs in the middle
+// of the range.
+const regressionData = "dose,age,response\n0,0,50\n1,1,50\n2,0,50\n3,1,50\n4,3,50\n1,4,50\n"
+
+// beyond are the ends of the range [0, 100] and values beyond them, which clipping
+// before the fit makes equal to the ends.
+var beyond = []float64{-60, 0, 100, 160}
+
+// cloakingRegression releases predictions at six points. Of one output, the one
+// with the worst pair of values is changed.
+func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, planted fault.Plan) (Subject, error) {
+	p, err := newPlanned(cloaking.Paper(), "cloaking/regression", "data.csv", regressionData,
+		with(regressionSettings, "calibration", string(calibration)), cloaking.PlanRegression, planted)
+	if err != nil {
+		return Subject{}, err
+	}
+	rows, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	n, _ := rows.Dims()
+	pairs := len(beyond) * len(beyond)
+	at := func(i int) (output int, from, to float64) {
+		return i / pairs, beyond[i%pairs/len(beyond)], beyond[i%len(beyond)]
+	}
+	var failed error
+	worst, _ := WorstOf(n*pairs, func(i int) float64 {
+		output, from, to := at(i)
+		if from >= to {
+			return 0
+		}
+		d, err := p.apart(ctx, replaced(rows, output, from), replaced(rows, output, to))
+		if err != nil {
+			failed = err
+		}
+		return d
+	})
+	if failed != nil {
+		return Subject{}, failed
+	}
+	output, from, to := at(worst)
+	pair, err := p.pair(ctx, fmt.Sprintf("output %d is %g, and %g", output+1, from, to), replaced(rows, output, from), replaced(rows, output, to), false)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = &Request{
+		Experiment: "cloaking/regression", Given: p.given, File: p.file,
+		Contents: [2]string{regressionData, "note,response,dose,age\n" + strings.Join([]string{
+			"a,50,0,0", "b,50.000000,1,1", "c,-7e1,2,0", "d,50,3,1", "longer,50,4,3", "f,50.00,1,4"}, "\n") + "\n"},
+		Table: regressionColumns, Record: regressionRecord,
+	}
+	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
+}
+
+// cloakingClassification releases probabilities after one Newton step or more, of
+// rows whose inputs are given, and flips the label that moves the release the most.
+// In a single step the likelihood ratio is known; so it is in several steps with a
+// single input, where every step releases the sum of the labels.
+func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, planted fault.Plan) (Subject, error) {
+	var all []Pair
+	var out Subject
+	for _, x := range inputs {
+		var data strings.Builder
+		data.WriteString("x,ill\n")
+		distinct := map[float64]bool{}
+		for i, v := range x {
+			fmt.Fprintf(&data, "%g,%d\n", v, i%2)
+			distinct[v] = true
+		}
+		p, err := newPlanned(cloaking.Paper(), "cloaking/classification", "data.csv", data.String(), map[string]any{
+			"dataset": "csv:data.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "epsilon": 1, "delta": 0.01,
+			"lengthscale": 1, "iterations": steps,
+		}, cloaking.PlanClassification, planted)
+		if err != nil {
+			return out, err
+		}
+		rows, spending, err := p.rows(ctx)
+		if err != nil {
+			return out, err
+		}
+		flip := func(i int) *mat.Dense { return replaced(rows, i, -rows.At(i, 0)) }
+		var failed error
+		worst, _ := WorstOf(len(x), func(i int) float64 {
+			d, err := p.apart(ctx, rows, flip(i))
+			if err != nil {
+				failed = err
+			}
+			return d
+		})
+		if failed != nil {
+			return out, failed
+		}
+		pair, err := p.pair(ctx, fmt.Sprintf("%d different inputs, the label at input %g flipped", len(distinct), x[worst]),
+			rows, flip(worst), steps > 1 && len(distinct) > 1)
+		if err != nil {
+			return out, err
+		}
+		if len(all) == 0 {
+			other := strings.NewReplacer(fmt.Sprintf("%g,%d\n", x[worst], worst%2), fmt.Sprintf("%g.000,%d.0\n", x[worst], 1-worst%2))
+			pair.Release = &Request{
+				Experiment: "cloaking/classification", Given: p.given, File: p.file,
+				Contents: [2]string{data.String(), other.Replace(data.String())},
+				Table:    classificationColumns, Record: classificationRecord,
+			}
+		}
+		all = append(all, pair)
+		out = p.gaussian("one label flipped", spending, all...)
+	}
+	out.Draws = eventDraws
+	if steps > 1 {
+		out.Draws = boundDraws // each draw has a design of its own
+	}
+	return out, nil
+}
+
+// classInputs are eight rows at four inputs.
+var classInputs = []float64{0, 1, 2, 4, 0, 1, 2, 4}
+
+// oneInput are six rows at one.
+var oneInput = slices.Repeat([]float64{1}, 6)
+
+var modelSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "x", "output": "y", "low": -1, "high": 1, "epsilon": 1, "delta": 0.01,
+	"inducing": "3", "input_low": -1.5, "input_high": 1.5, "lengthscale": 1,
+}
+
+const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
+
+// sparseGP releases a model with three inducing inputs and replaces a row by the
+// worst of all, inputs and outputs searched, outputs beyond their range, too.
+func sparseGP(ctx context.Context, planted fault.Plan) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, dpgp.PlanRegression, planted)
+	if err != nil {
+		return Subject{}, err
+	}
+	p.mayFail = true // where the noise is larger than the regularisation allows for
+	rows, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	var failed error
+	query := func(row []float64) (q, scale []float64) {
+		q, scale, err := p.queries(ctx, replaced(rows, 0, row...))
+		if err != nil {
+			failed = err
+		}
+		return q, scale
+	}
+	// The far input, where a row moves nothing, is part of the box.
+	a, b, _, err := Worst([]float64{-6, -2}, []float64{6, 2}, func(a, b []float64) float64 {
+		if failed != nil {
+			return math.NaN()
+		}
+		q, scale := query(a)
+		r, _ := query(b)
+		return distance(q, r, scale)
+	}, 2, 1)
+	if failed != nil {
+		return Subject{}, failed
+	}
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, err := p.pair(ctx, fmt.Sprintf("(%.3g, %.3g) in place of (%.3g, %.3g)", b[0], b[1], a[0], a[1]), replaced(rows, 0, a...), replaced(rows, 0, b...), false)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = &Request{
+		Experiment: "dpgp/regression", Given: p.given, File: p.file,
+		Contents: [2]string{modelData, "y,name,x\n7,someone,-123.456789\n0,someone else,-1\n-0.5,c,0.7500\n"},
+		Table:    modelNumbers, Record: nothing,
+	}
+	s := p.gaussian("one row, input and output, replaced by any other", spending, pair)
+	s.Draws = eventDraws
+	return s, nil
+}
+
+// censusData is the census by formulas, in the form of the file that is read.
+func censusData(digits int) string {
+	var b strings.Builder
+	b.WriteString(`"height";"weight";"age";"male"` + "\n")
+	for i := range 287 {
+		x := float64(i)
+		age := math.Floor(88 * math.Pow(float64(i*i*7%287)/287, 1.5))
+		fmt.Fprintf(&b, "%.*f;%.3f;%g;0\n", digits, 110+40*math.Sin(1.7*x), 4+50*(1-math.Exp(-age/12)), age)
+	}
+	for range 257 {
+		b.WriteString("170;60;30;1\n")
+	}
+	return b.String()
+}
+
+// selectionSettings choose among three configurations that are far from each
+// other.
+var selectionSettings = map[string]any{
+	"lengthscales": "1,5,125", "noise_variances": "1", "kernel_variances": "5", "selection_epsilon": 1.0, "epsilon": "inf",
+	"folds": 2, "sensitivity": "exact", "normalisation": "public", "public_low_cm": 60, "sensitivity_cm": 100,
+}
+
+// cloakingSelection releases a choice of hyper-parameters for a census by
+// formulas. One height changes from an end of its interval to the other, and the
+// others lie where that moves the utilities of two configurations apart the most.
+func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error) {
+	build := func(planted fault.Plan, over ...any) (*planned, error) {
+		return newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), with(selectionSettings, over...),
+			cloaking.PlanSelection, planted)
+	}
+	p, err := build(planted)
+	if err != nil {
+		return Subject{}, err
+	}
+	// What searches must see the utilities: a choice with a tiny ε is nearly
+	// uniform, and the planted fault has it published.
+	seen, err := build(fault.Plan{Scored: true}, "selection_epsilon", 1e-4)
+	if err != nil {
+		return Subject{}, err
+	}
+	first, second, name, err := worstHeights(ctx, seen)
+	if err != nil {
+		return Subject{}, err
+	}
+	_, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	return Subject{
+		Unit: "one height replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
+		Pairs: []Pair{{
+			Name: name,
+			Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+				rows := first
+				if useSecond {
+					rows = second
+				}
+				chosen, err := choiceOf(ctx, p, rows, entropy)
+				if err != nil {
+					return Output{}, err
+				}
+				out := Output{Published: []float64{chosen.Settings["lengthscale"]}}
+				if chosen.Score != nil {
+					out.Published = append(out.Published, *chosen.Score)
+				}
+				return out, nil
+			},
+			Release: &Request{
+				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file, Contents: [2]string{censusData(3), censusData(12)},
+				Table: chosenSettings, Record: nothing,
+			},
+		}},
+	}, nil
+}
+
+func choiceOf(ctx context.Context, p *planned, rows *mat.Dense, entropy *rand.ChaCha8) (*release.Chosen, error) {
+	out, _, err := p.release(ctx, rows, entropy)
+	if err != nil {
+		return nil, err
+	}
+	chosen, ok := out.Model.(*release.Chosen)
+	if !ok {
+		return nil, fmt.Errorf("a choice released a %T", out.Model)
+	}
+	return chosen, nil
+}
+
+// selected is how many of the heights have a part in the choice.
+const selected = 144
+
+// worstHeights returns two sets of heights, in which one differs. The utilities are
+// quadratic, −zᵀHz: with D = H_a − H_b for two configurations, moving height j
+// across its interval changes the difference of their utilities the most where the
+// others lie at the ends that the signs of D_ji say. D comes from second
+// differences of utilities that are released with choices.
+func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, name string, err error) {
+	const low, middle, high = 60.0, 110.0, 160.0
+	entropy := rand.NewChaCha8([32]byte{3})
+	configurations := p.given["lengthscales"].(string)
+	count := strings.Count(configurations, ",") + 1
+	rows, _, err := p.rows(ctx)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	for i := range rows.RawMatrix().Rows {
+		rows.Set(i, 0, middle)
+	}
+	utilities := func(rows *mat.Dense) map[float64]float64 {
+		found := map[float64]float64{}
+		for tries := 0; len(found) < count && err == nil; tries++ {
+			var chosen *release.Chosen
+			if chosen, err = choiceOf(ctx, p, rows, entropy); err == nil {
+				found[chosen.Settings["lengthscale"]] = *chosen.Score
+			}
+			if tries == 1000 {
+				err = fmt.Errorf("only %d of the configurations %s are ever chosen", len(found), configurations)
+			}
+		}
+		return found
+	}
+	moved := func(places ...int) map[float64]float64 {
+		for _, i := range places {
+			rows.Set(i, 0, high)
+		}
+		u := utilities(rows)
+		for _, i := range places {
+			rows.Set(i, 0, middle)
+		}
+		return u
+	}
+	none := moved()
+	single := make([]map[float64]float64, selected)
+	for i := range single {
+		single[i] = moved(i)
+	}
+	out, _, err2 := p.release(ctx, rows, entropy)
+	if err = errors.Join(err, err2); err != nil {
+		return nil, nil, "", err
+	}
+	change := out.Metrics["sensitivity_over_d2"]
+	largest := -1.0
+	for j := 5; j < selected; j += selected / 3 {
+		both := make([]map[float64]float64, selected)
+		for i := range both {
+			if i != j {
+				both[i] = moved(i, j)
+			}
+		}
+		for _, a := range slices.Sorted(maps.Keys(none)) {
+			for _, b := range slices.Sorted(maps.Keys(none)) {
+				if a >= b {
+					continue
+				}
+				difference := func(u map[float64]float64) float64 { return u[a] - u[b] }
+				// Nearer to the middle the utilities differ less, and so do the
+				// probabilities: choices that are never made show nothing.
+				for share := 0.1; share < 1.05; share += 0.1 {
+					corner := mat.DenseCopyOf(rows)
+					for i := range both {
+						if i == j {
+							continue
+						}
+						end := low
+						if difference(both[i])-difference(single[i])-difference(single[j])+difference(none) > 0 {
+							end = high
+						}
+						corner.Set(i, 0, middle+share*(end-middle))
+					}
+					from, to := replaced(corner, j, low), replaced(corner, j, high)
+					if v := oddsMoved(utilities(from), utilities(to), 1/(2*change)); v > largest {
+						largest, first, second = v, from, to
+						name = fmt.Sprintf("height %d is %g cm, and %g cm", j+1, low, high)
+					}
+				}
+			}
+		}
+	}
+	return first, second, name, err
+}
+
+// oddsMoved is the largest logarithm of the ratio of the probabilities with which a
+// candidate is chosen of two data sets, of those that are chosen now and then.
+func oddsMoved(u, v map[float64]float64, rate float64) float64 {
+	const now = 0.005
+	p, q := chances(u, rate), chances(v, rate)
+	largest := 0.0
+	for c := range p {
+		if min(p[c], q[c]) > now {
+			largest = max(largest, math.Abs(math.Log(p[c]/q[c])))
+		}
+	}
+	return largest
+}
+
+// chances are the probabilities of the exponential mechanism.
+func chances(u map[float64]float64, rate float64) map[float64]float64 {
+	best, sum := math.Inf(-1), 0.0
+	for _, v := range u {
+		best = max(best, v)
+	}
+	out := map[float64]float64{}
+	for c, v := range u {
+		out[c] = math.Exp(rate * (v - best))
+		sum += out[c]
+	}
+	for c := range out {
+		out[c] /= sum
+	}
+	return out
+}
