@@ -16,7 +16,7 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	var (
-		options = audit.Options{Draws: audit.DefaultDraws, Confidence: 0.999}
+		options = audit.Options{Confidence: 0.999}
 		list    bool
 		faults  bool
 		output  string
@@ -25,7 +25,9 @@ func (a *app) auditCommand() *cobra.Command {
 		Use:   "audit MECHANISM...",
 		Short: "Look for violations of what the privacy mechanisms claim",
 		Long: `Release two neighbouring data sets many times by a MECHANISM, or by all of
-them, and look for what should not be:
+them, and look for what should not be. The releases (cloaking..., sparse-gp) run
+the code of run trial --release on made-up data, of which the worst neighbours
+are searched:
 
   exact     the exact delta of Gaussian noise as it is stated
   noise     drawn noise against stated noise: size, law, correlation, repeats
@@ -41,8 +43,14 @@ that of each bound: with --confidence 0.5, up to every second may be wrong.
 The tests of the noise err once in 200,000 audits. Equal seeds give equal
 results.
 
---faults audits small releases with planted faults instead, and prints which
-test finds which.
+Less noise than claimed, by a factor of .85 at (1, .01), is found with the default
+draws: by events where a release takes microseconds, by the Gaussian bound and the
+tests of the noise where it takes longer. All audits together take two minutes on
+two cores. Private hyper-parameters (selection), sparse-gp-classes and kahm have
+no release: what is audited is the mechanism of their trials.
+
+--faults audits releases with planted faults instead, made-up ones and those of
+this program, and prints which test finds which.
 
 The exit status is 4 if a violation is found, and with --faults if one is
 missed; see run help exit-codes.`,
@@ -60,6 +68,9 @@ missed; see run help exit-codes.`,
 			}
 			if list {
 				return a.listAudits(args)
+			}
+			if options.Draws == 0 && cmd.Flags().Changed("draws") {
+				return usagef("0 draws are too few to choose an event; take at least %d (--draws)", audit.MinDraws)
 			}
 			if err := options.Validate(); err != nil {
 				return usagef("%w (--draws, --confidence)", err)
@@ -86,7 +97,7 @@ missed; see run help exit-codes.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&options.Draws, "draws", options.Draws, "releases of each data set; half of them choose the event")
+	flags.IntVar(&options.Draws, "draws", options.Draws, fmt.Sprintf("releases of each data set; half of them choose the event (default %d, fewer of what takes long)", audit.DefaultDraws))
 	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "of each bound, between 0 and 1")
 	flags.Uint64Var(&options.Seed, "seed", 0, "of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")
@@ -104,7 +115,15 @@ func (a *app) auditFaults(cmd *cobra.Command, args []string, options audit.Optio
 	if err != nil {
 		return err
 	}
-	a.say("auditing %d planted faults", len(faults))
+	inReleases, err := audit.ReleaseFaults(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for _, f := range inReleases {
+		f.Subject = a.withReleases(cmd.Context(), f.Subject)
+		faults = append(faults, f)
+	}
+	a.say("auditing %d subjects with planted faults and without", len(faults))
 	rows, err := audit.RunFaults(cmd.Context(), faults, options)
 	if err != nil {
 		return err
@@ -141,7 +160,7 @@ func (a *app) listAudits(args []string) error {
 		return usagef("--list takes no mechanism: %q", args[0])
 	}
 	for _, e := range audit.All() {
-		if _, err := fmt.Fprintf(a.out, "%-12s %s\n", e.Name, e.Doc); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%-24s %s\n", e.Name, e.Doc); err != nil {
 			return err
 		}
 	}
@@ -173,6 +192,7 @@ func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Opt
 		if err != nil {
 			return nil, err
 		}
+		s = a.withReleases(cmd.Context(), s)
 		o := options
 		if isTerminal(a.err) && !a.quiet && a.logFormat == "text" {
 			bar := progressbar.NewOptions(o.Total(s), progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(e.Name),

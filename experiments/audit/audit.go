@@ -17,6 +17,11 @@
 // The exact δ(ε) of Gaussian noise as it is stated is computed besides, see
 // [CheckGaussian].
 //
+// Where this project has a release, the subject is that release: the function that
+// plans it for a user plans it for made-up data, and what it publishes is drawn again
+// and again, with the search for the worst neighbours going through the same code
+// ([Worst], [WorstOf]). Elsewhere it is the mechanism as trials call it.
+//
 // An audit can show that a claim is false. It can never show that it is true:
 // other neighbours, other events or more draws may say more.
 package audit

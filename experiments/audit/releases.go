@@ -104,7 +104,7 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, 
 		Experiment: "cloaking/regression", Given: p.given, File: p.file,
 		Contents: [2]string{regressionData, "note,response,dose,age\n" + strings.Join([]string{
 			"a,50,0,0", "b,50.000000,1,1", "c,-7e1,2,0", "d,50,3,1", "longer,50,4,3", "f,50.00,1,4"}, "\n") + "\n"},
-		Table: regressionColumns, Record: regressionRecord,
+		Table: regressionColumns, Record: regressionRecord, planted: planted,
 	}
 	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
 }
@@ -157,7 +157,7 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 			pair.Release = &Request{
 				Experiment: "cloaking/classification", Given: p.given, File: p.file,
 				Contents: [2]string{data.String(), other.Replace(data.String())},
-				Table:    classificationColumns, Record: classificationRecord,
+				Table:    classificationColumns, Record: classificationRecord, planted: planted,
 			}
 		}
 		all = append(all, pair)
@@ -225,7 +225,7 @@ func sparseGP(ctx context.Context, planted fault.Plan) (Subject, error) {
 	pair.Release = &Request{
 		Experiment: "dpgp/regression", Given: p.given, File: p.file,
 		Contents: [2]string{modelData, "y,name,x\n7,someone,-123.456789\n0,someone else,-1\n-0.5,c,0.7500\n"},
-		Table:    modelNumbers, Record: nothing,
+		Table:    modelNumbers, Record: nothing, planted: planted,
 	}
 	s := p.gaussian("one row, input and output, replaced by any other", spending, pair)
 	s.Draws = eventDraws
@@ -301,7 +301,7 @@ func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error)
 			},
 			Release: &Request{
 				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file, Contents: [2]string{censusData(3), censusData(12)},
-				Table: chosenSettings, Record: nothing,
+				Table: chosenSettings, Record: nothing, planted: planted,
 			},
 		}},
 	}, nil

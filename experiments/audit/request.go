@@ -3,6 +3,8 @@ package audit
 import (
 	"context"
 	"regexp"
+
+	"privkern/experiments/internal/fault"
 )
 
 // Request is a release as a user asks for one, of a file of data: what it publishes
@@ -19,11 +21,17 @@ type Request struct {
 	// Table matches the noisy numbers of the released file, and Record those of the
 	// record: see [Part].Noisy.
 	Table, Record *regexp.Regexp
+
+	planted fault.Plan
 }
 
-// Releaser makes the release of one of the two files, as the program's command does,
-// and returns all that it publishes.
-type Releaser func(ctx context.Context, r *Request, second bool) (Whole, error)
+// Context is that of the release, with the faults that are planted into it.
+func (r *Request) Context(ctx context.Context) context.Context {
+	if r.planted == (fault.Plan{}) {
+		return ctx
+	}
+	return fault.With(ctx, r.planted)
+}
 
 // The noisy numbers of the files of releases.
 var (
