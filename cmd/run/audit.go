@@ -35,6 +35,7 @@ are searched:
             event; half of the draws choose the event, the others test it
   gaussian  a bound of delta from how far apart Gaussian outputs are
   support   every published number is on the stated grid
+  rest      equal noisy numbers of neighbours give equal releases
   whole     files, messages and metadata differ in noisy numbers only
 
 An audit can find that a mechanism spends more than it claims. It cannot find
@@ -97,7 +98,8 @@ missed; see run help exit-codes.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&options.Draws, "draws", options.Draws, fmt.Sprintf("releases of each data set; half of them choose the event (default %d, fewer of what takes long)", audit.DefaultDraws))
+	flags.IntVar(&options.Draws, "draws", options.Draws, fmt.Sprintf(
+		"releases of each data set; half of them choose the event (default %d, fewer of what takes long)", audit.DefaultDraws))
 	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "of each bound, between 0 and 1")
 	flags.Uint64Var(&options.Seed, "seed", 0, "of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")

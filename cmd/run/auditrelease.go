@@ -83,10 +83,11 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 		Digests: map[string]string{set: hex.EncodeToString(digest[:])}, Secure: true, Host: host(""),
 	}
 	w.Private = []string{file, data, "of-a-longer-name", hex.EncodeToString(digest[:])}
-	options := trial.ReleaseOptions{Unbooked: true, Tuning: experiment.TuningUnaccounted, Book: func(s experiment.Spending) error {
+	book := func(s experiment.Spending) error {
 		w.Private = append(w.Private, s.Data)
 		return nil
-	}}
+	}
+	options := trial.ReleaseOptions{Book: book, Unbooked: true, Tuning: experiment.TuningUnaccounted}
 	var rec *record.Record
 	var out *experiment.Release
 	for range attempts {

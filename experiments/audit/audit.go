@@ -12,6 +12,7 @@
 //     are bounds δ at every ε without rare events ([MuAtLeast]; Dong, Roth and Su,
 //     "Gaussian differential privacy", 2022);
 //   - the support: the published numbers lie on the stated grid ([TestSupport]);
+//   - the rest: with equal noisy numbers, the releases of neighbours are equal;
 //   - the whole: sizes, messages and metadata tell nothing ([TestWhole]).
 //
 // The exact δ(ε) of Gaussian noise as it is stated is computed besides, see
@@ -108,11 +109,12 @@ const (
 	BlackBox Test = "event"
 	Mu       Test = "gaussian"
 	Support  Test = "support"
+	Rest     Test = "rest"
 	Files    Test = "whole"
 )
 
 // Tests returns all tests.
-func Tests() []Test { return []Test{Exact, Noise, BlackBox, Mu, Support, Files} }
+func Tests() []Test { return []Test{Exact, Noise, BlackBox, Mu, Support, Rest, Files} }
 
 // Finding is something that a test says against a subject.
 type Finding struct {
@@ -222,6 +224,16 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 			return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
 		}
 		r.testSupport(pair, d)
+		if pair.Follows != nil {
+			r.made(Rest)
+			text, err := pair.Follows(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
+			}
+			if text != "" {
+				r.found(Rest, "%s", text)
+			}
+		}
 		if pair.Whole != nil {
 			r.made(Files)
 			found, err := TestWhole(pair, func(second bool, k int) *rand.ChaCha8 {

@@ -45,7 +45,9 @@ func newPlanned(paper experiment.Paper, name, file, content string, given map[st
 	if i < 0 {
 		return nil, fmt.Errorf("there is no experiment %s", name)
 	}
-	return &planned{experiment: paper.Experiments[i], given: given, file: file, content: content, plan: plan, fault: planted}, nil
+	return &planned{
+		experiment: paper.Experiments[i], given: given, file: file, content: content, plan: plan, fault: planted,
+	}, nil
 }
 
 // context is that of one release: a planted sampler in floating point draws from
@@ -123,13 +125,18 @@ func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, er
 
 // release releases the rows, and returns what was drawn. Of one that fails by its
 // noisy numbers there is nothing but these.
-func (p *planned) release(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (*experiment.Release, []release.Draw, error) {
+func (p *planned) release(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (
+	*experiment.Release, []release.Draw, error) {
+	return p.releaseUnder(p.context(ctx, entropy), private, entropy)
+}
+
+func (p *planned) releaseUnder(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (
+	*experiment.Release, []release.Draw, error) {
 	plan, err := p.take(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.give(plan)
-	ctx = p.context(ctx, entropy)
 	source := release.Unbooked(ctx, entropy)
 	var draws []release.Draw
 	source.Trace(&draws)
@@ -170,7 +177,13 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 	for i := range a {
 		weights[i] = (b[i] - a[i]) / scale[i] / scale[i]
 	}
-	return Pair{Name: name, apart: distance(a, b, scale), Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+	follows := func(ctx context.Context) (string, error) {
+		if text, err := p.follows(ctx, first, second); text != "" || err != nil {
+			return text, err
+		}
+		return p.follows(ctx, second, first)
+	}
+	draw := func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
 		rows := first
 		if useSecond {
 			rows = second
@@ -187,7 +200,8 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 			}
 		}
 		return out, nil
-	}}, nil
+	}
+	return Pair{Name: name, apart: distance(a, b, scale), Follows: follows, Draw: draw}, nil
 }
 
 // outputOf is what the tests look at of draws of so many numbers.

@@ -18,7 +18,7 @@ func TestReleaseFaultTable(t *testing.T) {
 		"predictions: noise ×.5":                             {Noise, BlackBox, Mu},
 		"predictions: δ×10":                                  {Exact, BlackBox, Mu},
 		"predictions: sensitivity of one coordinate for six": {Mu},
-		"predictions: data-dependent rank":                   {Noise, BlackBox},
+		"predictions: data-dependent rank":                   {Noise, BlackBox, Rest},
 		"predictions: clipping after the fit":                {BlackBox, Mu},
 		"predictions: reused noise":                          {Noise, BlackBox, Mu},
 		"predictions: floating-point sampler":                {Support},
@@ -120,5 +120,38 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 				t.Errorf("the neighbours are %g of the sensitivity apart", apart)
 			}
 		})
+	}
+}
+
+// What is done with the noisy numbers has no other part in a release: equal numbers
+// give equal releases, and a private number beside them is found.
+func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
+	for name, of := range map[string]func(context.Context) (Subject, error){
+		"predictions": func(ctx context.Context) (Subject, error) {
+			return cloakingRegression(ctx, mechanism.Analytic, fault.Plan{})
+		},
+		"two steps": func(ctx context.Context) (Subject, error) {
+			return cloakingClassification(ctx, 2, [][]float64{classInputs}, fault.Plan{})
+		},
+		"model": func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Plan{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := of(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := s.Pairs[0].Follows(t.Context()); text != "" || err != nil {
+				t.Errorf("found %q, %v", text, err)
+			}
+		})
+	}
+	for want, b := range map[string]string{
+		"":                               `{"a": 1.0000000001, "b": [-2e-9]}`,
+		"equal noisy numbers give 1 and": `{"a": 1.001, "b": [-2e-9]}`,
+		"in more than numbers":           `{"a": 1, "b": [-2e-9], "c": 1}`,
+	} {
+		if got := different([]byte(`{"a": 1, "b": [-2e-9]}`), []byte(b)); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", b, got, want)
+		}
 	}
 }

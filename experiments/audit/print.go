@@ -63,6 +63,9 @@ func (r *Result) text(b *strings.Builder) {
 	if slices.Contains(r.Made, Support) && !r.Found(Support) {
 		line(string(Support), "on the stated grid")
 	}
+	if slices.Contains(r.Made, Rest) && !r.Found(Rest) {
+		line(string(Rest), "equal noisy numbers give equal releases")
+	}
 	if slices.Contains(r.Made, Files) && !r.Found(Files) {
 		line(string(Files), "nothing differs but the digits of noisy numbers")
 	}

@@ -96,7 +96,8 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, 
 		return Subject{}, failed
 	}
 	output, from, to := at(worst)
-	pair, err := p.pair(ctx, fmt.Sprintf("output %d is %g, and %g", output+1, from, to), replaced(rows, output, from), replaced(rows, output, to), false)
+	pair, err := p.pair(ctx, fmt.Sprintf("output %d is %g, and %g", output+1, from, to),
+		replaced(rows, output, from), replaced(rows, output, to), false)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -147,7 +148,7 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 		if failed != nil {
 			return out, failed
 		}
-		pair, err := p.pair(ctx, fmt.Sprintf("%d different inputs, the label at input %g flipped", len(distinct), x[worst]),
+		pair, err := p.pair(ctx, fmt.Sprintf("inputs %s, the label of row %d flipped", inputsOf(x), worst+1),
 			rows, flip(worst), steps > 1 && len(distinct) > 1)
 		if err != nil {
 			return out, err
@@ -168,6 +169,11 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 		out.Draws = boundDraws // each draw has a design of its own
 	}
 	return out, nil
+}
+
+// inputsOf lists numbers.
+func inputsOf(x []float64) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(x)), ", "), "[]")
 }
 
 // classInputs are eight rows at four inputs.
@@ -218,7 +224,8 @@ func sparseGP(ctx context.Context, planted fault.Plan) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	pair, err := p.pair(ctx, fmt.Sprintf("(%.3g, %.3g) in place of (%.3g, %.3g)", b[0], b[1], a[0], a[1]), replaced(rows, 0, a...), replaced(rows, 0, b...), false)
+	pair, err := p.pair(ctx, fmt.Sprintf("(%.3g, %.3g) in place of (%.3g, %.3g)", b[0], b[1], a[0], a[1]),
+		replaced(rows, 0, a...), replaced(rows, 0, b...), false)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -300,8 +307,9 @@ func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error)
 				return out, nil
 			},
 			Release: &Request{
-				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file, Contents: [2]string{censusData(3), censusData(12)},
-				Table: chosenSettings, Record: nothing, planted: planted,
+				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file,
+				Contents: [2]string{censusData(3), censusData(12)},
+				Table:    chosenSettings, Record: nothing, planted: planted,
 			},
 		}},
 	}, nil

@@ -50,7 +50,7 @@ func TestWorst(t *testing.T) {
 		"no box":      func() error { _, _, _, err := Worst(nil, nil, nil, 1, 1); return err },
 		"upside down": func() error { _, _, _, err := Worst([]float64{1}, []float64{0}, nil, 1, 1); return err },
 		"no numbers": func() error {
-			_, _, _, err := Worst([]float64{0}, []float64{1}, func(a, b []float64) float64 { return math.NaN() }, 1, 1)
+			_, _, _, err := Worst([]float64{0}, []float64{1}, func(_, _ []float64) float64 { return math.NaN() }, 1, 1)
 			return err
 		},
 	} {

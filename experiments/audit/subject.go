@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
@@ -48,6 +49,9 @@ type Pair struct {
 	// Whole returns everything that one release publishes. It is nil where the
 	// subject has no files, and then the test of them is not made.
 	Whole func(second bool, entropy *rand.ChaCha8) (Whole, error)
+	// Follows says what else than the noisy numbers has a part in what is released of
+	// the two data sets, and "" for nothing. It is nil where that cannot be tried.
+	Follows func(ctx context.Context) (string, error)
 	// Release is the same release as a user asks for it, from which whoever can make
 	// such releases sets Whole; nil where there is none.
 	Release *Request

@@ -12,7 +12,7 @@ import (
 func TestWholeReleases(t *testing.T) {
 	noisy := regexp.MustCompile(`(?m)^\d.*$`) // the rows of a table
 	// A table of two noisy numbers beside its description.
-	release := func(second bool, rng *rand.Rand) Whole {
+	release := func(rng *rand.Rand) Whole {
 		table := fmt.Sprintf("x,y\n1,%.17g\n2,%.17g\n", rng.NormFloat64(), 1e-20*rng.NormFloat64())
 		return Whole{Parts: []Part{
 			{Name: "release.csv", Bytes: []byte(table), Noisy: noisy},
@@ -62,7 +62,7 @@ func TestWholeReleases(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair := Pair{Whole: func(second bool, entropy *rand.ChaCha8) (Whole, error) {
-				w := release(second, rand.New(entropy))
+				w := release(rand.New(entropy))
 				c.spoil(&w, second)
 				return w, nil
 			}}
