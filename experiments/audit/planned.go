@@ -207,7 +207,10 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 // outputOf is what the tests look at of draws of so many numbers.
 func outputOf(draws []release.Draw, size int) Output {
 	room := make([]float64, 4*size)
-	out := Output{Published: room[:0:size], Noise: room[size : size : 2*size], Grid: room[2*size : 2*size : 3*size], Scale: room[3*size : 3*size]}
+	out := Output{
+		Published: room[:0:size], Noise: room[size : size : 2*size],
+		Grid: room[2*size : 2*size : 3*size], Scale: room[3*size : 3*size],
+	}
 	for _, d := range draws {
 		scale, grid := d.Noise.Scale(), d.Noise.Grid()
 		out.NoiseGrid = max(out.NoiseGrid, grid/scale)
