@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"privkern/experiments/internal/fault"
 	"privkern/runner/experiment"
@@ -83,7 +84,7 @@ func (s *Source) add(n *Noise, query []fixed) []float64 {
 	}
 	s.drawn = append(s.drawn, n.Describe())
 	if s.trace != nil {
-		d := Draw{Noise: n, Output: out, Query: make([]float64, len(query))}
+		d := Draw{Noise: n, Output: slices.Clone(out), Query: make([]float64, len(query))}
 		for i, v := range query {
 			d.Query[i] = n.grid.value(v)
 		}
