@@ -139,7 +139,7 @@ func checkSpending(s experiment.Spending, as string) error {
 		if err := CheckName(as); err != nil {
 			return err
 		}
-	} else if !isDigest(s.Data) {
+	} else if !isDigest(s.Data) || s.Row != "" && !isDigest(s.Row) {
 		return errors.New("its data have no SHA-256") // which is private and not shown
 	}
 	if s.Rows < 1 {
@@ -169,11 +169,15 @@ func checkSpending(s experiment.Spending, as string) error {
 // may replace a row may replace its output. After an error the state is of no use,
 // and is not written.
 func (s *State) book(spending experiment.Spending, as string, now time.Time) error {
-	key := Account{Name: as}
-	if as == "" {
-		key.Data = spending.Data
-	}
 	for i, unit := range spending.Units {
+		key := Account{Name: as}
+		switch {
+		case as != "":
+		case unit == experiment.UnitRow && spending.Row != "":
+			key.Data = spending.Row
+		default:
+			key.Data = spending.Data
+		}
 		a := s.account(key.id(), unit)
 		if a == nil {
 			limit, err := s.limit(spending.Rows)

@@ -296,7 +296,7 @@ func TestAttackOnClassification(t *testing.T) {
 		text, _ := attackLabels(0, 0)
 		s := setup{file: writeFile(t, text)}
 		planning(t, s, classification(), given, func(ctx context.Context, tr *experiment.Trial) error {
-			d, err := loadLabelled(tr)
+			d, err := loadLabelled(tr, true)
 			if err != nil {
 				return err
 			}

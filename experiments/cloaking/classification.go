@@ -137,8 +137,9 @@ type labelled struct {
 	warnings  []string // what is suspect about the public inputs
 }
 
-// loadLabelled reads the data of a trial of cloaking/classification.
-func loadLabelled(t *experiment.Trial) (*labelled, error) {
+// loadLabelled reads the data of a trial of cloaking/classification, ordered for a
+// release: the order of a file may follow the labels.
+func loadLabelled(t *experiment.Trial, ordered bool) (*labelled, error) {
 	p := t.Params
 	d := &labelled{low: 0, high: 1, output: hmeqOutput}
 	name := p.Text("dataset")
@@ -161,8 +162,15 @@ func loadLabelled(t *experiment.Trial) (*labelled, error) {
 	for i := range rows {
 		rows[i] = i
 	}
+	if ordered {
+		rows = dataset.Order(table.Inputs, table.Output)
+	}
 	if p.Text("rows") != "all" && p.Int("rows") < len(rows) {
-		rows = t.Stream("rows").Perm(len(rows))[:p.Int("rows")]
+		drawn := t.Stream("rows").Perm(len(rows))[:p.Int("rows")]
+		for i, place := range drawn {
+			drawn[i] = rows[place]
+		}
+		rows = drawn
 	}
 	d.inputs, d.labels = learn.SelectRows(table.Inputs, rows), make([]float64, len(rows))
 	for i, row := range rows {
@@ -198,7 +206,7 @@ func runClassification(ctx context.Context, t *experiment.Trial) (result *experi
 	if err := onlyForRelease(t.Params); err != nil {
 		return nil, err
 	}
-	d, err := loadLabelled(t)
+	d, err := loadLabelled(t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -351,7 +359,7 @@ func PlanClassification(ctx context.Context, t *experiment.Trial) (plan *release
 	if err := checkClassificationRelease(t.Params); err != nil {
 		return nil, err
 	}
-	d, err := loadLabelled(t)
+	d, err := loadLabelled(t, true)
 	if err != nil {
 		return nil, err
 	}

@@ -107,12 +107,18 @@ func (s *cloaked) noisySums(ctx context.Context, y []float64, source *release.So
 	if err != nil {
 		return nil, err
 	}
-	z, err := source.Add(s.noise, query)
+	noise, rank := s.noise, len(query)
+	if fault.In(ctx).RankOfData && floats.Sum(y) < 0 {
+		rank--
+		fewer := s.query.Query()
+		fewer.Coordinates = rank
+		if noise, err = release.Gaussian(fewer, s.factor); err != nil {
+			return nil, err
+		}
+	}
+	z, err := source.Add(noise, query[:rank])
 	if err != nil {
 		return nil, err
 	}
-	if fault.In(ctx).RankOfData && floats.Sum(y) < 0 {
-		z[len(z)-1] = 0
-	}
-	return s.design.Unwhiten(z), nil
+	return s.design.Unwhiten(append(z, make([]float64, len(query)-rank)...)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -105,6 +106,23 @@ func (c *problem) clip(output []float64, low, width float64) {
 			c.clipped++
 		}
 	}
+}
+
+// sortRows brings the rows in an order of their own, for a release: the order of a
+// file may follow the outputs.
+func (c *problem) sortRows() {
+	order := dataset.Order(c.inputs, c.raw)
+	c.inputs.Copy(learn.SelectRows(c.inputs, order))
+	c.output, c.raw = selected(c.output, order), selected(c.raw, order)
+}
+
+// selected returns the values at these places.
+func selected(values []float64, order []int) []float64 {
+	out := make([]float64, len(order))
+	for i, row := range order {
+		out[i] = values[row]
+	}
+	return out
 }
 
 func mean(values []float64) float64 {

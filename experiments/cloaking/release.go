@@ -83,6 +83,7 @@ func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Pla
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.e.Close()) }()
+	r.data.sortRows()
 	points, err := queryPoints(t, r.data.inputs, r.data.names.inputs, maxPoints)
 	if err != nil {
 		return nil, err

@@ -36,3 +36,28 @@ func TestCanonical(t *testing.T) {
 		t.Error("another number of inputs is not seen")
 	}
 }
+
+// Whole rows are the same whichever column is the output.
+func TestCanonicalRows(t *testing.T) {
+	inputs, output := mat.NewDense(3, 2, []float64{1, 2, 3, 0, 5, 6}), []float64{7, 8, 9}
+	want := CanonicalRows(inputs, output)
+	for _, c := range []struct {
+		name   string
+		inputs []float64
+		output []float64
+		same   bool
+	}{
+		{"an input and the output exchanged", []float64{7, 2, 8, 0, 9, 6}, []float64{1, 3, 5}, true},
+		{"other order of rows", []float64{5, 6, 1, 2, 3, 0}, []float64{9, 7, 8}, true},
+		{"outputs of two rows exchanged", []float64{1, 2, 3, 0, 5, 6}, []float64{8, 7, 9}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := CanonicalRows(mat.NewDense(3, 2, c.inputs), c.output); (got == want) != c.same {
+				t.Errorf("%s, and %s of the original rows", got, want)
+			}
+		})
+	}
+	if want == Canonical(inputs, output) {
+		t.Error("rows and data share a digest")
+	}
+}

@@ -481,7 +481,7 @@ func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Pla
 	return &release.Plan{
 		Private: private,
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(r.x, r.outputs), Rows: n,
+			Data: dataset.Canonical(r.x, r.outputs), Row: dataset.CanonicalRows(r.x, r.outputs), Rows: n,
 			// Whoever may replace a row may replace its output.
 			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
 			Epsilon: p.Float("epsilon"), Delta: p.Float("delta"), Mu: 1 / sums.factor,

@@ -48,6 +48,10 @@ type Spending struct {
 	// columns that the release uses: equal for equal rows, whatever their order
 	// and the layout of the file. It is private, and leaves the ledger nowhere.
 	Data string
+	// Row is the same of whole rows, in which it does not matter which column is
+	// the output: the account of [UnitRow]. It is empty for a release that does not
+	// spend at that unit.
+	Row string
 	// Units names the units of protection that are spent: the one of the
 	// guarantee first, then the finer ones that it protects as well.
 	Units []string
