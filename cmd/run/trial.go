@@ -21,6 +21,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/memory"
 	"privkern/runner/plan"
+	"privkern/runner/plural"
 	"privkern/runner/record"
 	"privkern/runner/release"
 	"privkern/runner/sweep"
@@ -193,8 +194,13 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 	default:
 		chosen, err := privacy.ReadChosen(f.tuning)
 		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
-			return oneOf("tuning", f.tuning, string(experiment.TuningPublic), string(experiment.TuningUnaccounted),
-				"FILE of a released choice")
+			err := usagef("--tuning is %q; use public, unaccounted or the file of a released choice", f.tuning)
+			near := experiment.Nearest(f.tuning,
+				[]string{string(experiment.TuningPublic), string(experiment.TuningUnaccounted)})
+			if near != "" {
+				err = usagef("--tuning is %q; did you mean %q?", f.tuning, near)
+			}
+			return err
 		}
 		if err == nil {
 			err = chosen.Matches(params)
@@ -327,13 +333,15 @@ func (a *app) release(
 ) (*record.Record, error) {
 	progress, done := a.trialProgress()
 	options := o.releaseOptions
-	var warning string
+	var warning, spent string
 	var refused error
 	options.Book = func(s experiment.Spending) error {
 		s.Experiment = e.Name
 		warning, refused = privacy.CheckDelta(s, o.allowLargeDelta)
 		if refused == nil && !options.Unbooked {
-			refused = o.ledger.Book(s, o.budgetID)
+			if refused = o.ledger.Book(s, o.budgetID); refused == nil {
+				spent = "; its budget is spent all the same (run budget list): another attempt spends another"
+			}
 		}
 		return refused
 	}
@@ -341,27 +349,31 @@ func (a *app) release(
 	done()
 	switch {
 	case errors.Is(err, context.Canceled):
+		if spent != "" {
+			a.complain("the release was interrupted%s", spent)
+		}
 		return nil, err
 	case refused != nil:
 		return nil, refused
 	case err != nil:
-		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is released: %s", e.Name, err)}
+		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is released: %s%s", e.Name, err, spent)}
 	}
 	if warning != "" {
 		rec.Warnings = append(rec.Warnings, warning)
 	}
 	if err := release.Write(o.release, rec, rel); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w%s", err, spent)
 	}
 	if rel.Model != nil {
-		what := "a model released in %s, for run predict; %[1]s%s says what it protects"
+		what := "a model released in %s, for run predict; %[1]s%s says what is protected"
 		if _, choice := rel.Model.(*privacy.Chosen); choice {
-			what = "a choice released in %s, for --tuning; %[1]s%s says what it protects"
+			what = "a choice released in %s, for --tuning; %[1]s%s says what is protected"
 		}
 		a.say(what, o.release, release.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%d rows released in %s; %[2]s%s says what they protect", len(rel.Rows), o.release, release.DescriptionSuffix)
+	a.say("%s released in %s; %[2]s%s says what is protected", plural.Count(len(rel.Rows), "row"), o.release,
+		release.DescriptionSuffix)
 	return rec, nil
 }
 

@@ -322,7 +322,7 @@ func (s *State) change(a *Account, c Change) error {
 		if c.Rule != GDP && c.Rule != Basic {
 			return experiment.Unknown("rule", string(c.Rule), Rules())
 		}
-		if len(a.Entries) > 0 {
+		if len(a.Entries) > 0 && !(c.Rule == GDP && a.pure()) {
 			return mistake(
 				"account %d adds up by the rule %s since its first release, and keeps it; book what needs another rule "+
 					"in an account of its own (--budget-id)",
@@ -331,6 +331,9 @@ func (s *State) change(a *Account, c Change) error {
 			)
 		}
 		a.Rule = c.Rule
+		if err := a.countPure(); err != nil {
+			return err
+		}
 	}
 	if err := a.Limit.change(c.Epsilon, c.Delta); err != nil {
 		return err
@@ -352,6 +355,36 @@ func (s *State) change(a *Account, c Change) error {
 		if a.clashes(b) {
 			return mistake("the label %q names account %d already; choose another", *c.Label, b.number)
 		}
+	}
+	return nil
+}
+
+// pure says whether all releases of an account have pure guarantees. Such an account
+// may change from sums to μ at any time, however that is decided: as long as it adds
+// up sums its privacy loss is at most the limit's ε, which takes no part of δ, and
+// what is spent before the change counts as μ after it, in a filter that is valid on
+// its own.
+func (a *Account) pure() bool {
+	for _, e := range a.Entries {
+		if e.Delta > 0 || e.Mu > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// countPure gives the pure releases of an account that adds up μ the μ that they
+// have.
+func (a *Account) countPure() error {
+	if a.Rule != GDP {
+		return nil
+	}
+	for i, e := range a.Entries {
+		mu, err := PureGDP(e.Epsilon)
+		if err != nil {
+			return err
+		}
+		a.Entries[i].Mu = float64(mu)
 	}
 	return nil
 }

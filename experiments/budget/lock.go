@@ -19,6 +19,10 @@ func (l *Ledger) lock() (unlock func(), err error) {
 	if err := makeFolder(filepath.Dir(l.path)); err != nil {
 		return nil, l.problem("cannot be written", err, "make its folder, or give another file with --budget-file")
 	}
+	// What is no ledger gets no lock file beside it.
+	if _, _, err := l.read(); err != nil && !errors.Is(err, ErrNone) {
+		return nil, err
+	}
 	// A file of its own: the ledger is replaced, and a lock on it would stay with
 	// the old file. It is never removed.
 	path := l.path + lockSuffix

@@ -86,7 +86,7 @@ func TestSet(t *testing.T) {
 		{"no such unit", Change{Account: "patients", Unit: "output", Epsilon: value(1.0)}, "no account of unit output"},
 		{"misspelt unit", Change{Account: "patients", Unit: "rows", Epsilon: value(1.0)}, `did you mean "row"`},
 		{"nothing", Change{Account: "1"}, "nothing to change"},
-		{"rule after a release", Change{Account: "1", Rule: GDP}, "keeps it"},
+		{"rule after a release", Change{Account: "2", Rule: Basic}, "keeps it"},
 		{"unknown rule", Change{Account: "4", Rule: "gpd"}, "rule"},
 		{"epsilon 0", Change{Account: "1", Epsilon: value(0.0)}, "is required"},
 		{"negative epsilon", Change{Account: "1", Epsilon: value(-1.0)}, "is required"},
@@ -200,5 +200,29 @@ func TestSetDefault(t *testing.T) {
 	}
 	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-4 {
 		t.Errorf("an account that is there has another limit: %+v", r.Limit)
+	}
+}
+
+// An account of pure releases may add up μ from any time on; one with a δ may not.
+func TestPureAccountBecomesGDP(t *testing.T) {
+	l := open(t)
+	book(t, l, spend(1, 0, 0))
+	if _, err := l.Set(Change{Account: "1", Rule: GDP}); err != nil {
+		t.Fatal(err)
+	}
+	book(t, l, spend(1, 1e-5, 0.2))
+	pure, err := PureGDP(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := math.Hypot(float64(pure), 0.2)
+	if r := report(t, l); r.Rule != GDP || math.Abs(r.Spent.Mu-want) > 1e-12 || r.Releases != 2 {
+		t.Errorf("%+v, want mu %g", r, want)
+	}
+	l = open(t)
+	book(t, l, spend(1, 0, 0))
+	book(t, l, spend(1, 1e-5, 0.2)) // by sums
+	if _, err := l.Set(Change{Account: "1", Rule: GDP}); err == nil || !strings.Contains(err.Error(), "keeps it") {
+		t.Errorf("%v", err)
 	}
 }

@@ -349,6 +349,9 @@ func checkClassificationRelease(p experiment.Params) error {
 	if privacyless(p) {
 		return release.ErrNoNoise
 	}
+	if _, err := releaseFactor(context.Background(), p, newtonSteps(p)); err != nil {
+		return err
+	}
 	return checkInputNames(p, columnProbability, columnClass)
 }
 

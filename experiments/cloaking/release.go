@@ -54,6 +54,9 @@ func checkRelease(p experiment.Params) error {
 	case !ownFile(p) && p.Text("normalisation") == normalisationPublished:
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the private heights, which the noise does not protect; use normalisation=public")
 	}
+	if _, err := releaseFactor(context.Background(), p, 1); err != nil {
+		return err
+	}
 	if ownFile(p) {
 		return checkInputNames(p, columnPrediction, columnNoiseSD)
 	}

@@ -45,7 +45,7 @@ type utility struct {
 func newUtility(a *mat.Dense, noise float64) utility {
 	u := utility{residuals: a, noise: noise, change: exactSensitivity(a)}
 	n, columns := a.Dims()
-	gamma := float64(columns+4) * 0x1p-52
+	gamma := float64(max(n, columns)+4) * 0x1p-52
 	square, largest := 0.0, 0.0
 	for i := range n {
 		size := floats.Norm(a.RawRowView(i), 1) / 2

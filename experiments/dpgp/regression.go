@@ -15,6 +15,7 @@ import (
 	modelfile "privkern/experiments/dpgp/released"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -441,6 +442,9 @@ func checkRegressionRelease(p experiment.Params) error {
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case p.Text("dataset") == p.Text("inducing"):
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
+	}
+	if _, err := mechanism.SafeFactor(mechanism.Analytic, p.Float("epsilon"), p.Float("delta")); err != nil {
+		return err
 	}
 	for _, name := range inputNames(p) {
 		if slices.Contains(modelfile.Reserved, name) {

@@ -41,8 +41,17 @@ func Check(path string) error {
 	if err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	// Room for what is released, so that a full disk is found before a budget is
+	// spent.
+	_, err = probe.Write(make([]byte, roomFor))
+	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("the release cannot be written: %w", err)
+	}
+	return nil
 }
+
+// roomFor is more than most releases take.
+const roomFor = 1 << 20
 
 func temporary(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
 
