@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +27,14 @@ func audit(t *testing.T, s Subject, o Options) *Result {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// long skips what takes half a minute of processor time and more.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("PRIVKERN_AUDITS") == "" {
+		t.Skip("a long audit: PRIVKERN_AUDITS is not set")
+	}
 }
 
 // No mechanism of the project is seen to spend more than it claims. What is
@@ -80,6 +89,7 @@ func neverStops(b mechanism.SelectionBudget, candidates int, rule mechanism.Sele
 // What is broken is found, by its outputs alone: the exact δ, which trusts the
 // noise to be what it is said to be, is left out.
 func TestBrokenMechanisms(t *testing.T) {
+	long(t)
 	claim := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}
 	must := func(s Subject, err error) Subject {
 		t.Helper()

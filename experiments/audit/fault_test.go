@@ -5,6 +5,7 @@ import "testing"
 // Every planted fault is found by something, and by what is made for it; nothing
 // is found in the honest subjects.
 func TestFaultTable(t *testing.T) {
+	long(t)
 	wanted := map[string][]Test{
 		"noise ×.9":                                {Noise},
 		"noise ×.5":                                {Noise, BlackBox, Mu},

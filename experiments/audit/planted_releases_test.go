@@ -13,6 +13,7 @@ import (
 // Every fault that is planted into a release is found by something, and by what is
 // made for it; nothing is found in the honest releases.
 func TestReleaseFaultTable(t *testing.T) {
+	long(t)
 	wanted := map[string][]Test{
 		"predictions: noise ×.9":                             {Noise},
 		"predictions: noise ×.5":                             {Noise, BlackBox, Mu},
