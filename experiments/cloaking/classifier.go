@@ -345,7 +345,7 @@ func (c *classifier) publish(ctx context.Context, p *prepared, mode, sums []floa
 			return nil, nil, err
 		}
 	}
-	w, err := s.noisySums(ctx, sums, c.source)
+	w, err := s.noisySums(sums, c.source)
 	if err != nil {
 		return nil, nil, err
 	}

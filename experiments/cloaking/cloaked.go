@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
@@ -98,27 +97,18 @@ func (s *cloaked) noisy(ctx context.Context, outputs []float64, source *release.
 		}
 		y[i] = v - s.within.prior
 	}
-	return s.noisySums(ctx, y, source)
+	return s.noisySums(y, source)
 }
 
 // noisySums is noisy for what the matrix is applied to.
-func (s *cloaked) noisySums(ctx context.Context, y []float64, source *release.Source) (*mat.Dense, error) {
+func (s *cloaked) noisySums(y []float64, source *release.Source) (*mat.Dense, error) {
 	query, err := s.query.Of(y)
 	if err != nil {
 		return nil, err
 	}
-	noise, rank := s.noise, len(query)
-	if fault.In(ctx).RankOfData && floats.Sum(y) < 0 {
-		rank--
-		fewer := s.query.Query()
-		fewer.Coordinates = rank
-		if noise, err = release.Gaussian(fewer, s.factor); err != nil {
-			return nil, err
-		}
-	}
-	z, err := source.Add(noise, query[:rank])
+	z, err := source.Add(s.noise, query)
 	if err != nil {
 		return nil, err
 	}
-	return s.design.Unwhiten(append(z, make([]float64, len(query)-rank)...)), nil
+	return s.design.Unwhiten(z), nil
 }

@@ -115,7 +115,10 @@ func (s *Source) addFaulty(n *Noise, query []fixed, out []float64) {
 	}
 	g := n.grid
 	g.multiple = uint64(float64(g.multiple) * times)
-	first := 0.0
+	first, sum := 0.0, 0.0
+	for _, v := range query {
+		sum += g.value(v)
+	}
 	for i, v := range query {
 		exact := g.value(v)
 		if s.fault.Float != nil {
@@ -129,5 +132,8 @@ func (s *Source) addFaulty(n *Noise, query []fixed, out []float64) {
 			}
 			out[i] = math.RoundToEven((exact+first)/g.unit()) * g.unit()
 		}
+	}
+	if s.fault.RankOfData && sum < 0 {
+		out[len(out)-1] = 0
 	}
 }

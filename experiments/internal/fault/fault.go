@@ -21,7 +21,8 @@ type Plan struct {
 	// PerCoordinate calibrates to the largest change of one coordinate in place of
 	// the norm of all.
 	PerCoordinate bool
-	// RankOfData releases fewer directions where the private outputs are small.
+	// RankOfData leaves the last coordinate out where the sum of the query is
+	// negative.
 	RankOfData bool
 	// Unclipped bounds private values in the sensitivity alone.
 	Unclipped bool
