@@ -322,7 +322,7 @@ func (s *State) change(a *Account, c Change) error {
 		if c.Rule != GDP && c.Rule != Basic {
 			return experiment.Unknown("rule", string(c.Rule), Rules())
 		}
-		if len(a.Entries) > 0 && !(c.Rule == GDP && a.pure()) {
+		if len(a.Entries) > 0 && (c.Rule != GDP || !a.pure()) {
 			return mistake(
 				"account %d adds up by the rule %s since its first release, and keeps it; book what needs another rule "+
 					"in an account of its own (--budget-id)",
