@@ -199,7 +199,8 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 	}
 	cmd := exec.Command(program, append(args, "--rng", "secure", "--release", "out")...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home,
+		"XDG_CONFIG_HOME="+home)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -107,7 +107,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(name, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
 	cmd.Env = []string{}
-	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PRIVKERN_BLAS", "TMPDIR"} {
+	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+		"PRIVKERN_BLAS", "TMPDIR"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}

@@ -47,7 +47,8 @@ func TestHonestMechanisms(t *testing.T) {
 		"cloaking-regression": 0.7, "cloaking-classification": 0.5, "cloaking-selection": 0.4, "sparse-gp-classes": 0.7, "kahm": 0.9,
 	}
 	// Of Gaussian noise, the part of the claimed μ that is found.
-	mu := map[string]float64{"analytic": 0.95, "cloaking-regression": 0.9, "cloaking-classification": 0.85, "sparse-gp": 0.85, "sparse-gp-classes": 0.9}
+	mu := map[string]float64{"analytic": 0.95, "cloaking-regression": 0.9, "cloaking-classification": 0.85,
+		"sparse-gp": 0.85, "sparse-gp-classes": 0.9}
 	draws := map[string]int{
 		"hall": 100_000, "classical": 100_000, "analytic": 100_000, "laplace": 100_000, "exponential": 100_000, "cloaking": 60_000,
 		"cloaking-regression": 100_000, "cloaking-classification": 30_000, "cloaking-newton": 5000, "cloaking-selection": 60_000, "sparse-gp": 30_000,
@@ -111,20 +112,23 @@ func TestBrokenMechanisms(t *testing.T) {
 	half, often := entry, entry
 	half.D, often.Delta = 0.5, 0.05
 	for name, s := range map[string]Subject{
-		"hall with half the noise":                    must(gaussian(claim, sigma(mechanism.HallFactor)/2)),
-		"analytic with 85 % of the noise":             must(gaussian(claim, 0.85*sigma(mechanism.AnalyticGaussian))),
-		"analytic with the variance as deviation":     must(gaussian(claim, math.Sqrt(sigma(mechanism.AnalyticGaussian)))),
-		"laplace with twice epsilon":                  must(laplace(mechanism.Guarantee{Epsilon: 1}, 2)),
-		"entry noise for half the change":             must(entryNoise(claim, half), nil),
-		"entry noise with an atom of 5 %":             must(entryNoise(claim, often), nil),
-		"exponential with twice epsilon":              must(exponential(mechanism.Guarantee{Epsilon: 1}, release.Choice{Epsilon: 2, Change: 1}), nil),
-		"exponential with half the sensitivity":       must(exponential(mechanism.Guarantee{Epsilon: 1}, release.Choice{Epsilon: 1, Change: 0.5}), nil),
+		"hall with half the noise":                must(gaussian(claim, sigma(mechanism.HallFactor)/2)),
+		"analytic with 85 % of the noise":         must(gaussian(claim, 0.85*sigma(mechanism.AnalyticGaussian))),
+		"analytic with the variance as deviation": must(gaussian(claim, math.Sqrt(sigma(mechanism.AnalyticGaussian)))),
+		"laplace with twice epsilon":              must(laplace(mechanism.Guarantee{Epsilon: 1}, 2)),
+		"entry noise for half the change":         must(entryNoise(claim, half), nil),
+		"entry noise with an atom of 5 %":         must(entryNoise(claim, often), nil),
+		"exponential with twice epsilon": must(exponential(mechanism.Guarantee{Epsilon: 1},
+			release.Choice{Epsilon: 2, Change: 1}), nil),
+		"exponential with half the sensitivity": must(exponential(mechanism.Guarantee{Epsilon: 1},
+			release.Choice{Epsilon: 1, Change: 0.5}), nil),
 		"coinpress with twice epsilon":                must(coinPress(claim, mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
 		"selection without a coin":                    must(withoutCoin()),
 		"selection that releases the raw score":       must(selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 0)),
 		"selection whose candidates spend everything": must(spendsEverything()),
-		"samples with noise for twice epsilon":        must(kahmSamples(t.Context(), claim, mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
-		"classes, calibrated to twice epsilon":        must(twiceClasses(t.Context())),
+		"samples with noise for twice epsilon": must(kahmSamples(t.Context(), claim,
+			mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
+		"classes, calibrated to twice epsilon": must(twiceClasses(t.Context())),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.Name = name
@@ -186,9 +190,10 @@ func TestBoundComesNearTheTruth(t *testing.T) {
 func TestConfidenceIsKept(t *testing.T) {
 	// Randomised response, likelier by e under the second data set.
 	p := 1 / (1 + math.E)
-	s := Subject{Name: "response", Claim: mechanism.Guarantee{Epsilon: 1}, Pairs: []Pair{scalar("0 and 1", func(second bool, rng *rand.Rand) (float64, error) {
-		return indicator(rng.Float64() < p != second), nil
-	})}}
+	s := Subject{Name: "response", Claim: mechanism.Guarantee{Epsilon: 1}, Pairs: []Pair{scalar("0 and 1",
+		func(second bool, rng *rand.Rand) (float64, error) {
+			return indicator(rng.Float64() < p != second), nil
+		})}}
 	const audits, confidence = 400, 0.8
 	wrong := 0
 	for seed := range uint64(audits) {
@@ -340,7 +345,9 @@ func TestRefusals(t *testing.T) {
 		t.Error("nothing to draw from is accepted")
 	}
 	broken := errors.New("broken")
-	fails := Subject{Name: "fails", Pairs: []Pair{scalar("a and b", func(bool, *rand.Rand) (float64, error) { return 0, broken })}}
+	fails := Subject{Name: "fails", Pairs: []Pair{scalar("a and b", func(bool, *rand.Rand) (float64, error) {
+		return 0, broken
+	})}}
 	if _, err := Run(t.Context(), fails, o); !errors.Is(err, broken) || !strings.Contains(err.Error(), "audit of fails, a and b") {
 		t.Errorf("a failing mechanism: %v", err)
 	}

@@ -96,6 +96,7 @@ type ViolationError struct {
 }
 
 func (e *ViolationError) Error() string {
-	return fmt.Sprintf("Gaussian noise of %.6g times the sensitivity has delta = %.6g at epsilon = %g, above the claimed %g; "+
+	return fmt.Sprintf("Gaussian noise of %.6g times the sensitivity has delta = %.6g at epsilon = %g, above the "+
+		"claimed %g; "+
 		"calibrate it with the analytic Gaussian mechanism", e.Sigma, e.Delta, e.Claim.Epsilon, e.Claim.Delta)
 }

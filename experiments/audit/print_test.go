@@ -5,21 +5,25 @@ import (
 	"testing"
 )
 
-// What the draws show and what is calculated are told apart: noise that is just
+// What the draws show and what is calculated stay apart: noise that is just
 // too little is a violation that no draws can see.
 func TestText(t *testing.T) {
 	exact := 0.0102
 	results := []*Result{
-		{Mechanism: "one", Unit: "a number", Epsilon: 1, Delta: 0.01, Confidence: 0.99, EpsilonAtLeast: 0.875, ExactDelta: &exact, Violation: true,
-			Event: Event{Pair: "0 and 1", Statistic: "coordinate", Outputs: "below -1", Likely: 2, Hits: 40, OtherHits: 4, Tested: 100}},
+		{Mechanism: "one", Unit: "a number", Epsilon: 1, Delta: 0.01, Confidence: 0.99, EpsilonAtLeast: 0.875,
+			ExactDelta: &exact, Violation: true,
+			Event: Event{Pair: "0 and 1", Statistic: "coordinate", Outputs: "below -1", Likely: 2, Hits: 40, OtherHits: 4,
+				Tested: 100}},
 		{Mechanism: "three", Unit: "a row", Epsilon: 1, Delta: 0.01, Confidence: 0.99, EpsilonAtLeast: 0.5, Violation: true,
 			Made:     []Test{Noise, BlackBox, Mu, Support, Files},
 			Noise:    []NoiseReport{{Releases: 2000, Coordinates: 2, Tests: 18, Rejected: make([]NoiseTest, 1)}},
 			Gaussian: &GaussianBound{MuAtLeast: 0.3, Delta: 0.004},
 			Findings: []Finding{{Noise, "chi-squared, all coordinates: 0.9 (p = 1e-20)"}},
-			Event:    Event{Pair: "a and b", Statistic: "linear discriminant", Outputs: "from 3 up", Likely: 2, Hits: 50, OtherHits: 5, Tested: 100}},
+			Event: Event{Pair: "a and b", Statistic: "linear discriminant", Outputs: "from 3 up", Likely: 2, Hits: 50,
+				OtherHits: 5, Tested: 100}},
 		{Mechanism: "two", Unit: "a choice", Epsilon: 0.5, Confidence: 0.99, EpsilonAtLeast: 0.75, Violation: true,
-			Event: Event{Pair: "a and b", Statistic: "coordinate", Outputs: "from 3 up", Likely: 1, Hits: 50, OtherHits: 5, Tested: 100}},
+			Event: Event{Pair: "a and b", Statistic: "coordinate", Outputs: "from 3 up", Likely: 1, Hits: 50, OtherHits: 5,
+				Tested: 100}},
 	}
 	want := `one
   claim       (1, 0.01)-DP for a number

@@ -154,7 +154,8 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 			return out, err
 		}
 		if len(all) == 0 {
-			other := strings.NewReplacer(fmt.Sprintf("%g,%d\n", x[worst], worst%2), fmt.Sprintf("%g.000,%d.0\n", x[worst], 1-worst%2))
+			other := strings.NewReplacer(fmt.Sprintf("%g,%d\n", x[worst], worst%2), fmt.Sprintf("%g.000,%d.0\n", x[worst],
+				1-worst%2))
 			pair.Release = &Request{
 				Experiment: "cloaking/classification", Given: p.given, File: p.file,
 				Contents: [2]string{data.String(), other.Replace(data.String())},
@@ -192,7 +193,8 @@ const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
 // sparseGP releases a model with three inducing inputs and replaces a row by the
 // worst of all, inputs and outputs searched, outputs beyond their range, too.
 func sparseGP(ctx context.Context, planted fault.Plan) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, dpgp.PlanRegression, planted)
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, dpgp.PlanRegression,
+		planted)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -266,7 +268,8 @@ var selectionSettings = map[string]any{
 // others lie where that moves the utilities of two configurations apart the most.
 func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error) {
 	build := func(planted fault.Plan, over ...any) (*planned, error) {
-		return newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), with(selectionSettings, over...),
+		return newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), with(selectionSettings,
+			over...),
 			cloaking.PlanSelection, planted)
 	}
 	p, err := build(planted)

@@ -21,7 +21,10 @@ func TestWorst(t *testing.T) {
 		distance  func(a, b []float64) float64
 		want      float64
 	}{
-		{"opposite corners", []float64{0, 0}, []float64{1, 2}, func(a, b []float64) float64 { return norm(a[0]-b[0], a[1]-b[1]) }, math.Sqrt(5)},
+		{"opposite corners", []float64{0, 0}, []float64{1, 2}, func(a, b []float64) float64 {
+			return norm(a[0]-b[0],
+				a[1]-b[1])
+		}, math.Sqrt(5)},
 		{"correlated", []float64{0, 0}, []float64{1, 1}, func(a, b []float64) float64 {
 			x, y := a[0]-b[0], a[1]-b[1]
 			return norm(x, (y-0.6*x)/0.8)

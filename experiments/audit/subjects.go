@@ -202,7 +202,8 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 	first[0], second[0] = -radius, radius
 	return Subject{
 		Unit: "one of 20 values replaced by any other", Claim: claim, Sigma: 1 / float64(m.Rho().GDP()),
-		Pairs: []Pair{scalar("one value at the lower end, and at the upper end", func(useSecond bool, rng *rand.Rand) (float64, error) {
+		Pairs: []Pair{scalar("one value at the lower end, and at the upper end", func(useSecond bool,
+			rng *rand.Rand) (float64, error) {
 			values := first
 			if useSecond {
 				values = second

@@ -52,7 +52,8 @@ func TestSupport(first, second SupportSample) []string {
 		}
 		for _, s := range []SupportSample{first, second} {
 			if len(s.Scale) > j && s.Scale[j] > 0 && !(g >= s.Scale[j]/mostFine && g <= s.Scale[j]/leastFine) {
-				found = append(found, fmt.Sprintf("coordinate %d has grid %g for noise of scale %g: it should be %d to %d times finer",
+				found = append(found, fmt.Sprintf("coordinate %d has grid %g for noise of scale %g: it should be %d to %d "+
+					"times finer",
 					j+1, g, s.Scale[j], leastFine, mostFine))
 				break
 			}

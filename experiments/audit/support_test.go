@@ -53,7 +53,8 @@ func TestSupports(t *testing.T) {
 			}
 		})
 	}
-	if found := TestSupport(sample([]float64{0, 3}, 3), sample([]float64{6}, 3)); len(found) != 1 || !strings.Contains(found[0], "no power of two") {
+	if found := TestSupport(sample([]float64{0, 3}, 3), sample([]float64{6},
+		3)); len(found) != 1 || !strings.Contains(found[0], "no power of two") {
 		t.Errorf("a grid of 3: %q", found)
 	}
 	// A grid that is stated to follow a scale does.

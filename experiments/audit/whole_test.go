@@ -66,7 +66,10 @@ func TestWholeReleases(t *testing.T) {
 				c.spoil(&w, second)
 				return w, nil
 			}}
-			found, err := TestWhole(pair, func(second bool, i int) *rand.ChaCha8 { return streamOf("whole", "test", 0, second, i, 1) })
+			found, err := TestWhole(pair, func(second bool, i int) *rand.ChaCha8 {
+				return streamOf("whole", "test", 0,
+					second, i, 1)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

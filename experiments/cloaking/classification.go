@@ -392,7 +392,8 @@ func PlanClassification(ctx context.Context, t *experiment.Trial) (plan *release
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(d.table.Inputs, d.table.Output), Units: []string{experiment.UnitOutput}, Rows: len(d.table.Output),
+			Data: dataset.Canonical(d.table.Inputs,
+				d.table.Output), Units: []string{experiment.UnitOutput}, Rows: len(d.table.Output),
 			Epsilon: t.Params.Float("epsilon"), Delta: t.Params.Float("delta"),
 			Mu: math.Sqrt(float64(c.steps)) / fit.first.factor, // the steps compose
 		},
@@ -410,7 +411,8 @@ type plannedClassification struct {
 }
 
 // publish releases the classifier's predictions from the labels (N×1, ±1).
-func (p *plannedClassification) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+func (p *plannedClassification) publish(ctx context.Context, private *mat.Dense,
+	source *release.Source) (*experiment.Release, error) {
 	c, d := *p.classifier, p.data
 	c.source = source
 	fit, err := c.fit(ctx, p.fitted, mat.Col(nil, 0, private), "")

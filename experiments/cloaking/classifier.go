@@ -272,7 +272,8 @@ func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpos
 
 // predict fits the classifier to the labels (±1) of the training inputs and
 // returns the latent function at the test inputs.
-func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense, purpose string) (*latent, error) {
+func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense,
+	purpose string) (*latent, error) {
 	p, err := c.prepare(ctx, train, test, purpose)
 	if err != nil {
 		return nil, err
@@ -338,7 +339,8 @@ func (c *classifier) calibrated(ctx context.Context, p *prepared, mode []float64
 }
 
 // publish takes a Newton step of a release from a mode.
-func (c *classifier) publish(ctx context.Context, p *prepared, mode, sums []float64, out *latent) (next [][]float64, duals []*mat.Dense, err error) {
+func (c *classifier) publish(ctx context.Context, p *prepared, mode, sums []float64, out *latent) (next [][]float64,
+	duals []*mat.Dense, err error) {
 	s := p.first
 	if out.steps > 0 || s == nil {
 		if s, err = c.calibrated(ctx, p, mode); err != nil {

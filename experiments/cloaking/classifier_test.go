@@ -507,7 +507,8 @@ func writeClasses(t *testing.T) string {
 	return writeFile(t, b.String())
 }
 
-var classColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a+b", "output": "class", "low": 1, "high": 2, "lengthscale": 2}
+var classColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a+b",
+	"output": "class", "low": 1, "high": 2, "lengthscale": 2}
 
 func TestClassification(t *testing.T) {
 	s := setup{file: writeClasses(t)}

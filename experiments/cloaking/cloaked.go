@@ -48,7 +48,7 @@ func newCloaked(ctx context.Context, r *design.Range, d *design.Design, p experi
 }
 
 // newCloakedLabels calibrates the release of a Newton step, whose query is Qs: s
-// are sums of labels (±1), so many of them at each distinct input.
+// are sums of labels (±1), counts of them at each distinct input.
 func newCloakedLabels(ctx context.Context, r *design.Range, d *design.Design, p experiment.Params, steps int,
 	counts []float64) (*cloaked, error) {
 	s := &cloaked{directions: r, design: d}

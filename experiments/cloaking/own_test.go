@@ -41,7 +41,8 @@ func writeOwn(t *testing.T) (path string) {
 // ownColumns are the parameters that make the file of writeOwn the problem of
 // the census with public normalisation.
 func ownColumns() map[string]any {
-	return map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "temp+load", "output": "power", "low": 60, "high": 160}
+	return map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "temp+load",
+		"output": "power", "low": 60, "high": 160}
 }
 
 // The census as a user's file gives what the census gives.
@@ -104,7 +105,8 @@ func without(texts []string, s string) (out []string) {
 
 func TestOwnDataAreCounted(t *testing.T) {
 	file := writeFile(t, "a,b,c,y\n1,5,0.001,10\n2,5,0.002,200\n3,5,0.003,\n4,5,0.004,40\n5,5,NA,50\n6,5,0.006,-7\n")
-	given := map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a,b,c", "output": "y", "low": 0, "high": 100, "folds": 2, "draws": 1, "lengthscale": 3}
+	given := map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a,b,c",
+		"output": "y", "low": 0, "high": 100, "folds": 2, "draws": 1, "lengthscale": 3}
 	r := runTrial(t, setup{file: file}, regression(), given)
 	if r.Metrics["clipped_outputs"] != 2 || r.Metrics["dropped_rows"] != 2 {
 		t.Errorf("%v", r.Metrics)
@@ -168,7 +170,8 @@ func TestOwnDataFailures(t *testing.T) {
 	for i := range maxRows + 1 {
 		fmt.Fprintf(&long, "%d,1,2\n", i)
 	}
-	given := map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a", "output": "y", "low": 0, "high": 10, "folds": 2}
+	given := map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "a",
+		"output": "y", "low": 0, "high": 10, "folds": 2}
 	for _, c := range []struct {
 		text string
 		over []any

@@ -107,7 +107,10 @@ func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Pla
 	if err != nil {
 		return nil, err
 	}
-	ranges, designs, err := solveDesigns(ctx, r.e, []*mat.Dense{c}, t.Params, func(done, total int) { t.Progress(done, total, "steps") })
+	ranges, designs, err := solveDesigns(ctx, r.e, []*mat.Dense{c}, t.Params, func(done, total int) {
+		t.Progress(done,
+			total, "steps")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,8 @@ type plannedRegression struct {
 // All predictions are computed from the noisy coordinates of the range: adding
 // noise to predictions instead would leave their rounding errors outside of the
 // range without any.
-func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense,
+	source *release.Source) (*experiment.Release, error) {
 	w, err := p.noisy(ctx, mat.Col(nil, 0, private), source)
 	if err != nil {
 		return nil, err

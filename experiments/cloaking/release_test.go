@@ -70,7 +70,8 @@ func smallOwn(t *testing.T) (path string, outputs []float64) {
 	return writeFile(t, b.String()), outputs
 }
 
-var smallColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "x", "output": "y", "low": 0, "high": 50, "lengthscale": 2}
+var smallColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "x",
+	"output": "y", "low": 0, "high": 50, "lengthscale": 2}
 
 // By default a release predicts at the distinct training inputs, in the order
 // of the file.
@@ -183,7 +184,8 @@ func TestReleaseTellsNothingElse(t *testing.T) {
 	if errA != nil || errC != nil || string(a) != string(c) {
 		t.Errorf("one release\n%s\nanother\n%s\n%v %v", a, c, errA, errC)
 	}
-	if notes := strings.Join(one.Privacy.Notes, "\n"); !strings.Contains(notes, "drawn exactly") || strings.Contains(notes, "this record itself") || one.Privacy.Unit != "one training output changed by at most 50" {
+	if notes := strings.Join(one.Privacy.Notes, "\n"); !strings.Contains(notes,
+		"drawn exactly") || strings.Contains(notes, "this record itself") || one.Privacy.Unit != "one training output changed by at most 50" {
 		t.Errorf("%+v", one.Privacy)
 	}
 }
@@ -238,7 +240,8 @@ func fewClasses(t *testing.T, class func(i int) int) (path string) {
 	return writeFile(t, b.String())
 }
 
-var fewColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "x", "output": "ill", "low": 3, "high": 7, "lengthscale": 1}
+var fewColumns = map[string]any{"dataset": "csv:my.csv", "delta": 0.01, "calibration": "hall", "inputs": "x",
+	"output": "ill", "low": 3, "high": 7, "lengthscale": 1}
 
 func runClassRelease(t *testing.T, s setup, given map[string]any) *experiment.Release {
 	t.Helper()

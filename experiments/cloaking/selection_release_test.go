@@ -18,7 +18,8 @@ import (
 )
 
 // planOf plans a release of an experiment on the made-up census.
-func planOf(t *testing.T, plan func(context.Context, *experiment.Trial) (*release.Plan, error), e *experiment.Experiment, s setup, given map[string]any) *release.Plan {
+func planOf(t *testing.T, plan func(context.Context, *experiment.Trial) (*release.Plan, error),
+	e *experiment.Experiment, s setup, given map[string]any) *release.Plan {
 	t.Helper()
 	var out *release.Plan
 	e.Run = func(ctx context.Context, tr *experiment.Trial) (_ *experiment.Result, err error) {
@@ -40,7 +41,8 @@ func entropyOf(seed int) *rand.ChaCha8 {
 // rounding of the utilities takes off ε.
 func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 	s := setup{folder: writeCensus(t)}
-	given := map[string]any{"lengthscales": "5,25", "noise_variances": "1,5", "kernel_variances": "1", "folds": 3, "selection_epsilon": 20}
+	given := map[string]any{"lengthscales": "5,25", "noise_variances": "1,5", "kernel_variances": "1", "folds": 3,
+		"selection_epsilon": 20}
 	judged := runTrial(t, s, selection(), given)
 	p := planOf(t, PlanSelection, selection(), s, given)
 	const draws = 20_000

@@ -64,7 +64,7 @@ func sorted(values []float64) []byte {
 // bitsOf are those of a value, in which −0 is 0.
 func bitsOf(v float64) uint64 { return math.Float64bits(v + 0) }
 
-// digestOfRows is the SHA-256 of rows of so many values, in ascending order.
+// digestOfRows is the SHA-256 of rows of that number of values, in ascending order.
 func digestOfRows(kind string, values int, rows [][]byte) string {
 	slices.SortFunc(rows, bytes.Compare)
 	h := sha256.New()

@@ -23,7 +23,8 @@ func TestCanonical(t *testing.T) {
 		{"a negative zero", []float64{1, 2, 3, math.Copysign(0, -1), 5, 6}, []float64{7, 8, 9}, true},
 		{"outputs exchanged", []float64{1, 2, 3, 0, 5, 6}, []float64{8, 7, 9}, false},
 		{"an input and an output exchanged", []float64{1, 7, 3, 0, 5, 6}, []float64{2, 8, 9}, false},
-		{"another output, by one unit in the last place", []float64{1, 2, 3, 0, 5, 6}, []float64{7, 8, math.Nextafter(9, 10)}, false},
+		{"another output, by one unit in the last place", []float64{1, 2, 3, 0, 5, 6}, []float64{7, 8, math.Nextafter(9,
+			10)}, false},
 		{"a row twice", []float64{1, 2, 1, 2, 5, 6}, []float64{7, 7, 9}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,7 +33,8 @@ func TestCanonical(t *testing.T) {
 			}
 		})
 	}
-	if Canonical(mat.NewDense(2, 3, []float64{1, 2, 3, 0, 5, 6}), []float64{7, 8}) == Canonical(mat.NewDense(3, 1, []float64{1, 2, 3}), []float64{0, 5, 6}) {
+	if Canonical(mat.NewDense(2, 3, []float64{1, 2, 3, 0, 5, 6}), []float64{7, 8}) == Canonical(mat.NewDense(3, 1,
+		[]float64{1, 2, 3}), []float64{0, 5, 6}) {
 		t.Error("another number of inputs is not seen")
 	}
 }

@@ -503,7 +503,8 @@ type plannedRegression struct {
 
 // publish releases a model of rows (N×(D+1), the output last), whose outputs it
 // clips.
-func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+func (p *plannedRegression) publish(ctx context.Context, private *mat.Dense,
+	source *release.Source) (*experiment.Release, error) {
 	r := p.regressor
 	n, columns := private.Dims()
 	y := make([]float64, n)

@@ -43,7 +43,8 @@ func writeOwn(t *testing.T, n int, other map[int]string) string {
 
 // ownSettings are the public settings for [writeOwn].
 func ownSettings(path string) map[string]any {
-	return map[string]any{"dataset": "csv:" + path, "delta": 1e-4, "low": 0, "high": 100, "input_low": 0, "input_high": 20, "lengthscale": 4}
+	return map[string]any{"dataset": "csv:" + path, "delta": 1e-4, "low": 0, "high": 100, "input_low": 0,
+		"input_high": 20, "lengthscale": 4}
 }
 
 // forRelease makes a trial one of a release with noise of its seed.
@@ -281,7 +282,8 @@ func TestTwoInputs(t *testing.T) {
 	if err := os.WriteFile(points, []byte("b,a\n0,0\n0,9\n9,0\n9,9\n5,4\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	given := map[string]any{"dataset": "csv:" + path, "delta": 1e-4, "inputs": "a+b", "low": 0, "high": 18, "inducing": "csv:" + points, "lengthscale": 8}
+	given := map[string]any{"dataset": "csv:" + path, "delta": 1e-4, "inputs": "a+b", "low": 0, "high": 18,
+		"inducing": "csv:" + points, "lengthscale": 8}
 	m, _ := tryRelease(t, 1, given)
 	if m.Mechanism.Bound != boundEq8 || len(m.Inducing) != 5 || fmt.Sprint(m.Inducing[1], m.Inducing[4]) != "[9 0] [4 5]" {
 		t.Errorf("%+v", m)

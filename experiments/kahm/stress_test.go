@@ -78,7 +78,9 @@ func TestStress(t *testing.T) {
 		t.Errorf("overlap %g, warnings %v", leaky.Metrics["overlap_fraction"], leaky.Warnings)
 	}
 	if p := leaky.Privacy; p == nil || !strings.Contains(p.Unit, "stand-in") || !strings.Contains(strings.Join(p.Notes,
-		"; "), "up to 5 rows of the data matrix, one entry in each: by basic composition a changed interval has (5ε, 5δ)") || p.Guarantee != "" || !strings.Contains(strings.Join(p.Notes, "; "), "no guarantee: which intervals are artefacts") {
+		"; "), "up to 5 rows of the data matrix, one entry in each: by basic composition a changed interval has (5ε, "+
+		"5δ)") || p.Guarantee != "" || !strings.Contains(strings.Join(p.Notes, "; "), "no guarantee: which intervals "+
+		"are artefacts") {
 		t.Errorf("privacy %+v", p)
 	}
 	fabricated := mustRunOn(t, stress(), folders, map[string]any{"history": 4, "n": 3, "layers": 2, "data": dataFabricated, "epsilon": 32}).Metrics

@@ -48,7 +48,8 @@ func TestManyButNotDeep(t *testing.T) {
 		{"brackets in a text", "title: \"" + strings.Repeat("[", 500) + "\"\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := sweep.Read("wide.yaml", []byte(c.text), sweep.Names{}); err == nil || strings.Contains(err.Error(), "nested") {
+			if _, err := sweep.Read("wide.yaml", []byte(c.text), sweep.Names{}); err == nil || strings.Contains(err.Error(),
+				"nested") {
 				t.Errorf("%.200v", err)
 			}
 		})

@@ -33,7 +33,8 @@ func (o ReleaseOptions) notes() []string {
 	case experiment.TuningBooked:
 		out = append(out, "hyper-parameters: booked, chosen by a private mechanism that is accounted for on its own")
 	default:
-		out = append(out, "hyper-parameters: unaccounted; if they were chosen by looking at the data, the guarantee does not cover that choice")
+		out = append(out, "hyper-parameters: unaccounted; if they were chosen by looking at the data, the guarantee "+
+			"does not cover that choice")
 	}
 	if o.Unbooked {
 		out = append(out, "budget: not booked; nothing counts what this release and others of the same data spend together")
@@ -49,7 +50,8 @@ func (o ReleaseOptions) notes() []string {
 //
 // The noise comes from the operating system's entropy source, after what is spent
 // has been booked.
-func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress Progress) (*record.Record, *experiment.Release, error) {
+func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions,
+	progress Progress) (*record.Record, *experiment.Release, error) {
 	switch {
 	case e.Release == nil:
 		return nil, nil, fmt.Errorf("%s has no release", e.Name)
@@ -79,7 +81,8 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Release = &record.Release{Format: record.ReleaseFormat, Noise: release.Noise, Tuning: o.Tuning, Budget: record.BudgetBooked}
+	r.Release = &record.Release{Format: record.ReleaseFormat, Noise: release.Noise, Tuning: o.Tuning,
+		Budget: record.BudgetBooked}
 	if o.Unbooked {
 		r.Release.Budget = record.BudgetUnbooked
 	}

@@ -33,7 +33,10 @@ var booked = trial.ReleaseOptions{Book: func(experiment.Spending) error { return
 // A digest of private data is a function of them.
 func TestReleaseRecord(t *testing.T) {
 	job := trial.Job{Experiment: "demo/a", Secure: true, Digests: map[string]string{"csv:my.csv": "d1935f"}, Folders: map[string]string{"csv:my.csv": "/home/me/my.csv"}}
-	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release, error) { return good(), nil }), job, booked, nil)
+	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release,
+		error) {
+		return good(), nil
+	}), job, booked, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,10 @@ func TestModelRelease(t *testing.T) {
 		return r
 	}
 	job := trial.Job{Experiment: "demo/a", Secure: true}
-	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release, error) { return model(), nil }), job, booked, nil)
+	r, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release,
+		error) {
+		return model(), nil
+	}), job, booked, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +68,8 @@ func TestModelRelease(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	both := func(*experiment.Trial) (*experiment.Release, error) { r := good(); r.Model = 1; return r, nil }
-	if _, _, err := trial.Release(context.Background(), releasing(both), job, booked, nil); err == nil || !strings.Contains(err.Error(), "both a model and a table") {
+	if _, _, err := trial.Release(context.Background(), releasing(both), job, booked,
+		nil); err == nil || !strings.Contains(err.Error(), "both a model and a table") {
 		t.Error(err)
 	}
 }
@@ -89,13 +96,15 @@ func TestReleaseFailures(t *testing.T) {
 		{"an undocumented metric", false, change(func(r *experiment.Release) { r.Metrics["z"] = 1 }), `"z" is not documented`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, rel, err := trial.Release(context.Background(), releasing(c.f), trial.Job{Experiment: "demo/a", Secure: !c.seeded}, booked, nil)
+			r, rel, err := trial.Release(context.Background(), releasing(c.f), trial.Job{Experiment: "demo/a",
+				Secure: !c.seeded}, booked, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || r != nil || rel != nil {
 				t.Errorf("%+v, %v; want %q", r, err, c.want)
 			}
 		})
 	}
-	if _, _, err := trial.Release(context.Background(), demo(nil), trial.Job{Secure: true}, booked, nil); err == nil || !strings.Contains(err.Error(), "demo/a has no release") {
+	if _, _, err := trial.Release(context.Background(), demo(nil), trial.Job{Secure: true}, booked,
+		nil); err == nil || !strings.Contains(err.Error(), "demo/a has no release") {
 		t.Error(err)
 	}
 }
