@@ -161,28 +161,51 @@ func exactPredictions(t *testing.T, s setup, given map[string]any) (mean []float
 }
 
 // Nothing of a release changes with the outputs but the predictions: with the
-// same noise, other outputs, other clipped ones among them, give the same
-// metrics, warnings and words, and predictions that differ.
+// same noise, other outputs give the same metrics, warnings and words, and
+// predictions that differ. Where more than half of them are clipped, a record of a
+// cross-validation warns.
 func TestReleaseTellsNothingElse(t *testing.T) {
 	file, outputs := smallOwn(t)
-	var b strings.Builder
-	b.WriteString("x,y\n")
-	for i := range outputs {
-		fmt.Fprintf(&b, "%d,%g\n", i%8, 1000.0*float64(i%2))
-	}
-	one, two := runRelease(t, setup{file: file}, smallColumns), runRelease(t, setup{file: writeFile(t, b.String())}, smallColumns)
-	if slices.Equal(columnOf(t, one, "prediction"), columnOf(t, two, "prediction")) {
-		t.Error("the predictions do not depend on the outputs")
-	}
-	for _, r := range []*experiment.Release{one, two} {
+	blank := func(r *experiment.Release) (text string) {
 		for i := range r.Rows {
 			r.Rows[i][1] = 0
 		}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
 	}
-	a, errA := json.Marshal(one)
-	c, errC := json.Marshal(two)
-	if errA != nil || errC != nil || string(a) != string(c) {
-		t.Errorf("one release\n%s\nanother\n%s\n%v %v", a, c, errA, errC)
+	one := runRelease(t, setup{file: file}, smallColumns)
+	predictions := columnOf(t, one, "prediction")
+	want := blank(one)
+	for name, output := range map[string]func(i int) float64{
+		"half are clipped":     func(i int) float64 { return 1000 * float64(i%2) },
+		"all are clipped":      func(i int) float64 { return 1000 - 2000*float64(i%2) },
+		"all are equal":        func(int) float64 { return 7 },
+		"all are clipped down": func(i int) float64 { return -1e9 * float64(i+1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("x,y\n")
+			for i := range outputs {
+				fmt.Fprintf(&b, "%d,%g\n", i%8, output(i))
+			}
+			s := setup{file: writeFile(t, b.String())}
+			two := runRelease(t, s, smallColumns)
+			if slices.Equal(predictions, columnOf(t, two, "prediction")) {
+				t.Error("the predictions do not depend on the outputs")
+			}
+			if got := blank(two); got != want {
+				t.Errorf("one release\n%s\nanother\n%s", want, got)
+			}
+			if strings.HasPrefix(name, "all are clipped") {
+				warned := strings.Join(runTrial(t, s, regression(), smallColumns).Warnings, "\n")
+				if !strings.Contains(warned, "were clipped") {
+					t.Errorf("a cross-validation does not warn: %q", warned)
+				}
+			}
+		})
 	}
 	if notes := strings.Join(one.Privacy.Notes, "\n"); !strings.Contains(notes,
 		"drawn exactly") || strings.Contains(notes, "this record itself") || one.Privacy.Unit != "one training output changed by at most 50" {
