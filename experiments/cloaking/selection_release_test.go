@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/mechanism"
@@ -167,5 +170,109 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// thresholdGrid has six configurations of different sensitivities, and a budget with
+// which all are chosen often.
+var thresholdGrid = map[string]any{
+	"lengthscales": "5,25,125", "noise_variances": "1,25", "kernel_variances": "1", "folds": 3, "selection_epsilon": 1e-3,
+	"normalisation": "public",
+}
+
+// sensitivitiesOf returns, by name, those of the grid's configurations, and how far
+// their utilities may be off.
+func sensitivitiesOf(t *testing.T, s setup, given map[string]any) (changes, errs map[string]float64) {
+	t.Helper()
+	changes, errs = map[string]float64{}, map[string]float64{}
+	e := selection()
+	e.Run = func(ctx context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+		selector, err := newSelector(tr)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = selector.e.Close() }()
+		for i, m := range selector.grid.distinct {
+			r, err := selector.release(ctx, m, selector.rowSets()[:len(selector.folds)])
+			if err != nil {
+				return nil, err
+			}
+			u := newUtility(selector.residuals(r.matrices), floats.Sum(r.variance))
+			changes[selector.grid.first(i).name()], errs[selector.grid.first(i).name()] = u.change, u.err
+		}
+		return nil, nil
+	}
+	if _, err := tryTrial(s, e, given); err != nil {
+		t.Fatal(err)
+	}
+	return changes, errs
+}
+
+// A choice is made among the configurations that a public threshold leaves, with a
+// sensitivity that covers theirs, and the rounding of their utilities twice: the one
+// of either neighbour.
+func TestChoiceStaysBelowTheThreshold(t *testing.T) {
+	s := setup{folder: writeCensus(t)}
+	changes, errs := sensitivitiesOf(t, s, thresholdGrid)
+	ordered := slices.Sorted(maps.Values(changes))
+	if len(ordered) != 6 || len(slices.Compact(slices.Clone(ordered))) != 6 {
+		t.Fatalf("sensitivities %v are not six different ones", changes)
+	}
+	for _, c := range []struct {
+		name      string
+		threshold any
+		kept      int
+	}{
+		{"none", "none", 6},
+		{"far above", 2 * ordered[5], 6},
+		{"the largest", ordered[5], 6},
+		{"below the largest", math.Nextafter(ordered[5], 0), 5},
+		{"between", (ordered[2] + ordered[3]) / 2, 3},
+		{"the smallest", ordered[0], 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := planOf(t, PlanSelection, selection(), s, with(thresholdGrid, "threshold", c.threshold))
+			largest, off := 0.0, 0.0
+			for name, change := range changes {
+				if change <= ordered[c.kept-1] {
+					largest, off = max(largest, change), max(off, errs[name])
+				}
+			}
+			source, chosen := release.Unbooked(context.Background(), entropyOf(4)), map[string]int{}
+			for range 400 {
+				r, err := p.With(context.Background(), source, p.Private)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := r.Model.(*release.Chosen).Settings
+				name := configuration{v["lengthscale"], v["noise_variance"], v["kernel_variance"]}.name()
+				if chosen[name]++; changes[name] > ordered[c.kept-1] {
+					t.Fatalf("%s is chosen, with a sensitivity of %g", name, changes[name])
+				}
+				if r.Metrics["sensitivity_over_d2"] != largest {
+					t.Fatalf("sensitivity %g is published, want %g", r.Metrics["sensitivity_over_d2"], largest)
+				}
+			}
+			if len(chosen) != c.kept {
+				t.Errorf("chosen are %v, want %d configurations", chosen, c.kept)
+			}
+			noise := source.Drawn()[0]
+			if least := largest + 2*off; !(off > 0) || noise.Sensitivity < least || noise.Sensitivity > least*(1+1e-13) {
+				t.Errorf("the choice has a sensitivity of %.17g, want %.17g and %g more", noise.Sensitivity, largest, 2*off)
+			}
+			// The rounding has a share that is more than what Up adds.
+			if noise.Sensitivity-largest < 1.5*off {
+				t.Errorf("%g is taken for the rounding, want %g", noise.Sensitivity-largest, 2*off)
+			}
+		})
+	}
+	e := selection()
+	e.Run = func(ctx context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+		_, err := PlanSelection(ctx, tr)
+		return nil, err
+	}
+	_, err := tryTrial(s, e, with(thresholdGrid, "threshold", math.Nextafter(ordered[0], 0)))
+	if err == nil || !strings.Contains(err.Error(), "leaves no configuration") {
+		t.Errorf("a threshold below all: %v", err)
 	}
 }
