@@ -126,13 +126,38 @@ func TestUtilityBounds(t *testing.T) {
 	}
 }
 
+// The bound covers the sums over many rows, in which equal terms are rounded the
+// same way each time, and what the noise adds to them.
+func TestUtilityBoundOfSums(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		n, columns int
+		a, noise   float64
+	}{
+		{"equal rows", 4000, 1, 0.7, 0},
+		{"equal rows, other digits", 3000, 1, 1.1, 0},
+		{"equal columns", 1, 1000, 0.7, 0},
+		{"large noise", 1, 1, 0.7, 1e6 / 3.0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := mat.NewDense(c.n, c.columns, slices.Repeat([]float64{c.a}, c.n*c.columns))
+			u := newUtility(a, c.noise)
+			z := slices.Repeat([]float64{0.5}, c.columns)
+			off := math.Abs(float(new(big.Float).Sub(exactUtility(a, z, c.noise), big.NewFloat(u.of(z)))))
+			if off > u.err || off == 0 {
+				t.Errorf("off by %g, bounded by %g", off, u.err)
+			}
+		})
+	}
+}
+
 func float(v *big.Float) float64 { f, _ := v.Float64(); return f }
 
 // exactUtility is −‖Az‖² − noise with 200 binary digits.
 func exactUtility(a *mat.Dense, z []float64, noise float64) *big.Float {
 	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	sum := exact(noise)
-	for i := range len(z) {
+	for i := range a.RawMatrix().Rows {
 		miss := exact(0)
 		for j, v := range z {
 			miss.Add(miss, new(big.Float).SetPrec(200).Mul(exact(a.At(i, j)), exact(v)))
