@@ -11,7 +11,8 @@ import (
 
 // Plan is a release of which all that is public is computed: ranks, designs,
 // sensitivities, noise. What is left depends on private data through noise
-// alone, and cannot fail for any other reason than a defect.
+// alone, whether it fails included: a model can fail where the noise is larger than
+// its update allows for.
 type Plan struct {
 	// Private are the rows that are protected, as they were read: not clipped.
 	Private *mat.Dense
