@@ -4,11 +4,13 @@
 package plan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"maps"
 	"runtime"
 	"slices"
@@ -18,11 +20,16 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
+	"privkern/runner/seal"
 	"privkern/runner/sweep"
 )
 
 // Schema is the version of the shape of plan.json.
 const Schema = 1
+
+// DigestMember is the last member of plan.json: the digest of what is before it
+// (package seal). Plans of early versions lack it.
+const DigestMember = "file_digest"
 
 // Plan is a frozen list of trials.
 type Plan struct {
@@ -42,6 +49,8 @@ type Plan struct {
 	// Digest identifies the list of settings.
 	Digest string  `json:"digest"`
 	Trials []Trial `json:"trials"`
+	// Sealed says that the plan was read from a file with a digest.
+	Sealed bool `json:"-"`
 }
 
 // Source is a sweep file that went into the plan.
@@ -114,9 +123,7 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	used := make([][]string, len(settings))
 	for i, s := range settings {
 		p.Versions[s.Experiment.Name] = s.Experiment.Version
-		if s.Experiment.Datasets != nil {
-			used[i] = s.Experiment.Datasets(s.Params)
-		}
+		used[i] = usedBy(s.Experiment, s.Params)
 		for _, name := range used[i] {
 			p.Datasets[name] = data.Get(name).Digest
 		}
@@ -131,25 +138,42 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 		return nil, keyErr
 	}
 	seen := make(map[string]bool, len(trials))
-	identity := sha256.New()
-	fmt.Fprintf(identity, "%s\n%s\n", opts.Backend, opts.DType)
+	digest := newSettingsDigest(opts.Backend, opts.DType)
 	for i, t := range trials {
 		if seen[t.Key] {
 			continue
 		}
 		seen[t.Key] = true
 		p.Trials = append(p.Trials, t)
-		canonical, err := record.CanonicalParams(t.Params)
-		if err != nil {
+		if err := digest.add(t, settings[i].Experiment.Version); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(identity, "%s %d %d ", t.Experiment, settings[i].Experiment.Version, t.Seed)
-		identity.Write(canonical)
-		identity.Write([]byte{'\n'})
 	}
-	p.Digest = hex.EncodeToString(identity.Sum(nil))
+	p.Digest = digest.sum()
 	return p, nil
 }
+
+// settingsDigest makes the digest that identifies a list of settings.
+type settingsDigest struct{ hash.Hash }
+
+func newSettingsDigest(backend, dtype string) settingsDigest {
+	d := settingsDigest{sha256.New()}
+	fmt.Fprintf(d, "%s\n%s\n", backend, dtype)
+	return d
+}
+
+func (d settingsDigest) add(t Trial, version int) error {
+	canonical, err := record.CanonicalParams(t.Params)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(d, "%s %d %d ", t.Experiment, version, t.Seed)
+	d.Write(canonical)
+	d.Write([]byte{'\n'})
+	return nil
+}
+
+func (d settingsDigest) sum() string { return hex.EncodeToString(d.Sum(nil)) }
 
 // key returns the key of one setting.
 func key(s sweep.Setting, opts Options, datasets []string, digests map[string]string) (string, error) {
@@ -182,29 +206,59 @@ func forEachChunk(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// Parse reads plan.json, resolving the parameters against the experiments.
+// Parse reads plan.json, resolving the parameters against the experiments. A plan
+// whose digest does not hold is refused, and so is one without a digest whose keys
+// are not those of its settings: of such a one title and tables are all that may
+// have changed unseen.
 func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
-	// Parameters are decoded one trial after another: the maps of 100,000
-	// trials would be in memory twice.
-	var file struct {
-		Plan
-		Trials []struct {
-			Key        string          `json:"key"`
-			Experiment string          `json:"experiment"`
-			Params     json.RawMessage `json:"params"`
-			Seed       int64           `json:"seed"`
-		} `json:"trials"`
-	}
+	sealed, err := seal.Check(b, DigestMember)
+	return parse(b, experiments, sealed, !sealed, err)
+}
+
+// Verify reads plan.json as [Parse] does, and holds every key against its settings
+// whether there is a digest or not.
+func Verify(b []byte, experiments *experiment.Registry) (*Plan, error) {
+	sealed, err := seal.Check(b, DigestMember)
+	return parse(b, experiments, sealed, true, err)
+}
+
+// planFile is a plan whose parameters are yet to be decoded, one trial after
+// another: the maps of 100,000 trials would be in memory twice.
+type planFile struct {
+	Plan
+	Trials []struct {
+		Key        string          `json:"key"`
+		Experiment string          `json:"experiment"`
+		Params     json.RawMessage `json:"params"`
+		Seed       int64           `json:"seed"`
+	} `json:"trials"`
+}
+
+func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken error) (*Plan, error) {
+	var file planFile
 	if err := json.Unmarshal(b, &file); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
+	if !sealed {
+		// A name that a plan does not have may be what became of one that it has.
+		strict := json.NewDecoder(bytes.NewReader(b))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(new(planFile)); err != nil {
+			return nil, fmt.Errorf("not a plan: %w", err)
+		}
+	}
 	p := file.Plan
+	p.Sealed = sealed
 	if p.Schema != Schema {
 		return nil, fmt.Errorf("the plan has schema %d; this version reads %d", p.Schema, Schema)
+	}
+	if broken != nil {
+		return nil, fmt.Errorf("the plan cannot be trusted: %w", broken)
 	}
 	if file.Trials != nil {
 		p.Trials = make([]Trial, 0, len(file.Trials))
 	}
+	digest := newSettingsDigest(p.Backend, p.DType)
 	for i := range file.Trials {
 		t := &file.Trials[i]
 		e, err := experiments.Lookup(t.Experiment)
@@ -226,9 +280,66 @@ func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
 		if raw, err := hex.DecodeString(t.Key); err != nil || len(raw) != sha256.Size || strings.ToLower(t.Key) != t.Key {
 			return nil, fmt.Errorf("trial %d of the plan: the key %q is not a SHA-256", i, t.Key)
 		}
+		if keys {
+			// The parameters as the file has them: the experiment may have got more since.
+			as := Trial{Key: t.Key, Experiment: t.Experiment, Params: given, Seed: t.Seed}
+			if !p.identity(as, usedBy(e, params)).Has(t.Key) {
+				return nil, fmt.Errorf("trial %d of the plan has the key %.12s, which is not that of its settings: "+
+					"the plan was changed by hand, or damaged", i, t.Key)
+			}
+			if err := digest.add(as, p.Versions[t.Experiment]); err != nil {
+				return nil, err
+			}
+		}
 		p.Trials = append(p.Trials, Trial{Key: t.Key, Experiment: e.Name, Params: params, Seed: t.Seed})
 	}
+	if keys && digest.sum() != p.Digest {
+		return nil, errors.New("the plan's digest is not that of its settings: the plan was changed by hand, or damaged")
+	}
 	return &p, nil
+}
+
+// identity is what the key of a trial of the plan is made of.
+func (p *Plan) identity(t Trial, datasets []string) record.Identity {
+	used := make(map[string]string, len(datasets))
+	for _, name := range datasets {
+		used[name] = p.Datasets[name]
+	}
+	return record.Identity{
+		Experiment: t.Experiment, ResultVersion: p.Versions[t.Experiment], Params: t.Params, Seed: t.Seed,
+		Backend: p.Backend, DType: p.DType, Datasets: used,
+	}
+}
+
+// usedBy returns the data sets that a trial with these parameters reads.
+func usedBy(e *experiment.Experiment, params experiment.Params) []string {
+	if e.Datasets == nil {
+		return nil
+	}
+	return e.Datasets(params)
+}
+
+// Expect says whether key is that of a record's content, where the plan completes
+// what the record lacks: an unsealed one the result version, and one of a trial
+// whose data could not be used their digests.
+func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Registry) bool {
+	id := r.Identity()
+	if !r.Sealed() {
+		id.ResultVersion = p.Versions[r.Experiment]
+	}
+	if id.Has(key) {
+		return true
+	}
+	e, err := experiments.Lookup(r.Experiment)
+	if err != nil || r.Status == record.OK || len(id.Datasets) > 0 {
+		return false
+	}
+	params, err := e.Resolve(r.Params)
+	if err != nil {
+		return false
+	}
+	id.Datasets = p.identity(Trial{}, usedBy(e, params)).Datasets
+	return id.Has(key)
 }
 
 // Check says whether this program and the data here compute what the plan is
@@ -256,11 +367,7 @@ func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 		if err != nil {
 			return err
 		}
-		var used []string
-		if e.Datasets != nil {
-			used = e.Datasets(t.Params)
-		}
-		want, err := key(sweep.Setting{Experiment: e, Params: t.Params, Seed: t.Seed}, opts, used, p.Datasets)
+		want, err := key(sweep.Setting{Experiment: e, Params: t.Params, Seed: t.Seed}, opts, usedBy(e, t.Params), p.Datasets)
 		if err == nil && want != t.Key {
 			err = fmt.Errorf("trial %d of the plan has the key %.12s, its settings have %.12s: the plan was changed by hand, or by another version of this program; make it anew with `run sweep FILE --replan`", i, t.Key, want)
 		}

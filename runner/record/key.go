@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,8 +31,37 @@ type Identity struct {
 
 // Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
 // object members in the order of their names, no white space, the shortest
-// digits that read back as the same number.
+// digits that read back as the same number. Parameters give the same key as an
+// experiment has them and as a record holds them.
 func (id Identity) Key() (string, error) {
+	b, err := id.canonical()
+	if err != nil {
+		return "", err
+	}
+	return digest(b), nil
+}
+
+// Has says whether key is the key of an identity that was read from JSON.
+func (id Identity) Has(key string) bool {
+	b, err := id.canonical()
+	if err != nil {
+		return false
+	}
+	if digest(b) == key {
+		return true
+	}
+	// Bytes that are not UTF-8, as the name of a file may have, are U+FFFD in what
+	// was read, and were its escape where the key was made.
+	const replacement = "\uFFFD"
+	return bytes.Contains(b, []byte(replacement)) && digest(bytes.ReplaceAll(b, []byte(replacement), []byte(`\ufffd`))) == key
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func (id Identity) canonical() ([]byte, error) {
 	// Written out by hand: a plan of 100,000 trials needs as many keys, and
 	// encoding/json would take most of its time.
 	b := make([]byte, 0, 512)
@@ -47,7 +77,7 @@ func (id Identity) Key() (string, error) {
 	var err error
 	b = appendMembers(b, id.Params, appendValue, &err)
 	if err != nil {
-		return "", fmt.Errorf("the key of a trial of %s: %w", id.Experiment, err)
+		return nil, fmt.Errorf("the key of a trial of %s: %w", id.Experiment, err)
 	}
 	b = append(b, `,"result_version":`...)
 	b = strconv.AppendInt(b, int64(id.ResultVersion), 10)
@@ -57,9 +87,7 @@ func (id Identity) Key() (string, error) {
 	}
 	b = append(b, `,"seed":`...)
 	b = strconv.AppendInt(b, id.Seed, 10)
-	b = append(b, '}')
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return append(b, '}'), nil
 }
 
 // CanonicalParams returns the canonical JSON of parameters: equal settings
@@ -102,19 +130,25 @@ func appendValue(b []byte, v any) ([]byte, error) {
 		}
 		return appendValue(b, x.Values)
 	case []float64:
-		b = append(b, '[')
-		for i, f := range x {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			var err error
-			if b, err = appendFloat(b, f); err != nil {
-				return b, err
-			}
-		}
-		return append(b, ']'), nil
+		return appendList(b, x, appendFloat)
+	case []any: // as a record holds a list
+		return appendList(b, x, appendValue)
 	}
 	return b, fmt.Errorf("a %T cannot be part of a key", v)
+}
+
+func appendList[E any](b []byte, list []E, element func([]byte, E) ([]byte, error)) ([]byte, error) {
+	b = append(b, '[')
+	for i, e := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = element(b, e); err != nil {
+			return b, err
+		}
+	}
+	return append(b, ']'), nil
 }
 
 // appendFloat writes numbers as encoding/json does, and an infinity as text.
@@ -125,8 +159,16 @@ func appendFloat(b []byte, f float64) ([]byte, error) {
 	case math.IsInf(f, 0):
 		return appendString(b, experiment.FormatNumber(f)), nil
 	}
-	raw, err := json.Marshal(f)
-	return append(b, raw...), err
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	b = strconv.AppendFloat(b, f, format, -1, 64)
+	if n := len(b); format == 'e' && n >= 4 && b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' {
+		b[n-2] = b[n-1] // e-09 becomes e-9
+		b = b[:n-1]
+	}
+	return b, nil
 }
 
 // appendString writes a JSON text.

@@ -1,5 +1,10 @@
 // Package record defines the trial record: the JSON object that `run trial`
 // prints and that a sweep stores, one file per trial.
+//
+// A record is sealed: its last member, digest, is the SHA-256 of the text before
+// it (package seal), and from the other members its key can be computed again.
+// Records of early versions have neither digest nor result version; they are
+// unsealed, and hold only beside a plan, which knows the version.
 package record
 
 import (
@@ -9,6 +14,7 @@ import (
 	"math"
 
 	"privkern/runner/experiment"
+	"privkern/runner/seal"
 )
 
 // Schema is the version of the record's shape.
@@ -27,21 +33,24 @@ const (
 
 // Record is the outcome of one trial.
 type Record struct {
-	Schema     int                          `json:"schema"`
-	Key        string                       `json:"key"`
-	Experiment string                       `json:"experiment"`
-	Params     map[string]any               `json:"params"` // as JSON holds them: numbers, texts, lists; "inf"
-	Seed       int64                        `json:"seed"`
-	Backend    string                       `json:"backend"`
-	DType      string                       `json:"dtype"`
-	Status     Status                       `json:"status"`
-	Metrics    map[string]float64           `json:"metrics"`
-	Series     map[string]map[string]Column `json:"series"`
-	Privacy    *experiment.Privacy          `json:"privacy"`
-	Warnings   []string                     `json:"warnings"`
-	Error      *string                      `json:"error"`
-	Timing     Timing                       `json:"timing"`
-	Provenance Provenance                   `json:"provenance"`
+	Schema     int            `json:"schema"`
+	Key        string         `json:"key"`
+	Experiment string         `json:"experiment"`
+	Params     map[string]any `json:"params"` // as JSON holds them: numbers, texts, lists; "inf"
+	Seed       int64          `json:"seed"`
+	Backend    string         `json:"backend"`
+	DType      string         `json:"dtype"`
+	Status     Status         `json:"status"`
+	// ResultVersion is the version of the experiment's results, part of the key; 0
+	// in an unsealed record.
+	ResultVersion int                          `json:"result_version,omitempty"`
+	Metrics       map[string]float64           `json:"metrics"`
+	Series        map[string]map[string]Column `json:"series"`
+	Privacy       *experiment.Privacy          `json:"privacy"`
+	Warnings      []string                     `json:"warnings"`
+	Error         *string                      `json:"error"`
+	Timing        Timing                       `json:"timing"`
+	Provenance    Provenance                   `json:"provenance"`
 	// Release is what is said of a release besides; nil for every other record.
 	Release *Release `json:"release,omitempty"`
 }
@@ -128,16 +137,22 @@ func PlainParams(p experiment.Params) (map[string]any, error) {
 	return out, err
 }
 
-// Encode writes a record as one line of JSON. Texts are kept as they are: <, >
-// and & are common in messages, and the line is not meant for a web page.
+// Encode writes a record as one line of JSON, sealed where it has a result
+// version. Texts are kept as they are: <, > and & are common in messages, and the
+// line is not meant for a web page.
 func Encode(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+	err := enc.Encode(r)
+	text := b.Bytes()
+	if err == nil && r.Sealed() {
+		text, err = seal.Append(text, digestMember)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the record of trial %.12s cannot be written as JSON: %w", r.Key, err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // Fail makes r the record of a failed trial, and returns it.

@@ -402,7 +402,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 		return nil, err
 	}
 	job := trial.Job{
-		Key: t.Key, Experiment: t.Experiment, Params: t.Params, Seed: t.Seed,
+		Key: t.Key, Experiment: t.Experiment, ResultVersion: e.Version, Params: t.Params, Seed: t.Seed,
 		Backend: r.plan.Backend, DType: r.plan.DType, Workers: r.opts.Workers, Host: r.opts.Host,
 		Folders: map[string]string{}, Digests: map[string]string{},
 	}

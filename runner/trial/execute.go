@@ -18,13 +18,15 @@ import (
 
 // Job is one trial to be run. It can be sent to another process as JSON.
 type Job struct {
-	Key        string            `json:"key"`
-	Experiment string            `json:"experiment"`
-	Params     experiment.Params `json:"params"`
-	Seed       int64             `json:"seed"`
-	Backend    string            `json:"backend"`
-	DType      string            `json:"dtype"`
-	Workers    int               `json:"workers"`
+	Key        string `json:"key"`
+	Experiment string `json:"experiment"`
+	// ResultVersion is that of the experiment, as it went into the key.
+	ResultVersion int               `json:"result_version"`
+	Params        experiment.Params `json:"params"`
+	Seed          int64             `json:"seed"`
+	Backend       string            `json:"backend"`
+	DType         string            `json:"dtype"`
+	Workers       int               `json:"workers"`
 	// Folders and Digests are those of the data sets that the trial reads.
 	Folders map[string]string `json:"folders"`
 	Digests map[string]string `json:"digests"`
@@ -53,7 +55,7 @@ func NewRecord(job Job) (*record.Record, error) {
 	}
 	return &record.Record{
 		Schema: record.Schema, Key: job.Key, Experiment: job.Experiment, Params: params, Seed: job.Seed,
-		Backend: job.Backend, DType: job.DType,
+		Backend: job.Backend, DType: job.DType, ResultVersion: job.ResultVersion,
 		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{}, Warnings: []string{},
 		Provenance: host,
 	}, nil
@@ -66,6 +68,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if err != nil {
 		return nil, err
 	}
+	r.ResultVersion = e.Version
 	usage.ResetPeakRSS()
 	wall, cpu := time.Now(), usage.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) { return e.Run(ctx, newTrial(job, progress)) })
@@ -97,6 +100,10 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	}
 	if problem := invalid(e, result.Metrics, result.Series); problem != "" {
 		return r.Fail(problem), nil
+	}
+	// Such a record would be taken for a damaged one.
+	if len(result.Metrics) == 0 && (len(e.Metrics) > 0 || len(result.Series) == 0) {
+		return r.Fail(fmt.Sprintf("a defect in %s: a result without metrics", e.Name)), nil
 	}
 	return r, nil
 }

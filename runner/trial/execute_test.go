@@ -38,7 +38,7 @@ func execute(t *testing.T, job trial.Job, f func(context.Context, *experiment.Tr
 func TestOutcomes(t *testing.T) {
 	series := func(s experiment.Series) func(context.Context, *experiment.Trial) (*experiment.Result, error) {
 		return func(context.Context, *experiment.Trial) (*experiment.Result, error) {
-			return &experiment.Result{Series: map[string]experiment.Series{"s": s}}, nil
+			return &experiment.Result{Metrics: map[string]float64{"y": 1}, Series: map[string]experiment.Series{"s": s}}, nil
 		}
 	}
 	for _, c := range []struct {
@@ -51,6 +51,7 @@ func TestOutcomes(t *testing.T) {
 		{"NaN is a failure", metrics(map[string]float64{"y": math.NaN()}), record.Failed, "the metric y is NaN"},
 		{"an infinity is a failure", metrics(map[string]float64{"y": math.Inf(1)}), record.Failed, "the metric y is +Inf"},
 		{"an undocumented metric", metrics(map[string]float64{"z": 1}), record.Failed, `the metric "z" is not documented`},
+		{"no metrics", metrics(nil), record.Failed, "a defect in demo/a: a result without metrics"},
 		{"a gap in a series is no failure", series(experiment.Series{"x": {1, 2}, "y": {math.NaN(), 1}}), record.OK, ""},
 		{"an infinity in a series", series(experiment.Series{"y": {math.Inf(-1)}}), record.Failed, "column y, is -Inf at position 0"},
 		{"columns of different lengths", series(experiment.Series{"x": {1}, "y": {1, 2}}), record.Failed, "different lengths"},
@@ -98,12 +99,13 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		if folder := tr.Dataset("kung"); folder != "/data/kung" {
 			t.Errorf("the data are in %q", folder)
 		}
-		return &experiment.Result{Privacy: shared, Warnings: []string{"ill-conditioned"}, Series: map[string]experiment.Series{"s": {"x": {1, 2}}}}, nil
+		return &experiment.Result{Privacy: shared, Warnings: []string{"ill-conditioned"},
+			Metrics: map[string]float64{"y": 1}, Series: map[string]experiment.Series{"s": {"x": {1, 2}}}}, nil
 	})
 	want := record.Record{
 		Schema: record.Schema, Key: "k", Experiment: "demo/a", Params: map[string]any{"x": 0.5}, Seed: 7,
-		Backend: "cuda", DType: "float32", Status: record.OK,
-		Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{"s": {"x": {1, 2}}},
+		Backend: "cuda", DType: "float32", Status: record.OK, ResultVersion: 1,
+		Metrics: map[string]float64{"y": 1}, Series: map[string]map[string]record.Column{"s": {"x": {1, 2}}},
 		Privacy: &experiment.Privacy{Unit: "one person", RNG: "secure", Notes: []string{r.Privacy.Notes[0],
 			"ages are public"}},
 		Warnings: []string{"ill-conditioned"}, Timing: r.Timing,
