@@ -24,7 +24,7 @@ import (
 
 type noData struct{}
 
-func (noData) Find(string) (string, string, error) { return "", "", nil }
+func (noData) Find(string) (string, string, error) { return "", "abc", nil }
 
 // registry offers two experiments that share a parameter of different kinds.
 func registry() *experiment.Registry {
@@ -44,6 +44,12 @@ func registry() *experiment.Registry {
 				{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}},
 			},
 			Metrics: []experiment.Metric{{Name: "rmse_cm", Unit: "cm", Doc: "error"}, {Name: "value_at_*"}},
+			Datasets: func(p experiment.Params) []string {
+				if p.Text("method") == "plain" {
+					return nil
+				}
+				return []string{"kung"}
+			},
 		},
 		&experiment.Experiment{
 			Name: "demo/other", Version: 1, Run: run,
@@ -131,9 +137,13 @@ func newRecord(t *testing.T, planned plan.Trial) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e, err := registry().Lookup(planned.Experiment)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &record.Record{
 		Schema: record.Schema, Key: planned.Key, Experiment: planned.Experiment, Params: params, Seed: planned.Seed,
-		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{},
+		Backend: "cpu", DType: "float64", Status: record.OK, ResultVersion: e.Version, Metrics: map[string]float64{}, Series: map[string]map[string]record.Column{},
 		Warnings: []string{}, Timing: record.Timing{WallS: 1.5, CPUS: 1, PeakRSSBytes: 1 << 40},
 		Provenance: record.Provenance{Version: "1.2.3", Revision: "0123abc", Go: "go1.26", Datasets: map[string]string{}},
 	}
@@ -372,13 +382,16 @@ func TestTornRecordsAreReported(t *testing.T) {
 }
 
 func TestEmptyPlan(t *testing.T) {
-	dir, _ := output(t)
-	raw, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+	dir := t.TempDir()
+	p, err := plan.New(nil, nil, plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, _, _ := strings.Cut(string(raw), `"trials": [`)
-	if err := os.WriteFile(filepath.Join(dir, "plan.json"), []byte(head+`"trials": []}`), 0o600); err != nil {
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.FreezePlan(p, registry(), false), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := export.Open(dir, registry()); err == nil || !strings.Contains(err.Error(), "has no trials") {

@@ -182,7 +182,7 @@ func (m *merger) choose() ([]int, error) {
 
 // best returns the number of the source whose record of a trial is taken, -1
 // where none has one. The first of several equal ones is taken, so that what is
-// in the united folder already stays.
+// in the united folder already stays; a sealed one before one that is not.
 func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
 	best, better := -1, false
 	for n, r := range records {
@@ -195,6 +195,8 @@ func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
 			if rank(r) > rank(records[best]) {
 				best = n
 			}
+		case r.Sealed() && !records[best].Sealed():
+			best = n
 		}
 	}
 	if better {
@@ -348,7 +350,7 @@ func (m *merger) writeOne(s *store.Store, key string, from int) error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("the record %.12s has gone from %s; merge again", key, m.sources[from].name)
+		return gone(key, m.sources[from].name)
 	}
 	// A run in the united folder may have finished the trial since.
 	now, ok, err := s.Get(key)
@@ -359,9 +361,16 @@ func (m *merger) writeOne(s *store.Store, key string, from int) error {
 		m.report.Kept++
 		return nil
 	}
-	if err := s.Put(r); err != nil {
+	// Byte for byte: the digest is that of what was computed.
+	if ok, err = s.Copy(key, m.sources[from].store); err != nil {
 		return fmt.Errorf("the record %.12s cannot be written; what was copied before is kept: %w", key, err)
+	} else if !ok {
+		return gone(key, m.sources[from].name)
 	}
 	m.report.Copied++
 	return nil
+}
+
+func gone(key, folder string) error {
+	return fmt.Errorf("the record %.12s has gone from %s; merge again", key, folder)
 }

@@ -63,7 +63,7 @@ func folder(t *testing.T, p *plan.Plan, records ...string) string {
 	}
 	for i, text := range records {
 		x := p.Trials[i]
-		r, err := trial.NewRecord(trial.Job{Key: x.Key, Experiment: x.Experiment, Params: x.Params, Backend: "cpu", DType: "float64"})
+		r, err := trial.NewRecord(trial.Job{Key: x.Key, Experiment: x.Experiment, ResultVersion: 1, Params: x.Params, Backend: "cpu", DType: "float64"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func Parse(file []byte) (*Record, error) {
 			return nil, fmt.Errorf("not a whole record: %w", err)
 		}
 	}
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	return &r, nil
@@ -71,8 +71,8 @@ func checkNames(file []byte) error {
 	return nil
 }
 
-// check refuses content that no trial ends with.
-func (r *Record) check() error {
+// Check refuses content that no trial ends with.
+func (r *Record) Check() error {
 	for name, v := range r.Metrics {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("the metric %s is %v", name, v)
@@ -80,6 +80,8 @@ func (r *Record) check() error {
 	}
 	content := len(r.Metrics) > 0 || len(r.Series) > 0
 	switch {
+	case r.Schema != Schema:
+		return fmt.Errorf("a record of schema %d, not %d", r.Schema, Schema)
 	case r.ResultVersion < 0:
 		return fmt.Errorf("a record of result version %d", r.ResultVersion)
 	case r.Status != OK && r.Status != Failed && r.Status != Skipped:

@@ -65,9 +65,9 @@ type noData struct{}
 
 func (noData) Find(name string) (string, string, error) {
 	if name == "wrong" {
-		return "", "", errors.New("the file is not what it should be")
+		return "", "digest of " + name, errors.New("the file is not what it should be")
 	}
-	return "", "", missing{name}
+	return "", "digest of " + name, missing{name}
 }
 
 type missing struct{ name string }
@@ -247,7 +247,7 @@ func TestJobsAreThePlansTrials(t *testing.T) {
 		},
 	})
 	want := trial.Job{
-		Key: p.Trials[0].Key, Experiment: "demo/a", Params: params, Seed: 3, Backend: "cuda", DType: "float32", Workers: 4,
+		Key: p.Trials[0].Key, Experiment: "demo/a", ResultVersion: 1, Params: params, Seed: 3, Backend: "cuda", DType: "float32", Workers: 4,
 		Folders: map[string]string{"kung": "folder of kung"}, Digests: map[string]string{"kung": "digest of kung"},
 	}
 	if err != nil || sum.OK != 1 || !reflect.DeepEqual(got, want) {

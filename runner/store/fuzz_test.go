@@ -4,31 +4,47 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/sweep"
 )
 
 // Whatever the file of a record holds, it counts as absent and can be put
 // aside, or what was read reads the same once it is written again.
 func FuzzRecord(f *testing.F) {
-	const key = "k"
-	r := newRecord(key)
-	reason := "a <reason> & more"
-	r.Series = map[string]map[string]record.Column{"s": {"x": {1, 2.5e-300}}}
-	r.Params, r.Warnings, r.Error = map[string]any{"x": "inf", "l": []any{1.0, "a", true}}, []string{"w"}, &reason
-	whole, err := record.Encode(r)
+	params, err := demo.Resolve(nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add([]byte(`{"schema":1,"key":"k","status":"ok","series":{"s":{"x":[null,1e308]}},"metrics":null}`))
-	f.Add([]byte(`{"schema":1,"key":"k","status":"ok","params":{"x":{"y":[{}]}},"privacy":{"notes":null}}` + "\n{}"))
-	f.Add([]byte(`{"schema":1,"key":"k","status":"skipped","seed":1e3}`))
+	p, err := plan.New([]sweep.Setting{{Experiment: demo, Params: params}}, plan.NewDatasets(finder{"d"}),
+		plan.Options{Backend: "cpu", DType: "float64"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	key := p.Trials[0].Key
+	r := newRecord(f, p.Trials[0])
+	r.Series = map[string]map[string]record.Column{"s": {"x": {1, 2.5e-300}}}
+	r.Warnings = []string{"a <warning> & more"}
+	whole := encode(f, r)
+	f.Add([]byte(whole))
+	f.Add([]byte(whole[:len(whole)/2]))
+	r.ResultVersion = 0
+	old := encode(f, r)
+	f.Add([]byte(old))
+	f.Add([]byte(strings.Replace(old, "[1,2.5e-300]", "[null,1e308]", 1)))
+	f.Add([]byte(old + "{}"))
+	f.Add([]byte(strings.Replace(old, `"seed":0`, `"seed":0e3`, 1)))
+	f.Add([]byte(`{"schema":1,"key":"` + key + `","status":"ok","params":{"x":{"y":[{}]}},"privacy":{"notes":null}}`))
+	f.Add([]byte(`{"schema":1,"key":"` + key + `","status":"skipped","error":"e","params":null,"experiment":"demo/a"}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		dir := t.TempDir()
 		s := create(t, dir)
+		if err := s.FreezePlan(p, registry, false); err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(dir, "trials", key+".json")
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)

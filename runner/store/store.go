@@ -1,8 +1,8 @@
 // Package store keeps the output folder of a sweep: the frozen plan and one
 // record per trial. The files are the truth. A record is written to a
 // temporary file, synced and renamed, so that it is either whole or absent;
-// what is torn, foreign or of another schema is put aside, reported and run
-// again. Locks on the folder keep two runners from running one trial at the
+// what is torn, foreign, unreadable, of another schema, or has a digest or a key
+// that does not hold is put aside, reported and run again. Locks on the folder keep two runners from running one trial at the
 // same time; the operating system drops them when a runner dies.
 package store
 
@@ -18,11 +18,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/seal"
 )
 
 // Names inside the output folder.
@@ -35,8 +37,10 @@ const (
 
 // Store is an output folder. It is safe for concurrent use.
 type Store struct {
-	dir   string
-	locks *locks
+	dir       string
+	locks     *locks                            // nil where the folder is only read
+	readFile  func(path string) ([]byte, error) // os.ReadFile, but in tests
+	reference atomic.Pointer[reference]         // once the plan is known
 
 	mu    sync.Mutex
 	aside []Aside
@@ -58,7 +62,7 @@ func Create(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	s := &Store{dir: dir, locks: l}
+	s := &Store{dir: dir, locks: l, readFile: os.ReadFile}
 	if err := s.removeLeftovers(); err != nil {
 		_ = l.close()
 		return nil, err
@@ -125,7 +129,7 @@ func Open(dir string) (*Store, error) {
 		}
 		return nil, err
 	}
-	return &Store{dir: dir}, nil
+	return &Store{dir: dir, readFile: os.ReadFile}, nil
 }
 
 // Close gives back the locks.
@@ -150,8 +154,17 @@ func (e *PlanMismatchError) Error() string {
 }
 
 // FreezePlan writes the plan, or checks it against the one that is there.
-// With replace, another plan is put aside and replaced.
+// With replace, another plan is put aside and replaced. Records are held against
+// the plan from then on.
 func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
+	if err := s.freezePlan(p, experiments, replace); err != nil {
+		return err
+	}
+	s.reference.Store(&reference{plan: p, experiments: experiments})
+	return nil
+}
+
+func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	path := filepath.Join(s.dir, planFile)
 	unlock, err := s.locks.wait("plan")
 	if err != nil {
@@ -194,7 +207,7 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 		return nil, err
 	}
 	text := strings.TrimSuffix(string(raw), "null\n}")
-	out := make([]byte, 0, len(text)+len(p.Trials)*256)
+	out := make([]byte, 0, len(text)+len(p.Trials)*256+256)
 	out = append(out, text...)
 	out = append(out, '[')
 	for i, t := range p.Trials {
@@ -210,8 +223,7 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 		out = append(out, params...)
 		out = append(out, '}')
 	}
-	out = append(out, "\n ]\n}\n"...)
-	return out, nil
+	return seal.Append(append(out, "\n ]\n}\n"...), plan.DigestMember)
 }
 
 // OpenPlan opens an output folder and reads its plan.
@@ -227,7 +239,7 @@ func OpenPlan(dir string, experiments *experiment.Registry) (*Store, *plan.Plan,
 	return s, p, nil
 }
 
-// ReadPlan reads the frozen plan.
+// ReadPlan reads the frozen plan. Records are held against it from then on.
 func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	raw, err := os.ReadFile(filepath.Join(s.dir, planFile))
 	if err != nil {
@@ -237,14 +249,15 @@ func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, planFile), err)
 	}
+	s.reference.Store(&reference{plan: p, experiments: experiments})
 	return p, nil
 }
 
 func trialPath(key string) string { return filepath.Join(trialsDir, key+".json") }
 
 // Get reads the record of a trial; ok is false where there is none. A file
-// that is no record of that trial counts as none; [Store.PutAside] moves it out
-// of the way.
+// that is no record of that trial, or does not hold, counts as none;
+// [Store.PutAside] moves it out of the way.
 func (s *Store) Get(key string) (r *record.Record, ok bool, err error) {
 	r, problem, err := s.read(key)
 	if problem != "" && s.locks == nil {
@@ -262,37 +275,6 @@ func (s *Store) PutAside(key string) error {
 		return err
 	}
 	return s.setAside(trialPath(key), problem)
-}
-
-// read returns the record of a trial, or what is wrong with its file; neither
-// where there is no file.
-func (s *Store) read(key string) (r *record.Record, problem string, err error) {
-	raw, err := os.ReadFile(filepath.Join(s.dir, trialPath(key)))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	r, problem = parseRecord(raw, key)
-	return r, problem, nil
-}
-
-func parseRecord(raw []byte, key string) (*record.Record, string) {
-	var r record.Record
-	switch err := json.Unmarshal(raw, &r); {
-	case len(raw) == 0:
-		return nil, "the file is empty"
-	case err != nil:
-		return nil, "not a whole record: " + err.Error()
-	case r.Schema != record.Schema:
-		return nil, fmt.Sprintf("a record of schema %d, not %d", r.Schema, record.Schema)
-	case r.Key != key:
-		return nil, fmt.Sprintf("the record of another trial (%.12s)", r.Key)
-	case r.Status != record.OK && r.Status != record.Failed && r.Status != record.Skipped:
-		return nil, fmt.Sprintf("unknown status %q", r.Status)
-	}
-	return &r, ""
 }
 
 // Keys returns the keys of which there is a file, whatever is in it.
@@ -331,11 +313,20 @@ func (s *Store) Withdraw(key string) error {
 }
 
 // Put writes a record durably: when it returns, the record survives a crash of
-// the machine.
+// the machine. One that would not be read again is a defect, and refused.
 func (s *Store) Put(r *record.Record) error {
 	raw, err := record.Encode(r)
 	if err != nil {
 		return err
+	}
+	problem := s.verify(r, r.Key)
+	if err := r.Check(); err != nil {
+		problem = err.Error()
+	} else if !r.Sealed() {
+		problem = "it has no result version"
+	}
+	if problem != "" {
+		return fmt.Errorf("a defect: the record of trial %.12s would not be read again: %s", r.Key, problem)
 	}
 	return WriteFile(filepath.Join(s.dir, trialPath(r.Key)), raw)
 }
@@ -353,10 +344,15 @@ func (s *Store) Asides() []Aside {
 	return append([]Aside(nil), s.aside...)
 }
 
+// note keeps in mind what became of a file. What is only read may be read again,
+// and is noted once.
 func (s *Store) note(a Aside) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.Moved == "" && slices.Contains(s.aside, a) {
+		return
+	}
 	s.aside = append(s.aside, a)
-	s.mu.Unlock()
 }
 
 // setAside moves a file out of the way and notes why.
@@ -461,7 +457,7 @@ func SyncDir(dir string) error {
 // clocks of machines differ, and jump.
 func (s *Store) Version(key string) (Version, error) {
 	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || unreadable(err) {
 		return Version{}, nil
 	}
 	return Version{info}, err

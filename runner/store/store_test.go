@@ -14,14 +14,13 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
-	"privkern/runner/record"
 	"privkern/runner/store"
 	"privkern/runner/sweep"
 )
 
 var demo = &experiment.Experiment{Name: "demo/a", Version: 1, Params: []experiment.Param{
 	{Name: "x", Kind: experiment.Number, Default: 0.0, Infinite: true},
-}, Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
+}, Metrics: []experiment.Metric{{Name: "y"}}, Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
 	Datasets: func(experiment.Params) []string { return []string{"set"} }}
 
 var registry = experiment.NewRegistry(demo)
@@ -89,53 +88,6 @@ func TestPlanIsFrozen(t *testing.T) {
 	}
 	if got := s.Asides(); len(got) != 1 || got[0].File != "plan.json" {
 		t.Errorf("the old plan was not put aside: %v", got)
-	}
-}
-
-func newRecord(key string) *record.Record {
-	return &record.Record{Schema: record.Schema, Key: key, Experiment: "demo/a", Status: record.OK, Metrics: map[string]float64{"y": 1}}
-}
-
-// What is not a whole record of the trial is put aside and counts as absent.
-func TestUnusableRecordsArePutAside(t *testing.T) {
-	for name, content := range map[string]string{
-		"empty":          "",
-		"torn":           `{"schema":1,"key":"k","status":"o`,
-		"another trial":  `{"schema":1,"key":"other","status":"ok"}`,
-		"another schema": `{"schema":99,"key":"k","status":"ok"}`,
-		"no status":      `{"schema":1,"key":"k"}`,
-		"not JSON":       "\x00\x00\x00",
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			s := create(t, dir)
-			path := filepath.Join(dir, "trials", "k.json")
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, ok, err := s.Get("k"); ok || err != nil || len(s.Asides()) > 0 {
-				t.Fatalf("ok %v, %v; reading must not move a file that somebody may be replacing", ok, err)
-			}
-			if err := s.PutAside("k"); err != nil {
-				t.Fatal(err)
-			}
-			asides := s.Asides()
-			if len(asides) != 1 {
-				t.Fatalf("put aside: %v", asides)
-			}
-			if kept, err := os.ReadFile(filepath.Join(dir, asides[0].Moved)); err != nil || string(kept) != content {
-				t.Errorf("the file is not kept: %q, %v", kept, err)
-			}
-			if err := s.Put(newRecord("k")); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.PutAside("k"); err != nil {
-				t.Fatal(err)
-			}
-			if r, ok, err := s.Get("k"); !ok || err != nil || r.Metrics["y"] != 1 {
-				t.Errorf("%v %v %v", r, ok, err)
-			}
-		})
 	}
 }
 
@@ -370,7 +322,7 @@ func TestWithdraw(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, "d", 1.0, 2.0)
 	s, other := create(t, dir), create(t, dir)
 	for _, x := range p.Trials {
-		if err := s.Put(&record.Record{Schema: record.Schema, Key: x.Key, Status: record.OK}); err != nil {
+		if err := s.Put(newRecord(t, x)); err != nil {
 			t.Fatal(err)
 		}
 	}

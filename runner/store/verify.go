@@ -1,0 +1,172 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+)
+
+// reference is what records are held against: the plan of the folder.
+type reference struct {
+	plan        *plan.Plan
+	experiments *experiment.Registry
+
+	once   sync.Once
+	trials map[string]int // key to position
+}
+
+// trial returns the trial of the plan with that key, nil where it has none.
+func (f *reference) trial(key string) *plan.Trial {
+	f.once.Do(func() {
+		f.trials = make(map[string]int, len(f.plan.Trials))
+		for i := range f.plan.Trials {
+			f.trials[f.plan.Trials[i].Key] = i
+		}
+	})
+	if i, ok := f.trials[key]; ok {
+		return &f.plan.Trials[i]
+	}
+	return nil
+}
+
+// read returns the record of a trial, or what is wrong with its file; neither
+// where there is no file. Every reader of records comes through here. The error
+// is one of the machine, and says nothing about the file.
+func (s *Store) read(key string) (r *record.Record, problem string, err error) {
+	r, _, problem, err = s.readText(key)
+	return r, problem, err
+}
+
+// readText is read, with the text of the record.
+func (s *Store) readText(key string) (r *record.Record, text []byte, problem string, err error) {
+	text, err = s.readFile(filepath.Join(s.dir, trialPath(key)))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil, "", nil
+	case unreadable(err):
+		return nil, nil, "it cannot be read: " + errors.Unwrap(err).Error(), nil
+	case err != nil:
+		return nil, nil, "", err
+	}
+	if r, err = record.Parse(text); err != nil {
+		return nil, nil, err.Error(), nil
+	}
+	if problem = s.verify(r, key); problem != "" {
+		return nil, nil, problem, nil
+	}
+	return r, text, "", nil
+}
+
+// unreadable says whether the error of a read is about one file, such as a
+// folder in its place or a bad sector, and not about the machine.
+func unreadable(err error) bool {
+	var path *os.PathError
+	if !errors.As(err, &path) {
+		return false
+	}
+	for _, of := range []error{unix.EISDIR, unix.EACCES, unix.EPERM, unix.EIO, unix.ELOOP, unix.EBADMSG, unix.ENXIO} {
+		if errors.Is(path.Err, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// verify says why a record that holds by itself is not that of the trial with
+// this key; "" where it is.
+func (s *Store) verify(r *record.Record, key string) string {
+	if r.Key != key {
+		return fmt.Sprintf("the record of another trial (%.12s)", r.Key)
+	}
+	const other = "its key is not that of its content: it holds other settings than those it is stored for"
+	f := s.reference.Load()
+	switch {
+	case f == nil && !r.Sealed():
+		return "an unsealed record, and no plan that it could be read beside"
+	case f == nil:
+		// The data of a trial that could not use them are known to the plan alone.
+		if withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0; !withoutData && !r.Salted() && !r.Identity().Has(key) {
+			return other
+		}
+		return ""
+	case r.Salted() && !f.planned(r):
+		return "the record of a trial with secure noise that the plan does not have"
+	case !r.Salted() && !f.plan.Expect(r, key, f.experiments):
+		return other
+	}
+	e, err := f.experiments.Lookup(r.Experiment)
+	if err == nil && r.Status == record.OK && len(e.Metrics) > 0 && len(r.Metrics) == 0 {
+		return "a result without metrics"
+	}
+	return ""
+}
+
+// planned compares a record with the trial of the plan that has its key. It is
+// for keys that cannot be computed again.
+func (f *reference) planned(r *record.Record) bool {
+	t := f.trial(r.Key)
+	if t == nil || t.Experiment != r.Experiment || t.Seed != r.Seed || f.plan.Backend != r.Backend || f.plan.DType != r.DType {
+		return false
+	}
+	a, errA := record.CanonicalParams(t.Params)
+	b, errB := record.CanonicalParams(r.Params)
+	return errA == nil && errB == nil && string(a) == string(b)
+}
+
+// Verdict is what is known of a file in the folder of records.
+type Verdict struct {
+	Problem string // "" where the record holds, or where there is none
+	There   bool
+	Sealed  bool
+	Planned bool // the plan has its key
+}
+
+// Examine says whether the record of a trial holds. Of a trial that the plan does
+// not have, as another plan may have left it, an unsealed record is neither good
+// nor bad.
+func (s *Store) Examine(key string) (Verdict, error) {
+	f := s.reference.Load()
+	v := Verdict{Planned: f != nil && f.trial(key) != nil}
+	from := s
+	if !v.Planned {
+		from = &Store{dir: s.dir, readFile: s.readFile}
+	}
+	r, problem, err := from.read(key)
+	if err != nil {
+		return v, err
+	}
+	v.There, v.Sealed, v.Problem = r != nil || problem != "", r != nil && r.Sealed(), problem
+	return v, nil
+}
+
+// Seal gives an unsealed record that holds its result version and digest, and
+// changes nothing else of it. The caller must hold the trial's lock.
+func (s *Store) Seal(key string) (done bool, err error) {
+	r, text, problem, err := s.readText(key)
+	f := s.reference.Load()
+	if err != nil || problem != "" || r == nil || r.Sealed() || f == nil {
+		return false, err
+	}
+	if text, err = record.Seal(text, f.plan.Versions[r.Experiment]); err != nil {
+		return false, err
+	}
+	return true, WriteFile(filepath.Join(s.dir, trialPath(key)), text)
+}
+
+// Copy takes over the record of a trial from another folder as it is there, byte
+// for byte; ok is false where that has none. The caller must hold the trial's lock.
+func (s *Store) Copy(key string, from *Store) (ok bool, err error) {
+	r, text, _, err := from.readText(key)
+	if err != nil || r == nil {
+		return false, err
+	}
+	return true, WriteFile(filepath.Join(s.dir, trialPath(key)), text)
+}
