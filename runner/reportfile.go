@@ -144,7 +144,7 @@ func (r *Results) Figures() []report.Figure {
 
 // writePlots writes OUT/plots.
 func (r *Results) writePlots(figures []report.Figure) error {
-	dir := filepath.Join(r.Store.Dir(), "plots")
+	dir := filepath.Join(r.Store.Dir(), plotsDir)
 	for _, f := range figures {
 		if f.SVG == nil {
 			continue

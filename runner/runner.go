@@ -8,6 +8,7 @@
 //	schedule  trials to workers; worker: processes that run them; trial: one trial
 //	slurm     trials to the tasks of a cluster
 //	merge     several output folders to one
+//	seal      digests of records and plans; check.go holds a folder against them
 //	claims    records to tables, published beside reproduced
 //	summary   records to a table of all metrics
 //	report    all of it as one HTML file; plot: figures as SVG
@@ -199,27 +200,38 @@ func (c *Catalogue) evaluate(r *Results, records *claims.Records) error {
 // WriteTables writes OUT/tables: every evaluated table as Markdown, CSV, LaTeX
 // and JSON, and all metrics as summary.csv and summary.md.
 func (r *Results) WriteTables() error {
-	dir := filepath.Join(r.Store.Dir(), "tables")
+	dir := filepath.Join(r.Store.Dir(), tablesDir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
+	return r.eachTable(func(name string, write func(io.Writer) error) error {
+		return store.WriteFileWith(filepath.Join(dir, name), write)
+	})
+}
+
+// tablesDir and plotsDir are folders of the output folder.
+const (
+	tablesDir = "tables"
+	plotsDir  = "plots"
+)
+
+// eachTable visits the files of OUT/tables.
+func (r *Results) eachTable(visit func(name string, write func(io.Writer) error) error) error {
 	for _, e := range r.Evaluated {
 		files, err := tableFiles(e)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			if err := store.WriteFile(filepath.Join(dir, f.name), f.data); err != nil {
+			if err := visit(f.name, func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
 				return err
 			}
 		}
 	}
-	for name, write := range map[string]func(io.Writer, []*summary.Table) error{"summary.csv": summary.CSV, "summary.md": summary.Markdown} {
-		if err := store.WriteFileWith(filepath.Join(dir, name), func(w io.Writer) error { return write(w, r.Summary) }); err != nil {
-			return err
-		}
+	if err := visit("summary.csv", func(w io.Writer) error { return summary.CSV(w, r.Summary) }); err != nil {
+		return err
 	}
-	return nil
+	return visit("summary.md", func(w io.Writer) error { return summary.Markdown(w, r.Summary) })
 }
 
 // Unpublished returns the settings that no cell of the tables is made of.

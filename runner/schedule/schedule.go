@@ -186,9 +186,13 @@ func (r *run) findPending(indices []int) ([]int, error) {
 		wg.Go(func() {
 			for i := w; i < len(indices); i += len(errs) {
 				key := r.plan.Trials[indices[i]].Key
-				// The version before the record: of a record that is replaced in
-				// between, the older version is seen, and the newer is another.
-				version, err := r.store.Version(key)
+				var version store.Version
+				var err error
+				if r.opts.Retry != RetryNone {
+					// The version before the record: of a record that is replaced in
+					// between, the older version is seen, and the newer is another.
+					version, err = r.store.Version(key)
+				}
 				var rec *record.Record
 				var ok bool
 				if err == nil {

@@ -38,12 +38,17 @@ const (
 // Store is an output folder. It is safe for concurrent use.
 type Store struct {
 	dir       string
+	trials    string                            // the folder of records, with a separator behind it
 	locks     *locks                            // nil where the folder is only read
 	readFile  func(path string) ([]byte, error) // os.ReadFile, but in tests
 	reference atomic.Pointer[reference]         // once the plan is known
 
 	mu    sync.Mutex
 	aside []Aside
+}
+
+func newStore(dir string, l *locks) *Store {
+	return &Store{dir: dir, trials: filepath.Join(dir, trialsDir) + string(filepath.Separator), locks: l, readFile: os.ReadFile}
 }
 
 // Aside tells of a file that was put aside.
@@ -62,7 +67,7 @@ func Create(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	s := &Store{dir: dir, locks: l, readFile: os.ReadFile}
+	s := newStore(dir, l)
 	if err := s.removeLeftovers(); err != nil {
 		_ = l.close()
 		return nil, err
@@ -129,7 +134,7 @@ func Open(dir string) (*Store, error) {
 		}
 		return nil, err
 	}
-	return &Store{dir: dir, readFile: os.ReadFile}, nil
+	return newStore(dir, nil), nil
 }
 
 // Close gives back the locks.
@@ -241,11 +246,21 @@ func OpenPlan(dir string, experiments *experiment.Registry) (*Store, *plan.Plan,
 
 // ReadPlan reads the frozen plan. Records are held against it from then on.
 func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
+	return s.readPlan(experiments, plan.Parse)
+}
+
+// VerifyPlan reads the frozen plan and holds all of its keys against its settings.
+func (s *Store) VerifyPlan(experiments *experiment.Registry) (*plan.Plan, error) {
+	return s.readPlan(experiments, plan.Verify)
+}
+
+func (s *Store) readPlan(experiments *experiment.Registry,
+	parse func([]byte, *experiment.Registry) (*plan.Plan, error)) (*plan.Plan, error) {
 	raw, err := os.ReadFile(filepath.Join(s.dir, planFile))
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Parse(raw, experiments)
+	p, err := parse(raw, experiments)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, planFile), err)
 	}
@@ -253,7 +268,12 @@ func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	return p, nil
 }
 
+// trialPath is where a record is, relative to the output folder.
 func trialPath(key string) string { return filepath.Join(trialsDir, key+".json") }
+
+// path is where it is. There are many records, and [filepath.Join] looks at every
+// letter.
+func (s *Store) path(key string) string { return s.trials + key + ".json" }
 
 // Get reads the record of a trial; ok is false where there is none. A file
 // that is no record of that trial, or does not hold, counts as none;
@@ -328,7 +348,7 @@ func (s *Store) Put(r *record.Record) error {
 	if problem != "" {
 		return fmt.Errorf("a defect: the record of trial %.12s would not be read again: %s", r.Key, problem)
 	}
-	return WriteFile(filepath.Join(s.dir, trialPath(r.Key)), raw)
+	return WriteFile(s.path(r.Key), raw)
 }
 
 // Lock takes the lock of a trial, without waiting; ok is false where another
@@ -456,7 +476,7 @@ func SyncDir(dir string) error {
 // that is written, and is zero where there is none. Versions have no order:
 // clocks of machines differ, and jump.
 func (s *Store) Version(key string) (Version, error) {
-	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
+	info, err := os.Stat(s.path(key))
 	if errors.Is(err, os.ErrNotExist) || unreadable(err) {
 		return Version{}, nil
 	}
@@ -479,7 +499,7 @@ func (v Version) Same(w Version) bool {
 // Modified tells when the record of a trial was written, by the clock of the
 // machine that wrote it: for people, and not to order records by.
 func (s *Store) Modified(key string) (time.Time, error) {
-	info, err := os.Stat(filepath.Join(s.dir, trialPath(key)))
+	info, err := os.Stat(s.path(key))
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +13,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/seal"
 )
 
 // reference is what records are held against: the plan of the folder.
@@ -47,7 +49,7 @@ func (s *Store) read(key string) (r *record.Record, problem string, err error) {
 
 // readText is read, with the text of the record.
 func (s *Store) readText(key string) (r *record.Record, text []byte, problem string, err error) {
-	text, err = s.readFile(filepath.Join(s.dir, trialPath(key)))
+	text, err = s.readFile(s.path(key))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, "", nil
@@ -137,7 +139,8 @@ func (s *Store) Examine(key string) (Verdict, error) {
 	v := Verdict{Planned: f != nil && f.trial(key) != nil}
 	from := s
 	if !v.Planned {
-		from = &Store{dir: s.dir, readFile: s.readFile}
+		from = newStore(s.dir, nil)
+		from.readFile = s.readFile
 	}
 	r, problem, err := from.read(key)
 	if err != nil {
@@ -158,7 +161,7 @@ func (s *Store) Seal(key string) (done bool, err error) {
 	if text, err = record.Seal(text, f.plan.Versions[r.Experiment]); err != nil {
 		return false, err
 	}
-	return true, WriteFile(filepath.Join(s.dir, trialPath(key)), text)
+	return true, WriteFile(s.path(key), text)
 }
 
 // Copy takes over the record of a trial from another folder as it is there, byte
@@ -168,5 +171,46 @@ func (s *Store) Copy(key string, from *Store) (ok bool, err error) {
 	if err != nil || r == nil {
 		return false, err
 	}
-	return true, WriteFile(filepath.Join(s.dir, trialPath(key)), text)
+	return true, WriteFile(s.path(key), text)
 }
+
+// SealPlan gives a plan its digest and changes nothing else of it.
+func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error) {
+	unlock, err := s.locks.wait("plan")
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	path := filepath.Join(s.dir, planFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	p, err := plan.Verify(raw, experiments)
+	if err != nil || p.Sealed {
+		return false, err
+	}
+	if raw, err = seal.Append(raw, plan.DigestMember); err != nil {
+		return false, err
+	}
+	return true, WriteFile(path, raw)
+}
+
+// Files lists what is in the folder of records, in order, temporary files aside.
+func (s *Store) Files() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, trialsDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Discard puts a file aside that is no record; its path is relative to the output
+// folder.
+func (s *Store) Discard(file, reason string) error { return s.setAside(file, reason) }

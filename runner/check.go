@@ -1,0 +1,298 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"privkern/runner/plan"
+	"privkern/runner/store"
+)
+
+// Checked is what an output folder was found to be.
+type Checked struct {
+	Schema   int    `json:"schema"` // of this report
+	Dir      string `json:"dir"`
+	Trials   int    `json:"trials"`   // of the plan
+	Records  int    `json:"records"`  // files, those with problems too
+	Unsealed int    `json:"unsealed"` // records without a digest, before any repair
+	Sealed   int    `json:"sealed"`   // files that were given a digest
+	// Foreign are records of trials that the plan does not have, as another plan
+	// may have left them. Where they are unsealed nothing can be said of them.
+	Foreign int `json:"foreign"`
+	// AtWork says that a runner was at work in the folder: tables and plots, which
+	// it writes at its end, were not looked at.
+	AtWork   bool      `json:"at_work"`
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is something in an output folder that does not hold.
+type Problem struct {
+	File   string `json:"file"` // relative to the output folder
+	Reason string `json:"reason"`
+	Repair string `json:"repair"` // what was done about it; "" for nothing
+}
+
+// Check verifies an output folder: digest and keys of the plan; digest, key and
+// content of every record; and that the tables and plots that are there are those
+// that the records give. With repair it gives unsealed records and plans their
+// digests, puts aside what does not hold, and writes tables, plots and report
+// anew; a plan that does not hold stays. version is that of this program, for the
+// report.
+//
+// Where the plan does not hold, records are held against themselves, and nothing
+// is said of tables.
+func (c *Catalogue) Check(dir string, repair bool, version string) (*Checked, error) {
+	s, err := store.Open(dir)
+	if err == nil && repair {
+		s, err = store.Create(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	k := &checker{catalogue: c, store: s, repair: repair, version: version,
+		Checked: &Checked{Schema: 1, Dir: dir, Problems: []Problem{}}}
+	p, err := k.plan()
+	if err == nil {
+		err = k.records()
+	}
+	if err == nil && p != nil {
+		err = k.shown(p)
+	}
+	return k.Checked, err
+}
+
+type checker struct {
+	*Checked
+	catalogue *Catalogue
+	store     *store.Store
+	repair    bool
+	version   string
+}
+
+func (k *checker) problem(file, reason, repair string) {
+	k.Problems = append(k.Problems, Problem{file, reason, repair})
+}
+
+// plan returns the plan, nil where it does not hold.
+func (k *checker) plan() (*plan.Plan, error) {
+	p, err := k.store.VerifyPlan(k.catalogue.Experiments)
+	if err != nil {
+		k.problem("plan.json", strings.TrimPrefix(err.Error(), filepath.Join(k.Dir, "plan.json")+": ")+
+			"; `run sweep FILE --replan` makes it anew", "")
+		return nil, nil //nolint:nilerr // it is what was asked for
+	}
+	k.Trials = len(p.Trials)
+	if p.Sealed || !k.repair {
+		return p, nil
+	}
+	done, err := k.store.SealPlan(k.catalogue.Experiments)
+	if done {
+		k.Sealed++
+	}
+	return p, err
+}
+
+// records looks at every file in the folder of records.
+func (k *checker) records() error {
+	names, err := k.store.Files()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		key, ok := strings.CutSuffix(name, ".json")
+		if ok {
+			err = k.record(key)
+		} else {
+			err = k.stray(filepath.Join("trials", name), "no record of a trial")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record looks at the record of one trial.
+func (k *checker) record(key string) error {
+	v, err := k.store.Examine(key)
+	if err != nil || !v.There { // put aside since the folder was listed
+		return err
+	}
+	k.Records++
+	if !v.Planned {
+		k.Foreign++
+	}
+	unsealed := v.Problem == "" && !v.Sealed
+	if unsealed {
+		k.Unsealed++
+	}
+	if v.Problem == "" && (!unsealed || !v.Planned) {
+		return nil
+	}
+	file := filepath.Join("trials", key+".json")
+	done := ""
+	if k.repair {
+		if done, err = k.mend(key, unsealed); err != nil {
+			return err
+		}
+	}
+	if v.Problem != "" {
+		k.problem(file, v.Problem, done)
+	}
+	return nil
+}
+
+// mend seals the record of a trial or puts it aside, and says what it did.
+func (k *checker) mend(key string, unsealed bool) (done string, err error) {
+	unlock, ok, err := k.store.Lock(key)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", nil // a runner is at it
+	}
+	defer unlock()
+	if unsealed {
+		ok, err := k.store.Seal(key)
+		if ok {
+			k.Sealed++
+		}
+		return "", err
+	}
+	before := len(k.store.Asides())
+	if err := k.store.PutAside(key); err != nil {
+		return "", err
+	}
+	return k.moved(before), nil
+}
+
+// moved says where the file is that was put aside last, since there were that
+// many.
+func (k *checker) moved(before int) string {
+	if asides := k.store.Asides(); len(asides) > before {
+		return "put aside as " + asides[len(asides)-1].Moved
+	}
+	return ""
+}
+
+// stray reports a file that should not be there.
+func (k *checker) stray(file, reason string) error {
+	done := ""
+	if k.repair {
+		before := len(k.store.Asides())
+		if err := k.store.Discard(file, reason); err != nil {
+			return err
+		}
+		done = k.moved(before)
+	}
+	k.problem(file, reason, done)
+	return nil
+}
+
+// shown holds what is made of the records against the records: tables and plots,
+// where there are any.
+func (k *checker) shown(p *plan.Plan) (err error) {
+	if k.AtWork, err = k.store.Busy(); err != nil || k.AtWork {
+		return err
+	}
+	r, err := k.catalogue.Evaluate(k.store, p, k.store.Get)
+	if err != nil {
+		return err
+	}
+	before := len(k.Problems)
+	if err := k.folder(tablesDir, []string{".md", ".csv", ".tex", ".json"}, r.eachTable); err != nil {
+		return err
+	}
+	err = k.folder(plotsDir, []string{".svg"}, func(visit func(string, func(io.Writer) error) error) error {
+		for _, f := range r.Figures() {
+			if f.SVG == nil {
+				continue
+			}
+			if err := visit(figureID(f.Name)+".svg", func(w io.Writer) error { _, err := w.Write(f.SVG); return err }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !k.repair || len(k.Problems) == before {
+		return err
+	}
+	if err := r.WriteTables(); err != nil {
+		return err
+	}
+	_, err = k.catalogue.WriteReport(r, k.version)
+	return err
+}
+
+// folder compares the files of a folder, which may be absent, with what they are
+// to hold. Files with other endings than these are somebody else's.
+func (k *checker) folder(name string, endings []string, each func(func(string, func(io.Writer) error) error) error) error {
+	dir := filepath.Join(k.Dir, name)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	expected := map[string]bool{}
+	err = each(func(file string, write func(io.Writer) error) error {
+		expected[file] = true
+		want := sha256.New()
+		if err := write(want); err != nil {
+			return err
+		}
+		return k.compare(filepath.Join(name, file), want)
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if n := e.Name(); !expected[n] && !strings.HasPrefix(n, ".") && slices.Contains(endings, filepath.Ext(n)) {
+			if err := k.stray(filepath.Join(name, n), "the records give no such file"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compare holds a file against the hash of what it is to hold. Repairing, it makes
+// room where something else is in its place; the file is written by [checker.shown].
+func (k *checker) compare(file string, want hash.Hash) error {
+	done := ""
+	if k.repair {
+		done = "written anew"
+	}
+	f, err := os.Open(filepath.Join(k.Dir, file))
+	if err == nil {
+		defer func() { _ = f.Close() }()
+		got := sha256.New()
+		if _, err = io.Copy(got, f); err == nil {
+			if string(got.Sum(nil)) != string(want.Sum(nil)) {
+				k.problem(file, "it is not what the records give: it was changed, or another version of this program wrote it", done)
+			}
+			return nil
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		k.problem(file, "it is missing", done)
+		return nil
+	}
+	reason := fmt.Sprintf("it cannot be read: %v", errors.Unwrap(err))
+	if k.repair {
+		if err := k.store.Discard(file, reason); err != nil {
+			return err
+		}
+	}
+	k.problem(file, reason, done)
+	return nil
+}
