@@ -82,6 +82,9 @@ func unreadable(err error) bool {
 	return false
 }
 
+// unsealedAlone is why an unsealed record is not read where no plan has its key.
+const unsealedAlone = "an unsealed record, and no plan that it could be read beside"
+
 // verify says why a record that holds by itself is not that of the trial with
 // this key; "" where it is.
 func (s *Store) verify(r *record.Record, key string) string {
@@ -92,7 +95,7 @@ func (s *Store) verify(r *record.Record, key string) string {
 	f := s.reference.Load()
 	switch {
 	case f == nil && !r.Sealed():
-		return "an unsealed record, and no plan that it could be read beside"
+		return unsealedAlone
 	case f == nil:
 		// The data of a trial that could not use them are known to the plan alone.
 		if withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0; !withoutData && !r.Salted() && !r.Identity().Has(key) {
@@ -146,7 +149,10 @@ func (s *Store) Examine(key string) (Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.There, v.Sealed, v.Problem = r != nil || problem != "", r != nil && r.Sealed(), problem
+	v.There, v.Sealed = r != nil || problem != "", r != nil && r.Sealed()
+	if problem != unsealedAlone {
+		v.Problem = problem
+	}
 	return v, nil
 }
 
