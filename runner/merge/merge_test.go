@@ -199,6 +199,62 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// A record of an early version gives way to a sealed one with the same results, and
+// is a conflict where they differ. What is copied is copied byte for byte.
+func TestUnsealedRecords(t *testing.T) {
+	p := makePlan(t, 1)
+	name := filepath.Join("trials", p.Trials[0].Key+".json")
+	read := func(dir string) string {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	unsealed := func(y string) string {
+		dir := folder(t, p, "ok "+y)
+		text, _, _ := strings.Cut(strings.Replace(read(dir), `"result_version":1,`, "", 1), `,"digest":`)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+" }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	sealed := folder(t, p, "ok 1")
+	for _, c := range []struct {
+		name     string
+		from     []string
+		taken    int
+		conflict bool
+	}{
+		{"sealed first", []string{sealed, unsealed("1")}, 0, false},
+		{"sealed last", []string{unsealed("1"), unsealed("1"), sealed}, 2, false},
+		{"unsealed alone", []string{unsealed("1")}, 0, false},
+		{"other results", []string{unsealed("2"), sealed}, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			into := filepath.Join(t.TempDir(), "into")
+			r, err := merge.Folders(into, c.from, "", registry)
+			if c.conflict {
+				if !errors.Is(err, merge.ErrConflicts) {
+					t.Errorf("%+v, %v", r, err)
+				}
+				return
+			}
+			if err != nil || r.Copied != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if got, want := read(into), read(c.from[c.taken]); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+	// So does one that is in the united folder already.
+	into := unsealed("1")
+	if r, err := merge.Folders(into, []string{sealed}, "", registry); err != nil || r.Copied != 1 || read(into) != read(sealed) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestFoldersRefuses(t *testing.T) {
 	p := makePlan(t, 2)
 	a, b := folder(t, p, "ok 1"), folder(t, makePlan(t, 3), "ok 1")

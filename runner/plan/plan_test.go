@@ -1,7 +1,11 @@
 package plan_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,6 +18,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/seal"
 	"privkern/runner/sweep"
 )
 
@@ -185,6 +190,74 @@ func TestParseRefuses(t *testing.T) {
 		if p, err := plan.Parse([]byte(text), registry); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %s", text, p, err, want)
 		}
+	}
+}
+
+// A plan is what was written: a sealed one by its digest, one of an early version by
+// its names and keys.
+func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
+	raw, err := json.Marshal(newPlan(t, finder{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(raw)
+	key := newPlan(t, finder{}).Trials[0].Key
+	// Of a time when the experiment had no parameter.
+	before := record.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64", Datasets: map[string]string{"set": "digest"}}
+	earlier, err := before.Key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := sha256.Sum256([]byte("cpu\nfloat64\ndemo/a 1 0 {}\n"))
+	old := strings.NewReplacer(key, earlier, `"params":{"x":0}`, `"params":{}`, newPlan(t, finder{}).Digest, hex.EncodeToString(settings[:])).Replace(whole)
+	for _, c := range []struct {
+		name, from, to string
+		unsealed       string // the error without a digest; "" for none
+		sealed         string // with the digest of the changed text, verified
+	}{
+		{"as it was", "", "", "", ""},
+		{"a title", `"title":""`, `"title":"a"`, "", ""},
+		{"a name", `"tables"`, `"tablas"`, `unknown field "tablas"`, ""},
+		{"a setting", `"x":0`, `"x":1`, "not that of its settings", "not that of its settings"},
+		{"a seed", `"seed":0`, `"seed":1`, "not that of its settings", "not that of its settings"},
+		{"a version", `"demo/a":1`, `"demo/a":2`, "not that of its settings", "not that of its settings"},
+		{"a data set", `"set":"digest"`, `"set":"digesu"`, "not that of its settings", "not that of its settings"},
+		{"a backend", `"backend":"cpu"`, `"backend":"gpu"`, "not that of its settings", "not that of its settings"},
+		{"a key", key, strings.Repeat("0", 64), "not that of its settings", "not that of its settings"},
+		{"the digest of the settings", `"digest":"`, `"digest":"0`, "digest is not that of its settings", "digest is not that of its settings"},
+		{"a parameter has come since", whole, old, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed := strings.Replace(whole, c.from, c.to, 1)
+			if c.from != "" && changed == whole {
+				t.Fatalf("%s has no %s", whole, c.from)
+			}
+			sealed, err := seal.Append([]byte(changed), plan.DigestMember)
+			if err != nil {
+				t.Fatal(err)
+			}
+			broken := bytes.Replace(sealed, []byte(`"dtype":"float64"`), []byte(`"dtype":"float32"`), 1)
+			for _, parsed := range []struct {
+				how   string
+				parse func([]byte, *experiment.Registry) (*plan.Plan, error)
+				text  []byte
+				want  string
+			}{
+				{"unsealed", plan.Parse, []byte(changed), c.unsealed},
+				{"unsealed, verified", plan.Verify, []byte(changed), c.unsealed},
+				{"sealed", plan.Parse, sealed, ""},
+				{"sealed, verified", plan.Verify, sealed, c.sealed},
+				{"sealed and changed", plan.Parse, broken, "its digest does not hold"},
+			} {
+				p, err := parsed.parse(parsed.text, experiment.NewRegistry(demo))
+				if (err == nil) != (parsed.want == "") || err != nil && !strings.Contains(err.Error(), parsed.want) {
+					t.Errorf("%s: %v, want %q", parsed.how, err, parsed.want)
+				}
+				if err == nil && p.Sealed != strings.HasPrefix(parsed.how, "sealed") {
+					t.Errorf("%s: sealed is %v", parsed.how, p.Sealed)
+				}
+			}
+		})
 	}
 }
 

@@ -87,6 +87,46 @@ func TestKeyDependsOnEveryPartOfTheIdentity(t *testing.T) {
 	}
 }
 
+// The key of a record is that of its trial: parameters as JSON holds them give the
+// key that they gave as values of their kinds.
+func TestKeyOfWhatWasRead(t *testing.T) {
+	for name, given := range map[string]experiment.Params{
+		"every kind":              params,
+		"a path that is no UTF-8": {"dataset": "csv:/data/caf\xe9.csv"},
+		"a path with a U+FFFD":    {"dataset": "csv:/data/caf\uFFFD.csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := record.Identity{Experiment: "a/b", ResultVersion: 3, Params: given, Seed: -1 << 60, Backend: "cpu", DType: "float64",
+				Datasets: map[string]string{"d": "1"}}
+			key, err := id.Key()
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := record.PlainParams(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := record.Encode(&record.Record{Schema: record.Schema, Key: key, Experiment: "a/b", ResultVersion: 3, Params: plain, Seed: -1 << 60,
+				Backend: "cpu", DType: "float64", Status: record.OK, Metrics: map[string]float64{"y": 1},
+				Provenance: record.Provenance{Datasets: map[string]string{"d": "1"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := record.Parse(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Identity().Has(key) {
+				t.Errorf("%s is not the key of %s", key, raw)
+			}
+			r.Seed++
+			if r.Identity().Has(key) {
+				t.Error("another seed has the same key")
+			}
+		})
+	}
+}
+
 func TestKeyRefusesNaN(t *testing.T) {
 	if _, err := (record.Identity{Params: experiment.Params{"x": math.NaN()}}).Key(); err == nil {
 		t.Error("NaN became part of a key")
