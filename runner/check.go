@@ -87,7 +87,7 @@ func (k *checker) plan() (*plan.Plan, error) {
 	if err != nil {
 		k.problem("plan.json", strings.TrimPrefix(err.Error(), filepath.Join(k.Dir, "plan.json")+": ")+
 			"; `run sweep FILE --replan` makes it anew", "")
-		return nil, nil //nolint:nilerr // it is what was asked for
+		return nil, nil
 	}
 	k.Trials = len(p.Trials)
 	if p.Sealed || !k.repair {

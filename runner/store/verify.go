@@ -58,8 +58,9 @@ func (s *Store) readText(key string) (r *record.Record, text []byte, problem str
 	case err != nil:
 		return nil, nil, "", err
 	}
-	if r, err = record.Parse(text); err != nil {
-		return nil, nil, err.Error(), nil
+	r, broken := record.Parse(text)
+	if broken != nil {
+		return nil, nil, broken.Error(), nil
 	}
 	if problem = s.verify(r, key); problem != "" {
 		return nil, nil, problem, nil
