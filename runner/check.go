@@ -24,7 +24,8 @@ type Checked struct {
 	Unsealed int    `json:"unsealed"` // records without a digest, before any repair
 	Sealed   int    `json:"sealed"`   // files that were given a digest
 	// Foreign are records of trials that the plan does not have, as another plan
-	// may have left them. Where they are unsealed nothing can be said of them.
+	// may have left them. An unsealed one is sealed where the plan knows the version
+	// of its results; nothing can be said of others.
 	Foreign int `json:"foreign"`
 	// AtWork says that a runner was at work in the folder: tables and plots, which
 	// it writes at its end, were not looked at.
@@ -134,7 +135,7 @@ func (k *checker) record(key string) error {
 	if unsealed {
 		k.Unsealed++
 	}
-	if v.Problem == "" && (!unsealed || !v.Planned) {
+	if v.Problem == "" && !unsealed {
 		return nil
 	}
 	file := filepath.Join("trials", key+".json")

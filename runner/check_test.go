@@ -220,25 +220,13 @@ func TestCheck(t *testing.T) {
 			return errors.Join(err, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
 		}, []string{"trials: the record of another trial"}, 0, 3, "3 4 0 1 false"},
 		{"a record of another plan", func(dir string, _ *plan.Plan) error {
-			params, err := double.Resolve(map[string]any{"x": 9})
-			if err != nil {
-				return err
-			}
-			p, err := plan.New([]settings.Setting{{Experiment: double, Params: params}}, nil, plan.Options{Backend: "cpu", DType: "float64"})
-			if err != nil {
-				return err
-			}
-			r, err := trial.Execute(t.Context(), double, trial.Job{Key: p.Trials[0].Key, Experiment: "demo/double", Params: params,
-				Backend: "cpu", DType: "float64"}, nil)
-			if err != nil {
-				return err
-			}
-			s, err := store.Create(dir)
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.Put(r), s.Close())
+			_, err := recordOfAnotherPlan(t, dir)
+			return err
 		}, nil, 0, 4, "3 4 0 1 false"},
+		{"an unsealed record of another plan", func(dir string, _ *plan.Plan) error {
+			name, err := recordOfAnotherPlan(t, dir)
+			return errors.Join(err, unseal(dir, name))
+		}, nil, 0, 4, "3 4 1 1 false"},
 		{"a folder in place of a record", func(dir string, p *plan.Plan) error {
 			return errors.Join(os.Remove(filepath.Join(dir, record0(p))), os.Mkdir(filepath.Join(dir, record0(p)), 0o700), os.RemoveAll(filepath.Join(dir, "tables")))
 		}, []string{"trials: it cannot be read: is a directory"}, 0, 2, "3 3 0 0 false"},
@@ -310,6 +298,29 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordOfAnotherPlan writes one and returns its name.
+func recordOfAnotherPlan(t *testing.T, dir string) (string, error) {
+	t.Helper()
+	params, err := double.Resolve(map[string]any{"x": 9})
+	if err != nil {
+		return "", err
+	}
+	p, err := plan.New([]settings.Setting{{Experiment: double, Params: params}}, nil, plan.Options{Backend: "cpu", DType: "float64"})
+	if err != nil {
+		return "", err
+	}
+	key := p.Trials[0].Key
+	r, err := trial.Execute(t.Context(), double, trial.Job{Key: key, Experiment: "demo/double", Params: params, Backend: "cpu", DType: "float64"}, nil)
+	if err != nil {
+		return "", err
+	}
+	s, err := store.Create(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join("trials", key+".json"), errors.Join(s.Put(r), s.Close())
 }
 
 // wantProblems wants one problem for each text "FILE: part of the reason", where

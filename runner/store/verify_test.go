@@ -85,6 +85,7 @@ func TestWhatIsPutAside(t *testing.T) {
 		{"something behind it", whole + "{}", "not a whole record"},
 		{"not JSON", "\x00\x00\x00", "not a whole record"},
 		{"a newer schema", sealed(t, replaced(whole, `"schema":1,`, `"schema":2,"kind":"trial",`)), "a record of schema 2, not 1"},
+		{"a newer schema, without a digest", `{"schema":2,"kind":"trial"}`, "a record of schema 2, not 1"},
 		{"a changed metric", replaced(whole, `{"y":1}`, `{"y":3}`), "its digest does not hold"},
 		{"a digest in capitals", strings.ToUpper(whole), "not a whole record"},
 		{"a digest of something else", whole[:len(whole)-67] + strings.Repeat("0", 64) + "\"}\n", "its digest does not hold"},
