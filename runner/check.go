@@ -212,12 +212,13 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	if err := k.folder(tablesDir, []string{".md", ".csv", ".tex", ".json"}, r.eachTable); err != nil {
 		return err
 	}
-	err = k.folder(plotsDir, []string{".svg"}, func(visit func(string, func(io.Writer) error) error) error {
+	err = k.folder(plotsDir, []string{".svg"}, func(visit visitor) error {
 		for _, f := range r.Figures() {
 			if f.SVG == nil {
 				continue
 			}
-			if err := visit(figureID(f.Name)+".svg", func(w io.Writer) error { _, err := w.Write(f.SVG); return err }); err != nil {
+			write := func(w io.Writer) error { _, err := w.Write(f.SVG); return err }
+			if err := visit(figureID(f.Name)+".svg", write); err != nil {
 				return err
 			}
 		}
@@ -235,7 +236,7 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 
 // folder compares the files of a folder, which may be absent, with what they are
 // to hold. Files with other endings than these are somebody else's.
-func (k *checker) folder(name string, endings []string, each func(func(string, func(io.Writer) error) error) error) error {
+func (k *checker) folder(name string, endings []string, each func(visit visitor) error) error {
 	dir := filepath.Join(k.Dir, name)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -279,7 +280,8 @@ func (k *checker) compare(file string, want hash.Hash) error {
 		got := sha256.New()
 		if _, err = io.Copy(got, f); err == nil {
 			if string(got.Sum(nil)) != string(want.Sum(nil)) {
-				k.problem(file, "it is not what the records give: it was changed, or another version of this program wrote it", done)
+				k.problem(file, "it is not what the records give: "+
+					"it was changed, or another version of this program wrote it", done)
 			}
 			return nil
 		}

@@ -32,7 +32,8 @@ func finishedFolder(t *testing.T, c *runner.Catalogue) (dir string, p *plan.Plan
 		}
 		wanted = append(wanted, settings.Setting{Experiment: double, Params: params, Seed: int64(x / 2)})
 	}
-	p, err := plan.New(wanted, nil, plan.Options{Title: "Doubles", Backend: "cpu", DType: "float64", Tables: []string{"demo/table1"}})
+	p, err := plan.New(wanted, nil, plan.Options{Title: "Doubles", Backend: "cpu", DType: "float64",
+		Tables: []string{"demo/table1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func finishedFolder(t *testing.T, c *runner.Catalogue) (dir string, p *plan.Plan
 		t.Fatal(err)
 	}
 	for _, x := range p.Trials {
-		r, err := trial.Execute(t.Context(), double, trial.Job{Key: x.Key, Experiment: x.Experiment, Params: x.Params, Seed: x.Seed,
+		r, err := trial.Execute(t.Context(), double, trial.Job{Key: x.Key, Experiment: x.Experiment, Params: x.Params,
+			Seed:    x.Seed,
 			Backend: "cpu", DType: "float64"}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +213,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing", func(string, *plan.Plan) error { return nil }, nil, 0, 3, "3 3 0 0 false"},
 		{"a number in a record", func(dir string, p *plan.Plan) error { return edit(dir, record0(p), `{"y":2}`, `{"y":3}`) },
-			[]string{"trials: its digest does not hold", "tables/demo-table1.md: not what the records give", "tables/demo-table1.csv: not what",
+			[]string{"trials: its digest does not hold", "tables/demo-table1.md: not what the records give",
+				"tables/demo-table1.csv: not what",
 				"tables/demo-table1.tex: not what", "tables/demo-table1.json: not what", "tables/summary.csv: not what", "tables/summary.md: not what"},
 			0, 2, "3 3 0 0 false"},
 		{"a record of another trial", func(dir string, p *plan.Plan) error {
@@ -228,13 +231,17 @@ func TestCheck(t *testing.T) {
 			return errors.Join(err, unseal(dir, name))
 		}, nil, 0, 4, "3 4 1 1 false"},
 		{"a folder in place of a record", func(dir string, p *plan.Plan) error {
-			return errors.Join(os.Remove(filepath.Join(dir, record0(p))), os.Mkdir(filepath.Join(dir, record0(p)), 0o700), os.RemoveAll(filepath.Join(dir, "tables")))
+			return errors.Join(os.Remove(filepath.Join(dir, record0(p))), os.Mkdir(filepath.Join(dir, record0(p)), 0o700),
+				os.RemoveAll(filepath.Join(dir, "tables")))
 		}, []string{"trials: it cannot be read: is a directory"}, 0, 2, "3 3 0 0 false"},
 		{"another file among the records", func(dir string, _ *plan.Plan) error {
-			return errors.Join(os.WriteFile(filepath.Join(dir, "trials", "notes.txt"), nil, 0o600), os.WriteFile(filepath.Join(dir, "trials", ".k.json.1.tmp"), nil, 0o600))
+			return errors.Join(os.WriteFile(filepath.Join(dir, "trials", "notes.txt"), nil, 0o600),
+				os.WriteFile(filepath.Join(dir, "trials", ".k.json.1.tmp"), nil, 0o600))
 		}, []string{"trials/notes.txt: no record of a trial"}, 0, 3, "3 3 0 0 false"},
-		{"an unsealed record", func(dir string, p *plan.Plan) error { return unseal(dir, record0(p)) }, nil, 0, 3, "3 3 1 0 false"},
-		{"an unsealed plan", func(dir string, _ *plan.Plan) error { return unseal(dir, "plan.json") }, nil, 0, 3, "3 3 0 0 false"},
+		{"an unsealed record", func(dir string, p *plan.Plan) error { return unseal(dir, record0(p)) }, nil, 0, 3,
+			"3 3 1 0 false"},
+		{"an unsealed plan", func(dir string, _ *plan.Plan) error { return unseal(dir, "plan.json") }, nil, 0, 3,
+			"3 3 0 0 false"},
 		{"a setting in the plan", func(dir string, _ *plan.Plan) error { return edit(dir, "plan.json", `"x":2`, `"x":5`) },
 			[]string{"plan.json: its digest does not hold"}, 1, 3, "0 3 0 3 false"},
 		{"a setting in an unsealed plan", func(dir string, _ *plan.Plan) error {
@@ -258,7 +265,10 @@ func TestCheck(t *testing.T) {
 		}, []string{"plan.json: which is not that of its settings"}, 1, 3, "0 3 0 3 false"},
 		{"a number in a table", func(dir string, _ *plan.Plan) error { return edit(dir, "tables/summary.csv", "y", "z") },
 			[]string{"tables/summary.csv: not what the records give"}, 0, 3, "3 3 0 0 false"},
-		{"a table is missing", func(dir string, _ *plan.Plan) error { return os.Remove(filepath.Join(dir, "tables", "demo-table1.md")) },
+		{"a table is missing", func(dir string, _ *plan.Plan) error {
+			return os.Remove(filepath.Join(dir, "tables",
+				"demo-table1.md"))
+		},
 			[]string{"tables/demo-table1.md: it is missing"}, 0, 3, "3 3 0 0 false"},
 		{"a folder in place of a table", func(dir string, _ *plan.Plan) error {
 			file := filepath.Join(dir, "tables", "summary.md")
@@ -269,7 +279,8 @@ func TestCheck(t *testing.T) {
 				os.WriteFile(filepath.Join(dir, "tables", "README"), nil, 0o600))
 		}, []string{"tables/demo-table9.md: the records give no such file"}, 0, 3, "3 3 0 0 false"},
 		{"a plot too many", func(dir string, _ *plan.Plan) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, "plots"), 0o700), os.WriteFile(filepath.Join(dir, "plots", "a.svg"), nil, 0o600))
+			return errors.Join(os.Mkdir(filepath.Join(dir, "plots"), 0o700), os.WriteFile(filepath.Join(dir, "plots", "a.svg"),
+				nil, 0o600))
 		}, []string{"plots/a.svg: the records give no such file"}, 0, 3, "3 3 0 0 false"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -307,12 +318,14 @@ func recordOfAnotherPlan(t *testing.T, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := plan.New([]settings.Setting{{Experiment: double, Params: params}}, nil, plan.Options{Backend: "cpu", DType: "float64"})
+	p, err := plan.New([]settings.Setting{{Experiment: double, Params: params}}, nil, plan.Options{Backend: "cpu",
+		DType: "float64"})
 	if err != nil {
 		return "", err
 	}
 	key := p.Trials[0].Key
-	r, err := trial.Execute(t.Context(), double, trial.Job{Key: key, Experiment: "demo/double", Params: params, Backend: "cpu", DType: "float64"}, nil)
+	r, err := trial.Execute(t.Context(), double, trial.Job{Key: key, Experiment: "demo/double", Params: params,
+		Backend: "cpu", DType: "float64"}, nil)
 	if err != nil {
 		return "", err
 	}

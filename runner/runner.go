@@ -215,8 +215,11 @@ const (
 	plotsDir  = "plots"
 )
 
+// visitor is given files, and what writes their contents.
+type visitor func(name string, write func(io.Writer) error) error
+
 // eachTable visits the files of OUT/tables.
-func (r *Results) eachTable(visit func(name string, write func(io.Writer) error) error) error {
+func (r *Results) eachTable(visit visitor) error {
 	for _, e := range r.Evaluated {
 		files, err := tableFiles(e)
 		if err != nil {

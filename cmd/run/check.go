@@ -52,7 +52,8 @@ for a mistake in the call.`,
 			return a.printChecked(checked, repair, output)
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "seal what has no digest, put aside what does not hold, write tables anew")
+	cmd.Flags().BoolVar(&repair, "repair", false,
+		"seal what has no digest, put aside what does not hold, write tables anew")
 	cmd.Flags().StringVar(&output, "output", "text", "format on standard output: text or json")
 	return cmd
 }
@@ -89,7 +90,8 @@ func (a *app) printChecked(c *runner.Checked, repair bool, output string) error 
 	case repair && c.Sealed > 0:
 		a.say("%s sealed", plural.Count(c.Sealed, "file"))
 	case c.Unsealed > 0:
-		a.say("%s unsealed: the numbers in them cannot be verified; --repair seals them as they are", plural.Count(c.Unsealed, "record"))
+		a.say("%s unsealed: the numbers in them cannot be verified; --repair seals them as they are",
+			plural.Count(c.Unsealed, "record"))
 	}
 	if len(c.Problems) > 0 {
 		return statusError{status: exitError}

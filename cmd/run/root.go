@@ -98,7 +98,8 @@ the published value beside every reproduced one.`,
 		return err
 	}
 	root.AddCommand(
-		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(), a.checkCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
+		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(),
+		a.checkCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
 		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(),
 	)

@@ -90,7 +90,8 @@ func finish(t *testing.T, s *store.Store, trial plan.Trial, y float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &record.Record{Schema: record.Schema, Key: trial.Key, Experiment: trial.Experiment, Params: params, Backend: "cpu", DType: "float64", Status: record.OK, ResultVersion: double.Version,
+	r := &record.Record{Schema: record.Schema, Key: trial.Key, Experiment: trial.Experiment, Params: params,
+		Backend: "cpu", DType: "float64", Status: record.OK, ResultVersion: double.Version,
 		Metrics: map[string]float64{"y": y}, Warnings: []string{"computed but suspect"}}
 	if err := s.Put(r); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,8 @@ func folder(t *testing.T, p *plan.Plan, records ...string) string {
 	}
 	for i, text := range records {
 		x := p.Trials[i]
-		r, err := trial.NewRecord(trial.Job{Key: x.Key, Experiment: x.Experiment, ResultVersion: 1, Params: x.Params, Backend: "cpu", DType: "float64"})
+		r, err := trial.NewRecord(trial.Job{Key: x.Key, Experiment: x.Experiment, ResultVersion: 1, Params: x.Params,
+			Backend: "cpu", DType: "float64"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,8 @@ func TestUnsealedRecords(t *testing.T) {
 	}
 	// So does one that is in the united folder already.
 	into := unsealed("1")
-	if r, err := merge.Folders(into, []string{sealed}, "", registry); err != nil || r.Copied != 1 || read(into) != read(sealed) {
+	if r, err := merge.Folders(into, []string{sealed}, "",
+		registry); err != nil || r.Copied != 1 || read(into) != read(sealed) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -203,13 +203,15 @@ func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
 	whole := string(raw)
 	key := newPlan(t, finder{}).Trials[0].Key
 	// Of a time when the experiment had no parameter.
-	before := record.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64", Datasets: map[string]string{"set": "digest"}}
+	before := record.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64",
+		Datasets: map[string]string{"set": "digest"}}
 	earlier, err := before.Key()
 	if err != nil {
 		t.Fatal(err)
 	}
 	settings := sha256.Sum256([]byte("cpu\nfloat64\ndemo/a 1 0 {}\n"))
-	old := strings.NewReplacer(key, earlier, `"params":{"x":0}`, `"params":{}`, newPlan(t, finder{}).Digest, hex.EncodeToString(settings[:])).Replace(whole)
+	old := strings.NewReplacer(key, earlier, `"params":{"x":0}`, `"params":{}`, newPlan(t, finder{}).Digest,
+		hex.EncodeToString(settings[:])).Replace(whole)
 	for _, c := range []struct {
 		name, from, to string
 		unsealed       string // the error without a digest; "" for none
@@ -224,7 +226,8 @@ func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
 		{"a data set", `"set":"digest"`, `"set":"digesu"`, "not that of its settings", "not that of its settings"},
 		{"a backend", `"backend":"cpu"`, `"backend":"gpu"`, "not that of its settings", "not that of its settings"},
 		{"a key", key, strings.Repeat("0", 64), "not that of its settings", "not that of its settings"},
-		{"the digest of the settings", `"digest":"`, `"digest":"0`, "digest is not that of its settings", "digest is not that of its settings"},
+		{"the digest of the settings", `"digest":"`, `"digest":"0`, "digest is not that of its settings",
+			"digest is not that of its settings"},
 		{"a parameter has come since", whole, old, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -53,7 +53,8 @@ func (id Identity) Has(key string) bool {
 	// Bytes that are not UTF-8, as the name of a file may have, are U+FFFD in what
 	// was read, and were its escape where the key was made.
 	const replacement = "\uFFFD"
-	return bytes.Contains(b, []byte(replacement)) && digest(bytes.ReplaceAll(b, []byte(replacement), []byte(`\ufffd`))) == key
+	return bytes.Contains(b, []byte(replacement)) &&
+		digest(bytes.ReplaceAll(b, []byte(replacement), []byte(`\ufffd`))) == key
 }
 
 func digest(b []byte) string {

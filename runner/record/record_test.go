@@ -96,7 +96,8 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 		"a path with a U+FFFD":    {"dataset": "csv:/data/caf\uFFFD.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id := record.Identity{Experiment: "a/b", ResultVersion: 3, Params: given, Seed: -1 << 60, Backend: "cpu", DType: "float64",
+			id := record.Identity{Experiment: "a/b", ResultVersion: 3, Params: given, Seed: -1 << 60, Backend: "cpu",
+				DType:    "float64",
 				Datasets: map[string]string{"d": "1"}}
 			key, err := id.Key()
 			if err != nil {
@@ -106,7 +107,8 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := record.Encode(&record.Record{Schema: record.Schema, Key: key, Experiment: "a/b", ResultVersion: 3, Params: plain, Seed: -1 << 60,
+			raw, err := record.Encode(&record.Record{Schema: record.Schema, Key: key, Experiment: "a/b", ResultVersion: 3,
+				Params: plain, Seed: -1 << 60,
 				Backend: "cpu", DType: "float64", Status: record.OK, Metrics: map[string]float64{"y": 1},
 				Provenance: record.Provenance{Datasets: map[string]string{"d": "1"}}})
 			if err != nil {

@@ -203,7 +203,8 @@ func (c *cluster) tick() {
 func (c *cluster) put(n int, status record.Status) {
 	c.t.Helper()
 	t := c.plan.Trials[n]
-	r, err := trial.NewRecord(trial.Job{Key: t.Key, Experiment: t.Experiment, ResultVersion: 1, Params: t.Params, Backend: "cpu", DType: "float64"})
+	r, err := trial.NewRecord(trial.Job{Key: t.Key, Experiment: t.Experiment, ResultVersion: 1, Params: t.Params,
+		Backend: "cpu", DType: "float64"})
 	if err != nil {
 		c.t.Error(err)
 		return

@@ -2,8 +2,9 @@
 // record per trial. The files are the truth. A record is written to a
 // temporary file, synced and renamed, so that it is either whole or absent;
 // what is torn, foreign, unreadable, of another schema, or has a digest or a key
-// that does not hold is put aside, reported and run again. Locks on the folder keep two runners from running one trial at the
-// same time; the operating system drops them when a runner dies.
+// that does not hold is put aside, reported and run again. Locks on the folder
+// keep two runners from running one trial at the same time; the operating system
+// drops them when a runner dies.
 package store
 
 import (
@@ -48,7 +49,8 @@ type Store struct {
 }
 
 func newStore(dir string, l *locks) *Store {
-	return &Store{dir: dir, trials: filepath.Join(dir, trialsDir) + string(filepath.Separator), locks: l, readFile: os.ReadFile}
+	trials := filepath.Join(dir, trialsDir) + string(filepath.Separator)
+	return &Store{dir: dir, trials: trials, locks: l, readFile: os.ReadFile}
 }
 
 // Aside tells of a file that was put aside.

@@ -58,14 +58,19 @@ func (s *Store) readText(key string) (r *record.Record, text []byte, problem str
 	case err != nil:
 		return nil, nil, "", err
 	}
-	r, broken := record.Parse(text)
-	if broken != nil {
-		return nil, nil, broken.Error(), nil
-	}
-	if problem = s.verify(r, key); problem != "" {
+	if r, problem = s.parse(text, key); problem != "" {
 		return nil, nil, problem, nil
 	}
 	return r, text, "", nil
+}
+
+// parse returns the record of a trial from its text, or what is wrong with it.
+func (s *Store) parse(text []byte, key string) (r *record.Record, problem string) {
+	r, err := record.Parse(text)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return r, s.verify(r, key)
 }
 
 // unreadable says whether the error of a read is about one file, such as a
@@ -99,7 +104,8 @@ func (s *Store) verify(r *record.Record, key string) string {
 		return unsealedAlone
 	case f == nil:
 		// The data of a trial that could not use them are known to the plan alone.
-		if withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0; !withoutData && !r.Salted() && !r.Identity().Has(key) {
+		withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0
+		if !withoutData && !r.Salted() && !r.Identity().Has(key) {
 			return other
 		}
 		return ""
@@ -119,7 +125,8 @@ func (s *Store) verify(r *record.Record, key string) string {
 // for keys that cannot be computed again.
 func (f *reference) planned(r *record.Record) bool {
 	t := f.trial(r.Key)
-	if t == nil || t.Experiment != r.Experiment || t.Seed != r.Seed || f.plan.Backend != r.Backend || f.plan.DType != r.DType {
+	if t == nil || t.Experiment != r.Experiment || t.Seed != r.Seed ||
+		f.plan.Backend != r.Backend || f.plan.DType != r.DType {
 		return false
 	}
 	a, errA := record.CanonicalParams(t.Params)

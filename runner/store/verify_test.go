@@ -84,21 +84,24 @@ func TestWhatIsPutAside(t *testing.T) {
 		{"without its last line end", strings.TrimSuffix(whole, "\n"), "not a whole record"},
 		{"something behind it", whole + "{}", "not a whole record"},
 		{"not JSON", "\x00\x00\x00", "not a whole record"},
-		{"a newer schema", sealed(t, replaced(whole, `"schema":1,`, `"schema":2,"kind":"trial",`)), "a record of schema 2, not 1"},
+		{"a newer schema", sealed(t, replaced(whole, `"schema":1,`, `"schema":2,"kind":"trial",`)),
+			"a record of schema 2, not 1"},
 		{"a newer schema, without a digest", `{"schema":2,"kind":"trial"}`, "a record of schema 2, not 1"},
 		{"a changed metric", replaced(whole, `{"y":1}`, `{"y":3}`), "its digest does not hold"},
 		{"a digest in capitals", strings.ToUpper(whole), "not a whole record"},
 		{"a digest of something else", whole[:len(whole)-67] + strings.Repeat("0", 64) + "\"}\n", "its digest does not hold"},
 		{"no digest", replaced(old, `"status":"ok"`, `"status":"ok","result_version":1`), "one without the other"},
 		{"no result version", sealed(t, old), "one without the other"},
-		{"a negative result version", sealed(t, replaced(whole, `"result_version":1`, `"result_version":-1`)), "of result version -1"},
+		{"a negative result version", sealed(t, replaced(whole, `"result_version":1`, `"result_version":-1`)),
+			"of result version -1"},
 		{"another trial", encode(t, newRecord(t, other)), "the record of another trial"},
 		{"another trial's content", change(func(r *record.Record) { r.Params = map[string]any{"x": 2.0} }), otherSettings},
 		{"another result version", change(func(r *record.Record) { r.ResultVersion = 2 }), otherSettings},
 		{"another seed", change(func(r *record.Record) { r.Seed = 1 }), otherSettings},
 		{"another backend", change(func(r *record.Record) { r.Backend = "cuda" }), otherSettings},
 		{"another element type", change(func(r *record.Record) { r.DType = "float32" }), otherSettings},
-		{"other data", change(func(r *record.Record) { r.Provenance.Datasets = map[string]string{"set": "e"} }), otherSettings},
+		{"other data", change(func(r *record.Record) { r.Provenance.Datasets = map[string]string{"set": "e"} }),
+			otherSettings},
 		{"a result without data", change(func(r *record.Record) { r.Provenance.Datasets = nil }), otherSettings},
 		{"skipped without data", change(func(r *record.Record) {
 			plan.WithoutData(r, errors.New("not there")).Metrics = nil
@@ -116,14 +119,17 @@ func TestWhatIsPutAside(t *testing.T) {
 			r.Metrics, r.Series = nil, map[string]map[string]record.Column{"s": {"x": {1}}}
 		}), "a result without metrics"},
 		{"a result with an error", change(func(r *record.Record) { r.Error = new(string) }), "a result with an error"},
-		{"a failure without a reason", change(func(r *record.Record) { r.Status, r.Metrics = record.Failed, nil }), "failed without a reason"},
-		{"a failure with metrics", change(func(r *record.Record) { r.Status, r.Error = record.Failed, new(string) }), "failed with metrics"},
+		{"a failure without a reason", change(func(r *record.Record) { r.Status, r.Metrics = record.Failed, nil }),
+			"failed without a reason"},
+		{"a failure with metrics", change(func(r *record.Record) { r.Status, r.Error = record.Failed, new(string) }),
+			"failed with metrics"},
 		{"unsealed, a name that it does not have", replaced(old, `"warnings"`, `"warnongs"`), `unknown field "warnongs"`},
 		{"unsealed, a metric that is null", replaced(old, `{"y":1}`, `{"y":null}`), "the metric y is null"},
 		{"unsealed, no finite number", replaced(old, `{"y":1}`, `{"y":1e999}`), "not a whole record"},
 		{"unsealed, no metrics", unsealed(func(r *record.Record) { r.Metrics = nil }), "a result without metrics or series"},
 		{"unsealed, other settings", unsealed(func(r *record.Record) { r.Params = map[string]any{"x": 2.0} }), otherSettings},
-		{"unsealed, an experiment that the plan does not have", unsealed(func(r *record.Record) { r.Experiment = "demo/b" }), otherSettings},
+		{"unsealed, an experiment that the plan does not have",
+			unsealed(func(r *record.Record) { r.Experiment = "demo/b" }), otherSettings},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -244,7 +250,8 @@ func TestUnreadable(t *testing.T) {
 				}
 				return
 			}
-			if asides := s.Asides(); err != nil || len(asides) != 1 || !strings.Contains(asides[0].Reason, "it cannot be read: ") {
+			if asides := s.Asides(); err != nil || len(asides) != 1 || !strings.Contains(asides[0].Reason,
+				"it cannot be read: ") {
 				t.Errorf("%v, put aside: %v", err, asides)
 			}
 			s.ReadWith(os.ReadFile)
@@ -317,7 +324,8 @@ func TestWithoutPlan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := create(t, dir)
-			if err := os.WriteFile(filepath.Join(dir, "trials", good.Key+".json"), []byte(encode(t, c.record)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "trials", good.Key+".json"), []byte(encode(t, c.record)),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			if _, ok, err := s.Get(good.Key); ok != c.ok || err != nil {
@@ -336,7 +344,8 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text := sealed(t, strings.Replace(encode(t, newRecord(t, p.Trials[0])), `"seed":`, `"of a later version": [1], "seed":`, 1))
+	text := sealed(t, strings.Replace(encode(t, newRecord(t, p.Trials[0])), `"seed":`,
+		`"of a later version": [1], "seed":`, 1))
 	name := filepath.Join("trials", p.Trials[0].Key+".json")
 	if err := os.WriteFile(filepath.Join(from.Dir(), name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
