@@ -265,7 +265,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		return err
 	}
 	job := trial.Job{
-		Key: p.Trials[0].Key, Experiment: e.Name, Params: params, Seed: o.seed, Backend: o.backend, DType: o.dtype,
+		Key: p.Trials[0].Key, Experiment: e.Name, ResultVersion: e.Version, Params: params, Seed: o.seed, Backend: o.backend, DType: o.dtype,
 		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(o.gpu),
 	}
 	var missing error
