@@ -18,7 +18,7 @@ import (
 func example1() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/example1",
-		Version: 2,
+		Version: 3,
 		Summary: "one sensitive input: optimal noise, independent noise, no noise",
 		Source:  source + "Example 1, Figure 1",
 		Params: append(gridParams(maxPoints),

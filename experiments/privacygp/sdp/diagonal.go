@@ -14,270 +14,518 @@ import (
 //
 //	min Σ_i d_i  subject to  d ≥ 0,  diag(d) + M − a aᵀ/q ⪰ 0
 //
-// M: n×n, K_XX + V, positive semi-definite. a: n numbers K_{X,s}. q: K(s,s) − ξ.
+// M: n×n, K_XX + V, positive semi-definite to rounding; it may be singular.
+// a: n numbers K_{X,s}. q: K(s,s) − ξ.
 //
-// The lower bound: for every n×k matrix Z whose rows have norm at most 1,
-// |aᵀZ|²/q − Tr(ZᵀMZ) is a dual value (multiplier Z Zᵀ). One column suffices at
-// the optimum, with z_i = ±1 where d_i > 0.
+// One column suffices for the multiplier, so that the dual has n + 1 unknowns:
+// with ζ = √λ z it is the concave program
+//
+//	max 2aᵀζ − ζᵀMζ/λ − qλ  subject to  ζ_i² ≤ λ,
+//
+// whose multipliers are d/λ. A primal-dual method with a predictor and a
+// corrector follows its central path,
+//
+//	(diag(d) + M) z = √λ a,  λq = zᵀMz + Σ_i d_i,  d_i (1 − z_i²) = μ,
+//
+// with one factorisation of M + diag(d(1 + z²)/(1 − z²)) a step: M itself is
+// never inverted. It ends with the exact solution on the face that the path
+// points to, where that is certified more tightly.
+//
+// The lower bound is the dual value (aᵀz)²/q − zᵀMz of a z with |z_i| ≤ 1. The
+// upper one is Σ_i (d_i + v) for a v with which the constraint is proved by a
+// Cholesky factorisation. Both are rounded outward.
 //
 // Errors and progress are as for [SolveWeak].
 func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64, progress Progress) (*Solution, error) {
-	n := m.SymmetricDim()
 	column := mat.NewDense(len(a), 1, append([]float64(nil), a...))
 	if err := checkProblem(m, column, []float64{q}); err != nil {
 		return nil, err
 	}
-	b := &diagonalBarrier{n: n, m: m, a: column, q: q}
-	b.rest.SymRankOne(m, -1/q, column.ColView(0))
-	values, err := eigenvalues(&b.rest)
+	p := &diagonalProblem{n: len(a), m: m, a: column.ColView(0).(*mat.VecDense), q: q, unit: unitOf(m)}
+	if floats.Norm(a, math.Inf(1)) == 0 { // nothing is known of f(s)
+		return p.certify(make([]float64, p.n), make([]float64, p.n)), nil
+	}
+	at, err := p.start()
 	if err != nil {
 		return nil, err
 	}
-	// A feasible start well inside: every noise variance lifts the smallest
-	// eigenvalue above zero by the scale of the problem.
-	d := make([]float64, n)
-	floats.AddConst(math.Max(0, -values[0])+math.Max(math.Abs(values[0]), values[n-1]), d)
-	if !b.factorise(d) {
-		return nil, errors.New("sdp: the start is not positive definite; the kernel matrix is too large in scale")
-	}
-	b.accept()
-	nu := 2 * float64(n)
-	target := targetGap * math.Max(1, floats.Sum(d))
-	mu := floats.Sum(d) / nu
-
-	var best *Solution
+	path := newPath(progress, at.complementarity(), diagonalGap*p.scale(at.d))
+	path.step()
+	next := at.complementarity() * reduction
 	iterations := 0
-	path := newPath(progress, nu*mu, 1e-3*target)
-	for {
-		path.step()
-		k, err := centre(ctx, b, mu, pathTolerance)
-		iterations += k
-		stalled := errors.Is(err, errStalled)
-		if err != nil && !stalled {
+	for iterations < maxDiagonal {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if stalled || nu*mu <= 1e4*target {
-			for _, s := range b.candidates() {
-				if err := b.bound(ctx, s); err != nil {
-					return nil, err
-				}
-				if s.better(best) {
-					s.tighten(best)
-					best = s
-				} else {
-					best.tighten(s)
-				}
-			}
-			if stalled || best.Gap() <= 1e-3*target || nu*mu <= target*1e-3 {
-				break
-			}
+		for ; at.complementarity() < next; next *= reduction {
+			path.step()
 		}
-		mu *= reduction
+		if math.Max(at.complementarity(), at.residual) <= diagonalGap*p.scale(at.d) {
+			break
+		}
+		following := p.step(at)
+		if following == nil {
+			break // rounding has taken over
+		}
+		at = following
+		iterations++
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	best := p.certify(at.d, at.z.RawVector().Data)
+	if d, z, ok := p.face(at); ok {
+		if s := p.certify(d, z); s.better(best) {
+			s.tighten(best)
+			best = s
+		} else {
+			best.tighten(s)
+		}
 	}
 	best.Iterations = iterations
 	path.end()
 	return best, nil
 }
 
-// diagonalBarrier is Σ d − μ log|diag(d) + N| − μ Σ log d, N = M − a aᵀ/q.
-type diagonalBarrier struct {
+const (
+	// diagonalGap ends the path, for the sum of d_i(1 − z_i²) and the residuals
+	// of the other two conditions, relative to the trace.
+	diagonalGap = 1e-11
+	// maxDiagonal bounds the steps; 10 to 60 are usual.
+	maxDiagonal = 300
+	// spread is the least d_i(1 − z_i²) of a step, relative to their mean.
+	spread = 1e-3
+	// outweigh is the largest residual of a step, relative to the sum of the
+	// d_i(1 − z_i²), so that those do not vanish before it does.
+	outweigh = 10
+	// shortStep is the length of a step after which the next only centres.
+	shortStep = 0.1
+)
+
+// diagonalProblem is what [SolveDiagonal] is given.
+type diagonalProblem struct {
 	n    int
-	m    *mat.SymDense
-	a    *mat.Dense // n×1
+	m    *mat.SymDense // n×n
+	a    *mat.VecDense // n
 	q    float64
-	rest mat.SymDense // n×n, N
-
-	mu             float64
-	point, pending diagonalPoint
+	unit float64 // mean of M's diagonal
 }
 
+// scale is what gaps are relative to: the trace, or the data's mean variance
+// where that is larger.
+func (p *diagonalProblem) scale(d []float64) float64 { return math.Max(floats.Sum(d), p.unit) }
+
+// diagonalPoint is an iterate: d > 0, |z_i| < 1, λ > 0.
 type diagonalPoint struct {
-	d     []float64
-	slack *mat.Cholesky // of diag(d) + N
+	d      []float64
+	z      *mat.VecDense
+	lambda float64
+
+	mz, r1   *mat.VecDense // Mz; (diag(d) + M)z − √λ a
+	r2       float64       // λq − zᵀMz − Σd
+	product  []float64     // d_i (1 − z_i²)
+	residual float64       // |r1|₁ + |r2|
+	centring bool          // the next step only centres
 }
 
-func (b *diagonalBarrier) begin(mu float64) float64 {
-	b.mu = mu
-	return b.value(b.point)
-}
-
-func (b *diagonalBarrier) try(step []float64, t float64) (float64, bool) {
-	d := make([]float64, b.n)
-	floats.AddScaledTo(d, b.point.d, t, step)
-	if !b.factorise(d) {
-		return 0, false
-	}
-	return b.value(b.pending), true
-}
-
-func (b *diagonalBarrier) accept() { b.point = b.pending }
-
-// factorise makes d the pending point; it returns false outside the domain.
-func (b *diagonalBarrier) factorise(d []float64) bool {
-	s := mat.NewSymDense(b.n, nil)
-	s.CopySym(&b.rest)
+// at evaluates the conditions at a point.
+func (p *diagonalProblem) at(d []float64, z *mat.VecDense, lambda float64) *diagonalPoint {
+	x := &diagonalPoint{d: d, z: z, lambda: lambda, mz: &mat.VecDense{}, r1: mat.NewVecDense(p.n, nil), product: make([]float64, p.n)}
+	x.mz.MulVec(p.m, z)
+	tau := math.Sqrt(lambda)
 	for i, v := range d {
-		if !(v > 0) {
-			return false
-		}
-		s.SetSym(i, i, s.At(i, i)+v)
+		zi := z.AtVec(i)
+		x.r1.SetVec(i, x.mz.AtVec(i)+v*zi-tau*p.a.AtVec(i))
+		x.product[i] = v * (1 - zi) * (1 + zi)
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(s) {
+	x.r2 = lambda*p.q - mat.Dot(z, x.mz) - floats.Sum(d)
+	x.residual = mat.Norm(x.r1, 1) + math.Abs(x.r2)
+	return x
+}
+
+// complementarity is Σ d_i (1 − z_i²), half of the gap on the central path.
+func (x *diagonalPoint) complementarity() float64 { return floats.Sum(x.product) }
+
+// start returns a point without residuals: for d = δ, large enough, the other two
+// conditions give z and λ.
+func (p *diagonalProblem) start() (*diagonalPoint, error) {
+	most := mat.Norm(p.a, math.Inf(1))
+	delta := math.Max(2*float64(p.n)*most*(most/p.q), 1e-3*p.unit)
+	for range 100 {
+		s := mat.NewSymDense(p.n, nil)
+		s.CopySym(p.m)
+		for i := range p.n {
+			s.SetSym(i, i, s.At(i, i)+delta)
+		}
+		var chol mat.Cholesky
+		if chol.Factorize(s) {
+			var w, mw mat.VecDense // w = z/√λ
+			if err := chol.SolveVecTo(&w, p.a); err != nil && !isCondition(err) {
+				return nil, err
+			}
+			mw.MulVec(p.m, &w)
+			room := p.q - mat.Dot(&w, &mw)
+			lambda := float64(p.n) * delta / room
+			largest := mat.Norm(&w, math.Inf(1))
+			if room > 0 && lambda*largest*largest < 0.5 {
+				w.ScaleVec(math.Sqrt(lambda), &w)
+				d := make([]float64, p.n)
+				floats.AddConst(delta, d)
+				return p.at(d, &w, lambda), nil
+			}
+		}
+		delta *= 2
+	}
+	return nil, errors.New("sdp: no noise variance makes a start feasible; the kernel matrix is too large in scale")
+}
+
+// direction is a step of the point: z, log λ, and λ times the multipliers, of
+// which ζ moves by √λ(z + zρ/2) and the slacks λ(1 − z²) by λ·slack.
+type direction struct {
+	z, zeta *mat.VecDense
+	rho     float64
+	d       []float64
+	slack   []float64
+}
+
+// diagonalNewton is the linear system of a step. In (z, ρ = log λ) the Hessian of
+// the Lagrangian with the d_i(1 − z_i²) linearised is
+//
+//	[2(C + E), −Cz; ., zᵀCz/2 + Σ d(1 − z²)],  C = M + diag(d),
+//	E = 2 diag(d z²/(1 − z²)),
+//
+// and its Schur complement zᵀC(C + E)⁻¹Ez/2 + Σ d(1 − z²), without a difference.
+type diagonalNewton struct {
+	p      *diagonalProblem
+	x      *diagonalPoint
+	chol   mat.Cholesky  // of C + E
+	cz, uc *mat.VecDense // Cz and (C + E)⁻¹Cz/2
+	schur  float64
+}
+
+func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
+	s := &diagonalNewton{p: p, x: x, cz: mat.NewVecDense(p.n, nil), uc: &mat.VecDense{}}
+	lhs := mat.NewSymDense(p.n, nil)
+	lhs.CopySym(p.m)
+	ez := mat.NewVecDense(p.n, nil)
+	for i, d := range x.d {
+		z := x.z.AtVec(i)
+		e := (1 - z) * (1 + z)
+		lhs.SetSym(i, i, lhs.At(i, i)+d*(1+z*z)/e)
+		ez.SetVec(i, d*z*z*z/e) // Ez/2
+		s.cz.SetVec(i, x.mz.AtVec(i)+d*z)
+	}
+	// A ridge holds what rounding has made indefinite in M. It changes the
+	// direction, not where the residuals vanish.
+	for ridge := epsilon * p.unit * float64(p.n); !s.chol.Factorize(lhs); ridge *= 10 {
+		if !(ridge < p.unit) {
+			return nil, false
+		}
+		for i := range p.n {
+			lhs.SetSym(i, i, lhs.At(i, i)+ridge)
+		}
+	}
+	var u mat.VecDense
+	if !s.solve(&u, ez) || !s.solve(s.uc, s.cz) {
+		return nil, false
+	}
+	s.uc.ScaleVec(0.5, s.uc)
+	s.schur = mat.Dot(s.cz, &u) + x.complementarity()
+	return s, s.schur > 0
+}
+
+func (s *diagonalNewton) solve(x, b *mat.VecDense) bool {
+	// A poor direction costs steps, and the certificate judges the result.
+	if err := s.chol.SolveVecTo(x, b); err != nil && !isCondition(err) {
 		return false
 	}
-	b.pending = diagonalPoint{d, &chol}
-	return true
+	return finite(x)
 }
 
-func (b *diagonalBarrier) value(p diagonalPoint) float64 {
-	f := -b.mu * p.slack.LogDet()
-	for _, v := range p.d {
-		f += v - b.mu*math.Log(v)
+// towards is the step that changes d_i(1 − z_i²) by change_i, to first order.
+func (s *diagonalNewton) towards(change []float64) (*direction, bool) {
+	x := s.x
+	g := mat.NewVecDense(s.p.n, nil)
+	for i, c := range change {
+		z := x.z.AtVec(i)
+		g.SetVec(i, -x.r1.AtVec(i)-z*c/((1-z)*(1+z)))
 	}
-	return f
+	o := &direction{z: &mat.VecDense{}, zeta: &mat.VecDense{}, d: make([]float64, s.p.n), slack: make([]float64, s.p.n)}
+	if !s.solve(o.z, g) {
+		return nil, false
+	}
+	o.rho = (floats.Sum(change) - x.r2 - mat.Dot(x.z, x.r1) + mat.Dot(s.cz, o.z)) / s.schur
+	o.z.AddScaledVec(o.z, o.rho, s.uc)
+	o.zeta.AddScaledVec(o.z, o.rho/2, x.z)
+	for i, c := range change {
+		z := x.z.AtVec(i)
+		e := (1 - z) * (1 + z)
+		o.slack[i] = e*o.rho - 2*z*o.z.AtVec(i)
+		o.d[i] = (c - x.d[i]*o.slack[i]) / e
+	}
+	return o, finite(o.z) && !math.IsNaN(o.rho) && !math.IsInf(o.rho, 0)
 }
 
-func (b *diagonalBarrier) derivatives() ([]float64, *mat.SymDense) {
-	var z mat.SymDense // the multiplier over μ
-	_ = b.point.slack.InverseTo(&z)
-	g := make([]float64, b.n)
-	h := mat.NewSymDense(b.n, nil)
-	for i, d := range b.point.d {
-		g[i] = 1 - b.mu*z.At(i, i) - b.mu/d
-		for j := i; j < b.n; j++ {
-			h.SetSym(i, j, b.mu*z.At(i, j)*z.At(i, j))
+// boundary is how far the step can go until a multiplier or a slack vanishes.
+func (o *direction) boundary(x *diagonalPoint) float64 {
+	t := math.Inf(1)
+	if o.rho < 0 {
+		t = -1 / o.rho
+	}
+	for i, d := range x.d {
+		if o.d[i] < 0 {
+			t = math.Min(t, -d/o.d[i])
 		}
-		h.SetSym(i, i, h.At(i, i)+b.mu/(d*d))
+		// The slack over λ is e + t·b − t²p².
+		z, p := x.z.AtVec(i), o.zeta.AtVec(i)
+		e, b := (1-z)*(1+z), o.slack[i]
+		root := math.Hypot(b, 2*math.Abs(p)*math.Sqrt(e))
+		switch {
+		case b <= 0 && root-b > 0:
+			t = math.Min(t, 2*e/(root-b))
+		case b > 0 && p != 0:
+			t = math.Min(t, (b+root)/(2*p*p))
+		}
 	}
-	return g, h
+	return t
 }
 
-// candidates returns the current point, certified by the barrier's multiplier,
-// and, where it can be computed, the exact solution on the face to which the
-// current point leads.
-func (b *diagonalBarrier) candidates() []*Solution {
-	// Z Zᵀ = μ (diag(d) + N)⁻¹ for Z = √μ L⁻ᵀ with the Cholesky factor L.
-	var l mat.TriDense
-	b.point.slack.LTo(&l)
-	var z mat.Dense
-	eye := mat.NewDiagDense(b.n, nil)
-	for i := range b.n {
-		eye.SetDiag(i, math.Sqrt(b.mu))
+// move returns the point at length t, nil where it is outside of the domain.
+func (p *diagonalProblem) move(x *diagonalPoint, o *direction, t float64) *diagonalPoint {
+	growth := 1 + t*o.rho
+	if !(growth > 0) {
+		return nil
 	}
-	if err := z.Solve(l.T(), eye); err != nil && !isCondition(err) {
-		z = *mat.NewDense(b.n, 1, nil)
+	z := mat.NewVecDense(p.n, nil)
+	z.AddScaledVec(x.z, t, o.zeta)
+	z.ScaleVec(1/math.Sqrt(growth), z)
+	d := make([]float64, p.n)
+	floats.AddScaledTo(d, x.d, t, o.d)
+	floats.Scale(growth, d)
+	for i, v := range d {
+		if !(v > 0) || !(math.Abs(z.AtVec(i)) < 1) {
+			return nil
+		}
 	}
-	out := []*Solution{b.solution(b.point.d, &z)}
-	if d, z, ok := b.face(b.signs(&z)); ok {
-		out = append(out, b.solution(d, mat.NewDense(b.n, 1, z)))
+	return p.at(d, z, x.lambda*growth)
+}
+
+// step returns the next point: a predictor, which says how much of μ a step can
+// take off (Mehrotra), and a corrector; or, where they cannot go far, one that
+// centres. It is nil where neither makes progress.
+func (p *diagonalProblem) step(x *diagonalPoint) *diagonalPoint {
+	system, ok := p.newton(x)
+	if !ok {
+		return nil
+	}
+	mu := x.complementarity() / float64(p.n)
+	if !x.centring {
+		if next, t := p.correct(system, mu); next != nil {
+			next.centring = t < shortStep
+			return next
+		}
+	}
+	const sigma = 0.5
+	o, ok := system.towards(x.changes(sigma*mu, nil))
+	if !ok {
+		return nil
+	}
+	next, _ := p.search(x, o, sigma)
+	return next
+}
+
+// changes are those by which the d_i(1 − z_i²) become mu, less what the step
+// predicted adds to second order.
+func (x *diagonalPoint) changes(mu float64, predicted *direction) []float64 {
+	out := make([]float64, len(x.product))
+	for i, v := range x.product {
+		out[i] = mu - v
+		if predicted != nil {
+			out[i] -= predicted.slack[i] * predicted.d[i]
+		}
 	}
 	return out
 }
 
-// signs returns the signs of the leading eigenvector of Z Zᵀ, which has rank
-// one in the limit.
-func (b *diagonalBarrier) signs(z *mat.Dense) []float64 {
-	gram := mat.NewSymDense(b.n, nil)
-	gram.SymOuterK(1, z)
-	signs := make([]float64, b.n)
-	_, v, err := eigen(gram)
-	for i := range signs {
-		signs[i] = 1
-		if err == nil {
-			signs[i] = math.Copysign(1, v.At(i, b.n-1))
+// correct is the step of predictor and corrector, and its length.
+func (p *diagonalProblem) correct(system *diagonalNewton, mu float64) (*diagonalPoint, float64) {
+	x := system.x
+	predicted, ok := system.towards(x.changes(0, nil))
+	if !ok {
+		return nil, 0
+	}
+	sigma := 0.8
+	if next := p.move(x, predicted, math.Min(1, 0.999*predicted.boundary(x))); next != nil {
+		reached := next.complementarity() / float64(p.n) / mu
+		sigma = math.Max(1e-4, math.Min(sigma, reached*reached*reached))
+	}
+	o, ok := system.towards(x.changes(sigma*mu, predicted))
+	if !ok {
+		return nil, 0
+	}
+	return p.search(x, o, sigma)
+}
+
+// search shortens a step until its point is near the central path, and returns it
+// with the length; nil where that is too short to matter.
+func (p *diagonalProblem) search(x *diagonalPoint, o *direction, sigma float64) (*diagonalPoint, float64) {
+	rounding := 100 * epsilon * float64(p.n) * p.scale(x.d)
+	for t := math.Min(1, 0.99*o.boundary(x)); t > 1e-6; t *= 0.7 {
+		next := p.move(x, o, t)
+		if next == nil {
+			continue
+		}
+		sum := next.complementarity()
+		if floats.Min(next.product) >= spread*sum/float64(p.n) &&
+			next.residual <= math.Max(outweigh*sum, rounding) &&
+			sum <= x.complementarity()*(1-0.1*t*(1-sigma)) {
+			return next, t
 		}
 	}
-	return signs
+	return nil, 0
 }
 
 // face solves the optimality conditions for a guess F of the positive
 // variances: (diag(d) + M) z = t a, aᵀz = t q, z_i = ±1 in F, d_i = 0 outside.
 // For given F and signs they are linear in (z outside F, t, d in F).
-func (b *diagonalBarrier) face(signs []float64) (d, z []float64, ok bool) {
+func (p *diagonalProblem) face(x *diagonalPoint) (d, z []float64, ok bool) {
 	var in, out []int
-	for i, v := range b.point.d {
-		// On the central path d_i·(1 − z_i²) = μ: the larger factor decides.
-		if v > math.Sqrt(b.mu) {
+	mean := p.scale(x.d) / float64(p.n)
+	z = make([]float64, p.n)
+	for i, v := range x.d {
+		// Their product is μ on the central path: the larger factor decides.
+		if zi := x.z.AtVec(i); v > mean*(1-zi)*(1+zi) {
 			in = append(in, i)
+			z[i] = math.Copysign(1, zi)
 		} else {
 			out = append(out, i)
 		}
-	}
-	z = make([]float64, b.n)
-	for _, i := range in {
-		z[i] = signs[i]
 	}
 	// Unknowns: z outside F, then t.
 	k := len(out)
 	lhs := mat.NewDense(k+1, k+1, nil)
 	rhs := mat.NewVecDense(k+1, nil)
+	lhs.Set(k, k, -p.q)
 	for r, i := range out {
 		for c, j := range out {
-			lhs.Set(r, c, b.m.At(i, j))
+			lhs.Set(r, c, p.m.At(i, j))
 		}
-		lhs.Set(r, k, -b.a.At(i, 0))
-		lhs.Set(k, r, b.a.At(i, 0))
+		lhs.Set(r, k, -p.a.AtVec(i))
+		lhs.Set(k, r, p.a.AtVec(i))
 		for _, j := range in {
-			rhs.SetVec(r, rhs.AtVec(r)-b.m.At(i, j)*z[j])
+			rhs.SetVec(r, rhs.AtVec(r)-p.m.At(i, j)*z[j])
 		}
 	}
-	lhs.Set(k, k, -b.q)
 	for _, j := range in {
-		rhs.SetVec(k, rhs.AtVec(k)-b.a.At(j, 0)*z[j])
+		rhs.SetVec(k, rhs.AtVec(k)-p.a.AtVec(j)*z[j])
 	}
-	var x mat.VecDense
-	if err := x.SolveVec(lhs, rhs); err != nil {
+	var solved mat.VecDense
+	if err := solved.SolveVec(lhs, rhs); err != nil && !isCondition(err) || !finite(&solved) {
 		return nil, nil, false
 	}
 	for r, i := range out {
-		z[i] = x.AtVec(r)
+		z[i] = solved.AtVec(r)
 	}
-	t := x.AtVec(k)
-	d = make([]float64, b.n)
+	var mz mat.VecDense
+	mz.MulVec(p.m, mat.NewVecDense(p.n, z))
+	d = make([]float64, p.n)
 	for _, i := range in {
-		var mz float64
-		for j := range b.n {
-			mz += b.m.At(i, j) * z[j]
-		}
-		if d[i] = (t*b.a.At(i, 0) - mz) / z[i]; d[i] < 0 {
+		if d[i] = (solved.AtVec(k)*p.a.AtVec(i) - mz.AtVec(i)) / z[i]; d[i] < 0 {
 			return nil, nil, false
 		}
 	}
 	return d, z, true
 }
 
-// solution is Σ = diag(d) with the dual value of Z, whose rows are shortened to
-// norm 1 where they exceed it.
-func (b *diagonalBarrier) solution(d []float64, z *mat.Dense) *Solution {
-	s := &Solution{Sigma: mat.NewSymDense(b.n, nil), Trace: floats.Sum(d)}
+// certify returns Σ = diag(d) with its bounds, the lower one from z.
+func (p *diagonalProblem) certify(d, z []float64) *Solution {
+	s := &Solution{Sigma: mat.NewSymDense(p.n, nil), Trace: floats.Sum(d), Upper: math.Inf(1), Unit: p.unit}
 	for i, v := range d {
 		s.Sigma.SetSym(i, i, v)
 	}
-	for i := range b.n {
-		row := z.RawRowView(i)
-		if norm := floats.Norm(row, 2); norm > 1 {
-			floats.Scale(1/norm, row)
-		}
+	s.Lower = p.dualValue(z)
+	n := float64(p.n)
+	if v, ok := p.shortfall(d); ok {
+		s.Violation = v
+		s.Upper = (s.Trace + n*v) * (1 + (n+2)*epsilon)
 	}
-	if !finite(z) {
-		return s // the dual value of Z = 0
-	}
-	var az, mz mat.Dense
-	az.Mul(b.a.T(), z)
-	mz.Mul(b.m, z)
-	mz.MulElem(&mz, z)
-	s.Lower = math.Max(0, floats.Dot(az.RawRowView(0), az.RawRowView(0))/b.q-mat.Sum(&mz))
 	return s
 }
 
-// bound measures the violation of a solution and sets its upper bound.
-func (b *diagonalBarrier) bound(ctx context.Context, s *Solution) error {
-	short, err := violation(ctx, s.Sigma, b.m, b.a, []float64{b.q})
-	if err != nil {
-		return err
+// dualValue is (aᵀz)²/q − zᵀMz for z cut to |z_i| ≤ 1, less a bound on the
+// rounding error; 0, the value of z = 0, where that is better. In dense data the
+// terms of the sums are far larger than their value: they are summed in twice the
+// precision.
+func (p *diagonalProblem) dualValue(z []float64) float64 {
+	cut := make([]float64, p.n)
+	for i, v := range z {
+		cut[i] = math.Max(-1, math.Min(1, v))
 	}
-	s.Violation = short
-	s.Upper = s.Trace + float64(b.n)*short
-	return nil
+	rows, terms := make([]float64, p.n), 0.0 // Mz; the rounding error of each is relative to it
+	row, size := make([]float64, p.n), 0.0
+	for i := range rows {
+		for j := range row {
+			row[j] = p.m.At(i, j)
+		}
+		var all float64
+		rows[i], all = exactDot(row, cut)
+		terms += math.Abs(rows[i] * cut[i])
+		size += all * math.Abs(cut[i])
+	}
+	mz, _ := exactDot(rows, cut)
+	az, azAll := exactDot(p.a.RawVector().Data, cut)
+	n := float64(p.n) * epsilon
+	value := az * az / p.q
+	rounding := 4*epsilon*(value+terms) + 4*n*n*(size+azAll*azAll/p.q)
+	return math.Max(0, value-mz-rounding)
+}
+
+// exactDot is xᵀy to an error of ε|xᵀy| + (nε)²|x|ᵀ|y|, and |x|ᵀ|y| (Ogita, Rump
+// and Oishi, "Accurate sum and dot product", 2005).
+func exactDot(x, y []float64) (dot, size float64) {
+	var rest float64
+	for i, v := range x {
+		product := float64(v * y[i])
+		sum := float64(dot + product)
+		part := float64(sum - dot)
+		rest += float64(float64(dot-float64(sum-part))+float64(product-part)) + math.FMA(v, y[i], -product)
+		dot = sum
+		size += math.Abs(product)
+	}
+	return dot + rest, size
+}
+
+// shortfall is a v for which diag(d) + v·I + M − a aᵀ/q is positive semi-definite,
+// at most twice the least one or the allowance for rounding. A Cholesky
+// factorisation that succeeds shows that the eigenvalues of a matrix S are at
+// least −8ε Tr S: its backward error is at most nε Tr S (Rump, "Verification of
+// positive definiteness", 2006), and of the order of ε Tr S as rounding errors
+// have either sign (Higham and Mary, "A new approach to probabilistic rounding
+// error analysis", 2019).
+func (p *diagonalProblem) shortfall(d []float64) (float64, bool) {
+	s := mat.NewSymDense(p.n, nil)
+	trace := 0.0 // with the sizes of all terms of which S is computed
+	for i, v := range d {
+		ai := p.a.AtVec(i)
+		trace += v + p.m.At(i, i) + ai*ai/p.q
+		for j := i; j < p.n; j++ {
+			s.SetSym(i, j, p.m.At(i, j)-ai*p.a.AtVec(j)/p.q)
+		}
+		s.SetSym(i, i, s.At(i, i)+v)
+	}
+	rounding := 8 * epsilon * trace
+	diagonal := make([]float64, p.n)
+	for i := range diagonal {
+		diagonal[i] = s.At(i, i)
+	}
+	for v := 0.0; v <= trace; v = math.Max(rounding, 2*v) {
+		for i := range diagonal {
+			s.SetSym(i, i, diagonal[i]+v)
+		}
+		var chol mat.Cholesky
+		if chol.Factorize(s) {
+			return v + rounding, true
+		}
+	}
+	return 0, false
 }

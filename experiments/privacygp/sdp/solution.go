@@ -23,6 +23,8 @@ type Solution struct {
 	Upper, Lower float64
 	// Iterations counts Newton steps.
 	Iterations int
+	// Unit is the mean of M's diagonal: the variance of a datum without Σ.
+	Unit float64
 	// Schur is, for the weak problem, the γ×γ matrix Q that replaces
 	// K_SS − Ξ in the strong solution with the same noise: the strong problem
 	// (11) with Ξ = K_SS − Q has Sigma as its optimum, if that Ξ is positive
@@ -35,6 +37,13 @@ type Solution struct {
 // other, each to a few units in its last place, so that Upper may come out just
 // below Lower at the optimum: the gap is then 0.
 func (s *Solution) Gap() float64 { return math.Max(0, s.Upper-s.Lower) }
+
+// RelativeGap is the gap relative to Tr Σ, or to the variance of a datum where
+// that is larger.
+func (s *Solution) RelativeGap() float64 { return s.Gap() / math.Max(s.Trace, s.Unit) }
+
+// unitOf is the mean of a diagonal.
+func unitOf(m *mat.SymDense) float64 { return mat.Trace(m) / float64(m.SymmetricDim()) }
 
 // better reports whether s is certified more tightly than t, which may be nil.
 func (s *Solution) better(t *Solution) bool { return t == nil || s.Gap() < t.Gap() }

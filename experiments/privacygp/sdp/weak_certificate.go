@@ -30,7 +30,7 @@ func (w *weakBarrier) certify(ctx context.Context, lambda []float64) (*Solution,
 	schur.SymOuterK(1, w.point.r.T())
 	return &Solution{
 		Sigma: sigma, Trace: trace, Violation: short,
-		Upper: trace + float64(w.n)*short, Lower: lower, Schur: schur,
+		Upper: trace + float64(w.n)*short, Lower: lower, Schur: schur, Unit: unitOf(w.m),
 	}, nil
 }
 
