@@ -56,7 +56,7 @@ const mixedSweep = `title: "Mixed"
 runs:
   - experiment: privacygp/example1
     cases:
-      - {points: 61}
+      - {noise_variance: 1e308}
       - {xi: 0.5}
   - experiment: cloaking/design
     params: {inputs: synthetic, test_points: 0..84 step 14, solver: gradient, iterations: 50}

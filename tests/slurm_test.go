@@ -410,7 +410,7 @@ func TestSlurm(t *testing.T) {
 
 	// A trial that fails has a result: its task is not submitted again.
 	t.Run("failing trials", func(t *testing.T) {
-		r := s.sweep(t, t.TempDir(), "experiment: privacygp/example1\ncases:\n  - {points: 61}\n  - {xi: 0.5}\n")
+		r := s.sweep(t, t.TempDir(), "experiment: privacygp/example1\ncases:\n  - {noise_variance: 1e308}\n  - {xi: 0.5}\n")
 		r.waits(t, 3)
 		if n := submitted(t, r.out); n != 1 || !strings.Contains(r.stderr.String(), "1 of 2 trials failed") {
 			t.Errorf("%d jobs\n%s", n, r.stderr)

@@ -80,9 +80,8 @@ func TestRefusedTrials(t *testing.T) {
 		params     map[string]any
 		want       []string
 	}{
-		{"kernel matrix singular in floating point", "example1", map[string]any{"points": 61}, []string{"singular", "condition number", "noise_variance > 0"}},
+		{"too large in scale", "example1", map[string]any{"noise_variance": 1e308}, []string{"not finite"}},
 		{"oscillates too fast", "uniform", map[string]any{"theta": 5e13, "theta0": 1e14}, []string{"has not converged", "smaller theta0"}},
-		{"too many data", "satellite", map[string]any{"points": 600}, []string{"condition number"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

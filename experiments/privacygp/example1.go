@@ -37,6 +37,7 @@ func example1() *experiment.Experiment {
 			{Name: "noise_variance_far_max", Doc: "largest optimal noise variance at the other training inputs"},
 			{Name: "noise_correlation_near_min", Doc: "smallest absolute correlation of the optimal noise between training inputs within 0.2 of s"},
 			{Name: "condition", Doc: "condition number of K_XX + V"},
+			{Name: "numerical_rank", Doc: numericalRankDoc},
 		},
 		Check: func(p experiment.Params) error { return checkTolerance("xi", p.Float("xi")) },
 		Run:   runExample1,
@@ -66,11 +67,14 @@ func runExample1(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 	if err != nil {
 		return nil, err
 	}
+	if err := checkGap("the diagonal SDP", diagonal, diagonalGap); err != nil {
+		return nil, err
+	}
 
 	metrics := map[string]float64{
 		"trace_optimal": optimal.trace, "rank_optimal": float64(optimal.rank),
 		"trace_diagonal": diagonal.Trace, "gap_diagonal": diagonal.Gap(),
-		"condition": p.condition,
+		"condition": p.condition, "numerical_rank": float64(p.rank),
 	}
 	if optimal.trace > 0 {
 		metrics["trace_inflation"] = diagonal.Trace / optimal.trace
@@ -84,6 +88,11 @@ func runExample1(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 		variance, err := p.predictiveVariance(m.sigma, at)
 		if err != nil {
 			return nil, fmt.Errorf("predictive variance, %s: %w", m.name, err)
+		}
+		if m.sigma != nil {
+			if err := p.checkMet("the "+m.name+" noise", s, variance[0], xi); err != nil {
+				return nil, err
+			}
 		}
 		metrics["variance_at_s_"+m.name], metrics["variance_at_0_"+m.name] = variance[0], variance[1]
 		curves[m.name] = variance[2:]
@@ -103,7 +112,7 @@ func runExample1(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 		Privacy: privacy(
 			fmt.Sprintf("Var[f(s)|W] >= %s at s = %s", experiment.FormatNumber(xi), experiment.FormatNumber(s)),
 			"the output at the sensitive input s (prior variance 1)", len(p.x), optimal.rank, v, recordHoldsNoOutputs),
-		Warnings: append(append(p.warnings(), exactWarning(p, v, []float64{s})...), gapWarning("the diagonal SDP", diagonal)...),
+		Warnings: append(p.warnings(), exactWarning(p, v, []float64{s})...),
 	}, nil
 }
 
@@ -150,13 +159,35 @@ func diagonalOf(a mat.Matrix) []float64 {
 // sort as the columns do.
 func columnName(j int) string { return fmt.Sprintf("column_%04d", j+1) }
 
-// wantedGap is the duality gap above which a certificate is not good enough,
-// relative to the trace where that exceeds 1.
-const wantedGap = 1e-7
+// The duality gaps, relative to the trace or to the variance of a datum where
+// that is larger, above which a solution is none.
+const (
+	diagonalGap = 1e-8
+	weakGap     = 1e-7
+)
 
-func gapWarning(what string, s *sdp.Solution) []string {
-	if s.Gap() <= wantedGap*math.Max(1, s.Trace) {
-		return nil
+// checkGap refuses a solution whose certificate is too wide.
+func checkGap(what string, s *sdp.Solution, wanted float64) error {
+	if gap := s.RelativeGap(); !(gap <= wanted) {
+		return fmt.Errorf("%s stopped after %d steps at a relative duality gap of %.1e, and at most %.0e is wanted: "+
+			"the least trace lies between %.10g and %.10g; fewer training inputs, a larger theta or "+
+			"noise_variance > 0 make the kernel matrix better conditioned", what, s.Iterations, gap, wanted, s.Lower, s.Upper)
 	}
-	return []string{fmt.Sprintf("computed but suspect: %s reached the duality gap %.1e only: the optimum lies between %.10g and %.10g", what, s.Gap(), s.Lower, s.Upper)}
+	return nil
+}
+
+// checkMet refuses noise with which the predictive variance at a sensitive input
+// is below its tolerance xi beyond rounding.
+func (p *process) checkMet(what string, s, variance, xi float64) error {
+	rounding := 1e-6
+	if p.epsilon == epsilon32 {
+		rounding = 1e-3
+	}
+	if !(variance >= xi-rounding) {
+		return fmt.Errorf("%s leaves a predictive variance of %.10g at s = %s, below the tolerance %s: "+
+			"the kernel matrices are too badly conditioned (condition number %.1e); fewer inputs, a larger theta "+
+			"or noise_variance > 0 make it smaller",
+			what, variance, experiment.FormatNumber(s), experiment.FormatNumber(xi), p.condition)
+	}
+	return nil
 }

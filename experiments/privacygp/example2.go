@@ -21,7 +21,7 @@ const noStrong = "none"
 func example2() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/example2",
-		Version: 2,
+		Version: 3,
 		Summary: "two sensitive inputs: weakly and strongly privacy-aware noise",
 		Source:  source + "Example 2, Figure 2, Theorem 2",
 		Params: append(gridParams(maxPoints),
@@ -46,6 +46,7 @@ func example2() *experiment.Experiment {
 			{Name: "variance_difference_min", Doc: "smallest difference of predictive variances, strong minus weak, on [0, 1]"},
 			{Name: "variance_difference_max", Doc: "largest such difference"},
 			{Name: "condition", Doc: "condition number of K_XX + V"},
+			{Name: "numerical_rank", Doc: numericalRankDoc},
 		},
 		Check: checkExample2,
 		Run:   runExample2,
@@ -147,6 +148,9 @@ func runExample2(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 	if err != nil {
 		return nil, err
 	}
+	if err := checkGap("the weak SDP", weak, weakGap); err != nil {
+		return nil, err
+	}
 	rank, err := rankOf(weak.Sigma)
 	if err != nil {
 		return nil, err
@@ -155,10 +159,9 @@ func runExample2(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 	best := two.k12 - weak.Schur.At(0, 1)
 	metrics := map[string]float64{
 		"trace_weak": weak.Trace, "gap_weak": weak.Gap(), "rank_weak": float64(rank),
-		"c_best": best, "c_low": r.low, "c_high": r.high, "condition": p.condition,
+		"c_best": best, "c_low": r.low, "c_high": r.high, "condition": p.condition, "numerical_rank": float64(p.rank),
 	}
 	warnings := append(p.warnings(), exactWarning(p, v, s)...)
-	warnings = append(warnings, gapWarning("the weak SDP", weak)...)
 	if !r.contains(best) {
 		warnings = append(warnings, fmt.Sprintf("no admissible Xi gives the weak solution: c_best = %.6g is outside %v (erratum 2 of Theorem 2)", best, r))
 	}
@@ -167,6 +170,11 @@ func runExample2(ctx context.Context, t *experiment.Trial) (_ *experiment.Result
 	weakVariance, err := p.predictiveVariance(weak.Sigma, at)
 	if err != nil {
 		return nil, err
+	}
+	for i, tolerance := range xi {
+		if err := p.checkMet("the weak noise", s[i], weakVariance[i], tolerance); err != nil {
+			return nil, err
+		}
 	}
 	metrics["variance_at_s1_weak"], metrics["variance_at_s2_weak"] = weakVariance[0], weakVariance[1]
 	curves := experiment.Series{"x": at[2:], "weak": weakVariance[2:]}
@@ -217,6 +225,11 @@ func (p *twoInputs) addStrong(metrics map[string]float64, curves experiment.Seri
 	variance, err := p.predictiveVariance(strong.sigma, at)
 	if err != nil {
 		return err
+	}
+	for i, tolerance := range p.xi {
+		if err := p.checkMet("the strong noise", at[i], variance[i], tolerance); err != nil {
+			return err
+		}
 	}
 	metrics["trace_strong"] = strong.trace
 	if weak := metrics["trace_weak"]; weak > 0 {

@@ -1,7 +1,6 @@
 package privacygp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,36 +15,79 @@ type noise struct {
 	sigma *mat.Dense // n×n, positive semi-definite
 	trace float64
 	rank  int
+	// sensitive is the numerical rank of K_SS − Ξ: below the number of sensitive
+	// inputs where those are dense.
+	sensitive int
 }
 
 // strongNoise is the strongly privacy-aware solution, Eq. (11),
 // Σ = (K_XS q⁻¹ K_SX − K_XX − V)⁺, for q = K_SS − Ξ (γ×γ, positive definite) and
-// cross = K_XS (n×γ). Eq. (8) is its case γ = 1.
+// cross = K_XS (n×γ). Eq. (8) is its case γ = 1. No other inverse is needed.
+//
+// Where S is so dense that q is singular in floating point, q⁻¹ is that of its
+// numerical range, if the range holds the rows of K_XS: for Ξ = αK_SS it does.
 func (p *process) strongNoise(cross, q *mat.Dense) (*noise, error) {
-	solved, _, err := linalg.SolveSPD(p.engine, q, mat.DenseCopyOf(cross.T()))
+	s, err := rangeOf(q, p.epsilon)
 	if err != nil {
-		var notPD *linalg.NotPositiveDefiniteError
-		if errors.As(err, &notPD) {
-			return nil, p.inadmissible(q, err)
-		}
 		return nil, err
+	}
+	var solved *mat.Dense
+	g, _ := q.Dims()
+	if len(s.values) == g {
+		if solved, _, err = linalg.SolveSPD(p.engine, q, mat.DenseCopyOf(cross.T())); err != nil {
+			return nil, err
+		}
+	} else {
+		if err := p.inadmissible(q, cross); err != nil {
+			return nil, err
+		}
+		if solved, err = s.solve(nil, mat.DenseCopyOf(cross.T()), p.epsilon); err != nil {
+			return nil, err
+		}
 	}
 	var b mat.Dense
 	b.Mul(cross, solved)
-	return p.psdNoise(&b)
+	out, err := p.psdNoise(&b)
+	if err != nil {
+		return nil, err
+	}
+	out.sensitive = len(s.values)
+	return out, nil
 }
 
-// inadmissible explains why K_SS − Ξ is not positive definite in floating point.
-func (p *process) inadmissible(q *mat.Dense, cause error) error {
-	_, values, err := linalg.PSDPart(p.engine, q)
-	if err != nil {
-		return cause
+// inadmissible says why K_SS − Ξ, singular in floating point, serves no strong
+// solution: it has a negative eigenvalue, or a direction without variance that
+// the data know of. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has
+// |K_XS u|² ≤ λ/(1 − α) for each datum.
+func (p *process) inadmissible(q, cross *mat.Dense) error {
+	var e mat.EigenSym
+	if !e.Factorize(symmetric(q), true) {
+		return fmt.Errorf("the eigenvalues of K_SS - Xi did not converge")
 	}
+	values := e.Values(nil)
 	n := len(values)
-	if values[0] < -10*p.epsilon*float64(n)*values[n-1] {
-		return fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite, and has the eigenvalue %.3g: %w", values[0], cause)
+	rounding := rangeTolerance * p.epsilon * float64(n) * math.Max(values[n-1], -values[0])
+	if values[0] < -rounding || values[n-1] <= 0 {
+		return fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite, "+
+			"and has the eigenvalue %.3g", values[0])
 	}
-	return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point (condition number at least %.1e): the inputs are too close together for this kernel; take fewer: %w", n, condition(values, p.epsilon), cause)
+	var v, known mat.Dense
+	e.VectorsTo(&v)
+	known.Mul(cross, v.Slice(0, n, 0, n-rank(values, p.epsilon)))
+	if most := mat.Max(absolute(&known)); most*most > rounding*float64(n)/mat.Trace(q) {
+		return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point "+
+			"(condition number at least %.1e), and the data are correlated with what it leaves out: "+
+			"the inputs are too close together for this kernel; take fewer",
+			n, condition(values, p.epsilon))
+	}
+	return nil
+}
+
+// absolute is the matrix of sizes.
+func absolute(a *mat.Dense) *mat.Dense {
+	var out mat.Dense
+	out.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, a)
+	return &out
 }
 
 // psdNoise is (G − K_XX − V)⁺ for G (n×n).
@@ -75,7 +117,7 @@ func rank(values []float64, epsilon float64) int {
 	largest := math.Max(math.Abs(values[0]), math.Abs(values[n-1]))
 	count := 0
 	for _, v := range values {
-		if v > 10*epsilon*float64(n)*largest {
+		if v > rangeTolerance*epsilon*float64(n)*largest {
 			count++
 		}
 	}

@@ -25,6 +25,11 @@ type process struct {
 	// condition is the condition number of K_XX + V, at most 1/epsilon
 	// (4.5e15 in float64), which stands for a singular matrix.
 	condition float64
+	// rank is the numerical rank of K_XX + V. Where it is below n, predictions
+	// are from the numerical range: with V = 0 dense data leave nothing else.
+	rank int
+	// span is the numerical range, computed when it is first needed.
+	span *numericalRange
 }
 
 // newProcess computes the covariance of data with noise variance v at x.
@@ -45,7 +50,7 @@ func newProcess(e *engine.Engine, theta, v float64, x []float64) (*process, erro
 	if err != nil {
 		return nil, fmt.Errorf("eigenvalues of K_XX + V: %w", err)
 	}
-	p.condition = condition(values, p.epsilon)
+	p.condition, p.rank = condition(values, p.epsilon), rank(values, p.epsilon)
 	return p, nil
 }
 
@@ -68,7 +73,9 @@ const (
 func (p *process) warnings() []string {
 	w := p.engine.Warnings()
 	if p.condition*p.epsilon > suspectDigits {
-		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e; fewer inputs, a larger theta or noise_variance > 0 make it smaller", len(p.x), p.condition))
+		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e "+
+			"and numerical rank %d; fewer inputs, a larger theta or noise_variance > 0 make it smaller",
+			len(p.x), p.condition, p.rank))
 	}
 	if p.epsilon == epsilon32 {
 		w = append(w, "computed in float32: traces, and the tolerances that predictive variances are held to, are accurate to about 1e-6 only")
@@ -92,19 +99,64 @@ func (p *process) predictiveVariance(sigma mat.Matrix, at []float64) ([]float64,
 	if err != nil {
 		return nil, err
 	}
-	solved, err := p.solve(sigma, cross)
+	explained, err := p.explained(sigma, cross)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(at))
-	for j := range out {
-		out[j] = math.Max(0, 1-mat.Dot(cross.ColView(j), solved.ColView(j)))
+	for j, v := range explained {
+		explained[j] = math.Max(0, 1-v)
 	}
-	return out, nil
+	return explained, nil
+}
+
+// explained is kᵀ(K_XX + V + Σ)⁻¹k for the columns k of cross.
+func (p *process) explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
+	_, m := cross.Dims()
+	out := make([]float64, m)
+	solved, err := p.factorised(sigma, cross)
+	if err != nil {
+		return nil, err
+	}
+	if solved != nil {
+		for j := range out {
+			out[j] = mat.Dot(cross.ColView(j), solved.ColView(j))
+		}
+		return out, nil
+	}
+	s, err := p.numericalRange()
+	if err != nil {
+		return nil, err
+	}
+	return s.explained(sigma, cross, p.epsilon)
 }
 
 // solve returns (K_XX + V + Σ)⁻¹ b.
 func (p *process) solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	x, err := p.factorised(sigma, b)
+	if err != nil || x != nil {
+		return x, err
+	}
+	s, err := p.numericalRange()
+	if err != nil {
+		return nil, err
+	}
+	return s.solve(sigma, b, p.epsilon)
+}
+
+// numericalRange is that of K_XX + V.
+func (p *process) numericalRange() (_ *numericalRange, err error) {
+	if p.span == nil {
+		p.span, err = rangeOf(p.cov, p.epsilon)
+	}
+	return p.span, err
+}
+
+// factorised returns (K_XX + V + Σ)⁻¹ b by a Cholesky factorisation; nil where
+// K_XX + V has not full numerical rank, or the sum is singular.
+func (p *process) factorised(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	if p.rank < len(p.x) {
+		return nil, nil
+	}
 	total := mat.DenseCopyOf(p.cov)
 	if sigma != nil {
 		total.Add(total, sigma)
@@ -112,7 +164,7 @@ func (p *process) solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
 	x, _, err := linalg.SolveSPD(p.engine, total, b)
 	var notPD *linalg.NotPositiveDefiniteError
 	if errors.As(err, &notPD) {
-		return nil, fmt.Errorf("the covariance of the released data, %d×%d, is singular in floating point (K_XX + V has condition number %.1e), so that predictive variances cannot be computed; use fewer training inputs, a larger theta, or noise_variance > 0: %w", len(p.x), len(p.x), p.condition, err)
+		return nil, nil
 	}
 	return x, err
 }

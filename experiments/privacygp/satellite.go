@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,7 +27,7 @@ const (
 func satellite() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "privacygp/satellite",
-		Version: 2,
+		Version: 3,
 		Summary: "a satellite's trajectory with a private segment",
 		Source:  source + "Section 5, Figure 3",
 		Params: []experiment.Param{
@@ -45,6 +46,11 @@ func satellite() *experiment.Experiment {
 			{Name: "mean", Unit: "quantity", Doc: "constant mean by maximum likelihood"},
 			{Name: "variance", Unit: "quantity^2", Doc: "process variance by maximum likelihood"},
 			{Name: "condition", Doc: "condition number of the correlation matrix"},
+			{Name: "numerical_rank", Doc: numericalRankDoc},
+			{Name: "sensitive_rank", Doc: "rank of K - H at the private data in floating point; " +
+				"where it is below their number, the requirement is held in its numerical range"},
+			{Name: "variance_at_data_min_over_prior",
+				Doc: "smallest predictive variance at the private data over the prior one"},
 			{Name: "trace_over_variance", Doc: "trace of the noise covariance over the process variance"},
 			{Name: "rank", Doc: "rank of the noise covariance"},
 			{Name: "sensitive_points", Doc: "number of data in the private segment"},
@@ -192,9 +198,19 @@ func runSatellite(_ context.Context, t *experiment.Trial) (_ *experiment.Result,
 	if err != nil {
 		return nil, err
 	}
-	metrics["condition"] = p.condition
+	atData, err := p.predictiveVariance(noise.sigma, private)
+	if err != nil {
+		return nil, err
+	}
+	least := slices.Min(atData)
+	if err := p.checkMet("the noise", private[slices.Index(atData, least)], least, 1-factor); err != nil {
+		return nil, err
+	}
+	metrics["variance_at_data_min_over_prior"] = least
+	metrics["condition"], metrics["numerical_rank"] = p.condition, float64(p.rank)
+	metrics["sensitive_rank"] = float64(noise.sensitive)
 	metrics["sensitive_points"] = float64(len(private))
-	return &experiment.Result{
+	result := &experiment.Result{
 		Metrics: metrics,
 		Series:  series,
 		Privacy: privacy(
@@ -205,7 +221,14 @@ func runSatellite(_ context.Context, t *experiment.Trial) (_ *experiment.Result,
 			"mean and variance are estimated from the private data and released as they are",
 			recordIsNotPrivate),
 		Warnings: p.warnings(),
-	}, nil
+	}
+	if noise.sensitive < len(private) {
+		result.Privacy.Notes = append(result.Privacy.Notes, fmt.Sprintf(
+			"the requirement is held in the numerical range of K - H at the private data, of dimension %d of %d: "+
+				"the combinations of them that it leaves out have almost no variance to begin with",
+			noise.sensitive, len(private)))
+	}
+	return result, nil
 }
 
 // surrogate is the Gaussian process of one quantity with its noise.
@@ -234,7 +257,8 @@ func (s *surrogate) fit() error {
 	if solved, err = s.solve(nil, column(residual)); err != nil {
 		return err
 	}
-	variance := floats.Dot(residual, mat.Col(nil, 0, solved)) / float64(n)
+	// In a numerical range below n there are as many data as it has dimensions.
+	variance := floats.Dot(residual, mat.Col(nil, 0, solved)) / float64(s.rank)
 	if scale := floats.Norm(s.y, math.Inf(1)); !(variance > 1e-20*scale*scale) {
 		return fmt.Errorf("the process variance is %.1e by maximum likelihood: the quantity is constant to the accuracy of the orbit, and there is nothing to model", variance)
 	}

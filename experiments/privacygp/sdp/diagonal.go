@@ -130,7 +130,8 @@ type diagonalPoint struct {
 
 // at evaluates the conditions at a point.
 func (p *diagonalProblem) at(d []float64, z *mat.VecDense, lambda float64) *diagonalPoint {
-	x := &diagonalPoint{d: d, z: z, lambda: lambda, mz: &mat.VecDense{}, r1: mat.NewVecDense(p.n, nil), product: make([]float64, p.n)}
+	x := &diagonalPoint{d: d, z: z, lambda: lambda, mz: &mat.VecDense{}, r1: mat.NewVecDense(p.n, nil),
+		product: make([]float64, p.n)}
 	x.mz.MulVec(p.m, z)
 	tau := math.Sqrt(lambda)
 	for i, v := range d {

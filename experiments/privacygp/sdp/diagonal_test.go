@@ -13,6 +13,7 @@ import (
 )
 
 func TestSolveDiagonal(t *testing.T) {
+	const independent = "independent implementation"
 	tests := []struct {
 		name   string
 		p      problem
@@ -20,13 +21,13 @@ func TestSolveDiagonal(t *testing.T) {
 		within float64
 		origin string
 	}{
-		{"example 1", problem{9, 10, 0, []float64{.5}, half}, 20.07291979115428, 1e-10, "independent implementation"},
+		{"example 1", problem{9, 10, 0, []float64{.5}, half}, 20.07291979115428, 1e-10, independent},
 		{"off the grid, noisy data", problem{9, 10, .1, []float64{.52}, half}, 19.34814673789, 2e-7, clarabel},
 		{"low tolerance at the edge", problem{7, 20, .01, []float64{.03}, []float64{.2}}, .01948231421, 2e-7, clarabel},
 		{"twenty points", problem{20, 10, 0, []float64{.5}, half}, 91.06654756744, 2e-7, clarabel},
 		{"weak correlation", problem{12, 40, 0, []float64{.31}, []float64{.7}}, 23.75882116518, 2e-7, clarabel},
-		{"dense, noisy data", problem{120, 10, .01, []float64{.5}, half}, 3057.2416, 5e-5, "independent implementation"},
-		{"denser", problem{200, 10, .01, []float64{.5}, half}, 8442.01, 5e-3, "independent implementation"},
+		{"dense, noisy data", problem{120, 10, .01, []float64{.5}, half}, 3057.2416, 5e-5, independent},
+		{"denser", problem{200, 10, .01, []float64{.5}, half}, 8442.01, 5e-3, independent},
 		{"dense, without noise of its own", problem{61, 10, 0, []float64{.5}, half}, 801.4332086550, 1e-5, clarabel},
 		{"nothing is known", problem{9, 10, 0, []float64{50}, half}, 0, 0, "a = 0 in floating point"},
 		{"more noise of its own", problem{40, 200, .1, []float64{.31}, []float64{.9}}, 214.3151421685, 1e-6, clarabel},
@@ -69,8 +70,9 @@ func TestDiagonalClosesItsGap(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							if gap := got.RelativeGap(); !(gap <= 1e-9) || got.Upper < got.Trace || got.Iterations > 80 {
-								t.Errorf("θ = %g, v = %g, s = %g, ξ = %g: trace %.12g in [%.12g, %.12g], relative gap %.1e, %d steps",
+							gap := got.RelativeGap()
+							if !(gap <= 1e-9) || got.Upper < got.Trace || got.Iterations > 80 {
+								t.Errorf("θ = %g, v = %g, s = %g, ξ = %g: %.12g in [%.12g, %.12g], gap %.1e, %d steps",
 									theta, v, s, xi, got.Trace, got.Lower, got.Upper, gap, got.Iterations)
 							}
 							checkDiagonal(t, got, m, mat.Col(nil, 0, a), q[0])

@@ -1,0 +1,125 @@
+package privacygp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// rangeTolerance times the size n, the spacing of the numbers at 1 and the largest
+// eigenvalue is what an eigenvalue must exceed to belong to the numerical range
+// of a positive semi-definite n×n matrix. Below it an eigenvalue is rounding.
+const rangeTolerance = 10
+
+// numericalRange is U diag(λ) Uᵀ, what of a positive semi-definite matrix is
+// beyond rounding.
+type numericalRange struct {
+	u      *mat.Dense // n×r, orthonormal columns; nil for r = 0
+	values []float64  // r, λ
+}
+
+// rangeOf returns the numerical range of a symmetric matrix.
+func rangeOf(a *mat.Dense, epsilon float64) (*numericalRange, error) {
+	n, _ := a.Dims()
+	var e mat.EigenSym
+	if !e.Factorize(symmetric(a), true) {
+		return nil, fmt.Errorf("the eigen-decomposition of a %d×%d covariance did not converge", n, n)
+	}
+	values := e.Values(nil)
+	r := rank(values, epsilon)
+	if r == 0 {
+		return &numericalRange{}, nil
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	return &numericalRange{u: mat.DenseCopyOf(v.Slice(0, n, n-r, n)), values: values[n-r:]}, nil
+}
+
+// root is the upper triangular R, r×r, with RᵀR = diag(λ) + UᵀΣU, for a positive
+// semi-definite Σ (nil: none): the covariance of the released data in the range.
+// It is computed of square roots of both terms, so that directions without noise
+// keep their digits beside others with much. Of Σ, too, what is rounding is left
+// out.
+func (s *numericalRange) root(sigma mat.Matrix, epsilon float64) (mat.Triangular, error) {
+	r := len(s.values)
+	rows := mat.NewDense(r, r, nil)
+	for i, v := range s.values {
+		rows.Set(i, i, math.Sqrt(v))
+	}
+	if sigma != nil {
+		noise, err := rangeOf(mat.DenseCopyOf(sigma), epsilon)
+		if err != nil {
+			return nil, err
+		}
+		if k := len(noise.values); k > 0 {
+			var b mat.Dense // k×r
+			b.Mul(noise.u.T(), s.u)
+			for i, v := range noise.values {
+				floats.Scale(math.Sqrt(v), b.RawRowView(i))
+			}
+			var both mat.Dense
+			both.Stack(rows, &b)
+			rows = &both
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(rows)
+	var upper mat.Dense
+	qr.RTo(&upper)
+	t := mat.NewTriDense(r, mat.Upper, nil)
+	for i := range r {
+		for j := i; j < r; j++ {
+			t.SetTri(i, j, upper.At(i, j))
+		}
+	}
+	return t, nil
+}
+
+// solve returns (U diag(λ) Uᵀ + Σ)⁺ b in the range.
+func (s *numericalRange) solve(sigma mat.Matrix, b *mat.Dense, epsilon float64) (*mat.Dense, error) {
+	root, err := s.root(sigma, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	var x, y, z, out mat.Dense
+	x.Mul(s.u.T(), b)
+	if err := y.Solve(root.T(), &x); err != nil && !isCondition(err) {
+		return nil, err
+	}
+	if err := z.Solve(root, &y); err != nil && !isCondition(err) {
+		return nil, err
+	}
+	out.Mul(s.u, &z)
+	return &out, nil
+}
+
+// explained returns the squares |R⁻ᵀUᵀk|² of the columns k of cross: the prior
+// variances less these are the predictive ones.
+func (s *numericalRange) explained(sigma mat.Matrix, cross *mat.Dense, epsilon float64) ([]float64, error) {
+	root, err := s.root(sigma, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	var x, y mat.Dense
+	x.Mul(s.u.T(), cross)
+	if err := y.Solve(root.T(), &x); err != nil && !isCondition(err) {
+		return nil, err
+	}
+	_, m := cross.Dims()
+	out := make([]float64, m)
+	for j := range out {
+		c := y.ColView(j)
+		out[j] = mat.Dot(c, c)
+	}
+	return out, nil
+}
+
+// isCondition reports whether gonum only warns of a large condition number, which
+// triangles of square roots have by design.
+func isCondition(err error) bool {
+	var c mat.Condition
+	return errors.As(err, &c)
+}
