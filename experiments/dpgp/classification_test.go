@@ -12,7 +12,7 @@ import (
 
 // Eq. (21) at α_ε = 0.01.
 func TestDirichlet(t *testing.T) {
-	d := newDirichlet(0.01, centrePublished)
+	d := newDirichlet(0.01, centrePublished, nil)
 	for i, want := range []struct{ y, w float64 }{
 		{math.Log(0.01) - math.Log(101)/2, 1 / math.Log(101)},
 		{math.Log(1.01) - math.Log(1/1.01+1)/2, 1 / math.Log(1/1.01+1)},
@@ -21,12 +21,67 @@ func TestDirichlet(t *testing.T) {
 			t.Errorf("label %d: %g, %g, want %g, %g", i, d.y[i], d.w[i], want.y, want.w)
 		}
 	}
-	b := newDirichlet(0.01, centreBalanced)
+	b := newDirichlet(0.01, centreBalanced, nil)
 	if math.Abs((b.y[1]-b.y[0])-(d.y[1]-d.y[0])) > 1e-12 || b.w != d.w {
 		t.Errorf("balanced: %v of %v", b, d)
 	}
 	if l, r := -b.y[0]*math.Sqrt(b.w[0]), b.y[1]*math.Sqrt(b.w[1]); math.Abs(l-r) > 1e-12 || l <= 0 {
 		t.Errorf("not balanced: %g and %g", l, r)
+	}
+}
+
+// The sensitivity of centre=least is that of no other centre, for each
+// composition; balanced is more sensitive than nothing for joint and split.
+func TestLeastCentre(t *testing.T) {
+	published := newDirichlet(0.01, centrePublished, nil)
+	balanced := newDirichlet(0.01, centreBalanced, nil)
+	for _, ratio := range []float64{0.3, 1, 3} {
+		for _, kk := range []float64{1.1, 2.37, 3.36} {
+			for name, c := range map[string]struct {
+				sensitivity func(dirichlet) float64
+				costs       bool // balanced, more than nothing
+			}{
+				compositionJoint:     {func(d dirichlet) float64 { return d.jointSensitivity(3, ratio, kk) }, true},
+				compositionSplit:     {func(d dirichlet) float64 { return d.classSensitivity(ratio, kk) }, true},
+				compositionPublished: {func(d dirichlet) float64 { return d.publishedSensitivity(ratio, kk) }, false},
+			} {
+				t.Run(fmt.Sprintf("%s, ratio %g, %g", name, ratio, kk), func(t *testing.T) {
+					least := newDirichlet(0.01, centreLeast, c.sensitivity)
+					value := c.sensitivity(least)
+					for i := range 2001 {
+						other := published.less(-10 + 0.01*float64(i))
+						if s := c.sensitivity(other); s < value*(1-1e-12) {
+							t.Fatalf("%g at the centre %g, %g at %g", value, least.centre, s, other.centre)
+						}
+					}
+					if again := c.sensitivity(published.less(least.centre)); again != value {
+						t.Errorf("%g at the centre of which %g is said", again, value)
+					}
+					if b, p := c.sensitivity(balanced), c.sensitivity(published); (b > p) != c.costs || b < value || p < value {
+						t.Errorf("balanced %g, as published %g, least %g", b, p, value)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestMinimise(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		f    func(float64) float64
+		want float64
+	}{
+		{"smooth", func(x float64) float64 { return math.Cosh(x - 0.3) }, 0.3},
+		{"a kink", func(x float64) float64 { return math.Abs(x + 1) }, -1},
+		{"at the lower end", func(x float64) float64 { return x }, -2},
+		{"at the upper end", func(x float64) float64 { return -x }, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := minimise(tt.f, -2, 3); math.Abs(got-tt.want) > 1e-7 {
+				t.Errorf("%g, want %g", got, tt.want)
+			}
+		})
 	}
 }
 
@@ -37,7 +92,7 @@ func TestClassSensitivityBoundsSubstitutions(t *testing.T) {
 	for _, classes := range []int{2, 3, 6} {
 		for _, centre := range []string{centrePublished, centreBalanced} {
 			for _, ratio := range []float64{0.3, 1, 4} {
-				d := newDirichlet(0.01, centre)
+				d := newDirichlet(0.01, centre, nil)
 				kk, joint, single := 2.0, 0.0, 0.0
 				for range 20000 {
 					// ‖k‖² ≤ kk; often at the bound; kernels are positive.
@@ -113,7 +168,13 @@ func TestClassification(t *testing.T) {
 	for _, c := range []struct{ composition, want string }{
 		{compositionJoint, "(1, 0.0001)-DP"}, {compositionSplit, "(1, 0.0001)-DP"}, {compositionPublished, "(3, 0.0003)-DP"},
 	} {
-		r := run(map[string]any{"composition": c.composition})
+		r := run(map[string]any{"composition": c.composition, "centre": centreLeast})
+		if s := r.Metrics["sensitivity"]; !(s < run(map[string]any{"composition": c.composition}).Metrics["sensitivity"]) {
+			t.Errorf("%s: sensitivity %g with centre=least", c.composition, s)
+		}
+		if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, "is taken off the transformed labels") {
+			t.Errorf("%s: no centre in %q", c.composition, notes)
+		}
 		if r.Privacy.Guarantee != c.want {
 			t.Errorf("%s: %s, want %s", c.composition, r.Privacy.Guarantee, c.want)
 		}

@@ -1,6 +1,7 @@
 package dpgp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -137,6 +138,41 @@ func TestExactMaximum(t *testing.T) {
 		if got < c.want*(1-1e-15) {
 			t.Errorf("%v: %.17g is below the maximum %.17g", c.z, got, c.want)
 		}
+	}
+}
+
+// On dense grids, where the sum is flat, the bound is above the largest value, by
+// coarseTolerance at most; where the search is short it is what it was to the
+// last digit.
+func TestExactOnDenseGrids(t *testing.T) {
+	for _, c := range []struct {
+		points      int
+		lengthscale float64
+		want        float64 // to the last digit; 0: near the limit
+	}{
+		{9, 1, 2.3632703490510831}, {20, 0.3, 1.684287121247575}, {50, 0.1, 1.451511869838271},
+		{50, 3, 36.957256508625747}, {100, 0.02, 1.0002055976879067}, {500, 1, 147.40594418667385},
+		{50, 0.2, 0}, {100, 0.3, 0}, {500, 0.02, 0}, {500, 0.1, 0},
+	} {
+		t.Run(fmt.Sprintf("%d points, l = %g", c.points, c.lengthscale), func(t *testing.T) {
+			z := make([]float64, c.points)
+			for i := range z {
+				z[i] = -3 + 6*float64(i)/float64(c.points-1)
+			}
+			m := modelAt(c.lengthscale, 1, z...)
+			got := m.largest()
+			if c.want != 0 {
+				if got != c.want {
+					t.Errorf("%.17g, want %.17g", got, c.want)
+				}
+				return
+			}
+			// Far from the ends the sum is periodic, and largest at a point.
+			_, found := kernelVector(m, z[c.points/2])
+			if !(got >= found) || got > found*(1+coarseTolerance) || got < found*(1+exactTolerance) {
+				t.Errorf("%.17g; the largest is %.17g", got, found)
+			}
+		})
 	}
 }
 
