@@ -233,7 +233,46 @@ func (m *Model) check() (field string, err error) {
 			}
 		}
 	}
-	return "", nil
+	return m.checkCovariance()
+}
+
+// rounding is what the eigenvalues of a covariance may be below zero by, relative
+// to the largest variance.
+const rounding = 1e-8
+
+// checkCovariance refuses a symmetric matrix that is not positive semi-definite.
+// It names a pair that cannot be where there is one.
+func (m *Model) checkCovariance() (field string, err error) {
+	largest := 0.0
+	for i, row := range m.Covariance {
+		largest = max(largest, row[i])
+	}
+	n := len(m.Covariance)
+	if largest == 0 {
+		largest = 0x1p-1000 // nothing beside zeros is possible
+	}
+	scaled := mat.NewSymDense(n, nil)
+	for i, row := range m.Covariance {
+		for j := range i {
+			most := math.Sqrt(row[i]/largest+rounding) * math.Sqrt(m.Covariance[j][j]/largest+rounding)
+			if v := row[j] / largest; math.Abs(v) > most {
+				return fmt.Sprintf("covariance[%d][%d]", i, j), fmt.Errorf("it is %g, and with the variances %g and %g "+
+					"it is at most %g in size: this is no covariance", row[j], m.Covariance[j][j], row[i], most*largest)
+			}
+			scaled.SetSym(i, j, row[j]/largest)
+		}
+		scaled.SetSym(i, i, row[i]/largest+rounding)
+	}
+	var chol mat.Cholesky
+	if chol.Factorize(scaled) {
+		return "", nil
+	}
+	least := ""
+	var e mat.EigenSym
+	if e.Factorize(scaled, false) {
+		least = fmt.Sprintf(" (the smallest is %.3g)", (e.Values(nil)[0]-rounding)*largest)
+	}
+	return "covariance", fmt.Errorf("it has a negative eigenvalue%s: a covariance is positive semi-definite", least)
 }
 
 func dense(rows [][]float64) *mat.Dense {
@@ -255,7 +294,8 @@ type Prediction struct {
 const chunk = 4096
 
 // Predict predicts at the rows of x (P×D), in float64 on one engine for cpu.
-// Warnings say what is computed but suspect.
+// Warnings say what is computed but suspect. What overflows is an error that
+// names the row.
 func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, warnings []string, err error) {
 	e, err := engine.Open("cpu", "float64", 0)
 	if err != nil {
@@ -280,7 +320,21 @@ func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, warni
 			p.Mean = append(p.Mean, m.Output.Centre+m.Output.Scale*mean[i])
 			p.SD = append(p.SD, m.Output.Scale*math.Sqrt(v))
 			p.Predictive = append(p.Predictive, m.Output.Scale*math.Sqrt(v+m.Noise))
+			if err := p.finite(low + i); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return p, e.Warnings(), nil
+}
+
+// finite refuses a row that is not of numbers.
+func (p *Prediction) finite(row int) error {
+	for i, v := range []float64{p.Mean[row], p.SD[row], p.Predictive[row]} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("row %d of the inputs (counted from 1): %s overflows (%g): the model's numbers are too large for "+
+				"floating point; its maker needs another unit of the output", row+1, Reserved[i], v)
+		}
+	}
+	return nil
 }

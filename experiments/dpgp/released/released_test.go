@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -162,7 +163,97 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A covariance that no model has is found when it predicts.
+// Matrices that are no covariance are refused with their place, those that are
+// one but for rounding are read, in any unit.
+func TestCovarianceIsPositiveSemidefinite(t *testing.T) {
+	three := func(a, b, c float64) [][]float64 { return [][]float64{{1, a, b}, {a, 1, c}, {b, c, 1}} }
+	for _, tt := range []struct {
+		name       string
+		covariance [][]float64
+		want       string // "" for none
+	}{
+		{"two points alike", [][]float64{{0.5, 0.5}, {0.5, 0.5}}, ""},
+		{"one is known", [][]float64{{0.5, 0}, {0, 0}}, ""},
+		{"nothing is unknown", [][]float64{{0, 0}, {0, 0}}, ""},
+		{"to rounding", [][]float64{{0.5, 0.5 + 1e-12}, {0.5 + 1e-12, 0.5}}, ""},
+		{"one is known to rounding", [][]float64{{0.5, 1e-10}, {1e-10, 0}}, ""},
+		{"a pair", [][]float64{{0.3, 9}, {9, 0.2}}, "covariance[1][0]: it is 9, and with the variances 0.3 and 0.2"},
+		{"a negative pair", [][]float64{{0.3, -9}, {-9, 0.2}}, "covariance[1][0]: it is -9"},
+		{"barely", [][]float64{{0.5, 0.5001}, {0.5001, 0.5}}, "covariance[1][0]"},
+		{"of what is known", [][]float64{{0.5, 0.1}, {0.1, 0}}, "covariance[1][0]"},
+		{"of what is known at both", [][]float64{{0, 0.1}, {0.1, 0}}, "covariance[1][0]"},
+		{"three that fit together", three(0.9, 0.8, 0.9), ""},
+		{"three, each pair possible", three(0.9, -0.9, 0.9), "covariance: it has a negative eigenvalue (the smallest is -0.8)"},
+	} {
+		for _, unit := range []float64{1, 1e-300, 1e300} {
+			t.Run(fmt.Sprintf("%s, in units of %g", tt.name, unit), func(t *testing.T) {
+				m := model()
+				m.Inducing, m.Mean = m.Inducing[:0], m.Mean[:0]
+				for i, row := range tt.covariance {
+					m.Inducing = append(m.Inducing, []float64{float64(i), 0})
+					m.Mean = append(m.Mean, 0)
+					for j := range row {
+						row[j] *= unit
+					}
+				}
+				m.Covariance = tt.covariance
+				_, err := Decode("m.json", text(t, m))
+				for _, row := range tt.covariance {
+					for j := range row {
+						row[j] /= unit
+					}
+				}
+				if tt.want == "" && err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				var at *Error
+				if want := tt.want; want != "" {
+					if unit != 1 {
+						want, _, _ = strings.Cut(want, ":")
+					}
+					if !errors.As(err, &at) || !strings.HasPrefix(err.Error(), "m.json: "+want) {
+						t.Errorf("%v, want %q", err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What overflows is an error with its row, also beyond those that are predicted
+// at a time.
+func TestOverflow(t *testing.T) {
+	far := func(rows, near int) *mat.Dense { // of which one is near the inducing inputs
+		x := mat.NewDense(rows, 2, nil)
+		for i := range rows {
+			x.SetRow(i, []float64{1e3, 1e3})
+		}
+		x.SetRow(near, []float64{0.5, 1})
+		return x
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*Model)
+		x      *mat.Dense
+		want   string
+	}{
+		{"the mean", func(m *Model) { m.Mean[0], m.Output.Scale = 1e200, 1e200 }, far(3, 1), "row 2 of the inputs (counted from 1): mean overflows"},
+		{"the deviation", func(m *Model) { m.Output.Scale, m.Kernel.Variance = 1e200, 1e300 }, far(2, 1), "row 1 of the inputs (counted from 1): sd"},
+		{"the noise", func(m *Model) { m.Output.Scale, m.Noise = 1e200, 1e300 }, far(2, 1), "row 1 of the inputs (counted from 1): predictive_sd"},
+		{"a late row", func(m *Model) { m.Mean[0], m.Output.Scale = 1e200, 1e200 }, far(chunk+2, chunk+1), "row 4098 of the inputs"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := model()
+			tt.change(m)
+			p, _, err := m.Predict(context.Background(), tt.x)
+			if p != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// A covariance that no model has is found when it predicts, too.
 func TestImpossibleCovariance(t *testing.T) {
 	m := model()
 	m.Covariance = [][]float64{{0.3, 9}, {9, 0.2}}
