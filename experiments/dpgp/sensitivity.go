@@ -106,7 +106,8 @@ const (
 	exactTolerance  = 1e-12
 	coarseTolerance = 1e-6
 	exactTerms      = 1 << 25
-	vanishes        = 28 // e^−784 is 0
+	vanishes        = 28    // e^−784 is 0
+	termCurvature   = 0.893 // the largest second derivative of e^(−r²), 4e^(−3/2), rounded up
 )
 
 // largest returns an upper bound on max_x Σ_j k_r(x − z_j)², at most
@@ -161,7 +162,7 @@ func (m *model) largest() float64 {
 	local := func(i interval) float64 {
 		first, _ := slices.BinarySearch(z, i.centre-i.half-reach*m.lengthscale)
 		end, _ := slices.BinarySearch(z, i.centre+i.half+reach*m.lengthscale)
-		near := (0.893*float64(end-first) + 1e-13*float64(len(z))) / l2
+		near := (termCurvature*float64(end-first) + 1e-13*float64(len(z))) / l2
 		return min(i.bound, i.value+math.Abs(i.slope)*i.half+near*i.half*i.half/2)
 	}
 	left := 0.0 // the largest bound of an interval that coarseTolerance leaves uncut

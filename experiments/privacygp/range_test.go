@@ -85,6 +85,10 @@ func TestDenseTolerances(t *testing.T) {
 				t.Errorf("numerical_rank = %g of %g", r.Metrics["numerical_rank"], n)
 			}
 			if s, ok := r.Metrics["sensitive_rank"]; ok {
+				// By maximum likelihood, at densities from 200 to 1000.
+				if v := r.Metrics["variance"]; !(v > 3.3e-8 && v < 3.5e-8) {
+					t.Errorf("variance = %g", v)
+				}
 				noted := strings.Contains(strings.Join(r.Privacy.Notes, "\n"), "numerical range of K - H")
 				if dense := s < r.Metrics["sensitive_points"]; !dense || !noted {
 					t.Errorf("sensitive_rank = %g of %g, notes %q", s, r.Metrics["sensitive_points"], r.Privacy.Notes)
@@ -163,6 +167,24 @@ func TestNumericalRange(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoFactorOfRounding: where the numerical rank is below n, a Cholesky
+// factorisation that happens to succeed is not taken.
+func TestNoFactorOfRounding(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	for least, want := range map[float64]float64{1e-15: 1, 1e-12: 2} {
+		cov := mat.NewDense(2, 2, []float64{1, 0, 0, least})
+		p := &process{engine: e, x: []float64{0, 1}, cov: cov, epsilon: epsilon64, rank: rank([]float64{least, 1}, epsilon64)}
+		got, err := p.explained(nil, mat.NewDense(2, 1, []float64{1, math.Sqrt(least)}))
+		if err != nil || math.Abs(got[0]-want) > 1e-9 {
+			t.Errorf("least eigenvalue %g: %g explained, want %g (%v)", least, got, want, err)
+		}
 	}
 }
 

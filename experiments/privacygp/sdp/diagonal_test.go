@@ -230,6 +230,32 @@ func TestDiagonalChangesAsItsProblem(t *testing.T) {
 	})
 }
 
+// TestDiagonalFace: a wrong guess of the positive variances gives none.
+func TestDiagonalFace(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.5}, half}.matrices()
+	p := &diagonalProblem{n: 9, m: m, a: a.ColView(0).(*mat.VecDense), q: q[0], unit: 1}
+	guess := func(from, to int) *diagonalPoint {
+		d, z := make([]float64, 9), mat.NewVecDense(9, nil)
+		for i := from; i < to; i++ {
+			d[i] = 5
+			z.SetVec(i, .999)
+		}
+		return &diagonalPoint{d: d, z: z}
+	}
+	for _, tt := range []struct {
+		name     string
+		from, to int
+		ok       bool
+	}{{"all of them", 0, 9, false}, {"those of the optimum", 1, 8, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, _, ok := p.face(guess(tt.from, tt.to))
+			if ok != tt.ok || ok && math.Abs(floats.Sum(d)-20.07291979115428) > 1e-10 {
+				t.Errorf("%v, d = %.6g", ok, d)
+			}
+		})
+	}
+}
+
 func TestExactDot(t *testing.T) {
 	for _, tt := range []struct {
 		name string
