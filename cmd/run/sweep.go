@@ -286,7 +286,7 @@ func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir st
 // the trials, and the runner needs little time. GOGC, where it is set, decides.
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(40)
+		debug.SetGCPercent(30)
 	}
 }
 

@@ -48,7 +48,7 @@ func calibration() *experiment.Experiment {
 	metrics = append(metrics, experiment.Metric{Name: "rmse", Doc: "root mean square error of the posterior mean against the true function at the test points"})
 	return &experiment.Experiment{
 		Name:    "dpgp/calibration",
-		Version: 1,
+		Version: 2,
 		Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
 		Source:  "Honkela 2021, Section 6.2, Fig. 2",
 		Params: slices.Concat(budgetParams(true), inducingParams(15, -3.5, 3.5),

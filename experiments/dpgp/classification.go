@@ -38,7 +38,7 @@ const (
 func classification() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "dpgp/classification",
-		Version: 1,
+		Version: 2,
 		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
 		Source:  "Honkela 2021, Section 5, Appendix D",
 		Params: slices.Concat(budgetParams(true),

@@ -41,7 +41,7 @@ func hyperparameters() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:    "dpgp/hyperparameters",
-		Version: 1,
+		Version: 2,
 		Summary: "noise level and lengthscale chosen by private validation likelihoods",
 		Source:  "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
 		Params: slices.Concat(budgetParams(true),

@@ -16,7 +16,7 @@ import (
 func inference() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "dpgp/inference",
-		Version: 1,
+		Version: 2,
 		Summary: "a noisy function, inferred with protection of inputs and outputs",
 		Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
 		Params: slices.Concat(budgetParams(true), inducingParams(9, -3, 3),

@@ -38,7 +38,7 @@ func regression() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:    "dpgp/regression",
-		Version: 1,
+		Version: 2,
 		Summary: "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:  "Honkela 2021, Section 3, Algorithm 1",
 		Params: slices.Concat([]experiment.Param{

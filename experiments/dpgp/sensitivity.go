@@ -205,7 +205,7 @@ func sensitivities() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:    "dpgp/sensitivity",
-		Version: 1,
+		Version: 2,
 		Summary: "the bounds on the sensitivity of a sparse GP's sums over the data",
 		Source:  "Honkela 2021, Sections 3.1 and 3.2, Eqs. (4) to (8)",
 		Params:  slices.Concat(inducingParams(9, -3, 3), sensitivityParams(1), []experiment.Param{spacingParam()}),
