@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/floatnoise"
 	"privkern/runner/experiment"
 )
 
@@ -20,29 +21,10 @@ import (
 // missing row only the true one leaves such numbers as noise. Exact noise is
 // possible for all candidates.
 
-// script is a source of the given numbers, and of zeros after them.
-type script []uint64
-
-func (s *script) Uint64() (v uint64) {
-	if len(*s) > 0 {
-		v, *s = (*s)[0], (*s)[1:]
-	}
-	return v
-}
-
-// layers are the numbers w, as the sampler itself gives them for k = 1.
-func layers() []float64 {
-	out := make([]float64, 128)
-	for i := range out {
-		out[i] = rand.New(&script{uint64(i)<<32 | 1}).NormFloat64()
-	}
-	return out
-}
-
 // attacker knows all that is public about a release: how the noise comes to what
 // is published, a linear map.
 type attacker struct {
-	layers  []float64
+	layers  *floatnoise.Layers
 	cloaked *cloaked
 	// from takes the whitened coordinates with noise to what is published (P×R);
 	// offset is published for zeros.
@@ -70,16 +52,6 @@ func (a *attacker) whitened(t *testing.T, published []float64) []float64 {
 // rounding of what is published.
 const tolerance = 2e-14
 
-// possible says whether math/rand/v2 has a normal number like v.
-func (a *attacker) possible(v float64) bool {
-	for _, w := range a.layers {
-		if k := math.Round(v / w); math.Abs(k) <= 1<<31 && math.Abs(v-k*w) <= tolerance {
-			return true
-		}
-	}
-	return false
-}
-
 // best returns the candidate of which the most coordinates of the noise are
 // possible, and among several the likeliest one. A candidate is what the query
 // matrix is applied to.
@@ -96,7 +68,7 @@ func (a *attacker) best(t *testing.T, noisy []float64, candidates [][]float64) (
 		for j, v := range query {
 			v = math.RoundToEven(v/n.Grid()*(1<<32)) / (1 << 32) * n.Grid()
 			z := (noisy[j] - v) / n.Scale()
-			if square += z * z; a.possible(z) {
+			if square += z * z; a.layers.Possible(z, tolerance) {
 				count++
 			}
 		}
@@ -193,7 +165,7 @@ func TestAttackOnRegression(t *testing.T) {
 			"dataset": "csv:my.csv", "inputs": "x", "output": "y", "low": 0, "high": 100, "lengthscale": 8,
 			"epsilon": epsilon, "delta": attackDelta, "calibration": "analytic",
 		}
-		a := &attacker{layers: layers()}
+		a := &attacker{layers: floatnoise.New()}
 		text, _ := attackRows(0, 0)
 		s := setup{file: writeFile(t, text)}
 		planning(t, s, regression(), given, func(ctx context.Context, tr *experiment.Trial) error {
@@ -292,7 +264,7 @@ func TestAttackOnClassification(t *testing.T) {
 			// fewer digits of the latent function.
 			"kernel_variance": 0.02 * epsilon, "epsilon": epsilon, "delta": attackDelta, "calibration": "analytic",
 		}
-		a := &attacker{layers: layers()}
+		a := &attacker{layers: floatnoise.New()}
 		text, _ := attackLabels(0, 0)
 		s := setup{file: writeFile(t, text)}
 		planning(t, s, classification(), given, func(ctx context.Context, tr *experiment.Trial) error {

@@ -15,6 +15,7 @@ import (
 
 	modelfile "privkern/experiments/dpgp/released"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/floatnoise"
 	"privkern/runner/experiment"
 )
 
@@ -25,38 +26,9 @@ import (
 // covariance of the model determine A and B: what is done with the sums hides
 // nothing.
 
-// script is a source of the given numbers, and of zeros after them.
-type script []uint64
-
-func (s *script) Uint64() (v uint64) {
-	if len(*s) > 0 {
-		v, *s = (*s)[0], (*s)[1:]
-	}
-	return v
-}
-
-// layers are the numbers w, as the sampler itself gives them for k = 1.
-func layers() []float64 {
-	out := make([]float64, 128)
-	for i := range out {
-		out[i] = rand.New(&script{uint64(i)<<32 | 1}).NormFloat64()
-	}
-	return out
-}
-
 // tolerance is what A is off by in units of its noise, from the rounding of the
 // model and of its inversion.
 const tolerance = 1e-13
-
-// possible says whether math/rand/v2 has a normal number like v.
-func possible(layers []float64, v float64) bool {
-	for _, w := range layers {
-		if k := math.Round(v / w); math.Abs(k) <= 1<<31 && math.Abs(v-k*w) <= tolerance {
-			return true
-		}
-	}
-	return false
-}
 
 // apply returns Vf(λ)Vᵀ for a symmetric matrix VλVᵀ.
 func apply(t *testing.T, a *mat.SymDense, f func(float64) float64) *mat.SymDense {
@@ -168,7 +140,7 @@ func attackRows(t *testing.T, missing, output int) (path string, x, y []float64)
 
 // guess returns the candidate of which the most coordinates of the noise of A are
 // possible, and among several the likeliest one.
-func guess(layers []float64, r *experiment.Release, noisy, x, y []float64, missing int) (best int) {
+func guess(layers *floatnoise.Layers, r *experiment.Release, noisy, x, y []float64, missing int) (best int) {
 	m, n := r.Model.(*modelfile.Model), r.Noise[0]
 	public := &model{lengthscale: m.Kernel.Lengthscale, variance: m.Kernel.Variance}
 	public.inducing.Z = mat.NewDense(len(m.Inducing), 1, nil)
@@ -194,7 +166,7 @@ func guess(layers []float64, r *experiment.Release, noisy, x, y []float64, missi
 		count, square := 0, 0.0
 		for j, v := range with(sum, x[missing], float64(candidate)) {
 			z := (noisy[j] - v) / n.Scale
-			if square += z * z; possible(layers, z) {
+			if square += z * z; layers.Possible(z, tolerance) {
 				count++
 			}
 		}
@@ -209,7 +181,7 @@ func guess(layers []float64, r *experiment.Release, noisy, x, y []float64, missi
 // of math/rand/v2 it is read off, whatever ε; with exact noise it is guessed about
 // as rarely as by chance, and what the inversion gives are points of the grid.
 func TestAttackOnModel(t *testing.T) {
-	w := layers()
+	w := floatnoise.New()
 	for _, c := range []struct {
 		epsilon float64
 		// limit is how many of 100 are right with a probability below 1e-6 where each is
