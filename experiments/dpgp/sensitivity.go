@@ -71,6 +71,11 @@ func (m *model) normSquared(bound string, spacing float64) (float64, error) {
 			sum += float64(number-1) * k(0.5)
 		}
 	case boundExact:
+		// The search divides by the square of the lengthscale.
+		if l2 := m.lengthscale * m.lengthscale; math.IsInf(l2, 1) || math.IsInf(2*float64(number)/l2, 1) {
+			return 0, fmt.Errorf("lengthscale = %g: its square is beyond double precision; bring the inputs to a "+
+				"scale nearer one", m.lengthscale)
+		}
 		sum = m.largest()
 	default:
 		return 0, fmt.Errorf("unknown bound %q", bound)

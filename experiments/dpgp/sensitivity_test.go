@@ -236,3 +236,21 @@ func TestBoundsInTwoDimensions(t *testing.T) {
 	}
 	near(t, "Eq. (8) in two dimensions", got, 1+2*math.Exp(-0.25), 1e-12)
 }
+
+// A lengthscale whose square is no number is refused; the search would not end.
+func TestExactBoundRefusesExtremeLengthscales(t *testing.T) {
+	for _, lengthscale := range []float64{1e-200, 1e-160, 1e160} {
+		t.Run(fmt.Sprint(lengthscale), func(t *testing.T) {
+			m := &model{lengthscale: lengthscale, variance: 1}
+			m.inducing.Z = mat.NewDense(3, 1, []float64{-1, 0, 2})
+			if _, err := m.normSquared(boundExact, 0); err == nil || !strings.Contains(err.Error(), "beyond double precision") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	m := &model{lengthscale: 1e-150, variance: 1}
+	m.inducing.Z = mat.NewDense(3, 1, []float64{-1, 0, 2})
+	if v, err := m.normSquared(boundExact, 0); err != nil || !(v >= 1 && v < 1.1) {
+		t.Errorf("%g, %v", v, err)
+	}
+}
