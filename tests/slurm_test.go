@@ -22,7 +22,7 @@ import (
 // to be killed in the middle of one.
 const clusterSweep = `title: "On a cluster"
 experiment: cloaking/design
-params: {inputs: synthetic, test_points: 0..84 step 14, solver: gradient, iterations: 12000}
+params: {inputs: synthetic, test_points: 0..84 step 14, solver: gradient, iterations: 36000}
 sweep:
   learning_rate: linspace(0.02,0.03,6)
 `
