@@ -180,7 +180,7 @@ func (s NoiseSample) correlation(name string, lag int) NoiseTest {
 }
 
 // repeats counts the pairs of releases that have all their noise in common. The
-// probability of so many is bounded by Chebyshev's inequality, with the mean and
+// probability of that many is bounded by Chebyshev's inequality, with the mean and
 // the variance of the count where the noise is independent and rounded to the grid.
 func (s NoiseSample) repeats() NoiseTest {
 	n, d := len(s.Values)/s.D, s.D

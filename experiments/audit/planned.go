@@ -204,7 +204,7 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 	return Pair{Name: name, apart: distance(a, b, scale), Follows: follows, Draw: draw}, nil
 }
 
-// outputOf is what the tests look at of draws of so many numbers.
+// outputOf is what the tests look at of draws of that many numbers.
 func outputOf(draws []release.Draw, size int) Output {
 	room := make([]float64, 4*size)
 	out := Output{

@@ -66,7 +66,7 @@ func ofTwoClasses() (rows [][3]float64) {
 	return rows
 }
 
-// accountOf is that of all rows with so many of their inputs.
+// accountOf is that of all rows with that number of their inputs.
 func accountOf(rows [][3]float64, inputs int) string {
 	x, y := mat.NewDense(len(rows), inputs, nil), make([]float64, len(rows))
 	for i, r := range rows {

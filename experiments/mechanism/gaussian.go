@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -133,17 +132,6 @@ func GaussianEpsilon(delta, sigma float64) (float64, error) {
 		} else {
 			high = mid
 		}
-	}
-}
-
-// AddGaussian adds independent Gaussian noise of standard deviation sigma to
-// every value, in place and in order. A release of the values is (ε, δ)-
-// differentially private where sigma is a calibrated factor times the largest
-// Euclidean distance by which one record moves them. Draws are in floating
-// point; see [EntryNoise] for what that leaves open.
-func AddGaussian(values []float64, sigma float64, rng *rand.Rand) {
-	for i := range values {
-		values[i] += sigma * rng.NormFloat64()
 	}
 }
 

@@ -3,7 +3,6 @@ package mechanism
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -75,27 +74,6 @@ func TestClassicalGaussian(t *testing.T) {
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Parameter != "epsilon" {
 		t.Errorf("epsilon above 1: %v; want a refusal", err)
-	}
-}
-
-func TestAddGaussian(t *testing.T) {
-	const n, sigma = 200_000, 2.5
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = 7
-	}
-	AddGaussian(values, sigma, rand.New(rand.NewPCG(1, 2)))
-	sum, square := 0.0, 0.0
-	for _, v := range values {
-		sum += v - 7
-		square += (v - 7) * (v - 7)
-	}
-	// Four standard errors each.
-	if mean := sum / n; math.Abs(mean) > 4*sigma/math.Sqrt(n) {
-		t.Errorf("the noise has mean %g", mean)
-	}
-	if variance := square / n / (sigma * sigma); math.Abs(variance-1) > 4*math.Sqrt(2.0/n) {
-		t.Errorf("the noise has %g times its variance", variance)
 	}
 }
 
