@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -21,12 +23,12 @@ func tryRelease(s setup, given map[string]any) (*experiment.Release, error) {
 }
 
 func tryReleaseOf(e *experiment.Experiment, s setup, given map[string]any) (*experiment.Release, error) {
-	release := e.Release
+	run := e.Release
 	var out *experiment.Release
 	e.Run = func(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
 		t.Book = func(experiment.Spending) error { return nil }
 		t.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", s.stream)))
-		out, err = release(ctx, t)
+		out, err = run(ctx, t)
 		return nil, err
 	}
 	s.secure = true
@@ -126,6 +128,43 @@ func TestReleasedNoise(t *testing.T) {
 		if product/releases < 0.3 {
 			t.Errorf("%s: neighbours have a correlation of %g", method, product/releases)
 		}
+	}
+}
+
+// The noise is calibrated to the largest change of what it is added to: any output
+// may move from the lower bound of the range to the upper one, or from anywhere
+// below to anywhere above.
+func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
+	file, _ := smallOwn(t)
+	for _, method := range []string{methodStandard, methodSparse, methodNonstationary} {
+		t.Run(method, func(t *testing.T) {
+			given := with(smallColumns, "method", method, "inducing", "[1,4,6]")
+			p := closedPlan(t, PlanRegression, regression(), setup{file: file}, given)
+			queryOf := func(row int, output float64) release.Draw {
+				private := mat.DenseCopyOf(p.Private)
+				private.Set(row, 0, output)
+				source := release.Unbooked(context.Background(), entropyOf(1))
+				var draws []release.Draw
+				source.Trace(&draws)
+				if _, err := p.With(context.Background(), source, private); err != nil {
+					t.Fatal(err)
+				}
+				if len(draws) != 1 {
+					t.Fatalf("%d draws of noise", len(draws))
+				}
+				return draws[0]
+			}
+			largest, sensitivity := 0.0, 0.0
+			rows, _ := p.Private.Dims()
+			for row := range rows {
+				low, high := queryOf(row, -60), queryOf(row, 160)
+				sensitivity = low.Noise.Sensitivity()
+				largest = max(largest, floats.Distance(low.Query, high.Query, 2))
+			}
+			if largest > sensitivity || largest < 0.999999*sensitivity {
+				t.Errorf("an output moves the query by up to %g, and the noise is for %g", largest, sensitivity)
+			}
+		})
 	}
 }
 
