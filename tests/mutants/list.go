@@ -1,0 +1,143 @@
+package main
+
+const (
+	cloaking  = "./experiments/cloaking"
+	dpgp      = "./experiments/dpgp"
+	mechanism = "./experiments/mechanism"
+	release   = "./experiments/release"
+	budget    = "./experiments/budget"
+	op        = "./graphs/op"
+	claims    = "./runner/claims"
+	record    = "./runner/record"
+	store     = "./runner/store"
+)
+
+// mutants are wrong lines where a wrong line would cost most: noise that is too
+// small, numbers that are wrong, results that are lost or pass for others.
+var mutants = []Mutant{
+	// Noise.
+	{Name: "noise: normal law", File: "experiments/release/law.go", Package: release, Tests: "TestLaws",
+		Old: `uint64(k) * (uint64(k) - 1)`, New: `uint64(k) * uint64(k)`},
+	{Name: "noise: exponential law", File: "experiments/release/law.go", Package: release, Tests: "TestLaws",
+		Old: `for b.expFloat(1) {`, New: `for b.expFloat(0.5) {`},
+	{Name: "noise: sign", File: "experiments/release/source.go", Package: release,
+		Old: `g.add(query, s.bits.coin(), &m, s.bits)`, New: `g.add(query, false, &m, s.bits)`},
+	{Name: "noise: rounding to the grid", File: "experiments/release/grid.go", Package: release, Tests: "Add|Grid",
+		Old: `<<(unitBits-queryBits) + 1<<(unitBits-1)`, New: `<<(unitBits-queryBits) + 1<<(unitBits-2)`},
+	{Name: "noise: coarse grid", File: "experiments/release/grid.go", Package: release, Tests: "Grid|Calibrate",
+		Old: `coarseness = 1000`, New: `coarseness = 10`},
+	{Name: "noise: calibrated to what is computed", File: "experiments/release/gaussian.go", Package: release,
+		Tests: "Calibrate", Old: `newGrid(Up(factor * n.sensitivity))`, New: `newGrid(Up(factor * q.Change))`},
+	{Name: "noise: booked before it is drawn", File: "experiments/release/source.go", Package: release, Tests: "Books",
+		Old: `if err := t.Book(s); err != nil {`, New: `if err := t.Book(s); err != nil && s.Rows < 0 {`},
+	{Name: "noise: choice by half of epsilon", File: "experiments/release/choose.go", Package: release,
+		Tests: "Choose|Exponents", Old: `(c.Epsilon/2 - exponentError)`, New: `(c.Epsilon - exponentError)`},
+	{Name: "noise: analytic Gaussian", File: "experiments/mechanism/gaussian.go", Package: mechanism,
+		Tests: "Gaussian|Safe", Old: `if logDelta(epsilon, mid) > target {`, New: `if logDelta(epsilon, mid) > target+1e-6 {`},
+	{Name: "noise: zCDP of a Gaussian", File: "experiments/mechanism/zcdp.go", Package: mechanism,
+		Old: `ZCDP(1 / sigma / sigma / 2)`, New: `ZCDP(1 / sigma / sigma / 4)`},
+	{Name: "noise: exponential mechanism", File: "experiments/mechanism/exponential.go", Package: mechanism,
+		Tests: "Exponential", Old: `halved := 1 //`, New: `halved := 0 //`},
+
+	// Sensitivity.
+	{Name: "sensitivity: rounding errors of a query", File: "experiments/release/gaussian.go", Package: release,
+		Tests: "Calibrate", Old: `2*(q.Error+all*first.queryError())`, New: `(q.Error + all*first.queryError())`},
+	{Name: "sensitivity: largest column", File: "experiments/release/linear.go", Package: release, Tests: "Linear",
+		Old: `norm = max(norm, norm2(ctx, mat.Col(nil, j, q)))`, New: `norm = norm2(ctx, mat.Col(nil, j, q))`},
+	{Name: "sensitivity: bound on a private number", File: "experiments/release/linear.go", Package: release,
+		Tests: "Linear", Old: `!(math.Abs(v) <= l.largest[j]) &&`, New: `!(math.Abs(v) <= 2*l.largest[j]) &&`},
+	{Name: "sensitivity: contributions are cut", File: "experiments/release/sums.go", Package: release, Tests: "Sums|Cut",
+		Old: `v = min(max(v, -s.largest), s.largest)`, New: `v = min(v, s.largest)`},
+	{Name: "sensitivity: width of the outputs", File: "experiments/cloaking/cloaked.go", Package: cloaking,
+		Tests: "Noise", Old: `release.Up(high-low)`, New: `release.Up((high-low)/2)`},
+	{Name: "sensitivity: clipped outputs", File: "experiments/cloaking/cloaked.go", Package: cloaking,
+		Tests: "Release|Spending|Attack", Old: `v = min(max(v, s.within.low), s.within.high)`, New: `v = max(v, s.within.low)`},
+	{Name: "sensitivity: Newton steps share epsilon", File: "experiments/cloaking/cloaked.go", Package: cloaking,
+		Tests: "Steps|ClassRelease|Spending", Old: `epsilon/float64(steps), delta/float64(steps)`,
+		New: `epsilon, delta/float64(steps)`},
+	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/selection_sensitivity.go", Package: cloaking,
+		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
+	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/exactsums.go", Package: dpgp,
+		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v)`, New: `ratio*2, v*v)`},
+	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sensitivity.go", Package: dpgp,
+		Tests: "Exact|Bounds", Old: `return max(found*(1+exactTolerance), left)`, New: `return max(found*0.99, left)`},
+	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sensitivity.go", Package: dpgp, Tests: "Sensitivity|Joint",
+		Old: `math.Pow(r, 4)/(2*c)`, New: `math.Pow(r, 4)/(4*c)`},
+
+	// Budget.
+	{Name: "budget: limit of epsilon and of delta", File: "experiments/budget/rule.go", Package: budget,
+		Tests: "Boundary|Totals|Overspends", Old: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 && delta`,
+		New: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 || delta`},
+	{Name: "budget: composition", File: "experiments/budget/rule.go", Package: budget, Tests: "Boundary|Totals|Mixture",
+		Old: `mu2.Add(mu2, square(e.Mu)).Cmp(square(down)) <= 0`, New: `mu2.Set(square(e.Mu)).Cmp(square(down)) <= 0`},
+	{Name: "budget: digest of the ledger", File: "experiments/budget/file.go", Package: budget, Tests: "Byte|Unusable",
+		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
+	{Name: "budget: lock", File: "experiments/budget/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
+		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
+
+	// Kernels.
+	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
+		Old: `row[i] = T(scale * math.Exp(-rate*float64(s)))`, New: `row[i] = T(scale * math.Exp(-rate*float64(s)*(1+1e-9)))`},
+	{Name: "kernel: Matérn 5/2", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
+		Old: `(1 + u + u*u/3) * math.Exp(-u)`, New: `(1 + u + u*u/2) * math.Exp(-u)`},
+	{Name: "kernel: derivative of Matérn 3/2", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
+		Tests: "Gradient", Old: `return -p.Scale * p.Rate * p.Rate / 2 * math.Exp`, New: `return -p.Scale * p.Rate * p.Rate / 3 * math.Exp`},
+	{Name: "kernel: distances that cancel", File: "graphs/op/distance.go", Package: op, Tests: "Cancel",
+		Old: `if s < t.near*norms {`, New: `if s < 0 {`},
+	{Name: "kernel: symmetry", File: "graphs/op/distance.go", Package: "./graphs/kernel",
+		Old: `a.data[i*n+j] = a.data[j*n+i]`, New: `a.data[j*n+i] = a.data[i*n+j]`},
+	{Name: "kernel: matrix that is not positive definite", File: "graphs/op/cholesky.go", Package: op, Tests: "Positive",
+		Old: `if failed == 0 {
+		return nil
+	}
+	shifted`, New: `if failed >= 0 {
+		return nil
+	}
+	shifted`},
+	{Name: "kernel: Laplace approximation", File: "graphs/laplace/laplace.go", Package: "./graphs/laplace",
+		Old: `norm := math.Sqrt(2 * max(v, 0))`, New: `norm := math.Sqrt(max(v, 0))`},
+
+	// Verdicts.
+	{Name: "verdict: band", File: "runner/claims/verdict.go", Package: claims, Tests: "Verdict|Band",
+		Old: `rounding + 2*math.Hypot(`, New: `rounding + 3*math.Hypot(`},
+	{Name: "verdict: outside of the band", File: "runner/claims/verdict.go", Package: claims, Tests: "Verdict",
+		Old: `return diff <= tolerance+slack`, New: `return diff <= 2*tolerance+slack`},
+	{Name: "verdict: gate", File: "runner/claims/gate.go", Package: claims, Tests: "Check|Reference",
+		Old: `case !r.Reference.OK:`, New: `case false:`},
+	{Name: "verdict: part of the trials", File: "runner/claims/gate.go", Package: claims, Tests: "Check|Part",
+		Old: `case !r.Complete():`, New: `case false:`},
+
+	// Keys and digests.
+	{Name: "key: element type", File: "runner/record/key.go", Package: record, Tests: "Key",
+		Old: `b = appendString(b, id.DType)`, New: `b = appendString(b, "")`},
+	{Name: "key: result version", File: "runner/record/key.go", Package: record, Tests: "Key",
+		Old: `strconv.AppendInt(b, int64(id.ResultVersion), 10)`, New: `strconv.AppendInt(b, 1, 10)`},
+	{Name: "key: recomputed from the content", File: "runner/store/verify.go", Package: store, Tests: "Aside|Refuses",
+		Old: `!f.plan.Expect(r, key, f.experiments)`, New: `r.Key != key`},
+	{Name: "digest: compared", File: "runner/seal/seal.go", Package: "./runner/seal",
+		Old: `!= hex.EncodeToString(sum[:])`, New: `== hex.EncodeToString(sum[:1])`},
+
+	// Locks and what several runners share.
+	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
+		Old: `if l.held[at] {`, New: `if l.held[-at] {`},
+	{Name: "lock: between processes", File: "runner/store/lock.go", Package: store, Tests: "Lock",
+		Old: `Type: unix.F_WRLCK`, New: `Type: unix.F_UNLCK`},
+	{Name: "lock: finished by another runner", File: "runner/schedule/schedule.go", Package: "./runner/schedule",
+		Tests: "TwoRunners", Old: `} else if ok && (!r.wanted(rec.Status)`, New: `} else if ok && (r.summary.Total < 0`},
+	{Name: "merge: better record", File: "runner/merge/merge.go", Package: "./runner/merge",
+		Old: `if rank(r) > rank(records[best]) {`, New: `if rank(r) >= 0 {`},
+
+	// Launches on the device, on the simulated one.
+	{Name: "device: order of the factors of a product", File: "graphs/cuda/task.go", Package: "./graphs/cuda",
+		Tests: "OperationsLikeTheHost", Device: true,
+		Old: `t.blasCall("gemm", operation(tB), operation(tA)`, New: `t.blasCall("gemm", operation(tA), operation(tB)`},
+	{Name: "device: threads of a launch", File: "graphs/cuda/task.go", Package: "./graphs/cuda",
+		Tests: "OperationsLikeTheHost|LargeValues", Device: true,
+		Old: `grid{min((n+block-1)/block, maxBlocks), block, 1}`, New: `grid{min(n/block+1, maxBlocks), block - 1, 1}`},
+	{Name: "device: failures are looked at", File: "graphs/cuda/device.go", Package: "./graphs/cuda",
+		Tests: "Failure|Fallible", Device: true, Old: `if info != 0 {`, New: `if info > 1<<30 {`},
+	{Name: "device: room of a block", File: "graphs/cuda/pool.go", Package: "./graphs/cuda", Device: true,
+		Tests: "LargeValues|OperationsLikeTheHost", Old: `return (bytes + step - 1) / step * step`, New: `return bytes / step * step / 2`},
+	{Name: "device: triangle of a factor", File: "graphs/cuda/task.go", Package: "./graphs/cuda", Device: true,
+		Tests: "OperationsLikeTheHost", Old: `return 1 // upper`, New: `return 0`},
+}

@@ -1,0 +1,105 @@
+// Command mutants changes the most important lines of the product one at a time,
+// and looks whether a test dies of it. A mutant that survives is a line that
+// nothing holds.
+//
+//	go run ./tests/mutants               those whose file or tests have changed since they were seen to die
+//	go run ./tests/mutants --all         all
+//	go run ./tests/mutants kernel        those with the word in their name
+//	go run ./tests/mutants --all --keep  writes down which were seen to die
+//
+// It is run in the root of the repository, and changes no file of it: the go
+// command gets each mutant as an overlay. Mutants of what runs on a device need
+// the build with CUDA and the simulator, as .ci/cuda has them (--simulator).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+type options struct {
+	all, keep bool
+	simulator string // folder of the simulated driver; "" for the host's mutants
+	words     []string
+}
+
+func main() {
+	var o options
+	flag.BoolVar(&o.all, "all", false, "also those that were seen to die at this text")
+	flag.BoolVar(&o.keep, "keep", false, "write down in "+seenFile+" what was seen")
+	flag.StringVar(&o.simulator, "simulator", "", "run the mutants of the device, with the simulated driver of this folder")
+	flag.Parse()
+	o.words = flag.Args()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	survived, err := run(ctx, os.Stdout, o)
+	stop()
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	case survived > 0:
+		os.Exit(1)
+	}
+}
+
+// run reports on the chosen mutants and returns how many survived.
+func run(ctx context.Context, out io.Writer, o options) (survived int, err error) {
+	kept, err := readSeen(seenFile)
+	if err != nil {
+		return 0, err
+	}
+	var chosen []Mutant
+	unchanged := 0
+	for _, m := range mutants {
+		if m.Device != (o.simulator != "") || !m.named(o.words) {
+			continue
+		}
+		text, err := m.fingerprint(".")
+		if err != nil {
+			return 0, err
+		}
+		if !o.all && kept[m.Name] == text {
+			unchanged++
+			continue
+		}
+		chosen = append(chosen, m)
+	}
+	t := &tester{simulator: o.simulator}
+	if err := t.baseline(ctx, chosen); err != nil {
+		return 0, err
+	}
+	for _, m := range chosen {
+		start := time.Now()
+		by, err := t.deathOf(ctx, m)
+		if ctx.Err() != nil {
+			return survived, ctx.Err()
+		}
+		if by == "" {
+			survived++
+			delete(kept, m.Name)
+			fmt.Fprintf(out, "SURVIVED  %s: %s in %s\n", m.Name, oneLine(m.New), m.File)
+			if err != nil {
+				fmt.Fprintf(out, "%v\n", err)
+			}
+			continue
+		}
+		fmt.Fprintf(out, "%4.0f s  %s: %s\n", time.Since(start).Seconds(), m.Name, by)
+		if kept[m.Name], err = m.fingerprint("."); err != nil {
+			return survived, err
+		}
+	}
+	fmt.Fprintf(out, "%d mutants died, %d survived; %d are unchanged since they died\n",
+		len(chosen)-survived, survived, unchanged)
+	if o.keep {
+		return survived, writeSeen(seenFile, kept)
+	}
+	return survived, nil
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
