@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,9 +50,9 @@ type Problem struct {
 // Where the plan does not hold, records are held against themselves, and nothing
 // is said of tables.
 func (c *Catalogue) Check(dir string, repair bool, version string) (*Checked, error) {
-	s, err := store.Open(dir)
+	s, err := store.OpenOn(c.Disk, dir)
 	if err == nil && repair {
-		s, err = store.Create(dir)
+		s, err = store.CreateOn(c.Disk, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -238,8 +238,8 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 // to hold. Files with other endings than these are somebody else's.
 func (k *checker) folder(name string, endings []string, each func(visit visitor) error) error {
 	dir := filepath.Join(k.Dir, name)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
+	names, err := k.store.Disk().Names(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -257,8 +257,9 @@ func (k *checker) folder(name string, endings []string, each func(visit visitor)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if n := e.Name(); !expected[n] && !strings.HasPrefix(n, ".") && slices.Contains(endings, filepath.Ext(n)) {
+	slices.Sort(names)
+	for _, n := range names {
+		if !expected[n] && !strings.HasPrefix(n, ".") && slices.Contains(endings, filepath.Ext(n)) {
 			if err := k.stray(filepath.Join(name, n), "the records give no such file"); err != nil {
 				return err
 			}
@@ -274,7 +275,7 @@ func (k *checker) compare(file string, want hash.Hash) error {
 	if k.repair {
 		done = "written anew"
 	}
-	f, err := os.Open(filepath.Join(k.Dir, file))
+	f, err := k.store.Disk().Open(filepath.Join(k.Dir, file))
 	if err == nil {
 		defer func() { _ = f.Close() }()
 		got := sha256.New()
@@ -286,7 +287,7 @@ func (k *checker) compare(file string, want hash.Hash) error {
 			return nil
 		}
 	}
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		k.problem(file, "it is missing", done)
 		return nil
 	}

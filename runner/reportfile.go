@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plot"
 	"privkern/runner/record"
 	"privkern/runner/report"
-	"privkern/runner/store"
 	"privkern/runner/summary"
 )
 
@@ -81,7 +80,7 @@ func (c *Catalogue) WriteReport(r *Results, version string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(r.Store.Dir(), "report.html")
-	return path, store.WriteFile(path, b.Bytes())
+	return path, disk.WriteFile(r.Store.Disk(), path, b.Bytes())
 }
 
 // Report is what the report says, without figures: see Results.Figures.
@@ -149,10 +148,10 @@ func (r *Results) writePlots(figures []report.Figure) error {
 		if f.SVG == nil {
 			continue
 		}
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
 			return err
 		}
-		if err := store.WriteFile(filepath.Join(dir, figureID(f.Name)+".svg"), f.SVG); err != nil {
+		if err := disk.WriteFile(r.Store.Disk(), filepath.Join(dir, figureID(f.Name)+".svg"), f.SVG); err != nil {
 			return err
 		}
 	}

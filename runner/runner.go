@@ -23,11 +23,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"privkern/runner/claims"
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -43,11 +43,13 @@ type Catalogue struct {
 	Papers      []experiment.Paper
 	Experiments *experiment.Registry
 	Book        *claims.Book
+	// Disk is what output folders are on: [disk.System], but in tests.
+	Disk disk.Disk
 }
 
 // NewCatalogue collects what the papers offer and checks their ledgers.
 func NewCatalogue(papers []experiment.Paper) (*Catalogue, error) {
-	c := &Catalogue{Papers: papers, Experiments: experiment.RegistryOf(papers)}
+	c := &Catalogue{Disk: disk.System, Papers: papers, Experiments: experiment.RegistryOf(papers)}
 	book, err := claims.Open(papers, c.Experiments)
 	if err != nil {
 		return nil, fmt.Errorf("a defect in a ledger: %w", err)
@@ -78,7 +80,7 @@ type Request struct {
 
 // Freeze writes the plan into the output folder and runs nothing.
 func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
-	s, err := store.Create(dir)
+	s, err := store.CreateOn(c.Disk, dir)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
 
 // Run runs what has no result yet. The summary holds even with an error.
 func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, error) {
-	s, err := store.Create(req.Dir)
+	s, err := store.CreateOn(c.Disk, req.Dir)
 	if err != nil {
 		return schedule.Summary{}, err
 	}
@@ -96,13 +98,17 @@ func (c *Catalogue) Run(ctx context.Context, req Request) (schedule.Summary, err
 	if err := s.FreezePlan(req.Plan, c.Experiments, req.Replan); err != nil {
 		return schedule.Summary{}, err
 	}
-	return req.Executor.Execute(ctx, s, req.Plan)
+	sum, err := req.Executor.Execute(ctx, s, req.Plan)
+	if err == nil {
+		err = s.Settle() // some records may be of runners that were killed
+	}
+	return sum, err
 }
 
 // FrozenPlan returns the plan of an output folder, provided that this program
 // and the data here are those that it was made for.
 func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, error) {
-	_, p, err := store.OpenPlan(dir, c.Experiments)
+	_, p, err := c.openPlan(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +116,10 @@ func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, err
 		return nil, fmt.Errorf("the plan in %s cannot be run here: %w", dir, err)
 	}
 	return p, nil
+}
+
+func (c *Catalogue) openPlan(dir string) (*store.Store, *plan.Plan, error) {
+	return store.OpenPlanOn(c.Disk, dir, c.Experiments)
 }
 
 // Results are what the records of an output folder say.
@@ -125,7 +135,7 @@ type Results struct {
 
 // Results evaluates the records of an output folder.
 func (c *Catalogue) Results(dir string) (*Results, error) {
-	s, p, err := store.OpenPlan(dir, c.Experiments)
+	s, p, err := c.openPlan(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +211,11 @@ func (c *Catalogue) evaluate(r *Results, records *claims.Records) error {
 // and JSON, and all metrics as summary.csv and summary.md.
 func (r *Results) WriteTables() error {
 	dir := filepath.Join(r.Store.Dir(), tablesDir)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
 		return err
 	}
 	return r.eachTable(func(name string, write func(io.Writer) error) error {
-		return store.WriteFileWith(filepath.Join(dir, name), write)
+		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
 	})
 }
 

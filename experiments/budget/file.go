@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"privkern/runner/disk"
 )
 
 // schema is raised when the file changes its meaning.
@@ -108,10 +109,10 @@ func parse(raw []byte) (*State, error) {
 // is anything at the path that cannot be read, it is an error: a new ledger in its
 // place would forget what was spent.
 func (l *Ledger) read() (s *State, raw []byte, err error) {
-	info, err := os.Stat(l.path) // before opening: a pipe would be waited for
+	info, err := l.disk.Stat(l.path) // before opening: a pipe would be waited for
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Lstat(l.path + previousSuffix); err == nil {
+		if _, err := l.disk.Lstat(l.path + previousSuffix); err == nil {
 			return nil, nil, l.problem("is gone, but its previous version is there", nil,
 				"put the ledger back; "+l.restore())
 		}
@@ -123,7 +124,7 @@ func (l *Ledger) read() (s *State, raw []byte, err error) {
 	case !info.Mode().IsRegular():
 		return nil, nil, l.problem("is no regular file", nil, "give another with --budget-file")
 	}
-	if raw, err = os.ReadFile(l.path); err != nil {
+	if raw, err = l.disk.ReadFile(l.path); err != nil {
 		return nil, nil, l.problem("cannot be read", err, "check its permissions")
 	}
 	s, err = parse(raw)
@@ -141,7 +142,7 @@ func (l *Ledger) read() (s *State, raw []byte, err error) {
 // what was booked since.
 func (l *Ledger) restore() string {
 	const lower = "lower the limits by what was released since (run budget set)"
-	if _, err := os.Lstat(l.path + previousSuffix); err != nil {
+	if _, err := l.disk.Lstat(l.path + previousSuffix); err != nil {
 		return "put a copy in its place and " + lower
 	}
 	return fmt.Sprintf(
@@ -176,45 +177,29 @@ func (l *Ledger) write(s *State, old []byte) error {
 	}
 	l.removeLeftovers()
 	if old != nil {
-		if err := replace(l.path+previousSuffix, old); err != nil {
+		if err := l.replace(l.path+previousSuffix, old); err != nil {
 			return l.problem("cannot be written", err, advice)
 		}
 	}
-	if err := replace(l.path, raw); err != nil {
+	if err := l.replace(l.path, raw); err != nil {
 		return l.problem("cannot be written", err, advice)
 	}
 	// From here on the booking may be in the ledger whatever happens: it has
 	// been spent.
-	if err := syncFolder(filepath.Dir(l.path)); err != nil {
+	if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {
 		return l.problem("was written, but may not survive a crash", err,
 			"what was booked counts as spent; nothing is released")
 	}
 	return nil
 }
 
-// replace writes a file beside the path, syncs it and renames it. On an error the
-// old file, if any, is as it was.
-func replace(path string, raw []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
-	if err != nil {
+// replace writes a file for its owner only. On an error the old file, if any, is as
+// it was.
+func (l *Ledger) replace(path string, raw []byte) error {
+	return disk.Replace(l.disk, path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(raw)
 		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(raw); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	})
 }
 
 // removeLeftovers removes temporary files of killed processes. Under the lock no
@@ -225,51 +210,17 @@ func (l *Ledger) removeLeftovers() {
 	if dir == "" {
 		dir = "."
 	}
-	entries, err := os.ReadDir(dir)
+	files, err := l.disk.Names(dir)
 	if err != nil {
 		return // they do no harm
 	}
-	for _, e := range entries {
+	for _, file := range files {
 		for _, name := range []string{base, base + previousSuffix} {
-			middle, found := strings.CutPrefix(e.Name(), "."+name+".")
+			middle, found := strings.CutPrefix(file, "."+name+".")
 			middle, ends := strings.CutSuffix(middle, ".tmp")
 			if found && ends && middle != "" && strings.Trim(middle, "0123456789") == "" {
-				_ = os.Remove(filepath.Join(dir, e.Name()))
+				_ = l.disk.Remove(filepath.Join(dir, file))
 			}
 		}
 	}
-}
-
-// makeFolder makes a folder and those above it, for its owner only, durably.
-func makeFolder(dir string) error {
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		return nil
-	}
-	above := filepath.Dir(dir)
-	if above != dir {
-		if err := makeFolder(above); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file, not a folder", dir)
-	}
-	return syncFolder(above)
-}
-
-// syncFolder makes a rename durable. File systems that cannot sync a folder are
-// none where that would help.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"privkern/runner/disk"
 )
 
 // content returns a ledger file with two accounts.
@@ -297,7 +299,7 @@ func TestHeldLock(t *testing.T) {
 	if err := other.Book(
 		spend(1, 1e-5, 0.1),
 		"",
-	); !errors.Is(err, errHeld) ||
+	); !errors.Is(err, disk.ErrHeld) ||
 		!strings.Contains(err.Error(), "is locked") {
 		t.Errorf("%v", err)
 	}
@@ -307,33 +309,6 @@ func TestHeldLock(t *testing.T) {
 	unlock()
 	if err := other.Book(spend(1, 1e-5, 0.1), ""); err != nil {
 		t.Error(err)
-	}
-}
-
-// The lock of systems without flock, which is compiled everywhere.
-func TestExclusiveLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := tryExclusive(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tryExclusive(path); !errors.Is(err, errHeld) || !strings.Contains(err.Error(), path) {
-		t.Errorf("a second lock: %v", err)
-	}
-	unlock()
-	again, err := tryExclusive(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tryExclusive(path); err == nil || errors.Is(err, errHeld) {
-		t.Errorf("a folder: %v", err)
-	}
-	if _, err := tryExclusive(filepath.Join(path, "no", "lock")); err == nil || errors.Is(err, errHeld) {
-		t.Errorf("no folder: %v", err)
 	}
 }
 

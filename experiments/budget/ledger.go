@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 )
 
 // Ledger is the file of budgets at a path. It is safe for concurrent use, by
 // goroutines and by processes.
 type Ledger struct {
+	disk   disk.Disk
 	path   string
 	chosen bool             // the path is not the default one
 	now    func() time.Time // for the times of entries only
@@ -35,7 +37,7 @@ func DefaultPath() (string, error) {
 // nothing. A symbolic link is followed once, so that all names of a ledger have one
 // lock, and a change replaces the file and not the link.
 func Open(path string) (*Ledger, error) {
-	l := &Ledger{path: path, chosen: path != "", now: time.Now, wait: patience}
+	l := &Ledger{disk: disk.System, path: path, chosen: path != "", now: time.Now, wait: patience}
 	if path == "" {
 		var err error
 		if l.path, err = DefaultPath(); err != nil {
@@ -81,12 +83,12 @@ func (l *Ledger) Check() error {
 	if _, _, err = l.read(); err != nil && !errors.Is(err, ErrNone) {
 		return err
 	}
-	probe, err := os.CreateTemp(filepath.Dir(l.path), "."+filepath.Base(l.path)+".*.tmp")
+	probe, err := disk.CreateTemp(l.disk, l.path)
 	if err != nil {
 		return l.problem("cannot be written", err,
 			"check that its folder can be written, or give another file with --budget-file")
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return errors.Join(probe.Close(), l.disk.Remove(probe.Name()))
 }
 
 // update changes the ledger under its lock, which is held from reading to writing:

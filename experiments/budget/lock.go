@@ -3,10 +3,10 @@ package budget
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
+
+	"privkern/runner/disk"
 )
 
 // patience is how long a ledger is waited for. A booking takes milliseconds, so
@@ -14,9 +14,9 @@ import (
 const patience = time.Minute
 
 // lock takes the lock of the ledger, which excludes other processes and other
-// goroutines, and makes the folder where it is not there.
+// goroutines, and makes the folder, for its owner only, where it is not there.
 func (l *Ledger) lock() (unlock func(), err error) {
-	if err := makeFolder(filepath.Dir(l.path)); err != nil {
+	if err := disk.MakeFolder(l.disk, filepath.Dir(l.path), 0o700); err != nil {
 		return nil, l.problem("cannot be written", err, "make its folder, or give another file with --budget-file")
 	}
 	// What is no ledger gets no lock file beside it.
@@ -27,11 +27,11 @@ func (l *Ledger) lock() (unlock func(), err error) {
 	// the old file. It is never removed.
 	path := l.path + lockSuffix
 	for deadline := time.Now().Add(l.wait); ; time.Sleep(2 * time.Millisecond) {
-		unlock, err := tryLock(path)
+		unlock, err := l.disk.LockFile(path)
 		switch {
 		case err == nil:
 			return unlock, nil
-		case !errors.Is(err, errHeld):
+		case !errors.Is(err, disk.ErrHeld):
 			return nil, l.problem(
 				"cannot be locked",
 				err,
@@ -43,28 +43,4 @@ func (l *Ledger) lock() (unlock func(), err error) {
 				fmt.Sprintf("another process has held %s for %v; end it and try again", path, l.wait))
 		}
 	}
-}
-
-// errHeld says that another process or goroutine holds a lock.
-var errHeld = errors.New("the lock is held")
-
-// tryExclusive is a lock for systems without flock: whoever creates the file has
-// it. Unlike flock it outlives a killed holder, and a person has to remove it.
-func tryExclusive(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no regular file", path)
-		}
-		return nil, fmt.Errorf("%w: by the process whose number is in %s; if it is not alive, remove that file",
-			errHeld, path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, err = fmt.Fprintln(f, os.Getpid())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(path))
-	}
-	return func() { _ = os.Remove(path) }, nil
 }

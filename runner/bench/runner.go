@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -141,7 +142,7 @@ func syncTime(dir string) float64 {
 	data := []byte(strings.Repeat("x", 900))
 	start := time.Now()
 	for i := range files {
-		if err := store.WriteFile(fmt.Sprintf("%s/sync%d", dir, i), data); err != nil {
+		if err := disk.WriteFile(disk.System, fmt.Sprintf("%s/sync%d", dir, i), data); err != nil {
 			return 0
 		}
 	}

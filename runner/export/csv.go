@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
-	"privkern/runner/store"
 )
 
 // CSV writes all trials to path, one a line, and the types of the columns as a
@@ -71,7 +71,7 @@ func CSV(ctx context.Context, path string, sources []*Source, opts Options) (Cou
 	if err != nil {
 		return counts, err
 	}
-	if err := store.WriteFile(types, schema); err != nil {
+	if err := disk.WriteFile(disk.System, types, schema); err != nil {
 		return counts, cannotWrite(types, err)
 	}
 	return counts, nil

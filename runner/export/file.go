@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"privkern/runner/store"
+	"privkern/runner/disk"
 )
 
 // writeFile writes a file of any length, which takes its name when it is whole.
@@ -15,7 +15,7 @@ import (
 // they are.
 func writeFile(path string, write func(io.Writer) error) error {
 	var inside error
-	err := store.WriteFileWith(path, func(w io.Writer) error {
+	err := disk.WriteFileWith(disk.System, path, func(w io.Writer) error {
 		inside = write(w)
 		return inside
 	})

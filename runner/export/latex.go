@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"privkern/runner/claims"
-	"privkern/runner/store"
+	"privkern/runner/disk"
 )
 
 // Document is the name of the LaTeX document that has all tables.
@@ -55,7 +55,7 @@ func LaTeX(dir string, tables []*claims.Evaluated) ([]string, error) {
 		}
 	}
 	for _, path := range all {
-		if err := store.WriteFile(path, contents[path]); err != nil {
+		if err := disk.WriteFile(disk.System, path, contents[path]); err != nil {
 			return nil, cannotWrite(path, err)
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -68,7 +69,13 @@ func (e *PlanError) Error() string {
 // nothing is written. The other folders are only read. Doing it again, also after
 // an interruption, does what is left.
 func Folders(into string, from []string, prefer string, experiments *experiment.Registry) (*Report, error) {
-	m := &merger{experiments: experiments, preferred: -1, report: &Report{}}
+	return FoldersOn(disk.System, into, from, prefer, experiments)
+}
+
+// FoldersOn is [Folders] on a disk.
+func FoldersOn(d disk.Disk, into string, from []string, prefer string,
+	experiments *experiment.Registry) (*Report, error) {
+	m := &merger{disk: d, experiments: experiments, preferred: -1, report: &Report{}}
 	if err := m.openAll(into, from, prefer); err != nil {
 		return m.report, err
 	}
@@ -89,6 +96,7 @@ type source struct {
 }
 
 type merger struct {
+	disk        disk.Disk
 	experiments *experiment.Registry
 	preferred   int // source; -1 for none
 	report      *Report
@@ -100,21 +108,21 @@ type merger struct {
 // openAll opens the folders and compares their plans.
 func (m *merger) openAll(into string, from []string, prefer string) error {
 	names := from
-	if _, err := os.Stat(filepath.Join(into, "plan.json")); err == nil {
+	if _, err := m.disk.Stat(filepath.Join(into, "plan.json")); err == nil {
 		m.here = true
 		names = append([]string{into}, from...)
 	}
-	var opened []os.FileInfo
+	var opened []fs.FileInfo
 	for _, name := range names {
-		s, err := store.Open(name)
+		s, err := store.OpenOn(m.disk, name)
 		if err != nil {
 			return err
 		}
-		info, err := os.Stat(name)
+		info, err := m.disk.Stat(name)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(opened, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+		if slices.ContainsFunc(opened, func(o fs.FileInfo) bool { return m.disk.SameFile(o, info) }) {
 			continue // named twice
 		}
 		opened = append(opened, info)
@@ -133,8 +141,8 @@ func (m *merger) openAll(into string, from []string, prefer string) error {
 	if prefer == "" {
 		return nil
 	}
-	if info, err := os.Stat(prefer); err == nil {
-		m.preferred = slices.IndexFunc(opened, func(o os.FileInfo) bool { return os.SameFile(o, info) })
+	if info, err := m.disk.Stat(prefer); err == nil {
+		m.preferred = slices.IndexFunc(opened, func(o fs.FileInfo) bool { return m.disk.SameFile(o, info) })
 	}
 	if m.preferred < 0 {
 		return fmt.Errorf("%s, which is to be preferred, is none of the folders", prefer)
@@ -297,7 +305,7 @@ func hosts(a, b *record.Record) string {
 
 // write copies the chosen records.
 func (m *merger) write(into string, chosen []int) error {
-	s, err := store.Create(into)
+	s, err := store.CreateOn(m.disk, into)
 	if err != nil {
 		return err
 	}
@@ -309,6 +317,10 @@ func (m *merger) write(into string, chosen []int) error {
 		if err := m.writeOne(s, t.Key, chosen[i]); err != nil {
 			return err
 		}
+	}
+	// Those that were kept, too: the other folders may be removed now.
+	if err := s.Settle(); err != nil {
+		return err
 	}
 	if !m.here {
 		return nil

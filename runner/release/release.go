@@ -9,13 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
-	"privkern/runner/store"
 )
 
 // DescriptionSuffix is added to the name of a release for that of the file that
@@ -32,19 +31,20 @@ func (e *ExistsError) Error() string {
 
 // Check refuses a path at which [Write] would fail, before a budget is spent.
 func Check(path string) error {
+	d := disk.System
 	for _, p := range []string{path, path + DescriptionSuffix} {
-		if _, err := os.Lstat(p); err == nil {
+		if _, err := d.Lstat(p); err == nil {
 			return &ExistsError{p}
 		}
 	}
-	probe, err := os.CreateTemp(filepath.Dir(path), temporary(path))
+	probe, err := disk.CreateTemp(d, path)
 	if err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
 	// Room for what is released, so that a full disk is found before a budget is
 	// spent.
 	_, err = probe.Write(make([]byte, roomFor))
-	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+	if err = errors.Join(err, probe.Close(), d.Remove(probe.Name())); err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
 	return nil
@@ -53,12 +53,15 @@ func Check(path string) error {
 // roomFor is more than most releases take.
 const roomFor = 1 << 20
 
-func temporary(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
-
 // Write writes the rows to path as comma-separated values with a header, or the
 // model as JSON, and the record without them to path.json. Both files appear whole or not at all,
 // and replace nothing.
 func Write(path string, r *record.Record, rel *experiment.Release) error {
+	return WriteOn(disk.System, path, r, rel)
+}
+
+// WriteOn is [Write] on a disk.
+func WriteOn(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
 	encode := encodeTable
 	if rel.Model != nil {
 		encode = encodeModel
@@ -72,14 +75,28 @@ func Write(path string, r *record.Record, rel *experiment.Release) error {
 		return err
 	}
 	side := path + DescriptionSuffix
-	if err := create(side, description); err != nil {
+	if err := create(d, side, description); err != nil {
 		return fmt.Errorf("nothing is released: %w", err)
 	}
-	if err := create(path, content); err != nil {
-		return errors.Join(fmt.Errorf("nothing is released: %w", err), os.Remove(side))
+	if err := create(d, path, content); err != nil {
+		return errors.Join(fmt.Errorf("nothing is released: %w", err), d.Remove(side))
 	}
-	if err := store.SyncDir(filepath.Dir(path)); err != nil {
-		return errors.Join(fmt.Errorf("nothing is released: %w", err), os.Remove(path), os.Remove(side))
+	return nil
+}
+
+// create makes a file that is whole and durable, and replaces none. The
+// description is made first, and durable before the release is: a crash leaves no
+// release of which nobody knows what it protects.
+func create(d disk.Disk, path string, content []byte) error {
+	err := disk.CreateFile(d, path, content)
+	if errors.Is(err, fs.ErrExist) {
+		return &ExistsError{path}
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.SyncDir(filepath.Dir(path)); err != nil {
+		return errors.Join(err, d.Remove(path))
 	}
 	return nil
 }
@@ -126,38 +143,4 @@ func encodeDescription(r *record.Record) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(&described)
 	return b.Bytes(), err
-}
-
-// create makes a file that is whole from the moment that it is there, and fails
-// where one is there.
-func create(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), temporary(path))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		_ = os.Remove(f.Name()) // after a rename it is gone
-	}()
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	err = os.Link(f.Name(), path)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return &ExistsError{path}
-	case err == nil:
-		return nil
-	}
-	// A file system without links has no such test in one step.
-	if _, err := os.Lstat(path); err == nil {
-		return &ExistsError{path}
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/plan"
-	"privkern/runner/store"
 )
 
 // Names inside the output folder.
@@ -133,7 +133,7 @@ func (j *journal) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return store.WriteFile(filepath.Join(dir, folder, journalFile), append(raw, '\n'))
+	return disk.WriteFile(disk.System, filepath.Join(dir, folder, journalFile), append(raw, '\n'))
 }
 
 // begin opens a round and writes the journal. Its start is the time that the

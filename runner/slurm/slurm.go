@@ -14,10 +14,10 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/plan"
 	"privkern/runner/plural"
 	"privkern/runner/record"
@@ -76,7 +76,7 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	if err != nil {
 		return schedule.Summary{}, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+	if err := disk.MakeFolder(disk.System, filepath.Join(dir, folder), 0o777); err != nil {
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
 	w := &watch{Executor: e, dir: dir, store: s, plan: p, digest: digest(p), start: time.Now(), seen: map[place]*end{}}

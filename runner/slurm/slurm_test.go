@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -193,7 +194,7 @@ func (c *cluster) tick() {
 				c.put(n, o.results)
 			}
 		}
-		if err := store.WriteFile(path, []byte(strings.Join(append(lines, ""), "\n"))); err != nil {
+		if err := disk.WriteFile(disk.System, path, []byte(strings.Join(append(lines, ""), "\n"))); err != nil {
 			c.t.Error(err)
 		}
 	}
@@ -219,7 +220,7 @@ func (c *cluster) put(n int, status record.Status) {
 	}
 	raw, err := record.Encode(r)
 	if err == nil {
-		err = store.WriteFile(filepath.Join(c.dir, "trials", t.Key+".json"), raw)
+		err = disk.WriteFile(disk.System, filepath.Join(c.dir, "trials", t.Key+".json"), raw)
 	}
 	if err != nil {
 		c.t.Error(err)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/plural"
-	"privkern/runner/store"
 )
 
 // askLimit finds out how many tasks an array job has at most.
@@ -73,7 +73,7 @@ func (w *watch) submitJob(ctx context.Context, parts []int) error {
 		program: w.Program, work: w.Work, dir: w.dir,
 	}.text()
 	path := filepath.Join(w.dir, s.Script)
-	if err := store.WriteFile(path, []byte(text)); err != nil {
+	if err := disk.WriteFile(disk.System, path, []byte(text)); err != nil {
 		return err
 	}
 	s.Submitted = time.Now().UTC().Truncate(time.Second)

@@ -3,14 +3,10 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"privkern/runner/disk"
 )
 
 // locks are byte-range locks on one file: the lock of a name is the byte at an
@@ -19,20 +15,20 @@ import (
 // across machines where the file system's locks do (NFS, Lustre). Two names
 // with the same offset, one chance in 2^62, only wait for each other.
 type locks struct {
-	file *os.File
-	mu   sync.Mutex
-	held map[int64]bool // range locks do not exclude within one process
+	ranges disk.RangeLocks
+	mu     sync.Mutex
+	held   map[int64]bool // range locks do not exclude within one process
 }
 
-func openLocks(path string) (*locks, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+func openLocks(d disk.Disk, path string) (*locks, error) {
+	ranges, err := d.RangeLocks(path)
 	if err != nil {
 		return nil, err
 	}
-	return &locks{file: f, held: map[int64]bool{}}, nil
+	return &locks{ranges: ranges, held: map[int64]bool{}}, nil
 }
 
-func (l *locks) close() error { return l.file.Close() }
+func (l *locks) close() error { return l.ranges.Close() }
 
 func offset(name string) int64 {
 	sum := sha256.Sum256([]byte(name))
@@ -47,20 +43,15 @@ func (l *locks) try(name string) (unlock func(), ok bool, err error) {
 	if l.held[at] {
 		return nil, false, nil
 	}
-	err = unix.FcntlFlock(l.file.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1})
-	switch {
-	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, fmt.Errorf("the lock file %s cannot be locked: %w", l.file.Name(), err)
+	if ok, err := l.ranges.Try(at); !ok {
+		return nil, false, err
 	}
 	l.held[at] = true
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.held, at)
-		// Unlocking fails only where the file is closed, which unlocks it.
-		_ = unix.FcntlFlock(l.file.Fd(), setLock, &unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: at, Len: 1})
+		l.ranges.Unlock(at)
 	}, true, nil
 }
 
@@ -75,5 +66,3 @@ func (l *locks) wait(name string) (unlock func(), err error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
-
-func isInvalid(err error) bool { return errors.Is(err, unix.EINVAL) }

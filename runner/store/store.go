@@ -8,13 +8,11 @@
 package store
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -38,19 +37,19 @@ const (
 
 // Store is an output folder. It is safe for concurrent use.
 type Store struct {
+	disk      disk.Disk
 	dir       string
-	trials    string                            // the folder of records, with a separator behind it
-	locks     *locks                            // nil where the folder is only read
-	readFile  func(path string) ([]byte, error) // os.ReadFile, but in tests
-	reference atomic.Pointer[reference]         // once the plan is known
+	trials    string                    // the folder of records, with a separator behind it
+	locks     *locks                    // nil where the folder is only read
+	reference atomic.Pointer[reference] // once the plan is known
 
 	mu    sync.Mutex
 	aside []Aside
 }
 
-func newStore(dir string, l *locks) *Store {
+func newStore(d disk.Disk, dir string, l *locks) *Store {
 	trials := filepath.Join(dir, trialsDir) + string(filepath.Separator)
-	return &Store{dir: dir, trials: trials, locks: l, readFile: os.ReadFile}
+	return &Store{disk: d, dir: dir, trials: trials, locks: l}
 }
 
 // Aside tells of a file that was put aside.
@@ -61,15 +60,18 @@ type Aside struct {
 }
 
 // Create opens the output folder for writing, making it where it is not there.
-func Create(dir string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Join(dir, trialsDir), 0o777); err != nil {
+func Create(dir string) (*Store, error) { return CreateOn(disk.System, dir) }
+
+// CreateOn is [Create] on a disk.
+func CreateOn(d disk.Disk, dir string) (*Store, error) {
+	if err := disk.MakeFolder(d, filepath.Join(dir, trialsDir), 0o777); err != nil {
 		return nil, fmt.Errorf("the output folder cannot be made: %w", err)
 	}
-	l, err := openLocks(filepath.Join(dir, lockFile))
+	l, err := openLocks(d, filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	s := newStore(dir, l)
+	s := newStore(d, dir, l)
 	if err := s.removeLeftovers(); err != nil {
 		_ = l.close()
 		return nil, err
@@ -82,17 +84,17 @@ func Create(dir string) (*Store, error) {
 // and plots are few and may be in the making; they go when they are a day old.
 func (s *Store) removeLeftovers() error {
 	for _, folder := range []string{"", "tables", "plots"} {
-		old, err := temporaryFiles(filepath.Join(s.dir, folder))
+		old, err := s.temporaryFiles(filepath.Join(s.dir, folder))
 		if err != nil {
 			return err
 		}
 		for _, path := range old {
-			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
-				_ = os.Remove(path) // another runner may have done it
+			if info, err := s.disk.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+				_ = s.disk.Remove(path) // another runner may have done it
 			}
 		}
 	}
-	left, err := temporaryFiles(filepath.Join(s.dir, trialsDir))
+	left, err := s.temporaryFiles(filepath.Join(s.dir, trialsDir))
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (s *Store) removeLeftovers() error {
 			return err
 		}
 		if ok {
-			_ = os.Remove(path) // another runner may have done it
+			_ = s.disk.Remove(path) // another runner may have done it
 			unlock()
 		}
 	}
@@ -111,14 +113,14 @@ func (s *Store) removeLeftovers() error {
 }
 
 // temporaryFiles returns the files of a folder, which may be absent, that
-// WriteFile has begun. (The name of the folder may mean something in a pattern.)
-func temporaryFiles(folder string) (paths []string, err error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+// [disk.WriteFile] has begun. (The name of the folder may mean something in a pattern.)
+func (s *Store) temporaryFiles(folder string) (paths []string, err error) {
+	names, err := s.disk.Names(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") {
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") {
 			paths = append(paths, filepath.Join(folder, name))
 		}
 	}
@@ -126,17 +128,20 @@ func temporaryFiles(folder string) (paths []string, err error) {
 }
 
 // Open opens an existing output folder for reading.
-func Open(dir string) (*Store, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+func Open(dir string) (*Store, error) { return OpenOn(disk.System, dir) }
+
+// OpenOn is [Open] on a disk.
+func OpenOn(d disk.Disk, dir string) (*Store, error) {
+	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file, not the output folder of a sweep", dir)
 	}
-	if _, err := os.Stat(filepath.Join(dir, planFile)); err != nil {
-		if errors.Is(err, os.ErrNotExist) {
+	if _, err := d.Stat(filepath.Join(dir, planFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not the output folder of a sweep: it has no %s", dir, planFile)
 		}
 		return nil, err
 	}
-	return newStore(dir, nil), nil
+	return newStore(d, dir, nil), nil
 }
 
 // Close gives back the locks.
@@ -146,6 +151,9 @@ func (s *Store) Close() error {
 	}
 	return s.locks.close()
 }
+
+// Disk returns what the output folder is on.
+func (s *Store) Disk() disk.Disk { return s.disk }
 
 // Dir returns the output folder.
 func (s *Store) Dir() string { return s.dir }
@@ -178,30 +186,45 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		return err
 	}
 	defer unlock()
-	if raw, err := os.ReadFile(path); err == nil {
+	if raw, err := s.disk.ReadFile(path); err == nil {
 		old, err := plan.Parse(raw, experiments)
 		switch {
 		case err != nil && !replace:
 			return fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it", path, err)
 		case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
 			if slices.Equal(old.Tables, p.Tables) {
-				return nil // nothing to write
+				// Who wrote it may have been killed before it was durable.
+				return s.disk.SyncDir(s.dir)
 			}
 		case err == nil && !replace:
 			return &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
 		default:
-			if err := s.setAside(planFile, "replaced by another plan"); err != nil {
+			if err := s.keepPlan(raw); err != nil {
 				return err
 			}
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	raw, err := encodePlan(p)
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, raw)
+	return disk.WriteFile(s.disk, path, raw)
+}
+
+// keepPlan puts a copy of a plan aside that is about to be replaced: at no moment
+// is the folder without a plan.
+func (s *Store) keepPlan(raw []byte) error {
+	moved, err := s.asideName(planFile)
+	if err == nil {
+		err = disk.WriteFile(s.disk, filepath.Join(s.dir, moved), raw)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be put aside: %w", filepath.Join(s.dir, planFile), err)
+	}
+	s.note(Aside{File: planFile, Moved: moved, Reason: "replaced by another plan"})
+	return nil
 }
 
 // encodePlan writes the plan with one trial a line, so that it can be looked
@@ -235,7 +258,12 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 
 // OpenPlan opens an output folder and reads its plan.
 func OpenPlan(dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
-	s, err := Open(dir)
+	return OpenPlanOn(disk.System, dir, experiments)
+}
+
+// OpenPlanOn is [OpenPlan] on a disk.
+func OpenPlanOn(d disk.Disk, dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
+	s, err := OpenOn(d, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -258,7 +286,7 @@ func (s *Store) VerifyPlan(experiments *experiment.Registry) (*plan.Plan, error)
 
 func (s *Store) readPlan(experiments *experiment.Registry,
 	parse func([]byte, *experiment.Registry) (*plan.Plan, error)) (*plan.Plan, error) {
-	raw, err := os.ReadFile(filepath.Join(s.dir, planFile))
+	raw, err := s.disk.ReadFile(filepath.Join(s.dir, planFile))
 	if err != nil {
 		return nil, err
 	}
@@ -301,15 +329,10 @@ func (s *Store) PutAside(key string) error {
 
 // Keys returns the keys of which there is a file, whatever is in it.
 func (s *Store) Keys() (map[string]bool, error) {
-	d, err := os.Open(filepath.Join(s.dir, trialsDir))
-	if errors.Is(err, os.ErrNotExist) {
+	names, err := s.disk.Names(filepath.Join(s.dir, trialsDir))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // what copies folders, as archives of CI jobs do, may leave out empty ones
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = d.Close() }()
-	names, err := d.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
@@ -350,8 +373,13 @@ func (s *Store) Put(r *record.Record) error {
 	if problem != "" {
 		return fmt.Errorf("a defect: the record of trial %.12s would not be read again: %s", r.Key, problem)
 	}
-	return WriteFile(s.path(r.Key), raw)
+	return disk.WriteFile(s.disk, s.path(r.Key), raw)
 }
+
+// Settle makes durable what is there, whoever wrote it: a runner that was killed
+// may have left records that are seen, and would not survive a crash of the
+// machine. It is for those who report on all records.
+func (s *Store) Settle() error { return s.disk.SyncDir(filepath.Join(s.dir, trialsDir)) }
 
 // Lock takes the lock of a trial, without waiting; ok is false where another
 // runner holds it.
@@ -389,104 +417,50 @@ func (s *Store) setAside(file, reason string) error {
 	return nil
 }
 
-// moveAside moves a file out of the way and says where it is then; "" where
-// another runner was faster.
+// moveAside moves a file out of the way, durably, and says where it is then; ""
+// where another runner was faster.
 func (s *Store) moveAside(file string) (moved string, err error) {
-	if err := os.MkdirAll(filepath.Join(s.dir, asideDir), 0o777); err != nil {
+	if moved, err = s.asideName(file); err != nil {
 		return "", err
 	}
-	moved = filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano()))
-	err = os.Rename(filepath.Join(s.dir, file), filepath.Join(s.dir, moved))
-	if errors.Is(err, os.ErrNotExist) {
+	from, to := filepath.Join(s.dir, file), filepath.Join(s.dir, moved)
+	err = s.disk.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	return moved, err
-}
-
-// WriteFile writes a file durably: to a temporary file beside it, synced, then
-// renamed. On an error the old file, if any, is as it was.
-func WriteFile(path string, data []byte) error {
-	return WriteFileWith(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// WriteFileWith is WriteFile for a content that need not be in memory as a
-// whole. It may call write again.
-func WriteFileWith(path string, write func(io.Writer) error) error {
-	for attempt := 1; ; attempt++ {
-		removed, err := writeFile(path, write)
-		if !removed || attempt == 3 {
-			return err
-		}
-	}
-}
-
-// writeFile is one attempt; removed says that the temporary file was gone
-// before it was renamed: by the clock of another runner it was an old one.
-func writeFile(path string, write func(io.Writer) error) (removed bool, err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	b := bufio.NewWriterSize(f, 1<<16)
-	if err = write(b); err != nil {
-		return false, err
-	}
-	if err = b.Flush(); err != nil {
-		return false, err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return false, err
-	}
-	if err = f.Sync(); err != nil {
-		return false, err
-	}
-	if err = f.Close(); err != nil {
-		return false, err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		_, gone := os.Lstat(f.Name())
-		return errors.Is(gone, os.ErrNotExist), err
-	}
-	return false, SyncDir(dir)
+	// Before anything else is synced where it was: that would make the end of the
+	// old name durable, and the new one may be lost.
+	return moved, s.disk.SyncDir(filepath.Dir(to))
 }
 
-// SyncDir makes a rename durable. File systems that cannot sync a folder are
-// none where that would help.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+// asideName makes the folder of files that are put aside, and says what the name
+// of one is to be there, relative to the output folder.
+func (s *Store) asideName(file string) (string, error) {
+	if err := disk.MakeFolder(s.disk, filepath.Join(s.dir, asideDir), 0o777); err != nil {
+		return "", err
 	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
-		return err
-	}
-	return nil
+	return filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano())), nil
 }
 
 // Version identifies what is stored for a trial: it changes with every record
 // that is written, and is zero where there is none. Versions have no order:
 // clocks of machines differ, and jump.
 func (s *Store) Version(key string) (Version, error) {
-	info, err := os.Stat(s.path(key))
-	if errors.Is(err, os.ErrNotExist) || unreadable(err) {
+	info, err := s.disk.Stat(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) || unreadable(err) {
 		return Version{}, nil
 	}
-	return Version{info}, err
+	return Version{info, s.disk}, err
 }
 
 // Version is a state of the record of a trial.
-type Version struct{ file os.FileInfo }
+type Version struct {
+	file fs.FileInfo
+	disk disk.Disk
+}
 
 // Same says whether two versions are of one record.
 func (v Version) Same(w Version) bool {
@@ -495,13 +469,13 @@ func (v Version) Same(w Version) bool {
 	}
 	// A record is never written to the file of an older one, but the file
 	// system may use its number again.
-	return os.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
+	return v.disk.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
 }
 
 // Modified tells when the record of a trial was written, by the clock of the
 // machine that wrote it: for people, and not to order records by.
 func (s *Store) Modified(key string) (time.Time, error) {
-	info, err := os.Stat(s.path(key))
+	info, err := s.disk.Stat(s.path(key))
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,39 +199,6 @@ func TestTablesOfAPlanMayChange(t *testing.T) {
 	}
 }
 
-// A file is replaced as a whole: who has it open goes on with the old one, and
-// a file that cannot be replaced leaves nothing behind.
-func TestFilesAreReplacedAsAWhole(t *testing.T) {
-	dir := t.TempDir()
-	path, old := filepath.Join(dir, "file"), filepath.Join(dir, "old")
-	for _, text := range []string{"first", "second"} {
-		if err := store.WriteFile(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if text == "first" {
-			if err := os.Link(path, old); err != nil {
-				t.Skipf("no second name for a file here: %v", err)
-			}
-		}
-	}
-	for name, want := range map[string]string{path: "second", old: "first"} {
-		if got, err := os.ReadFile(name); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, %v, not %q", name, got, err, want)
-		}
-	}
-
-	folder := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "below"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.WriteFile(folder, []byte("x")); err == nil {
-		t.Error("a folder was replaced by a file")
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*.tmp")); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
-}
-
 // The name of a folder is no pattern: not one that matches nothing, nor one that
 // matches another folder, whose runner is at work.
 func TestLeftoversOfAFolderNamedLikeAPattern(t *testing.T) {
@@ -290,29 +256,6 @@ func TestOldLeftoversAreRemoved(t *testing.T) {
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file of yesterday is still there: %v", err)
-	}
-}
-
-// A runner whose clock is ahead takes a temporary file for an old one and
-// removes it: the file is written again.
-func TestTemporaryFileThatIsRemoved(t *testing.T) {
-	dir := t.TempDir()
-	path, times := filepath.Join(dir, "file"), 0
-	err := store.WriteFileWith(path, func(w io.Writer) error {
-		if times++; times == 1 {
-			temporary, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
-			if err != nil || len(temporary) != 1 {
-				t.Fatalf("%v, %v", temporary, err)
-			}
-			if err := os.Remove(temporary[0]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, err := io.WriteString(w, "whole")
-		return err
-	})
-	if got, readErr := os.ReadFile(path); err != nil || readErr != nil || string(got) != "whole" || times != 2 {
-		t.Errorf("%q after %d times, %v, %v", got, times, err, readErr)
 	}
 }
 

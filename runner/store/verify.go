@@ -3,13 +3,15 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -49,9 +51,9 @@ func (s *Store) read(key string) (r *record.Record, problem string, err error) {
 
 // readText is read, with the text of the record.
 func (s *Store) readText(key string) (r *record.Record, text []byte, problem string, err error) {
-	text, err = s.readFile(s.path(key))
+	text, err = s.disk.ReadFile(s.path(key))
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, "", nil
 	case unreadable(err):
 		return nil, nil, "it cannot be read: " + errors.Unwrap(err).Error(), nil
@@ -76,7 +78,7 @@ func (s *Store) parse(text []byte, key string) (r *record.Record, problem string
 // unreadable says whether the error of a read is about one file, such as a
 // folder in its place or a bad sector, and not about the machine.
 func unreadable(err error) bool {
-	var path *os.PathError
+	var path *fs.PathError
 	if !errors.As(err, &path) {
 		return false
 	}
@@ -150,8 +152,7 @@ func (s *Store) Examine(key string) (Verdict, error) {
 	v := Verdict{Planned: f != nil && f.trial(key) != nil}
 	from := s
 	if !v.Planned {
-		from = newStore(s.dir, nil)
-		from.readFile = s.readFile
+		from = newStore(s.disk, s.dir, nil)
 	}
 	r, problem, err := from.read(key)
 	if err != nil {
@@ -175,7 +176,7 @@ func (s *Store) Seal(key string) (done bool, err error) {
 	if text, err = record.Seal(text, f.plan.Versions[r.Experiment]); err != nil {
 		return false, err
 	}
-	return true, WriteFile(s.path(key), text)
+	return true, disk.WriteFile(s.disk, s.path(key), text)
 }
 
 // Copy takes over the record of a trial from another folder as it is there, byte
@@ -185,7 +186,7 @@ func (s *Store) Copy(key string, from *Store) (ok bool, err error) {
 	if err != nil || r == nil {
 		return false, err
 	}
-	return true, WriteFile(s.path(key), text)
+	return true, disk.WriteFile(s.disk, s.path(key), text)
 }
 
 // SealPlan gives a plan its digest and changes nothing else of it.
@@ -196,7 +197,7 @@ func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error
 	}
 	defer unlock()
 	path := filepath.Join(s.dir, planFile)
-	raw, err := os.ReadFile(path)
+	raw, err := s.disk.ReadFile(path)
 	if err != nil {
 		return false, err
 	}
@@ -207,21 +208,17 @@ func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error
 	if raw, err = seal.Append(raw, plan.DigestMember); err != nil {
 		return false, err
 	}
-	return true, WriteFile(path, raw)
+	return true, disk.WriteFile(s.disk, path, raw)
 }
 
 // Files lists what is in the folder of records, in order, temporary files aside.
 func (s *Store) Files() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, trialsDir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	names, err := s.disk.Names(filepath.Join(s.dir, trialsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var names []string
-	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, ".") {
-			names = append(names, name)
-		}
-	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
+	slices.Sort(names)
 	return names, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -196,6 +198,20 @@ func TestPutRefuses(t *testing.T) {
 	}
 }
 
+// failingDisk is a disk from which one file cannot be read.
+type failingDisk struct {
+	disk.Disk
+	path string
+	err  error // nil where it can
+}
+
+func (d *failingDisk) ReadFile(path string) ([]byte, error) {
+	if path == d.path && d.err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: d.err}
+	}
+	return d.Disk.ReadFile(path)
+}
+
 // A file that cannot be read is one trial's loss: it counts as absent and is put
 // aside. An error of the machine is no verdict on a file.
 func TestUnreadable(t *testing.T) {
@@ -214,7 +230,13 @@ func TestUnreadable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			s := create(t, dir)
+			bad := filepath.Join(dir, "trials", p.Trials[0].Key+".json")
+			failing := &failingDisk{Disk: disk.System, path: bad}
+			s, err := store.CreateOn(failing, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
 			if err := s.FreezePlan(p, registry, false); err != nil {
 				t.Fatal(err)
 			}
@@ -223,19 +245,12 @@ func TestUnreadable(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			bad := filepath.Join(dir, "trials", p.Trials[0].Key+".json")
 			if c.err == nil {
 				if err := errors.Join(os.Remove(bad), os.MkdirAll(filepath.Join(bad, "below"), 0o700)); err != nil {
 					t.Fatal(err)
 				}
-			} else {
-				s.ReadWith(func(path string) ([]byte, error) {
-					if path == bad {
-						return nil, &os.PathError{Op: "read", Path: path, Err: c.err}
-					}
-					return os.ReadFile(path)
-				})
 			}
+			failing.err = c.err
 			_, ok, err := s.Get(p.Trials[0].Key)
 			if ok || !errors.Is(err, c.err) && !c.aside || c.aside && err != nil {
 				t.Fatalf("ok %v, %v", ok, err)
@@ -254,7 +269,7 @@ func TestUnreadable(t *testing.T) {
 				"it cannot be read: ") {
 				t.Errorf("%v, put aside: %v", err, asides)
 			}
-			s.ReadWith(os.ReadFile)
+			failing.err = nil
 			if err := s.Put(newRecord(t, p.Trials[0])); err != nil {
 				t.Error(err)
 			}

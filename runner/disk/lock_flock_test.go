@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package budget
+package disk
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestRemovedLockFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := current(f, path); !errors.Is(err, errHeld) {
+	if err := current(f, path); !errors.Is(err, ErrHeld) {
 		t.Errorf("the file is gone: %v", err)
 	}
 	unlock, err := tryLock(path)
@@ -32,7 +32,7 @@ func TestRemovedLockFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := current(f, path); !errors.Is(err, errHeld) {
+	if err := current(f, path); !errors.Is(err, ErrHeld) {
 		t.Errorf("another file is there: %v", err)
 	}
 }

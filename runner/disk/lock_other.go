@@ -1,5 +1,5 @@
 //go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
-package budget
+package disk
 
 func tryLock(path string) (unlock func(), err error) { return tryExclusive(path) }

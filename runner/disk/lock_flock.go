@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package budget
+package disk
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func tryLock(path string) (unlock func(), err error) {
 	// Without waiting: a wait in the system could not end with an error.
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
-		err = errHeld
+		err = ErrHeld
 	}
 	if err == nil {
 		err = current(f, path)
@@ -38,7 +38,7 @@ func current(f *os.File, path string) error {
 		return err
 	}
 	if there, err := os.Stat(path); err != nil || !os.SameFile(mine, there) {
-		return errHeld // try again with the file that is there now
+		return ErrHeld // try again with the file that is there now
 	}
 	return nil
 }
