@@ -417,23 +417,28 @@ func (s *Store) setAside(file, reason string) error {
 	return nil
 }
 
-// moveAside moves a file out of the way, durably, and says where it is then; ""
-// where another runner was faster.
+// moveAside moves a file out of the way and says where it is then; "" where
+// another runner was faster. The new name is durable before the old one goes, so
+// that a record that is written in its place replaces nothing.
 func (s *Store) moveAside(file string) (moved string, err error) {
 	if moved, err = s.asideName(file); err != nil {
 		return "", err
 	}
 	from, to := filepath.Join(s.dir, file), filepath.Join(s.dir, moved)
-	err = s.disk.Rename(from, to)
+	linked := s.disk.Link(from, to) == nil
+	if !linked { // a folder has one name only, and so has every file on some file systems
+		err = s.disk.Rename(from, to)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = s.disk.SyncDir(filepath.Dir(to))
 	}
-	// Before anything else is synced where it was: that would make the end of the
-	// old name durable, and the new one may be lost.
-	return moved, s.disk.SyncDir(filepath.Dir(to))
+	if err == nil && linked {
+		err = s.disk.Remove(from)
+	}
+	return moved, err
 }
 
 // asideName makes the folder of files that are put aside, and says what the name

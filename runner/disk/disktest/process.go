@@ -1,0 +1,443 @@
+package disktest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"privkern/runner/disk"
+)
+
+// Process is a disk as a process sees it.
+type Process struct {
+	disk    *Disk
+	name    string
+	killed  bool
+	done    int // operations
+	killAt  int // the operation that it is killed at; 0 for none
+	failAt  int // the operation that fails; 0 for none
+	failure error
+}
+
+var _ disk.Disk = (*Process)(nil)
+
+// Process returns a new process; its name is for Before.
+func (d *Disk) Process(name string) *Process { return &Process{disk: d, name: name} }
+
+// Name returns the name of the process.
+func (p *Process) Name() string { return p.name }
+
+// Kill ends the process.
+func (p *Process) Kill() {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.kill()
+}
+
+// KillAt kills the process at its n-th operation from now, counted from 1, which is
+// not done. (A write is two operations.)
+func (p *Process) KillAt(n int) { p.killAt = p.done + n }
+
+// FailAt lets the n-th operation from now fail, or the first one after it that can
+// fail like that: what writes, with an input/output error; what only reads, as a
+// machine does that has too many open files.
+func (p *Process) FailAt(n int) { p.failAt = p.done + n }
+
+// Killed says whether the process was killed.
+func (p *Process) Killed() bool {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	return p.killed
+}
+
+// Failed says whether an operation has failed because of [Process.FailAt].
+func (p *Process) Failed() bool {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	return p.failure != nil
+}
+
+func (p *Process) kill() {
+	p.killed = true
+	for _, held := range p.disk.locks {
+		maps.DeleteFunc(held, func(_ int64, r *ranges) bool { return r.process == p })
+	}
+	maps.DeleteFunc(p.disk.whole, func(_ *node, holder *Process) bool { return holder == p })
+}
+
+// Operations.
+const (
+	reading = iota
+	writing
+	locking
+)
+
+// do makes one operation.
+func (p *Process) do(kind int, operation, name string, f func() error) error {
+	if p.disk.Before != nil && kind != locking {
+		p.disk.Before(p, operation, name)
+	}
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.done++
+	if p.killed || p.disk.root == nil {
+		return ErrKilled
+	}
+	if p.done == p.killAt {
+		p.kill()
+		return ErrKilled
+	}
+	err := p.fault(kind)
+	if err == nil {
+		err = f()
+	}
+	if err != nil {
+		return &fs.PathError{Op: operation, Path: name, Err: err}
+	}
+	return nil
+}
+
+// fault returns the error of an operation that is to fail.
+func (p *Process) fault(kind int) error {
+	if p.failAt == 0 || p.done < p.failAt || kind == locking {
+		return nil
+	}
+	p.failAt = 0
+	p.failure = syscall.EIO
+	if kind == reading {
+		p.failure = syscall.EMFILE // an error of one file is a verdict on the file
+	}
+	return p.failure
+}
+
+// Open implements [disk.Disk].
+func (p *Process) Open(name string) (io.ReadCloser, error) {
+	data, err := p.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+// ReadFile implements [disk.Disk].
+func (p *Process) ReadFile(name string) (data []byte, err error) {
+	err = p.do(reading, "read", name, func() error {
+		n, err := p.disk.find(name)
+		if err == nil && n.folder {
+			err = syscall.EISDIR
+		}
+		if err == nil {
+			data = bytes.Clone(n.data)
+		}
+		return err
+	})
+	return data, err
+}
+
+// Names implements [disk.Disk].
+func (p *Process) Names(name string) (names []string, err error) {
+	err = p.do(reading, "list", name, func() error {
+		n, err := p.disk.find(name)
+		if err == nil && !n.folder {
+			err = syscall.ENOTDIR
+		}
+		if err == nil {
+			names = slices.Sorted(maps.Keys(n.entries))
+		}
+		return err
+	})
+	return names, err
+}
+
+// Stat implements [disk.Disk].
+func (p *Process) Stat(name string) (i fs.FileInfo, err error) {
+	err = p.do(reading, "stat", name, func() error {
+		n, err := p.disk.find(name)
+		if err == nil {
+			i = info{path.Base(name), n, n.modified, int64(len(n.data))}
+		}
+		return err
+	})
+	return i, err
+}
+
+// Lstat implements [disk.Disk]; there are no symbolic links.
+func (p *Process) Lstat(name string) (fs.FileInfo, error) { return p.Stat(name) }
+
+// SameFile implements [disk.Disk].
+func (p *Process) SameFile(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
+
+// info describes a file.
+type info struct {
+	name     string
+	node     *node
+	modified time.Time
+	size     int64
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return i.size }
+func (i info) ModTime() time.Time { return i.modified }
+func (i info) IsDir() bool        { return i.node.folder }
+func (i info) Sys() any           { return i.node }
+func (i info) Mode() fs.FileMode {
+	if i.node.folder {
+		return fs.ModeDir | 0o777
+	}
+	return 0o666
+}
+
+// Mkdir implements [disk.Disk].
+func (p *Process) Mkdir(name string, _ fs.FileMode) error {
+	return p.do(writing, "mkdir", name, func() error { return p.make(name, true) })
+}
+
+// make makes an empty file or folder.
+func (p *Process) make(name string, folder bool) error {
+	in, base, err := p.disk.parent(name)
+	switch {
+	case err != nil:
+		return err
+	case in.entries[base] != nil:
+		return syscall.EEXIST
+	case p.disk.free <= 0:
+		return syscall.ENOSPC
+	}
+	p.disk.enter(change{{in, base, p.disk.newNode(folder)}})
+	return nil
+}
+
+// CreateTemp implements [disk.Disk].
+func (p *Process) CreateTemp(dir, pattern string) (f disk.File, err error) {
+	err = p.do(writing, "create", path.Join(dir, pattern), func() error {
+		name := path.Join(dir, strings.Replace(pattern, "*", fmt.Sprint(p.disk.nodes), 1))
+		if err := p.make(name, false); err != nil {
+			return err
+		}
+		n, err := p.disk.find(name)
+		f = &file{p, name, n}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// file is a file that is being written.
+type file struct {
+	*Process
+	name string
+	node *node
+}
+
+func (f *file) Name() string { return f.name }
+
+func (f *file) Chmod(fs.FileMode) error {
+	return f.do(writing, "chmod", f.name, func() error { return nil })
+}
+
+// Write takes two operations, so that a kill may come between its halves.
+func (f *file) Write(data []byte) (n int, err error) {
+	for _, part := range [][]byte{data[:len(data)/2], data[len(data)/2:]} {
+		err := f.do(writing, "write", f.name, func() error {
+			fits := min(len(part), max(0, f.disk.free))
+			f.disk.free -= fits
+			f.node.data = append(bytes.Clone(f.node.data), part[:fits]...)
+			f.node.modified = time.Now()
+			n += fits
+			if fits < len(part) {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (f *file) Sync() error {
+	return f.do(writing, "sync", f.name, func() error {
+		f.node.synced = f.node.data
+		return nil
+	})
+}
+
+func (f *file) Close() error {
+	return f.do(writing, "close", f.name, func() error { return nil })
+}
+
+// Rename implements [disk.Disk].
+func (p *Process) Rename(from, to string) error {
+	return p.do(writing, "rename", from+" to "+to, func() error {
+		a, old, err := p.disk.parent(from)
+		if err != nil {
+			return err
+		}
+		b, name, err := p.disk.parent(to)
+		switch there := a.entries[old]; {
+		case err != nil:
+			return err
+		case there == nil:
+			return syscall.ENOENT
+		case b.entries[name] != nil && (there.folder || b.entries[name].folder):
+			return syscall.EISDIR
+		default:
+			p.disk.enter(change{{a, old, nil}, {b, name, there}})
+			return nil
+		}
+	})
+}
+
+// Link implements [disk.Disk].
+func (p *Process) Link(from, to string) error {
+	return p.do(writing, "link", from+" to "+to, func() error {
+		n, err := p.disk.find(from)
+		if err != nil {
+			return err
+		}
+		in, name, err := p.disk.parent(to)
+		if err == nil && in.entries[name] != nil {
+			err = syscall.EEXIST
+		}
+		if err == nil {
+			p.disk.enter(change{{in, name, n}})
+		}
+		return err
+	})
+}
+
+// Remove implements [disk.Disk].
+func (p *Process) Remove(name string) error {
+	return p.do(writing, "remove", name, func() error {
+		in, base, err := p.disk.parent(name)
+		switch {
+		case err != nil:
+			return err
+		case in.entries[base] == nil:
+			return syscall.ENOENT
+		case len(in.entries[base].entries) > 0:
+			return syscall.ENOTEMPTY
+		}
+		p.disk.enter(change{{in, base, nil}})
+		return nil
+	})
+}
+
+// SyncDir implements [disk.Disk].
+func (p *Process) SyncDir(name string) error {
+	return p.do(writing, "sync folder", name, func() error {
+		n, err := p.disk.find(name)
+		if err == nil {
+			p.disk.settle(n)
+		}
+		return err
+	})
+}
+
+// ranges are the locks of one opening of a file.
+type ranges struct {
+	process *Process
+	node    *node
+}
+
+// open returns a file for locks, and makes it.
+func (p *Process) open(name string) (n *node, err error) {
+	err = p.do(writing, "open", name, func() error {
+		if err := p.make(name, false); err != nil && err != syscall.EEXIST { //nolint:errorlint // as it was made
+			return err
+		}
+		n, err = p.disk.find(name)
+		return err
+	})
+	return n, err
+}
+
+// RangeLocks implements [disk.Disk].
+func (p *Process) RangeLocks(name string) (disk.RangeLocks, error) {
+	n, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &ranges{p, n}, nil
+}
+
+func (r *ranges) Try(at int64) (ok bool, err error) {
+	err = r.process.do(locking, "lock", "", func() error {
+		held := r.process.disk.locks[r.node]
+		if held == nil {
+			held = map[int64]*ranges{}
+			r.process.disk.locks[r.node] = held
+		}
+		if ok = held[at] == nil || held[at] == r; ok {
+			held[at] = r
+		}
+		return nil
+	})
+	return ok, err
+}
+
+func (r *ranges) Unlock(at int64) {
+	_ = r.process.do(locking, "unlock", "", func() error {
+		delete(r.process.disk.locks[r.node], at)
+		return nil
+	})
+}
+
+func (r *ranges) Close() error {
+	return r.process.do(locking, "close", "", func() error {
+		maps.DeleteFunc(r.process.disk.locks[r.node], func(_ int64, by *ranges) bool { return by == r })
+		return nil
+	})
+}
+
+// RangeHeld implements [disk.Disk].
+func (p *Process) RangeHeld(name string, start, length int64) (held bool, err error) {
+	err = p.do(reading, "ask for locks", name, func() error {
+		n, err := p.disk.find(name)
+		if err == syscall.ENOENT { //nolint:errorlint // as find returns it
+			return nil
+		}
+		for at := range p.disk.locks[n] {
+			held = held || at >= start && (length == 0 || at < start+length)
+		}
+		return err
+	})
+	return held, err
+}
+
+// LockFile implements [disk.Disk].
+func (p *Process) LockFile(name string) (unlock func(), err error) {
+	n, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	taken := false
+	err = p.do(locking, "lock", name, func() error {
+		if taken = p.disk.whole[n] == nil; taken {
+			p.disk.whole[n] = p
+		}
+		return nil
+	})
+	if err == nil && !taken {
+		err = disk.ErrHeld
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = p.do(locking, "unlock", name, func() error {
+			delete(p.disk.whole, n)
+			return nil
+		})
+	}, nil
+}
