@@ -1,0 +1,132 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"privkern/runner/disk/disktest"
+)
+
+// Processes book while they are killed, the disk fills up or fails, and the power
+// goes. Every booking that was confirmed is in the ledger, once and in both
+// accounts, no other one is but of those that were begun, and the ledger can be
+// used without a person.
+func TestPowerCuts(t *testing.T) {
+	wanted, seed := 500, uint64(time.Now().UnixNano())
+	var err error
+	if text := os.Getenv("PRIVKERN_POWER_CUTS"); text != "" {
+		if wanted, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := os.Getenv("PRIVKERN_POWER_CUT_SEED"); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for mishaps := 0; mishaps < wanted && !t.Failed(); {
+		b := bookings{disk: disktest.New(), rng: rng, confirmed: map[string]bool{}, begun: map[string]bool{}}
+		for range 12 {
+			if b.round(t) {
+				mishaps++
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("PRIVKERN_POWER_CUT_SEED=%d draws the same", seed)
+	}
+}
+
+// bookings are a ledger and what is known of it.
+type bookings struct {
+	disk             *disktest.Disk
+	rng              *rand.Rand
+	number           int
+	confirmed, begun map[string]bool
+}
+
+const powerCutPath = "/home/.config/privkern/budget.json"
+
+// round books once, with one mishap or none.
+func (b *bookings) round(t *testing.T) (mishap bool) {
+	t.Helper()
+	p := b.disk.Process("p")
+	moment := 1 + b.rng.IntN(40)
+	what := b.rng.IntN(6)
+	switch what {
+	case 0, 1, 2:
+		p.KillAt(moment)
+	case 3:
+		p.FailAt(moment)
+	case 4:
+		b.disk.SetFree(b.rng.IntN(8000))
+	}
+	b.number++
+	s := spend(0.125, 0, 0)
+	s.Experiment, s.Units = fmt.Sprint("booking", b.number), []string{"row", "output"}
+	b.begun[s.Experiment] = true
+	l := &Ledger{disk: p, path: powerCutPath, now: time.Now}
+	_, err := l.SetDefault(new(1e6), nil)
+	if err == nil {
+		err = l.Book(s, "")
+	}
+	b.disk.SetFree(disktest.Unlimited)
+	full := errors.Is(err, syscall.ENOSPC)
+	switch {
+	case err == nil:
+		b.confirmed[s.Experiment] = true
+	case !p.Killed() && !p.Failed() && !full:
+		t.Fatalf("booking %d: %v", b.number, err)
+	}
+	cut := what < 2 && p.Killed() || b.rng.IntN(8) == 0
+	if cut {
+		b.disk = b.disk.PowerCut(b.rng)
+	}
+	b.check(t, cut)
+	return cut || full || p.Killed() || p.Failed()
+}
+
+func (b *bookings) check(t *testing.T, cut bool) {
+	t.Helper()
+	l := &Ledger{disk: b.disk.Process("reader"), path: powerCutPath, now: time.Now}
+	if old := b.disk.Look(powerCutPath + previousSuffix); old != nil {
+		if _, err := parse(old); err != nil {
+			t.Fatalf("the previous version: %v", err)
+		}
+	}
+	s, err := l.Read()
+	if errors.Is(err, ErrNone) && len(b.confirmed) == 0 {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, unit := range []string{"row", "output"} {
+		booked := map[string]bool{}
+		for _, a := range s.Accounts {
+			if a.Unit == unit {
+				booked = names(t, a)
+			}
+		}
+		for name := range b.confirmed {
+			if !booked[name] {
+				t.Fatalf("unit %s: %s was confirmed, and is not booked", unit, name)
+			}
+		}
+		for name := range booked {
+			if !b.begun[name] {
+				t.Fatalf("unit %s: %s is booked, and never was", unit, name)
+			}
+			if cut { // it is durable now
+				b.confirmed[name] = true
+			}
+		}
+	}
+}

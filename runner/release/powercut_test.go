@@ -1,0 +1,48 @@
+package release_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"privkern/runner/disk"
+	"privkern/runner/disk/disktest"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/release"
+)
+
+// Where the power goes while a release is written, there is both of it and whole,
+// the description alone, or nothing; once it is written, both.
+func TestPowerCut(t *testing.T) {
+	const path, side = "/out/noisy.csv", "/out/noisy.csv" + release.DescriptionSuffix
+	rel := &experiment.Release{Columns: []string{"prediction"}, Rows: [][]float64{{1}, {2}}}
+	rec := &record.Record{Experiment: "demo/a"}
+	for moment := 1; ; moment++ {
+		written := false
+		for seed := range uint64(50) {
+			on := disktest.New()
+			p := on.Process("p")
+			if err := disk.MakeFolder(p, "/out", 0o777); err != nil {
+				t.Fatal(err)
+			}
+			p.KillAt(moment)
+			err := release.WriteOn(p, path, rec, rel)
+			if written = err == nil; !written && !errors.Is(err, disktest.ErrKilled) {
+				t.Fatal(err)
+			}
+			after := on.PowerCut(rand.New(rand.NewPCG(seed, 0)))
+			content, description := string(after.Look(path)), string(after.Look(side))
+			if written && content == "" || content != "" && content != "prediction\n1\n2\n" {
+				t.Fatalf("killed at %d: the release is %q", moment, content)
+			}
+			if (content != "" || description != "") && !strings.HasSuffix(description, "}\n") {
+				t.Fatalf("killed at %d: the release is %q, its description %q", moment, content, description)
+			}
+		}
+		if written {
+			return
+		}
+	}
+}
