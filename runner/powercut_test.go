@@ -148,6 +148,8 @@ type world struct {
 	plans     []*plan.Plan
 	disk      *disktest.Disk
 	rng       *rand.Rand // of the round
+	cutAt     int        // operations of the round before the power goes; 0: it stays
+	cutAfter  int        // operations after a kill; 0: it stays
 	folders   map[string]*folder
 	names     []string // of the folders
 
@@ -156,6 +158,7 @@ type world struct {
 	transcript []string
 	records    int // made so far
 	commands   []*command
+	repeats    bool // some command of the round runs results again
 	parked     []*parked
 }
 
@@ -182,6 +185,7 @@ type known struct {
 	ever  map[string]record.Status // what it may have been
 	busy  *command                 // who is running the trial
 	merge int                      // merges that write to the folder at present
+	best  int                      // rank of what was finished in this round, and may not be replaced by worse
 }
 
 func newWorld(c *runner.Catalogue, plans []*plan.Plan) *world {
@@ -231,22 +235,27 @@ func (w *world) round(rng *rand.Rand) {
 	}
 	w.rng = rng
 	w.say("--- round")
-	if rng.IntN(6) == 0 {
+	if rng.IntN(3) == 0 {
 		w.damage()
 	}
 	w.disk.Before = w.park
-	w.commands = nil
+	w.commands, w.repeats = nil, false
+	for _, f := range w.folders {
+		for _, k := range f.trials {
+			k.best = 0
+		}
+	}
 	n := 1 + rng.IntN(3)
 	for i := range n {
 		w.start(fmt.Sprint(i+1), n == 1)
 	}
-	cut, full := 0, false
-	victim := w.commands[rng.IntN(n)]
+	full, victim := false, w.commands[rng.IntN(n)]
+	w.cutAt, w.cutAfter = 0, 0
 	// Commands take from ten operations to some hundreds.
 	moment := 1 + rng.IntN([]int{15, 60, 250}[rng.IntN(3)])
-	switch rng.IntN(7) {
+	switch rng.IntN(8) {
 	case 0, 1:
-		cut = moment
+		w.cutAt = moment
 	case 2:
 		victim.process.KillAt(moment)
 	case 3:
@@ -254,11 +263,11 @@ func (w *world) round(rng *rand.Rand) {
 		full = true
 	case 4:
 		victim.process.FailAt(moment)
-	case 5: // what a killed command has left is not durable
-		victim.process.KillAt(moment)
-		cut = 2 * moment
+	case 5, 6: // others see what a killed command has left, and it is not durable
+		victim.process.KillAtSync(1 + rng.IntN(9))
+		w.cutAfter = moment
 	}
-	cutNow := w.schedule(cut)
+	cutNow := w.schedule()
 	w.judge(full, cutNow)
 	w.disk.SetFree(disktest.Unlimited)
 	if slices.ContainsFunc(w.commands, func(c *command) bool { return errors.Is(c.err, syscall.ENOSPC) }) {
@@ -286,6 +295,7 @@ func (w *world) start(name string, alone bool) {
 		}
 		r := sweepRun{world: w, folder: f, plan: w.plans[f.plan], replan: f.plan > 0 && rng.IntN(3) > 0,
 			jobs: 1 + rng.IntN(2), retry: []schedule.Retry{"", "", "", "failed", "all"}[rng.IntN(5)]}
+		w.repeats = w.repeats || r.retry == schedule.RetryAll
 		if rng.IntN(3) == 0 {
 			r.shard = plan.Shard{Index: rng.IntN(2), Count: 2}
 		}
@@ -335,36 +345,57 @@ func (w *world) park(p *disktest.Process, operation, path string) {
 	<-turn.resume
 }
 
-// schedule lets commands go on, one operation at a time, until all have ended, or
-// until so many operations are done and the power is cut.
-func (w *world) schedule(cut int) (cutNow bool) {
+// schedule lets commands go on, one operation at a time, until all have ended. The
+// power is cut after a number of operations of all, or a number of operations after
+// a command was killed.
+func (w *world) schedule() (cutNow bool) {
+	// How often the same command goes on: it takes some in a row to get from one
+	// step of an operation to the next, and others in between to disturb it.
+	loyal := []float64{0, 0.5, 0.9, 0.97}[w.rng.IntN(4)]
+	last := w.commands[0].process
+	killed := 0 // operations since
 	for done := 0; ; {
 		synctest.Wait()
 		if !slices.ContainsFunc(w.commands, func(c *command) bool { return !c.over() }) {
-			return cutNow
+			return cutNow || w.cutAfter > 0 && killed > 0
 		}
 		if len(w.parked) == 0 {
 			time.Sleep(time.Millisecond) // somebody waits for the clock
 			continue
 		}
-		slices.SortFunc(w.parked, func(a, b *parked) int {
-			return strings.Compare(a.process.Name()+a.operation+a.path, b.process.Name()+b.operation+b.path)
-		})
-		if done++; done == cut {
+		if slices.ContainsFunc(w.commands, func(c *command) bool { return c.process.Killed() }) {
+			killed++
+		}
+		if done++; !cutNow && (done == w.cutAt || w.cutAfter > 0 && killed == w.cutAfter) {
 			cutNow = true
 			for _, c := range w.commands {
 				c.process.Kill()
 			}
 		}
-		i := w.rng.IntN(len(w.parked))
-		next := w.parked[i]
-		w.parked = slices.Delete(w.parked, i, i+1)
-		if !next.process.Killed() {
-			w.say("  %s %s %s", next.process.Name(), next.operation, next.path)
+		next := w.next(last, loyal)
+		last = next.process
+		if !last.Killed() {
+			w.say("  %s %s %s", last.Name(), next.operation, next.path)
 		}
 		time.Sleep(time.Microsecond) // names of files that are put aside have the time
 		close(next.resume)
 	}
+}
+
+// next takes one of those that are parked.
+func (w *world) next(last *disktest.Process, loyal float64) *parked {
+	slices.SortFunc(w.parked, func(a, b *parked) int {
+		return strings.Compare(a.process.Name()+a.operation+a.path, b.process.Name()+b.operation+b.path)
+	})
+	i := w.rng.IntN(len(w.parked))
+	if w.rng.Float64() < loyal {
+		if same := slices.IndexFunc(w.parked, func(p *parked) bool { return p.process == last }); same >= 0 {
+			i = same
+		}
+	}
+	next := w.parked[i]
+	w.parked = slices.Delete(w.parked, i, i+1)
+	return next
 }
 
 func (c *command) over() bool {
@@ -514,6 +545,7 @@ func (o observer) Finished(t plan.Trial, r *record.Record) {
 		k.may = map[string]record.Status{}
 	}
 	k.allow(text(r), r.Status)
+	k.best = max(k.best, rank(r.Status))
 	w.say("  %s finished %.8s", o.run.command.process.Name(), t.Key)
 }
 
@@ -532,6 +564,7 @@ func (w *world) merge(c *command) error {
 	best := map[string]int{} // rank, in the folders as they are
 	adopt := func() {
 		for _, name := range from {
+			maps.Copy(into.plans, w.folders[name].plans)
 			for key, k := range w.folders[name].trials {
 				for text, status := range k.ever {
 					into.trials[key].allow(text, status)
@@ -541,9 +574,6 @@ func (w *world) merge(c *command) error {
 	}
 	w.mu.Lock()
 	for _, name := range w.names {
-		for digest := range w.folders[name].plans {
-			into.plans[digest] = true
-		}
 		for key, k := range w.folders[name].trials {
 			must[key] = must[key] || k.must
 			if k.must {
@@ -702,6 +732,8 @@ func (w *world) checkRecord(f *folder, key string, cut bool) {
 		if k.must {
 			w.wrong("%s has lost the record of %.8s", f.name, key)
 		}
+	case !cut && k.best > rank(status) && !w.repeats:
+		w.wrong("%s: %.8s was finished with rank %d, and has a record of rank %d", f.name, key, k.best, rank(status))
 	case !allowed:
 		w.wrong("%s has a record of %.8s that was not written, or that a later one had replaced:\n%q", f.name, key, now)
 	}
@@ -750,6 +782,7 @@ func (w *world) finish() {
 		return
 	}
 	w.say("--- the end")
+	w.repeats = true
 	w.disk.Before = nil
 	for _, name := range w.names {
 		f := w.folders[name]

@@ -58,7 +58,7 @@ const powerCutPath = "/home/.config/privkern/budget.json"
 func (b *bookings) round(t *testing.T) (mishap bool) {
 	t.Helper()
 	p := b.disk.Process("p")
-	moment := 1 + b.rng.IntN(40)
+	moment := 1 + b.rng.IntN(60)
 	what := b.rng.IntN(6)
 	switch what {
 	case 0, 1, 2:

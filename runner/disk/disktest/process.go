@@ -21,7 +21,9 @@ type Process struct {
 	name    string
 	killed  bool
 	done    int // operations
+	syncs   int // of folders
 	killAt  int // the operation that it is killed at; 0 for none
+	syncAt  int // the sync of a folder that it is killed at; 0 for none
 	failAt  int // the operation that fails; 0 for none
 	failure error
 }
@@ -44,6 +46,10 @@ func (p *Process) Kill() {
 // KillAt kills the process at its n-th operation from now, counted from 1, which is
 // not done. (A write is two operations.)
 func (p *Process) KillAt(n int) { p.killAt = p.done + n }
+
+// KillAtSync kills the process at its n-th sync of a folder from now, which is not
+// done: what it wrote is there for others to see, and not durable.
+func (p *Process) KillAtSync(n int) { p.syncAt = p.syncs + n }
 
 // FailAt lets the n-th operation from now fail, or the first one after it that can
 // fail like that: what writes, with an input/output error; what only reads, as a
@@ -79,6 +85,9 @@ const (
 	locking
 )
 
+// syncFolder is the name of an operation.
+const syncFolder = "sync folder"
+
 // do makes one operation.
 func (p *Process) do(kind int, operation, name string, f func() error) error {
 	if p.disk.Before != nil && kind != locking {
@@ -90,7 +99,10 @@ func (p *Process) do(kind int, operation, name string, f func() error) error {
 	if p.killed || p.disk.root == nil {
 		return ErrKilled
 	}
-	if p.done == p.killAt {
+	if operation == syncFolder {
+		p.syncs++
+	}
+	if p.done == p.killAt || operation == syncFolder && p.syncs == p.syncAt {
 		p.kill()
 		return ErrKilled
 	}
@@ -335,7 +347,7 @@ func (p *Process) Remove(name string) error {
 
 // SyncDir implements [disk.Disk].
 func (p *Process) SyncDir(name string) error {
-	return p.do(writing, "sync folder", name, func() error {
+	return p.do(writing, syncFolder, name, func() error {
 		n, err := p.disk.find(name)
 		if err == nil {
 			p.disk.settle(n)
