@@ -255,6 +255,10 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 	if broken != nil {
 		return nil, fmt.Errorf("the plan cannot be trusted: %w", broken)
 	}
+	if len(file.Trials) > 0 && len(p.Versions) == 0 {
+		return nil, errors.New("the plan has no result versions, as those of the first versions of this program: " +
+			"of which results its keys stand for, nothing is known")
+	}
 	if file.Trials != nil {
 		p.Trials = make([]Trial, 0, len(file.Trials))
 	}
