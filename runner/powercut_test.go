@@ -287,7 +287,7 @@ func (w *world) start(name string, alone bool) {
 	p := w.disk.Process(name)
 	f := w.folders[w.names[rng.IntN(len(w.names))]]
 	var run func(c *command) error
-	what := ""
+	var what string
 	switch n := rng.IntN(10); {
 	case n < 5:
 		if rng.IntN(4) == 0 {
@@ -793,9 +793,9 @@ func (w *world) finish() {
 			w.wrong("%s: %v", c.what, err)
 		}
 		close(c.ended)
-		if k, err := w.on(c).Check(name, true, ""); err != nil {
+		if _, err := w.on(c).Check(name, true, ""); err != nil {
 			w.wrong("check --repair %s: %v", name, err)
-		} else if k, err = w.on(c).Check(name, false, ""); err != nil || len(k.Problems)+k.Unsealed > 0 ||
+		} else if k, err := w.on(c).Check(name, false, ""); err != nil || len(k.Problems)+k.Unsealed > 0 ||
 			k.Records != len(r.plan.Trials) {
 			w.wrong("check %s: %+v, %v", name, k, err)
 		}

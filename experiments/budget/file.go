@@ -177,7 +177,13 @@ func (l *Ledger) write(s *State, old []byte) error {
 	}
 	l.removeLeftovers()
 	if old != nil {
-		if err := l.replace(l.path+previousSuffix, old); err != nil {
+		// Who wrote it may have been killed before its name was durable: a crash must
+		// not leave the previous version alone.
+		err := l.disk.SyncDir(filepath.Dir(l.path))
+		if err == nil {
+			err = l.replace(l.path+previousSuffix, old)
+		}
+		if err != nil {
 			return l.problem("cannot be written", err, advice)
 		}
 	}

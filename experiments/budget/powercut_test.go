@@ -61,8 +61,10 @@ func (b *bookings) round(t *testing.T) (mishap bool) {
 	moment := 1 + b.rng.IntN(60)
 	what := b.rng.IntN(6)
 	switch what {
-	case 0, 1, 2:
+	case 0, 1:
 		p.KillAt(moment)
+	case 2: // what it has written is there for the next, and not durable
+		p.KillAtSync(1 + b.rng.IntN(8))
 	case 3:
 		p.FailAt(moment)
 	case 4:
@@ -126,6 +128,39 @@ func (b *bookings) check(t *testing.T, cut bool) {
 			}
 			if cut { // it is durable now
 				b.confirmed[name] = true
+			}
+		}
+	}
+}
+
+// Whatever the first two processes that book have done before they are killed, the
+// power cut after that leaves a ledger that the next one books in, with what was
+// confirmed.
+func TestPowerCutOfTheFirstBookings(t *testing.T) {
+	for first, firstEnded := 1, false; !firstEnded; first++ {
+		for second, secondEnded := 1, false; !secondEnded; second++ {
+			for seed := range uint64(10) {
+				on := disktest.New()
+				confirmed := 0
+				attempt := func(killAt int) bool {
+					p := on.Process("p")
+					p.KillAt(killAt)
+					err := (&Ledger{disk: p, path: powerCutPath, now: time.Now}).Book(spend(0.125, 0, 0), "")
+					if err == nil {
+						confirmed++
+					}
+					return !p.Killed()
+				}
+				firstEnded, secondEnded = attempt(first), attempt(second)
+				on = on.PowerCut(rand.New(rand.NewPCG(seed, uint64(1000*first+second))))
+				l := &Ledger{disk: on.Process("next"), path: powerCutPath, now: time.Now}
+				if err := l.Book(spend(0.125, 0, 0), ""); err != nil {
+					t.Fatalf("killed at %d and %d: %v", first, second, err)
+				}
+				s, err := l.Read()
+				if err != nil || len(s.Accounts[0].Entries) <= confirmed {
+					t.Fatalf("killed at %d and %d: %+v of %d, %v", first, second, s, confirmed+1, err)
+				}
 			}
 		}
 	}
