@@ -155,6 +155,7 @@ type world struct {
 
 	mu         sync.Mutex // guards what follows, and what is known of folders
 	problem    string     // the first
+	saying     sync.Mutex
 	transcript []string
 	records    int // made so far
 	commands   []*command
@@ -202,6 +203,8 @@ func newWorld(c *runner.Catalogue, plans []*plan.Plan) *world {
 }
 
 func (w *world) say(format string, args ...any) {
+	w.saying.Lock()
+	defer w.saying.Unlock()
 	w.transcript = append(w.transcript, fmt.Sprintf(format, args...))
 }
 
@@ -359,7 +362,7 @@ func (w *world) schedule() (cutNow bool) {
 		if !slices.ContainsFunc(w.commands, func(c *command) bool { return !c.over() }) {
 			return cutNow || w.cutAfter > 0 && killed > 0
 		}
-		if len(w.parked) == 0 {
+		if w.nobodyParked() {
 			time.Sleep(time.Millisecond) // somebody waits for the clock
 			continue
 		}
@@ -382,8 +385,16 @@ func (w *world) schedule() (cutNow bool) {
 	}
 }
 
+func (w *world) nobodyParked() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.parked) == 0
+}
+
 // next takes one of those that are parked.
 func (w *world) next(last *disktest.Process, loyal float64) *parked {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	slices.SortFunc(w.parked, func(a, b *parked) int {
 		return strings.Compare(a.process.Name()+a.operation+a.path, b.process.Name()+b.operation+b.path)
 	})

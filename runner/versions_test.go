@@ -216,7 +216,8 @@ func (noRunner) Close() {}
 // the new plan, since the keys of their settings have not changed.
 func (f *oldFolder) replan(t *testing.T, c *runner.Catalogue, dir string) {
 	t.Helper()
-	p, err := plan.New(f.settings, plan.NewDatasets(f.data), plan.Options{Title: "Again", Backend: "cpu", DType: "float64"})
+	p, err := plan.New(f.settings, plan.NewDatasets(f.data),
+		plan.Options{Title: "Again", Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func (b *bookings) check(t *testing.T, cut bool) {
 func TestPowerCutOfTheFirstBookings(t *testing.T) {
 	for first, firstEnded := 1, false; !firstEnded; first++ {
 		for second, secondEnded := 1, false; !secondEnded; second++ {
-			for seed := range uint64(10) {
+			for seed := range uint64(5) {
 				on := disktest.New()
 				confirmed := 0
 				attempt := func(killAt int) bool {

@@ -69,7 +69,8 @@ func (system) RangeLocks(path string) (RangeLocks, error) {
 type rangeLocks struct{ file *os.File }
 
 func (l rangeLocks) Try(at int64) (bool, error) {
-	err := unix.FcntlFlock(l.file.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1})
+	byteAt := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
+	err := unix.FcntlFlock(l.file.Fd(), setLock, &byteAt)
 	switch {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
 		return false, nil

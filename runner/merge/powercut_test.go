@@ -31,7 +31,7 @@ func okRecord(t *testing.T, x plan.Trial) *record.Record {
 func TestPowerCutAfterAMerge(t *testing.T) {
 	p := makePlan(t, 2)
 	for killed, ended := 1, false; !ended; killed++ {
-		for seed := range uint64(20) {
+		for seed := range uint64(8) {
 			on := disktest.New()
 			before := on.Process("before")
 			for i, name := range []string{"/a", "/b"} {

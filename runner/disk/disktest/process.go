@@ -45,16 +45,28 @@ func (p *Process) Kill() {
 
 // KillAt kills the process at its n-th operation from now, counted from 1, which is
 // not done. (A write is two operations.)
-func (p *Process) KillAt(n int) { p.killAt = p.done + n }
+func (p *Process) KillAt(n int) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.killAt = p.done + n
+}
 
 // KillAtSync kills the process at its n-th sync of a folder from now, which is not
 // done: what it wrote is there for others to see, and not durable.
-func (p *Process) KillAtSync(n int) { p.syncAt = p.syncs + n }
+func (p *Process) KillAtSync(n int) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.syncAt = p.syncs + n
+}
 
 // FailAt lets the n-th operation from now fail, or the first one after it that can
 // fail like that: what writes, with an input/output error; what only reads, as a
 // machine does that has too many open files.
-func (p *Process) FailAt(n int) { p.failAt = p.done + n }
+func (p *Process) FailAt(n int) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.failAt = p.done + n
+}
 
 // Killed says whether the process was killed.
 func (p *Process) Killed() bool {
