@@ -36,19 +36,22 @@ type workOptions struct {
 	retry        string
 	timeout      time.Duration
 	ignoreMemory bool
+	shareTimings bool
 	shard        string
+	only         string // a flag of work
 	backend      string // a flag of sweep and table; work has it from the plan
 	gpu          string // describes the device; empty on the CPU
 }
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device; a trial's own parallelism is the cores divided by this")
+	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device, fewer where memory does not hold them; a trial's own parallelism is the cores divided by this, all cores for timed trials, which run alone")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
 	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
+	f.BoolVar(&o.shareTimings, "share-timings", false, "run timed trials beside others instead of alone; their records say so")
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
 	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
 }
@@ -113,10 +116,10 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 			return nil, err
 		}
 		return &schedule.Local{
-			Shard: shard, Experiments: a.Experiments, Data: data,
+			Kind: schedule.Kind(o.only), Shard: shard, Experiments: a.Experiments, Data: data,
 			Options: schedule.Options{
 				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
-				Memory: availableMemory(o.ignoreMemory), Notice: func(text string) { reporter.Notice(text, false) },
+				Memory: availableMemory(o.ignoreMemory), ShareTimings: o.shareTimings, Notice: func(text string) { reporter.Notice(text, false) },
 				Host: host(o.gpu), NewRunner: newRunner, Observer: reporter,
 			},
 		}, nil
@@ -204,6 +207,9 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		}
 		if o.ignoreMemory {
 			work = append(work, "--ignore-memory")
+		}
+		if o.shareTimings {
+			work = append(work, "--share-timings")
 		}
 		if a.dataFolder != "" {
 			folder, err := filepath.Abs(a.dataFolder)

@@ -170,7 +170,7 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		}
 	}
 	if o.dryRun {
-		return a.dryRun(p, data, shard, dir)
+		return a.dryRun(p, data, o.workOptions, shard, dir)
 	}
 	if o.planOnly {
 		if err := a.Freeze(dir, p, o.replan); err != nil {
@@ -255,24 +255,33 @@ func countText(s schedule.Summary) string {
 }
 
 // dryRun shows what would run.
-func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, shard plan.Shard, dir string) error {
+func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
+	timed := 0
 	_, err := fmt.Fprintf(a.out, "%s for %s\n", plural.Count(len(indices), "trial"), dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {
 			return err
 		}
-		if n == shown {
-			_, err = fmt.Fprintf(a.out, "... and %d more\n", len(indices)-shown)
-			break
-		}
 		t := p.Trials[i]
 		e, lookupErr := a.Experiments.Lookup(t.Experiment)
 		if lookupErr != nil {
 			return lookupErr
 		}
+		if e.Timed() {
+			timed++
+		}
+		if n == shown {
+			_, err = fmt.Fprintf(a.out, "... and %d more\n", len(indices)-shown)
+		}
+		if n >= shown {
+			continue
+		}
 		_, err = fmt.Fprintln(a.out, strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
+	}
+	if notice := schedule.TimedNotice(timed); err == nil && notice != "" && !o.shareTimings {
+		_, err = fmt.Fprintln(a.out, notice)
 	}
 	for _, name := range p.DatasetNames() {
 		if problem := data.Get(name).Err; err == nil && problem != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/runner"
+	"privkern/runner/schedule"
 )
 
 func (a *app) workCommand() *cobra.Command {
@@ -19,15 +20,20 @@ result yet. The folder is one that run sweep made; its sweep file is not
 needed. This is what the tasks of a cluster do. No tables are made: run report
 FOLDER does that when all parts have run.
 
-A part i/n is the trials i, i+n, i+2n, ... of the plan. Part logs are in
-FOLDER/logs. How to use a cluster: run help clusters. The exit status: run help
+A part i/n is the trials i, i+n, i+2n, ... of the plan, or of its timed or
+untimed trials with --only, for nodes that timed trials have to themselves. Part
+logs are in FOLDER/logs. How to use a cluster: run help clusters. The exit status: run help
 exit-codes.`,
 		Example: `  run work /shared/mine --shard 2/8
   run work /shared/mine --shard "$((JOB_COMPLETION_INDEX+1))/8" --timeout 1h
+  run work /shared/mine --only timed --shard 1/2
   run work /shared/mine --retry failed`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shard, err := o.validate(cmd)
+			if err == nil {
+				err = o.validateOnly(cmd)
+			}
 			if err != nil {
 				return err
 			}
@@ -44,7 +50,11 @@ exit-codes.`,
 			log := "log.jsonl"
 			if shard.Count > 1 {
 				// Not every shared file system appends whole lines from many machines.
-				log = filepath.Join("logs", fmt.Sprintf("%d-of-%d.jsonl", shard.Index+1, shard.Count))
+				name := fmt.Sprintf("%d-of-%d.jsonl", shard.Index+1, shard.Count)
+				if o.only != "" {
+					name = o.only + "-" + name
+				}
+				log = filepath.Join("logs", name)
 			}
 			sum, err := a.run(cmd.Context(), runner.Request{Dir: args[0], Plan: p}, log, a.local(o, shard, data))
 			if err != nil {
@@ -54,5 +64,16 @@ exit-codes.`,
 		},
 	}
 	o.addFlags(cmd)
+	cmd.Flags().StringVar(&o.only, onlyFlag, "", "run the timed or the untimed trials only: timed or untimed")
 	return cmd
+}
+
+const onlyFlag = "only"
+
+// validateOnly refuses wrong values of --only.
+func (o *workOptions) validateOnly(cmd *cobra.Command) error {
+	if err := notEmpty(cmd, onlyFlag); err != nil || o.only == "" {
+		return err
+	}
+	return oneOf(onlyFlag, o.only, string(schedule.TimedTrial), string(schedule.UntimedTrial))
 }

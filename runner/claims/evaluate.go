@@ -291,7 +291,7 @@ func (r *Records) sample(sides, minus []*side) *sample {
 	}
 	for _, seed := range out.seeds {
 		var found []*outcome
-		var lacks []string
+		var lacks, warnings []string
 		mean := func(sides []*side, prefix string) (mean float64) {
 			for _, s := range sides {
 				o, v, warning, lack := r.value(s, seed)
@@ -301,6 +301,7 @@ func (r *Records) sample(sides, minus []*side) *sample {
 				}
 				mean += v / float64(len(sides))
 				found = append(found, o)
+				warnings = append(warnings, s.warnings(o)...)
 				if warning != "" {
 					out.warnings = appendNew(out.warnings, warning)
 				}
@@ -324,9 +325,9 @@ func (r *Records) sample(sides, minus []*side) *sample {
 			continue
 		}
 		out.values = append(out.values, value)
+		out.warnings = appendNew(out.warnings, warnings...)
 		for _, o := range found {
 			out.keys = appendNew(out.keys, o.key)
-			out.warnings = appendNew(out.warnings, o.warnings...)
 			if p := o.privacy; p != nil && !slices.ContainsFunc(out.privacy, func(q *experiment.Privacy) bool { return samePrivacy(p, q) }) {
 				out.privacy = append(out.privacy, p)
 			}

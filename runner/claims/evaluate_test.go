@@ -195,6 +195,21 @@ func TestReferenceOfAVariantGoesBeforeTheGeneralOne(t *testing.T) {
 	}
 }
 
+// What a trial says of its times stands beside times only.
+func TestWarningsAboutTimes(t *testing.T) {
+	suspect, shared := "computed but suspect: condition 2e14", record.TimedBeside(0.5, 2)
+	for metric, want := range map[string][]string{"trace_weak": {suspect}, "time_s": {suspect, shared}} {
+		t.Run(metric, func(t *testing.T) {
+			records := traces(t, 1)
+			records[0].Metrics["time_s"] = 2
+			records[0].Warnings = []string{suspect, shared}
+			if r := one(t, "", `{row: r, metric: `+metric+`}`, records...); !slices.Equal(r.Warnings, want) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
 // Two digests of a data set, or two backends, give two records of a setting.
 func TestSeveralRecordsOfOneSetting(t *testing.T) {
 	cuda := traces(t, 3)[0]

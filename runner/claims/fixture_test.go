@@ -32,7 +32,7 @@ func demoRegistry() *experiment.Registry {
 		&experiment.Experiment{
 			Name: "demo/traces", Version: 1, Run: run,
 			Params:  []experiment.Param{{Name: "points", Kind: experiment.Integer, Default: 9}},
-			Metrics: []experiment.Metric{{Name: "trace_weak"}, {Name: "trace_strong"}, {Name: "gap"}, {Name: "variance_at_*"}},
+			Metrics: []experiment.Metric{{Name: "trace_weak"}, {Name: "trace_strong"}, {Name: "gap"}, {Name: "variance_at_*"}, {Name: "time_s", Timing: true}},
 		},
 	)
 }

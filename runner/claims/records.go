@@ -117,6 +117,15 @@ func canonicalJSON(params any) (string, error) {
 	return string(b), err
 }
 
+// warnings returns those of an outcome that concern the side's metric. What is
+// about a trial's times is about no other metric.
+func (s *side) warnings(o *outcome) []string {
+	if slices.ContainsFunc(s.experiment.Metrics, func(m experiment.Metric) bool { return m.Timing && m.Covers(s.metric) }) {
+		return o.warnings
+	}
+	return slices.DeleteFunc(slices.Clone(o.warnings), record.AboutTimes)
+}
+
 // preference orders several records of one setting: a good one first, then
 // float64 on the CPU, which is the reference, then by key.
 func preference(a, b *outcome) int {

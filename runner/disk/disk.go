@@ -53,8 +53,8 @@ type Disk interface {
 	// RangeLocks opens a file for locks on its bytes, and makes it where it is not
 	// there.
 	RangeLocks(path string) (RangeLocks, error)
-	// RangeHeld says whether anybody holds a lock on the bytes; length 0 is up to
-	// the end. It takes none, and makes no file.
+	// RangeHeld says whether anybody holds a lock on the bytes alone; length 0 is up
+	// to the end. It takes none, and makes no file.
 	RangeHeld(path string, start, length int64) (bool, error)
 	// LockFile takes the lock of a file, which it makes where it is not there,
 	// without waiting; it returns [ErrHeld] where another has it.
@@ -76,6 +76,8 @@ type File interface {
 type RangeLocks interface {
 	// Try takes the lock of a byte unless another holds it.
 	Try(at int64) (ok bool, err error)
+	// Share takes it together with others who share it, unless another has it alone.
+	Share(at int64) (ok bool, err error)
 	// Unlock gives it back.
 	Unlock(at int64)
 	// Close gives all back.

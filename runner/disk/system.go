@@ -68,8 +68,12 @@ func (system) RangeLocks(path string) (RangeLocks, error) {
 // Lustre).
 type rangeLocks struct{ file *os.File }
 
-func (l rangeLocks) Try(at int64) (bool, error) {
-	byteAt := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
+func (l rangeLocks) Try(at int64) (bool, error) { return l.lock(unix.F_WRLCK, at) }
+
+func (l rangeLocks) Share(at int64) (bool, error) { return l.lock(unix.F_RDLCK, at) }
+
+func (l rangeLocks) lock(kind int16, at int64) (bool, error) {
+	byteAt := unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: 1}
 	err := unix.FcntlFlock(l.file.Fd(), setLock, &byteAt)
 	switch {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):

@@ -47,7 +47,7 @@ type Experiment struct {
 	Check func(Params) error
 	// Memory estimates the most that a trial with these parameters takes, in
 	// bytes, with what its process takes anyway; 0 where it is not known. It must
-	// be cheap. nil says that a trial needs little.
+	// be cheap. nil says that a trial takes at most SmallMemory.
 	Memory func(Params) int64
 	// PrivateTiming leaves the timing out of a record with secure noise, where the
 	// time that a trial takes would tell what its guarantee needs to be secret.
@@ -70,8 +70,29 @@ type Metric struct {
 	Unit string // empty for a pure number
 	Doc  string
 	// Timing says that the metric tells how fast a machine was: it differs from
-	// run to run, while the others are the same wherever the key is.
+	// run to run, while the others are the same wherever the key is. Trials with
+	// such a metric run alone.
 	Timing bool
+}
+
+// SmallMemory is the most that a trial of an experiment without Memory takes.
+const SmallMemory = 128 << 20
+
+// Peak returns the bytes that are set aside for a trial: what Memory estimates,
+// SmallMemory where it estimates nothing.
+func (e *Experiment) Peak(p Params) int64 {
+	if e.Memory != nil {
+		if bytes := e.Memory(p); bytes > 0 {
+			return bytes
+		}
+	}
+	return SmallMemory
+}
+
+// Timed says whether a trial reports how fast the machine was. Such a trial runs
+// alone.
+func (e *Experiment) Timed() bool {
+	return slices.ContainsFunc(e.Metrics, func(m Metric) bool { return m.Timing })
 }
 
 // Covers says whether m documents the metric of that name: its own, or one of

@@ -115,13 +115,5 @@ func Refusal(need, available int64) string {
 		Text(need), Text(available))
 }
 
-// Jobs returns how many trials of that need may run at a time.
-func Jobs(jobs int, need, available int64) int {
-	if available == 0 || need <= 0 {
-		return jobs
-	}
-	return max(1, int(min(int64(jobs), available/need)))
-}
-
 // Text writes an amount for people.
 func Text(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }

@@ -59,18 +59,6 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
-func TestJobs(t *testing.T) {
-	for _, c := range []struct {
-		jobs            int
-		need, available int64
-		want            int
-	}{{8, 10, 0, 8}, {8, 0, 100, 8}, {8, 10, 100, 8}, {8, 30, 100, 3}, {8, 1000, 100, 1}, {1, 1, 1, 1}} {
-		if got := Jobs(c.jobs, c.need, c.available); got != c.want {
-			t.Errorf("%+v: %d", c, got)
-		}
-	}
-}
-
 func TestRefusal(t *testing.T) {
 	if r := Refusal(5<<30, 0) + Refusal(5, 5); r != "" {
 		t.Error(r)

@@ -410,6 +410,15 @@ func (s Shard) Indices(n int) []int {
 	return out
 }
 
+// Of returns the shard's share of positions.
+func (s Shard) Of(positions []int) []int {
+	indices := s.Indices(len(positions))
+	for i, at := range indices {
+		indices[i] = positions[at]
+	}
+	return indices
+}
+
 // Datasets finds data sets once and remembers the answer. It is safe for
 // concurrent use.
 type Datasets struct {

@@ -40,17 +40,20 @@ const (
 type Options struct {
 	Jobs     int // trials at a time
 	Workers  int // a trial's own parallelism; 0: the cores divided by Jobs
+	Cores    int // that of a timed trial, which runs alone; 0: all cores
 	Timeout  time.Duration
 	FailFast bool
 	Retry    Retry
 	// Memory is what the trials may take together, in bytes; 0 for no limit.
 	// Fewer run at a time where they would need more, and one that needs more
 	// alone fails before it starts.
-	Memory    int64
-	Notice    func(text string) // is told of fewer jobs; may be nil
-	Host      record.Provenance
-	NewRunner func() Runner
-	Observer  Observer
+	Memory int64
+	// ShareTimings runs timed trials beside others; their records say so.
+	ShareTimings bool
+	Notice       func(text string) // says why trials run beside fewer or alone; may be nil
+	Host         record.Provenance
+	NewRunner    func() Runner
+	Observer     Observer
 }
 
 // Observer is told what happens. The methods are called one at a time.
@@ -102,7 +105,8 @@ const pollInterval = 300 * time.Millisecond
 
 // Local runs a part of a plan on this machine.
 type Local struct {
-	Shard       plan.Shard // the zero value is all of the plan
+	Kind        Kind       // of trials
+	Shard       plan.Shard // of those; the zero value is all of them
 	Experiments *experiment.Registry
 	Data        *plan.Datasets
 	Options     Options
@@ -110,7 +114,11 @@ type Local struct {
 
 // Execute calls [Run] for the part.
 func (l *Local) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (Summary, error) {
-	return Run(ctx, s, p, l.Shard.Indices(len(p.Trials)), l.Experiments, l.Data, l.Options)
+	positions, err := l.Kind.Positions(p, l.Experiments)
+	if err != nil {
+		return Summary{}, err
+	}
+	return Run(ctx, s, p, l.Shard.Of(positions), l.Experiments, l.Data, l.Options)
 }
 
 // Run runs the trials of the plan at the given positions. The summary holds
@@ -118,8 +126,12 @@ func (l *Local) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (Summ
 // ErrFailFast, or what kept a result from being written.
 func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, experiments *experiment.Registry, data *plan.Datasets, opts Options) (Summary, error) {
 	opts.Jobs = max(1, opts.Jobs)
+	cores := runtime.GOMAXPROCS(0)
 	if opts.Workers < 1 {
-		opts.Workers = max(1, runtime.GOMAXPROCS(0)/opts.Jobs)
+		opts.Workers = max(1, cores/opts.Jobs)
+	}
+	if opts.Cores < 1 {
+		opts.Cores = cores
 	}
 	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}, seen: map[int]store.Version{}}
 	r.summary.Total = len(indices)
@@ -135,10 +147,12 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 			}
 		}
 	})
-	if err := r.fitJobs(pending); err != nil {
+	requests, err := r.requests(pending)
+	if err != nil {
 		return r.summary, err
 	}
-	err = r.work(ctx, pending)
+	r.announce(requests)
+	err = r.work(ctx, requests)
 	sum := r.summary
 	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
 	return sum, err
@@ -156,6 +170,8 @@ type run struct {
 	// position in the plan, so that what another runner finishes meanwhile is
 	// told from it.
 	seen map[int]store.Version
+
+	crowded sync.Once // for the notice that another runner's trials are waited for
 
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
@@ -233,37 +249,6 @@ func (r *run) findPending(indices []int) ([]int, error) {
 	return pending, nil
 }
 
-// fitJobs reduces the number of jobs to those that fit into the memory, counting
-// each as the largest that is to be started at all.
-func (r *run) fitJobs(pending []int) error {
-	if r.opts.Memory == 0 {
-		return nil
-	}
-	largest := int64(0)
-	for _, index := range pending {
-		t := r.plan.Trials[index]
-		e, err := r.experiments.Lookup(t.Experiment)
-		if err != nil {
-			return err
-		}
-		if e.Memory == nil {
-			continue
-		}
-		if need := e.Memory(t.Params); memory.Refusal(need, r.opts.Memory) == "" {
-			largest = max(largest, need)
-		}
-	}
-	asked := min(r.opts.Jobs, len(pending))
-	if fit := memory.Jobs(asked, largest, r.opts.Memory); fit < asked {
-		r.opts.Jobs = fit
-		if r.opts.Notice != nil {
-			r.opts.Notice(fmt.Sprintf("%d at a time instead of %d: a trial needs up to about %s, %s are available; --ignore-memory runs as many as asked for",
-				fit, asked, memory.Text(largest), memory.Text(r.opts.Memory)))
-		}
-	}
-	return nil
-}
-
 // wanted says whether a trial with that stored status is to be run.
 func (r *run) wanted(s record.Status) bool {
 	switch s {
@@ -282,69 +267,42 @@ func (r *run) count(s record.Status) {
 	r.summary.Count(s)
 }
 
-// work runs the pending trials, first all that are free, then those that other
-// runners held.
-func (r *run) work(parent context.Context, pending []int) error {
+// work runs what is requested, first all that is free, then what other runners
+// held.
+func (r *run) work(parent context.Context, requests []*request) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	var (
-		mu   sync.Mutex
-		next int
-		busy []int
-	)
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next < len(pending) {
-			next++
-			return pending[next-1], true
-		}
-		return 0, false
-	}
+	workers := min(r.opts.Jobs, max(1, len(requests)))
+	q := newQueue(requests, r.opts.Memory, workers)
 	var (
 		wg      sync.WaitGroup
 		waiting sync.Once
 	)
-	for range min(r.opts.Jobs, max(1, len(pending))) {
+	for range workers {
 		wg.Go(func() {
 			runner := r.opts.NewRunner()
 			defer runner.Close()
-			for ctx.Err() == nil {
-				i, ok := take()
-				if !ok {
-					break
-				}
-				switch done, err := r.one(ctx, runner, i); {
-				case err != nil:
-					stop(err)
-				case !done:
-					mu.Lock()
-					busy = append(busy, i)
-					mu.Unlock()
-				}
-			}
-			// What others hold is theirs to finish; it becomes ours only where
-			// they die.
-			for ctx.Err() == nil {
-				mu.Lock()
-				if len(busy) == 0 {
-					mu.Unlock()
+			for {
+				next, held := q.take(ctx)
+				if next == nil {
 					return
 				}
-				i, held := busy[0], len(busy)
-				busy = busy[1:]
-				mu.Unlock()
-				waiting.Do(func() { r.observe(func(o Observer) { o.Waiting(held) }) })
-				done, err := r.one(ctx, runner, i)
-				if err != nil {
+				if held > 0 {
+					waiting.Do(func() { r.observe(func(o Observer) { o.Waiting(held) }) })
+				}
+				done, err := r.one(ctx, runner, next)
+				switch {
+				case err != nil:
 					stop(err)
-				} else if !done {
-					mu.Lock()
-					busy = append(busy, i)
-					mu.Unlock()
-					select {
-					case <-time.After(pollInterval):
-					case <-ctx.Done():
+					q.done(next)
+				case done:
+					q.done(next)
+				default:
+					q.hold(next)
+					// What others hold is theirs to finish; it becomes ours only where
+					// they die.
+					if held > 0 {
+						pause(ctx)
 					}
 				}
 			}
@@ -357,9 +315,22 @@ func (r *run) work(parent context.Context, pending []int) error {
 	return context.Cause(ctx)
 }
 
+// pause waits for what another runner holds.
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(pollInterval):
+	case <-ctx.Done():
+	}
+}
+
 // one runs a trial; done is false where another runner holds it.
-func (r *run) one(ctx context.Context, runner Runner, index int) (done bool, err error) {
-	t := r.plan.Trials[index]
+func (r *run) one(ctx context.Context, runner Runner, q *request) (done bool, err error) {
+	t := r.plan.Trials[q.index]
+	leave, err := r.enter(ctx, q.alone)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
 	unlock, ok, err := r.store.Lock(t.Key)
 	if err != nil || !ok {
 		return false, err
@@ -371,12 +342,12 @@ func (r *run) one(ctx context.Context, runner Runner, index int) (done bool, err
 	// Another runner may have finished it since the folder was read.
 	if rec, ok, err := r.store.Get(t.Key); err != nil {
 		return false, err
-	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(index)) {
+	} else if ok && (!r.wanted(rec.Status) || r.opts.Retry != RetryNone && r.finishedSince(q.index)) {
 		r.count(rec.Status)
 		r.observe(func(o Observer) { o.Elsewhere(t) })
 		return true, nil
 	}
-	rec, err := r.record(ctx, runner, t)
+	rec, err := r.record(ctx, runner, t, q.alone)
 	if err != nil {
 		return false, err
 	}
@@ -391,6 +362,25 @@ func (r *run) one(ctx context.Context, runner Runner, index int) (done bool, err
 	return true, nil
 }
 
+// enter waits until the machine is free for a trial: a timed one runs beside none
+// of other runners on this folder and machine. leave gives it back.
+func (r *run) enter(ctx context.Context, alone bool) (leave func(), err error) {
+	for {
+		leave, ok, err := r.store.Enter(alone)
+		if ok || err != nil {
+			return leave, err
+		}
+		r.crowded.Do(func() {
+			if r.opts.Notice != nil {
+				r.opts.Notice("waiting for another runner of this folder on this machine: a timed trial runs beside no other")
+			}
+		})
+		if pause(ctx); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // finishedSince says whether another runner has stored a record of the trial at
 // that position since the folder was read.
 func (r *run) finishedSince(index int) bool {
@@ -400,7 +390,7 @@ func (r *run) finishedSince(index int) bool {
 
 // record runs a trial and returns its record; an error means that the whole
 // run has to stop.
-func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.Record, error) {
+func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone bool) (*record.Record, error) {
 	e, err := r.experiments.Lookup(t.Experiment)
 	if err != nil {
 		return nil, err
@@ -408,7 +398,10 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 	job := trial.Job{
 		Key: t.Key, Experiment: t.Experiment, ResultVersion: e.Version, Params: t.Params, Seed: t.Seed,
 		Backend: r.plan.Backend, DType: r.plan.DType, Workers: r.opts.Workers, Host: r.opts.Host,
-		Folders: map[string]string{}, Digests: map[string]string{},
+		Folders: map[string]string{}, Digests: map[string]string{}, Beside: e.Timed() && !alone,
+	}
+	if alone {
+		job.Workers = r.opts.Cores
 	}
 	if e.Datasets != nil {
 		for _, name := range e.Datasets(t.Params) {
@@ -423,14 +416,12 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial) (*record.
 			}
 		}
 	}
-	if e.Memory != nil {
-		if refusal := memory.Refusal(e.Memory(t.Params), r.opts.Memory); refusal != "" {
-			rec, err := trial.NewRecord(job)
-			if err != nil {
-				return nil, err
-			}
-			return rec.Fail(refusal), nil
+	if refusal := memory.Refusal(declared(e, t.Params), r.opts.Memory); refusal != "" {
+		rec, err := trial.NewRecord(job)
+		if err != nil {
+			return nil, err
 		}
+		return rec.Fail(refusal), nil
 	}
 	r.observe(func(o Observer) { o.Started(t) })
 	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {

@@ -17,7 +17,9 @@ import (
 type locks struct {
 	ranges disk.RangeLocks
 	mu     sync.Mutex
-	held   map[int64]bool // range locks do not exclude within one process
+	// Range locks do not exclude within one process.
+	held   map[int64]bool
+	shared map[int64]int // the number of holders
 }
 
 func openLocks(d disk.Disk, path string) (*locks, error) {
@@ -25,7 +27,7 @@ func openLocks(d disk.Disk, path string) (*locks, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &locks{ranges: ranges, held: map[int64]bool{}}, nil
+	return &locks{ranges: ranges, held: map[int64]bool{}, shared: map[int64]int{}}, nil
 }
 
 func (l *locks) close() error { return l.ranges.Close() }
@@ -40,7 +42,7 @@ func (l *locks) try(name string) (unlock func(), ok bool, err error) {
 	at := offset(name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held[at] {
+	if l.held[at] || l.shared[at] > 0 {
 		return nil, false, nil
 	}
 	if ok, err := l.ranges.Try(at); !ok {
@@ -52,6 +54,31 @@ func (l *locks) try(name string) (unlock func(), ok bool, err error) {
 		defer l.mu.Unlock()
 		delete(l.held, at)
 		l.ranges.Unlock(at)
+	}, true, nil
+}
+
+// share takes the lock of name together with others who share it, unless
+// somebody holds it alone.
+func (l *locks) share(name string) (unlock func(), ok bool, err error) {
+	at := offset(name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[at] {
+		return nil, false, nil
+	}
+	if l.shared[at] == 0 {
+		if ok, err := l.ranges.Share(at); !ok {
+			return nil, false, err
+		}
+	}
+	l.shared[at]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.shared[at]--; l.shared[at] == 0 {
+			delete(l.shared, at)
+			l.ranges.Unlock(at)
+		}
 	}, true, nil
 }
 

@@ -31,6 +31,8 @@ type Job struct {
 	Folders map[string]string `json:"folders"`
 	Digests map[string]string `json:"digests"`
 	Secure  bool              `json:"secure"`
+	// Beside says that other trials may run beside a timed one.
+	Beside bool `json:"beside,omitempty"`
 	// Host is the provenance of the program that runs the plan, without data.
 	Host record.Provenance `json:"host"`
 }
@@ -69,10 +71,12 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		return nil, err
 	}
 	r.ResultVersion = e.Version
+	watch := watchTimes(e, job)
 	usage.ResetPeakRSS()
 	wall, cpu := time.Now(), usage.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) { return e.Run(ctx, newTrial(job, progress)) })
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: usage.CPUSeconds() - cpu, PeakRSSBytes: usage.PeakRSS()}
+	shared := watch(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -94,7 +98,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		}
 		r.Series[name] = columns
 	}
-	r.Warnings = append(r.Warnings, result.Warnings...)
+	r.Warnings = slices.Concat(r.Warnings, result.Warnings, shared)
 	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
 		r.Privacy.Withdraw(judgedOnly)
 	}
@@ -106,6 +110,28 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		return r.Fail(fmt.Sprintf("a defect in %s: a result without metrics", e.Name)), nil
 	}
 	return r, nil
+}
+
+// watchTimes begins to watch what runs beside a timed trial. The function that it
+// returns ends that with the warnings for the record.
+func watchTimes(e *experiment.Experiment, job Job) func(context.Context) []string {
+	none := func(context.Context) []string { return nil }
+	switch {
+	case !e.Timed() || job.Secure && e.PrivateTiming:
+		return none
+	case job.Beside:
+		return func(context.Context) []string { return []string{record.TimedBesideTrials} }
+	}
+	others := usage.WatchOthers()
+	return func(ctx context.Context) []string {
+		switch used, cores, known := others.Cores(ctx); {
+		case !known:
+			return []string{record.TimedUnobserved}
+		case used > 0:
+			return []string{record.TimedBeside(used, cores)}
+		}
+		return nil
+	}
 }
 
 // newTrial is what the experiment gets to see of the job.

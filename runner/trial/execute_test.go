@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
@@ -172,6 +174,46 @@ func TestCosts(t *testing.T) {
 		if c := r.Timing; c.WallS < busy.Seconds() || c.CPUS <= 0 || c.PeakRSSBytes <= 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
+	}
+}
+
+// A timed trial says what ran beside it; times that are private are not spoken
+// of.
+func TestWarningsOfTimedTrials(t *testing.T) {
+	busy := exec.Command("sh", "-c", "while :; do :; done")
+	if err := busy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
+	_, err := os.Stat("/proc/stat")
+	counted := err == nil
+	for name, c := range map[string]struct {
+		timed, private bool
+		job            trial.Job
+		want           string
+	}{
+		"not timed":                 {false, false, trial.Job{}, ""},
+		"beside another program":    {true, false, trial.Job{}, "timed while other programs used about "},
+		"beside other trials":       {true, false, trial.Job{Beside: true}, record.TimedBesideTrials},
+		"secure":                    {true, false, trial.Job{Secure: true}, "timed while other programs used about "},
+		"secure, with private time": {true, true, trial.Job{Secure: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := demo(metrics(map[string]float64{"y": 1}))
+			e.Metrics[0].Timing, e.PrivateTiming = c.timed, c.private
+			r, err := trial.Execute(context.Background(), e, c.job, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			if strings.HasPrefix(want, "timed while") && !counted {
+				want = record.TimedUnobserved
+			}
+			got := strings.Join(r.Warnings, "; ")
+			if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 

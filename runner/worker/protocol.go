@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"privkern/runner/experiment"
@@ -104,6 +106,10 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 	if err != nil {
 		return false, err
 	}
+	// A timed trial runs on more processors than the others.
+	if n := max(1, job.Workers); n != runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+	}
 	if device.Describe != nil {
 		job.Host.GPU = device.Describe(job.Backend)
 	}
@@ -119,7 +125,21 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 		return false, err
 	}
 	last = device.Failed != nil && device.Failed()
+	giveBackMemory()
 	return last, send(out, message{Record: r, Last: last})
+}
+
+// spareMemory is how much of its heap a worker may keep for the next trial.
+const spareMemory = 32 << 20
+
+// giveBackMemory returns to the system what a trial took, before its record says
+// that others may start: they count on it, while this process waits.
+func giveBackMemory() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys-m.HeapReleased > spareMemory {
+		debug.FreeOSMemory()
+	}
 }
 
 func send(out io.Writer, m message) error {

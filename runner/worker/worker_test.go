@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -62,6 +63,15 @@ var demo = &experiment.Experiment{
 			if e, p := t.Params.Float("epsilon"), t.Params.Points("points"); !math.IsInf(e, 1) || p.Count != 5 {
 				return nil, fmt.Errorf("epsilon is %v, points are %v", e, p)
 			}
+		case "allocate":
+			block := make([]byte, large)
+			for i := 0; i < len(block); i += 4096 {
+				block[i] = 1
+			}
+		case "processors":
+			if n := runtime.GOMAXPROCS(0); n != t.Workers {
+				return nil, fmt.Errorf("%d processors for %d workers", n, t.Workers)
+			}
 		case "progress":
 			for i := range 5 {
 				t.Progress(i, 5, "step")
@@ -78,6 +88,9 @@ var demo = &experiment.Experiment{
 		return &experiment.Result{Metrics: map[string]float64{"pid": float64(os.Getpid())}}, nil
 	},
 }
+
+// large is what a trial allocates, in bytes.
+const large = 512 << 20
 
 // deviceFailed stands for a device that the worker has lost.
 var deviceFailed atomic.Bool
@@ -161,6 +174,35 @@ func TestWorkersGetWhatTheRunnerHas(t *testing.T) {
 	for _, do := range []string{"environment", "kinds"} {
 		if r, err := newProcess(t).Run(context.Background(), job(t, do), 0, nil); err != nil || r.Error != nil {
 			t.Errorf("%s: %+v, %v", do, r, err)
+		}
+	}
+}
+
+// A worker that waits has given back what its trial took.
+func TestMemoryIsGivenBack(t *testing.T) {
+	p := newProcess(t)
+	for _, c := range []struct {
+		do    string
+		large bool
+	}{{"allocate", true}, {"answer", false}} {
+		r, err := p.Run(context.Background(), job(t, c.do), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if peak := r.Timing.PeakRSSBytes; (peak > large/2) != c.large {
+			t.Errorf("%s takes %d bytes", c.do, peak)
+		}
+	}
+}
+
+// A trial has as many processors as workers, more or fewer than the one before.
+func TestProcessorsAreTheWorkers(t *testing.T) {
+	p := newProcess(t)
+	for _, workers := range []int{1, 3, 2} {
+		j := job(t, "processors")
+		j.Workers = workers
+		if r, err := p.Run(context.Background(), j, 0, nil); err != nil || r.Error != nil {
+			t.Errorf("%d workers: %+v, %v", workers, r, err)
 		}
 	}
 }

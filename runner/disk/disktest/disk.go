@@ -46,7 +46,7 @@ type Disk struct {
 	changes []*change // of entries, not durable yet, in their order
 	nodes   int       // made so far, for names of temporary files
 	free    int       // bytes
-	locks   map[*node]map[int64]*ranges
+	locks   map[*node]map[int64]holders
 	whole   map[*node]*Process // who has the lock of a file as a whole
 }
 
@@ -75,7 +75,7 @@ const Unlimited = 1 << 62
 
 // New returns an empty disk.
 func New() *Disk {
-	d := &Disk{free: Unlimited, locks: map[*node]map[int64]*ranges{}, whole: map[*node]*Process{}}
+	d := &Disk{free: Unlimited, locks: map[*node]map[int64]holders{}, whole: map[*node]*Process{}}
 	d.root = d.newNode(true)
 	return d
 }

@@ -85,7 +85,9 @@ func (p *Process) Failed() bool {
 func (p *Process) kill() {
 	p.killed = true
 	for _, held := range p.disk.locks {
-		maps.DeleteFunc(held, func(_ int64, r *ranges) bool { return r.process == p })
+		for _, h := range held {
+			maps.DeleteFunc(h, func(r *ranges, _ bool) bool { return r.process == p })
+		}
 	}
 	maps.DeleteFunc(p.disk.whole, func(_ *node, holder *Process) bool { return holder == p })
 }
@@ -395,16 +397,33 @@ func (p *Process) RangeLocks(name string) (disk.RangeLocks, error) {
 	return &ranges{p, n}, nil
 }
 
+// holders are the openings that have the lock of a byte, each alone or not.
+type holders map[*ranges]bool
+
 func (r *ranges) Try(at int64) (ok bool, err error) {
+	return r.take(at, true)
+}
+
+func (r *ranges) Share(at int64) (ok bool, err error) {
+	return r.take(at, false)
+}
+
+func (r *ranges) take(at int64, alone bool) (ok bool, err error) {
 	err = r.process.do(locking, "lock", "", func() error {
 		held := r.process.disk.locks[r.node]
 		if held == nil {
-			held = map[int64]*ranges{}
+			held = map[int64]holders{}
 			r.process.disk.locks[r.node] = held
 		}
-		if ok = held[at] == nil || held[at] == r; ok {
-			held[at] = r
+		for by, theirs := range held[at] {
+			if by != r && (alone || theirs) {
+				return nil
+			}
 		}
+		if held[at] == nil {
+			held[at] = holders{}
+		}
+		held[at][r], ok = alone, true
 		return nil
 	})
 	return ok, err
@@ -412,14 +431,16 @@ func (r *ranges) Try(at int64) (ok bool, err error) {
 
 func (r *ranges) Unlock(at int64) {
 	_ = r.process.do(locking, "unlock", "", func() error {
-		delete(r.process.disk.locks[r.node], at)
+		delete(r.process.disk.locks[r.node][at], r)
 		return nil
 	})
 }
 
 func (r *ranges) Close() error {
 	return r.process.do(locking, "close", "", func() error {
-		maps.DeleteFunc(r.process.disk.locks[r.node], func(_ int64, by *ranges) bool { return by == r })
+		for _, h := range r.process.disk.locks[r.node] {
+			delete(h, r)
+		}
 		return nil
 	})
 }
@@ -431,8 +452,13 @@ func (p *Process) RangeHeld(name string, start, length int64) (held bool, err er
 		if err == syscall.ENOENT { //nolint:errorlint // as find returns it
 			return nil
 		}
-		for at := range p.disk.locks[n] {
-			held = held || at >= start && (length == 0 || at < start+length)
+		for at, h := range p.disk.locks[n] {
+			if at < start || length > 0 && at >= start+length {
+				continue
+			}
+			for _, alone := range h {
+				held = held || alone
+			}
 		}
 		return err
 	})
