@@ -113,8 +113,15 @@ func (b *syncBuffer) String() string {
 	return b.b.String()
 }
 
-// sweep starts `run sweep` on the cluster, in the folder dir.
+// sweep starts `run sweep` on the cluster, in the folder dir. Its timed trials
+// run beside each other, for the sake of time.
 func (s *slurm) sweep(t *testing.T, dir, text string, args ...string) *onSlurm {
+	t.Helper()
+	return s.sweepAlone(t, dir, text, append(args, "--share-timings")...)
+}
+
+// sweepAlone is sweep with timed trials that run alone.
+func (s *slurm) sweepAlone(t *testing.T, dir, text string, args ...string) *onSlurm {
 	t.Helper()
 	file := filepath.Join(dir, "sweep.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -261,6 +268,37 @@ func TestSlurm(t *testing.T) {
 		}
 	})
 
+	// The node has two processors, and runs tasks of timed trials one at a time.
+	t.Run("timed trials are alone", func(t *testing.T) {
+		const ordinary = "  - experiment: privacygp/example1\n    sweep: {xi: [0.4, 0.5]}\n"
+		mixed := strings.Replace(clusterSweep, "experiment:", "runs:\n"+ordinary+"  - experiment:", 1)
+		mixed = strings.NewReplacer("\nparams:", "\n    params:", "\nsweep:", "\n    sweep:", "\n  learning_rate:", "\n      learning_rate:").Replace(mixed)
+		r := s.sweepAlone(t, t.TempDir(), mixed)
+		r.says(t, "submitted 2 tasks as job ")
+		const timed = "submitted 6 tasks of timed trials, each alone on its node, as job "
+		r.says(t, timed)
+		_, rest, _ := strings.Cut(r.stderr.String(), timed)
+		job := strings.Fields(rest)[0] + "_"
+		seen := 0
+		for finished(t, r.out) < 8 && !t.Failed() {
+			running := s.command("squeue", "-h", "-r", "-t", "R", "-o", "%i")
+			if strings.Contains(running, job) {
+				if seen++; strings.Contains(running, "\n") {
+					t.Errorf("beside each other run\n%s", running)
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		r.waits(t, 0)
+		if seen == 0 {
+			t.Error("no running task was seen")
+		}
+		got := metrics(t, r.out)
+		for key, text := range want {
+			sameMetrics(t, map[string]string{key: got[key]}, map[string]string{key: text})
+		}
+	})
+
 	t.Run("a task is killed", func(t *testing.T) {
 		r := s.sweep(t, t.TempDir(), clusterSweep)
 		if err := syscall.Kill(r.oneRuns(t), syscall.SIGKILL); err != nil {
@@ -355,7 +393,7 @@ func TestSlurm(t *testing.T) {
 	t.Run("two runs of one part", func(t *testing.T) {
 		r := s.sweep(t, t.TempDir(), clusterSweep, "--trials-per-task", "3")
 		r.oneRuns(t)
-		cmd := exec.Command(program, "work", r.out, "--shard", "1/2", "--jobs", "1")
+		cmd := exec.Command(program, "work", r.out, "--shard", "1/2", "--jobs", "1", "--share-timings")
 		msg, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, msg)

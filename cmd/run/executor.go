@@ -226,12 +226,19 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 			environment = append(environment, dataset.DataVariable+"="+folder)
 		}
 		return &slurm.Executor{
-			Program: program, Work: work, Environment: environment,
+			Program: program, Work: work, Environment: environment, 
+			Timed: a.timed, ShareTimings: o.shareTimings,
 			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Retries: o.retries,
 			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),
 			Observer: reporter, Cancel: a.askToCancel(cmd.Context(), reporter),
 		}, nil
 	}
+}
+
+// timed says whether a trial runs alone. The experiments of a plan are known.
+func (a *app) timed(t plan.Trial) bool {
+	e, err := a.Experiments.Lookup(t.Experiment)
+	return err == nil && e.Timed()
 }
 
 // askToCancel returns the question that an interrupted run asks on a terminal;

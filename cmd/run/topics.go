@@ -124,7 +124,8 @@ them to the tables, with the exit statuses of a local run. --slurm takes any
 option of sbatch by its long name; each task runs one trial at a time on the
 cores that it is given (--slurm cpus-per-task=4; --jobs for more trials).
 --trials-per-task sets the size of a task, --max-running how many run at a
-time.
+time. Timed trials are tasks of jobs of their own that have their nodes to
+themselves (sbatch --exclusive), unless --share-timings is given.
 
 The program may end, or lose its terminal: the same command attaches to the
 jobs that are there. Ctrl-C asks whether to leave or cancel them; without a
@@ -142,6 +143,13 @@ With any other scheduler, make the plan once and run its parts:
   run sweep FILE --out OUT --plan-only
   run work OUT --shard 1/8        # ... to 8/8, anywhere, in any order
   run report OUT                  # the tables
+
+A timed trial runs beside none of the same folder on its machine. To keep other
+programs away from it, too, run the two kinds apart, and the timed one on whole
+nodes:
+
+  run work OUT --only untimed --shard 1/8
+  run work OUT --only timed --shard 1/2
 
 Without a shared file system, every machine has its own folder, and run merge
 unites them:

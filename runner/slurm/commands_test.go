@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,7 +106,7 @@ func TestScript(t *testing.T) {
 		parts = append(parts, 2*i+1)
 	}
 	got := script{
-		title: "A\nsweep", parts: parts, of: 50, options: []Option{array(21, 4), {"output", logPattern("/out 100%", 3)}, {"comment", "it's"}, {"no-requeue", ""}},
+		title: "A\nsweep", parts: parts, kind: kind{parts: 50}, options: []Option{array(21, 4), {"output", logPattern("/out 100%", 3)}, {"comment", "it's"}, {"no-requeue", ""}},
 		environment: []string{"PRIVKERN_DATA=/data of mine"}, program: "/bin/it's run", work: []string{"--jobs", "1"}, dir: "/out 100%",
 	}.text()
 	const want = `#!/bin/bash
@@ -131,13 +132,23 @@ exec '/bin/it'\''s run' work '/out 100%' --shard "$part/50" --jobs 1
 	}
 }
 
-func TestParts(t *testing.T) {
-	for _, c := range []struct{ trials, size, want int }{
-		{24, 0, 24}, {1000, 0, 1000}, {1001, 0, 501}, {24, 5, 5}, {24, 100, 1}, {0, 0, 1},
+// Of timed trials, a script has their own parts.
+func TestScriptOfTimedTrials(t *testing.T) {
+	got := script{parts: []int{4, 6}, kind: kind{only: "timed", before: 3, parts: 3}, program: "/bin/run", dir: "/out"}.text()
+	for _, want := range []string{
+		"# out: 2 of the 3 parts of the plan's timed trials in\n", "# Part i of n is the trials i, i+n, i+2n, ... of the plan's timed trials.\n",
+		"\nparts=(1 3)\n", "\necho \"part $part of 3: ", "\nexec /bin/run work /out --shard \"$part/3\" --only timed\n",
 	} {
-		if got := (&Executor{TrialsPerTask: c.size}).parts(c.trials); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+		if !strings.Contains(got, want) {
+			t.Errorf("without %q:\n%s", want, got)
 		}
+	}
+}
+
+func TestExclusive(t *testing.T) {
+	given := []Option{{"exclusive", "user"}, {"partition", "p"}, {"oversubscribe", ""}, {"share", ""}}
+	if got := exclusive(given); !slices.Equal(got, []Option{{"partition", "p"}, {"exclusive", ""}}) {
+		t.Errorf("%v", got)
 	}
 }
 

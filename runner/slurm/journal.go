@@ -37,6 +37,8 @@ type journal struct {
 	Started time.Time `json:"started"` // of the round, by the clock of the file system
 	Plan    string    `json:"plan"`    // digest of the keys
 	Parts   int       `json:"parts"`   // into which the round divides the plan
+	// TimedParts is how many of them, the last ones, are of timed trials.
+	TimedParts int `json:"timed_parts,omitempty"`
 	// Submissions are the array jobs of all rounds, in their order.
 	Submissions []submission `json:"submissions"`
 }
@@ -121,8 +123,8 @@ func readJournal(dir string) (*journal, error) {
 			return nil, fmt.Errorf("%s: job %s has parts beyond the %d that there are; cancel the jobs of this folder, if any, and remove the file", path, s.Job, j.Parts)
 		}
 	}
-	if j.Open && j.Parts < 1 {
-		return nil, fmt.Errorf("%s: the plan is in %d parts; cancel the jobs of this folder, if any, and remove the file", path, j.Parts)
+	if j.Open && (j.Parts < 1 || j.TimedParts < 0 || j.TimedParts > j.Parts) {
+		return nil, fmt.Errorf("%s: the plan is in %d parts, %d of them of timed trials; cancel the jobs of this folder, if any, and remove the file", path, j.Parts, j.TimedParts)
 	}
 	return &j, nil
 }
@@ -139,8 +141,8 @@ func (j *journal) write(dir string) error {
 // begin opens a round and writes the journal. Its start is the time that the
 // file system gives to the file: the records' times are of the same clock,
 // whatever machine writes them.
-func (j *journal) begin(dir, digest string, parts int) error {
-	j.Schema, j.Plan, j.Parts, j.Open = journalSchema, digest, parts, true
+func (j *journal) begin(dir, digest string, d *division) error {
+	j.Schema, j.Plan, j.Parts, j.TimedParts, j.Open = journalSchema, digest, d.parts, d.timed, true
 	j.Round++
 	if j.Sweep == "" {
 		id := make([]byte, 4)

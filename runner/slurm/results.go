@@ -12,16 +12,18 @@ import (
 type results struct {
 	store  *store.Store
 	plan   *plan.Plan
+	part   []int           // of each trial, counted from 0
 	since  time.Time       // a skipped trial counts where it was looked at since
 	status []record.Status // of each trial; "" without a result
 	left   []int           // trials without a result, of each part
 	total  int             // of them
 }
 
-func newResults(s *store.Store, p *plan.Plan, parts int, since time.Time) *results {
-	r := &results{store: s, plan: p, since: since, status: make([]record.Status, len(p.Trials)), left: make([]int, parts), total: len(p.Trials)}
-	for i := range p.Trials {
-		r.left[i%parts]++
+func newResults(s *store.Store, p *plan.Plan, d *division, since time.Time) *results {
+	r := &results{store: s, plan: p, part: d.of, since: since, status: make([]record.Status, len(p.Trials)), left: make([]int, d.parts),
+		total: len(p.Trials)}
+	for _, part := range d.of {
+		r.left[part]++
 	}
 	return r
 }
@@ -53,7 +55,7 @@ func (r *results) update(found func(t plan.Trial, rec *record.Record)) error {
 			}
 		}
 		r.status[i] = rec.Status
-		r.left[i%len(r.left)]--
+		r.left[r.part[i]]--
 		r.total--
 		found(t, rec)
 	}

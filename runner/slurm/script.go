@@ -13,7 +13,7 @@ type script struct {
 	name        string // of the job
 	title       string // of the sweep
 	parts       []int  // counted from 1
-	of          int    // parts of the plan
+	kind        kind   // of all of them
 	options     []Option
 	environment []string // NAME=value
 	program     string
@@ -29,11 +29,15 @@ func (s script) text() string {
 	if title == "" {
 		title = filepath.Base(s.dir)
 	}
-	fmt.Fprintf(&b, "#!/bin/bash\n# %s: %d of the %d parts of the plan in\n# %s\n", title, len(s.parts), s.of, s.dir)
+	trials := "the plan"
+	if s.kind.only != "" {
+		trials = "the plan's " + s.kind.only + " trials"
+	}
+	fmt.Fprintf(&b, "#!/bin/bash\n# %s: %d of the %d parts of %s in\n# %s\n", title, len(s.parts), s.kind.parts, trials, s.dir)
 	for _, o := range s.options {
 		b.WriteString(o.directive() + "\n")
 	}
-	b.WriteString("\n# Part i of n is the trials i, i+n, i+2n, ... of the plan.\nparts=(")
+	fmt.Fprintf(&b, "\n# Part i of n is the trials i, i+n, i+2n, ... of %s.\nparts=(", trials)
 	for i, part := range s.parts {
 		switch {
 		case i > 0 && i%20 == 0:
@@ -41,13 +45,13 @@ func (s script) text() string {
 		case i > 0:
 			b.WriteByte(' ')
 		}
-		fmt.Fprint(&b, part)
+		fmt.Fprint(&b, part-s.kind.before)
 	}
 	fmt.Fprintf(&b, `)
 part=${parts[$SLURM_ARRAY_TASK_ID]}
 echo "part $part of %d: task ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID} on $(hostname), $(date -u +%%FT%%TZ)"
 
-`, s.of)
+`, s.kind.parts)
 	for _, v := range s.environment {
 		name, value, _ := strings.Cut(v, "=")
 		fmt.Fprintf(&b, "export %s=%s\n", name, shell.Quote(value))
@@ -55,7 +59,10 @@ echo "part $part of %d: task ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID} on $(h
 	// Where tasks are not confined to their cores, a task would see all of its
 	// node's.
 	b.WriteString("export GOMAXPROCS=${SLURM_CPUS_ON_NODE:-1}\n")
-	fmt.Fprintf(&b, "exec %s work %s --shard \"$part/%d\"", shell.Quote(s.program), shell.Quote(s.dir), s.of)
+	fmt.Fprintf(&b, "exec %s work %s --shard \"$part/%d\"", shell.Quote(s.program), shell.Quote(s.dir), s.kind.parts)
+	if s.kind.only != "" {
+		fmt.Fprintf(&b, " --only %s", s.kind.only)
+	}
 	for _, arg := range s.work {
 		b.WriteString(" " + shell.Quote(arg))
 	}

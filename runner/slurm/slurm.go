@@ -48,6 +48,11 @@ type Executor struct {
 	Work        []string // arguments of `run work` besides the folder and the part
 	Environment []string // NAME=value, for the tasks
 
+	// Timed says which trials are timed; nil: none. Their tasks have their nodes to
+	// themselves, but for ShareTimings.
+	Timed        func(plan.Trial) bool
+	ShareTimings bool
+
 	Options       []Option // of sbatch
 	TrialsPerTask int      // 0: as many as make DefaultTasks tasks
 	Chunk         int      // most tasks of an array job; 0: DefaultChunk, or what the site allows
@@ -90,15 +95,6 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	sum := w.summary
 	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
 	return sum, err
-}
-
-// parts returns into how many parts a plan of n trials is divided.
-func (e *Executor) parts(n int) int {
-	size := e.TrialsPerTask
-	if size == 0 {
-		size = max(1, (n+DefaultTasks-1)/DefaultTasks)
-	}
-	return max(1, (n+size-1)/size)
 }
 
 // withdraw puts the records aside that are to be made again. It is done once,

@@ -50,6 +50,7 @@ type cluster struct {
 	plan     *plan.Plan
 	observer *notes
 	outcome  func(part, try int) outcome
+	timed    func(plan.Trial) bool
 	tries    map[int]int     // of each part
 	over     map[string]bool // names of jobs that have gone as outcome said
 }
@@ -126,7 +127,7 @@ func (c *cluster) store() *store.Store {
 
 // executor returns one that looks often.
 func (c *cluster) executor() *Executor {
-	return &Executor{Program: "/bin/run", Retries: 2, Observer: c.observer, Poll: 10 * time.Millisecond, Settle: time.Millisecond}
+	return &Executor{Program: "/bin/run", Timed: c.timed, Retries: 2, Observer: c.observer, Poll: 10 * time.Millisecond, Settle: time.Millisecond}
 }
 
 // execute runs the plan with e while the cluster goes on.
@@ -190,14 +191,26 @@ func (c *cluster) tick() {
 			if o.results == "" {
 				continue
 			}
-			for _, n := range (plan.Shard{Index: part - 1, Count: j.Parts}).Indices(len(c.plan.Trials)) {
-				c.put(n, o.results)
+			for n, of := range c.division(j).of {
+				if of == part-1 {
+					c.put(n, o.results)
+				}
 			}
 		}
 		if err := disk.WriteFile(disk.System, path, []byte(strings.Join(append(lines, ""), "\n"))); err != nil {
 			c.t.Error(err)
 		}
 	}
+}
+
+// division is how the plan is divided for a round.
+func (c *cluster) division(j *journal) *division {
+	c.t.Helper()
+	d, err := (&Executor{Timed: c.timed}).divided(c.plan, j)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return d
 }
 
 // put stores a record of a trial.
@@ -651,7 +664,7 @@ func TestAdopt(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(c.dir, folder), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.begin(c.dir, digest(c.plan), 2); err != nil {
+		if err := j.begin(c.dir, digest(c.plan), &division{parts: 2}); err != nil {
 			t.Fatal(err)
 		}
 		sub := j.next([]int{1, 2})

@@ -40,16 +40,19 @@ func (w *watch) submit(ctx context.Context, parts []int) (rest int, err error) {
 	if err := w.askLimit(ctx); err != nil {
 		return rest, err
 	}
-	for chunk := range slices.Chunk(parts, w.limit) {
-		if err := w.submitJob(ctx, chunk); err != nil {
-			return rest, err
+	untimed, _ := slices.BinarySearch(parts, w.journal.Parts-w.journal.TimedParts+1)
+	for _, alike := range [][]int{parts[:untimed], parts[untimed:]} {
+		for chunk := range slices.Chunk(alike, w.limit) {
+			if err := w.submitJob(ctx, chunk); err != nil {
+				return rest, err
+			}
+			rest -= len(chunk)
 		}
-		rest -= len(chunk)
 	}
 	return 0, nil
 }
 
-// submitJob submits one array job. The journal tells of it before Slurm does.
+// submitJob submits one array job, for parts of one kind. The journal tells of it before Slurm does.
 func (w *watch) submitJob(ctx context.Context, parts []int) error {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -63,13 +66,18 @@ func (w *watch) submitJob(ctx context.Context, parts []int) error {
 		{"job-name", s.Name}, array(len(parts), w.MaxRunning), {"output", logPattern(w.dir, s.Number)}, {"open-mode", "truncate"},
 		{"chdir", cwd}, {"no-requeue", ""},
 	}
-	options = append(options, w.Options...)
+	of := w.journal.kindOf(parts[0])
+	if of.only == "timed" {
+		options = append(options, exclusive(w.Options)...)
+	} else {
+		options = append(options, w.Options...)
+	}
 	if w.MaxRunning > 0 && len(w.live) > 0 {
 		// The limit is one of an array job: so one follows upon another.
 		options = after(options, w.live[len(w.live)-1])
 	}
 	text := script{
-		name: s.Name, title: w.plan.Title, parts: parts, of: w.journal.Parts, options: options, environment: w.Environment,
+		name: s.Name, title: w.plan.Title, parts: parts, kind: of, options: options, environment: w.Environment,
 		program: w.Program, work: w.Work, dir: w.dir,
 	}.text()
 	path := filepath.Join(w.dir, s.Script)
@@ -90,7 +98,11 @@ func (w *watch) submitJob(ctx context.Context, parts []int) error {
 		return errors.Join(err, w.journal.write(w.dir))
 	}
 	w.live = append(w.live, mine.Job)
-	w.Observer.Notice(fmt.Sprintf("submitted %s as job %s", plural.Count(len(parts), "task"), mine.Job), false)
+	alone := ""
+	if of.only == "timed" {
+		alone = " of timed trials, each alone on its node,"
+	}
+	w.Observer.Notice(fmt.Sprintf("submitted %s%s as job %s", plural.Count(len(parts), "task"), alone, mine.Job), false)
 	return w.journal.write(w.dir)
 }
 

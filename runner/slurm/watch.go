@@ -143,10 +143,17 @@ func (w *watch) attach() error {
 	if w.Retry != schedule.RetryNone {
 		w.Observer.Notice("--retry is for a new run: what is under way goes on", false)
 	}
-	if n := w.parts(len(w.plan.Trials)); w.TrialsPerTask > 0 && n != j.Parts {
+	d, err := w.divided(w.plan, j)
+	if err != nil {
+		return err
+	}
+	if w.ShareTimings && j.TimedParts > 0 {
+		w.Observer.Notice("--share-timings is for a new run: the timed trials were submitted to nodes of their own", false)
+	}
+	if w.TrialsPerTask > 0 && w.divide(w.plan).parts != j.Parts {
 		w.Observer.Notice(fmt.Sprintf("--trials-per-task is for a new run: the plan was submitted in %s", plural.Count(j.Parts, "part")), false)
 	}
-	w.results = newResults(w.store, w.plan, j.Parts, j.Started)
+	w.results = newResults(w.store, w.plan, d, j.Started)
 	return w.planned()
 }
 
@@ -164,19 +171,19 @@ func (w *watch) begin(ctx context.Context, j *journal) error {
 	if err := w.withdraw(w.store, w.plan); err != nil {
 		return err
 	}
-	parts := w.parts(len(w.plan.Trials))
+	d := w.divide(w.plan)
 	// A trial that was skipped is always looked at again.
-	before := newResults(w.store, w.plan, parts, time.Unix(1<<62, 0))
+	before := newResults(w.store, w.plan, d, time.Unix(1<<62, 0))
 	if err := before.update(func(plan.Trial, *record.Record) {}); err != nil {
 		return err
 	}
 	if before.total > 0 {
-		if err := j.begin(w.dir, w.digest, parts); err != nil {
+		if err := j.begin(w.dir, w.digest, d); err != nil {
 			return err
 		}
 		w.journal = j
 	}
-	w.results = newResults(w.store, w.plan, parts, j.Started)
+	w.results = newResults(w.store, w.plan, d, j.Started)
 	if before.total == 0 {
 		w.results.since = time.Time{}
 	}
