@@ -226,7 +226,7 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 			environment = append(environment, dataset.DataVariable+"="+folder)
 		}
 		return &slurm.Executor{
-			Program: program, Work: work, Environment: environment, 
+			Program: program, Work: work, Environment: environment,
 			Timed: a.timed, ShareTimings: o.shareTimings,
 			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Retries: o.retries,
 			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),

@@ -63,6 +63,7 @@ func calibration() *experiment.Experiment {
 			}),
 		Metrics: append(metrics, modelMetrics...),
 		Check:   checkCalibration,
+		Memory:  rowMemory(10),
 		Run:     runCalibration,
 	}
 }

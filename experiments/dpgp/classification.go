@@ -64,8 +64,9 @@ func classification() *experiment.Experiment {
 			{Name: "sensitivity", Doc: "by how much a substituted row moves the sums that share one budget: those of all classes (joint), or of one"},
 			{Name: "sigma_a", Doc: "standard deviation of the noise in every element of A; that of the diagonal of B is sigma_a/ratio"},
 		},
-		Check: checkClassification,
-		Run:   runClassification,
+		Check:  checkClassification,
+		Memory: rowMemory(10),
+		Run:    runClassification,
 	}
 }
 

@@ -69,6 +69,7 @@ func hyperparameters() *experiment.Experiment {
 			{Name: "indefinite_mean", Doc: "draws whose noise exceeded lambda, so that there was no model to score, mean over the repeats; secret like them"},
 		},
 		Check:         checkHyperparameters,
+		Memory:        rowMemory(10),
 		Run:           runHyperparameters,
 		PrivateTiming: true,
 	}

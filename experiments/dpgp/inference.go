@@ -31,8 +31,9 @@ func inference() *experiment.Experiment {
 			{Name: "coverage_2sd", Doc: "share of that grid on which the true function is within two posterior standard deviations of the mean"},
 			{Name: "mean_sd", Doc: "mean of the posterior standard deviation on that grid"},
 		}, modelMetrics...),
-		Check: checkModel,
-		Run:   runInference,
+		Check:  checkModel,
+		Memory: rowMemory(5),
+		Run:    runInference,
 	}
 }
 

@@ -51,6 +51,7 @@ func fabrication() *experiment.Experiment {
 			{Name: "difference_mean_noisy", Doc: "the same of an image with noise"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
+		Memory:   func(p experiment.Params) int64 { return imageMemory(p, 1) },
 		Check: func(p experiment.Params) error {
 			if s, images := p.Int("shown"), p.Int("images"); s > images {
 				return fmt.Errorf("shown = %d: there are only %d images", s, images)

@@ -41,6 +41,7 @@ func federated() *experiment.Experiment {
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
 		Check:    checkFederated,
+		Memory:   digitMemory,
 		Run:      runFederated,
 	}
 }

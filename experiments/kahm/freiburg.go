@@ -38,6 +38,7 @@ func freiburg() *experiment.Experiment {
 		Metrics:  metrics,
 		Datasets: func(experiment.Params) []string { return []string{dataFreiburg, dataFreiburgFeatures} },
 		Check:    checkPipeline,
+		Memory:   freiburgMemory,
 		Run:      runFreiburg,
 	}
 }

@@ -78,6 +78,7 @@ func layers() *experiment.Experiment {
 			{Name: "distance_best", Doc: "distance of the input to the machine (Eq. 53)"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataMNIST} },
+		Memory:   func(p experiment.Params) int64 { return imageMemory(p, p.Int("layers")) },
 		Check: func(p experiment.Params) error {
 			if s, images := p.Int("sample"), p.Int("images"); s >= images {
 				return fmt.Errorf("sample = %d: with %d images use 0 to %d", s, images, images-1)

@@ -31,6 +31,7 @@ func reference() *experiment.Experiment {
 			{Name: "gamma_*", Doc: "gamma_q1_c0: distance of query 1 to class 0 (Eq. 53)"},
 			{Name: "class_*", Doc: "class_q1: class of query 1, from 0"},
 		},
+		Memory: referenceMemory,
 		Check: func(p experiment.Params) error {
 			if n, dim := p.Int("n"), p.Int("dim"); n > dim {
 				return fmt.Errorf("n = %d: the samples have only %d columns", n, dim)

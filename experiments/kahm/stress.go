@@ -63,6 +63,7 @@ func stress() *experiment.Experiment {
 		Metrics:  metrics,
 		Datasets: func(experiment.Params) []string { return []string{dataStress} },
 		Check:    checkStress,
+		Memory:   stressMemory,
 		Run:      runStress,
 	}
 }

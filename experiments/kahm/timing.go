@@ -31,8 +31,9 @@ func timing() *experiment.Experiment {
 			{Name: "gflops", Unit: "GFLOP/s", Timing: true, Doc: "rate, counting what no implementation does without: N·p·min(N,p) for the Gram or covariance matrix, N³/3 for a Cholesky factor, 2N²(p+1) for a solve"},
 			{Name: "fixed_point_evaluations", Doc: "evaluations of R (Eq. 42)"},
 		},
-		Check: checkTiming,
-		Run:   runTiming,
+		Check:  checkTiming,
+		Memory: timingMemory,
+		Run:    runTiming,
 	}
 }
 

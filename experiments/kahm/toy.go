@@ -44,8 +44,9 @@ func toy() *experiment.Experiment {
 			{Name: "error_fabricated", Doc: "data fabricated: modelling error of the smoothed samples, of which the fabricated ones are the images (Eq. 87)"},
 			{Name: "smoothing_steps_max", Doc: "data fabricated: largest number of smoothing steps of a part"},
 		},
-		Check: checkToy,
-		Run:   runToy,
+		Check:  checkToy,
+		Memory: toyMemory,
+		Run:    runToy,
 	}
 }
 

@@ -32,6 +32,7 @@ func reference() *experiment.Experiment {
 			{Name: "frobenius", Doc: "Frobenius norm of the multi-kernel with these weights"},
 			{Name: "rank", Doc: "its rank"},
 		},
+		Memory: referenceMemory,
 		Check: func(p experiment.Params) error {
 			_, err := parseKernels(p.Text("kernels"))
 			return err

@@ -39,8 +39,9 @@ func example1() *experiment.Experiment {
 			{Name: "condition", Doc: "condition number of K_XX + V"},
 			{Name: "numerical_rank", Doc: numericalRankDoc},
 		},
-		Check: func(p experiment.Params) error { return checkTolerance("xi", p.Float("xi")) },
-		Run:   runExample1,
+		Check:  func(p experiment.Params) error { return checkTolerance("xi", p.Float("xi")) },
+		Memory: matrixMemory(22),
+		Run:    runExample1,
 	}
 }
 

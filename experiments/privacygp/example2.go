@@ -48,8 +48,9 @@ func example2() *experiment.Experiment {
 			{Name: "condition", Doc: "condition number of K_XX + V"},
 			{Name: "numerical_rank", Doc: numericalRankDoc},
 		},
-		Check: checkExample2,
-		Run:   runExample2,
+		Check:  checkExample2,
+		Memory: matrixMemory(28),
+		Run:    runExample2,
 	}
 }
 

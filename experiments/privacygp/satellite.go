@@ -64,8 +64,9 @@ func satellite() *experiment.Experiment {
 			{Name: "mean_error_private_rms", Unit: "quantity", Doc: "root mean square error of the released prediction in the segment"},
 			{Name: "mean_error_public_rms", Unit: "quantity", Doc: "the same outside the segment"},
 		},
-		Check: checkSatellite,
-		Run:   runSatellite,
+		Check:  checkSatellite,
+		Memory: matrixMemory(18),
+		Run:    runSatellite,
 	}
 }
 

@@ -35,7 +35,8 @@ func uniform() *experiment.Experiment {
 		Check: func(p experiment.Params) error {
 			return uniformRegion(p).checkUniform()
 		},
-		Run: runUniform,
+		Memory: matrixMemory(18),
+		Run:    runUniform,
 	}
 }
 

@@ -36,8 +36,9 @@ func weak() *experiment.Experiment {
 			{Name: "time_s", Unit: "s", Timing: true, Doc: "wall-clock time of the solver (not reproducible)"},
 			{Name: "condition", Doc: "condition number of K_XX + V"},
 		},
-		Check: checkWeak,
-		Run:   runWeak,
+		Check:  checkWeak,
+		Memory: matrixMemory(34),
+		Run:    runWeak,
 	}
 }
 
