@@ -27,12 +27,15 @@ const (
 	secantTolerance = 1e-10
 	// singleTolerance replaces both in float32.
 	singleTolerance = 1e-5
-	maxEvaluations  = 1000
+	// maxEvaluations caps the evaluations of R; the paper's iteration takes about
+	// ten.
+	maxEvaluations = 1000
 )
 
 // find iterates from e = start, or from what the fixed point of another layer
 // suggests. R is evaluated at λ = e+τ, the last time as near to the fixed point
-// as the tolerance says.
+// as the tolerance says. Short of it after maxEvaluations, it returns an error that
+// says what was reached.
 func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoint, residual func(lambda float64) (float64, error)) error {
 	x.e = start
 	if iteration == Secant && previous != nil {
@@ -43,6 +46,7 @@ func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoi
 		picard, secant = singleTolerance, singleTolerance
 	}
 	var lastE, lastR float64
+	var change, wanted float64 // of the last evaluation, relative
 	for {
 		x.at = x.e + x.tau
 		r, err := residual(x.at)
@@ -54,6 +58,7 @@ func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoi
 		}
 		x.evaluations++
 		if iteration == Picard {
+			change, wanted = math.Abs(r-x.e)/r, picard
 			done := math.Abs(r-x.e) <= picard*r
 			if x.e = r; done {
 				return nil
@@ -69,12 +74,15 @@ func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoi
 			step := (r - x.e) / (1 - x.slope)
 			lastE, lastR = x.e, r
 			x.e += step
+			change, wanted = math.Abs(step)/(x.e+x.tau), secant
 			if math.Abs(step) <= secant*(x.e+x.tau) {
 				return nil
 			}
 		}
 		if x.evaluations == maxEvaluations {
-			return fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations", maxEvaluations)
+			return fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations, the most "+
+				"that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; use another n, "+
+				"or more samples", maxEvaluations, change, wanted)
 		}
 	}
 }

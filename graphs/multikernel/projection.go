@@ -79,6 +79,13 @@ const (
 	mostSolves  = 64
 )
 
+// The fixed point of a component's power ends at this relative change of δ, and
+// there is an error where it does not within so many steps.
+const (
+	powerTolerance = 1e-14
+	mostPowers     = 200
+)
+
 // Fit compresses a kernel for the classes of the rows of x (N×d).
 //
 // It fails with a *op.NotPositiveDefiniteError where K̄ + ρI is not positive
@@ -90,7 +97,8 @@ func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, l
 	if err != nil {
 		return nil, fmt.Errorf("compressing kernel %v: %w", k, err)
 	}
-	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: tensor.Float64}
+	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: tensor.Float64,
+		powers: mostPowers}
 	if e.DType() == "float32" {
 		f.dtype = tensor.Float32
 	}
@@ -159,6 +167,7 @@ type fit struct {
 	basis   *mat.Dense // U
 	options Options
 	dtype   tensor.Dtype
+	powers  int // cap on the steps of a component's fixed point
 }
 
 // solved is what comes out of the program: X_1 … X_J and K̄X_1 … K̄X_J, side by
@@ -207,8 +216,8 @@ func (f *fit) try(solves int) (*Projection, error) {
 // the columns of the solutions in it, δ^(j−1) z.
 func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weights []float64, err error) {
 	_, m := f.basis.Dims()
-	delta, z, converged := 0.0, []float64(nil), false
-	for range 200 {
+	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
+	for range f.powers {
 		if power, z, err = eigenpair(series(s.small, m, solves, delta), m-1-component); err != nil {
 			return 0, nil, err
 		}
@@ -216,12 +225,15 @@ func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weigh
 			return 0, nil, fmt.Errorf("component %d has the discriminant power %g: the kernel does not tell so many classes apart", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
-		if converged = math.Abs(next-delta) <= 1e-14*next; converged {
+		if converged = math.Abs(next-delta) <= powerTolerance*next; converged {
 			break
 		}
-		delta = next
+		change, delta = math.Abs(next-delta)/next, next
 	}
 	weak := &weakComponentError{component: component, power: power, noise: f.options.SignalRidge / f.options.Ridge}
+	if !converged {
+		weak.change, weak.steps = change, f.powers
+	}
 	if !converged || power <= weak.noise {
 		return 0, nil, weak
 	}
@@ -251,9 +263,16 @@ func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weigh
 type weakComponentError struct {
 	component    int
 	power, noise float64
+	change       float64 // the last one of a fixed point that is short of its tolerance, else 0
+	steps        int     // of that
 }
 
 func (e *weakComponentError) Error() string {
+	if e.change > 0 {
+		return fmt.Sprintf("component %d: the fixed point of its discriminant power, about %.2g, stopped after %d steps, the "+
+			"most that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; take a smaller ρ "+
+			"or ρ', or fewer components", e.component+1, e.power, e.steps, e.change, powerTolerance)
+	}
 	return fmt.Sprintf("component %d, with a discriminant power of about %.2g, does not stand out from directions that have no part in telling the classes apart and up to ρ'/ρ = %.2g: the kernel matrix is too small against ρ; take a smaller ρ or ρ', or fewer components",
 		e.component+1, e.power, e.noise)
 }

@@ -394,3 +394,32 @@ func TestProgramsAgreeWithTapeMachine(t *testing.T) {
 		graphtest.Inputs{"y": graphtest.Normal(rng, 5, 3), "x": x, "a": z})
 	graphtest.TapeMachine(t, productsProgram(20, 4, 3), graphtest.Inputs{"z": z, "e": graphtest.Normal(rng, 20, 3)})
 }
+
+// A component's power that its fixed point has not reached is an error with its last
+// change: with F(δ) = 1 + δ and ρ' = ½, δ goes from 0 to ½, ⅓, ⅜, …
+func TestPowerShortOfItsFixedPoint(t *testing.T) {
+	s := &solved{small: mat.NewDense(1, 2, []float64{1, 1})}
+	for _, c := range []struct {
+		steps int
+		want  string // of the error
+	}{
+		{1, "component 1: the fixed point of its discriminant power, about 1, stopped after 1 steps, the most that are " +
+			"allowed: the last one changed it by 1.0e+00 of itself, and at most 1e-14 is wanted"},
+		{2, "stopped after 2 steps, the most that are allowed: the last one changed it by 5.0e-01 of itself"},
+		{mostPowers, "does not stand out"}, // settled, but two terms are too few
+	} {
+		t.Run(fmt.Sprint(c.steps), func(t *testing.T) {
+			f := &fit{basis: mat.NewDense(3, 1, nil), powers: c.steps,
+				options: Options{Ridge: 10, SignalRidge: .5, Components: 1}}
+			power, _, err := f.fixedPoint(s, 2, 0)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%g, %v; want %q", power, err, c.want)
+			}
+			// With F = 1 the series is exact, and δ = ½ is reached in the second step.
+			_, _, err = f.fixedPoint(&solved{small: mat.NewDense(1, 2, []float64{1, 0})}, 2, 0)
+			if (err != nil) != (c.steps < 2) {
+				t.Errorf("F = 1: %v", err)
+			}
+		})
+	}
+}

@@ -164,7 +164,8 @@ func (s *Set) Alignment() ([]float64, error) {
 			m.SetSym(k, l, sum)
 		}
 	}
-	v, err := nonNegative(m, s.targets(s.utilitySums))
+	a := s.targets(s.utilitySums)
+	v, err := nonNegative(m, a, 10*len(a)+10)
 	if err != nil {
 		return nil, fmt.Errorf("alignment: %w", err)
 	}
@@ -204,12 +205,14 @@ func (s *Set) targets(sums *mat.Dense) []float64 {
 
 // nonNegative minimises vᵀMv − 2vᵀa over v ≥ 0 for a positive semidefinite M by
 // the active-set method of Lawson and Hanson (1974, Chapter 23). A kernel that
-// the active ones combine to is left out.
-func nonNegative(m *mat.SymDense, a []float64) ([]float64, error) {
+// the active ones combine to is left out. A kernel enters in every step; it is an
+// error where one would still have to after the most steps.
+func nonNegative(m *mat.SymDense, a []float64, most int) ([]float64, error) {
 	n := len(a)
 	v, active, skipped := make([]float64, n), make([]bool, n), make([]bool, n)
 	tolerance := 1e-13 * floats.Norm(a, math.Inf(1))
-	for range 10*n + 10 {
+	steepest := 0.0
+	for range most {
 		enter, largest := -1, tolerance
 		for i := range n {
 			if active[i] || skipped[i] {
@@ -226,7 +229,7 @@ func nonNegative(m *mat.SymDense, a []float64) ([]float64, error) {
 		if enter < 0 {
 			return v, nil
 		}
-		active[enter] = true
+		active[enter], steepest = true, largest
 		for {
 			u, ok := restricted(m, a, active)
 			if !ok || u[enter] <= 0 && v[enter] == 0 {
@@ -256,7 +259,9 @@ func nonNegative(m *mat.SymDense, a []float64) ([]float64, error) {
 			}
 		}
 	}
-	return nil, errors.New("the quadratic program did not converge")
+	return nil, fmt.Errorf("the quadratic program of the weights stopped after %d steps, the most that are allowed, with "+
+		"a slope of %.3g, and at most %.3g is wanted: leave out kernels that are nearly combinations of others",
+		most, steepest, tolerance)
 }
 
 // restricted minimises over the active elements, without a bound; ok is false

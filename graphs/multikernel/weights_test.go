@@ -2,6 +2,7 @@ package multikernel
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -256,7 +257,7 @@ func TestNonNegative(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := nonNegative(test.m, test.a)
+			got, err := nonNegative(test.m, test.a, 30)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +274,7 @@ func TestNonNegative(t *testing.T) {
 		var target mat.VecDense
 		target.MulVec(b.T(), graphtest.Normal(rng, 4, 1).ColView(0))
 		a := target.RawVector().Data
-		v, err := nonNegative(m, a)
+		v, err := nonNegative(m, a, 70)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,6 +287,28 @@ func TestNonNegative(t *testing.T) {
 				t.Fatalf("element %d is %g with slope %g", i, v[i], slope)
 			}
 		}
+	}
+}
+
+// Weights that are not yet those of the minimum are an error with the steepest slope
+// that was left: here both kernels enter, the second with a slope of 2 in the first
+// step.
+func TestNonNegativeShortOfTheMinimum(t *testing.T) {
+	m, a := mat.NewSymDense(2, []float64{2, 0, 0, 4}), []float64{2, 4}
+	for _, c := range []struct {
+		most int
+		want string // of the error; "" for none
+	}{
+		{1, "stopped after 1 steps, the most that are allowed, with a slope of 4, and at most 4e-13 is wanted"},
+		{2, "stopped after 2 steps, the most that are allowed, with a slope of 2, and at most 4e-13 is wanted"},
+		{3, ""},
+	} {
+		t.Run(fmt.Sprint(c.most), func(t *testing.T) {
+			v, err := nonNegative(m, a, c.most)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, %v; want %q", v, err, c.want)
+			}
+		})
 	}
 }
 
