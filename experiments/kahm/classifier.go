@@ -28,7 +28,7 @@ func classifier() *experiment.Experiment {
 	params = append(params, scoreParams()...)
 	return &experiment.Experiment{
 		Name:     "kahm/classifier",
-		Version:  1,
+		Version:  2,
 		Summary:  "digits classified by the nearest kernel affine hull machine, and what the distances tell of membership",
 		Source:   "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
 		Params:   params,

@@ -26,7 +26,7 @@ func federated() *experiment.Experiment {
 	params = append(params, flag("centralised", true, "build and evaluate the classifier of all images in one place, too"))
 	return &experiment.Experiment{
 		Name:    "kahm/federated",
-		Version: 1,
+		Version: 2,
 		Summary: "digits classified by the nearest machine of any party, and by machines of all images in one place",
 		Source:  "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
 		Params:  params,

@@ -31,7 +31,7 @@ func freiburg() *experiment.Experiment {
 	metrics = append(metrics, experiment.Metric{Name: "clipped_fraction", Doc: "share of the scaled features of test images that lay outside [-1, 1], the range of the training images, and were set to its end"})
 	return &experiment.Experiment{
 		Name:     "kahm/freiburg",
-		Version:  1,
+		Version:  2,
 		Summary:  "groceries classified by the nearest machine, from features of their images that the user supplies",
 		Source:   "Kumar, Moser and Fischer, Definitions 7, 8, 12 and 15, Sections 6.1 and 6.2.2, Tables 3, 4 and 6",
 		Params:   params,

@@ -70,7 +70,9 @@ func mechanismParams(epsilon any) []experiment.Param {
 func pipelineParams() []experiment.Param {
 	return []experiment.Param{
 		choice("variant", variantCorrected, "as-published lets the clusters and the radius of the fabrication (Eqs. 96-98) come from the private data; corrected computes both from the noisy data and public numbers", variantPublished, variantCorrected),
-		choice("clusters", clustersAuto, "what k-means sees: the original samples, or the noisy ones (their leading n principal scores); auto: original as published, noisy when corrected. k-means begins once, by k-means++, and takes at most 100 rounds", clustersAuto, clustersOriginal, clustersNoisy),
+		choice("clusters", clustersAuto, "what k-means sees: the original samples, or the noisy ones (their leading n principal "+
+			"scores); auto: original as published, noisy when corrected. "+
+			"k-means begins once, by k-means++, and goes on until no sample moves", clustersAuto, clustersOriginal, clustersNoisy),
 		count("smoothing", 2, 0, maxSmoothing, "corrected: smoothing steps of the fabrication, a public number; as published they go on until the modelling error is below the private radius (Eq. 92)"),
 	}
 }

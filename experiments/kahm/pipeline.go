@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
@@ -206,12 +207,10 @@ func (b *pipeline) split(ctx context.Context, s *source) ([]part, error) {
 		}
 		seen = scores
 	}
-	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()), learn.KMeansOptions{Restarts: 1, Iterations: maxRounds})
+	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()),
+		learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
 	if err != nil {
 		return nil, err
-	}
-	if c.Iterations == maxRounds {
-		b.e.Warn("k-means had not settled after %d rounds for %v", maxRounds, s)
 	}
 	rows := make([][]int, k)
 	for i, l := range c.Labels {
@@ -227,10 +226,7 @@ func (b *pipeline) split(ctx context.Context, s *source) ([]part, error) {
 	return parts, nil
 }
 
-// maxRounds bounds the rounds of k-means, which begins once, by k-means++.
-const maxRounds = 100
-
-// maxSmoothing bounds the smoothing steps of a fabrication.
+// maxSmoothing caps the smoothing steps of a fabrication towards a radius.
 const maxSmoothing = 100
 
 // fabricated is fabricated samples, and how they came about.
@@ -260,7 +256,7 @@ func (b *pipeline) fabricate(ctx context.Context, p part) (*fabricated, error) {
 		}
 	}
 	out := new(fabricated)
-	y := p.given
+	y, most := p.given, fault.Capped(ctx, maxSmoothing)
 	for steps := 0; ; steps++ {
 		m, err := kahm.Model(ctx, b.e, y, b.n)
 		if err != nil {
@@ -271,8 +267,10 @@ func (b *pipeline) fabricate(ctx context.Context, p part) (*fabricated, error) {
 			out.samples, out.unsafe = m.Images, m.Unsafe
 			return out, nil
 		}
-		if steps == maxSmoothing {
-			return nil, fmt.Errorf("after %d smoothing steps the modelling error is %g, still above that of the original samples, %g", steps, m.Error, radius)
+		if b.private && steps == most {
+			return nil, fmt.Errorf("fabrication stopped after %d smoothing steps, the most that are allowed, at a modelling "+
+				"error of %g, and at most that of the original samples, %g, is wanted; use a larger epsilon or another n, "+
+				"or variant=corrected, which takes a given number of steps", steps, m.Error, radius)
 		}
 		y = m.Smoothed
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -92,6 +93,43 @@ func TestClassifierOnFormulaData(t *testing.T) {
 					t.Errorf("%s: %q", p.Guarantee, p.Notes)
 				}
 			})
+		}
+	}
+}
+
+// Clusters whose samples still move fail the trial.
+func TestClustersThatHaveNotSettled(t *testing.T) {
+	trial, d := formulaTrial(t, classifier(), 1, settings(map[string]any{"data": dataNoisy}))
+	_, err := runClassifier(fault.With(context.Background(), fault.Plan{Cap: 1}), trial, d)
+	want := "class 0: k-means: run 1 of 1 with 3 clusters stopped after 1 iterations"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+}
+
+// A fabrication that stops above its radius fails: here the original samples are a
+// thousandth of the given ones.
+func TestFabricationAboveItsRadius(t *testing.T) {
+	published := map[string]any{"data": dataFabricated, "variant": variantPublished}
+	trial, d := formulaTrial(t, classifier(), 1, settings(published))
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	b, err := newPipeline(trial, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := d.train[0].samples
+	original := new(mat.Dense)
+	original.Scale(1e-3, given)
+	for _, steps := range []int{2, 5} {
+		ctx := fault.With(context.Background(), fault.Plan{Cap: steps})
+		_, err := b.fabricate(ctx, part{source: &d.train[0], original: original, given: given})
+		want := fmt.Sprintf("fabrication stopped after %d smoothing steps, the most that are allowed, at a modelling", steps)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "variant=corrected") {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 }

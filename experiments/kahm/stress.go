@@ -56,7 +56,7 @@ func stress() *experiment.Experiment {
 	)
 	return &experiment.Experiment{
 		Name:     "kahm/stress",
-		Version:  1,
+		Version:  2,
 		Summary:  "stress told from R-R intervals by the nearest machine, on the Stress-Predict stand-in for the paper's private data",
 		Source:   "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.3, Table 7; the data are those of Iqbal et al. 2022",
 		Params:   params,

@@ -32,8 +32,6 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
 type CChoice struct {
 	C        float64
 	Accuracy []float64 // of each C of the grid, mean of the folds
-	// Unconverged counts the machines of which the search ended early.
-	Unconverged int
 }
 
 // CrossValidateC returns the C of the grid with which a support vector machine
@@ -62,10 +60,7 @@ func CrossValidateC(x *mat.Dense, labels []int, grid []float64, folds int, rng *
 			opts.C = c
 			m, err := TrainSVM(train, trainLabels, opts)
 			if err != nil {
-				return nil, err
-			}
-			if !m.Converged() {
-				choice.Unconverged++
+				return nil, fmt.Errorf("cross-validation, C = %g: %w", c, err)
 			}
 			choice.Accuracy[g] += Accuracy(m.Predict(test), testLabels) / float64(folds)
 		}

@@ -12,8 +12,12 @@ import (
 // KMeansOptions adjusts [KMeans]; zero values stand for the defaults.
 type KMeansOptions struct {
 	Restarts   int // the best of so many runs is returned; default 10
-	Iterations int // bound on the Lloyd iterations of a run; default 300
+	Iterations int // cap on the Lloyd iterations of a run; default [KMeansIterations]
 }
+
+// KMeansIterations is the cap on the Lloyd iterations of a run of [KMeans]. Tens
+// to hundreds are usual; many clusters along a line take thousands.
+const KMeansIterations = 10_000
 
 // Clustering is the result of [KMeans].
 type Clustering struct {
@@ -21,6 +25,8 @@ type Clustering struct {
 	Labels     []int      // of each point, the nearest centre
 	Inertia    float64    // sum of the squared distances to those centres
 	Iterations int        // Lloyd iterations of the best run
+
+	moving int // points that moved in the last iteration
 }
 
 // KMeans groups the rows of x (n×d) around k centres so that the sum of squared
@@ -36,7 +42,10 @@ type Clustering struct {
 // differ in the last digits from sums of squared differences: there a tie
 // within rounding may go either way.
 //
-// It returns an error where k is not positive, exceeds the number of distinct
+// A run ends when no point moves to another cluster. One in which points still move
+// after the last iteration that is allowed is an error, which says how many.
+//
+// It also returns an error where k is not positive, exceeds the number of distinct
 // rows, or where x holds a number that is not finite or beyond ±1e150, whose
 // square would overflow.
 func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clustering, error) {
@@ -44,7 +53,7 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 		opts.Restarts = 10
 	}
 	if opts.Iterations == 0 {
-		opts.Iterations = 300
+		opts.Iterations = KMeansIterations
 	}
 	points, err := checkPoints(x, k)
 	if err != nil {
@@ -52,7 +61,7 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 	}
 	distances := distancesFor(points, k)
 	var best *Clustering
-	for range opts.Restarts {
+	for run := range opts.Restarts {
 		start := seedCentres(points, k, distances, rng)
 		var found *Clustering
 		if p, large := distances.(*products); large {
@@ -61,6 +70,11 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 			l := newLloyd(points, start)
 			l.iterate(opts.Iterations)
 			found = l.result()
+		}
+		if found.moving > 0 {
+			return nil, fmt.Errorf("k-means: run %d of %d with %d clusters stopped after %d iterations, the most that "+
+				"are allowed, and %d of %d points still moved to another cluster in the last one, where none may; "+
+				"use fewer clusters", run+1, opts.Restarts, k, found.Iterations, found.moving, len(points))
 		}
 		if best == nil || found.Inertia < best.Inertia {
 			best = found
@@ -170,6 +184,7 @@ type lloyd struct {
 	distance   []float64 // squared, to the own centre
 	inertia    float64
 	iterations int
+	moving     int // points that moved in the last iteration
 }
 
 func newLloyd(points, start [][]float64) *lloyd {
@@ -186,8 +201,8 @@ func newLloyd(points, start [][]float64) *lloyd {
 	return l
 }
 
-// assign gives every point to its nearest centre and says whether any moved.
-func (l *lloyd) assign() (moved bool) {
+// assign gives every point to its nearest centre and returns how many moved.
+func (l *lloyd) assign() (moved int) {
 	l.inertia = 0
 	for i, p := range l.points {
 		best, bestD := 0, math.Inf(1)
@@ -196,7 +211,9 @@ func (l *lloyd) assign() (moved bool) {
 				best, bestD = c, d
 			}
 		}
-		moved = moved || best != l.labels[i]
+		if best != l.labels[i] {
+			moved++
+		}
 		l.labels[i], l.distance[i] = best, bestD
 		l.inertia += bestD
 	}
@@ -247,14 +264,15 @@ func (l *lloyd) iterate(limit int) {
 	for l.iterations = 0; l.iterations < limit; {
 		l.iterations++
 		l.update()
-		if !l.assign() {
+		if l.moving = l.assign(); l.moving == 0 {
 			return
 		}
 	}
 }
 
 func (l *lloyd) result() *Clustering {
-	return &Clustering{Centres: denseOf(l.centres), Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations}
+	return &Clustering{Centres: denseOf(l.centres), Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations,
+		moving: l.moving}
 }
 
 func denseOf(rows [][]float64) *mat.Dense {

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -203,6 +204,44 @@ func TestBoundedRunAgreesWithLloyd(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A run in which points still move at the cap is an error, whichever way distances
+// are computed; with one iteration more than it took, there is none.
+func TestKMeansShortOfAFixedPoint(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		x     *mat.Dense
+		k     int
+		large bool
+	}{
+		{"differences", formulaPoints(), 6, false},
+		{"products", largePoints(4000, 100, 10), 12, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			points, err := checkPoints(c.x, c.k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, large := distancesFor(points, c.k).(*products); large != c.large {
+				t.Fatalf("products %v", large)
+			}
+			full, err := KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1})
+			if err != nil || full.Iterations < 3 {
+				t.Fatal(full, err)
+			}
+			if _, err := KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: full.Iterations}); err != nil {
+				t.Errorf("as many iterations as it takes: %v", err)
+			}
+			most := full.Iterations - 1
+			_, err = KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: most})
+			want := fmt.Sprintf("run 1 of 1 with %d clusters stopped after %d iterations, the most that are allowed, and ", c.k, most)
+			still := fmt.Sprintf(" of %d points still moved", len(points))
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), still) {
+				t.Errorf("%v; want %q", err, want)
+			}
+		})
 	}
 }
 

@@ -66,12 +66,12 @@ func (b *bounded) bound(i int, squared []float64) {
 
 // run iterates until no point moves, or to the limit.
 func (b *bounded) run(limit int) *Clustering {
-	rounds := 0
+	rounds, moving := 0, 0
 	for rounds < limit {
 		rounds++
 		b.refill()
 		b.moveCentres()
-		if !b.assign() {
+		if moving = b.assign(); moving == 0 {
 			break
 		}
 	}
@@ -82,7 +82,7 @@ func (b *bounded) run(limit int) *Clustering {
 	for i, c := range b.labels {
 		inertia += away[i*k+c]
 	}
-	return &Clustering{Centres: denseOf(b.centres), Labels: b.labels, Inertia: inertia, Iterations: rounds}
+	return &Clustering{Centres: denseOf(b.centres), Labels: b.labels, Inertia: inertia, Iterations: rounds, moving: moving}
 }
 
 // refill does what [lloyd.refill] does, for every empty cluster.
@@ -149,8 +149,8 @@ func (b *bounded) moveCentres() {
 	}
 }
 
-// assign gives every point to its nearest centre and says whether any moved.
-func (b *bounded) assign() (moved bool) {
+// assign gives every point to its nearest centre and returns how many moved.
+func (b *bounded) assign() (moved int) {
 	k, d := len(b.centres), len(b.centres[0])
 	centres, norms := b.p.moved(b.centres)
 	some := blas64.General{Cols: d, Stride: d, Data: make([]float64, gathered*d)}
@@ -172,7 +172,7 @@ func (b *bounded) assign() (moved bool) {
 			if now := b.labels[i]; now != before {
 				b.labels[i] = before
 				b.move(i, now)
-				moved = true
+				moved++
 			}
 		}
 		doubted = doubted[:0]

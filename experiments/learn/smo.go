@@ -23,7 +23,6 @@ type smo struct {
 	limit     int // of the iterations
 
 	iterations int
-	converged  bool
 	objective  float64 // of the minimum
 	bias       float64 // b of the decision Σβ_t·K(t, x) + b
 }
@@ -60,7 +59,9 @@ func (s *smo) activateAll() {
 	}
 }
 
-func (s *smo) solve() {
+// solve searches until no pair violates the conditions of optimality by the
+// tolerance, or to the limit, and returns the largest violation.
+func (s *smo) solve() (violation float64) {
 	next := min(len(s.beta), shrinkEvery)
 	restored := false // near the optimum all variables were taken back once
 	for s.iterations < s.limit {
@@ -76,7 +77,6 @@ func (s *smo) solve() {
 				i, j = s.pair()
 			}
 			if j < 0 {
-				s.converged = true
 				break
 			}
 			next = 1
@@ -88,6 +88,8 @@ func (s *smo) solve() {
 		s.restore()
 	}
 	s.finish()
+	most, least := s.extremes()
+	return most - least
 }
 
 // pair returns the variables to change: the one that may grow with the largest

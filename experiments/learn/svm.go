@@ -49,13 +49,16 @@ func RowNumbers(first, n int) *mat.Dense {
 	return m
 }
 
+// SVMIterations is the cap on the iterations of [TrainSVM] for a pair of classes.
+const SVMIterations = 10_000_000
+
 // SVMOptions adjusts [TrainSVM]; zero values stand for the defaults.
 type SVMOptions struct {
 	C          float64 // bound on the weight of a sample; default 1
 	Kernel     Kernel  // default the inner product, for which predictions are fastest
 	Tolerance  float64 // of the conditions of optimality; default 1e-3
 	CacheBytes int64   // for rows of the kernel matrix; default 256 MiB
-	Iterations int     // bound for each pair of classes; default 10 million
+	Iterations int     // cap for each pair of classes; default [SVMIterations]
 }
 
 func (o SVMOptions) withDefaults() SVMOptions {
@@ -69,7 +72,7 @@ func (o SVMOptions) withDefaults() SVMOptions {
 		o.CacheBytes = 1 << 28
 	}
 	if o.Iterations == 0 {
-		o.Iterations = 1e7
+		o.Iterations = SVMIterations
 	}
 	return o
 }
@@ -91,9 +94,6 @@ type SVMPair struct {
 	Bias               float64
 	Support            int // number of support vectors
 	Iterations         int
-	// Converged is false where the bound on the iterations ended the search:
-	// the machine can be used, but is not optimal.
-	Converged bool
 
 	positive, negative int       // indices of the classes
 	weights            []float64 // of the features, for the inner product
@@ -104,9 +104,10 @@ type SVMPair struct {
 // TrainSVM trains a C-support vector machine, one against one, on the rows of x
 // (N×d) and their labels. Given equal arguments it returns equal results.
 //
-// It returns an error where there are fewer than two classes, a class has a
-// single sample, numbers of x or of the kernel are not finite, or an option is
-// not positive.
+// It returns an error where a search stops at the cap on its iterations, short of
+// the tolerance, which says what was reached. It also returns one where there are
+// fewer than two classes, a class has a single sample, numbers of x or of the
+// kernel are not finite, or an option is not positive.
 func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
 	opts = opts.withDefaults()
 	switch {
@@ -200,11 +201,16 @@ func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPai
 		return v[0]
 	}
 	s := newSMO(newRowCache(len(rows), opts.CacheBytes, fill, diagonal), y, opts.C, opts.Tolerance, opts.Iterations)
-	s.solve()
+	reached := s.solve()
 	if !finite || math.IsNaN(s.objective) || math.IsInf(s.objective, 0) || math.IsNaN(s.bias) || math.IsInf(s.bias, 0) {
 		return nil, fmt.Errorf("the kernel has values that are not finite")
 	}
-	pair := &SVMPair{Objective: s.objective, Bias: s.bias, Iterations: s.iterations, Converged: s.converged}
+	if !(reached < opts.Tolerance) {
+		return nil, fmt.Errorf("the search stopped after %d iterations, the most that are allowed, with the conditions of "+
+			"optimality violated by %.3g, and less than %g is wanted; use a smaller C, or features of a smaller scale",
+			s.iterations, reached, opts.Tolerance)
+	}
+	pair := &SVMPair{Objective: s.objective, Bias: s.bias, Iterations: s.iterations}
 	for i, b := range s.beta {
 		if b != 0 {
 			pair.rows, pair.beta = append(pair.rows, rows[i]), append(pair.beta, b)
@@ -269,11 +275,6 @@ func (m *SVM) Predict(x *mat.Dense) []int {
 		out[i] = m.Classes[mostVoted(votes)]
 	}
 	return out
-}
-
-// Converged says that the search ended at an optimum for all pairs.
-func (m *SVM) Converged() bool {
-	return !slices.ContainsFunc(m.Pairs, func(p SVMPair) bool { return !p.Converged })
 }
 
 // Accuracy is the share of equal elements of two lists of as many.

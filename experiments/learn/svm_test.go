@@ -74,7 +74,7 @@ func TestSVMAgainstLIBSVM(t *testing.T) {
 	x, labels, test, _ := halves(600, 400, 5, 4, 0.3)
 	for _, c := range libsvm {
 		m, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel})
-		if err != nil || !m.Converged() {
+		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		for p, pair := range m.Pairs {
@@ -160,8 +160,8 @@ func TestSVMIsOptimal(t *testing.T) {
 	}{
 		{"linear", nil, 1}, {"linear, large C", nil, 100}, {"RBF", RBFKernel(1), 10}, {"RBF, large C", RBFKernel(1), 1e4}, {"sigmoid", sigmoid, 1},
 	} {
-		m, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel})
-		if err != nil || !m.Converged() {
+		_, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel})
+		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		// Without shrinking, what is left is free to violate at most the tolerance.
@@ -203,9 +203,38 @@ func TestSVMIsOptimal(t *testing.T) {
 
 func TestSVMIterationLimit(t *testing.T) {
 	x, labels := formulaSamples(100, 3, 2, 0.02)
-	m, err := TrainSVM(x, labels, SVMOptions{Iterations: 3})
-	if err != nil || m.Converged() || m.Pairs[0].Iterations != 3 {
-		t.Errorf("%+v, %v", m, err)
+	full, err := TrainSVM(x, labels, SVMOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := full.Pairs[0].Iterations
+	for _, c := range []struct {
+		name string
+		cap  int
+		want string // of the error; "" for none
+	}{
+		{"three steps", 3, "classes 0 and 1: the search stopped after 3 iterations, the most that are allowed, with the conditions of"},
+		{"one step short", needed - 1, fmt.Sprintf("stopped after %d iterations", needed-1)},
+		{"as many as it takes", needed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := TrainSVM(x, labels, SVMOptions{Iterations: c.cap})
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+			if c.want == "" {
+				return
+			}
+			var violation float64
+			_, after, _ := strings.Cut(err.Error(), "violated by ")
+			if _, err := fmt.Sscanf(after, "%g, and less than 0.001 is wanted", &violation); err != nil || violation < 1e-3 {
+				t.Errorf("%q: a violation of %g, %v", after, violation, err)
+			}
+		})
+	}
+	_, err = CrossValidateC(x, labels, []float64{1}, 2, stream(1), SVMOptions{Iterations: 3})
+	if err == nil || !strings.Contains(err.Error(), "cross-validation, C = 1: support vector machine") {
+		t.Errorf("cross-validation: %v", err)
 	}
 }
 
@@ -267,7 +296,7 @@ func TestCrossValidateC(t *testing.T) {
 	opts := SVMOptions{Kernel: RBFKernel(0.5)}
 	grid := []float64{0.01, 100, 1000, 10}
 	choice, err := CrossValidateC(x, labels, grid, 4, stream(1), opts)
-	if err != nil || choice.Unconverged > 0 {
+	if err != nil {
 		t.Fatal(choice, err)
 	}
 	// Far below the others at 0.01, where all samples are on the bound.

@@ -39,22 +39,20 @@ func (r *recognition) adversarySVM() error {
 	for _, g := range adversaryGammas {
 		kernel := learn.RBFKernel(g / float64(columns))
 		// Equal names give equal streams: all γ see the same folds.
-		choice, err := learn.CrossValidateC(train, r.train.Privacy, adversaryPenalties, adversaryFolds, r.Stream("cross-validation of an adversary"), learn.SVMOptions{Kernel: kernel})
+		choice, err := learn.CrossValidateC(train, r.train.Privacy, adversaryPenalties, adversaryFolds,
+			r.Stream("cross-validation of an adversary"), learn.SVMOptions{Kernel: kernel, Iterations: r.searches})
 		if err != nil {
 			return fmt.Errorf("adversary: %w", err)
 		}
 		for i, c := range adversaryPenalties {
 			if c == choice.C && choice.Accuracy[i] > best {
-				best, options = choice.Accuracy[i], learn.SVMOptions{C: c, Kernel: kernel}
+				best, options = choice.Accuracy[i], learn.SVMOptions{C: c, Kernel: kernel, Iterations: r.searches}
 			}
 		}
 	}
 	m, err := learn.TrainSVM(train, r.train.Privacy, options)
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
-	}
-	if !m.Converged() {
-		r.warnings = append(r.warnings, "adversary_svm_percent: the support vector machine is not at its optimum")
 	}
 	r.finish("adversary_svm_percent", m.Predict(test), r.test.Privacy, "adversary: support vector machine")
 	return nil

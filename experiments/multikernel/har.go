@@ -18,7 +18,7 @@ func har() *experiment.Experiment {
 	params[0].Doc += "; har-surrogate is simulated windows of the same size: nobody's data, computed from the seed"
 	return &experiment.Experiment{
 		Name:    "multikernel/har",
-		Version: 2,
+		Version: 3,
 		Summary: "activities and people recognised from compressed kernels of smartphone features",
 		Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
 		Params:  params,

@@ -25,7 +25,7 @@ func mhealth() *experiment.Experiment {
 	})
 	return &experiment.Experiment{
 		Name:     "multikernel/mhealth",
-		Version:  2,
+		Version:  3,
 		Summary:  "activities and people recognised from compressed kernels of body-worn sensors",
 		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table I",
 		Params:   params,

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -73,7 +74,8 @@ func recognise(ctx context.Context, t *experiment.Trial, all Samples, d division
 	if err != nil {
 		return nil, err
 	}
-	r := recognition{Trial: t, features: f, train: train, test: test, metrics: featureMetrics(spec, f), done: len(spec.kernels), total: total}
+	r := recognition{Trial: t, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train, test: test,
+		metrics: featureMetrics(spec, f), done: len(spec.kernels), total: total}
 	r.metrics["train_samples"], r.metrics["test_samples"] = float64(len(trainRows)), float64(len(testRows))
 	for _, step := range []func() error{r.utility, r.privacy, r.adversarySVM, r.adversaryNeighbours, r.adversaryForest} {
 		if err := ctx.Err(); err != nil {
@@ -148,6 +150,7 @@ func constantColumns(x *mat.Dense) int {
 // recognition is what the classifiers of a trial share.
 type recognition struct {
 	*experiment.Trial
+	searches    int // cap on the iterations of a support vector machine
 	features    *Features
 	train, test Samples
 	metrics     map[string]float64
@@ -173,12 +176,10 @@ const crossValidationFolds = 5
 
 func (r *recognition) utility() error {
 	if r.Params.Text("c") == "cv" {
-		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, penalties, crossValidationFolds, r.Stream("cross-validation of C"), learn.SVMOptions{})
+		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, penalties, crossValidationFolds,
+			r.Stream("cross-validation of C"), learn.SVMOptions{Iterations: r.searches})
 		if err != nil {
-			return err
-		}
-		if choice.Unconverged > 0 {
-			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: %d of %d machines are not at their optimum", choice.Unconverged, crossValidationFolds*len(penalties)))
+			return fmt.Errorf("utility_percent: %w; or give c", err)
 		}
 		r.c = choice.C
 		if r.c == penalties[len(penalties)-1] {
@@ -196,12 +197,9 @@ func (r *recognition) privacy() error {
 }
 
 func (r *recognition) machine(metric string, train, test []int, what string) error {
-	m, err := learn.TrainSVM(r.features.Train, train, learn.SVMOptions{C: r.c})
+	m, err := learn.TrainSVM(r.features.Train, train, learn.SVMOptions{C: r.c, Iterations: r.searches})
 	if err != nil {
 		return fmt.Errorf("%s: %w", metric, err)
-	}
-	if !m.Converged() {
-		r.warnings = append(r.warnings, metric+": the support vector machine is not at its optimum")
 	}
 	r.finish(metric, m.Predict(r.features.Test), test, what)
 	return nil

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/fault"
 	"privkern/runner/experiment"
 )
 
@@ -110,6 +111,32 @@ func TestRecognise(t *testing.T) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("%s is %g", name, v)
 				}
+			}
+		})
+	}
+}
+
+// A search that stops at its cap fails the trial, whichever machine it is of.
+func TestMachinesShortOfTheirOptimum(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cap   int
+		given map[string]any
+		want  string
+	}{
+		{"C cross-validated", 3, map[string]any{"c": "cv"}, "utility_percent: cross-validation, C = 100: support vector machine, classes"},
+		{"activities", 3, map[string]any{"c": 100}, "utility_percent: support vector machine, classes"},
+		{"people", 45, map[string]any{"c": 100}, "privacy_percent: support vector machine, classes"},
+		{"adversary", 60, map[string]any{"c": 1}, "adversary: cross-validation, C = "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var told []string
+			trial := recogniseTrial(t, har(), 1, &told, c.given)
+			ctx := fault.With(context.Background(), fault.Plan{Cap: c.cap})
+			_, err := recognise(ctx, trial, movements(4), division{test: 3}, harKernels)
+			steps := fmt.Sprintf("stopped after %d iterations", c.cap)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), steps) {
+				t.Errorf("%v; want %q", err, c.want)
 			}
 		})
 	}

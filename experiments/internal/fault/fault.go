@@ -1,6 +1,7 @@
-// Package fault plants faults into releases, so that audits and tests can show
-// what they find. A fault is carried by the context; no command and no setting
-// leads here, and nothing outside of the experiments can import this package.
+// Package fault plants faults into releases and solvers, so that audits and tests
+// can show what they find. A fault is carried by the context; no command and no
+// setting leads here, and nothing outside of the experiments can import this
+// package.
 package fault
 
 import "context"
@@ -30,6 +31,9 @@ type Plan struct {
 	Scored bool
 	// StepsForgotten gives each of several steps the whole budget.
 	StepsForgotten bool
+	// Cap, if not 0, lowers the caps on the steps of the iterative methods of a
+	// trial, so that they stop short of their tolerances.
+	Cap int
 }
 
 type key struct{}
@@ -41,4 +45,13 @@ func With(ctx context.Context, p Plan) context.Context { return context.WithValu
 func In(ctx context.Context) Plan {
 	p, _ := ctx.Value(key{}).(Plan)
 	return p
+}
+
+// Capped returns the cap on the steps of an iterative method under a context: the
+// method's own one, or a lower one that is planted.
+func Capped(ctx context.Context, own int) int {
+	if c := In(ctx).Cap; c > 0 {
+		return min(c, own)
+	}
+	return own
 }
