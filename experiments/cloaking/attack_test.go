@@ -178,7 +178,7 @@ func TestAttackOnRegression(t *testing.T) {
 			for i := range all {
 				all[i] = i
 			}
-			c, _, err := r.matrix(all, group(r.data.inputs).rows, "k-means")
+			c, _, err := r.matrix(t.Context(), all, group(r.data.inputs).rows, "k-means")
 			if err != nil {
 				return err
 			}

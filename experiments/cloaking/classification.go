@@ -57,7 +57,7 @@ func classification() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:    "cloaking/classification",
-		Version: 1,
+		Version: 2,
 		Summary: "two classes of your own data predicted with differential privacy",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 3",
 		Params:  append(own, documentOwn(classificationParams(3, "unit of the inputs", 25))...),
@@ -69,9 +69,10 @@ func classification() *experiment.Experiment {
 			{Name: "majority", Doc: "share of the larger class: what is right without looking at the inputs"},
 			{Name: "used_rows", Doc: "rows that were used"},
 			{Name: "dropped_rows", Doc: "rows left out because an input or the output has no value"},
-			{Name: stepsMetric.Name, Doc: "Newton steps of the Laplace approximation that were taken, the most over folds"},
+			{Name: stepsMetric.Name, Doc: "Newton steps of the Laplace approximation that were taken, the most over folds: with noise, " +
+				"and where iterations is given, results are those after so many"},
 			{Name: "rank", Doc: "number of released directions, the smallest over folds and Newton steps (with noise only)"},
-			{Name: "gap", Doc: "largest certificate over folds and Newton steps: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
+			{Name: "gap", Doc: "largest certificate over folds and Newton steps: " + gapMeaning + " (with noise only)"},
 		},
 		Datasets:     classificationDatasets,
 		Complete:     completeOwn,

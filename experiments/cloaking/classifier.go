@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -37,9 +38,6 @@ const (
 // the number is not given; with the logistic likelihood a handful suffices.
 const convergedSteps = 100
 
-// suspectSteps is how many steps should have converged.
-const suspectSteps = 20
-
 // classificationParams are the parameters of everything that classifies, with
 // an experiment's own ones in their place.
 func classificationParams(lengthscale float64, unit string, draws int, own ...experiment.Param) []experiment.Param {
@@ -49,7 +47,10 @@ func classificationParams(lengthscale float64, unit string, draws int, own ...ex
 	params = append(params, own...)
 	params = append(params, budgetParams()...)
 	params = append(params,
-		experiment.Param{Name: "iterations", Kind: experiment.Integer, Default: iterationsAuto, Words: []string{iterationsAuto}, Min: experiment.Bound(1), Max: experiment.Bound(1000), Doc: "Newton steps of the Laplace approximation, which share epsilon and delta equally; auto is one step with noise, and without noise as many as converge (at most 100)"},
+		experiment.Param{Name: "iterations", Kind: experiment.Integer, Default: iterationsAuto, Words: []string{iterationsAuto},
+			Min: experiment.Bound(1), Max: experiment.Bound(1000),
+			Doc: "Newton steps of the Laplace approximation, which share epsilon and delta equally; auto is one step with noise, " +
+				"and without noise as many as converge (at most 100, else the trial fails)"},
 		count("draws", draws, 1, 1e5, "draws of the noise, each a release of its own (with noise only)"),
 		positive("lengthscale", lengthscale, unit, "lengthscale of the EQ kernel, the same in all dimensions"),
 		positive("kernel_variance", 1.0, "", "variance of the kernel"),
@@ -114,7 +115,9 @@ type classifier struct {
 	e     *engine.Engine
 	scale float64 // of the noise of one Newton step; 0 for none
 	steps int
-	draws int
+	// converge says that the steps, without noise, must converge.
+	converge bool
+	draws    int
 	// source is where the noise of a release comes from; nil where releases are
 	// judged, with noise from the trial's streams.
 	source *release.Source
@@ -126,7 +129,8 @@ func newClassifier(t *experiment.Trial) (*classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &classifier{t: t, scale: factor * labelSensitivity, steps: newtonSteps(t.Params), draws: 1}
+	c := &classifier{t: t, scale: factor * labelSensitivity, steps: newtonSteps(t.Params), draws: 1,
+		converge: t.Params.Text("iterations") == iterationsAuto}
 	if factor > 0 && !c.publishes() {
 		c.draws = t.Params.Int("draws")
 	}
@@ -143,7 +147,7 @@ func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
 type latent struct {
 	mean, variance *mat.Dense // P×D
 	steps          int        // Newton steps taken
-	unconverged    bool       // without noise: the last step still moved f
+	moved          float64    // without noise: by how much the last given step moved f, 0 for rounding errors only
 	releases       []quality  // of every step, and from the second on of every draw
 }
 
@@ -194,7 +198,8 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g groupe
 	if n := p.Int("inducing"); n > len(g.count) {
 		return nil, fmt.Errorf("inducing: %d inducing inputs, but there are only %d different training inputs", n, len(g.count))
 	}
-	clusters, err := learn.KMeans(train, p.Int("inducing"), c.t.Stream(purposed("k-means", purpose)), learn.KMeansOptions{})
+	clusters, err := learn.KMeans(train, p.Int("inducing"), c.t.Stream(purposed("k-means", purpose)),
+		learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)})
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)
 	}
@@ -302,7 +307,14 @@ func (c *classifier) fit(ctx context.Context, p *prepared, labels []float64, pur
 		if err != nil {
 			return nil, err
 		}
-		out.steps, out.unconverged = m.steps, !m.converged
+		switch {
+		case m.converged():
+		case c.converge:
+			return nil, m.short()
+		default:
+			out.moved = m.change
+		}
+		out.steps = m.steps
 		return out, c.posterior(ctx, p.cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
 	}
 	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
@@ -439,15 +451,15 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 // warnings says what is computed but suspect in a trial with these fits.
 func (c *classifier) warnings(fits ...*latent) []string {
 	var all []quality
-	var unconverged []string
+	var given []string
 	for _, l := range fits {
 		all = append(all, l.releases...)
-		// Fewer steps are asked for as such.
-		if l.unconverged && l.steps >= suspectSteps && unconverged == nil {
-			unconverged = []string{fmt.Sprintf("computed but suspect: the Laplace approximation has not converged after %d Newton steps", l.steps)}
+		if l.moved != 0 && given == nil {
+			given = []string{fmt.Sprintf("the Laplace approximation is that after %d Newton steps, as iterations asks, "+
+				"and has not converged: the last step moved the latent function by %.1e of its size or of 1", l.steps, l.moved)}
 		}
 	}
-	return slices.Concat(c.e.Warnings(), unconverged, precisionWarnings(c.e, all, c.t.Params), designWarnings(all))
+	return slices.Concat(c.e.Warnings(), given, precisionWarnings(c.e, all, c.t.Params), designWarnings(all))
 }
 
 // privacy tells what a release of one fit protects; nil without noise. What are

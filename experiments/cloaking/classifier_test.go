@@ -143,7 +143,7 @@ func TestModeWithLargeVariance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !m.converged {
+			if !m.converged() {
 				t.Errorf("%s, variance %g: not converged after %d steps", method, variance, m.steps)
 			}
 			if method == methodSparse {
@@ -154,10 +154,49 @@ func TestModeWithLargeVariance(t *testing.T) {
 			}
 		}
 	}
-	// What does not converge in the steps that it has is said.
-	r := runTrial(t, setup{}, stripes(), map[string]any{"epsilon": "inf", "kernel_variance": 1e9, "iterations": 20})
-	if w := strings.Join(r.Warnings, "\n"); r.Metrics["newton_steps"] == 20 && !strings.Contains(w, "has not converged after 20 Newton steps") {
-		t.Errorf("warnings %q", w)
+}
+
+// A whole step that is small ends Newton's method. One that is small because it was
+// halved does not: here every step is, as a posterior that is not a number is never
+// high enough, to 1e-11 of what it was.
+func TestHalvedStepsAreNoConvergence(t *testing.T) {
+	x, labels := tenPoints()
+	c := classifierFor(t, map[string]any{"epsilon": "inf", "lengthscale": 2, "kernel_variance": .01})
+	g := group(x)
+	cov, err := c.covariances(context.Background(), x, g, x, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := slices.Repeat([]float64{math.NaN()}, len(labels))
+	m, err := findMode(context.Background(), c.e, cov.model, labels, counts, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.converged() || m.steps != 3 || m.change < 1e-3 {
+		t.Errorf("converged %v after %d steps, the last of size %g", m.converged(), m.steps, m.change)
+	}
+}
+
+// Steps that are given are taken, and the record says that the value is that after
+// so many; steps that have converged need no words.
+func TestGivenNewtonSteps(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps any
+		want  string // of the warnings; "" for none
+	}{
+		{"one", 1, "is that after 1 Newton steps, as iterations asks, and has not converged: the last step moved "},
+		{"three", 3, "is that after 3 Newton steps"},
+		{"enough", 20, ""},
+		{"auto", iterationsAuto, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runTrial(t, setup{}, stripes(), map[string]any{"epsilon": "inf", "iterations": c.steps})
+			w := strings.Join(r.Warnings, "\n")
+			if c.want == "" && strings.Contains(w, "Newton") || !strings.Contains(w, c.want) {
+				t.Errorf("warnings %q", w)
+			}
+		})
 	}
 }
 

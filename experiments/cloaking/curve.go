@@ -15,7 +15,7 @@ import (
 func curve() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/curve",
-		Version: 3,
+		Version: 4,
 		Summary: "predicted height over age, with the standard deviation of the privacy noise",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
 		Params: predictionParams([]string{inputsAge, inputsAgeWeight},

@@ -28,7 +28,7 @@ func designs() *experiment.Experiment {
 	params = append(params, solverParams(gradientSteps)...)
 	return &experiment.Experiment{
 		Name:    "cloaking/design",
-		Version: 2,
+		Version: 3,
 		Summary: "the noise covariance of the cloaking mechanism, with its certificate",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 1.1, Eqs. (1), (2) and (4)",
 		Params:  params,
@@ -41,8 +41,8 @@ func designs() *experiment.Experiment {
 			{Name: "max_column_norm_sq", Doc: "largest squared norm of a column of C: the variance that spherical noise needs"},
 			{Name: "sum_lambda", Doc: "sum of the weights; the rank at the optimum"},
 			{Name: "max_mahalanobis", Doc: "largest Mahalanobis norm of a column of the computed cloaking matrix, by which the noise is scaled"},
-			{Name: "gap", Doc: "certificate for the computed cloaking matrix: log-determinant above the optimum after that scaling, in nats"},
-			{Name: "iterations", Doc: "steps of the solver"},
+			{Name: "gap", Doc: "certificate for the computed cloaking matrix, after that scaling: " + gapMeaning},
+			{Name: "iterations", Doc: "steps that the solver took"},
 			{Name: "time_s", Unit: "s", Timing: true, Doc: "wall time of the solver; differs from run to run"},
 		},
 		Datasets: func(p experiment.Params) []string {
@@ -84,7 +84,7 @@ func runDesign(ctx context.Context, t *experiment.Trial) (result *experiment.Res
 	defer func() { err = errors.Join(err, e.Close()) }()
 	m := modelOf(p, train)
 	if m.method == methodSparse {
-		if m.inducing, err = inducingInputs(p.Points("inducing_points"), train, t.Stream("k-means")); err != nil {
+		if m.inducing, err = inducingInputs(ctx, p.Points("inducing_points"), train, t.Stream("k-means")); err != nil {
 			return nil, err
 		}
 	}

@@ -31,7 +31,7 @@ var hmeqQuantiles = []struct {
 func hmeq() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/hmeq",
-		Version: 1,
+		Version: 2,
 		Summary: "probability that a loan defaults by the number of delinquent credit lines",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.4, Fig. 3",
 		Params: classificationParams(3, "credit lines", 100,
@@ -99,12 +99,12 @@ func runHMEQ(ctx context.Context, t *experiment.Trial) (result *experiment.Resul
 	}
 	// What the draws scatter around, as the figure shows it.
 	quiet := *c
-	quiet.scale, quiet.draws, quiet.steps = 0, 1, convergedSteps
+	quiet.scale, quiet.draws, quiet.steps, quiet.converge = 0, 1, convergedSteps, true
 	clean, err := quiet.predict(ctx, loans.delinquent, loans.labels, test, "")
 	if err != nil {
 		return nil, err
 	}
-	result.Warnings = append(result.Warnings, quiet.warnings(&latent{unconverged: clean.unconverged, steps: clean.steps})...)
+	result.Warnings = append(result.Warnings, quiet.warnings()...)
 	result.Series["without_noise"] = experiment.Series{"x": counts, "probability": mat.Col(nil, 0, clean.probabilities(t.Params)), "latent": mat.Col(nil, 0, clean.mean)}
 	return result, nil
 }

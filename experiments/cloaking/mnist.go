@@ -37,7 +37,7 @@ func digits() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:     "cloaking/mnist",
-		Version:  1,
+		Version:  2,
 		Summary:  "digits 0-4 against 5-9, classified with differential privacy through inducing inputs",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.6, Fig. 5",
 		Params:   params,

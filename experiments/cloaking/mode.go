@@ -2,11 +2,13 @@ package cloaking
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 	"privkern/graphs/laplace"
 )
@@ -17,10 +19,21 @@ const maxHalvings = 30
 
 // mode is where Newton's method without noise has come to.
 type mode struct {
-	f         []float64 // latent function at the training inputs
-	dual      []float64 // coefficients of predictions, see [laplace.Step]
-	steps     int
-	converged bool // the last step moved f by rounding errors only
+	f      []float64 // latent function at the training inputs
+	dual   []float64 // coefficients of predictions, see [laplace.Step]
+	steps  int
+	change float64 // by how much the last full step moved f, see largestChange
+	wanted float64 // the change at which the steps have converged
+}
+
+// converged says that the last step moved f by rounding errors only.
+func (m *mode) converged() bool { return m.change <= m.wanted }
+
+// short is the error of a mode that had to converge and has not.
+func (m *mode) short() error {
+	return fmt.Errorf("the Laplace approximation stopped after %d Newton steps, the most that are allowed, of which the "+
+		"last one moved the latent function by %.1e of its size or of 1, and at most %.0e is wanted; use a smaller "+
+		"kernel_variance or another lengthscale", m.steps, m.change, m.wanted)
 }
 
 // findMode takes Newton steps from f = 0, at most so many, until they converge.
@@ -28,12 +41,15 @@ type mode struct {
 // input. After each step, reached is told, unless nil.
 //
 // A step that lowers the posterior is halved until it does not: with a large
-// kernel variance the plain iteration of the paper jumps to and fro for ever.
+// kernel variance the plain iteration of the paper jumps to and fro for ever. The
+// steps have converged where a whole one moves f by rounding errors only: that
+// halving has made one small says nothing.
 func findMode(ctx context.Context, e *engine.Engine, m *laplace.Model, sums, counts []float64, steps int, reached func(*mode)) (*mode, error) {
-	at := &mode{f: make([]float64, len(sums))}
+	steps = fault.Capped(ctx, steps)
+	at := &mode{f: make([]float64, len(sums)), change: math.Inf(1), wanted: rounding(e)}
 	labels := mat.NewDense(len(sums), 1, slices.Clone(sums))
 	height := logLikelihood(at.f, sums, counts)
-	for at.steps < steps && !at.converged {
+	for at.steps < steps && !at.converged() {
 		s, err := m.Step(ctx, at.f, labels)
 		if err != nil {
 			return nil, err
@@ -42,6 +58,7 @@ func findMode(ctx context.Context, e *engine.Engine, m *laplace.Model, sums, cou
 		if at.dual == nil {
 			at.dual = make([]float64, len(dual))
 		}
+		at.change = largestChange(at.f, f)
 		posterior := func() float64 { return logLikelihood(f, sums, counts) - m.SquaredNorm(f, dual)/2 }
 		next := posterior()
 		for range maxHalvings {
@@ -53,7 +70,6 @@ func findMode(ctx context.Context, e *engine.Engine, m *laplace.Model, sums, cou
 			halve(dual, at.dual)
 			next = posterior()
 		}
-		at.converged = nearlyEqual(e, at.f, f)
 		at.f, at.dual, height = f, dual, next
 		at.steps++
 		if reached != nil {
@@ -93,12 +109,12 @@ func rounding(e *engine.Engine) float64 {
 	return 1e-10
 }
 
-// nearlyEqual says whether a step moved f by rounding errors only.
-func nearlyEqual(e *engine.Engine, before, after []float64) bool {
+// largestChange is the largest change of a latent value in a step, relative to the
+// value or to 1 where that is larger; NaN where one is not finite.
+func largestChange(before, after []float64) float64 {
+	largest := 0.0
 	for i, v := range after {
-		if !(math.Abs(v-before[i]) <= rounding(e)*max(1, math.Abs(v))) {
-			return false
-		}
+		largest = max(largest, math.Abs(v-before[i])/max(1, math.Abs(v)))
 	}
-	return true
+	return largest
 }

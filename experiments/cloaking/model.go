@@ -1,6 +1,7 @@
 package cloaking
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -176,11 +178,11 @@ func (m *model) fitc(e *engine.Engine, g grouped, test *mat.Dense) (*mat.Dense, 
 
 // inducingInputs returns the given ages (M×1), or places so many inducing inputs
 // by k-means on the training inputs (§2.2), which are public.
-func inducingInputs(z experiment.Points, train *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
+func inducingInputs(ctx context.Context, z experiment.Points, train *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
 	if z.Values != nil {
 		return mat.NewDense(len(z.Values), 1, slices.Clone(z.Values)), nil
 	}
-	c, err := learn.KMeans(train, z.Count, rng, learn.KMeansOptions{})
+	c, err := learn.KMeans(train, z.Count, rng, learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)})
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)
 	}

@@ -69,9 +69,11 @@ func nonstationaryParams() []experiment.Param {
 // descent go by the name given, since classifiers have iterations of their own.
 func solverParams(steps string) []experiment.Param {
 	return []experiment.Param{
-		choice("solver", solverCertified, "how the noise covariance is found: interior point with certificate, or the paper's projected gradient descent", solverCertified, solverGradient),
+		choice("solver", solverCertified, "how the noise covariance is found: interior point, which ends at a certified gap "+
+			"of 2e-8 nats or fails, or the paper's projected gradient descent, whose value after the given number of steps "+
+			"is an upper bound (metric gap)", solverCertified, solverGradient),
 		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}, Min: experiment.Bound(1), Max: experiment.Bound(maxPoints), Doc: "number of public directions that are released; full is the numerical rank of the cloaking matrix"},
-		count(steps, 2000, 1, maxIterations, "gradient: number of steps"),
+		count(steps, 2000, 1, maxIterations, "gradient: number of steps, fewer where the gap falls to 1e-8 nats"),
 		positive("learning_rate", 0.05, "", "gradient: length of a step"),
 		{Name: "start", Kind: experiment.Number, Default: "uniform", Words: []string{"uniform"}, Min: experiment.Bound(0), OpenMin: true, Doc: "gradient: first weight of every distinct column; uniform is rank divided by their number"},
 	}

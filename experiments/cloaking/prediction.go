@@ -94,11 +94,12 @@ func modelOf(p experiment.Params, inputs *mat.Dense) *model {
 // matrix returns the cloaking matrix from the given rows of the data to the
 // rows of test, and the inducing inputs, if any. Those that are not given are
 // placed with the named random stream.
-func (r *predictor) matrix(train []int, test *mat.Dense, stream string) (c, inducing *mat.Dense, err error) {
+func (r *predictor) matrix(ctx context.Context, train []int, test *mat.Dense, stream string) (c, inducing *mat.Dense,
+	err error) {
 	inputs := learn.SelectRows(r.data.inputs, train)
 	m := *r.model
 	if m.method == methodSparse {
-		if m.inducing, err = inducingInputs(r.t.Params.Points("inducing"), inputs, r.t.Stream(stream)); err != nil {
+		if m.inducing, err = inducingInputs(ctx, r.t.Params.Points("inducing"), inputs, r.t.Stream(stream)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -120,7 +121,7 @@ func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error
 	for i := range all {
 		all[i] = i
 	}
-	c, inducing, err := r.matrix(all, test, "k-means")
+	c, inducing, err := r.matrix(ctx, all, test, "k-means")
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error
 var singleMetrics = []experiment.Metric{
 	clippedMetric,
 	rankMetric,
-	{Name: "gap", Doc: "certificate: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
+	{Name: "gap", Doc: "certificate: " + gapMeaning + " (with noise only)"},
 }
 
 // metrics adds the values of singleMetrics to an experiment's own.

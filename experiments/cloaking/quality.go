@@ -17,6 +17,10 @@ type quality struct {
 	gap, norm        float64 // certificate, and largest Mahalanobis norm
 }
 
+// gapMeaning is what the metric gap says.
+const gapMeaning = "by how many nats at most the log-determinant of the noise covariance is above the smallest; " +
+	"with solver=gradient it is an upper bound, of the given steps"
+
 func qualityOf(r *design.Range, d *design.Design) quality {
 	points, rank := r.U.Dims()
 	return quality{rank: rank, points: points, largest: r.Scale[0], dropped: r.Dropped, gap: d.Gap, norm: d.MaxMahalanobis}
@@ -51,8 +55,9 @@ func precisionWarnings(e *engine.Engine, all []quality, p experiment.Params) []s
 	return []string{fmt.Sprintf("computed but suspect: the numerical rank was decided with float32's tolerance (singular values above %g of the largest):%s %d of %d directions are released; float64 can release more, and then adds more noise", design.Tolerance32, where, worst.rank, worst.points)}
 }
 
-// designWarnings says what is computed but suspect, once for all designs of a
-// trial: of the worst gap, and of the norm that is furthest from one.
+// designWarnings says, once for all designs of a trial, how far the worst is from
+// the smallest covariance, which only the gradient descent may be, and which norm
+// is furthest from one.
 func designWarnings(all []quality) []string {
 	gap, norm := 0.0, 1.0
 	for _, q := range all {
@@ -63,7 +68,8 @@ func designWarnings(all []quality) []string {
 	}
 	var out []string
 	if gap > 2*design.DefaultGap {
-		out = append(out, fmt.Sprintf("computed but suspect: the noise covariance is not optimal, its log-determinant may exceed the smallest by %.3g nats", gap))
+		out = append(out, fmt.Sprintf("solver=gradient: the noise is that after the given steps, an upper bound: the "+
+			"log-determinant of its covariance may exceed the smallest by %.3g nats", gap))
 	}
 	if math.Abs(norm-1) > 1e-6 {
 		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it is scaled by the largest Mahalanobis norm, %.6g", norm))

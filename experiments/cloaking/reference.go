@@ -3,7 +3,6 @@ package cloaking
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -88,8 +87,8 @@ func runReference(ctx context.Context, t *experiment.Trial) (result *experiment.
 	if err != nil {
 		return nil, err
 	}
-	if !at.converged {
-		return nil, fmt.Errorf("not converged after %d Newton steps", at.steps)
+	if !at.converged() {
+		return nil, at.short()
 	}
 	part, err := cov.model.Variance(ctx, at.f, cov.cross)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 func regression() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/regression",
-		Version: 3,
+		Version: 4,
 		Summary: "cross-validated error of differentially private predictions: of heights, or of your own data",
 		Source:  "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
 		Params: withOwnData(predictionParams([]string{inputsAge, inputsAgeWeight},
@@ -41,7 +41,7 @@ func regression() *experiment.Experiment {
 			clippedOutputs,
 			{Name: "dropped_rows", Doc: "csv: number of rows left out because an input or the output has no value"},
 			rankMetric,
-			{Name: "gap", Unit: "", Doc: "largest certificate over folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
+			{Name: "gap", Unit: "", Doc: "largest certificate over folds: " + gapMeaning + " (with noise only)"},
 		},
 		Datasets:     regressionData,
 		Complete:     completeOwn,
@@ -111,7 +111,8 @@ func runRegression(ctx context.Context, t *experiment.Trial) (result *experiment
 	matrices, train := make([]*mat.Dense, len(folds)), make([][]int, len(folds))
 	err = r.e.ParallelFor(ctx, len(folds), 1, func(i, _ int) (err error) {
 		train[i] = folds[i].Train
-		matrices[i], _, err = r.matrix(train[i], learn.SelectRows(r.data.inputs, folds[i].Test), fmt.Sprintf("k-means, fold %d", i))
+		matrices[i], _, err = r.matrix(ctx, train[i], learn.SelectRows(r.data.inputs, folds[i].Test),
+			fmt.Sprintf("k-means, fold %d", i))
 		return inBatch(err, i, len(folds))
 	})
 	if err != nil {

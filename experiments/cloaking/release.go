@@ -103,7 +103,7 @@ func PlanRegression(ctx context.Context, t *experiment.Trial) (plan *release.Pla
 	if err := checkPrediction(t.Params, rows); err != nil {
 		return nil, err
 	}
-	c, _, err := r.matrix(all, points, "k-means")
+	c, _, err := r.matrix(ctx, all, points, "k-means")
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ func exactPredictions(t *testing.T, s setup, given map[string]any) (mean []float
 		for i := range all {
 			all[i] = i
 		}
-		c, _, err := r.matrix(all, group(r.data.inputs).rows, "k-means")
+		c, _, err := r.matrix(t.Context(), all, group(r.data.inputs).rows, "k-means")
 		if err != nil {
 			return nil, err
 		}

@@ -71,6 +71,7 @@ type setup struct {
 	dtype   string
 	stream  uint64
 	secure  bool
+	ctx     context.Context // nil for none
 }
 
 func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experiment.Result, error) {
@@ -81,7 +82,10 @@ func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experim
 	if s.dtype == "" {
 		s.dtype = "float64"
 	}
-	return e.Run(context.Background(), &experiment.Trial{
+	if s.ctx == nil {
+		s.ctx = context.Background()
+	}
+	return e.Run(s.ctx, &experiment.Trial{
 		Params: p, Backend: "cpu", DType: s.dtype, Workers: max(1, s.workers), Secure: s.secure,
 		Dataset: func(name string) string {
 			if _, own := dataset.FilePath(name); own {

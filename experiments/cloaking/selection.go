@@ -59,7 +59,7 @@ func selection() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name:    "cloaking/selection",
-		Version: 1,
+		Version: 2,
 		Summary: "private choice of hyperparameters by cross-validated error and the exponential mechanism",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
 		Params:  append(params, solverParams(gradientSteps)...),
@@ -84,7 +84,7 @@ func selection() *experiment.Experiment {
 			{Name: "selected_kernel_variance", Doc: "kernel variance of that choice"},
 			{Name: "total_epsilon", Doc: "selection_epsilon + epsilon: what choosing and one release afterwards spend, by basic composition (with finite epsilon only)"},
 			clippedMetric,
-			{Name: "gap", Doc: "largest certificate over configurations and folds: log-determinant of the noise covariance above the optimum, in nats (with noise only)"},
+			{Name: "gap", Doc: "largest certificate over configurations and folds: " + gapMeaning + " (with noise only)"},
 		},
 		Datasets: func(experiment.Params) []string { return []string{dataKung} },
 		Check:    checkSelection,

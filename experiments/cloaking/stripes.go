@@ -21,15 +21,16 @@ var (
 	accuracyMetric   = experiment.Metric{Name: "accuracy", Doc: "share of the test inputs whose class is predicted rightly, averaged over draws"}
 	accuracySDMetric = experiment.Metric{Name: "accuracy_sd", Doc: "standard deviation (population) of the accuracy over draws (with noise only)"}
 	accuracySEMetric = experiment.Metric{Name: "accuracy_se", Doc: "standard error of the mean accuracy over draws (with noise only)"}
-	stepsMetric      = experiment.Metric{Name: "newton_steps", Doc: "Newton steps of the Laplace approximation that were taken"}
-	fitRankMetric    = experiment.Metric{Name: "rank", Doc: "number of released directions, the smallest over the Newton steps (with noise only)"}
-	fitGapMetric     = experiment.Metric{Name: "gap", Doc: "largest certificate over the Newton steps: log-determinant of the noise covariance above the optimum, in nats (with noise only)"}
+	stepsMetric      = experiment.Metric{Name: "newton_steps", Doc: "Newton steps of the Laplace approximation that were taken: " +
+		"with noise, and where iterations is given, results are those after so many"}
+	fitRankMetric = experiment.Metric{Name: "rank", Doc: "number of released directions, the smallest over the Newton steps (with noise only)"}
+	fitGapMetric  = experiment.Metric{Name: "gap", Doc: "largest certificate over the Newton steps: " + gapMeaning + " (with noise only)"}
 )
 
 func stripes() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/stripes",
-		Version: 1,
+		Version: 2,
 		Summary: "two classes in noisy diagonal stripes, classified with differential privacy",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.5, Fig. 4",
 		Params: classificationParams(3.5, "", 25,

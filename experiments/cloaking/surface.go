@@ -20,7 +20,7 @@ const transparentCM = 40.0
 func surface() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name:    "cloaking/surface",
-		Version: 1,
+		Version: 2,
 		Summary: "predicted height over weight and age, with the standard deviation of the privacy noise",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.2, Fig. 2",
 		Params: predictionParams([]string{inputsAgeWeight},

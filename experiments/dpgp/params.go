@@ -74,7 +74,8 @@ func spacingParam() experiment.Param {
 // updateParams say how the posterior is made from noisy sums.
 func updateParams(outputBound float64, forms ...string) []experiment.Param {
 	return slices.Concat(sensitivityParams(outputBound), []experiment.Param{
-		choice("bound", boundEq7Printed, "bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact maximum for the inducing inputs", bounds...),
+		choice("bound", boundEq7Printed, "bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact maximum "+
+			"for the inducing inputs, which is bounded from above to 1e-12 of it, on dense grids to 1e-6", bounds...),
 		spacingParam(),
 		choice("covariance", string(sparsegp.Exact), "what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, Eq. (14) as printed, or nothing", forms...),
 		choice("regularisation", regularisationPublished, "lambda as in Eq. (10), or with the square root of its last factor", regularisationPublished, regularisationCorrected),

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
 )
 
 // formulaMatrix is a P×N matrix given by a formula (i, j from 1), so that
@@ -225,18 +227,37 @@ func TestSolveStops(t *testing.T) {
 	}
 }
 
-// A target that rounding does not let it reach is no reason to give nothing:
-// the design comes with the certificate that it has.
-func TestSolveReturnsTheBestDesign(t *testing.T) {
-	for _, shape := range [][2]int{{3, 9}, {6, 40}, {20, 300}} {
-		r, err := Whiten(formulaMatrix(shape[0], shape[1]), FullRank, Tolerance64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := Solve(context.Background(), r, 1e-300)
-		if err != nil || d.Gap > 1e-10 {
-			t.Errorf("%v: %+v, %v", shape, d, err)
-		}
+// A design short of its target is an error, with the certificate that was reached:
+// where rounding keeps it from a target, and where the steps end.
+func TestSolveShortOfItsGap(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		rows, cols  int
+		target      float64 // nats
+		cap         int     // on the steps
+		least, most float64 // of the gap that is reached
+	}{
+		{"rounding", 6, 40, 1e-300, 0, 0, 1e-10},
+		{"rounding, more columns", 20, 300, 1e-300, 0, 0, 1e-10},
+		{"one step", 6, 40, 0, 1, 1e-3, 10},
+		{"four steps", 20, 300, 0, 4, 2 * DefaultGap, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := Whiten(formulaMatrix(c.rows, c.cols), FullRank, Tolerance64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := fault.With(context.Background(), fault.Plan{Cap: c.cap})
+			d, err := Solve(ctx, r, c.target)
+			var short *GapError
+			if !errors.As(err, &short) {
+				t.Fatalf("%+v, %v", d, err)
+			}
+			if short.Rank != c.rows || short.Columns != c.cols || !(short.Gap > c.least && short.Gap <= c.most) ||
+				c.cap > 0 && short.Iterations != c.cap {
+				t.Errorf("%+v: %v", short, short)
+			}
+		})
 	}
 }
 

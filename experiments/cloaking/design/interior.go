@@ -2,6 +2,7 @@ package design
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
 )
 
 const (
@@ -16,6 +19,9 @@ const (
 	DefaultGap = 1e-8
 
 	maxIterations = 100
+	// anew is by how much the certificate of the scaled weights in all columns may
+	// exceed the gap at which the method stopped: rounding, and columns left out.
+	anew = 2
 )
 
 // NoCertificateError says that the interior-point method found no weights with
@@ -28,12 +34,26 @@ func (e *NoCertificateError) Error() string {
 	return fmt.Sprintf("no design of rank %d from %d columns has a certificate: after %d steps the covariance is not positive definite in double precision; use a smaller rank", e.Rank, e.Columns, e.Iterations)
 }
 
+// GapError says that the interior-point method stopped short of the gap that is
+// wanted.
+type GapError struct {
+	Rank, Columns, Iterations int
+	Gap, Wanted               float64 // nats
+}
+
+func (e *GapError) Error() string {
+	return fmt.Sprintf("the design of rank %d from %d columns: the interior-point method stopped after %d steps at a "+
+		"certified gap of %.1e nats, and at most %.0e is wanted; use a smaller rank",
+		e.Rank, e.Columns, e.Iterations, e.Gap, e.Wanted)
+}
+
 // Solve finds the optimal design by a primal–dual interior-point method with
 // Mehrotra's predictor and corrector, and stops at a certified gap (nats; 0
 // means [DefaultGap]). Columns that are exactly equal share one weight, which
-// their first one carries. Where rounding keeps the gap above the target, the
-// best design found is returned; its Gap, computed anew from its weights, says
-// how good it is. It returns a *[NoCertificateError] where there is none.
+// their first one carries. The Gap of the design is computed anew from its
+// weights. Where rounding or the cap on the steps keeps it above twice the target,
+// the error is a *[GapError], and a *[NoCertificateError] where there is no
+// certificate at all.
 //
 // The conditions for an optimum are, for all i,
 //
@@ -46,15 +66,34 @@ func (e *NoCertificateError) Error() string {
 //
 // Columns that provably carry no weight at the optimum leave the problem on
 // the way (see screen).
+//
+// The coordinates B of equal columns can differ by rounding, which small singular
+// values magnify. Where that alone keeps the certificate from the target, every
+// column gets a weight of its own.
 func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 	if gap == 0 {
 		gap = DefaultGap
 	}
+	d, err := solveOn(ctx, r, r.distinct, gap)
+	_, n := r.B.Dims()
+	var short *GapError
+	if errors.As(err, &short) && len(r.distinct) < n {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return solveOn(ctx, r, all, gap)
+	}
+	return d, err
+}
+
+// solveOn is Solve with weights for the given columns alone.
+func solveOn(ctx context.Context, r *Range, columns []int, gap float64) (*Design, error) {
 	k, n := r.B.Dims()
-	p := newInterior(r)
+	p := newInterior(r.B, columns)
 	best := make([]float64, n)
 	reached := math.Inf(1)
-	it := 0
+	it, most := 0, fault.Capped(ctx, maxIterations)
 	for ; ; it++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -66,7 +105,7 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 			reached = g
 			p.weights(best)
 		}
-		if reached <= gap || it == maxIterations || !p.step() {
+		if reached <= gap || it == most || !p.step() {
 			break
 		}
 	}
@@ -78,6 +117,9 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 	d, err := FromWeights(r, best)
 	if err != nil {
 		return nil, err
+	}
+	if !(d.Gap <= anew*gap) {
+		return nil, &GapError{k, n, it, d.Gap, anew * gap}
 	}
 	d.Iterations = it
 	return d, nil
@@ -95,10 +137,10 @@ type interior struct {
 	g        []float64
 }
 
-func newInterior(r *Range) *interior {
-	k, _ := r.B.Dims()
-	p := &interior{column: r.distinct}
-	p.b = selectColumns(r.B, p.column)
+func newInterior(b *mat.Dense, columns []int) *interior {
+	k, _ := b.Dims()
+	p := &interior{column: columns}
+	p.b = selectColumns(b, p.column)
 	p.lambda = make([]float64, len(p.column))
 	p.slack = make([]float64, len(p.column))
 	for i := range p.lambda {
