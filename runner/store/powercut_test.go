@@ -50,7 +50,7 @@ func TestPowerCutWhileARecordIsPutAside(t *testing.T) {
 	}
 	for first, ended := 1, false; !ended; first++ {
 		for second, secondEnded := 1, false; !secondEnded; second++ {
-			for seed := range uint64(5) {
+			for seed := range uint64(10) {
 				on := disktest.New()
 				s, err := open(on.Process("before"))
 				if err == nil {
