@@ -18,7 +18,8 @@ func (a *app) listCommand() *cobra.Command {
 		Use:   "list [experiments|tables|data|NAME]",
 		Short: "List experiments with their parameters, tables, and data sets",
 		Long: `List what there is. With the name of an experiment (or of a paper), show its
-parameters with defaults, units and permitted values, and its metrics.`,
+parameters with defaults, units, permitted values and where they apply, and its
+metrics. A parameter does nothing where it does not apply.`,
 		Example: `  run list
   run list privacygp/satellite
   run list tables
@@ -74,6 +75,7 @@ type listedParam struct {
 	Range   string   `json:"range,omitempty"`
 	Values  []string `json:"values,omitempty"`
 	Doc     string   `json:"doc"`
+	Applies string   `json:"applies,omitempty"` // "where ..." or "nowhere: ..."
 }
 
 type listedMetric struct {
@@ -152,6 +154,7 @@ func describe(e *experiment.Experiment) listedExperiment {
 		}
 		out.Params = append(out.Params, listedParam{
 			Name: p.Name, Kind: string(p.Kind), Default: def, Unit: p.Unit, Range: p.Range(), Values: values, Doc: p.Doc,
+			Applies: e.Applies(p.Name),
 		})
 	}
 	for _, m := range e.Metrics {
@@ -221,6 +224,11 @@ func (e listedExperiment) text(b *strings.Builder) {
 		b.WriteString(")\n")
 		for _, line := range wrap(p.Doc, 90) {
 			fmt.Fprintf(b, "        %s\n", line)
+		}
+		if p.Applies != "" {
+			for _, line := range wrap("applies "+p.Applies, 90) {
+				fmt.Fprintf(b, "        %s\n", line)
+			}
 		}
 	}
 	b.WriteString("\n  Metrics\n")

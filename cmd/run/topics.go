@@ -37,8 +37,9 @@ FILE is one of
 FILE.json describes it. It is the trial's record without the released numbers,
 with one more member:
 
-  "params"    the settings. A file of the user's is named by its kind alone
-              ("csv"): no path leaves
+  "params"    the settings that do something (run list EXPERIMENT says where each
+              applies). A file of the user's is named by its kind alone ("csv"):
+              no path leaves
   "metrics"   of public values and of the noise alone
   "privacy"   guarantee, unit of protection, mechanism, and notes on what is
               taken as public

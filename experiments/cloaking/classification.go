@@ -55,6 +55,7 @@ func classification() *experiment.Experiment {
 		count("folds", 5, 2, 1e6, "folds of the cross-validation, at most as many as rows"),
 		choice("fold_scheme", "random", "how rows are put into folds", "contiguous", "interleaved", "random"),
 	}
+	own = experiment.When(own, []string{"output", "low", "high"}, isOwnFile)
 	return &experiment.Experiment{
 		Name:    "cloaking/classification",
 		Version: 2,

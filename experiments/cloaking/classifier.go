@@ -58,7 +58,10 @@ func classificationParams(lengthscale float64, unit string, draws int, own ...ex
 		choice("approximation", approximationDTC, "sparse: posterior variance of the deterministic training conditional or of the subset of regressors; their means are equal", approximationDTC, approximationSoR),
 		choice("probability", probabilityAtMean, "probability of a class: logistic function of the posterior mean (as in the paper), or averaged over the posterior", probabilityAtMean, probabilityAveraged),
 	)
-	return append(params, solverParams(gradientStepsClassifier)...)
+	params = experiment.When(params, []string{"draws"}, noisy)
+	params = experiment.When(params, []string{"inducing", "approximation"}, isSparse)
+	params = experiment.When(params, []string{"approximation"}, experiment.Is("probability", probabilityAveraged))
+	return append(params, noiseSolverParams(gradientStepsClassifier)...)
 }
 
 // checkClassification refuses combinations of classificationParams, for

@@ -20,7 +20,8 @@ func curve() *experiment.Experiment {
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
 		Params: predictionParams([]string{inputsAge, inputsAgeWeight},
 			experiment.Param{Name: "ages", Kind: experiment.Numbers, Default: "0..110 step 2", Unit: "years", Doc: "ages at which predictions are released together"},
-			positive("weight_kg", 50.0, "kg", "inputs age+weight: the weight at all of these ages"),
+			positive("weight_kg", 50.0, "kg", "inputs age+weight: the weight at all of these ages").
+				Where(experiment.Is("inputs", inputsAgeWeight)),
 			experiment.Param{Name: "at_age", Kind: experiment.Number, Default: 60.0, Unit: "years", Min: experiment.Bound(0), Doc: "the one of these ages that noise_sd_cm and mean_cm are reported for"},
 		),
 		Metrics: append([]experiment.Metric{

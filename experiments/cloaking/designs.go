@@ -23,7 +23,7 @@ func designs() *experiment.Experiment {
 	params = append(params, hyperparameters()...)
 	params = append(params,
 		choice("method", methodStandard, "GP or sparse GP (FITC)", methodStandard, methodSparse),
-		experiment.Param{Name: "inducing_points", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: the inducing inputs, or how many k-means places"},
+		experiment.Param{Name: "inducing_points", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: the inducing inputs, or how many k-means places"}.Where(isSparse),
 	)
 	params = append(params, solverParams(gradientSteps)...)
 	return &experiment.Experiment{

@@ -27,6 +27,8 @@ func digits() *experiment.Experiment {
 		count("train", 256, 2, maxPoints, "training images, drawn from the training file"),
 		count("test", 100, 2, dataset.MNISTTest, "test images, drawn from the test file"),
 	)
+	params = experiment.When(params, []string{"probability"},
+		experiment.Never("an accuracy follows from the sign of the posterior mean alone"))
 	for i := range params {
 		switch params[i].Name {
 		case "method":

@@ -27,13 +27,14 @@ func withOwnData(params []experiment.Param) []experiment.Param {
 	bound := func(name, end string) experiment.Param {
 		return experiment.Param{Name: name, Kind: experiment.Number, Default: none, Words: []string{none}, Doc: end + " end of the public range of the output, to which it is clipped (csv only, where it must be given); its length is the sensitivity. It must not be read off the data"}
 	}
-	params = documentOwn(params)
+	params = experiment.When(documentOwn(params), []string{"sensitivity_cm", "normalisation"}, isNotOwnFile)
 	own := []experiment.Param{
-		{Name: "dataset", Kind: experiment.Text, Default: dataKung, Doc: "kung, heights of the census, or csv:PATH, your own file: comma-separated values with a header. With csv, sensitivity_cm, normalisation and public_low_cm do not apply, and lengths are in the unit of your inputs"},
+		{Name: "dataset", Kind: experiment.Text, Default: dataKung, Doc: "kung, heights of the census, or csv:PATH, your own file: comma-separated values with a header. With csv, lengths are in the unit of your inputs"},
 		{Name: "inputs", Kind: experiment.Text, Default: inputsAge, Doc: "what is predicted from: age or age+weight; with csv the names of columns, joined by + or commas. All inputs share one lengthscale: bring your columns to one scale"},
 		{Name: "output", Kind: experiment.Text, Default: "", Doc: "the column that is predicted and protected (csv only, where it must be given)"},
 		bound("low", "lower"), bound("high", "upper"),
 	}
+	own = experiment.When(own, []string{"output", "low", "high"}, isOwnFile)
 	return append(own, slices.DeleteFunc(params, func(p experiment.Param) bool { return p.Name == "inputs" })...)
 }
 

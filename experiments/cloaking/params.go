@@ -24,6 +24,15 @@ const (
 	dataKung = "kung"
 )
 
+// Conditions on which parameters apply.
+var (
+	noisy        = experiment.IsNot("epsilon", "inf")
+	isSparse     = experiment.Is("method", methodSparse)
+	isGradient   = experiment.Is("solver", solverGradient)
+	isOwnFile    = experiment.Is("dataset", "csv:*")
+	isNotOwnFile = experiment.IsNot("dataset", "csv:*")
+)
+
 // positive is a Number above zero.
 func positive(name string, def any, unit, doc string) experiment.Param {
 	return experiment.Param{Name: name, Kind: experiment.Number, Default: def, Unit: unit, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
@@ -58,17 +67,17 @@ func hyperparameters() []experiment.Param {
 }
 
 func nonstationaryParams() []experiment.Param {
-	return []experiment.Param{
+	return experiment.When([]experiment.Param{
 		positive("kde_bandwidth", 6.0, "years or kg", "nonstationary: bandwidth of the density estimate, per dimension"),
 		positive("kde_rows", 160.0, "", "nonstationary: n in l = 1/(1/m + density/n), the rows wanted within a lengthscale"),
 		positive("max_lengthscale", 100.0, "years or kg", "nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale"),
-	}
+	}, []string{"kde_bandwidth", "kde_rows", "max_lengthscale"}, experiment.Is("method", methodNonstationary))
 }
 
 // solverParams say how the noise covariance is found. The steps of the gradient
 // descent go by the name given, since classifiers have iterations of their own.
 func solverParams(steps string) []experiment.Param {
-	return []experiment.Param{
+	return experiment.When([]experiment.Param{
 		choice("solver", solverCertified, "how the noise covariance is found: interior point, which ends at a certified gap "+
 			"of 2e-8 nats or fails, or the paper's projected gradient descent, whose value after the given number of steps "+
 			"is an upper bound (metric gap)", solverCertified, solverGradient),
@@ -76,7 +85,12 @@ func solverParams(steps string) []experiment.Param {
 		count(steps, 2000, 1, maxIterations, "gradient: number of steps, fewer where the gap falls to 1e-8 nats"),
 		positive("learning_rate", 0.05, "", "gradient: length of a step"),
 		{Name: "start", Kind: experiment.Number, Default: "uniform", Words: []string{"uniform"}, Min: experiment.Bound(0), OpenMin: true, Doc: "gradient: first weight of every distinct column; uniform is rank divided by their number"},
-	}
+	}, []string{steps, "learning_rate", "start"}, isGradient)
+}
+
+// noiseSolverParams are solverParams where the solver is for nothing but the noise.
+func noiseSolverParams(steps string) []experiment.Param {
+	return experiment.When(solverParams(steps), []string{"solver", "rank"}, noisy)
 }
 
 // Names that the gradient descent's steps go by.
@@ -87,11 +101,11 @@ const (
 
 // budgetParams say how strongly something is protected.
 func budgetParams() []experiment.Param {
-	return []experiment.Param{
+	return experiment.When([]experiment.Param{
 		{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: true, Doc: "privacy parameter; inf adds no noise"},
 		{Name: "delta", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "privacy parameter"},
 		choice("calibration", "hall", "ratio of noise to sensitivity: Hall et al. 2013 (epsilon <= 1 only), or the exact one of Balle and Wang 2018", "hall", "analytic"),
-	}
+	}, []string{"delta", "calibration"}, noisy)
 }
 
 // mechanismParams say what of the heights is protected and how strongly.

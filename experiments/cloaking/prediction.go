@@ -23,10 +23,12 @@ func predictionParams(inputs []string, own ...experiment.Param) []experiment.Par
 	}
 	params = append(params, own...)
 	params = append(params, mechanismParams()...)
-	params = append(params, hyperparameters()...)
-	params = append(params, experiment.Param{Name: "inducing", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: how many inducing inputs k-means places on the training inputs; with inputs=age also the inducing inputs themselves"})
+	params = append(params, experiment.When(hyperparameters(), []string{"lengthscale"},
+		experiment.IsNot("method", methodNonstationary))...)
+	params = append(params, experiment.Param{Name: "inducing", Kind: experiment.CountOrNumbers, Default: 5, Unit: "years", Doc: "sparse: how many inducing inputs k-means places on the training inputs; with inputs=age also the inducing inputs themselves"}.Where(isSparse))
 	params = append(params, nonstationaryParams()...)
-	return append(params, solverParams(gradientSteps)...)
+	params = append(params, noiseSolverParams(gradientSteps)...)
+	return experiment.When(params, []string{"public_low_cm"}, experiment.Is("normalisation", normalisationPublic))
 }
 
 // checkPrediction refuses combinations of predictionParams, for training sets

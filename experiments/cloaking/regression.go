@@ -27,7 +27,7 @@ func regression() *experiment.Experiment {
 		Params: withOwnData(predictionParams([]string{inputsAge, inputsAgeWeight},
 			experiment.Param{Name: "folds", Kind: experiment.Integer, Default: 14, Min: experiment.Bound(2), Doc: "folds of the cross-validation, at most as many as rows; inducing inputs that are not given are placed in every fold"},
 			choice("fold_scheme", "contiguous", "how rows are put into folds", "contiguous", "interleaved", "random"),
-			count("draws", 100, 1, maxDraws, "draws of the noise in every fold"),
+			count("draws", 100, 1, maxDraws, "draws of the noise in every fold").Where(noisy),
 			experiment.Param{Name: "predict", Kind: experiment.Text, Default: predictTraining, Doc: "where a release (run trial --release) predicts: at the distinct training inputs, which are public, or at the rows of csv:PATH, a file with a column for every input"},
 		)),
 		Metrics: []experiment.Metric{

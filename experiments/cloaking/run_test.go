@@ -79,6 +79,10 @@ func tryTrial(s setup, e *experiment.Experiment, given map[string]any) (*experim
 	if err != nil {
 		return nil, err
 	}
+	return runParams(s, e, p)
+}
+
+func runParams(s setup, e *experiment.Experiment, p experiment.Params) (*experiment.Result, error) {
 	if s.dtype == "" {
 		s.dtype = "float64"
 	}

@@ -57,12 +57,16 @@ func selection() *experiment.Experiment {
 		}
 		params = append(params, q)
 	}
+	params = experiment.When(params, []string{"public_low_cm"}, experiment.Condition{
+		Params: []string{"normalisation", "sensitivity"}, Words: "normalisation is public, or auto with sensitivity=exact",
+		Holds: func(p experiment.Params) bool { return resolvedNormalisation(p) == normalisationPublic },
+	})
 	return &experiment.Experiment{
 		Name:    "cloaking/selection",
 		Version: 2,
 		Summary: "private choice of hyperparameters by cross-validated error and the exponential mechanism",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
-		Params:  append(params, solverParams(gradientSteps)...),
+		Params:  append(params, noiseSolverParams(gradientSteps)...),
 		Metrics: []experiment.Metric{
 			{Name: "probability_*", Doc: "probability_l25_n0_2_v1: probability of choosing lengthscale 25, noise variance 0.2, kernel variance 1; 0 for what is left out"},
 			{Name: "probability_lengthscale_*", Doc: "probability_lengthscale_25: probability of choosing lengthscale 25, whatever the variances"},
@@ -155,13 +159,19 @@ func splitOf(t *experiment.Trial, n int) (inside, outside []int) {
 func normalised(t *experiment.Trial) *experiment.Trial {
 	out := *t
 	out.Params = maps.Clone(t.Params)
-	if t.Params.Text("normalisation") == normalisationAuto {
-		out.Params["normalisation"] = normalisationPublished
-		if t.Params.Text("sensitivity") == sensitivityExact {
-			out.Params["normalisation"] = normalisationPublic
-		}
-	}
+	out.Params["normalisation"] = resolvedNormalisation(t.Params)
 	return &out
+}
+
+// resolvedNormalisation is the normalisation, also where it is auto.
+func resolvedNormalisation(p experiment.Params) string {
+	switch given := p.Text("normalisation"); {
+	case given != normalisationAuto:
+		return given
+	case p.Text("sensitivity") == sensitivityExact:
+		return normalisationPublic
+	}
+	return normalisationPublished
 }
 
 // selector is what a trial works with.

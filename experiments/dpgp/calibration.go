@@ -51,7 +51,7 @@ func calibration() *experiment.Experiment {
 		Version: 2,
 		Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
 		Source:  "Honkela 2021, Section 6.2, Fig. 2",
-		Params: slices.Concat(budgetParams(true), inducingParams(15, -3.5, 3.5),
+		Params: slices.Concat(budgetParams(true), experiment.When(inducingParams(15, -3.5, 3.5), []string{"low", "high"}, isCount),
 			[]experiment.Param{
 				count("n", 1024, 2, maxData, "observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for training"),
 				positive("sigma", 0.1, "standard deviation of the observation noise, taken as known"),

@@ -32,7 +32,9 @@ func hyperparameters() *experiment.Experiment {
 	candidates := func(name, def, doc string) experiment.Param {
 		return experiment.Param{Name: name, Kind: experiment.Numbers, Default: def, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
 	}
-	update := updateParams(1, string(sparsegp.Exact), string(sparsegp.Printed))
+	// No metric has the sensitivity, and without noise nothing else depends on it.
+	update := experiment.When(updateParams(1, string(sparsegp.Exact), string(sparsegp.Printed)),
+		[]string{"ratio", "bound"}, noisy)
 	for i := range update {
 		if update[i].Name == "jitter" {
 			// The inducing inputs are near each other for the longest lengthscale.
@@ -46,12 +48,12 @@ func hyperparameters() *experiment.Experiment {
 		Source:  "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
 		Params: slices.Concat(budgetParams(true),
 			[]experiment.Param{
-				{Name: "gamma", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), Doc: "probability to stop after a draw: 1/gamma draws are made on the average"},
-				choice("rule", string(mechanism.SelectionCorrected), "which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as Algorithm 2 is printed, those below the bound of a single one", string(mechanism.SelectionCorrected), string(mechanism.SelectionAsPublished)),
+				experiment.Param{Name: "gamma", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), Doc: "probability to stop after a draw: 1/gamma draws are made on the average"}.Where(noisy),
+				choice("rule", string(mechanism.SelectionCorrected), "which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as Algorithm 2 is printed, those below the bound of a single one", string(mechanism.SelectionCorrected), string(mechanism.SelectionAsPublished)).Where(noisy),
 				candidates("sigmas", "0.03333333333333333, 0.1, 0.3", "standard deviations of the observation noise to choose from"),
 				candidates("lengthscales", "0.3333333333333333, 1, 3", "lengthscales to choose from"),
 			},
-			slices.DeleteFunc(inducingParams(9, -3, 3), func(p experiment.Param) bool { return p.Name == "lengthscale" }),
+			slices.DeleteFunc(experiment.When(inducingParams(9, -3, 3), []string{"low", "high"}, isCount), func(p experiment.Param) bool { return p.Name == "lengthscale" }),
 			[]experiment.Param{
 				count("n", 2048, 2, maxData, "observations of sin(2x)/(2x), at inputs uniform on [-4, 4]; the first half is for training, the other for validation"),
 				positive("sigma", 0.1, "standard deviation of the observation noise that is simulated"),

@@ -22,6 +22,15 @@ const (
 	maxKernel = 2e7
 )
 
+// Conditions on which parameters apply.
+var (
+	noisy = experiment.IsNot("epsilon", "inf")
+	// isCount is that inducing inputs are on a grid.
+	isCount = experiment.Condition{Params: []string{"inducing"}, Words: "inducing is a count",
+		Holds: func(p experiment.Params) bool { return p.Points("inducing").Values == nil }}
+	isSpacedBound = experiment.Is("bound", boundEq7Printed, boundEq7, boundEq8)
+)
+
 func positive(name string, def float64, doc string) experiment.Param {
 	return experiment.Param{Name: name, Kind: experiment.Number, Default: def, Doc: doc, Min: experiment.Bound(0), OpenMin: true}
 }
@@ -41,10 +50,14 @@ func budgetParams(infinite bool) []experiment.Param {
 	if infinite {
 		doc += "; inf adds no noise"
 	}
-	return []experiment.Param{
+	params := []experiment.Param{
 		{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: infinite, Doc: doc},
 		{Name: "delta", Kind: experiment.Number, Default: 1e-4, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "privacy parameter"},
 	}
+	if infinite {
+		return experiment.When(params, []string{"delta"}, noisy)
+	}
+	return params
 }
 
 // inducingParams say where the inducing inputs are, and what the kernel is.
@@ -73,16 +86,17 @@ func spacingParam() experiment.Param {
 
 // updateParams say how the posterior is made from noisy sums.
 func updateParams(outputBound float64, forms ...string) []experiment.Param {
-	return slices.Concat(sensitivityParams(outputBound), []experiment.Param{
+	params := slices.Concat(sensitivityParams(outputBound), []experiment.Param{
 		choice("bound", boundEq7Printed, "bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact maximum "+
 			"for the inducing inputs, which is bounded from above to 1e-12 of it, on dense grids to 1e-6", bounds...),
-		spacingParam(),
+		spacingParam().Where(isSpacedBound),
 		choice("covariance", string(sparsegp.Exact), "what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, Eq. (14) as printed, or nothing", forms...),
 		choice("regularisation", regularisationPublished, "lambda as in Eq. (10), or with the square root of its last factor", regularisationPublished, regularisationCorrected),
 		{Name: "rho", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "rho in lambda: the probability with which the noise may exceed its bound"},
 		{Name: "jitter", Kind: experiment.Number, Default: 0.0, Min: experiment.Bound(0), Doc: "added to the diagonal of the inducing inputs' covariance"},
 		{Name: "strict", Kind: experiment.Flag, Default: false, Doc: "refuse outputs beyond r_y instead of clipping them"},
 	})
+	return experiment.When(params, []string{"covariance", "regularisation", "rho"}, noisy)
 }
 
 // Values of the parameters.

@@ -36,29 +36,36 @@ func regression() *experiment.Experiment {
 	bound := func(name, doc string) experiment.Param {
 		return experiment.Param{Name: name, Kind: experiment.Number, Default: none, Words: []string{none}, Doc: doc}
 	}
+	own, onGrid := experiment.Is("dataset", "csv:*"), experiment.IsNot("inducing", "csv:*")
+	text := func(name, def, doc string) experiment.Param {
+		return experiment.Param{Name: name, Kind: experiment.Text, Default: def, Doc: doc}
+	}
 	return &experiment.Experiment{
 		Name:    "dpgp/regression",
 		Version: 2,
 		Summary: "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:  "Honkela 2021, Section 3, Algorithm 1",
 		Params: slices.Concat([]experiment.Param{
-			{Name: "dataset", Kind: experiment.Text, Default: dataSimulated, Doc: "simulated, 1024 observations of sin(2x)/(2x), or csv:PATH, your own file: comma-separated values with a header"},
-			{Name: "inputs", Kind: experiment.Text, Default: "x", Doc: "names of the columns that are predicted from, joined by + or commas; they are protected. All inputs share one lengthscale: bring your columns to one scale, by public constants"},
-			{Name: "output", Kind: experiment.Text, Default: "y", Doc: "the column that is predicted; it is protected"},
+			text("dataset", dataSimulated, "simulated, 1024 observations of sin(2x)/(2x), or csv:PATH, your own file: comma-separated values with a header"),
+			text("inputs", "x", "names of the columns that are predicted from, joined by + or commas; they are protected. All inputs share one lengthscale: bring your columns to one scale, by public constants").Where(own),
+			text("output", "y", "the column that is predicted; it is protected").Where(own),
 			bound("low", "lower end of the public range of the output, to which it is clipped (csv only, where it must be given); it must not be read off the data"),
 			bound("high", "upper end of the public range of the output (csv only, where it must be given)"),
-			{Name: "inducing", Kind: experiment.Text, Default: "9", Doc: "inducing inputs, which are public: how many on a regular grid from input_low to input_high in every input, or csv:PATH, a file with the columns of the inputs. They must not be rows of the data"},
-			bound("input_low", "lower end of the grid, in every input (with csv data it must be given for a grid); it must not be read off the data"),
-			bound("input_high", "upper end of the grid"),
+			text("inducing", "9", "inducing inputs, which are public: how many on a regular grid from input_low to input_high in every input, or csv:PATH, a file with the columns of the inputs. They must not be rows of the data"),
+			bound("input_low", "lower end of the grid, in every input (with csv data it must be given for a grid); it must not be read off the data").Where(onGrid),
+			bound("input_high", "upper end of the grid").Where(onGrid),
 			positive("lengthscale", 1, "lengthscale of the EQ kernel, in the unit of the inputs; public"),
 			positive("kernel_variance", 1, "variance of the kernel for outputs scaled to [-1, 1]; public"),
 			positive("sigma", 0.1, "standard deviation of the observation noise for outputs scaled to [-1, 1]; public"),
 		}, ownBudgetParams(), []experiment.Param{
 			positive("ratio", 1, "standard deviation of the noise in A over that in B"),
 			choice("bound", boundAuto, "bound on the norm of a row's kernel vector: auto is the exact maximum for one input, Eq. (8) for more", append([]string{boundAuto}, bounds...)...),
-			choice("covariance", string(sparsegp.Exact), "what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, or as printed", string(sparsegp.Exact), string(sparsegp.Printed)),
-			choice("regularisation", regularisationCorrected, "lambda as in Eq. (10), or with the square root of its last factor", regularisationPublished, regularisationCorrected),
-			{Name: "rho", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "rho in lambda: the probability with which the noise may exceed its bound"},
+			choice("covariance", string(sparsegp.Exact), "what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, or as printed", string(sparsegp.Exact), string(sparsegp.Printed)).
+				Where(noisy),
+			choice("regularisation", regularisationCorrected, "lambda as in Eq. (10), or with the square root of its last factor", regularisationPublished, regularisationCorrected).
+				Where(noisy),
+			experiment.Param{Name: "rho", Kind: experiment.Number, Default: 0.01, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "rho in lambda: the probability with which the noise may exceed its bound"}.
+				Where(noisy),
 			{Name: "jitter", Kind: experiment.Number, Default: 1e-8, Min: experiment.Bound(0), Doc: "added to the diagonal of the inducing inputs' covariance"},
 			{Name: "holdout", Kind: experiment.Number, Default: 0.2, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "share of the rows that is drawn for testing; a release is made from all rows"},
 			count("repeats", 10, 1, maxRepeats, "splits into rows for training and testing, each with noise of its own; metrics are means over them"),
@@ -243,6 +250,7 @@ func newRegressor(t *experiment.Trial) (*regressor, error) {
 		}
 		r.x, r.outputs, r.dropped = table.Inputs, table.Output, table.Dropped
 	} else {
+		r.inputs, r.output.Name = []string{"x"}, "y" // whatever names are given, no column has them
 		r.x = uniformInputs(simulatedRows, t.Stream("inputs"))
 		r.outputs = observe(values(sinc, r.x), 0.1, t.Stream("observation noise"))
 	}

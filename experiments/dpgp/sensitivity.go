@@ -213,7 +213,7 @@ func sensitivities() *experiment.Experiment {
 		Version: 2,
 		Summary: "the bounds on the sensitivity of a sparse GP's sums over the data",
 		Source:  "Honkela 2021, Sections 3.1 and 3.2, Eqs. (4) to (8)",
-		Params:  slices.Concat(inducingParams(9, -3, 3), sensitivityParams(1), []experiment.Param{spacingParam()}),
+		Params:  slices.Concat(experiment.When(inducingParams(9, -3, 3), []string{"low", "high"}, isCount), sensitivityParams(1), []experiment.Param{spacingParam()}),
 		Metrics: metrics(),
 		Check: func(p experiment.Params) error {
 			if err := checkInducing(p); err != nil {

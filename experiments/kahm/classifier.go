@@ -22,7 +22,7 @@ func classifier() *experiment.Experiment {
 		count("test", dataset.MNISTTest, 1, dataset.MNISTTest, "test images: the first ones of the file"),
 		choice("data", dataOriginal, "what the machines model: the original samples (Definition 7), samples with noise (Definition 12), or samples fabricated from those (Definition 15)", dataOriginal, dataNoisy, dataFabricated),
 	}
-	params = append(params, mechanismParams("inf")...)
+	params = append(params, mechanismFor("inf")...)
 	params = append(params, machineParams(20)...)
 	params = append(params, pipelineParams()...)
 	params = append(params, scoreParams()...)

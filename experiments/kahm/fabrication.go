@@ -19,7 +19,7 @@ import (
 func smoothingParams() []experiment.Param {
 	return []experiment.Param{
 		choice("variant", variantCorrected, "as-published smooths until the modelling error is not above that of the original, private samples (Eqs. 88 and 92); corrected takes a public number of steps", variantPublished, variantCorrected),
-		count("smoothing", 2, 0, maxSmoothing, "corrected: smoothing steps, a public number"),
+		count("smoothing", 2, 0, maxSmoothing, "corrected: smoothing steps, a public number").Where(isCorrected),
 	}
 }
 

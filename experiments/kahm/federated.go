@@ -20,9 +20,10 @@ func federated() *experiment.Experiment {
 		count("parties", 10, 1, maxParties, "scenario 3: number of parties; scenarios 1 and 2 have 10 and 20"),
 		choice("data", dataFabricated, "what the parties' machines model", dataOriginal, dataNoisy, dataFabricated),
 	}
-	params = append(params, mechanismParams(16.0)...)
+	params = append(params, mechanismFor(16.0)...)
 	params = append(params, machineParams(20)...)
 	params = append(params, pipelineParams()...)
+	params = experiment.When(params, []string{"parties"}, experiment.Is("scenario", "3"))
 	params = append(params, flag("centralised", true, "build and evaluate the classifier of all images in one place, too"))
 	return &experiment.Experiment{
 		Name:    "kahm/federated",
@@ -53,11 +54,16 @@ func checkFederated(p experiment.Params) error {
 	return errors.Join(checkColumns(p, pixels), checkPipeline(p))
 }
 
-func runFederated(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
+func runFederated(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
 	d, err := mnist(t)
 	if err != nil {
 		return nil, err
 	}
+	return federate(ctx, t, d)
+}
+
+// federate shares the training samples out and evaluates the global classifier.
+func federate(ctx context.Context, t *experiment.Trial, d *labelled) (result *experiment.Result, err error) {
 	e, err := engine.Open(t.Backend, t.DType, t.Workers)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func freiburg() *experiment.Experiment {
 // scaledMechanism returns the parameters of the mechanism with a word on the
 // unit of d.
 func scaledMechanism(unit string) []experiment.Param {
-	params := mechanismParams("inf")
+	params := mechanismFor("inf")
 	i := slices.IndexFunc(params, func(p experiment.Param) bool { return p.Name == "d" })
 	params[i].Doc += "; " + unit
 	return params

@@ -34,6 +34,13 @@ const (
 	maxParties  = 1000
 )
 
+// Conditions on which parameters apply.
+var (
+	noisy        = experiment.IsNot("epsilon", "inf")
+	isFabricated = experiment.Is("data", dataFabricated)
+	isCorrected  = experiment.Is("variant", variantCorrected)
+)
+
 func count(name string, def, low, high int, doc string) experiment.Param {
 	return experiment.Param{Name: name, Kind: experiment.Integer, Default: def, Doc: doc, Min: experiment.Bound(float64(low)), Max: experiment.Bound(float64(high))}
 }
@@ -59,28 +66,44 @@ func machineParams(n int) []experiment.Param {
 // mechanismParams say what is protected and how strongly. d is in the unit of
 // the data.
 func mechanismParams(epsilon any) []experiment.Param {
-	return []experiment.Param{
+	return experiment.When([]experiment.Param{
 		{Name: "epsilon", Kind: experiment.Number, Default: epsilon, Min: experiment.Bound(0), OpenMin: true, Infinite: true, Doc: "privacy-loss bound of the entry noise; inf adds no noise"},
 		{Name: "delta", Kind: experiment.Number, Default: 1e-5, Min: experiment.Bound(0), OpenMin: true, Max: experiment.Bound(1), OpenMax: true, Doc: "probability with which an entry is released as it is (Eq. 74)"},
 		{Name: "d", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Doc: "adjacency: largest change of one entry of the data matrix (Definition 10)"},
-	}
+	}, []string{"delta", "d"}, noisy)
+}
+
+// mechanismFor is mechanismParams where data says whether there is noise at all.
+func mechanismFor(epsilon any) []experiment.Param {
+	return experiment.When(mechanismParams(epsilon), []string{"epsilon"}, experiment.IsNot("data", dataOriginal))
 }
 
 // pipelineParams say what becomes of the samples before they are modelled.
 func pipelineParams() []experiment.Param {
 	return []experiment.Param{
-		choice("variant", variantCorrected, "as-published lets the clusters and the radius of the fabrication (Eqs. 96-98) come from the private data; corrected computes both from the noisy data and public numbers", variantPublished, variantCorrected),
+		choice("variant", variantCorrected, "as-published lets the clusters and the radius of the fabrication (Eqs. 96-98) come from the private data; corrected computes both from the noisy data and public numbers", variantPublished, variantCorrected).
+			Where(experiment.Condition{
+				Params: []string{"data", "epsilon", "clusters", "branches"},
+				Words:  "data is fabricated, or noisy with clusters=auto, a finite epsilon and more branches than 1",
+				Holds: func(p experiment.Params) bool {
+					return p.Text("data") == dataFabricated ||
+						p.Text("data") == dataNoisy && p.Text("clusters") == clustersAuto && !noiseless(p) && p["branches"] != 1
+				},
+			}),
 		choice("clusters", clustersAuto, "what k-means sees: the original samples, or the noisy ones (their leading n principal "+
 			"scores); auto: original as published, noisy when corrected. "+
-			"k-means begins once, by k-means++, and goes on until no sample moves", clustersAuto, clustersOriginal, clustersNoisy),
-		count("smoothing", 2, 0, maxSmoothing, "corrected: smoothing steps of the fabrication, a public number; as published they go on until the modelling error is below the private radius (Eq. 92)"),
+			"k-means begins once, by k-means++, and goes on until no sample moves", clustersAuto, clustersOriginal, clustersNoisy).
+			Where(experiment.IsNot("data", dataOriginal), noisy, experiment.IsNot("branches", "1")),
+		count("smoothing", 2, 0, maxSmoothing, "corrected: smoothing steps of the fabrication, a public number; as published they go on until the modelling error is below the private radius (Eq. 92)").
+			Where(isFabricated, isCorrected),
 	}
 }
 
 func scoreParams() []experiment.Param {
 	return []experiment.Param{
 		flag("score", true, "compute the membership-inference score, for which training points are evaluated, too"),
-		{Name: "score_points", Kind: experiment.Integer, Default: 10000, Words: []string{allPoints}, Min: experiment.Bound(10), Doc: "training points, drawn at random, that the score is computed from; all for every one"},
+		experiment.Param{Name: "score_points", Kind: experiment.Integer, Default: 10000, Words: []string{allPoints}, Min: experiment.Bound(10), Doc: "training points, drawn at random, that the score is computed from; all for every one"}.
+			Where(experiment.Is("score", "true")),
 	}
 }
 

@@ -20,8 +20,8 @@ func toy() *experiment.Experiment {
 		{Name: "sd", Kind: experiment.Number, Default: 0.05, Min: experiment.Bound(0), Max: experiment.Bound(1), Doc: "standard deviation of the samples about the shape, whose size is about 1"},
 		choice("data", dataOriginal, "what the machines model: the samples, samples with noise, or samples fabricated from those", dataOriginal, dataNoisy, dataFabricated),
 	}
-	params = append(params, mechanismParams("inf")...)
-	params = append(params, smoothingParams()...)
+	params = append(params, mechanismFor("inf")...)
+	params = append(params, experiment.When(smoothingParams(), []string{"variant", "smoothing"}, isFabricated)...)
 	params = append(params,
 		experiment.Param{Name: "n", Kind: experiment.Integer, Default: allPoints, Words: []string{allPoints}, Min: experiment.Bound(1), Max: experiment.Bound(3), Doc: "subspace dimension; all for that of the plane or space"},
 		count("layers", 1, 1, 3, "L, the layers of a machine; at most n"),

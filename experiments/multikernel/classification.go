@@ -27,7 +27,8 @@ func classificationParams(kernels []string, datasets ...string) []experiment.Par
 		count("experiment", 1, 1, len(kernels), fmt.Sprintf("kernels: 1 for %s, 2 for %s", kernels[0], kernels[1])),
 		{Name: "method", Kind: experiment.Text, Default: string(weightSNR),
 			Doc: "weights of the kernels: uniform, alignment (with the utility labels), snr, upr (utility-to-privacy ratio), utility-privacy (Eq. 26), or single:KERNEL for one kernel of the experiment, such as single:rbf:0.001 or, where there is one of its kind, single:linear"},
-		{Name: "rho_snr", Kind: experiment.Number, Default: .1, Min: experiment.Bound(0), Doc: "ridge term of snr (Eq. 20) and upr (Eq. 23)"},
+		experiment.Param{Name: "rho_snr", Kind: experiment.Number, Default: .1, Min: experiment.Bound(0), Doc: "ridge term of snr (Eq. 20) and upr (Eq. 23)"}.
+			Where(experiment.Is("method", string(weightSNR), string(weightUPR))),
 	}
 	params = append(params, compressionParams(5, "five tell six activities apart")...)
 	return append(params,

@@ -290,6 +290,9 @@ func (e *Experiment) validate() error {
 				return fmt.Errorf("%s: the default of %w", e.Name, err)
 			}
 		}
+		if err := e.validateConditions(p, nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ type Param struct {
 	OpenMin, OpenMax bool
 	// Infinite allows "inf".
 	Infinite bool
+	// When are the conditions on which the parameter does anything, all of them;
+	// nil for always. Settings and keys have it in any case.
+	When []Condition
 }
 
 // Bound returns a pointer for Param.Min and Param.Max.

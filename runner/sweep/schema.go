@@ -116,6 +116,9 @@ func paramsSchema(e *experiment.Experiment, f form) *jsonschema.Schema {
 		if p.Unit != "" {
 			v.Description += " (" + p.Unit + ")"
 		}
+		if applies := e.Applies(p.Name); applies != "" {
+			v.Description += "; applies " + applies
+		}
 		out.Properties.Set(p.Name, v)
 	}
 	return out

@@ -60,7 +60,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	}
 	job.Digests = nil
 	described := job
-	described.Params = withoutPaths(e, job.Params)
+	described.Params = withoutPaths(e, e.Active(job.Params))
 	r, err := NewRecord(described)
 	if err != nil {
 		return nil, nil, err

@@ -49,6 +49,32 @@ func TestReleaseRecord(t *testing.T) {
 	}
 }
 
+// A release is described by the settings that it depends on. Its mechanism has all
+// of them.
+func TestReleaseLeavesOutWhatDoesNothing(t *testing.T) {
+	var seen experiment.Params
+	e := releasing(func(tr *experiment.Trial) (*experiment.Release, error) { seen = tr.Params; return good(), nil })
+	e.Params = []experiment.Param{
+		{Name: "dataset", Kind: experiment.Text, Default: "census"},
+		experiment.Param{Name: "width", Kind: experiment.Number, Default: 100}.Where(experiment.IsNot("dataset", "csv:*")),
+	}
+	for dataset, want := range map[string]string{"census": `{"dataset":"census","width":100}`, "csv:my.csv": `{"dataset":"csv:my.csv"}`} {
+		t.Run(dataset, func(t *testing.T) {
+			job := trial.Job{Experiment: "demo/a", Secure: true, Params: experiment.Params{"dataset": dataset, "width": 100.0}}
+			r, _, err := trial.Release(context.Background(), e, job, booked, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raw, err := json.Marshal(r.Params); err != nil || string(raw) != want {
+				t.Errorf("described as %s, %v", raw, err)
+			}
+			if len(seen) != 2 || len(job.Params) != 2 {
+				t.Errorf("released with %v, asked for with %v", seen, job.Params)
+			}
+		})
+	}
+}
+
 // A model is written by itself: it is not in the record.
 func TestModelRelease(t *testing.T) {
 	model := func() *experiment.Release {
