@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"privkern/runner/claims"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/sweep"
@@ -21,6 +23,10 @@ type Wanted struct {
 	Sources   []plan.Source
 	Overrides []string
 	Tables    []string
+	// Warnings name parameters that are given and do nothing.
+	Warnings []string
+	// Merged is how many trials the command line made equal to others.
+	Merged int
 }
 
 // OverrideError is a mistake in a name=value argument.
@@ -56,22 +62,44 @@ func (c *Catalogue) ReadSweeps(files, overrides []string, seeds []int64) (*Wante
 	if err := override(sweeps, overrides); err != nil {
 		return nil, &OverrideError{err}
 	}
+	var arguments []sweep.Argument
 	for _, s := range sweeps {
 		if seeds != nil {
 			s.SetSeeds(seeds)
 		}
-		expanded, err := s.Expand()
+		x, err := s.Expand()
 		if err != nil {
 			return nil, err
 		}
+		expanded := x.Settings
 		if len(expanded) == 0 {
 			if expanded, err = c.tableSettings(s.Tables, seeds); err != nil {
 				return nil, err
 			}
 		}
 		w.Settings = append(w.Settings, expanded...)
+		w.Warnings, w.Merged = append(w.Warnings, x.Warnings...), w.Merged+x.Merged
+		arguments = append(arguments, x.Arguments...)
 	}
-	return w, nil
+	return w, w.judge(arguments)
+}
+
+// judge refuses a name=value argument with several values that does nothing in any
+// sweep, and warns of one with a single value.
+func (w *Wanted) judge(arguments []sweep.Argument) error {
+	judged := map[string]bool{}
+	for _, a := range arguments {
+		useful := func(b sweep.Argument) bool { return b.Text == a.Text && b.Inert == nil }
+		switch {
+		case judged[a.Text] || slices.ContainsFunc(arguments, useful):
+		case a.Varies:
+			return &OverrideError{fmt.Errorf("%s: %w", a.Text, sweep.Varies(a.Inert))}
+		default:
+			w.Warnings = append(w.Warnings, fmt.Sprintf("%s: %s", a.Text, a.Inert))
+		}
+		judged[a.Text] = true
+	}
+	return nil
 }
 
 // override applies name=value arguments. Each must apply to one of the sweeps
@@ -118,8 +146,8 @@ func (c *Catalogue) ReadTables(tables []string, seeds []int64) (*Wanted, error) 
 	}, nil
 }
 
-// tableSettings returns the settings that tables are made of. Repetitions stay:
-// they go when the plan is frozen.
+// tableSettings returns the settings that tables are made of. Those that several
+// tables have stay: they are counted, and go when the plan is frozen.
 func (c *Catalogue) tableSettings(tables []string, seeds []int64) ([]sweep.Setting, error) {
 	var out []sweep.Setting
 	for _, name := range tables {
@@ -130,6 +158,9 @@ func (c *Catalogue) tableSettings(tables []string, seeds []int64) ([]sweep.Setti
 		wanted, err := t.Trials(c.Experiments)
 		if err != nil {
 			return nil, err
+		}
+		if seeds != nil {
+			wanted = withoutSeeds(wanted)
 		}
 		for _, w := range wanted {
 			e, err := c.Experiments.Lookup(w.Experiment)
@@ -146,4 +177,15 @@ func (c *Catalogue) tableSettings(tables []string, seeds []int64) ([]sweep.Setti
 		}
 	}
 	return out, nil
+}
+
+// withoutSeeds leaves each setting once, whatever its seeds.
+func withoutSeeds(all []claims.Wanted) []claims.Wanted {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(all), func(w claims.Wanted) bool {
+		id := fmt.Sprintf("%s %v", w.Experiment, w.Params)
+		before := seen[id]
+		seen[id] = true
+		return before
+	})
 }

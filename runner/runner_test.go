@@ -112,7 +112,7 @@ func TestReadSweeps(t *testing.T) {
 			[]string{"demo/double #0", "demo/double x=2 #0", "demo/double x=3 #0", "demo/double x=3 #1"}},
 		{"tables only, with other seeds than the ledger's", []string{tables}, nil, []int64{8, 9},
 			[]string{"demo/double #8", "demo/double #9", "demo/double x=2 #8", "demo/double x=2 #9",
-				"demo/double x=3 #8", "demo/double x=3 #9", "demo/double x=3 #8", "demo/double x=3 #9"}}, // repetitions go with the plan
+				"demo/double x=3 #8", "demo/double x=3 #9"}}, // each once, though the ledger has x=3 with two seeds
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := catalogue(t).ReadSweeps(write(t, c.files...), c.overrides, c.seeds)

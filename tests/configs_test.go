@@ -47,10 +47,14 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			settings, err := s.Expand()
+			x, err := s.Expand()
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, w := range x.Warnings {
+				t.Error(w)
+			}
+			settings := x.Settings
 			for _, name := range s.Tables {
 				tables[name] = true
 			}

@@ -153,12 +153,21 @@ func splitArguments(args []string) (files, overrides []string) {
 // launch plans, runs, and prints the tables.
 func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
 	spareMemory()
+	for _, warning := range w.Warnings {
+		a.complain("warning: %s", warning)
+	}
 	data := a.datasets()
 	p, err := plan.New(w.Settings, data, plan.Options{
 		Title: w.Title, Sources: w.Sources, Overrides: w.Overrides, Tables: w.Tables, Backend: o.backend, DType: o.dtype,
 	})
 	if err != nil {
 		return err
+	}
+	if w.Merged > 0 {
+		a.say("%s equal to another one by what the command line replaces; each runs once", areTrials(w.Merged))
+	}
+	if n := len(w.Settings) - len(p.Trials); n > 0 {
+		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}
 	dir := o.out
 	if dir == "" {
@@ -195,6 +204,14 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		return err
 	}
 	return failures(sum)
+}
+
+// areTrials begins a sentence about so many trials.
+func areTrials(n int) string {
+	if n == 1 {
+		return "1 trial is"
+	}
+	return fmt.Sprintf("%d trials are", n)
 }
 
 // run runs a plan with the executor that newExecutor makes, shows how far it is,

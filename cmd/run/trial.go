@@ -114,7 +114,7 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 				}
 				assignments = append(slices.Clone(assignments), "strict=true")
 			}
-			params, err := resolveArguments(e, assignments)
+			params, err := a.resolveArguments(e, assignments)
 			if err != nil {
 				return usageError{err}
 			}
@@ -394,8 +394,8 @@ func (a *app) trialProgress() (progress trial.Progress, done func()) {
 		}
 }
 
-// resolveArguments reads name=value arguments.
-func resolveArguments(e *experiment.Experiment, args []string) (experiment.Params, error) {
+// resolveArguments reads name=value arguments, and warns of those that do nothing.
+func (a *app) resolveArguments(e *experiment.Experiment, args []string) (experiment.Params, error) {
 	given := map[string]any{}
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
@@ -407,7 +407,17 @@ func resolveArguments(e *experiment.Experiment, args []string) (experiment.Param
 		}
 		given[name] = value
 	}
-	return e.Resolve(given)
+	params, err := e.Resolve(given)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		if why := e.Inert(name, params); why != nil {
+			a.complain("warning: %s: %s", arg, why)
+		}
+	}
+	return params, nil
 }
 
 // backendUsage describes --backend.

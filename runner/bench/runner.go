@@ -72,11 +72,11 @@ func makePlan(n int) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := s.Expand()
+	x, err := s.Expand()
 	if err != nil {
 		return nil, err
 	}
-	return plan.New(settings, plan.NewDatasets(noData{}), plan.Options{Title: "bench", Backend: "cpu", DType: "float64"})
+	return plan.New(x.Settings, plan.NewDatasets(noData{}), plan.Options{Title: "bench", Backend: "cpu", DType: "float64"})
 }
 
 func planning(_ context.Context, m experiment.Meter, dir string) error {

@@ -18,11 +18,25 @@ type Setting struct {
 	Seed       int64
 }
 
-// Expand returns the settings of the sweep in a fixed order: blocks as they
-// are written; in a block cases, then zip, then the sweep's parameters with
-// the last one changing fastest, then seeds. Settings that occur twice are
-// returned twice.
-func (s *Sweep) Expand() ([]Setting, error) {
+// Expansion is what a sweep stands for.
+type Expansion struct {
+	// Settings are in a fixed order: blocks as they are written; in a block cases,
+	// then zip, then the sweep's parameters with the last one changing fastest,
+	// then seeds. They differ from each other.
+	Settings []Setting
+	// Warnings name parameters that are given and do nothing, with their places,
+	// and how many trials repeat the computation of another for that.
+	Warnings []string
+	// Merged is how many trials name=value arguments, or other seeds, made equal to
+	// another one of the sweep.
+	Merged int
+	// Arguments are the name=value arguments that the sweep has the parameter of.
+	Arguments []Argument
+}
+
+// Expand returns the settings of the sweep. It refuses those that a file has
+// twice, and a parameter that varies and does nothing in any of them.
+func (s *Sweep) Expand() (*Expansion, error) {
 	total := 0
 	for _, b := range s.blocks {
 		n := b.size()
@@ -31,14 +45,20 @@ func (s *Sweep) Expand() ([]Setting, error) {
 		}
 		total += n
 	}
-	out := make([]Setting, 0, total)
+	x := &expander{sweep: s, out: &Expansion{Settings: make([]Setting, 0, total)}, seen: map[identity][]occurrence{}}
 	for _, b := range s.blocks {
-		var err error
-		if out, err = s.expandBlock(out, b); err != nil {
+		if err := x.block(b); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return x.out, nil
+}
+
+// expander expands the blocks of a sweep one after another.
+type expander struct {
+	sweep *Sweep
+	out   *Expansion
+	seen  map[identity][]occurrence
 }
 
 // size is the number of trials of the block, cut off above MaxTrials.
@@ -59,7 +79,10 @@ func (b *block) size() int {
 	return n
 }
 
-func (s *Sweep) expandBlock(out []Setting, b *block) ([]Setting, error) {
+func (x *expander) block(b *block) error {
+	r := x.sweep.reader
+	uses := newUses(b)
+	distinct := x.sweep.mayRepeat(b)
 	base := map[string]any{}
 	for _, a := range b.params {
 		base[a.name] = a.values[0].v
@@ -82,11 +105,16 @@ func (s *Sweep) expandBlock(out []Setting, b *block) ([]Setting, error) {
 		at := b.at
 		for _, a := range c {
 			given[a.name] = a.values[0].v
-			at = a.at
+		}
+		if len(c) > 0 {
+			at = c[0].at
 		}
 		for pair := range pairs {
 			for _, a := range b.zip {
 				given[a.name] = a.values[pair].v
+			}
+			if len(c) == 0 && len(b.zip) > 0 {
+				at = b.zip[0].values[pair].at
 			}
 			clear(index)
 			for {
@@ -95,18 +123,25 @@ func (s *Sweep) expandBlock(out []Setting, b *block) ([]Setting, error) {
 				}
 				params, err := b.exp.Resolve(given)
 				if err != nil {
-					return nil, s.reader.errorAt(at, fmt.Errorf("%w (setting %s)", err, describe(given)))
+					return r.errorAt(at, fmt.Errorf("%w (setting %s)", err, describe(given)))
 				}
-				for _, seed := range b.seeds {
-					out = append(out, Setting{Experiment: b.exp, Params: params, Seed: seed})
+				seeds := b.seeds
+				if distinct {
+					if seeds, err = x.fresh(b, at, params, given); err != nil {
+						return err
+					}
 				}
+				for _, seed := range seeds {
+					x.out.Settings = append(x.out.Settings, Setting{Experiment: b.exp, Params: params, Seed: seed})
+				}
+				uses.count(params, given, len(seeds))
 				if !next(index, b.sweep) {
 					break
 				}
 			}
 		}
 	}
-	return out, nil
+	return uses.judge(r, x.out)
 }
 
 // next advances the indices like an odometer; false after the last.

@@ -86,6 +86,7 @@ type axis struct {
 	name   string
 	at     *token.Token
 	values []value
+	from   string // the name=value argument that it is from; empty for the file
 }
 
 // block is a Block that has been read, with places for later errors.
@@ -97,6 +98,9 @@ type block struct {
 	cases  [][]axis // one value each
 	seeds  []int64
 	at     *token.Token
+	// replaced says that something of it comes from the command line: trials that
+	// differ in the file may then be equal.
+	replaced bool
 }
 
 // Sweep is a sweep file that has been read and checked against the
@@ -291,6 +295,9 @@ func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) er
 				return r.blockField(b, name, at, v)
 			}
 			a, err := r.axis(b, name, at, v)
+			if err == nil {
+				err = r.once(a)
+			}
 			b.sweep = append(b.sweep, a)
 			return err
 		})

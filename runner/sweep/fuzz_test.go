@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,13 +41,14 @@ func FuzzRead(f *testing.F) {
 			placed(t, text, err)
 			return
 		}
-		settings, err := s.Expand()
+		x, err := s.Expand()
 		if err != nil {
 			placed(t, text, err)
 			return
 		}
+		differ(t, x.Settings)
 		again, err := s.Expand()
-		if err != nil || !slices.Equal(key(settings), key(again)) {
+		if err != nil || !slices.Equal(key(x.Settings), key(again.Settings)) {
 			t.Errorf("a second expansion is another one: %v", err)
 		}
 	})
@@ -61,6 +63,19 @@ func placed(t *testing.T, text string, err error) {
 	}
 	if lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; at.File != "f.yaml" || at.Line < 1 || at.Line > lines+1 || at.Column < 1 {
 		t.Errorf("%d lines, but: %v", lines, err)
+	}
+}
+
+// differ wants each setting once.
+func differ(t *testing.T, settings []sweep.Setting) {
+	t.Helper()
+	seen := map[string]bool{}
+	for i := range settings {
+		id := fmt.Sprint(settings[i].Experiment.Name, settings[i].Seed, key(settings[i:i+1]))
+		if seen[id] {
+			t.Errorf("a setting twice: %s", id)
+		}
+		seen[id] = true
 	}
 }
 
@@ -96,11 +111,11 @@ func FuzzOverride(f *testing.F) {
 			return s
 		}
 		expand := func(s *sweep.Sweep) []string {
-			settings, err := s.Expand()
+			x, err := s.Expand()
 			if err != nil {
 				return nil // a combination that the experiment refuses
 			}
-			return key(settings)
+			return key(x.Settings)
 		}
 		s := read()
 		before := expand(s)

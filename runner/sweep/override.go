@@ -42,7 +42,7 @@ func (s *Sweep) Override(assignment string) error {
 	// Nothing is changed before everything is known to be right.
 	for i, b := range s.blocks {
 		if values[i] != nil {
-			b.override(name, values[i])
+			b.override(axis{name: name, values: values[i], from: assignment})
 		}
 	}
 	return nil
@@ -51,20 +51,20 @@ func (s *Sweep) Override(assignment string) error {
 // SetSeeds replaces the seeds of all blocks.
 func (s *Sweep) SetSeeds(seeds []int64) {
 	for _, b := range s.blocks {
-		b.seeds = seeds
+		b.seeds, b.replaced = seeds, true
 	}
 }
 
-func (b *block) override(name string, values []value) {
+func (b *block) override(a axis) {
 	drop := func(axes []axis) []axis {
-		return slices.DeleteFunc(slices.Clone(axes), func(a axis) bool { return a.name == name })
+		return slices.DeleteFunc(slices.Clone(axes), func(old axis) bool { return old.name == a.name })
 	}
 	b.params, b.sweep, b.zip = drop(b.params), drop(b.sweep), drop(b.zip)
 	for i := range b.cases {
 		b.cases[i] = drop(b.cases[i])
 	}
-	a := axis{name: name, values: values}
-	if len(values) == 1 {
+	b.replaced = true
+	if len(a.values) == 1 {
 		b.params = append(b.params, a)
 	} else {
 		b.sweep = append(b.sweep, a)
@@ -86,6 +86,9 @@ func parseValues(p *experiment.Param, text string) ([]value, error) {
 		for _, c := range converted {
 			out = append(out, value{v: c})
 		}
+	}
+	if i := repeated(out); i >= 0 {
+		return nil, fmt.Errorf("the value %s is given twice", experiment.FormatValue(out[i].v))
 	}
 	return out, nil
 }

@@ -39,6 +39,11 @@ var names = sweep.Names{
 		&experiment.Experiment{Name: "demo/other", Version: 1, Run: nothing, Params: []experiment.Param{
 			{Name: "size", Kind: experiment.Integer, Default: 3},
 		}},
+		&experiment.Experiment{Name: "demo/when", Version: 1, Run: nothing, Params: []experiment.Param{
+			{Name: "method", Kind: experiment.Text, Default: "standard", Values: []string{"standard", "dense", "sparse"}},
+			experiment.Param{Name: "inducing", Kind: experiment.Integer, Default: 5}.Where(experiment.Is("method", "sparse")),
+			{Name: "epsilon", Kind: experiment.Number, Default: 1.0},
+		}},
 	),
 	Tables: []string{"demo/table1"},
 }
@@ -91,11 +96,11 @@ func TestExpansion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			settings, err := s.Expand()
+			x, err := s.Expand()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := show(settings, c.params...); !slices.Equal(got, c.want) {
+			if got := show(x.Settings, c.params...); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
@@ -143,6 +148,22 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		{"too many blocks", "runs:\n" + strings.Repeat("  - experiment: demo/other\n    seeds: 0..699999\n", 3), `test.yaml:6:15: the sweep has more than 2000000 trials`},
 		{"too many cases", "experiment: demo/other\nseeds: 0..699999\ncases:\n" + strings.Repeat("  - {size: 1}\n", 3), `more than 2000000 trials`},
 		{"missing value", "experiment: demo/curve\nparams:\n  folds:\n", `the value is missing`},
+		{"a value twice", "experiment: demo/curve\nsweep:\n  epsilon: [1, 2, 1]\n", `test.yaml:3:19: parameter "epsilon" has the value 1 twice; each value runs once: leave one of them out`},
+		{"a value twice, in other words", "experiment: demo/curve\nsweep:\n  epsilon: [1, 1.0]\n", `test.yaml:3:16: parameter "epsilon" has the value 1 twice`},
+		{"a value as a text", "experiment: demo/curve\nsweep:\n  epsilon: [1e0, \"1\"]\n", `test.yaml:3:18: parameter "epsilon" has the value 1 twice`},
+		{"a flag twice", "experiment: demo/curve\nsweep:\n  score: [true, yes]\n", `test.yaml:3:17: parameter "score" has the value true twice`},
+		{"a word twice", "experiment: demo/curve\nsweep:\n  rank: [full, 3, full]\n", `test.yaml:3:19: parameter "rank" has the value full twice`},
+		{"a list twice", "experiment: demo/curve\nsweep:\n  points: [[5, 20], 3, [5.0, 20]]\n", `test.yaml:3:24: parameter "points" has the value [5,20] twice`},
+		{"a space of one value", "experiment: demo/curve\nsweep:\n  epsilon: linspace(1,1,3)\n", `test.yaml:3:12: parameter "epsilon" has the value 1 twice`},
+		{"a seed twice", "experiment: demo/curve\nseeds: [1, 0..2]\n", `test.yaml:2:8: seed 1 is given twice`},
+		{"a pair twice", "experiment: demo/curve\nzip:\n  epsilon: [1, 2, 1]\n  folds: [3, 3, 3]\n", `test.yaml:3:19: demo/curve epsilon=1 folds=3 stands twice, first at line 3, column 13; leave one of them out`},
+		{"a case twice", "experiment: demo/curve\ncases:\n  - {epsilon: 2}\n  - {folds: 3}\n  - {epsilon: 2.0}\n", `test.yaml:5:6: demo/curve epsilon=2 stands twice, first at line 3, column 6; leave one of them out`},
+		{"a case twice, with a default", "experiment: demo/curve\ncases:\n  - {epsilon: 2}\n  - {epsilon: 2, folds: 14}\n", `test.yaml:4:6: demo/curve epsilon=2 folds=14 stands twice`},
+		{"a block twice", "runs:\n  - experiment: demo/other\n    sweep: {size: [3, 4]}\n    seeds: 0..2\n  - experiment: demo/other\n    seeds: 2..3\n", `test.yaml:5:15: demo/other with all defaults stands twice, first at line 2, column 15`},
+		{"varies and does nothing", "experiment: demo/when\nsweep:\n  inducing: [5, 10]\n", `test.yaml:3:3: demo/when: inducing does nothing where method is standard; it applies where method is sparse. A sweep over it repeats one computation: leave it out, or choose settings to which it applies`},
+		{"varies and does nothing for any method", "experiment: demo/when\nsweep:\n  method: [standard, dense]\n  inducing: [5, 10]\n", `test.yaml:4:3: demo/when: inducing does nothing where method is standard or method is dense; it applies`},
+		{"varies in a zip and does nothing", "experiment: demo/when\nzip:\n  epsilon: [1, 2]\n  inducing: [5, 10]\n", `test.yaml:4:3: demo/when: inducing does nothing where method is standard`},
+		{"varies in cases and does nothing", "experiment: demo/when\ncases:\n  - {epsilon: 2, inducing: 5}\n  - {inducing: 6}\n", `test.yaml:3:18: demo/when: inducing does nothing where method is standard`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := sweep.Read("test.yaml", []byte(c.file), names)
@@ -182,11 +203,11 @@ func TestOverrides(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		settings, err := s.Expand()
+		x, err := s.Expand()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := show(settings[:len(settings)-1], "folds", "epsilon", "method", "points")
+		got := show(x.Settings[:len(x.Settings)-1], "folds", "epsilon", "method", "points")
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v\ngot  %q\nwant %q", c.assignments, got, c.want)
 		}
@@ -196,12 +217,14 @@ func TestOverrides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for assignment, want := range map[string]string{
-		"fold=1":     `unknown parameter "fold"; did you mean "folds"?`,
-		"folds":      `not of the form name=value`,
-		"folds=":     `an empty value`,
-		"folds=1,,2": `an empty value`,
-		"folds=x":    `"x" is not a number`,
-		"size=1.5":   `not a whole number`,
+		"fold=1":                  `unknown parameter "fold"; did you mean "folds"?`,
+		"folds":                   `not of the form name=value`,
+		"folds=":                  `an empty value`,
+		"folds=1,,2":              `an empty value`,
+		"folds=x":                 `"x" is not a number`,
+		"size=1.5":                `not a whole number`,
+		"epsilon=1,1.0":           `epsilon=1,1.0: demo/curve: the value 1 is given twice`,
+		"epsilon=linspace(2,2,2)": `the value 2 is given twice`,
 	} {
 		if err := s.Override(assignment); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", assignment, err, want)
@@ -233,11 +256,11 @@ func TestOverrideAppliesToAllBlocksOrNone(t *testing.T) {
 		if err := s.Override(c.assignment); (err != nil) != c.mistake {
 			t.Errorf("%s: %v", c.assignment, err)
 		}
-		settings, err := s.Expand()
+		x, err := s.Expand()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := show(settings, "size", "folds", "epsilon"); !slices.Equal(got, c.want) {
+		if got := show(x.Settings, "size", "folds", "epsilon"); !slices.Equal(got, c.want) {
 			t.Errorf("%s\ngot  %q\nwant %q", c.assignment, got, c.want)
 		}
 	}
@@ -255,8 +278,8 @@ func TestOverrideAppliesToAllBlocksOrNone(t *testing.T) {
 	if err := s.Override("size=11"); err == nil || !strings.Contains(err.Error(), "demo/small: ") {
 		t.Errorf("%v", err)
 	}
-	if settings, err := s.Expand(); err != nil || !slices.Equal(show(settings, "size"), []string{"3 #0", "3 #0"}) {
-		t.Errorf("after a mistake: %v, %v", settings, err)
+	if x, err := s.Expand(); err != nil || !slices.Equal(show(x.Settings, "size"), []string{"3 #0", "3 #0"}) {
+		t.Errorf("after a mistake: %v, %v", x, err)
 	}
 }
 
@@ -266,9 +289,12 @@ func TestSetSeedsReplacesThoseOfAllBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.SetSeeds([]int64{5, 3})
-	settings, err := s.Expand()
-	if want := []string{"3 #5", "3 #3", "4 #5", "4 #3"}; err != nil || !slices.Equal(show(settings, "size"), want) {
-		t.Errorf("%v, %v", show(settings, "size"), err)
+	x, err := s.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(x.Settings, "size"), []string{"3 #5", "3 #3", "4 #5", "4 #3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -315,5 +341,114 @@ func TestSchemaNamesWhatThereIs(t *testing.T) {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("the schema does not contain %s", want)
 		}
+	}
+}
+
+// What does nothing in some settings, or has one value, is run as it is asked for,
+// and said.
+func TestWarningsOfWhatDoesNothing(t *testing.T) {
+	const needs = "it applies where method is sparse"
+	for _, c := range []struct {
+		name, file string
+		trials     int
+		want       []string
+	}{
+		{"applies", "experiment: demo/when\nparams: {method: sparse}\nsweep: {inducing: [5, 10]}\n", 2, nil},
+		{"one value", "experiment: demo/when\nparams: {inducing: 5}\n", 1,
+			[]string{"test.yaml:2:10: inducing=5: inducing does nothing where method is standard; " + needs}},
+		{"a sweep over one value", "experiment: demo/when\nsweep: {inducing: [6]}\n", 1,
+			[]string{"test.yaml:2:9: inducing=6: inducing does nothing where method is standard; " + needs}},
+		{"one value that applies to one of two", "experiment: demo/when\nparams: {inducing: 6}\nsweep: {method: [standard, sparse]}\n", 2, nil},
+		{"several values that apply to one of three", "experiment: demo/when\nsweep: {method: [standard, dense, sparse], inducing: [5, 10]}\nseeds: 0..2\n", 18,
+			[]string{"test.yaml:1:11: 6 of 18 trials repeat the computation of another: inducing does nothing where method is " +
+				"standard or method is dense; " + needs + ". Explicit cases leave such trials out"}},
+		{"cases, each as it needs", "experiment: demo/when\ncases:\n  - {method: standard}\n  - {method: sparse, inducing: 5}\n  - {method: sparse, inducing: 6}\n", 3, nil},
+		{"a case that repeats the default", "experiment: demo/when\ncases:\n  - {method: standard}\n  - {method: standard, inducing: 7}\n  - {method: sparse, inducing: 8}\n", 3,
+			[]string{"test.yaml:1:11: 1 of 3 trials repeat the computation of another: inducing does nothing where method is " +
+				"standard; " + needs + ". Explicit cases leave such trials out"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := s.Expand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.Settings) != c.trials || !slices.Equal(x.Warnings, c.want) {
+				t.Errorf("%d trials, warnings %q\nwant %d, %q", len(x.Settings), x.Warnings, c.trials, c.want)
+			}
+		})
+	}
+}
+
+// What the command line replaces may make trials equal that differ in the file:
+// each of them is left once.
+func TestWhatIsReplacedMergesTrials(t *testing.T) {
+	for _, c := range []struct {
+		name, file, argument string
+		seeds                []int64
+		merged               int
+		want                 []string // size
+	}{
+		{"cases", "experiment: demo/other\ncases:\n  - {size: 1}\n  - {size: 2}\n", "size=7", nil, 1, []string{"7 #0"}},
+		{"a zip", "experiment: demo/when\nzip: {epsilon: [1, 2, 3], inducing: [5, 5, 6]}\nparams: {method: sparse}\n", "epsilon=4", nil, 1, []string{"<nil> #0", "<nil> #0"}},
+		{"seeds", "runs:\n  - {experiment: demo/other, seeds: 0..1}\n  - {experiment: demo/other, seeds: 2}\n", "", []int64{5, 6}, 2, []string{"3 #5", "3 #6"}},
+		{"some seeds", "runs:\n  - {experiment: demo/other, params: {size: 4}, seeds: 0..2}\n  - {experiment: demo/other, seeds: 2..3}\n", "size=3", nil, 1,
+			[]string{"3 #0", "3 #1", "3 #2", "3 #3"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.argument != "" {
+				if err := s.Override(c.argument); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.seeds != nil {
+				s.SetSeeds(c.seeds)
+			}
+			x, err := s.Expand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(x.Settings, "size"); x.Merged != c.merged || !slices.Equal(got, c.want) {
+				t.Errorf("got %q, %d merged; want %q, %d", got, x.Merged, c.want, c.merged)
+			}
+		})
+	}
+}
+
+// A sweep says of an argument whether it does anything there; another sweep may
+// have a use for it.
+func TestArgumentsOfASweep(t *testing.T) {
+	for _, c := range []struct {
+		argument, file string
+		inert, varies  bool
+	}{
+		{"inducing=7", "experiment: demo/when\n", true, false},
+		{"inducing=7,8", "experiment: demo/when\n", true, true},
+		{"inducing=7,8", "experiment: demo/when\nsweep: {method: [standard, sparse]}\n", false, true},
+		{"inducing=7", "experiment: demo/when\nparams: {method: sparse}\n", false, false},
+	} {
+		t.Run(c.argument+" "+c.file, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Override(c.argument); err != nil {
+				t.Fatal(err)
+			}
+			x, err := s.Expand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := x.Arguments; len(a) != 1 || a[0].Text != c.argument || (a[0].Inert != nil) != c.inert || a[0].Varies != c.varies {
+				t.Errorf("%+v", a)
+			}
+		})
 	}
 }
