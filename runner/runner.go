@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"privkern/runner/claims"
@@ -128,6 +129,10 @@ type Results struct {
 	Store     *store.Store
 	Evaluated []*claims.Evaluated
 	Summary   []*summary.Table
+	// Skipped is how many trials were skipped for want of data, SkippedTables are
+	// the tables of which all trials were.
+	Skipped       int
+	SkippedTables []string
 
 	trials  *report.Trials
 	figures []drawn
@@ -149,6 +154,7 @@ func (c *Catalogue) Evaluate(s *store.Store, p *plan.Plan, get func(key string) 
 	metrics := summary.NewBuilder(c.Experiments)
 	// Every record is read once, and given to all that want something of it.
 	var readErr error
+	skipped := map[string]bool{} // by the identity of planned trials
 	records, err := claims.Index(func(yield func(*record.Record) bool) {
 		for _, t := range p.Trials {
 			var rec *record.Record
@@ -158,6 +164,17 @@ func (c *Catalogue) Evaluate(s *store.Store, p *plan.Plan, get func(key string) 
 			r.trials.Add(t.Experiment, t.Params, t.Seed, rec)
 			if readErr = metrics.Add(t, rec); readErr != nil {
 				return
+			}
+			isSkipped := rec != nil && rec.Status == record.Skipped
+			if isSkipped {
+				r.Skipped++
+			}
+			if len(p.Tables) > 0 {
+				var id string
+				if id, readErr = identityOf(t.Experiment, t.Params, t.Seed); readErr != nil {
+					return
+				}
+				skipped[id] = isSkipped
 			}
 			if rec == nil {
 				continue
@@ -175,7 +192,50 @@ func (c *Catalogue) Evaluate(s *store.Store, p *plan.Plan, get func(key string) 
 		return nil, err
 	}
 	r.Summary = metrics.Tables()
-	return r, c.evaluate(r, records)
+	if err := c.evaluate(r, records); err != nil {
+		return nil, err
+	}
+	r.SkippedTables, err = c.skippedTables(p.Tables, skipped)
+	return r, err
+}
+
+// identityOf tells the trials of one plan from each other.
+func identityOf(name string, params experiment.Params, seed int64) (string, error) {
+	canonical, err := record.CanonicalParams(params)
+	return fmt.Sprintf("%s %d %s", name, seed, canonical), err
+}
+
+// skippedTables returns the tables that have trials in the plan, all of which were
+// skipped. What was skipped is known of every trial of the plan.
+func (c *Catalogue) skippedTables(names []string, skipped map[string]bool) ([]string, error) {
+	var out []string
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		t, err := c.Book.Table(name)
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := t.Trials(c.Experiments)
+		if err != nil {
+			return nil, err
+		}
+		planned, computed := 0, 0
+		for _, w := range wanted {
+			id, err := identityOf(w.Experiment, w.Params, w.Seed)
+			if err != nil {
+				return nil, err
+			}
+			if is, ok := skipped[id]; ok {
+				planned++
+				if !is {
+					computed++
+				}
+			}
+		}
+		if planned > 0 && computed == 0 {
+			out = append(out, name)
+		}
+	}
+	return out, nil
 }
 
 // evaluate fills in the tables that the plan names.

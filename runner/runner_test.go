@@ -290,6 +290,52 @@ func TestSweepInPartsToResults(t *testing.T) {
 }
 
 // Violations are those of all tables.
+// A table of which all planned trials were skipped is named; another trial of the
+// plan does not help it, nor does one that was not planned.
+func TestSkippedTables(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		skip    map[float64]bool // by x
+		skipped int
+		want    []string
+	}{
+		{"none", nil, 0, nil},
+		{"all of one table", map[float64]bool{3: true}, 1, []string{"demo/table2"}},
+		{"a part of one", map[float64]bool{1: true}, 1, nil},
+		{"all of both", map[float64]bool{1: true, 2: true, 3: true}, 3, []string{"demo/table1", "demo/table2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			catalogue := catalogue(t)
+			w, err := catalogue.ReadSweeps(write(t, "tables: [demo/table1, demo/table2, demo/table1]\nexperiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.New(w.Settings, plan.NewDatasets(noData{}), plan.Options{Tables: w.Tables, Backend: "cpu", DType: "float64"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := catalogue.Evaluate(nil, p, func(key string) (*record.Record, bool, error) {
+				x := p.Trials[slices.IndexFunc(p.Trials, func(t plan.Trial) bool { return t.Key == key })]
+				rec, err := trial.NewRecord(trial.Job{Key: key, Experiment: x.Experiment, ResultVersion: 1, Params: x.Params, Backend: "cpu", DType: "float64"})
+				if err != nil {
+					return nil, false, err
+				}
+				rec.Status, rec.Metrics = record.OK, map[string]float64{"y": 1}
+				if c.skip[x.Params.Float("x")] {
+					rec.Skip("no data")
+				}
+				return rec, true, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Skipped != c.skipped || !slices.Equal(r.SkippedTables, c.want) {
+				t.Errorf("%d skipped, all of %q; want %d, %q", r.Skipped, r.SkippedTables, c.skipped, c.want)
+			}
+		})
+	}
+}
+
 func TestViolationsOfAllTables(t *testing.T) {
 	c, dir := catalogue(t), t.TempDir()
 	sweep(t, c, dir, plan.Shard{}, []int64{5}, "tables: [demo/table1, demo/table2]\n")

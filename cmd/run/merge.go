@@ -56,6 +56,9 @@ help exit-codes.`,
 			}
 			a.say("%d of %s with a record in %s, %d of these copied", r.Total-r.Missing, plural.Count(r.Total, "trial"), out, r.Copied)
 			a.say("`run report %s` makes and prints the tables", out)
+			if r.Skipped > 0 && r.Skipped == r.Total-r.Missing {
+				return a.allSkipped("every trial with a record was", r.Plan, a.datasets())
+			}
 			return nil
 		},
 	}

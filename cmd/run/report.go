@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"privkern/runner"
 	"privkern/runner/claims"
 	"privkern/runner/live"
+	"privkern/runner/plan"
 	"privkern/runner/summary"
 )
 
@@ -113,7 +115,7 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
 	if !check {
-		return nil
+		return a.skipped(r)
 	}
 	if !r.HasReferences() {
 		return usagef("--check has nothing to check: no table here has reference values")
@@ -125,7 +127,42 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 	if len(violations) > 0 {
 		return statusError{exitCheck, fmt.Sprintf("%d values do not pass the check", len(violations))}
 	}
+	return a.skipped(r)
+}
+
+// skippedError says that nothing was computed, for want of data.
+type skippedError struct{ error }
+
+// skipped returns a *skippedError where all trials were skipped, or all those of a
+// table.
+func (a *app) skipped(r *runner.Results) error {
+	switch n := len(r.Plan.Trials); {
+	case n > 0 && r.Skipped == n:
+		return a.allSkipped(everyOf(n), r.Plan, a.datasets())
+	case r.SkippedTables != nil:
+		return a.allSkipped("all trials of "+strings.Join(r.SkippedTables, ", ")+" were", r.Plan, a.datasets())
+	}
 	return nil
+}
+
+// everyOf begins a sentence about all of n trials.
+func everyOf(n int) string {
+	if n == 1 {
+		return "the only trial was"
+	}
+	return fmt.Sprintf("all %d trials were", n)
+}
+
+// allSkipped says that all of something was skipped, and how to get the data that are not here.
+func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
+	text := what + " skipped, so that nothing of it was computed"
+	for _, name := range p.DatasetNames() {
+		var missing plan.MissingDataset
+		if errors.As(data.Get(name).Err, &missing) {
+			text += fmt.Sprintf("\n  %s: %s", name, missing.Advice())
+		}
+	}
+	return &skippedError{errors.New(text)}
 }
 
 // print writes the published tables, or all metrics where there are none.

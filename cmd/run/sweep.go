@@ -198,10 +198,20 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	}
 	if shard.Count > 1 {
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
-		return failures(sum)
+		return a.outcome(sum, p, data)
 	}
-	if err := a.present(dir, format, o.check); err != nil {
-		return err
+	err = a.present(dir, format, o.check)
+	var skipped *skippedError
+	if failed := failures(sum); failed != nil && (err == nil || errors.As(err, &skipped)) {
+		return failed
+	}
+	return err
+}
+
+// outcome is the error of a part of a plan.
+func (a *app) outcome(sum schedule.Summary, p *plan.Plan, data *plan.Datasets) error {
+	if sum.Total > 0 && sum.Skipped == sum.Total {
+		return a.allSkipped(everyOf(sum.Total), p, data)
 	}
 	return failures(sum)
 }

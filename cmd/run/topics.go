@@ -9,8 +9,9 @@ func exitCodesTopic() *cobra.Command {
 		Long: `Exit statuses:
 
   0    all well (a trial that is skipped for want of data is no failure)
-  1    an error: a file, a folder or a device could not be used; run check:
-       something in the folder does not hold
+  1    an error: a file, a folder or a device could not be used; all trials of a
+       sweep, of a printed table or of merged folders were skipped for want of
+       data; run check: something in the folder does not hold
   2    usage: an unknown command, flag, experiment, parameter or table, a
        mistake in a sweep file, or an output folder with another plan
   3    some trials failed, or have no result because their task on a cluster
@@ -104,7 +105,11 @@ On the command line, name=v1,v2 replaces what the files say of a parameter;
 brackets keep a list together: inducing_points=[5,20,35].
 
 Everything is checked before anything runs; a mistake is shown with file, line
-and column. run schema prints the JSON Schema for editors; run list NAME shows
+and column. A value or a setting that stands twice is one, and so is a sweep over
+a parameter that does nothing: run list NAME says where each applies. Where it
+does nothing in some of the settings only, these run and are counted, and a single
+value that does nothing is a warning. Trials that several files have run once. The
+columns of your own files are looked for, too. run schema prints the JSON Schema for editors; run list NAME shows
 an experiment's parameters.`,
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"privkern/experiments/budget"
-	"privkern/experiments/dataset"
 	privacy "privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -269,14 +268,13 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(o.gpu),
 	}
 	var missing error
-	var file *dataset.MissingFileError
 	for _, name := range p.DatasetNames() {
 		d := data.Get(name)
 		job.Folders[name] = d.Folder
 		missing = errors.Join(missing, d.Err)
 	}
-	if errors.As(missing, &file) || missing != nil && o.release != "" {
-		return missing // a path was mistyped, or a release cannot be skipped
+	if missing != nil && o.release != "" {
+		return missing // a release cannot be skipped
 	}
 	refusal := ""
 	if e.Memory != nil {

@@ -60,7 +60,7 @@ exit-codes.`,
 			if err != nil {
 				return err
 			}
-			return failures(sum)
+			return a.outcome(sum, p, data)
 		},
 	}
 	o.addFlags(cmd)

@@ -76,6 +76,7 @@ func classification() *experiment.Experiment {
 			{Name: "gap", Doc: "largest certificate over folds and Newton steps: " + gapMeaning + " (with noise only)"},
 		},
 		Datasets:     classificationDatasets,
+		Tables:       ownTables,
 		Complete:     completeOwn,
 		Check:        checkClassificationTrial,
 		Run:          runClassification,

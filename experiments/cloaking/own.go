@@ -76,6 +76,15 @@ func ownInputs(p experiment.Params) []string {
 	return names
 }
 
+// ownTables are the columns that are read of a user's files: all of the data's,
+// and where a release predicts those of the inputs.
+func ownTables(p experiment.Params) []experiment.Table {
+	inputs := ownInputs(p)
+	columns := map[string][]string{p.Text("predict"): inputs}
+	columns[p.Text("dataset")] = append(slices.Clone(inputs), p.Text("output")) // which has the inputs, too
+	return dataset.TablesOf(columns)
+}
+
 // checkOwnData refuses combinations of the parameters of withOwnData.
 func checkOwnData(p experiment.Params) error {
 	name := p.Text("dataset")

@@ -44,6 +44,7 @@ func regression() *experiment.Experiment {
 			{Name: "gap", Unit: "", Doc: "largest certificate over folds: " + gapMeaning + " (with noise only)"},
 		},
 		Datasets:     regressionData,
+		Tables:       ownTables,
 		Complete:     completeOwn,
 		Check:        checkRegression,
 		Run:          runRegression,

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"privkern/runner/experiment"
 )
 
 // filePrefix starts the names of data sets that are one file of the user's.
@@ -58,6 +62,21 @@ func AsWritten(err error, name string) error {
 		in.Path = path
 	}
 	return err
+}
+
+// TablesOf describes what a trial reads of the user's files among data sets: of
+// each the columns, none where it is no such file.
+func TablesOf(columns map[string][]string) []experiment.Table {
+	var out []experiment.Table
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		if _, own := FilePath(name); !own {
+			continue
+		}
+		out = append(out, experiment.Table{Dataset: name, Columns: columns[name], Check: func(path string) error {
+			return AsWritten(CheckColumns(path, columns[name]), name)
+		}})
+	}
+	return out
 }
 
 // MissingFileError says that a file of the user's is not there.

@@ -113,24 +113,13 @@ func tableErrorf(path string, line, column int, format string, args ...any) erro
 // readColumns returns the named columns, row after row, and the number of rows
 // that were left out.
 func readColumns(path string, names []string, drop bool) (values []float64, dropped int, err error) {
-	for i, name := range names {
-		if name == "" {
-			return nil, 0, tableErrorf(path, 0, 0, "a column without a name is asked for")
-		}
-		if slices.Contains(names[:i], name) {
-			return nil, 0, tableErrorf(path, 0, 0, "the column %q is named twice", name)
-		}
-	}
 	f, err := openTable(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	r, err := newTableReader(path, f)
+	r, err := openColumns(path, f, names)
 	if err != nil {
-		return nil, 0, err
-	}
-	if err := r.find(names); err != nil {
 		return nil, 0, err
 	}
 	row := make([]float64, len(names))
@@ -158,6 +147,35 @@ func readColumns(path string, names []string, drop bool) (values []float64, drop
 		}
 		values = append(values, row...)
 	}
+}
+
+// CheckColumns refuses a file in the format of [LoadTable] that lacks one of the
+// columns, or has it twice. It reads the header alone. Errors are *[TableError].
+func CheckColumns(path string, names []string) error {
+	f, err := openTable(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	_, err = openColumns(path, f, names)
+	return err
+}
+
+// openColumns reads the header, and finds the named columns in it.
+func openColumns(path string, f *os.File, names []string) (*tableReader, error) {
+	for i, name := range names {
+		if name == "" {
+			return nil, tableErrorf(path, 0, 0, "a column without a name is asked for")
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, tableErrorf(path, 0, 0, "the column %q is named twice", name)
+		}
+	}
+	r, err := newTableReader(path, f)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.find(names)
 }
 
 // openTable refuses what is not a file: a pipe could not be read again.

@@ -42,6 +42,50 @@ func TestLoadTableForms(t *testing.T) {
 	}
 }
 
+// The header alone says whether the columns are there: rows may hold anything.
+func TestCheckColumns(t *testing.T) {
+	path := tableFile(t, "x;y; z;x2;x2\nno number;;;;\nshort\n")
+	for _, c := range []struct {
+		name    string
+		path    string
+		columns []string
+		want    string // empty for none
+	}{
+		{"all there", path, []string{"z", "x"}, ""},
+		{"none asked for", path, nil, ""},
+		{"misspelt", path, []string{"x", "Y"}, path + `:1: unknown column "Y"; did you mean "y"?`},
+		{"like no other", path, []string{"weight"}, path + `:1: unknown column "weight"; valid: x, y, z, x2`},
+		{"there twice", path, []string{"x2"}, path + `:1:11: a second column is named "x2"`},
+		{"named twice", path, []string{"x", "x"}, path + `: the column "x" is named twice`},
+		{"without a name", path, []string{""}, path + `: a column without a name is asked for`},
+		{"empty", tableFile(t, ""), []string{"x"}, "the file is empty"},
+		{"not there", path + "x", []string{"x"}, path + "x: file does not exist"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := CheckColumns(c.path, c.columns)
+			if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) {
+				t.Errorf("got %s, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Of data sets that are files of the user's, the columns are looked for under the
+// name that the user wrote.
+func TestTablesOf(t *testing.T) {
+	tables := TablesOf(map[string][]string{"kung": {"age"}, "csv:b.csv": {"x", "other"}, "csv:a.csv": {"x"}, "training": nil})
+	if len(tables) != 2 || tables[0].Dataset != "csv:a.csv" || !slices.Equal(tables[1].Columns, []string{"x", "other"}) {
+		t.Fatalf("%+v", tables)
+	}
+	path := tableFile(t, "x,y\n1,2\n")
+	if err := tables[0].Check(path); err != nil {
+		t.Error(err)
+	}
+	if err := tables[1].Check(path); err == nil || err.Error() != `b.csv:1: unknown column "other"; valid: x, y` {
+		t.Errorf("%v", err)
+	}
+}
+
 // Columns come in the order in which they were named, not in that of the file.
 func TestLoadTableColumns(t *testing.T) {
 	path := tableFile(t, "y,a,b,c\n1,2,3,4\n5,6,3,8\n")
@@ -76,7 +120,7 @@ func TestLoadTableErrors(t *testing.T) {
 		{"misspelt input", header + "1,2,3\n", []string{"aeg"}, "height", `:1: unknown column "aeg"; did you mean "age"?`},
 		{"unknown output", header + "1,2,3\n", age, "salary", `:1: unknown column "salary"; valid: age, weight, height`},
 		{"other case", header + "1,2,3\n", []string{"Age"}, "height", `:1: unknown column "Age"; did you mean "age"?`},
-		{"doubled column", "age,height,age\n1,2,3\n", age, "height", `:1:12: a second column is named "age"`},
+		{"doubled column", "age,height,age\n1,2,3\n", age, "height", `:1:11: a second column is named "age"`},
 		{"input twice", header + "1,2,3\n", []string{"age", "age"}, "height", `: the column "age" is named twice`},
 		{"output as input", header + "1,2,3\n", []string{"age", "height"}, "height", `: the column "height" is to be both an input and the output`},
 		{"no name", header + "1,2,3\n", []string{""}, "height", ": a column without a name"},

@@ -84,6 +84,12 @@ func regression() *experiment.Experiment {
 			{Name: "clipped_fraction", Doc: "share of the outputs that were outside of low to high and clipped"},
 		},
 		Datasets: regressionDatasets,
+		Tables: func(p experiment.Params) []experiment.Table {
+			inputs := inputNames(p)
+			columns := map[string][]string{p.Text("inducing"): inputs}
+			columns[p.Text("dataset")] = append(slices.Clone(inputs), p.Text("output")) // which has the inputs, too
+			return dataset.TablesOf(columns)
+		},
 		Complete: func(p experiment.Params, given func(string) bool) error {
 			if !isFile(p, "dataset") {
 				return nil

@@ -36,6 +36,9 @@ type Experiment struct {
 	// Datasets names the data sets that a trial with these parameters reads;
 	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
 	Datasets func(Params) []string
+	// Tables names the columns that a trial reads of the user's files among its data
+	// sets. They are looked for when a plan is made. It is nil where there are none.
+	Tables func(Params) []Table
 	// Complete changes defaults that depend on other parameters, and refuses where
 	// one of them has to be given. It runs before Check, on values that are filled
 	// in; given says which of them were not defaults. A refusal by Check is reported
@@ -62,6 +65,15 @@ type Experiment struct {
 	// CheckRelease refuses parameters with which a release would protect less
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
+}
+
+// Table is what a trial reads of a file of the user's.
+type Table struct {
+	Dataset string // a name that Datasets has
+	Columns []string
+	// Check refuses the file at path where it lacks one of the columns. It reads the
+	// header alone.
+	Check func(path string) error
 }
 
 // Metric documents one number that an experiment reports.

@@ -27,12 +27,14 @@ type Report struct {
 	Copied  int // records that were written
 	Kept    int // records that were there already
 	Missing int // trials without a record
+	Skipped int // trials whose record says that their data were not there
 	Foreign int // files of trials that the plan does not have
 	// Better are trials with a result in one folder of which another one only has
 	// the record of a failure or of missing data, which is not taken.
 	Better    int
 	Ignored   []store.Aside // files that are no records; those of the united folder were moved
 	Conflicts []Conflict
+	Plan      *plan.Plan // of all folders; nil where they were not read
 }
 
 // Conflict is a trial of which two folders have different results.
@@ -168,8 +170,11 @@ func (m *merger) choose() ([]int, error) {
 		if chosen[i], err = m.best(t, records); err != nil {
 			return nil, err
 		}
+		if n := chosen[i]; n >= 0 && records[n].Status == record.Skipped {
+			m.report.Skipped++
+		}
 	}
-	m.report.Total = len(chosen)
+	m.report.Total, m.report.Plan = len(chosen), m.plan
 	for _, s := range m.sources {
 		for _, a := range s.store.Asides() {
 			a.File = filepath.Join(s.name, a.File)

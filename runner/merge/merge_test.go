@@ -257,6 +257,28 @@ func TestUnsealedRecords(t *testing.T) {
 	}
 }
 
+// The report counts what the united folder has no result of for want of data.
+func TestSkippedAreCounted(t *testing.T) {
+	p := makePlan(t, 3)
+	for _, c := range []struct {
+		name string
+		a, b []string
+		want int
+	}{
+		{"all", []string{"skipped", "skipped"}, []string{"", "skipped", "skipped"}, 3},
+		{"all that have a record", []string{"skipped"}, []string{"skipped"}, 1},
+		{"one, as others have a result", []string{"skipped", "skipped", "skipped"}, []string{"ok 1", "failed"}, 1},
+		{"none", []string{"ok 1"}, []string{"", "failed"}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := merge.Folders(filepath.Join(t.TempDir(), "all"), []string{folder(t, p, c.a...), folder(t, p, c.b...)}, "", registry)
+			if err != nil || r.Skipped != c.want || r.Plan == nil || len(r.Plan.Trials) != 3 {
+				t.Errorf("%+v, %v; want %d", r, err, c.want)
+			}
+		})
+	}
+}
+
 func TestFoldersRefuses(t *testing.T) {
 	p := makePlan(t, 2)
 	a, b := folder(t, p, "ok 1"), folder(t, makePlan(t, 3), "ok 1")

@@ -113,7 +113,9 @@ type Options struct {
 	RNG       string // see record.Identity
 }
 
-// New freezes the settings, without repetitions, in their order.
+// New freezes the settings, without repetitions, in their order. It returns an
+// error where a file of the user's is not there or lacks a column that a trial
+// reads: without its content there is no key.
 func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
@@ -121,7 +123,11 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	}
 	trials := make([]Trial, len(settings))
 	used := make([][]string, len(settings))
+	checked := map[string]bool{}
 	for i, s := range settings {
+		if err := checkTables(s, data, checked); err != nil {
+			return nil, err
+		}
 		p.Versions[s.Experiment.Name] = s.Experiment.Version
 		used[i] = usedBy(s.Experiment, s.Params)
 		for _, name := range used[i] {
@@ -151,6 +157,29 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	}
 	p.Digest = digest.sum()
 	return p, nil
+}
+
+// checkTables refuses a setting that reads what a file of the user's has not. Each
+// file is asked for the same columns once.
+func checkTables(s sweep.Setting, data *Datasets, checked map[string]bool) error {
+	if s.Experiment.Tables == nil {
+		return nil
+	}
+	for _, t := range s.Experiment.Tables(s.Params) {
+		id := strings.Join(append([]string{t.Dataset}, t.Columns...), "\x00")
+		if checked[id] {
+			continue
+		}
+		checked[id] = true
+		d := data.Get(t.Dataset)
+		if d.Err != nil {
+			return d.Err
+		}
+		if err := t.Check(d.Folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settingsDigest makes the digest that identifies a list of settings.

@@ -69,6 +69,45 @@ func TestWithoutData(t *testing.T) {
 	}
 }
 
+// A plan is not made where a file of the user's is not there or lacks a column. It
+// is asked for the same columns once, however many trials read them.
+func TestPlanLooksForColumns(t *testing.T) {
+	lacks := errors.New("my.csv:1: unknown column")
+	for _, c := range []struct {
+		name    string
+		found   error
+		lacks   error
+		want    error
+		checked []string
+	}{
+		{"all there", nil, nil, nil, []string{"folder x", "folder y"}},
+		{"no file", missing{}, nil, missing{}, nil},
+		{"no column", nil, lacks, lacks, []string{"folder x"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var checked []string
+			e := *demo
+			e.Tables = func(p experiment.Params) []experiment.Table {
+				column := []string{"x", "y"}[p.Int("x")]
+				return []experiment.Table{{Dataset: "set", Columns: []string{column}, Check: func(path string) error {
+					checked = append(checked, path+" "+column)
+					return c.lacks
+				}}}
+			}
+			var settings []sweep.Setting
+			for seed := range int64(2) {
+				for x := range 2 {
+					settings = append(settings, sweep.Setting{Experiment: &e, Params: experiment.Params{"x": x}, Seed: seed})
+				}
+			}
+			p, err := plan.New(settings, plan.NewDatasets(finder{c.found}), plan.Options{Backend: "cpu", DType: "float64"})
+			if !errors.Is(err, c.want) || (p == nil) != (c.want != nil) || !slices.Equal(checked, c.checked) {
+				t.Errorf("%v, %v, looked at %q; want %v, %q", p, err, checked, c.want, c.checked)
+			}
+		})
+	}
+}
+
 // A trial's key stands for everything that determines its result. The digest
 // of the plan stands for the settings; the data sets are compared beside it.
 func TestKeysAndDigest(t *testing.T) {

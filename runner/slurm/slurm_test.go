@@ -580,16 +580,21 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
-// Trials that were skipped are looked at again by every command, once.
+// Trials that were skipped are looked at again by every command, once, whatever the
+// exit status of their task: one of which all trials were skipped ends with 1.
 func TestSkipped(t *testing.T) {
-	c := newCluster(t, 3)
-	c.outcome = func(int, int) outcome { return outcome{state: "COMPLETED", results: record.Skipped} }
-	for n := range 2 {
-		sum, err := c.execute(context.Background(), c.executor())
-		if err != nil || sum != (schedule.Summary{Total: 3, Skipped: 3}) || len(c.log("sbatch")) != n+1 {
-			t.Fatalf("%+v, %v, %q", sum, err, c.observer.lines)
-		}
-		time.Sleep(20 * time.Millisecond) // the clock of a file system may tick slowly
+	for _, state := range []string{"COMPLETED", "FAILED"} {
+		t.Run(state, func(t *testing.T) {
+			c := newCluster(t, 3)
+			c.outcome = func(int, int) outcome { return outcome{state: state, results: record.Skipped} }
+			for n := range 2 {
+				sum, err := c.execute(context.Background(), c.executor())
+				if err != nil || sum != (schedule.Summary{Total: 3, Skipped: 3}) || len(c.log("sbatch")) != n+1 {
+					t.Fatalf("%+v, %v, %q", sum, err, c.observer.lines)
+				}
+				time.Sleep(20 * time.Millisecond) // the clock of a file system may tick slowly
+			}
+		})
 	}
 }
 
