@@ -109,8 +109,10 @@ and column. A value or a setting that stands twice is one, and so is a sweep ove
 a parameter that does nothing: run list NAME says where each applies. Where it
 does nothing in some of the settings only, these run and are counted, and a single
 value that does nothing is a warning. Trials that several files have run once. The
-columns of your own files are looked for, too. run schema prints the JSON Schema for editors; run list NAME shows
-an experiment's parameters.`,
+columns of your own files are looked for, too.
+
+run schema prints the JSON Schema for editors; run list NAME shows an
+experiment's parameters.`,
 	}
 }
 

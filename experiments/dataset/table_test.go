@@ -120,7 +120,7 @@ func TestLoadTableErrors(t *testing.T) {
 		{"misspelt input", header + "1,2,3\n", []string{"aeg"}, "height", `:1: unknown column "aeg"; did you mean "age"?`},
 		{"unknown output", header + "1,2,3\n", age, "salary", `:1: unknown column "salary"; valid: age, weight, height`},
 		{"other case", header + "1,2,3\n", []string{"Age"}, "height", `:1: unknown column "Age"; did you mean "age"?`},
-		{"doubled column", "age,height,age\n1,2,3\n", age, "height", `:1:11: a second column is named "age"`},
+		{"doubled column", "age,height,age\n1,2,3\n", age, "height", `:1:12: a second column is named "age"`},
 		{"input twice", header + "1,2,3\n", []string{"age", "age"}, "height", `: the column "age" is named twice`},
 		{"output as input", header + "1,2,3\n", []string{"age", "height"}, "height", `: the column "height" is to be both an input and the output`},
 		{"no name", header + "1,2,3\n", []string{""}, "height", ": a column without a name"},
