@@ -80,7 +80,7 @@ func (a *app) examine() []finding {
 	case blas.Err != "":
 		state, text = "problem", blas.Err
 	default:
-		text += fmt.Sprintf(", float64 product at %.0f GFLOP/s on one core", productSpeed())
+		text += fmt.Sprintf(", float64 product at %.0f GFLOP/s on one core\nclass of kernels: %s", productSpeed(), h.Class())
 		if blas.Path == "" {
 			text += "\nfaster with OpenBLAS: install libopenblas0 (Debian, Ubuntu), openblas (Fedora, Homebrew)"
 		}

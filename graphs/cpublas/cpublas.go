@@ -20,6 +20,7 @@ package cpublas
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -41,6 +42,9 @@ type Info struct {
 	Version  string // as the library reports it; empty when it does not
 	CoreType string // the processor kernels that the library chose; may be empty
 	Path     string // what was loaded; empty for gonum
+	// NoFMA says that an amd64 processor has no fused multiply-add, or that it is
+	// off: Go's exponential then rounds differently, whatever the library.
+	NoFMA bool
 	// Note says why a library that is there is not in use, or what was
 	// changed to use it well. Empty when there is nothing to say.
 	Note string
@@ -50,20 +54,26 @@ type Info struct {
 }
 
 // String describes the BLAS in a line, such as
-// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)" or "gonum (pure Go)".
+// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)" or "gonum (pure Go)". Records
+// hold it, and the class of their kernels is read off it: the runner's package
+// record knows the form.
 func (i Info) String() string {
-	if i.Path == "" {
-		return "gonum (pure Go)"
+	s := "gonum (pure Go)"
+	if i.Path != "" {
+		s = i.Name
+		if i.Version != "" {
+			s += " " + i.Version
+		}
+		in := []string{i.Path}
+		if i.CoreType != "" {
+			in = []string{i.CoreType, i.Path}
+		}
+		s += " (" + strings.Join(in, ", ") + ")"
 	}
-	s := i.Name
-	if i.Version != "" {
-		s += " " + i.Version
+	if i.NoFMA {
+		s += " without FMA"
 	}
-	in := []string{i.Path}
-	if i.CoreType != "" {
-		in = []string{i.CoreType, i.Path}
-	}
-	return s + " (" + strings.Join(in, ", ") + ")"
+	return s
 }
 
 // active is the loaded library, or nil while gonum computes.
@@ -74,6 +84,8 @@ var setup = sync.OnceValue(func() Info {
 	if lib != nil {
 		register(lib)
 	}
+	// The condition of math.Exp.
+	info.NoFMA = runtime.GOARCH == "amd64" && !(cpu.X86.HasAVX && cpu.X86.HasFMA)
 	return info
 })
 
@@ -137,6 +149,20 @@ func register(lib *library) {
 	blas32.Use(b)
 	lapack64.Use(Lapack{lib: lib})
 	gorgonia.Use(b)
+}
+
+// instructionSet names the widest vectors of the processor, by which a library
+// that does not say so chooses its kernels; empty where that is not known.
+func instructionSet() string {
+	switch {
+	case avx512():
+		return "AVX512"
+	case cpu.X86.HasAVX2:
+		return "AVX2"
+	case cpu.X86.HasSSE2:
+		return "SSE2"
+	}
+	return ""
 }
 
 // avx512 reports whether the processor has what OpenBLAS calls SKYLAKEX.

@@ -31,6 +31,7 @@ func TestInfoString(t *testing.T) {
 		want string
 	}{
 		{Info{Name: "gonum"}, "gonum (pure Go)"},
+		{Info{Name: "gonum", NoFMA: true}, "gonum (pure Go) without FMA"},
 		{Info{Name: "OpenBLAS", Version: "0.3.21", CoreType: "SKYLAKEX", Path: "libopenblas.so.0"}, "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"},
 		{Info{Name: "MKL", Version: "2024.2", Path: "libmkl_rt.so.2"}, "MKL 2024.2 (libmkl_rt.so.2)"},
 		{Info{Name: "BLAS", Path: "/opt/libblas.so"}, "BLAS (/opt/libblas.so)"},

@@ -55,6 +55,9 @@ func load(name string) (*library, error) {
 	if err := lib.identify(h); err != nil {
 		return nil, err
 	}
+	if lib.info.CoreType == "" {
+		lib.info.CoreType = instructionSet()
+	}
 	if err := lib.selfTest(); err != nil {
 		return nil, err
 	}

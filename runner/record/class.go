@@ -1,0 +1,140 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"privkern/runner/plural"
+)
+
+// LastBits says what two classes of kernels mean for results.
+const LastBits = "results of different classes may differ in the last bits, a relative 1e-12 or so"
+
+// The texts of a provenance that say what rounds how, as cmd/run writes them:
+//
+//	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | gonum (pure Go), either with " without FMA" behind it
+//	go    go1.26.8 linux/amd64 | go1.26.8 linux/amd64 v3
+//	gpu   NVIDIA H200 (compute capability 9.0), ..., cuBLAS 12.8.4, ...
+var (
+	blasText    = regexp.MustCompile(`^(\S+)(?: (\S+))?(?: \((.*)\))?( without FMA)?$`)
+	coreType    = regexp.MustCompile(`^[A-Z0-9_]+$`)
+	goPlatform  = regexp.MustCompile(` [^/ ]+/(\S+)(?: (v[3-9]))?$`)
+	gpuKernels  = regexp.MustCompile(`cuBLAS ([0-9][^,\s]*)`)
+	gpuProduced = regexp.MustCompile(`compute capability ([0-9]+)\.([0-9]+)`)
+	notInClass  = regexp.MustCompile(`[^a-z0-9._+]+`)
+)
+
+// Class names the class of kernels that computed a record: what has the same class
+// and the same key has the same bits. It is derived from the texts of the
+// provenance alone, so that records of all versions have one:
+//
+//   - the BLAS library with its version and the processor kernels that it chose,
+//     such as "openblas-0.3.21-skylakex", or "gonum-amd64" for pure Go;
+//   - "nofma" behind it where an amd64 processor has no fused multiply-add, since
+//     Go's exponential rounds differently there; "v3" where the program was built
+//     with GOAMD64=v3 or above, since the compiler then fuses products and sums;
+//   - on a GPU, "+cublas-12.8.4-sm90" behind it: the products' library and the
+//     processor's generation.
+//
+// It is empty where the provenance names no BLAS.
+func (p Provenance) Class() string {
+	if p.BLAS == "" {
+		return ""
+	}
+	platform := append(goPlatform.FindStringSubmatch(p.Go), "", "", "")
+	arch, level := platform[1], platform[2]
+	parts := []string{p.BLAS}
+	if m := blasText.FindStringSubmatch(p.BLAS); m != nil {
+		parts = kernels(m[1], m[2], m[3], arch)
+		if m[4] != "" {
+			parts = append(parts, "nofma")
+		}
+	}
+	class := joined(append(parts, level))
+	if p.GPU == "" {
+		return class
+	}
+	library := append(gpuKernels.FindStringSubmatch(p.GPU), "", "")[1]
+	generation := ""
+	if m := gpuProduced.FindStringSubmatch(p.GPU); m != nil {
+		generation = "sm" + m[1] + m[2]
+	}
+	return class + "+" + joined([]string{"cublas", library, generation})
+}
+
+// kernels are the parts of a class that the library gives; in are the words in
+// parentheses, a core type and a path, or a path alone.
+func kernels(name, version, in, arch string) []string {
+	if name == "gonum" {
+		return []string{name, arch}
+	}
+	core, file, two := strings.Cut(in, ", ")
+	if !two || !coreType.MatchString(core) {
+		core, file = arch, in
+	}
+	if name == "BLAS" { // some library: its file is all that is known of it
+		version = path.Base(strings.ReplaceAll(file, `\`, "/"))
+	}
+	return []string{name, version, core}
+}
+
+// joined makes one word of the parts that are not empty.
+func joined(parts []string) string {
+	var out []string
+	for _, s := range parts {
+		if s = strings.Trim(notInClass.ReplaceAllString(strings.ToLower(s), "-"), "-"); s != "" {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, "-")
+}
+
+// ClassCount is how many trials one class of kernels computed.
+type ClassCount struct {
+	Class  string `json:"class"` // empty where records do not say
+	Trials int    `json:"trials"`
+}
+
+// Classes counts trials by class.
+type Classes map[string]int
+
+// Counts returns the classes, the one of most trials first.
+func (c Classes) Counts() []ClassCount {
+	out := []ClassCount{}
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		out = append(out, ClassCount{name, c[name]})
+	}
+	slices.SortStableFunc(out, func(a, b ClassCount) int { return cmp.Compare(b.Trials, a.Trials) })
+	return out
+}
+
+// String names one class, or several with their trials, such as
+// "gonum-amd64 (3 trials), openblas-0.3.21-skylakex (2 trials)".
+func (c Classes) String() string {
+	var out []string
+	for _, n := range c.Counts() {
+		name := cmp.Or(n.Class, "unknown")
+		if len(c) > 1 {
+			name = fmt.Sprintf("%s (%s)", name, plural.Count(n.Trials, "trial"))
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Sentence says what computed a table of these trials; it is empty where there are
+// none.
+func (c Classes) Sentence() string {
+	switch len(c) {
+	case 0:
+		return ""
+	case 1:
+		return "Class of kernels: " + c.String() + "."
+	}
+	return fmt.Sprintf("Of %d classes of kernels: %s; %s.", len(c), c, LastBits)
+}
