@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"privkern/runner/merge"
 	"privkern/runner/plural"
+	"privkern/runner/record"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -22,8 +24,9 @@ have. They are only read; a file that is no record is named and left out.
 Where a trial has several records, one with a result is taken before one of a
 failure or of missing data; times and provenance may differ. Where results
 differ, all such trials are named and nothing is written, unless --prefer says
-which folder is right. Doing it again does what is left. The exit status: run
-help exit-codes.`,
+which folder is right. Results of different classes of BLAS kernels may differ in
+the last bits: the first folder's is taken, and how far they are apart is said.
+Doing it again does what is left. The exit status: run help exit-codes.`,
 		Example: `  run merge part1 part2 part3 --out all && run report all
   run merge part4 --out all
   run merge a b --out all --prefer b`,
@@ -51,6 +54,9 @@ help exit-codes.`,
 			if r.Foreign > 0 {
 				a.complain("%s of trials that the plan does not have left out", plural.Count(r.Foreign, "file"))
 			}
+			if text := classesText(r); text != "" {
+				a.complain("%s", text)
+			}
 			if r.Better > 0 {
 				a.say("%s with a better record in another folder", plural.Count(r.Better, "trial"))
 			}
@@ -65,6 +71,22 @@ help exit-codes.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder in which the others are united")
 	cmd.Flags().StringVar(&prefer, "prefer", "", "the folder whose results are taken where they differ")
 	return cmd
+}
+
+// classesText says which classes of kernels the united results are of, where that is
+// not one.
+func classesText(r *merge.Report) string {
+	if len(r.Classes) < 2 && r.Rounded.Trials == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("the results are of these classes of kernels: %s; %s", r.Classes, record.LastBits)
+	if n := r.Rounded; n.Trials > 0 {
+		text += fmt.Sprintf("; of %s other folders have results of another class, which were left out", plural.Count(n.Trials, "trial"))
+		if n.Metric != "" {
+			text += fmt.Sprintf(": they differ by up to a relative %.1g (%s)", n.Most, n.Metric)
+		}
+	}
+	return text
 }
 
 // maxConflicts is how many conflicts are named.

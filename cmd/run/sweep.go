@@ -159,6 +159,7 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	data := a.datasets()
 	p, err := plan.New(w.Settings, data, plan.Options{
 		Title: w.Title, Sources: w.Sources, Overrides: w.Overrides, Tables: w.Tables, Backend: o.backend, DType: o.dtype,
+		BLASClass: host(o.gpu).Class(),
 	})
 	if err != nil {
 		return err

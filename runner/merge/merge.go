@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,7 +35,21 @@ type Report struct {
 	Better    int
 	Ignored   []store.Aside // files that are no records; those of the united folder were moved
 	Conflicts []Conflict
-	Plan      *plan.Plan // of all folders; nil where they were not read
+	Plan      *plan.Plan     // of all folders; nil where they were not read
+	Classes   record.Classes // classes of kernels of the results in the united folder
+	// Rounded are the trials of which folders have different results of different
+	// classes of kernels. That is no conflict: such results may differ in their last
+	// bits.
+	Rounded Rounded
+}
+
+// Rounded is how far results of different classes of kernels are apart.
+type Rounded struct {
+	Trials int
+	// Most is the largest difference of a metric, relative to the larger value; 0
+	// where only series differ.
+	Most   float64
+	Metric string // which one that is
 }
 
 // Conflict is a trial of which two folders have different results.
@@ -67,8 +82,9 @@ func (e *PlanError) Error() string {
 // records already. Of a trial with several records one with a result is taken
 // before a failed one, and that before a skipped one; times and provenance may
 // differ. Where results differ, that of the folder prefer is taken; with "", or
-// where it has none, the conflicts are returned with [ErrConflicts] and
-// nothing is written. The other folders are only read. Doing it again, also after
+// where it has none, the first one where they are of different classes of kernels,
+// and otherwise the conflicts are returned with [ErrConflicts] and nothing is
+// written. The other folders are only read. Doing it again, also after
 // an interruption, does what is left.
 func Folders(into string, from []string, prefer string, experiments *experiment.Registry) (*Report, error) {
 	return FoldersOn(disk.System, into, from, prefer, experiments)
@@ -77,7 +93,7 @@ func Folders(into string, from []string, prefer string, experiments *experiment.
 // FoldersOn is [Folders] on a disk.
 func FoldersOn(d disk.Disk, into string, from []string, prefer string,
 	experiments *experiment.Registry) (*Report, error) {
-	m := &merger{disk: d, experiments: experiments, preferred: -1, report: &Report{}}
+	m := &merger{disk: d, experiments: experiments, preferred: -1, report: &Report{Classes: record.Classes{}}}
 	if err := m.openAll(into, from, prefer); err != nil {
 		return m.report, err
 	}
@@ -172,6 +188,8 @@ func (m *merger) choose() ([]int, error) {
 		}
 		if n := chosen[i]; n >= 0 && records[n].Status == record.Skipped {
 			m.report.Skipped++
+		} else if n >= 0 && records[n].Status == record.OK {
+			m.report.Classes[records[n].Provenance.Class()]++
 		}
 	}
 	m.report.Total, m.report.Plan = len(chosen), m.plan
@@ -225,21 +243,80 @@ func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
 		}
 		return best, err
 	}
+	rounded := false
+	firsts := map[string]int{} // of every other class
 	for n, r := range records {
 		if r == nil || r.Status != record.OK {
 			continue
 		}
-		differences, err := m.compare(records[best], r)
+		with := best
+		if class := r.Provenance.Class(); otherClass(records[best], r) {
+			apart, err := m.measure(records[best], r)
+			if err != nil {
+				return 0, err
+			}
+			rounded = rounded || apart
+			first, ok := firsts[class]
+			if !ok {
+				firsts[class] = n
+				continue
+			}
+			with = first
+		}
+		differences, err := m.compare(records[with], r)
 		if err != nil {
 			return 0, err
 		}
 		if len(differences) > 0 {
 			m.report.Conflicts = append(m.report.Conflicts, Conflict{
-				Trial: t, Folders: [2]string{m.sources[best].name, m.sources[n].name}, Differences: differences, Hosts: hosts(records[best], r),
+				Trial: t, Folders: [2]string{m.sources[with].name, m.sources[n].name}, Differences: differences, Hosts: hosts(records[with], r),
 			})
 		}
 	}
+	if rounded {
+		m.report.Rounded.Trials++
+	}
 	return best, nil
+}
+
+// otherClass says that two records are known to be of different classes of kernels.
+func otherClass(a, b *record.Record) bool {
+	x, y := a.Provenance.Class(), b.Provenance.Class()
+	return x != "" && y != "" && x != y
+}
+
+// measure takes into account how far two results are apart, and says whether they
+// are.
+func (m *merger) measure(a, b *record.Record) (apart bool, err error) {
+	differences, err := m.compare(a, b)
+	if err != nil || len(differences) == 0 {
+		return false, err
+	}
+	timing, err := m.timing(a.Experiment)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Metrics)) {
+		x, y := a.Metrics[name], b.Metrics[name]
+		if x == y || timing(name) {
+			continue
+		}
+		if d := math.Abs(x-y) / max(math.Abs(x), math.Abs(y)); d > m.report.Rounded.Most {
+			m.report.Rounded.Most, m.report.Rounded.Metric = d, name
+		}
+	}
+	return true, nil
+}
+
+// timing returns which metrics of an experiment are times.
+func (m *merger) timing(name string) (func(metric string) bool, error) {
+	e, err := m.experiments.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return func(metric string) bool {
+		return slices.ContainsFunc(e.Metrics, func(x experiment.Metric) bool { return x.Timing && x.Covers(metric) })
+	}, nil
 }
 
 // rank orders records by what they are worth.
@@ -256,12 +333,9 @@ func rank(r *record.Record) int {
 
 // compare says in which metrics and series two results differ, times aside.
 func (m *merger) compare(a, b *record.Record) ([]string, error) {
-	e, err := m.experiments.Lookup(a.Experiment)
+	timing, err := m.timing(a.Experiment)
 	if err != nil {
 		return nil, err
-	}
-	timing := func(name string) bool {
-		return slices.ContainsFunc(e.Metrics, func(x experiment.Metric) bool { return x.Timing && x.Covers(name) })
 	}
 	var out []string
 	names := maps.Clone(a.Metrics)

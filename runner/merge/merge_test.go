@@ -48,8 +48,8 @@ func makePlan(t *testing.T, trials int) *plan.Plan {
 	return p
 }
 
-// a folder's records: of the n-th trial a text such as "ok 1.5" (the metric),
-// "failed", "skipped", "torn", or "" for none.
+// a folder's records: of the n-th trial a text such as "ok 1.5" (the metric), "ok
+// 1.5 OpenBLAS" (computed with it), "failed", "skipped", "torn", or "" for none.
 func folder(t *testing.T, p *plan.Plan, records ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "f")
@@ -69,6 +69,10 @@ func folder(t *testing.T, p *plan.Plan, records ...string) string {
 			t.Fatal(err)
 		}
 		status, value, _ := strings.Cut(text, " ")
+		value, class, _ := strings.Cut(value, " ")
+		if class != "" {
+			r.Provenance.BLAS = class + " 1.0 (ZEN, lib.so)"
+		}
 		switch status {
 		case "":
 			continue

@@ -40,6 +40,10 @@ type Plan struct {
 	Tables    []string `json:"tables"`
 	Backend   string   `json:"backend"`
 	DType     string   `json:"dtype"`
+	// BLASClass is the class of kernels (see record.Provenance.Class) of the machine
+	// that made the plan. What computed a trial is in its record: other machines
+	// may run parts of the plan. Plans of early versions lack it.
+	BLASClass string `json:"blas_class,omitempty"`
 	// Datasets maps the data sets that the trials read to the SHA-256 of what
 	// they must hold, whether they are there or not: a plan, and with it every
 	// key, is the same on a machine that has the data and on one that has not.
@@ -110,6 +114,7 @@ type Options struct {
 	Tables    []string
 	Backend   string
 	DType     string
+	BLASClass string // of this machine
 	RNG       string // see record.Identity
 }
 
@@ -119,7 +124,7 @@ type Options struct {
 func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
-		Backend: opts.Backend, DType: opts.DType, Datasets: map[string]string{}, Versions: map[string]int{},
+		Backend: opts.Backend, DType: opts.DType, BLASClass: opts.BLASClass, Datasets: map[string]string{}, Versions: map[string]int{},
 	}
 	trials := make([]Trial, len(settings))
 	used := make([][]string, len(settings))

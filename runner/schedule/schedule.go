@@ -50,7 +50,7 @@ type Options struct {
 	Memory int64
 	// ShareTimings runs timed trials beside others; their records say so.
 	ShareTimings bool
-	Notice       func(text string) // says why trials run beside fewer or alone; may be nil
+	Notice       func(text string) // of fewer jobs, timed trials and other kernels; may be nil
 	Host         record.Provenance
 	NewRunner    func() Runner
 	Observer     Observer
@@ -133,7 +133,8 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 	if opts.Cores < 1 {
 		opts.Cores = cores
 	}
-	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}, seen: map[int]store.Version{}}
+	r := &run{store: s, plan: p, experiments: experiments, data: data, opts: opts, failedBefore: map[int]string{}, kept: record.Classes{},
+		seen: map[int]store.Version{}}
 	r.summary.Total = len(indices)
 	pending, err := r.findPending(indices)
 	if err != nil {
@@ -147,6 +148,9 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 			}
 		}
 	})
+	if text := r.otherKernels(); text != "" && len(pending) > 0 && opts.Notice != nil {
+		opts.Notice(text)
+	}
 	requests, err := r.requests(pending)
 	if err != nil {
 		return r.summary, err
@@ -166,6 +170,8 @@ type run struct {
 	opts        Options
 
 	failedBefore map[int]string // position in this part of the plan to reason
+	// kept are the classes of kernels of the results that are there and stay.
+	kept record.Classes
 	// seen is what was stored of the trials that are run again, by their
 	// position in the plan, so that what another runner finishes meanwhile is
 	// told from it.
@@ -195,6 +201,7 @@ func (r *run) observe(f func(Observer)) {
 // that have to be run, in order.
 func (r *run) findPending(indices []int) ([]int, error) {
 	status, reasons := make([]record.Status, len(indices)), make([]*string, len(indices))
+	classes := make([]string, len(indices))
 	versions := make([]store.Version, len(indices))
 	errs := make([]error, max(1, runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
@@ -219,7 +226,7 @@ func (r *run) findPending(indices []int) ([]int, error) {
 					return
 				}
 				if ok {
-					status[i], reasons[i] = rec.Status, rec.Error
+					status[i], reasons[i], classes[i] = rec.Status, rec.Error, rec.Provenance.Class()
 					if r.opts.Retry != RetryNone && r.wanted(rec.Status) {
 						versions[i] = version
 					}
@@ -242,6 +249,9 @@ func (r *run) findPending(indices []int) ([]int, error) {
 		}
 		if status[i] == record.Failed && reasons[i] != nil {
 			r.failedBefore[i] = *reasons[i]
+		}
+		if status[i] == record.OK {
+			r.kept[classes[i]]++
 		}
 		r.count(status[i])
 		r.summary.Cached++

@@ -168,9 +168,10 @@ func (e *PlanMismatchError) Error() string {
 	return fmt.Sprintf("%s holds the plan of another sweep (%s); use another --out, or --replan to replace the plan and keep the finished trials that both have", e.Dir, e.Difference)
 }
 
-// FreezePlan writes the plan, or checks it against the one that is there.
-// With replace, another plan is put aside and replaced. Records are held against
-// the plan from then on.
+// FreezePlan writes the plan, or checks it against the one that is there. Where
+// they are the same, p gets the class of kernels that the plan was made on. With
+// replace, another plan is put aside and replaced. Records are held against the
+// plan from then on.
 func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	if err := s.freezePlan(p, experiments, replace); err != nil {
 		return err
@@ -192,6 +193,7 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		case err != nil && !replace:
 			return fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it", path, err)
 		case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
+			p.BLASClass = old.BLASClass
 			if slices.Equal(old.Tables, p.Tables) {
 				// Who wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)

@@ -288,3 +288,55 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("put aside: %v", aside)
 	}
 }
+
+// The plan says on which class of kernels it was made, also when another machine
+// goes on with it, and when its tables change. Early plans do not say.
+func TestClassOfAPlan(t *testing.T) {
+	for _, c := range []struct{ name, made, next, want string }{
+		{"the same", "gonum-amd64", "gonum-amd64", "gonum-amd64"},
+		{"another machine", "gonum-amd64", "openblas-0.3.21-zen", "gonum-amd64"},
+		{"an early plan", "", "gonum-amd64", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := create(t, dir)
+			p := makePlan(t, "d1", 1.0)
+			p.BLASClass = c.made
+			if err := s.FreezePlan(p, registry, false); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(string(text), `"blas_class"`); has != (c.made != "") {
+				t.Errorf("the plan has a class: %v", has)
+			}
+			for _, tables := range [][]string{nil, {"demo/table1"}} {
+				next := makePlan(t, "d1", 1.0)
+				next.BLASClass, next.Tables = c.next, tables
+				if err := s.FreezePlan(next, registry, false); err != nil {
+					t.Fatal(err)
+				}
+				back, err := s.ReadPlan(registry)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if next.BLASClass != c.want || back.BLASClass != c.want {
+					t.Errorf("tables %q: the class is %q, in the file %q; want %q", tables, next.BLASClass, back.BLASClass, c.want)
+				}
+			}
+			if c.made == "" {
+				return
+			}
+			// The digest covers it.
+			damaged := strings.Replace(string(text), c.made, "gonum-arm64", 1)
+			if err := os.WriteFile(filepath.Join(dir, "plan.json"), []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ReadPlan(registry); err == nil || !strings.Contains(err.Error(), "cannot be trusted") {
+				t.Errorf("another class in the file: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package schedule
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"privkern/runner/record"
+)
+
+// otherKernels says that this machine computes with another class of kernels than
+// what the plan was made on, or than results that stay; it is empty where it does
+// not. It is no reason to refuse: keys are the same, and tables say which classes
+// they are made of.
+func (r *run) otherKernels() string {
+	here := r.opts.Host.Class()
+	if here == "" {
+		return ""
+	}
+	var others []string
+	if made := r.plan.BLASClass; made != "" && made != here {
+		others = append(others, "the plan was made on "+made)
+	}
+	kept := maps.Clone(r.kept)
+	delete(kept, here)
+	delete(kept, "")
+	for _, n := range kept.Counts() {
+		noun := "results are"
+		if n.Trials == 1 {
+			noun = "result is"
+		}
+		others = append(others, fmt.Sprintf("%d %s of %s", n.Trials, noun, n.Class))
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	advice := ""
+	if len(kept) > 0 {
+		advice = "; --retry all repeats what is there"
+	}
+	return fmt.Sprintf("this machine computes with %s kernels, but %s: %s%s",
+		here, strings.Join(others, ", and "), record.LastBits, advice)
+}
