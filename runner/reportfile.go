@@ -89,7 +89,7 @@ func (c *Catalogue) Report(r *Results, version string) report.Data {
 		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,
 		Plan: report.Plan{
 			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
-			Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
+			BLASClass: r.Plan.BLASClass, Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
 		},
 		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials,
 	}

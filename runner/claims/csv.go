@@ -15,7 +15,7 @@ var csvHeader = []string{
 	"ours_mean", "ours_standard_error", "ours_trials", "trials_wanted",
 	"holds_op", "holds_value", "difference", "verdict", "reason", "settings_stated",
 	"reference_value", "reference_tolerance", "reference_ok", "guarantee", "note", "warnings", "trial_keys",
-	"minus_experiment", "minus_metric", "minus_mean",
+	"minus_experiment", "minus_metric", "minus_mean", "blas_class",
 }
 
 // CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header).
@@ -70,7 +70,9 @@ func csvLine(e *Evaluated, r *Result) []string {
 	}
 	line = append(line, r.Guarantee, r.Note, strings.Join(r.Warnings, "; "), strings.Join(r.TrialKeys, " "))
 	if m := r.Minus; m != nil {
-		return append(line, m.Experiment, m.Metric, number(m.Mean))
+		line = append(line, m.Experiment, m.Metric, number(m.Mean))
+	} else {
+		line = append(line, "", "", "")
 	}
-	return append(line, "", "", "")
+	return append(line, r.Classes.String())
 }

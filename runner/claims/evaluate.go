@@ -24,7 +24,10 @@ type Evaluated struct {
 	Privacy []experiment.Privacy
 	// SettingsNote is what the table's settings entry says is left open.
 	SettingsNote string
-	Footnotes    []string
+	// Classes are the classes of kernels that the trials of all cells were computed
+	// with, each trial counted once.
+	Classes   record.Classes
+	Footnotes []string
 }
 
 // Result is one cell under one variant.
@@ -42,6 +45,7 @@ type Result struct {
 	Note                            string
 	Reference                       *ReferenceCheck
 	TrialKeys                       []string // of the trials used, in the order of their seeds
+	Classes                         record.Classes
 	Warnings                        []string
 	Guarantee                       string // such as "(1, 0.01)-DP", or "no guarantee: ..."; empty without a mechanism
 
@@ -102,12 +106,15 @@ func Evaluate(t *Table, reg *experiment.Registry, records *Records) (*Evaluated,
 	}
 	unplanned := records.unplanned(t, claims)
 	e.Variants = slices.DeleteFunc(slices.Clone(t.Variants), func(v Variant) bool { return slices.Contains(unplanned, v.Name) })
+	var keys []string
 	for i := range claims {
 		if slices.Contains(unplanned, claims[i].variant) {
 			continue
 		}
 		r, privacy := t.evaluate(&claims[i], records)
 		r.cell = slices.Index(t.Cells, claims[i].cell)
+		r.Classes = records.classesOf(r.TrialKeys)
+		keys = append(keys, r.TrialKeys...)
 		e.Cells = append(e.Cells, r)
 		for _, p := range privacy {
 			if !slices.ContainsFunc(e.Privacy, func(q experiment.Privacy) bool { return samePrivacy(p, &q) }) {
@@ -115,6 +122,8 @@ func Evaluate(t *Table, reg *experiment.Registry, records *Records) (*Evaluated,
 			}
 		}
 	}
+	slices.Sort(keys)
+	e.Classes = records.classesOf(slices.Compact(keys))
 	e.Footnotes = footnotes(t, e)
 	return e, nil
 }
@@ -475,7 +484,11 @@ func footnotes(t *Table, e *Evaluated) []string {
 			out = append(out, fmt.Sprintf("%s: %s.", v.Name, strings.TrimSuffix(v.Note, ".")))
 		}
 	}
-	return append(out, e.privacyNotes()...)
+	out = append(out, e.privacyNotes()...)
+	if s := e.Classes.Sentence(); s != "" {
+		out = append(out, s)
+	}
+	return out
 }
 
 // privacyNotes has a line for each unit and mechanism, with all the guarantees that

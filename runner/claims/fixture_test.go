@@ -69,7 +69,17 @@ func rec(t *testing.T, key, name string, given map[string]any, seed int64, metri
 		t.Fatal(err)
 	}
 	return &record.Record{Schema: record.Schema, Key: key, Experiment: name, Params: plain, Seed: seed,
-		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics}
+		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics, Provenance: kernels(key)}
+}
+
+// kernels are those of the machine that computed the record: the trials of one
+// variant of the cells with sparse cloaking had another one.
+func kernels(key string) record.Provenance {
+	blas := "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"
+	if key[0] == 'd' {
+		blas = "gonum (pure Go)"
+	}
+	return record.Provenance{Go: "go1.26.8 linux/amd64", BLAS: blas}
 }
 
 func failed(r *record.Record, status record.Status, reason string) *record.Record {

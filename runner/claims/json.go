@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"privkern/runner/experiment"
+	"privkern/runner/record"
 )
 
 // Schema is the version of the JSON form's shape.
@@ -19,6 +20,7 @@ type jsonTable struct {
 	Cells     []jsonCell           `json:"cells"`
 	Summary   map[Verdict]int      `json:"summary"`
 	Privacy   []experiment.Privacy `json:"privacy"`
+	Classes   record.Classes       `json:"blas_classes"`
 	Footnotes []string             `json:"footnotes"`
 }
 
@@ -42,6 +44,8 @@ type jsonCell struct {
 	Guarantee      string         `json:"guarantee"`
 	Warnings       []string       `json:"warnings"`
 	TrialKeys      []string       `json:"trial_keys"`
+
+	Classes record.Classes `json:"blas_classes"`
 }
 
 type jsonPublished struct {
@@ -97,12 +101,13 @@ func encode(w io.Writer, v any) error {
 
 func toJSON(e *Evaluated) jsonTable {
 	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
-		Summary: e.Summary(), Privacy: notNil(e.Privacy), Footnotes: notNil(e.Footnotes)}
+		Summary: e.Summary(), Privacy: notNil(e.Privacy), Classes: e.Classes, Footnotes: notNil(e.Footnotes)}
 	for i := range e.Cells {
 		r := &e.Cells[i]
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement, Metric: r.Metric, Unit: r.Unit,
 			Difference: r.Difference, Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated, Note: r.Note,
-			Guarantee: r.Guarantee, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys)}
+			Guarantee: r.Guarantee, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys),
+			Classes: r.Classes}
 		if p := r.Published; p != nil {
 			c.Published = &jsonPublished{p.Text, p.Value, p.Uncertainty}
 		}

@@ -16,6 +16,7 @@ import (
 type Records struct {
 	byIdentity map[string][]*outcome
 	planned    map[string][]int64 // setting to the seeds that were planned
+	classes    map[string]string  // key to class of kernels
 }
 
 // outcome is what an evaluation needs of a record.
@@ -32,7 +33,7 @@ type outcome struct {
 
 // Index collects records. Their order does not matter.
 func Index(records iter.Seq[*record.Record]) (*Records, error) {
-	out := &Records{byIdentity: map[string][]*outcome{}}
+	out := &Records{byIdentity: map[string][]*outcome{}, classes: map[string]string{}}
 	for r := range records {
 		canonical, err := canonicalJSON(r.Params)
 		if err != nil {
@@ -43,6 +44,7 @@ func Index(records iter.Seq[*record.Record]) (*Records, error) {
 		if r.Error != nil {
 			o.err = *r.Error
 		}
+		out.classes[r.Key] = r.Provenance.Class()
 		id := identity(r.Experiment, canonical, r.Seed)
 		out.byIdentity[id] = append(out.byIdentity[id], o)
 	}
@@ -141,6 +143,15 @@ func preference(a, b *outcome) int {
 		return 2
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.key, b.key))
+}
+
+// classesOf counts trials by the class of kernels that computed them.
+func (r *Records) classesOf(keys []string) record.Classes {
+	out := record.Classes{}
+	for _, key := range keys {
+		out.Add(r.classes[key], 1)
+	}
+	return out
 }
 
 // find returns the outcome for one seed of a side, nil where there is none, and

@@ -38,10 +38,10 @@ func Text(w io.Writer, e *Evaluated, o TextOptions) error {
 	b.WriteString("\n" + e.SummaryText() + "\n")
 	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
-		b.WriteString(hang(label, n, o.Width))
+		b.WriteString(Hang(label, n, o.Width))
 	}
 	for _, f := range e.Footnotes {
-		b.WriteString(hang("  ", f, o.Width))
+		b.WriteString(Hang("  ", f, o.Width))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -61,15 +61,15 @@ func writeClaims(b *bytes.Buffer, e *Evaluated, g *Grid, o TextOptions) {
 		}
 		verdict := g.Lines[i][len(g.Columns)-1]
 		b.WriteString(style(pad(string(r.Verdict), len(indent), false), colors[r.Verdict], o.Color))
-		b.WriteString(strings.TrimPrefix(hang(indent, strings.TrimPrefix(place, ", ")+marks(verdict.Notes), o.Width), indent))
+		b.WriteString(strings.TrimPrefix(Hang(indent, strings.TrimPrefix(place, ", ")+marks(verdict.Notes), o.Width), indent))
 		if text := r.publishedText(); text != "" {
-			b.WriteString(hang(indent, text, o.Width))
+			b.WriteString(Hang(indent, text, o.Width))
 		}
 		if ours := r.oursText(); ours != "" {
 			if d := r.differenceText(); d != "" {
 				ours += " (difference " + d + ")"
 			}
-			b.WriteString(style(hang(indent, "ours: "+ours, o.Width), "2", o.Color))
+			b.WriteString(style(Hang(indent, "ours: "+ours, o.Width), "2", o.Color))
 		}
 	}
 }
@@ -268,8 +268,8 @@ func wrapText(s string, width int) []string {
 	return lines
 }
 
-// hang wraps a note with a label in front and the following lines indented.
-func hang(label, s string, width int) string {
+// Hang wraps a note with a label in front and the following lines indented.
+func Hang(label, s string, width int) string {
 	indent := utf8.RuneCountInString(label)
 	var b strings.Builder
 	for i, l := range wrapText(s, max(width-indent, 20)) {

@@ -163,6 +163,8 @@ func circumstanceColumns() []column {
 			}
 			return raw
 		}),
+		ofRecord("blas_class", text, "", "class of the kernels that computed it: within one, equal keys have equal bits",
+			func(r *record.Record) any { return orNil(r.Provenance.Class()) }),
 	}
 }
 

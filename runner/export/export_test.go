@@ -115,6 +115,7 @@ func output(t *testing.T) (string, *plan.Plan) {
 		},
 		func(r *record.Record) {
 			r.Metrics = map[string]float64{"rmse_cm": 2}
+			r.Provenance.BLAS = "OpenBLAS 0.3.21 (ZEN, libopenblas.so.0)"
 			r.Warnings = []string{"suspect, \"computed\"", "σ is small"}
 			r.Privacy = &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one output", Mechanism: "Gaussian", RNG: "seeded", Notes: []string{"public inputs"}}
 			r.Provenance.Datasets = map[string]string{"kung": "abc"}
@@ -197,6 +198,7 @@ func TestParquetReadsBack(t *testing.T) {
 		PeakRSS   *int64   `parquet:"timing.peak_rss_bytes,optional"`
 		GPU       *string  `parquet:"provenance.gpu,optional"`
 		Datasets  *string  `parquet:"provenance.datasets,optional"`
+		Class     *string  `parquet:"blas_class,optional"`
 	}
 	rows, err := parquet.ReadFile[row](path)
 	if err != nil {
@@ -212,6 +214,10 @@ func TestParquetReadsBack(t *testing.T) {
 	}
 	equal(t, "status", []string{rows[0].Status, rows[1].Status, rows[2].Status, rows[3].Status, rows[4].Status}, []string{"ok", "ok", "failed", "skipped", "not_run"})
 	equal(t, "epsilon", *rows[0].Epsilon, math.Inf(1))
+	if rows[0].Class != nil || rows[4].Class != nil { // a record that names no BLAS, and none
+		t.Errorf("classes of kernels %v and %v", rows[0].Class, rows[4].Class)
+	}
+	equal(t, "class of kernels", *rows[1].Class, "openblas-0.3.21-zen")
 	equal(t, "exact", *rows[0].Exact, true)
 	equal(t, "method", *rows[1].Method, "a, \"quoted\"\nname")
 	equal(t, "method of the other", *rows[3].Method, "4")

@@ -227,7 +227,7 @@ func (m *fileStore) writeTrial(t *trial) error {
 		"privkern.key":       rec.Key, "privkern.status": string(rec.Status),
 		"privkern.result_version": strconv.Itoa(t.source.Plan.Versions[t.Experiment]),
 		"privkern.version":        rec.Provenance.Version, "privkern.cpu": rec.Provenance.CPU, "privkern.gpu": rec.Provenance.GPU,
-		"privkern.blas": rec.Provenance.BLAS, "privkern.output_folder": t.in.Dir(),
+		"privkern.blas": rec.Provenance.BLAS, "privkern.blas_class": rec.Provenance.Class(), "privkern.output_folder": t.in.Dir(),
 		"mlflow.note.content": note(rec),
 	})
 	raw, err := record.Encode(rec)

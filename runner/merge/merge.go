@@ -189,7 +189,7 @@ func (m *merger) choose() ([]int, error) {
 		if n := chosen[i]; n >= 0 && records[n].Status == record.Skipped {
 			m.report.Skipped++
 		} else if n >= 0 && records[n].Status == record.OK {
-			m.report.Classes[records[n].Provenance.Class()]++
+			m.report.Classes.Add(records[n].Provenance.Class(), 1)
 		}
 	}
 	m.report.Total, m.report.Plan = len(chosen), m.plan

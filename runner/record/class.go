@@ -94,37 +94,34 @@ func joined(parts []string) string {
 	return strings.Join(out, "-")
 }
 
-// ClassCount is how many trials one class of kernels computed.
-type ClassCount struct {
-	Class  string `json:"class"` // empty where records do not say
-	Trials int    `json:"trials"`
-}
-
-// Classes counts trials by class.
+// Classes counts trials by their class of kernels; unknownClass stands for the
+// records that do not say.
 type Classes map[string]int
 
-// Counts returns the classes, the one of most trials first.
-func (c Classes) Counts() []ClassCount {
-	out := []ClassCount{}
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		out = append(out, ClassCount{name, c[name]})
-	}
-	slices.SortStableFunc(out, func(a, b ClassCount) int { return cmp.Compare(b.Trials, a.Trials) })
-	return out
+const unknownClass = "unknown"
+
+// Add counts trials of a class.
+func (c Classes) Add(class string, trials int) {
+	c[cmp.Or(class, unknownClass)] += trials
+}
+
+// Names are the classes, the one of most trials first.
+func (c Classes) Names() []string {
+	names := slices.Sorted(maps.Keys(c))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(c[b], c[a]) })
+	return names
 }
 
 // String names one class, or several with their trials, such as
 // "gonum-amd64 (3 trials), openblas-0.3.21-skylakex (2 trials)".
 func (c Classes) String() string {
-	var out []string
-	for _, n := range c.Counts() {
-		name := cmp.Or(n.Class, "unknown")
-		if len(c) > 1 {
-			name = fmt.Sprintf("%s (%s)", name, plural.Count(n.Trials, "trial"))
+	names := c.Names()
+	if len(names) > 1 {
+		for i, name := range names {
+			names[i] = fmt.Sprintf("%s (%s)", name, plural.Count(c[name], "trial"))
 		}
-		out = append(out, name)
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(names, ", ")
 }
 
 // Sentence says what computed a table of these trials; it is empty where there are
@@ -136,5 +133,5 @@ func (c Classes) Sentence() string {
 	case 1:
 		return "Class of kernels: " + c.String() + "."
 	}
-	return fmt.Sprintf("Of %d classes of kernels: %s; %s.", len(c), c, LastBits)
+	return fmt.Sprintf("%d classes of kernels: %s; %s.", len(c), c, LastBits)
 }

@@ -124,7 +124,7 @@ func demo(t *testing.T) report.Data {
 		t.Fatal(err)
 	}
 	d := report.Data{Title: "Cloaking, Table 1", Generated: time.Date(2025, 3, 1, 14, 5, 0, 0, time.UTC), Version: "0.1.0",
-		Plan: report.Plan{Sources: []string{"configs/cloaking-table1.yaml"}, Overrides: []string{"folds=14"}, Backend: "cpu", DType: "float64",
+		Plan: report.Plan{BLASClass: "openblas-0.3.21-skylakex", Sources: []string{"configs/cloaking-table1.yaml"}, Overrides: []string{"folds=14"}, Backend: "cpu", DType: "float64",
 			Digest: "4f3c9a1d77b0", Trials: trials.Total()},
 		Trials: trials, Papers: []report.Paper{report.PaperOf(l)}}
 	for _, tb := range l.Tables {
@@ -150,7 +150,8 @@ func fakeRecord(t *testing.T, w claims.Wanted, i int) *record.Record {
 	}
 	r := &record.Record{Key: fmt.Sprintf("key%02d", i), Experiment: w.Experiment, Params: plain, Seed: w.Seed, Backend: "cpu", DType: "float64", Status: record.OK,
 		Timing: record.Timing{WallS: 1.5, CPUS: 2.25, PeakRSSBytes: 180 << 20},
-		Provenance: record.Provenance{Version: "0.1.0", Revision: "502c053", Go: "go1.26.8", CPU: "a processor with 2 cores", BLAS: "OpenBLAS 0.3.21",
+		Provenance: record.Provenance{Version: "0.1.0", Revision: "502c053", Go: "go1.26.8 linux/amd64", CPU: "a processor with 2 cores",
+			BLAS:     "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)",
 			Datasets: map[string]string{"kung": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}}}
 	base := map[string]float64{"standard": 13.5, "sparse": 10}[w.Params.Text("method")]
 	if w.Params.Text("inputs") == "age+weight" {
@@ -176,6 +177,9 @@ func fakeRecord(t *testing.T, w claims.Wanted, i int) *record.Record {
 	if w.Params.Text("method") == "sparse" && w.Seed == 2 && w.Params.Float("lengthscale") == 25 {
 		reason := "the kernel matrix is not positive definite (condition 3.1e18); give a larger noise_variance"
 		r.Status, r.Error = record.Failed, &reason
+	}
+	if w.Seed == 1 {
+		r.Provenance.BLAS = "gonum (pure Go)"
 	}
 	if r.Status == record.OK {
 		r.Metrics = map[string]float64{"rmse_cm": base, "noise_sd_cm": base / 3}

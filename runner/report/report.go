@@ -44,6 +44,7 @@ type Plan struct {
 	Overrides []string // name=value from the command line
 	Backend   string
 	DType     string
+	BLASClass string // of the machine that made it; empty where the plan does not say
 	Digest    string
 	Trials    int
 }

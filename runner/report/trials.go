@@ -34,6 +34,7 @@ type Trials struct {
 	problems    map[problemID]*Problem
 	machines    map[machineID]*Machine
 	datasets    map[string]map[string]int // name to digest to trials
+	classes     record.Classes            // of the results
 	privacy     []*Privacy                // the first keptPrivacy
 	privacyOf   map[[sha256.Size]byte]int // by the hash of what it says to its place there, -1 for none
 
@@ -45,7 +46,7 @@ type Trials struct {
 // order and units; nil does without.
 func NewTrials(reg *experiment.Registry) *Trials {
 	return &Trials{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(), origins: newValues(), byName: map[string]*settings{},
-		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{},
+		problems: map[problemID]*Problem{}, machines: map[machineID]*Machine{}, datasets: map[string]map[string]int{}, classes: record.Classes{},
 		privacyOf: map[[sha256.Size]byte]int{}}
 }
 
@@ -67,7 +68,9 @@ func (t *Trials) Add(name string, params experiment.Params, seed int64, r *recor
 	t.WallS += r.Timing.WallS
 	t.CPUS += r.Timing.CPUS
 	t.PeakRSS = max(t.PeakRSS, r.Timing.PeakRSSBytes)
-	if r.Status != record.OK {
+	if r.Status == record.OK {
+		t.classes.Add(r.Provenance.Class(), 1)
+	} else {
 		reason := "no reason is recorded"
 		if r.Error != nil && *r.Error != "" {
 			reason = *r.Error
@@ -265,6 +268,10 @@ func (t *Trials) addProvenance(r *record.Record) int {
 	}
 	return m.order
 }
+
+// Classes says with which classes of kernels results were computed; it is empty where
+// there are none.
+func (t *Trials) Classes() string { return t.classes.Sentence() }
 
 // Machines returns what computed the trials, in the order of first use.
 func (t *Trials) Machines() []*Machine {

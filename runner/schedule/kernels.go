@@ -23,13 +23,12 @@ func (r *run) otherKernels() string {
 	}
 	kept := maps.Clone(r.kept)
 	delete(kept, here)
-	delete(kept, "")
-	for _, n := range kept.Counts() {
+	for _, class := range kept.Names() {
 		noun := "results are"
-		if n.Trials == 1 {
+		if kept[class] == 1 {
 			noun = "result is"
 		}
-		others = append(others, fmt.Sprintf("%d %s of %s", n.Trials, noun, n.Class))
+		others = append(others, fmt.Sprintf("%d %s of %s", kept[class], noun, class))
 	}
 	if len(others) == 0 {
 		return ""

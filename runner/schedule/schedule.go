@@ -250,8 +250,8 @@ func (r *run) findPending(indices []int) ([]int, error) {
 		if status[i] == record.Failed && reasons[i] != nil {
 			r.failedBefore[i] = *reasons[i]
 		}
-		if status[i] == record.OK {
-			r.kept[classes[i]]++
+		if status[i] == record.OK && classes[i] != "" {
+			r.kept.Add(classes[i], 1)
 		}
 		r.count(status[i])
 		r.summary.Cached++

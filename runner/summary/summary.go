@@ -37,6 +37,7 @@ type Row struct {
 	Failed  int                 `json:"failed"`
 	Skipped int                 `json:"skipped"`
 	NotRun  int                 `json:"not_run"`
+	Classes record.Classes      `json:"blas_classes"` // of the trials with status ok, by class of kernels
 
 	keys []string // of the trials
 }
@@ -118,7 +119,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 	}
 	v := b.rows[string(canonical)]
 	if v == nil {
-		v = &values{row: &Row{Params: t.Params}}
+		v = &values{row: &Row{Params: t.Params, Classes: record.Classes{}}}
 		b.rows[string(canonical)] = v
 		b.order = append(b.order, v)
 	}
@@ -132,6 +133,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 		v.row.Skipped++
 	default:
 		v.row.Trials++
+		v.row.Classes.Add(rec.Provenance.Class(), 1)
 		v.samples = slices.Grow(v.samples, len(rec.Metrics))
 		for name, f := range rec.Metrics {
 			n, known := b.metrics[name]
@@ -237,6 +239,18 @@ func Without(tables []*Table, used map[string]bool) []*Table {
 	return out
 }
 
+// Kernels says with which classes of kernels the table's trials were computed; it is
+// empty where none has a result.
+func (t *Table) Kernels() string {
+	all := record.Classes{}
+	for _, r := range t.Rows {
+		for class, n := range r.Classes {
+			all.Add(class, n)
+		}
+	}
+	return all.Sentence()
+}
+
 // cells yields the header and the rows as texts for people.
 func (t *Table) cells() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
@@ -304,6 +318,11 @@ func Text(w io.Writer, tables []*Table) error {
 		}
 		if err := t.text(w); err != nil {
 			return err
+		}
+		if s := t.Kernels(); s != "" {
+			if _, err := io.WriteString(w, claims.Hang("  ", s, width)); err != nil {
+				return err
+			}
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
@@ -435,6 +454,11 @@ func Markdown(w io.Writer, tables []*Table) error {
 				first = false
 			}
 		}
+		if s := t.Kernels(); s != "" {
+			if _, err := fmt.Fprintf(w, "\n%s\n", claims.EscapeMarkdown(s)); err != nil {
+				return err
+			}
+		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
@@ -445,14 +469,15 @@ func Markdown(w io.Writer, tables []*Table) error {
 // CSV writes one line for every setting and metric, in full precision.
 func CSV(w io.Writer, tables []*Table) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"experiment", "params", "metric", "mean", "standard_error", "trials", "failed", "skipped", "not_run"})
+	_ = c.Write([]string{"experiment", "params", "metric", "mean", "standard_error", "trials", "failed", "skipped", "not_run", "blas_class"})
 	for _, t := range tables {
 		for _, r := range t.Rows {
 			params, err := json.Marshal(r.Params)
 			if err != nil {
 				return err
 			}
-			counts := []string{strconv.Itoa(r.Trials), strconv.Itoa(r.Failed), strconv.Itoa(r.Skipped), strconv.Itoa(r.NotRun)}
+			counts := []string{strconv.Itoa(r.Trials), strconv.Itoa(r.Failed), strconv.Itoa(r.Skipped), strconv.Itoa(r.NotRun),
+				r.Classes.String()}
 			if len(r.Metrics) == 0 {
 				_ = c.Write(append([]string{t.Experiment, string(params), "", "", ""}, counts...))
 			}
@@ -492,8 +517,12 @@ func LaTeX(w io.Writer, tables []*Table) error {
 			}
 			lines = append(lines, claims.LaTeXRow(row))
 		}
-		if _, err := fmt.Fprintf(w, "%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n\n",
-			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n")); err != nil {
+		note := ""
+		if s := t.Kernels(); s != "" {
+			note = "\\par{\\footnotesize " + claims.EscapeLaTeX(s) + "}\n"
+		}
+		if _, err := fmt.Fprintf(w, "%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n%s\n",
+			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n"), note); err != nil {
 			return err
 		}
 	}

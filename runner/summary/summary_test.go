@@ -38,8 +38,13 @@ func tables(t *testing.T) []*summary.Table {
 			t.Fatal(err)
 		}
 	}
+	// The larger of the seeds was run on another machine.
 	ok := func(rmse float64) *record.Record {
-		return &record.Record{Status: record.OK, Metrics: map[string]float64{"rmse_cm": rmse, "at_2": 2, "at_1": 1}}
+		p := record.Provenance{Go: "go1.26 linux/amd64", BLAS: "gonum (pure Go)"}
+		if rmse == 12 {
+			p.BLAS = "OpenBLAS 0.3.21 (ZEN, libopenblas.so.0)"
+		}
+		return &record.Record{Status: record.OK, Metrics: map[string]float64{"rmse_cm": rmse, "at_2": 2, "at_1": 1}, Provenance: p}
 	}
 	add(1.0, 0, ok(10))
 	add("inf", 0, ok(5))
@@ -100,6 +105,8 @@ func TestText(t *testing.T) {
   epsilon  trials        rmse_cm     at_1  at_2
   1        2, 1 failed   11.0 ± 1.0  1     2
   inf      1, 1 not run  5           1     2
+  2 classes of kernels: gonum-amd64 (2 trials), openblas-0.3.21-zen (1 trial); results of different
+  classes may differ in the last bits, a relative 1e-12 or so.
 
 `
 	if b.String() != want {
@@ -127,6 +134,51 @@ func TestFormatsCanBeRead(t *testing.T) {
 	b.Reset()
 	if err := summary.Markdown(&b, tables(t)); err != nil || !strings.Contains(b.String(), "| 1 | 2, 1 failed | 11.0 ± 1.0 |") {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// Every format says what computed the trials: once where that is one class of
+// kernels, with the numbers of trials where it is several, and nothing where no
+// trial has a result.
+func TestClasses(t *testing.T) {
+	const two = "2 classes of kernels: gonum-amd64 (2 trials), openblas-0.3.21-zen (1 trial)"
+	const one = "Class of kernels: gonum-amd64."
+	for _, c := range []struct {
+		name  string
+		write func(io.Writer, []*summary.Table) error
+		// of the tables, and of the row that one machine computed
+		two, one string
+	}{
+		{"text", summary.Text, two, one},
+		{"Markdown", summary.Markdown, "\n" + two, "\n" + one},
+		{"LaTeX", summary.LaTeX, "\\par{\\footnotesize " + two, "\\par{\\footnotesize " + one + "}"},
+		{"CSV", summary.CSV, ",\"gonum-amd64 (1 trial), openblas-0.3.21-zen (1 trial)\"\n", ",1,0,0,1,gonum-amd64\n"},
+		{"JSON", summary.JSON, "\"openblas-0.3.21-zen\": 1", "\"gonum-amd64\": 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := tables(t)
+			some := summary.Without(all, map[string]bool{"1/0": true})
+			none := summary.NewBuilder(experiment.NewRegistry(demo))
+			params, err := demo.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := none.Add(plan.Trial{Key: "k", Experiment: demo.Name, Params: params}, nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []struct {
+				of           []*summary.Table
+				want, absent string
+			}{{all, c.two, one}, {some, c.one, "openblas"}, {none.Tables(), "", "kernels:"}} {
+				var b strings.Builder
+				if err := c.write(&b, r.of); err != nil {
+					t.Fatal(err)
+				}
+				if text := b.String(); !strings.Contains(text, r.want) || strings.Contains(text, r.absent) {
+					t.Errorf("want %q, and no %q, in\n%s", r.want, r.absent, text)
+				}
+			}
+		})
 	}
 }
 
