@@ -20,26 +20,9 @@ var version = "0.1.0-dev"
 // there is one.
 func host(gpu string) record.Provenance {
 	return record.Provenance{
-		Version: version, Revision: revision(), Go: toolchain(),
+		Version: version, Revision: revision(), Go: record.Toolchain(),
 		CPU: cpuModel(), GPU: gpu, BLAS: cpublas.Setup().String(),
 	}
-}
-
-// toolchain names Go's version and the platform, and the level of the instruction
-// set that the program was built for where it changes bits: from v3 up the compiler
-// fuses products and sums.
-func toolchain() string {
-	text := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return text
-	}
-	for _, s := range info.Settings {
-		if s.Key == "GOAMD64" && s.Value >= "v3" {
-			text += " " + s.Value
-		}
-	}
-	return text
 }
 
 // revision returns the commit that the program was built from. The go command

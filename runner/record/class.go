@@ -6,16 +6,20 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"privkern/runner/plural"
 )
 
-// LastBits says what two classes of kernels mean for results.
-const LastBits = "results of different classes may differ in the last bits, a relative 1e-12 or so"
+// LastBits says what two classes of kernels mean for results. The second number is
+// what solvers make of the first: they stop at a tolerance, a step sooner or later.
+const LastBits = "results of different classes may differ in the last digits, by a relative 1e-12, or 1e-7 where a " +
+	"solver stops at a tolerance"
 
-// The texts of a provenance that say what rounds how, as cmd/run writes them:
+// The texts of a provenance that say what rounds how, as they are written:
 //
 //	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | gonum (pure Go), either with " without FMA" behind it
 //	go    go1.26.8 linux/amd64 | go1.26.8 linux/amd64 v3
@@ -65,6 +69,23 @@ func (p Provenance) Class() string {
 		generation = "sm" + m[1] + m[2]
 	}
 	return class + "+" + joined([]string{"cublas", library, generation})
+}
+
+// Toolchain is what a provenance says of Go: its version, the platform, and the level
+// of the instruction set that the program was built for where it changes bits. From
+// v3 up the compiler fuses products and sums on amd64.
+func Toolchain() string {
+	text := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return text
+	}
+	for _, s := range info.Settings {
+		if s.Key == "GOAMD64" && s.Value >= "v3" {
+			text += " " + s.Value
+		}
+	}
+	return text
 }
 
 // kernels are the parts of a class that the library gives; in are the words in

@@ -1,0 +1,10 @@
+// Package golden holds what every experiment computes to the last bit, on the
+// portable path: gonum's kernels, float64, CPU. Its tests run one or more small
+// settings of each experiment and compare them with testdata/, a file for each
+// experiment. A difference at the same result version is a mistake: stored results
+// of the old code would be taken for those of the new one.
+//
+//	go test ./tests/golden -update
+//
+// writes the files anew. It refuses a changed result whose version was not raised.
+package golden

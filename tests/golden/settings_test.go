@@ -1,0 +1,178 @@
+package golden
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio/npy"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+)
+
+// Data of nobody: [dataFolder] makes them.
+const (
+	ownRegression = "dataset=csv:own.csv output=y low=-2 high=2 delta=1e-4 "
+	ownClasses    = "dataset=csv:own.csv inputs=x output=class low=0 high=1 delta=1e-4 "
+)
+
+// settings are name=value lists, several where an experiment's methods take
+// different paths through the code. All of them together take seconds: what is
+// compared are bits, not whether results are any good. Experiments that read real
+// data only are run where there are some.
+var settings = map[string][]string{
+	"cloaking/classification": {
+		ownClasses + "lengthscale=2 folds=3 draws=5",
+		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 probability=averaged",
+		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 approximation=sor ",
+	},
+	"cloaking/curve": {"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary"},
+	"cloaking/design": {
+		"inputs=synthetic",
+		"inputs=synthetic method=sparse inducing_points=4",
+		"inputs=synthetic solver=gradient iterations=30",
+		"inputs=synthetic rank=3",
+	},
+	"cloaking/hmeq":      {"rows=40 draws=5", "rows=40 draws=5 method=sparse"},
+	"cloaking/mnist":     {"train=40 test=10 draws=3 inducing=5", "train=40 test=10 draws=3 method=standard"},
+	"cloaking/reference": {"", "method=sparse"},
+	"cloaking/regression": {
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5",
+		ownRegression + "inputs=x,z lengthscale=2 folds=3 draws=5 method=sparse inducing=4 fold_scheme=random calibration=analytic",
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=nonstationary max_lengthscale=5 kde_rows=20 kde_bandwidth=1",
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 solver=gradient iterations=30",
+	},
+	"cloaking/selection": {
+		"lengthscales=[5,25] noise_variances=[1] kernel_variances=[5,25]",
+		"lengthscales=[5,25] noise_variances=[1] kernel_variances=[5] sensitivity=as-published split=random",
+	},
+	"cloaking/stripes": {"points=30 draws=3", "points=30 draws=3 method=sparse probability=averaged"},
+	"cloaking/surface": {"weights=[20,50] ages=[10,60]"},
+	"dpgp/calibration": {"n=64 repeats=2 inducing=6", "n=64 repeats=2 inducing=6 cover=function covariance=as-published"},
+	"dpgp/classification": {
+		"n=64 repeats=2 inducing=5",
+		"n=64 repeats=2 inducing=5 composition=split centre=least bound=exact",
+	},
+	"dpgp/gaussian-mechanism": {""},
+	"dpgp/hyperparameters":    {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5", "n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published"},
+	"dpgp/inference": {
+		"n=64 inducing=5",
+		"n=64 inducing=5 bound=exact regularisation=corrected",
+		"n=64 inducing=5 covariance=naive bound=eq8",
+	},
+	"dpgp/regression": {
+		"repeats=2 inducing=5",
+		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
+	},
+	"dpgp/sensitivity": {"inducing=5"},
+	"kahm/classifier": {
+		"train=200 test=20 n=5 layers=2 score_points=50",
+		"train=200 test=20 n=5 layers=2 score=false data=noisy epsilon=16",
+		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16",
+		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16 variant=as-published",
+	},
+	"kahm/fabrication": {"images=30 n=5 shown=1"},
+	"kahm/federated":   {"train=200 test=20 n=5 layers=2", "train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false"},
+	"kahm/freiburg":    {"n=2 layers=1 branches=1 score=false"},
+	"kahm/layers":      {"images=30 n=5 layers=2"},
+	"kahm/reference":   {"rows=20 dim=6 n=4 layers=2"},
+	"kahm/stress":      {"history=5 n=2 layers=1 score=false data=noisy epsilon=16"},
+	"kahm/timing":      {"rows=30 dim=50 n=5 repeats=1"},
+	"kahm/toy": {
+		"samples=20 grid=4",
+		"shape=three-classes samples=20 grid=4 layers=2",
+		"shape=helix samples=20 grid=4 data=noisy epsilon=1",
+		"shape=moons samples=20 grid=4 data=fabricated epsilon=1",
+		"shape=three-parties samples=20 grid=4 data=fabricated epsilon=1 variant=as-published",
+	},
+	"multikernel/har":     {"dataset=har-surrogate method=single:rbf:0.01 components=1 c=1"},
+	"multikernel/mhealth": {"dataset=mhealth-6ch activities=[1,2] method=single:rbf:0.01 components=1 c=1"},
+	"multikernel/reference": {
+		"rows=24",
+		"rows=24 kernels=linear+rbf:0.01+laplacian:0.1+sigmoid:0.01:1 components=1",
+	},
+	"privacygp/example1":         {"", "points=5"},
+	"privacygp/example2":         {""},
+	"privacygp/kernel-condition": {"", "d=2 variant=as-published"},
+	"privacygp/satellite":        {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
+	"privacygp/uniform":          {""},
+	"privacygp/weak":             {"", "points=12 sensitive_count=5"},
+}
+
+// long are the experiments that have no setting of less than tens of seconds. They
+// run where the environment variable longVariable is "all".
+var long = map[string]bool{"kahm/stress": true, "multikernel/har": true}
+
+const longVariable = "PRIVKERN_GOLDEN"
+
+// ownRows is the file own.csv: two inputs, an output and a class, by formulas whose
+// values are rounded, so that it is the same everywhere.
+func ownRows() string {
+	var b strings.Builder
+	b.WriteString("x,z,y,class\n")
+	for i := range 45 {
+		x, z := float64(i*7%60)/10, float64(i*11%50)/10
+		y := math.Sin(x) + .3*math.Cos(2*z) + .2*math.Sin(float64(37*i))
+		class := 0
+		if y > 0 {
+			class = 1
+		}
+		fmt.Fprintf(&b, "%.1f,%.1f,%.3f,%d\n", x, z, y, class)
+	}
+	return b.String()
+}
+
+// dataFolder makes own.csv in a temporary folder, which is the current one from then
+// on, and a data folder with what the user would have to supply: features of the
+// Freiburg groceries, where their lists are there. All other sets are the user's.
+func dataFolder(t *testing.T) string {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("own.csv", []byte(ownRows()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	lists, _, err := dataset.NewLocator("").Find("freiburg")
+	if err != nil {
+		return folder // the test of the experiment says what is missing
+	}
+	images := map[string]bool{}
+	var names []string
+	for _, list := range []string{"train0.txt", "test0.txt"} {
+		raw, err := os.ReadFile(filepath.Join(lists, "splits", list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if fields := strings.Fields(line); len(fields) == 2 && !images[fields[0]] {
+				images[fields[0]] = true
+				names = append(names, fields[0])
+			}
+		}
+	}
+	features := mat.NewDense(len(names), 3, nil)
+	for i := range names {
+		for j := range 3 {
+			features.Set(i, j, float64((i*(7+4*j))%101+10*len(names[i])%13))
+		}
+	}
+	var array bytes.Buffer
+	if err := npy.Write(&array, features); err != nil {
+		t.Fatal(err)
+	}
+	supplied := filepath.Join(folder, "freiburg-features")
+	if err := os.Mkdir(supplied, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"features.npy": array.Bytes(), "images.txt": []byte(strings.Join(names, "\n") + "\n")} {
+		if err := os.WriteFile(filepath.Join(supplied, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
