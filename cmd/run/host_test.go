@@ -43,6 +43,8 @@ func TestClass(t *testing.T) {
 		{"OpenBLAS without fused multiply-add", with(func(i *cpublas.Info) { i.CoreType, i.NoFMA = "NEHALEM", true }), "linux/amd64", "",
 			"openblas-0.3.21-nehalem-nofma"},
 		{"no kernels named", with(func(i *cpublas.Info) { i.CoreType = "" }), "linux/arm64", "", "openblas-0.3.21-arm64"},
+		{"no kernels named, in another place", with(func(i *cpublas.Info) { i.CoreType, i.Path = "", "/opt/a, b/libopenblas.so" }),
+			"linux/arm64", "", "openblas-0.3.21-arm64"},
 		{"MKL", cpublas.Info{Name: "MKL", Version: "2024.2", CoreType: "AVX512", Path: "libmkl_rt.so.2"}, "linux/amd64", "",
 			"mkl-2024.2-avx512"},
 		{"some library", cpublas.Info{Name: "BLAS", CoreType: "AVX2", Path: "/opt/my blas/libblis.so.4"}, "linux/amd64", "",

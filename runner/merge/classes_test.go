@@ -30,6 +30,8 @@ func TestClasses(t *testing.T) {
 			[]string{"ok 1", "ok 2"}, "mkl-1.0-zen; 2 trials apart by 0.001 (y)", false},
 		{"one class and apart", [][]string{{"ok 1 MKL"}, {"ok 1.001 MKL"}}, nil, "", true},
 		{"apart in the other class", [][]string{{"ok 1 MKL"}, {"ok 1.001 OpenBLAS"}, {"ok 1.002 OpenBLAS"}}, nil, "", true},
+		{"the same in the other class", [][]string{{"ok 1 MKL"}, {"ok 1.001 OpenBLAS"}, {"ok 1.001 OpenBLAS"}}, []string{"ok 1", ""},
+			"mkl-1.0-zen; 1 trials apart by 0.001 (y)", false},
 		{"unknown kernels", [][]string{{"ok 1 MKL"}, {"ok 1.001"}}, nil, "", true},
 		{"a failure is of no class", [][]string{{"failed"}, {"", "ok 2 MKL"}}, []string{"failed", "ok 2"},
 			"mkl-1.0-zen; 0 trials apart", false},
