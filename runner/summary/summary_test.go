@@ -82,7 +82,8 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed, rec := range []*record.Record{
-		{Status: record.OK}, {Status: record.OK}, {Status: record.OK}, {Status: record.OK},
+		{Status: record.OK}, {Status: record.OK}, {Status: record.OK},
+		{Status: record.OK, Provenance: record.Provenance{BLAS: "MKL 2024.2"}},
 		{Status: record.Failed}, {Status: record.Failed}, {Status: record.Failed},
 		{Status: record.Skipped}, {Status: record.Skipped},
 		nil,
@@ -91,7 +92,11 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := b.Tables()[0].Rows[0]; r.Trials != 4 || r.Failed != 3 || r.Skipped != 2 || r.NotRun != 1 {
+	table := b.Tables()[0]
+	if s := table.Kernels(); !strings.HasPrefix(s, "2 classes of kernels: unknown (3 trials), mkl-2024.2 (1 trial);") {
+		t.Errorf("%q", s)
+	}
+	if r := table.Rows[0]; r.Trials != 4 || r.Failed != 3 || r.Skipped != 2 || r.NotRun != 1 {
 		t.Errorf("%+v", r)
 	}
 }
