@@ -83,7 +83,7 @@ func classesText(r *merge.Report) string {
 	if n := r.Rounded; n.Trials > 0 {
 		text += fmt.Sprintf("; of %s other folders have results of another class, which were left out", plural.Count(n.Trials, "trial"))
 		if n.Metric != "" {
-			text += fmt.Sprintf(": they differ by up to a relative %.1g (%s)", n.Most, n.Metric)
+			text += fmt.Sprintf(": they differ by up to %.1g in %s (relative, where values are above 1)", n.Most, n.Metric)
 		}
 	}
 	return text

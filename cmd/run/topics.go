@@ -159,6 +159,9 @@ nodes:
   run work OUT --only untimed --shard 1/8
   run work OUT --only timed --shard 1/2
 
+Machines of other BLAS kernels compute other last digits: a run says so, and so do
+the tables.
+
 Without a shared file system, every machine has its own folder, and run merge
 unites them:
 

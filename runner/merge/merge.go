@@ -46,8 +46,9 @@ type Report struct {
 // Rounded is how far results of different classes of kernels are apart.
 type Rounded struct {
 	Trials int
-	// Most is the largest difference of a metric, relative to the larger value; 0
-	// where only series differ.
+	// Most is the largest difference of a metric, relative to the larger value where
+	// that is above 1: below, rounding may be all that a metric measures. It is 0 where
+	// only series differ.
 	Most   float64
 	Metric string // which one that is
 }
@@ -301,7 +302,7 @@ func (m *merger) measure(a, b *record.Record) (apart bool, err error) {
 		if x == y || timing(name) {
 			continue
 		}
-		if d := math.Abs(x-y) / max(math.Abs(x), math.Abs(y)); d > m.report.Rounded.Most {
+		if d := math.Abs(x-y) / max(1, math.Abs(x), math.Abs(y)); d > m.report.Rounded.Most {
 			m.report.Rounded.Most, m.report.Rounded.Metric = d, name
 		}
 	}
