@@ -85,7 +85,7 @@ var setup = sync.OnceValue(func() Info {
 		register(lib)
 	}
 	// The condition of math.Exp.
-	info.NoFMA = runtime.GOARCH == "amd64" && !(cpu.X86.HasAVX && cpu.X86.HasFMA)
+	info.NoFMA = runtime.GOARCH == "amd64" && (!cpu.X86.HasAVX || !cpu.X86.HasFMA)
 	return info
 })
 

@@ -107,7 +107,7 @@ func columnDifferences[V any](prefix string, was, now map[string]V, differs func
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		_, before := was[name]
 		_, after := now[name]
-		text := ""
+		var text string
 		switch {
 		case !before:
 			text = "is new"
