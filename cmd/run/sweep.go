@@ -17,6 +17,7 @@ import (
 	"privkern/graphs/engine"
 	"privkern/runner"
 	"privkern/runner/claims"
+	"privkern/runner/disk"
 	"privkern/runner/memory"
 	"privkern/runner/plan"
 	"privkern/runner/plural"
@@ -230,7 +231,7 @@ func areTrials(n int) string {
 func (a *app) run(ctx context.Context, req runner.Request, log string, newExecutor newExecutor) (schedule.Summary, error) {
 	start := time.Now()
 	path := filepath.Join(req.Dir, log)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := disk.MakeFolder(a.Disk, filepath.Dir(path), 0o777); err != nil {
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be made: %w", err)
 	}
 	file, err := progress.OpenLog(path)

@@ -289,10 +289,6 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 	if broken != nil {
 		return nil, fmt.Errorf("the plan cannot be trusted: %w", broken)
 	}
-	if len(file.Trials) > 0 && len(p.Versions) == 0 {
-		return nil, errors.New("the plan has no result versions, as those of the first versions of this program: " +
-			"of which results its keys stand for, nothing is known")
-	}
 	if file.Trials != nil {
 		p.Trials = make([]Trial, 0, len(file.Trials))
 	}
@@ -322,6 +318,10 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 			// The parameters as the file has them: the experiment may have got more since.
 			as := Trial{Key: t.Key, Experiment: t.Experiment, Params: given, Seed: t.Seed}
 			if !p.identity(as, usedBy(e, params)).Has(t.Key) {
+				if len(p.Versions) == 0 {
+					return nil, errors.New("the plan has no result versions, as those of the first versions of this program: " +
+						"of which results its keys stand for, nothing is known")
+				}
 				return nil, fmt.Errorf("trial %d of the plan has the key %.12s, which is not that of its settings: "+
 					"the plan was changed by hand, or damaged", i, t.Key)
 			}
