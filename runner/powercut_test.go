@@ -568,6 +568,10 @@ func (observer) Elsewhere(plan.Trial)               {}
 func (observer) Waiting(int)                        {}
 func (observer) Aside(store.Aside)                  {}
 
+func (observer) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) {}
+
+func (observer) GivenUp(plan.Trial, *trial.Trouble, int) {}
+
 // merge unites the first two folders in the third.
 func (w *world) merge(c *command) error {
 	from, into := w.names[:2], w.folders[w.names[2]]

@@ -373,7 +373,7 @@ func TestSlurm(t *testing.T) {
 			t.Skipf("a small file system cannot be mounted here (%v)", err)
 		}
 		defer func() { _ = exec.Command("umount", disk).Run() }()
-		r := s.sweep(t, dir, clusterSweep, "--retries", "0")
+		r := s.sweep(t, dir, clusterSweep, "--requeue", "0")
 		r.waits(t, 3)
 		if text := r.stderr.String(); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "its task was lost once") || !strings.Contains(text, "trials have no result") {
 			t.Errorf("the reason is not told:\n%s", text)

@@ -27,6 +27,9 @@ import (
 // newExecutor makes what runs the trials; the reporter is told what happens.
 type newExecutor func(*progress.Reporter) (runner.Executor, error)
 
+// requeueFlag is the name of a flag of sweep, table and work.
+const requeueFlag = "requeue"
+
 // workOptions are the flags of how trials are run, which sweep, table and work
 // share.
 type workOptions struct {
@@ -35,6 +38,7 @@ type workOptions struct {
 	keepGoing    bool
 	retry        string
 	timeout      time.Duration
+	requeue      int
 	ignoreMemory bool
 	shareTimings bool
 	shard        string
@@ -50,6 +54,8 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
+	f.IntVar(&o.requeue, requeueFlag, 2, "how often a trial is run again, or a lost task of a cluster submitted again, that the machine kept from "+
+		"a result (a worker killed, no memory, no process to be had); 0 for never: where a killed trial must not cost more time, or something else restarts it")
 	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
 	f.BoolVar(&o.shareTimings, "share-timings", false, "run timed trials beside others instead of alone; their records say so")
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
@@ -75,6 +81,8 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 	switch {
 	case o.jobs < 1:
 		return plan.Shard{}, usagef("--jobs is %d; it must be at least 1", o.jobs)
+	case o.requeue < 0:
+		return plan.Shard{}, usagef("--%s is %d; it must not be negative", requeueFlag, o.requeue)
 	case o.timeout < 0:
 		return plan.Shard{}, usagef("--timeout is %v; it must not be negative", o.timeout)
 	}
@@ -119,8 +127,9 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 			Kind: schedule.Kind(o.only), Shard: shard, Experiments: a.Experiments, Data: data,
 			Options: schedule.Options{
 				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
-				Memory: availableMemory(o.ignoreMemory), ShareTimings: o.shareTimings, Notice: func(text string) { reporter.Notice(text, false) },
-				Host: host(o.gpu), NewRunner: newRunner, Observer: reporter,
+				Requeue: o.requeue, Memory: availableMemory(o.ignoreMemory), ShareTimings: o.shareTimings,
+				Notice: func(text string) { reporter.Notice(text, false) },
+				Host:   host(o.gpu), NewRunner: newRunner, Observer: reporter,
 			},
 		}, nil
 	}
@@ -133,7 +142,6 @@ type slurmOptions struct {
 	trialsPerTask int
 	arrayChunk    int
 	maxRunning    int
-	retries       int
 }
 
 // Names of the flags of --executor slurm.
@@ -142,7 +150,6 @@ const (
 	trialsPerTaskFlag = "trials-per-task"
 	arrayChunkFlag    = "array-chunk"
 	maxRunningFlag    = "max-running"
-	retriesFlag       = "retries"
 )
 
 func (o *slurmOptions) addFlags(cmd *cobra.Command) {
@@ -151,13 +158,12 @@ func (o *slurmOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.trialsPerTask, trialsPerTaskFlag, 0, fmt.Sprintf("with --executor slurm: trials of a task (default: as many as make at most %d tasks)", slurm.DefaultTasks))
 	f.IntVar(&o.arrayChunk, arrayChunkFlag, 0, fmt.Sprintf("with --executor slurm: most tasks of one array job (default: what the site allows, at most %d)", slurm.DefaultChunk))
 	f.IntVar(&o.maxRunning, maxRunningFlag, 0, "with --executor slurm: most tasks that run at a time; 0 for as many as the cluster runs")
-	f.IntVar(&o.retries, retriesFlag, 2, "with --executor slurm: how often a task that was lost is submitted again")
 }
 
 // validate refuses wrong values of flags, and all of them where Slurm is not
 // used.
 func (o *slurmOptions) validate(cmd *cobra.Command, used bool) (err error) {
-	for _, name := range []string{slurmFlag, trialsPerTaskFlag, arrayChunkFlag, maxRunningFlag, retriesFlag} {
+	for _, name := range []string{slurmFlag, trialsPerTaskFlag, arrayChunkFlag, maxRunningFlag} {
 		if !used && cmd.Flags().Changed(name) {
 			return usagef("--%s is for --executor slurm", name)
 		}
@@ -168,7 +174,7 @@ func (o *slurmOptions) validate(cmd *cobra.Command, used bool) (err error) {
 	if cmd.Flags().Changed("shard") {
 		return usagef("--shard and --executor slurm exclude each other: the tasks share the plan out among themselves")
 	}
-	for name, least := range map[string]int{trialsPerTaskFlag: 1, arrayChunkFlag: 1, maxRunningFlag: 0, retriesFlag: 0} {
+	for name, least := range map[string]int{trialsPerTaskFlag: 1, arrayChunkFlag: 1, maxRunningFlag: 0} {
 		v, err := cmd.Flags().GetInt(name)
 		if err != nil {
 			return err
@@ -201,7 +207,9 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		if cmd.Flags().Changed("jobs") {
 			jobs = o.jobs
 		}
-		work := []string{"--jobs", strconv.Itoa(jobs)}
+		// A trial that the machine kept from a result costs its task, which is submitted
+		// again; run again inside of it, it would be run the square of --requeue times.
+		work := []string{"--jobs", strconv.Itoa(jobs), "--" + requeueFlag, "0"}
 		if o.timeout > 0 {
 			work = append(work, "--timeout", o.timeout.String())
 		}
@@ -228,7 +236,7 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		return &slurm.Executor{
 			Program: program, Work: work, Environment: environment,
 			Timed: a.timed, ShareTimings: o.shareTimings,
-			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Retries: o.retries,
+			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Requeue: o.requeue,
 			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),
 			Observer: reporter, Cancel: a.askToCancel(cmd.Context(), reporter),
 		}, nil

@@ -101,7 +101,7 @@ the published value beside every reproduced one.`,
 		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(),
 		a.checkCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
 		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
-		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(),
+		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(), foldersTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))
 	usageForArguments(root)

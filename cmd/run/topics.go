@@ -14,12 +14,41 @@ func exitCodesTopic() *cobra.Command {
        data; run check: something in the folder does not hold
   2    usage: an unknown command, flag, experiment, parameter or table, a
        mistake in a sweep file, or an output folder with another plan
-  3    some trials failed, or have no result because their task on a cluster
-       was lost again and again; the others' results are kept
+  3    some trials failed, or have no result because the machine kept them from
+       one again and again (killed, out of memory, no process to be had, their
+       task on a cluster lost: --requeue); the others' results are kept, and the
+       same command runs those without a result
   4    --check: a value is out of its reference band, or was not computed;
        run audit: a mechanism spends more privacy than it claims
   130  interrupted (SIGINT or SIGTERM); the same command goes on. A server that
        is meant to run until then, run report --serve, ends with 0`,
+	}
+}
+
+func foldersTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "folders",
+		Short: "What is in an output folder",
+		Long: `An output folder (--out; by default results/runs/NAME) holds:
+
+  plan.json        the frozen list of trials
+  trials/KEY.json  the record of a trial: status ok, failed with "error", or
+                   skipped. An error is one sentence
+  logs/KEY.log     what a trial left that crashed or fell, or whose worker the
+                   machine ended: the stack, or what the process printed, its
+                   beginning and its end, at most 1 MiB. The latest one counts
+  log.jsonl        what happened, a line an event; logs/I-of-N.jsonl for a part.
+                   "again" and "given_up" are runs without a result
+  tables, plots, report.html
+                   what the records give
+  aside            files that did not hold
+  slurm            batch scripts, logs and list of a cluster's jobs
+  lock             taken while a trial runs
+
+A trial whose worker is killed, or that finds no memory, process, thread, file
+or disk to work with, has no record: what the machine did to it is no result. It
+is run again up to --requeue times in the same run, for the last time alone, and
+then by the same command. run check verifies a folder; logs are not verified.`,
 	}
 }
 
@@ -138,10 +167,11 @@ themselves (sbatch --exclusive), unless --share-timings is given.
 The program may end, or lose its terminal: the same command attaches to the
 jobs that are there. Ctrl-C asks whether to leave or cancel them; without a
 terminal it leaves them. A task that is lost (killed, out of time, its node
-failed, gone from the queue) is submitted again up to --retries times; then its
-trials are reported with the end of its log, and the exit status is 3. A trial
-that failed has a result and is not run again, except by --retry, which first
-puts the records aside.
+failed, out of memory, preempted, gone from the queue), or that leaves a trial
+without a result because its worker was killed, is submitted again up to
+--requeue times; then its trials are reported with the end of its log, and the
+exit status is 3. A trial that failed has a result and is not run again, except
+by --retry, which first puts the records aside.
 
 In OUT/slurm are the batch scripts, the tasks' logs, and jobs.json: which job
 has which parts, and since when.

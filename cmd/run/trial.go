@@ -315,6 +315,9 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	for _, w := range rec.Warnings {
 		a.complain("warning: %s", w)
 	}
+	if rec.Log != "" {
+		a.complain("%s", rec.Log) // a release that fails has no record, and no stack
+	}
 	switch rec.Status {
 	case record.Failed:
 		return statusError{exitTrials, fmt.Sprintf("%s failed: %s", strings.TrimSpace(e.Name+" "+e.Describe(params)),

@@ -425,6 +425,9 @@ func TestLogsOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	logEvent(t, dir, event(4, "finished", "a"))
+	// Runs that the machine ended are over, too; the log of a trial is none of events.
+	appendTo(t, filepath.Join(dir, "logs", "d.log"), "fatal error\n")
+	appendTo(t, filepath.Join(dir, "logs", "1-of-2.jsonl"), event(6, "started", "d")+event(7, "again", "d")+event(8, "started", "e")+event(9, "given_up", "e"))
 	if err := l.read(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +435,7 @@ func TestLogsOfParts(t *testing.T) {
 	for _, text := range l.tail() {
 		order = append(order, text[len("03:04:01 "):])
 	}
-	if got, want := strings.Join(order, ", "), "started a, started b, started c, finished a, finished b"; got != want {
+	if got, want := strings.Join(order, ", "), "started a, started b, started c, finished a, finished b, started d, again d, started e, given_up e"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := l.started(); len(got) != 1 || !got["c"].Equal(at.Add(3*time.Second)) {

@@ -139,7 +139,7 @@ func (l *logReader) read() error {
 		switch e.Event {
 		case "started":
 			l.started[e.Key] = e.Time
-		case "finished", "elsewhere":
+		case "finished", "elsewhere", "again", "given_up":
 			delete(l.started, e.Key)
 		}
 		l.tail = append(l.tail, line{e.Time, e.text()})

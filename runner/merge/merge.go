@@ -460,6 +460,10 @@ func (m *merger) writeOne(s *store.Store, key string, from int) error {
 		return gone(key, m.sources[from].name)
 	}
 	m.report.Copied++
+	if r.Status == record.Failed {
+		// It may name its log. A log is a convenience: there may be none.
+		_ = s.CopyLog(key, m.sources[from].store)
+	}
 	return nil
 }
 

@@ -124,6 +124,34 @@ func show(t *testing.T, dir string, p *plan.Plan) []string {
 	return out
 }
 
+// The log of a failure goes with its record; that of an earlier run of a trial
+// with a result stays where it is.
+func TestLogsGoWithFailures(t *testing.T) {
+	p := makePlan(t, 3)
+	from, into := folder(t, p, "failed", "ok 2", "failed"), filepath.Join(t.TempDir(), "into")
+	s, err := store.Create(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range p.Trials[:2] {
+		if _, err := s.PutLog(x.Key, []byte("the stack of "+x.Key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = s.Close()
+	if _, err := merge.Folders(into, []string{from}, "", registry); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := os.ReadDir(filepath.Join(into, "logs"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("%v, %v", logs, err)
+	}
+	raw, err := os.ReadFile(filepath.Join(into, "logs", p.Trials[0].Key+".log"))
+	if err != nil || string(raw) != "the stack of "+p.Trials[0].Key {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
 func TestFolders(t *testing.T) {
 	p := makePlan(t, 4)
 	for _, c := range []struct {

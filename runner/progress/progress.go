@@ -18,6 +18,7 @@ import (
 	"privkern/runner/plural"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/trial"
 )
 
 // Format is how talk is written.
@@ -53,6 +54,7 @@ type Reporter struct {
 	cached   int
 	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
+	givenUp  []string       // trials without a result, as they are shown at the end
 	running  map[string]string
 	queue    string // how things stand at a cluster
 	lastLine time.Time
@@ -207,6 +209,32 @@ func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 	r.step()
 }
 
+// Again implements schedule.Observer.
+func (r *Reporter) Again(t plan.Trial, why *trial.Trouble, try, tries int, pause time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, t.Key)
+	r.event(event{Event: "again", Key: t.Key, Experiment: t.Experiment, Error: why.Reason, Done: try, Total: tries}, !r.opts.Quiet)
+	if !r.opts.Quiet {
+		r.line("%s %s: %s; run %d of %d begins in %v", r.color("33", "no result yet of"), r.describe(t), why.Reason, try+1, tries, pause)
+	}
+	r.show()
+}
+
+// GivenUp implements schedule.Observer.
+func (r *Reporter) GivenUp(t plan.Trial, why *trial.Trouble, tries int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, t.Key)
+	r.event(event{Event: "given_up", Key: t.Key, Experiment: t.Experiment, Error: why.Reason, Message: why.Advice, Done: tries}, true)
+	text := fmt.Sprintf("%s: %s (tried %s)", r.describe(t), why.Reason, plural.Times(tries))
+	if why.Advice != "" {
+		text += "; " + why.Advice
+	}
+	r.givenUp = append(r.givenUp, text)
+	r.show()
+}
+
 // Elsewhere implements schedule.Observer.
 func (r *Reporter) Elsewhere(t plan.Trial) {
 	r.mu.Lock()
@@ -316,7 +344,13 @@ func (r *Reporter) Close() {
 			r.line("skipped %s for the same reason: %s", plural.Count(n, "trial"), reason)
 		}
 	}
-	r.before, r.skipped = 0, map[string]int{} // said once
+	for _, text := range r.givenUp {
+		r.line("%s %s", r.color("31", "no result of"), text)
+	}
+	if len(r.givenUp) > 0 {
+		r.line("%s without a result; the same command runs them again", plural.Count(len(r.givenUp), "trial"))
+	}
+	r.before, r.skipped, r.givenUp = 0, map[string]int{}, nil // said once
 }
 
 func (r *Reporter) color(code, s string) string {

@@ -14,6 +14,7 @@ import (
 	"privkern/runner/progress"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/trial"
 )
 
 var registry = experiment.NewRegistry(&experiment.Experiment{
@@ -71,6 +72,46 @@ func TestLines(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), `"event":"finished"`); n != 4 {
 		t.Errorf("%d finished trials in the log", n)
+	}
+}
+
+// A trial that the machine keeps from a result is named when it is run again, and
+// at the end where it has none; its log line says it for programs.
+func TestMachineTrouble(t *testing.T) {
+	killed := &trial.Trouble{Machine: true, Reason: "the worker was killed", Advice: "use --jobs 1"}
+	full := &trial.Trouble{Machine: true, Reason: "no files"}
+	x := plan.Trial{Key: "k", Experiment: "demo/a", Params: experiment.Params{"x": 1, "y": 0}}
+	for _, c := range []struct {
+		name           string
+		quiet          bool
+		format         progress.Format
+		again, givenUp string // what is said at once, and at the end
+	}{
+		{"lines", false, progress.Text, "no result yet of demo/a x=1: the worker was killed; run 2 of 3 begins in 2s\n",
+			"no result of demo/a x=1: the worker was killed (tried 3 times); use --jobs 1\nno result of demo/a x=1: no files (tried once)\n2 trials without a result; the same command runs them again\n"},
+		{"quiet", true, progress.Text, "",
+			"no result of demo/a x=1: the worker was killed (tried 3 times); use --jobs 1\nno result of demo/a x=1: no files (tried once)\n2 trials without a result; the same command runs them again\n"},
+		{"for programs", false, progress.JSON, `"event":"again","key":"k","experiment":"demo/a","error":"the worker was killed","done":1,"total":3}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out, log strings.Builder
+			r := progress.New(progress.Options{Out: &out, Quiet: c.quiet, Format: c.format}, registry, &log)
+			r.Again(x, killed, 1, 3, 2*time.Second)
+			if !strings.Contains(out.String(), c.again) || c.quiet && out.String() != "" {
+				t.Errorf("%s\nwant %s", out.String(), c.again)
+			}
+			r.GivenUp(x, killed, 3)
+			r.GivenUp(x, full, 1)
+			r.Close()
+			r.Close() // said once
+			if !strings.HasSuffix(out.String(), c.givenUp) || strings.Count(out.String(), "2 trials without") > 1 {
+				t.Errorf("%s\nwant %s", out.String(), c.givenUp)
+			}
+			const event = `"event":"given_up","key":"k","experiment":"demo/a","error":"the worker was killed","message":"use --jobs 1","done":3}`
+			if strings.Count(log.String(), event) != 1 || strings.Count(log.String(), `"event":"again"`) != 1 {
+				t.Errorf("the log:\n%s", log.String())
+			}
+		})
 	}
 }
 

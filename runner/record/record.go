@@ -53,6 +53,10 @@ type Record struct {
 	Provenance    Provenance                   `json:"provenance"`
 	// Release is what is said of a release besides; nil for every other record.
 	Release *Release `json:"release,omitempty"`
+
+	// Log is what goes to the trial's log and not into the record: all of a reason of
+	// which Error has a sentence, such as a panic with its stack.
+	Log string `json:"-"`
 }
 
 // ReleaseFormat is the version of [Release].
@@ -155,15 +159,24 @@ func Encode(r *Record) ([]byte, error) {
 	return text, nil
 }
 
-// Fail makes r the record of a failed trial, and returns it.
+// Fail makes r the record of a failed trial, and returns it. The record has the
+// reason as a [Sentence]; where that is less than the reason, all of it is in Log.
 func (r *Record) Fail(reason string) *Record {
-	r.Status, r.Error = Failed, &reason
+	r.end(Failed, reason)
 	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]Column{}
 	return r
 }
 
 // Skip makes r the record of a skipped trial, and returns it.
 func (r *Record) Skip(reason string) *Record {
-	r.Status, r.Error = Skipped, &reason
+	r.end(Skipped, reason)
 	return r
+}
+
+func (r *Record) end(status Status, reason string) {
+	sentence := Sentence(reason)
+	r.Status, r.Error = status, &sentence
+	if sentence != reason {
+		r.Log = reason
+	}
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // Runner runs jobs one after another; each worker has one of its own. An error is
-// a failure of the trial, except [trial.ErrNotStarted], which ends the run.
+// a failure of the trial, except a [trial.Trouble] of the machine, after which the
+// trial is run again, and [trial.ErrNotStarted], which ends the run.
 type Runner interface {
 	Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.Progress) (*record.Record, error)
 	Close()
@@ -44,6 +45,10 @@ type Options struct {
 	Timeout  time.Duration
 	FailFast bool
 	Retry    Retry
+	// Requeue is how often a trial is run again that the machine kept from a result,
+	// Pause how long it waits for the first time (0: 1 s); the next is twice as long.
+	Requeue int
+	Pause   time.Duration
 	// Memory is what the trials may take together, in bytes; 0 for no limit.
 	// Fewer run at a time where they would need more, and one that needs more
 	// alone fails before it starts.
@@ -67,6 +72,11 @@ type Observer interface {
 	Started(t plan.Trial)
 	Inner(t plan.Trial, done, total int, what string)
 	Finished(t plan.Trial, r *record.Record)
+	// Again is called where the machine kept a trial from a result in its try-th run
+	// of at most so many, and the next begins after the pause.
+	Again(t plan.Trial, why *trial.Trouble, try, tries int, pause time.Duration)
+	// GivenUp is called where it did so in all of them: the trial has no record.
+	GivenUp(t plan.Trial, why *trial.Trouble, tries int)
 	// Elsewhere is called for a trial that another runner has finished.
 	Elsewhere(t plan.Trial)
 	// Waiting is called once where nothing is left to run but so many trials that
@@ -98,7 +108,7 @@ func (s *Summary) Count(status record.Status) {
 }
 
 // ErrFailFast says that the run was stopped by the first failure.
-var ErrFailFast = errors.New("stopped at the first failed trial (--fail-fast)")
+var ErrFailFast = errors.New("stopped at the first trial that failed or has no result (--fail-fast)")
 
 // pollInterval is how often a trial that another runner holds is looked at.
 const pollInterval = 300 * time.Millisecond
@@ -182,6 +192,8 @@ type run struct {
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
 	reported int // asides that the observer knows
+
+	alone sync.RWMutex // trials run under its read lock; one that runs alone, under the other
 }
 
 func (r *run) observe(f func(Observer)) {
@@ -358,6 +370,12 @@ func (r *run) one(ctx context.Context, runner Runner, q *request) (done bool, er
 		return true, nil
 	}
 	rec, err := r.record(ctx, runner, t, q.alone)
+	if errors.Is(err, errGivenUp) {
+		if r.opts.FailFast {
+			return true, ErrFailFast
+		}
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -398,8 +416,9 @@ func (r *run) finishedSince(index int) bool {
 	return err == nil && !version.Same(r.seen[index])
 }
 
-// record runs a trial and returns its record; an error means that the whole
-// run has to stop.
+// record runs a trial and returns its record. The error is errGivenUp where the
+// machine kept it from one again and again; any other means that the whole run
+// has to stop.
 func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone bool) (*record.Record, error) {
 	e, err := r.experiments.Lookup(t.Experiment)
 	if err != nil {
@@ -417,6 +436,9 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 		for _, name := range e.Datasets(t.Params) {
 			d := r.data.Get(name)
 			job.Folders[name], job.Digests[name] = d.Folder, d.Digest
+			if trouble := trial.Shortage(d.Err); trouble != nil {
+				return nil, r.giveUp(t, trouble, 1) // what was read of the data is kept
+			}
 			if d.Err != nil {
 				rec, err := trial.NewRecord(job)
 				if err != nil {
@@ -433,22 +455,5 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 		}
 		return rec.Fail(refusal), nil
 	}
-	r.observe(func(o Observer) { o.Started(t) })
-	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {
-		r.observe(func(o Observer) { o.Inner(t, done, total, what) })
-	})
-	if err == nil {
-		return rec, nil
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if errors.Is(err, trial.ErrNotStarted) {
-		return nil, fmt.Errorf("%w; what was finished before is kept, and the same command goes on", err)
-	}
-	failed, newErr := trial.NewRecord(job)
-	if newErr != nil {
-		return nil, newErr
-	}
-	return failed.Fail(err.Error()), nil
+	return r.insist(ctx, runner, t, job)
 }

@@ -529,6 +529,9 @@ func (*stopAfter) Inner(plan.Trial, int, int, string) {}
 func (*stopAfter) Elsewhere(plan.Trial)               {}
 func (*stopAfter) Waiting(int)                        {}
 func (*stopAfter) Aside(store.Aside)                  {}
+func (*stopAfter) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) {
+}
+func (*stopAfter) GivenUp(plan.Trial, *trial.Trouble, int) {}
 func (s *stopAfter) Finished(plan.Trial, *record.Record) {
 	if s.n--; s.n == 0 {
 		s.cancel()

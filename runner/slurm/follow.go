@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"privkern/runner/plural"
+	"privkern/runner/schedule"
 )
 
 // Two looks at the queue must agree that a task is gone.
@@ -178,7 +179,9 @@ func (w *watch) end(at place) *end {
 	return e
 }
 
-// act submits the parts that have no task yet and those whose task was lost.
+// act submits the parts that have no task yet and those whose task was lost. A
+// part that was lost too often ends the run with [schedule.ErrFailFast] where
+// that is asked for.
 func (w *watch) act(ctx context.Context, lives map[int]bool, latest map[int]last) (done bool, err error) {
 	settle := w.Settle
 	if settle == 0 {
@@ -198,12 +201,16 @@ func (w *watch) act(ctx context.Context, lives map[int]bool, latest map[int]last
 			fresh = append(fresh, part)
 		case e == nil || e.state == "" || time.Since(e.since) < settle:
 			unsettled = true
-		case l.tries > w.Retries:
+		case l.tries > w.Requeue:
 			givenUp = append(givenUp, part)
 		default:
 			again = append(again, part)
 			states[e.state]++
 		}
+	}
+	if len(givenUp) > 0 && w.FailFast {
+		w.report(givenUp, latest)
+		return false, errors.Join(schedule.ErrFailFast, w.stop(ctx))
 	}
 	if len(again) > 0 && w.mayAsk() {
 		w.Observer.Notice(lost(again, states, w.journal.Parts), true)

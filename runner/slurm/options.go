@@ -36,7 +36,7 @@ var own = map[string]string{
 	"array": "--array-chunk and --max-running decide it", "job-name": "jobs are found by it",
 	"output": "logs are in the output folder", "error": "logs are in the output folder", "open-mode": "logs are in the output folder",
 	"chdir": "tasks run where the command does", "export": "tasks need the environment of the command", "export-file": "tasks need the environment of the command",
-	"requeue": "lost tasks are submitted again by --retries", "no-requeue": "it is set",
+	"requeue": "lost tasks are submitted again by --requeue", "no-requeue": "it is set",
 	"parsable": "it is set", "wrap": "the script is the executor's", "wait": "the command waits for its jobs", "test-only": "see --dry-run",
 	"clusters": "jobs of one cluster are looked after", "hold": "a held job never runs", "input": "tasks read no input", "help": "see `sbatch --help`", "usage": "see `sbatch --help`", "version": "see `sbatch --version`",
 }

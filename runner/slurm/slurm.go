@@ -57,7 +57,7 @@ type Executor struct {
 	TrialsPerTask int      // 0: as many as make DefaultTasks tasks
 	Chunk         int      // most tasks of an array job; 0: DefaultChunk, or what the site allows
 	MaxRunning    int      // most tasks at a time; 0: no limit
-	Retries       int      // how often a lost task is submitted again
+	Requeue       int      // how often a lost task is submitted again
 
 	Retry    schedule.Retry
 	FailFast bool

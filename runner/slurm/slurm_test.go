@@ -127,7 +127,7 @@ func (c *cluster) store() *store.Store {
 
 // executor returns one that looks often.
 func (c *cluster) executor() *Executor {
-	return &Executor{Program: "/bin/run", Timed: c.timed, Retries: 2, Observer: c.observer, Poll: 10 * time.Millisecond, Settle: time.Millisecond}
+	return &Executor{Program: "/bin/run", Timed: c.timed, Requeue: 2, Observer: c.observer, Poll: 10 * time.Millisecond, Settle: time.Millisecond}
 }
 
 // execute runs the plan with e while the cluster goes on.
@@ -302,8 +302,11 @@ func (n *notes) Inner(plan.Trial, int, int, string) {}
 func (n *notes) Elsewhere(plan.Trial)               {}
 func (n *notes) Waiting(int)                        {}
 func (n *notes) Aside(store.Aside)                  {}
-func (n *notes) Queue(text string)                  { n.do(func() { n.queues = append(n.queues, text) }) }
-func (n *notes) Notice(text string, _ bool)         { n.do(func() { n.lines = append(n.lines, text) }) }
+func (n *notes) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) {
+}
+func (n *notes) GivenUp(plan.Trial, *trial.Trouble, int) {}
+func (n *notes) Queue(text string)                       { n.do(func() { n.queues = append(n.queues, text) }) }
+func (n *notes) Notice(text string, _ bool)              { n.do(func() { n.lines = append(n.lines, text) }) }
 func (n *notes) Finished(_ plan.Trial, r *record.Record) {
 	n.do(func() {
 		if n.finished == nil {
@@ -490,7 +493,7 @@ func TestGivenUp(t *testing.T) {
 	if n := len(c.log("sbatch")); n != 3 {
 		t.Errorf("submitted %d times", n)
 	}
-	if c.observer.said("1 trial of part 3 of 4 without a result: its task was lost 3 times, last as 103_0 (TIMEOUT); the end of ") != 1 ||
+	if c.observer.said("1 trial of part 3 of 4 without a result: its task was lost 3 times, last as 103_0 (TIMEOUT); ") != 1 ||
 		c.observer.said("the log of part 3, try 3") != 1 {
 		t.Errorf("%q", c.observer.lines)
 	}
@@ -498,10 +501,51 @@ func TestGivenUp(t *testing.T) {
 		t.Error("the round is open")
 	}
 	e := c.executor()
-	e.Retries = 0
+	e.Requeue = 0
 	c.outcome = func(int, int) outcome { return good }
 	if sum, err := c.execute(context.Background(), e); err != nil || sum != (schedule.Summary{Total: 4, OK: 4, Cached: 3}) {
 		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// How a task was lost again and again says what to do.
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct{ state, want string }{
+		{"OUT_OF_MEMORY", "last as 101_0 (OUT_OF_MEMORY); give a task more memory (--slurm mem=16G), or use a smaller setting; the end of "},
+		{"TIMEOUT", "last as 101_0 (TIMEOUT); give a task more time (--slurm time=4:00:00), or fewer trials (--trials-per-task); the end of "},
+		{"PREEMPTED", "last as 101_0 (PREEMPTED); use a partition or a quality of service whose jobs are not preempted"},
+		{"NODE_FAIL", "last as 101_0 (NODE_FAIL); the end of "},
+	} {
+		t.Run(c.state, func(t *testing.T) {
+			cl := newCluster(t, 1)
+			cl.outcome = func(int, int) outcome { return outcome{state: c.state} }
+			e := cl.executor()
+			e.Requeue = 0
+			sum, err := cl.execute(context.Background(), e)
+			if err != nil || sum.NotRun != 1 || cl.observer.said(c.want) != 1 {
+				t.Errorf("%+v, %v, %q", sum, err, cl.observer.lines)
+			}
+		})
+	}
+}
+
+// The first task that is lost too often stops the jobs where that is asked for.
+func TestFailFastOfLostTasks(t *testing.T) {
+	c := newCluster(t, 3)
+	c.outcome = func(part, _ int) outcome {
+		if part == 2 {
+			return outcome{state: "NODE_FAIL"}
+		}
+		return outcome{state: "live"}
+	}
+	e := c.executor()
+	e.FailFast, e.Requeue = true, 1
+	sum, err := c.execute(context.Background(), e)
+	if !errors.Is(err, schedule.ErrFailFast) || sum != (schedule.Summary{Total: 3, NotRun: 3}) || c.observer.said("its task was lost twice") != 1 {
+		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
+	}
+	if got := c.log("scancel"); !slices.Equal(got, []string{"101"}) || c.journal().Open {
+		t.Errorf("cancelled %q", got)
 	}
 }
 

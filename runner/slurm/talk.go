@@ -86,6 +86,14 @@ func lost(parts []int, states map[string]int, of int) string {
 	return fmt.Sprintf("%s lost (%s), submitted again: %s", plural.Count(len(parts), "task"), strings.Join(how, ", "), partNames(parts, of))
 }
 
+// advice is what to do where tasks are lost in the same way again and again.
+var advice = map[string]string{
+	"OUT_OF_MEMORY": "give a task more memory (--slurm mem=16G), or use a smaller setting",
+	"TIMEOUT":       "give a task more time (--slurm time=4:00:00), or fewer trials (--trials-per-task)",
+	"DEADLINE":      "give the job a later deadline (--slurm deadline)",
+	"PREEMPTED":     "use a partition or a quality of service whose jobs are not preempted (--slurm partition, --slurm qos)",
+}
+
 // maxReported is how many lost parts are told of in full.
 const maxReported = 5
 
@@ -97,9 +105,12 @@ func (w *watch) report(parts []int, latest map[int]last) {
 			return
 		}
 		l := latest[part]
-		path := logPath(w.dir, l.submission.Number, l.index)
+		path, state := logPath(w.dir, l.submission.Number, l.index), w.seen[l.place()].state
 		text := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
-			plural.Count(w.results.left[part-1], "trial"), part, w.journal.Parts, times(l.tries), taskID{l.submission.Job, l.index}, w.seen[l.place()].state)
+			plural.Count(w.results.left[part-1], "trial"), part, w.journal.Parts, plural.Times(l.tries), taskID{l.submission.Job, l.index}, state)
+		if what := advice[state]; what != "" {
+			text += "; " + what
+		}
 		tail, err := logEnd(path)
 		switch {
 		case err != nil:
@@ -111,16 +122,6 @@ func (w *watch) report(parts []int, latest map[int]last) {
 		}
 		w.Observer.Notice(text, true)
 	}
-}
-
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // logEnd returns the last lines of a file.

@@ -32,6 +32,7 @@ const (
 	planFile  = "plan.json"
 	trialsDir = "trials"
 	asideDir  = "aside"
+	logsDir   = "logs"
 	lockFile  = "lock"
 )
 
@@ -80,10 +81,10 @@ func CreateOn(d disk.Disk, dir string) (*Store, error) {
 }
 
 // removeLeftovers removes temporary files that killed runners left. A trial
-// that is being written is locked, and its file stays. Those of plan, tables
-// and plots are few and may be in the making; they go when they are a day old.
+// that is being written is locked, and its file stays. Those of plan, tables,
+// plots and logs are few and may be in the making; they go when they are a day old.
 func (s *Store) removeLeftovers() error {
-	for _, folder := range []string{"", "tables", "plots"} {
+	for _, folder := range []string{"", "tables", "plots", logsDir} {
 		old, err := s.temporaryFiles(filepath.Join(s.dir, folder))
 		if err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"privkern/runner/experiment"
@@ -40,10 +39,6 @@ type Job struct {
 // Progress reports the inner progress of a trial.
 type Progress func(done, total int, what string)
 
-// ErrNotStarted says that nothing was there to run a trial: the trouble is the
-// machine's, and says nothing about the trial.
-var ErrNotStarted = errors.New("a worker process cannot be started")
-
 // NewRecord returns the record of the job before anything has happened.
 func NewRecord(job Job) (*record.Record, error) {
 	params, err := record.PlainParams(job.Params)
@@ -64,7 +59,8 @@ func NewRecord(job Job) (*record.Record, error) {
 }
 
 // Execute runs the job in this process. It returns an error only where ctx
-// ended; whatever goes wrong with the trial itself is in the record.
+// ended, or a [Trouble] where the machine is short of something; whatever goes
+// wrong with the trial itself is in the record.
 func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Progress) (*record.Record, error) {
 	r, err := NewRecord(job)
 	if err != nil {
@@ -80,11 +76,19 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if trouble := Shortage(err); trouble != nil {
+		return nil, trouble
+	}
 	if !job.Secure || !e.PrivateTiming {
 		r.Timing = timing
 	}
 	if err != nil {
-		return r.Fail(err.Error()), nil
+		r.Fail(err.Error())
+		var p *panicError
+		if errors.As(err, &p) {
+			r.Log = err.Error() + "\n\n" + p.stack
+		}
+		return r, nil
 	}
 	r.Status = record.OK
 	r.Metrics = result.Metrics
@@ -174,7 +178,7 @@ func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
 func guarded[R any](e *experiment.Experiment, call func() (*R, error)) (result *R, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, fmt.Errorf("a defect in %s: panic: %v\n%s", e.Name, p, shortStack())
+			result, err = nil, &panicError{experiment: e.Name, value: p, stack: string(debug.Stack())}
 		}
 	}()
 	result, err = call()
@@ -184,16 +188,16 @@ func guarded[R any](e *experiment.Experiment, call func() (*R, error)) (result *
 	return result, err
 }
 
-// shortStack keeps the part of the stack below the panic.
-func shortStack() string {
-	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, "panic(") {
-			lines = lines[min(i+2, len(lines)):]
-			break
-		}
-	}
-	return strings.Join(lines[:min(12, len(lines))], "\n")
+// panicError is a panic of an experiment. Its text is without the stack, which
+// holds arguments of functions, and with them values of private data.
+type panicError struct {
+	experiment string
+	value      any
+	stack      string
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("a defect in %s: panic: %v", e.experiment, e.value)
 }
 
 // invalid says what is wrong with a result, or returns "".

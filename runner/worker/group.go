@@ -10,8 +10,3 @@ import (
 // killAll kills a worker with all that it has started: it leads a process
 // group of its own.
 func killAll(worker *os.Process) error { return syscall.Kill(-worker.Pid, syscall.SIGKILL) }
-
-func wasKilled(s *os.ProcessState) bool {
-	status, ok := s.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
-}

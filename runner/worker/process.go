@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
-	"sync"
+	"syscall"
 	"time"
 
+	"privkern/runner/ending"
 	"privkern/runner/record"
 	"privkern/runner/trial"
 )
@@ -30,12 +30,12 @@ type Process struct {
 	in       io.WriteCloser
 	messages *bufio.Reader
 	pipe     *os.File
-	stderr   *tail
+	output   *output
 }
 
 const (
-	// killGrace is how long a killed worker's trial waits before it counts as
-	// failed.
+	// killGrace is how long a killed worker's trial waits before it is said that
+	// it has no result.
 	killGrace = time.Second
 	// outputGrace is how long what a worker's descendants print is waited for
 	// after the worker has ended.
@@ -45,46 +45,38 @@ const (
 // ErrTimeout says that a trial was ended because it took too long.
 var ErrTimeout = errors.New("timed out")
 
-// CrashError says that the worker process ended while it ran a trial.
-type CrashError struct {
-	State  string // how it ended, such as "signal: killed"
-	Stderr string // the end of what it printed
-	Ours   bool   // it ended because it was told to
-	Killed bool   // by SIGKILL
-}
-
-func (e *CrashError) Error() string {
-	s := "the worker process ended: " + e.State
-	if e.Killed {
-		s += " (perhaps for want of memory)"
-	}
-	if e.Stderr != "" {
-		s += "\n" + e.Stderr
-	}
-	return s
-}
-
 // Run runs one job. Where ctx ends or the time limit (0 for none) passes, the
-// process is killed: a trial is never waited for. The error is
-// [trial.ErrNotStarted] where there is no process to run it.
+// process is killed: a trial is never waited for. The error is a
+// [trial.Trouble] where the process ended before the trial did or none could be
+// had, and [trial.ErrNotStarted] where its program cannot be started at all.
 func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.Progress) (*record.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if p.cmd == nil {
 		if err := p.start(); err != nil {
-			return nil, fmt.Errorf("%w: %w", trial.ErrNotStarted, err)
+			if errors.Is(err, syscall.EBADF) {
+				// The descriptors of a new process are first numbered behind all others,
+				// and a number beyond the limit is no descriptor.
+				err = fmt.Errorf("%w (%w)", err, syscall.EMFILE)
+			}
+			err = fmt.Errorf("%w: %w", trial.ErrNotStarted, err)
+			if trouble := trial.Shortage(err); trouble != nil {
+				return nil, trouble
+			}
+			return nil, err
 		}
+	} else {
+		p.output.reset() // what it printed before is of other trials
 	}
 	type answer struct {
-		r    *record.Record
-		last bool
-		err  error
+		message
+		err error
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		r, last, err := p.exchange(job, progress)
-		answers <- answer{r, last, err}
+		m, err := p.exchange(job, progress)
+		answers <- answer{m, err}
 	}()
 	var timeout <-chan time.Time
 	if limit > 0 {
@@ -95,29 +87,16 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 	select {
 	case a := <-answers:
 		if a.err != nil {
-			crash := p.kill()
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if crash.Ours { // it was alive: the trouble is with the messages
-				return nil, fmt.Errorf("the worker process cannot be understood: %w", a.err)
-			}
-			if crash.Killed {
-				// Whoever kills a whole job, as a cluster's scheduler does, may come
-				// to the worker first: that is no failure of the trial, and is none
-				// in the records if the runner is gone by the end of this.
-				select {
-				case <-time.After(killGrace):
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				}
-			}
-			return nil, crash
+			return nil, p.ended(ctx, a.err)
 		}
-		if a.last { // its device is of no more use; the next job gets a new process
+		if a.Last { // its device is of no more use; the next job gets a new process
 			_ = p.kill()
 		}
-		return a.r, nil
+		if a.Trouble != nil {
+			return nil, a.Trouble
+		}
+		a.Record.Log = a.Log
+		return a.Record, nil
 	case <-timeout:
 		_ = p.kill()
 		<-answers
@@ -129,27 +108,47 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 	}
 }
 
-// exchange sends the job and reads messages up to its record; last says that the
-// worker ends after it.
-func (p *Process) exchange(job trial.Job, progress trial.Progress) (r *record.Record, last bool, err error) {
+// ended returns why a process that cannot be spoken with any more is of no use.
+func (p *Process) ended(ctx context.Context, err error) error {
+	end := p.kill()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if end.ours { // it was alive: the trouble is with the messages
+		return &trial.Trouble{Reason: fmt.Sprintf("the worker process cannot be understood: %v", err), Output: end.Output}
+	}
+	if end.Signal == syscall.SIGKILL {
+		// Whoever kills a whole job, as a cluster's scheduler does, may come to the
+		// worker first: this runner may be gone by the end of this.
+		select {
+		case <-time.After(killGrace):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return end.Trouble("the worker process")
+}
+
+// exchange sends the job and reads messages up to the one that ends it.
+func (p *Process) exchange(job trial.Job, progress trial.Progress) (message, error) {
 	raw, err := json.Marshal(job)
 	if err != nil {
-		return nil, false, err
+		return message{}, err
 	}
 	if _, err := p.in.Write(append(raw, '\n')); err != nil {
-		return nil, false, err
+		return message{}, err
 	}
 	for {
 		line, err := p.messages.ReadBytes('\n')
 		if err != nil {
-			return nil, false, err
+			return message{}, err
 		}
 		var m message
 		if err := json.Unmarshal(line, &m); err != nil {
-			return nil, false, err
+			return message{}, err
 		}
-		if m.Record != nil {
-			return m.Record, m.Last, nil
+		if m.Record != nil || m.Trouble != nil {
+			return m, nil
 		}
 		if progress != nil {
 			progress(m.Done, m.Total, m.What)
@@ -165,8 +164,8 @@ func (p *Process) start() error {
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Env = append(os.Environ(), p.Env...)
 	cmd.ExtraFiles = []*os.File{write}
-	p.stderr = &tail{}
-	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
+	p.output = &output{}
+	cmd.Stdout, cmd.Stderr = p.output, p.output
 	cmd.SysProcAttr = detached()
 	// A process that a trial has started may hold standard output for longer
 	// than the worker lives.
@@ -184,10 +183,16 @@ func (p *Process) start() error {
 	return nil
 }
 
+// ended is how a process ended.
+type ended struct {
+	ending.Ending
+	ours bool // it ended because it was told to
+}
+
 // kill ends the process and says how it ended.
-func (p *Process) kill() *CrashError {
+func (p *Process) kill() ended {
 	if p.cmd == nil {
-		return &CrashError{State: "not started"}
+		return ended{ours: true}
 	}
 	// One that is ending by itself gets a moment, so that the reason is its
 	// own and not this kill.
@@ -207,11 +212,11 @@ func (p *Process) kill() *CrashError {
 	close(done)
 	_ = p.pipe.Close()
 	state := p.cmd.ProcessState
-	crash := &CrashError{State: state.String(), Stderr: p.stderr.String(), Ours: <-killed || state.Success(), Killed: wasKilled(state)}
+	end := ended{Ending: ending.Of(state, p.output.String()), ours: <-killed || state.Success()}
 	// What a trial has started ends with it.
 	_ = killAll(p.cmd.Process)
 	p.cmd = nil
-	return crash
+	return end
 }
 
 // Close ends the process.
@@ -219,28 +224,4 @@ func (p *Process) Close() {
 	if p.cmd != nil {
 		_ = p.kill()
 	}
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailBytes = 4096
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if len(t.buf) > tailBytes {
-		t.buf = append(t.buf[:0], t.buf[len(t.buf)-tailBytes:]...)
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.buf))
 }

@@ -28,13 +28,17 @@ import (
 // for what a library may print.
 const messagesFD = 3
 
-// message is what a worker sends: progress of the current job, or its record.
+// message is what a worker sends: progress of the current job, or what ends it, a
+// record or the machine's trouble.
 type message struct {
 	Done   int            `json:"done,omitempty"`
 	Total  int            `json:"total,omitempty"`
 	What   string         `json:"what,omitempty"`
 	Record *record.Record `json:"record,omitempty"`
-	// Last says that the worker ends after this record.
+	Log    string         `json:"log,omitempty"` // of the record
+	// Trouble is why there is no record.
+	Trouble *trial.Trouble `json:"trouble,omitempty"`
+	// Last says that the worker ends after this message.
 	Last bool `json:"last,omitempty"`
 }
 
@@ -121,12 +125,15 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 			_ = send(out, message{Done: done, Total: total, What: what})
 		}
 	})
+	if trouble := (*trial.Trouble)(nil); errors.As(err, &trouble) {
+		return true, send(out, message{Trouble: trouble, Last: true})
+	}
 	if err != nil {
 		return false, err
 	}
 	last = device.Failed != nil && device.Failed()
 	giveBackMemory()
-	return last, send(out, message{Record: r, Last: last})
+	return last, send(out, message{Record: r, Log: r.Log, Last: last})
 }
 
 // spareMemory is how much of its heap a worker may keep for the next trial.

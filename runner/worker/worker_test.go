@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -43,8 +44,18 @@ var demo = &experiment.Experiment{
 		case "crash":
 			_, _ = os.Stderr.WriteString(strings.Repeat("many words\n", 1000) + "last words\n")
 			os.Exit(7)
+		case "crash at length":
+			_, _ = os.Stderr.WriteString("first words\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 3<<20/100) + "last words\n")
+			os.Exit(7)
 		case "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case "no thread": // as the Go runtime ends
+			_, _ = os.Stderr.WriteString("runtime: failed to create new OS thread (have 5 already; errno=11)\nfatal error: newosproc\n")
+			os.Exit(2)
+		case "no files":
+			return nil, &fs.PathError{Op: "open", Path: "my.csv", Err: syscall.EMFILE}
+		case "fall":
+			panic("two\nlines")
 		case "hang":
 			select {}
 		case "hang with a child": // which holds standard output, and says that it is there
@@ -105,6 +116,7 @@ var registry = experiment.NewRegistry(demo)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVar) != "" {
+		worker.Sacrifice()
 		_ = worker.Serve(context.Background(), registry, worker.Device{Describe: func(backend string) string { return "a device for " + backend }, Failed: deviceFailed.Load})
 		return
 	}
@@ -207,24 +219,102 @@ func TestProcessorsAreTheWorkers(t *testing.T) {
 	}
 }
 
-// A crash costs one result; the next job gets a new process.
-func TestCrashes(t *testing.T) {
-	for do, want := range map[string]worker.CrashError{
-		"crash": {State: "exit status 7", Stderr: "last words"}, // many came before
-		"kill":  {State: "signal: killed"},
+// A crash costs one result, and what the machine does costs none; the next job
+// gets a new process.
+func TestTroubles(t *testing.T) {
+	for _, c := range []struct {
+		do         string
+		machine    bool
+		reason     string
+		begin, end string // of the output
+	}{
+		{"crash", false, "the worker process ended with exit status 7: last words", "many words\n", "last words"},
+		{"crash at length", false, "the worker process ended with exit status 7: last words", "first words\n", "last words"},
+		{"kill", true, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
+		{"no thread", true, "the worker process could not start a thread: runtime: failed to create new OS thread (have 5 already; errno=11)", "runtime: ", "newosproc"},
+		{"no files", true, "the machine is short of open files of a process: open my.csv: too many open files", "", ""},
 	} {
-		p := newProcess(t)
-		_, err := p.Run(context.Background(), job(t, do), 0, nil)
-		var crash *worker.CrashError
-		if !errors.As(err, &crash) || crash.State != want.State || !strings.HasSuffix(crash.Stderr, want.Stderr) || len(crash.Stderr) > 5000 || crash.Ours {
-			t.Errorf("%s: %v", do, err)
+		t.Run(c.do, func(t *testing.T) {
+			p := newProcess(t)
+			before := answer(t, p)
+			r, err := p.Run(context.Background(), job(t, c.do), 0, nil)
+			var trouble *trial.Trouble
+			if r != nil || !errors.As(err, &trouble) || trouble.Machine != c.machine || trouble.Reason != c.reason {
+				t.Fatalf("%+v, %+v", r, err)
+			}
+			if o := trouble.Output; !strings.HasPrefix(o, c.begin) || !strings.HasSuffix(o, c.end) || len(o) > 1<<20+100 {
+				t.Errorf("%d bytes of output: %.100q", len(o), o)
+			}
+			if after := answer(t, p); after == before {
+				t.Error("the next trial ran in the same process")
+			}
+		})
+	}
+}
+
+// answer runs a trial that ends well, and returns the number of its process.
+func answer(t *testing.T, p *worker.Process) float64 {
+	t.Helper()
+	r, err := p.Run(context.Background(), job(t, "answer"), 0, nil)
+	if err != nil || r.Status != record.OK || r.Log != "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return r.Metrics["pid"]
+}
+
+// The log of a failed trial has its stack; its record has a sentence.
+func TestLogOfAFailure(t *testing.T) {
+	r, err := newProcess(t).Run(context.Background(), job(t, "fall"), 0, nil)
+	if err != nil || *r.Error != "a defect in demo/a: panic: two; lines" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, text := range []string{"panic: two\nlines\n", "worker_test.go:"} {
+		if !strings.Contains(r.Log, text) {
+			t.Errorf("%q is not in the log:\n%s", text, r.Log)
 		}
-		if hint := strings.Contains(err.Error(), "perhaps for want of memory"); hint != (do == "kill") {
-			t.Errorf("%s: %v", do, err)
+	}
+}
+
+// A machine that has no process to give is no reason to end a run; a program
+// that is gone is one.
+func TestMachineWithoutProcesses(t *testing.T) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	small := limit
+	small.Cur = 0
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &small); err != nil {
+		t.Skipf("the limit on open files cannot be set here: %v", err)
+	}
+	_, err := newProcess(t).Run(context.Background(), job(t, "answer"), 0, nil)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	var trouble *trial.Trouble
+	if !errors.As(err, &trouble) || !trouble.Machine || !strings.HasPrefix(trouble.Reason, "the machine is short of open files of a process: a worker process cannot be started: ") {
+		t.Errorf("%v", err)
+	}
+	answer(t, newProcess(t))
+}
+
+// Where memory runs out, the kernel takes a worker and not its runner.
+func TestWorkersAreSacrificed(t *testing.T) {
+	p := newProcess(t)
+	pid := answer(t, p)
+	score := func(pid int) int {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+		if err != nil {
+			t.Skip("not Linux:", err)
 		}
-		if r, err := p.Run(context.Background(), job(t, "answer"), 0, nil); err != nil || r.Status != record.OK {
-			t.Errorf("after %s: %v", do, err)
+		n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return n
+	}
+	if own, worker := score(os.Getpid()), score(int(pid)); worker != max(own, 500) {
+		t.Errorf("the worker has %d, its runner %d", worker, own)
 	}
 }
 

@@ -1,0 +1,46 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"privkern/runner/record"
+)
+
+func TestSentence(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a sentence", "the matrix is singular (condition 1e20)", "the matrix is singular (condition 1e20)"},
+		{"nothing", "", ""},
+		{"lines", "a.csv: no column x\n\n  b.csv: no column y\n", "a.csv: no column x; b.csv: no column y"},
+		{"a heading", "two problems:\none\ntwo", "two problems: one; two"},
+		{"carriage returns, tabs and bells", "10%\r20%\tdone\a", "10% 20% done"},
+		{"no UTF-8", "a\xff\xfeb", "a?b"},
+		{"long", strings.Repeat("é", 601), strings.Repeat("é", 600) + "..."},
+		{"as long as may be", strings.Repeat("é", 600), strings.Repeat("é", 600)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := record.Sentence(c.text); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What a record has no room for is for the trial's log, and not in its file.
+func TestReasonsThatAreNoSentences(t *testing.T) {
+	for _, c := range []struct{ name, reason, sentence, log string }{
+		{"a sentence", "singular", "singular", ""},
+		{"two lines", "singular\nat row 3", "singular; at row 3", "singular\nat row 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, r := range []*record.Record{new(record.Record).Fail(c.reason), new(record.Record).Skip(c.reason)} {
+				if *r.Error != c.sentence || r.Log != c.log {
+					t.Errorf("%q, log %q", *r.Error, r.Log)
+				}
+				if raw, err := record.Encode(r); err != nil || strings.Contains(string(raw), `\n`) {
+					t.Errorf("%s, %v", raw, err)
+				}
+			}
+		})
+	}
+}
