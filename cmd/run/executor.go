@@ -127,7 +127,7 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 			Kind: schedule.Kind(o.only), Shard: shard, Experiments: a.Experiments, Data: data,
 			Options: schedule.Options{
 				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
-				Requeue: o.requeue, Memory: availableMemory(o.ignoreMemory), ShareTimings: o.shareTimings,
+				Requeue: o.requeue, Memory: availableMemory(o.ignoreMemory), Process: processLimit(o.ignoreMemory), ShareTimings: o.shareTimings,
 				Notice: func(text string) { reporter.Notice(text, false) },
 				Host:   host(o.gpu), NewRunner: newRunner, Observer: reporter,
 			},

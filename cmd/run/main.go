@@ -7,20 +7,28 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"privkern/runner/supervise"
 )
 
 func main() { os.Exit(Main()) }
 
-// Main runs the command line and returns the exit status.
+// Main runs the command line and returns the exit status. Under a limit on memory
+// the work is done in a child; workers have the runner for a parent.
 func Main() int {
-	// The first signal ends the context, and with it the work in an orderly
-	// way; after that the default holds, so that a second one ends the process.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	if supervise.Needed() && !isWorker() {
+		status, err := supervise.Run()
+		if err != nil {
+			_, _ = fmt.Fprintf(os.Stderr, "run: %v\n", err)
+			return exitStatus(err)
+		}
+		return status
+	}
+	ctx, stop := supervise.Context()
 	defer stop()
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
+
+func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == workerName }

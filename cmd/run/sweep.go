@@ -337,3 +337,13 @@ func availableMemory(ignore bool) int64 {
 	}
 	return memory.Available()
 }
+
+// processLimit is the limit on the memory of a trial's process; the zero value is
+// none.
+func processLimit(ignore bool) memory.Limit {
+	limit, ok := memory.ProcessLimit()
+	if ignore || !ok {
+		return memory.Limit{}
+	}
+	return limit
+}

@@ -9,9 +9,10 @@ func exitCodesTopic() *cobra.Command {
 		Long: `Exit statuses:
 
   0    all well (a trial that is skipped for want of data is no failure)
-  1    an error: a file, a folder or a device could not be used; all trials of a
-       sweep, of a printed table or of merged folders were skipped for want of
-       data; run check: something in the folder does not hold
+  1    an error: a file, a folder or a device could not be used; a limit on
+       memory ended this program; all trials of a sweep, of a printed table or
+       of merged folders were skipped for want of data; run check: something in
+       the folder does not hold
   2    usage: an unknown command, flag, experiment, parameter or table, a
        mistake in a sweep file, or an output folder with another plan
   3    some trials failed, or have no result because the machine kept them from

@@ -278,7 +278,11 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	refusal := ""
 	if e.Memory != nil {
-		refusal = memory.Refusal(e.Memory(params), availableMemory(o.ignoreMemory))
+		need := e.Memory(params)
+		refusal = memory.Refusal(need, availableMemory(o.ignoreMemory))
+		if limited := memory.LimitRefusal(need, processLimit(o.ignoreMemory)); limited != "" {
+			return fmt.Errorf("%s %s", e.Name, limited)
+		}
 	}
 	var rec *record.Record
 	switch {

@@ -25,9 +25,18 @@ func available(root fs.FS) int64 {
 		}
 	}
 	take(memAvailable(root))
+	eachMemoryGroup(root, func(group, limitFile, usageFile, reclaimable string) {
+		take(left(root, group, limitFile, usageFile, reclaimable))
+	})
+	return least
+}
+
+// eachMemoryGroup calls f with every control group whose limit on memory holds for
+// this process, and the names of its files.
+func eachMemoryGroup(root fs.FS, f func(group, limitFile, usageFile, reclaimable string)) {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
-		return least
+		return
 	}
 	for line := range strings.Lines(string(groups)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
@@ -37,15 +46,14 @@ func available(root fs.FS) int64 {
 		switch {
 		case fields[0] == "0" && fields[1] == "":
 			eachGroup(fields[2], func(group string) {
-				take(left(root, path.Join("sys/fs/cgroup", group), "memory.max", "memory.current", "inactive_file"))
+				f(path.Join("sys/fs/cgroup", group), "memory.max", "memory.current", "inactive_file")
 			})
 		case strings.Contains(","+fields[1]+",", ",memory,"):
 			eachGroup(fields[2], func(group string) {
-				take(left(root, path.Join("sys/fs/cgroup/memory", group), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"))
+				f(path.Join("sys/fs/cgroup/memory", group), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 			})
 		}
 	}
-	return least
 }
 
 // eachGroup calls f with a group and all above it, whose limits hold for it. In
@@ -62,8 +70,8 @@ func eachGroup(group string, f func(string)) {
 // left is what a control group leaves; ok is false where it has no limit. Pages
 // of files that nobody has used lately count as used, but make room.
 func left(root fs.FS, group, limitFile, usageFile, reclaimable string) (bytes int64, ok bool) {
-	limit, ok := number(root, path.Join(group, limitFile))
-	if !ok || limit >= 1<<60 { // v1 writes a number close to 2^63 for none
+	limit, ok := limitOf(root, group, limitFile)
+	if !ok {
 		return 0, false
 	}
 	used, ok := number(root, path.Join(group, usageFile))
@@ -71,6 +79,12 @@ func left(root fs.FS, group, limitFile, usageFile, reclaimable string) (bytes in
 		return 0, false
 	}
 	return max(0, limit-used+field(root, path.Join(group, "memory.stat"), reclaimable, 1)), true
+}
+
+// limitOf is the limit of a control group; ok is false where it has none.
+func limitOf(root fs.FS, group, limitFile string) (bytes int64, ok bool) {
+	bytes, ok = number(root, path.Join(group, limitFile))
+	return bytes, ok && bytes < 1<<60 // v1 writes a number close to 2^63 for none
 }
 
 func memAvailable(root fs.FS) (bytes int64, ok bool) {
@@ -111,8 +125,18 @@ func Refusal(need, available int64) string {
 	if available == 0 || need <= available {
 		return ""
 	}
-	return fmt.Sprintf("needs about %s, %s are available: use a smaller setting or a machine with more memory (a sweep needs --retry failed there); --ignore-memory starts it all the same",
+	return fmt.Sprintf("needs about %s, %s are available: use a smaller setting or a machine with more memory; --ignore-memory starts it all the same",
 		Text(need), Text(available))
+}
+
+// LimitRefusal says why a trial that needs so much is not started under a limit on
+// its process; it is empty where it is to be started.
+func LimitRefusal(need int64, l Limit) string {
+	if l.Bytes == 0 || need <= l.Left {
+		return ""
+	}
+	return fmt.Sprintf("needs about %s; of the limit on the memory of a process (ulimit %s), which is %s, %s are left: raise the limit, or use a smaller setting; --ignore-memory starts it all the same",
+		Text(need), l.Flag, Text(l.Bytes), Text(l.Left))
 }
 
 // Text writes an amount for people.

@@ -227,7 +227,10 @@ func (r *Reporter) GivenUp(t plan.Trial, why *trial.Trouble, tries int) {
 	defer r.mu.Unlock()
 	delete(r.running, t.Key)
 	r.event(event{Event: "given_up", Key: t.Key, Experiment: t.Experiment, Error: why.Reason, Message: why.Advice, Done: tries}, true)
-	text := fmt.Sprintf("%s: %s (tried %s)", r.describe(t), why.Reason, plural.Times(tries))
+	text := r.describe(t) + ": " + why.Reason
+	if tries > 0 {
+		text += fmt.Sprintf(" (tried %s)", plural.Times(tries))
+	}
 	if why.Advice != "" {
 		text += "; " + why.Advice
 	}

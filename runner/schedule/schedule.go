@@ -51,8 +51,11 @@ type Options struct {
 	Pause   time.Duration
 	// Memory is what the trials may take together, in bytes; 0 for no limit.
 	// Fewer run at a time where they would need more, and one that needs more
-	// alone fails before it starts.
+	// alone is not started, and has no result.
 	Memory int64
+	// Process is the limit on the memory of a trial's process; the zero value is none.
+	// A trial that needs more has no result.
+	Process memory.Limit
 	// ShareTimings runs timed trials beside others; their records say so.
 	ShareTimings bool
 	Notice       func(text string) // of fewer jobs, timed trials and other kernels; may be nil
@@ -75,7 +78,8 @@ type Observer interface {
 	// Again is called where the machine kept a trial from a result in its try-th run
 	// of at most so many, and the next begins after the pause.
 	Again(t plan.Trial, why *trial.Trouble, try, tries int, pause time.Duration)
-	// GivenUp is called where it did so in all of them: the trial has no record.
+	// GivenUp is called where it did so in all of so many, 0 for a trial that was not
+	// begun: it has no record.
 	GivenUp(t plan.Trial, why *trial.Trouble, tries int)
 	// Elsewhere is called for a trial that another runner has finished.
 	Elsewhere(t plan.Trial)
@@ -448,12 +452,13 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 			}
 		}
 	}
-	if refusal := memory.Refusal(declared(e, t.Params), r.opts.Memory); refusal != "" {
-		rec, err := trial.NewRecord(job)
-		if err != nil {
-			return nil, err
-		}
-		return rec.Fail(refusal), nil
+	need := declared(e, t.Params)
+	refusal := memory.Refusal(need, r.opts.Memory)
+	if refusal == "" {
+		refusal = memory.LimitRefusal(need, r.opts.Process)
+	}
+	if refusal != "" {
+		return nil, r.giveUp(t, &trial.Trouble{Machine: true, Reason: refusal}, 0)
 	}
 	return r.insist(ctx, runner, t, job)
 }
