@@ -31,7 +31,7 @@ func ProcessLimit() (least Limit, ok bool) {
 	root := os.DirFS("/")
 	for _, l := range limits {
 		var r unix.Rlimit
-		if unix.Getrlimit(l.resource, &r) != nil || uint64(r.Cur) >= 1<<60 { // infinity is the largest number
+		if unix.Getrlimit(l.resource, &r) != nil || r.Cur >= 1<<60 { // infinity is the largest number
 			continue
 		}
 		limit := Limit{Bytes: int64(r.Cur), Flag: l.flag, Left: leftOf(root, int64(r.Cur), l.mapped)}

@@ -32,7 +32,7 @@ func (r *run) insist(ctx context.Context, runner Runner, t plan.Trial, job trial
 	for try := 1; ; try++ {
 		rec, err := r.attempt(ctx, runner, t, job, try > 1 && try > r.opts.Requeue)
 		var trouble *trial.Trouble
-		if !errors.As(err, &trouble) || !trouble.Machine {
+		if !errors.As(err, &trouble) { // a record, or the end of the run
 			return rec, err
 		}
 		if trouble.Output != "" {

@@ -143,12 +143,21 @@ func TestLastRunIsAlone(t *testing.T) {
 func TestInterruptionEndsAPause(t *testing.T) {
 	p := makePlan(t, 1)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &troubled{key: p.Trials[0].Key, times: 1, trouble: func() error { cancel(); return killed() }}
-	sum, err := run(ctx, t, t.TempDir(), p, plan.Shard{}, schedule.Options{NewRunner: r.runner, Requeue: 1, Pause: time.Hour})
+	r := &troubled{key: p.Trials[0].Key, times: 1, trouble: killed}
+	opts := schedule.Options{NewRunner: r.runner, Requeue: 1, Pause: time.Hour, Observer: &cancelling{cancel: cancel}}
+	sum, err := run(ctx, t, t.TempDir(), p, plan.Shard{}, opts)
 	if !errors.Is(err, context.Canceled) || sum.NotRun != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
 }
+
+// cancelling ends a run where a pause begins.
+type cancelling struct {
+	stopAfter
+	cancel func()
+}
+
+func (c *cancelling) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) { c.cancel() }
 
 // What a crash leaves behind is in the trial's log, and its record has a sentence
 // that says where; without a log it does not.

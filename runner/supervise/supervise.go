@@ -6,7 +6,6 @@ package supervise
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -173,8 +172,8 @@ type interruption struct{ os.Signal }
 
 func (i interruption) Error() string { return i.String() + " signal received" }
 
-// Is makes it an interruption for those who ask for one.
-func (i interruption) Is(target error) bool { return errors.Is(context.Canceled, target) }
+// Unwrap makes it an end of a context for those who ask for one.
+func (i interruption) Unwrap() error { return context.Canceled }
 
 // lines keeps the first part of what is written to it: a runtime says at the
 // beginning why it dies.

@@ -144,11 +144,8 @@ func (p *Process) exchange(job trial.Job, progress trial.Progress) (message, err
 			return message{}, err
 		}
 		var m message
-		if err := json.Unmarshal(line, &m); err != nil {
-			return message{}, err
-		}
-		if m.Record != nil || m.Trouble != nil {
-			return m, nil
+		if err = json.Unmarshal(line, &m); err != nil || m.Record != nil || m.Trouble != nil {
+			return m, err
 		}
 		if progress != nil {
 			progress(m.Done, m.Total, m.What)

@@ -252,6 +252,21 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
+// What a process printed for earlier trials is not in the log of one that crashes.
+func TestOutputIsOfOneTrial(t *testing.T) {
+	p := newProcess(t)
+	for _, do := range []string{"print", "progress"} { // the second takes longer than words to arrive
+		if _, err := p.Run(context.Background(), job(t, do), 0, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := p.Run(context.Background(), job(t, "no thread"), 0, nil)
+	var trouble *trial.Trouble
+	if !errors.As(err, &trouble) || strings.Contains(trouble.Output, "not a message") || !strings.Contains(trouble.Output, "newosproc") {
+		t.Errorf("%+v", trouble)
+	}
+}
+
 // answer runs a trial that ends well, and returns the number of its process.
 func answer(t *testing.T, p *worker.Process) float64 {
 	t.Helper()
