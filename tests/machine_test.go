@@ -125,6 +125,9 @@ func TestSignalsUnderALimit(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != c.status || strings.Contains(stderr.String(), "the same command goes on") != (c.status == 130) {
 				t.Errorf("status %d\n%s", got, stderr.String())
 			}
+			if !strings.Contains(stderr.String(), "24 trials\n") {
+				t.Errorf("what is said does not come out while it runs:\n%s", stderr.String())
+			}
 			for i := 0; alive(runners[0]); i++ {
 				if i == 1000 {
 					t.Fatal("the child lives on")

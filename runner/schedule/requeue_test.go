@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"privkern/runner/experiment"
+	"privkern/runner/memory"
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/schedule"
@@ -158,6 +160,30 @@ type cancelling struct {
 }
 
 func (c *cancelling) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) { c.cancel() }
+
+// A trial that needs more than the limit on its process leaves is not begun, and
+// has no record: a limit can be raised.
+func TestLimitOnTheProcess(t *testing.T) {
+	large := *demo
+	large.Memory = func(p experiment.Params) int64 { return int64(p.Int("x")) << 30 }
+	p := makePlan(t, 3)
+	s, err := store.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	var runs sync.Map
+	var o told
+	opts := options(1, &runs, 0)
+	opts.Observer, opts.Requeue, opts.Process = &o, 2, memory.Limit{Bytes: 3 << 30, Flag: "-v", Left: 1 << 30}
+	sum, err := schedule.Run(context.Background(), s, p, []int{0, 1, 2}, experiment.NewRegistry(&large), data, opts)
+	if err != nil || sum != (schedule.Summary{Total: 3, OK: 2, NotRun: 1}) {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if trials, _ := count(&runs); trials != 2 || len(o.lines) != 1 || !strings.HasPrefix(o.lines[0], "given up: needs about 2.0 GiB; of the limit ") {
+		t.Errorf("%d ran, told %q", trials, o.lines)
+	}
+}
 
 // What a crash leaves behind is in the trial's log, and its record has a sentence
 // that says where; without a log it does not.
