@@ -306,17 +306,20 @@ func TestSkippedTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			catalogue := catalogue(t)
-			w, err := catalogue.ReadSweeps(write(t, "tables: [demo/table1, demo/table2, demo/table1]\nexperiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil)
+			w, err := catalogue.ReadSweeps(write(t, "tables: [demo/table1, demo/table2, demo/table1]\n"+
+				"experiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := plan.New(w.Settings, plan.NewDatasets(noData{}), plan.Options{Tables: w.Tables, Backend: "cpu", DType: "float64"})
+			options := plan.Options{Tables: w.Tables, Backend: "cpu", DType: "float64"}
+			p, err := plan.New(w.Settings, plan.NewDatasets(noData{}), options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r, err := catalogue.Evaluate(nil, p, func(key string) (*record.Record, bool, error) {
 				x := p.Trials[slices.IndexFunc(p.Trials, func(t plan.Trial) bool { return t.Key == key })]
-				rec, err := trial.NewRecord(trial.Job{Key: key, Experiment: x.Experiment, ResultVersion: 1, Params: x.Params, Backend: "cpu", DType: "float64"})
+				rec, err := trial.NewRecord(trial.Job{Key: key, Experiment: x.Experiment, ResultVersion: 1,
+					Params: x.Params, Backend: "cpu", DType: "float64"})
 				if err != nil {
 					return nil, false, err
 				}

@@ -52,7 +52,8 @@ func TestWhereParametersApply(t *testing.T) {
 			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
 		"classification": {map[string]any{"n": 60, "inducing": 4, "repeats": 1, "epsilon": 5},
 			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
-		"hyperparameters": {map[string]any{"n": 200, "inducing": 7, "repeats": 3, "gamma": 0.2, "epsilon": 5000, "delta": 0.01,
+		"hyperparameters": {map[string]any{"n": 200, "inducing": 7, "repeats": 3, "gamma": 0.2,
+			"epsilon": 5000, "delta": 0.01,
 			"sigmas": "0.1,0.3", "lengthscales": "1,2"},
 			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
 		"regression": {map[string]any{"repeats": 1, "inducing": "3"}, []map[string]any{

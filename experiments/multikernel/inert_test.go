@@ -24,7 +24,8 @@ func TestWhereParametersApply(t *testing.T) {
 	}{
 		{har(), func(tr *experiment.Trial) (*experiment.Result, error) {
 			return recognise(context.Background(), tr, all, d, harKernels)
-		}, []map[string]any{{}, {"method": "upr"}, {"method": "uniform"}, {"method": "alignment"}, {"method": "utility-privacy"}},
+		}, []map[string]any{{}, {"method": "upr"}, {"method": "uniform"}, {"method": "alignment"},
+			{"method": "utility-privacy"}},
 			map[string]string{"dataset": "there is one for the test"}},
 		{reference(), func(tr *experiment.Trial) (*experiment.Result, error) {
 			return reference().Run(context.Background(), tr)

@@ -303,7 +303,8 @@ func TestSkippedAreCounted(t *testing.T) {
 		{"none", []string{"ok 1"}, []string{"", "failed"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := merge.Folders(filepath.Join(t.TempDir(), "all"), []string{folder(t, p, c.a...), folder(t, p, c.b...)}, "", registry)
+			from := []string{folder(t, p, c.a...), folder(t, p, c.b...)}
+			r, err := merge.Folders(filepath.Join(t.TempDir(), "all"), from, "", registry)
 			if err != nil || r.Skipped != c.want || r.Plan == nil || len(r.Plan.Trials) != 3 {
 				t.Errorf("%+v, %v; want %d", r, err, c.want)
 			}

@@ -135,15 +135,16 @@ func (u *uses) judge(r *reader, out *Expansion) error {
 		repeats -= trials
 	}
 	if repeats > 0 && partly != nil {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %d of %d trials repeat the computation of another: %s. Explicit "+
-			"cases leave such trials out", r.place(u.block.at), repeats, u.trials, strings.Join(partly, "; ")))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %d of %d trials repeat the computation of another: %s. "+
+			"Explicit cases leave such trials out", r.place(u.block.at), repeats, u.trials, strings.Join(partly, "; ")))
 	}
 	return nil
 }
 
 // Varies is the mistake of a sweep over a parameter that does nothing.
 func Varies(why *experiment.Inert) error {
-	return fmt.Errorf("%s. A sweep over it repeats one computation: leave it out, or choose settings to which it applies", why)
+	return fmt.Errorf("%s. A sweep over it repeats one computation: leave it out, or choose settings to which it "+
+		"applies", why)
 }
 
 // place writes a place as errors do.

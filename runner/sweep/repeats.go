@@ -30,8 +30,8 @@ func (r *reader) once(a axis) error {
 	if i < 0 {
 		return nil
 	}
-	return r.errorAt(a.values[i].at, fmt.Errorf("parameter %q has the value %s twice; each value runs once: leave one of them out",
-		a.name, experiment.FormatValue(a.values[i].v)))
+	return r.errorAt(a.values[i].at, fmt.Errorf("parameter %q has the value %s twice; each value runs once: leave one "+
+		"of them out", a.name, experiment.FormatValue(a.values[i].v)))
 }
 
 // identity is the SHA-256, cut off, of an experiment and parameters.
@@ -70,7 +70,9 @@ func (x *expander) fresh(b *block, at *token.Token, params experiment.Params, gi
 	id := identityOf(b.exp, params, func(string) bool { return true })
 	seeds := b.seeds
 	for _, before := range x.seen[id] {
-		left := slices.DeleteFunc(slices.Clone(seeds), func(seed int64) bool { return slices.Contains(before.block.seeds, seed) })
+		left := slices.DeleteFunc(slices.Clone(seeds), func(seed int64) bool {
+			return slices.Contains(before.block.seeds, seed)
+		})
 		if len(left) == len(seeds) {
 			continue
 		}

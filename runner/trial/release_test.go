@@ -58,7 +58,10 @@ func TestReleaseLeavesOutWhatDoesNothing(t *testing.T) {
 		{Name: "dataset", Kind: experiment.Text, Default: "census"},
 		experiment.Param{Name: "width", Kind: experiment.Number, Default: 100}.Where(experiment.IsNot("dataset", "csv:*")),
 	}
-	for dataset, want := range map[string]string{"census": `{"dataset":"census","width":100}`, "csv:my.csv": `{"dataset":"csv:my.csv"}`} {
+	for dataset, want := range map[string]string{
+		"census":     `{"dataset":"census","width":100}`,
+		"csv:my.csv": `{"dataset":"csv:my.csv"}`,
+	} {
 		t.Run(dataset, func(t *testing.T) {
 			job := trial.Job{Experiment: "demo/a", Secure: true, Params: experiment.Params{"dataset": dataset, "width": 100.0}}
 			r, _, err := trial.Release(context.Background(), e, job, booked, nil)
