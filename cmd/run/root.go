@@ -100,7 +100,8 @@ the published value beside every reproduced one.`,
 	root.AddCommand(
 		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(),
 		a.checkCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
-		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), workerCommand(),
+		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), a.licensesCommand(),
+		workerCommand(),
 		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(), foldersTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const mit = `MIT License
+
+Copyright (c) 2020 Somebody
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+`
+
+const agpl = `Copyright (c) 2020 Somebody
+
+This program is free software: you can redistribute it and/or modify
+it under the terms of the GNU Affero General Public License as
+published by the Free Software Foundation, either version 3 of the
+License, or (at your option) any later version.
+
+This program is distributed in the hope that it will be useful,
+but WITHOUT ANY WARRANTY; without even the implied warranty of
+MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+GNU Affero General Public License for more details.
+
+You should have received a copy of the GNU Affero General Public License
+along with this program.  If not, see <https://www.gnu.org/licenses/>.
+`
+
+func TestIdentify(t *testing.T) {
+	for _, row := range []struct {
+		name, work, file, text string
+		ids, problem           string
+	}{
+		{name: "permissive", work: "example.org/a", file: "LICENSE", text: mit, ids: "MIT"},
+		{name: "carriage returns", work: "example.org/a", file: "LICENSE", text: strings.ReplaceAll(mit, "\n", "\r\n"), ids: "MIT"},
+		{name: "not allowed", work: "example.org/a", file: "COPYING", text: agpl, problem: "is under AGPL-3.0-or-later, which is not among the allowed"},
+		{name: "one of two not allowed", work: "example.org/a", file: "LICENSE", text: mit + agpl, problem: "is under AGPL-3.0-or-later"},
+		{name: "no licence", work: "example.org/a", file: "LICENSE", text: "All rights reserved, and ask before use.", problem: "recognised as a licence only by 0 per cent"},
+		{name: "empty", work: "example.org/a", file: "LICENSE", problem: "only by 0 per cent"},
+		{
+			name: "asks for a credit", work: "example.org/a", file: "LICENSE", problem: "is under CC-BY-4.0, which asks for a credit",
+			text: "https://creativecommons.org/licenses/by/4.0/",
+		},
+		{name: "changed since it was judged", work: "gonum.org/v1/gonum", file: "THIRD_PARTY_LICENSES/Sun-LICENSE", text: mit, problem: "not the text any more"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := identify(row.work, row.file, []byte(row.text))
+			if row.problem != "" {
+				if err == nil || !strings.Contains(err.Error(), row.problem) {
+					t.Fatalf("licences %v, error %v; want an error with %q", got.ids, err, row.problem)
+				}
+				return
+			}
+			if err != nil || strings.Join(got.ids, ",") != row.ids {
+				t.Errorf("licences %v, error %v; want %s", got.ids, err, row.ids)
+			}
+			if strings.Contains(got.body, "\r") {
+				t.Error("the text keeps its carriage returns")
+			}
+		})
+	}
+}
+
+// TestTextsIn finds what is named like a licence, in a folder and in its folders of
+// licences, and nothing else.
+func TestTextsIn(t *testing.T) {
+	root := t.TempDir()
+	for _, file := range []string{"LICENSE", "LICENCE.md", "copying.txt", "license.go", "README", "licenses/own.txt", "testdata/LICENSE", "inner/LICENSE"} {
+		path := filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(mit), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct{ dir, want string }{
+		{".", "LICENCE.md LICENSE copying.txt licenses/own.txt"},
+		{"inner", "inner/LICENSE"},
+	} {
+		t.Run(row.dir, func(t *testing.T) {
+			texts, err := textsIn("example.org/a", root, filepath.Join(root, row.dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			for _, text := range texts {
+				files = append(files, text.file)
+			}
+			if got := strings.Join(files, " "); got != row.want {
+				t.Errorf("found %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// TestWriteOnce prints a text that two works share a single time, for both.
+func TestWriteOnce(t *testing.T) {
+	other := strings.ReplaceAll(mit, "Somebody", "Somebody Else")
+	var out strings.Builder
+	err := write(&out, []work{
+		{name: "example.org/a", version: "v1.0.0", texts: []text{{file: "LICENSE", ids: []string{"MIT"}, body: mit}}},
+		{name: "example.org/b", version: "v2.0.0", texts: []text{{file: "LICENSE", ids: []string{"MIT"}, body: mit}}},
+		{name: "example.org/c", version: "v3.0.0", texts: []text{{file: "LICENSE", ids: []string{"MIT"}, body: other}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, times := range map[string]int{
+		"Permission is hereby granted":                              2,
+		"[1] MIT\n    of example.org/a\n       example.org/b\n":     1,
+		"[2] MIT\n    of example.org/c\n":                           1,
+		"example.org/b  v2.0.0  MIT  [1]\n":                         1,
+		"The program `run` is part of privkern, which is licensed ": 1,
+	} {
+		if n := strings.Count(out.String(), text); n != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, &out)
+		}
+	}
+}
