@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -94,6 +95,9 @@ func readJSON(path string, into any, strict bool) error {
 	}
 	if err := d.Decode(into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: something follows its JSON object", path)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ tables:
       - {row: two, published: "4", params: {x: 2}}
 `
 
-func catalogue(t *testing.T) *runner.Catalogue {
+func catalogue(t testing.TB) *runner.Catalogue {
 	t.Helper()
 	c, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double}, Ledger: []byte(ledger)}})
 	if err != nil {

@@ -2,7 +2,10 @@ package plan_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +47,40 @@ func FuzzParse(f *testing.F) {
 		q, err := plan.Parse(again, reg)
 		if err != nil || !reflect.DeepEqual(p, q) {
 			t.Errorf("read %+v\nwritten and read %+v\n%v", p, q, err)
+		}
+	})
+}
+
+// FuzzParseShard reads parts of a plan: the parts i/n of a plan have every trial once.
+func FuzzParseShard(f *testing.F) {
+	for _, s := range []string{"1/4", "4/4", "0/1", "5/4", "1/9223372036854775807", "1", "/", "+1/+2", "1/2/3", " 1/2"} {
+		f.Add(s, 10)
+	}
+	f.Fuzz(func(t *testing.T, text string, trials int) {
+		if trials < 0 || trials > 1000 {
+			return
+		}
+		shard, err := plan.ParseShard(text)
+		if err != nil {
+			if !strings.Contains(err.Error(), strconv.Quote(text)) {
+				t.Errorf("the error does not name %q: %v", text, err)
+			}
+			return
+		}
+		if shard.Index < 0 || shard.Index >= shard.Count {
+			t.Fatalf("%q is %+v", text, shard)
+		}
+		if again, err := plan.ParseShard(fmt.Sprintf("%d/%d", shard.Index+1, shard.Count)); err != nil || again != shard {
+			t.Errorf("%q is %+v, written %+v, %v", text, shard, again, err)
+		}
+		var got, want []int
+		for i := range trials {
+			if i%shard.Count == shard.Index {
+				want = append(want, i)
+			}
+		}
+		if got = shard.Indices(trials); !slices.Equal(got, want) {
+			t.Errorf("%q of %d trials has %v, not %v", text, trials, got, want)
 		}
 	})
 }

@@ -79,6 +79,10 @@ func (l partList) MarshalText() ([]byte, error) {
 	return out, nil
 }
 
+// maxTasks is how many tasks an array job can have at most: the largest MaxArraySize
+// that Slurm takes.
+const maxTasks = 4_000_001
+
 // UnmarshalText reads what MarshalText writes.
 func (l *partList) UnmarshalText(text []byte) error {
 	*l = nil
@@ -92,6 +96,9 @@ func (l *partList) UnmarshalText(text []byte) error {
 		}
 		if err != nil || a <= last || b < a {
 			return fmt.Errorf("%q is no list of parts", text)
+		}
+		if b-a >= maxTasks-len(*l) {
+			return fmt.Errorf("%q has more parts than an array job has tasks (%d)", text, maxTasks)
 		}
 		for part := a; part <= b; part++ {
 			*l = append(*l, part)

@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+	"privkern/runner/trial"
+)
+
+// ignored takes what is written to it.
+type ignored struct{ io.Writer }
+
+func (ignored) Close() error { return nil }
+
+// FuzzMessages reads what a worker writes to the runner: progress, then a record,
+// or an error.
+func FuzzMessages(f *testing.F) {
+	record := `{"record":{"schema":1,"key":"k","experiment":"demo/a","params":{"x":1},"status":"ok","metrics":{"y":2},"series":{"s":{"x":[1,null]}}},"last":true}`
+	f.Add([]byte(`{"done":1,"total":3,"what":"folds"}` + "\n" + record + "\n"))
+	f.Add([]byte(record))
+	f.Add([]byte(`{"record":null}` + "\n{}\n"))
+	f.Add([]byte(`{"record":{"metrics":{"y":"Inf"}}}` + "\n"))
+	f.Add([]byte("what a library printed\n"))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		p := &Process{in: ignored{io.Discard}, messages: bufio.NewReader(bytes.NewReader(sent))}
+		steps := 0
+		r, _, err := p.exchange(trial.Job{}, func(int, int, string) { steps++ })
+		if (r == nil) == (err == nil) {
+			t.Fatalf("the record %v and the error %v", r, err)
+		}
+		if lines := bytes.Count(sent, []byte("\n")); steps > lines {
+			t.Errorf("%d steps in %d lines", steps, lines)
+		}
+		if r == nil {
+			return
+		}
+		raw, err := json.Marshal(message{Record: r})
+		if err != nil {
+			t.Fatalf("the record of %s cannot be written: %v", sent, err)
+		}
+		p = &Process{in: ignored{io.Discard}, messages: bufio.NewReader(bytes.NewReader(append(raw, '\n')))}
+		again, _, err := p.exchange(trial.Job{}, nil)
+		if err != nil {
+			t.Fatalf("%s is read, but not what is written of it: %v", sent, err)
+		}
+		if third, err := json.Marshal(message{Record: again}); err != nil || !bytes.Equal(third, raw) {
+			t.Errorf("%s became %s, %v", raw, third, err)
+		}
+	})
+}
+
+// FuzzJobs reads what the runner writes to a worker: every job that is served is of
+// a known experiment, with all of its settings and no other.
+func FuzzJobs(f *testing.F) {
+	registry := experiment.NewRegistry(&experiment.Experiment{
+		Name: "demo/a", Version: 1,
+		Params: []experiment.Param{
+			{Name: "x", Kind: experiment.Number, Default: 1}, {Name: "n", Kind: experiment.Integer, Default: 2},
+			{Name: "at", Kind: experiment.Numbers, Default: []float64{1}}, {Name: "word", Kind: experiment.Text, Default: "a"},
+		},
+		Metrics: []experiment.Metric{{Name: "y"}},
+		Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			return nil, errors.New("not run here")
+		},
+	})
+	job := `{"key":"k","experiment":"demo/a","params":{"x":1.5,"n":3,"at":[1,2]},"seed":7,"backend":"cpu","dtype":"float64"}` + "\n"
+	f.Add([]byte(job + job))
+	f.Add([]byte(job[:len(job)/2]))
+	f.Add([]byte(strings.Replace(job, "demo/a", "demo/b", 1)))
+	f.Add([]byte(strings.Replace(job, `"n":3`, `"n":1e30`, 1)))
+	f.Add([]byte("{\"experiment\":\"demo/a\",\"params\":null}\nnull\n"))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		jobs, done := make(chan trial.Job), make(chan error, 1)
+		go func() {
+			done <- readJobs(bytes.NewReader(sent), registry, jobs)
+			close(jobs)
+		}()
+		for j := range jobs {
+			if j.Experiment != "demo/a" || len(j.Params) != 4 {
+				t.Errorf("%s gives the job %+v", sent, j)
+				continue
+			}
+			j.Params.Float("x")
+			j.Params.Int("n")
+			j.Params.Numbers("at")
+			j.Params.Text("word")
+		}
+		if err := <-done; err == nil || err.Error() == "" {
+			t.Errorf("the input has ended, and the error is %v", err)
+		}
+	})
+}
