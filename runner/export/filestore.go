@@ -55,11 +55,18 @@ type mlflowExperiment struct {
 	Name string `yaml:"name"`
 }
 
+// maxMeta bounds what is parsed of a foreign folder, far above what MLflow writes: a
+// YAML text of many nested lists takes minutes.
+const maxMeta = 64 << 10
+
 func readExperiment(dir string) (mlflowExperiment, error) {
 	var e mlflowExperiment
 	raw, err := os.ReadFile(filepath.Join(dir, "meta.yaml"))
 	if err != nil {
 		return e, err
+	}
+	if len(raw) > maxMeta {
+		return e, fmt.Errorf("a meta.yaml of %d bytes is none of MLflow's", len(raw))
 	}
 	if err := yaml.Unmarshal(raw, &e); err != nil {
 		return e, err

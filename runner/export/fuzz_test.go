@@ -14,7 +14,8 @@ func FuzzReadExperiment(f *testing.F) {
 	f.Add([]byte("experiment_id: 17\nname: [a]\n"))
 	f.Add([]byte("experiment_id: \"17\"\nname: |\n  two\n  lines\n"))
 	f.Add([]byte("a: &a [*a]\n"))
-	f.Add([]byte(strings.Repeat("{a: ", 2000)))
+	f.Add([]byte(strings.Repeat("{a: ", 200)))
+	f.Add([]byte("experiment_id: '17'\n#" + strings.Repeat("x", maxMeta)))
 	f.Fuzz(func(t *testing.T, meta []byte) {
 		dir := filepath.Join(t.TempDir(), "17")
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -24,7 +25,7 @@ func FuzzReadExperiment(f *testing.F) {
 			t.Fatal(err)
 		}
 		e, err := readExperiment(dir)
-		if err == nil && (e.ID != "17" || !strings.Contains(string(meta), "17")) {
+		if err == nil && (e.ID != "17" || !strings.Contains(string(meta), "17") || len(meta) > maxMeta) {
 			t.Errorf("%q is the experiment %+v", meta, e)
 		}
 	})
