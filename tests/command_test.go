@@ -19,6 +19,9 @@ import (
 // program is the path of the built command.
 var program string
 
+// buildFlags build it; with the race detector where the tests themselves are.
+var buildFlags = []string{"build"}
+
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "privkern-tests-")
@@ -28,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		program = filepath.Join(dir, "run")
-		build := exec.Command("go", "build", "-o", program, "privkern/cmd/run")
+		build := exec.Command("go", append(buildFlags, "-o", program, "privkern/cmd/run")...)
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "the command cannot be built:", err)

@@ -1,0 +1,108 @@
+# shellcheck shell=bash
+# Steps that are counted, and what could not be checked, by name. Sourced by
+# .ci/run and .ci/cuda; tests/ci_test.go tests it.
+
+case ${CI_STRICT:-0} in
+  0 | 1) ;;
+  *) echo "CI_STRICT is \"$CI_STRICT\"; 1 makes a failure of what cannot be checked, 0 does not" >&2; exit 2 ;;
+esac
+
+CI_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The folder of the outermost script: the list of what is not checked, and what
+# the tests of all steps reported.
+if [ -z "${CI_WORK:-}" ]; then
+  CI_WORK=$(mktemp -d)
+  trap 'rm -rf "$CI_WORK"' EXIT
+  mkdir "$CI_WORK/events"
+  : >"$CI_WORK/unchecked"
+fi
+export CI_WORK
+
+passed=0 failed=0
+
+# step NAME COMMAND...: runs a check; its output is shown, and counted. Status 75
+# says that something is missing that the check needs, and is neither.
+step() {
+  local name=$1 start=$SECONDS status=0 before
+  shift
+  before=$(not_checked)
+  printf '\n=== %s\n' "$name"
+  CI_STEP=$name "$@" || status=$?
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    75) [ "$(not_checked)" -gt "$before" ] || unchecked "$name" "no reason given" ;;
+    *) failed=$((failed + 1)) ;;
+  esac
+  printf -- '--- %s: %s (%d s)\n' "$(verdict $status)" "$name" $((SECONDS - start))
+}
+verdict() { case $1 in 0) echo ok ;; 75) echo "not checked" ;; *) echo FAILED ;; esac; }
+
+# unchecked NAME REASON: puts a check on the list of those that were not made.
+unchecked() {
+  printf '%s: %s\n' "$1" "$2" >>"$CI_WORK/unchecked"
+  printf 'not checked: %s: %s\n' "$1" "$2"
+}
+not_checked() { wc -l <"$CI_WORK/unchecked"; }
+
+# cannot REASON: what a step returns where it lacks what it needs.
+cannot() { unchecked "${CI_STEP:-$0}" "$1"; return 75; }
+
+# missing NAME REASON: a step that is not begun.
+missing() { echo; unchecked "$@"; }
+
+tally() {
+  [ -x "$CI_WORK/tally" ] || go -C "$CI_ROOT" build -o "$CI_WORK/tally" ./tests/tally || return 1
+  "$CI_WORK/tally" "$@"
+}
+
+# tests ARGUMENTS...: go test. It fails, too, where every test was skipped, and
+# where -run names a test that there is not.
+tests() {
+  local events status=0 run='' previous='' argument
+  for argument in "$@"; do
+    [ "$previous" != -run ] || run=$argument
+    previous=$argument
+  done
+  events=$(mktemp "$CI_WORK/events/XXXXXX")
+  go test -json "$@" >"$events" 2>&1 || status=1
+  tally step -run "$run" "$events" || status=1
+  return $status
+}
+
+# scanned GOVULNCHECK ARGUMENT...: a search for known vulnerabilities. One that is
+# found fails; a database that cannot be had is no failure.
+scanned() {
+  local printed status=0
+  printed=$(timeout 600 "$@" 2>&1) || status=$?
+  printf '%s\n' "$printed"
+  case $status in
+    0) ;;
+    124) cannot "the database of vulnerabilities did not answer in ten minutes" ;;
+    *)
+      if grep -q '^govulncheck: fetching vulnerabilities:' <<<"$printed"; then
+        cannot "the database of vulnerabilities cannot be reached"
+      else
+        return 1
+      fi
+      ;;
+  esac
+}
+
+# finish: the list of what was not checked, and the last line. Tests that one step
+# skipped and none passed are on it.
+finish() {
+  local count
+  if [ -n "$(ls -A "$CI_WORK/events")" ]; then
+    tally unchecked "$CI_WORK"/events/* >>"$CI_WORK/unchecked" || failed=$((failed + 1))
+  fi
+  count=$(not_checked)
+  if [ "$count" -gt 0 ]; then
+    printf '\nNot checked:\n'
+    sed 's/^/  /' "$CI_WORK/unchecked"
+    printf '%d not checked\n' "$count"
+    [ "${CI_STRICT:-0}" = 0 ] || failed=$((failed + count))
+  fi
+  printf '\n%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" = 0 ]
+}

@@ -1,0 +1,190 @@
+package tests
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// exampleTests is what the steps of TestSteps run.
+const exampleTests = `package example
+
+import (
+	"os"
+	"testing"
+)
+
+func TestPasses(*testing.T) {}
+
+func TestSkips(t *testing.T) { t.Skip("there is no moon") }
+
+func TestSkipsOnce(t *testing.T) {
+	if os.Getenv("MOON") == "" {
+		t.Skip("there is no moon yet")
+	}
+}
+
+func TestOnlySkippedSubtests(t *testing.T) {
+	t.Run("one", func(t *testing.T) { t.Skip("not the first") })
+	t.Run("two", func(t *testing.T) { t.Skip("not the second") })
+}
+
+func TestFails(t *testing.T) { t.Error("two and two are five") }
+`
+
+// TestSteps runs steps as .ci/run does, and looks at what they count.
+func TestSteps(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash: the steps of the checks are not tried")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example\n\ngo 1.26\n", "example_test.go": exampleTests} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		name, script string
+		strict       string
+		status       int
+		end          string   // of what is printed
+		says         []string // on the way
+		not          []string
+	}{
+		{
+			name: "pass and fail", script: "step good true; step bad false", status: 1,
+			end: "\n1 passed, 1 failed\n", says: []string{"--- ok: good", "--- FAILED: bad"}, not: []string{"Not checked"},
+		},
+		{
+			name: "nothing to do", end: "\n0 passed, 0 failed\n", not: []string{"Not checked"},
+		},
+		{
+			name: "tests that pass", script: "step t tests -run TestPasses .", end: "\n1 passed, 0 failed\n",
+			says: []string{"1 tests passed, 0 were skipped"},
+		},
+		{
+			name: "a test that fails", script: "step t tests -run 'TestPasses|TestFails' .", status: 1, end: "\n0 passed, 1 failed\n",
+			says: []string{"FAILED: example TestFails", "two and two are five"},
+		},
+		{
+			name: "code that does not compile", script: "echo 'package example; var x int = true' >wrong_test.go; step t tests .; rm wrong_test.go",
+			status: 1, end: "\n0 passed, 1 failed\n", says: []string{"wrong_test.go:1"},
+		},
+		{
+			name: "a package that is not there", script: "step t tests ./nowhere", status: 1, end: "\n0 passed, 1 failed\n", says: []string{"nowhere"},
+		},
+		{
+			name: "all tests skipped", script: "step t tests -run TestSkips$ .", status: 1,
+			end:  "\nNot checked:\n  example TestSkips: there is no moon\n1 not checked\n\n0 passed, 1 failed\n",
+			says: []string{"all tests were skipped: nothing was checked", "--- FAILED: t"},
+		},
+		{
+			name: "all subtests skipped", script: "step t tests -run TestOnlySkippedSubtests .", status: 1, end: "\n0 passed, 1 failed\n",
+			says: []string{
+				"all tests were skipped", "  example TestOnlySkippedSubtests/one: not the first\n",
+				"  example TestOnlySkippedSubtests/two: not the second\n2 not checked\n",
+			},
+		},
+		{
+			name: "some tests skipped", script: "step t tests -run 'TestPasses|TestSkips$' .",
+			end: "\nNot checked:\n  example TestSkips: there is no moon\n1 not checked\n\n1 passed, 0 failed\n",
+		},
+		{
+			name: "some tests skipped, strict", script: "step t tests -run 'TestPasses|TestSkips$' .", strict: "1", status: 1,
+			end: "\n1 not checked\n\n1 passed, 1 failed\n",
+		},
+		{
+			name:   "skipped in one step, passed in another",
+			script: "step t tests -run 'TestPasses|TestSkipsOnce' .; MOON=1 step u tests -run TestSkipsOnce .",
+			strict: "1", end: "\n2 passed, 0 failed\n", says: []string{"skipped: example TestSkipsOnce: there is no moon yet"}, not: []string{"Not checked"},
+		},
+		{
+			name: "an unknown name", script: "step t tests -run 'TestPasses|TestPasess' .", status: 1, end: "\n0 passed, 1 failed\n",
+			says: []string{"no test is named TestPasess"},
+		},
+		{
+			name: "only unknown names", script: "step t tests -run TestPasess .", status: 1, end: "\n0 passed, 1 failed\n",
+			says: []string{"no test is named TestPasess"},
+		},
+		{
+			name: "something is missing", script: "step good true; missing moon 'it is day'",
+			end: "\nNot checked:\n  moon: it is day\n1 not checked\n\n1 passed, 0 failed\n",
+		},
+		{
+			name: "something is missing, strict", script: "step good true; missing moon 'it is day'", strict: "1", status: 1,
+			end: "\nNot checked:\n  moon: it is day\n1 not checked\n\n1 passed, 1 failed\n",
+		},
+		{
+			name: "nothing is missing, strict", script: "step good true", strict: "1", end: "\n1 passed, 0 failed\n",
+		},
+		{
+			name: "a step that cannot", script: "look() { cannot 'no telescope'; }; step stars look",
+			end:  "\nNot checked:\n  stars: no telescope\n1 not checked\n\n0 passed, 0 failed\n",
+			says: []string{"--- not checked: stars"},
+		},
+		{
+			name: "a step that does not say why", script: "step stars bash -c 'exit 75'",
+			end: "\nNot checked:\n  stars: no reason given\n1 not checked\n\n0 passed, 0 failed\n",
+		},
+		{
+			name:   "a script of its own",
+			script: `printf '. "%s"\nunchecked "far side" "it is dark"\ncannot "no rocket"; exit $?\n' "$LIB" >own; step rocket bash own`,
+			end:    "\nNot checked:\n  far side: it is dark\n  rocket: no rocket\n2 not checked\n\n0 passed, 0 failed\n",
+		},
+		{
+			name: "no vulnerability", script: "step v scanned bash -c 'echo No vulnerabilities found.'",
+			end: "\n1 passed, 0 failed\n", says: []string{"No vulnerabilities found."}, not: []string{"Not checked"},
+		},
+		{
+			name: "a vulnerability", script: "step v scanned bash -c 'echo Vulnerability 1; exit 3'", status: 1,
+			end: "\n0 passed, 1 failed\n", says: []string{"Vulnerability 1"},
+		},
+		{
+			name:   "no database of vulnerabilities",
+			script: `step v scanned bash -c 'echo "govulncheck: fetching vulnerabilities: Get x: no such host" >&2; exit 1'`,
+			end:    "\nNot checked:\n  v: the database of vulnerabilities cannot be reached\n1 not checked\n\n0 passed, 0 failed\n",
+		},
+		{
+			name: "a scanner that fails", script: "step v scanned bash -c 'echo cannot load packages; exit 1'", status: 1,
+			end: "\n0 passed, 1 failed\n", says: []string{"cannot load packages"},
+		},
+		{
+			name: "neither strict nor not", strict: "yes", status: 2, end: "CI_STRICT is \"yes\"; 1 makes a failure of what cannot be checked, 0 does not\n",
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			cmd := exec.Command(bash, "-c", "set -uo pipefail\n. \"$LIB\"\n"+row.script+"\nfinish")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "LIB="+filepath.Join(root(t), ".ci", "lib.sh"), "CI_WORK=", "CI_STRICT="+row.strict)
+			raw, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			printed := string(raw)
+			if got := cmd.ProcessState.ExitCode(); got != row.status {
+				t.Errorf("status %d, not %d", got, row.status)
+			}
+			if !strings.HasSuffix(printed, row.end) {
+				t.Errorf("it does not end with %q", row.end)
+			}
+			for _, s := range row.says {
+				if !strings.Contains(printed, s) {
+					t.Errorf("it does not say %q", s)
+				}
+			}
+			for _, s := range row.not {
+				if strings.Contains(printed, s) {
+					t.Errorf("it says %q", s)
+				}
+			}
+			if t.Failed() {
+				t.Logf("printed:\n%s", printed)
+			}
+		})
+	}
+}
