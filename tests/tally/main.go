@@ -19,7 +19,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: tally step [-run NAMES] FILE, or tally unchecked FILE...")
+var errUsage = errors.New("usage: tally step [-run NAMES] FILE, or tally unchecked FILE and more")
 
 func tally(args []string, out io.Writer) error {
 	if len(args) == 0 {
