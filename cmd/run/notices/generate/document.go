@@ -33,7 +33,8 @@ func write(out io.Writer, works []work) error {
 		}
 	}
 	for i, t := range passages {
-		p.printf("%s\n[%d] %s\n    of %s\n%s\n\n%s\n\n", rule, i+1, strings.Join(t.ids, ", "), strings.Join(t.works, "\n       "), rule, t.body)
+		p.printf("%s\n[%d] %s\n    of %s\n%s\n\n%s\n\n", rule, i+1,
+			strings.Join(t.ids, ", "), strings.Join(t.works, "\n       "), rule, t.body)
 	}
 	return p.err
 }
@@ -92,7 +93,8 @@ func (p *printer) table(works []work, passages []*passage) {
 		if version == "" {
 			version = "-"
 		}
-		lines.printf("%s\t%s\t%s\t[%s]\n", w.name, version, strings.Join(slices.Compact(ids), " AND "), strings.Join(numbers, ", "))
+		lines.printf("%s\t%s\t%s\t[%s]\n", w.name, version,
+			strings.Join(slices.Compact(ids), " AND "), strings.Join(numbers, ", "))
 	}
 	p.err = lines.err
 	if p.err == nil {

@@ -96,15 +96,15 @@ func identify(work, file string, raw []byte) (text, error) {
 	place := work + "/" + file
 	if j, found := judged[place]; found {
 		if digest := sha256.Sum256(raw); j.digest != hex.EncodeToString(digest[:]) {
-			return t, fmt.Errorf("%s is not the text any more that was judged (%s): read it and renew its entry; its SHA-256 is %x",
-				place, j.why, digest)
+			return t, fmt.Errorf("%s is not the text any more that was judged (%s): read it and renew its entry; "+
+				"its SHA-256 is %x", place, j.why, digest)
 		}
 		t.ids = j.ids
 	} else {
 		cover := licensecheck.Scan(raw)
 		if cover.Percent < recognised {
-			return t, fmt.Errorf("%s is recognised as a licence only by %.0f per cent: read it and give it an entry among the judged texts",
-				place, cover.Percent)
+			return t, fmt.Errorf("%s is recognised as a licence only by %.0f per cent: read it and give it an entry "+
+				"among the judged texts", place, cover.Percent)
 		}
 		for _, m := range cover.Match {
 			if m.ID == "GooglePatentsFile" {
@@ -117,7 +117,8 @@ func identify(work, file string, raw []byte) (text, error) {
 	}
 	for _, id := range t.ids {
 		if !slices.Contains(allowed, id) {
-			return t, fmt.Errorf("%s is under %s, which is not among the allowed licences (%s)", place, id, strings.Join(allowed, ", "))
+			return t, fmt.Errorf("%s is under %s, which is not among the allowed licences (%s)", place, id,
+				strings.Join(allowed, ", "))
 		}
 		if slices.Contains(asksForCredit, id) && credits[work] == "" {
 			return t, fmt.Errorf("%s is under %s, which asks for a credit: write one for %s", place, id, work)
