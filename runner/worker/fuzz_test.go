@@ -31,26 +31,29 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		p := &Process{in: ignored{io.Discard}, messages: bufio.NewReader(bytes.NewReader(sent))}
 		steps := 0
-		r, _, err := p.exchange(trial.Job{}, func(int, int, string) { steps++ })
-		if (r == nil) == (err == nil) {
-			t.Fatalf("the record %v and the error %v", r, err)
+		m, err := p.exchange(trial.Job{}, func(int, int, string) { steps++ })
+		if err == nil && m.Record == nil && m.Trouble == nil {
+			t.Fatal("neither a record, nor a trouble, nor an error")
 		}
 		if lines := bytes.Count(sent, []byte("\n")); steps > lines {
 			t.Errorf("%d steps in %d lines", steps, lines)
 		}
-		if r == nil {
+		if err != nil {
 			return
 		}
-		raw, err := json.Marshal(message{Record: r})
+		end := func(m message) message {
+			return message{Record: m.Record, Trouble: m.Trouble, Log: m.Log, Last: m.Last}
+		}
+		raw, err := json.Marshal(end(m))
 		if err != nil {
-			t.Fatalf("the record of %s cannot be written: %v", sent, err)
+			t.Fatalf("the end of %s cannot be written: %v", sent, err)
 		}
 		p = &Process{in: ignored{io.Discard}, messages: bufio.NewReader(bytes.NewReader(append(raw, '\n')))}
-		again, _, err := p.exchange(trial.Job{}, nil)
+		again, err := p.exchange(trial.Job{}, nil)
 		if err != nil {
 			t.Fatalf("%s is read, but not what is written of it: %v", sent, err)
 		}
-		if third, err := json.Marshal(message{Record: again}); err != nil || !bytes.Equal(third, raw) {
+		if third, err := json.Marshal(end(again)); err != nil || !bytes.Equal(third, raw) {
 			t.Errorf("%s became %s, %v", raw, third, err)
 		}
 	})
