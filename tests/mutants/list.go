@@ -9,8 +9,12 @@ const (
 	op        = "./graphs/op"
 	claims    = "./runner/claims"
 	record    = "./runner/record"
+	runner    = "./runner"
 	store     = "./runner/store"
 )
+
+// manyCuts makes the random test of power cuts long enough to find each.
+const manyCuts = "PRIVKERN_POWER_CUTS=5000"
 
 // mutants are wrong lines where a wrong line would cost most: noise that is too
 // small, numbers that are wrong, results that are lost or pass for others.
@@ -72,7 +76,7 @@ var mutants = []Mutant{
 		Old: `mu2.Add(mu2, square(e.Mu)).Cmp(square(down)) <= 0`, New: `mu2.Set(square(e.Mu)).Cmp(square(down)) <= 0`},
 	{Name: "budget: digest of the ledger", File: "experiments/budget/file.go", Package: budget, Tests: "Byte|Unusable",
 		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
-	{Name: "budget: lock", File: "experiments/budget/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
+	{Name: "budget: lock", File: "runner/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
 		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
 
 	// Kernels.
@@ -119,13 +123,33 @@ var mutants = []Mutant{
 
 	// Locks and what several runners share.
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
-		Old: `if l.held[at] {`, New: `if l.held[-at] {`},
-	{Name: "lock: between processes", File: "runner/store/lock.go", Package: store, Tests: "Lock",
-		Old: `Type: unix.F_WRLCK`, New: `Type: unix.F_UNLCK`},
+		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
+	{Name: "lock: between processes", File: "runner/disk/system.go", Package: store, Tests: "Lock",
+		Old: `return l.lock(unix.F_WRLCK, at)`, New: `return l.lock(unix.F_UNLCK, at)`},
 	{Name: "lock: finished by another runner", File: "runner/schedule/schedule.go", Package: "./runner/schedule",
 		Tests: "TwoRunners", Old: `} else if ok && (!r.wanted(rec.Status)`, New: `} else if ok && (r.summary.Total < 0`},
 	{Name: "merge: better record", File: "runner/merge/merge.go", Package: "./runner/merge",
 		Old: `if rank(r) > rank(records[best]) {`, New: `if rank(r) >= 0 {`},
+
+	// Syncs: what is said to be there survives a power cut.
+	{Name: "sync: content before its name", File: "runner/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `if err := f.Sync(); err != nil {`, New: `if err := f.Chmod(mode); err != nil {`},
+	{Name: "sync: name", File: "runner/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `return d.SyncDir(filepath.Dir(path))`, New: `return nil`},
+	{Name: "sync: records of killed runners", File: "runner/store/store.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `return s.disk.SyncDir(filepath.Join(s.dir, trialsDir))`, New: `return nil`},
+	{Name: "sync: what is put aside", File: "runner/store/store.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `err = s.disk.SyncDir(filepath.Dir(to))`, New: `err = nil`},
+	{Name: "sync: ledger of budgets", File: "experiments/budget/file.go", Package: budget, Tests: "PowerCut",
+		Old: `if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {`, New: `if err := error(nil); err != nil {`},
+
+	// What a run may do.
+	{Name: "run: memory of what runs together", File: "runner/schedule/queue.go", Package: "./runner/schedule",
+		Tests: "Queue|Memory", Old: `r.memory <= q.memory-q.used`, New: `r.memory <= q.memory`},
+	{Name: "run: timed trials alone", File: "runner/schedule/queue.go", Package: "./runner/schedule", Tests: "Queue|Timed",
+		Old: `case q.closed || r.alone:`, New: `case r.alone:`},
+	{Name: "run: trouble of the machine is no result", File: "runner/schedule/requeue.go", Package: "./runner/schedule",
+		Tests: "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
 
 	// Launches on the device, on the simulated one.
 	{Name: "device: order of the factors of a product", File: "graphs/cuda/task.go", Package: "./graphs/cuda",

@@ -20,6 +20,7 @@ type Mutant struct {
 	Old, New string // Old stands exactly once in File
 	Package  string // whose tests notice, as ./folder
 	Tests    string // which of them, a regular expression for -run; "" for all
+	Env      string // added to their environment, as NAME=VALUE; may be ""
 	Device   bool   // runs on the simulated CUDA device only
 }
 
@@ -56,7 +57,7 @@ func (m Mutant) fingerprint(root string) (string, error) {
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n", m.Package, m.Tests, text)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", m.Package, m.Tests, m.Env, text)
 	tests, err := filepath.Glob(filepath.Join(root, m.Package, "*_test.go")) // sorted
 	if err != nil {
 		return "", err

@@ -107,6 +107,10 @@ func (t *tester) test(ctx context.Context, m Mutant, overlay string) (output str
 	if m.Device {
 		args = append(args, "-tags", "gpu", "-exec", "env LD_LIBRARY_PATH="+t.simulator+" PRIVKERN_TEST_BACKEND=cuda")
 	}
-	raw, err := exec.CommandContext(ctx, "go", append(args, m.Package)...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", append(args, m.Package)...)
+	if m.Env != "" {
+		cmd.Env = append(os.Environ(), m.Env)
+	}
+	raw, err := cmd.CombinedOutput()
 	return string(raw), err
 }
