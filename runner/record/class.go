@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"privkern/runner/plural"
 )
@@ -47,6 +48,20 @@ var (
 //
 // It is empty where the provenance names no BLAS.
 func (p Provenance) Class() string {
+	from := Provenance{BLAS: p.BLAS, Go: p.Go, GPU: p.GPU}
+	key := [3]string{from.BLAS, from.Go, from.GPU}
+	if class, ok := classes.Load(key); ok {
+		return class.(string)
+	}
+	class, _ := classes.LoadOrStore(key, from.class())
+	return class.(string)
+}
+
+// classes are those of the texts seen, which are few: records by the hundred
+// thousand share one text in memory.
+var classes sync.Map
+
+func (p Provenance) class() string {
 	if p.BLAS == "" {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -74,7 +75,8 @@ func (m *Builder) Add(t plan.Trial, rec *record.Record) error {
 		if err != nil {
 			return err
 		}
-		b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]int{}}
+		b = &builder{table: &Table{Experiment: t.Experiment}, exp: e, rows: map[string]*values{}, metrics: map[string]int{},
+			classes: map[string]record.Classes{}}
 		m.byName[t.Experiment] = b
 		m.order = append(m.order, b)
 	}
@@ -108,8 +110,9 @@ type builder struct {
 	exp     *experiment.Experiment
 	rows    map[string]*values
 	order   []*values
-	metrics map[string]int // the number of each
-	names   []string       // by their numbers
+	metrics map[string]int            // the number of each
+	names   []string                  // by their numbers
+	classes map[string]record.Classes // of one trial, by class
 }
 
 func (b *builder) add(t plan.Trial, rec *record.Record) error {
@@ -119,7 +122,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 	}
 	v := b.rows[string(canonical)]
 	if v == nil {
-		v = &values{row: &Row{Params: t.Params, Classes: record.Classes{}}}
+		v = &values{row: &Row{Params: t.Params, Classes: noClasses}}
 		b.rows[string(canonical)] = v
 		b.order = append(b.order, v)
 	}
@@ -133,7 +136,7 @@ func (b *builder) add(t plan.Trial, rec *record.Record) error {
 		v.row.Skipped++
 	default:
 		v.row.Trials++
-		v.row.Classes.Add(rec.Provenance.Class(), 1)
+		v.row.Classes = b.withClass(v.row.Classes, rec.Provenance.Class())
 		v.samples = slices.Grow(v.samples, len(rec.Metrics))
 		for name, f := range rec.Metrics {
 			n, known := b.metrics[name]
@@ -236,6 +239,26 @@ func Without(tables []*Table, used map[string]bool) []*Table {
 		}
 		out = append(out, &left)
 	}
+	return out
+}
+
+// noClasses is shared by the rows without results.
+var noClasses = record.Classes{}
+
+// withClass counts one trial more. Rows of one trial, of which there may be very
+// many, share their counts, which are never changed.
+func (b *builder) withClass(c record.Classes, class string) record.Classes {
+	if len(c) == 0 {
+		one, ok := b.classes[class]
+		if !ok {
+			one = record.Classes{}
+			one.Add(class, 1)
+			b.classes[class] = one
+		}
+		return one
+	}
+	out := maps.Clone(c)
+	out.Add(class, 1)
 	return out
 }
 
