@@ -102,7 +102,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, progress Pr
 		}
 		r.Series[name] = columns
 	}
-	r.Warnings = slices.Concat(r.Warnings, result.Warnings, shared)
+	r.Warnings = append(append(r.Warnings, result.Warnings...), shared...) // never nil: a record has a list
 	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
 		r.Privacy.Withdraw(judgedOnly)
 	}

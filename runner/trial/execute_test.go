@@ -121,6 +121,16 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 	}
 }
 
+// A record without warnings has an empty list, not null.
+func TestNoWarnings(t *testing.T) {
+	r := execute(t, trial.Job{Key: "k", Experiment: "demo/a"}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Metrics: map[string]float64{"y": 1}}, nil
+	})
+	if raw, err := record.Encode(r); err != nil || !strings.Contains(string(raw), `"warnings":[]`) {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
 // Judged with secure noise, a trial has no guarantee: only a release has. From a
 // seed it has that of its mechanism.
 func TestJudgingGuaranteesNothing(t *testing.T) {
