@@ -33,7 +33,7 @@ func Read(name string, data []byte) (*Ledger, error) {
 		return nil, fmt.Errorf("%s: empty", name)
 	}
 	l := &Ledger{}
-	if err := yaml.NodeToValue(file.Docs[0].Body, l, yaml.Strict()); err != nil {
+	if err := decode(file.Docs[0].Body, l); err != nil {
 		return nil, located(name, err)
 	}
 	l.source = &source{name: name, file: file}
@@ -50,6 +50,16 @@ func Read(name string, data []byte) (*Ledger, error) {
 		}
 	}
 	return l, nil
+}
+
+// decode is yaml.NodeToValue, which panics on a tag without a value.
+func decode(from ast.Node, to *Ledger) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a part of it cannot be read: %v", p)
+		}
+	}()
+	return yaml.NodeToValue(from, to, yaml.Strict())
 }
 
 // source finds the line and column of an entry, for errors that are noticed

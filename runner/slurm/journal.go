@@ -125,8 +125,13 @@ func readJournal(dir string) (*journal, error) {
 	if j.Schema != journalSchema {
 		return nil, fmt.Errorf("%s has schema %d; this version reads %d", path, j.Schema, journalSchema)
 	}
+	for _, s := range j.Submissions {
+		if len(s.Parts) == 0 {
+			return nil, fmt.Errorf("%s: job %s has no parts; cancel the jobs of this folder, if any, and remove the file", path, s.Job)
+		}
+	}
 	for _, s := range j.current() {
-		if len(s.Parts) == 0 || s.Parts[len(s.Parts)-1] > j.Parts {
+		if s.Parts[len(s.Parts)-1] > j.Parts {
 			return nil, fmt.Errorf("%s: job %s has parts beyond the %d that there are; cancel the jobs of this folder, if any, and remove the file", path, s.Job, j.Parts)
 		}
 	}

@@ -142,5 +142,5 @@ func logEnd(path string) (string, error) {
 		return "", err
 	}
 	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(raw), "?")), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n"), nil
+	return strings.TrimSpace(strings.Join(all[max(0, len(all)-lines):], "\n")), nil
 }
