@@ -34,6 +34,8 @@ type Process struct {
 }
 
 const (
+	// killMoment is how long a process may take that ends by itself.
+	killMoment = 50 * time.Millisecond
 	// killGrace is how long a killed worker's trial waits before it is said that
 	// it has no result.
 	killGrace = time.Second
@@ -110,7 +112,13 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 
 // ended returns why a process that cannot be spoken with any more is of no use.
 func (p *Process) ended(ctx context.Context, err error) error {
-	end := p.kill()
+	grace := killMoment
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+		// It is ending by itself, however loaded the machine is and whoever holds its
+		// output.
+		grace = 2 * outputGrace
+	}
+	end := p.killAfter(grace)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -187,7 +195,10 @@ type ended struct {
 }
 
 // kill ends the process and says how it ended.
-func (p *Process) kill() ended {
+func (p *Process) kill() ended { return p.killAfter(killMoment) }
+
+// killAfter is kill for a process that may take that long to end by itself.
+func (p *Process) killAfter(grace time.Duration) ended {
 	if p.cmd == nil {
 		return ended{ours: true}
 	}
@@ -199,7 +210,7 @@ func (p *Process) kill() ended {
 		select {
 		case <-done:
 			killed <- false
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(grace):
 			_ = killAll(p.cmd.Process)
 			killed <- true
 		}

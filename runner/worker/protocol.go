@@ -17,6 +17,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"privkern/runner/experiment"
@@ -61,6 +62,9 @@ func Serve(ctx context.Context, experiments *experiment.Registry, device Device)
 	if out == nil {
 		return errors.New("this command is started by the runner, not by hand")
 	}
+	// What a trial starts must not hold the pipe whose end says that the worker has
+	// ended.
+	syscall.CloseOnExec(messagesFD)
 	jobs := make(chan trial.Job)
 	readErr := make(chan error, 1)
 	go func() {

@@ -47,6 +47,11 @@ var demo = &experiment.Experiment{
 		case "crash at length":
 			_, _ = os.Stderr.WriteString("first words\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 3<<20/100) + "last words\n")
 			os.Exit(7)
+		case "kill beside a child":
+			child := exec.Command("sleep", "600")
+			child.Stdout, child.Stderr = os.Stdout, os.Stderr
+			_ = child.Start()
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "no thread": // as the Go runtime ends
@@ -231,6 +236,8 @@ func TestTroubles(t *testing.T) {
 		{"crash", false, "the worker process ended with exit status 7: last words", "many words\n", "last words"},
 		{"crash at length", false, "the worker process ended with exit status 7: last words", "first words\n", "last words"},
 		{"kill", true, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
+		// Whoever holds its output does not make it one of those that this runner ends.
+		{"kill beside a child", true, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
 		{"no thread", true, "the worker process could not start a thread: runtime: failed to create new OS thread (have 5 already; errno=11)", "runtime: ", "newosproc"},
 		{"no files", true, "the machine is short of open files of a process: open my.csv: too many open files", "", ""},
 	} {
