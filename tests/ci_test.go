@@ -27,6 +27,10 @@ func TestSkipsOnce(t *testing.T) {
 	}
 }
 
+func TestWithSubtests(t *testing.T) {
+	t.Run("one", func(*testing.T) {})
+}
+
 func TestOnlySkippedSubtests(t *testing.T) {
 	t.Run("one", func(t *testing.T) { t.Skip("not the first") })
 	t.Run("two", func(t *testing.T) { t.Skip("not the second") })
@@ -105,6 +109,13 @@ func TestSteps(t *testing.T) {
 		{
 			name: "an unknown name", script: "step t tests -run 'TestPasses|TestPasess' .", status: 1, end: "\n0 passed, 1 failed\n",
 			says: []string{"no test is named TestPasess"},
+		},
+		{
+			name: "a subtest", script: "step t tests -run 'TestWithSubtests$/one' .", end: "\n1 passed, 0 failed\n",
+		},
+		{
+			name: "an unknown subtest", script: "step t tests -run 'TestWithSubtests$/three' .", status: 1,
+			end: "\n0 passed, 1 failed\n", says: []string{"no test is named TestWithSubtests$/three"},
 		},
 		{
 			name: "only unknown names", script: "step t tests -run TestPasess .", status: 1, end: "\n0 passed, 1 failed\n",

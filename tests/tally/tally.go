@@ -138,11 +138,10 @@ func step(out io.Writer, run string, e *events) error {
 		return errors.New("nothing could be tested")
 	}
 	for _, name := range strings.Split(run, "|") {
-		matches, err := regexp.Compile(name)
+		known, err := named(name)
 		if err != nil {
 			return fmt.Errorf("-run %q: names with | between them are understood: %w", run, err)
 		}
-		known := func(t test) bool { return t.name != "" && matches.MatchString(t.name) }
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(e.verdicts)), known) {
 			return fmt.Errorf("no test is named %s", cmp.Or(name, "anything"))
 		}
@@ -151,6 +150,31 @@ func step(out io.Writer, run string, e *events) error {
 		return errors.New("all tests were skipped: nothing was checked")
 	}
 	return nil
+}
+
+// named says of a test whether go test -run takes it for the name: each element
+// between slashes is a regular expression for that element of the test's name.
+func named(name string) (func(test) bool, error) {
+	var elements []*regexp.Regexp
+	for _, text := range strings.Split(name, "/") {
+		element, err := regexp.Compile(text)
+		if err != nil {
+			return nil, err
+		}
+		elements = append(elements, element)
+	}
+	return func(t test) bool {
+		parts := strings.Split(t.name, "/")
+		if t.name == "" || len(parts) < len(elements) {
+			return false
+		}
+		for i, element := range elements {
+			if !element.MatchString(parts[i]) {
+				return false
+			}
+		}
+		return true
+	}, nil
 }
 
 // unchecked lists, with reasons, the tests that one of the runs skipped and none
