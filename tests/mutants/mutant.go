@@ -49,8 +49,8 @@ func (m Mutant) mutated(root string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// fingerprint is the SHA-256 of all that decides whether the mutant dies, as far
-// as it is near: its text, and the tests that are to notice it.
+// fingerprint is the SHA-256 of what decides whether the mutant dies, as far as it
+// is near: its text, its package, and the package and tests that are to notice it.
 func (m Mutant) fingerprint(root string) (string, error) {
 	text, err := m.mutated(root)
 	if err != nil {
@@ -58,19 +58,25 @@ func (m Mutant) fingerprint(root string) (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", m.Package, m.Tests, m.Env, text)
-	tests, err := filepath.Glob(filepath.Join(root, m.Package, "*_test.go")) // sorted
-	if err != nil {
-		return "", err
-	}
-	if len(tests) == 0 {
-		return "", fmt.Errorf("%s: %s has no tests", m.Name, m.Package)
-	}
-	for _, name := range tests {
-		text, err := os.ReadFile(name)
+	tests := 0
+	for _, folder := range []string{filepath.Dir(m.File), m.Package} {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.go")) // sorted
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(h, "%s\n%s\n", filepath.Base(name), text)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") && folder == m.Package {
+				tests++
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%s\n%s\n", filepath.Base(name), text)
+		}
+	}
+	if tests == 0 {
+		return "", fmt.Errorf("%s: %s has no tests", m.Name, m.Package)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -27,7 +27,7 @@ type tester struct {
 func (t *tester) baseline(ctx context.Context, of []Mutant) error {
 	done := map[string]bool{}
 	for _, m := range of {
-		what := m.Package + " " + m.Tests
+		what := strings.TrimSpace(m.Env + " " + m.Package + " " + m.Tests)
 		if done[what] {
 			continue
 		}
