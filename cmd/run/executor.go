@@ -50,7 +50,7 @@ type workOptions struct {
 func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device, fewer where memory does not hold them; a trial's own parallelism is the cores divided by this, all cores for timed trials, which run alone")
-	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first failed trial")
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first trial that failed or has no result")
 	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
 	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")

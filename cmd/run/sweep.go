@@ -272,7 +272,7 @@ func countText(s schedule.Summary) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.NotRun, "not run"}} {
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.NotRun, "without a result"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}

@@ -276,23 +276,14 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	if missing != nil && o.release != "" {
 		return missing // a release cannot be skipped
 	}
-	refusal := ""
-	if e.Memory != nil {
-		need := e.Memory(params)
-		refusal = memory.Refusal(need, availableMemory(o.ignoreMemory))
-		if limited := memory.LimitRefusal(need, processLimit(o.ignoreMemory)); limited != "" {
-			return fmt.Errorf("%s %s", e.Name, limited)
+	if missing == nil && e.Memory != nil {
+		refusal := memory.Refusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
+		if refusal != "" { // the machine's doing, and no result of the trial
+			return fmt.Errorf("%s %s", e.Name, refusal)
 		}
 	}
 	var rec *record.Record
 	switch {
-	case refusal != "" && o.release != "":
-		return errors.New(refusal)
-	case refusal != "" && missing == nil:
-		if rec, err = trial.NewRecord(job); err != nil {
-			return err
-		}
-		rec.Fail(refusal)
 	case missing != nil:
 		if rec, err = trial.NewRecord(job); err != nil {
 			return err
@@ -305,7 +296,12 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	default:
 		progress, done := a.trialProgress()
 		rec, err = trial.Execute(cmd.Context(), e, job, progress)
-		if done(); err != nil {
+		done()
+		var trouble *trial.Trouble
+		if errors.As(err, &trouble) && trouble.Advice != "" {
+			return fmt.Errorf("%w; %s", err, trouble.Advice)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ exit-codes.`,
 				return err
 			}
 			log := "log.jsonl"
-			if shard.Count > 1 {
+			if shard.Count > 1 || o.only != "" {
 				// Not every shared file system appends whole lines from many machines.
 				name := fmt.Sprintf("%d-of-%d.jsonl", shard.Index+1, shard.Count)
 				if o.only != "" {

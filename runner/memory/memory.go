@@ -119,24 +119,20 @@ func field(root fs.FS, name, key string, unit int64) int64 {
 	return 0
 }
 
-// Refusal says why a trial that needs so much is not started; it is empty where
-// it is to be started. An available amount of 0 is one that is not known.
-func Refusal(need, available int64) string {
-	if available == 0 || need <= available {
-		return ""
+// Refusal says why a trial that needs that many bytes is not started; it is empty
+// where it is to be started. An available amount of 0 is one that is not known, and
+// the zero Limit is none.
+func Refusal(need, available int64, l Limit) string {
+	switch {
+	case available > 0 && need > available:
+		return fmt.Sprintf("needs about %s, %s are available: use a smaller setting or a machine with more memory; "+
+			"--ignore-memory starts it all the same", Text(need), Text(available))
+	case l.Bytes > 0 && need > l.Left:
+		return fmt.Sprintf("needs about %s; of the limit on the memory of a process (ulimit %s), which is %s, %s are left: "+
+			"raise the limit, or use a smaller setting; --ignore-memory starts it all the same",
+			Text(need), l.Flag, Text(l.Bytes), Text(l.Left))
 	}
-	return fmt.Sprintf("needs about %s, %s are available: use a smaller setting or a machine with more memory; --ignore-memory starts it all the same",
-		Text(need), Text(available))
-}
-
-// LimitRefusal says why a trial that needs so much is not started under a limit on
-// its process; it is empty where it is to be started.
-func LimitRefusal(need int64, l Limit) string {
-	if l.Bytes == 0 || need <= l.Left {
-		return ""
-	}
-	return fmt.Sprintf("needs about %s; of the limit on the memory of a process (ulimit %s), which is %s, %s are left: raise the limit, or use a smaller setting; --ignore-memory starts it all the same",
-		Text(need), l.Flag, Text(l.Bytes), Text(l.Left))
+	return ""
 }
 
 // Text writes an amount for people.

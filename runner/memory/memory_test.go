@@ -120,7 +120,7 @@ func TestLimitRefusal(t *testing.T) {
 			"or use a smaller setting; --ignore-memory starts it all the same"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := LimitRefusal(c.need, c.limit); got != c.want {
+			if got := Refusal(c.need, 0, c.limit); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -128,11 +128,11 @@ func TestLimitRefusal(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	if r := Refusal(5<<30, 0) + Refusal(5, 5); r != "" {
+	if r := Refusal(5<<30, 0, Limit{}) + Refusal(5, 5, Limit{}); r != "" {
 		t.Error(r)
 	}
 	const want = "needs about 5.0 GiB, 1.5 GiB are available: "
-	if r := Refusal(5<<30, 3<<29); len(r) < len(want) || r[:len(want)] != want {
+	if r := Refusal(5<<30, 3<<29, Limit{}); len(r) < len(want) || r[:len(want)] != want {
 		t.Error(r)
 	}
 }

@@ -330,6 +330,9 @@ func (r *Reporter) show() {
 	r.line("%d of %s%s", r.finished, plural.Count(r.total, "trial"), left)
 }
 
+// shownGivenUp is how many trials without a result are named at the end.
+const shownGivenUp = 10
+
 // Close takes the bar away and says what was kept for the end. It may be called
 // again.
 func (r *Reporter) Close() {
@@ -347,11 +350,15 @@ func (r *Reporter) Close() {
 			r.line("skipped %s for the same reason: %s", plural.Count(n, "trial"), reason)
 		}
 	}
-	for _, text := range r.givenUp {
+	for _, text := range r.givenUp[:min(len(r.givenUp), shownGivenUp)] {
 		r.line("%s %s", r.color("31", "no result of"), text)
 	}
-	if len(r.givenUp) > 0 {
-		r.line("%s without a result; the same command runs them again", plural.Count(len(r.givenUp), "trial"))
+	if n := len(r.givenUp); n > 0 {
+		text := plural.Count(n, "trial") + " without a result; the same command runs them again"
+		if n > shownGivenUp {
+			text += ", and log.jsonl names all"
+		}
+		r.line("%s", text)
 	}
 	r.before, r.skipped, r.givenUp = 0, map[string]int{}, nil // said once
 }

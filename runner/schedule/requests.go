@@ -20,9 +20,9 @@ func (r *run) requests(pending []int) ([]*request, error) {
 		if err != nil {
 			return nil, err
 		}
-		next := &request{index: index, memory: e.Peak(t.Params), alone: e.Timed() && !r.opts.ShareTimings}
-		if memory.Refusal(declared(e, t.Params), r.opts.Memory) != "" {
-			next.memory = 0 // it fails before it starts
+		next := &request{index: index}
+		if r.refusal(e, t.Params) == "" { // what is refused takes nothing
+			next.memory, next.alone = e.Peak(t.Params), e.Timed() && !r.opts.ShareTimings
 		}
 		if next.alone {
 			timed = append(timed, next)
@@ -31,6 +31,11 @@ func (r *run) requests(pending []int) ([]*request, error) {
 		}
 	}
 	return append(out, timed...), nil
+}
+
+// refusal says why the machine cannot run a trial; it is empty where it can.
+func (r *run) refusal(e *experiment.Experiment, p experiment.Params) string {
+	return memory.Refusal(declared(e, p), r.opts.Memory, r.opts.Process)
 }
 
 // declared is what a trial is said to take; 0 where it needs little or that is

@@ -56,15 +56,19 @@ func (r *run) giveUp(t plan.Trial, trouble *trial.Trouble, tries int) error {
 	return errGivenUp
 }
 
-// attempt runs a trial once, beside others or alone. An error is the end of ctx, a
+// attempt runs a trial once, beside others, as r.alone has it, or alone. An error is the end of ctx, a
 // trouble of the machine, or the end of the run.
 func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job trial.Job, alone bool) (*record.Record, error) {
 	if alone {
+		r.alone.RUnlock()
 		r.alone.Lock()
-		defer r.alone.Unlock()
-	} else {
-		r.alone.RLock()
-		defer r.alone.RUnlock()
+		defer func() {
+			r.alone.Unlock()
+			r.alone.RLock()
+		}()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	r.observe(func(o Observer) { o.Started(t) })
 	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {
@@ -77,7 +81,7 @@ func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job tria
 	}
 	if rec.Log != "" {
 		if name := r.keepLog(t, *rec.Error, rec.Log); name != "" {
-			mention := *rec.Error + "; the whole output is in " + name
+			mention := *rec.Error + "; more is in " + name
 			rec.Error = &mention
 		}
 	}

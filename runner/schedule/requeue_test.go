@@ -196,9 +196,9 @@ func TestLogs(t *testing.T) {
 		trouble    func() error
 		spoil      bool // there is no room for logs
 	}{
-		{"a crash", "the worker process ended with exit status 7: last words; the whole output is in logs/KEY.log", crash, false},
+		{"a crash", "the worker process ended with exit status 7: last words; more is in logs/KEY.log", crash, false},
 		{"a crash that said nothing", "it ended", func() error { return &trial.Trouble{Reason: "it ended"} }, false},
-		{"lines", "one; two; the whole output is in logs/KEY.log", func() error { return errors.New("one\ntwo") }, false},
+		{"lines", "one; two; more is in logs/KEY.log", func() error { return errors.New("one\ntwo") }, false},
 		{"no room", "the worker process ended with exit status 7: last words", crash, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestDataThatCannotBeOpened(t *testing.T) {
 	var o told
 	opts.Observer = &o
 	sum, err := schedule.Run(context.Background(), s, p, []int{0}, registry, plan.NewDatasets(starved{}), opts)
-	if err != nil || sum != (schedule.Summary{Total: 1, NotRun: 1}) || len(o.lines) != 1 || !strings.Contains(o.lines[0], "open kung.csv: too many open files, 1,") {
+	if err != nil || sum != (schedule.Summary{Total: 1, NotRun: 1}) || len(o.lines) != 1 || !strings.Contains(o.lines[0], "open kung.csv: too many open files, 0,") {
 		t.Errorf("%+v, %v, %q", sum, err, o.lines)
 	}
 }

@@ -352,6 +352,10 @@ func pause(ctx context.Context) {
 // one runs a trial; done is false where another runner holds it.
 func (r *run) one(ctx context.Context, runner Runner, q *request) (done bool, err error) {
 	t := r.plan.Trials[q.index]
+	// Before any lock: what waits for a trial that runs alone keeps no other runner
+	// from anything.
+	r.alone.RLock()
+	defer r.alone.RUnlock()
 	leave, err := r.enter(ctx, q.alone)
 	if err != nil {
 		return false, err
@@ -441,7 +445,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 			d := r.data.Get(name)
 			job.Folders[name], job.Digests[name] = d.Folder, d.Digest
 			if trouble := trial.Shortage(d.Err); trouble != nil {
-				return nil, r.giveUp(t, trouble, 1) // what was read of the data is kept
+				return nil, r.giveUp(t, trouble, 0) // what was read of the data is kept
 			}
 			if d.Err != nil {
 				rec, err := trial.NewRecord(job)
@@ -452,12 +456,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 			}
 		}
 	}
-	need := declared(e, t.Params)
-	refusal := memory.Refusal(need, r.opts.Memory)
-	if refusal == "" {
-		refusal = memory.LimitRefusal(need, r.opts.Process)
-	}
-	if refusal != "" {
+	if refusal := r.refusal(e, t.Params); refusal != "" {
 		return nil, r.giveUp(t, &trial.Trouble{Machine: true, Reason: refusal}, 0)
 	}
 	return r.insist(ctx, runner, t, job)
