@@ -197,7 +197,7 @@ func TestKilledWorkerThatIsNotRunAgain(t *testing.T) {
 		t.Fatal("no worker was there")
 	}
 	exitsWith(t, cmd.Wait(), stderr.Bytes(), 3, "run: 1 of 24 trials have no result")
-	if text := stderr.String(); !strings.Contains(text, "(SIGKILL), perhaps for want of memory (tried once); run fewer trials at a time") || !strings.Contains(text, "23 ok, 1 not run") {
+	if text := stderr.String(); !strings.Contains(text, "(SIGKILL), perhaps for want of memory (tried once); run fewer trials at a time") || !strings.Contains(text, "23 ok, 1 without a result") {
 		t.Errorf("%s", text)
 	}
 	if n := finished(t, out); n != 23 {
