@@ -92,7 +92,7 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 			return nil, p.ended(ctx, a.err)
 		}
 		if a.Last { // its device is of no more use; the next job gets a new process
-			_ = p.kill()
+			p.kill()
 		}
 		if a.Trouble != nil {
 			return nil, a.Trouble
@@ -100,11 +100,11 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration, p
 		a.Record.Log = a.Log
 		return a.Record, nil
 	case <-timeout:
-		_ = p.kill()
+		p.kill()
 		<-answers
 		return nil, fmt.Errorf("%w after %v", ErrTimeout, limit)
 	case <-ctx.Done():
-		_ = p.kill()
+		p.kill()
 		<-answers
 		return nil, ctx.Err()
 	}
@@ -194,10 +194,11 @@ type ended struct {
 	ours bool // it ended because it was told to
 }
 
-// kill ends the process and says how it ended.
-func (p *Process) kill() ended { return p.killAfter(killMoment) }
+// kill ends the process.
+func (p *Process) kill() { p.killAfter(killMoment) }
 
-// killAfter is kill for a process that may take that long to end by itself.
+// killAfter ends the process, which has that long to end by itself, and says how it
+// ended.
 func (p *Process) killAfter(grace time.Duration) ended {
 	if p.cmd == nil {
 		return ended{ours: true}
@@ -230,6 +231,6 @@ func (p *Process) killAfter(grace time.Duration) ended {
 // Close ends the process.
 func (p *Process) Close() {
 	if p.cmd != nil {
-		_ = p.kill()
+		p.kill()
 	}
 }
