@@ -8,7 +8,9 @@ import (
 )
 
 // ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
-var ErrNoCUDA = errors.New("this build has no CUDA: on a Linux machine with an NVIDIA driver, install the CUDA toolkit 12 or 13 and build with `CGO_CFLAGS=-I$PWD/graphs/cuda/cuda13 go build -tags gpu ./cmd/run`; `--backend cpu` works everywhere")
+var ErrNoCUDA = errors.New("this build has no CUDA: on a Linux machine with an NVIDIA driver, install the CUDA " +
+	"toolkit 12 or 13 and build with `CGO_CFLAGS=-I$PWD/graphs/cuda/cuda13 go build -tags gpu ./cmd/run`; " +
+	"`--backend cpu` works everywhere")
 
 // Accelerator is a backend beside the CPU: one device of the machine, shared by
 // the executors of an engine.
@@ -51,6 +53,7 @@ func Known(backend string) error {
 	return fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
 }
 
+// openAccelerator opens a registered backend.
 func openAccelerator(backend string) (Accelerator, error) {
 	accelerators.Lock()
 	open := accelerators.open[backend]
@@ -74,6 +77,7 @@ var deviceFailed atomic.Bool
 // during a run. A process that has other work should leave it to a new one.
 func DeviceFailed() bool { return deviceFailed.Load() }
 
+// noteFailure remembers errors after which the process should not go on.
 func noteFailure(err error) {
 	if errors.Is(err, ErrDeviceLost) || errors.Is(err, ErrOutOfDeviceMemory) {
 		deviceFailed.Store(true)

@@ -1,18 +1,34 @@
 // Package engine builds programs, which are gorgonia graphs, and runs them.
 //
-// A [Program] describes a graph from named inputs to named outputs. An
-// [Engine] builds it once per shape and element type, keeps it, and runs it on
-// its backend. An [Executor] walks one graph in topological order, hands each
-// operation to a [Device], and frees every value after its last use.
+// A [Program] describes a graph from named inputs to named outputs. An [Engine] builds
+// it once per shape and element type, keeps it, and runs it on its backend. An
+// [Executor] walks one graph in topological order, hands each operation to a [Device],
+// and frees every value after its last use.
 //
-// Results do not depend on the number of workers: parallel loops split their
-// work into tiles of fixed size.
+// # Why another executor
+//
+// Gorgonia's own machines keep every value of a graph, and compute where the build of
+// the program says. A program here is a function: inputs go in, outputs come out and
+// belong to the caller, nothing else is left. What an operation computes is in package
+// op, what a device does with its memory behind [Device]; the executor knows neither.
+//
+// # Numbers
+//
+// A matrix is row-major, n×d with points as rows; a scalar is a value without
+// dimensions. All values of a graph have one element type. What float32 does not resolve
+// a caller runs in float64 with [Engine.RunAs], and says so with [Engine.Warn].
+//
+// Results do not depend on the number of workers: parallel loops split their work into
+// tiles of fixed size, each tile is summed in one order, and the BLAS library runs on
+// one thread. They do depend on the backend, on the BLAS and on the processor's kernels,
+// in the last digits.
 package engine
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,6 +46,9 @@ var ErrClosed = errors.New("the engine is closed")
 // Engine runs programs on one backend in one element type. It is safe for
 // concurrent use: goroutines that run at the same time get graphs of their
 // own.
+//
+// What it keeps is bounded: maxIdle executors with their constants, and on the CPU
+// spareBytes of memory for each element type.
 type Engine struct {
 	backend string
 	dtype   tensor.Dtype
@@ -44,6 +63,7 @@ type Engine struct {
 	closed   bool
 }
 
+// An idleExecutor waits for the next run of a program with its key.
 type idleExecutor struct {
 	key string
 	x   *Executor
@@ -53,9 +73,9 @@ type idleExecutor struct {
 const maxIdle = 64
 
 // Open returns an engine for a backend ("cpu", or "cuda" where there is one, see
-// [Register]) and an element type ("float64" or "float32"). One call computes on at most workers goroutines, its own
-// included, and calls at the same time share the workers beside their own; 0
-// stands for one per processor.
+// [Register]) and an element type ("float64" or "float32"). One call computes on at
+// most workers goroutines, its own included, and calls at the same time share the
+// workers beside their own; 0 stands for one per processor.
 //
 // Open fails with [ErrNoCUDA] for "cuda" in a build without it, with what is
 // missing where CUDA cannot be used, and where the BLAS library that
@@ -96,11 +116,22 @@ func Open(backend, dtype string, workers int) (*Engine, error) {
 	return e, nil
 }
 
+// Opener is [Open] for a runner, which holds engines and knows nothing of graphs.
+func Opener(backend, dtype string, workers int) (io.Closer, error) {
+	return Open(backend, dtype, workers)
+}
+
+// Of returns the engine that [Opener] opened.
+func Of(opened io.Closer) *Engine { return opened.(*Engine) }
+
 // Backend is "cpu" or "cuda".
 func (e *Engine) Backend() string { return e.backend }
 
 // DType is "float64" or "float32".
 func (e *Engine) DType() string { return e.dtype.String() }
+
+// ElementType is DType as programs are built with it.
+func (e *Engine) ElementType() tensor.Dtype { return e.dtype }
 
 // BLAS says what computes matrix products on the CPU.
 func (e *Engine) BLAS() cpublas.Info { return e.blas }
@@ -174,7 +205,8 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Run runs a program once.
+// Run runs a program once. The inputs are not written to; in float64 they may be
+// shared with the values that are passed, which must not change during the run.
 func (e *Engine) Run(ctx context.Context, p Program, inputs Values) (Values, error) {
 	s, err := e.Session(p)
 	if err != nil {
@@ -184,8 +216,9 @@ func (e *Engine) Run(ctx context.Context, p Program, inputs Values) (Values, err
 	return s.Run(ctx, inputs)
 }
 
-// RunAs runs a program once in an element type of its own: in float64 for what
-// float32 cannot resolve, in float32 for what needs no more.
+// RunAs runs a program once in an element type of its own: in float64 for what float32
+// cannot resolve, in float32 for what needs no more. The inputs must have that element
+// type.
 func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values) (Values, error) {
 	s, err := e.session(p, dtype)
 	if err != nil {
@@ -195,7 +228,8 @@ func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, input
 	return s.Run(ctx, inputs)
 }
 
-// Session is a program that one goroutine runs many times.
+// Session is a program that one goroutine runs many times. A loop over a parameter is
+// a session: the graph is built and its pinned inputs are uploaded once.
 type Session struct {
 	engine *Engine
 	key    string
@@ -206,6 +240,7 @@ type Session struct {
 // others use what was built.
 func (e *Engine) Session(p Program) (*Session, error) { return e.session(p, e.dtype) }
 
+// The key is the program's with the element type before it.
 func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 	key := dtype.String() + " " + p.Key
 	x, err := e.take(key)
@@ -242,6 +277,7 @@ func (s *Session) Close() {
 	}
 }
 
+// take returns an idle executor of a program, the one that was used last, or nil.
 func (e *Engine) take(key string) (*Executor, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -258,6 +294,8 @@ func (e *Engine) take(key string) (*Executor, error) {
 	return nil, nil // not an error: there is none yet
 }
 
+// give keeps an executor for the next run, at the expense of the one that has waited
+// longest.
 func (e *Engine) give(key string, x *Executor) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -275,4 +313,5 @@ func (e *Engine) give(key string, x *Executor) {
 // FellBack is what the warning of an operation without a kernel says.
 const FellBack = "and was computed on the host"
 
+// fellBack warns once for each operation, however many runs.
 func (e *Engine) fellBack(op string) { e.Warn("%s has no kernel on %s %s", op, e.backend, FellBack) }

@@ -42,9 +42,11 @@ func TestOpen(t *testing.T) {
 		{"cpu", "float64", -1, "-1 workers"},
 		{"cuda", "float64", 1, "go build -tags gpu ./cmd/run"},
 	} {
-		if _, err := Open(c.backend, c.dtype, c.workers); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: got %v", c, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := Open(c.backend, c.dtype, c.workers); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: got %v", c, err)
+			}
+		})
 	}
 	if _, err := Open("cuda", "float64", 1); !errors.Is(err, ErrNoCUDA) {
 		t.Errorf("got %v, want ErrNoCUDA", err)
@@ -92,11 +94,9 @@ func TestConcurrentRuns(t *testing.T) {
 // gorgonia's product transposes the header of an operand for a moment. The
 // header must be the executor's own.
 func TestConcurrentRunsOfAProductWithATranspose(t *testing.T) {
-	p := Program{Name: "product", Key: "product", Build: func(b *Builder) error {
+	p := Program{Name: "product", Key: "product", Build: func(b *Builder) {
 		a, x := b.Input("a", 2, 3), b.Input("x", 3, 1)
-		grad, err := b.Gradient(gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Mul(a, x)))), x) // aᵀ·1
-		b.Output("grad", grad[0])
-		return err
+		b.Output("grad", b.Gradient(b.Sum(b.Mul(a, x)), x)[0]) // aᵀ·1
 	}}
 	e := open(t, "float64", 2)
 	in := Values{
@@ -236,11 +236,11 @@ func TestErrorsKeepTheirType(t *testing.T) {
 
 // An operation of gorgonia's that panics does not take the process down.
 func TestPanickingOperation(t *testing.T) {
-	p := Program{Name: "test", Key: "panic", Build: func(b *Builder) error {
+	p := Program{Name: "test", Key: "panic", Build: func(b *Builder) {
 		b.Output("o", gorgonia.Must(gorgonia.ApplyOp(panicking{op.Cholesky()}, b.Input("a", 2, 2))))
-		return nil
 	}}
-	_, err := open(t, "float64", 1).Run(context.Background(), p, Values{"a": NewMatrix(tensor.Float64, mat.NewDense(2, 2, nil))})
+	_, err := open(t, "float64", 1).Run(context.Background(), p,
+		Values{"a": NewMatrix(tensor.Float64, mat.NewDense(2, 2, nil))})
 	if err == nil || !strings.Contains(err.Error(), "panic: boom") {
 		t.Errorf("got %v", err)
 	}

@@ -12,6 +12,9 @@ import (
 // Executor runs one graph on one device, over and over. It is not safe for
 // concurrent use: gorgonia's nodes and a device's buffers belong to one
 // goroutine at a time.
+//
+// The invariant between runs: only constants and pinned inputs hold device memory. Every
+// buffer of a run is freed after its last reader or at the end, after errors as well.
 type Executor struct {
 	graph  *Graph
 	device Device
@@ -48,7 +51,10 @@ func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error
 	return x, nil
 }
 
-// plan gives every needed node a slot, in topological order.
+// plan gives every needed node a slot, in topological order. Slots number the values
+// of the graph; the order of steps, and with it the order in which memory is taken and
+// freed, is the same in every run. Nodes that no output needs, which derivatives leave
+// behind, get no slot.
 func (x *Executor) plan() error {
 	sorted, err := gorgonia.Sort(x.graph.Expr) // outputs first
 	if err != nil {
@@ -149,6 +155,7 @@ func (x *Executor) planFrees() {
 	}
 }
 
+// upload copies a value of the slot's shape and element type to the device.
 func (x *Executor) upload(slot int, v gorgonia.Value) (DTensor, error) {
 	t := DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
 	if v.Dtype() != t.DType {
@@ -186,6 +193,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	return nil
 }
 
+// unpin frees one pinned input, if it is one.
 func (x *Executor) unpin(name string) {
 	if x.pinned[name] {
 		slot := x.inputs[name]
@@ -224,6 +232,8 @@ func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
 	return outputs, nil
 }
 
+// run uploads the inputs, launches the steps in order and downloads the outputs. It
+// stops between operations when the context ends.
 func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err error) {
 	values := make([]DTensor, len(x.shapes))
 	live := make([]bool, len(x.shapes))
@@ -307,8 +317,8 @@ func (x *Executor) checkNames(inputs Values) error {
 	return nil
 }
 
-// launch computes one operation on the device, or on the host where the device
-// has no kernel for it.
+// launch computes one operation on the device, or on the host where the device has no
+// kernel for it. The fallback costs two copies and a wait for the device.
 func (x *Executor) launch(op gorgonia.Op, out DTensor, in []DTensor) error {
 	err := x.device.Launch(op, out, in)
 	if !errors.Is(err, ErrNoKernel) {

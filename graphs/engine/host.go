@@ -12,9 +12,10 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// hostDevice computes with the operations' CPU kernels, directly on values in
-// the process's memory: neither upload nor download copies. What our own
-// operations write goes into memory that later runs use again.
+// hostDevice computes with the operations' CPU kernels, directly on values in the
+// process's memory: neither upload nor download copies. What our own operations write
+// goes into memory that later runs use again. It computes at once: Launch returns when
+// the result is there, and Sync has nothing to do.
 type hostDevice struct {
 	pool  *parallel.Pool
 	spare *spares
@@ -22,6 +23,8 @@ type hostDevice struct {
 
 var _ Device = (*hostDevice)(nil)
 
+// newHostDevice returns a device for one executor; the pool and the spare memory are its
+// engine's.
 func newHostDevice(pool *parallel.Pool, spare *spares) *hostDevice {
 	return &hostDevice{pool: pool, spare: spare}
 }
@@ -39,6 +42,7 @@ type hostBuf struct {
 // memory of its result along.
 func (d *hostDevice) Alloc(int) (Buf, error) { return &hostBuf{}, nil }
 
+// Free keeps memory that nobody else refers to for later results of the same length.
 func (d *hostDevice) Free(b Buf) {
 	buf := b.(*hostBuf)
 	if buf.reusable {
@@ -63,6 +67,8 @@ func (d *hostDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	return nil
 }
 
+// Download hands over the result itself, and copies only what belongs to the caller's
+// input, of which an output may be a view.
 func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 	buf := src.Buf.(*hostBuf)
 	if buf.value == nil {
@@ -75,6 +81,8 @@ func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 	return buf.value, nil
 }
 
+// Launch computes an operation: one of package op into spare memory and with the pool's
+// workers, one of gorgonia on one goroutine into memory of its own.
 func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
@@ -114,6 +122,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 // Sync has nothing to wait for.
 func (d *hostDevice) Sync() error { return nil }
 
+// newTensor has undefined elements: operations write all of them.
 func (d *hostDevice) newTensor(t DTensor) *tensor.Dense {
 	n := t.Shape.TotalSize()
 	var backing any
@@ -149,12 +158,15 @@ type spares struct {
 }
 
 // spare keeps slices for later use, by length. It is safe for concurrent use.
+// Graphs use the same few shapes over and over, so that lengths match exactly; garbage
+// collection of large matrices would otherwise be a large share of short runs.
 type spare[T float32 | float64] struct {
 	mu     sync.Mutex
 	slices map[int][][]T
 	bytes  int
 }
 
+// get returns n elements with undefined contents.
 func (s *spare[T]) get(n int) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,27 +11,35 @@ import (
 // Program is a computation as a gorgonia graph: a function from named inputs
 // to named outputs. An engine builds it once for each goroutine that runs it
 // at the same time, and keeps what it built.
+//
+// Build must depend on the Key alone: the engine takes any program with an equal key for
+// the same one.
 type Program struct {
 	// Name says in errors what is computed, such as "kernel matrix".
 	Name string
 	// Key stands for the graph: two programs with the same key must build the
 	// same one. It carries the name, every parameter and every shape.
 	Key string
-	// Build adds the program's nodes.
-	Build func(*Builder) error
+	// Build adds the program's nodes. What goes wrong in it the builder keeps.
+	Build func(*Builder)
 }
 
 // Values are inputs or outputs by name: *tensor.Dense for matrices,
 // *gorgonia.F64 or *gorgonia.F32 for scalars.
 type Values map[string]gorgonia.Value
 
-// Builder is what a program is built with.
+// Builder adds inputs, operations and outputs to a program's graph; see the
+// methods for the operations. It keeps its first error, as a bufio.Writer does:
+// what is added afterwards changes nothing, and its nodes stand for no value.
+// [Build] returns the error, so that a program is a page of formulas without a
+// check.
 type Builder struct {
 	graph *Graph
-	errs  []error
+	err   error          // the first one
+	none  *gorgonia.Node // what operations return after an error, 1×1
 }
 
-// Graph is a program's expression graph.
+// Graph is a program's expression graph. It is not changed after [Build].
 type Graph struct {
 	Program string
 	Expr    *gorgonia.ExprGraph
@@ -43,18 +51,32 @@ type Graph struct {
 }
 
 // Build builds a program's graph for an element type, and refuses one that
-// gorgonia would compute wrongly.
+// gorgonia would compute wrongly. Its error is the builder's first; it names the
+// program, the operation and the shapes of the operands.
 func Build(p Program, dtype tensor.Dtype) (*Graph, error) {
-	b := &Builder{graph: &Graph{Program: p.Name, Expr: gorgonia.NewGraph(gorgonia.WithGraphName(p.Name)), DType: dtype,
-		Inputs: map[string]*gorgonia.Node{}, Outputs: map[string]*gorgonia.Node{}}}
-	err := protect(func() error { return p.Build(b) })
-	if err = errors.Join(append(b.errs, err)...); err == nil {
-		err = b.graph.check()
+	b := newBuilder(p.Name, dtype)
+	b.Fail(protect(func() error { p.Build(b); return nil }))
+	if b.err == nil {
+		b.err = b.graph.check()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("building the graph of %s: %w", p.Name, err)
+	if b.err != nil {
+		return nil, fmt.Errorf("building the graph of %s: %w", p.Name, b.err)
 	}
 	return b.graph, nil
+}
+
+// newBuilder starts an empty graph.
+func newBuilder(program string, dtype tensor.Dtype) *Builder {
+	return &Builder{graph: &Graph{Program: program, Expr: gorgonia.NewGraph(gorgonia.WithGraphName(program)),
+		DType: dtype, Inputs: map[string]*gorgonia.Node{}, Outputs: map[string]*gorgonia.Node{}}}
+}
+
+// Fail records an error unless there is one already. A nil error is none.
+func (b *Builder) Fail(err error) {
+	if b.err == nil && err != nil {
+		b.err = err
+		b.none = gorgonia.NewMatrix(gorgonia.NewGraph(), b.DType(), gorgonia.WithShape(1, 1), gorgonia.WithName("none"))
+	}
 }
 
 // DType is the element type of the graph.
@@ -64,10 +86,11 @@ func (b *Builder) DType() tensor.Dtype { return b.graph.DType }
 // inputs of one name.
 func (b *Builder) Input(name string, rows, cols int) *gorgonia.Node {
 	if rows < 1 || cols < 1 {
-		b.errs = append(b.errs, fmt.Errorf("input %q is %d×%d: it is empty", name, rows, cols))
-		rows, cols = 1, 1
+		b.Fail(fmt.Errorf("input %q is %d×%d: it is empty", name, rows, cols))
+		return b.none
 	}
-	return b.addInput(name, gorgonia.NewMatrix(b.graph.Expr, b.graph.DType, gorgonia.WithShape(rows, cols), gorgonia.WithName(name)))
+	return b.addInput(name, gorgonia.NewMatrix(b.graph.Expr, b.graph.DType,
+		gorgonia.WithShape(rows, cols), gorgonia.WithName(name)))
 }
 
 // Scalar declares a scalar input.
@@ -75,9 +98,13 @@ func (b *Builder) Scalar(name string) *gorgonia.Node {
 	return b.addInput(name, gorgonia.NewScalar(b.graph.Expr, b.graph.DType, gorgonia.WithName(name)))
 }
 
+// addInput declares a node as an input.
 func (b *Builder) addInput(name string, n *gorgonia.Node) *gorgonia.Node {
+	if b.err != nil {
+		return b.none
+	}
 	if b.graph.Inputs[name] != nil {
-		b.errs = append(b.errs, fmt.Errorf("two inputs are called %q", name))
+		b.Fail(fmt.Errorf("two inputs are called %q", name))
 	}
 	b.graph.Inputs[name] = n
 	b.graph.InputNames = append(b.graph.InputNames, name)
@@ -95,29 +122,27 @@ func (b *Builder) Constant(v float64) *gorgonia.Node {
 // Output names a node as an output.
 func (b *Builder) Output(name string, n *gorgonia.Node) {
 	switch {
+	case b.err != nil:
 	case n == nil:
-		b.errs = append(b.errs, fmt.Errorf("output %q is no node", name))
+		b.Fail(fmt.Errorf("output %q is no node", name))
 	case b.graph.Outputs[name] != nil:
-		b.errs = append(b.errs, fmt.Errorf("two outputs are called %q", name))
+		b.Fail(fmt.Errorf("two outputs are called %q", name))
 	default:
 		b.graph.Outputs[name] = n
 		b.graph.OutputNames = append(b.graph.OutputNames, name)
 	}
 }
 
-// Gradient adds the symbolic derivative of a scalar by some nodes.
-func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) (gorgonia.Nodes, error) {
-	return gorgonia.Grad(of, by...)
-}
-
-// check refuses what gorgonia merges or confuses without a word.
+// check refuses what gorgonia merges or confuses without a word. Merging is silent:
+// without the check a program with two nodes of one hash would compute one of them for
+// both.
 func (g *Graph) check() error {
 	if len(g.Outputs) == 0 {
 		return errors.New("it has no output")
 	}
 	seen := map[uint32]*gorgonia.Node{}
 	for _, n := range g.Expr.AllNodes() {
-		// gorgonia's machines tell nodes apart by a 32-bit hash alone.
+		// gorgonia's machines distinguish nodes by a 32-bit hash alone.
 		h := n.Hashcode()
 		if other := seen[h]; other != nil && other != n {
 			return fmt.Errorf("the nodes %q and %q have the same hash %#x; rename an input", other.Name(), n.Name(), h)

@@ -27,8 +27,11 @@ func NewMatrix(dtype tensor.Dtype, a *mat.Dense) gorgonia.Value {
 func (e *Engine) Tensor(a *mat.Dense) *tensor.Dense { return NewMatrix(e.dtype, a).(*tensor.Dense) }
 
 // Scalar returns a scalar of the engine's element type.
-func (e *Engine) Scalar(v float64) gorgonia.Value {
-	if e.dtype == tensor.Float32 {
+func (e *Engine) Scalar(v float64) gorgonia.Value { return NewScalar(e.dtype, v) }
+
+// NewScalar returns a scalar of an element type.
+func NewScalar(dtype tensor.Dtype, v float64) gorgonia.Value {
+	if dtype == tensor.Float32 {
 		return gorgonia.NewF32(float32(v))
 	}
 	return gorgonia.NewF64(v)
@@ -38,6 +41,7 @@ func (e *Engine) Scalar(v float64) gorgonia.Value {
 // shares the memory of v.
 func (e *Engine) Column(v []float64) gorgonia.Value { return newTensor(e.dtype, len(v), 1, v) }
 
+// newTensor returns a rows×cols tensor of row-major data, rounded once for float32.
 func newTensor(dtype tensor.Dtype, rows, cols int, data []float64) *tensor.Dense {
 	var backing any = data
 	if dtype == tensor.Float32 {
@@ -85,7 +89,8 @@ func Dense(v gorgonia.Value) (*mat.Dense, error) {
 // Floats returns the elements of an output in row-major order. In float64 they
 // share the output's memory.
 func Floats(v gorgonia.Value) ([]float64, error) {
-	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() || t.DataOrder().IsColMajor()) {
+	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
+		t.DataOrder().IsColMajor()) {
 		v = t.Materialize()
 	}
 	switch data := Data(v).(type) {

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
+)
+
+// The operations of gorgonia that every backend has kernels for. Operands are
+// matrices unless the comment says more; an operand of the wrong shape is the
+// builder's error.
+
+// node adds one operation, unless there was an error before.
+func (b *Builder) node(operation string, in gorgonia.Nodes, add func() (*gorgonia.Node, error)) *gorgonia.Node {
+	if b.err != nil {
+		return b.none
+	}
+	for i, n := range in {
+		if n == nil {
+			b.Fail(fmt.Errorf("%s: operand %d (counted from 0) is no node", operation, i))
+			return b.none
+		}
+	}
+	var out *gorgonia.Node
+	err := protect(func() (err error) { out, err = add(); return err })
+	if err != nil {
+		b.Fail(fmt.Errorf("%s of %s: %w", operation, shapes(in), err))
+		return b.none
+	}
+	return out
+}
+
+// shapes prints the shapes of operands, such as "3×2, scalar".
+func shapes(in gorgonia.Nodes) string {
+	texts := make([]string, len(in))
+	for i, n := range in {
+		if texts[i] = "scalar"; !n.IsScalar() {
+			texts[i] = strings.ReplaceAll(strings.Trim(fmt.Sprint(n.Shape()), "()"), ", ", "×")
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Functions of gorgonia that add an operation.
+type (
+	unary  = func(x *gorgonia.Node) (*gorgonia.Node, error)
+	binary = func(x, y *gorgonia.Node) (*gorgonia.Node, error)
+)
+
+// unary adds an operation on one operand, binary on two.
+func (b *Builder) unary(operation string, f unary, x *gorgonia.Node) *gorgonia.Node {
+	return b.node(operation, gorgonia.Nodes{x}, func() (*gorgonia.Node, error) { return f(x) })
+}
+
+func (b *Builder) binary(operation string, f binary, x, y *gorgonia.Node) *gorgonia.Node {
+	return b.node(operation, gorgonia.Nodes{x, y}, func() (*gorgonia.Node, error) { return f(x, y) })
+}
+
+// Mul is X Y, the matrix product, or the product with a scalar where one of the
+// operands is one.
+func (b *Builder) Mul(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("product", gorgonia.Mul, x, y)
+}
+
+// Add is X + Y; one of them may be a scalar.
+func (b *Builder) Add(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("sum", gorgonia.Add, x, y)
+}
+
+// Sub is X − Y; one of them may be a scalar.
+func (b *Builder) Sub(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("difference", gorgonia.Sub, x, y)
+}
+
+// Hadamard is X ∘ Y, element by element; one of them may be a scalar.
+func (b *Builder) Hadamard(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("element-wise product", gorgonia.HadamardProd, x, y)
+}
+
+// Divide is X / Y, element by element.
+func (b *Builder) Divide(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("element-wise quotient", gorgonia.HadamardDiv, x, y)
+}
+
+// Neg is −X.
+func (b *Builder) Neg(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("negative", gorgonia.Neg, x)
+}
+
+// Square is X ∘ X.
+func (b *Builder) Square(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("square", gorgonia.Square, x)
+}
+
+// Sin is the sine of every element, in radians.
+func (b *Builder) Sin(x *gorgonia.Node) *gorgonia.Node { return b.unary("sine", gorgonia.Sin, x) }
+
+// Cos is the cosine of every element, in radians.
+func (b *Builder) Cos(x *gorgonia.Node) *gorgonia.Node { return b.unary("cosine", gorgonia.Cos, x) }
+
+// Transpose is Xᵀ.
+func (b *Builder) Transpose(x *gorgonia.Node) *gorgonia.Node {
+	return b.node("transpose", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) { return gorgonia.Transpose(x) })
+}
+
+// Sum is the scalar Σ_ij x_ij, or the vector of the sums along the axes: 0 adds
+// the rows, 1 the columns.
+func (b *Builder) Sum(x *gorgonia.Node, along ...int) *gorgonia.Node {
+	return b.node("sum of elements", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) {
+		return gorgonia.Sum(x, along...)
+	})
+}
+
+// Reshape is X with its elements, in row-major order, in another shape.
+func (b *Builder) Reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
+	return b.node("reshape", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) {
+		return gorgonia.Reshape(x, tensor.Shape(shape))
+	})
+}
+
+// Concat is the operands below each other (axis 0) or side by side (axis 1).
+func (b *Builder) Concat(axis int, in ...*gorgonia.Node) *gorgonia.Node {
+	return b.node("concatenation", in, func() (*gorgonia.Node, error) { return gorgonia.Concat(axis, in...) })
+}
+
+// Gradient is the symbolic derivative of a scalar by some nodes, one each. It adds nodes
+// to the graph; the derivative of an operation without one is an error.
+func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) gorgonia.Nodes {
+	var grads gorgonia.Nodes
+	b.node("gradient", append(gorgonia.Nodes{of}, by...), func() (_ *gorgonia.Node, err error) {
+		grads, err = gorgonia.Grad(of, by...)
+		return of, err
+	})
+	if b.err != nil {
+		grads = make(gorgonia.Nodes, len(by))
+		for i := range grads {
+			grads[i] = b.none
+		}
+	}
+	return grads
+}
+
+// Apply is an operation of package op; the methods below name those that
+// have no parameters.
+func (b *Builder) Apply(o op.Op, in ...*gorgonia.Node) *gorgonia.Node {
+	return b.node(o.Name(), in, func() (*gorgonia.Node, error) {
+		shapes := make([]tensor.Shape, len(in))
+		for i, n := range in {
+			shapes[i] = n.Shape()
+		}
+		if _, err := o.Shape(shapes...); err != nil {
+			return nil, err // without gorgonia's words around it
+		}
+		return o.Apply(in...)
+	})
+}

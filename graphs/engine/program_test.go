@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
+)
+
+// refuse expects an error of a program's construction.
+func refuse(t *testing.T, build func(b *Builder), want string) {
+	t.Helper()
+	_, err := Build(Program{Name: "test", Build: build}, tensor.Float64)
+	if err == nil || err.Error() != "building the graph of test: "+want {
+		t.Errorf("got %v\nwant %q", err, want)
+	}
+}
+
+// Programs that gorgonia would compute wrongly are refused.
+func TestBuildRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(b *Builder)
+		want  string
+	}{
+		{"two inputs of one name",
+			func(b *Builder) { b.Output("o", b.Add(b.Input("a", 2, 2), b.Input("a", 2, 2))) },
+			`two inputs are called "a"`},
+		{"no output",
+			func(b *Builder) { b.Input("a", 2, 2) },
+			"it has no output"},
+		{"two outputs of one name",
+			func(b *Builder) { a := b.Input("a", 2, 2); b.Output("o", a); b.Output("o", a) },
+			`two outputs are called "o"`},
+		{"an empty input",
+			func(b *Builder) { b.Output("o", b.Input("a", 0, 2)) },
+			`input "a" is 0×2: it is empty`},
+		{"an output without a node",
+			func(b *Builder) { b.Output("o", nil) },
+			`output "o" is no node`},
+		{"a panic of the program",
+			func(*Builder) { panic("boom") },
+			"panic: boom"},
+		{"an error of the program",
+			func(b *Builder) { b.Fail(errors.New("boom")) },
+			"boom"},
+		{"an operand that is no node",
+			func(b *Builder) { b.Output("o", b.Add(b.Input("a", 2, 2), nil)) },
+			"sum: operand 1 (counted from 0) is no node"},
+		{"operands of the wrong shape",
+			func(b *Builder) { b.Output("o", b.Trace(b.Eigen(b.Input("a", 2, 2)))) },
+			"Trace of 3×2: shape (3, 2), want a square matrix"},
+	} {
+		t.Run(c.name, func(t *testing.T) { refuse(t, c.build, c.want) })
+	}
+}
+
+// gorgonia's machines take nodes of one hash for one. FNV-1a gives these two
+// names the same 32 bits; they were found by search.
+func TestBuildRefusesHashCollision(t *testing.T) {
+	_, err := Build(Program{Name: "test", Build: func(b *Builder) {
+		b.Output("o", b.Sub(b.Input("mymijm", 2, 2), b.Input("zabgdu", 2, 2)))
+	}}, tensor.Float64)
+	if err == nil || !strings.Contains(err.Error(), "same hash") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// gorgonia merges tensor constants that print alike.
+func TestBuildRefusesTensorConstant(t *testing.T) {
+	_, err := Build(Program{Name: "test", Build: func(b *Builder) {
+		constant := gorgonia.NewConstant(NewMatrix(tensor.Float64, mat.NewDense(2, 2, nil)))
+		b.Output("o", b.Add(b.Input("a", 2, 2), constant))
+	}}, tensor.Float64)
+	if err == nil || !strings.Contains(err.Error(), "tensor constant") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The error of an operation names it, with the shapes of its operands.
+func TestBuilderNamesOperationAndShapes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		add  func(b *Builder, a, v, s *gorgonia.Node) *gorgonia.Node // of 3×2, 2×1 and a scalar
+		want string                                                  // how the error begins
+	}{
+		{"Cholesky", func(b *Builder, a, _, _ *gorgonia.Node) *gorgonia.Node { return b.Cholesky(a) },
+			"Cholesky of 3×2: shape (3, 2), want a square matrix"},
+		{"CholeskyShifted", func(b *Builder, a, _, s *gorgonia.Node) *gorgonia.Node { return b.CholeskyShifted(a, s) },
+			"CholeskyShifted of 3×2, scalar: "},
+		{"a parameter", func(b *Builder, a, _, _ *gorgonia.Node) *gorgonia.Node { return b.LargestEigen(9, b.RowGram(1, a)) },
+			"LargestEigen of 3×3: 9 eigenvalues of a matrix (3, 3)"},
+		{"product", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Mul(v, a) }, "product of 2×1, 3×2: "},
+		{"sum", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Add(a, v) }, "sum of 3×2, 2×1: "},
+		{"difference", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Sub(v, a) },
+			"difference of 2×1, 3×2: "},
+		{"element-wise product", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Hadamard(a, v) },
+			"element-wise product of 3×2, 2×1: "},
+		{"element-wise quotient", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Divide(a, v) },
+			"element-wise quotient of 3×2, 2×1: "},
+		{"sum of elements", func(b *Builder, a, _, _ *gorgonia.Node) *gorgonia.Node { return b.Sum(a, 5) },
+			"sum of elements of 3×2: "},
+		{"reshape", func(b *Builder, a, _, _ *gorgonia.Node) *gorgonia.Node { return b.Reshape(a, 5, 5) },
+			"reshape of 3×2: "},
+		{"concatenation", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Concat(1, a, v) },
+			"concatenation of 3×2, 2×1: "},
+		{"gradient", func(b *Builder, a, v, _ *gorgonia.Node) *gorgonia.Node { return b.Gradient(a, v)[0] },
+			"gradient of 3×2, 2×1: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Build(Program{Name: "test", Build: func(b *Builder) {
+				b.Output("o", c.add(b, b.Input("a", 3, 2), b.Input("v", 2, 1), b.Scalar("s")))
+			}}, tensor.Float64)
+			if want := "building the graph of test: " + c.want; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v\nwant %q first", err, want)
+			}
+		})
+	}
+}
+
+// After an error everything that a program may add does nothing, and the error
+// stays the first one.
+func TestBuilderKeepsItsFirstError(t *testing.T) {
+	refuse(t, func(b *Builder) {
+		a := b.Input("a", 3, 2)
+		l := b.Cholesky(a)
+		if l == nil || len(l.Shape()) != 2 {
+			t.Errorf("a failed operation returned %v: a program that looks at its shape would panic", l)
+		}
+		nodes := len(b.graph.Expr.AllNodes())
+		b.Mul(b.Transpose(a), a)
+		if n := len(b.graph.Expr.AllNodes()); n != nodes {
+			t.Errorf("%d nodes were added after an error", n-nodes)
+		}
+		b.Mul(l, a)
+		b.Input("b", 0, 0)
+		b.Fail(errors.New("a second error"))
+		b.Apply(op.LogDet(), nil)
+		for _, grad := range b.Gradient(l, a, a) {
+			b.Output("gradient", b.Sum(b.Transpose(grad), 0))
+		}
+		panic("a third")
+	}, "Cholesky of 3×2: shape (3, 2), want a square matrix")
+}
+
+// Every operation of the builder computes what its comment says.
+func TestFormulas(t *testing.T) {
+	x := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	y := mat.NewDense(2, 3, []float64{2, 2, 2, 4, 4, 4})
+	for _, c := range []struct {
+		name string
+		add  func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node
+		want []float64
+	}{
+		{"Mul", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Mul(x, b.Transpose(y)) },
+			[]float64{12, 24, 30, 60}},
+		{"Mul by a scalar", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Mul(b.Constant(2), x) },
+			[]float64{2, 4, 6, 8, 10, 12}},
+		{"Add", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Add(x, y) }, []float64{3, 4, 5, 8, 9, 10}},
+		{"Sub", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Sub(x, y) }, []float64{-1, 0, 1, 0, 1, 2}},
+		{"Hadamard", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Hadamard(x, y) },
+			[]float64{2, 4, 6, 16, 20, 24}},
+		{"Divide", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Divide(x, y) },
+			[]float64{.5, 1, 1.5, 1, 1.25, 1.5}},
+		{"Neg", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Neg(x) }, []float64{-1, -2, -3, -4, -5, -6}},
+		{"Square", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Square(x) },
+			[]float64{1, 4, 9, 16, 25, 36}},
+		{"Sin and Cos", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node {
+			return b.Add(b.Square(b.Sin(x)), b.Square(b.Cos(x)))
+		}, []float64{1, 1, 1, 1, 1, 1}},
+		{"Sum", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Sum(x) }, []float64{21}},
+		{"Sum along the rows", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Sum(x, 0) },
+			[]float64{5, 7, 9}},
+		{"Sum along the columns", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Sum(x, 1) },
+			[]float64{6, 15}},
+		{"Reshape", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.Reshape(x, 3, 2) },
+			[]float64{1, 2, 3, 4, 5, 6}},
+		{"Concat below", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Concat(0, x, y), 1) },
+			[]float64{6, 15, 6, 12}},
+		{"Concat beside", func(b *Builder, x, y *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Concat(1, x, y), 1) },
+			[]float64{12, 27}},
+		{"ColumnGram", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.ColumnGram(2, x) },
+			[]float64{34, 44, 54, 44, 58, 72, 54, 72, 90}},
+		{"RowGram", func(b *Builder, x, _ *gorgonia.Node) *gorgonia.Node { return b.RowGram(.5, x) },
+			[]float64{7, 16, 16, 38.5}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := Program{Name: c.name, Key: c.name, Build: func(b *Builder) {
+				b.Output("o", c.add(b, b.Input("x", 2, 3), b.Input("y", 2, 3)))
+			}}
+			out, err := open(t, "float64", 1).Run(t.Context(), p,
+				Values{"x": NewMatrix(tensor.Float64, x), "y": NewMatrix(tensor.Float64, y)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Floats(out["o"])
+			if err != nil || !mat.EqualApprox(mat.NewVecDense(len(got), got), mat.NewVecDense(len(c.want), c.want), 1e-15) {
+				t.Errorf("got %v, %v; want %v", got, err, c.want)
+			}
+		})
+	}
+}
