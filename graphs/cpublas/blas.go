@@ -13,6 +13,9 @@ type Float interface{ float32 | float64 }
 // Implementation is gonum's BLAS with the matrix-matrix routines of a loaded
 // library. Whatever the library should not see, small problems, empty ones and
 // wrong arguments, goes to gonum, which answers or panics as it always does.
+//
+// It implements gonum's interfaces, which is what makes gonum and gorgonia call it.
+// Row-major arguments are those of a column-major transpose: no matrix is copied.
 type Implementation struct {
 	gonum.Implementation
 	lib *library
@@ -31,7 +34,8 @@ const (
 )
 
 // Dgemm computes C = alpha op(A) op(B) + beta C.
-func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		i.Implementation.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -40,7 +44,8 @@ func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64,
 }
 
 // Sgemm computes C = alpha op(A) op(B) + beta C.
-func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		i.Implementation.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -49,7 +54,8 @@ func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32,
 }
 
 // Dsyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
-func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+	beta float64, c []float64, ldc int) {
 	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
 		i.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -61,7 +67,8 @@ func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha 
 }
 
 // Ssyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
-func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int,
+	beta float32, c []float32, ldc int) {
 	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
 		i.Implementation.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -73,7 +80,8 @@ func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha 
 }
 
 // Dtrsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
-func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
+	alpha float64, a []float64, lda int, b []float64, ldb int) {
 	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
 		i.Implementation.Dtrsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
 		return
@@ -82,7 +90,8 @@ func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, 
 }
 
 // Strsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
-func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
+	alpha float32, a []float32, lda int, b []float32, ldb int) {
 	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
 		i.Implementation.Strsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
 		return
@@ -110,6 +119,7 @@ func trans(t blas.Transpose) byte {
 	return 'T'
 }
 
+// validTrans and validUplo refuse what gonum would panic on.
 func validTrans(t blas.Transpose) bool {
 	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
 }
@@ -118,7 +128,7 @@ func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
 
 // fits reports whether a row-major rows×cols matrix, stored transposed or not,
 // with this stride lies inside a slice of that length, and whether its sizes
-// can be told to a library with 32-bit integers.
+// can be passed to a library with 32-bit integers.
 func fits(t blas.Transpose, rows, cols, length, stride int) bool {
 	if t != blas.NoTrans {
 		rows, cols = cols, rows
@@ -127,6 +137,9 @@ func fits(t blas.Transpose, rows, cols, length, stride int) bool {
 		rows <= math.MaxInt32 && stride <= math.MaxInt32
 }
 
+// gemmFits reports whether a library may see a product: valid flags, not empty, every
+// operand inside its slice, sizes within 32 bits. Otherwise gonum answers, or panics
+// with its own words.
 func gemmFits(ta, tb blas.Transpose, m, n, k, la, lda, lb, ldb, lc, ldc int) bool {
 	return validTrans(ta) && validTrans(tb) &&
 		fits(ta, m, k, la, lda) && fits(tb, k, n, lb, ldb) && fits(blas.NoTrans, m, n, lc, ldc)

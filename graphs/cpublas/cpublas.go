@@ -126,7 +126,8 @@ func choose(setting string) (*library, Info) {
 	}
 	lib, err := load(setting)
 	if err != nil {
-		gonum.Err = fmt.Sprintf("%s=%s: cannot use this BLAS library: %v; set %s to auto, to gonum, or to the path of OpenBLAS or MKL",
+		gonum.Err = fmt.Sprintf("%s=%s: cannot use this BLAS library: %v; set %s to auto, to gonum, or to the path of "+
+			"OpenBLAS or MKL",
 			EnvVar, setting, err, EnvVar)
 		return nil, gonum
 	}

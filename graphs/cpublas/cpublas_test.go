@@ -32,18 +32,22 @@ func TestInfoString(t *testing.T) {
 	}{
 		{Info{Name: "gonum"}, "gonum (pure Go)"},
 		{Info{Name: "gonum", NoFMA: true}, "gonum (pure Go) without FMA"},
-		{Info{Name: "OpenBLAS", Version: "0.3.21", CoreType: "SKYLAKEX", Path: "libopenblas.so.0"}, "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"},
+		{Info{Name: "OpenBLAS", Version: "0.3.21", CoreType: "SKYLAKEX", Path: "libopenblas.so.0"},
+			"OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"},
 		{Info{Name: "MKL", Version: "2024.2", Path: "libmkl_rt.so.2"}, "MKL 2024.2 (libmkl_rt.so.2)"},
 		{Info{Name: "BLAS", Path: "/opt/libblas.so"}, "BLAS (/opt/libblas.so)"},
 	} {
-		if got := c.info.String(); got != c.want {
-			t.Errorf("%+v: got %q, want %q", c.info, got, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := c.info.String(); got != c.want {
+				t.Errorf("%+v: got %q, want %q", c.info, got, c.want)
+			}
+		})
 	}
 }
 
 func TestMKLVersion(t *testing.T) {
-	s := "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build 20240605 for Intel(R) 64 architecture applications"
+	s := "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build 20240605 for Intel(R) 64 architecture " +
+		"applications"
 	if got := mklVersion(s); got != "2024.2" {
 		t.Errorf("got %q", got)
 	}
@@ -111,16 +115,19 @@ func TestLevel3AgainstGonum(t *testing.T) {
 type level3[T Float] struct {
 	gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
 	syrk func(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
-	trsm func(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int)
+	trsm func(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int, alpha T, a []T, lda int, b []T,
+		ldb int)
 }
 
 func level3Of[T Float](lib *library) (ours, gonums level3[T]) {
 	o, g := Implementation{lib: lib}, gonumblas.Implementation{}
 	var zero T
 	if _, ok := any(zero).(float64); ok {
-		return any(level3[float64]{o.Dgemm, o.Dsyrk, o.Dtrsm}).(level3[T]), any(level3[float64]{g.Dgemm, g.Dsyrk, g.Dtrsm}).(level3[T])
+		return any(level3[float64]{o.Dgemm, o.Dsyrk, o.Dtrsm}).(level3[T]),
+			any(level3[float64]{g.Dgemm, g.Dsyrk, g.Dtrsm}).(level3[T])
 	}
-	return any(level3[float32]{o.Sgemm, o.Ssyrk, o.Strsm}).(level3[T]), any(level3[float32]{g.Sgemm, g.Ssyrk, g.Strsm}).(level3[T])
+	return any(level3[float32]{o.Sgemm, o.Ssyrk, o.Strsm}).(level3[T]),
+		any(level3[float32]{g.Sgemm, g.Ssyrk, g.Strsm}).(level3[T])
 }
 
 func testLevel3[T Float](t *testing.T, lib *library, tol float64) {
@@ -214,10 +221,12 @@ func TestArgumentChecksAreGonums(t *testing.T) {
 		"trsm, short b":      func(l level3[float64]) { l.trsm('L', 'U', 'N', 'N', n, n, 1, full, n, short, n) },
 		"trsm, unit or not?": func(l level3[float64]) { l.trsm('L', 'U', 'N', 'X', n, n, 1, full, n, full, n) },
 	} {
-		got, want := panicOf(func() { call(ours) }), panicOf(func() { call(gonums) })
-		if want == nil || got != want {
-			t.Errorf("%s: panic %v, gonum's is %v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, want := panicOf(func() { call(ours) }), panicOf(func() { call(gonums) })
+			if want == nil || got != want {
+				t.Errorf("%s: panic %v, gonum's is %v", name, got, want)
+			}
+		})
 	}
 }
 

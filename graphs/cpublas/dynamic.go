@@ -23,6 +23,7 @@ var candidates = func() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }()
 
+// dlopen loads a library with names of its own, so that two can be loaded side by side.
 func dlopen(name string) (uintptr, error) {
 	h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -40,6 +41,7 @@ func dlsym(h uintptr, symbol string) uintptr {
 	return p
 }
 
+// callInt calls a C function of one int.
 func callInt(f uintptr, v int) { purego.SyscallN(f, uintptr(v)) }
 
 // callString calls a C function that returns a static string.
@@ -66,6 +68,7 @@ func callBuffer(f uintptr, size int) string {
 // of its routines rely on.
 const charLen = 1
 
+// level3Args are the arguments of a Level 3 routine at fixed addresses during the call.
 type level3Args[T Float] struct {
 	c1, c2, c3, c4 byte
 	m, n, k        int32
@@ -76,7 +79,8 @@ type level3Args[T Float] struct {
 // callGemm computes C = alpha op(A) op(B) + beta C on row-major data. Read in
 // column-major order the three matrices are transposed, and
 // Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so the operands change places.
-func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
+	ldc int) {
 	p := &level3Args[T]{c1: tb, c2: ta, m: int32(n), n: int32(m), k: int32(k),
 		lda: int32(ldb), ldb: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
 	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
@@ -103,7 +107,8 @@ func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda in
 
 // callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data:
 // transposed, the side and the triangle change, op does not.
-func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T,
+	ldb int) {
 	s := byte('R')
 	if side == blas.Right {
 		s = 'L'
@@ -159,6 +164,7 @@ func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T)
 	return int(p.info)
 }
 
+// flipUplo is the triangle of the transpose, flipTrans the other transposition.
 func flipUplo(u byte) byte {
 	if u == 'U' {
 		return 'L'

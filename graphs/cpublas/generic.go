@@ -11,17 +11,24 @@ import (
 // The functions below are the registered routines under one name for both
 // precisions, for code that is written once for both. Matrices are row-major.
 
-// Gemm computes C = alpha op(A) op(B) + beta C.
-func Gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+// Gemm computes C = alpha op(A) op(B) + beta C. op(A) is m×k, op(B) is k×n and C is
+// m×n; ld is the distance of rows. alpha and beta are scalars; with beta = 0, C may
+// hold anything before, NaN included.
+func Gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
+	ldc int) {
 	switch a := any(a).(type) {
 	case []float64:
-		blas64.Implementation().Dgemm(ta, tb, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta), any(c).([]float64), ldc)
+		blas64.Implementation().Dgemm(ta, tb, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta),
+			any(c).([]float64), ldc)
 	case []float32:
-		blas32.Implementation().Sgemm(ta, tb, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta), any(c).([]float32), ldc)
+		blas32.Implementation().Sgemm(ta, tb, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta),
+			any(c).([]float32), ldc)
 	}
 }
 
 // Syrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
+// C is n×n, op(A) n×k. The other triangle is not written: a caller that wants all of it
+// mirrors, and gets an exactly symmetric matrix.
 func Syrk[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
 	switch a := any(a).(type) {
 	case []float64:
@@ -31,9 +38,11 @@ func Syrk[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, l
 	}
 }
 
-// Trsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A with a
-// diagonal that is stored; X overwrites B.
-func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+// Trsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A with a diagonal
+// that is stored; X overwrites B. B is m×n, A m×m on the left and n×n on the right
+// side. A singular A gives infinities, no error.
+func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T,
+	ldb int) {
 	switch a := any(a).(type) {
 	case []float64:
 		blas64.Implementation().Dtrsm(side, uplo, t, blas.NonUnit, m, n, float64(alpha), a, lda, any(b).([]float64), ldb)
@@ -46,6 +55,11 @@ func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, a
 // its factor L, A = L Lᵀ, and leaves the upper triangle alone. It returns 0,
 // or the order k of the first leading block that is not positive definite.
 // The contents of A are then undefined.
+//
+// Without a library it is a left-looking blocked factorisation (Golub and Van Loan,
+// "Matrix Computations", Section 4.2): each block of columns is updated by products with
+// those before it, so that nearly all of the n³/3 operations are Gemm and Syrk. gonum's
+// own is float64 only.
 func Cholesky[T Float](n int, a []T, lda int) (k int) {
 	if active != nil && n >= smallPotrf && fits(blas.NoTrans, n, n, len(a), lda) {
 		switch a := any(a).(type) {
@@ -74,6 +88,8 @@ func Cholesky[T Float](n int, a []T, lda int) (k int) {
 	return 0
 }
 
+// choleskyBlock factors a small block row by row. Comparisons with NaN are false, so NaN
+// is looked for by name.
 func choleskyBlock[T Float](n int, a []T, lda int) int {
 	for i := range n {
 		row := a[i*lda : i*lda+i+1]

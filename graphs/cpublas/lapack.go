@@ -32,7 +32,8 @@ func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 // Dsyev computes all eigenvalues in ascending order, and with EVCompute the
 // eigenvectors as columns, of a symmetric matrix. The library's divide and
 // conquer takes the place of the QR iteration, and brings its own workspace.
-func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64, lwork int) bool {
+func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
+	lwork int) bool {
 	if lwork == -1 || n < smallSyevd || !validUplo(uplo) || (job != lapack.EVNone && job != lapack.EVCompute) ||
 		len(w) < n || !fits(blas.NoTrans, n, n, len(a), lda) {
 		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)

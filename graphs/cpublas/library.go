@@ -156,7 +156,7 @@ func prepareEnvironment() (restore func()) {
 	}
 }
 
-// missingError tells a library that is not installed from one that does not
+// missingError distinguishes a library that is not installed from one that does not
 // load.
 func missingError(name string, err error) error {
 	if filepath.IsAbs(name) {
@@ -166,7 +166,8 @@ func missingError(name string, err error) error {
 		return fmt.Errorf("%w: %w", errMissing, err)
 	}
 	msg := err.Error()
-	if strings.Contains(msg, "No such file") || strings.Contains(msg, "not found") || strings.Contains(msg, "no such file") {
+	if strings.Contains(msg, "No such file") || strings.Contains(msg, "not found") ||
+		strings.Contains(msg, "no such file") {
 		return fmt.Errorf("%w: %w", errMissing, err)
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
 )
 
 // The kernels compile with NVRTC, which needs no device, for every architecture
@@ -23,7 +25,7 @@ func TestKernelsCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := kernelSource()
+	source, err := kernels.Source()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +48,15 @@ func TestKernelsCompile(t *testing.T) {
 	}
 }
 
-// A mistake in a kernel is told with the compiler's message and the file.
+// A mistake in a kernel is reported with the compiler's message and the file.
 func TestCompileErrorIsShown(t *testing.T) {
 	nvrtc, err := loadNVRTC()
 	if err != nil {
 		t.Skip(err)
 	}
 	libs := &libraries{nvrtc: nvrtc}
-	_, err = libs.compile("#line 1 \"broken.cu\"\nextern \"C\" __global__ void k(double *x) { x[0] = undeclared; }", compileOptions(tensor.Float64), true)
+	_, err = libs.compile("#line 1 \"broken.cu\"\nextern \"C\" __global__ void k(double *x) { x[0] = undeclared; }",
+		compileOptions(tensor.Float64), true)
 	if err == nil || !strings.Contains(err.Error(), "undeclared") || !strings.Contains(err.Error(), "broken.cu") {
 		t.Errorf("got %v", err)
 	}

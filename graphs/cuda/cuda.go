@@ -1,17 +1,32 @@
-// Package cuda is the engine's backend for NVIDIA GPUs. Importing it makes the
-// backend "cuda" known to package engine.
+// Package cuda is the engine's backend for NVIDIA GPUs. Importing it makes the backend
+// "cuda" known to package engine.
 //
-// It is built with the tag gpu on Linux; other builds know of no device and say
-// how to get one. A program built with the tag also starts where there is no
-// driver: what is missing is said when a device is opened.
+// It is built with the tag gpu on Linux; other builds know of no device and say how to
+// get one. A program built with the tag also starts where there is no driver: what is
+// missing is said when a device is opened.
 //
-// A device is opened once in a process and shared by all engines. Everything
-// runs in one stream, in the order in which it was launched; memory that is
-// freed is used again in the same order, so that nothing waits but the end of a
-// run. Programs whose operations all have a kernel leave the device only there.
+// # How it works
 //
-// Results are deterministic: there are no atomic operations, sums have a fixed
-// tree, and TF32 is off.
+// A device is opened once in a process and shared by all engines. Everything runs in one
+// stream, in the order in which it was launched; memory that is freed is used again in
+// the same order, so that nothing waits but the end of a run. Programs whose operations
+// all have a kernel leave the device only there.
+//
+// An operation of package op queues itself on a [task], which is its [op.Stream]: our
+// kernels, compiled at run time by NVRTC from the sources in package kernels, and cuBLAS
+// and cuSOLVER, loaded at run time. Small values go through page-locked memory, so that
+// the host need not wait while they are copied.
+//
+// Failures of the mathematics, such as a matrix that is not positive definite, are
+// numbers that kernels leave behind. They are read at the end of a run, and the host
+// then computes the failed operation on the same operands, which gives the same error as
+// on the CPU. Failures of the device end its use in this process.
+//
+// # Numbers
+//
+// Results are deterministic: there are no atomic operations, sums have a fixed tree, and
+// TF32 is off. They differ from those of the CPU in the last digits. Matrices are
+// row-major; cuBLAS and cuSOLVER see them transposed.
 package cuda
 
 import "fmt"
@@ -37,9 +52,11 @@ func (i Info) String() string {
 		driver = " driver " + i.Driver + ","
 	}
 	return fmt.Sprintf("%s (compute capability %d.%d),%s CUDA %d.%d, NVRTC %s, cuBLAS %s, cuSOLVER %s",
-		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, i.Compiler, orUnknown(i.Products), orUnknown(i.Solver))
+		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, i.Compiler, orUnknown(i.Products),
+		orUnknown(i.Solver))
 }
 
+// orUnknown is a version, or words for one that a library does not say.
 func orUnknown(version string) string {
 	if version == "" {
 		return "(version unknown)"

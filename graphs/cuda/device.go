@@ -16,8 +16,9 @@ import (
 	"privkern/graphs/op"
 )
 
-// device is a gpu as one executor uses it, with what the current run has left
-// to do at its end.
+// device is a gpu as one executor uses it, with what the current run has left to do at
+// its end. It belongs to one executor and is used by one goroutine at a time; the gpu
+// behind it has a lock.
 type device struct {
 	gpu *gpu
 	run run
@@ -33,7 +34,7 @@ type buffer struct {
 	held bool
 }
 
-// run is what a run has queued.
+// run is what a run has queued. It is empty after Sync.
 type run struct {
 	launched  bool // something waits for Sync
 	downloads []download
@@ -50,11 +51,14 @@ type run struct {
 // device when they are used up.
 const maxInfos = 256
 
+// A fallible operation keeps its operands for the explanation.
 type fallible struct {
 	op gorgonia.Op
 	in []engine.DTensor
 }
 
+// A download waits in page-locked memory until the run ends, and is copied to its value
+// then.
 type download struct {
 	from unsafe.Pointer // page-locked
 	to   []byte         // of the value
@@ -74,7 +78,8 @@ const (
 	stagedBytes = 1 << 18
 )
 
-// locked runs f with the gpu for itself.
+// locked runs f with the gpu for itself. Queueing takes microseconds; waiting for the
+// device happens without the lock, so that other executors queue meanwhile.
 func (d *device) locked(f func() error) error {
 	g := d.gpu
 	g.mu.Lock()
@@ -105,7 +110,8 @@ func (d *device) Alloc(bytes int) (engine.Buf, error) {
 	return b, nil
 }
 
-// Free gives the memory back, in the order of the stream.
+// Free gives the memory back, in the order of the stream. What was launched before may
+// still use it: whoever gets the block next works later in the same stream.
 func (d *device) Free(b engine.Buf) {
 	d.gpu.mu.Lock()
 	defer d.gpu.mu.Unlock()
@@ -169,7 +175,8 @@ func (d *device) Upload(dst engine.DTensor, v gorgonia.Value) error {
 
 // bytesOf returns a value's elements in row-major order.
 func bytesOf(v gorgonia.Value) ([]byte, error) {
-	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() || t.DataOrder().IsColMajor()) {
+	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
+		t.DataOrder().IsColMajor()) {
 		v = t.Materialize()
 	}
 	switch data := engine.Data(v).(type) {
@@ -186,6 +193,7 @@ func bytesOf(v gorgonia.Value) ([]byte, error) {
 	}
 }
 
+// asBytes shares the memory of a.
 func asBytes[T float32 | float64](a []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(a[0])))
 }
@@ -232,17 +240,14 @@ func newValue(t engine.DTensor) (gorgonia.Value, []byte) {
 
 // Launch queues an operation.
 func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) error {
-	f := kernelFor(o)
-	if f == nil {
+	launch := op.Launch(o)
+	if launch == nil {
 		return engine.ErrNoKernel
 	}
 	return d.locked(func() error {
-		t := &task{d: d, gpu: d.gpu, op: o, dtype: out.DType, out: matrixOf(out), operands: in}
-		for _, x := range in {
-			t.in = append(t.in, matrixOf(x))
-		}
+		t := &task{d: d, gpu: d.gpu, op: o, dtype: out.DType, out: out, in: in}
 		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
-			f(t)
+			launch(t)
 		}
 		t.giveBack()
 		d.run.launched = true
@@ -253,7 +258,8 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 	})
 }
 
-// Sync waits for the run's work.
+// Sync waits for the run's work. Its error is that of the first operation that failed,
+// in the order of launch.
 func (d *device) Sync() error {
 	r := &d.run
 	if !r.launched && r.err == nil {
@@ -269,8 +275,9 @@ func (d *device) Sync() error {
 	return errors.Join(err, d.forget())
 }
 
-// settle waits for the device, delivers downloads, and finds the first operation
-// that failed. It gives up what was held for that.
+// settle waits for the device, delivers downloads, and finds the first operation that
+// failed. It gives up what was held for that. It also runs in the middle of a run,
+// when memory or places for failures are used up.
 func (d *device) settle() error {
 	r, g := &d.run, d.gpu
 	var infos unsafe.Pointer
@@ -314,6 +321,7 @@ func (d *device) settle() error {
 }
 
 // explain lets the host fail on the same inputs, which gives the same error.
+// That the host does not fail is possible, where rounding decides.
 func (d *device) explain(f fallible, info int) error {
 	values := make([]gorgonia.Value, len(f.in))
 	for i, t := range f.in {
@@ -330,7 +338,8 @@ func (d *device) explain(f fallible, info int) error {
 	if ours, ok := f.op.(op.Op); ok {
 		name = ours.Name()
 	}
-	return fmt.Errorf("%s failed on the device (code %d), though not on the host: the matrix is at the edge of what the precision can tell; add jitter to its diagonal, or compute in float64", name, info)
+	return fmt.Errorf("%s failed on the device (code %d), though not on the host: the matrix is at the edge of what the "+
+		"precision resolves; add jitter to its diagonal, or compute in float64", name, info)
 }
 
 // release gives up the inputs that were held for errors.

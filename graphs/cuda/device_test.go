@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
 )
@@ -26,16 +28,12 @@ import (
 // alone: memory that one frees and another takes is used in that order.
 func TestConcurrentRuns(t *testing.T) {
 	_, e := engines(t, "float64")
-	var cases []operationCase
-	for _, c := range operationCases() {
-		if !strings.Contains(c.name, "Kernel") {
-			cases = append(cases, c)
-		}
-	}
+	// Kernels have too many cases for this.
+	cases := slices.DeleteFunc(cases(), func(c op.Case) bool { return strings.Contains(c.Name, "Kernel") })
 	want := make([]engine.Values, len(cases))
 	for i, c := range cases {
 		var err error
-		if want[i], err = e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+		if want[i], err = e.Run(context.Background(), program(c), inputs(e, c)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,12 +42,12 @@ func TestConcurrentRuns(t *testing.T) {
 		wg.Go(func() {
 			for i := range cases {
 				k := (i + worker*len(cases)/4) % len(cases)
-				got, err := e.Run(context.Background(), cases[k].program(), cases[k].inputs(e))
+				got, err := e.Run(context.Background(), program(cases[k]), inputs(e, cases[k]))
 				if err != nil {
-					t.Errorf("%s: %v", cases[k].name, err)
+					t.Errorf("%s: %v", cases[k].Name, err)
 					continue
 				}
-				near(t, cases[k].name, got["out"], want[k]["out"], 0)
+				near(t, cases[k].Name, got["out"], want[k]["out"], 0)
 			}
 		})
 	}
@@ -59,33 +57,27 @@ func TestConcurrentRuns(t *testing.T) {
 // Of several operations that can fail, the one that did is named.
 func TestFailuresInTheirOrder(t *testing.T) {
 	_, e := engines(t, "float64")
-	build := func(b *engine.Builder) error {
-		var out *gorgonia.Node
-		for _, name := range []string{"a", "b", "c"} {
-			l, err := op.LogDet().Apply(b.Input(name, 3, 3))
-			if err == nil && out != nil {
-				l, err = gorgonia.Add(out, l)
-			}
-			if err != nil {
-				return err
-			}
-			out = l
+	build := func(b *engine.Builder) {
+		out := b.LogDet(b.Input("a", 3, 3))
+		for _, name := range []string{"b", "c"} {
+			out = b.Add(out, b.LogDet(b.Input(name, 3, 3)))
 		}
 		b.Output("out", out)
-		return nil
 	}
 	p := engine.Program{Name: "three factors", Key: "three factors", Build: build}
 	diagonal := func(v float64) gorgonia.Value {
 		return engine.NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{1, 0, 0, 0, v, 0, 0, 0, 1}))
 	}
 	for bad, value := range map[string]float64{"a": -1, "b": -2, "c": -3} {
-		in := engine.Values{"a": diagonal(1), "b": diagonal(1), "c": diagonal(1)}
-		in[bad] = diagonal(value)
-		_, err := e.Run(context.Background(), p, in)
-		var failed *op.NotPositiveDefiniteError
-		if !errors.As(err, &failed) || failed.Row != 1 || failed.Pivot != value {
-			t.Errorf("%s: got %v", bad, err)
-		}
+		t.Run(bad, func(t *testing.T) {
+			in := engine.Values{"a": diagonal(1), "b": diagonal(1), "c": diagonal(1)}
+			in[bad] = diagonal(value)
+			_, err := e.Run(context.Background(), p, in)
+			var failed *op.NotPositiveDefiniteError
+			if !errors.As(err, &failed) || failed.Row != 1 || failed.Pivot != value {
+				t.Errorf("%s: got %v", bad, err)
+			}
+		})
 	}
 }
 
@@ -93,19 +85,12 @@ func TestFailuresInTheirOrder(t *testing.T) {
 // results runs all the same.
 func TestManyFallibleOperations(t *testing.T) {
 	_, e := engines(t, "float64")
-	p := engine.Program{Name: "many factors", Key: "many factors", Build: func(b *engine.Builder) error {
+	p := engine.Program{Name: "many factors", Key: "many factors", Build: func(b *engine.Builder) {
 		n := b.Input("a", 2, 2)
 		for range maxInfos + 10 {
-			var err error
-			if n, err = op.Cholesky().Apply(n); err == nil {
-				n, err = op.Scatter(1, true).Apply(n) // L Lᵀ is A again
-			}
-			if err != nil {
-				return err
-			}
+			n = b.RowGram(1, b.Cholesky(n)) // L Lᵀ is A again
 		}
 		b.Output("out", n)
-		return nil
 	}}
 	a := engine.NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{4, 1, 1, 3}))
 	out, err := e.Run(context.Background(), p, engine.Values{"a": a})
@@ -119,10 +104,8 @@ func TestManyFallibleOperations(t *testing.T) {
 func TestLargeValues(t *testing.T) {
 	_, e := engines(t, "float64")
 	for _, n := range []int{1, stagedBytes / 8, stagedBytes/8 + 1, 3 * stagedBytes / 8} {
-		p := engine.Program{Name: "negative", Key: fmt.Sprint("negative ", n), Build: func(b *engine.Builder) error {
-			out, err := gorgonia.Neg(b.Input("a", 1, n))
-			b.Output("out", out)
-			return err
+		p := engine.Program{Name: "negative", Key: fmt.Sprint("negative ", n), Build: func(b *engine.Builder) {
+			b.Output("out", b.Neg(b.Input("a", 1, n)))
 		}}
 		a := mat.NewDense(1, n, nil)
 		a.Apply(func(_, j int, _ float64) float64 { return float64(j + 1) }, a)
@@ -151,7 +134,8 @@ func TestCacheOfKernels(t *testing.T) {
 	if got := string(readCache(file)); got != "other" {
 		t.Errorf("got %q", got)
 	}
-	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file || cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
+	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file ||
+		cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
 		cacheFile("source", []string{"-x"}, Info{Major: 8}) == file {
 		t.Error("two sources, options or devices share a file")
 	}
@@ -160,8 +144,8 @@ func TestCacheOfKernels(t *testing.T) {
 // Memory that the pool keeps makes room for what a library needs itself.
 func TestLibrariesGetRoom(t *testing.T) {
 	_, e := engines(t, "float64")
-	c := operationCases()[0]
-	if _, err := e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+	c := cases()[0]
+	if _, err := e.Run(context.Background(), program(c), inputs(e, c)); err != nil {
 		t.Fatal(err)
 	}
 	g := shared.gpu
@@ -169,66 +153,74 @@ func TestLibrariesGetRoom(t *testing.T) {
 		succeedsWithRoom bool
 		status, calls    int
 	}{"kept memory was in the way": {true, 0, 2}, "there is too little": {false, 3, 1}} {
-		calls := 0
-		g.mu.Lock()
-		err := g.call(func() error {
-			block, err := g.alloc(1000)
-			if err == nil && p.succeedsWithRoom {
-				err = g.pool.release(block)
-			} else if err == nil {
-				defer func() { _ = g.pool.release(block) }()
-				err = g.pool.trim()
-			}
-			if err != nil {
-				return err
-			}
-			status := (&task{gpu: g}).withRoom(3, func() int {
-				calls++
-				if g.pool.kept == 0 && p.succeedsWithRoom {
-					return 0
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			g.mu.Lock()
+			err := g.call(func() error {
+				block, err := g.alloc(1000)
+				if err == nil && p.succeedsWithRoom {
+					err = g.pool.release(block)
+				} else if err == nil {
+					defer func() { _ = g.pool.release(block) }()
+					err = g.pool.trim()
 				}
-				return 3
+				if err != nil {
+					return err
+				}
+				status := (&task{gpu: g}).withRoom(3, func() int {
+					calls++
+					if g.pool.kept == 0 && p.succeedsWithRoom {
+						return 0
+					}
+					return 3
+				})
+				if status != p.status || calls != p.calls {
+					t.Errorf("%s: status %d after %d calls, want %d after %d", name, status, calls, p.status, p.calls)
+				}
+				return nil
 			})
-			if status != p.status || calls != p.calls {
-				t.Errorf("%s: status %d after %d calls, want %d after %d", name, status, calls, p.status, p.calls)
+			g.mu.Unlock()
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
 		})
-		g.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
 // Lengths beyond 32 bits are refused before a library sees what is left of them.
 func TestLengthsBeyond32Bits(t *testing.T) {
-	long, one := matrix{0, 1 << 32, 1}, matrix{0, 1, 1}
+	long, one := kernels.Matrix{Rows: 1 << 32, Cols: 1}, kernels.Matrix{Rows: 1, Cols: 1}
 	for name, f := range map[string]func(*task){
-		"gemm":   func(t *task) { t.gemm(blas.NoTrans, blas.Trans, long.rows, 1, 1, 1, long, one, long) },
-		"syrk":   func(t *task) { t.syrk(blas.Upper, blas.Trans, 1, long.rows, 1, long, one) },
-		"trsm":   func(t *task) { t.trsm(blas.Right, blas.Trans, long.rows, 1, one, long) },
-		"trsv":   func(t *task) { t.substituteVector(long, long) },
-		"potrf":  func(t *task) { t.factor(long, 0, long) },
-		"syevd":  func(t *task) { t.eigen(long) },
+		"gemm":   func(t *task) { t.Gemm(blas.NoTrans, blas.Trans, long.Rows, 1, 1, 1, long, one, long) },
+		"syrk":   func(t *task) { t.Syrk(blas.Upper, blas.Trans, 1, long.Rows, 1, long, one) },
+		"trsm":   func(t *task) { t.Trsm(blas.Right, blas.Trans, one, long) },
+		"trsv":   func(t *task) { t.Trsv(blas.NoTrans, long, long) },
+		"potrf":  func(t *task) { t.Potrf(long, 0) },
+		"syevd":  func(t *task) { t.Syevd(long.Rows, 0, 0) },
 		"buffer": func(t *task) { t.workspace(1<<16, -1<<31, 8) },
 	} {
-		x := new(task)
-		f(x)
-		if x.err == nil || !strings.Contains(x.err.Error(), "at most 2147483647") && !strings.Contains(x.err.Error(), "order 65536") {
-			t.Errorf("%s: got %v", name, x.err)
-		}
+		t.Run(name, func(t *testing.T) {
+			x := new(task)
+			f(x)
+			if x.err == nil || !strings.Contains(x.err.Error(), "at most 2147483647") &&
+				!strings.Contains(x.err.Error(), "order 65536") {
+				t.Errorf("got %v", x.err)
+			}
+		})
 	}
 }
 
 // Where the toolkits 12 and 13 are both installed, an older driver gets what it
 // can use.
 func TestLibrariesSuitTheDriver(t *testing.T) {
-	for driver, want := range map[int]string{-1: "libcusolver.so.12", 12040: "libcusolver.so.11", 13000: "libcusolver.so.12", 14010: "libcusolver.so.12"} {
-		names := sonames("libcusolver.so", 12, 11, driver)
-		if names[0] != want || len(names) != 3 {
-			t.Errorf("driver %d: %v, want %s first of three", driver, names, want)
-		}
+	for driver, want := range map[int]string{-1: "libcusolver.so.12", 12040: "libcusolver.so.11",
+		13000: "libcusolver.so.12", 14010: "libcusolver.so.12"} {
+		t.Run(fmt.Sprint(driver), func(t *testing.T) {
+			names := sonames("libcusolver.so", 12, 11, driver)
+			if names[0] != want || len(names) != 3 {
+				t.Errorf("driver %d: %v, want %s first of three", driver, names, want)
+			}
+		})
 	}
 	if v := cu.Version(); v >= 12000 && v < 13000 {
 		libs, err := loadLibraries()
@@ -249,11 +241,10 @@ func TestRelease(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		out, err := e.Run(context.Background(), engine.Program{Name: "negative", Key: "negative", Build: func(b *engine.Builder) error {
-			n, err := gorgonia.Neg(b.Input("a", 1, 1))
-			b.Output("out", n)
-			return err
-		}}, engine.Values{"a": e.Column([]float64{3})})
+		out, err := e.Run(context.Background(), engine.Program{Name: "negative", Key: "negative",
+			Build: func(b *engine.Builder) {
+				b.Output("out", b.Neg(b.Input("a", 1, 1)))
+			}}, engine.Values{"a": e.Column([]float64{3})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,27 +274,33 @@ func TestLittleMemory(t *testing.T) {
 	}
 	host, e := engines(t, "float64")
 	rng := rand.New(rand.NewPCG(1, 1))
-	c := operationCase{name: "AffineHull", build: apply(op.AffineHull()), in: []operand{
-		{m: normalMatrix(rng, 4000, 2)}, {m: normalMatrix(rng, 2000, 1)}, {m: mat.NewDense(1, 1, []float64{1})}, {m: normalMatrix(rng, 2000, 3)}}}
-	for i := range 2000 {
-		c.in[3].m.Set(i, 2, 1)
+	normal := func(rows, cols int) op.Operand {
+		m := mat.NewDense(rows, cols, nil)
+		m.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, m)
+		return op.Operand{Dense: m}
 	}
-	want, err := host.Run(context.Background(), c.program(), c.inputs(host))
+	c := op.Case{Name: "AffineHull", Op: op.AffineHull(),
+		In: []op.Operand{normal(4000, 2), normal(2000, 1), {Dense: mat.NewDense(1, 1, []float64{1})}, normal(2000, 3)}}
+	for i := range 2000 {
+		c.In[3].Set(i, 2, 1)
+	}
+	want, err := host.Run(context.Background(), program(c), inputs(host, c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := e.Run(context.Background(), c.program(), c.inputs(e))
+	got, err := e.Run(context.Background(), program(c), inputs(e, c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "out", got["out"], want["out"], 1e-9)
-	big := operationCase{name: "KernelSymmetric", in: []operand{{m: normalMatrix(rng, 3000, 2)}},
-		build: apply(op.KernelSymmetric(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1}))}
-	_, err = e.Run(context.Background(), big.program(), big.inputs(e))
-	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || !strings.Contains(err.Error(), "are asked for") || !engine.DeviceFailed() {
+	eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1}
+	large := op.Case{Name: "KernelSymmetric", Op: op.KernelSymmetric(eq), In: []op.Operand{normal(3000, 2)}}
+	_, err = e.Run(context.Background(), program(large), inputs(e, large))
+	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || !strings.Contains(err.Error(), "are asked for") ||
+		!engine.DeviceFailed() {
 		t.Errorf("a matrix of 69 MiB: got %v", err)
 	}
-	if _, err := e.Run(context.Background(), c.program(), c.inputs(e)); err != nil {
+	if _, err := e.Run(context.Background(), program(c), inputs(e, c)); err != nil {
 		t.Errorf("after running out of memory: %v", err)
 	}
 }

@@ -29,6 +29,7 @@ func init() {
 }
 
 // gpu is one device with its context. All engines of the process share it.
+// Its lock guards everything but what open sets once.
 type gpu struct {
 	info    Info
 	context cu.CUContext
@@ -75,7 +76,12 @@ func open() (*gpu, error) {
 	return g, nil
 }
 
+// openDevice checks the kernels, the device, the libraries and the driver in the order
+// in which their absence is easiest to explain.
 func openDevice() (*gpu, error) {
+	if err := checkKernels(); err != nil {
+		return nil, err
+	}
 	count, err := countDevices()
 	if err != nil {
 		return nil, err
@@ -168,10 +174,12 @@ func (g *gpu) failed(what string, err error) error {
 	var code driver.Error
 	if errors.As(result, &code) {
 		switch code {
-		case driver.OutOfMemory, driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX, driver.InvalidImage, driver.NotFound:
+		case driver.OutOfMemory, driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX,
+			driver.InvalidImage, driver.NotFound:
 		default:
 			if g.lost == nil {
-				g.lost = fmt.Errorf("device %d, %s: %s: %w: %w; see dmesg for messages (Xid) of the NVIDIA driver", g.info.Index, g.info.Name, what, engine.ErrDeviceLost, result)
+				g.lost = fmt.Errorf("device %d, %s: %s: %w: %w; see dmesg for messages (Xid) of the NVIDIA driver", g.info.Index,
+					g.info.Name, what, engine.ErrDeviceLost, result)
 			}
 			return g.lost
 		}
@@ -273,7 +281,8 @@ func advice(err error) string {
 func countDevices() (int, error) {
 	if err := driver.Init(); err != nil {
 		if errors.Is(err, driver.ErrNoDriver) {
-			return 0, fmt.Errorf("%w; install it (https://www.nvidia.com/drivers, or the package nvidia-driver of the distribution), in a container start it with --gpus all; `--backend cpu` works without", err)
+			return 0, fmt.Errorf("%w; install it (https://www.nvidia.com/drivers, or the package nvidia-driver of the "+
+				"distribution), in a container start it with --gpus all; `--backend cpu` works without", err)
 		}
 		return 0, fmt.Errorf("no CUDA device can be used: %w%s", err, advice(err))
 	}
@@ -316,6 +325,7 @@ func Devices() ([]Info, error) {
 	return devices, missing
 }
 
+// describe is what the driver knows of a visible device.
 func describe(index int) (Info, error) {
 	i := Info{Index: index, Version: cu.Version(), Driver: driverVersion()}
 	d, err := cu.GetDevice(index)
@@ -347,6 +357,7 @@ func driverVersion() string {
 	return strings.TrimSpace(string(text))
 }
 
+// libraries adds the versions of the libraries.
 func (i *Info) libraries(l *libraries) {
 	var major, minor int32
 	if l.nvrtc.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor))) == 0 {
@@ -370,6 +381,7 @@ func (l *library) version(function string) string {
 	return fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
 }
 
+// nvrtcMajor is the CUDA version of the compiler, such as 12.
 func (l *libraries) nvrtcMajor() int {
 	var major, minor int32
 	l.nvrtc.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor)))

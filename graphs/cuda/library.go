@@ -53,6 +53,8 @@ func sonames(name string, in13, in12, driver int) []string {
 	return []string{newer, older, name}
 }
 
+// load loads the first file of its names that can be loaded, and looks the functions up.
+// The error has the loader's reason for each that could not.
 func (l *library) load(functions ...string) error {
 	var reasons []string
 	for _, soname := range l.sonames {
@@ -77,7 +79,8 @@ func (l *library) load(functions ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s cannot be loaded; install the CUDA toolkit 12 or 13, or add the folder of %s to LD_LIBRARY_PATH:\n  %s",
+	return fmt.Errorf("%s cannot be loaded; install the CUDA toolkit 12 or 13, or add the folder of %s to "+
+		"LD_LIBRARY_PATH:\n  %s",
 		l.name, l.sonames[0], strings.Join(reasons, "\n  "))
 }
 
@@ -111,7 +114,8 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 		functions []string
 	}{
 		{l.cublas, []string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode",
-			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2", "cublasDtrsv_v2", "cublasStrsv_v2"}},
+			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2",
+			"cublasDtrsv_v2", "cublasStrsv_v2"}},
 		{l.cusolver, []string{"cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream",
 			"cusolverDnDpotrf_bufferSize", "cusolverDnSpotrf_bufferSize", "cusolverDnDpotrf", "cusolverDnSpotrf",
 			"cusolverDnDsyevd_bufferSize", "cusolverDnDsyevd"}},
@@ -126,8 +130,9 @@ var loadLibraries = sync.OnceValues(func() (*libraries, error) {
 // loadNVRTC loads the compiler, which works without a device.
 func loadNVRTC() (*library, error) {
 	l := &library{name: "NVRTC", sonames: sonames("libnvrtc.so", 13, 12, cu.Version())}
-	if err := l.load("nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram", "nvrtcGetProgramLogSize",
-		"nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"); err != nil {
+	if err := l.load("nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram",
+		"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize",
+		"nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"); err != nil {
 		return nil, err
 	}
 	if folder := filepath.Dir(l.path); folder != "." {
@@ -135,7 +140,8 @@ func loadNVRTC() (*library, error) {
 		// CUDA 13 does not look beside itself. Where this fails, it says so then.
 		var major, minor int32
 		l.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor)))
-		_, _ = purego.Dlopen(filepath.Join(folder, fmt.Sprintf("libnvrtc-builtins.so.%d.%d", major, minor)), purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		_, _ = purego.Dlopen(filepath.Join(folder, fmt.Sprintf("libnvrtc-builtins.so.%d.%d", major, minor)),
+			purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	}
 	return l, nil
 }

@@ -5,7 +5,6 @@ package cuda
 import (
 	"bytes"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,24 +17,18 @@ import (
 
 	"gorgonia.org/cu"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
 )
 
-//go:embed kernels/*.cu
-var kernels embed.FS
-
-// kernelFiles are compiled as one, the common part first.
-var kernelFiles = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull"}
-
-func kernelSource() (string, error) {
-	var b strings.Builder
-	for _, name := range kernelFiles {
-		text, err := kernels.ReadFile("kernels/" + name + ".cu")
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "#line 1 \"%s.cu\"\n%s\n", name, text)
+// checkKernels refuses a program whose launches do not agree with the kernels'
+// source.
+func checkKernels() error {
+	source, err := kernels.Source()
+	if err != nil {
+		return err
 	}
-	return b.String(), nil
+	return kernels.Check(source, kernels.All())
 }
 
 // module is the kernels in one precision, or why there are none.
@@ -45,6 +38,7 @@ type module struct {
 	functions map[string]cu.Function
 }
 
+// function looks a kernel up, once.
 func (m *module) function(name string) (cu.Function, error) {
 	if f, ok := m.functions[name]; ok {
 		return f, nil
@@ -70,14 +64,18 @@ func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
 	return m, m.err
 }
 
+// build compiles and loads the kernels, or remembers why it cannot.
 func (g *gpu) build(dtype tensor.Dtype) *module {
 	m := &module{functions: map[string]cu.Function{}}
 	m.cu, m.err = g.load(dtype)
 	return m
 }
 
+// NVRTC compiles to machine code of the device (SASS) where it knows the architecture,
+// and to PTX, which the driver finishes, where the device is newer. The result is cached
+// in the user's cache folder.
 func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
-	source, err := kernelSource()
+	source, err := kernels.Source()
 	if err != nil {
 		return none, err
 	}
@@ -98,7 +96,8 @@ func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
 			}
 		}
 		if newest == 0 {
-			return none, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12", g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
+			return none, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12",
+				g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
 		}
 		options, binary = append(options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
 	}
@@ -127,6 +126,8 @@ func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
 	return loaded, nil
 }
 
+// compileOptions chooses the element type of all kernels. None relaxes arithmetic:
+// division and square root are those of IEEE, by NVRTC's defaults.
 func compileOptions(dtype tensor.Dtype) []string {
 	if dtype == tensor.Float32 {
 		return []string{"-DREAL=float", "-DSINGLE=1"}
@@ -156,7 +157,8 @@ func (l *libraries) architectures() ([]int, error) {
 func (l *libraries) compile(source string, options []string, binary bool) ([]byte, error) {
 	text, name := cString(source), cString("kernels.cu")
 	var program uintptr
-	if status := l.nvrtc.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); status != 0 {
+	if status := l.nvrtc.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])),
+		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); status != 0 {
 		return nil, fmt.Errorf("NVRTC: the kernels cannot be read: status %d", status)
 	}
 	defer func() { l.nvrtc.call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
@@ -166,7 +168,8 @@ func (l *libraries) compile(source string, options []string, binary bool) ([]byt
 	}
 	if status != 0 {
 		log, _ := l.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
-		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", l.nvrtc.path, strings.Join(options, " "), status, bytes.TrimRight(log, "\x00\n"))
+		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", l.nvrtc.path,
+			strings.Join(options, " "), status, bytes.TrimRight(log, "\x00\n"))
 	}
 	if binary {
 		return l.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
@@ -194,6 +197,7 @@ func (l *libraries) compileProgram(program uintptr, options []string) (int, erro
 	return l.nvrtc.call("nvrtcCompileProgram", program, uintptr(len(options)), uintptr(unsafe.Pointer(&addresses[0]))), nil
 }
 
+// fetch returns a result of the compiler whose size one function says.
 func (l *libraries) fetch(program uintptr, size, content string) ([]byte, error) {
 	var n uint64
 	if status := l.nvrtc.call(size, program, uintptr(unsafe.Pointer(&n))); status != 0 || n == 0 {
@@ -206,9 +210,12 @@ func (l *libraries) fetch(program uintptr, size, content string) ([]byte, error)
 	return data, nil
 }
 
+// cString is s with the zero byte that ends a string of C.
 func cString(s string) []byte { return append([]byte(s), 0) }
 
 // cacheFile is where the compiled kernels are kept; empty if nowhere.
+// The name has the device's architecture and a digest of compiler, options and source,
+// so that another program version never finds it.
 func cacheFile(source string, options []string, i Info) string {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -216,10 +223,12 @@ func cacheFile(source string, options []string, i Info) string {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s", i.Compiler, strings.Join(options, " "), source)
-	return filepath.Join(folder, "privkern", "cuda", fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24]))
+	return filepath.Join(folder, "privkern", "cuda",
+		fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24]))
 }
 
-// A cached file begins with the SHA-256 of the rest.
+// A cached file begins with the SHA-256 of the rest. readCache returns what was kept,
+// nil where there is nothing or a damaged file.
 func readCache(file string) []byte {
 	if file == "" {
 		return nil
@@ -234,8 +243,9 @@ func readCache(file string) []byte {
 	return data[sha256.Size:]
 }
 
-// writeCache keeps compiled kernels if it can; without, the next process
-// compiles them again.
+// writeCache keeps compiled kernels if it can; without, the next process compiles them
+// again. It writes a temporary file and renames it: another process reads all of it or
+// none.
 func writeCache(file string, image []byte) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
 		return

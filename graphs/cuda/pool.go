@@ -14,6 +14,10 @@ import (
 
 // pool keeps device memory. A block that is given back is used again at once:
 // there is one stream, so that whoever gets it works after whoever had it.
+//
+// Blocks are never divided or joined: graphs ask for the same few sizes over and over,
+// and rounding sizes up costs at most a quarter. The driver's allocator waits for the
+// device on every call, which would stop the queue.
 type pool struct {
 	free map[int][]cu.DevicePtr // by size
 	size map[cu.DevicePtr]int   // of every block
@@ -22,8 +26,9 @@ type pool struct {
 	inUse, kept, peak int
 }
 
-// blockSize rounds a size up to one of four steps for each power of two, so
-// that blocks fit more than one shape.
+// blockSize rounds a size up to one of four steps for each power of two, so that blocks
+// fit more than one shape. Sizes between 2^k and 2^(k+1) are 2^(k−2) apart; the smallest
+// is 256 bytes.
 func blockSize(bytes int) int {
 	const smallest = 256
 	if bytes <= smallest {
@@ -62,8 +67,10 @@ func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
 	}
 	if errors.Is(err, cu.OutOfMemory) {
 		free, total, _ := cu.MemInfo()
-		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
-			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)), amount(p.inUse))
+		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer "+
+			"jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
+			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)),
+			amount(p.inUse))
 	}
 	if err != nil {
 		return 0, g.failed("allocating memory", err)
@@ -73,6 +80,7 @@ func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
 	return block, nil
 }
 
+// take counts a block as in use.
 func (p *pool) take(block cu.DevicePtr, size int) {
 	p.used[block] = true
 	p.inUse += size
@@ -82,7 +90,8 @@ func (p *pool) take(block cu.DevicePtr, size int) {
 // release takes a block back; it is an error to do so twice.
 func (p *pool) release(block cu.DevicePtr) error {
 	if !p.used[block] {
-		return fmt.Errorf("device memory at %#x is freed without being in use; this is a defect of the program", uintptr(block))
+		return fmt.Errorf("device memory at %#x is freed without being in use; this is a defect of the program",
+			uintptr(block))
 	}
 	delete(p.used, block)
 	size := p.size[block]

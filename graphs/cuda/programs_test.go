@@ -18,14 +18,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/graphs/cloak"
+	"privkern/graphs/descent"
+	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
+	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
-	"privkern/graphs/kahm"
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/graphs/linalg"
-	"privkern/graphs/multikernel"
 	"privkern/graphs/op"
 	"privkern/graphs/sparsegp"
 )
@@ -51,7 +51,8 @@ var programs = map[string]struct {
 	"kernel matrices": {entries, func(e *engine.Engine) ([]float64, error) {
 		x, y := normal(1, 90, 20), normal(2, 70, 20)
 		var out []float64
-		for _, k := range []kernel.Kernel{kernel.EQ(4, 1), kernel.Laplacian(0.05, 1), kernel.Matern(0.5, 3, 1), kernel.Matern(1.5, 3, 1), kernel.Matern(2.5, 3, 1),
+		for _, k := range []kernel.Kernel{kernel.EQ(4, 1), kernel.Laplacian(0.05, 1), kernel.Matern(0.5, 3, 1),
+			kernel.Matern(1.5, 3, 1), kernel.Matern(2.5, 3, 1),
 			kernel.RBF(0.02), kernel.Polynomial(0.01, 2, 0.5), kernel.Sigmoid(0.01, 0.1)} {
 			cross, err := k.Matrix(e, x, y)
 			if err != nil {
@@ -131,7 +132,7 @@ var programs = map[string]struct {
 		return append(f, variance...), err
 	}},
 	"cloaking descent": {cloaked, func(e *engine.Engine) ([]float64, error) {
-		r, err := cloak.Descend(context.Background(), e, normal(1, 3, 12), cloak.Options{Iterations: 300})
+		r, err := descent.Descend(context.Background(), e, normal(1, 3, 12), descent.Options{Iterations: 300})
 		return []float64{r.Objective}, err
 	}},
 	"subset of regressors": {solved, func(e *engine.Engine) ([]float64, error) {
@@ -150,7 +151,7 @@ var programs = map[string]struct {
 	"compressive kernels": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		x, labels := classes(3, 45, 12)
 		k := kernel.RBF(0.05)
-		p, err := multikernel.Fit(context.Background(), e, k, x, labels, multikernel.Options{Ridge: 0.5, Components: 2})
+		p, err := discriminant.Fit(context.Background(), e, k, x, labels, discriminant.Options{Ridge: 0.5, Components: 2})
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ var programs = map[string]struct {
 		if err != nil {
 			return nil, err
 		}
-		set, err := multikernel.NewSet(context.Background(), e, []*mat.Dense{p.Features, x}, labels, labels)
+		set, err := discriminant.NewSet(context.Background(), e, []*mat.Dense{p.Features, x}, labels, labels)
 		if err != nil {
 			return nil, err
 		}
@@ -169,17 +170,19 @@ var programs = map[string]struct {
 	"sparse GP": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		ctx := context.Background()
 		x, y := normal(1, 80, 2), elements(normal(2, 80, 1))
-		g := sparsegp.Inducing{Kernel: kernel.EQ(1, 1), Z: normal(3, 9, 2), Jitter: 1e-3}
+		g := sparsegp.InducingInputs{Kernel: kernel.EQ(1, 1), Z: normal(3, 9, 2), Jitter: 1e-3}
 		sums, err := sparsegp.Sum(ctx, e, g, x, y, nil)
 		if err != nil {
 			return nil, err
 		}
-		posterior, err := sparsegp.Infer(ctx, e, g, sums, 4, sparsegp.Noise{VarianceA: 0.01, VarianceB: 0.01, Ridge: 0.1, Form: sparsegp.Exact})
+		posterior, err := sparsegp.Infer(ctx, e, g, sums, 4,
+			sparsegp.Noise{VarianceA: 0.01, VarianceB: 0.01, Ridge: 0.1, Form: sparsegp.Exact})
 		if err != nil {
 			return nil, err
 		}
 		points := normal(4, 30, 2)
-		mean, variances, err := sparsegp.Predict(ctx, e, g, posterior.Mean, []*mat.Dense{posterior.Cov, posterior.Naive}, points)
+		mean, variances, err := sparsegp.Predict(ctx, e, g, posterior.Mean, []*mat.Dense{posterior.Cov, posterior.Naive},
+			points)
 		if err != nil {
 			return nil, err
 		}
@@ -188,10 +191,11 @@ var programs = map[string]struct {
 			return nil, err
 		}
 		projected, variance, err := projection.Predict(ctx, e, posterior.Mean, posterior.Cov)
-		return slices.Concat(sums.A, elements(sums.B), posterior.Mean, mean, variances[0], variances[1], projected, variance), err
+		return slices.Concat(sums.A, elements(sums.B), posterior.Mean, mean, variances[0], variances[1], projected,
+			variance), err
 	}},
 	"kernel affine hull machine of many columns": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
-		m, err := kahm.Fit(context.Background(), e, normal(1, 20, 60), kahm.Options{Dim: 3})
+		m, err := hull.Fit(context.Background(), e, normal(1, 20, 60), hull.Options{Dim: 3})
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +204,7 @@ var programs = map[string]struct {
 	}},
 	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		y := normal(1, 60, 9)
-		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 3, Layers: 2})
+		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3, Layers: 2})
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +252,7 @@ func TestProgramsLikeTheHost(t *testing.T) {
 }
 
 // The programs above are all that there are: every engine.Program of the graph
-// packages' sources, told by the text that its name begins with, is among those
+// packages' sources, known by the text that its name begins with, is among those
 // that they run.
 func TestEveryProgramIsCompared(t *testing.T) {
 	e := open(t, "cuda", "float64")
@@ -389,7 +393,7 @@ func normal(seed uint64, rows, cols int) *mat.Dense {
 	return graphtest.Normal(graphtest.Rand(seed), rows, cols)
 }
 
-// classes are samples of so many classes, with means of their own.
+// classes are samples of a number of classes, with means of their own.
 func classes(number, rows, cols int) (*mat.Dense, []int) {
 	x, means, labels := normal(1, rows, cols), normal(2, number, cols), make([]int, rows)
 	for i := range rows {

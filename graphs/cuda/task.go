@@ -12,48 +12,69 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/op"
 )
 
-// task is one operation that is being queued. After an error its methods do
-// nothing.
+// task is one operation that is being queued: the [op.Stream] of a device. After
+// an error its methods do nothing.
 type task struct {
 	d        *device
 	gpu      *gpu
 	op       gorgonia.Op
 	dtype    tensor.Dtype
 	module   *module
-	in       []matrix
-	out      matrix
-	operands []engine.DTensor // in, with their buffers
+	out      engine.DTensor
+	in       []engine.DTensor
 	borrowed []cu.DevicePtr
 	err      error
 }
 
-// matrix is a row-major matrix on the device. A scalar is 1×1, a vector one row.
-type matrix struct {
-	at         cu.DevicePtr
-	rows, cols int
+var _ op.Stream = (*task)(nil)
+
+// Operands implements [op.Stream].
+func (t *task) Operands() int { return len(t.in) }
+
+// In implements [op.Stream].
+func (t *task) In(i int) kernels.Matrix { return matrixOf(t.in[i]) }
+
+// Shape implements [op.Stream].
+func (t *task) Shape(i int) tensor.Shape { return t.in[i].Shape }
+
+// Out implements [op.Stream].
+func (t *task) Out() kernels.Matrix { return matrixOf(t.out) }
+
+// Single implements [op.Stream].
+func (t *task) Single() bool { return t.dtype == tensor.Float32 }
+
+// Fail implements [op.Stream].
+func (t *task) Fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
 }
 
-func (m matrix) size() int { return m.rows * m.cols }
-
-func matrixOf(t engine.DTensor) matrix {
-	m := matrix{at: t.Buf.(*buffer).block, rows: 1, cols: 1}
+// matrixOf is a tensor as kernels see it: a scalar is 1×1, a vector a row.
+func matrixOf(t engine.DTensor) kernels.Matrix {
+	m := kernels.Matrix{At: uintptr(t.Buf.(*buffer).block), Rows: 1, Cols: 1}
 	switch len(t.Shape) {
 	case 0:
 	case 1:
-		m.cols = t.Shape[0]
+		m.Cols = t.Shape[0]
 	default:
-		m.rows, m.cols = t.Shape[0], t.Shape.TotalSize()/t.Shape[0]
+		m.Rows, m.Cols = t.Shape[0], t.Shape.TotalSize()/t.Shape[0]
 	}
 	return m
 }
 
+// Part implements [op.Stream].
+func (t *task) Part(a kernels.Matrix, from, rows, cols int) kernels.Matrix {
+	return kernels.Matrix{At: a.At + uintptr(from*t.elem()), Rows: rows, Cols: cols}
+}
+
 // elem is the size of an element.
 func (t *task) elem() int { return int(t.dtype.Size()) }
-
-func (t *task) single() bool { return t.dtype == tensor.Float32 }
 
 // scratch returns memory that is free again after the operation.
 func (t *task) scratch(bytes int) cu.DevicePtr {
@@ -69,13 +90,13 @@ func (t *task) scratch(bytes int) cu.DevicePtr {
 	return block
 }
 
-// matrix returns scratch memory for a matrix of the element type.
-func (t *task) matrix(rows, cols int) matrix {
-	return matrix{t.scratch(rows * cols * t.elem()), rows, cols}
+// Scratch implements [op.Stream].
+func (t *task) Scratch(rows, cols int) kernels.Matrix {
+	return kernels.Matrix{At: uintptr(t.scratch(rows * cols * t.elem())), Rows: rows, Cols: cols}
 }
 
-// doubles returns scratch memory for n numbers in double.
-func (t *task) doubles(n int) cu.DevicePtr { return t.scratch(8 * n) }
+// Doubles implements [op.Stream].
+func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch(8 * n)) }
 
 // giveBack gives scratch memory back.
 func (t *task) giveBack() {
@@ -87,9 +108,9 @@ func (t *task) giveBack() {
 	t.borrowed = nil
 }
 
-// info returns the place where the operation tells that it failed. Its inputs
-// are held until the end of the run, so that the error can say why.
-func (t *task) info() cu.DevicePtr {
+// Failure implements [op.Stream]. The operands are held until the end of the run,
+// so that the error can say why.
+func (t *task) Failure() kernels.Flag {
 	if t.err != nil {
 		return 0
 	}
@@ -110,82 +131,40 @@ func (t *task) info() cu.DevicePtr {
 			return 0
 		}
 	}
-	r.fallible = append(r.fallible, fallible{t.op, t.operands})
-	for _, x := range t.operands {
+	r.fallible = append(r.fallible, fallible{t.op, t.in})
+	for _, x := range t.in {
 		if b := x.Buf.(*buffer); !b.held {
 			b.held = true
 			r.held = append(r.held, b)
 		}
 	}
-	return r.infos + cu.DevicePtr(4*(len(r.fallible)-1))
+	return kernels.Flag(r.infos) + kernels.Flag(4*(len(r.fallible)-1))
 }
 
-// grid is the number and the shape of a launch's blocks.
-type grid struct{ blocks, x, y int }
-
-const (
-	block = 256 // BLOCK of the kernels
-	// Kernels stride over what is beyond maxBlocks.
-	maxBlocks = 8192
-)
-
-// each is a grid of one thread for each of n elements.
-func each(n int) grid { return grid{min((n+block-1)/block, maxBlocks), block, 1} }
-
-// rows is a grid of one block for each row.
-func rows(n int) grid { return grid{min(n, maxBlocks), block, 1} }
-
-// one is a single block.
-var one = grid{1, block, 1}
-
-// columns is a grid for kernels that do 32 columns with 32×8 threads.
-func columns(n int) grid { return grid{(n + 31) / 32, 32, 8} }
-
-// tiles is a grid of side×side tiles.
-func tiles(rows, cols, side, x, y int) grid {
-	return grid{((rows + side - 1) / side) * ((cols + side - 1) / side), x, y}
-}
-
-// launch queues a kernel. Arguments are device addresses, int, bool and float64:
-// all are passed in 64 bits.
-func (t *task) launch(name string, g grid, args ...any) {
-	if t.err != nil || g.blocks == 0 {
+// Launch implements [op.Stream].
+func (t *task) Launch(k kernels.Kernel) {
+	g := k.Grid()
+	if t.err != nil || g.Blocks == 0 {
 		return
 	}
+	name, words := kernels.Pack(k)
 	f, err := t.module.function(name)
 	if err != nil {
 		t.err = err
 		return
 	}
-	words := make([]uint64, len(args))
-	params := make([]unsafe.Pointer, len(args))
-	for i, a := range args {
-		switch a := a.(type) {
-		case matrix:
-			words[i] = uint64(a.at)
-		case cu.DevicePtr:
-			words[i] = uint64(a)
-		case int:
-			words[i] = uint64(a)
-		case bool:
-			if a {
-				words[i] = 1
-			}
-		case float64:
-			words[i] = math.Float64bits(a)
-		default:
-			t.err = fmt.Errorf("kernel %s: argument %d is a %T", name, i, a)
-			return
-		}
+	params := make([]unsafe.Pointer, len(words))
+	for i := range words {
 		params[i] = unsafe.Pointer(&words[i])
 	}
-	t.err = t.gpu.failed("kernel "+name, f.Launch(g.blocks, 1, 1, g.x, g.y, 1, 0, t.gpu.stream, params))
+	t.err = t.gpu.failed("kernel "+name, f.Launch(g.Blocks, 1, 1, g.X, g.Y, 1, 0, t.gpu.stream, params))
 }
 
-// copy queues a copy of a whole matrix.
-func (t *task) copy(to, from matrix) {
+// Copy implements [op.Stream].
+func (t *task) Copy(to, from kernels.Matrix) {
 	if t.err == nil {
-		t.err = t.gpu.failed("copying on the device", cu.MemcpyDtoDAsync(to.at, from.at, int64(from.size()*t.elem()), t.gpu.stream))
+		t.err = t.gpu.failed("copying on the device",
+			cu.MemcpyDtoDAsync(cu.DevicePtr(to.At), cu.DevicePtr(from.At), int64(from.Size()*t.elem()), t.gpu.stream))
 	}
 }
 
@@ -202,7 +181,7 @@ func (t *task) blasCall(name string, args ...uintptr) {
 		return
 	}
 	prefix := "cublasD"
-	if t.single() {
+	if t.Single() {
 		prefix = "cublasS"
 	}
 	const full = 3 // CUBLAS_STATUS_ALLOC_FAILED
@@ -231,9 +210,11 @@ func (t *task) withRoom(full int, call func() int) int {
 	return call()
 }
 
+// blasStatus is a status of cuBLAS in words.
 func blasStatus(status int) string {
 	if text, ok := map[int]string{1: "not initialised", 7: "invalid value",
-		8: "the device's architecture is not supported", 13: "it failed on the device", 14: "internal error", 15: "not supported"}[status]; ok {
+		8: "the device's architecture is not supported", 13: "it failed on the device", 14: "internal error",
+		15: "not supported"}[status]; ok {
 		return text
 	}
 	return fmt.Sprintf("status %d", status)
@@ -242,9 +223,10 @@ func blasStatus(status int) string {
 // number keeps a scalar of the element type where C finds it.
 type number [8]byte
 
+// cuBLAS reads it during the call: it need not live longer.
 func (t *task) number(v float64) *number {
 	n := new(number)
-	if t.single() {
+	if t.Single() {
 		*(*float32)(unsafe.Pointer(n)) = float32(v)
 	} else {
 		*(*float64)(unsafe.Pointer(n)) = v
@@ -252,6 +234,7 @@ func (t *task) number(v float64) *number {
 	return n
 }
 
+// operation is a transposition as cuBLAS numbers it.
 func operation(tr blas.Transpose) uintptr {
 	if tr == blas.NoTrans {
 		return 0
@@ -281,66 +264,56 @@ func (t *task) fits(lengths ...int) bool {
 // workspace returns scratch memory of the length that cuSOLVER asks for.
 func (t *task) workspace(n int, length int32, elem int) cu.DevicePtr {
 	if t.err == nil && length < 0 {
-		t.err = fmt.Errorf("cuSOLVER: the workspace for a matrix of order %d is longer than the %d elements that it can take", n, math.MaxInt32)
+		t.err = fmt.Errorf("cuSOLVER: the workspace for a matrix of order %d is longer than the %d elements that it can "+
+			"take", n, math.MaxInt32)
 	}
 	return t.scratch(int(length) * elem)
 }
 
-// gemm is C = alpha op(A) op(B), m×n, with k products each. The leading
-// dimensions are the numbers of columns.
-func (t *task) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c matrix) {
-	if !t.fits(m, n, k, a.cols, b.cols, c.cols) {
+// Gemm implements [op.Stream]. The leading dimensions are the numbers of columns.
+// With column-major eyes it is Cᵀ = op(B)ᵀ op(A)ᵀ: operands and sizes change places, and
+// the transpositions stay.
+func (t *task) Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix) {
+	if !t.fits(m, n, k, a.Cols, b.Cols, c.Cols) {
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
-	t.blasCall("gemm", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)), uintptr(b.at), uintptr(b.cols),
-		uintptr(a.at), uintptr(a.cols), uintptr(unsafe.Pointer(y)), uintptr(c.at), uintptr(c.cols))
+	t.blasCall("gemm", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)),
+		b.At, uintptr(b.Cols), a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
 }
 
-// syrk is C = alpha A Aᵀ, or alpha AᵀA if transposed, in one triangle of the n×n
-// C.
-func (t *task) syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c matrix) {
-	if !t.fits(n, k, a.cols, c.cols) {
+// Syrk implements [op.Stream]. Seen transposed, A Aᵀ is AᵀA of what is stored, and the
+// triangle the other one.
+func (t *task) Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c kernels.Matrix) {
+	if !t.fits(n, k, a.Cols, c.Cols) {
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
-	t.blasCall("syrk", flipped(uplo), 1-operation(tr), uintptr(n), uintptr(k), uintptr(unsafe.Pointer(x)), uintptr(a.at), uintptr(a.cols),
-		uintptr(unsafe.Pointer(y)), uintptr(c.at), uintptr(c.cols))
+	t.blasCall("syrk", flipped(uplo), 1-operation(tr), uintptr(n), uintptr(k), uintptr(unsafe.Pointer(x)),
+		a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
 }
 
-// trsm solves op(L) X = B, or X op(L) = B on the right side, in place of the m×n
-// B, for a lower triangular L.
-func (t *task) trsm(side blas.Side, tr blas.Transpose, m, n int, l, b matrix) {
-	if !t.fits(m, n, l.cols, b.cols) {
+// Trsm implements [op.Stream]. Seen transposed, L X = B is Xᵀ Lᵀ = Bᵀ: the side and
+// the triangle change, op does not.
+func (t *task) Trsm(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
+	if !t.fits(b.Rows, b.Cols, l.Cols) {
 		return
 	}
 	x, flippedSide := t.number(1), uintptr(1)
 	if side == blas.Right {
 		flippedSide = 0
 	}
-	t.blasCall("trsm", flippedSide, flipped(blas.Lower), operation(tr), 0, uintptr(n), uintptr(m), uintptr(unsafe.Pointer(x)), uintptr(l.at), uintptr(l.cols),
-		uintptr(b.at), uintptr(b.cols))
+	t.blasCall("trsm", flippedSide, flipped(blas.Lower), operation(tr), 0, uintptr(b.Cols), uintptr(b.Rows),
+		uintptr(unsafe.Pointer(x)), l.At, uintptr(l.Cols), b.At, uintptr(b.Cols))
 }
 
-// substitute solves L Lᵀ X = B in place of B.
-func (t *task) substitute(l, b matrix) {
-	if b.cols == 1 {
-		t.substituteVector(l, b)
+// Trsv implements [op.Stream]. cuBLAS sees the upper triangular Lᵀ.
+func (t *task) Trsv(tr blas.Transpose, l, b kernels.Matrix) {
+	if !t.fits(l.Rows) {
 		return
 	}
-	t.trsm(blas.Left, blas.NoTrans, b.rows, b.cols, l, b)
-	t.trsm(blas.Left, blas.Trans, b.rows, b.cols, l, b)
-}
-
-// substituteVector is substitute for a single right side.
-func (t *task) substituteVector(l, x matrix) {
-	if !t.fits(l.rows) {
-		return
-	}
-	n := uintptr(l.rows)
-	// cuBLAS sees the upper triangular Lᵀ.
-	t.blasCall("trsv", 1, 1, 0, n, uintptr(l.at), n, uintptr(x.at), 1)
-	t.blasCall("trsv", 1, 0, 0, n, uintptr(l.at), n, uintptr(x.at), 1)
+	n := uintptr(l.Rows)
+	t.blasCall("trsv", 1, 1-operation(tr), 0, n, l.At, n, b.At, 1)
 }
 
 // solverCall calls a cuSOLVER function.
@@ -363,49 +336,37 @@ func (t *task) solverCall(name string, args ...uintptr) {
 	}
 }
 
-// factor writes the Cholesky factor of a + *shift·I to l, with zeros above the
-// diagonal; a shift of 0 stands for none. A failure is told at the end of the
-// run.
-func (t *task) factor(a matrix, shift cu.DevicePtr, l matrix) {
-	n := a.rows
+// Potrf implements [op.Stream]. It leaves cuSOLVER's devInfo at the flag: the order of
+// the first leading block that is not positive definite.
+func (t *task) Potrf(l kernels.Matrix, failed kernels.Flag) {
+	n := l.Rows
 	if !t.fits(n) {
 		return
 	}
-	t.launch("lower_shifted", each(n*n), a, shift, n, l)
-	info := t.info()
 	prefix := "cusolverDnDpotrf"
-	if t.single() {
+	if t.Single() {
 		prefix = "cusolverDnSpotrf"
 	}
 	var work int32
 	const upper = 1 // which cuSOLVER takes the row-major lower triangle for
-	t.solverCall(prefix+"_bufferSize", upper, uintptr(n), uintptr(l.at), uintptr(n), uintptr(unsafe.Pointer(&work)))
+	t.solverCall(prefix+"_bufferSize", upper, uintptr(n), l.At, uintptr(n), uintptr(unsafe.Pointer(&work)))
 	buffer := t.workspace(n, work, t.elem())
-	t.solverCall(prefix, upper, uintptr(n), uintptr(l.at), uintptr(n), uintptr(buffer), uintptr(work), uintptr(info))
-	t.launch("check_factor", one, l, n, info)
+	t.solverCall(prefix, upper, uintptr(n), l.At, uintptr(n), uintptr(buffer), uintptr(work), uintptr(failed))
 }
 
-// eigen returns the eigenvalues of a symmetric matrix in ascending order and
-// its eigenvectors as rows, both in double.
-func (t *task) eigen(a matrix) (w, v cu.DevicePtr) {
-	n := a.rows
+// Syevd implements [op.Stream]. Divide and conquer, in float64 whatever the element
+// type. cuSOLVER's eigenvectors are columns of a column-major matrix, rows of ours.
+func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
 	if !t.fits(n) {
-		return 0, 0
+		return 0
 	}
-	w, v = t.doubles(n), t.doubles(n*n)
-	info := t.info()
-	t.launch("widen_finite", each(n*n), a, v, n*n, info)
+	const name, vectors, lower = "cusolverDnDsyevd", 1, 0
 	var work int32
-	const vectors, lower = 1, 0
-	t.solverCall("cusolverDnDsyevd_bufferSize", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(unsafe.Pointer(&work)))
+	t.solverCall(name+"_bufferSize", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w),
+		uintptr(unsafe.Pointer(&work)))
 	buffer := t.workspace(n, work, 8)
-	converged := t.scratch(4)
-	t.solverCall("cusolverDnDsyevd", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(buffer), uintptr(work), uintptr(converged))
-	t.launch("keep_failure", one, converged, info)
-	return w, v
-}
-
-// total adds parts to a scalar.
-func (t *task) total(parts cu.DevicePtr, n int, out matrix) {
-	t.launch("sum_parts", one, parts, n, out)
+	converged = kernels.Flag(t.scratch(4))
+	t.solverCall(name, vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(buffer), uintptr(work),
+		uintptr(converged))
+	return converged
 }

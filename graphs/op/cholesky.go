@@ -1,6 +1,7 @@
 package op
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
 
 // The operations here read the lower triangle of a symmetric positive definite
@@ -20,16 +22,49 @@ import (
 // Cholesky is the operation A → L, lower triangular with zeros above the
 // diagonal, A = L Lᵀ.
 func Cholesky() Op {
-	d := &definition{name: "Cholesky", in: []int{2}, out: 2, shape: square, diff: []bool{true},
-		sym: func(_ gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			da, err := choleskyGradient().Apply(out, grad)
-			return gorgonia.Nodes{da}, err
-		}}
-	return Op{d.kernels(choleskyFactor[float64], choleskyFactor[float32])}
+	return Op{&definition{
+		name: "Cholesky", in: []int{2}, out: 2, shape: square,
+		run64: choleskyFactor[float64], run32: choleskyFactor[float32],
+		launch: func(t Stream) { factorOn(t, t.In(0), kernels.Matrix{}, t.Out()) },
+		diff:   []bool{true},
+		sym: func(f *formula, _ gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.apply(choleskyGradient(), out, grad)}
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{
+				applied("Cholesky", Cholesky(), 100, s.definite(big)),
+				derived("Cholesky, derivative", Cholesky(), 0, 1000, s.definite(small)),
+			}
+		},
+	}}
 }
 
+// choleskyFactor is the CPU kernel of Cholesky: n³/3 operations, in place of a copy of
+// the lower triangle.
 func choleskyFactor[T cpublas.Float](c call[T]) error {
 	return factor(c.in[0], c.out.data)
+}
+
+// CholeskyShifted is the operation (A, s) → L, lower triangular with zeros above the
+// diagonal, A + sI = L Lᵀ, for a symmetric n×n A and a scalar s. It fails with a
+// *NotPositiveDefiniteError.
+//
+// The shift is an operand, not a parameter: a loop over s builds one graph, and the
+// shifted matrix never stands in memory beside A.
+func CholeskyShifted() Op {
+	return Op{&definition{
+		name: "CholeskyShifted", in: []int{2, 0}, out: 2, shape: square,
+		run64: choleskyShifted[float64], run32: choleskyShifted[float32],
+		launch: func(t Stream) { factorOn(t, t.In(0), t.In(1), t.Out()) },
+		cases: func(s *sampler) []Case {
+			return []Case{applied("CholeskyShifted", CholeskyShifted(), 100, s.definite(small), s.scalar(0.5))}
+		},
+	}}
+}
+
+// choleskyShifted is the CPU kernel of CholeskyShifted.
+func choleskyShifted[T cpublas.Float](c call[T]) error {
+	return factorShifted(c.in[0], c.in[1].data[0], c.out.data)
 }
 
 // factor writes the Cholesky factor of a to l, with zeros above the diagonal.
@@ -37,6 +72,8 @@ func factor[T cpublas.Float](a matrix[T], l []T) error { return factorShifted(a,
 
 // factorShifted writes the Cholesky factor of a + shift·I to l, with zeros above
 // the diagonal.
+// It is a *NotPositiveDefiniteError if a pivot is not positive, infinite or NaN. The
+// upper triangle of l is cleared because callers read L as a full matrix.
 func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
 	n := a.rows
 	for i := range n {
@@ -58,11 +95,16 @@ func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
 	for i := range n {
 		shifted.data[i*n+i] += shift
 	}
+	// The factorisation has overwritten l: the description starts from A again.
 	return notPositiveDefinite(shifted, failed-1)
 }
 
 // notPositiveDefinite describes the failure in a row: it eliminates that row
 // once more in float64.
+// With the leading block A₁₁ = L₁₁L₁₁ᵀ of order row, the pivot is the Schur complement a
+// − ‖L₁₁⁻¹a₁‖² of the element a on the diagonal, a₁ being what is to the left of it.
+// Float64 is used also for a float32 matrix: the difference of two nearly equal numbers
+// is what decides between singular and indefinite.
 func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
 	n := row + 1
 	leading := make([]float64, n*n)
@@ -96,14 +138,47 @@ func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
 	return e
 }
 
-// choleskyGradient is the operation (L, G) → ½(S+Sᵀ), S = L⁻ᵀ Φ(LᵀG) L⁻¹, where
-// Φ takes the lower triangle and half the diagonal: the derivative by a
-// symmetric A (Murray, "Differentiation of the Cholesky decomposition", 2016).
-func choleskyGradient() Op {
-	d := &definition{name: "CholeskyGradient", in: []int{2, 2}, out: 2, shape: square}
-	return Op{d.kernels(choleskyPullback[float64], choleskyPullback[float32])}
+// factorOn writes the Cholesky factor of a + shift·I to l, with zeros above the
+// diagonal; the zero matrix stands for no shift.
+// The strict upper triangle is zero before cuSOLVER factors the lower one, which leaves
+// it alone. CheckFactor looks for what cuSOLVER lets pass: a diagonal that is NaN,
+// infinite or not positive.
+func factorOn(t Stream, a, shift, l kernels.Matrix) {
+	n := a.Rows
+	t.Launch(kernels.LowerShifted{A: a, Shift: shift, N: n, Out: l})
+	failed := t.Failure()
+	t.Potrf(l, failed)
+	t.Launch(kernels.CheckFactor{L: l, N: n, Failed: failed})
 }
 
+// choleskyGradient is the operation (L, G) → ½(S+Sᵀ), S = L⁻ᵀ Φ(LᵀG) L⁻¹, where Φ takes
+// the lower triangle and half the diagonal: the derivative by a symmetric A (Murray,
+// "Differentiation of the Cholesky decomposition", 2016).
+//
+// The result is symmetric because A is: a change of a_ij is one of a_ji, too, and half
+// of the derivative belongs to each. It costs one product and two triangular solves, 4n³
+// operations, and no inverse of L, whose error would be that of L⁻¹ twice.
+func choleskyGradient() Op {
+	return Op{&definition{
+		name: "CholeskyGradient", in: []int{2, 2}, out: 2, shape: square,
+		run64: choleskyPullback[float64], run32: choleskyPullback[float32],
+		launch: func(t Stream) {
+			l, n := t.In(0), t.In(0).Rows
+			lower := t.Scratch(n, n)
+			t.Launch(kernels.LowerShifted{A: t.In(1), N: n, Out: lower})
+			t.Gemm(blas.Trans, blas.NoTrans, n, n, n, 1, l, lower, t.Out())
+			t.Launch(kernels.HalveDiagonal{A: t.Out(), N: n})
+			t.Trsm(blas.Left, blas.Trans, l, t.Out())
+			t.Trsm(blas.Right, blas.NoTrans, l, t.Out())
+			t.Launch(kernels.Symmetrise{A: t.Out(), N: n})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("CholeskyGradient", choleskyGradient(), 1000, s.lower(small), s.normal(small, small))}
+		},
+	}}
+}
+
+// choleskyPullback is the CPU kernel of choleskyGradient. L and G are n×n.
 func choleskyPullback[T cpublas.Float](c call[T]) error {
 	l, g, s := c.in[0].data, c.in[1], c.out.data
 	n := c.in[0].rows
@@ -129,27 +204,55 @@ func choleskyPullback[T cpublas.Float](c call[T]) error {
 
 // CholeskySolve is the operation (L, B) → X, L Lᵀ X = B. L is n×n, B and X are
 // n×m. It has no derivative; Solve has.
+// It takes 2n²m operations, against n³/3 of the factor, which is why programs that solve
+// repeatedly keep L.
 func CholeskySolve() Op {
-	d := &definition{name: "CholeskySolve", in: []int{2, 2}, out: 2, shape: solve}
-	return Op{d.kernels(choleskySolve[float64], choleskySolve[float32])}
+	return Op{&definition{
+		name: "CholeskySolve", in: []int{2, 2}, out: 2, shape: solve,
+		run64: choleskySolve[float64], run32: choleskySolve[float32],
+		launch: func(t Stream) {
+			t.Copy(t.Out(), t.In(1))
+			substituteOn(t, t.In(0), t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{
+				applied("CholeskySolve", CholeskySolve(), 1000, s.lower(small), s.normal(small, 5)),
+				applied("CholeskySolve, one column", CholeskySolve(), 1000, s.lower(small), s.normal(small, 1)),
+			}
+		},
+	}}
 }
 
+// choleskySolve is the CPU kernel of CholeskySolve.
 func choleskySolve[T cpublas.Float](c call[T]) error {
 	copy(c.out.data, c.in[1].data)
 	substitute(c.in[0].data, c.in[0].rows, c.out.data, c.out.cols)
 	return nil
 }
 
-// TriangularSolve is the operation (L, B) → X, L X = B. L is lower triangular,
-// n×n, B and X are n×m.
+// TriangularSolve is the operation (L, B) → X, L X = B. L is lower triangular, n×n, B
+// and X are n×m. It takes n²m operations. For A = LLᵀ the quadratic form BᵀA⁻¹B is XᵀX,
+// symmetric and without negative diagonal elements, which BᵀX of a CholeskySolve is not
+// once A is ill-conditioned.
 func TriangularSolve() Op {
-	d := &definition{name: "TriangularSolve", in: []int{2, 2}, out: 2, shape: solve}
-	return Op{d.kernels(triangularSolve[float64], triangularSolve[float32])}
+	return Op{&definition{
+		name: "TriangularSolve", in: []int{2, 2}, out: 2, shape: solve,
+		run64: triangularSolve[float64], run32: triangularSolve[float32],
+		launch: func(t Stream) {
+			t.Copy(t.Out(), t.In(1))
+			t.Trsm(blas.Left, blas.NoTrans, t.In(0), t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("TriangularSolve", TriangularSolve(), 1000, s.lower(small), s.normal(small, 5))}
+		},
+	}}
 }
 
+// triangularSolve is the CPU kernel of TriangularSolve.
 func triangularSolve[T cpublas.Float](c call[T]) error {
 	copy(c.out.data, c.in[1].data)
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, c.in[0].rows, c.out.cols, 1, c.in[0].data, c.in[0].rows, c.out.data, c.out.cols)
+	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, c.in[0].rows, c.out.cols, 1, c.in[0].data, c.in[0].rows,
+		c.out.data, c.out.cols)
 	return nil
 }
 
@@ -160,16 +263,27 @@ func substitute[T cpublas.Float](l []T, n int, b []T, m int) {
 }
 
 // CholeskyLogDet is the operation L → log|L Lᵀ|.
+//
+// It is a sum of logarithms, not the logarithm of a product: the determinant itself
+// leaves the range of float64 for a few hundred rows.
 func CholeskyLogDet() Op {
-	d := &definition{name: "CholeskyLogDet", in: []int{2}, out: 0, shape: squareToScalar}
-	return Op{d.kernels(choleskyLogDet[float64], choleskyLogDet[float32])}
+	return Op{&definition{
+		name: "CholeskyLogDet", in: []int{2}, out: 0, shape: squareToScalar,
+		run64: choleskyLogDet[float64], run32: choleskyLogDet[float32],
+		launch: func(t Stream) { logDetOn(t, t.In(0)) },
+		cases: func(s *sampler) []Case {
+			return []Case{applied("CholeskyLogDet", CholeskyLogDet(), 10, s.lower(big))}
+		},
+	}}
 }
 
+// choleskyLogDet is the CPU kernel of CholeskyLogDet.
 func choleskyLogDet[T cpublas.Float](c call[T]) error {
 	c.out.data[0] = T(logDet(c.in[0].data, c.in[0].rows))
 	return nil
 }
 
+// logDet is 2 Σ log l_ii in float64, for the n×n lower triangular l.
 func logDet[T cpublas.Float](l []T, n int) float64 {
 	s := 0.0
 	for i := range n {
@@ -178,18 +292,44 @@ func logDet[T cpublas.Float](l []T, n int) float64 {
 	return 2 * s
 }
 
-// ReciprocalCondition is the operation (A, L) → an estimate of
-// 1/(‖A‖₁ ‖A⁻¹‖₁) for A = L Lᵀ, in O(n²) operations (LAPACK's pocon).
-func ReciprocalCondition() Op {
-	d := &definition{name: "ReciprocalCondition", in: []int{2, 2}, out: 0, shape: func(in []tensor.Shape) (tensor.Shape, error) {
-		if _, err := solve(in); err != nil {
-			return nil, err
-		}
-		return squareToScalar(in)
-	}}
-	return Op{d.kernels(reciprocalCondition[float64], reciprocalCondition[float32])}
+// logDetOn is log|L Lᵀ|.
+func logDetOn(t Stream, l kernels.Matrix) {
+	t.Launch(kernels.SumDiagonal{A: l, N: l.Rows, Logarithms: true, Out: t.Out()})
 }
 
+// ReciprocalCondition is the operation (A, L) → an estimate of 1/(‖A‖₁ ‖A⁻¹‖₁) for A = L
+// Lᵀ, in O(n²) operations (LAPACK's pocon).
+//
+// ‖A⁻¹‖₁ is not computed but searched for, by the ascent of Hager and Higham over unit
+// vectors and signs (Higham, "FORTRAN codes for estimating the one-norm of a real or
+// complex matrix", ACM TOMS 14, 1988, Algorithm 4.1), in about ten solves. What it finds
+// is a lower bound of the norm, rarely below a third of it, so that the result is an
+// upper bound of the reciprocal condition: right in its order of magnitude, which is all
+// that a warning needs.
+func ReciprocalCondition() Op {
+	return Op{&definition{
+		name: "ReciprocalCondition", in: []int{2, 2}, out: 0,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if _, err := solve(in); err != nil {
+				return nil, err
+			}
+			return squareToScalar(in)
+		},
+		run64: reciprocalCondition[float64], run32: reciprocalCondition[float32],
+		launch: launchReciprocalCondition,
+		cases: func(s *sampler) []Case {
+			a := s.definite(small)
+			overflow := applied("ReciprocalCondition overflow", ReciprocalCondition(), 1, s.definite(32), s.overflowing(32))
+			// Solutions overflow to NaN, and no element is the largest one.
+			overflow.Double = true
+			return []Case{applied("ReciprocalCondition", ReciprocalCondition(), 10, a, lowerOf(a)), overflow}
+		},
+	}}
+}
+
+// reciprocalCondition is the CPU kernel of ReciprocalCondition, in float64: a float32
+// factor of an ill-conditioned matrix has solutions that overflow float32. By symmetry
+// the largest sum of a row of A is its one-norm.
 func reciprocalCondition[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	norm := 0.0
@@ -203,4 +343,77 @@ func reciprocalCondition[T cpublas.Float](c call[T]) error {
 	l := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Lower, Data: toFloat64(c.in[1].data)}
 	c.out.data[0] = T(lapack64.Pocon(l, norm, make([]float64, 3*n), make([]int, n)))
 	return nil
+}
+
+// launchReciprocalCondition makes all steps that the search could need; those
+// after its end do nothing. So the host need not ask.
+func launchReciprocalCondition(t Stream) {
+	a, l := t.In(0), t.In(1)
+	n := a.Rows
+	x, signs, state := t.Scratch(n, 1), t.Scratch(n, 1), t.Doubles(4)
+	norm := kernels.RowNormParts{A: a, N: n}
+	parts := norm.Grid().Blocks
+	norm.Parts = t.Doubles(parts)
+	t.Launch(norm)
+	t.Launch(kernels.ConditionBegin{X: x, Signs: signs, State: state, N: n})
+	const searches = 4 // LAPACK's limit
+	for range searches {
+		substituteOn(t, l, x)
+		t.Launch(kernels.ConditionSigns{X: x, Signs: signs, State: state, N: n})
+		substituteOn(t, l, x)
+		t.Launch(kernels.ConditionUnit{X: x, State: state, N: n})
+	}
+	substituteOn(t, l, x)
+	t.Launch(kernels.ConditionSigns{X: x, Signs: signs, State: state, N: n})
+	t.Launch(kernels.ConditionAlternate{X: x, N: n})
+	substituteOn(t, l, x)
+	t.Launch(kernels.ConditionEnd{X: x, State: state, Parts: norm.Parts, Count: parts, N: n, Out: t.Out()})
+}
+
+// NotPositiveDefiniteError says that a matrix has no Cholesky factor in the precision of
+// the computation. The factorisation exists in exact arithmetic for every positive
+// definite matrix; in floating point it is sure to run to its end if the smallest
+// eigenvalue of the matrix, scaled to a unit diagonal, exceeds about Order² units of
+// roundoff (Higham, "Accuracy and Stability of Numerical Algorithms", Theorem 10.7).
+// Row, Diagonal and Pivot distinguish a matrix that is indefinite from one that rounding
+// makes so.
+type NotPositiveDefiniteError struct {
+	Order int // the matrix is Order×Order
+	// Row is the 0-based row at which the matrix ceases to be positive definite
+	// in working precision: the leading Row×Row block is positive definite, the
+	// next one is not, or cannot be distinguished from one that is not.
+	Row int
+	// Diagonal is the matrix's own diagonal element in that row.
+	Diagonal float64
+	// Pivot is what is left of the diagonal element after elimination,
+	// computed in float64; it should be positive. Pivot/Diagonal is also
+	// about the reciprocal of the condition number where the matrix is
+	// singular but for rounding.
+	Pivot  float64
+	Single bool // the factorisation was in float32
+}
+
+// Singular reports whether the pivot is zero but for rounding: the matrix
+// cannot be distinguished from a singular one in the precision of the computation.
+// Otherwise it is indefinite.
+func (e *NotPositiveDefiniteError) Singular() bool {
+	eps := 0x1p-52
+	if e.Single {
+		eps = 0x1p-23
+	}
+	return math.Abs(e.Pivot) <= 10*float64(e.Order)*eps*math.Abs(e.Diagonal)
+}
+
+// Error says which of the two it is, where, and what helps.
+func (e *NotPositiveDefiniteError) Error() string {
+	why := "the matrix is indefinite"
+	if e.Singular() {
+		why = "the matrix is singular to working precision; check it for repeated rows, or add jitter to its diagonal"
+		if e.Single {
+			why += ", or compute in float64"
+		}
+	}
+	return fmt.Sprintf("the %d×%d matrix is not positive definite: in row %d (counted from 0) the pivot is %.3g for a "+
+		"diagonal element of %.6g; %s",
+		e.Order, e.Order, e.Row, e.Pivot, e.Diagonal, why)
 }

@@ -2,11 +2,13 @@ package op
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/parallel"
 )
 
@@ -20,19 +22,55 @@ const (
 	InnerProduct                   // Σ x·y
 )
 
+// String is the metric's name in an operation's.
 func (m Metric) String() string {
 	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
 }
 
 // metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an
 // n×d matrix for the n×m weights W.
+//
+// It never holds the n×m×d differences: sums run over j for one i at a time, in O(nmd)
+// operations and O(d) memory a worker. For the inner product it is the product WY. The
+// slope of |x−y| at zero counts as zero, the middle of its subdifferential.
 func metricGradient(m Metric) Op {
-	d := &definition{name: "MetricGradient(" + m.String() + ")", params: m, in: []int{2, 2, 2}, out: 2, shape: sameShape(0)}
-	return Op{d.kernels(
-		func(c call[float64]) error { return metricPullback(c, m) },
-		func(c call[float32]) error { return metricPullback(c, m) })}
+	return Op{&definition{
+		name: "MetricGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0),
+		run64: func(c call[float64]) error { return metricPullback(c, m) },
+		run32: func(c call[float32]) error { return metricPullback(c, m) },
+		launch: func(t Stream) {
+			x, y, w := t.In(0), t.In(1), t.In(2)
+			if m == InnerProduct {
+				t.Gemm(blas.NoTrans, blas.NoTrans, x.Rows, x.Cols, y.Rows, 1, w, y, t.Out())
+				return
+			}
+			t.Launch(kernels.MetricGradient{X: x, Y: y, W: w, N: x.Rows, M: y.Rows, D: x.Cols, Width: lanes(x.Cols),
+				Manhattan: m == Manhattan, Out: t.Out()})
+		},
+		cases: func(s *sampler) (cases []Case) {
+			for _, m := range []Metric{SquaredEuclidean, Manhattan, InnerProduct} {
+				for _, d := range []int{3, 90} {
+					cases = append(cases, applied(fmt.Sprintf("MetricGradient %v %d", m, d), metricGradient(m), 100,
+						s.normal(small, d), s.normal(71, d), s.normal(small, 71)))
+				}
+			}
+			return cases
+		},
+	}}
 }
 
+// lanes is how many dimensions a block of a gradient works on at a time.
+func lanes(d int) int {
+	w := 1
+	for w < d && w < 32 {
+		w *= 2
+	}
+	return w
+}
+
+// metricPullback is the CPU kernel of metricGradient. Every row of the result is summed
+// in float64 by one worker in the order of j, so that its bits depend neither on the
+// number of workers nor on the tiles.
 func metricPullback[T cpublas.Float](c call[T], m Metric) error {
 	x, y, w := c.in[0], c.in[1], c.in[2]
 	d := x.cols
@@ -87,7 +125,12 @@ const directDims = 8
 // then with finish of it, tile by tile. With symmetric set, y is x: one
 // triangle is computed and mirrored, and the distance of a point to itself is
 // exactly zero.
-func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T], finish func([]T)) error {
+//
+// x is n×d, y is m×d, out is n×m; finish gets parts of one row of out. It takes O(nmd)
+// operations, half of that if symmetric, and no memory besides out and, for squared
+// distances by the product formula, shifted copies of x and y.
+func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T],
+	finish func([]T)) error {
 	t := newTiler(m, x, y, symmetric)
 	err := pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
 		first := 0
@@ -115,7 +158,9 @@ func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], sy
 	return mirror(pool, out)
 }
 
-// mirror copies the upper triangle into the lower one.
+// mirror copies the upper triangle into the lower one: it makes a symmetric matrix
+// exactly so, which products of a matrix with its transpose are not: BLAS may sum
+// elements ij and ji in different orders. Eigen-solvers and derivatives rely on it.
 func mirror[T cpublas.Float](pool *parallel.Pool, a matrix[T]) error {
 	n := a.rows
 	return pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
@@ -148,11 +193,18 @@ const (
 	near32 = 2e-2
 )
 
-func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[T] {
-	t := &tiler[T]{metric: m, x: x, y: y, near: near64}
-	if isSingle[T]() {
-		t.near = near32
+// near is near64 or near32.
+func near(single bool) float64 {
+	if single {
+		return near32
 	}
+	return near64
+}
+
+// newTiler prepares the metric over pairs of rows of x and y; with symmetric set, y is x
+// and shares its shifted copy and norms.
+func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[T] {
+	t := &tiler[T]{metric: m, x: x, y: y, near: T(near(isSingle[T]()))}
 	if m != SquaredEuclidean || x.cols <= directDims {
 		return t
 	}
@@ -169,7 +221,9 @@ func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[
 	return t
 }
 
-// fill computes out[lo:hi, c:end].
+// fill computes out[lo:hi, c:end]. For squared distances by the product formula xx_i +
+// yy_j − 2x_i·y_j, the product is one call for the tile, and pairs for which it has
+// cancelled are computed again.
 func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
 	d := t.x.cols
 	if t.metric == Manhattan || (t.metric == SquaredEuclidean && t.xx == nil) {
@@ -207,6 +261,7 @@ func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
 	}
 }
 
+// columnMeans is the mean of the rows, summed in float64 in their order.
 func columnMeans[T cpublas.Float](a matrix[T]) []float64 {
 	mean := make([]float64, a.cols)
 	for i := range a.rows {
@@ -220,6 +275,8 @@ func columnMeans[T cpublas.Float](a matrix[T]) []float64 {
 	return mean
 }
 
+// shifted is a copy of a with the vector by taken off every row, in float64 and rounded
+// once.
 func shifted[T cpublas.Float](a matrix[T], by []float64) matrix[T] {
 	b := matrix[T]{a.rows, a.cols, make([]T, len(a.data))}
 	for i := range a.rows {
@@ -231,6 +288,8 @@ func shifted[T cpublas.Float](a matrix[T], by []float64) matrix[T] {
 	return b
 }
 
+// squaredNorms are |a_i|² of the rows, summed in float64: their errors would enter every
+// distance of the row.
 func squaredNorms[T cpublas.Float](a matrix[T]) []T {
 	norms := make([]T, a.rows)
 	for i := range norms {
@@ -245,6 +304,8 @@ func squaredNorms[T cpublas.Float](a matrix[T]) []T {
 
 // The sums below run in four accumulators, whose additions overlap.
 
+// squaredDistance is |x−y|² term by term, in the element type. All terms are positive,
+// so that its relative error is at most about len(x)/4 units of roundoff.
 func squaredDistance[T cpublas.Float](x, y []T) T {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 T
@@ -263,6 +324,7 @@ func squaredDistance[T cpublas.Float](x, y []T) T {
 	return (s0 + s1) + (s2 + s3)
 }
 
+// manhattanDistance is Σ|x_k−y_k| in float64.
 func manhattanDistance[T cpublas.Float](x, y []T) T {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 float64

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -11,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
 
 // Eigen is the operation A → E for symmetric n×n A: row 0 of the (n+1)×n E
@@ -19,15 +21,30 @@ import (
 // whatever the element type. It has no derivative, because eigenvectors of
 // repeated eigenvalues are arbitrary; PSDPart has.
 func Eigen() Op {
-	d := &definition{name: "Eigen", in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
-		if _, err := square(in); err != nil {
-			return nil, err
-		}
-		return tensor.Shape{in[0][0] + 1, in[0][0]}, nil
+	return Op{&definition{
+		name: "Eigen", in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if _, err := square(in); err != nil {
+				return nil, err
+			}
+			return tensor.Shape{in[0][0] + 1, in[0][0]}, nil
+		},
+		run64: eigen[float64], run32: eigen[float32],
+		launch: func(t Stream) {
+			w, v := eigenOn(t, t.In(0))
+			t.Launch(kernels.PackEigen{W: w, V: v, N: t.In(0).Rows, Out: t.Out()})
+		},
+		// What follows from the vectors, whose signs are arbitrary.
+		cases: func(s *sampler) []Case {
+			return []Case{{Name: "Eigen", In: []Operand{s.symmetric(small)}, Condition: 100,
+				Graph: func(in gorgonia.Nodes) *gorgonia.Node {
+					return gorgonia.Must(PSDPart().Apply(in[0], gorgonia.Must(Eigen().Apply(in[0]))))
+				}}}
+		},
 	}}
-	return Op{d.kernels(eigen[float64], eigen[float32])}
 }
 
+// eigen is the CPU kernel of Eigen.
 func eigen[T cpublas.Float](c call[T]) error {
 	w, v, err := symmetricEigen(c.in[0])
 	if err != nil {
@@ -42,8 +59,13 @@ func eigen[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// symmetricEigen returns the eigenvalues of a symmetric matrix in ascending
-// order, and the eigenvectors as columns.
+// symmetricEigen returns the eigenvalues of a symmetric matrix in ascending order, and
+// the eigenvectors as columns. It is LAPACK's syev: Householder reflections to
+// tridiagonal form, then implicit QR (Golub and Van Loan, "Matrix Computations",
+// Algorithm 8.3.3), about 9n³ operations; a loaded library takes divide and conquer in
+// place of QR. The error of every eigenvalue is relative to the largest one: the small
+// eigenvalues of a kernel matrix whose spectrum decays fast are noise, of either sign. A
+// matrix that is not finite fails before it reaches LAPACK.
 func symmetricEigen[T cpublas.Float](a matrix[T]) (w, v []float64, err error) {
 	n := a.rows
 	v, w = make([]float64, n*n), make([]float64, n)
@@ -63,17 +85,84 @@ func symmetricEigen[T cpublas.Float](a matrix[T]) (w, v []float64, err error) {
 	return w, v, nil
 }
 
+// eigenOn returns the eigenvalues of a symmetric matrix in ascending order and its
+// eigenvectors as rows, both in double.
+// A matrix that is not finite, or no convergence, leaves the failure flag set.
+func eigenOn(t Stream, a kernels.Matrix) (w, v kernels.Doubles) {
+	n := a.Rows
+	w, v = t.Doubles(n), t.Doubles(n*n)
+	failed := t.Failure()
+	t.Launch(kernels.WidenFinite{A: a, Out: v, N: n * n, Failed: failed})
+	t.Launch(kernels.KeepFailure{Other: t.Syevd(n, v, w), Failed: failed})
+	return w, v
+}
+
 // Eigenvalues is the operation E → the 1×n eigenvalues of an Eigen result, in
 // ascending order.
 func Eigenvalues() Op {
-	d := &definition{name: "Eigenvalues", in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
-		return tensor.Shape{1, in[0][1]}, nil
+	return Op{&definition{
+		name: "Eigenvalues", in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{1, in[0][1]}, nil },
+		run64: firstRow[float64], run32: firstRow[float32],
+		launch: func(t Stream) { t.Copy(t.Out(), t.Part(t.In(0), 0, 1, t.In(0).Cols)) },
+		cases: func(s *sampler) []Case {
+			return []Case{applied("Eigenvalues", Eigenvalues(), 1, s.spectrum(s.symmetric(small)))}
+		},
 	}}
-	return Op{d.kernels(firstRow[float64], firstRow[float32])}
 }
 
+// firstRow is the CPU kernel of Eigenvalues.
 func firstRow[T cpublas.Float](c call[T]) error {
 	copy(c.out.data, c.in[0].row(0))
+	return nil
+}
+
+// LargestEigen is the operation A → E for symmetric n×n A: column 0 of the
+// k×(n+1) E holds the k largest eigenvalues in descending order, and each row
+// after it an eigenvector of unit length. Like Eigen it is computed in float64
+// and has no derivative. It fails with a *NoConvergenceError.
+func LargestEigen(k int) Op {
+	return Op{&definition{
+		name: fmt.Sprintf("LargestEigen(k=%d)", k), in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if _, err := square(in); err != nil {
+				return nil, err
+			}
+			if k < 1 || k > in[0][0] {
+				return nil, fmt.Errorf("%d eigenvalues of a matrix %v", k, in[0])
+			}
+			return tensor.Shape{k, in[0][0] + 1}, nil
+		},
+		run64: func(c call[float64]) error { return largestEigen(c, k) },
+		run32: func(c call[float32]) error { return largestEigen(c, k) },
+		launch: func(t Stream) {
+			w, v := eigenOn(t, t.In(0))
+			t.Launch(kernels.PackLargest{W: w, V: v, N: t.In(0).Rows, K: k, Out: t.Out()})
+		},
+		// Squares, for the signs.
+		cases: func(s *sampler) []Case {
+			return []Case{{Name: "LargestEigen", In: []Operand{s.definite(small)}, Condition: 100,
+				Graph: func(in gorgonia.Nodes) *gorgonia.Node {
+					return gorgonia.Must(gorgonia.Square(gorgonia.Must(LargestEigen(4).Apply(in[0]))))
+				}}}
+		},
+	}}
+}
+
+// largestEigen is the CPU kernel of LargestEigen. It computes all pairs and keeps k.
+func largestEigen[T cpublas.Float](c call[T], k int) error {
+	w, v, err := symmetricEigen(c.in[0])
+	if err != nil {
+		return err
+	}
+	n := len(w)
+	for i := range k {
+		row, j := c.out.row(i), n-1-i
+		row[0] = T(w[j])
+		for r := range n {
+			row[r+1] = T(v[r*n+j])
+		}
+	}
 	return nil
 }
 
@@ -82,16 +171,36 @@ func firstRow[T cpublas.Float](c call[T]) error {
 // derivative is taken by A alone: E is how A⁺ is computed, not another input.
 // Where an eigenvalue is zero, A⁺ has no derivative, and the one from below is
 // taken.
+//
+// It is nearest in the Frobenius norm (Higham, "Computing a nearest symmetric positive
+// semidefinite matrix", 1988, Theorem 2.1). Neither the signs of the eigenvectors nor
+// the choice of a basis for a repeated eigenvalue has a part in it, so that it has bits
+// that can be compared where Eigen has none.
 func PSDPart() Op {
-	d := &definition{name: "PSDPart", in: []int{2, 2}, out: 2, shape: square, diff: []bool{true, false},
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			da, err := psdGradient().Apply(in[1], grad)
-			return gorgonia.Nodes{da, nil}, err
-		}}
-	return Op{d.kernels(psdPart[float64], psdPart[float32])}
+	return Op{&definition{
+		name: "PSDPart", in: []int{2, 2}, out: 2, shape: square,
+		run64: psdPart[float64], run32: psdPart[float32],
+		launch: func(t Stream) {
+			n := t.In(0).Rows
+			root := t.Scratch(n, n) // V √max(W, 0)
+			t.Launch(kernels.PositivePart{E: t.In(1), N: n, Out: root})
+			t.Syrk(blas.Upper, blas.NoTrans, n, n, 1, root, t.Out())
+			mirrorOn(t, t.Out())
+		},
+		diff: []bool{true, false},
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.apply(psdGradient(), in[1], grad), nil}
+		},
+		cases: func(s *sampler) []Case {
+			a := s.symmetric(small)
+			e := s.spectrum(a)
+			return []Case{applied("PSDPart", PSDPart(), 100, a, e), derived("PSDPart, derivative", PSDPart(), 0, 1000, a, e)}
+		},
+	}}
 }
 
 // psdPart multiplies V₊ √W₊ by its transpose.
+// Only the k eigenvectors of positive eigenvalues enter: n²k operations.
 func psdPart[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	w, v := c.in[1].data[:n], c.in[1].data[n:]
@@ -117,11 +226,32 @@ func psdPart[T cpublas.Float](c call[T]) error {
 // psdGradient is the operation (E, G) → V (Γ ∘ VᵀGV) Vᵀ, where Γ_ij is the
 // divided difference of max(·, 0) at the eigenvalues i and j (Daleckii and
 // Krein).
+//
+// V and W come from E ((n+1)×n), G and the result are n×n; four products, 8n³
+// operations. Source: Bhatia, "Matrix Analysis", Theorem V.3.3. Unlike the derivative of
+// an eigenvector it has no 1/(λ_i − λ_j) that could blow up: Γ is between 0 and 1 for
+// every pair of eigenvalues.
 func psdGradient() Op {
-	d := &definition{name: "PSDPartGradient", in: []int{2, 2}, out: 2, shape: sameShape(1)}
-	return Op{d.kernels(psdPullback[float64], psdPullback[float32])}
+	return Op{&definition{
+		name: "PSDPartGradient", in: []int{2, 2}, out: 2, shape: sameShape(1),
+		run64: psdPullback[float64], run32: psdPullback[float32],
+		launch: func(t Stream) {
+			n := t.In(1).Rows
+			v := t.Part(t.In(0), n, n, n) // below the eigenvalues
+			a, d := t.Scratch(n, n), t.Scratch(n, n)
+			t.Gemm(blas.Trans, blas.NoTrans, n, n, n, 1, v, t.In(1), a)
+			t.Gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, v, d)
+			t.Launch(kernels.DividedDifferences{W: t.In(0), N: n, S: d})
+			t.Gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, v, d, a)
+			t.Gemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, v, t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("PSDPartGradient", psdGradient(), 100, s.spectrum(s.symmetric(small)), s.normal(small, small))}
+		},
+	}}
 }
 
+// psdPullback is the CPU kernel of psdGradient.
 func psdPullback[T cpublas.Float](c call[T]) error {
 	n := c.in[1].rows
 	w, v := c.in[0].data[:n], c.in[0].data[n:]
@@ -139,6 +269,8 @@ func psdPullback[T cpublas.Float](c call[T]) error {
 }
 
 // dividedDifference is (max(a,0) − max(b,0)) / (a − b), and its limit for a = b.
+// For a > 0 ≥ b it is a/(a − b), where a − b adds two numbers of one sign: nothing
+// cancels, however close both are to zero.
 func dividedDifference[T cpublas.Float](a, b T) T {
 	switch {
 	case a > 0 && b > 0:
@@ -147,4 +279,13 @@ func dividedDifference[T cpublas.Float](a, b T) T {
 		return 0
 	}
 	return (max(a, 0) - max(b, 0)) / (a - b)
+}
+
+// NoConvergenceError says that an eigen-decomposition did not converge, which
+// happens for matrices that are not finite.
+type NoConvergenceError struct{ Order int }
+
+// Error implements error.
+func (e *NoConvergenceError) Error() string {
+	return fmt.Sprintf("the eigen-decomposition of a %d×%d matrix did not converge: is it finite?", e.Order, e.Order)
 }

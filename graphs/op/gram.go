@@ -9,52 +9,40 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
 
-// WeightedGram is the operation (C, w) → C diag(w) Cᵀ, exactly symmetric. C is
-// p×n, w is n×1 with non-negative elements.
+// WeightedGram is the operation (C, w) → C diag(w) Cᵀ, exactly symmetric. C is p×n, w is
+// n×1 with non-negative elements. It is the M = Σ_j w_j c_j c_jᵀ of an optimal design.
+// As SSᵀ with S = C diag(√w), BLAS computes one triangle only, p²n operations instead of
+// 2p²n, and no diagonal element is negative. A negative weight is an error, on both
+// backends.
 func WeightedGram() Op {
-	d := &definition{name: "WeightedGram", in: []int{2, 2}, out: 2, shape: gramShape, diff: []bool{true, true},
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			g, err := addTranspose(grad)
-			if err != nil {
-				return nil, err
+	return Op{&definition{
+		name: "WeightedGram", in: []int{2, 2}, out: 2, shape: gramShape,
+		run64: weightedGram[float64], run32: weightedGram[float32],
+		launch: func(t Stream) {
+			c := t.In(0)
+			scaled := t.Scratch(c.Rows, c.Cols) // C diag(√w)
+			t.Launch(kernels.ScaleRoot{In: c, S: t.In(1), Out: scaled, Rows: c.Rows, Cols: c.Cols, Failed: t.Failure()})
+			t.Syrk(blas.Upper, blas.NoTrans, c.Rows, c.Cols, 1, scaled, t.Out())
+			mirrorOn(t, t.Out())
+		},
+		diff: []bool{true, true},
+		// ∂C = (G + Gᵀ) C diag(w), ∂w_j = c_jᵀ G c_j.
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			g := f.plusTranspose(grad)
+			return gorgonia.Nodes{f.apply(scaledProduct(), g, in[0], in[1]), f.apply(QuadraticForms(), in[0], grad)}
+		},
+		cases: func(s *sampler) []Case {
+			c, w := s.normal(20, 67), s.positive(67, 1)
+			return []Case{
+				applied("WeightedGram", WeightedGram(), 100, c, w),
+				derived("WeightedGram, derivative by C", WeightedGram(), 0, 1000, c, w),
+				derived("WeightedGram, derivative by w", WeightedGram(), 1, 1000, c, w),
 			}
-			dc, err := scaledProduct().Apply(g, in[0], in[1])
-			if err != nil {
-				return nil, err
-			}
-			dw, err := QuadraticForms().Apply(in[0], grad)
-			return gorgonia.Nodes{dc, dw}, err
-		}}
-	return Op{d.kernels(weightedGram[float64], weightedGram[float32])}
-}
-
-// QuadraticForms is the operation (C, G) → q, q_j = c_jᵀ G c_j for the columns
-// of C. C is p×n, G is p×p, q is n×1.
-func QuadraticForms() Op {
-	d := &definition{name: "QuadraticForms", in: []int{2, 2}, out: 2, shape: formsShape}
-	return Op{d.kernels(quadraticForms[float64], quadraticForms[float32])}
-}
-
-// scaledProduct is the operation (G, C, w) → G C diag(w).
-func scaledProduct() Op {
-	d := &definition{name: "ScaledProduct", in: []int{2, 2, 2}, out: 2, shape: sameShape(1)}
-	return Op{d.kernels(scaledColumns[float64], scaledColumns[float32])}
-}
-
-func gramShape(in []tensor.Shape) (tensor.Shape, error) {
-	if in[1][0] != in[0][1] || in[1][1] != 1 {
-		return nil, fmt.Errorf("weights %v for a matrix %v, want %d×1", in[1], in[0], in[0][1])
-	}
-	return tensor.Shape{in[0][0], in[0][0]}, nil
-}
-
-func formsShape(in []tensor.Shape) (tensor.Shape, error) {
-	if in[1][0] != in[1][1] || in[1][0] != in[0][0] {
-		return nil, fmt.Errorf("a form %v for columns of a matrix %v", in[1], in[0])
-	}
-	return tensor.Shape{in[0][1], 1}, nil
+		},
+	}}
 }
 
 // weightedGram multiplies C diag(√w) by its transpose, one triangle of it.
@@ -80,6 +68,37 @@ func weightedGram[T cpublas.Float](c call[T]) error {
 	return mirror(nil, c.out)
 }
 
+// gramShape is p×p for a p×n matrix and n×1 weights.
+func gramShape(in []tensor.Shape) (tensor.Shape, error) {
+	if in[1][0] != in[0][1] || in[1][1] != 1 {
+		return nil, fmt.Errorf("weights %v for a matrix %v, want %d×1", in[1], in[0], in[0][1])
+	}
+	return tensor.Shape{in[0][0], in[0][0]}, nil
+}
+
+// QuadraticForms is the operation (C, G) → q, q_j = c_jᵀ G c_j for the columns
+// of C. C is p×n, G is p×p, q is n×1.
+//
+// It costs 2p²n operations and a p×n product GC in scratch memory; CᵀGC, of which q is
+// the diagonal, would cost n times the memory of q.
+func QuadraticForms() Op {
+	return Op{&definition{
+		name: "QuadraticForms", in: []int{2, 2}, out: 2, shape: formsShape,
+		run64: quadraticForms[float64], run32: quadraticForms[float32],
+		launch: func(t Stream) {
+			c, g := t.In(0), t.In(1)
+			gc := t.Scratch(c.Rows, c.Cols)
+			t.Gemm(blas.NoTrans, blas.NoTrans, c.Rows, c.Cols, c.Rows, 1, g, c, gc)
+			t.Launch(kernels.DotColumns{A: c, B: gc, Rows: c.Rows, Cols: c.Cols, Out: t.Out()})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("QuadraticForms", QuadraticForms(), 1000, s.normal(40, 67), s.definite(40))}
+		},
+	}}
+}
+
+// quadraticForms is the CPU kernel of QuadraticForms. The rows of C and GC are
+// multiplied as they lie in memory, which sums each q_j over the rows in order.
 func quadraticForms[T cpublas.Float](c call[T]) error {
 	a, g := c.in[0], c.in[1]
 	product := borrow[T](len(a.data))
@@ -96,9 +115,38 @@ func quadraticForms[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
+// formsShape is n×1 for a p×n matrix and a p×p form.
+func formsShape(in []tensor.Shape) (tensor.Shape, error) {
+	if in[1][0] != in[1][1] || in[1][0] != in[0][0] {
+		return nil, fmt.Errorf("a form %v for columns of a matrix %v", in[1], in[0])
+	}
+	return tensor.Shape{in[0][1], 1}, nil
+}
+
+// scaledProduct is the operation (G, C, w) → G C diag(w).
+// It is the derivative of WeightedGram by C. G is p×p, C and the result are p×n, w is
+// n×1.
+func scaledProduct() Op {
+	return Op{&definition{
+		name: "ScaledProduct", in: []int{2, 2, 2}, out: 2, shape: sameShape(1),
+		run64: scaledColumns[float64], run32: scaledColumns[float32],
+		launch: func(t Stream) {
+			g, c := t.In(0), t.In(1)
+			gc := t.Scratch(c.Rows, c.Cols)
+			t.Gemm(blas.NoTrans, blas.NoTrans, c.Rows, c.Cols, c.Rows, 1, g, c, gc)
+			t.Launch(kernels.Scale{In: gc, S: t.In(2), Out: t.Out(), Rows: c.Rows, Cols: c.Cols, ByCol: true})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("ScaledProduct", scaledProduct(), 100, s.symmetric(20), s.normal(20, 67), s.positive(67, 1))}
+		},
+	}}
+}
+
+// scaledColumns is the CPU kernel of scaledProduct.
 func scaledColumns[T cpublas.Float](c call[T]) error {
 	g, a, w := c.in[0], c.in[1], c.in[2].data
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols, 0, c.out.data, a.cols)
+	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols, 0, c.out.data,
+		a.cols)
 	for i := range a.rows {
 		row := c.out.row(i)
 		for j := range row {
@@ -110,13 +158,28 @@ func scaledColumns[T cpublas.Float](c call[T]) error {
 
 // IdentityPlusGram is the operation X → I + XᵀX, exactly symmetric. X is n×m,
 // the result m×m.
+//
+// All eigenvalues are at least one, so that its Cholesky factor exists whatever X is. It
+// is the B = I + σ⁻²VVᵀ of sparse Gaussian processes, whose condition number is the
+// squared largest singular value of X, plus one, at most.
 func IdentityPlusGram() Op {
-	d := &definition{name: "IdentityPlusGram", in: []int{2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
-		return tensor.Shape{in[0][1], in[0][1]}, nil
+	return Op{&definition{
+		name: "IdentityPlusGram", in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][1], in[0][1]}, nil },
+		run64: identityPlusGram[float64], run32: identityPlusGram[float32],
+		launch: func(t Stream) {
+			x := t.In(0)
+			t.Syrk(blas.Upper, blas.Trans, x.Cols, x.Rows, 1, x, t.Out())
+			t.Launch(kernels.AddIdentity{A: t.Out(), N: x.Cols})
+			mirrorOn(t, t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("IdentityPlusGram", IdentityPlusGram(), 100, s.normal(small, 20))}
+		},
 	}}
-	return Op{d.kernels(identityPlusGram[float64], identityPlusGram[float32])}
 }
 
+// identityPlusGram is the CPU kernel of IdentityPlusGram, m²n operations.
 func identityPlusGram[T cpublas.Float](c call[T]) error {
 	x := c.in[0]
 	cpublas.Syrk(blas.Upper, blas.Trans, x.cols, x.rows, 1, x.data, x.cols, 0, c.out.data, x.cols)
@@ -124,4 +187,48 @@ func identityPlusGram[T cpublas.Float](c call[T]) error {
 		c.out.data[i*x.cols+i]++
 	}
 	return mirror(c.pool, c.out)
+}
+
+// Scatter is the operation A → s AᵀA, or s AAᵀ with rows set, exactly
+// symmetric: of centred samples A (N×p) with s = 1/(N−1) the sample covariance
+// (p×p), or the Gram matrix (N×N) with the same eigenvalues other than zero.
+// Which of the two is smaller decides: m²n operations for the m×m side.
+func Scatter(scale float64, rows bool) Op {
+	return Op{&definition{
+		name: fmt.Sprintf("Scatter(scale=%x,rows=%v)", scale, rows), in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			n := in[0][1]
+			if rows {
+				n = in[0][0]
+			}
+			return tensor.Shape{n, n}, nil
+		},
+		run64: func(c call[float64]) error { return scatter(c, scale, rows) },
+		run32: func(c call[float32]) error { return scatter(c, scale, rows) },
+		launch: func(t Stream) {
+			if a := t.In(0); rows {
+				t.Syrk(blas.Upper, blas.NoTrans, a.Rows, a.Cols, scale, a, t.Out())
+			} else {
+				t.Syrk(blas.Upper, blas.Trans, a.Cols, a.Rows, scale, a, t.Out())
+			}
+			mirrorOn(t, t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{
+				applied("Scatter, columns", Scatter(0.1, false), 10, s.normal(small, 45)),
+				applied("Scatter, rows", Scatter(0.1, true), 10, s.normal(small, 45)),
+			}
+		},
+	}}
+}
+
+// scatter is the CPU kernel of Scatter. One triangle is computed and mirrored.
+func scatter[T cpublas.Float](c call[T], scale float64, rows bool) error {
+	a := c.in[0]
+	if rows {
+		cpublas.Syrk(blas.Upper, blas.NoTrans, a.rows, a.cols, T(scale), a.data, a.cols, 0, c.out.data, a.rows)
+	} else {
+		cpublas.Syrk(blas.Upper, blas.Trans, a.cols, a.rows, T(scale), a.data, a.cols, 0, c.out.data, a.cols)
+	}
+	return mirror(nil, c.out)
 }

@@ -10,6 +10,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/internal/exponential"
 )
 
 // hullTile is the number of queries whose kernel values are held at a time:
@@ -23,6 +25,15 @@ const (
 	hullSafety64 = 1e-10
 	hullSafety32 = 1e-4
 )
+
+// safety is hullSafety64 or hullSafety32.
+// The share is by which √N·‖b‖ is multiplied; see AffineHull.
+func safety(single bool) float64 {
+	if single {
+		return hullSafety32
+	}
+	return hullSafety64
+}
 
 // AffineHull is the fused operation (Z, X, w, B) → O of a kernel affine hull
 // machine (Kumar, Moser and Fischer, Definition 1, Eqs. 33, 35 and 38):
@@ -41,11 +52,32 @@ const (
 // is not safely positive, which is to say above what rounding may leave of
 // cancelling terms, is NaN: the paper's claim that the sum is positive (Eq.
 // 148) does not hold.
+//
+// The threshold is a share (safety) of √N·‖b‖, which bounds |kᵀb| because no kernel
+// value is above one once the row is divided by its largest. It does not depend on the
+// query.
+//
+// The kernel values of all queries would be q×N. They are made and used in tiles of
+// hullTile queries instead, N+c+d+2 numbers a query, in 2qN(d+c+2) operations of matrix
+// products and qN exponentials. Every query stands in one tile alone, so that its bits
+// do not depend on the number of workers.
 func AffineHull() Op {
-	d := &definition{name: "AffineHull", in: []int{2, 2, 2, 2}, out: 2, shape: hullShape}
-	return Op{d.kernels(affineHull[float64], affineHull[float32])}
+	return Op{&definition{
+		name: "AffineHull", in: []int{2, 2, 2, 2}, out: 2, shape: hullShape,
+		run64: affineHull[float64], run32: affineHull[float32],
+		launch: launchAffineHull,
+		cases: func(s *sampler) []Case {
+			in := []Operand{s.normal(big, 5), s.normal(small, 3), s.positive(1, 3), s.positive(small, 6)}
+			far := []Operand{s.normal(big, 5), s.normal(small, 3), s.positive(1, 3), s.positive(small, 6)}
+			far[0].Scale(100, far[0].Dense)
+			distant := applied("AffineHull, far away", AffineHull(), 1e4, far...)
+			distant.Double = true
+			return []Case{applied("AffineHull", AffineHull(), 100, in...), distant}
+		},
+	}}
 }
 
+// hullShape is the shape of Z, and the checks of AffineHull's operands.
 func hullShape(in []tensor.Shape) (tensor.Shape, error) {
 	z, x, w, b := in[0], in[1], in[2], in[3]
 	switch {
@@ -54,21 +86,25 @@ func hullShape(in []tensor.Shape) (tensor.Shape, error) {
 	case w[0] != 1 || w[1] != x[1]:
 		return nil, fmt.Errorf("weights %v for samples of %d dimensions, want 1×%[2]d", w, x[1])
 	case b[0] != x[0] || b[1] != z[1]+1:
-		return nil, fmt.Errorf("solutions %v for %d samples and queries of %d dimensions, want %[2]d×%d", b, x[0], z[1], z[1]+1)
+		return nil, fmt.Errorf("solutions %v for %d samples and queries of %d dimensions, want %[2]d×%d", b, x[0], z[1],
+			z[1]+1)
 	}
 	return z.Clone(), nil
 }
 
+// affineHull is the CPU kernel of AffineHull. With u = w∘z the scaled query,
+//
+//	−½|u−x|² = −½|u|² + (u·x − ½|x|²),
+//
+// and the first term is the same for a whole row: it cancels in O. What is left is one
+// product of [u, 1] with [x, −½|x|²], whose absolute error, about the unit of roundoff
+// times |x|², is a relative one of the kernel value.
 func affineHull[T cpublas.Float](c call[T]) error {
 	z, x, w, b := c.in[0], c.in[1], c.in[2].data, c.in[3]
 	n, d, cols := x.rows, x.cols, b.cols
 	samples := withHalfSquares(x)
-	safety := hullSafety64
-	if isSingle[T]() {
-		safety = hullSafety32
-	}
 	// No element of a row of kernel values is above one.
-	safety *= math.Sqrt(float64(n)) * columnNorm(b, cols-1)
+	least := safety(isSingle[T]()) * (math.Sqrt(float64(n)) * columnNorm(b, cols-1))
 	return c.pool.For(context.Background(), z.rows, hullTile, func(lo, hi int) error {
 		q := hi - lo
 		scratch := borrow[T](q * (d + 1 + n + cols))
@@ -90,7 +126,7 @@ func affineHull[T cpublas.Float](c call[T]) error {
 		for i := range q {
 			out, from := c.out.row(lo+i), a[i*cols:(i+1)*cols]
 			sum := float64(from[cols-1])
-			if !(sum > safety) {
+			if !(sum > least) {
 				for j := range out {
 					out[j] = T(math.NaN())
 				}
@@ -106,6 +142,7 @@ func affineHull[T cpublas.Float](c call[T]) error {
 }
 
 // withHalfSquares returns the rows [x, −½|x|²], n×(d+1).
+// The squares add up in float64 and are rounded once.
 func withHalfSquares[T cpublas.Float](x matrix[T]) []T {
 	out := make([]T, x.rows*(x.cols+1))
 	for i := range x.rows {
@@ -121,6 +158,9 @@ func withHalfSquares[T cpublas.Float](x matrix[T]) []T {
 }
 
 // relativeExp overwrites a row by its exponentials, divided by the largest.
+// relativeExp subtracts the largest exponent before it exponentiates, as log-sum-exp
+// does: far away from all samples every exponential underflows, but the ratios of the
+// nearest samples do not. In float32 it uses this repository's vector exponential.
 func relativeExp[T cpublas.Float](row []T) {
 	switch row := any(row).(type) {
 	case []float64:
@@ -129,10 +169,11 @@ func relativeExp[T cpublas.Float](row []T) {
 			row[j] = math.Exp(v - largest)
 		}
 	case []float32:
-		expRow(row, maxRow(row))
+		exponential.Row(row, exponential.Max(row))
 	}
 }
 
+// columnNorm is the Euclidean norm of column j, summed in float64.
 func columnNorm[T cpublas.Float](a matrix[T], j int) float64 {
 	s := 0.0
 	for i := range a.rows {
@@ -142,32 +183,34 @@ func columnNorm[T cpublas.Float](a matrix[T], j int) float64 {
 	return math.Sqrt(s)
 }
 
-// RowDistance is the operation (A, B) → d, d_i = ‖a_i − b_i‖ over the columns
-// from the given one on: A and B are q×c, d is q×1. A row that is not finite
-// has distance +Inf.
-func RowDistance(from int) Op {
-	d := &definition{name: fmt.Sprintf("RowDistance(from=%d)", from), params: from, in: []int{2, 2}, out: 2,
-		shape: func(in []tensor.Shape) (tensor.Shape, error) {
-			if !in[0].Eq(in[1]) || from < 0 || from >= in[0][1] {
-				return nil, fmt.Errorf("rows %v and %v from column %d on", in[0], in[1], from)
-			}
-			return tensor.Shape{in[0][0], 1}, nil
-		}}
-	return Op{d.kernels(
-		func(c call[float64]) error { return rowDistance(c, from) },
-		func(c call[float32]) error { return rowDistance(c, from) })}
-}
+// hullBytes bounds the kernel values that a device holds at a time. It must not
+// depend on the memory that is free: cuBLAS may sum in another order for another
+// number of queries.
+const hullBytes = 32 << 20
 
-func rowDistance[T cpublas.Float](c call[T], from int) error {
-	a, b := c.in[0], c.in[1]
-	return c.pool.For(context.Background(), a.rows, hullTile, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			d := T(math.Sqrt(float64(squaredDistance(a.row(i)[from:], b.row(i)[from:]))))
-			if d != d { // NaN
-				d = T(math.Inf(1))
-			}
-			c.out.data[i] = d
-		}
-		return nil
-	})
+// launchAffineHull works on a part of the queries at a time: two products with
+// everything between them in place.
+// Tiles follow from N alone: as on the host, the bits of a query do not depend on how
+// much memory the device has left.
+func launchAffineHull(t Stream) {
+	z, x, w, b := t.In(0), t.In(1), t.In(2), t.In(3)
+	n, d := x.Rows, x.Cols
+	least, half := t.Doubles(1), t.Scratch(n, 1)
+	t.Launch(kernels.HullSafety{B: b, N: n, Cols: b.Cols, Share: safety(t.Single()), Out: least})
+	t.Launch(kernels.HalfSquares{X: x, Rows: n, Cols: d, Out: half})
+	element := 8
+	if t.Single() {
+		element = 4
+	}
+	tile := min(z.Rows, max(1, hullBytes/(n*element)))
+	u, k, a := t.Scratch(tile, d), t.Scratch(tile, n), t.Scratch(tile, b.Cols)
+	for lo := 0; lo < z.Rows; lo += tile {
+		q := min(tile, z.Rows-lo)
+		queries, out := t.Part(z, lo*z.Cols, q, z.Cols), t.Part(t.Out(), lo*z.Cols, q, z.Cols)
+		t.Launch(kernels.HullQueries{Z: queries, W: w, Rows: q, C: z.Cols, D: d, Out: u})
+		t.Gemm(blas.NoTrans, blas.Trans, q, n, d, 1, u, x, k)
+		t.Launch(kernels.HullExponentials{K: k, Half: half, Rows: q, N: n})
+		t.Gemm(blas.NoTrans, blas.NoTrans, q, b.Cols, n, 1, k, b, a)
+		t.Launch(kernels.HullNormalise{A: a, Safety: least, Rows: q, C: z.Cols, Out: out})
+	}
 }

@@ -2,10 +2,10 @@ package op_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
@@ -14,7 +14,7 @@ import (
 
 func do(t *testing.T, o op.Op, in ...*mat.Dense) *mat.Dense {
 	t.Helper()
-	v, err := o.Do(values(tensor.Float64, in)...)
+	v, err := o.Do(matrices(in...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +23,17 @@ func do(t *testing.T, o op.Op, in ...*mat.Dense) *mat.Dense {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// hull returns 300 queries of 5 columns, and 20 samples of which 2 enter the
+// kernel, with memberships that all are positive.
+func hull(rng *rand.Rand) []*mat.Dense {
+	b := graphtest.Normal(rng, 20, 6)
+	for i := range 20 {
+		b.Set(i, 5, 1+math.Abs(b.At(i, 5)))
+	}
+	return []*mat.Dense{graphtest.Normal(rng, 300, 5), graphtest.Normal(rng, 20, 2),
+		mat.NewDense(1, 2, []float64{.5, 2}), b}
 }
 
 // The fused operation is the formula in its documentation.
@@ -109,7 +120,7 @@ func TestRidgeNorms(t *testing.T) {
 			t.Errorf("(K+λI)B differs from T by %g", e)
 		}
 		norm := func(o op.Op, in ...*mat.Dense) float64 {
-			v, err := o.Do(values(tensor.Float64, in)...)
+			v, err := o.Do(matrices(in...)...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,13 +4,20 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
 
 // Form is the shape of a kernel as a function of its metric s.
+//
+// All but Tanh are positive semidefinite over the metric that they go with: Exponential
+// with SquaredEuclidean is the EQ (RBF) covariance, with Manhattan the Laplacian one;
+// the Matérn forms go with SquaredEuclidean, for ν = ½, 3/2, 5/2 (Rasmussen and Williams
+// 2006, Eqs. 4.14 and 4.17); Power, with Offset ≥ 0, and Tanh go with InnerProduct.
 type Form int
 
 // The forms, with u = Rate·√s.
@@ -23,11 +30,16 @@ const (
 	Tanh                    // Scale·tanh(Rate·s+Offset)
 )
 
+// String is the form's name in an operation's.
 func (f Form) String() string {
 	return [...]string{"Exponential", "Matern12", "Matern32", "Matern52", "Power", "Tanh"}[f]
 }
 
 // Profile is a kernel of pairs of points: a form over a metric.
+//
+// Rate follows from the parameters of the field: 1/(2ℓ²) for an EQ covariance of
+// lengthscale ℓ, √(2ν)/ℓ for a Matérn one, γ for the RBF, Laplacian, polynomial and
+// sigmoid kernels. Scale is the variance k(x, x) of the stationary forms.
 type Profile struct {
 	Metric Metric
 	Form   Form
@@ -44,61 +56,83 @@ func (p Profile) String() string {
 
 // Kernel is the fused operation (X, Y) → K, K_ij = k(x_i, y_j): X is n×d, Y is
 // m×d, K is n×m.
+//
+// The distances are turned into kernel values tile by tile, where they were computed, so
+// that the n×m matrix is written once and no other one exists. The derivative is two
+// operations, by the chain rule: W = G ∘ ∂k/∂s (kernelSlope) and Σ_j W_ij ∂s/∂x_i
+// (metricGradient).
 func Kernel(p Profile) Op {
-	d := &definition{name: "Kernel(" + p.String() + ")", params: p, in: []int{2, 2}, out: 2, shape: pairs, diff: []bool{true, true},
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			w, err := kernelSlope(p).Apply(in[0], in[1], grad)
-			if err != nil {
-				return nil, err
-			}
-			wT, err := gorgonia.Transpose(w)
-			if err != nil {
-				return nil, err
-			}
-			dx, err := metricGradient(p.Metric).Apply(in[0], in[1], w)
-			if err != nil {
-				return nil, err
-			}
-			dy, err := metricGradient(p.Metric).Apply(in[1], in[0], wT)
-			return gorgonia.Nodes{dx, dy}, err
-		}}
-	return Op{d.kernels(
-		func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
-		func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) })}
+	return Op{&definition{
+		name: "Kernel(" + p.String() + ")", in: []int{2, 2}, out: 2, shape: pairs,
+		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
+		run32:  func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
+		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(1), false, false) },
+		diff:   []bool{true, true},
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			w := f.apply(kernelSlope(p), in[0], in[1], grad)
+			wT := f.transpose(w)
+			dx := f.apply(metricGradient(p.Metric), in[0], in[1], w)
+			dy := f.apply(metricGradient(p.Metric), in[1], in[0], wT)
+			return gorgonia.Nodes{dx, dy}
+		},
+		cases: func(s *sampler) (cases []Case) {
+			eachProfile(s, func(name string, p Profile, x, y Operand) {
+				cases = append(cases, applied("Kernel "+name, Kernel(p), 10, x, y),
+					derived("Kernel, derivative "+name, Kernel(p), 0, 300, x, y))
+			})
+			eq := Profile{Metric: SquaredEuclidean, Form: Exponential, Scale: 1, Rate: .1}
+			// On the host more than one tile in each direction.
+			return append(cases, applied("Kernel, many points", Kernel(eq), 10, s.normal(70, 20), s.normal(300, 20)))
+		},
+	}}
 }
 
 // KernelSymmetric is the fused operation X → K, K_ij = k(x_i, x_j). K is
 // exactly symmetric, and its diagonal is exactly k(x, x) where the metric is a
 // distance.
+// X is n×d, K is n×n; half of the distances and exponentials of Kernel.
 func KernelSymmetric(p Profile) Op {
-	d := &definition{name: "KernelSymmetric(" + p.String() + ")", params: p, in: []int{2}, out: 2, diff: []bool{true},
-		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			w, err := kernelSlope(p).Apply(in[0], in[0], grad)
-			if err != nil {
-				return nil, err
-			}
-			// x_i enters row i and column i.
-			w, err = addTranspose(w)
-			if err != nil {
-				return nil, err
-			}
-			dx, err := metricGradient(p.Metric).Apply(in[0], in[0], w)
-			return gorgonia.Nodes{dx}, err
-		}}
-	return Op{d.kernels(
-		func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
-		func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) })}
+	return Op{&definition{
+		name: "KernelSymmetric(" + p.String() + ")", in: []int{2}, out: 2,
+		shape:  func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
+		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
+		run32:  func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
+		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(0), true, false) },
+		diff:   []bool{true},
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			w := f.plusTranspose(f.apply(kernelSlope(p), in[0], in[0], grad)) // x_i enters row i and column i
+			return gorgonia.Nodes{f.apply(metricGradient(p.Metric), in[0], in[0], w)}
+		},
+		cases: func(s *sampler) (cases []Case) {
+			eachProfile(s, func(name string, p Profile, x, y Operand) {
+				cases = append(cases, applied("KernelSymmetric "+name, KernelSymmetric(p), 10, y),
+					derived("KernelSymmetric, derivative "+name, KernelSymmetric(p), 0, 1000, x))
+			})
+			return cases
+		},
+	}}
 }
 
-func addTranspose(a *gorgonia.Node) (*gorgonia.Node, error) {
-	t, err := gorgonia.Transpose(a)
-	if err != nil {
-		return nil, err
+// eachProfile calls f for every form, over every metric that it is used with, on
+// points x and y of few and many dimensions.
+func eachProfile(s *sampler, f func(name string, p Profile, x, y Operand)) {
+	for _, d := range []int{3, 8, 30, 90} {
+		x, y := s.normal(small, d), s.normal(71, d)
+		for _, p := range []Profile{
+			{Metric: SquaredEuclidean, Form: Exponential, Scale: 1.5, Rate: 0.5 / float64(d)},
+			{Metric: Manhattan, Form: Exponential, Scale: 1, Rate: 0.3 / float64(d)},
+			{Metric: SquaredEuclidean, Form: Matern12, Scale: 1, Rate: 0.4},
+			{Metric: SquaredEuclidean, Form: Matern32, Scale: 1.2, Rate: 0.4},
+			{Metric: SquaredEuclidean, Form: Matern52, Scale: 1, Rate: 0.4},
+			{Metric: InnerProduct, Form: Power, Scale: 1, Rate: 1 / float64(d), Offset: 1, Degree: 3},
+			{Metric: InnerProduct, Form: Tanh, Scale: 1, Rate: 1 / float64(d), Offset: 0.1},
+		} {
+			f(fmt.Sprintf("%v %v %d", p.Metric, p.Form, d), p, x, y)
+		}
 	}
-	return gorgonia.Add(a, t)
 }
 
+// kernelMatrix is the CPU kernel of Kernel and KernelSymmetric.
 func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetric bool) error {
 	return pairwise(c.pool, p.Metric, x, y, symmetric, c.out, func(row []T) { applyForm(p, row) })
 }
@@ -106,13 +140,29 @@ func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetr
 // kernelSlope is the operation (X, Y, G) → W, W_ij = G_ij ∂k/∂s at the metric s
 // of x_i and y_j. A slope that is infinite at s = 0 (Matérn 1/2) counts as
 // zero, because ∂s/∂x is zero there.
+//
+// It computes the distances once more instead of keeping them: they would be another n×m
+// matrix for as long as the graph lives, and inverting the form loses digits where k is
+// close to its maximum.
 func kernelSlope(p Profile) Op {
-	d := &definition{name: "KernelSlope(" + p.String() + ")", params: p, in: []int{2, 2, 2}, out: 2, shape: pairs}
-	return Op{d.kernels(
-		func(c call[float64]) error { return slopeMatrix(c, p) },
-		func(c call[float32]) error { return slopeMatrix(c, p) })}
+	return Op{&definition{
+		name: "KernelSlope(" + p.String() + ")", in: []int{2, 2, 2}, out: 2, shape: pairs,
+		run64: func(c call[float64]) error { return slopeMatrix(c, p) },
+		run32: func(c call[float32]) error { return slopeMatrix(c, p) },
+		launch: func(t Stream) {
+			pairwiseOn(t, p, t.In(0), t.In(1), false, true)
+			t.Launch(kernels.Multiply{A: t.Out(), SA: 1, B: t.In(2), SB: 1, Out: t.Out(), N: t.Out().Size()})
+		},
+		cases: func(s *sampler) (cases []Case) {
+			eachProfile(s, func(name string, p Profile, x, y Operand) {
+				cases = append(cases, applied("KernelSlope "+name, kernelSlope(p), 30, x, y, s.normal(small, 71)))
+			})
+			return cases
+		},
+	}}
 }
 
+// slopeMatrix is the CPU kernel of kernelSlope.
 func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
 	err := pairwise(c.pool, p.Metric, c.in[0], c.in[1], false, c.out, func(row []T) {
 		for i, s := range row {
@@ -123,6 +173,58 @@ func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
 		c.out.data[i] *= g
 	}
 	return err
+}
+
+// pairwiseOn computes a profile, or its slope, over all pairs of rows of x and y.
+// With symmetric set, y is x.
+func pairwiseOn(t Stream, p Profile, x, y kernels.Matrix, symmetric, slope bool) {
+	n, m, d, out := x.Rows, y.Rows, x.Cols, t.Out()
+	profile := kernels.Profile{Form: int(p.Form), Slope: slope, Scale: p.Scale, Rate: p.Rate, Offset: p.Offset,
+		Degree: p.Degree}
+	switch {
+	case p.Metric == Manhattan:
+		t.Launch(kernels.DirectManhattan{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: profile})
+		return
+	case p.Metric == SquaredEuclidean && d <= directDims:
+		t.Launch(kernels.DirectSquared{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: profile})
+		return
+	}
+	alpha := 1.0
+	var xx, yy kernels.Matrix // squared norms
+	if p.Metric == SquaredEuclidean {
+		// The centre of X moves to the origin: distances stay, and fewer pairs
+		// lose their digits in the product formula.
+		alpha = -2
+		centre := t.Doubles(d)
+		t.Launch(kernels.ColumnMeans{A: x, Rows: n, Cols: d, Out: centre})
+		x, xx = shiftedOn(t, x, centre)
+		if symmetric {
+			y, yy = x, xx
+		} else {
+			y, yy = shiftedOn(t, y, centre)
+		}
+	}
+	if symmetric {
+		t.Syrk(blas.Upper, blas.NoTrans, n, d, alpha, x, out)
+	} else {
+		t.Gemm(blas.NoTrans, blas.Trans, n, m, d, alpha, x, y, out)
+	}
+	if p.Metric == SquaredEuclidean {
+		t.Launch(kernels.FinishSquared{X: x, Y: y, XX: xx, YY: yy, N: n, M: m, D: d, Near: near(t.Single()),
+			Symmetric: symmetric, Out: out, Profile: profile})
+	} else {
+		t.Launch(kernels.FinishProduct{N: n, M: m, Symmetric: symmetric, Out: out, Profile: profile})
+	}
+	if symmetric {
+		mirrorOn(t, out)
+	}
+}
+
+// shiftedOn is A without the centre, and the squared norms of its rows.
+func shiftedOn(t Stream, a kernels.Matrix, centre kernels.Doubles) (shifted, norms kernels.Matrix) {
+	shifted, norms = t.Scratch(a.Rows, a.Cols), t.Scratch(a.Rows, 1)
+	t.Launch(kernels.ShiftRows{A: a, Mean: centre, Rows: a.Rows, Cols: a.Cols, Out: shifted, Norms: norms})
+	return shifted, norms
 }
 
 // applyForm overwrites metrics by kernel values. The loops stand apart to keep
@@ -160,6 +262,9 @@ func applyForm[T cpublas.Float](p Profile, row []T) {
 }
 
 // slope is dk/ds.
+//
+// For Matérn 3/2 and 5/2 the u of du/ds = Rate²/(2u) cancels against that of k', so that
+// the slope is finite at s = 0; for Matérn 1/2 it is infinite.
 func (p Profile) slope(s float64) float64 {
 	switch p.Form {
 	case Exponential:

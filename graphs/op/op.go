@@ -1,13 +1,37 @@
-// Package op holds the operations that gorgonia lacks: pairwise distances,
-// kernel matrices, Cholesky factors and what is solved with them, symmetric
-// eigen-decompositions, row normalisation.
+// Package op holds the operations that gorgonia lacks: pairwise distances, kernel
+// matrices, Cholesky factors and what is solved with them, symmetric
+// eigen-decompositions, affine hulls, steps of the Laplace approximation.
 //
-// Every operation has shape inference, a CPU kernel for float64 and float32,
-// a symbolic derivative where it is differentiable, and a name that carries
-// all its parameters (gorgonia merges nodes whose hashes agree). A panic inside
-// an operation comes back as an error. Operations never write to their inputs.
+// Everything about an operation is declared in one place, its constructor: shapes, CPU
+// kernels for float64 and float32, the launch on a CUDA device, the symbolic derivative
+// where it has one, and the cases by which tests compare the backends. [All] lists the
+// operations; one that lacks a launch or a case fails a test, and so does one that the
+// list lacks. What a CUDA device needs is behind [Stream]: the package itself needs
+// none.
 //
-// Matrices are row-major; points are rows.
+// An operation's name carries all its parameters, because gorgonia merges nodes whose
+// hashes agree. A panic inside an operation comes back as an error. Operations never
+// write to their inputs.
+//
+// # Why operations of our own
+//
+// An expression of elementary operations would be right, but slow and wasteful: a kernel
+// matrix as a graph of sums, products and exponentials writes a handful of n×m matrices,
+// each once through memory. A fused operation writes one, while its tiles are in the
+// cache. Factorisations have no elementary form at all, and their derivatives are
+// formulas of the result (Giles, "An extended collection of matrix derivative results",
+// 2008), not of the steps that computed it.
+//
+// # Numbers
+//
+// Matrices are row-major; points are rows. What is large is computed in the element type
+// by BLAS; much of what decides on accuracy is not: means, traces, logarithms of
+// determinants and eigen-decompositions are taken in float64 and rounded once. Kernel
+// matrices, Gram matrices and inverses come out symmetric to the last bit.
+//
+// The bits of a result depend on the operands, the BLAS and the processor's kernels, not
+// on the number of workers: work is divided into tiles of fixed size, and no sum goes
+// across tiles.
 package op
 
 import (
@@ -15,58 +39,42 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
-	"runtime"
 	"strings"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cpublas"
 	"privkern/graphs/parallel"
 )
 
-// Op is one of this package's operations.
+// Op is one of this package's operations. Gorgonia takes two with equal names and
+// inputs for the same computation and merges them: what distinguishes operations is
+// in the name.
 type Op struct{ def *definition }
 
-// definition is what sets one operation apart from another. Everything that
-// gorgonia wants beside it is derived by Op's methods.
+// definition is one operation, complete. Everything that gorgonia wants beside it is
+// derived by Op's methods.
+//
+// Both backends compute the same function of the same operands, to the tolerances of the
+// parity tests. Neither reads the output before it is written, nor keeps anything
+// between calls.
 type definition struct {
-	name string // with every parameter: it is what gets hashed
-	// params are the parameters themselves, for devices: see Op.Params.
-	params any
-	in     []int // number of dimensions of each input
-	out    int   // number of dimensions of the output; 0 is a scalar
-	shape  func(in []tensor.Shape) (tensor.Shape, error)
-	// One kernel for each precision; they are instances of one generic
-	// function.
+	name  string // with every parameter: it is what gets hashed
+	in    []int  // number of dimensions of each input
+	out   int    // number of dimensions of the output; 0 is a scalar
+	shape func(in []tensor.Shape) (tensor.Shape, error)
+	// One CPU kernel for each precision; they are instances of one generic
+	// function, which Go cannot pass uninstantiated.
 	run64 func(call[float64]) error
 	run32 func(call[float32]) error
+	// launch queues the operation on a CUDA device.
+	launch func(Stream)
 	// diff says which inputs sym differentiates by; nil for none.
 	diff []bool
-	sym  func(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error)
-}
-
-// call is what a kernel works on.
-type call[T cpublas.Float] struct {
-	pool *parallel.Pool
-	in   []matrix[T]
-	out  matrix[T]
-}
-
-// matrix is a contiguous row-major matrix. A scalar is 1×1.
-type matrix[T cpublas.Float] struct {
-	rows, cols int
-	data       []T
-}
-
-func (m matrix[T]) row(i int) []T { return m.data[i*m.cols : (i+1)*m.cols] }
-
-// kernels sets both precisions of a definition. Go cannot pass a generic
-// function uninstantiated, so both instances are named.
-func (d *definition) kernels(run64 func(call[float64]) error, run32 func(call[float32]) error) *definition {
-	d.run64, d.run32 = run64, run32
-	return d
+	sym  func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes
+	// cases are those by which tests compare the backends; see Op.Cases.
+	cases func(*sampler) []Case
 }
 
 // Compile-time checks of what gorgonia looks for.
@@ -103,20 +111,27 @@ func (o Op) InferShape(sizes ...gorgonia.DimSizer) (tensor.Shape, error) {
 	return o.inferShape(shapes)
 }
 
+// inferShape is Shape with the operation's name in the error.
 func (o Op) inferShape(in []tensor.Shape) (tensor.Shape, error) {
-	if len(in) != len(o.def.in) {
-		return nil, fmt.Errorf("%s: %d inputs, want %d", o.Name(), len(in), len(o.def.in))
-	}
-	for i, s := range in {
-		if len(s) != o.def.in[i] {
-			return nil, fmt.Errorf("%s: input %d has shape %v, want %d dimensions", o.Name(), i, s, o.def.in[i])
-		}
-	}
-	s, err := o.def.shape(in)
+	s, err := o.Shape(in...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name(), err)
 	}
 	return s, nil
+}
+
+// Shape returns the shape of the output for inputs of some shapes, or what is
+// wrong with them, without the operation's name.
+func (o Op) Shape(in ...tensor.Shape) (tensor.Shape, error) {
+	if len(in) != len(o.def.in) {
+		return nil, fmt.Errorf("%d inputs, want %d", len(in), len(o.def.in))
+	}
+	for i, s := range in {
+		if len(s) != o.def.in[i] {
+			return nil, fmt.Errorf("input %d has shape %v, want %d dimensions", i, s, o.def.in[i])
+		}
+	}
+	return o.def.shape(in)
 }
 
 // Do computes the operation on one goroutine into a new value.
@@ -174,84 +189,6 @@ func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Valu
 	return out, nil
 }
 
-func execute[T cpublas.Float](run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value, in []gorgonia.Value) error {
-	c := call[T]{pool: pool, in: make([]matrix[T], len(in))}
-	for i, v := range in {
-		m, err := asMatrix[T](v)
-		if err != nil {
-			return fmt.Errorf("input %d: %w", i, err)
-		}
-		c.in[i] = m
-	}
-	if out.Shape().IsScalar() {
-		c.out = matrix[T]{1, 1, make([]T, 1)}
-		if err := run(c); err != nil {
-			return err
-		}
-		return setScalar(out, c.out.data[0])
-	}
-	var err error
-	if c.out, err = asMatrix[T](out); err != nil {
-		return err
-	}
-	return run(c)
-}
-
-// asMatrix returns a value's elements in row-major order.
-func asMatrix[T cpublas.Float](v gorgonia.Value) (matrix[T], error) {
-	switch s := v.(type) {
-	case *gorgonia.F64:
-		return matrix[T]{1, 1, []T{T(*s)}}, nil
-	case *gorgonia.F32:
-		return matrix[T]{1, 1, []T{T(*s)}}, nil
-	case *tensor.Dense:
-		if s.RequiresIterator() || s.DataOrder().IsTransposed() || s.DataOrder().IsColMajor() {
-			v = s.Materialize()
-		}
-	}
-	rows, cols := 1, 1
-	switch s := v.Shape(); len(s) {
-	case 0:
-	case 1:
-		cols = s[0]
-	case 2:
-		rows, cols = s[0], s[1]
-	default:
-		return matrix[T]{}, fmt.Errorf("shape %v is no matrix", s)
-	}
-	all := v.Data()
-	runtime.KeepAlive(v) // package tensor forgets it while it makes the slice
-	switch data := all.(type) {
-	case []T:
-		return matrix[T]{rows, cols, data[:rows*cols]}, nil
-	case T:
-		return matrix[T]{1, 1, []T{data}}, nil
-	}
-	return matrix[T]{}, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
-}
-
-func newValue(dtype tensor.Dtype, shape tensor.Shape) gorgonia.Value {
-	switch {
-	case !shape.IsScalar():
-		return tensor.New(tensor.WithShape(shape...), tensor.Of(dtype))
-	case dtype == tensor.Float32:
-		return gorgonia.NewF32(0)
-	}
-	return gorgonia.NewF64(0)
-}
-
-func setScalar[T cpublas.Float](out gorgonia.Value, v T) error {
-	switch s := out.(type) {
-	case *gorgonia.F64:
-		*s = gorgonia.F64(v)
-	case *gorgonia.F32:
-		*s = gorgonia.F32(v)
-	default:
-		return fmt.Errorf("a %T is no scalar output", out)
-	}
-	return nil
-}
-
 // ReturnsPtr is false: gorgonia must not take the output for an input that was
 // changed in place.
 func (o Op) ReturnsPtr() bool { return false }
@@ -263,7 +200,7 @@ func (o Op) CallsExtern() bool { return true }
 // OverwritesInput is -1: no input is ever overwritten.
 func (o Op) OverwritesInput() int { return -1 }
 
-// WriteHash writes what tells this operation from every other.
+// WriteHash writes what distinguishes this operation from every other.
 func (o Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "privkern/%s/%d", o.def.name, len(o.def.in)) }
 
 // Hashcode is the hash of WriteHash.
@@ -273,23 +210,18 @@ func (o Op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// Name is the operation's name without its parameters: it tells one kind of
-// operation from another.
+// Name is the operation's name without its parameters.
 func (o Op) Name() string {
 	name, _, _ := strings.Cut(o.def.name, "(")
 	return name
 }
 
-// Params are the operation's parameters, from which another device than the
-// host computes it: a [Profile] for kernels and their slopes, a [Metric], a
-// [GibbsParams], a [ScatterParams], an int for the first column or the number of
-// eigenvalues; nil where it has none. Name says which operation it is.
-func (o Op) Params() any { return o.def.params }
-
 // String is the operation's name with all its parameters.
 func (o Op) String() string { return o.def.name }
 
 // DiffWRT says by which inputs the operation can be differentiated.
+// An operation without a derivative answers with false for every input, so that gorgonia
+// does not look for one on the way to a parameter.
 func (o Op) DiffWRT(inputs int) []bool {
 	if o.def.diff == nil {
 		return make([]bool, inputs)
@@ -302,15 +234,61 @@ func (o Op) DiffWRT(inputs int) []bool {
 var ErrNotDifferentiable = errors.New("the operation has no derivative")
 
 // SymDiff builds the nodes of the derivative, one for each input.
+//
+// out is the node of the result and grad, of its shape, the derivative of the objective
+// by it. A node is nil for an input that DiffWRT excludes. Nodes of a derivative are
+// operations themselves: they run on both backends and have cases.
 func (o Op) SymDiff(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 	if o.def.sym == nil {
 		return nil, fmt.Errorf("%s: %w", o.Name(), ErrNotDifferentiable)
 	}
-	nodes, err := o.def.sym(in, out, grad)
-	if err != nil {
-		return nil, fmt.Errorf("derivative of %s: %w", o.Name(), err)
+	f := new(formula)
+	nodes := o.def.sym(f, in, out, grad)
+	if f.err != nil {
+		return nil, fmt.Errorf("derivative of %s: %w", o.Name(), f.err)
 	}
 	return nodes, nil
+}
+
+// formula adds the nodes of a derivative. It keeps its first error, after which
+// it adds nothing.
+type formula struct{ err error }
+
+// node adds one node, unless an error came before.
+func (f *formula) node(add func() (*gorgonia.Node, error)) (n *gorgonia.Node) {
+	if f.err == nil {
+		n, f.err = add()
+	}
+	return n
+}
+
+// apply adds an operation of this package.
+func (f *formula) apply(o Op, in ...*gorgonia.Node) *gorgonia.Node {
+	return f.node(func() (*gorgonia.Node, error) { return o.Apply(in...) })
+}
+
+// mul is the matrix product AB, hadamard A∘B element by element, where either may be a
+// scalar, neg −A and transpose Aᵀ.
+func (f *formula) mul(a, b *gorgonia.Node) *gorgonia.Node {
+	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Mul(a, b) })
+}
+
+func (f *formula) hadamard(a, b *gorgonia.Node) *gorgonia.Node {
+	return f.node(func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(a, b) })
+}
+
+func (f *formula) neg(a *gorgonia.Node) *gorgonia.Node {
+	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Neg(a) })
+}
+
+func (f *formula) transpose(a *gorgonia.Node) *gorgonia.Node {
+	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Transpose(a) })
+}
+
+// plusTranspose is A + Aᵀ.
+func (f *formula) plusTranspose(a *gorgonia.Node) *gorgonia.Node {
+	t := f.transpose(a)
+	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Add(a, t) })
 }
 
 // Apply adds the operation to the graph of its inputs.

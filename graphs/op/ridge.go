@@ -7,18 +7,40 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
+
+// Regularised least squares: operations for loops over λ.
 
 // RidgeSolve is the operation (K, λ, T) → B, (K + λI) B = T, for a symmetric
 // positive semidefinite n×n K, a scalar λ and an n×m T. It fails with a
 // *NotPositiveDefiniteError. It serves loops over λ: K is never copied outside
 // of scratch memory.
+// It takes n³/3 + 2n²m operations. With λ at or above zero the condition number of the
+// system is at most (‖K‖₂ + λ)/λ, however close to singular K is.
 func RidgeSolve() Op {
-	d := &definition{name: "RidgeSolve", in: []int{2, 0, 2}, out: 2,
-		shape: func(in []tensor.Shape) (tensor.Shape, error) { return solve([]tensor.Shape{in[0], in[2]}) }}
-	return Op{d.kernels(ridgeSolve[float64], ridgeSolve[float32])}
+	return Op{&definition{
+		name: "RidgeSolve", in: []int{2, 0, 2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) { return solve([]tensor.Shape{in[0], in[2]}) },
+		run64: ridgeSolve[float64], run32: ridgeSolve[float32],
+		launch: func(t Stream) {
+			n := t.In(0).Rows
+			l := t.Scratch(n, n)
+			factorOn(t, t.In(0), t.In(1), l)
+			t.Copy(t.Out(), t.In(2))
+			substituteOn(t, l, t.Out())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{
+				applied("RidgeSolve", RidgeSolve(), 1000, s.definite(small), s.scalar(0.3), s.normal(small, 300)),
+				// On the host by blocks.
+				applied("RidgeSolve, many columns", RidgeSolve(), 1000, s.definite(257), s.scalar(9), s.normal(257, 257)),
+			}
+		},
+	}}
 }
 
+// ridgeSolve is the CPU kernel of RidgeSolve.
 func ridgeSolve[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	l, done, err := ridgeFactor(c.in[0], c.in[1].data[0])
@@ -34,9 +56,18 @@ func ridgeSolve[T cpublas.Float](c call[T]) error {
 // substituteBlock is the order of the diagonal blocks of substituteBlocks.
 const substituteBlock = 128
 
-// substituteBlocks solves L Lᵀ X = B in place of the n×m B with many columns.
-// It inverts the diagonal blocks, so that nearly all work is matrix products,
-// which run at twice the speed of the libraries' triangular solves.
+// substituteBlocks solves L Lᵀ X = B in place of the n×m B with many columns. It inverts
+// the diagonal blocks, so that nearly all work is matrix products, which run at twice
+// the speed of the libraries' triangular solves.
+//
+// With L_ii the diagonal blocks and L_i the rows to the left of one, forward and
+// backward substitution are
+//
+//	X_i = L_ii⁻¹ (B_i − L_i X_<i),   X_i = L_ii⁻ᵀ (B_i − (L_>i,i)ᵀ X_>i).
+//
+// The inverses cost accuracy only where a diagonal block is itself ill-conditioned: the
+// square of its condition number is at most that of K + λI. Blocks are fixed in size, so
+// the order of summation depends on n and m alone.
 func substituteBlocks[T cpublas.Float](l []T, n int, b []T, m int) {
 	if m < 2*substituteBlock || n < 2*substituteBlock {
 		substitute(l, n, b, m)
@@ -45,6 +76,7 @@ func substituteBlocks[T cpublas.Float](l []T, n int, b []T, m int) {
 	scratch := borrow[T](substituteBlock * (substituteBlock + m))
 	defer release(scratch)
 	inverse, x := (*scratch)[:substituteBlock*substituteBlock], (*scratch)[substituteBlock*substituteBlock:]
+	// X_i ← L_ii⁻¹ B_i, or L_ii⁻ᵀ B_i, for the k rows from i on.
 	solve := func(i, k int, t blas.Transpose) {
 		clear(inverse[:k*k])
 		for j := range k {
@@ -85,17 +117,34 @@ func ridgeFactor[T cpublas.Float](k matrix[T], lambda T) (l []T, done func(), er
 
 // RidgeNorm is the operation (B, m) → ‖B' + b mᵀ‖²_F for B = [B' b], n×(p+1),
 // and m, 1×p. With B the RidgeSolve of [Y − 1m, 1] it is ‖(K+λI)⁻¹Y‖²_F.
+//
+// It gives the residual of ridge regression, Y − K(K+λI)⁻¹Y = λ(K+λI)⁻¹Y, without the
+// product with K and without the cancellation that the difference suffers for small λ. B
+// belongs to centred Y because evaluation wants it so; the mean comes back as b mᵀ.
 func RidgeNorm() Op {
-	d := &definition{name: "RidgeNorm", in: []int{2, 2}, out: 0,
+	return Op{&definition{
+		name: "RidgeNorm", in: []int{2, 2}, out: 0,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if in[1][0] != 1 || in[1][1] != in[0][1]-1 {
 				return nil, fmt.Errorf("a mean %v for solutions %v, want 1×%d", in[1], in[0], in[0][1]-1)
 			}
 			return tensor.ScalarShape(), nil
-		}}
-	return Op{d.kernels(ridgeNorm[float64], ridgeNorm[float32])}
+		},
+		run64: ridgeNorm[float64], run32: ridgeNorm[float32],
+		launch: func(t Stream) {
+			sum := kernels.SumRidge{B: t.In(0), M: t.In(1), Rows: t.In(0).Rows, Cols: t.In(0).Cols}
+			sum.Parts = t.Doubles(sum.Grid().Blocks)
+			t.Launch(sum)
+			totalOn(t, sum.Parts, sum.Grid())
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("RidgeNorm", RidgeNorm(), 100, s.normal(small, 9), s.normal(1, 8))}
+		},
+	}}
 }
 
+// ridgeNorm is the CPU kernel of RidgeNorm. A row adds up in the element type, the rows
+// in float64.
 func ridgeNorm[T cpublas.Float](c call[T]) error {
 	b, m := c.in[0], c.in[1].data
 	total := 0.0
@@ -122,19 +171,28 @@ func ridgeNorm[T cpublas.Float](c call[T]) error {
 // RidgeGramNorm is the operation (K, λ, G) → tr(M⁻¹ G M⁻¹), M = K + λI, for
 // symmetric n×n K and G. With G = YYᵀ it is ‖M⁻¹Y‖²_F in O(n³) operations
 // however many columns Y has. It fails with a *NotPositiveDefiniteError.
+// RidgeNorm needs 2n²p operations for B instead, so that this one is the cheaper from p
+// of about 2n on.
 func RidgeGramNorm() Op {
-	d := &definition{name: "RidgeGramNorm", in: []int{2, 0, 2}, out: 0,
+	return Op{&definition{
+		name: "RidgeGramNorm", in: []int{2, 0, 2}, out: 0,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if !in[0].Eq(in[2]) {
 				return nil, fmt.Errorf("a kernel matrix %v and a Gram matrix %v", in[0], in[2])
 			}
 			return squareToScalar(in)
-		}}
-	return Op{d.kernels(ridgeGramNorm[float64], ridgeGramNorm[float32])}
+		},
+		run64: ridgeGramNorm[float64], run32: ridgeGramNorm[float32],
+		launch: launchRidgeGramNorm,
+		cases: func(s *sampler) []Case {
+			return []Case{applied("RidgeGramNorm", RidgeGramNorm(), 1000, s.definite(small), s.scalar(0.3), s.definite(small))}
+		},
+	}}
 }
 
 // ridgeGramNorm uses tr(M⁻¹GM⁻¹) = tr(L⁻ᵀ (L⁻¹ G L⁻ᵀ) L⁻¹) = ⟨L⁻¹GL⁻ᵀ, (LᵀL)⁻¹⟩,
 // and (LᵀL)⁻¹ = L⁻¹L⁻ᵀ.
+// All its terms are those of the lower triangle, twice off the diagonal.
 func ridgeGramNorm[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	l, done, err := ridgeFactor(c.in[0], c.in[1].data[0])
@@ -163,4 +221,21 @@ func ridgeGramNorm[T cpublas.Float](c call[T]) error {
 	}
 	c.out.data[0] = T(total)
 	return nil
+}
+
+// launchRidgeGramNorm is ⟨L⁻¹GL⁻ᵀ, L⁻¹L⁻ᵀ⟩, as on the host.
+func launchRidgeGramNorm(t Stream) {
+	n := t.In(0).Rows
+	l, g, inv, p := t.Scratch(n, n), t.Scratch(n, n), t.Scratch(n, n), t.Scratch(n, n)
+	factorOn(t, t.In(0), t.In(1), l)
+	t.Copy(g, t.In(2))
+	t.Trsm(blas.Left, blas.NoTrans, l, g)
+	t.Trsm(blas.Right, blas.Trans, l, g)
+	t.Launch(kernels.Identity{N: n, Out: inv})
+	t.Trsm(blas.Left, blas.NoTrans, l, inv)
+	t.Syrk(blas.Lower, blas.NoTrans, n, n, 1, inv, p)
+	sum := kernels.SumLowerProducts{G: g, P: p, N: n}
+	sum.Parts = t.Doubles(sum.Grid().Blocks)
+	t.Launch(sum)
+	totalOn(t, sum.Parts, sum.Grid())
 }

@@ -5,32 +5,42 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 )
+
+// Operations on a symmetric positive definite matrix that factor it themselves.
+// Unlike those on its factor they have derivatives.
 
 // Solve is the operation (A, B) → X, A X = B for symmetric positive definite
 // A. A is n×n, B and X are n×m. It fails with a *NotPositiveDefiniteError. Unlike
 // CholeskySolve it has a derivative, which objectives with A⁻¹b in them need.
+//
+// The factor is not kept: the derivative factors A once more, n³/3 operations, and a
+// graph that needs several solves with one A should use Cholesky and CholeskySolve.
 func Solve() Op {
-	d := &definition{name: "Solve", in: []int{2, 2}, out: 2, shape: solve, diff: []bool{true, true},
-		sym: func(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			db, err := Solve().Apply(in[0], grad)
-			if err != nil {
-				return nil, err
-			}
-			xT, err := gorgonia.Transpose(out)
-			if err != nil {
-				return nil, err
-			}
-			da, err := gorgonia.Mul(db, xT)
-			if err != nil {
-				return nil, err
-			}
-			da, err = gorgonia.Neg(da)
-			return gorgonia.Nodes{da, db}, err
-		}}
-	return Op{d.kernels(solveSPD[float64], solveSPD[float32])}
+	return Op{&definition{
+		name: "Solve", in: []int{2, 2}, out: 2, shape: solve,
+		run64: solveSPD[float64], run32: solveSPD[float32],
+		launch: func(t Stream) {
+			l := t.Scratch(t.In(0).Rows, t.In(0).Rows)
+			factorOn(t, t.In(0), kernels.Matrix{}, l)
+			t.Copy(t.Out(), t.In(1))
+			substituteOn(t, l, t.Out())
+		},
+		diff: []bool{true, true},
+		// ∂B = A⁻¹G, ∂A = −∂B Xᵀ.
+		sym: func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
+			db := f.apply(Solve(), in[0], grad)
+			return gorgonia.Nodes{f.neg(f.mul(db, f.transpose(out))), db}
+		},
+		cases: func(s *sampler) []Case {
+			a, b := s.definite(small), s.normal(small, 4)
+			return []Case{applied("Solve", Solve(), 1000, a, b), derived("Solve, derivative", Solve(), 0, 1e5, a, b)}
+		},
+	}}
 }
 
+// solveSPD is the CPU kernel of Solve.
 func solveSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	scratch := borrow[T](n * n)
@@ -47,18 +57,27 @@ func solveSPD[T cpublas.Float](c call[T]) error {
 // LogDet is the operation A → log|A| for symmetric positive definite A. It
 // fails with a *NotPositiveDefiniteError.
 func LogDet() Op {
-	d := &definition{name: "LogDet", in: []int{2}, out: 0, shape: squareToScalar, diff: []bool{true},
-		sym: func(in gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			inv, err := Inverse().Apply(in[0])
-			if err != nil {
-				return nil, err
-			}
-			da, err := gorgonia.HadamardProd(inv, grad)
-			return gorgonia.Nodes{da}, err
-		}}
-	return Op{d.kernels(logDetSPD[float64], logDetSPD[float32])}
+	return Op{&definition{
+		name: "LogDet", in: []int{2}, out: 0, shape: squareToScalar,
+		run64: logDetSPD[float64], run32: logDetSPD[float32],
+		launch: func(t Stream) {
+			l := t.Scratch(t.In(0).Rows, t.In(0).Rows)
+			factorOn(t, t.In(0), kernels.Matrix{}, l)
+			logDetOn(t, l)
+		},
+		diff: []bool{true},
+		// ∂A = g A⁻¹ for the scalar g.
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.hadamard(f.apply(Inverse(), in[0]), grad)}
+		},
+		cases: func(s *sampler) []Case {
+			a := s.definite(small)
+			return []Case{applied("LogDet", LogDet(), 100, a), derived("LogDet, derivative", LogDet(), 0, 1e5, a)}
+		},
+	}}
 }
 
+// logDetSPD is the CPU kernel of LogDet: n³/3 operations.
 func logDetSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	scratch := borrow[T](n * n)
@@ -75,22 +94,32 @@ func logDetSPD[T cpublas.Float](c call[T]) error {
 // definite A. It serves as the derivative of LogDet; to solve equations, use
 // Solve. It fails with a *NotPositiveDefiniteError.
 func Inverse() Op {
-	d := &definition{name: "Inverse", in: []int{2}, out: 2, shape: square, diff: []bool{true},
-		sym: func(_ gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-			da, err := gorgonia.Mul(out, grad)
-			if err != nil {
-				return nil, err
-			}
-			if da, err = gorgonia.Mul(da, out); err != nil {
-				return nil, err
-			}
-			da, err = gorgonia.Neg(da)
-			return gorgonia.Nodes{da}, err
-		}}
-	return Op{d.kernels(inverseSPD[float64], inverseSPD[float32])}
+	return Op{&definition{
+		name: "Inverse", in: []int{2}, out: 2, shape: square,
+		run64: inverseSPD[float64], run32: inverseSPD[float32],
+		launch: func(t Stream) {
+			n := t.In(0).Rows
+			l, inv := t.Scratch(n, n), t.Scratch(n, n)
+			factorOn(t, t.In(0), kernels.Matrix{}, l)
+			t.Launch(kernels.Identity{N: n, Out: inv})
+			t.Trsm(blas.Left, blas.NoTrans, l, inv)
+			t.Syrk(blas.Upper, blas.Trans, n, n, 1, inv, t.Out())
+			mirrorOn(t, t.Out())
+		},
+		diff: []bool{true},
+		// ∂A = −A⁻¹ G A⁻¹.
+		sym: func(f *formula, _ gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.neg(f.mul(f.mul(out, grad), out))}
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("Inverse", Inverse(), 1000, s.definite(small))}
+		},
+	}}
 }
 
 // inverseSPD computes A⁻¹ = L⁻ᵀ L⁻¹.
+// The product of one triangle is mirrored, so that the inverse is exactly symmetric and
+// positive semidefinite but for rounding.
 func inverseSPD[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
 	scratch := borrow[T](2 * n * n)

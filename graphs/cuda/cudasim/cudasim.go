@@ -106,7 +106,8 @@ type library struct {
 // The driver comes first: the others link it, since devices live there.
 var libraries = []library{
 	{"libcuda.so.1", []string{"libcuda.so"},
-		[]string{"driver.cpp", "fiber.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"}, []string{"-ldl", "-lpthread"}},
+		[]string{"driver.cpp", "fiber.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
+		[]string{"-ldl", "-lpthread"}},
 	{"libnvrtc.so.12", []string{"libnvrtc.so.13", "libnvrtc.so"},
 		[]string{"nvrtc.cpp", "compile.cpp"}, []string{"-ldl", "-lpthread"}},
 	{"libcublas.so.12", []string{"libcublas.so.13", "libcublas.so"},
@@ -181,7 +182,8 @@ func Build(dir string) error {
 }
 
 func (l library) build(compiler, src, dir string) error {
-	args := []string{"-std=c++17", "-O1", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-Wl,-soname," + l.soname, "-Wl,-rpath,$ORIGIN"}
+	args := []string{"-std=c++17", "-O1", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-Wl,-soname," + l.soname,
+		"-Wl,-rpath,$ORIGIN"}
 	if strings.HasPrefix(l.soname, "libcu") && l.soname != libraries[0].soname {
 		args = append(args, "-march=native") // the libraries of linear algebra
 	}

@@ -28,7 +28,7 @@ import (
 // Error is a result of the driver other than success.
 type Error int
 
-// The results that callers tell apart.
+// The results that callers distinguish.
 const (
 	InvalidValue      Error = 1
 	OutOfMemory       Error = 2

@@ -48,11 +48,6 @@ extern "C" __global__ void fill(REAL *out, double v, Int n)
     EACH(i, n) out[i] = (REAL)v;
 }
 
-extern "C" __global__ void narrow(const double *in, REAL *out, Int n)
-{
-    EACH(i, n) out[i] = (REAL)in[i];
-}
-
 // out = in for a rows×cols matrix that is part of wider ones.
 extern "C" __global__ void copy_block(const REAL *in, Int ldin, REAL *out, Int ldout, Int rows, Int cols)
 {
@@ -86,7 +81,7 @@ extern "C" __global__ void scale(const REAL *in, const REAL *s, REAL *out, Int r
     EACH(k, rows * cols) out[k] = in[k] * s[byCol ? k % cols : k / cols];
 }
 
-// in diag(√s); a negative s is told in *failed.
+// in diag(√s); a negative s is reported in *failed.
 extern "C" __global__ void scale_root(const REAL *in, const REAL *s, REAL *out, Int rows, Int cols, int *failed)
 {
     EACH(k, rows * cols)

@@ -85,7 +85,7 @@ static __device__ double columnSum(const REAL *x, Int n)
     return blockSum(s);
 }
 
-// The signs of x, kept in signs; tells whether any changed.
+// The signs of x, kept in signs; true if any changed.
 static __device__ bool takeSigns(REAL *x, REAL *signs, Int n)
 {
     double changed = 0;
@@ -159,7 +159,7 @@ extern "C" __global__ void condition_end(const REAL *x, const double *state, con
     if (threadIdx.x == 0) *out = (REAL)(norm > 0 && inverse > 0 ? 1 / norm / inverse : 0);
 }
 
-// A matrix in double, for the eigen-decomposition. What is not finite is told in
+// A matrix in double, for the eigen-decomposition. What is not finite is reported in
 // *failed, and zero: the library must not loop over it.
 extern "C" __global__ void widen_finite(const REAL *a, double *out, Int n, int *failed)
 {

@@ -6,7 +6,7 @@ static __device__ double logistic(double f)
     return f < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
-// √(n W); a negative count is told in *failed.
+// √(n W); a negative count is reported in *failed.
 extern "C" __global__ void logistic_scale(const REAL *f, const REAL *count, Int n, REAL *out, int *failed)
 {
     for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) {

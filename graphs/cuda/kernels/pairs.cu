@@ -47,43 +47,45 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
 // Term by term: few dimensions, and what no matrix product gives. A block of
 // 16×16 threads does 64×64 pairs, 4×4 a thread, 16 dimensions at a time.
 // Symmetric matrices get their upper tiles, and the mirror image.
-#define DIRECT(NAME, TERM)                                                                                              \
-    extern "C" __global__ void NAME(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE) \
-    {                                                                                                                   \
-        __shared__ REAL xs[16][65], ys[16][65];                                                                         \
-        Int across = (m + 63) / 64, i0 = blockIdx.x / across * 64, j0 = blockIdx.x % across * 64;                       \
-        if (symmetric && j0 < i0) return;                                                                               \
-        int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;                                                       \
-        REAL s[4][4];                                                                                                   \
-        for (int a = 0; a < 4; a++)                                                                                     \
-            for (int b = 0; b < 4; b++) s[a][b] = 0;                                                                    \
-        for (Int k0 = 0; k0 < d; k0 += 16) {                                                                            \
-            for (int q = t; q < 64 * 16; q += 256) {                                                                    \
-                int r = q / 16, k = q % 16;                                                                             \
-                xs[k][r] = i0 + r < n && k0 + k < d ? x[(i0 + r) * d + k0 + k] : (REAL)0;                               \
-                ys[k][r] = j0 + r < m && k0 + k < d ? y[(j0 + r) * d + k0 + k] : (REAL)0;                               \
-            }                                                                                                           \
-            __syncthreads();                                                                                            \
-            for (int k = 0; k < 16; k++)                                                                                \
-                for (int a = 0; a < 4; a++)                                                                             \
-                    for (int b = 0; b < 4; b++) {                                                                       \
-                        REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                                            \
-                        s[a][b] += TERM;                                                                                \
-                    }                                                                                                   \
-            __syncthreads();                                                                                            \
-        }                                                                                                               \
-        for (int a = 0; a < 4; a++)                                                                                     \
-            for (int b = 0; b < 4; b++) {                                                                               \
-                Int i = i0 + ty + 16 * a, j = j0 + tx + 16 * b;                                                         \
-                if (i >= n || j >= m || (symmetric && j < i)) continue;                                                 \
-                REAL v = APPLY(s[a][b]);                                                                                \
-                out[i * m + j] = v;                                                                                     \
-                if (symmetric) out[j * m + i] = v;                                                                      \
-            }                                                                                                           \
+#define DIRECT(TERM)                                                                              \
+    {                                                                                             \
+        __shared__ REAL xs[16][65], ys[16][65];                                                   \
+        Int across = (m + 63) / 64, i0 = blockIdx.x / across * 64, j0 = blockIdx.x % across * 64; \
+        if (symmetric && j0 < i0) return;                                                         \
+        int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;                                 \
+        REAL s[4][4];                                                                             \
+        for (int a = 0; a < 4; a++)                                                               \
+            for (int b = 0; b < 4; b++) s[a][b] = 0;                                              \
+        for (Int k0 = 0; k0 < d; k0 += 16) {                                                      \
+            for (int q = t; q < 64 * 16; q += 256) {                                              \
+                int r = q / 16, k = q % 16;                                                       \
+                xs[k][r] = i0 + r < n && k0 + k < d ? x[(i0 + r) * d + k0 + k] : (REAL)0;         \
+                ys[k][r] = j0 + r < m && k0 + k < d ? y[(j0 + r) * d + k0 + k] : (REAL)0;         \
+            }                                                                                     \
+            __syncthreads();                                                                      \
+            for (int k = 0; k < 16; k++)                                                          \
+                for (int a = 0; a < 4; a++)                                                       \
+                    for (int b = 0; b < 4; b++) {                                                 \
+                        REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                      \
+                        s[a][b] += TERM;                                                          \
+                    }                                                                             \
+            __syncthreads();                                                                      \
+        }                                                                                         \
+        for (int a = 0; a < 4; a++)                                                               \
+            for (int b = 0; b < 4; b++) {                                                         \
+                Int i = i0 + ty + 16 * a, j = j0 + tx + 16 * b;                                   \
+                if (i >= n || j >= m || (symmetric && j < i)) continue;                           \
+                REAL v = APPLY(s[a][b]);                                                          \
+                out[i * m + j] = v;                                                               \
+                if (symmetric) out[j * m + i] = v;                                                \
+            }                                                                                     \
     }
 
-DIRECT(direct_squared, diff *diff)
-DIRECT(direct_manhattan, ABS(diff))
+extern "C" __global__ void direct_squared(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
+    DIRECT(diff *diff)
+
+extern "C" __global__ void direct_manhattan(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
+    DIRECT(ABS(diff))
 
 // The rows of a − means, and their squared norms; one block a row.
 extern "C" __global__ void shift_rows(const REAL *a, const double *mean, Int rows, Int cols, REAL *out, REAL *norms)

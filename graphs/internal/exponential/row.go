@@ -1,15 +1,17 @@
-package op
+// Package exponential computes exponentials in float32, eight at a time where the
+// processor can.
+package exponential
 
 import "math"
 
-// expRowGeneric overwrites row by exp(row − shift) in float32 arithmetic, with a
+// generic overwrites row by exp(row − shift) in float32 arithmetic, with a
 // relative error below 2e-7. Every argument must be at most shift: results
 // below the smallest normal number become zero. NaN stays NaN.
 //
 // It reduces to exp(x) = 2^k · exp(r), |r| ≤ ½ log 2, rounds x/log 2 by adding
 // and subtracting 1.5·2²³, and takes a polynomial of degree 6 (the minimax
 // coefficients of the Cephes library's expf).
-func expRowGeneric(row []float32, shift float32) {
+func generic(row []float32, shift float32) {
 	const (
 		lowest = -87.3
 		toLog2 = 1.44269504088896341

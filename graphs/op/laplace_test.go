@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
@@ -15,7 +14,7 @@ func column(v ...float64) *mat.Dense { return mat.NewDense(len(v), 1, v) }
 
 func run(t *testing.T, o op.Op, in ...*mat.Dense) *mat.Dense {
 	t.Helper()
-	out, err := o.Do(values(tensor.Float64, in)...)
+	out, err := o.Do(matrices(in...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +40,8 @@ func TestLogisticScale(t *testing.T) {
 // π(ln 3) = 3/4, W = 3/16. A label of 0.2 stands for one with noise.
 func TestNewtonTarget(t *testing.T) {
 	f := math.Log(3)
-	got := run(t, op.NewtonTarget(), column(0, f, -f, 900, -900), column(1, 1, 1, 1, 1), mat.NewDense(5, 2, []float64{1, -1, 1, -1, 1, 0.2, 1, -1, 1, -1}))
+	got := run(t, op.NewtonTarget(), column(0, f, -f, 900, -900), column(1, 1, 1, 1, 1),
+		mat.NewDense(5, 2, []float64{1, -1, 1, -1, 1, 0.2, 1, -1, 1, -1}))
 	want := mat.NewDense(5, 2, []float64{.5, -.5, 3*f/16 + .25, 3*f/16 - .75, -3*f/16 + .75, -3*f/16 + .35, 0, -1, 1, 0})
 	if !mat.EqualApprox(got, want, 1e-15) {
 		t.Errorf("got\n%v", mat.Formatted(got))
@@ -64,17 +64,20 @@ func TestNewtonTargetSumsLabels(t *testing.T) {
 
 func TestIdentityPlus(t *testing.T) {
 	s, k := column(1, 2), mat.NewDense(2, 2, []float64{3, 5, 5, 7})
-	if got, want := run(t, op.IdentityPlusScaled(), k, s), mat.NewDense(2, 2, []float64{4, 10, 10, 29}); !mat.Equal(got, want) {
+	if got, want := run(t, op.IdentityPlusScaled(), k, s),
+		mat.NewDense(2, 2, []float64{4, 10, 10, 29}); !mat.Equal(got, want) {
 		t.Errorf("I + SKS is\n%v", mat.Formatted(got))
 	}
 	x := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
-	if got, want := run(t, op.IdentityPlusGram(), x), mat.NewDense(2, 2, []float64{36, 44, 44, 57}); !mat.Equal(got, want) {
+	if got, want := run(t, op.IdentityPlusGram(), x),
+		mat.NewDense(2, 2, []float64{36, 44, 44, 57}); !mat.Equal(got, want) {
 		t.Errorf("I + XᵀX is\n%v", mat.Formatted(got))
 	}
 	if got, want := run(t, op.ScaleRows(), s, k), mat.NewDense(2, 2, []float64{3, 5, 10, 14}); !mat.Equal(got, want) {
 		t.Errorf("SK is\n%v", mat.Formatted(got))
 	}
-	if got, want := run(t, op.TriangularSolve(), mat.NewDense(2, 2, []float64{2, 0, 1, 4}), column(6, 11)), column(3, 2); !mat.Equal(got, want) {
+	if got, want := run(t, op.TriangularSolve(), mat.NewDense(2, 2, []float64{2, 0, 1, 4}), column(6, 11)),
+		column(3, 2); !mat.Equal(got, want) {
 		t.Errorf("L⁻¹b is\n%v", mat.Formatted(got))
 	}
 }
@@ -91,11 +94,13 @@ func TestColumnsMustFit(t *testing.T) {
 		{op.NewtonTarget(), []*mat.Dense{column(1, 2), column(1, 2), mat.NewDense(3, 2, nil)}},
 		{op.NewtonTarget(), []*mat.Dense{column(1, 2), column(1), mat.NewDense(2, 2, nil)}},
 	} {
-		if _, err := c.op.Do(values(tensor.Float64, c.in)...); err == nil {
-			t.Errorf("%v of %v passed", c.op, c.in)
-		}
+		t.Run(c.op.Name(), func(t *testing.T) {
+			if _, err := c.op.Do(matrices(c.in...)...); err == nil {
+				t.Errorf("%v of %v passed", c.op, c.in)
+			}
+		})
 	}
-	if _, err := op.IdentityPlusScaled().Do(values(tensor.Float64, []*mat.Dense{mat.NewDense(3, 3, nil), column(1, 2)})...); err == nil {
+	if _, err := op.IdentityPlusScaled().Do(matrices(mat.NewDense(3, 3, nil), column(1, 2))...); err == nil {
 		t.Error("IdentityPlusScaled: 2 scales for a 3×3 matrix passed")
 	}
 }

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Constants of expRow, eight at a time from a broadcast.
+// Constants of Row, eight at a time from a broadcast.
 DATA expConst<>+0(SB)/4, $0xc2ae999a  // -87.3
 DATA expConst<>+4(SB)/4, $0x3fb8aa3b  // 1/log 2
 DATA expConst<>+8(SB)/4, $0x3f318000  // log 2, first part
@@ -15,10 +15,10 @@ DATA expConst<>+40(SB)/4, $0x3f800000 // 1
 DATA expConst<>+44(SB)/4, $127
 GLOBL expConst<>(SB), RODATA|NOPTR, $48
 
-// func expRowAVX2(row *float32, n int, shift float32)
+// func rowAVX2(row *float32, n int, shift float32)
 //
 // n must be a multiple of 8.
-TEXT ·expRowAVX2(SB), NOSPLIT, $0-20
+TEXT ·rowAVX2(SB), NOSPLIT, $0-20
 	MOVQ row+0(FP), SI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS shift+16(FP), Y15
@@ -74,10 +74,10 @@ done:
 	VZEROUPPER
 	RET
 
-// func maxRowAVX2(row *float32, n int) float32
+// func maxAVX2(row *float32, n int) float32
 //
 // n must be a multiple of 8, and not zero. A NaN may be passed over.
-TEXT ·maxRowAVX2(SB), NOSPLIT, $0-20
+TEXT ·maxAVX2(SB), NOSPLIT, $0-20
 	MOVQ row+0(FP), SI
 	MOVQ n+8(FP), CX
 	VMOVUPS (SI), Y0

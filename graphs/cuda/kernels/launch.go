@@ -1,0 +1,127 @@
+// Package kernels holds the CUDA kernels, as source in CUDA C and as types of
+// Go, one for each kernel, whose fields are its parameters in their order. A
+// launch is a value of such a type, so that the compiler of Go checks it; that
+// the types agree with the source is what [Check] checks. The package needs
+// neither a device nor CUDA.
+//
+// Matrices are row-major. REAL in the source is the element type, float64 or
+// float32.
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Kernel is a kernel with its arguments. The type's name is the kernel's, in
+// camel case; a field is an [Matrix] (REAL *), [Doubles] (double *), [Flag]
+// (int *), int or bool (Int) or float64 (double), and an embedded struct stands
+// for its own fields.
+type Kernel interface {
+	// Grid is the number and the shape of the blocks; see the source.
+	Grid() Grid
+}
+
+// Matrix is a row-major matrix of the element type in the memory of a device. A
+// scalar is 1×1, a vector one row. The zero value stands for no matrix.
+type Matrix struct {
+	At         uintptr
+	Rows, Cols int
+}
+
+// Size is the number of elements.
+func (m Matrix) Size() int { return m.Rows * m.Cols }
+
+// Doubles is the address of float64 numbers, whatever the element type is.
+type Doubles uintptr
+
+// Flag is the address of a 32-bit integer that is zero unless an operation
+// failed.
+type Flag uintptr
+
+// Grid is the number and the shape of a launch's blocks.
+type Grid struct{ Blocks, X, Y int }
+
+const (
+	block = 256 // BLOCK of the source
+	// Kernels stride over what is beyond maxBlocks.
+	maxBlocks = 8192
+)
+
+// Each is a grid of one thread for each of n elements.
+func Each(n int) Grid { return Grid{min((n+block-1)/block, maxBlocks), block, 1} }
+
+// Rows is a grid of one block for each row.
+func Rows(n int) Grid { return Grid{min(n, maxBlocks), block, 1} }
+
+// one is a single block.
+var one = Grid{1, block, 1}
+
+// columns is a grid for kernels that do 32 columns with 32×8 threads.
+func columns(n int) Grid { return Grid{(n + 31) / 32, 32, 8} }
+
+// tiles is a grid of side×side tiles with x×y threads.
+func tiles(rows, cols, side, x, y int) Grid {
+	return Grid{((rows + side - 1) / side) * ((cols + side - 1) / side), x, y}
+}
+
+// Pack returns the name of a kernel in the source, and its arguments in 64 bits
+// each.
+func Pack(k Kernel) (name string, words []uint64) {
+	v := reflect.ValueOf(k)
+	return nameOf(v.Type()), pack(make([]uint64, 0, 16), v)
+}
+
+func pack(words []uint64, v reflect.Value) []uint64 {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		switch f.Kind() {
+		case reflect.Struct:
+			if f.Type() == matrixType {
+				words = append(words, f.Field(0).Uint())
+			} else {
+				words = pack(words, f)
+			}
+		case reflect.Uintptr:
+			words = append(words, f.Uint())
+		case reflect.Int:
+			words = append(words, uint64(f.Int()))
+		case reflect.Bool:
+			word := uint64(0)
+			if f.Bool() {
+				word = 1
+			}
+			words = append(words, word)
+		case reflect.Float64:
+			words = append(words, math.Float64bits(f.Float()))
+		default:
+			panic(fmt.Sprintf("kernel %v: no kernel takes a %v", v.Type(), f.Type()))
+		}
+	}
+	return words
+}
+
+var matrixType = reflect.TypeFor[Matrix]()
+
+// names are the kernels' names by type, as they are asked for.
+var names sync.Map
+
+// nameOf is the type's name in snake case.
+func nameOf(t reflect.Type) string {
+	if name, ok := names.Load(t); ok {
+		return name.(string)
+	}
+	var b strings.Builder
+	for i, r := range t.Name() {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	names.Store(t, b.String())
+	return b.String()
+}

@@ -1,0 +1,145 @@
+package kernels
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed *.cu
+var sources embed.FS
+
+// files are compiled as one, the common part first.
+var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull"}
+
+// Source is all kernels in CUDA C.
+func Source() (string, error) {
+	var b strings.Builder
+	for _, name := range files {
+		text, err := sources.ReadFile(name + ".cu")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "#line 1 \"%s.cu\"\n%s\n", name, text)
+	}
+	return b.String(), nil
+}
+
+// All are the kernels that are launched, without arguments.
+func All() []Kernel {
+	return []Kernel{
+		Add{}, Subtract{}, Multiply{}, Divide{}, Negate{}, Square{}, Sine{}, Cosine{}, Fill{}, CopyBlock{},
+		Repeat{}, Transpose{}, Scale{}, ScaleRoot{},
+		SumAll{}, SumLowerProducts{}, SumRidge{}, SumParts{}, SumDiagonal{}, SumRows{}, SumColumns{},
+		DotColumns{}, RowDistance{}, CentreSymmetric{},
+		DirectSquared{}, DirectManhattan{}, ShiftRows{}, ColumnMeans{}, FinishSquared{}, FinishProduct{},
+		MirrorUpper{}, MetricGradient{}, Gibbs{}, GibbsGradient{},
+		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
+		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
+		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
+		KeepFailure{},
+		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
+		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
+	}
+}
+
+// parameter is one parameter of a kernel: its name, without regard to case, and
+// its type in CUDA C without const.
+type parameter struct{ name, kind string }
+
+func (p parameter) String() string { return p.kind + " " + p.name }
+
+// Check compares the types of kernels with a source. Its error names every
+// kernel that one has and the other lacks, and every parameter that differs in
+// name, place or type.
+func Check(source string, kernels []Kernel) error {
+	declared := signatures(source)
+	var errs []error
+	for _, k := range kernels {
+		t := reflect.TypeOf(k)
+		name := nameOf(t)
+		want, ok := declared[name]
+		if !ok {
+			errs = append(errs, fmt.Errorf("kernel %s, which Go launches as %s, is not in the source", name, t.Name()))
+			continue
+		}
+		if got := fields(t); !slices.Equal(got, want) {
+			errs = append(errs, fmt.Errorf("kernel %s has the parameters %v, but %s has the fields %v", name, want, t.Name(),
+				got))
+		}
+		delete(declared, name)
+	}
+	for name := range declared {
+		errs = append(errs, fmt.Errorf("kernel %s of the source has no type in Go", name))
+	}
+	return errors.Join(errs...)
+}
+
+// fields are the parameters that a type declares.
+func fields(t reflect.Type) (all []parameter) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			all = append(all, fields(f.Type)...)
+			continue
+		}
+		all = append(all, parameter{strings.ToLower(f.Name), kindOf(f.Type)})
+	}
+	return all
+}
+
+// kindOf is the type in CUDA C for a type of Go.
+func kindOf(t reflect.Type) string {
+	switch t {
+	case matrixType:
+		return "REAL *"
+	case reflect.TypeFor[Doubles]():
+		return "double *"
+	case reflect.TypeFor[Flag]():
+		return "int *"
+	case reflect.TypeFor[int](), reflect.TypeFor[bool]():
+		return "Int"
+	case reflect.TypeFor[float64]():
+		return "double"
+	}
+	return "no " + t.String()
+}
+
+var (
+	signature = regexp.MustCompile(`extern "C" __global__ void (\w+)\(([^)]*)\)`)
+	pointer   = regexp.MustCompile(`\s*\*\s*`)
+	// A macro that stands for parameters, such as PROFILE.
+	macro = regexp.MustCompile(`(?m)^#define (\w+) ((?:Int|double|const) .*)$`)
+)
+
+// signatures are the kernels of a source with their parameters.
+func signatures(source string) map[string][]parameter {
+	macros := map[string]string{}
+	for _, m := range macro.FindAllStringSubmatch(source, -1) {
+		macros[m[1]] = m[2]
+	}
+	found := map[string][]parameter{}
+	for _, m := range signature.FindAllStringSubmatch(source, -1) {
+		var list []parameter
+		for _, text := range strings.Split(m[2], ",") {
+			text = strings.TrimSpace(text)
+			for _, text := range strings.Split(cmp.Or(macros[text], text), ",") {
+				list = append(list, parameterOf(text))
+			}
+		}
+		found[m[1]] = list
+	}
+	return found
+}
+
+func parameterOf(text string) parameter {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "const ")
+	text = pointer.ReplaceAllString(text, " * ")
+	i := strings.LastIndex(text, " ")
+	return parameter{strings.ToLower(text[i+1:]), strings.TrimSpace(text[:max(i, 0)])}
+}

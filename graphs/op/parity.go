@@ -1,0 +1,194 @@
+package op
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+)
+
+// All lists the operations of the package, each with some parameters.
+func All() []Op {
+	return []Op{
+		Cholesky(), choleskyGradient(), CholeskyShifted(), CholeskySolve(), TriangularSolve(), CholeskyLogDet(),
+		ReciprocalCondition(),
+		Solve(), LogDet(), Inverse(),
+		RidgeSolve(), RidgeNorm(), RidgeGramNorm(),
+		Kernel(Profile{}), KernelSymmetric(Profile{}), kernelSlope(Profile{}), metricGradient(InnerProduct),
+		Gibbs(1), gibbsGradient(false),
+		WeightedGram(), scaledProduct(), QuadraticForms(), IdentityPlusGram(), Scatter(1, false),
+		Eigen(), Eigenvalues(), LargestEigen(1), PSDPart(), psdGradient(),
+		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
+		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
+		AffineHull(),
+	}
+}
+
+// Case is an operation on some operands, by which tests compare backends, precisions and
+// numbers of workers.
+//
+// The tolerances grow with Condition, because results of two backward stable algorithms
+// still differ by the condition number of the problem times the unit of roundoff.
+// Operands come from one seeded stream, so that a case is the same on every machine.
+type Case struct {
+	Name string
+	// Op is what is applied to the operands; or Graph builds more than one
+	// operation, such as a derivative. It panics for operands of wrong shapes.
+	Op    Op
+	Graph func(in gorgonia.Nodes) *gorgonia.Node
+	In    []Operand
+	// Condition is by how much the usual tolerances grow: a condition number.
+	Condition float64
+	// Double says that float32 does not resolve the case.
+	Double bool
+}
+
+// Operand is an input of a case.
+type Operand struct {
+	*mat.Dense
+	Scalar bool // the only element of the matrix
+}
+
+// Node adds the case to the graph of its operands.
+func (c Case) Node(in gorgonia.Nodes) *gorgonia.Node {
+	if c.Graph != nil {
+		return c.Graph(in)
+	}
+	return gorgonia.Must(c.Op.Apply(in...))
+}
+
+// Cases are the cases of the operation with any parameters; they are the same in
+// every call. Sizes leave tiles and blocks incomplete.
+func (o Op) Cases() []Case {
+	if o.def.cases == nil {
+		return nil
+	}
+	return o.def.cases(newSampler())
+}
+
+// applied is a case of one operation.
+func applied(name string, o Op, condition float64, in ...Operand) Case {
+	return Case{Name: name, Op: o, In: in, Condition: condition}
+}
+
+// derived is the gradient of Σ o(in)² by one input: it contains the operations
+// that only derivatives use.
+func derived(name string, o Op, by int, condition float64, in ...Operand) Case {
+	return Case{Name: name, In: in, Condition: condition, Graph: func(in gorgonia.Nodes) *gorgonia.Node {
+		out := gorgonia.Must(gorgonia.Square(gorgonia.Must(o.Apply(in...))))
+		if !out.IsScalar() {
+			out = gorgonia.Must(gorgonia.Sum(out))
+		}
+		return gradient(out, in[by])
+	}}
+}
+
+// gradient is the derivative of a scalar node by another node.
+func gradient(of, by *gorgonia.Node) *gorgonia.Node {
+	grads, err := gorgonia.Grad(of, by)
+	if err != nil {
+		panic(err)
+	}
+	return grads[0]
+}
+
+// Sizes of operands: above and below the tiles and blocks of the kernels, and no
+// multiples of them.
+const (
+	big   = 150
+	small = 37
+)
+
+// sampler makes operands.
+type sampler struct{ rng *rand.Rand }
+
+// newSampler starts from the same numbers in every call, so that the cases of all tests
+// are the same.
+func newSampler() *sampler { return &sampler{rand.New(rand.NewPCG(1, 1))} }
+
+// scalar is the number v as an operand.
+func (s *sampler) scalar(v float64) Operand {
+	return Operand{mat.NewDense(1, 1, []float64{v}), true}
+}
+
+// normal is a matrix of independent standard normal numbers.
+func (s *sampler) normal(rows, cols int) Operand {
+	data := make([]float64, rows*cols)
+	for i := range data {
+		data[i] = s.rng.NormFloat64()
+	}
+	return Operand{Dense: mat.NewDense(rows, cols, data)}
+}
+
+// positive is a matrix of numbers above one half.
+func (s *sampler) positive(rows, cols int) Operand {
+	a := s.normal(rows, cols)
+	a.Apply(func(_, _ int, v float64) float64 { return 0.5 + math.Abs(v) }, a.Dense)
+	return a
+}
+
+// symmetric is symmetric with standard normal elements: indefinite, with eigenvalues
+// within about ±2√n.
+func (s *sampler) symmetric(n int) Operand {
+	a := s.normal(n, n)
+	for i := range n {
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+	}
+	return a
+}
+
+// definite is symmetric, with eigenvalues from 1.
+// It is I + BBᵀ with standard normal B, n×n, whose condition number is about 4n.
+func (s *sampler) definite(n int) Operand {
+	b := s.normal(n, n)
+	a := mat.NewDense(n, n, nil)
+	a.Mul(b, b.T())
+	for i := range n {
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+		a.Set(i, i, a.At(i, i)+1)
+	}
+	return Operand{Dense: a}
+}
+
+// lower is the Cholesky factor of a definite matrix.
+func (s *sampler) lower(n int) Operand { return lowerOf(s.definite(n)) }
+
+// lowerOf is the Cholesky factor of a positive definite operand.
+func lowerOf(a Operand) Operand {
+	n, _ := a.Dims()
+	var c mat.Cholesky
+	c.Factorize(mat.NewSymDense(n, a.RawMatrix().Data))
+	var l mat.TriDense
+	c.LTo(&l)
+	return Operand{Dense: mat.DenseCopyOf(&l)}
+}
+
+// overflowing is a factor with which solutions leave the finite numbers.
+func (s *sampler) overflowing(n int) Operand {
+	l := s.lower(n)
+	for i := range n {
+		l.Set(i, i, 1e-30)
+		for j := range i {
+			l.Set(i, j, 1e8*l.At(i, j))
+		}
+	}
+	return l
+}
+
+// spectrum is the Eigen of a symmetric matrix.
+func (s *sampler) spectrum(a Operand) Operand {
+	n, _ := a.Dims()
+	var e mat.EigenSym
+	e.Factorize(mat.NewSymDense(n, a.RawMatrix().Data), true)
+	var v mat.Dense
+	e.VectorsTo(&v)
+	out := mat.NewDense(n+1, n, nil)
+	out.SetRow(0, e.Values(nil))
+	out.Slice(1, n+1, 0, n).(*mat.Dense).Copy(&v)
+	return Operand{Dense: out}
+}

@@ -1,0 +1,91 @@
+package op
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
+)
+
+// Stream is a CUDA device on which one operation is being queued: its operands, memory,
+// kernels, cuBLAS and cuSOLVER. Arguments are row-major, as those of package cpublas.
+// After an error, which the device keeps, its methods do nothing.
+//
+// Nothing waits: what is queued runs later, in order, and no method returns a number
+// that the device computes. Operations with data-dependent control flow therefore make
+// all steps that could be needed (see ReciprocalCondition), or leave a flag.
+type Stream interface {
+	// Operands is the number of operands. In returns one, counted from 0, and
+	// Shape its shape.
+	Operands() int
+	In(i int) kernels.Matrix
+	Shape(i int) tensor.Shape
+	// Out is where the result goes.
+	Out() kernels.Matrix
+	// Single says whether the element type is float32.
+	Single() bool
+
+	// Scratch returns memory for a matrix of the element type, Doubles for n
+	// numbers in float64. Both are free again after the operation.
+	Scratch(rows, cols int) kernels.Matrix
+	Doubles(n int) kernels.Doubles
+	// Failure returns the place where the operation leaves a number other than
+	// zero when it fails; the host's error for the same operands follows at the
+	// end of the run.
+	Failure() kernels.Flag
+	// Part returns the rows×cols elements of a matrix from one of them on.
+	Part(a kernels.Matrix, from, rows, cols int) kernels.Matrix
+
+	// Launch queues a kernel.
+	Launch(k kernels.Kernel)
+	// Copy copies a whole matrix.
+	Copy(to, from kernels.Matrix)
+	// Gemm is C = alpha op(A) op(B), m×n, with k products each.
+	Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix)
+	// Syrk is C = alpha A Aᵀ, or alpha AᵀA if transposed, in one triangle of the
+	// n×n C, with k products each.
+	Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c kernels.Matrix)
+	// Trsm solves op(L) X = B, or X op(L) = B on the right side, in place of B, for
+	// a lower triangular L.
+	Trsm(side blas.Side, tr blas.Transpose, l, b kernels.Matrix)
+	// Trsv solves op(L) x = b in place of the column b.
+	Trsv(tr blas.Transpose, l, b kernels.Matrix)
+	// Potrf factors the lower triangle of L in place.
+	Potrf(l kernels.Matrix, failed kernels.Flag)
+	// Syevd overwrites the n×n v by its eigenvectors, as rows, and w by the
+	// eigenvalues in ascending order. The flag that it returns says whether it
+	// converged.
+	Syevd(n int, v, w kernels.Doubles) kernels.Flag
+
+	// Fail records an error.
+	Fail(err error)
+}
+
+// Launch returns what queues an operation on a CUDA device: one of this package,
+// or one of gorgonia's in [Builtins]; nil for one that has no kernel.
+func Launch(o gorgonia.Op) func(Stream) {
+	if ours, ok := o.(Op); ok {
+		return ours.def.launch
+	}
+	return launchBuiltin(o)
+}
+
+// mirrorOn copies the upper triangle of a square matrix into the lower one.
+func mirrorOn(t Stream, a kernels.Matrix) { t.Launch(kernels.MirrorUpper{A: a, N: a.Rows}) }
+
+// totalOn adds the parts that the blocks of a grid left to a scalar.
+func totalOn(t Stream, parts kernels.Doubles, g kernels.Grid) {
+	t.Launch(kernels.SumParts{Parts: parts, N: g.Blocks, Out: t.Out()})
+}
+
+// substituteOn solves L Lᵀ X = B in place of B.
+func substituteOn(t Stream, l, b kernels.Matrix) {
+	if b.Cols == 1 {
+		t.Trsv(blas.NoTrans, l, b)
+		t.Trsv(blas.Trans, l, b)
+		return
+	}
+	t.Trsm(blas.Left, blas.NoTrans, l, b)
+	t.Trsm(blas.Left, blas.Trans, l, b)
+}
