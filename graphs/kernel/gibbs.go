@@ -45,12 +45,14 @@ func checkLengthscales(points string, x, l *mat.Dense) error {
 	}
 	n, d := x.Dims()
 	if r, c := l.Dims(); r != n || c != d {
-		return fmt.Errorf("kernel Gibbs: %s is %d×%d, but %s is %d×%d: every coordinate needs a lengthscale", name, r, c, points, n, d)
+		return fmt.Errorf("kernel Gibbs: %s is %d×%d, but %s is %d×%d: every coordinate needs a lengthscale", name, r, c,
+			points, n, d)
 	}
 	for i := range n {
 		for j, v := range l.RawRowView(i) {
 			if v <= 0 {
-				return fmt.Errorf("kernel Gibbs: %s is %g in row %d, column %d (counted from 0); lengthscales must be positive", name, v, i, j)
+				return fmt.Errorf("kernel Gibbs: %s is %g in row %d, column %d (counted from 0); lengthscales must be positive",
+					name, v, i, j)
 			}
 		}
 	}
@@ -63,10 +65,9 @@ func GibbsProgram(variance float64, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "Gibbs kernel matrix",
 		Key:  fmt.Sprintf("gibbs %x %d %d %d", variance, n, m, d),
-		Build: func(b *engine.Builder) error {
-			out, err := op.Gibbs(variance).Apply(b.Input("x", n, d), b.Input("y", m, d), b.Input("lx", n, d), b.Input("ly", m, d))
-			b.Output("k", out)
-			return err
+		Build: func(b *engine.Builder) {
+			x, y, lx, ly := b.Input("x", n, d), b.Input("y", m, d), b.Input("lx", n, d), b.Input("ly", m, d)
+			b.Output("k", b.Apply(op.Gibbs(variance), x, y, lx, ly))
 		},
 	}
 }

@@ -1,9 +1,13 @@
 // Package kernel computes kernel matrices as graph programs.
 //
-// Points are the rows of a matrix. A kernel of a set of points with itself
-// comes out exactly symmetric, and with its exact diagonal where it depends on
-// a distance. Distances are computed from centred data, so that a common offset
-// costs no accuracy.
+// Points are the rows of a matrix. A kernel of a set of points with itself comes out
+// exactly symmetric, and with its exact diagonal where it depends on a distance.
+// Distances are computed from centred data, so that a common offset costs no accuracy.
+//
+// A [Kernel] is a family with its parameters as papers write them; package op knows only
+// the forms behind them ([op.Profile]), of which several families are special cases.
+// Programs take a kernel as an argument and add its matrix with [Kernel.Symmetric] or
+// [Kernel.Cross]; the kernel's key goes into theirs.
 package kernel
 
 import (
@@ -15,6 +19,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
 	"privkern/graphs/op"
 )
 
@@ -42,11 +47,14 @@ const (
 	anyFinite
 )
 
-// EQ is the exponentiated quadratic (RBF, Gaussian) kernel
-// variance·exp(−|x−y|² / (2·lengthscale²)).
+// EQ is the exponentiated quadratic (RBF, Gaussian) kernel variance·exp(−|x−y|² /
+// (2·lengthscale²)). It is infinitely differentiable: its matrices have eigenvalues
+// that decay faster than exponentially, and dense points make them singular in
+// floating point.
 func EQ(lengthscale, variance float64) Kernel {
 	return Kernel{"EQ", []param{{"lengthscale", lengthscale, positive}, {"variance", variance, positive}},
-		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: variance, Rate: 1 / (2 * lengthscale * lengthscale)}}
+		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: variance,
+			Rate: 1 / (2 * lengthscale * lengthscale)}}
 }
 
 // RBF is exp(−gamma·|x−y|²), the same kernel with the parameter of the
@@ -56,7 +64,8 @@ func RBF(gamma float64) Kernel {
 		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: gamma}}
 }
 
-// Laplacian is variance·exp(−gamma·Σ|x−y|).
+// Laplacian is variance·exp(−gamma·Σ|x−y|). The exponent is the sum of the distances
+// along the axes; it is not invariant under rotation.
 func Laplacian(gamma, variance float64) Kernel {
 	return Kernel{"Laplacian", []param{{"gamma", gamma, positive}, {"variance", variance, positive}},
 		op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: variance, Rate: gamma}}
@@ -66,8 +75,11 @@ func Laplacian(gamma, variance float64) Kernel {
 // Eq. 4.17), which is variance times
 //
 //	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r),  r = |x−y|/lengthscale.
+//
+// A process with it is ⌈nu⌉−1 times differentiable. Another nu is an error of Validate.
 func Matern(nu, lengthscale, variance float64) Kernel {
-	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive}, {"variance", variance, positive}},
+	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive},
+		{"variance", variance, positive}},
 		op.Profile{Metric: op.SquaredEuclidean, Scale: variance, Rate: math.Sqrt(2*nu) / lengthscale}}
 	switch nu {
 	case 0.5:
@@ -83,7 +95,8 @@ func Matern(nu, lengthscale, variance float64) Kernel {
 // Polynomial is (gamma·x·y + c0)^degree for degree ≥ 1. It is positive
 // semidefinite for c0 ≥ 0.
 func Polynomial(gamma float64, degree int, c0 float64) Kernel {
-	return Kernel{"Polynomial", []param{{"gamma", gamma, positive}, {"degree", float64(degree), positive}, {"c0", c0, nonNegative}},
+	return Kernel{"Polynomial", []param{{"gamma", gamma, positive}, {"degree", float64(degree), positive},
+		{"c0", c0, nonNegative}},
 		op.Profile{Metric: op.InnerProduct, Form: op.Power, Scale: 1, Rate: gamma, Offset: c0, Degree: degree}}
 }
 
@@ -171,16 +184,14 @@ func (k Kernel) Stationary() (variance float64, ok bool) {
 	return k.profile.Scale, k.family != "" && k.profile.Metric != op.InnerProduct
 }
 
-// Cross adds the n×m matrix between the rows of x (n×d) and of y (m×d) to their
-// graph.
-func (k Kernel) Cross(x, y *gorgonia.Node) (*gorgonia.Node, error) {
-	return op.Kernel(k.profile).Apply(x, y)
+// Cross adds the n×m matrix between the rows of x (n×d) and of y (m×d).
+func (k Kernel) Cross(b *engine.Builder, x, y *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.Kernel(k.profile), x, y)
 }
 
-// Symmetric adds the n×n matrix of the rows of x (n×d) with themselves to its
-// graph.
-func (k Kernel) Symmetric(x *gorgonia.Node) (*gorgonia.Node, error) {
-	return op.KernelSymmetric(k.profile).Apply(x)
+// Symmetric adds the n×n matrix of the rows of x (n×d) with themselves.
+func (k Kernel) Symmetric(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.KernelSymmetric(k.profile), x)
 }
 
 // Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y"
@@ -189,10 +200,8 @@ func Program(k Kernel, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "kernel matrix " + k.String(),
 		Key:  fmt.Sprintf("kernel %v %d %d %d", k.profile, n, m, d),
-		Build: func(b *engine.Builder) error {
-			out, err := k.Cross(b.Input("x", n, d), b.Input("y", m, d))
-			b.Output("k", out)
-			return err
+		Build: func(b *engine.Builder) {
+			b.Output("k", k.Cross(b, b.Input("x", n, d), b.Input("y", m, d)))
 		},
 	}
 }
@@ -201,13 +210,9 @@ func Program(k Kernel, n, m, d int) engine.Program {
 // itself.
 func SymmetricProgram(k Kernel, n, d int) engine.Program {
 	return engine.Program{
-		Name: "symmetric kernel matrix " + k.String(),
-		Key:  fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),
-		Build: func(b *engine.Builder) error {
-			out, err := k.Symmetric(b.Input("x", n, d))
-			b.Output("k", out)
-			return err
-		},
+		Name:  "symmetric kernel matrix " + k.String(),
+		Key:   fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),
+		Build: func(b *engine.Builder) { b.Output("k", k.Symmetric(b, b.Input("x", n, d))) },
 	}
 }
 
@@ -241,14 +246,8 @@ func checkMatrix(kernel, name string, a *mat.Dense) error {
 	if a == nil || a.IsEmpty() {
 		return fmt.Errorf("kernel %s: %s has no points", kernel, name)
 	}
-	r, _ := a.Dims()
-	for i := range r {
-		for j, v := range a.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("kernel %s: %s is %g in row %d, column %d (counted from 0); all coordinates must be finite",
-					kernel, name, v, i, j)
-			}
-		}
+	if err := finite.Matrix(name, a); err != nil {
+		return fmt.Errorf("kernel %s: %w", kernel, err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 type subject struct {
 	name    string
 	matrix  func(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error)
-	apply   func(in ...*gorgonia.Node) (*gorgonia.Node, error)
+	op      op.Op
 	point   func(x, y []float64) float64
 	psd     bool // positive semidefinite
 	bounded bool // entries are at most k(x, x), which is diagonal
@@ -30,7 +30,7 @@ type subject struct {
 // of makes a subject of a Kernel.
 func of(k Kernel, psd bool, diagonal float64, point func(x, y []float64) float64) subject {
 	return subject{name: k.String(), matrix: k.Matrix, point: point, psd: psd, bounded: diagonal > 0, diagonal: diagonal,
-		apply: func(in ...*gorgonia.Node) (*gorgonia.Node, error) { return op.Kernel(k.profile).Apply(in...) }}
+		op: op.Kernel(k.profile)}
 }
 
 func sqDist(x, y []float64) (s float64) {
@@ -90,7 +90,7 @@ func gibbs(variance float64) subject {
 		matrix: func(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 			return GibbsMatrix(e, x, y, lengthscales(x), lengthscales(y), variance)
 		},
-		apply: func(in ...*gorgonia.Node) (*gorgonia.Node, error) { return op.Gibbs(variance).Apply(in...) },
+		op: op.Gibbs(variance),
 		point: func(x, y []float64) float64 {
 			k := variance
 			for i := range x {
@@ -248,21 +248,16 @@ var properties = []struct {
 	}},
 	{"gradient, and TapeMachine", every, func(t *testing.T, s subject) {
 		names := []string{"x", "y"}
-		in := graphtest.Inputs{"x": graphtest.Normal(graphtest.Rand(13), 5, 2), "y": graphtest.Normal(graphtest.Rand(14), 4, 2)}
+		in := graphtest.Inputs{"x": graphtest.Normal(graphtest.Rand(13), 5, 2),
+			"y": graphtest.Normal(graphtest.Rand(14), 4, 2)}
 		if s.name == "Gibbs" {
 			names = append(names, "lx", "ly")
 			in["lx"], in["ly"] = lengthscales(in["x"]), lengthscales(in["y"])
 		}
-		graphtest.Gradient(t, names, in, func(_ *engine.Builder, nodes gorgonia.Nodes) *gorgonia.Node {
-			return weigh(gorgonia.Must(s.apply(nodes...)))
+		graphtest.Gradient(t, names, in, func(b *engine.Builder, nodes gorgonia.Nodes) *gorgonia.Node {
+			return graphtest.Weigh(b, b.Apply(s.op, nodes...))
 		})
 	}},
-}
-
-// weigh is Σ sin(K)∘K: every element counts differently.
-func weigh(k *gorgonia.Node) *gorgonia.Node {
-	sin := gorgonia.Must(gorgonia.Sin(k))
-	return gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.HadamardProd(sin, k))))
 }
 
 func matrix(t *testing.T, s subject, dtype string, x, y *mat.Dense) *mat.Dense {
@@ -292,8 +287,8 @@ func TestGradientOfSymmetricKernels(t *testing.T) {
 	for _, k := range []Kernel{EQ(1.5, 2), Laplacian(0.3, 2), Matern(1.5, 2, 3), Polynomial(0.5, 3, 1)} {
 		t.Run(k.String(), func(t *testing.T) {
 			in := graphtest.Inputs{"x": graphtest.Normal(graphtest.Rand(15), 5, 2)}
-			graphtest.Gradient(t, []string{"x"}, in, func(_ *engine.Builder, nodes gorgonia.Nodes) *gorgonia.Node {
-				return weigh(gorgonia.Must(op.KernelSymmetric(k.profile).Apply(nodes...)))
+			graphtest.Gradient(t, []string{"x"}, in, func(b *engine.Builder, nodes gorgonia.Nodes) *gorgonia.Node {
+				return graphtest.Weigh(b, k.Symmetric(b, nodes[0]))
 			})
 		})
 	}
@@ -340,13 +335,15 @@ func TestAgainstScikitLearn(t *testing.T) {
 		{Polynomial(0.3, 3, 0.7), 0.015625},
 		{Sigmoid(0.3, 0.7), 0.24491866240370913},
 	} {
-		k, err := c.k.Matrix(e, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := k.At(0, 0); math.Abs(got-c.want) > 1e-14 {
-			t.Errorf("%v: %.17g, want %.17g", c.k, got, c.want)
-		}
+		t.Run(c.k.String(), func(t *testing.T) {
+			k, err := c.k.Matrix(e, x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := k.At(0, 0); math.Abs(got-c.want) > 1e-14 {
+				t.Errorf("%v: %.17g, want %.17g", c.k, got, c.want)
+			}
+		})
 	}
 }
 
@@ -368,15 +365,17 @@ func TestInvalidInput(t *testing.T) {
 		{Polynomial(1, 0, 1), x, x, "degree is 0"},
 		{Polynomial(1, 2, -1), x, x, "c0 is -1; it must be zero or positive"},
 		{Kernel{}, x, x, "without a family"},
-		{EQ(1, 1), nan, x, "x is NaN in row 1, column 0"},
-		{EQ(1, 1), x, nan, "y is NaN in row 1, column 0"},
+		{EQ(1, 1), nan, x, "x has NaN in row 1, column 0"},
+		{EQ(1, 1), x, nan, "y has NaN in row 1, column 0"},
 		{EQ(1, 1), nil, x, "x has no points"},
 		{EQ(1, 1), x, &mat.Dense{}, "y has no points"},
 		{EQ(1, 1), x, mat.NewDense(2, 3, nil), "x have 2 dimensions, those of y 3"},
 	} {
-		if _, err := c.k.Matrix(e, c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: got %v, want %q", c.k, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := c.k.Matrix(e, c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: got %v, want %q", c.k, err, c.want)
+			}
+		})
 	}
 	ones := mat.NewDense(2, 2, []float64{1, 1, 1, 1})
 	for _, c := range []struct {
@@ -387,11 +386,13 @@ func TestInvalidInput(t *testing.T) {
 		{ones, ones, 0, "variance is 0"},
 		{mat.NewDense(2, 1, []float64{1, 1}), ones, 1, "lx is 2×1, but x is 2×2"},
 		{ones, mat.NewDense(2, 2, []float64{1, 1, 0, 1}), 1, "ly is 0 in row 1, column 0"},
-		{nan, ones, 1, "lx is NaN"},
+		{nan, ones, 1, "lx has NaN"},
 	} {
-		if _, err := GibbsMatrix(e, x, x, c.lx, c.ly, c.variance); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("Gibbs: got %v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := GibbsMatrix(e, x, x, c.lx, c.ly, c.variance); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Gibbs: got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

@@ -32,7 +32,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/engine"
-	"privkern/graphs/op"
+	"privkern/graphs/internal/finite"
 )
 
 // Model is a GP classifier at fixed training inputs. Its methods may be called
@@ -78,23 +78,16 @@ func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float6
 	}
 	for i, c := range counts {
 		if !(c > 0) || math.IsInf(c, 1) {
-			return nil, fmt.Errorf("the Laplace approximation: training input %d (counted from 0) has %g labels; a positive number is required", i, c)
+			return nil, fmt.Errorf("the Laplace approximation: training input %d (counted from 0) has %g labels; a positive "+
+				"number is required", i, c)
 		}
 	}
 	return &Model{e: e, n: n, rank: rank, factors: e.Matrix(factors), counts: e.Column(counts)}, nil
 }
 
 func check(name string, a *mat.Dense) error {
-	if a == nil || a.IsEmpty() {
-		return fmt.Errorf("the Laplace approximation: %s is empty", name)
-	}
-	r, _ := a.Dims()
-	for i := range r {
-		for j, v := range a.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("the Laplace approximation: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
-			}
-		}
+	if err := finite.Matrix(name, a); err != nil {
+		return fmt.Errorf("the Laplace approximation: %w", err)
 	}
 	return nil
 }
@@ -127,12 +120,8 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	if err != nil {
 		return nil, err
 	}
-	s := new(Step)
-	if s.Latent, err = engine.Dense(out["f"]); err != nil {
-		return nil, err
-	}
-	s.Dual, err = engine.Dense(out["dual"])
-	return s, err
+	r := engine.Read(out)
+	return &Step{Latent: r.Dense("f"), Dual: r.Dense("dual")}, r.Err()
 }
 
 // SquaredNorm returns fᵀK⁻¹f for the f and the coefficients of one draw of a
@@ -206,7 +195,8 @@ func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]
 	}
 	rows, points := cross.Dims()
 	if rows != want {
-		return nil, fmt.Errorf("posterior variance: the covariance of the test inputs is %d×%d; %d rows are expected", rows, points, want)
+		return nil, fmt.Errorf("posterior variance: the covariance of the test inputs is %d×%d; %d rows are expected", rows,
+			points, want)
 	}
 	out, err := m.run(ctx, m.varianceProgram(points), f, engine.Values{"cross": m.e.Matrix(cross)})
 	if err != nil {
@@ -245,175 +235,110 @@ func (m *Model) key(what string, columns int) string {
 	return fmt.Sprintf("laplace %s %d %d %d", what, m.n, m.rank, columns)
 }
 
-// factored are the nodes that all programs begin with.
-type factored struct {
+// factorisation is what all programs begin with.
+type factorisation struct {
+	*engine.Builder
 	factors  *gorgonia.Node // K or V
 	f, count *gorgonia.Node // the latent function and the numbers of labels
 	s        *gorgonia.Node // √W
 	l        *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
 }
 
-func (m *Model) factor(b *engine.Builder) (n factored, err error) {
+// factor adds LLᵀ = B = I + W^½KW^½ (n×n), or I + VᵀWV (rank×rank) where the
+// covariance is of low rank.
+func (m *Model) factor(b *engine.Builder) factorisation {
 	cols := m.n
 	if m.rank > 0 {
 		cols = m.rank
 	}
-	n.factors, n.f, n.count = b.Input("factors", m.n, cols), b.Input("f", m.n, 1), b.Input("count", m.n, 1)
-	if n.s, err = op.LogisticScale().Apply(n.f, n.count); err != nil {
-		return n, err
-	}
-	var a *gorgonia.Node
+	n := factorisation{Builder: b, factors: b.Input("factors", m.n, cols), f: b.Input("f", m.n, 1),
+		count: b.Input("count", m.n, 1)}
+	n.s = b.LogisticScale(n.f, n.count) // W^½ as a column
 	if m.rank == 0 {
-		a, err = op.IdentityPlusScaled().Apply(n.factors, n.s)
-	} else if a, err = op.ScaleRows().Apply(n.s, n.factors); err == nil {
-		a, err = op.IdentityPlusGram().Apply(a)
+		n.l = b.Cholesky(b.IdentityPlusScaled(n.factors, n.s))
+	} else {
+		n.l = b.Cholesky(b.IdentityPlusGram(b.ScaleRows(n.s, n.factors))) // (W^½V)ᵀW^½V = VᵀWV
 	}
-	if err != nil {
-		return n, err
-	}
-	n.l, err = op.Cholesky().Apply(a)
-	return n, err
+	return n
 }
 
+// stepProgram computes "f", the latent function after a Newton step (n×draws),
+// and the coefficients "dual" that it comes from, for the labels "y" (n×draws).
 func (m *Model) stepProgram(draws int) engine.Program {
 	return engine.Program{Name: "Newton step of the Laplace approximation", Key: m.key("step", draws),
-		Build: func(b *engine.Builder) error {
-			n, err := m.factor(b)
-			if err != nil {
-				return err
-			}
-			target, err := op.NewtonTarget().Apply(n.f, n.count, b.Input("y", m.n, draws))
-			if err != nil {
-				return err
-			}
+		Build: func(b *engine.Builder) {
+			n := m.factor(b)
+			// b = Wf + (y + n)/2 − nπ (Algorithm 3.1, line 5), one column a draw.
+			target := b.NewtonTarget(n.f, n.count, b.Input("y", m.n, draws))
 			var dual *gorgonia.Node
 			if m.rank == 0 {
-				dual, err = n.dual(target)
+				dual = n.dual(target)
 			} else {
-				dual, err = n.coefficients(target)
+				dual = n.coefficients(target)
 			}
-			if err != nil {
-				return err
-			}
-			latent, err := gorgonia.Mul(n.factors, dual)
-			b.Output("f", latent)
+			b.Output("f", b.Mul(n.factors, dual)) // f = Ka, or Vα
 			b.Output("dual", dual)
-			return err
 		}}
 }
 
-// dual is a = b − W^½B⁻¹W^½Kb (Algorithm 3.1, line 6).
-func (n *factored) dual(target *gorgonia.Node) (*gorgonia.Node, error) {
-	x, err := gorgonia.Mul(n.factors, target)
-	if err != nil {
-		return nil, err
-	}
-	if x, err = op.ScaleRows().Apply(n.s, x); err != nil {
-		return nil, err
-	}
-	if x, err = op.CholeskySolve().Apply(n.l, x); err != nil {
-		return nil, err
-	}
-	if x, err = op.ScaleRows().Apply(n.s, x); err != nil {
-		return nil, err
-	}
-	return gorgonia.Sub(target, x)
+// dual is a = b − W^½B⁻¹W^½Kb (Algorithm 3.1, line 6), n×draws.
+func (n factorisation) dual(target *gorgonia.Node) *gorgonia.Node {
+	kb := n.Mul(n.factors, target)
+	x := n.CholeskySolve(n.l, n.ScaleRows(n.s, kb)) // B⁻¹W^½Kb
+	return n.Sub(target, n.ScaleRows(n.s, x))
 }
 
-// coefficients is α = (I + VᵀWV)⁻¹Vᵀb.
-func (n *factored) coefficients(target *gorgonia.Node) (*gorgonia.Node, error) {
-	vt, err := gorgonia.Transpose(n.factors)
-	if err != nil {
-		return nil, err
-	}
-	x, err := gorgonia.Mul(vt, target)
-	if err != nil {
-		return nil, err
-	}
-	return op.CholeskySolve().Apply(n.l, x)
+// coefficients is α = (I + VᵀWV)⁻¹Vᵀb, rank×draws.
+func (n factorisation) coefficients(target *gorgonia.Node) *gorgonia.Node {
+	vb := n.Mul(n.Transpose(n.factors), target)
+	return n.CholeskySolve(n.l, vb)
 }
 
 // spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K, or, where the
 // covariance is of low rank and C = ½TᵀT with T = L⁻¹Vᵀ, the smaller ½TTᵀ.
 func (m *Model) spectrumProgram() engine.Program {
 	return engine.Program{Name: "spectrum of the Laplace approximation's cloaking matrix", Key: m.key("spectrum", 0),
-		Build: func(b *engine.Builder) error {
-			n, err := m.factor(b)
-			if err != nil {
-				return err
-			}
-			var c *gorgonia.Node
+		Build: func(b *engine.Builder) {
+			n := m.factor(b)
 			if m.rank == 0 {
-				c, err = n.matrix(b)
+				b.Output("spectrum", b.LargestEigen(m.n, n.cloakingMatrix()))
 			} else {
-				c, err = n.smallGram(b)
+				b.Output("spectrum", b.LargestEigen(m.rank, n.smallGram()))
 			}
-			if err != nil {
-				return err
-			}
-			spectrum, err := op.LargestEigen(c.Shape()[0]).Apply(c)
-			b.Output("spectrum", spectrum)
-			return err
 		}}
 }
 
-func (n *factored) matrix(b *engine.Builder) (*gorgonia.Node, error) {
-	t, err := op.ScaleRows().Apply(n.s, n.factors)
-	if err != nil {
-		return nil, err
-	}
-	if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
-		return nil, err
-	}
-	gram, err := op.Scatter(0.5, false).Apply(t)
-	if err != nil {
-		return nil, err
-	}
-	half, err := gorgonia.Mul(b.Constant(0.5), n.factors)
-	if err != nil {
-		return nil, err
-	}
-	return gorgonia.Sub(half, gram)
+// cloakingMatrix is C = ½K − ½TᵀT with T = L⁻¹W^½K, n×n.
+func (n factorisation) cloakingMatrix() *gorgonia.Node {
+	t := n.TriangularSolve(n.l, n.ScaleRows(n.s, n.factors))
+	gram := n.ColumnGram(0.5, t)
+	half := n.Mul(n.Constant(0.5), n.factors)
+	return n.Sub(half, gram)
 }
 
-func (n *factored) smallGram(b *engine.Builder) (*gorgonia.Node, error) {
-	vt, err := gorgonia.Transpose(n.factors)
-	if err != nil {
-		return nil, err
-	}
-	t, err := op.TriangularSolve().Apply(n.l, vt)
-	if err != nil {
-		return nil, err
-	}
-	b.Output("t", t)
-	return op.Scatter(0.5, true).Apply(t)
+// smallGram is ½TTᵀ (rank×rank), and outputs T = L⁻¹Vᵀ (rank×n), by which its
+// eigenvectors become those of C.
+func (n factorisation) smallGram() *gorgonia.Node {
+	t := n.TriangularSolve(n.l, n.Transpose(n.factors))
+	n.Output("t", t)
+	return n.RowGram(0.5, t)
 }
 
+// varianceProgram computes the "variance" (length points) that [Model.Variance]
+// returns: the squared norms of the columns of L⁻¹W^½K_* for a full "cross"
+// covariance (Algorithm 3.2, lines 5 and 6), of L⁻¹Φ_* for one of low rank.
 func (m *Model) varianceProgram(points int) engine.Program {
 	return engine.Program{Name: "posterior variance of the Laplace approximation", Key: m.key("variance", points),
-		Build: func(b *engine.Builder) error {
-			n, err := m.factor(b)
-			if err != nil {
-				return err
-			}
-			var t *gorgonia.Node
+		Build: func(b *engine.Builder) {
+			n := m.factor(b)
+			var cross *gorgonia.Node
 			if m.rank == 0 {
-				t, err = op.ScaleRows().Apply(n.s, b.Input("cross", m.n, points))
+				cross = b.ScaleRows(n.s, b.Input("cross", m.n, points))
 			} else {
-				t = b.Input("cross", m.rank, points)
+				cross = b.Input("cross", m.rank, points)
 			}
-			if err != nil {
-				return err
-			}
-			if t, err = op.TriangularSolve().Apply(n.l, t); err != nil {
-				return err
-			}
-			if t, err = gorgonia.Square(t); err != nil {
-				return err
-			}
-			variance, err := gorgonia.Sum(t, 0)
-			b.Output("variance", variance)
-			return err
+			v := b.TriangularSolve(n.l, cross)
+			b.Output("variance", b.Sum(b.Square(v), 0))
 		}}
 }
 
@@ -426,44 +351,43 @@ const conditionWarning = 1e-12
 // is the covariance of the M inducing inputs, cross theirs with the P inputs.
 // It fails with an *op.NotPositiveDefiniteError.
 func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*mat.Dense, error) {
-	for name, a := range map[string]*mat.Dense{"the covariance of the inducing inputs": kmm, "their covariance with other inputs": cross} {
+	for name, a := range map[string]*mat.Dense{"the covariance of the inducing inputs": kmm,
+		"their covariance with other inputs": cross} {
 		if err := check(name, a); err != nil {
 			return nil, err
 		}
 	}
 	m, points := cross.Dims()
 	if r, c := kmm.Dims(); r != m || c != m {
-		return nil, fmt.Errorf("the Laplace approximation: the covariance of the inducing inputs is %d×%d, theirs with others %d×%d", r, c, m, points)
+		return nil, fmt.Errorf("the Laplace approximation: the covariance of the inducing inputs is %d×%d, theirs with "+
+			"others %d×%d", r, c, m, points)
 	}
 	out, err := e.Run(ctx, featuresProgram(m, points), engine.Values{"kmm": e.Matrix(kmm), "cross": e.Matrix(cross)})
 	if err != nil {
 		return nil, err
 	}
-	rcond, err := engine.Scalar(out["rcond"])
-	if err != nil {
+	r := engine.Read(out)
+	rcond, features := r.Scalar("rcond"), r.Dense("features")
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if rcond < conditionWarning {
 		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e", 1/rcond)
 	}
-	return engine.Dense(out["features"])
+	return features, nil
 }
 
+// featuresProgram computes the "features" Φ = L⁻¹K_m* (m×points) with
+// LLᵀ = K_mm (Eq. 7) and the reciprocal condition number of K_mm, "rcond".
 func featuresProgram(m, points int) engine.Program {
-	return engine.Program{Name: "features of the subset of regressors", Key: fmt.Sprintf("laplace features %d %d", m, points),
-		Build: func(b *engine.Builder) error {
+	return engine.Program{Name: "features of the subset of regressors",
+		Key: fmt.Sprintf("laplace features %d %d", m, points),
+		Build: func(b *engine.Builder) {
 			kmm := b.Input("kmm", m, m)
-			l, err := op.Cholesky().Apply(kmm)
-			if err != nil {
-				return err
-			}
-			rcond, err := op.ReciprocalCondition().Apply(kmm, l)
-			if err != nil {
-				return err
-			}
-			features, err := op.TriangularSolve().Apply(l, b.Input("cross", m, points))
+			l := b.Cholesky(kmm)
+			rcond := b.ReciprocalCondition(kmm, l)
+			features := b.TriangularSolve(l, b.Input("cross", m, points))
 			b.Output("rcond", rcond)
 			b.Output("features", features)
-			return err
 		}}
 }

@@ -3,6 +3,7 @@ package laplace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -115,7 +116,8 @@ type problem struct {
 func newProblem(seed uint64) problem {
 	rng := graphtest.Rand(seed)
 	const n, m = 12, 4
-	p := problem{k: graphtest.Definite(rng, n), v: graphtest.Normal(rng, n, m), f: make([]float64, n), labels: graphtest.Normal(rng, n, 2)}
+	p := problem{k: graphtest.Definite(rng, n), v: graphtest.Normal(rng, n, m), f: make([]float64, n),
+		labels: graphtest.Normal(rng, n, 2)}
 	for i := range n {
 		p.f[i] = rng.NormFloat64()
 		p.labels.Set(i, 0, math.Copysign(1, rng.NormFloat64()))
@@ -157,23 +159,25 @@ func TestAgainstInverses(t *testing.T) {
 			dtype     string
 			tolerance float64
 		}{{"float64", 1e-12}, {"float32", 1e-4}} {
-			e := graphtest.Engine(t, c.dtype, 1)
-			p := newProblem(3)
-			var vv mat.Dense
-			vv.Mul(p.v, p.v.T())
-			for name, m := range map[string]struct {
-				model *Model
-				k     *mat.Dense
-			}{"full": {full(t, e, p.k), p.k}, "low rank": {lowRank(t, e, p.v), &vv}} {
-				wantLatent, wantC := p.dense(t, m.k)
-				s := step(t, m.model, p.f, p.labels)
-				if !mat.EqualApprox(s.Latent, wantLatent, c.tolerance*100) {
-					t.Errorf("%s, %s: wrong step", c.dtype, name)
+			t.Run(c.dtype, func(t *testing.T) {
+				e := graphtest.Engine(t, c.dtype, 1)
+				p := newProblem(3)
+				var vv mat.Dense
+				vv.Mul(p.v, p.v.T())
+				for name, m := range map[string]struct {
+					model *Model
+					k     *mat.Dense
+				}{"full": {full(t, e, p.k), p.k}, "low rank": {lowRank(t, e, p.v), &vv}} {
+					wantLatent, wantC := p.dense(t, m.k)
+					s := step(t, m.model, p.f, p.labels)
+					if !mat.EqualApprox(s.Latent, wantLatent, c.tolerance*100) {
+						t.Errorf("%s, %s: wrong step", c.dtype, name)
+					}
+					if got := matrix(t, m.model, p.f); !mat.EqualApprox(got, wantC, c.tolerance*100) {
+						t.Errorf("%s, %s: wrong C", c.dtype, name)
+					}
 				}
-				if got := matrix(t, m.model, p.f); !mat.EqualApprox(got, wantC, c.tolerance*100) {
-					t.Errorf("%s, %s: wrong C", c.dtype, name)
-				}
-			}
+			})
 		}
 	})
 }
@@ -183,22 +187,24 @@ func TestSpectrum(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	p := newProblem(9)
 	for rows, m := range map[int]*Model{12: full(t, e, p.k), 4: lowRank(t, e, p.v)} {
-		values, vectors, err := m.Spectrum(ctx, p.f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var gram mat.Dense
-		gram.Mul(vectors, vectors.T())
-		identity := mat.NewDiagDense(rows, nil)
-		for i := range rows {
-			identity.SetDiag(i, 1)
-			if i > 0 && values[i] > values[i-1] {
-				t.Errorf("eigenvalues %v do not descend", values)
+		t.Run(fmt.Sprint(rows, " eigenvalues"), func(t *testing.T) {
+			values, vectors, err := m.Spectrum(ctx, p.f)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if !mat.EqualApprox(&gram, identity, 1e-12) {
-			t.Errorf("the %d eigenvectors are not orthonormal", rows)
-		}
+			var gram mat.Dense
+			gram.Mul(vectors, vectors.T())
+			identity := mat.NewDiagDense(rows, nil)
+			for i := range rows {
+				identity.SetDiag(i, 1)
+				if i > 0 && values[i] > values[i-1] {
+					t.Errorf("eigenvalues %v do not descend", values)
+				}
+			}
+			if !mat.EqualApprox(&gram, identity, 1e-12) {
+				t.Errorf("the %d eigenvectors are not orthonormal", rows)
+			}
+		})
 	}
 }
 
@@ -249,16 +255,18 @@ func TestDualPredictsTrainingInputs(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	p := newProblem(4)
 	for name, m := range map[string]*Model{"full": full(t, e, p.k), "low rank": lowRank(t, e, p.v)} {
-		s := step(t, m, p.f, p.labels)
-		var mean mat.Dense
-		if name == "full" {
-			mean.Mul(p.k, s.Dual)
-		} else {
-			mean.Mul(p.v, s.Dual)
-		}
-		if !mat.EqualApprox(&mean, s.Latent, 1e-12) {
-			t.Errorf("%s: wrong predictions at the training inputs", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := step(t, m, p.f, p.labels)
+			var mean mat.Dense
+			if name == "full" {
+				mean.Mul(p.k, s.Dual)
+			} else {
+				mean.Mul(p.v, s.Dual)
+			}
+			if !mat.EqualApprox(&mean, s.Latent, 1e-12) {
+				t.Errorf("%s: wrong predictions at the training inputs", name)
+			}
+		})
 	}
 }
 
@@ -321,7 +329,8 @@ func TestLowRankOfFullRankIsFull(t *testing.T) {
 	}
 	for i := range reduction {
 		// Both are the posterior variance at a training input, 2·C_ii.
-		if want := 2 * matrix(t, a, p.f).At(i, i); math.Abs(p.k.At(i, i)-reduction[i]-want) > 1e-11 || math.Abs(variance[i]-want) > 1e-11 {
+		if want := 2 * matrix(t, a, p.f).At(i, i); math.Abs(p.k.At(i, i)-reduction[i]-want) > 1e-11 ||
+			math.Abs(variance[i]-want) > 1e-11 {
 			t.Errorf("variance at training input %d is %g and %g, want %g", i, p.k.At(i, i)-reduction[i], variance[i], want)
 		}
 	}
@@ -352,16 +361,33 @@ func TestBadInput(t *testing.T) {
 			_, _, err := m.Spectrum(ctx, []float64{math.Inf(1), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 			return err
 		},
-		"labels are 4×12 for 12 training inputs": func() error { _, err := m.Step(ctx, p.f, mat.DenseCopyOf(p.v.T())); return err },
+		"labels are 4×12 for 12 training inputs": func() error {
+			_, err := m.Step(ctx, p.f, mat.DenseCopyOf(p.v.T()))
+			return err
+		},
 		"no labels": func() error { _, err := m.Step(ctx, p.f, nil); return err },
-		"test inputs is 4×12; 12 rows are expected":         func() error { _, err := m.Variance(ctx, p.f, mat.DenseCopyOf(p.v.T())); return err },
-		"inducing inputs is 12×12, theirs with others 4×12": func() error { _, err := Features(ctx, e, p.k, mat.DenseCopyOf(p.v.T())); return err },
-		"2 counts for 12 training inputs":                   func() error { _, err := Full(e, p.k, []float64{1, 2}); return err },
-		"training input 1 (counted from 0) has 0 labels":    func() error { _, err := LowRank(e, line(2), []float64{1, 0}); return err },
+		"test inputs is 4×12; 12 rows are expected": func() error {
+			_, err := m.Variance(ctx, p.f, mat.DenseCopyOf(p.v.T()))
+			return err
+		},
+		"inducing inputs is 12×12, theirs with others 4×12": func() error {
+			_, err := Features(ctx, e, p.k, mat.DenseCopyOf(p.v.T()))
+			return err
+		},
+		"2 counts for 12 training inputs": func() error {
+			_, err := Full(e, p.k, []float64{1, 2})
+			return err
+		},
+		"training input 1 (counted from 0) has 0 labels": func() error {
+			_, err := LowRank(e, line(2), []float64{1, 0})
+			return err
+		},
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 	singular := mat.NewDense(2, 2, []float64{1, 1, 1, 1})
 	var notPD *op.NotPositiveDefiniteError

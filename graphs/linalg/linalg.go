@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
 	"privkern/graphs/op"
 )
 
@@ -22,6 +23,10 @@ type NotPositiveDefiniteError = op.NotPositiveDefiniteError
 //
 // Where the condition number lets an error above 1 % be expected, the engine
 // gets a warning; a float32 engine then solves in float64.
+//
+// Only the lower triangle of A is used. It takes n³/3 + 2n²m operations. The condition
+// number is an estimate of ‖A‖₁‖A⁻¹‖₁; a relative error of X is at most about that times
+// the unit of roundoff.
 func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, err error) {
 	n, err := checkSymmetric("SolveSPD", a)
 	if err != nil {
@@ -32,26 +37,24 @@ func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, 
 	}
 	rows, m := b.Dims()
 	if rows != n {
-		return nil, 0, fmt.Errorf("SolveSPD: the matrix is %d×%d and the right side %d×%d: the numbers of rows differ", n, n, rows, m)
+		return nil, 0, fmt.Errorf("SolveSPD: the matrix is %d×%d and the right side %d×%d: the numbers of rows differ", n,
+			n, rows, m)
 	}
-	if err := checkFinite("SolveSPD", "the right side", b); err != nil {
-		return nil, 0, err
+	if err := finite.Matrix("the right side", b); err != nil {
+		return nil, 0, fmt.Errorf("SolveSPD: %w", err)
 	}
 	out, err := solveProgram(e, solveSPDProgram(n, m), n, a, b)
 	if err != nil {
 		return nil, 0, err
 	}
-	if logdet, err = engine.Scalar(out["logdet"]); err != nil {
-		return nil, 0, err
-	}
-	x, err = engine.Dense(out["x"])
-	return x, logdet, err
+	r := engine.Read(out)
+	return r.Dense("x"), r.Scalar("logdet"), r.Err()
 }
 
 // solveProgram runs a program that factors "a", in float64 where the engine's
 // own element type does not resolve it.
 func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (engine.Values, error) {
-	out, err := e.Run(context.Background(), p, inputs(tensorType(e), a, b))
+	out, err := e.Run(context.Background(), p, inputs(e.ElementType(), a, b))
 	if e.DType() == "float64" {
 		if err == nil {
 			err = warnCondition(e, p, n, out, 0x1p-53)
@@ -75,19 +78,13 @@ func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (e
 	return out, warnCondition(e, p, n, out, 0x1p-53)
 }
 
+// inputs are the values of a program on a and, where there is one, b.
 func inputs(dtype tensor.Dtype, a, b *mat.Dense) engine.Values {
 	v := engine.Values{"a": engine.NewMatrix(dtype, a)}
 	if b != nil {
 		v["b"] = engine.NewMatrix(dtype, b)
 	}
 	return v
-}
-
-func tensorType(e *engine.Engine) tensor.Dtype {
-	if e.DType() == "float32" {
-		return tensor.Float32
-	}
-	return tensor.Float64
 }
 
 // single is the unit of roundoff of float32, rounded up to the parity that the
@@ -98,6 +95,7 @@ const single = 1e-7
 // roundoff times the condition number.
 func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
 
+// warnCondition warns where even float64 leaves fewer than two digits.
 func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values, unit float64) error {
 	rcond, err := engine.Scalar(out["rcond"])
 	if err == nil && suspect(rcond, unit) {
@@ -106,33 +104,25 @@ func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values,
 	return err
 }
 
+// solveSPDProgram computes "x" (n×m), A X = B, "logdet", log|A|, and "rcond", the
+// reciprocal of the condition number, from "a" (n×n) and "b" (n×m).
 func solveSPDProgram(n, m int) engine.Program {
 	return engine.Program{Name: "solving with a symmetric matrix", Key: fmt.Sprintf("solve %d %d", n, m),
-		Build: func(b *engine.Builder) error {
+		Build: func(b *engine.Builder) {
 			a, rhs := b.Input("a", n, n), b.Input("b", n, m)
-			l, err := op.Cholesky().Apply(a)
-			if err != nil {
-				return err
-			}
-			x, err := op.CholeskySolve().Apply(l, rhs)
-			if err != nil {
-				return err
-			}
-			logdet, err := op.CholeskyLogDet().Apply(l)
-			if err != nil {
-				return err
-			}
-			rcond, err := op.ReciprocalCondition().Apply(a, l)
+			l := b.Cholesky(a)            // LLᵀ = A
+			x := b.CholeskySolve(l, rhs)  // L⁻ᵀL⁻¹B
+			logdet := b.CholeskyLogDet(l) // 2 Σ log l_ii
+			rcond := b.ReciprocalCondition(a, l)
 			b.Output("x", x)
 			b.Output("logdet", logdet)
 			b.Output("rcond", rcond)
-			return err
 		}}
 }
 
-// PSDPart returns the nearest positive semidefinite matrix (in the Frobenius
-// norm) to a symmetric n×n A, exactly symmetric, and A's eigenvalues in
-// ascending order.
+// PSDPart returns the nearest positive semidefinite matrix (in the Frobenius norm) to
+// a symmetric n×n A, exactly symmetric, and A's eigenvalues in ascending order. It
+// takes about 9n³ operations, in float64 on every engine.
 func PSDPart(e *engine.Engine, a *mat.Dense) (part *mat.Dense, eigenvalues []float64, err error) {
 	n, err := checkSymmetric("PSDPart", a)
 	if err != nil {
@@ -142,29 +132,19 @@ func PSDPart(e *engine.Engine, a *mat.Dense) (part *mat.Dense, eigenvalues []flo
 	if err != nil {
 		return nil, nil, err
 	}
-	if eigenvalues, err = engine.Floats(out["eigenvalues"]); err != nil {
-		return nil, nil, err
-	}
-	part, err = engine.Dense(out["part"])
-	return part, eigenvalues, err
+	r := engine.Read(out)
+	return r.Dense("part"), r.Floats("eigenvalues"), r.Err()
 }
 
+// psdProgram computes "part", V max(W, 0) Vᵀ (n×n), and the "eigenvalues" (1×n,
+// ascending) of "a" = VWVᵀ (n×n).
 func psdProgram(n int) engine.Program {
 	return engine.Program{Name: "positive semidefinite part", Key: fmt.Sprintf("psd part %d", n),
-		Build: func(b *engine.Builder) error {
+		Build: func(b *engine.Builder) {
 			a := b.Input("a", n, n)
-			eigen, err := op.Eigen().Apply(a)
-			if err != nil {
-				return err
-			}
-			values, err := op.Eigenvalues().Apply(eigen)
-			if err != nil {
-				return err
-			}
-			part, err := op.PSDPart().Apply(a, eigen)
-			b.Output("eigenvalues", values)
-			b.Output("part", part)
-			return err
+			eigen := b.Eigen(a)
+			b.Output("eigenvalues", b.Eigenvalues(eigen))
+			b.Output("part", b.PSDPart(a, eigen))
 		}}
 }
 
@@ -173,6 +153,8 @@ func psdProgram(n int) engine.Program {
 const symmetryTolerance = 1e-10
 
 // checkSymmetric returns the order of a square, finite, symmetric matrix.
+// The tolerance is relative to the largest element, because a matrix that was computed
+// carries rounding of that size.
 func checkSymmetric(what string, a *mat.Dense) (int, error) {
 	if a == nil || a.IsEmpty() {
 		return 0, fmt.Errorf("%s: the matrix is empty", what)
@@ -181,8 +163,8 @@ func checkSymmetric(what string, a *mat.Dense) (int, error) {
 	if n != c {
 		return 0, fmt.Errorf("%s: the matrix is %d×%d, not square", what, n, c)
 	}
-	if err := checkFinite(what, "the matrix", a); err != nil {
-		return 0, err
+	if err := finite.Matrix("the matrix", a); err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
 	}
 	largest := 0.0
 	for i := range n {
@@ -194,21 +176,10 @@ func checkSymmetric(what string, a *mat.Dense) (int, error) {
 	for i := range n {
 		for j := range i {
 			if u, l := raw.Data[j*raw.Stride+i], raw.Data[i*raw.Stride+j]; math.Abs(u-l) > symmetryTolerance*largest {
-				return 0, fmt.Errorf("%s: the matrix is not symmetric: element (%d,%d) is %g and (%d,%d) is %g", what, i, j, l, j, i, u)
+				return 0, fmt.Errorf("%s: the matrix is not symmetric: element (%d,%d) is %g and (%d,%d) is %g", what, i, j, l, j,
+					i, u)
 			}
 		}
 	}
 	return n, nil
-}
-
-func checkFinite(what, name string, a *mat.Dense) error {
-	r, _ := a.Dims()
-	for i := range r {
-		for j, v := range a.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: %s has %g in row %d, column %d (counted from 0)", what, name, v, i, j)
-			}
-		}
-	}
-	return nil
 }

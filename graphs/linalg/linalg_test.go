@@ -89,7 +89,8 @@ func TestSinglePrecisionIsPromoted(t *testing.T) {
 func TestIllConditioningIsAWarning(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	// The condition number is 1.7e16 in exact arithmetic at order 12.
-	if _, _, err := SolveSPD(e, hilbert(12), mat.NewDense(12, 1, []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})); err != nil {
+	if _, _, err := SolveSPD(e, hilbert(12), mat.NewDense(12, 1,
+		[]float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})); err != nil {
 		t.Fatal(err)
 	}
 	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "computed but suspect, condition number about") {
@@ -157,9 +158,11 @@ func TestInvalidInput(t *testing.T) {
 		{func() error { _, _, err := PSDPart(e, nan); return err }, "PSDPart: the matrix has NaN"},
 		{solve(&mat.Dense{}, one), "the matrix is empty"},
 	} {
-		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

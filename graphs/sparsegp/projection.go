@@ -10,12 +10,14 @@ import (
 
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
-	"privkern/graphs/op"
 )
 
 // Projection is what predictions at fixed inputs share, whatever the posterior
 // is: where many posteriors predict at the same inputs, it is computed once. It
 // is safe for concurrent use.
+//
+// For P inputs it holds M·P + P numbers. A posterior then costs O(M²P) operations,
+// without the O(M³) of K's factor and without kernel values.
 type Projection struct {
 	m, points  int
 	w          gorgonia.Value // K⁻¹K_ZX, M×P
@@ -25,12 +27,14 @@ type Projection struct {
 }
 
 // Project prepares predictions at the rows of x (P×D). It fails with an
-// *op.NotPositiveDefiniteError where K has no Cholesky factor.
-func Project(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense) (*Projection, error) {
+// *op.NotPositiveDefiniteError where K has no Cholesky factor. K without jitter is
+// ill-conditioned as soon as the inducing inputs are closer than about a lengthscale;
+// a warning says when predictions lose most of their digits.
+func Project(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense) (*Projection, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	if err := finite("the matrix of inputs", x); err != nil {
+	if err := checkFinite("the matrix of inputs", x); err != nil {
 		return nil, err
 	}
 	m, d := g.Z.Dims()
@@ -38,21 +42,21 @@ func Project(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense) (*
 	if dx != d {
 		return nil, fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
 	}
-	out, err := e.RunAs(ctx, tensor.Float64, projectProgram(g.Kernel, m, points, d), engine.Values{"z": wide(g.Z), "nugget": wide(g.nugget()), "x": wide(x)})
+	out, err := e.RunAs(ctx, tensor.Float64, projectProgram(g.Kernel, m, points, d),
+		engine.Values{"z": wide(g.Z), "nugget": wide(g.nugget()), "x": wide(x)})
 	if err != nil {
 		return nil, err
 	}
 	p := &Projection{m: m, points: points, w: out["w"]}
 	p.variance, _ = g.Kernel.Stationary()
-	if p.reciprocal, err = engine.Scalar(out["rcond"]); err != nil {
-		return nil, err
+	r := engine.Read(out)
+	explained := r.Floats("explained")
+	if p.reciprocal = r.Scalar("rcond"); r.Err() != nil {
+		return nil, r.Err()
 	}
 	if p.reciprocal < conditionWarning {
-		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of them, or jitter", 1/p.reciprocal)
-	}
-	explained, err := engine.Floats(out["explained"])
-	if err != nil {
-		return nil, err
+		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of "+
+			"them, or jitter", 1/p.reciprocal)
 	}
 	p.left = make([]float64, points)
 	for i, v := range explained {
@@ -62,6 +66,8 @@ func Project(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense) (*
 }
 
 // VarianceError says that a predictive variance came out negative.
+// The terms of a variance cancel where an inducing input is near; a result below zero by
+// more than negligible has no digits left.
 type VarianceError struct {
 	Input     int // counted from 0
 	Variance  float64
@@ -69,12 +75,16 @@ type VarianceError struct {
 }
 
 func (e *VarianceError) Error() string {
-	return fmt.Sprintf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", e.Input, e.Variance, e.Condition)
+	return fmt.Sprintf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the "+
+		"inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", e.Input, e.Variance, e.Condition)
 }
 
-// Predict returns mean and variance of the function, as the function Predict
-// does, for the mean and the covariance at the inducing inputs.
-func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float64, cov *mat.Dense) (predicted, variance []float64, err error) {
+// Predict returns mean and variance of the function, as the function Predict does, for
+// the mean and the covariance at the inducing inputs. mean has length M, cov is M×M;
+// the results have length P. S enters through w_iᵀSw_i alone, so that any covariance
+// will do.
+func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float64,
+	cov *mat.Dense) (predicted, variance []float64, err error) {
 	mu, err := column("the mean", mean, p.m)
 	if err != nil {
 		return nil, nil, err
@@ -82,14 +92,14 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 	if r, c := cov.Dims(); r != p.m || c != p.m {
 		return nil, nil, fmt.Errorf("sparse GP: the covariance is %d×%d for %d inducing inputs", r, c, p.m)
 	}
-	out, err := e.RunAs(ctx, tensor.Float64, projectedProgram(p.m, p.points), engine.Values{"w": p.w, "m": wide(mu), "s": wide(cov)})
+	out, err := e.RunAs(ctx, tensor.Float64, projectedProgram(p.m, p.points),
+		engine.Values{"w": p.w, "m": wide(mu), "s": wide(cov)})
 	if err != nil {
 		return nil, nil, err
 	}
-	if predicted, err = engine.Floats(out["mean"]); err != nil {
-		return nil, nil, err
-	}
-	if variance, err = engine.Floats(out["v"]); err != nil {
+	r := engine.Read(out)
+	predicted, variance = r.Floats("mean"), r.Floats("v")
+	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
 	for i, left := range p.left {
@@ -102,62 +112,35 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 	return predicted, variance, nil
 }
 
+// projectProgram computes "w", the weights of predictions at "x", and what
+// [weights] outputs beside them.
 func projectProgram(k kernel.Kernel, m, points, d int) engine.Program {
-	return engine.Program{Name: "projection of a sparse GP", Key: fmt.Sprintf("sparse GP projection %s %d %d %d", k.Key(), m, points, d),
-		Build: func(b *engine.Builder) error {
-			w, err := projection(b, k, m, points, d)
-			b.Output("w", w)
-			return err
-		}}
+	return engine.Program{Name: "projection of a sparse GP",
+		Key:   fmt.Sprintf("sparse GP projection %s %d %d %d", k.Key(), m, points, d),
+		Build: func(b *engine.Builder) { b.Output("w", weights(b, k, m, points, d)) }}
 }
 
-// projection adds w = K⁻¹K_ZX (m×points) for the inputs "x", and outputs the
-// reciprocal condition number of K and the variance that w explains at each input.
-func projection(b *engine.Builder, k kernel.Kernel, m, points, d int) (w *gorgonia.Node, err error) {
-	z, cov, err := prior(b, k, m, d)
-	if err != nil {
-		return nil, err
-	}
-	l, err := op.Cholesky().Apply(cov)
-	if err != nil {
-		return nil, err
-	}
-	rcond, err := op.ReciprocalCondition().Apply(cov, l)
-	if err != nil {
-		return nil, err
-	}
-	b.Output("rcond", rcond)
-	cross, err := k.Cross(z, b.Input("x", points, d))
-	if err != nil {
-		return nil, err
-	}
-	if w, err = op.CholeskySolve().Apply(l, cross); err != nil {
-		return nil, err
-	}
-	both, err := gorgonia.HadamardProd(cross, w)
-	if err != nil {
-		return nil, err
-	}
-	explained, err := gorgonia.Sum(both, 0)
-	b.Output("explained", explained)
-	return w, err
+// weights adds W = K⁻¹K_ZX (m×points) for the inputs "x" (points×d). It outputs
+// the reciprocal condition number of K, "rcond", and the variance k_iᵀw_i that
+// the inducing inputs account for at each input, "explained" (length points).
+func weights(b *engine.Builder, k kernel.Kernel, m, points, d int) *gorgonia.Node {
+	z, cov := prior(b, k, m, d)
+	l := b.Cholesky(cov) // LLᵀ = K
+	b.Output("rcond", b.ReciprocalCondition(cov, l))
+	cross := k.Cross(b, z, b.Input("x", points, d)) // K_ZX
+	w := b.CholeskySolve(l, cross)
+	b.Output("explained", b.Sum(b.Hadamard(cross, w), 0))
+	return w
 }
 
+// projectedProgram computes "mean" (points×1) and "v", w_iᵀSw_i (points×1), from
+// "w" (m×points), "m" (m×1) and "s" (m×m), as Eq. (17).
 func projectedProgram(m, points int) engine.Program {
-	return engine.Program{Name: "predictions of a projected sparse GP", Key: fmt.Sprintf("sparse GP projected %d %d", m, points),
-		Build: func(b *engine.Builder) error {
+	return engine.Program{Name: "predictions of a projected sparse GP",
+		Key: fmt.Sprintf("sparse GP projected %d %d", m, points),
+		Build: func(b *engine.Builder) {
 			w := b.Input("w", m, points)
-			wt, err := gorgonia.Transpose(w)
-			if err != nil {
-				return err
-			}
-			mean, err := gorgonia.Mul(wt, b.Input("m", m, 1))
-			if err != nil {
-				return err
-			}
-			b.Output("mean", mean)
-			v, err := op.QuadraticForms().Apply(w, b.Input("s", m, m))
-			b.Output("v", v)
-			return err
+			b.Output("mean", b.Mul(b.Transpose(w), b.Input("m", m, 1)))
+			b.Output("v", b.QuadraticForms(w, b.Input("s", m, m)))
 		}}
 }

@@ -39,7 +39,8 @@ func TestProjection(t *testing.T) {
 			}
 			gotMean, gotVariance, err := at.Predict(ctx, e, m, &s)
 			if err != nil || !slices.Equal(gotMean, mean) || !slices.Equal(gotVariance, variances[0]) {
-				t.Errorf("posterior %d: %v\nmean %v, want %v\nvariance %v, want %v", i, err, gotMean, mean, gotVariance, variances[0])
+				t.Errorf("posterior %d: %v\nmean %v, want %v\nvariance %v, want %v", i, err, gotMean, mean, gotVariance,
+					variances[0])
 			}
 		})
 	}

@@ -32,12 +32,12 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
 	"privkern/graphs/kernel"
-	"privkern/graphs/op"
 )
 
-// Inducing are a kernel and M inducing inputs.
-type Inducing struct {
+// InducingInputs are a kernel and M inducing inputs.
+type InducingInputs struct {
 	Kernel kernel.Kernel // one that depends on a distance
 	Z      *mat.Dense    // M×D
 	// Jitter is added to the diagonal of K, the prior covariance of the values at
@@ -46,7 +46,9 @@ type Inducing struct {
 	Jitter float64
 }
 
-func (g Inducing) check() error {
+// check refuses kernels that are not stationary: the prior variance is the same
+// everywhere.
+func (g InducingInputs) check() error {
 	if err := g.Kernel.Validate(); err != nil {
 		return err
 	}
@@ -56,15 +58,16 @@ func (g Inducing) check() error {
 	if !(g.Jitter >= 0) || math.IsInf(g.Jitter, 1) {
 		return fmt.Errorf("sparse GP: the jitter is %g; zero or a positive number is required", g.Jitter)
 	}
-	return finite("the matrix of inducing inputs", g.Z)
+	return checkFinite("the matrix of inducing inputs", g.Z)
 }
 
 // nugget is the jitter as a matrix.
-func (g Inducing) nugget() *mat.Dense {
+func (g InducingInputs) nugget() *mat.Dense {
 	m, _ := g.Z.Dims()
 	return scaledIdentity(m, g.Jitter)
 }
 
+// scaledIdentity is vI, n×n.
 func scaledIdentity(n int, v float64) *mat.Dense {
 	d := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -73,17 +76,10 @@ func scaledIdentity(n int, v float64) *mat.Dense {
 	return d
 }
 
-func finite(name string, a *mat.Dense) error {
-	if a == nil || a.IsEmpty() {
-		return fmt.Errorf("sparse GP: %s is empty", name)
-	}
-	r, _ := a.Dims()
-	for i := range r {
-		for j, v := range a.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("sparse GP: %s has %g in row %d, column %d (counted from 0)", name, v, i, j)
-			}
-		}
+// checkFinite names the matrix with a value that is not finite.
+func checkFinite(name string, a *mat.Dense) error {
+	if err := finite.Matrix(name, a); err != nil {
+		return fmt.Errorf("sparse GP: %w", err)
 	}
 	return nil
 }
@@ -94,10 +90,11 @@ func column(name string, v []float64, n int) (*mat.Dense, error) {
 		return nil, fmt.Errorf("sparse GP: %s has %d elements, want %d", name, len(v), n)
 	}
 	c := mat.NewDense(n, 1, v)
-	return c, finite(name, c)
+	return c, checkFinite(name, c)
 }
 
 // Sums are what the posterior needs of the data, exact or with noise.
+// Their sizes do not depend on the number of rows. A has the unit of k·y, B that of k².
 type Sums struct {
 	A []float64  // length M
 	B *mat.Dense // M×M, symmetric
@@ -105,22 +102,25 @@ type Sums struct {
 
 // Sum returns the sums over the rows of x (n×D) with their outputs y. Weights
 // are positive; nil stands for one each.
-func Sum(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
-	dtype := tensor.Float64
-	if e.DType() == "float32" {
-		dtype = tensor.Float32
-	}
-	return sum(ctx, e, dtype, g, x, y, weights)
+//
+// It takes O(nMD) operations for the kernel values, nM² for B and holds n·M kernel
+// values. The order of summation is that of the BLAS product, the same for any number of
+// workers.
+func Sum(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense, y, weights []float64) (Sums, error) {
+	return sum(ctx, e, e.ElementType(), g, x, y, weights)
 }
 
 // SumDouble is Sum in float64, whatever the engine's element type is: in float32
 // the rounding of B may make Q indefinite where neither noise nor λ covers it.
-func SumDouble(ctx context.Context, e *engine.Engine, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
+func SumDouble(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense,
+	y, weights []float64) (Sums, error) {
 	return sum(ctx, e, tensor.Float64, g, x, y, weights)
 }
 
-func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g Inducing, x *mat.Dense, y, weights []float64) (Sums, error) {
-	if err := errors.Join(g.check(), finite("the matrix of inputs", x)); err != nil {
+// sum is Sum in an element type.
+func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingInputs,
+	x *mat.Dense, y, weights []float64) (Sums, error) {
+	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
 		return Sums{}, err
 	}
 	m, d := g.Z.Dims()
@@ -143,38 +143,26 @@ func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g Inducing, 
 		return Sums{}, err
 	}
 	out, err := e.RunAs(ctx, dtype, sumProgram(g.Kernel, m, n, d), engine.Values{
-		"z": engine.NewMatrix(dtype, g.Z), "x": engine.NewMatrix(dtype, x), "y": engine.NewMatrix(dtype, outputs), "w": engine.NewMatrix(dtype, w)})
+		"z": engine.NewMatrix(dtype, g.Z), "x": engine.NewMatrix(dtype, x), "y": engine.NewMatrix(dtype, outputs),
+		"w": engine.NewMatrix(dtype, w)})
 	if err != nil {
 		return Sums{}, err
 	}
-	var s Sums
-	if s.A, err = engine.Floats(out["a"]); err != nil {
-		return Sums{}, err
-	}
-	s.B, err = engine.Dense(out["b"])
-	return s, err
+	r := engine.Read(out)
+	return Sums{A: r.Floats("a"), B: r.Dense("b")}, r.Err()
 }
 
+// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m),
+// from "z" (m×d), "x" (n×d), outputs "y" and weights "w" (n×1).
 func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
-	return engine.Program{Name: "sums over the data of a sparse GP", Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
-		Build: func(b *engine.Builder) error {
-			cross, err := k.Cross(b.Input("z", m, d), b.Input("x", n, d))
-			if err != nil {
-				return err
-			}
+	return engine.Program{Name: "sums over the data of a sparse GP",
+		Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
+		Build: func(b *engine.Builder) {
+			cross := k.Cross(b, b.Input("z", m, d), b.Input("x", n, d)) // columns k_i, m×n
 			w := b.Input("w", n, 1)
-			weighted, err := gorgonia.HadamardProd(w, b.Input("y", n, 1))
-			if err != nil {
-				return err
-			}
-			first, err := gorgonia.Mul(cross, weighted)
-			if err != nil {
-				return err
-			}
-			second, err := op.WeightedGram().Apply(cross, w)
-			b.Output("a", first)
-			b.Output("b", second)
-			return err
+			weighted := b.Hadamard(w, b.Input("y", n, 1)) // w_i y_i
+			b.Output("a", b.Mul(cross, weighted))
+			b.Output("b", b.WeightedGram(cross, w))
 		}}
 }
 
@@ -214,8 +202,13 @@ type Posterior struct {
 
 // Infer returns the posterior from sums that are noisy with so much noise. It
 // fails with an *op.NotPositiveDefiniteError where Q is not positive definite.
-func Infer(ctx context.Context, e *engine.Engine, g Inducing, s Sums, precision float64, noise Noise) (*Posterior, error) {
-	if err := errors.Join(g.check(), finite("the matrix B", s.B)); err != nil {
+//
+// It takes O(M³) operations: a Cholesky factor of Q, and products of M×M matrices. KQ⁻¹K
+// is formed as (L⁻¹K)ᵀ(L⁻¹K), symmetric and positive semidefinite but for rounding, and
+// never from Q⁻¹. K itself is not inverted, which its condition would not allow.
+func Infer(ctx context.Context, e *engine.Engine, g InducingInputs, s Sums, precision float64,
+	noise Noise) (*Posterior, error) {
+	if err := errors.Join(g.check(), checkFinite("the matrix B", s.B)); err != nil {
 		return nil, err
 	}
 	m, d := g.Z.Dims()
@@ -226,7 +219,8 @@ func Infer(ctx context.Context, e *engine.Engine, g Inducing, s Sums, precision 
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range map[string]float64{"the variance of A": noise.VarianceA, "the variance of B": noise.VarianceB, "lambda": noise.Ridge} {
+	for name, v := range map[string]float64{"the variance of A": noise.VarianceA, "the variance of B": noise.VarianceB,
+		"lambda": noise.Ridge} {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return nil, fmt.Errorf("sparse GP: %s is %g; zero or a positive number is required", name, v)
 		}
@@ -249,29 +243,27 @@ func Infer(ctx context.Context, e *engine.Engine, g Inducing, s Sums, precision 
 		base.Set(i, 0, precision*precision*noise.VarianceA)
 	}
 	out, err := e.RunAs(ctx, tensor.Float64, inferProgram(g.Kernel, m, d), engine.Values{
-		"z": wide(g.Z), "nugget": wide(g.nugget()), "a": wide(a), "update": wide(update), "base": wide(base), "mix": wide(mix),
+		"z": wide(g.Z), "nugget": wide(g.nugget()), "a": wide(a), "update": wide(update), "base": wide(base),
+		"mix":       wide(mix),
 		"precision": gorgonia.NewF64(precision), "outer": gorgonia.NewF64(outer)})
 	if err != nil {
 		return nil, err
 	}
-	p := new(Posterior)
-	if p.Mean, err = engine.Floats(out["mean"]); err != nil {
-		return nil, err
-	}
-	if p.Cov, err = engine.Dense(out["cov"]); err != nil {
-		return nil, err
-	}
-	if p.Naive, err = engine.Dense(out["naive"]); err != nil {
-		return nil, err
-	}
-	p.Reciprocal, err = engine.Scalar(out["rcond"])
-	return p, err
+	r := engine.Read(out)
+	return &Posterior{Mean: r.Floats("mean"), Cov: r.Dense("cov"), Naive: r.Dense("naive"),
+		Reciprocal: r.Scalar("rcond")}, r.Err()
 }
 
+// wide is a matrix in float64, whatever the engine's element type.
 func wide(a *mat.Dense) gorgonia.Value { return engine.NewMatrix(tensor.Float64, a) }
 
 // spread returns what makes τ⁴D of v: the diagonal matrix of mix·v², and outer
 // times vvᵀ.
+//
+// Row i of Ev has the variance σ_b²v_i² + σ_b²/2 Σ_{j≠i} v_j², = σ_b²/2 (|v|² + v_i²),
+// and rows i ≠ j share the element E_ij: their covariance is σ_b²/2 v_i v_j. Both
+// together are σ_b²/2 (|v|²I + vvᵀ). Mix has σ_b²/2 times τ⁴ everywhere for the first
+// term.
 func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, err error) {
 	half := math.Pow(precision, 4) * n.VarianceB / 2
 	mix = mat.NewDense(m, m, nil)
@@ -292,103 +284,46 @@ func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, 
 	return nil, 0, fmt.Errorf("sparse GP: unknown form %q of the covariance; use %q or %q", n.Form, Exact, Printed)
 }
 
-// prior is K with the jitter.
-func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node, err error) {
+// prior is K with the jitter (m×m), and its inducing inputs "z" (m×d).
+func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node) {
 	z = b.Input("z", m, d)
-	if cov, err = k.Symmetric(z); err != nil {
-		return nil, nil, err
-	}
-	cov, err = gorgonia.Add(cov, b.Input("nugget", m, m))
-	return z, cov, err
+	return z, b.Add(k.Symmetric(b, z), b.Input("nugget", m, m))
 }
 
+// inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K)
+// and "cov" (KQ⁻¹K + S₂, both m×m), and "rcond" of Q, from "update", τB + λI
+// (m×m), "a" (m×1) and the scalar "precision", τ; for S₂ see [added].
 func inferProgram(k kernel.Kernel, m, d int) engine.Program {
-	return engine.Program{Name: "posterior of a sparse GP", Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
-		Build: func(b *engine.Builder) error {
-			_, cov, err := prior(b, k, m, d)
-			if err != nil {
-				return err
-			}
-			q, err := gorgonia.Add(cov, b.Input("update", m, m))
-			if err != nil {
-				return err
-			}
-			l, err := op.Cholesky().Apply(q)
-			if err != nil {
-				return err
-			}
-			rcond, err := op.ReciprocalCondition().Apply(q, l)
-			if err != nil {
-				return err
-			}
-			b.Output("rcond", rcond)
-			v, err := op.CholeskySolve().Apply(l, b.Input("a", m, 1))
-			if err != nil {
-				return err
-			}
-			mean, err := gorgonia.Mul(cov, v)
-			if err != nil {
-				return err
-			}
-			if mean, err = gorgonia.Mul(b.Scalar("precision"), mean); err != nil {
-				return err
-			}
-			b.Output("mean", mean)
-			root, err := op.TriangularSolve().Apply(l, cov)
-			if err != nil {
-				return err
-			}
-			naive, err := op.Scatter(1, false).Apply(root)
-			if err != nil {
-				return err
-			}
+	return engine.Program{Name: "posterior of a sparse GP",
+		Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
+		Build: func(b *engine.Builder) {
+			_, cov := prior(b, k, m, d)
+			q := b.Add(cov, b.Input("update", m, m)) // Q = K + τB + λI
+			l := b.Cholesky(q)                       // LLᵀ = Q
+			b.Output("rcond", b.ReciprocalCondition(q, l))
+
+			v := b.CholeskySolve(l, b.Input("a", m, 1)) // v = Q⁻¹a
+			kv := b.Mul(cov, v)
+			b.Output("mean", b.Mul(b.Scalar("precision"), kv)) // m = τKQ⁻¹a
+
+			root := b.TriangularSolve(l, cov) // L⁻¹K
+			naive := b.ColumnGram(1, root)    // KQ⁻¹K
 			b.Output("naive", naive)
-			second, err := added(b, l, cov, v, m)
-			if err != nil {
-				return err
-			}
-			full, err := gorgonia.Add(naive, second)
-			b.Output("cov", full)
-			return err
+			b.Output("cov", b.Add(naive, added(b, l, cov, v, m)))
 		}}
 }
 
-// added is S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K.
-func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) (*gorgonia.Node, error) {
-	u, err := op.CholeskySolve().Apply(l, cov)
-	if err != nil {
-		return nil, err
-	}
-	if u, err = gorgonia.Transpose(u); err != nil {
-		return nil, err
-	}
-	square, err := gorgonia.Square(v)
-	if err != nil {
-		return nil, err
-	}
-	diagonal, err := gorgonia.Mul(b.Input("mix", m, m), square)
-	if err != nil {
-		return nil, err
-	}
-	if diagonal, err = gorgonia.Add(diagonal, b.Input("base", m, 1)); err != nil {
-		return nil, err
-	}
-	out, err := op.WeightedGram().Apply(u, diagonal)
-	if err != nil {
-		return nil, err
-	}
-	moved, err := gorgonia.Mul(u, v)
-	if err != nil {
-		return nil, err
-	}
-	outer, err := op.Scatter(1, true).Apply(moved)
-	if err != nil {
-		return nil, err
-	}
-	if outer, err = gorgonia.Mul(b.Scalar("outer"), outer); err != nil {
-		return nil, err
-	}
-	return gorgonia.Add(out, outer)
+// added is S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). The diagonal of the middle comes from
+// "mix" (m×m) and "base" (m×1), its multiple of vvᵀ from the scalar "outer"; see
+// [Noise.spread]. U = KQ⁻¹ takes 2M³ operations; no matrix larger than M×M occurs,
+// where Eq. (14) as printed sums over all pairs of elements.
+func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
+	u := b.Transpose(b.CholeskySolve(l, cov)) // U = KQ⁻¹
+	square := b.Square(v)
+	diagonal := b.Add(b.Mul(b.Input("mix", m, m), square), b.Input("base", m, 1))
+	weighted := b.WeightedGram(u, diagonal) // U diag(mix v² + base) Uᵀ
+	uv := b.RowGram(1, b.Mul(u, v))         // Uv vᵀUᵀ
+	return b.Add(weighted, b.Mul(b.Scalar("outer"), uv))
 }
 
 // conditionWarning is where the digits of predictions get few: at a condition
@@ -403,8 +338,9 @@ const conditionWarning = 1e-14
 //
 // Variances that rounding makes negative are zero. It fails with an
 // *op.NotPositiveDefiniteError where K has no Cholesky factor.
-func Predict(ctx context.Context, e *engine.Engine, g Inducing, mean []float64, covs []*mat.Dense, x *mat.Dense) (predicted []float64, variances [][]float64, err error) {
-	if err := errors.Join(g.check(), finite("the matrix of inputs", x)); err != nil {
+func Predict(ctx context.Context, e *engine.Engine, g InducingInputs, mean []float64, covs []*mat.Dense,
+	x *mat.Dense) (predicted []float64, variances [][]float64, err error) {
+	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
 		return nil, nil, err
 	}
 	m, d := g.Z.Dims()
@@ -427,62 +363,50 @@ func Predict(ctx context.Context, e *engine.Engine, g Inducing, mean []float64, 
 	if err != nil {
 		return nil, nil, err
 	}
-	rcond, err := engine.Scalar(out["rcond"])
-	if err != nil {
+	r := engine.Read(out)
+	rcond, explained := r.Scalar("rcond"), r.Floats("explained")
+	predicted = r.Floats("mean")
+	variances = make([][]float64, len(covs))
+	for i := range covs {
+		variances[i] = r.Floats(fmt.Sprint("v", i))
+	}
+	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
 	if rcond < conditionWarning {
-		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of them, or jitter", 1/rcond)
-	}
-	explained, err := engine.Floats(out["explained"])
-	if err != nil {
-		return nil, nil, err
+		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of "+
+			"them, or jitter", 1/rcond)
 	}
 	variance, _ := g.Kernel.Stationary()
-	variances = make([][]float64, len(covs))
 	for i := range covs {
-		if variances[i], err = engine.Floats(out[fmt.Sprint("v", i)]); err != nil {
-			return nil, nil, err
-		}
 		for j, v := range variances[i] {
 			v += variance - explained[j]
 			if v < -negligible*variance {
-				return nil, nil, fmt.Errorf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", j, v, 1/rcond)
+				return nil, nil, fmt.Errorf("sparse GP: the predictive variance at input %d (counted from 0) is %g: the "+
+					"covariance of the inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", j, v,
+					1/rcond)
 			}
 			variances[i][j] = max(v, 0)
 		}
 	}
-	predicted, err = engine.Floats(out["mean"])
-	return predicted, variances, err
+	return predicted, variances, nil
 }
 
 // negligible is how far rounding may take a variance below zero, relative to the
 // prior one.
 const negligible = 1e-6
 
+// predictProgram computes the "mean" Wᵀm (points×1) from "m" (m×1), and for each
+// covariance "s0", "s1", … (m×m) the variances "v0", "v1", … w_iᵀSw_i (points×1),
+// beside the outputs of [weights].
 func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
-	return engine.Program{Name: "predictions of a sparse GP", Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
-		Build: func(b *engine.Builder) error {
-			w, err := projection(b, k, m, points, d)
-			if err != nil {
-				return err
-			}
-			wt, err := gorgonia.Transpose(w)
-			if err != nil {
-				return err
-			}
-			mean, err := gorgonia.Mul(wt, b.Input("m", m, 1))
-			if err != nil {
-				return err
-			}
-			b.Output("mean", mean)
+	return engine.Program{Name: "predictions of a sparse GP",
+		Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
+		Build: func(b *engine.Builder) {
+			w := weights(b, k, m, points, d)
+			b.Output("mean", b.Mul(b.Transpose(w), b.Input("m", m, 1)))
 			for i := range covs {
-				v, err := op.QuadraticForms().Apply(w, b.Input(fmt.Sprint("s", i), m, m))
-				if err != nil {
-					return err
-				}
-				b.Output(fmt.Sprint("v", i), v)
+				b.Output(fmt.Sprint("v", i), b.QuadraticForms(w, b.Input(fmt.Sprint("s", i), m, m)))
 			}
-			return nil
 		}}
 }

@@ -3,6 +3,7 @@ package sparsegp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +21,7 @@ var ctx = context.Background()
 
 // problem is a small regression, exact and with noise.
 type problem struct {
-	inducing  Inducing
+	inducing  InducingInputs
 	x         *mat.Dense
 	y, w      []float64
 	precision float64
@@ -30,7 +31,9 @@ type problem struct {
 
 func newProblem(seed uint64, n, m, d int) problem {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	p := problem{inducing: Inducing{Kernel: kernel.EQ(1.3, 0.8), Z: mat.NewDense(m, d, nil)}, x: mat.NewDense(n, d, nil), precision: 25}
+	p := problem{inducing: InducingInputs{Kernel: kernel.EQ(1.3, 0.8), Z: mat.NewDense(m, d, nil)}, x: mat.NewDense(n,
+		d, nil),
+		precision: 25}
 	for i := range m {
 		for j := range d {
 			p.inducing.Z.Set(i, j, 1.7*float64(i)*float64(1-2*j)+0.1*float64(i*i))
@@ -191,22 +194,24 @@ func col(v []float64) *mat.Dense { return mat.NewDense(len(v), 1, v) }
 func TestSums(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		for dtype, tolerance := range map[string]float64{"float64": 1e-13, "float32": 1e-5} {
-			for dims := 1; dims <= 2; dims++ {
-				e, p := graphtest.Engine(t, dtype, 2), newProblem(1, 300, 6, dims)
-				for _, weights := range [][]float64{nil, p.w} {
-					got, err := Sum(ctx, e, p.inducing, p.x, p.y, weights)
-					if err != nil {
-						t.Fatal(err)
+			t.Run(dtype, func(t *testing.T) {
+				for dims := 1; dims <= 2; dims++ {
+					e, p := graphtest.Engine(t, dtype, 2), newProblem(1, 300, 6, dims)
+					for _, weights := range [][]float64{nil, p.w} {
+						got, err := Sum(ctx, e, p.inducing, p.x, p.y, weights)
+						if err != nil {
+							t.Fatal(err)
+						}
+						want := p.exact(weights != nil)
+						closeTo(t, dtype+" A", col(got.A), col(want.A), tolerance)
+						closeTo(t, dtype+" B", got.B, want.B, tolerance)
+						if got, err = SumDouble(ctx, e, p.inducing, p.x, p.y, weights); err != nil {
+							t.Fatal(err)
+						}
+						closeTo(t, "B in double precision", got.B, want.B, 1e-13)
 					}
-					want := p.exact(weights != nil)
-					closeTo(t, dtype+" A", col(got.A), col(want.A), tolerance)
-					closeTo(t, dtype+" B", got.B, want.B, tolerance)
-					if got, err = SumDouble(ctx, e, p.inducing, p.x, p.y, weights); err != nil {
-						t.Fatal(err)
-					}
-					closeTo(t, "B in double precision", got.B, want.B, 1e-13)
 				}
-			}
+			})
 		}
 	})
 }
@@ -229,25 +234,27 @@ func TestPosterior(t *testing.T) {
 				t.Errorf("Eq. (14) differs from the sum with symmetric noise by %.3g only", gap)
 			}
 			for form, second := range sums {
-				p.noise.Form = form
-				got, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var mean, cov mat.Dense
-				mean.Mul(d.ks, col(p.sums.A))
-				mean.Scale(p.precision, &mean)
-				cov.Add(&naive, &first)
-				cov.Add(&cov, second)
-				closeTo(t, "m", col(got.Mean), &mean, 1e-10)
-				closeTo(t, "KQ⁻¹K", got.Naive, &naive, 1e-10)
-				closeTo(t, string(form)+" S", got.Cov, &cov, 1e-10)
-				if !mat.Equal(got.Cov, got.Cov.T()) {
-					t.Error("S is not exactly symmetric")
-				}
-				if !(got.Reciprocal > 0 && got.Reciprocal < 1) {
-					t.Errorf("reciprocal condition number %g", got.Reciprocal)
-				}
+				t.Run(fmt.Sprint(form), func(t *testing.T) {
+					p.noise.Form = form
+					got, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var mean, cov mat.Dense
+					mean.Mul(d.ks, col(p.sums.A))
+					mean.Scale(p.precision, &mean)
+					cov.Add(&naive, &first)
+					cov.Add(&cov, second)
+					closeTo(t, "m", col(got.Mean), &mean, 1e-10)
+					closeTo(t, "KQ⁻¹K", got.Naive, &naive, 1e-10)
+					closeTo(t, string(form)+" S", got.Cov, &cov, 1e-10)
+					if !mat.Equal(got.Cov, got.Cov.T()) {
+						t.Error("S is not exactly symmetric")
+					}
+					if !(got.Reciprocal > 0 && got.Reciprocal < 1) {
+						t.Errorf("reciprocal condition number %g", got.Reciprocal)
+					}
+				})
 			}
 		}
 	})
@@ -343,7 +350,7 @@ func TestPredictions(t *testing.T) {
 		// All data as inducing inputs.
 		data := mat.NewDense(7, 1, []float64{-2, -1.1, 0, 0.8, 2, 3.1, 4})
 		y := []float64{1, -0.5, 0.2, 0.9, 0.1, -1, 0.4}
-		g := Inducing{Kernel: kernel.EQ(1.3, 0.8), Z: data}
+		g := InducingInputs{Kernel: kernel.EQ(1.3, 0.8), Z: data}
 		wideEngine := graphtest.Engine(t, "float64", 1)
 		sums, err := Sum(ctx, wideEngine, g, data, y, nil)
 		if err != nil {
@@ -380,7 +387,7 @@ func TestPredictions(t *testing.T) {
 // K, and nothing else.
 func TestJitter(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	close2 := Inducing{Kernel: kernel.EQ(1, 1), Z: mat.NewDense(2, 1, []float64{0, 1e-9})}
+	close2 := InducingInputs{Kernel: kernel.EQ(1, 1), Z: mat.NewDense(2, 1, []float64{0, 1e-9})}
 	x := mat.NewDense(1, 1, []float64{0})
 	var notPD *op.NotPositiveDefiniteError
 	if _, _, err := Predict(ctx, e, close2, []float64{1, 1}, nil, x); !errors.As(err, &notPD) {
@@ -397,11 +404,11 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// An ill-conditioned covariance of the inducing inputs is told, and the rounding
+// An ill-conditioned covariance of the inducing inputs is reported, and the rounding
 // that comes with it makes no variance negative.
 func TestIllConditioned(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	g := Inducing{Kernel: kernel.EQ(1, 1), Z: mat.NewDense(8, 1, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7})}
+	g := InducingInputs{Kernel: kernel.EQ(1, 1), Z: mat.NewDense(8, 1, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7})}
 	x := mat.NewDense(2000, 1, nil)
 	for i := range 2000 {
 		x.Set(i, 0, 0.7*float64(i)/1999)
@@ -411,7 +418,8 @@ func TestIllConditioned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if low := slices.Min(variances[0]); low != 0 {
-		t.Errorf("the smallest of 2,000 variances without uncertainty is %g; rounding should have made some of them negative, and they are then zero", low)
+		t.Errorf("the smallest of 2,000 variances without uncertainty is %g; rounding should have made some of them "+
+			"negative, and they are then zero", low)
 	}
 	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "condition number") {
 		t.Errorf("warnings %q", w)
@@ -427,7 +435,8 @@ func TestIllConditioned(t *testing.T) {
 func TestTapeMachine(t *testing.T) {
 	p := newProblem(8, 30, 4, 2)
 	w := mat.NewDense(30, 1, p.w)
-	graphtest.TapeMachine(t, sumProgram(p.inducing.Kernel, 4, 30, 2), graphtest.Inputs{"z": p.inducing.Z, "x": p.x, "y": col(p.y), "w": w})
+	graphtest.TapeMachine(t, sumProgram(p.inducing.Kernel, 4, 30, 2),
+		graphtest.Inputs{"z": p.inducing.Z, "x": p.x, "y": col(p.y), "w": w})
 	graphtest.TapeMachine(t, predictProgram(p.inducing.Kernel, 4, 30, 2, 1), graphtest.Inputs{
 		"z": p.inducing.Z, "nugget": scaledIdentity(4, 0.01), "x": p.x, "m": col(p.sums.A), "s0": p.sums.B})
 }
@@ -485,10 +494,13 @@ func TestRefusals(t *testing.T) {
 		{infer(func(q *problem) { q.inducing.Jitter = -1 }), "the jitter is -1"},
 		{predict([]float64{1}, p.sums.B, p.x), "1 elements, want 4"},
 		{predict(p.sums.A, nan, p.x), "1×1 for 4"},
-		{predict(p.sums.A, mat.NewDense(4, 4, []float64{-9, 0, 0, 0, 0, -9, 0, 0, 0, 0, -9, 0, 0, 0, 0, -9}), p.x), "predictive variance"},
+		{predict(p.sums.A, mat.NewDense(4, 4, []float64{-9, 0, 0, 0, 0, -9, 0, 0, 0, 0, -9, 0, 0, 0, 0, -9}), p.x),
+			"predictive variance"},
 	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("got %v, want it to say %q", c.err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", c.err, c.want)
+			}
+		})
 	}
 }

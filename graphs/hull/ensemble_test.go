@@ -1,4 +1,4 @@
-package kahm_test
+package hull_test
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
-	"privkern/graphs/kahm"
 )
 
 // clusters returns machines of samples around different centres, in three
 // groups, and queries near them. Coordinates decay as those of pictures do;
 // noise adds the same to all.
-func clusters(t *testing.T, dtype string, noise float64) (*kahm.Ensemble, []*kahm.Machine, *mat.Dense) {
+func clusters(t *testing.T, dtype string, noise float64) (*hull.Ensemble, []*hull.Machine, *mat.Dense) {
 	t.Helper()
 	const columns, perCluster, queries = 300, 60, 90
 	rng := graphtest.Rand(7)
@@ -27,7 +27,7 @@ func clusters(t *testing.T, dtype string, noise float64) (*kahm.Ensemble, []*kah
 		}
 		return x
 	}
-	var machines []*kahm.Machine
+	var machines []*hull.Machine
 	var groups []int
 	q := mat.NewDense(queries, columns, nil)
 	for b := range 9 {
@@ -39,7 +39,7 @@ func clusters(t *testing.T, dtype string, noise float64) (*kahm.Ensemble, []*kah
 		for i := range perCluster {
 			y.SetRow(i, point(centre, noise))
 		}
-		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 6, Layers: 3})
+		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 6, Layers: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func clusters(t *testing.T, dtype string, noise float64) (*kahm.Ensemble, []*kah
 			q.SetRow(i, point(centre, 0))
 		}
 	}
-	s, err := kahm.NewEnsemble(machines, groups)
+	s, err := hull.NewEnsemble(machines, groups)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func TestPruningIsExact(t *testing.T) {
 			s, machines, q := clusters(t, dtype, noise)
 			for _, byGroup := range []bool{false, true} {
 				e := graphtest.Engine(t, dtype, 2)
-				want, err := s.Nearest(context.Background(), e, q, kahm.Search{ByGroup: byGroup, Exhaustive: true})
+				want, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: byGroup, Exhaustive: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := s.Nearest(context.Background(), e, q, kahm.Search{ByGroup: byGroup})
+				got, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: byGroup})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,8 +75,10 @@ func TestPruningIsExact(t *testing.T) {
 				for i := range rows {
 					for g := range groups {
 						d, w := got.Distance.At(i, g), want.Distance.At(i, g)
-						if math.Abs(d-w) > 1e-12*w && (dtype == "float64" || math.Abs(d-w) > 1e-5*w) || got.Machine[i][g] != want.Machine[i][g] {
-							t.Errorf("%s, noise %g, query %d: distance %.16g to machine %d, want %.16g to %d", dtype, noise, i, d, got.Machine[i][g], w, want.Machine[i][g])
+						if math.Abs(d-w) > 1e-12*w && (dtype == "float64" || math.Abs(d-w) > 1e-5*w) ||
+							got.Machine[i][g] != want.Machine[i][g] {
+							t.Errorf("%s, noise %g, query %d: distance %.16g to machine %d, want %.16g to %d", dtype, noise, i, d,
+								got.Machine[i][g], w, want.Machine[i][g])
 						}
 					}
 				}
@@ -86,12 +88,13 @@ func TestPruningIsExact(t *testing.T) {
 				if noise == 0 && !byGroup && got.Evaluated > want.Pairs/2 {
 					t.Errorf("%s: %d of %d pairs were evaluated: nothing was ruled out", dtype, got.Evaluated, got.Pairs)
 				}
-				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, kahm.Search{ByGroup: byGroup})
+				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, hull.Search{ByGroup: byGroup})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !mat.Equal(alone.Distance, got.Distance) || alone.Evaluated != got.Evaluated {
-					t.Errorf("%s, noise %g: one worker and two give different bits, or evaluate %d and %d pairs", dtype, noise, alone.Evaluated, got.Evaluated)
+					t.Errorf("%s, noise %g: one worker and two give different bits, or evaluate %d and %d pairs", dtype, noise,
+						alone.Evaluated, got.Evaluated)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package multikernel
+package discriminant
 
 import (
 	"context"
@@ -165,7 +165,8 @@ func TestFitSolvesTheDenseEigenproblem(t *testing.T) {
 		for i := range uneven {
 			uneven[i] = []int{7, 7, 7, -1, 3, 3, 12}[i%7]
 		}
-		for _, k := range []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.RBF(1), kernel.Laplacian(.1, 1), kernel.Polynomial(1, 3, 1)} {
+		for _, k := range []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.RBF(1), kernel.Laplacian(.1, 1),
+			kernel.Polynomial(1, 3, 1)} {
 			for _, o := range []struct {
 				labels  []int
 				options Options
@@ -192,7 +193,8 @@ func TestFitSolvesTheDenseEigenproblem(t *testing.T) {
 					}
 					// The dense solution resolves no more than the condition of K̄+ρI lets it.
 					tolerance := max(1e-10, 1e-14*mat.Norm(matrix, math.Inf(1))/o.options.Ridge)
-					if d, size := largestDifference(product(p.Features), product(z)), mat.Norm(product(z), math.Inf(1)); d > tolerance*(1+size) {
+					if d, size := largestDifference(product(p.Features), product(z)),
+						mat.Norm(product(z), math.Inf(1)); d > tolerance*(1+size) {
 						t.Errorf("the compressive kernel differs by %g from the dense solution's, of norm %g", d, size)
 					}
 				})
@@ -224,22 +226,25 @@ func TestProject(t *testing.T) {
 		e := graphtest.Engine(t, dtype, 2)
 		x, _, _ := formula(60)
 		tolerance := map[string]float64{"float64": 1e-12, "float32": 2e-5}[dtype]
-		for _, k := range []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.Laplacian(.1, 1), kernel.Polynomial(.1, 3, 1)} {
-			p := fitFormula(t, e, k)
-			z, err := p.Project(ctx, e, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := largestDifference(z, p.Features); d > tolerance*(1+mat.Norm(z, math.Inf(1))) {
-				t.Errorf("%s, %v: training samples project %g off their features", dtype, k, d)
-			}
-			one, err := p.Project(ctx, e, x.Slice(5, 6, 0, 7).(*mat.Dense))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := largestDifference(one, z.Slice(5, 6, 0, 2)); d > tolerance*(1+mat.Norm(z, math.Inf(1))) {
-				t.Errorf("%s, %v: a sample alone projects %g off", dtype, k, d)
-			}
+		for _, k := range []kernel.Kernel{kernel.Linear(1), kernel.RBF(.01), kernel.Laplacian(.1, 1),
+			kernel.Polynomial(.1, 3, 1)} {
+			t.Run(fmt.Sprint(dtype, " ", k), func(t *testing.T) {
+				p := fitFormula(t, e, k)
+				z, err := p.Project(ctx, e, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := largestDifference(z, p.Features); d > tolerance*(1+mat.Norm(z, math.Inf(1))) {
+					t.Errorf("%s, %v: training samples project %g off their features", dtype, k, d)
+				}
+				one, err := p.Project(ctx, e, x.Slice(5, 6, 0, 7).(*mat.Dense))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := largestDifference(one, z.Slice(5, 6, 0, 2)); d > tolerance*(1+mat.Norm(z, math.Inf(1))) {
+					t.Errorf("%s, %v: a sample alone projects %g off", dtype, k, d)
+				}
+			})
 		}
 	}
 }
@@ -270,7 +275,8 @@ func TestProjectManyTiles(t *testing.T) {
 
 // Results do not depend on the number of workers.
 func TestFitDoesNotDependOnWorkers(t *testing.T) {
-	one, three := fitFormula(t, graphtest.Engine(t, "float64", 1), kernel.Laplacian(.1, 1)), fitFormula(t, graphtest.Engine(t, "float64", 3), kernel.Laplacian(.1, 1))
+	one, three := fitFormula(t, graphtest.Engine(t, "float64", 1), kernel.Laplacian(.1, 1)),
+		fitFormula(t, graphtest.Engine(t, "float64", 3), kernel.Laplacian(.1, 1))
 	if !mat.Equal(one.Features, three.Features) || !slices.Equal(one.Power, three.Power) {
 		t.Error("one and three workers differ")
 	}
@@ -291,18 +297,22 @@ func TestFitFloat32(t *testing.T) {
 		{kernel.Polynomial(1, 6, 1), formulaOptions, true}, // large against ρ
 	}
 	for _, test := range tests {
-		want, got := fitWith(t, e64, test.kernel, test.options), fitWith(t, e32, test.kernel, test.options)
-		tolerance := 1e-4
-		if test.promoted {
-			tolerance = 1e-12
-		}
-		if d, size := largestDifference(product(got.Features), product(want.Features)), mat.Norm(product(want.Features), math.Inf(1)); d > tolerance*size {
-			t.Errorf("%v: float32 differs by %g of %g", test.kernel, d, size)
-		}
-		promoted := slices.ContainsFunc(e32.Warnings(), func(w string) bool { return strings.Contains(w, test.kernel.String()) })
-		if promoted != test.promoted {
-			t.Errorf("%v: computed in float64: %v, want %v", test.kernel, promoted, test.promoted)
-		}
+		t.Run(fmt.Sprint("promoted ", test.promoted), func(t *testing.T) {
+			want, got := fitWith(t, e64, test.kernel, test.options), fitWith(t, e32, test.kernel, test.options)
+			tolerance := 1e-4
+			if test.promoted {
+				tolerance = 1e-12
+			}
+			if d, size := largestDifference(product(got.Features), product(want.Features)),
+				mat.Norm(product(want.Features), math.Inf(1)); d > tolerance*size {
+				t.Errorf("%v: float32 differs by %g of %g", test.kernel, d, size)
+			}
+			promoted := slices.ContainsFunc(e32.Warnings(),
+				func(w string) bool { return strings.Contains(w, test.kernel.String()) })
+			if promoted != test.promoted {
+				t.Errorf("%v: computed in float64: %v, want %v", test.kernel, promoted, test.promoted)
+			}
+		})
 	}
 }
 
@@ -316,9 +326,11 @@ func TestIndefiniteKernel(t *testing.T) {
 		t.Errorf("with ρ = 10: %v", err)
 	}
 	for _, dtype := range []string{"float64", "float32"} {
-		_, err := Fit(context.Background(), graphtest.Engine(t, dtype, 1), k, x, utility, Options{Ridge: .01, SignalRidge: 1e-7, Components: 2})
+		_, err := Fit(context.Background(), graphtest.Engine(t, dtype, 1), k, x, utility,
+			Options{Ridge: .01, SignalRidge: 1e-7, Components: 2})
 		var notPD *op.NotPositiveDefiniteError
-		if !errors.As(err, &notPD) || !strings.Contains(err.Error(), "Sigmoid(gamma=0.1, c0=1)") || !strings.Contains(err.Error(), "below −ρ = −0.01") {
+		if !errors.As(err, &notPD) || !strings.Contains(err.Error(), "Sigmoid(gamma=0.1, c0=1)") ||
+			!strings.Contains(err.Error(), "below −ρ = −0.01") {
 			t.Errorf("%s, with ρ = 0.01: %v", dtype, err)
 		}
 	}
@@ -342,10 +354,12 @@ func TestWeakComponents(t *testing.T) {
 		t.Errorf("power %.15g, densely %.15g", p.Power[1], powers[1])
 	}
 	o.SignalRidge = 20
-	if _, err := Fit(context.Background(), e, kernel.RBF(.01), x, utility, o); err == nil || !strings.Contains(err.Error(), "fewer components") {
+	if _, err := Fit(context.Background(), e, kernel.RBF(.01), x, utility, o); err == nil ||
+		!strings.Contains(err.Error(), "fewer components") {
 		t.Errorf("with a larger ρ': %v", err)
 	}
-	if _, err := Fit(context.Background(), e, kernel.RBF(1e-9), x, utility, formulaOptions); err == nil || !strings.Contains(err.Error(), "too small against ρ") {
+	if _, err := Fit(context.Background(), e, kernel.RBF(1e-9), x, utility, formulaOptions); err == nil ||
+		!strings.Contains(err.Error(), "too small against ρ") {
 		t.Errorf("with γ = 1e-9: %v", err)
 	}
 }
@@ -382,7 +396,8 @@ func TestFitRefuses(t *testing.T) {
 		})
 	}
 	p := fitFormula(t, e, kernel.RBF(1))
-	if _, err := p.Project(context.Background(), e, mat.NewDense(2, 6, nil)); err == nil || !strings.Contains(err.Error(), "6 columns") {
+	if _, err := p.Project(context.Background(), e, mat.NewDense(2, 6, nil)); err == nil ||
+		!strings.Contains(err.Error(), "6 columns") {
 		t.Errorf("projecting samples with a column less: %v", err)
 	}
 }
@@ -398,7 +413,7 @@ func TestProgramsAgreeWithTapeMachine(t *testing.T) {
 // A component's power that its fixed point has not reached is an error with its last
 // change: with F(δ) = 1 + δ and ρ' = ½, δ goes from 0 to ½, ⅓, ⅜, …
 func TestPowerShortOfItsFixedPoint(t *testing.T) {
-	s := &solved{small: mat.NewDense(1, 2, []float64{1, 1})}
+	s := &solutions{small: mat.NewDense(1, 2, []float64{1, 1})}
 	for _, c := range []struct {
 		steps int
 		want  string // of the error
@@ -416,7 +431,7 @@ func TestPowerShortOfItsFixedPoint(t *testing.T) {
 				t.Errorf("%g, %v; want %q", power, err, c.want)
 			}
 			// With F = 1 the series is exact, and δ = ½ is reached in the second step.
-			_, _, err = f.fixedPoint(&solved{small: mat.NewDense(1, 2, []float64{1, 0})}, 2, 0)
+			_, _, err = f.fixedPoint(&solutions{small: mat.NewDense(1, 2, []float64{1, 0})}, 2, 0)
 			if (err != nil) != (c.steps < 2) {
 				t.Errorf("F = 1: %v", err)
 			}

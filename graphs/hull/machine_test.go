@@ -1,7 +1,8 @@
-package kahm_test
+package hull_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -9,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
-	"privkern/graphs/kahm"
 )
 
-func fit(t *testing.T, y *mat.Dense, opts kahm.Options) *kahm.Machine {
+func fit(t *testing.T, y *mat.Dense, opts hull.Options) *hull.Machine {
 	t.Helper()
-	m, err := kahm.Fit(context.Background(), graphtest.Engine(t, "float64", 1), y, opts)
+	m, err := hull.Fit(context.Background(), graphtest.Engine(t, "float64", 1), y, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,33 +82,35 @@ func direct(y *mat.Dense, dim, layers int, lambda func(layer int) float64, query
 func TestMachineIsItsDefinition(t *testing.T) {
 	rng := graphtest.Rand(1)
 	for _, c := range []struct{ n, p int }{{30, 8}, {9, 8}, {7, 25}} {
-		y, q := graphtest.Normal(rng, c.n, c.p), graphtest.Normal(rng, 4, c.p)
-		m := fit(t, y, kahm.Options{Dim: 4, Layers: 3})
-		images, distances, err := m.Images(context.Background(), graphtest.Engine(t, "float64", 1), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 4 {
-			for l, want := range direct(y, 4, 3, m.Lambda, q.RawRowView(i)) {
-				square := 0.0
-				for j, w := range want {
-					if d := math.Abs(images[l].At(i, j) - w); d > 1e-9 {
-						t.Fatalf("%d×%d, query %d, layer %d, column %d: %g, want %g", c.n, c.p, i, l, j, images[l].At(i, j), w)
+		t.Run(fmt.Sprintf("%d×%d", c.n, c.p), func(t *testing.T) {
+			y, q := graphtest.Normal(rng, c.n, c.p), graphtest.Normal(rng, 4, c.p)
+			m := fit(t, y, hull.Options{Dim: 4, Layers: 3})
+			images, distances, err := m.Images(context.Background(), graphtest.Engine(t, "float64", 1), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 4 {
+				for l, want := range direct(y, 4, 3, m.Lambda, q.RawRowView(i)) {
+					square := 0.0
+					for j, w := range want {
+						if d := math.Abs(images[l].At(i, j) - w); d > 1e-9 {
+							t.Fatalf("%d×%d, query %d, layer %d, column %d: %g, want %g", c.n, c.p, i, l, j, images[l].At(i, j), w)
+						}
+						square += (q.At(i, j) - w) * (q.At(i, j) - w)
 					}
-					square += (q.At(i, j) - w) * (q.At(i, j) - w)
-				}
-				if d := math.Abs(distances.At(i, l) - math.Sqrt(square)); d > 1e-9 {
-					t.Errorf("%d×%d, query %d, layer %d: distance %g, want %g", c.n, c.p, i, l, distances.At(i, l), math.Sqrt(square))
+					if d := math.Abs(distances.At(i, l) - math.Sqrt(square)); d > 1e-9 {
+						t.Errorf("%d×%d, query %d, layer %d: distance %g, want %g", c.n, c.p, i, l, distances.At(i, l), math.Sqrt(square))
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
 // λ* is the fixed point (41), whichever way it is found.
 func TestLambdaIsTheFixedPoint(t *testing.T) {
 	y := graphtest.Normal(graphtest.Rand(2), 12, 40) // the norm comes from the Gram matrix
-	secant, picard := fit(t, y, kahm.Options{Dim: 5}), fit(t, y, kahm.Options{Dim: 5, Iteration: kahm.Picard})
+	secant, picard := fit(t, y, hull.Options{Dim: 5}), fit(t, y, hull.Options{Dim: 5, Iteration: hull.Picard})
 	if d := math.Abs(secant.Lambda(0)/picard.Lambda(0) - 1); d > 1e-11 {
 		t.Errorf("λ is %.16g by secants and %.16g by the paper's iteration", secant.Lambda(0), picard.Lambda(0))
 	}
@@ -121,20 +124,22 @@ func TestLambdaIsTheFixedPoint(t *testing.T) {
 func TestModelOfTheSamples(t *testing.T) {
 	for _, unit := range []float64{1, 1e-2, 1e4} {
 		for dtype, tolerance := range map[string]float64{"float64": 1e-9, "float32": 2e-4} {
-			y := graphtest.Normal(graphtest.Rand(3), 25, 6)
-			y.Scale(unit, y)
-			testModel(t, graphtest.Engine(t, dtype, 1), y, tolerance)
+			t.Run(dtype, func(t *testing.T) {
+				y := graphtest.Normal(graphtest.Rand(3), 25, 6)
+				y.Scale(unit, y)
+				testModel(t, graphtest.Engine(t, dtype, 1), y, tolerance)
+			})
 		}
 	}
 }
 
 func testModel(t *testing.T, e *engine.Engine, y *mat.Dense, tolerance float64) {
 	t.Helper()
-	got, err := kahm.Model(context.Background(), e, y, 3)
+	got, err := hull.Model(context.Background(), e, y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: 3})
+	m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +151,8 @@ func testModel(t *testing.T, e *engine.Engine, y *mat.Dense, tolerance float64) 
 	var difference mat.Dense
 	difference.Sub(got.Images, images[0])
 	if d := mat.Norm(&difference, 2); d > tolerance*size || got.Unsafe > 0 {
-		t.Errorf("%s, size %g: the images of the samples differ by %g from those of equal queries; %d without", e.DType(), size, d, got.Unsafe)
+		t.Errorf("%s, size %g: the images of the samples differ by %g from those of equal queries; %d without", e.DType(),
+			size, d, got.Unsafe)
 	}
 	if want := mat.Sum(distances); math.Abs(got.Error-want) > tolerance*max(want, size) {
 		t.Errorf("%s, size %g: the modelling error is %g, want %g", e.DType(), size, got.Error, want)
@@ -192,31 +198,33 @@ func TestSingularCovariance(t *testing.T) {
 		{"a single sample", one, 1},
 		{"equal samples", equal, 1},
 	} {
-		e := graphtest.Engine(t, "float64", 1)
-		m, err := kahm.Fit(context.Background(), e, c.y, kahm.Options{Dim: 5, Layers: 5})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if m.Dim() != c.dim || m.Layers() > m.Dim() {
-			t.Errorf("%s: %d directions and %d layers, want %d directions", c.name, m.Dim(), m.Layers(), c.dim)
-		}
-		if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "singular") {
-			t.Errorf("%s: warnings %q", c.name, w)
-		}
-		d, err := m.Distances(context.Background(), e, graphtest.Normal(rng, 2, 6))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v := d.At(0, 0); math.IsNaN(v) || math.IsInf(v, 0) {
-			t.Errorf("%s: a distance is %g", c.name, v)
-		}
-		if c.dim == 1 { // the image is the sample
-			images, _, err := m.Images(context.Background(), e, graphtest.Normal(rng, 1, 6))
-			if err != nil || !mat.EqualApprox(images[0], one, 1e-12) {
-				t.Errorf("%s: the image is %v, %v", c.name, mat.Formatted(images[0]), err)
+		t.Run(c.name, func(t *testing.T) {
+			e := graphtest.Engine(t, "float64", 1)
+			m, err := hull.Fit(context.Background(), e, c.y, hull.Options{Dim: 5, Layers: 5})
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				return
 			}
-		}
+			if m.Dim() != c.dim || m.Layers() > m.Dim() {
+				t.Errorf("%s: %d directions and %d layers, want %d directions", c.name, m.Dim(), m.Layers(), c.dim)
+			}
+			if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "singular") {
+				t.Errorf("%s: warnings %q", c.name, w)
+			}
+			d, err := m.Distances(context.Background(), e, graphtest.Normal(rng, 2, 6))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := d.At(0, 0); math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%s: a distance is %g", c.name, v)
+			}
+			if c.dim == 1 { // the image is the sample
+				images, _, err := m.Images(context.Background(), e, graphtest.Normal(rng, 1, 6))
+				if err != nil || !mat.EqualApprox(images[0], one, 1e-12) {
+					t.Errorf("%s: the image is %v, %v", c.name, mat.Formatted(images[0]), err)
+				}
+			}
+		})
 	}
 }
 
@@ -226,35 +234,41 @@ func TestRefusals(t *testing.T) {
 	nan.Set(3, 2, math.NaN())
 	for _, c := range []struct {
 		y    *mat.Dense
-		opts kahm.Options
+		opts hull.Options
 		want string
 	}{
-		{new(mat.Dense), kahm.Options{Dim: 1}, "there are no samples"},
-		{nan, kahm.Options{Dim: 2}, "row 3, column 2 (counted from 0) of the samples is NaN"},
-		{mat.NewDense(3, 4, nil), kahm.Options{Dim: 2}, "every sample is zero"},
-		{y, kahm.Options{Dim: 5}, "5 principal directions of 4 columns"},
-		{y, kahm.Options{}, "0 principal directions"},
-		{y, kahm.Options{Dim: 2, Layers: 3}, "3 layers with 2 principal directions"},
+		{new(mat.Dense), hull.Options{Dim: 1}, "there are no samples"},
+		{nan, hull.Options{Dim: 2}, "row 3, column 2 (counted from 0) of the samples is NaN"},
+		{mat.NewDense(3, 4, nil), hull.Options{Dim: 2}, "every sample is zero"},
+		{y, hull.Options{Dim: 5}, "5 principal directions of 4 columns"},
+		{y, hull.Options{}, "0 principal directions"},
+		{y, hull.Options{Dim: 2, Layers: 3}, "3 layers with 2 principal directions"},
 	} {
-		if _, err := kahm.Fit(context.Background(), graphtest.Engine(t, "float64", 1), c.y, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.opts, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := hull.Fit(context.Background(), graphtest.Engine(t, "float64", 1), c.y, c.opts); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v, want %q", c.opts, err, c.want)
+			}
+		})
 	}
-	m := fit(t, y, kahm.Options{Dim: 2})
-	if _, err := m.Distances(context.Background(), graphtest.Engine(t, "float64", 1), mat.NewDense(1, 3, nil)); err == nil || !strings.Contains(err.Error(), "queries of 3 columns") {
+	m := fit(t, y, hull.Options{Dim: 2})
+	if _, err := m.Distances(context.Background(), graphtest.Engine(t, "float64", 1),
+		mat.NewDense(1, 3, nil)); err == nil || !strings.Contains(err.Error(), "queries of 3 columns") {
 		t.Errorf("queries of another width: %v", err)
 	}
-	s, err := kahm.NewEnsemble([]*kahm.Machine{m}, []int{0})
+	s, err := hull.NewEnsemble([]*hull.Machine{m}, []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Nearest(context.Background(), graphtest.Engine(t, "float64", 1), mat.NewDense(1, 4, []float64{0, math.Inf(1), 0, 0}), kahm.Search{}); err == nil || !strings.Contains(err.Error(), "query 0, column 1") {
+	if _, err := s.Nearest(context.Background(), graphtest.Engine(t, "float64", 1),
+		mat.NewDense(1, 4, []float64{0, math.Inf(1), 0, 0}), hull.Search{}); err == nil ||
+		!strings.Contains(err.Error(), "query 0, column 1") {
 		t.Errorf("a query that is not finite: %v", err)
 	}
-	if _, err := kahm.NewEnsemble(nil, nil); err == nil {
+	if _, err := hull.NewEnsemble(nil, nil); err == nil {
 		t.Error("an ensemble of nothing was accepted")
 	}
-	if _, err := kahm.NewEnsemble([]*kahm.Machine{m}, []int{-1}); err == nil {
+	if _, err := hull.NewEnsemble([]*hull.Machine{m}, []int{-1}); err == nil {
 		t.Error("a negative group was accepted")
 	}
 }

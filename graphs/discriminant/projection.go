@@ -1,4 +1,4 @@
-// Package multikernel compresses kernels by discriminant component analysis and
+// Package discriminant compresses kernels by discriminant component analysis and
 // combines the compressive kernels, as graph programs: the method of
 // Chanyaswad, Chang and Kung, "A compressive multi-kernel method for
 // privacy-preserving machine learning" (2017), whose equations are cited.
@@ -22,12 +22,12 @@
 // and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few
 // solves with it replace the generalised eigenproblem of order N, whose right
 // matrix is singular. There are L−1 such λ above ρ'/ρ; directions beyond them
-// have no part in telling the classes apart.
+// have no part in separating the classes.
 //
 // The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A, N×Q, and
 // never as a matrix of its own. The rows of Z are features: a kernel machine on
 // the compressive kernel is a linear one on them.
-package multikernel
+package discriminant
 
 import (
 	"context"
@@ -39,11 +39,15 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
 	"privkern/graphs/kernel"
 	"privkern/graphs/op"
 )
 
 // Options are the parameters of the compression.
+//
+// ρ and ρ' have the unit of an eigenvalue of K̄, so that what they do depends on N and
+// on the scale of the kernel.
 type Options struct {
 	// Ridge is ρ > 0, by which the scatter of all samples is regularised.
 	Ridge float64
@@ -80,7 +84,7 @@ const (
 )
 
 // The fixed point of a component's power ends at this relative change of δ, and
-// there is an error where it does not within so many steps.
+// there is an error where it does not within that number of steps.
 const (
 	powerTolerance = 1e-14
 	mostPowers     = 200
@@ -92,16 +96,19 @@ const (
 // definite, which happens for kernels that are not positive semidefinite, such
 // as the sigmoid. A float32 engine computes in float64 what is too
 // ill-conditioned for float32, and says so in a warning.
-func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*Projection, error) {
+//
+// Labels may be any integers; they are used as different or equal only. Components come
+// in the order of their power. There is an error where a component's power does not
+// exceed ρ'/ρ: directions that have no part in separating the classes have powers up to
+// that.
+func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int,
+	o Options) (*Projection, error) {
 	classes, err := checkFit(k, x, labels, o)
 	if err != nil {
 		return nil, fmt.Errorf("compressing kernel %v: %w", k, err)
 	}
-	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: tensor.Float64,
+	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: e.ElementType(),
 		powers: mostPowers}
-	if e.DType() == "float32" {
-		f.dtype = tensor.Float32
-	}
 	for solves := firstSolves; ; solves *= 2 {
 		p, err := f.try(solves)
 		var weak *weakComponentError
@@ -115,6 +122,7 @@ func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, l
 	}
 }
 
+// checkFit says what cannot be compressed, before anything is computed.
 func checkFit(k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*classes, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -137,25 +145,19 @@ func checkFit(k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*classes,
 	case !(o.SignalRidge >= 0) || math.IsInf(o.SignalRidge, 1):
 		return nil, fmt.Errorf("ρ' = %g: it must be zero or positive, and finite", o.SignalRidge)
 	case o.Components < 1 || o.Components > c.number()-1:
-		return nil, fmt.Errorf("%d components: with %d classes there are 1 to %d that tell them apart; further ones hold noise alone",
+		return nil, fmt.Errorf("%d components: with %d classes there are 1 to %d that separate them; further ones hold "+
+			"noise alone",
 			o.Components, c.number(), c.number()-1)
 	}
 	return c, nil
 }
 
+// checkSamples refuses an empty matrix and values that are not finite.
 func checkSamples(x *mat.Dense) error {
 	if x == nil || x.IsEmpty() {
 		return errors.New("there are no samples")
 	}
-	n, _ := x.Dims()
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("the samples have %g in row %d, column %d (counted from 0)", v, i, j)
-			}
-		}
-	}
-	return nil
+	return finite.Matrix("the matrix of samples", x)
 }
 
 // fit is one compression at work.
@@ -170,13 +172,18 @@ type fit struct {
 	powers  int // cap on the steps of a component's fixed point
 }
 
-// solved is what comes out of the program: X_1 … X_J and K̄X_1 … K̄X_J, side by
-// side, and their products with Uᵀ.
-type solved struct {
-	solutions, images, small *mat.Dense
-	means                    []float64
+// solutions are what comes out of the program: the powers X_1 … X_J and their
+// images K̄X_1 … K̄X_J, side by side (n×Jm), the small products of the images with
+// Uᵀ (m×Jm), and the means of the rows of K (length n).
+type solutions struct {
+	powers, images, small *mat.Dense
+	means                 []float64
 }
 
+// try compresses with that many powers of (K̄ + ρI)⁻¹. With the weights δ^(j−1) z of the
+// columns of X_1 … X_J, a and K̄a are sums of columns that the program has computed:
+// O(NJm) operations a component. They are scaled to aᵀ(K̄² + ρK̄)a = ‖K̄a‖² + ρ aᵀK̄a =
+// 1, the constraint under Eq. (8).
 func (f *fit) try(solves int) (*Projection, error) {
 	s, err := f.solve(solves)
 	if err != nil {
@@ -192,11 +199,12 @@ func (f *fit) try(solves int) (*Projection, error) {
 			return nil, err
 		}
 		a, image := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-		a.MulVec(s.solutions, mat.NewVecDense(solves*m, weights))
+		a.MulVec(s.powers, mat.NewVecDense(solves*m, weights))
 		image.MulVec(s.images, mat.NewVecDense(solves*m, weights))
 		norm := mat.Dot(image, image) + f.options.Ridge*mat.Dot(a, image) // aᵀ(K̄² + ρK̄)a
 		if !(norm > 0) {
-			return nil, fmt.Errorf("component %d has the squared norm %g: the kernel is not positive semidefinite in its direction", c+1, norm)
+			return nil, fmt.Errorf("component %d has the squared norm %g: the kernel is not positive semidefinite in its "+
+				"direction", c+1, norm)
 		}
 		a.ScaleVec(1/math.Sqrt(norm), a)
 		image.ScaleVec(1/math.Sqrt(norm), image)
@@ -212,9 +220,15 @@ func (f *fit) try(solves int) (*Projection, error) {
 	return p, nil
 }
 
-// fixedPoint finds the power of a component (counted from 0) and the weights of
-// the columns of the solutions in it, δ^(j−1) z.
-func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weights []float64, err error) {
+// fixedPoint finds the power of a component (counted from 0) and the weights of the
+// columns of the solutions in it, δ^(j−1) z.
+//
+// It iterates δ ← ρ'/λ, with λ the eigenvalue of F(δ) that belongs to the component,
+// from δ = 0. At an eigenvalue κ of K̄ the function κ/(κ+ρ−δ) changes by a share of
+// about δ/(κ+ρ): with ρ' well below ρλ a few steps suffice. The series of F is one of
+// powers of δ/(κ+ρ), at most δ/ρ; it counts as summed once its last term is below 1e-15
+// of the first, and asks for more solves otherwise (weakComponentError).
+func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, weights []float64, err error) {
 	_, m := f.basis.Dims()
 	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
 	for range f.powers {
@@ -222,7 +236,8 @@ func (f *fit) fixedPoint(s *solved, solves, component int) (power float64, weigh
 			return 0, nil, err
 		}
 		if !(power > 0) {
-			return 0, nil, fmt.Errorf("component %d has the discriminant power %g: the kernel does not tell so many classes apart", component+1, power)
+			return 0, nil, fmt.Errorf("component %d has the discriminant power %g: the kernel does not separate the classes in "+
+				"that many components", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
 		if converged = math.Abs(next-delta) <= powerTolerance*next; converged {
@@ -267,17 +282,25 @@ type weakComponentError struct {
 	steps        int     // of that
 }
 
+// Error distinguishes a fixed point that did not converge from a component that is no
+// better than noise.
 func (e *weakComponentError) Error() string {
 	if e.change > 0 {
-		return fmt.Sprintf("component %d: the fixed point of its discriminant power, about %.2g, stopped after %d steps, the "+
-			"most that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; take a smaller ρ "+
-			"or ρ', or fewer components", e.component+1, e.power, e.steps, e.change, powerTolerance)
+		return fmt.Sprintf("component %d: the fixed point of its discriminant power, about %.2g, stopped after %d steps, "+
+			"the most that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; take a "+
+			"smaller ρ or ρ', or fewer components", e.component+1, e.power, e.steps, e.change, powerTolerance)
 	}
-	return fmt.Sprintf("component %d, with a discriminant power of about %.2g, does not stand out from directions that have no part in telling the classes apart and up to ρ'/ρ = %.2g: the kernel matrix is too small against ρ; take a smaller ρ or ρ', or fewer components",
+	return fmt.Sprintf("component %d, with a discriminant power of about %.2g, does not stand out from directions that "+
+		"have no part in separating the classes and up to ρ'/ρ = %.2g: the kernel matrix is too small against ρ; take a "+
+		"smaller ρ or ρ', or fewer components",
 		e.component+1, e.power, e.noise)
 }
 
 // series returns F(δ), m×m, exactly symmetric.
+//
+// It is Horner's scheme in δ on the small products, O(Jm²) operations: the iteration
+// never comes back to matrices of order N. Both halves of the nearly symmetric product
+// are used, so that the eigen-solver sees an exactly symmetric matrix.
 func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	f := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -295,6 +318,8 @@ func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 // eigenpair returns an eigenvalue by its place in ascending order, and its
 // eigenvector with the largest element positive: the sign is then the same
 // whatever computes it.
+// Only a is affected by the sign, and the compressive kernel Z Zᵀ is not; but features
+// are written to files and compared.
 func eigenpair(a *mat.SymDense, place int) (value float64, vector []float64, err error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
@@ -318,7 +343,7 @@ func eigenpair(a *mat.SymDense, place int) (value float64, vector []float64, err
 }
 
 // solve runs the program, in float64 where float32 does not resolve it.
-func (f *fit) solve(solves int) (*solved, error) {
+func (f *fit) solve(solves int) (*solutions, error) {
 	for {
 		s, rcond, err := f.run(solves)
 		if f.dtype == tensor.Float64 {
@@ -339,11 +364,14 @@ func (f *fit) solve(solves int) (*solved, error) {
 	}
 }
 
-// explain says of a matrix that is not positive definite what it means here.
+// explain says of a matrix that is not positive definite what it means here. The centred
+// matrix of a positive semidefinite kernel is positive semidefinite, too, so that one
+// comes here by rounding only.
 func (f *fit) explain(err error) error {
 	var notPD *op.NotPositiveDefiniteError
 	if errors.As(err, &notPD) {
-		return fmt.Errorf("its centred matrix has an eigenvalue below −ρ = −%g, so the compression is not defined: take a positive semidefinite kernel, or a larger ρ: %w", f.options.Ridge, err)
+		return fmt.Errorf("its centred matrix has an eigenvalue below −ρ = −%g, so the compression is not defined: take a "+
+			"positive semidefinite kernel, or a larger ρ: %w", f.options.Ridge, err)
 	}
 	return err
 }
@@ -358,35 +386,30 @@ func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsN
 
 // run runs the program once. The condition is that of the solve, or of the
 // centring where it cancels more.
-func (f *fit) run(solves int) (s *solved, rcond float64, err error) {
+//
+// The level of the kernel is what centring takes away: where the mean of a row exceeds
+// the mean of the centred diagonal (the spread) by a factor, as many digits are lost.
+func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	n, d := f.x.Dims()
 	_, m := f.basis.Dims()
-	shift := engine.Values{"x": engine.NewMatrix(f.dtype, f.x), "u": engine.NewMatrix(f.dtype, f.basis), "rho": scalar(f.dtype, f.options.Ridge)}
+	shift := engine.Values{"x": engine.NewMatrix(f.dtype, f.x), "u": engine.NewMatrix(f.dtype, f.basis),
+		"rho": engine.NewScalar(f.dtype, f.options.Ridge)}
 	out, err := f.e.RunAs(f.ctx, f.dtype, solveProgram(f.kernel, n, d, m, solves), shift)
 	if err != nil {
 		return nil, 0, err
 	}
-	s = new(solved)
-	numbers := map[string]float64{}
-	for _, name := range []string{"rcond", "trace"} {
-		if numbers[name], err = engine.Scalar(out[name]); err != nil {
-			return nil, 0, err
-		}
-	}
-	for name, to := range map[string]**mat.Dense{"solutions": &s.solutions, "images": &s.images, "small": &s.small} {
-		if *to, err = engine.Dense(out[name]); err != nil {
-			return nil, 0, err
-		}
-	}
-	if s.means, err = engine.Floats(out["means"]); err != nil {
+	r := engine.Read(out)
+	s = &solutions{powers: r.Dense("solutions"), images: r.Dense("images"), small: r.Dense("small"),
+		means: r.Floats("means")}
+	rcond, trace := r.Scalar("rcond"), r.Scalar("trace")
+	if err := r.Err(); err != nil {
 		return nil, 0, err
 	}
 	level := 0.0 // of the matrix before centring
 	for _, v := range s.means {
 		level = max(level, math.Abs(v))
 	}
-	rcond = numbers["rcond"]
-	if spread := numbers["trace"] / float64(n); spread < level {
+	if spread := trace / float64(n); spread < level {
 		rcond = min(rcond, spread/level)
 	}
 	return s, rcond, nil
@@ -397,26 +420,36 @@ const projectRows = 512
 
 // Project returns the features of further samples (T×d), T×Q: the rows of the
 // test kernel, centred with the training means, times A.
+//
+// For a sample y with the kernel values k (length N) its features are
+//
+//	Aᵀ(k − m) = Aᵀk − shift,
+//
+// because the columns of A sum to zero: centring by the mean of k itself has no effect.
+// It takes O(TN(d+Q)) operations, in float64 or float32 as Fit did.
 func (p *Projection) Project(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.Dense, error) {
 	if err := checkSamples(y); err != nil {
 		return nil, fmt.Errorf("projecting by kernel %v: %w", p.kernel, err)
 	}
 	rows, d := y.Dims()
 	if _, want := p.points.Dims(); d != want {
-		return nil, fmt.Errorf("projecting by kernel %v: the samples have %d columns, those it was fitted to %d", p.kernel, d, want)
+		return nil, fmt.Errorf("projecting by kernel %v: the samples have %d columns, those it was fitted to %d", p.kernel,
+			d, want)
 	}
 	_, q := p.a.Dims()
 	z := mat.NewDense(rows, q, nil)
 	fixed := engine.Values{"x": engine.NewMatrix(p.dtype, p.points), "a": engine.NewMatrix(p.dtype, p.a)}
 	for lo := 0; lo < rows; lo += projectRows {
 		hi := min(lo+projectRows, rows)
-		if err := p.project(ctx, e, fixed, y.Slice(lo, hi, 0, d).(*mat.Dense), z.Slice(lo, hi, 0, q).(*mat.Dense)); err != nil {
+		if err := p.project(ctx, e, fixed, y.Slice(lo, hi, 0, d).(*mat.Dense),
+			z.Slice(lo, hi, 0, q).(*mat.Dense)); err != nil {
 			return nil, err
 		}
 	}
 	return z, nil
 }
 
+// project is Project for a few samples y, into z.
 func (p *Projection) project(ctx context.Context, e *engine.Engine, fixed engine.Values, y, z *mat.Dense) error {
 	n, d := p.points.Dims()
 	rows, q := z.Dims()

@@ -1,4 +1,4 @@
-package multikernel
+package discriminant
 
 import (
 	"errors"
@@ -15,6 +15,8 @@ type classes struct {
 	counts []float64 // samples of each class
 }
 
+// newClasses numbers labels in increasing order. It is an error where there are none, or
+// more than maxClasses different ones.
 func newClasses(labels []int) (*classes, error) {
 	if len(labels) == 0 {
 		return nil, errors.New("there are no labels")
@@ -23,7 +25,8 @@ func newClasses(labels []int) (*classes, error) {
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
 	if len(distinct) > maxClasses {
-		return nil, fmt.Errorf("the labels have %d different values: more than %d classes are not computed with", len(distinct), maxClasses)
+		return nil, fmt.Errorf("the labels have %d different values: more than %d classes are not computed with",
+			len(distinct), maxClasses)
 	}
 	c := &classes{of: make([]int, len(labels)), counts: make([]float64, len(distinct))}
 	for i, l := range labels {
@@ -37,6 +40,7 @@ func newClasses(labels []int) (*classes, error) {
 // maxClasses keeps a column of numbers from being taken for labels.
 const maxClasses = 1000
 
+// number is L, the number of classes.
 func (c *classes) number() int { return len(c.counts) }
 
 // indicators returns the N×L matrix with a one for the class of each sample.
@@ -48,10 +52,14 @@ func (c *classes) indicators() *mat.Dense {
 	return e
 }
 
-// contrasts returns T, L×(L−1): the basis U is the indicators times T. With
-// w_l = √(N_l/N), the columns of indicators·diag(1/√N_l) are orthonormal and
-// give the constant with w; a Householder matrix that maps the first axis to w
-// has in its other columns what is orthogonal to it.
+// contrasts returns T, L×(L−1): the basis U is the indicators times T. With w_l =
+// √(N_l/N), the columns of indicators·diag(1/√N_l) are orthonormal and give the constant
+// with w; a Householder matrix that maps the first axis to w has in its other columns
+// what is orthogonal to it.
+//
+// One reflection gives all of it, and U is orthonormal to rounding whatever the class
+// sizes. Which basis of the span is taken has no part in the results: K_B and every
+// score depend on UUᵀ alone.
 func (c *classes) contrasts() *mat.Dense {
 	l := c.number()
 	n := float64(len(c.of))
@@ -75,6 +83,7 @@ func (c *classes) contrasts() *mat.Dense {
 }
 
 // basis returns U, N×(L−1).
+// Its columns are orthonormal and sum to zero, 1ᵀU = 0.
 func (c *classes) basis() *mat.Dense {
 	t := c.contrasts()
 	u := mat.NewDense(len(c.of), c.number()-1, nil)

@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"strings"
@@ -24,7 +24,8 @@ func TestFixedPointShortOfItsTolerance(t *testing.T) {
 		want      string // of the error; "" for none
 	}{
 		{"the paper's iteration, slow", Picard, false, slow,
-			"not found in 1000 evaluations, the most that are allowed: the last one changed it by 5.8e-04 of itself, and at most 1e-12"},
+			"not found in 1000 evaluations, the most that are allowed: the last one changed it by 5.8e-04 of itself, and at " +
+				"most 1e-12"},
 		{"in float32, slow", Picard, true, slow, "changed it by 5.8e-04 of itself, and at most 1e-05 is wanted"},
 		{"secants, to and fro", Secant, false, toAndFro, "and at most 1e-10 is wanted"},
 		{"secants, slow", Secant, false, slow, ""},

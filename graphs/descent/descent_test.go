@@ -1,4 +1,4 @@
-package cloak
+package descent
 
 import (
 	"context"
@@ -87,7 +87,8 @@ func TestGapIsACertificate(t *testing.T) {
 func TestSquareDesign(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := graphtest.Normal(graphtest.Rand(1), 5, 5)
-	r, err := Descend(context.Background(), e, c, Options{Iterations: 5000, Tolerance: 1e-12, Start: []float64{.5, .6, .7, .8, 1.5}})
+	r, err := Descend(context.Background(), e, c, Options{Iterations: 5000, Tolerance: 1e-12,
+		Start: []float64{.5, .6, .7, .8, 1.5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestInvalidInput(t *testing.T) {
 		want string
 	}{
 		{nil, Options{Iterations: 1}, "the matrix C is empty"},
-		{nan, Options{Iterations: 1}, "matrix C is NaN in row 1, column 2"},
+		{nan, Options{Iterations: 1}, "matrix C has NaN in row 1, column 2"},
 		{mat.NewDense(3, 2, nil), Options{Iterations: 1}, "with fewer columns than rows"},
 		{design(), Options{}, "0 iterations"},
 		{design(), Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},
@@ -203,9 +204,11 @@ func TestInvalidInput(t *testing.T) {
 		{design(), Options{Iterations: 1, Start: []float64{1}}, "1 elements for 10 columns"},
 		{design(), Options{Iterations: 1, Start: []float64{1, 1, -1, 1, 1, 1, 1, 1, 1, 1}}, "element 2 of the start is -1"},
 	} {
-		if _, err := Descend(context.Background(), e, c.c, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := Descend(context.Background(), e, c.c, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 	if _, err := DescendAll(context.Background(), e, nil, Options{Iterations: 1, Start: []float64{1}}); err == nil {
 		t.Error("a batch took one start for all")
@@ -226,11 +229,12 @@ func TestRankDeficientDesign(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Descend(ctx, graphtest.Engine(t, "float64", 1), design(), Options{Iterations: 1000, Progress: func(done, _ int) {
-		if done == 5 {
-			cancel()
-		}
-	}})
+	_, err := Descend(ctx, graphtest.Engine(t, "float64", 1), design(),
+		Options{Iterations: 1000, Progress: func(done, _ int) {
+			if done == 5 {
+				cancel()
+			}
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

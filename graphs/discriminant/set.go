@@ -1,4 +1,4 @@
-package multikernel
+package discriminant
 
 import (
 	"context"
@@ -28,13 +28,17 @@ type Set struct {
 	ranges                   []kernelRange
 }
 
+// A block is the columns from (included) to to (excluded) of the joint factor.
 type block struct{ from, to int }
 
+// size is the number of columns, Q of the kernel.
 func (b block) size() int { return b.to - b.from }
 
 // kernelRange is the range of a compressive kernel: its eigenvalues other than
 // zero, s, and coordinates in which it is diag(s): V, Q×k, with ZV√s⁻¹
 // orthonormal.
+// K̂ = ZZᵀ = QSQᵀ with Q = ZVS^(−½), where ZᵀZ = VSVᵀ is only Q×Q: eigenproblems of
+// order N never occur.
 type kernelRange struct {
 	s []float64
 	v *mat.Dense
@@ -48,6 +52,11 @@ const rangeTolerance = 1e-12
 // the labels of the task and those that are to be hidden.
 //
 // The inner products are computed in float64 on every engine.
+//
+// It keeps ZᵀZ of all factors side by side (r×r for the sum r of their ranks) and the
+// class sums (L×r): every norm and inner product of kernels is one of these, ⟨K̂_k,
+// K̂_l⟩_F = ‖Z_kᵀZ_l‖²_F, in place of N×N matrices. It returns an error where the
+// factors do not fit the labels, or a kernel has the trace zero.
 func NewSet(ctx context.Context, e *engine.Engine, factors []*mat.Dense, utility, privacy []int) (*Set, error) {
 	if len(factors) == 0 {
 		return nil, errors.New("combining kernels: there is none")
@@ -66,7 +75,8 @@ func NewSet(ctx context.Context, e *engine.Engine, factors []*mat.Dense, utility
 			return nil, fmt.Errorf("combining kernels: kernel %d (counted from 0) is empty", l)
 		}
 		if rows, _ := z.Dims(); rows != n || len(privacy) != n {
-			return nil, fmt.Errorf("combining kernels: kernel %d (counted from 0) has %d samples, for %d utility and %d privacy labels", l, rows, n, len(privacy))
+			return nil, fmt.Errorf("combining kernels: kernel %d (counted from 0) has %d samples, for %d utility and %d "+
+				"privacy labels", l, rows, n, len(privacy))
 		}
 		_, c := z.Dims()
 		s.blocks = append(s.blocks, block{columns, columns + c})
@@ -93,15 +103,12 @@ func (s *Set) multiply(ctx context.Context, e *engine.Engine, z *mat.Dense) erro
 	if err != nil {
 		return err
 	}
-	gram, err := engine.Floats(out["gram"])
-	if err != nil {
+	r := engine.Read(out)
+	gram, sums := r.Floats("gram"), r.Dense("sums")
+	if err := r.Err(); err != nil {
 		return err
 	}
 	s.gram = mat.NewSymDense(columns, gram)
-	sums, err := engine.Dense(out["sums"])
-	if err != nil {
-		return err
-	}
 	s.utilitySums = mat.DenseCopyOf(sums.Slice(0, lu, 0, columns))
 	s.privacySums = mat.DenseCopyOf(sums.Slice(lu, lu+lp, 0, columns))
 	return nil
@@ -117,7 +124,8 @@ func (s *Set) normalise() error {
 			trace += s.gram.At(i, i)
 		}
 		if !(trace > 0) || math.IsInf(trace, 1) {
-			return fmt.Errorf("combining kernels: kernel %d (counted from 0) has the trace %g and cannot be scaled to one", l, trace)
+			return fmt.Errorf("combining kernels: kernel %d (counted from 0) has the trace %g and cannot be scaled to one", l,
+				trace)
 		}
 		s.traces = append(s.traces, trace)
 		for i := b.from; i < b.to; i++ {
@@ -142,6 +150,7 @@ func (s *Set) normalise() error {
 	return nil
 }
 
+// rangeOf decomposes a Gram matrix; at least one eigenvalue stays.
 func rangeOf(gram *mat.SymDense) (kernelRange, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(gram, true) {
@@ -174,12 +183,14 @@ func (s *Set) Rank(weights []float64) (int, error) {
 }
 
 // Frobenius is the Frobenius norm of Σ_l μ_l K̂_l.
+// It is computed from the r×r matrix of the weighted features.
 func (s *Set) Frobenius(weights []float64) float64 {
 	m := s.weighted(weights)
 	return mat.Norm(m, 2) // of ZᵀZ as of ZZᵀ
 }
 
 // weighted is the Gram matrix of the combined features.
+// Element ij is √(μ_k μ_l) z_iᵀz_j for columns i of kernel k and j of kernel l.
 func (s *Set) weighted(weights []float64) *mat.SymDense {
 	root := make([]float64, s.gram.SymmetricDim())
 	for l, b := range s.blocks {

@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"context"
@@ -14,11 +14,16 @@ import (
 	"privkern/graphs/engine"
 )
 
-// queryTile bounds the queries that are evaluated in one run of a graph.
+// queryTile bounds the queries that are evaluated in one run of a graph. It is large
+// enough for the matrix products to run at full speed, and bounds the memory of an image
+// to queryTile × (s+p) numbers.
 const queryTile = 1024
 
 // Distances returns the distances of queries (q×p) to their images in every
 // layer (q×L, Eq. 52), +Inf where there is no image.
+//
+// The engine has the element type of the one that fitted the machine. A query takes
+// 2N(n+p+1) operations a layer and N exponentials.
 func (m *Machine) Distances(ctx context.Context, e *engine.Engine, queries *mat.Dense) (*mat.Dense, error) {
 	d, _, err := m.evaluate(ctx, e, queries, false)
 	return d, err
@@ -26,7 +31,9 @@ func (m *Machine) Distances(ctx context.Context, e *engine.Engine, queries *mat.
 
 // Images returns the images of queries (q×p) under every layer (L matrices,
 // q×p, Eq. 51) and their distances (q×L). An image that does not exist is NaN.
-func (m *Machine) Images(ctx context.Context, e *engine.Engine, queries *mat.Dense) (images []*mat.Dense, distances *mat.Dense, err error) {
+// Coordinates are those of the samples: the mean is added again.
+func (m *Machine) Images(ctx context.Context, e *engine.Engine,
+	queries *mat.Dense) (images []*mat.Dense, distances *mat.Dense, err error) {
 	distances, images, err = m.evaluate(ctx, e, queries, true)
 	return images, distances, err
 }
@@ -43,7 +50,10 @@ func NearestLayer(distances []float64) (layer int, distance float64) {
 	return layer, distance
 }
 
-func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.Dense, images bool) (*mat.Dense, []*mat.Dense, error) {
+// evaluate is Distances and Images: layers are nested in one program, so that the
+// principal scores of an image stay on the device between them.
+func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.Dense,
+	images bool) (*mat.Dense, []*mat.Dense, error) {
 	q, p := queries.Dims()
 	if p != m.columns {
 		return nil, nil, fmt.Errorf("kernel affine hull machine: queries of %d columns for samples of %d", p, m.columns)
@@ -98,6 +108,8 @@ func (m *Machine) coordinates(e *engine.Engine, queries *mat.Dense) *tensor.Dens
 	return coordinates[float64](m, queries)
 }
 
+// Differences are taken in float64 and rounded once, so that a common offset of samples
+// and queries costs no digits in float32.
 func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense {
 	q, p := queries.Dims()
 	s := m.Dim()
@@ -114,6 +126,7 @@ func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense 
 	return engine.TensorOf(z, q, cols)
 }
 
+// solutions are B of all layers, N×(s+p+1) each.
 func (m *Machine) solutions() []*tensor.Dense {
 	s := make([]*tensor.Dense, len(m.layers))
 	for l := range s {
@@ -125,14 +138,19 @@ func (m *Machine) solutions() []*tensor.Dense {
 // run evaluates the layers from first to before last with c coordinates beside
 // the scores. The element type is that of the queries, which the solutions of
 // these layers share.
-func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense, queries *tensor.Dense, c, first, last int, images bool) (engine.Values, error) {
+//
+// c is p, or the number of screening coordinates, or 0 for scores alone. The solutions
+// are N×(s+c+1).
+func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense,
+	queries *tensor.Dense, c, first, last int, images bool) (engine.Values, error) {
 	in := engine.Values{"queries": queries}
 	for l := first; l < last; l++ {
 		in[fmt.Sprintf("points %d", l)] = asType(m.layers[l].points, queries.Dtype())
 		in[fmt.Sprintf("weights %d", l)] = asType(m.layers[l].weights, queries.Dtype())
 		in[fmt.Sprintf("solutions %d", l)] = solutions[l]
 	}
-	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images), in)
+	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images),
+		in)
 }
 
 // solutions32 are the solutions of all layers in float32.
@@ -161,14 +179,20 @@ func (m *Machine) solved32(need [][]bool) (full, scores []*tensor.Dense) {
 // need[layer][query] asks for, +Inf where there is no image; others are NaN.
 // Layers that nobody asks for cost their principal scores only, which the next
 // layer reads.
-func (m *Machine) chosenDistances(ctx context.Context, e *engine.Engine, queries *mat.Dense, need [][]bool) ([][]float64, error) {
+func (m *Machine) chosenDistances(ctx context.Context, e *engine.Engine, queries *mat.Dense,
+	need [][]bool) ([][]float64, error) {
 	if e.DType() == tensor.Float32.String() {
 		return chosenDistances[float32](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
 	}
 	return chosenDistances[float64](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
 }
 
-func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, full, scores []*tensor.Dense, queries *mat.Dense, need [][]bool) ([][]float64, error) {
+// full are the solutions in all coordinates, N×(s+p+1), scores those in scores alone,
+// N×(s+1). Layer by layer the queries fall into two groups, which may overlap: those
+// whose distance is wanted now, for 2N(s+p) operations, and those that a later layer
+// needs, for 2Ns. With p = 784 and s = 20 the second is a fortieth of the first.
+func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, full, scores []*tensor.Dense,
+	queries *mat.Dense, need [][]bool) ([][]float64, error) {
 	q, p := queries.Dims()
 	s := m.Dim()
 	z := engine.Data(coordinates[T](m, queries)).([]T) // q×(s+p); the scores are those of the latest image
@@ -219,6 +243,8 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 
 // gather returns the first take of the cols columns of some rows. The last row
 // is repeated a few times, which makes graphs of few different shapes.
+// Every shape has a graph of its own, which is compiled once: rows come in multiples of
+// 8, of 32 beyond 64.
 func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
 	n := (len(rows) + 7) / 8 * 8
 	if n > 64 {
@@ -232,6 +258,7 @@ func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
 	return engine.TensorOf(out, n, take)
 }
 
+// scoreSolutions are [scores of B', b] of all layers, N×(s+1) each.
 func (m *Machine) scoreSolutions() []*tensor.Dense {
 	s := make([]*tensor.Dense, len(m.layers))
 	for l := range s {

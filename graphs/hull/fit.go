@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// fit is what all layers of a machine share while they are computed.
+// fit is what all layers of a machine share while they are computed: N samples of p
+// columns, their mean μ, and dim principal directions. It belongs to one call.
 type fit struct {
 	e          *engine.Engine
 	n, p, dim  int
@@ -30,15 +31,21 @@ type fit struct {
 
 // rankTolerance is the share of the largest variance below which a principal
 // direction counts as absent: its scores are rounding.
+// A scaled coordinate 1/√θ of such a direction would blow that rounding up to the size
+// of the others.
 const rankTolerance = 1e-12
 
 // gramFactor: with more columns than this many times the number of samples, the
 // residual of the fixed point is computed from YYᵀ, in O(N³) instead of O(N²p)
 // operations.
+// The factor is where the two cost the same: a solve with p right sides takes 2N²p
+// operations, [op.RidgeGramNorm] about 4N³.
 const gramFactor = 2
 
 // newFit centres the samples and finds their principal directions, in float64
 // whatever the engine's element type.
+// A principal direction that float32 rounds away would be lost for good, while the
+// layers need no more than their scores.
 func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*fit, error) {
 	f := &fit{e: e, mean: columnMeans(y)}
 	f.n, f.p = y.Dims()
@@ -70,13 +77,15 @@ func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*fit,
 }
 
 // principal finds the directions of the machine and the scores of its samples.
+// With no direction at all (equal samples) it sets up constant.
 func (f *fit) principal(ctx context.Context, centred *mat.Dense, dim int) error {
 	if err := f.findPrincipal(ctx, centred, dim); err != nil {
 		return err
 	}
 	if len(f.variances) < dim {
 		// One text for all machines: there may be thousands.
-		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have fewer than %d principal directions", dim)
+		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have "+
+			"fewer than %d principal directions", dim)
 	}
 	if f.directions == nil {
 		f.constant(centred)
@@ -91,6 +100,8 @@ func (f *fit) principal(ctx context.Context, centred *mat.Dense, dim int) error 
 // PrincipalScores returns the scores of the rows of y (N×p) on their at most dim
 // leading principal directions (N×dim, or fewer columns where the covariance has
 // a smaller rank, but at least one).
+// They are what k-means works on where it is to see the data as the machine does. The
+// errors are those of Fit for a machine of one layer.
 func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*mat.Dense, error) {
 	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
 		return nil, fmt.Errorf("principal scores: %w", err)
@@ -116,14 +127,23 @@ func (f *fit) centre(y *mat.Dense) *mat.Dense {
 }
 
 // findPrincipal finds the at most dim directions with the largest variances:
-// eigenvectors of the covariance, or, with more columns than samples, of the
-// Gram matrix. Where all samples are equal there are none.
+// eigenvectors of the covariance, or, with more columns than samples, of the Gram
+// matrix. Where all samples are equal there are none.
+//
+// With the centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same eigenvalues other
+// than zero, and v = Ycᵀu/‖Ycᵀu‖ is the direction of an eigenvector u of the second. The
+// decomposition takes O(min(N,p)³) operations instead of O(p³): for p = 20,000 and a
+// thousand samples this is what the time depends on. Both give variances to rounding of
+// the largest one, so that standard deviations below 1e-8 of the largest one are noise;
+// rankTolerance drops such directions, where a singular value decomposition of Yc would
+// resolve them.
 func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
 	rank := min(dim, f.n-1, f.p)
 	if rank == 0 {
 		return nil
 	}
-	out, err := f.e.RunAs(ctx, tensor.Float64, principalProgram(f.n, f.p, rank), engine.Values{"y": engine.NewMatrix(tensor.Float64, centred)})
+	out, err := f.e.RunAs(ctx, tensor.Float64, principalProgram(f.n, f.p, rank),
+		engine.Values{"y": engine.NewMatrix(tensor.Float64, centred)})
 	if err != nil {
 		return err
 	}
@@ -157,6 +177,8 @@ func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) er
 
 // constant sets up a machine whose samples are all equal: its kernel does not
 // depend on the query, and its image is the sample.
+// λ* comes from ‖Y‖, which is that of the samples before centring, so that the fixed
+// point exists.
 func (f *fit) constant(centred *mat.Dense) {
 	f.dim, f.variances = 1, []float64{0}
 	f.directions = mat.NewDense(1, f.p, nil)
@@ -165,8 +187,9 @@ func (f *fit) constant(centred *mat.Dense) {
 	centred.Zero()
 }
 
-// solved is a layer that has been solved in the samples' own coordinates.
-type solved struct {
+// solution is a layer in the samples' own coordinates: points X (N×d), weights (1×d),
+// the kernel matrix K (N×N) and solutions B.
+type solution struct {
 	points, weights *tensor.Dense
 	kernel          gorgonia.Value
 	solutions       *tensor.Dense // [B', b], N×(p+1)
@@ -174,7 +197,16 @@ type solved struct {
 
 // layer solves the KAHM of the leading d directions. The fixed point of the
 // layer before is where the iteration starts.
-func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *fixedPoint) (*solved, *fixedPoint, error) {
+//
+// The kernel of the layer is exp(−|x−x′|²/2) of x_j = z_j/√(dθ_j), which is Eq. (35)
+// with n = d: θ is diagonal in principal coordinates. A direction without variance has
+// the weight zero. K, T and μ stay on the device while λ changes; each evaluation of R
+// is one Cholesky factorisation, N³/3 operations, and a solve.
+//
+// The solution that remains is that of the last λ at which R was evaluated, fixed.at,
+// which is within the tolerance of λ*, not λ* itself: one factorisation less.
+func (f *fit) layer(ctx context.Context, d int, iteration Iteration,
+	previous *fixedPoint) (*solution, *fixedPoint, error) {
 	points, weights := mat.NewDense(f.n, d, nil), mat.NewDense(1, d, nil)
 	for j := range d {
 		if f.variances[j] > 0 {
@@ -184,13 +216,14 @@ func (f *fit) layer(ctx context.Context, d int, iteration Iteration, previous *f
 			points.Set(i, j, f.scores.At(i, j)*weights.At(0, j))
 		}
 	}
-	one := &solved{points: f.e.Tensor(points), weights: f.e.Tensor(weights)}
+	one := &solution{points: f.e.Tensor(points), weights: f.e.Tensor(weights)}
 	out, err := f.e.Run(ctx, kernelProgram(f.n, d), engine.Values{"x": one.points})
 	if err != nil {
 		return nil, nil, err
 	}
 	k := out["k"]
 	one.kernel = k
+	// ‖Y‖²/(pN), of which τ in Eq. (40) is twice and e₀ in Eq. (44) the half.
 	scale := f.square / (float64(f.p) * float64(f.n))
 	fixed := &fixedPoint{tau: 2 * scale, single: f.e.DType() == tensor.Float32.String()}
 	solve, err := f.e.Session(ridgeProgram(f.n, f.p))
@@ -253,6 +286,9 @@ func (f *fit) residual(lambda float64, out engine.Values) (float64, error) {
 
 // withScores puts the principal scores of the solutions before them:
 // [B'Vᵀ, B', b], N×(dim+p+1), and [B'Vᵀ, b], N×(dim+1).
+//
+// The next layer reads the image through V alone, and V(A(y)−μ) = (B'Vᵀ)ᵀk / bᵀk: with
+// the scores of the solutions kept, a layer hands on dim numbers a query and not p.
 func (f *fit) withScores(solutions *tensor.Dense) (full, scores *tensor.Dense) {
 	if data, ok := engine.Data(solutions).([]float64); ok {
 		return withScores(f, data)
@@ -260,6 +296,7 @@ func (f *fit) withScores(solutions *tensor.Dense) (full, scores *tensor.Dense) {
 	return withScores(f, engine.Data(solutions).([]float32))
 }
 
+// The scores take 2·N·p·dim operations once a layer.
 func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.Dense) {
 	cols := f.dim + f.p + 1
 	out, few := make([]T, f.n*cols), make([]T, f.n*(f.dim+1))
@@ -289,6 +326,7 @@ func convert[T, S cpublas.Float](a []S) []T {
 	return b
 }
 
+// columnMeans is the mean of the rows of y, of length p, summed in the order of rows.
 func columnMeans(y *mat.Dense) []float64 {
 	n, p := y.Dims()
 	mean := make([]float64, p)

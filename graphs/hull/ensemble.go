@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"context"
@@ -41,7 +41,8 @@ type Ensemble struct {
 // nearest machine is sought in every group, or over all groups.
 func NewEnsemble(machines []*Machine, groups []int) (*Ensemble, error) {
 	if len(machines) == 0 || len(groups) != len(machines) {
-		return nil, fmt.Errorf("an ensemble of %d machines in %d groups: it needs at least one machine, and a group for each", len(machines), len(groups))
+		return nil, fmt.Errorf("an ensemble of %d machines in %d groups: it needs at least one machine, and a group for "+
+			"each", len(machines), len(groups))
 	}
 	s := &Ensemble{machines: machines, groups: groups, columns: machines[0].columns}
 	for i, m := range machines {
@@ -76,7 +77,7 @@ type Search struct {
 	// Exhaustive evaluates every pair in full, in the machines' own precision:
 	// the reference for tests and benchmarks.
 	Exhaustive bool
-	// Progress, if not nil, is told how many queries are done.
+	// Progress, if not nil, is called with the number of queries done and in all.
 	Progress func(done, total int)
 
 	// chunk and slack replace searchChunk and slackStart in tests.
@@ -108,6 +109,11 @@ const (
 )
 
 // search is the state of one call.
+//
+// The invariant while it runs: the distance of query i to layer l of machine b is not
+// below lower[b][l][i], if the slack holds, and the smallest distance of query i in
+// group g is not above upper[i][g]. A pair whose lower bound is above the upper bound of
+// its group has no part in the result.
 type search struct {
 	*Ensemble
 	ctx     context.Context
@@ -133,6 +139,11 @@ type search struct {
 }
 
 // Nearest searches for the nearest machine of every query (q×p).
+//
+// It returns an error where the columns do not fit or a query is not finite. Results do
+// not depend on the number of workers: machines are independent of one another, and of
+// equal distances that of the first machine is taken. Time is O(pairs × N(s+p)) at
+// worst.
 func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.Dense, opts Search) (*Nearest, error) {
 	q, p := queries.Dims()
 	if p != s.columns {
@@ -165,7 +176,8 @@ func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.D
 			return run.out, nil
 		}
 		if run.slack *= slackGrow; run.slack > slackEnd {
-			e.Warn("float32 does not resolve the distances to %d machines; all of them were computed in %s", len(s.machines), e.DType())
+			e.Warn("float32 does not resolve the distances to %d machines; all of them were computed in %s", len(s.machines),
+				e.DType())
 			run.opts.Exhaustive = true
 		}
 	}
@@ -223,6 +235,7 @@ func (s *search) chunk() error {
 	}
 }
 
+// reset forgets what was found for the chunk.
 func (s *search) reset() {
 	q, _ := s.queries.Dims()
 	_, groups := s.out.Distance.Dims()

@@ -1,4 +1,4 @@
-package cloak
+package descent
 
 import "sync"
 

@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"fmt"
@@ -12,7 +12,11 @@ import (
 	"privkern/graphs/engine"
 )
 
-// screen is a machine in screening coordinates, in float32.
+// screen is a machine in screening coordinates, in float32. With the orthonormal rows V
+// (s×p) of the machine's directions and G (m×p) of the basis, ‖G(y−A(y))‖ ≤ ‖y−A(y)‖: a
+// projection shortens, so that the distance in m coordinates is a lower bound of the one
+// in p. Beside rounding the images are those of the machine, because a layer reads its
+// query through V alone.
 type screen struct {
 	solutions []*tensor.Dense // of each layer, N×(s+m+1)
 	// What brings queries there, all from an origin near the queries: the rows of
@@ -22,9 +26,9 @@ type screen struct {
 	square         float64
 }
 
-// shifted are the queries of a chunk from the origin: y (q×p), Gy (q×m) and
+// displacement is the queries of a chunk from the origin: y (q×p), Gy (q×m) and
 // ‖y‖².
-type shifted struct {
+type displacement struct {
 	points, coordinates *mat.Dense
 	square              []float64
 }
@@ -39,6 +43,10 @@ const (
 
 // prepare chooses the screening coordinates from the queries, and brings the
 // machines into them.
+//
+// The basis is that of the leading principal directions of the queries: most of the
+// length of a difference y − A(y) lies in directions in which queries differ. It stays
+// unused (full) where p is too small to gain by it.
 func (s *search) prepare(queries *mat.Dense) error {
 	q, p := queries.Dims()
 	dims := 0
@@ -70,6 +78,7 @@ func (s *search) prepare(queries *mat.Dense) error {
 
 // newScreen brings a machine into screening coordinates: those of the rows of
 // basis (m×p).
+// The product costs 2N·p·m operations a layer, once a search.
 func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 	dims, _ := basis.Dims()
 	out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
@@ -100,10 +109,12 @@ func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 
 // bounds fills lower with lower bounds of the distances of the chunk's queries
 // to all layers of all machines.
+// A pair takes 2N(s+m+1) operations a layer, in place of 2N(s+p+1).
 func (s *search) bounds() error {
 	q := len(s.best)
-	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)), make([][][]bool, len(s.machines))
-	var from *shifted
+	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)),
+		make([][][]bool, len(s.machines))
+	var from *displacement
 	if !s.full {
 		from = s.shift()
 	}
@@ -116,7 +127,8 @@ func (s *search) bounds() error {
 		} else {
 			solutions, c = s.screens[b].solutions, len(s.screens[b].centre)
 		}
-		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)), make([][]bool, len(m.layers))
+		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)),
+			make([][]bool, len(m.layers))
 		for l := range m.layers {
 			s.lower[b][l], s.sharp[b][l], s.done[b][l] = make([]float64, q), make([]bool, q), make([]bool, q)
 		}
@@ -145,9 +157,9 @@ func (s *search) bounds() error {
 }
 
 // shift returns the queries of the chunk from the origin.
-func (s *search) shift() *shifted {
+func (s *search) shift() *displacement {
 	q := len(s.best)
-	out := &shifted{points: mat.NewDense(q, s.columns, nil), coordinates: new(mat.Dense), square: make([]float64, q)}
+	out := &displacement{points: mat.NewDense(q, s.columns, nil), coordinates: new(mat.Dense), square: make([]float64, q)}
 	for i := range q {
 		to := out.points.RawRowView(i)
 		for j, v := range s.queries.RawRowView(i) {
@@ -162,7 +174,7 @@ func (s *search) shift() *shifted {
 // coordinates returns [V(y−μ), G(y−μ)] of the queries from lo to hi, and the
 // sizes ‖y−μ‖. They are rounded once they are differences: a common offset costs
 // no accuracy.
-func (sc *screen) coordinates(from *shifted, lo, hi int) (*tensor.Dense, []float64) {
+func (sc *screen) coordinates(from *displacement, lo, hi int) (*tensor.Dense, []float64) {
 	dims, c := len(sc.scores), len(sc.centre)
 	q, cols := hi-lo, dims+c
 	z, size := make([]float32, q*cols), make([]float64, q)
@@ -177,6 +189,8 @@ func (sc *screen) coordinates(from *shifted, lo, hi int) (*tensor.Dense, []float
 		for j, v := range from.coordinates.RawRowView(lo + i) {
 			to[dims+j] = float32(v - sc.centre[j])
 		}
+		// ‖y−μ‖² = ‖y‖² − 2yᵀμ + ‖μ‖² in float64 from an origin in the middle of the
+		// queries; it scales the slack, and need not be exact.
 		size[i] = math.Sqrt(max(0, from.square[lo+i]-2*row[dims]+sc.square))
 	}
 	return engine.TensorOf(z, q, cols), size
@@ -196,6 +210,9 @@ func (s *search) allCoordinates(b, lo, hi int) (*tensor.Dense, []float64) {
 // bound notes the float32 distance of query i to a layer, less the slack.
 // Without an image, or beyond the range of float32, there is no bound: in the
 // machine's own precision there may be a distance.
+//
+// With d the float32 distance, the bound is d − slack·(‖y−μ‖ + d): rounding enters both
+// with the coordinates of the query and with those of the image.
 func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
 	if math.IsInf(d, 1) || math.IsNaN(d) || math.IsInf(size, 1) {
 		d, size = math.Inf(-1), 0

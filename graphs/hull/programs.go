@@ -1,11 +1,12 @@
-package kahm
+package hull
 
 import (
 	"fmt"
 
+	"gorgonia.org/gorgonia"
+
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
-	"privkern/graphs/op"
 )
 
 // principalProgram computes "eigen", the k principal variances and directions
@@ -13,29 +14,30 @@ import (
 // p > n the directions are those of the Gram matrix, in the space of samples.
 func principalProgram(n, p, k int) engine.Program {
 	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d %d", n, p, k),
-		Build: func(b *engine.Builder) error {
-			s, err := op.Scatter(1/float64(n-1), p > n).Apply(b.Input("y", n, p))
-			if err != nil {
-				return err
+		Build: func(b *engine.Builder) {
+			y := b.Input("y", n, p)
+			scale := 1 / float64(n-1)
+			var s *gorgonia.Node
+			if p > n {
+				s = b.RowGram(scale, y) // YYᵀ/(n−1), n×n: the smaller of the two
+			} else {
+				s = b.ColumnGram(scale, y) // YᵀY/(n−1), p×p: the sample covariance
 			}
-			eigen, err := op.LargestEigen(k).Apply(s)
-			b.Output("eigen", eigen)
-			return err
+			b.Output("eigen", b.LargestEigen(k, s))
 		}}
 }
 
-// gramProgram computes "gram", YYᵀ of "y" (n×p).
+// gramProgram computes "gram", YYᵀ (n×n) of "y" (n×p). N²p operations, once a machine;
+// all layers use it.
 func gramProgram(n, p int) engine.Program {
 	return engine.Program{Name: "Gram matrix", Key: fmt.Sprintf("gram %d %d", n, p),
-		Build: func(b *engine.Builder) error {
-			g, err := op.Scatter(1, true).Apply(b.Input("y", n, p))
-			b.Output("gram", g)
-			return err
-		}}
+		Build: func(b *engine.Builder) { b.Output("gram", b.RowGram(1, b.Input("y", n, p))) }}
 }
 
 // kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of encodings
 // "x" (n×d) that are scaled so that θ and n are in them.
+// Eq. (35) has −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is the RBF kernel
+// of γ = ½.
 func kernelProgram(n, d int) engine.Program { return kernel.SymmetricProgram(kernel.RBF(0.5), n, d) }
 
 // ridgeProgram computes the "solutions" B = (K+λI)⁻¹T of "targets" T = [Y−μ, 1]
@@ -44,26 +46,21 @@ func kernelProgram(n, d int) engine.Program { return kernel.SymmetricProgram(ker
 // Y − K(K+λI)⁻¹Y = λ(K+λI)⁻¹Y.
 func ridgeProgram(n, p int) engine.Program {
 	return engine.Program{Name: "regularised least squares", Key: fmt.Sprintf("ridge %d %d", n, p),
-		Build: func(b *engine.Builder) error {
-			solutions, err := op.RidgeSolve().Apply(b.Input("k", n, n), b.Scalar("lambda"), b.Input("targets", n, p+1))
-			if err != nil {
-				return err
-			}
-			norm, err := op.RidgeNorm().Apply(solutions, b.Input("mean", 1, p))
+		Build: func(b *engine.Builder) {
+			solutions := b.RidgeSolve(b.Input("k", n, n), b.Scalar("lambda"), b.Input("targets", n, p+1)) // n×(p+1)
+			norm := b.RidgeNorm(solutions, b.Input("mean", 1, p))                                         // scalar
 			b.Output("solutions", solutions)
 			b.Output("norm", norm)
-			return err
 		}}
 }
 
 // gramNormProgram computes the "norm" ‖(K+λI)⁻¹Y‖²_F from "k", "lambda" and the
 // "gram" matrix YYᵀ.
+// It has the norm only: while λ changes, no solution of p columns is computed.
 func gramNormProgram(n int) engine.Program {
 	return engine.Program{Name: "norm of the regularised solution", Key: fmt.Sprintf("gram norm %d", n),
-		Build: func(b *engine.Builder) error {
-			norm, err := op.RidgeGramNorm().Apply(b.Input("k", n, n), b.Scalar("lambda"), b.Input("gram", n, n))
-			b.Output("norm", norm)
-			return err
+		Build: func(b *engine.Builder) {
+			b.Output("norm", b.RidgeGramNorm(b.Input("k", n, n), b.Scalar("lambda"), b.Input("gram", n, n)))
 		}}
 }
 
@@ -77,27 +74,21 @@ func gramNormProgram(n int) engine.Program {
 func machineProgram(q, n, s, c, first, last int, images bool) engine.Program {
 	return engine.Program{Name: "kernel affine hull machine",
 		Key: fmt.Sprintf("machine %d %d %d %d %d %d %v", q, n, s, c, first, last, images),
-		Build: func(b *engine.Builder) error {
+		Build: func(b *engine.Builder) {
 			queries := b.Input("queries", q, s+c)
 			z := queries
 			for l := first; l < last; l++ {
-				points, weights := b.Input(fmt.Sprintf("points %d", l), n, s-l), b.Input(fmt.Sprintf("weights %d", l), 1, s-l)
-				solutions := b.Input(fmt.Sprintf("solutions %d", l), n, s+c+1)
-				var err error
-				if z, err = op.AffineHull().Apply(z, points, weights, solutions); err != nil {
-					return err
-				}
+				layer := func(name string) string { return fmt.Sprintf("%s %d", name, l) }
+				d := s - l // each layer encodes in one dimension less
+				points, weights := b.Input(layer("points"), n, d), b.Input(layer("weights"), 1, d)
+				// Eq. 51: the image of the layer before is what this one is asked for.
+				z = b.AffineHull(z, points, weights, b.Input(layer("solutions"), n, s+c+1))
 				if c > 0 {
-					distance, err := op.RowDistance(s).Apply(queries, z)
-					if err != nil {
-						return err
-					}
-					b.Output(fmt.Sprintf("distance %d", l), distance)
+					b.Output(layer("distance"), b.RowDistance(s, queries, z)) // ‖y − ŷ‖
 				}
 				if images {
-					b.Output(fmt.Sprintf("image %d", l), z)
+					b.Output(layer("image"), z)
 				}
 			}
-			return nil
 		}}
 }

@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"math"
@@ -34,6 +34,10 @@ func compare(single, distance, size float64, sharp bool) float64 {
 // group, the lowest first, and then computes the distances that are left in
 // the machines' own precision. It asks for the chunk to be done again where
 // bounds in all coordinates are cheaper.
+//
+// The first two rounds look at one layer for each query and group, the one of the lowest
+// bound: it is likely the nearest, and its distance is the upper bound that rules out
+// most others. Only then is all that is left looked at.
 func (s *search) refine() (again bool, err error) {
 	pairs := int64(len(s.best)) * int64(len(s.machines))
 	var evaluated int64
@@ -65,6 +69,8 @@ func (s *search) refine() (again bool, err error) {
 
 // probe holds the bounds of a few queries against their distances to every
 // machine, most of which were ruled out.
+// Pairs that were ruled out are never evaluated otherwise: without probes a slack that
+// is too small for them would go unseen.
 func (s *search) probe() error {
 	q := len(s.best)
 	var rows []int
@@ -103,6 +109,7 @@ type task struct {
 	need [][]bool
 }
 
+// add asks for those layers of a query.
 func (t *task) add(row int, layers []bool) {
 	if t.need == nil {
 		t.need = make([][]bool, len(layers))
@@ -198,6 +205,7 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 
 // evaluate computes the distances that the tasks ask for in the machines' own
 // precision, and holds their bounds against them.
+// Each machine writes its own results; they are taken in the order of machines.
 func (s *search) evaluate(work []task) error {
 	found := make([][]float64, len(work))
 	worst, unsafe := make([]float64, len(work)), make([]int64, len(work))
@@ -242,6 +250,7 @@ func (s *search) evaluate(work []task) error {
 	return nil
 }
 
+// rowsOf copies some rows of a.
 func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
 	_, p := a.Dims()
 	out := mat.NewDense(len(rows), p, nil)

@@ -1,4 +1,4 @@
-// Package cloak minimises the cloaking noise of Smith, Álvarez and Lawrence by
+// Package descent minimises the cloaking noise of Smith, Álvarez and Lawrence by
 // the paper's projected gradient descent, as a differentiated graph.
 //
 // For a P×N matrix C with columns c_i the noise covariance is
@@ -9,7 +9,7 @@
 //
 // whose minimum is the D-optimal design: Σλ = P there, and every c_j with
 // λ_j > 0 has c_jᵀ M⁻¹ c_j = 1.
-package cloak
+package descent
 
 import (
 	"context"
@@ -18,10 +18,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/engine"
-	"privkern/graphs/op"
+	"privkern/graphs/internal/finite"
 )
 
 // DefaultLearningRate is the step length of the paper's code.
@@ -39,12 +38,12 @@ type Options struct {
 	// Tolerance ends the descent once the gap is not above it. With 0 all
 	// iterations are done.
 	Tolerance float64
-	// Progress, if not nil, is told how many iterations of how many are done.
+	// Progress, if not nil, is called with the number of iterations done and in all.
 	Progress func(done, total int)
 }
 
-// Result is where a descent ended.
-type Result struct {
+// Descent is where a descent ended.
+type Descent struct {
 	// Lambda is the last iterate, as the descent leaves it. Multiplied by
 	// MaxSquaredNorm it satisfies every c_iᵀ M⁻¹ c_i ≤ 1.
 	Lambda []float64
@@ -64,24 +63,24 @@ type Result struct {
 // and the error is an *op.NotPositiveDefiniteError; for a smaller rank, pass
 // the coordinates of C in its range. The graph is built once per shape; the
 // loop stays outside of it.
-func Descend(ctx context.Context, e *engine.Engine, c *mat.Dense, opts Options) (Result, error) {
+func Descend(ctx context.Context, e *engine.Engine, c *mat.Dense, opts Options) (Descent, error) {
 	if err := check(c, &opts); err != nil {
-		return Result{}, fmt.Errorf("cloaking descent: %w", err)
+		return Descent{}, fmt.Errorf("cloaking descent: %w", err)
 	}
 	p, n := c.Dims()
 	s, err := e.Session(Program(p, n))
 	if err != nil {
-		return Result{}, err
+		return Descent{}, err
 	}
 	defer s.Close()
 	if err := s.Pin("c", e.Matrix(c)); err != nil {
-		return Result{}, err
+		return Descent{}, err
 	}
-	r := Result{Lambda: append([]float64(nil), opts.Start...)}
+	r := Descent{Lambda: append([]float64(nil), opts.Start...)}
 	for {
 		gradient, err := r.evaluate(ctx, e, s, p)
 		if err != nil {
-			return Result{}, fmt.Errorf("iteration %d: %w", r.Iterations, err)
+			return Descent{}, fmt.Errorf("iteration %d: %w", r.Iterations, err)
 		}
 		if r.Iterations == opts.Iterations || (opts.Tolerance > 0 && r.Gap <= opts.Tolerance) {
 			return r, nil
@@ -97,17 +96,15 @@ func Descend(ctx context.Context, e *engine.Engine, c *mat.Dense, opts Options) 
 }
 
 // evaluate runs the program at Lambda and returns the gradient.
-func (r *Result) evaluate(ctx context.Context, e *engine.Engine, s *engine.Session, p int) ([]float64, error) {
+func (r *Descent) evaluate(ctx context.Context, e *engine.Engine, s *engine.Session, p int) ([]float64, error) {
 	out, err := s.Run(ctx, engine.Values{"lambda": e.Column(r.Lambda)})
 	if err != nil {
 		return nil, err
 	}
-	if r.Objective, err = engine.Scalar(out["objective"]); err != nil {
-		return nil, err
-	}
-	gradient, err := engine.Floats(out["gradient"])
-	if err != nil {
-		return nil, err
+	read := engine.Read(out)
+	gradient := read.Floats("gradient")
+	if r.Objective = read.Scalar("objective"); read.Err() != nil {
+		return nil, read.Err()
 	}
 	sum := 0.0
 	r.MaxSquaredNorm = 0
@@ -131,11 +128,11 @@ type Problem struct {
 // DescendAll runs a descent for each problem, such as the folds of a data set
 // or several starts, on the engine's workers. Options.Start must be nil.
 // Progress counts iterations over all problems.
-func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts Options) ([]Result, error) {
+func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts Options) ([]Descent, error) {
 	if opts.Start != nil {
 		return nil, errors.New("cloaking descents: the starts belong to the problems, not to the options")
 	}
-	results := make([]Result, len(problems))
+	results := make([]Descent, len(problems))
 	report := newCounter(opts.Progress, len(problems)*opts.Iterations)
 	err := e.ParallelFor(ctx, len(problems), 1, func(i, _ int) error {
 		o := opts
@@ -159,50 +156,27 @@ func Program(p, n int) engine.Program {
 	return engine.Program{
 		Name: "cloaking descent",
 		Key:  fmt.Sprintf("cloaking descent %d %d", p, n),
-		Build: func(b *engine.Builder) error {
+		Build: func(b *engine.Builder) {
 			c, lambda := b.Input("c", p, n), b.Input("lambda", n, 1)
-			m, err := op.WeightedGram().Apply(c, lambda)
-			if err != nil {
-				return err
-			}
-			logdet, err := op.LogDet().Apply(m)
-			if err != nil {
-				return err
-			}
-			sum, err := gorgonia.Sum(lambda)
-			if err != nil {
-				return err
-			}
-			objective, err := gorgonia.Sub(sum, logdet)
-			if err != nil {
-				return err
-			}
-			gradient, err := b.Gradient(objective, lambda)
-			if err != nil {
-				return err
-			}
+			m := b.WeightedGram(c, lambda) // M = C diag(λ) Cᵀ, p×p
+			logdet := b.LogDet(m)
+			objective := b.Sub(b.Sum(lambda), logdet) // f(λ) = Σλ − log|M|
+			// Eq. (2): ∂f/∂λ_j = 1 − c_jᵀM⁻¹c_j, n×1.
+			gradient := b.Gradient(objective, lambda)[0]
 			b.Output("objective", objective)
-			b.Output("gradient", gradient[0])
-			return nil
+			b.Output("gradient", gradient)
 		},
 	}
 }
 
 // check refuses invalid input and fills in the defaults.
 func check(c *mat.Dense, o *Options) error {
-	if c == nil || c.IsEmpty() {
-		return errors.New("the matrix C is empty")
+	if err := finite.Matrix("the matrix C", c); err != nil {
+		return err
 	}
 	p, n := c.Dims()
 	if p > n {
 		return fmt.Errorf("the matrix C is %d×%d: with fewer columns than rows M is singular", p, n)
-	}
-	for i := range p {
-		for j, v := range c.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("the matrix C is %g in row %d, column %d (counted from 0)", v, i, j)
-			}
-		}
 	}
 	if o.LearningRate == 0 {
 		o.LearningRate = DefaultLearningRate

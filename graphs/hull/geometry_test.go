@@ -1,4 +1,4 @@
-package kahm_test
+package hull_test
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
-	"privkern/graphs/kahm"
 )
 
 // formula is the formula-generated data of class c: 40×12.
@@ -35,9 +35,9 @@ func query() *mat.Dense {
 func TestReference(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		e := graphtest.Engine(t, "float64", 1)
-		for _, it := range []kahm.Iteration{kahm.Picard, kahm.Secant} {
+		for _, it := range []hull.Iteration{hull.Picard, hull.Secant} {
 			for c, gamma := range []float64{1.7876986487886992, 2.2022103837600944, 2.5986224160128337} {
-				m, err := kahm.Fit(context.Background(), e, formula(float64(c)), kahm.Options{Dim: 5, Layers: 3, Iteration: it})
+				m, err := hull.Fit(context.Background(), e, formula(float64(c)), hull.Options{Dim: 5, Layers: 3, Iteration: it})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestReference(t *testing.T) {
 						if got := m.Lambda(l); math.Abs(got-want) > 1e-12 {
 							t.Errorf("λ of layer %d is %.16g, want %.16g", l+1, got, want)
 						}
-						if it == kahm.Picard && m.Iterations(l) != 9 {
+						if it == hull.Picard && m.Iterations(l) != 9 {
 							t.Errorf("layer %d took %d iterations, want 9", l+1, m.Iterations(l))
 						}
 					}
@@ -55,7 +55,7 @@ func TestReference(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, got := kahm.NearestLayer(d.RawRowView(0)); math.Abs(got-gamma) > 1e-10 {
+				if _, got := hull.NearestLayer(d.RawRowView(0)); math.Abs(got-gamma) > 1e-10 {
 					t.Errorf("class %d: the distance is %.16g, want %.16g", c, got, gamma)
 				}
 			}

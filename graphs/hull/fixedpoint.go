@@ -1,11 +1,20 @@
-package kahm
+package hull
 
 import (
 	"fmt"
 	"math"
 )
 
-// fixedPoint is the fixed point e of R(·, τ) (Eq. 41).
+// fixedPoint is the fixed point e of R(·, τ) (Eq. 41), with λ* = e + τ (Eq. 40). In the
+// eigenbasis of K with the eigenvalues κ_i, and c_i the squared norm of the part of Y
+// along the i-th eigenvector (Σ c_i = ‖Y‖²_F), Eq. (42) is
+//
+//	R(e, τ) = Σ_i (λ/(κ_i+λ))² c_i / (pN),  λ = e + τ.
+//
+// It increases in e, and as λκ ≤ (κ+λ)²/4 its slope is at most ‖Y‖²_F/(2pNλ), a quarter
+// of the bound (23) and at most 1/4 because λ ≥ τ = 2‖Y‖²_F/(pN). Hence a single fixed
+// point (Theorem 1), to which the iteration e ← R(e) gains at least a factor of four a
+// step.
 type fixedPoint struct {
 	tau         float64
 	e           float64
@@ -15,6 +24,7 @@ type fixedPoint struct {
 	at          float64 // the λ of the last evaluation, from which the solutions are
 }
 
+// lambda is λ*, at which the layer is defined; see at for that of its solutions.
 func (x *fixedPoint) lambda() float64 { return x.e + x.tau }
 
 const (
@@ -36,7 +46,15 @@ const (
 // suggests. R is evaluated at λ = e+τ, the last time as near to the fixed point
 // as the tolerance says. Short of it after maxEvaluations, it returns an error that
 // says what was reached.
-func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoint, residual func(lambda float64) (float64, error)) error {
+//
+// Picard is e ← R(e) (Eq. 43). Secant solves e − R(e) = 0: the step (R−e)/(1−s) with s
+// the slope of R from the last two evaluations, of order 1.6 where Picard's converges
+// linearly. A slope outside of (0, 1) is rounding, not a property of R; the one before,
+// or zero, stands in then, and the step falls back to Picard's. The slopes of
+// neighbouring layers are close, which is why the next one begins with this one's: its
+// first step is a secant step already.
+func (x *fixedPoint) find(iteration Iteration, start float64, previous *fixedPoint,
+	residual func(lambda float64) (float64, error)) error {
 	x.e = start
 	if iteration == Secant && previous != nil {
 		x.e, x.slope = previous.e, previous.slope

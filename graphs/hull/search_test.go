@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"context"
@@ -83,11 +83,13 @@ func TestSearchIsExactAnywhere(t *testing.T) {
 				}
 				for i := range q.RawMatrix().Rows {
 					if got.Machine[i][0] != want.Machine[i][0] || math.Abs(got.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
-						t.Errorf("query %d: distance %g to machine %d, want %g to %d", i, got.Distance.At(i, 0), got.Machine[i][0], want.Distance.At(i, 0), want.Machine[i][0])
+						t.Errorf("query %d: distance %g to machine %d, want %g to %d", i, got.Distance.At(i, 0), got.Machine[i][0],
+							want.Distance.At(i, 0), want.Machine[i][0])
 					}
 				}
 				if got.Pairs != want.Pairs || got.Evaluated > got.Pairs || got.Unsafe > want.Unsafe {
-					t.Errorf("%d of %d pairs, %d without an image; exhaustive: %d pairs, %d without", got.Evaluated, got.Pairs, got.Unsafe, want.Pairs, want.Unsafe)
+					t.Errorf("%d of %d pairs, %d without an image; exhaustive: %d pairs, %d without", got.Evaluated, got.Pairs,
+						got.Unsafe, want.Pairs, want.Unsafe)
 				}
 				if c.unit == 1e-24 && !strings.Contains(strings.Join(e.Warnings(), "\n"), "float32 does not resolve") {
 					t.Errorf("nothing is said of float32: %q", e.Warnings())

@@ -1,4 +1,4 @@
-package multikernel
+package discriminant
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 )
 
 // Uniform returns the weights 1/P.
+// It is the combination against which the others are judged.
 func (s *Set) Uniform() []float64 {
 	w := make([]float64, len(s.blocks))
 	for l := range w {
@@ -27,6 +28,10 @@ func (s *Set) Uniform() []float64 {
 // K̂. There it is (S + ρ)⁻¹ W S, with the eigenvalues S of K̂ and W = QᵀUUᵀQ of
 // its eigenvectors Q. The matrix is not symmetric, so that the sum is not its
 // trace. Even with ρ = 0 it differs between kernels.
+//
+// The ridge damps the elements W_ij s_j/(s_i + ρ) of small s_i. The paper writes the
+// same ratio in the intrinsic space (18) and in the empirical one (19): their traces
+// agree, their sums of singular values do not, and (20) is of the second kind.
 func (s *Set) SNR(ridge float64) ([]float64, error) {
 	if err := checkRidge(ridge); err != nil {
 		return nil, err
@@ -55,6 +60,8 @@ func (s *Set) SNR(ridge float64) ([]float64, error) {
 // on the range of K̂: (S W_P S + ρS)⁺ S W_U S with S and W as for SNR. With ρ = 0
 // the pseudo-inverse is that of K̂_BP, so that directions in which the privacy
 // classes do not differ at all count as nothing.
+// The ratio is large where a kernel separates the utility classes in directions in which
+// it does not separate the privacy classes.
 func (s *Set) UtilityToPrivacy(ridge float64) ([]float64, error) {
 	if err := checkRidge(ridge); err != nil {
 		return nil, err
@@ -88,6 +95,7 @@ func (s *Set) UtilityToPrivacy(ridge float64) ([]float64, error) {
 	return ratio, nil
 }
 
+// checkRidge refuses a ridge that is negative or not finite.
 func checkRidge(ridge float64) error {
 	if !(ridge >= 0) || math.IsInf(ridge, 1) {
 		return fmt.Errorf("the ridge term is %g: it must be zero or positive, and finite", ridge)
@@ -96,6 +104,8 @@ func checkRidge(ridge float64) error {
 }
 
 // between is W = QᵀUUᵀQ, k×k, with Q = ZV√s⁻¹ and UᵀZ = Tᵀ·sums.
+// UᵀZ comes from the class sums, L×Q, so that N does not enter. W has rank L−1 at most
+// and eigenvalues between 0 and 1: it is the part of the range that the classes explain.
 func (r kernelRange) between(b block, c *classes, sums *mat.Dense) *mat.Dense {
 	var uz, uq, w mat.Dense
 	rows, _ := sums.Dims()
@@ -109,6 +119,7 @@ func (r kernelRange) between(b block, c *classes, sums *mat.Dense) *mat.Dense {
 	return &w
 }
 
+// nuclearNorm is the sum of the singular values.
 func nuclearNorm(m *mat.Dense) (float64, error) {
 	var svd mat.SVD
 	if !svd.Factorize(m, mat.SVDNone) {
@@ -117,6 +128,8 @@ func nuclearNorm(m *mat.Dense) (float64, error) {
 	return floats.Sum(svd.Values(nil)), nil
 }
 
+// pseudoInverse inverts on the range alone: eigenvalues below rangeTolerance of the
+// largest count as zero, in place of a reciprocal that is rounding.
 func pseudoInverse(m *mat.SymDense) (*mat.Dense, error) {
 	r, err := rangeOf(m)
 	if err != nil {
@@ -130,6 +143,7 @@ func pseudoInverse(m *mat.SymDense) (*mat.Dense, error) {
 }
 
 // UnitNorm scales scores to weights of Euclidean norm one (Eq. 21).
+// It is an error for scores that are negative or all zero.
 func UnitNorm(scores []float64) ([]float64, error) {
 	norm := floats.Norm(scores, 2)
 	if !(norm > 0) || math.IsInf(norm, 1) {
@@ -150,6 +164,9 @@ func UnitNorm(scores []float64) ([]float64, error) {
 // Rostamizadeh 2010, Proposition 3): μ = v/‖v‖ for the v ≥ 0 that minimises
 // vᵀMv − 2vᵀa, M_kl = ⟨K̂_k, K̂_l⟩_F, a_k = ⟨K̂_k, YYᵀ⟩_F. The kernels are centred,
 // so Y need not be.
+//
+// The alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖) does not change with the scale of K, which is why
+// any norm may be given to the weights. The problem is convex, of P variables.
 func (s *Set) Alignment() ([]float64, error) {
 	p := len(s.blocks)
 	m := mat.NewSymDense(p, nil)
@@ -176,12 +193,14 @@ func (s *Set) Alignment() ([]float64, error) {
 // ratio of the alignments with the utility and the privacy labels, both one-hot.
 // The form a_p a_pᵀ in it has rank one, so that one kernel, that of the largest
 // a_u/a_p, gets all the weight (the first of several).
+// Ratios are compared by products, without divisions.
 func (s *Set) UtilityPrivacyAlignment() ([]float64, error) {
 	utility, privacy := s.targets(s.utilitySums), s.targets(s.privacySums)
 	best := 0
 	for l, p := range privacy {
 		if !(p > 0) {
-			return nil, fmt.Errorf("utility-privacy alignment: kernel %d (counted from 0) has the alignment %g with the privacy labels, so that the ratio has no maximum", l, p)
+			return nil, fmt.Errorf("utility-privacy alignment: kernel %d (counted from 0) has the alignment %g with the "+
+				"privacy labels, so that the ratio has no maximum", l, p)
 		}
 		if utility[l]*privacy[best] > utility[best]*p {
 			best = l
@@ -207,6 +226,12 @@ func (s *Set) targets(sums *mat.Dense) []float64 {
 // the active-set method of Lawson and Hanson (1974, Chapter 23). A kernel that
 // the active ones combine to is left out. A kernel enters in every step; it is an
 // error where one would still have to after the most steps.
+//
+// At the solution the slope a − Mv is zero for active elements and not positive for
+// others; tolerance says below what it counts as zero. The active set grows by the
+// steepest element, is solved without bounds, and loses what would turn negative on the
+// way there. Each solve lowers the objective, so that no active set comes twice and the
+// method ends.
 func nonNegative(m *mat.SymDense, a []float64, most int) ([]float64, error) {
 	n := len(a)
 	v, active, skipped := make([]float64, n), make([]bool, n), make([]bool, n)
@@ -266,6 +291,7 @@ func nonNegative(m *mat.SymDense, a []float64, most int) ([]float64, error) {
 
 // restricted minimises over the active elements, without a bound; ok is false
 // where they determine no single solution.
+// It is one Cholesky solve; a condition number above 1e13 counts as singular.
 func restricted(m *mat.SymDense, a []float64, active []bool) (u []float64, ok bool) {
 	var at []int
 	for i, is := range active {

@@ -1,4 +1,4 @@
-package multikernel
+package discriminant
 
 import (
 	"context"
@@ -47,7 +47,8 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 func TestCheckValues(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		s, _ := formulaSet(t, graphtest.Engine(t, "float64", 2))
-		near(t, "trace", []float64{s.Trace(0), s.Trace(1), s.Trace(2)}, []float64{1.3906233362826794, .30811808831023524, .43451501864450826}, 1e-10)
+		near(t, "trace", []float64{s.Trace(0), s.Trace(1), s.Trace(2)},
+			[]float64{1.3906233362826794, .30811808831023524, .43451501864450826}, 1e-10)
 		snr, err := s.SNR(0)
 		if err != nil {
 			t.Fatal(err)
@@ -346,10 +347,13 @@ func TestCombine(t *testing.T) {
 	if !mat.Equal(some, z.Slice(3, 8, 0, 4)) {
 		t.Error("further samples are scaled differently")
 	}
-	for name, w := range map[string][]float64{"all weights are zero": {0, 0, 0}, "weight 1": {1, -1, 0}, "2 weights": {1, 1}} {
-		if _, err := s.Combine(factors, w); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("weights %v: error %v, want one with %q", w, err, name)
-		}
+	for name, w := range map[string][]float64{"all weights are zero": {0, 0, 0}, "weight 1": {1, -1, 0},
+		"2 weights": {1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := s.Combine(factors, w); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("weights %v: error %v, want one with %q", w, err, name)
+			}
+		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package kahm
+package hull
 
 import (
 	"context"
@@ -10,8 +10,10 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Modelled is what the KAHM of a set of samples makes of these very samples.
-type Modelled struct {
+// SmoothModel is what the KAHM of a set of samples makes of these very samples.
+// Images are affine combinations with weights that sum to one, smoothed samples with
+// weights that sum to Σh: those shrink to the origin where memberships are small.
+type SmoothModel struct {
 	// Images are the images A(y_i), N×p; a sample whose memberships do not have
 	// a safely positive sum keeps its place.
 	Images *mat.Dense
@@ -25,7 +27,12 @@ type Modelled struct {
 
 // Model fits a KAHM (Definition 1) to the rows of y (N×p) and returns what it
 // makes of them. The errors are those of Fit.
-func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Modelled, error) {
+//
+// In matrix form, with K the kernel matrix of the samples and S = K(K+λI)⁻¹, row i of SY
+// is the smoothed sample Σ_j h_j(y_i) y_j of Eq. (81), row i of S1 the sum of
+// memberships, and their quotient the image. Unlike [Machine.Images] it needs no kernel
+// values besides K: the points are the samples.
+func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*SmoothModel, error) {
 	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
@@ -45,7 +52,7 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Model
 	if fixed.single {
 		safety = memberships32
 	}
-	out := &Modelled{Images: mat.NewDense(f.n, f.p, nil), Smoothed: mat.NewDense(f.n, f.p, nil)}
+	out := &SmoothModel{Images: mat.NewDense(f.n, f.p, nil), Smoothed: mat.NewDense(f.n, f.p, nil)}
 	for i := range f.n {
 		from, product := y.RawRowView(i), products.RawRowView(i)
 		smoothed, image := out.Smoothed.RawRowView(i), out.Images.RawRowView(i)
@@ -53,6 +60,7 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Model
 		for j := range from {
 			smoothed[j] = product[j] + sum*f.mean[j]
 		}
+		// An image without a sum makes the modelling error (Eq. 88) infinite.
 		if !(sum > safety/(1+fixed.at)) {
 			out.Unsafe++
 			out.Error = math.Inf(1)
@@ -72,16 +80,20 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*Model
 // A sum of memberships below this share of 1/(1+λ), that of a single sample,
 // is not safely positive.
 const (
+	// A single sample has the kernel matrix 1 and the membership 1/(1+λ).
 	memberships64 = 1e-8
 	memberships32 = 1e-3
 )
 
 // directFrom is the λ from which K times the solutions is computed as a product.
+// Relative to KB the error of the difference is about the unit of roundoff times λ/κ for
+// eigenvalues κ of K.
 const directFrom = 10
 
 // kernelTimes returns K [B', b] for solutions B = (K+λI)⁻¹T, N×(p+1). As
 // KB = T − λB it costs no product, but where λ is large, nearly all of T cancels.
-func (f *fit) kernelTimes(one *solved, lambda float64) (*mat.Dense, error) {
+// From (K+λI)B = T. The product takes 2N²p operations, the difference Np.
+func (f *fit) kernelTimes(one *solution, lambda float64) (*mat.Dense, error) {
 	solutions, err := engine.Dense(one.solutions)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package kahm fits and evaluates kernel affine hull machines (KAHM) of Kumar,
+// Package hull fits and evaluates kernel affine hull machines (KAHM) of Kumar,
 // Moser and Fischer, "On mitigating the utility-loss in differentially private
 // learning: a new perspective by a geometrically inspired kernel approach"
 // (JAIR 79, 2024), as graph programs.
@@ -19,13 +19,29 @@
 // coordinates [scores, y−μ]: one product with the kernel values gives both the
 // next layer's input and the point of the affine hull.
 //
+// # What it costs
+//
+// A layer of N samples takes three or four Cholesky factorisations of order N and
+// as many solves with p right sides, 2N²p operations each: N³ where columns are
+// few, N²p where they are many. The principal directions come from the smaller of
+// the p×p covariance and the N×N Gram matrix. A query takes 2N(n+p+1) operations
+// a layer and N exponentials; an [Ensemble] of many machines spares most of it by
+// bounds in a few coordinates.
+//
+// # Scale
+//
+// λ* grows with the square of the data against a kernel matrix of unit diagonal
+// (Eq. 40), so that the scale of the data is a hyperparameter: pixels from 0 to
+// 255 in place of 0 to 1 smooth everything away. Distances are in the unit of the
+// data.
+//
 // # What does not hold
 //
 // The sum Σh is not positive for every query, as the paper's Theorems 2 to 5
 // assume: (148) does not follow, because a product of positive semidefinite
 // matrices need not be one. Where it is not safely positive, the machine has no
 // image and the distance is +Inf.
-package kahm
+package hull
 
 import (
 	"context"
@@ -61,8 +77,12 @@ type Options struct {
 	Iteration Iteration
 }
 
-// Machine is a conditionally deep kernel affine hull machine. It is safe for
-// concurrent use.
+// Machine is a conditionally deep kernel affine hull machine. It is safe for concurrent
+// use: nothing changes after Fit.
+//
+// It holds L solutions of N×(n+p+1) numbers, in the element type of the engine that
+// fitted it, and L sets of points of N×d: for a thousand samples of 784 columns and five
+// layers about 34 MB in float64.
 type Machine struct {
 	samples, columns int
 	mean             []float64  // of the samples, 1×p
@@ -102,6 +122,11 @@ func (m *Machine) Iterations(layer int) int { return m.layers[layer].iterations 
 // gets a warning; of equal samples, or a single one, the machine is that point.
 // It returns an error where y is empty or not finite, where opts do not suit
 // it, and where all samples are zero (λ* would be zero).
+//
+// A layer costs three or four evaluations of R with the secant method, N³/3 + 2N²p
+// operations each. opts.Dim should be at most N−2: with N−1 directions the scaled
+// samples are the corners of a regular simplex, all kernel values between different
+// samples are e⁻¹, whatever the data.
 func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Machine, error) {
 	if opts.Layers == 0 {
 		opts.Layers = 1
@@ -131,6 +156,7 @@ func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Ma
 	return m, nil
 }
 
+// check says what is wrong with samples or options, in words for the caller's prefix.
 func check(y *mat.Dense, opts Options) error {
 	if y == nil || y.IsEmpty() {
 		return errors.New("there are no samples")
@@ -152,7 +178,8 @@ func check(y *mat.Dense, opts Options) error {
 		}
 	}
 	if zero {
-		return errors.New("every sample is zero: the regularisation parameter (Eq. 40) would be zero; leave such samples out, or use fewer branches")
+		return errors.New("every sample is zero: the regularisation parameter (Eq. 40) would be zero; leave such samples " +
+			"out, or use fewer branches")
 	}
 	return nil
 }
