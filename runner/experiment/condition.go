@@ -49,17 +49,6 @@ func (p Param) Where(conditions ...Condition) Param {
 	return p
 }
 
-// When returns the parameters with further conditions on those of these names.
-func When(params []Param, names []string, conditions ...Condition) []Param {
-	out := slices.Clone(params)
-	for i, p := range out {
-		if slices.Contains(names, p.Name) {
-			out[i] = p.Where(conditions...)
-		}
-	}
-	return out
-}
-
 func matches(value any, patterns []string) bool {
 	text := FormatValue(value)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -198,4 +187,33 @@ func (e *Experiment) validateConditions(p *Param, above []string) error {
 		}
 	}
 	return nil
+}
+
+// isCount is what a condition says of a parameter that is a count or numbers.
+const isCount = "a count"
+
+// conditionsIn reads the text of a tag: conditions joined by " and ", each of them
+// "name is value", "name is not value", with several values joined by " or ", or
+// "name is a count".
+func conditionsIn(text string) []Condition {
+	var out []Condition
+	for part := range strings.SplitSeq(text, " and ") {
+		name, values, ok := strings.Cut(part, " is ")
+		if !ok {
+			panic(fmt.Sprintf("experiment: %q is no condition", part))
+		}
+		if values == isCount {
+			out = append(out, Condition{Params: []string{name}, Words: part, Holds: func(p Params) bool {
+				points, ok := p[name].(Points)
+				return ok && points.Values == nil
+			}})
+			continue
+		}
+		if others, not := strings.CutPrefix(values, "not "); not {
+			out = append(out, IsNot(name, strings.Split(others, " or ")...))
+			continue
+		}
+		out = append(out, Is(name, strings.Split(values, " or ")...))
+	}
+	return out
 }

@@ -25,8 +25,9 @@ func conditional() *experiment.Experiment {
 		integer("width").Where(experiment.IsNot("dataset", "csv:*")),
 		text("solver", "exact", "exact", "descent").Where(experiment.IsNot("epsilon", "inf")),
 		integer("steps").Where(experiment.Is("solver", "descent")),
-		integer("share").Where(experiment.Condition{Params: []string{"steps", "method"}, Words: "steps is above 1, or method is sparse",
-			Holds: func(p experiment.Params) bool { return p.Int("steps") > 1 || p.Text("method") == "sparse" }}),
+		integer("share").Where(experiment.Condition{Params: []string{"steps", "method"},
+			Words: "steps is above 1, or method is sparse",
+			Holds: func(p experiment.Params) bool { return p["steps"].(int) > 1 || p["method"] == "sparse" }}),
 		integer("unused").Where(experiment.Never("nothing reads it")),
 	}}
 }
@@ -39,15 +40,19 @@ func TestInert(t *testing.T) {
 		want        string // empty where it does something
 	}{
 		{"no condition", "method", nil, ""},
-		{"another value", "inducing", nil, "inducing does nothing where method is standard; it applies where method is sparse or dense"},
+		{"another value", "inducing", nil,
+			"inducing does nothing where method is standard; it applies where method is sparse or dense"},
 		{"the second of two values", "inducing", map[string]any{"method": "dense"}, ""},
 		{"any but a value", "solver", nil, ""},
-		{"that value", "solver", map[string]any{"epsilon": "inf"}, "solver does nothing where epsilon is inf; it applies where epsilon is not inf"},
-		{"any ending", "width", map[string]any{"dataset": "csv:my.csv"}, "width does nothing where dataset is csv:my.csv; it applies where dataset is not csv:*"},
+		{"that value", "solver", map[string]any{"epsilon": "inf"},
+			"solver does nothing where epsilon is inf; it applies where epsilon is not inf"},
+		{"any ending", "width", map[string]any{"dataset": "csv:my.csv"},
+			"width does nothing where dataset is csv:my.csv; it applies where dataset is not csv:*"},
 		{"another beginning", "width", map[string]any{"dataset": "my.csv:"}, ""},
 		{"what it rests on does nothing", "steps", map[string]any{"epsilon": "inf", "solver": "descent"},
 			"steps does nothing where epsilon is inf; it applies where solver is descent and epsilon is not inf"},
-		{"a condition of its own", "share", map[string]any{"steps": 1}, "share does nothing where steps is 1 and method is standard; it applies where steps is above 1, or method is sparse"},
+		{"a condition of its own", "share", map[string]any{"steps": 1}, "share does nothing where steps is 1 and method is " +
+			"standard; it applies where steps is above 1, or method is sparse"},
 		// What a hand-written condition looks at may do nothing itself.
 		{"a condition of its own decides alone", "share", map[string]any{"epsilon": "inf"}, ""},
 		{"never", "unused", nil, "unused does nothing; it applies nowhere: nothing reads it"},
@@ -97,8 +102,10 @@ func TestConditionsThatNoExperimentCanHave(t *testing.T) {
 			`demo/a: the condition of parameter "x": unknown parameter "other"; valid: y, x`},
 		{"unknown value", []experiment.Param{plain("y"), plain("x").Where(experiment.IsNot("y", "other"))},
 			`demo/a: the condition of parameter "x": parameter "y": "other" is not one of a, b`},
-		{"itself", []experiment.Param{plain("x").Where(experiment.Is("x", "a"))}, `demo/a: whether "x" applies is decided by itself`},
-		{"each other", []experiment.Param{plain("y").Where(experiment.Is("x", "a")), plain("x").Where(experiment.Is("y", "a"))},
+		{"itself", []experiment.Param{plain("x").Where(experiment.Is("x", "a"))},
+			`demo/a: whether "x" applies is decided by itself`},
+		{"each other", []experiment.Param{plain("y").Where(experiment.Is("x", "a")),
+			plain("x").Where(experiment.Is("y", "a"))},
 			`demo/a: whether "y" applies is decided by itself`},
 		{"no words", []experiment.Param{plain("x").Where(experiment.Condition{})},
 			`demo/a: parameter "x" has a condition without words, or without what decides`},

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ type Experiment struct {
 	Datasets func(Params) []string
 	// Tables names the columns that a trial reads of the user's files among its data
 	// sets. They are looked for when a plan is made. It is nil where there are none.
-	Tables func(Params) []Table
+	Tables func(Params) []InputTable
 	// Complete changes defaults that depend on other parameters, and refuses where
 	// one of them has to be given. It runs before Check, on values that are filled
 	// in; given says which of them were not defaults. A refusal by Check is reported
@@ -52,8 +53,8 @@ type Experiment struct {
 	// bytes, with what its process takes anyway; 0 where it is not known. It must
 	// be cheap. nil says that a trial takes at most SmallMemory.
 	Memory func(Params) int64
-	// PrivateTiming leaves the timing out of a record with secure noise, where the
-	// time that a trial takes would tell what its guarantee needs to be secret.
+	// PrivateTiming leaves the timing out of a record with secure noise: the time that
+	// a trial takes would disclose what its guarantee needs to be secret.
 	PrivateTiming bool
 	// Run computes one trial. The same Trial gives the same Result, bit for
 	// bit, whatever Workers is.
@@ -67,8 +68,8 @@ type Experiment struct {
 	CheckRelease func(Params) error
 }
 
-// Table is what a trial reads of a file of the user's.
-type Table struct {
+// InputTable is what a trial reads of a file of the user's.
+type InputTable struct {
 	Dataset string // a name that Datasets has
 	Columns []string
 	// Check refuses the file at path where it lacks one of the columns. It reads the
@@ -81,7 +82,7 @@ type Metric struct {
 	Name string // snake_case with the unit as suffix, such as rmse_cm
 	Unit string // empty for a pure number
 	Doc  string
-	// Timing says that the metric tells how fast a machine was: it differs from
+	// Timing marks a metric that measures the speed of the machine: it differs from
 	// run to run, while the others are the same wherever the key is. Trials with
 	// such a metric run alone.
 	Timing bool
@@ -116,10 +117,12 @@ func (m Metric) Covers(name string) bool {
 
 // Trial is what one run of an experiment gets to see.
 type Trial struct {
-	Params  Params
-	Seed    int64
-	Backend string // "cpu" or "cuda"
-	DType   string // "float64" or "float32"
+	Identity
+
+	// Engine computes, on the trial's backend and in its element type. The runner
+	// opens it and closes it: it is what the program that runs the plan gave it an
+	// opener for, and nil where that gave none.
+	Engine io.Closer
 	// Workers bounds the trial's own parallelism (goroutines that compute at
 	// the same time). It never changes a result.
 	Workers int
@@ -246,7 +249,7 @@ func (e *Experiment) ParamNames() []string {
 // returns.
 func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	out := make(Params, len(e.Params))
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) { // of several wrong ones the first, always the same
 		if _, err := e.Param(name); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ var curve = &experiment.Experiment{
 		{Name: "at", Kind: experiment.Numbers, Default: "0..14 step 7"},
 	},
 	Check: func(p experiment.Params) error {
-		if p.Float("epsilon") > 1 && p.Text("inputs") == "age" {
+		if p["epsilon"].(float64) > 1 && p["inputs"] == "age" {
 			return errors.New("epsilon is above 1 with a single input")
 		}
 		return nil
@@ -47,9 +48,12 @@ func TestResolve(t *testing.T) {
 		want  string
 	}{
 		{"no default", nil, `demo/curve: parameter "inputs" has no default and must be given (columns of the inputs)`},
-		{"unknown", map[string]any{"inputs": "age", "epsilom": 1}, `demo/curve: unknown parameter "epsilom"; did you mean "epsilon"?`},
-		{"wrong", map[string]any{"inputs": "age", "rank": "most"}, `demo/curve: parameter "rank": "most" is neither a number nor one of full`},
-		{"refused by Check", map[string]any{"inputs": "age", "epsilon": "inf"}, `demo/curve: epsilon is above 1 with a single input`},
+		{"unknown", map[string]any{"inputs": "age", "epsilom": 1},
+			`demo/curve: unknown parameter "epsilom"; did you mean "epsilon"?`},
+		{"wrong", map[string]any{"inputs": "age", "rank": "most"},
+			`demo/curve: parameter "rank": "most" is neither a number nor one of full`},
+		{"refused by Check", map[string]any{"inputs": "age", "epsilon": "inf"},
+			`demo/curve: epsilon is above 1 with a single input`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if p, err := curve.Resolve(c.given); err == nil || err.Error() != c.want {
@@ -88,7 +92,8 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("%v, %v", e, err)
 	}
 	var unknown *experiment.UnknownError
-	if _, err := r.Lookup("demo/curv"); !errors.As(err, &unknown) || unknown.Nearest != "demo/curve" {
+	if _, err := r.Lookup("demo/curv"); !errors.As(err, &unknown) ||
+		!slices.Equal(unknown.Likely, []string{"demo/curve"}) {
 		t.Errorf("%v", err)
 	}
 }
@@ -106,8 +111,10 @@ func TestRegistryRefusesWrongDefinitions(t *testing.T) {
 		{"demo/a: no Run function", []*experiment.Experiment{{Name: "demo/a", Version: 1}}},
 		{"demo/a: Version must be at least 1", []*experiment.Experiment{{Name: "demo/a", Run: nothing}}},
 		{"two definitions of demo/a", []*experiment.Experiment{param(), param()}},
-		{`demo/a: parameter "x" is defined twice`, []*experiment.Experiment{param(plainNamed("x", nil), plainNamed("x", nil))}},
-		{`demo/a: the default of parameter "x": "many" is not a number`, []*experiment.Experiment{param(plainNamed("x", "many"))}},
+		{`demo/a: parameter "x" is defined twice`,
+			[]*experiment.Experiment{param(plainNamed("x", nil), plainNamed("x", nil))}},
+		{`demo/a: the default of parameter "x": "many" is not a number`,
+			[]*experiment.Experiment{param(plainNamed("x", "many"))}},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			defer func() {
@@ -136,9 +143,11 @@ func TestNearest(t *testing.T) {
 		"nonstatinary": "nonstationary", // in a long one, a third of the letters
 		"quadratic":    "",
 	} {
-		if got := experiment.Nearest(name, valid); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := experiment.Nearest(name, valid); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		})
 	}
 	// A swap of neighbours is one mistake, so that it goes before two others.
 	if got := experiment.Nearest("ab", []string{"cd", "ba"}); got != "ba" {
@@ -147,7 +156,8 @@ func TestNearest(t *testing.T) {
 }
 
 func TestUnknownErrorHelps(t *testing.T) {
-	many := strings.Fields("aaaaaa b c d e f g h i j k l m")
+	many := strings.Fields("aaaaaa b c d e f g h i j k l m paper/choose")
+	tables := []string{"tables", "cloaking/table1", "cloaking/table2", "privacygp/table1", "kahm/Figure2", "kahm/toy"}
 	for _, c := range []struct {
 		name  string
 		valid []string
@@ -156,11 +166,23 @@ func TestUnknownErrorHelps(t *testing.T) {
 		{"aaaaab", many, `unknown method "aaaaab"; did you mean "aaaaaa"?`},
 		{"zzzzzzz", []string{"sparse", "standard"}, `unknown method "zzzzzzz"; valid: sparse, standard`},
 		{"zzzzzzz", []string{"xi", "theta", "xi"}, `unknown method "zzzzzzz"; valid: xi, theta`},
-		{"zzzzzzz", many, `unknown method "zzzzzzz"`},
+		{"aazzzzz", many, `unknown method "aazzzzz"; the nearest are aaaaaa, b, c`},
+		{"OOS", many, `unknown method "OOS"; the nearest are paper/choose, b, c`},
 		{"zzzzzzz", nil, `unknown method "zzzzzzz"`},
+		{"table2", tables, `unknown method "table2"; did you mean "cloaking/table2"?`},
+		{"tabel1", tables, `unknown method "tabel1"; did you mean "cloaking/table1" or "privacygp/table1"?`},
+		{"table1", tables, `unknown method "table1"; did you mean "cloaking/table1" or "privacygp/table1"?`},
+		{"tales", tables, `unknown method "tales"; did you mean "tables"?`},
+		{"foo", strings.Fields("kahm/toy aaaa bbbb cccc dddd eeee ffff gggg hhhh iiii jjjj kkkk llll"),
+			`unknown method "foo"; the nearest are kahm/toy, ffff, aaaa`},
+		{"figure2", tables, `unknown method "figure2"; did you mean "kahm/Figure2"?`},
+		{"table1", append([]string{"kahm/table1"}, tables...),
+			`unknown method "table1"; did you mean "kahm/table1", "cloaking/table1" or "privacygp/table1"?`},
 	} {
-		if got := experiment.Unknown("method", c.name, c.valid).Error(); got != c.want {
-			t.Errorf("got %s, want %s", got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := experiment.Unknown("method", c.name, c.valid).Error(); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
 	}
 }

@@ -10,16 +10,15 @@ type Figure struct {
 	Match func(experiment string, p Params) bool
 	// Draw returns the panels for the matching trials, in the order of their
 	// expansion. It returns nil where they do not suffice.
-	Draw func([]Finished) []Panel
+	Draw func([]Observation) []Panel
 }
 
-// Finished is a finished trial as a figure sees it.
-type Finished struct {
-	Experiment string
-	Params     Params
-	Seed       int64
-	Metrics    map[string]float64
-	Series     map[string]Series
+// Observation is a finished trial as a figure sees it.
+type Observation struct {
+	Identity
+
+	Metrics map[string]float64
+	Series  map[string]Series
 }
 
 // Panel is one set of axes. What is empty is not drawn. A heat map without

@@ -1,17 +1,21 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// UnknownError says that a name is not known, and which is nearest.
+// UnknownError is a name that is not known, with those that may have been meant.
 type UnknownError struct {
-	What    string // "experiment", "parameter", ...
-	Name    string
-	Nearest string // empty where nothing is near
-	Valid   []string
+	What string // "experiment", "parameter", ...
+	Name string
+	// Likely are the names of which Name is likely a misspelling or the last part
+	// ("table1" of "cloaking/table1"); nil where there is none.
+	Likely []string
+	Valid  []string
 }
 
 // Unknown returns an UnknownError for name among the valid ones, which may be
@@ -23,18 +27,92 @@ func Unknown(what, name string, valid []string) *UnknownError {
 			each = append(each, v)
 		}
 	}
-	return &UnknownError{What: what, Name: name, Nearest: Nearest(name, each), Valid: each}
+	return &UnknownError{What: what, Name: name, Likely: likely(name, each), Valid: each}
 }
+
+// fewNames is how many valid names an error lists in full.
+const fewNames = 12
 
 func (e *UnknownError) Error() string {
 	s := fmt.Sprintf("unknown %s %q", e.What, e.Name)
 	switch {
-	case e.Nearest != "":
-		s += fmt.Sprintf("; did you mean %q?", e.Nearest)
-	case len(e.Valid) > 0 && len(e.Valid) <= 12:
+	case len(e.Likely) > 0:
+		quoted := make([]string, len(e.Likely))
+		for i, l := range e.Likely {
+			quoted[i] = strconv.Quote(l)
+		}
+		s += "; did you mean " + alternatives(quoted) + "?"
+	case len(e.Valid) > fewNames:
+		s += "; the nearest are " + strings.Join(mostAlike(e.Name, e.Valid), ", ")
+	case len(e.Valid) > 0:
 		s += "; valid: " + strings.Join(e.Valid, ", ")
 	}
 	return s
+}
+
+// alternatives joins "a", "b" and "c" to "a, b or c".
+func alternatives(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// likely returns the valid names of which name is the last part or a misspelling,
+// or whose last part it misspells, whichever takes fewest mistakes.
+func likely(name string, valid []string) []string {
+	if out := endingIn(name, valid); out != nil {
+		return out
+	}
+	whole := Nearest(name, valid)
+	mistakes := len(name) / 3 // a part says less than the whole: two mistakes in three letters are too many
+	if whole != "" {
+		mistakes = min(mistakes, distance(name, whole)-1)
+	}
+	var part string
+	for _, v := range valid {
+		if d := distance(name, lastPart(v)); d <= mistakes {
+			part, mistakes = lastPart(v), d-1
+		}
+	}
+	switch {
+	case part != "":
+		return endingIn(part, valid)
+	case whole != "":
+		return []string{whole}
+	}
+	return nil
+}
+
+// distance is the edit distance of two names, whatever their case.
+func distance(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
+
+// endingIn returns the valid names with that last part.
+func endingIn(part string, valid []string) []string {
+	var out []string
+	for _, v := range valid {
+		if strings.EqualFold(lastPart(v), part) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// mostAlike returns the three valid names that have most in common with name:
+// those that contain it, and then by edit distance to the name or its last part.
+func mostAlike(name string, valid []string) []string {
+	apart := func(v string) int {
+		if name != "" && strings.Contains(strings.ToLower(v), strings.ToLower(name)) {
+			return 0
+		}
+		return min(distance(name, v), distance(name, lastPart(v)))
+	}
+	sorted := slices.Clone(valid)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(apart(a), apart(b)) })
+	return sorted[:min(3, len(sorted))]
 }
 
 // Nearest returns the valid name with the smallest edit distance to name, or
@@ -42,7 +120,7 @@ func (e *UnknownError) Error() string {
 func Nearest(name string, valid []string) string {
 	best, bestD := "", 1<<30
 	for _, v := range valid {
-		d := editDistance(strings.ToLower(name), strings.ToLower(v))
+		d := distance(name, v)
 		if d < bestD {
 			best, bestD = v, d
 		}

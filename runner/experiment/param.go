@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Kind is the type of a parameter's value.
-type Kind string
+// ParamKind is the type of a parameter's value.
+type ParamKind string
 
 // The kinds of parameters and the Go type of their converted values.
 const (
-	Number  Kind = "number"  // float64
-	Integer Kind = "integer" // int
-	Text    Kind = "text"    // string
-	Flag    Kind = "flag"    // bool
-	Numbers Kind = "numbers" // []float64; text form "a,b,c", "[a, b, c]" or "0..84 step 7"
+	Number  ParamKind = "number"  // float64
+	Integer ParamKind = "integer" // int
+	Text    ParamKind = "text"    // string
+	Flag    ParamKind = "flag"    // bool
+	Numbers ParamKind = "numbers" // []float64; text form "a,b,c", "[a, b, c]" or "0..84 step 7"
 	// CountOrNumbers is a Points: how many, or exactly which.
-	CountOrNumbers Kind = "count or numbers"
+	CountOrNumbers ParamKind = "count or numbers"
 )
 
 // Points is the value of a CountOrNumbers parameter: Values where they are
@@ -33,7 +33,7 @@ type Points struct {
 // Param is one parameter of an experiment.
 type Param struct {
 	Name    string
-	Kind    Kind
+	Kind    ParamKind
 	Default any // nil: must be given
 	Unit    string
 	Doc     string
@@ -61,33 +61,6 @@ func Bound(v float64) *float64 { return &v }
 // of the Go type of its kind.
 type Params map[string]any
 
-// Float returns a Number (or an Integer as float64).
-func (p Params) Float(name string) float64 {
-	switch v := p[name].(type) {
-	case float64:
-		return v
-	case int:
-		return float64(v)
-	}
-	panic(fmt.Sprintf("experiment: parameter %q is a %T, not a number", name, p[name]))
-}
-
-// Int returns an Integer.
-func (p Params) Int(name string) int { return p[name].(int) }
-
-// Text returns a Text value, or "" where a Number or Integer that accepts
-// words holds a number.
-func (p Params) Text(name string) string { s, _ := p[name].(string); return s }
-
-// Flag returns a Flag.
-func (p Params) Flag(name string) bool { return p[name].(bool) }
-
-// Numbers returns a Numbers value. The caller must not change it.
-func (p Params) Numbers(name string) []float64 { return p[name].([]float64) }
-
-// Points returns a CountOrNumbers value.
-func (p Params) Points(name string) Points { return p[name].(Points) }
-
 // Convert turns what a user wrote (a string, or a decoded YAML or JSON value)
 // into the Go type of the parameter's kind, and checks it.
 func (p *Param) Convert(v any) (any, error) {
@@ -107,7 +80,8 @@ func (p *Param) convert(v any) (any, error) {
 		f, err := toFloat(v)
 		if err != nil {
 			if len(p.Words) > 0 {
-				return nil, fmt.Errorf("%v is neither a number nor one of %s%s", quote(v), strings.Join(p.Words, ", "), didYouMean(v, p.Words))
+				return nil, fmt.Errorf("%v is neither a number nor one of %s%s", quote(v),
+					strings.Join(p.Words, ", "), didYouMean(v, p.Words))
 			}
 			return nil, err
 		}
@@ -226,7 +200,8 @@ func parseNumbers(s string) ([]float64, error) {
 		if stepped {
 			d, errD = toFloat(step)
 		}
-		if errA != nil || errB != nil || errD != nil || math.IsInf(a, 0) || math.IsInf(b, 0) || !(d > 0) || math.IsInf(d, 0) || b < a {
+		if errA != nil || errB != nil || errD != nil || math.IsInf(a, 0) || math.IsInf(b, 0) || !(d > 0) ||
+			math.IsInf(d, 0) || b < a {
 			return nil, fmt.Errorf("%q is not a range; write it as 0..84 step 7", s)
 		}
 		count := math.Floor((b-a)/d*(1+1e-12)) + 1

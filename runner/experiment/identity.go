@@ -1,0 +1,17 @@
+package experiment
+
+// Identity is everything that determines a trial's result. Its JSON is that of the
+// key (package record).
+type Identity struct {
+	Experiment    string            `json:"experiment"`
+	ResultVersion int               `json:"result_version"`
+	Params        Params            `json:"params"` // every setting, with defaults filled in
+	Seed          int64             `json:"seed"`
+	Backend       string            `json:"backend"`  // "cpu" or "cuda"
+	DType         string            `json:"dtype"`    // "float64" or "float32"
+	Datasets      map[string]string `json:"datasets"` // name to SHA-256
+	// RNG is "secure" and a text of its own where the noise comes from the
+	// operating system: such a trial cannot be repeated. It is empty for a seeded
+	// trial.
+	RNG string `json:"rng,omitempty"`
+}
