@@ -1,5 +1,6 @@
-// Package plural writes numbers of things.
-package plural
+// Package text writes the words that messages, records and scripts are made of:
+// numbers of things, sentences, and words of command lines.
+package text
 
 import "fmt"
 

@@ -1,5 +1,4 @@
-// Package shell writes words of command lines for people and scripts.
-package shell
+package text
 
 import "strings"
 
