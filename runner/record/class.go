@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"privkern/runner/plural"
+	"privkern/runner/text"
 )
 
 // LastBits says what two classes of kernels mean for results. The second number is
@@ -154,7 +154,7 @@ func (c Classes) String() string {
 	names := c.Names()
 	if len(names) > 1 {
 		for i, name := range names {
-			names[i] = fmt.Sprintf("%s (%s)", name, plural.Count(c[name], "trial"))
+			names[i] = fmt.Sprintf("%s (%s)", name, text.Count(c[name], "trial"))
 		}
 	}
 	return strings.Join(names, ", ")

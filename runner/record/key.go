@@ -14,36 +14,21 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Identity is everything that determines a trial's result.
-type Identity struct {
-	Experiment    string            `json:"experiment"`
-	ResultVersion int               `json:"result_version"`
-	Params        experiment.Params `json:"params"`
-	Seed          int64             `json:"seed"`
-	Backend       string            `json:"backend"`
-	DType         string            `json:"dtype"`
-	Datasets      map[string]string `json:"datasets"` // name to SHA-256
-	// RNG is "secure" and a text of its own where the noise comes from the
-	// operating system: such a trial cannot be repeated. For a seeded trial it
-	// is left out.
-	RNG string `json:"rng,omitempty"`
-}
-
-// Key returns the SHA-256 (hexadecimal) of the identity's canonical JSON:
+// Key returns the SHA-256 (hexadecimal) of an identity's canonical JSON:
 // object members in the order of their names, no white space, the shortest
 // digits that read back as the same number. Parameters give the same key as an
 // experiment has them and as a record holds them.
-func (id Identity) Key() (string, error) {
-	b, err := id.canonical()
+func Key(id experiment.Identity) (string, error) {
+	b, err := canonical(id)
 	if err != nil {
 		return "", err
 	}
 	return digest(b), nil
 }
 
-// Has says whether key is the key of an identity that was read from JSON.
-func (id Identity) Has(key string) bool {
-	b, err := id.canonical()
+// HasKey says whether key is the key of an identity that was read from JSON.
+func HasKey(id experiment.Identity, key string) bool {
+	b, err := canonical(id)
 	if err != nil {
 		return false
 	}
@@ -62,7 +47,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (id Identity) canonical() ([]byte, error) {
+func canonical(id experiment.Identity) ([]byte, error) {
 	// Written out by hand: a plan of 100,000 trials needs as many keys, and
 	// encoding/json would take most of its time.
 	b := make([]byte, 0, 512)

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strconv"
 
-	"privkern/runner/seal"
+	"privkern/runner/experiment"
 )
 
 // digestMember is the last member of a sealed record.
@@ -25,7 +25,7 @@ func Parse(file []byte) (*Record, error) {
 	if len(file) == 0 {
 		return nil, errors.New("the file is empty")
 	}
-	sealed, broken := seal.Check(file, digestMember)
+	sealed, broken := CheckDigest(file, digestMember)
 	var r Record
 	if err := json.Unmarshal(file, &r); err != nil {
 		return nil, fmt.Errorf("not a whole record: %w", err)
@@ -109,8 +109,8 @@ func (r *Record) Salted() bool { return r.Privacy != nil && r.Privacy.RNG == "se
 // Identity returns what the key is made of, as far as the record says it: an
 // unsealed one lacks the result version, and one of a trial whose data could not
 // be used lacks their digests.
-func (r *Record) Identity() Identity {
-	return Identity{
+func (r *Record) Identity() experiment.Identity {
+	return experiment.Identity{
 		Experiment: r.Experiment, ResultVersion: r.ResultVersion, Params: r.Params, Seed: r.Seed,
 		Backend: r.Backend, DType: r.DType, Datasets: r.Provenance.Datasets,
 	}
@@ -120,11 +120,11 @@ func (r *Record) Identity() Identity {
 // a digest. Everything else stays as it is, byte for byte, and the same text gives
 // the same sealed one.
 func Seal(file []byte, version int) ([]byte, error) {
-	text, err := seal.Open(bytes.Clone(file))
+	text, err := OpenObject(bytes.Clone(file))
 	if err != nil {
 		return nil, err
 	}
 	text = append(text, `,"result_version":`...)
 	text = strconv.AppendInt(text, int64(version), 10)
-	return seal.Append(append(text, '}'), digestMember)
+	return AppendDigest(append(text, '}'), digestMember)
 }

@@ -2,7 +2,7 @@
 // prints and that a sweep stores, one file per trial.
 //
 // A record is sealed: its last member, digest, is the SHA-256 of the text before
-// it (package seal), and from the other members its key can be computed again.
+// it, and from the other members its key can be computed again.
 // Records of early versions have neither digest nor result version; they are
 // unsealed, and hold only beside a plan, which knows the version.
 package record
@@ -14,7 +14,7 @@ import (
 	"math"
 
 	"privkern/runner/experiment"
-	"privkern/runner/seal"
+	"privkern/runner/text"
 )
 
 // Schema is the version of the record's shape.
@@ -31,40 +31,41 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Record is the outcome of one trial.
+// Record is the outcome of one trial. Its JSON is public, and only added to. Metrics
+// and series are empty unless Status is OK.
 type Record struct {
 	Schema     int            `json:"schema"`
-	Key        string         `json:"key"`
+	Key        string         `json:"key"` // of the identity; see [Key]
 	Experiment string         `json:"experiment"`
 	Params     map[string]any `json:"params"` // as JSON holds them: numbers, texts, lists; "inf"
 	Seed       int64          `json:"seed"`
-	Backend    string         `json:"backend"`
-	DType      string         `json:"dtype"`
+	Backend    string         `json:"backend"` // "cpu" or "cuda"
+	DType      string         `json:"dtype"`   // "float64" or "float32"
 	Status     Status         `json:"status"`
 	// ResultVersion is the version of the experiment's results, part of the key; 0
 	// in an unsealed record.
-	ResultVersion int                          `json:"result_version,omitempty"`
-	Metrics       map[string]float64           `json:"metrics"`
-	Series        map[string]map[string]Column `json:"series"`
-	Privacy       *experiment.Privacy          `json:"privacy"`
-	Warnings      []string                     `json:"warnings"`
-	Error         *string                      `json:"error"`
-	Timing        Timing                       `json:"timing"`
-	Provenance    Provenance                   `json:"provenance"`
+	ResultVersion int                                `json:"result_version,omitempty"`
+	Metrics       map[string]float64                 `json:"metrics"`
+	Series        map[string]map[string]SeriesColumn `json:"series"`
+	Privacy       *experiment.Privacy                `json:"privacy"`
+	Warnings      []string                           `json:"warnings"`
+	Error         *string                            `json:"error"`
+	Timing        Timing                             `json:"timing"`
+	Provenance    Provenance                         `json:"provenance"`
 	// Release is what is said of a release besides; nil for every other record.
-	Release *Release `json:"release,omitempty"`
+	Release *ReleaseStatement `json:"release,omitempty"`
 
 	// Log is what goes to the trial's log and not into the record: all of a reason of
 	// which Error has a sentence, such as a panic with its stack.
 	Log string `json:"-"`
 }
 
-// ReleaseFormat is the version of [Release].
+// ReleaseFormat is the version of [ReleaseStatement].
 const ReleaseFormat = "release/1"
 
-// Release describes a release to those who get it. Nothing in it depends on
+// ReleaseStatement describes a release to those who get it. Nothing in it depends on
 // private data.
-type Release struct {
+type ReleaseStatement struct {
 	Format string `json:"format"` // ReleaseFormat
 	// Noise lists what was drawn, in order.
 	Noise []experiment.Noise `json:"noise"`
@@ -98,11 +99,11 @@ type Provenance struct {
 	Datasets map[string]string `json:"datasets"` // name to SHA-256
 }
 
-// Column is a column of a series. NaN, which JSON lacks, is written as null.
-type Column []float64
+// SeriesColumn is a column of a series. NaN, which JSON lacks, is written as null.
+type SeriesColumn []float64
 
 // MarshalJSON writes NaN as null.
-func (c Column) MarshalJSON() ([]byte, error) {
+func (c SeriesColumn) MarshalJSON() ([]byte, error) {
 	out := make([]*float64, len(c))
 	for i := range c {
 		if !math.IsNaN(c[i]) {
@@ -113,12 +114,12 @@ func (c Column) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads null as NaN.
-func (c *Column) UnmarshalJSON(b []byte) error {
+func (c *SeriesColumn) UnmarshalJSON(b []byte) error {
 	var in []*float64
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*c = make(Column, len(in))
+	*c = make(SeriesColumn, len(in))
 	for i, p := range in {
 		if p == nil {
 			(*c)[i] = math.NaN()
@@ -151,7 +152,7 @@ func Encode(r *Record) ([]byte, error) {
 	err := enc.Encode(r)
 	text := b.Bytes()
 	if err == nil && r.Sealed() {
-		text, err = seal.Append(text, digestMember)
+		text, err = AppendDigest(text, digestMember)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the record of trial %.12s cannot be written as JSON: %w", r.Key, err)
@@ -163,7 +164,7 @@ func Encode(r *Record) ([]byte, error) {
 // reason as a [Sentence]; where that is less than the reason, all of it is in Log.
 func (r *Record) Fail(reason string) *Record {
 	r.end(Failed, reason)
-	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]Column{}
+	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]SeriesColumn{}
 	return r
 }
 
@@ -174,7 +175,7 @@ func (r *Record) Skip(reason string) *Record {
 }
 
 func (r *Record) end(status Status, reason string) {
-	sentence := Sentence(reason)
+	sentence := text.Sentence(reason)
 	r.Status, r.Error = status, &sentence
 	if sentence != reason {
 		r.Log = reason

@@ -16,19 +16,20 @@ import (
 var params = experiment.Params{
 	"xi": 0.5, "epsilon": math.Inf(1), "folds": 14, "tiny": 1e-9, "huge": 1e21, "third": 1.0 / 3,
 	"method": "standard", "odd": "a\"b<é", "flag": true,
-	"points": []float64{0, 7.5, 14}, "levels": []float64{1, math.Inf(1)}, "inducing": experiment.Points{Count: 5}, "explicit": experiment.Points{Values: []float64{5, 20}},
+	"points": []float64{0, 7.5, 14}, "levels": []float64{1, math.Inf(1)}, "inducing": experiment.Points{Count: 5},
+	"explicit": experiment.Points{Values: []float64{5, 20}},
 }
 
 // The key is documented as the SHA-256 of canonical JSON; the fast encoder
 // must agree with what any JSON library makes of the same identity.
 func TestKeyIsSHA256OfCanonicalJSON(t *testing.T) {
 	for _, rng := range []string{"", "secure"} {
-		testKeyOf(t, record.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
+		testKeyOf(t, experiment.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
 			Backend: "cpu", DType: "float64", Datasets: map[string]string{"kung": "abc"}, RNG: rng})
 	}
 }
 
-func testKeyOf(t *testing.T, id record.Identity) {
+func testKeyOf(t *testing.T, id experiment.Identity) {
 	t.Helper()
 	raw, err := json.Marshal(id)
 	if err != nil {
@@ -45,7 +46,7 @@ func testKeyOf(t *testing.T, id record.Identity) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(canonical)
-	got, err := id.Key()
+	got, err := record.Key(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,35 +56,38 @@ func testKeyOf(t *testing.T, id record.Identity) {
 }
 
 func TestKeyDependsOnEveryPartOfTheIdentity(t *testing.T) {
-	base := record.Identity{Experiment: "a/b", ResultVersion: 1, Params: experiment.Params{"x": 1.0}, Backend: "cpu", DType: "float64", Datasets: map[string]string{"d": "1"}}
-	key := func(change func(*record.Identity)) string {
+	base := experiment.Identity{Experiment: "a/b", ResultVersion: 1, Params: experiment.Params{"x": 1.0},
+		Backend: "cpu", DType: "float64", Datasets: map[string]string{"d": "1"}}
+	key := func(change func(*experiment.Identity)) string {
 		id := base
 		change(&id)
-		k, err := id.Key()
+		k, err := record.Key(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return k
 	}
 	seen := map[string]string{}
-	for name, change := range map[string]func(*record.Identity){
-		"base":       func(*record.Identity) {},
-		"experiment": func(id *record.Identity) { id.Experiment = "a/c" },
-		"version":    func(id *record.Identity) { id.ResultVersion = 2 },
-		"value":      func(id *record.Identity) { id.Params = experiment.Params{"x": math.Nextafter(1, 2)} },
-		"name":       func(id *record.Identity) { id.Params = experiment.Params{"y": 1.0} },
-		"seed":       func(id *record.Identity) { id.Seed = 1 },
-		"backend":    func(id *record.Identity) { id.Backend = "cuda" },
-		"dtype":      func(id *record.Identity) { id.DType = "float32" },
-		"data":       func(id *record.Identity) { id.Datasets = map[string]string{"d": "2"} },
-		"no data":    func(id *record.Identity) { id.Datasets = nil },
-		"secure":     func(id *record.Identity) { id.RNG = "secure" },
+	for name, change := range map[string]func(*experiment.Identity){
+		"base":       func(*experiment.Identity) {},
+		"experiment": func(id *experiment.Identity) { id.Experiment = "a/c" },
+		"version":    func(id *experiment.Identity) { id.ResultVersion = 2 },
+		"value":      func(id *experiment.Identity) { id.Params = experiment.Params{"x": math.Nextafter(1, 2)} },
+		"name":       func(id *experiment.Identity) { id.Params = experiment.Params{"y": 1.0} },
+		"seed":       func(id *experiment.Identity) { id.Seed = 1 },
+		"backend":    func(id *experiment.Identity) { id.Backend = "cuda" },
+		"dtype":      func(id *experiment.Identity) { id.DType = "float32" },
+		"data":       func(id *experiment.Identity) { id.Datasets = map[string]string{"d": "2"} },
+		"no data":    func(id *experiment.Identity) { id.Datasets = nil },
+		"secure":     func(id *experiment.Identity) { id.RNG = "secure" },
 	} {
-		k := key(change)
-		if other, ok := seen[k]; ok {
-			t.Errorf("%s and %s have the same key", name, other)
-		}
-		seen[k] = name
+		t.Run(name, func(t *testing.T) {
+			k := key(change)
+			if other, ok := seen[k]; ok {
+				t.Errorf("%s and %s have the same key", name, other)
+			}
+			seen[k] = name
+		})
 	}
 }
 
@@ -96,10 +100,10 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 		"a path with a U+FFFD":    {"dataset": "csv:/data/caf\uFFFD.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id := record.Identity{Experiment: "a/b", ResultVersion: 3, Params: given, Seed: -1 << 60, Backend: "cpu",
+			id := experiment.Identity{Experiment: "a/b", ResultVersion: 3, Params: given, Seed: -1 << 60, Backend: "cpu",
 				DType:    "float64",
 				Datasets: map[string]string{"d": "1"}}
-			key, err := id.Key()
+			key, err := record.Key(id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,11 +122,11 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.Identity().Has(key) {
+			if !record.HasKey(r.Identity(), key) {
 				t.Errorf("%s is not the key of %s", key, raw)
 			}
 			r.Seed++
-			if r.Identity().Has(key) {
+			if record.HasKey(r.Identity(), key) {
 				t.Error("another seed has the same key")
 			}
 		})
@@ -130,7 +134,7 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 }
 
 func TestKeyRefusesNaN(t *testing.T) {
-	if _, err := (record.Identity{Params: experiment.Params{"x": math.NaN()}}).Key(); err == nil {
+	if _, err := record.Key(experiment.Identity{Params: experiment.Params{"x": math.NaN()}}); err == nil {
 		t.Error("NaN became part of a key")
 	}
 }
@@ -159,11 +163,11 @@ func TestPlainParamsEqualTheirJSON(t *testing.T) {
 }
 
 func TestColumnsKeepGaps(t *testing.T) {
-	raw, err := json.Marshal(record.Column{1, math.NaN(), 3})
+	raw, err := json.Marshal(record.SeriesColumn{1, math.NaN(), 3})
 	if err != nil || string(raw) != "[1,null,3]" {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	var c record.Column
+	var c record.SeriesColumn
 	if err := json.Unmarshal(raw, &c); err != nil || c[0] != 1 || !math.IsNaN(c[1]) || c[2] != 3 {
 		t.Errorf("%v, %v", c, err)
 	}
@@ -176,7 +180,8 @@ func TestEncodeWritesOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(raw, []byte(`["a < b & c > d\nsecond line"]`)) || bytes.Count(raw, []byte("\n")) != 1 || raw[len(raw)-1] != '\n' {
+	if !bytes.Contains(raw, []byte(`["a < b & c > d\nsecond line"]`)) || bytes.Count(raw, []byte("\n")) != 1 ||
+		raw[len(raw)-1] != '\n' {
 		t.Errorf("%s", raw)
 	}
 	if raw, err := record.Encode(&record.Record{Key: "k", Metrics: map[string]float64{"y": math.NaN()}}); err == nil {

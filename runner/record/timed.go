@@ -16,8 +16,8 @@ const TimedBesideTrials = timed + "beside other trials (--share-timings)"
 // TimedUnobserved says that nothing is known of other programs.
 const TimedUnobserved = timed + "without knowing what other programs used: this system does not count it in /proc/stat"
 
-// TimedBeside says that other programs used so many of the machine's cores on
-// average. The figure is rounded to 1, 2 or 5 times a power of ten, so that a
+// TimedBeside says how many of the machine's cores other programs used on average.
+// The figure is rounded to 1, 2 or 5 times a power of ten, so that a
 // hundred trials have a few different warnings, not a hundred.
 func TimedBeside(used float64, cores int) string {
 	power := math.Pow(10, math.Floor(math.Log10(used)))

@@ -1,4 +1,4 @@
-package seal_test
+package record_test
 
 import (
 	"crypto/sha256"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/seal"
+	"privkern/runner/record"
 )
 
 // The format is public: the digest is that of the text before the comma.
@@ -21,7 +21,7 @@ func TestAppend(t *testing.T) {
 		{"a digest within", `{"d":"` + strings.Repeat("0", 64) + `"}` + "\n", `{"d":"` + strings.Repeat("0", 64) + `"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := seal.Append([]byte(c.object), "d")
+			got, err := record.AppendDigest([]byte(c.object), "d")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,7 +32,7 @@ func TestAppend(t *testing.T) {
 			if !json.Valid(got) {
 				t.Errorf("not JSON: %s", got)
 			}
-			if sealed, err := seal.Check(got, "d"); !sealed || err != nil {
+			if sealed, err := record.CheckDigest(got, "d"); !sealed || err != nil {
 				t.Errorf("sealed: %v, %v", sealed, err)
 			}
 		})
@@ -41,7 +41,7 @@ func TestAppend(t *testing.T) {
 
 func TestAppendRefuses(t *testing.T) {
 	for _, text := range []string{"", "\n", "{}", " {\n}\n", "[1]", `{"a":1`} {
-		if got, err := seal.Append([]byte(text), "d"); err == nil {
+		if got, err := record.AppendDigest([]byte(text), "d"); err == nil {
 			t.Errorf("%q became %s", text, got)
 		}
 	}
@@ -49,35 +49,35 @@ func TestAppendRefuses(t *testing.T) {
 
 // Whatever bit of a sealed text is flipped, the digest does not hold or is none.
 func TestEveryBit(t *testing.T) {
-	whole, err := seal.Append([]byte(`{"a":1,"b":"é"}`), "digest")
+	whole, err := record.AppendDigest([]byte(`{"a":1,"b":"é"}`), "digest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range whole {
 		for bit := range 8 {
 			whole[i] ^= 1 << bit
-			if sealed, err := seal.Check(whole, "digest"); sealed && !errors.Is(err, seal.ErrBroken) {
+			if sealed, err := record.CheckDigest(whole, "digest"); sealed && !errors.Is(err, record.ErrBrokenDigest) {
 				t.Errorf("bit %d of byte %d: %s holds", bit, i, whole)
 			}
 			whole[i] ^= 1 << bit
 		}
 	}
-	if _, err := seal.Check(whole, "digest"); err != nil {
+	if _, err := record.CheckDigest(whole, "digest"); err != nil {
 		t.Error(err)
 	}
 }
 
 // The name of the member is part of the format.
 func TestOtherMember(t *testing.T) {
-	whole, err := seal.Append([]byte(`{"a":1}`), "digest")
+	whole, err := record.AppendDigest([]byte(`{"a":1}`), "digest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sealed, err := seal.Check(whole, "file_digest"); sealed || err != nil {
+	if sealed, err := record.CheckDigest(whole, "file_digest"); sealed || err != nil {
 		t.Errorf("sealed: %v, %v", sealed, err)
 	}
 	for _, text := range []string{"", "\"}\n", strings.Repeat("0", 64) + "\"}\n"} {
-		if sealed, err := seal.Check([]byte(text), "digest"); sealed || err != nil {
+		if sealed, err := record.CheckDigest([]byte(text), "digest"); sealed || err != nil {
 			t.Errorf("%q: %v, %v", text, sealed, err)
 		}
 	}
