@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
-	"privkern/runner/sweep"
 )
 
 // Whatever the file of a record holds, it counts as absent and can be put
@@ -21,14 +21,14 @@ func FuzzRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	p, err := plan.New([]sweep.Setting{{Experiment: demo, Params: params}}, plan.NewDatasets(finder{"d"}),
+	p, err := plan.New([]sweep.Assignment{{Experiment: demo.Experiment, Params: params}}, plan.NewDatasets(finder{"d"}),
 		plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	key := p.Trials[0].Key
 	r := newRecord(f, p.Trials[0])
-	r.Series = map[string]map[string]record.Column{"s": {"x": {1, 2.5e-300}}}
+	r.Series = map[string]map[string]record.SeriesColumn{"s": {"x": {1, 2.5e-300}}}
 	r.Warnings = []string{"a <warning> & more"}
 	whole := encode(f, r)
 	f.Add([]byte(whole))
@@ -73,7 +73,8 @@ func FuzzRecord(f *testing.F) {
 		if err := s.PutAside(key); err != nil {
 			t.Fatal(err)
 		}
-		if asides := s.Asides(); len(asides) > 0 == ok || !ok && (asides[0].Reason == "" || !bytes.Equal(read(t, filepath.Join(dir, asides[0].Moved)), file)) {
+		if asides := s.Asides(); len(asides) > 0 == ok || !ok &&
+			(asides[0].Reason == "" || !bytes.Equal(read(t, filepath.Join(dir, asides[0].Moved)), file)) {
 			t.Errorf("usable: %v, put aside: %v", ok, asides)
 		}
 		if !ok {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // locks are byte-range locks on one file: the lock of a name is the byte at an

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // logPath is where the log of a trial is, relative to the output folder: what a

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/disk/disktest"
 	"privkern/runner/store"
+	"privkern/runner/store/disk/disktest"
 )
 
 // A runner is killed while it puts a damaged record aside, and another one while it

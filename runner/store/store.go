@@ -20,11 +20,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
-	"privkern/runner/seal"
+	"privkern/runner/store/disk"
 )
 
 // Names inside the output folder.
@@ -53,7 +52,7 @@ func newStore(d disk.Disk, dir string, l *locks) *Store {
 	return &Store{disk: d, dir: dir, trials: trials, locks: l}
 }
 
-// Aside tells of a file that was put aside.
+// Aside is a file that was put aside: it is no record of the trial that it is named after.
 type Aside struct {
 	File   string // where it was, relative to the output folder
 	Moved  string // where it is now, relative to the output folder
@@ -166,7 +165,8 @@ type PlanMismatchError struct {
 }
 
 func (e *PlanMismatchError) Error() string {
-	return fmt.Sprintf("%s holds the plan of another sweep (%s); use another --out, or --replan to replace the plan and keep the finished trials that both have", e.Dir, e.Difference)
+	return fmt.Sprintf("%s holds the plan of another sweep (%s); use another --out, or --replan to replace the plan and "+
+		"keep the finished trials that both have", e.Dir, e.Difference)
 }
 
 // FreezePlan writes the plan, or checks it against the one that is there. Where
@@ -247,16 +247,13 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		params, err := record.CanonicalParams(t.Params)
+		member, err := t.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, "\n  "...)
-		out = fmt.Appendf(out, `{"key":%q,"experiment":%q,"seed":%d,"params":`, t.Key, t.Experiment, t.Seed)
-		out = append(out, params...)
-		out = append(out, '}')
+		out = append(append(out, "\n  "...), member...)
 	}
-	return seal.Append(append(out, "\n ]\n}\n"...), plan.DigestMember)
+	return record.AppendDigest(append(out, "\n ]\n}\n"...), plan.DigestMember)
 }
 
 // OpenPlan opens an output folder and reads its plan.
@@ -480,7 +477,7 @@ func (v Version) Same(w Version) bool {
 	return v.disk.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
 }
 
-// Modified tells when the record of a trial was written, by the clock of the
+// Modified returns when the record of a trial was written, by the clock of the
 // machine that wrote it: for people, and not to order records by.
 func (s *Store) Modified(key string) (time.Time, error) {
 	info, err := s.disk.Stat(s.path(key))

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,16 +14,27 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/store"
-	"privkern/runner/sweep"
 )
 
-var demo = &experiment.Experiment{Name: "demo/a", Version: 1, Params: []experiment.Param{
-	{Name: "x", Kind: experiment.Number, Default: 0.0, Infinite: true},
-}, Metrics: []experiment.Metric{{Name: "y"}}, Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
-	Datasets: func(experiment.Params) []string { return []string{"set"} }}
+var demo = experiment.Of(experiment.Declaration[demoSettings, demoMetrics]{
+	Name: "demo/a", Version: 1,
+	Run: func(context.Context, *experiment.Trial, *demoSettings) (*experiment.Outcome[demoMetrics], error) {
+		return nil, errors.New("the tests of this package run no trial")
+	},
+	Datasets: func(*demoSettings) []string { return []string{"set"} },
+})
 
-var registry = experiment.NewRegistry(demo)
+type demoSettings struct {
+	X float64 `name:"x" default:"0" infinite:"yes" doc:"any number"`
+}
+
+type demoMetrics struct {
+	Y float64 `name:"y" doc:"any number"`
+}
+
+var registry = experiment.NewRegistry(demo.Experiment)
 
 type finder struct{ digest string }
 
@@ -30,15 +42,16 @@ func (f finder) Find(string) (string, string, error) { return "folder", f.digest
 
 func makePlan(t *testing.T, digest string, xs ...any) *plan.Plan {
 	t.Helper()
-	var settings []sweep.Setting
+	var settings []sweep.Assignment
 	for _, x := range xs {
 		p, err := demo.Resolve(map[string]any{"x": x})
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings = append(settings, sweep.Setting{Experiment: demo, Params: p})
+		settings = append(settings, sweep.Assignment{Experiment: demo.Experiment, Params: p})
 	}
-	p, err := plan.New(settings, plan.NewDatasets(finder{digest}), plan.Options{Title: "demo", Backend: "cpu", DType: "float64"})
+	p, err := plan.New(settings, plan.NewDatasets(finder{digest}),
+		plan.Options{Title: "demo", Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,17 +82,20 @@ func TestPlanIsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Digest != first.Digest || back.Trials[1].Key != first.Trials[1].Key || back.Trials[1].Params["x"] != first.Trials[1].Params["x"] {
+	if back.Digest != first.Digest || back.Trials[1].Key != first.Trials[1].Key || !maps.Equal(back.Trials[1].Params,
+		first.Trials[1].Params) {
 		t.Errorf("wrote %+v\nread  %+v", first, back)
 	}
 	if err := s.FreezePlan(makePlan(t, "d1", 1.0, "inf"), registry, false); err != nil {
 		t.Errorf("the same plan again: %v", err)
 	}
 	err = s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, false)
-	if err == nil || !strings.Contains(err.Error(), "same trials: 1, new: 1, gone: 1") || !strings.Contains(err.Error(), "--replan") {
+	if err == nil || !strings.Contains(err.Error(), "same trials: 1, new: 1, gone: 1") ||
+		!strings.Contains(err.Error(), "--replan") {
 		t.Errorf("another plan: %v", err)
 	}
-	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil || !strings.Contains(err.Error(), `the data set "set" has changed`) {
+	if err := s.FreezePlan(makePlan(t, "d2", 1.0, "inf"), registry, false); err == nil ||
+		!strings.Contains(err.Error(), `the data set "set" has changed`) {
 		t.Errorf("other data: %v", err)
 	}
 	if err := s.FreezePlan(makePlan(t, "d1", 2.0, "inf"), registry, true); err != nil {
@@ -233,7 +249,7 @@ func TestLeftoversOfAFolderNamedLikeAPattern(t *testing.T) {
 	}
 }
 
-// Those of plan and tables have no lock that would tell whether somebody is
+// Those of plan and tables have no lock that would show whether somebody is
 // writing them: they go when they are a day old.
 func TestOldLeftoversAreRemoved(t *testing.T) {
 	dir := t.TempDir()
@@ -242,13 +258,15 @@ func TestOldLeftoversAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, age := range map[string]time.Duration{young: time.Hour, old: 25 * time.Hour} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		when := time.Now().Add(-age)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			when := time.Now().Add(-age)
+			if err := os.Chtimes(path, when, when); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	create(t, dir)
 	if _, err := os.Stat(young); err != nil {

@@ -11,11 +11,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
-	"privkern/runner/seal"
+	"privkern/runner/store/disk"
 )
 
 // reference is what records are held against: the plan of the folder.
@@ -107,7 +106,7 @@ func (s *Store) verify(r *record.Record, key string) string {
 	case f == nil:
 		// The data of a trial that could not use them are known to the plan alone.
 		withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0
-		if !withoutData && !r.Salted() && !r.Identity().Has(key) {
+		if !withoutData && !r.Salted() && !record.HasKey(r.Identity(), key) {
 			return other
 		}
 		return ""
@@ -136,8 +135,8 @@ func (f *reference) planned(r *record.Record) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// Verdict is what is known of a file in the folder of records.
-type Verdict struct {
+// FileState is what is known of a file in the folder of records.
+type FileState struct {
 	Problem string // "" where the record holds, or where there is none
 	There   bool
 	Sealed  bool
@@ -147,9 +146,9 @@ type Verdict struct {
 // Examine says whether the record of a trial holds. Of a trial that the plan does
 // not have, as another plan may have left it, an unsealed record is neither good
 // nor bad.
-func (s *Store) Examine(key string) (Verdict, error) {
+func (s *Store) Examine(key string) (FileState, error) {
 	f := s.reference.Load()
-	v := Verdict{Planned: f != nil && f.trial(key) != nil}
+	v := FileState{Planned: f != nil && f.trial(key) != nil}
 	from := s
 	if !v.Planned {
 		from = newStore(s.disk, s.dir, nil)
@@ -205,7 +204,7 @@ func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error
 	if err != nil || p.Sealed {
 		return false, err
 	}
-	if raw, err = seal.Append(raw, plan.DigestMember); err != nil {
+	if raw, err = record.AppendDigest(raw, plan.DigestMember); err != nil {
 		return false, err
 	}
 	return true, disk.WriteFile(s.disk, path, raw)

@@ -12,12 +12,11 @@ import (
 	"syscall"
 	"testing"
 
-	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
-	"privkern/runner/seal"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // newRecord is a good record of a trial of demo/a.
@@ -49,7 +48,7 @@ func sealed(t testing.TB, text string) string {
 	if i := strings.Index(text, `,"digest":`); i > 0 {
 		text = text[:i] + "}"
 	}
-	raw, err := seal.Append([]byte(text), "digest")
+	raw, err := record.AppendDigest([]byte(text), "digest")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +108,7 @@ func TestWhatIsPutAside(t *testing.T) {
 			plan.WithoutData(r, errors.New("not there")).Metrics = nil
 		}), ""},
 		{"skipped, other settings", change(func(r *record.Record) {
-			plan.WithoutData(r, errors.New("not there")).Params["x"] = 3.0
+			plan.WithoutData(r, errors.New("not there")).Params = map[string]any{"x": 3.0}
 		}), otherSettings},
 		{"secure noise", change(func(r *record.Record) { r.Privacy = &experiment.Privacy{RNG: "secure"} }), ""},
 		{"secure noise, other settings", change(func(r *record.Record) {
@@ -118,7 +117,7 @@ func TestWhatIsPutAside(t *testing.T) {
 		{"no status", change(func(r *record.Record) { r.Status = "" }), `unknown status ""`},
 		{"no metrics", change(func(r *record.Record) { r.Metrics = nil }), "a result without metrics or series"},
 		{"a series alone", change(func(r *record.Record) {
-			r.Metrics, r.Series = nil, map[string]map[string]record.Column{"s": {"x": {1}}}
+			r.Metrics, r.Series = nil, map[string]map[string]record.SeriesColumn{"s": {"x": {1}}}
 		}), "a result without metrics"},
 		{"a result with an error", change(func(r *record.Record) { r.Error = new(string) }), "a result with an error"},
 		{"a failure without a reason", change(func(r *record.Record) { r.Status, r.Metrics = record.Failed, nil }),
@@ -166,7 +165,7 @@ func TestWhatIsPutAside(t *testing.T) {
 			if err := errors.Join(s.Put(newRecord(t, mine)), s.PutAside(mine.Key)); err != nil {
 				t.Fatal(err)
 			}
-			if r, ok, err := s.Get(mine.Key); !ok || err != nil || r.Metrics["y"] != 1 {
+			if r, ok, err := s.Get(mine.Key); !ok || err != nil || demo.Values(r.Metrics).Y != 1 {
 				t.Errorf("%v %v %v", r, ok, err)
 			}
 		})
@@ -185,13 +184,15 @@ func TestPutRefuses(t *testing.T) {
 		"other settings":    func(r *record.Record) { r.Params = map[string]any{"x": 2.0} },
 		"no metrics":        func(r *record.Record) { r.Metrics = nil },
 		"no schema":         func(r *record.Record) { r.Schema = 0 },
-		"not finite":        func(r *record.Record) { r.Metrics["y"] = math.Inf(1) },
+		"not finite":        func(r *record.Record) { r.Metrics = map[string]float64{"y": math.Inf(1)} },
 	} {
-		r := newRecord(t, p.Trials[0])
-		change(r)
-		if err := s.Put(r); err == nil {
-			t.Errorf("%s: written", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := newRecord(t, p.Trials[0])
+			change(r)
+			if err := s.Put(r); err == nil {
+				t.Errorf("%s: written", name)
+			}
+		})
 	}
 	if keys, err := s.Keys(); err != nil || len(keys) > 0 {
 		t.Errorf("%v, %v", keys, err)
@@ -309,10 +310,11 @@ func TestSeal(t *testing.T) {
 			}
 			kept := strings.TrimRight(strings.TrimSuffix(strings.TrimSpace(text), "}"), " \n")
 			got := string(read(t, path))
-			if !strings.HasPrefix(got, kept+`,"result_version":1,"digest":"`) || len(got) != len(kept)+len(`,"result_version":1,"digest":"`)+67 {
+			if !strings.HasPrefix(got, kept+`,"result_version":1,"digest":"`) || len(got) != len(kept)+
+				len(`,"result_version":1,"digest":"`)+67 {
 				t.Errorf("%s\nbecame\n%s", text, got)
 			}
-			if back, ok, err := s.Get(r.Key); !ok || err != nil || !back.Sealed() || back.Metrics["y"] != 1 {
+			if back, ok, err := s.Get(r.Key); !ok || err != nil || !back.Sealed() || demo.Values(back.Metrics).Y != 1 {
 				t.Errorf("%+v, %v, %v", back, ok, err)
 			}
 			if done, err := s.Seal(r.Key); done || err != nil || string(read(t, path)) != got {
@@ -381,8 +383,8 @@ func BenchmarkGet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	key, err := record.Identity{Experiment: "demo/a", ResultVersion: 1, Params: params, Backend: "cpu", DType: "float64",
-		Datasets: map[string]string{"set": "d"}}.Key()
+	key, err := record.Key(experiment.Identity{Experiment: "demo/a", ResultVersion: 1, Params: params,
+		Backend: "cpu", DType: "float64", Datasets: map[string]string{"set": "d"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -391,7 +393,9 @@ func BenchmarkGet(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if err := s.Put(newRecord(b, plan.Trial{Key: key, Experiment: "demo/a", Params: params})); err != nil {
+	if err := s.Put(newRecord(b, plan.Trial{
+		Key: key, Identity: experiment.Identity{Experiment: "demo/a", Params: params},
+	})); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

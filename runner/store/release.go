@@ -1,6 +1,4 @@
-// Package release writes what is published: a table of released numbers, or a
-// model, and, beside it, what they protect and how they were made.
-package release
+package store
 
 import (
 	"bytes"
@@ -12,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"privkern/runner/disk"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
+	"privkern/runner/store/disk"
 )
 
 // DescriptionSuffix is added to the name of a release for that of the file that
@@ -29,8 +27,8 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s is there already; a release never replaces a file: give another name", e.Path)
 }
 
-// Check refuses a path at which [Write] would fail, before a budget is spent.
-func Check(path string) error {
+// CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is spent.
+func CheckReleasePath(path string) error {
 	d := disk.System
 	for _, p := range []string{path, path + DescriptionSuffix} {
 		if _, err := d.Lstat(p); err == nil {
@@ -43,51 +41,51 @@ func Check(path string) error {
 	}
 	// Room for what is released, so that a full disk is found before a budget is
 	// spent.
-	_, err = probe.Write(make([]byte, roomFor))
+	_, err = probe.Write(make([]byte, roomForRelease))
 	if err = errors.Join(err, probe.Close(), d.Remove(probe.Name())); err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
 	return nil
 }
 
-// roomFor is more than most releases take.
-const roomFor = 1 << 20
+// roomForRelease is more than most releases take.
+const roomForRelease = 1 << 20
 
-// Write writes the rows to path as comma-separated values with a header, or the
+// WriteRelease writes the rows to path as comma-separated values with a header, or the
 // model as JSON, and the record without them to path.json. Both files appear whole or not at all,
 // and replace nothing.
-func Write(path string, r *record.Record, rel *experiment.Release) error {
-	return WriteOn(disk.System, path, r, rel)
+func WriteRelease(path string, r *record.Record, rel *experiment.Release) error {
+	return WriteReleaseOn(disk.System, path, r, rel)
 }
 
-// WriteOn is [Write] on a disk.
-func WriteOn(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
-	encode := encodeTable
+// WriteReleaseOn is [WriteRelease] on a disk.
+func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
+	encode := encodeReleaseTable
 	if rel.Model != nil {
-		encode = encodeModel
+		encode = encodeReleaseModel
 	}
 	content, err := encode(rel)
 	if err != nil {
 		return err
 	}
-	description, err := encodeDescription(r)
+	description, err := encodeReleaseRecord(r)
 	if err != nil {
 		return err
 	}
 	side := path + DescriptionSuffix
-	if err := create(d, side, description); err != nil {
+	if err := createReleaseFile(d, side, description); err != nil {
 		return fmt.Errorf("nothing is released: %w", err)
 	}
-	if err := create(d, path, content); err != nil {
+	if err := createReleaseFile(d, path, content); err != nil {
 		return errors.Join(fmt.Errorf("nothing is released: %w", err), d.Remove(side))
 	}
 	return nil
 }
 
-// create makes a file that is whole and durable, and replaces none. The
+// createReleaseFile makes a file that is whole and durable, and replaces none. The
 // description is made first, and durable before the release is: a crash leaves no
 // release of which nobody knows what it protects.
-func create(d disk.Disk, path string, content []byte) error {
+func createReleaseFile(d disk.Disk, path string, content []byte) error {
 	err := disk.CreateFile(d, path, content)
 	if errors.Is(err, fs.ErrExist) {
 		return &ExistsError{path}
@@ -101,8 +99,8 @@ func create(d disk.Disk, path string, content []byte) error {
 	return nil
 }
 
-// encodeTable writes numbers with the digits that they need to be read back.
-func encodeTable(rel *experiment.Release) ([]byte, error) {
+// encodeReleaseTable writes numbers with the digits that they need to be read back.
+func encodeReleaseTable(rel *experiment.Release) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.Write(rel.Columns); err != nil {
@@ -121,8 +119,8 @@ func encodeTable(rel *experiment.Release) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// encodeModel writes the model for people, too.
-func encodeModel(rel *experiment.Release) ([]byte, error) {
+// encodeReleaseModel writes the model for people, too.
+func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -133,10 +131,10 @@ func encodeModel(rel *experiment.Release) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encodeDescription writes the record for people, without the released numbers.
-func encodeDescription(r *record.Record) ([]byte, error) {
+// encodeReleaseRecord writes the record for people, without the released numbers.
+func encodeReleaseRecord(r *record.Record) ([]byte, error) {
 	described := *r
-	described.Series = map[string]map[string]record.Column{}
+	described.Series = map[string]map[string]record.SeriesColumn{}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // Process is a disk as a process sees it.

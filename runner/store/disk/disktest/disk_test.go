@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"privkern/runner/disk"
-	"privkern/runner/disk/disktest"
+	"privkern/runner/store/disk"
+	"privkern/runner/store/disk/disktest"
 )
 
 // long is a content of three sectors, without zeros.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // A file is replaced as a whole: who has it open goes on with the old one, and
@@ -25,9 +25,11 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{path: "second", old: "first"} {
-		if got, err := os.ReadFile(name); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, %v, not %q", name, got, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := os.ReadFile(name); err != nil || string(got) != want {
+				t.Errorf("%s holds %q, %v, not %q", name, got, err, want)
+			}
+		})
 	}
 
 	folder := filepath.Join(dir, "folder")

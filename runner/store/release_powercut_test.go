@@ -1,4 +1,4 @@
-package release_test
+package store_test
 
 import (
 	"errors"
@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/disk"
-	"privkern/runner/disk/disktest"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
-	"privkern/runner/release"
+	"privkern/runner/store"
+	"privkern/runner/store/disk"
+	"privkern/runner/store/disk/disktest"
 )
 
 // Where the power goes while a release is written, there is both of it and whole,
 // the description alone, or nothing; once it is written, both.
-func TestPowerCut(t *testing.T) {
-	const path, side = "/out/noisy.csv", "/out/noisy.csv" + release.DescriptionSuffix
+func TestPowerCutOfRelease(t *testing.T) {
+	const path, side = "/out/noisy.csv", "/out/noisy.csv" + store.DescriptionSuffix
 	rel := &experiment.Release{Columns: []string{"prediction"}, Rows: [][]float64{{1}, {2}}}
 	rec := &record.Record{Experiment: "demo/a"}
 	for moment := 1; ; moment++ {
@@ -28,7 +28,7 @@ func TestPowerCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.KillAt(moment)
-			err := release.WriteOn(p, path, rec, rel)
+			err := store.WriteReleaseOn(p, path, rec, rel)
 			if written = err == nil; !written && !errors.Is(err, disktest.ErrKilled) {
 				t.Fatal(err)
 			}
