@@ -1,6 +1,12 @@
 // Package plan freezes what a sweep is going to run. A plan lists every trial
 // with its key, so that runners on many machines agree on what there is to do
 // and how to share it out.
+//
+// The way to a plan has three steps. A [Draft] is what sweep files, changes from the
+// command line and names of tables ask for. [New] looks up the digests of the data
+// sets and computes the keys. The store writes the plan to plan.json, once. The
+// settings of a plan do not depend on the machine: the same command gives the same
+// keys where the data are and where they are not, on one shard or on many.
 package plan
 
 import (
@@ -19,27 +25,26 @@ import (
 	"sync"
 
 	"privkern/runner/experiment"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/seal"
-	"privkern/runner/sweep"
 )
 
 // Schema is the version of the shape of plan.json.
 const Schema = 1
 
 // DigestMember is the last member of plan.json: the digest of what is before it
-// (package seal). Plans of early versions lack it.
+// (see record.CheckDigest). Plans of early versions lack it.
 const DigestMember = "file_digest"
 
 // Plan is a frozen list of trials.
 type Plan struct {
-	Schema    int      `json:"schema"`
-	Title     string   `json:"title"`
-	Sources   []Source `json:"sources"`   // the sweep files
-	Overrides []string `json:"overrides"` // name=value from the command line
-	Tables    []string `json:"tables"`
-	Backend   string   `json:"backend"`
-	DType     string   `json:"dtype"`
+	Schema    int         `json:"schema"`
+	Title     string      `json:"title"`
+	Sources   []SweepFile `json:"sources"`   // the sweep files
+	Overrides []string    `json:"overrides"` // name=value from the command line
+	Tables    []string    `json:"tables"`
+	Backend   string      `json:"backend"`
+	DType     string      `json:"dtype"`
 	// BLASClass is the class of kernels (see record.Provenance.Class) of the machine
 	// that made the plan. What computed a trial is in its record: other machines
 	// may run parts of the plan. Plans of early versions lack it.
@@ -57,25 +62,41 @@ type Plan struct {
 	Sealed bool `json:"-"`
 }
 
-// Source is a sweep file that went into the plan.
-type Source struct {
+// SweepFile is a sweep file that went into the plan.
+type SweepFile struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 }
 
-// Trial is one trial of a plan.
+// Trial is one trial of a plan. In plan.json it has a key, an experiment, parameters
+// and a seed; the rest of its identity is that of the plan.
 type Trial struct {
-	Key        string            `json:"key"`
-	Experiment string            `json:"experiment"`
-	Params     experiment.Params `json:"params"`
-	Seed       int64             `json:"seed"`
+	Key string
+	experiment.Identity
 }
 
-// DatasetFinder tells where a data set is (its folder, or the path of one that
-// is a single file), and the SHA-256 of what it must
-// hold, which is known even with an error; in its place stands another text for
-// a data set that the user has yet to supply. The error says how to get one
-// that is not there, or what is wrong with one that is.
+// trialMember is a trial as plan.json has it.
+type trialMember struct {
+	Key        string          `json:"key"`
+	Experiment string          `json:"experiment"`
+	Seed       int64           `json:"seed"`
+	Params     json.RawMessage `json:"params"`
+}
+
+// MarshalJSON writes the trial as plan.json has it.
+func (t Trial) MarshalJSON() ([]byte, error) {
+	params, err := record.CanonicalParams(t.Params)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(trialMember{t.Key, t.Experiment, t.Seed, params})
+}
+
+// DatasetFinder locates data sets. Find returns the folder of a data set, or the path
+// of one that is a single file, and the SHA-256 of what it must hold. The digest is
+// known even with an error; for a data set that the user has yet to supply another
+// text stands in its place. The error says how to get a data set that is not there, or
+// what is wrong with one that is.
 type DatasetFinder interface {
 	Find(name string) (folder, digest string, err error)
 }
@@ -92,8 +113,8 @@ type MissingDataset interface {
 // be.
 func WithoutData(rec *record.Record, err error) *record.Record {
 	rec.Provenance.Datasets = map[string]string{} // none was used
-	var missing MissingDataset
-	if errors.As(err, &missing) {
+	var missingError MissingDataset
+	if errors.As(err, &missingError) {
 		return rec.Skip(err.Error())
 	}
 	return rec.Fail(err.Error())
@@ -109,40 +130,41 @@ type Dataset struct {
 // Options are what applies to all trials of a plan.
 type Options struct {
 	Title     string
-	Sources   []Source
+	Sources   []SweepFile
 	Overrides []string
 	Tables    []string
 	Backend   string
 	DType     string
 	BLASClass string // of this machine
-	RNG       string // see record.Identity
+	RNG       string // see experiment.Identity
 }
 
 // New freezes the settings, without repetitions, in their order. It returns an
 // error where a file of the user's is not there or lacks a column that a trial
 // reads: without its content there is no key.
-func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) {
+func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
-		Backend: opts.Backend, DType: opts.DType, BLASClass: opts.BLASClass, Datasets: map[string]string{}, Versions: map[string]int{},
+		Backend: opts.Backend, DType: opts.DType, BLASClass: opts.BLASClass, Datasets: map[string]string{},
+		Versions: map[string]int{},
 	}
 	trials := make([]Trial, len(settings))
-	used := make([][]string, len(settings))
+	ids := identities{plan: p, digests: map[string]map[string]string{}}
 	checked := map[string]bool{}
 	for i, s := range settings {
 		if err := checkTables(s, data, checked); err != nil {
 			return nil, err
 		}
 		p.Versions[s.Experiment.Name] = s.Experiment.Version
-		used[i] = usedBy(s.Experiment, s.Params)
-		for _, name := range used[i] {
+		used := usedBy(s.Experiment, s.Params)
+		for _, name := range used {
 			p.Datasets[name] = data.Get(name).Digest
 		}
+		trials[i].Identity = ids.of(s.Experiment.Name, s.Params, s.Seed, used)
+		trials[i].RNG = opts.RNG
 	}
-	keyErr := forEachChunk(len(settings), func(i int) error {
-		s := settings[i]
-		key, err := key(s, opts, used[i], p.Datasets)
-		trials[i] = Trial{Key: key, Experiment: s.Experiment.Name, Params: s.Params, Seed: s.Seed}
+	keyErr := forEachChunk(len(trials), func(i int) (err error) {
+		trials[i].Key, err = record.Key(trials[i].Identity)
 		return err
 	})
 	if keyErr != nil {
@@ -150,13 +172,13 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 	}
 	seen := make(map[string]bool, len(trials))
 	digest := newSettingsDigest(opts.Backend, opts.DType)
-	for i, t := range trials {
+	for _, t := range trials {
 		if seen[t.Key] {
 			continue
 		}
 		seen[t.Key] = true
 		p.Trials = append(p.Trials, t)
-		if err := digest.add(t, settings[i].Experiment.Version); err != nil {
+		if err := digest.add(t.Identity); err != nil {
 			return nil, err
 		}
 	}
@@ -166,7 +188,7 @@ func New(settings []sweep.Setting, data *Datasets, opts Options) (*Plan, error) 
 
 // checkTables refuses a setting that reads what a file of the user's has not. Each
 // file is asked for the same columns once.
-func checkTables(s sweep.Setting, data *Datasets, checked map[string]bool) error {
+func checkTables(s sweep.Assignment, data *Datasets, checked map[string]bool) error {
 	if s.Experiment.Tables == nil {
 		return nil
 	}
@@ -196,12 +218,12 @@ func newSettingsDigest(backend, dtype string) settingsDigest {
 	return d
 }
 
-func (d settingsDigest) add(t Trial, version int) error {
+func (d settingsDigest) add(t experiment.Identity) error {
 	canonical, err := record.CanonicalParams(t.Params)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d, "%s %d %d ", t.Experiment, version, t.Seed)
+	fmt.Fprintf(d, "%s %d %d ", t.Experiment, t.ResultVersion, t.Seed)
 	d.Write(canonical)
 	d.Write([]byte{'\n'})
 	return nil
@@ -209,16 +231,34 @@ func (d settingsDigest) add(t Trial, version int) error {
 
 func (d settingsDigest) sum() string { return hex.EncodeToString(d.Sum(nil)) }
 
-// key returns the key of one setting.
-func key(s sweep.Setting, opts Options, datasets []string, digests map[string]string) (string, error) {
-	used := make(map[string]string, len(datasets))
-	for _, name := range datasets {
-		used[name] = digests[name]
+// identities makes the identities of a plan's trials. Trials that read the same data
+// sets share the map of their digests: a plan of 100,000 trials has a few of these.
+type identities struct {
+	plan    *Plan
+	digests map[string]map[string]string // by the names of the data sets
+}
+
+// of returns the identity of a trial that reads these data sets.
+func (m identities) of(name string, params experiment.Params, seed int64, datasets []string) experiment.Identity {
+	together := strings.Join(datasets, "\x00")
+	digests, ok := m.digests[together]
+	if !ok {
+		digests = m.plan.digestsOf(datasets)
+		m.digests[together] = digests
 	}
-	return record.Identity{
-		Experiment: s.Experiment.Name, ResultVersion: s.Experiment.Version, Params: s.Params, Seed: s.Seed,
-		Backend: opts.Backend, DType: opts.DType, Datasets: used, RNG: opts.RNG,
-	}.Key()
+	return experiment.Identity{
+		Experiment: name, ResultVersion: m.plan.Versions[name], Params: params, Seed: seed,
+		Backend: m.plan.Backend, DType: m.plan.DType, Datasets: digests,
+	}
+}
+
+// digestsOf returns those of the plan's data sets.
+func (p *Plan) digestsOf(datasets []string) map[string]string {
+	out := make(map[string]string, len(datasets))
+	for _, name := range datasets {
+		out[name] = p.Datasets[name]
+	}
+	return out
 }
 
 // forEachChunk runs f for 0..n-1 on all cores.
@@ -245,14 +285,14 @@ func forEachChunk(n int, f func(i int) error) error {
 // are not those of its settings: of such a one title and tables are all that may
 // have changed unseen.
 func Parse(b []byte, experiments *experiment.Registry) (*Plan, error) {
-	sealed, err := seal.Check(b, DigestMember)
+	sealed, err := record.CheckDigest(b, DigestMember)
 	return parse(b, experiments, sealed, !sealed, err)
 }
 
 // Verify reads plan.json as [Parse] does, and holds every key against its settings
 // whether there is a digest or not.
 func Verify(b []byte, experiments *experiment.Registry) (*Plan, error) {
-	sealed, err := seal.Check(b, DigestMember)
+	sealed, err := record.CheckDigest(b, DigestMember)
 	return parse(b, experiments, sealed, true, err)
 }
 
@@ -260,12 +300,7 @@ func Verify(b []byte, experiments *experiment.Registry) (*Plan, error) {
 // another: the maps of 100,000 trials would be in memory twice.
 type planFile struct {
 	Plan
-	Trials []struct {
-		Key        string          `json:"key"`
-		Experiment string          `json:"experiment"`
-		Params     json.RawMessage `json:"params"`
-		Seed       int64           `json:"seed"`
-	} `json:"trials"`
+	Trials []trialMember `json:"trials"`
 }
 
 func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken error) (*Plan, error) {
@@ -292,6 +327,7 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 	if file.Trials != nil {
 		p.Trials = make([]Trial, 0, len(file.Trials))
 	}
+	ids := identities{plan: &p, digests: map[string]map[string]string{}}
 	digest := newSettingsDigest(p.Backend, p.DType)
 	for i := range file.Trials {
 		t := &file.Trials[i]
@@ -316,8 +352,8 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 		}
 		if keys {
 			// The parameters as the file has them: the experiment may have got more since.
-			as := Trial{Key: t.Key, Experiment: t.Experiment, Params: given, Seed: t.Seed}
-			if !p.identity(as, usedBy(e, params)).Has(t.Key) {
+			as := ids.of(t.Experiment, given, t.Seed, usedBy(e, params))
+			if !record.HasKey(as, t.Key) {
 				if len(p.Versions) == 0 {
 					return nil, errors.New("the plan has no result versions, as those of the first versions of this program: " +
 						"of which results its keys stand for, nothing is known")
@@ -325,28 +361,16 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 				return nil, fmt.Errorf("trial %d of the plan has the key %.12s, which is not that of its settings: "+
 					"the plan was changed by hand, or damaged", i, t.Key)
 			}
-			if err := digest.add(as, p.Versions[t.Experiment]); err != nil {
+			if err := digest.add(as); err != nil {
 				return nil, err
 			}
 		}
-		p.Trials = append(p.Trials, Trial{Key: t.Key, Experiment: e.Name, Params: params, Seed: t.Seed})
+		p.Trials = append(p.Trials, Trial{t.Key, ids.of(e.Name, params, t.Seed, usedBy(e, params))})
 	}
 	if keys && digest.sum() != p.Digest {
 		return nil, errors.New("the plan's digest is not that of its settings: the plan was changed by hand, or damaged")
 	}
 	return &p, nil
-}
-
-// identity is what the key of a trial of the plan is made of.
-func (p *Plan) identity(t Trial, datasets []string) record.Identity {
-	used := make(map[string]string, len(datasets))
-	for _, name := range datasets {
-		used[name] = p.Datasets[name]
-	}
-	return record.Identity{
-		Experiment: t.Experiment, ResultVersion: p.Versions[t.Experiment], Params: t.Params, Seed: t.Seed,
-		Backend: p.Backend, DType: p.DType, Datasets: used,
-	}
 }
 
 // usedBy returns the data sets that a trial with these parameters reads.
@@ -365,7 +389,7 @@ func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Regi
 	if !r.Sealed() {
 		id.ResultVersion = p.Versions[r.Experiment]
 	}
-	if id.Has(key) {
+	if record.HasKey(id, key) {
 		return true
 	}
 	e, err := experiments.Lookup(r.Experiment)
@@ -376,8 +400,8 @@ func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Regi
 	if err != nil {
 		return false
 	}
-	id.Datasets = p.identity(Trial{}, usedBy(e, params)).Datasets
-	return id.Has(key)
+	id.Datasets = p.digestsOf(usedBy(e, params))
+	return record.HasKey(id, key)
 }
 
 // Check says whether this program and the data here compute what the plan is
@@ -390,24 +414,22 @@ func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 			return err
 		}
 		if e.Version != p.Versions[name] {
-			return fmt.Errorf("this program computes results of version %d of %s, the plan has version %d; use the program that made the plan, or make it anew with `run sweep FILE --replan`", e.Version, name, p.Versions[name])
+			return fmt.Errorf("this program computes results of version %d of %s, the plan has version %d; use the program "+
+				"that made the plan, or make it anew with `run sweep FILE --replan`", e.Version, name, p.Versions[name])
 		}
 	}
 	for _, name := range p.DatasetNames() {
 		if d := data.Get(name); d.Err == nil && d.Digest != p.Datasets[name] {
-			return fmt.Errorf("the data set %q is not what the plan was made for (SHA-256 %.12s, in the plan %.12s); make the plan anew with `run sweep FILE --replan`", name, d.Digest, p.Datasets[name])
+			return fmt.Errorf("the data set %q is not what the plan was made for (SHA-256 %.12s, in the plan %.12s); make the "+
+				"plan anew with `run sweep FILE --replan`", name, d.Digest, p.Datasets[name])
 		}
 	}
-	opts := Options{Backend: p.Backend, DType: p.DType}
 	return forEachChunk(len(p.Trials), func(i int) error {
 		t := p.Trials[i]
-		e, err := experiments.Lookup(t.Experiment)
-		if err != nil {
-			return err
-		}
-		want, err := key(sweep.Setting{Experiment: e, Params: t.Params, Seed: t.Seed}, opts, usedBy(e, t.Params), p.Datasets)
+		want, err := record.Key(t.Identity)
 		if err == nil && want != t.Key {
-			err = fmt.Errorf("trial %d of the plan has the key %.12s, its settings have %.12s: the plan was changed by hand, or by another version of this program; make it anew with `run sweep FILE --replan`", i, t.Key, want)
+			err = fmt.Errorf("trial %d of the plan has the key %.12s, its settings have %.12s: the plan was changed by hand, "+
+				"or by another version of this program; make it anew with `run sweep FILE --replan`", i, t.Key, want)
 		}
 		return err
 	})
@@ -504,7 +526,8 @@ func Difference(old, next *Plan) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(next.Versions)) {
 		if was, now := old.Versions[name], next.Versions[name]; was != 0 && was != now {
-			parts = append(parts, fmt.Sprintf("this program computes results of version %d of %s, the plan has version %d", now, name, was))
+			parts = append(parts, fmt.Sprintf("this program computes results of version %d of %s, the plan has version %d", now,
+				name, was))
 		}
 	}
 	if old.Backend != next.Backend || old.DType != next.DType {

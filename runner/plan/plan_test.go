@@ -17,26 +17,33 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/seal"
-	"privkern/runner/sweep"
 )
 
-var demo = &experiment.Experiment{
-	Name: "demo/a", Version: 1, Params: []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0}},
-	Run:      func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
-	Datasets: func(experiment.Params) []string { return []string{"set"} },
+var demonstration = experiment.Of(experiment.Declaration[demoSettings, struct{}]{
+	Name: "demo/a", Version: 1,
+	Run: func(context.Context, *experiment.Trial, *demoSettings) (*experiment.Outcome[struct{}], error) {
+		return nil, errors.New("the tests of this package run no trial")
+	},
+	Datasets: func(*demoSettings) []string { return []string{"set"} },
+})
+
+type demoSettings struct {
+	X int `name:"x" default:"0" doc:"any number"`
 }
+
+var demo = demonstration.Experiment
 
 // finder knows the digest of "set", whether it is there or not.
 type finder struct{ err error }
 
 func (f finder) Find(string) (string, string, error) { return "folder", "digest", f.err }
 
-type missing struct{}
+type missingError struct{}
 
-func (missing) Error() string  { return "not there" }
-func (missing) Advice() string { return "run data fetch set" }
+func (missingError) Error() string  { return "not there" }
+func (missingError) Advice() string { return "run data fetch set" }
 
 func newPlan(t testing.TB, f finder) *plan.Plan {
 	t.Helper()
@@ -44,7 +51,8 @@ func newPlan(t testing.TB, f finder) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New([]sweep.Setting{{Experiment: demo, Params: params}}, plan.NewDatasets(f), plan.Options{Backend: "cpu", DType: "float64"})
+	p, err := plan.New([]sweep.Assignment{{Experiment: demo, Params: params}}, plan.NewDatasets(f),
+		plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,18 +62,23 @@ func newPlan(t testing.TB, f finder) *plan.Plan {
 // A machine without the data makes the same plan as one with them: otherwise a
 // repeated command would take finished results for others.
 func TestPlanDoesNotDependOnWhetherDataAreThere(t *testing.T) {
-	with, without := newPlan(t, finder{}), newPlan(t, finder{missing{}})
-	if with.Trials[0].Key != without.Trials[0].Key || with.Digest != without.Digest || without.Datasets["set"] != "digest" {
+	with, without := newPlan(t, finder{}), newPlan(t, finder{missingError{}})
+	if with.Trials[0].Key != without.Trials[0].Key || with.Digest != without.Digest ||
+		without.Datasets["set"] != "digest" {
 		t.Errorf("with data:    %+v\nwithout data: %+v", with, without)
 	}
 }
 
 func TestWithoutData(t *testing.T) {
-	for err, want := range map[error]record.Status{missing{}: record.Skipped, errors.New("wrong file"): record.Failed} {
-		r := plan.WithoutData(&record.Record{Provenance: record.Provenance{Datasets: map[string]string{"set": "digest"}}}, err)
-		if r.Status != want || *r.Error != err.Error() || len(r.Provenance.Datasets) != 0 {
-			t.Errorf("%v: %+v", err, r)
-		}
+	for err, want := range map[error]record.Status{missingError{}: record.Skipped,
+		errors.New("wrong file"): record.Failed} {
+		t.Run(err.Error(), func(t *testing.T) {
+			r := plan.WithoutData(&record.Record{Provenance: record.Provenance{Datasets: map[string]string{"set": "digest"}}},
+				err)
+			if r.Status != want || *r.Error != err.Error() || len(r.Provenance.Datasets) != 0 {
+				t.Errorf("%v: %+v", err, r)
+			}
+		})
 	}
 }
 
@@ -81,23 +94,23 @@ func TestPlanLooksForColumns(t *testing.T) {
 		checked []string
 	}{
 		{"all there", nil, nil, nil, []string{"folder x", "folder y"}},
-		{"no file", missing{}, nil, missing{}, nil},
+		{"no file", missingError{}, nil, missingError{}, nil},
 		{"no column", nil, lacks, lacks, []string{"folder x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var checked []string
 			e := *demo
-			e.Tables = func(p experiment.Params) []experiment.Table {
-				column := []string{"x", "y"}[p.Int("x")]
-				return []experiment.Table{{Dataset: "set", Columns: []string{column}, Check: func(path string) error {
+			e.Tables = func(p experiment.Params) []experiment.InputTable {
+				column := []string{"x", "y"}[demonstration.Settings(p).X]
+				return []experiment.InputTable{{Dataset: "set", Columns: []string{column}, Check: func(path string) error {
 					checked = append(checked, path+" "+column)
 					return c.lacks
 				}}}
 			}
-			var settings []sweep.Setting
+			var settings []sweep.Assignment
 			for seed := range int64(2) {
 				for x := range 2 {
-					settings = append(settings, sweep.Setting{Experiment: &e, Params: experiment.Params{"x": x}, Seed: seed})
+					settings = append(settings, sweep.Assignment{Experiment: &e, Params: experiment.Params{"x": x}, Seed: seed})
 				}
 			}
 			p, err := plan.New(settings, plan.NewDatasets(finder{c.found}), plan.Options{Backend: "cpu", DType: "float64"})
@@ -113,7 +126,7 @@ func TestPlanLooksForColumns(t *testing.T) {
 func TestKeysAndDigest(t *testing.T) {
 	type input struct {
 		experiment experiment.Experiment
-		setting    sweep.Setting
+		setting    sweep.Assignment
 		opts       plan.Options
 		digest     string
 	}
@@ -122,7 +135,7 @@ func TestKeysAndDigest(t *testing.T) {
 		in.setting.Params = experiment.Params{"x": 0}
 		change(&in)
 		in.setting.Experiment = &in.experiment
-		p, err := plan.New([]sweep.Setting{in.setting}, plan.NewDatasets(holds(in.digest)), in.opts)
+		p, err := plan.New([]sweep.Assignment{in.setting}, plan.NewDatasets(holds(in.digest)), in.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,16 +190,18 @@ func TestShards(t *testing.T) {
 		{plan.Shard{Index: 2, Count: 3}, 2, nil},
 		{plan.Shard{Index: 2, Count: math.MaxInt}, 7, []int{2}},
 	} {
-		if got := c.shard.Indices(c.n); !slices.Equal(got, c.want) {
-			t.Errorf("shard %+v of %d trials: %v, want %v", c.shard, c.n, got, c.want)
-		}
+		t.Run(fmt.Sprintf("part %d of %d, %d trials", c.shard.Index, c.shard.Count, c.n), func(t *testing.T) {
+			if got := c.shard.Indices(c.n); !slices.Equal(got, c.want) {
+				t.Errorf("shard %+v of %d trials: %v, want %v", c.shard, c.n, got, c.want)
+			}
+		})
 	}
 }
 
-// counting counts how often each data set is looked for.
-type counting struct{ times sync.Map }
+// countingFinder counts how often each data set is looked for.
+type countingFinder struct{ times sync.Map }
 
-func (c *counting) Find(name string) (string, string, error) {
+func (c *countingFinder) Find(name string) (string, string, error) {
 	n, _ := c.times.LoadOrStore(name, new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
 	return "folder of " + name, "digest of " + name, nil
@@ -195,7 +210,7 @@ func (c *counting) Find(name string) (string, string, error) {
 // Finding a data set may mean to read all of it: it happens once, however many
 // trials ask.
 func TestDatasetsAreLookedForOnce(t *testing.T) {
-	var finder counting
+	var finder countingFinder
 	data := plan.NewDatasets(&finder)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -226,9 +241,11 @@ func TestParseRefuses(t *testing.T) {
 		`{"schema":1,"trials":[{"experiment":"demo/a","params":{"x":0.5}}]}`: `trial 0 of the plan: demo/a: parameter "x"`,
 		`{"schema":1,"trials":[{"experiment":"demo/a","params":{"y":1}}]}`:   `unknown parameter "y"`,
 	} {
-		if p, err := plan.Parse([]byte(text), registry); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v, want %s", text, p, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if p, err := plan.Parse([]byte(text), registry); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, %v, want %s", text, p, err, want)
+			}
+		})
 	}
 }
 
@@ -242,9 +259,9 @@ func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
 	whole := string(raw)
 	key := newPlan(t, finder{}).Trials[0].Key
 	// Of a time when the experiment had no parameter.
-	before := record.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64",
+	before := experiment.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64",
 		Datasets: map[string]string{"set": "digest"}}
-	earlier, err := before.Key()
+	earlier, err := record.Key(before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +291,7 @@ func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
 			if c.from != "" && changed == whole {
 				t.Fatalf("%s has no %s", whole, c.from)
 			}
-			sealed, err := seal.Append([]byte(changed), plan.DigestMember)
+			sealed, err := record.AppendDigest([]byte(changed), plan.DigestMember)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,12 +333,14 @@ func TestCheck(t *testing.T) {
 		"has version 2":            func(p *plan.Plan) { p.Versions["demo/a"] = 2 },
 		"is not what the plan was": func(p *plan.Plan) { p.Datasets["set"] = "other" },
 		"was changed by hand":      func(p *plan.Plan) { p.Trials[0].Params = experiment.Params{"x": 1} },
-		"trial 0 of the plan has":  func(p *plan.Plan) { p.Backend = "cuda" },
+		"trial 0 of the plan has":  func(p *plan.Plan) { p.Trials[0].Backend = "cuda" },
 	} {
-		p := newPlan(t, finder{})
-		change(p)
-		if err := check(p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			p := newPlan(t, finder{})
+			change(p)
+			if err := check(p); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want one with %q", err, want)
+			}
+		})
 	}
 }

@@ -61,7 +61,7 @@ func newUses(b *block) *uses {
 	return u
 }
 
-// count takes a setting into account, which stands for so many trials.
+// count takes a setting of the given number of trials into account.
 func (u *uses) count(params experiment.Params, given map[string]any, trials int) {
 	if trials == 0 { // merged with others
 		return

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -37,14 +38,26 @@ type File struct {
 	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
 }
 
-// Block is one experiment with its settings.
+// Block is one experiment with its settings. What the schema says of its members
+// is in blockDocs.
 type Block struct {
-	Experiment string           `json:"experiment,omitempty" jsonschema_description:"Name of the experiment; see run list."`
-	Params     map[string]any   `json:"params,omitempty" jsonschema_description:"Parameters that stay fixed."`
-	Sweep      map[string]any   `json:"sweep,omitempty" jsonschema_description:"Parameters that vary: a list each, or linspace(a,b,n) or logspace(a,b,n); all combinations are run."`
-	Zip        map[string]any   `json:"zip,omitempty" jsonschema_description:"Parameters that vary together: lists of equal length, paired."`
-	Cases      []map[string]any `json:"cases,omitempty" jsonschema_description:"Explicit settings, each a map of parameters."`
-	Seeds      any              `json:"seeds,omitempty" jsonschema_description:"Seeds: one number, a list, or a range such as 0..19."`
+	Experiment string           `json:"experiment,omitempty"`
+	Params     map[string]any   `json:"params,omitempty"`
+	Sweep      map[string]any   `json:"sweep,omitempty"`
+	Zip        map[string]any   `json:"zip,omitempty"`
+	Cases      []map[string]any `json:"cases,omitempty"`
+	Seeds      any              `json:"seeds,omitempty"`
+}
+
+// blockDocs describes the members of a block.
+var blockDocs = map[string]string{
+	"experiment": "Name of the experiment; see run list.",
+	"params":     "Parameters that stay fixed.",
+	"sweep": "Parameters that vary: a list each, or linspace(a,b,n) or logspace(a,b,n); " +
+		"all combinations are run.",
+	"zip":   "Parameters that vary together: lists of equal length, paired.",
+	"cases": "Explicit settings, each a map of parameters.",
+	"seeds": "Seeds: one number, a list, or a range such as 0..19.",
 }
 
 var (
@@ -123,6 +136,9 @@ type Names struct {
 // ReadFile reads and checks a sweep file.
 func ReadFile(path string, names Names) (*Sweep, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
 	}
@@ -155,7 +171,8 @@ func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 		return nil, &Error{File: path, Line: 1, Column: 1, Err: err}
 	}
 	if len(file.Docs) > 1 && file.Docs[1].Body != nil {
-		return nil, r.errorAt(file.Docs[1].Body.GetToken(), errors.New("a sweep file is one YAML document; put several experiments under runs"))
+		return nil, r.errorAt(file.Docs[1].Body.GetToken(),
+			errors.New("a sweep file is one YAML document; put several experiments under runs"))
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil, &Error{File: path, Line: 1, Column: 1, Err: errors.New("the file is empty; see `run help sweep-files`")}
@@ -239,7 +256,8 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 	}
 	switch {
 	case len(fields) > 0 && len(runs) > 0:
-		return nil, r.errorAt(n.GetToken(), fmt.Errorf("the file has both runs and %s at the top; put the latter under runs", fields[0]))
+		return nil, r.errorAt(n.GetToken(),
+			fmt.Errorf("the file has both runs and %s at the top; put the latter under runs", fields[0]))
 	case len(runs) > 0:
 		s.blocks = runs
 	case len(fields) > 0:
@@ -274,7 +292,8 @@ func (r *reader) experimentOf(b *block, n ast.Node) error {
 		return nil
 	})
 	if err == nil && b.exp == nil {
-		return r.errorAt(n.GetToken(), errors.New("no experiment is named; add a line such as `experiment: privacygp/example1`"))
+		return r.errorAt(n.GetToken(),
+			errors.New("no experiment is named; add a line such as `experiment: privacygp/example1`"))
 	}
 	return err
 }
@@ -308,7 +327,8 @@ func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) er
 		return r.each(v, "zip", nil, func(name string, at *token.Token, v ast.Node) error {
 			a, err := r.axis(b, name, at, v)
 			if err == nil && len(b.zip) > 0 && len(a.values) != len(b.zip[0].values) {
-				err = r.errorAt(at, fmt.Errorf("zip pairs lists of equal length, but %q has %d values and %q has %d", name, len(a.values), b.zip[0].name, len(b.zip[0].values)))
+				err = r.errorAt(at, fmt.Errorf("zip pairs lists of equal length, but %q has %d values and %q has %d", name,
+					len(a.values), b.zip[0].name, len(b.zip[0].values)))
 			}
 			b.zip = append(b.zip, a)
 			return err
@@ -348,7 +368,8 @@ func (r *reader) single(b *block, name string, at *token.Token, v ast.Node) (axi
 		return a, err
 	}
 	if l, ok := raw.([]any); ok && p.Kind != experiment.Numbers && p.Kind != experiment.CountOrNumbers {
-		return a, r.errorAt(v.GetToken(), fmt.Errorf("parameter %q takes one value here, not a list of %d; lists go under sweep", name, len(l)))
+		return a, r.errorAt(v.GetToken(),
+			fmt.Errorf("parameter %q takes one value here, not a list of %d; lists go under sweep", name, len(l)))
 	}
 	c, err := p.Convert(raw)
 	if err != nil {
@@ -370,7 +391,9 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 	}
 	seq, ok := v.(*ast.SequenceNode)
 	if !ok {
-		return a, r.errorAt(v.GetToken(), fmt.Errorf("parameter %q varies here and needs a list, linspace(a,b,n) or logspace(a,b,n); a single value goes under params", name))
+		return a, r.errorAt(v.GetToken(),
+			fmt.Errorf("parameter %q varies here and needs a list, linspace(a,b,n) or logspace(a,b,n); a single value goes "+
+				"under params", name))
 	}
 	if len(seq.Values) == 0 {
 		return a, r.errorAt(v.GetToken(), fmt.Errorf("the list of values of %q is empty", name))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/sweep"
+	"privkern/runner/plan/sweep"
 )
 
 // What is nested too deeply is refused with its place, before it is parsed: the

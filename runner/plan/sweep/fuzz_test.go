@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"privkern/runner/experiment"
-	"privkern/runner/sweep"
+	"privkern/runner/plan/sweep"
 )
 
 // fewTrials keeps the fuzzer from what is allowed but takes long: a million
@@ -29,7 +29,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
 	f.Add("experiment: demo/curve\nsweep:\n  epsilon: linspace(0,1,2)\nzip: {folds: [1, 2], rank: [full, 3]}\n")
 	f.Add("a: &a [*a]\n")
-	f.Add("title: |\n  two\n  lines\nexperiment: demo/curve\ncases:\n  - {method: sparse}\n  - {at: [1, 2], points: 0..3 step 1}\ntables: [demo/table1]\n")
+	f.Add("title: |\n  two\n  lines\nexperiment: demo/curve\ncases:\n  - {method: sparse}\n  - {at: [1, 2], points: " +
+		"0..3 step 1}\ntables: [demo/table1]\n")
 	f.Add("experiment: demo/other\nexperiment: demo/curve\n---\n")
 	f.Add("? [a, b]\n: - c\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -61,13 +62,14 @@ func placed(t *testing.T, text string, err error) {
 	if !errors.As(err, &at) {
 		t.Fatalf("an error without a place: %v", err)
 	}
-	if lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; at.File != "f.yaml" || at.Line < 1 || at.Line > lines+1 || at.Column < 1 {
+	if lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; at.File != "f.yaml" || at.Line < 1 ||
+		at.Line > lines+1 || at.Column < 1 {
 		t.Errorf("%d lines, but: %v", lines, err)
 	}
 }
 
 // differ wants each setting once.
-func differ(t *testing.T, settings []sweep.Setting) {
+func differ(t *testing.T, settings []sweep.Assignment) {
 	t.Helper()
 	seen := map[string]bool{}
 	for i := range settings {
@@ -80,7 +82,7 @@ func differ(t *testing.T, settings []sweep.Setting) {
 }
 
 // key makes settings comparable.
-func key(settings []sweep.Setting) (all []string) {
+func key(settings []sweep.Assignment) (all []string) {
 	for _, s := range settings {
 		for _, p := range s.Experiment.Params {
 			all = append(all, p.Name+"="+experiment.FormatValue(s.Params[p.Name]))
@@ -94,7 +96,8 @@ func key(settings []sweep.Setting) (all []string) {
 func FuzzOverride(f *testing.F) {
 	for _, s := range []string{
 		"epsilon=0.5,1,inf", "folds=2", "points=[1,2,3],5", "at=0..14 step 7", "rank=full,3", "method=sparse,standard",
-		"score=yes", "epsilon=linspace(0.1,1,3)", "delta=logspace(-3,-1,3)", "epsilon=", "=1", "size=[", "points=],[", "at=1e308..1e309", "epsilon=-0",
+		"score=yes", "epsilon=linspace(0.1,1,3)", "delta=logspace(-3,-1,3)", "epsilon=", "=1", "size=[", "points=],[",
+		"at=1e308..1e309", "epsilon=-0",
 	} {
 		f.Add(s)
 	}
@@ -120,7 +123,8 @@ func FuzzOverride(f *testing.F) {
 		s := read()
 		before := expand(s)
 		if err := s.Override(assignment); err != nil {
-			if name, _, _ := strings.Cut(assignment, "="); !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "name=value") {
+			if name, _, _ := strings.Cut(assignment, "="); !strings.Contains(err.Error(), name) &&
+				!strings.Contains(err.Error(), "name=value") {
 				t.Errorf("the error does not name the argument: %v", err)
 			}
 			if !slices.Equal(expand(s), before) {
@@ -159,7 +163,8 @@ func FuzzOverride(f *testing.F) {
 // Whatever the text of seeds, they are refused, or whole numbers from 0 up that
 // occur once.
 func FuzzParseSeeds(f *testing.F) {
-	for _, s := range []string{"7", "0..19", "0,2, 4..6", "-1", "9223372036854775807..9223372036854775807", "1..0", "..", "1,1", " 3 "} {
+	for _, s := range []string{"7", "0..19", "0,2, 4..6", "-1", "9223372036854775807..9223372036854775807",
+		"1..0", "..", "1,1", " 3 "} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -10,11 +10,10 @@ import (
 // not fill the memory.
 const MaxTrials = 2_000_000
 
-// Setting is one trial to be run: an experiment with all its parameters and a
-// seed.
-type Setting struct {
+// Assignment gives every parameter of an experiment a value, and the trial a seed.
+type Assignment struct {
 	Experiment *experiment.Experiment
-	Params     experiment.Params
+	Params     experiment.Params // complete: defaults are filled in
 	Seed       int64
 }
 
@@ -23,7 +22,7 @@ type Expansion struct {
 	// Settings are in a fixed order: blocks as they are written; in a block cases,
 	// then zip, then the sweep's parameters with the last one changing fastest,
 	// then seeds. They differ from each other.
-	Settings []Setting
+	Settings []Assignment
 	// Warnings name parameters that are given and do nothing, with their places,
 	// and how many trials repeat the computation of another for that.
 	Warnings []string
@@ -45,7 +44,7 @@ func (s *Sweep) Expand() (*Expansion, error) {
 		}
 		total += n
 	}
-	x := &expander{sweep: s, out: &Expansion{Settings: make([]Setting, 0, total)}, seen: map[identity][]occurrence{}}
+	x := &expander{sweep: s, out: &Expansion{Settings: make([]Assignment, 0, total)}, seen: map[identity][]occurrence{}}
 	for _, b := range s.blocks {
 		if err := x.block(b); err != nil {
 			return nil, err
@@ -132,7 +131,7 @@ func (x *expander) block(b *block) error {
 					}
 				}
 				for _, seed := range seeds {
-					x.out.Settings = append(x.out.Settings, Setting{Experiment: b.exp, Params: params, Seed: seed})
+					x.out.Settings = append(x.out.Settings, Assignment{Experiment: b.exp, Params: params, Seed: seed})
 				}
 				uses.count(params, given, len(seeds))
 				if !next(index, b.sweep) {

@@ -18,7 +18,8 @@ var errAnchor = errors.New("anchors and aliases are not supported; write the val
 const maxNesting = 8
 
 // each calls f for the members of a mapping; keys nil permits any key.
-func (r *reader) each(n ast.Node, what string, keys []string, f func(key string, at *token.Token, v ast.Node) error) error {
+func (r *reader) each(n ast.Node, what string, keys []string,
+	f func(key string, at *token.Token, v ast.Node) error) error {
 	var members []*ast.MappingValueNode
 	switch m := n.(type) {
 	case *ast.MappingNode:

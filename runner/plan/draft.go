@@ -1,0 +1,222 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/record"
+)
+
+// Draft is a plan before its data are looked at: what sweep files, or names of
+// tables, ask for.
+type Draft struct {
+	Name      string             // short, for the output folder
+	Title     string             // of the sweeps, joined by semicolons
+	Settings  []sweep.Assignment // in the order of the sweeps
+	Sources   []SweepFile        // what was read
+	Overrides []string           // name=value from the command line
+	Tables    []string           // to be printed at the end
+	// Warnings name parameters that are given and do nothing.
+	Warnings []string
+	// Merged is how many trials the command line made equal to others.
+	Merged int
+}
+
+// OverrideError is a mistake in a name=value argument.
+type OverrideError struct{ Err error }
+
+func (e *OverrideError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the mistake.
+func (e *OverrideError) Unwrap() error { return e.Err }
+
+// Names returns the names that a sweep file may use.
+func Names(book *ledger.Book) sweep.Names {
+	return sweep.Names{Experiments: book.Experiments, Tables: book.Names()}
+}
+
+// ReadSweeps reads sweep files, applies name=value overrides to them, replaces
+// their seeds (nil keeps them), and expands them. A file that names tables
+// only stands for the trials that the tables are made of.
+func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64) (*Draft, error) {
+	d := &Draft{Overrides: overrides}
+	var sweeps []*sweep.Sweep
+	var titles, names []string
+	for _, path := range files {
+		s, err := sweep.ReadFile(path, Names(book))
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(s.Source)
+		d.Sources = append(d.Sources, SweepFile{Path: path, SHA256: hex.EncodeToString(sum[:])})
+		d.Tables = append(d.Tables, s.Tables...)
+		names = append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+		if s.Title != "" {
+			titles = append(titles, s.Title)
+		}
+		sweeps = append(sweeps, s)
+	}
+	d.Name, d.Title = strings.Join(names, "+"), strings.Join(titles, "; ")
+	if err := override(sweeps, overrides); err != nil {
+		return nil, &OverrideError{err}
+	}
+	var arguments []sweep.Argument
+	for _, s := range sweeps {
+		if seeds != nil {
+			s.SetSeeds(seeds)
+		}
+		x, err := s.Expand()
+		if err != nil {
+			return nil, err
+		}
+		expanded := x.Settings
+		if len(expanded) == 0 {
+			if expanded, err = tableSettings(book, s.Tables, seeds); err != nil {
+				return nil, err
+			}
+		}
+		d.Settings = append(d.Settings, expanded...)
+		d.Warnings, d.Merged = append(d.Warnings, x.Warnings...), d.Merged+x.Merged
+		arguments = append(arguments, x.Arguments...)
+	}
+	return d, d.judge(arguments)
+}
+
+// judge refuses a name=value argument with several values that does nothing in any
+// sweep, and warns of one with a single value.
+func (d *Draft) judge(arguments []sweep.Argument) error {
+	judged := map[string]bool{}
+	for _, a := range arguments {
+		useful := func(b sweep.Argument) bool { return b.Text == a.Text && b.Inert == nil }
+		switch {
+		case judged[a.Text] || slices.ContainsFunc(arguments, useful):
+		case a.Varies:
+			return &OverrideError{fmt.Errorf("%s: %w", a.Text, sweep.Varies(a.Inert))}
+		default:
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s", a.Text, a.Inert))
+		}
+		judged[a.Text] = true
+	}
+	return nil
+}
+
+// override applies name=value arguments. Each must apply to one of the sweeps
+// at least; the others' experiments may lack the parameter.
+func override(sweeps []*sweep.Sweep, assignments []string) error {
+	seen := map[string]bool{}
+	for _, assignment := range assignments {
+		name, _, _ := strings.Cut(assignment, "=")
+		if seen[name] {
+			return fmt.Errorf("parameter %q is given twice; several values go behind one =, separated by commas", name)
+		}
+		seen[name] = true
+		var known []string // parameters of the sweeps that lack this one
+		applied := false
+		for _, s := range sweeps {
+			err := s.Override(assignment)
+			var lacks *experiment.UnknownError
+			switch {
+			case err == nil:
+				applied = true
+			case errors.As(err, &lacks):
+				known = append(known, lacks.Valid...)
+			default:
+				return err
+			}
+		}
+		if !applied {
+			return fmt.Errorf("%s: %w", assignment, experiment.Unknown("parameter", name, known))
+		}
+	}
+	return nil
+}
+
+// ReadTables returns what the named tables are made of, with other seeds than
+// the ledger's where seeds is not nil.
+func ReadTables(book *ledger.Book, tables []string, seeds []int64) (*Draft, error) {
+	settings, err := tableSettings(book, tables, seeds)
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{
+		Name: "table-" + strings.ReplaceAll(strings.Join(tables, "+"), "/", "-"), Title: strings.Join(tables, ", "),
+		Settings: settings, Tables: tables,
+	}, nil
+}
+
+// tableSettings returns the settings that tables are made of. Those that several
+// tables have stay: they are counted, and go when the plan is frozen.
+func tableSettings(book *ledger.Book, tables []string, seeds []int64) ([]sweep.Assignment, error) {
+	var out []sweep.Assignment
+	for _, name := range tables {
+		trials, err := book.Trials(name)
+		if err != nil {
+			return nil, err
+		}
+		if seeds != nil {
+			if trials, err = withoutSeeds(trials); err != nil {
+				return nil, err
+			}
+		}
+		for _, t := range trials {
+			e, err := book.Experiments.Lookup(t.Experiment)
+			if err != nil {
+				return nil, err
+			}
+			s := sweep.Assignment{Experiment: e, Params: t.Params, Seed: t.Seed}
+			if seeds == nil {
+				out = append(out, s)
+			}
+			for _, s.Seed = range seeds {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// withoutSeeds leaves each setting once, whatever its seeds.
+func withoutSeeds(all []experiment.Identity) ([]experiment.Identity, error) {
+	var out []experiment.Identity
+	seen := map[record.SettingID]bool{}
+	for _, t := range all {
+		id, err := record.IDOfSetting(t.Experiment, t.Params)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// Plan freezes the draft for a backend and an element type, on a machine whose
+// kernels have this class. See [New].
+func (d *Draft) Plan(data *Datasets, backend, dtype, blasClass string) (*Plan, error) {
+	return New(d.Settings, data, Options{
+		Title: d.Title, Sources: d.Sources, Overrides: d.Overrides, Tables: d.Tables,
+		Backend: backend, DType: dtype, BLASClass: blasClass,
+	})
+}
+
+// Folder returns a name for the output folder. Where other settings than the
+// files' are asked for, which make another plan, a hash of them is part of it;
+// seeds is the text that replaces the files' seeds, "" where none does.
+func (d *Draft) Folder(seeds, backend, dtype string) string {
+	variant := strings.Join(append(slices.Clone(d.Overrides), seeds, backend, dtype), "\x00")
+	if variant == "\x00cpu\x00float64" {
+		return d.Name
+	}
+	sum := sha256.Sum256([]byte(variant))
+	return d.Name + "-" + hex.EncodeToString(sum[:3])
+}

@@ -1,0 +1,286 @@
+package sweep
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"privkern/runner/experiment"
+)
+
+// Schema returns the JSON Schema of sweep files: the types' shape, with the
+// experiments' parameters and the tables' names filled in, so that an editor
+// can complete and check them. What several experiments declare in the same
+// words stands once, under $defs.
+func Schema(names Names) ([]byte, error) {
+	r := &jsonschema.Reflector{DoNotReference: false, Anonymous: true}
+	root := r.Reflect(&File{})
+	root.Title = "privkern sweep file"
+	if err := defineExperiments(root.Definitions, names.Experiments); err != nil {
+		return nil, err
+	}
+	file, block := root.Definitions["File"], root.Definitions["Block"]
+	for _, s := range []*jsonschema.Schema{file, block} {
+		s.AdditionalProperties = jsonschema.FalseSchema
+		s.Required = nil
+		s.AllOf = []*jsonschema.Schema{reference("conditions")}
+		fillBlock(s, names.Experiments.Names())
+	}
+	block.Required = []string{"experiment"}
+	if p, ok := file.Properties.Get("tables"); ok {
+		p.MinItems = ptr(uint64(1))
+		p.Items = &jsonschema.Schema{Type: "string", Enum: anySlice(names.Tables)}
+	}
+	if p, ok := file.Properties.Get("runs"); ok {
+		p.MinItems = ptr(uint64(1))
+	}
+	raw, err := json.Marshal(root)
+	if err != nil {
+		return nil, err
+	}
+	return printJSON(raw)
+}
+
+// fillBlock completes the members of a block that the Go types leave open.
+func fillBlock(s *jsonschema.Schema, experiments []string) {
+	if p, ok := s.Properties.Get("experiment"); ok {
+		p.Enum = anySlice(experiments)
+	}
+	s.Properties.Set("seeds", &jsonschema.Schema{
+		OneOf: []*jsonschema.Schema{
+			{Type: "integer", Minimum: "0"},
+			{Type: "string", Pattern: `^[0-9]+(\.\.[0-9]+)?(,[0-9]+(\.\.[0-9]+)?)*$`},
+			{Type: "array", MinItems: ptr(uint64(1))},
+		},
+	})
+	for name, doc := range blockDocs {
+		if p, ok := s.Properties.Get(name); ok {
+			p.Description = doc
+		}
+	}
+}
+
+// defineExperiments adds the schema of a block of every experiment, and
+// "conditions", which picks one of them by the experiment's name.
+func defineExperiments(definitions jsonschema.Definitions, experiments *experiment.Registry) error {
+	all := make([]*experiment.Experiment, 0, len(experiments.Names()))
+	for _, name := range experiments.Names() {
+		e, err := experiments.Lookup(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	shared, err := sharedParams(definitions, all)
+	if err != nil {
+		return err
+	}
+	for _, s := range shared {
+		if s.uses > 1 {
+			definitions[s.id] = &jsonschema.Schema{Definitions: jsonschema.Definitions{s.form(): s.single, "list": s.list}}
+		}
+	}
+	conditions := &jsonschema.Schema{}
+	for _, e := range all {
+		if err := defineExperiment(definitions, shared, e); err != nil {
+			return err
+		}
+		condition := jsonschema.NewProperties()
+		condition.Set("experiment", &jsonschema.Schema{Const: e.Name})
+		conditions.AllOf = append(conditions.AllOf, &jsonschema.Schema{
+			If:   &jsonschema.Schema{Properties: condition, Required: []string{"experiment"}},
+			Then: reference(definitionID(e.Name)),
+		})
+	}
+	definitions["conditions"] = conditions
+	return nil
+}
+
+// defineExperiment adds what the members of a block hold for one experiment:
+// its parameters with one value each (params, and every case), and with several
+// (zip, and sweep, which may hold zip and cases too).
+func defineExperiment(
+	definitions jsonschema.Definitions, shared map[declaration]*sharedParam, e *experiment.Experiment,
+) error {
+	fixed, varying, sweep := closedObject(), closedObject(), closedObject()
+	id := definitionID(e.Name)
+	for i := range e.Params {
+		name := e.Params[i].Name
+		s := shared[declaration{e.Name, name}]
+		if s.uses > 1 {
+			fixed.Properties.Set(name, reference(s.id+"/$defs/"+s.form()))
+			varying.Properties.Set(name, reference(s.id+"/$defs/list"))
+			sweep.Properties.Set(name, reference(s.id+"/$defs/list"))
+			continue
+		}
+		fixed.Properties.Set(name, s.single)
+		varying.Properties.Set(name, s.list)
+		sweep.Properties.Set(name, reference(id+".varying/properties/"+name))
+	}
+	cases := &jsonschema.Schema{Type: "array", Items: reference(id + ".fixed"), MinItems: ptr(uint64(1))}
+	sweep.Properties.Set("zip", reference(id+".varying"))
+	sweep.Properties.Set("cases", cases)
+	definitions[id+".fixed"], definitions[id+".varying"], definitions[id+".sweep"] = fixed, varying, sweep
+
+	block := jsonschema.NewProperties()
+	block.Set("params", reference(id+".fixed"))
+	block.Set("sweep", reference(id+".sweep"))
+	block.Set("zip", reference(id+".varying"))
+	block.Set("cases", cases)
+	definitions[id] = &jsonschema.Schema{Properties: block}
+	return nil
+}
+
+// sharedParam is the schema of a parameter as one or several experiments
+// declare it, in the same words and with the same bounds.
+type sharedParam struct {
+	id           string // its definition, named after the first of its experiments
+	single, list *jsonschema.Schema
+	uses         int // experiments that have it
+}
+
+// declaration names a parameter of an experiment.
+type declaration struct{ experiment, param string }
+
+// form names the definition of one value. Editors print the last part of a
+// reference where a type is wrong: it is the type, as without a reference.
+func (s *sharedParam) form() string {
+	if s.single.Type == "" {
+		return "value"
+	}
+	return s.single.Type
+}
+
+// sharedParams finds, for every parameter of every experiment, the one schema of its
+// equals. It defines the lists of each type of value, each once, since most
+// parameters are of a few types.
+func sharedParams(
+	definitions jsonschema.Definitions, experiments []*experiment.Experiment,
+) (map[declaration]*sharedParam, error) {
+	out := map[declaration]*sharedParam{}
+	equal := map[string]*sharedParam{} // by all that is declared
+	lists := map[string]string{}       // definition of the list, by the type of value
+	for _, e := range experiments {
+		for i := range e.Params {
+			p := &e.Params[i]
+			id := definitionID(e.Name) + ":" + p.Name // no other definition has a colon
+			value, err := json.Marshal(valueSchema(p))
+			if err != nil {
+				return nil, err
+			}
+			text := paramText(e, p)
+			declared := strings.Join([]string{p.Name, string(value), text}, "\n")
+			if equal[declared] == nil {
+				if lists[string(value)] == "" {
+					lists[string(value)] = id + ".list"
+					definitions[id+".list"] = listSchema(valueSchema(p))
+				}
+				s := &sharedParam{id: id, single: valueSchema(p), list: reference(lists[string(value)])}
+				s.single.Description, s.list.Description = text, text
+				equal[declared] = s
+			}
+			equal[declared].uses++
+			out[declaration{e.Name, p.Name}] = equal[declared]
+		}
+	}
+	return out, nil
+}
+
+// paramText is what an editor shows of a parameter.
+func paramText(e *experiment.Experiment, p *experiment.Param) string {
+	s := p.Doc
+	if p.Unit != "" {
+		s += " (" + p.Unit + ")"
+	}
+	if applies := e.Applies(p.Name); applies != "" {
+		s += "; applies " + applies
+	}
+	return s
+}
+
+// listSchema describes several values of a parameter: a list, or a range of numbers.
+func listSchema(value *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "array", Items: value, MinItems: ptr(uint64(1))},
+		{Type: "string", Pattern: `^\s*(lin|log)space\s*\(.*\)\s*$`},
+	}}
+}
+
+// closedObject is an object without members other than its properties.
+func closedObject() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
+	}
+}
+
+// definitionID is the name of an experiment's definition: a slash would have to be escaped.
+func definitionID(experiment string) string { return strings.ReplaceAll(experiment, "/", ".") }
+
+func reference(id string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + id} }
+
+// valueSchema describes one value of a parameter.
+func valueSchema(p *experiment.Param) *jsonschema.Schema {
+	numbers := func() *jsonschema.Schema {
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+			{Type: "array", Items: &jsonschema.Schema{Type: "number"}, MinItems: ptr(uint64(1))},
+			{Type: "string", Pattern: `^.*\.\..*$`},
+		}}
+	}
+	switch p.Kind {
+	case experiment.Number, experiment.Integer:
+		n := &jsonschema.Schema{Type: "number"}
+		if p.Kind == experiment.Integer {
+			n.Type = "integer"
+		}
+		if p.Min != nil {
+			set(&n.Minimum, &n.ExclusiveMinimum, *p.Min, p.OpenMin)
+		}
+		if p.Max != nil {
+			set(&n.Maximum, &n.ExclusiveMaximum, *p.Max, p.OpenMax)
+		}
+		words := []any{}
+		for _, w := range p.Words {
+			words = append(words, w)
+		}
+		if p.Infinite {
+			words = append(words, "inf")
+		}
+		if len(words) == 0 {
+			return n
+		}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Enum: words}}}
+	case experiment.Flag:
+		return &jsonschema.Schema{Type: "boolean"}
+	case experiment.Numbers:
+		return numbers()
+	case experiment.CountOrNumbers:
+		s := numbers()
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Type: "integer", Minimum: "1"})
+		return s
+	}
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range p.Values {
+		s.Enum = append(s.Enum, v)
+	}
+	return s
+}
+
+func set(closed, open *json.Number, bound float64, isOpen bool) {
+	n := json.Number(experiment.FormatNumber(bound))
+	if isOpen {
+		*open = n
+	} else {
+		*closed = n
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func anySlice[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
