@@ -1,0 +1,475 @@
+package judge_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/claims/claimtest"
+	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/record"
+)
+
+func evaluate(t *testing.T, table string, records []*record.Record) *judge.Evaluation {
+	t.Helper()
+	index, err := judge.Index(slices.Values(records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := judge.Evaluate(claimtest.Table(t, table), claimtest.Registry(), index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// one evaluates a ledger of one cell, given as flow YAML, against records.
+func one(t *testing.T, table, cell string, records ...*record.Record) judge.Comparison {
+	t.Helper()
+	text := "paper: demo\ntables:\n  - {name: demo/t, kind: table, title: T, experiment: demo/traces, metric: " +
+		"trace_weak, " +
+		table + "cells: [" + cell + "]}\n"
+	l, err := ledger.Read("t.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := claimtest.Registry()
+	if err := l.Validate(reg); err != nil {
+		t.Fatal(err)
+	}
+	index, err := judge.Index(slices.Values(records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := judge.Evaluate(l.Tables[0], reg, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Cells[0]
+}
+
+// traces are records of one setting, one a seed.
+func traces(t *testing.T, values ...float64) []*record.Record {
+	t.Helper()
+	var out []*record.Record
+	for seed, v := range values {
+		out = append(out, claimtest.Record(t, fmt.Sprintf("k%d", seed), "demo/traces", nil, int64(seed),
+			map[string]float64{"trace_weak": v, "trace_strong": 10}))
+	}
+	return out
+}
+
+func TestVerdicts(t *testing.T) {
+	const open = "settings: {stated: false, note: unstated}, "
+	cases := []struct {
+		name, table, cell string
+		ours              []float64
+		want              judge.Verdict
+	}{
+		{"rounds to the print", "", `{row: r, published: "13.3"}`, []float64{13.349}, judge.Match},
+		{"half a unit of the last digit counts as inside", "", `{row: r, published: "13.3"}`, []float64{13.35}, judge.Match},
+		{"does not round to the print", "", `{row: r, published: "13.3"}`, []float64{13.36}, judge.Differs},
+		{"a trailing zero narrows the rounding", "", `{row: r, published: "13.30"}`, []float64{13.31}, judge.Differs},
+		{"two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.3}, judge.Match},
+		{"more than two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.4}, judge.Differs},
+		{"a printed standard deviation over 4 has half the standard error", "uncertainty_of: 4, ",
+			`{row: r, published: "13.3 ± 1.0"}`, []float64{14.4}, judge.Differs},
+		{"and not a quarter of it", "uncertainty_of: 4, ", `{row: r, published: "13.3 ± 1.0"}`, []float64{14.3}, judge.Match},
+		// 13.2, SE 1: 0.5 + 2√2 = 3.33
+		{"two standard errors add in quadrature", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`,
+			[]float64{12.2, 14.2}, judge.Match},
+		{"and not one after the other", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`, []float64{13, 15}, judge.Differs},
+		// 11.2, SE 1: 0.5 + 2
+		{"our scatter counts too", "seeds: 0..1, ", `{row: r, published: "10"}`, []float64{10.2, 12.2}, judge.Match},
+		{"explicit value, uncertainty and rounding", "",
+			`{row: r, published: "about a dozen", value: 12, rounding: 0.5, uncertainty: 1}`, []float64{14.4}, judge.Match},
+		{"below a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{-7}, judge.Match},
+		{"above a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{0.6}, judge.Differs},
+		{"open settings", open, `{row: r, published: "1"}`, []float64{3}, judge.UnderSpecified},
+		{"open settings do not matter inside", open, `{row: r, published: "1"}`, []float64{1.1}, judge.Match},
+		{"a cell's own settings", open, `{row: r, published: "1", settings: {stated: true}}`, []float64{3}, judge.Differs},
+		{"lower is better", "", `{row: r, published: "1", direction: lower}`, []float64{0.1}, judge.Better},
+		{"higher is worse", "", `{row: r, published: "1", direction: lower}`, []float64{2}, judge.Worse},
+		{"higher is better", "", `{row: r, published: "1", direction: higher}`, []float64{2}, judge.Better},
+		{"open settings come before a direction", open, `{row: r, published: "1", direction: higher}`,
+			[]float64{2}, judge.UnderSpecified},
+		{"nothing printed", "", `{row: r}`, []float64{2}, judge.Unpublished},
+		{"a statement that holds", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`, []float64{2}, judge.Match},
+		{"a strict statement on the border", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`,
+			[]float64{10}, judge.Differs},
+		{"a weak statement on the border", "", `{statement: s, holds: {op: ">=", metric: trace_strong}}`,
+			[]float64{10}, judge.Match},
+		{"a statement that fails", "", `{statement: s, holds: {op: ">", value: 3}}`, []float64{2}, judge.Differs},
+		{"a statement within its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
+			[]float64{0.5 + 9e-7}, judge.Match},
+		{"a statement outside its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
+			[]float64{0.5 + 2e-6}, judge.Differs},
+		{"an equality without tolerance", "", `{statement: s, holds: {op: "=", value: 1}}`, []float64{1}, judge.Match},
+		// 11.5, SE 1
+		{"an equality of two means within their scatter", "seeds: 0..1, ",
+			`{statement: s, holds: {op: "=", metric: trace_strong}}`, []float64{10.5, 12.5}, judge.Match},
+		{"an equality of two means beyond it", "seeds: 0..1, ", `{statement: s, holds: {op: "=", metric: trace_strong}}`,
+			[]float64{11.5, 13.5}, judge.Differs},
+		{"words in print, decided by the statement", "", `{row: r, published: "hardly any", holds: {op: "<", value: 0.1}}`,
+			[]float64{0.05}, judge.Match},
+		{"no trial", "", `{row: r, published: "1"}`, nil, judge.NotRun},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if r := one(t, c.table, c.cell, traces(t, c.ours...)...); r.Verdict != c.want {
+				t.Errorf("got %q, want %q", r.Verdict, c.want)
+			}
+		})
+	}
+}
+
+func TestMeanAndStandardError(t *testing.T) {
+	r := one(t, "seeds: 0..3, ", `{row: r, published: "2"}`, traces(t, 1, 2, 3, 6)...)
+	// By hand: mean 3, squares 4+1+0+9 = 14, sd √(14/3), SE √(14/12).
+	if r.Ours.Mean != 3 || math.Abs(r.Ours.StandardError-math.Sqrt(14.0/12)) > 1e-15 ||
+		r.Ours.Trials != 4 || *r.Difference != 1 {
+		t.Errorf("got %+v, difference %v", *r.Ours, *r.Difference)
+	}
+	if got := strings.Join(r.TrialKeys, " "); got != "k0 k1 k2 k3" {
+		t.Errorf("trial keys %s", got)
+	}
+	// The mean of six times 0.1 rounds to another number; that is no scatter.
+	if r := one(t, "seeds: 0..5, ", `{row: r, published: "2"}`, traces(t, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)...); r.Ours.Mean ==
+		0.1 || r.Ours.StandardError != 0 {
+		t.Errorf("equal values have a standard error of %v", r.Ours.StandardError)
+	}
+	if r := one(t, "", `{row: r, published: "2"}`, traces(t, 5)...); r.Ours.StandardError != 0 {
+		t.Errorf("one trial has a standard error of %v", r.Ours.StandardError)
+	}
+}
+
+func TestWhyACellWasNotRun(t *testing.T) {
+	cell := `{row: r, published: "2", reference: [{value: 2, tolerance: 1}]}`
+	broken := func(status record.Status, reason string) *record.Record {
+		return claimtest.Fail(traces(t, 0)[0], status, reason)
+	}
+	nan := traces(t, math.NaN())[0]
+	cases := []struct {
+		name    string
+		records []*record.Record
+		want    string
+	}{
+		{"nothing", nil, "no trial of this setting has run"},
+		{"failed", []*record.Record{broken(record.Failed, "not positive definite")}, "failed: not positive definite"},
+		{"skipped", []*record.Record{broken(record.Skipped, "run: run data fetch kung")},
+			"skipped: run: run data fetch kung"},
+		{"infinite", traces(t, math.Inf(1)), "the trial reports no finite trace_weak"},
+		{"not a number", []*record.Record{nan}, "the trial reports no finite trace_weak"},
+		{"another setting", []*record.Record{claimtest.Record(t, "x", "demo/traces", map[string]any{"points": 3}, 0,
+			map[string]float64{"trace_weak": 2})}, "no trial of this setting has run"},
+		{"another seed", traces(t, 1, 2)[1:], "no trial of this setting has run"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := one(t, "", cell, c.records...)
+			if r.Verdict != judge.NotRun || r.Reason != c.want || r.Ours != nil || r.Difference != nil || r.Reference.OK {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+// Trials that are missing are reported, and never make a check pass.
+func TestPartOfTheTrials(t *testing.T) {
+	r := one(t, "seeds: 0..3, ", `{row: r, published: "2", reference: [{value: 2, tolerance: 1}]}`,
+		append(traces(t, 2, 2), claimtest.Fail(claimtest.Record(t, "k2", "demo/traces", nil, 2, nil),
+			record.Failed, "timeout"))...)
+	if r.Ours.Trials != 2 || r.Ours.Wanted != 4 || r.Complete() {
+		t.Errorf("got %+v", *r.Ours)
+	}
+	want := []string{"only 2 of 4 trials: seed 2 failed: timeout; seed 3 no trial of this setting has run"}
+	if !slices.Equal(r.Warnings, want) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if v := judge.Check(&judge.Evaluation{Table: "demo/t", Cells: []judge.Comparison{r}}); len(v) != 1 ||
+		v[0].String() != "demo/t: r: only 2 of 4 trials have run" {
+		t.Errorf("violations %v", v)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	var got []string
+	for _, table := range []string{"demo/table1", "demo/claims"} {
+		for _, v := range judge.Check(evaluate(t, table, claimtest.Records(t))) {
+			got = append(got, v.String())
+		}
+	}
+	want := []string{
+		"demo/table1: 1d / sparse cloaking / set A: only 2 of 3 trials have run",
+		"demo/claims: Example 1 / variance at 0.5: variance_at_s1 is 0.50000001, outside 0.5 ± 1e-09",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if n := len(judge.Check(evaluate(t, "demo/table1", nil))); n != 3 {
+		t.Errorf("%d violations without any trial, want one for each of the 3 values with a reference", n)
+	}
+}
+
+func TestReferenceBand(t *testing.T) {
+	for ours, ok := range map[float64]bool{0.9: false, 1: true, 2: true, 3: true, 3.1: false} {
+		t.Run(fmt.Sprintf("%v within 1 of 2", ours), func(t *testing.T) {
+			r := one(t, "", `{row: r, reference: [{value: 2, tolerance: 1}]}`, traces(t, ours)...)
+			if r.Reference.OK != ok {
+				t.Errorf("%v in 2 ± 1: %v", ours, r.Reference.OK)
+			}
+		})
+	}
+}
+
+func TestReferenceOfAVariantGoesBeforeTheGeneralOne(t *testing.T) {
+	r := one(t, "variants: [{name: A}], ",
+		`{row: r, reference: [{value: 1, tolerance: 0}, {variant: A, value: 2, tolerance: 0}]}`, traces(t, 2)...)
+	if r.Reference.Value != 2 || !r.Reference.OK {
+		t.Errorf("got %+v", *r.Reference)
+	}
+}
+
+// What a trial says of its times stands beside times only.
+func TestWarningsAboutTimes(t *testing.T) {
+	suspect, shared := "computed but suspect: condition 2e14", record.TimedBeside(0.5, 2)
+	for metric, want := range map[string][]string{"trace_weak": {suspect}, "time_s": {suspect, shared}} {
+		t.Run(metric, func(t *testing.T) {
+			records := traces(t, 1)
+			records[0].Metrics = map[string]float64{"trace_weak": 1, "time_s": 2}
+			records[0].Warnings = []string{suspect, shared}
+			if r := one(t, "", `{row: r, metric: `+metric+`}`, records...); !slices.Equal(r.Warnings, want) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
+// Two digests of a data set, or two backends, give two records of a setting.
+func TestSeveralRecordsOfOneSetting(t *testing.T) {
+	cuda := traces(t, 3)[0]
+	cuda.Key, cuda.Backend, cuda.DType = "a", "cuda", "float32"
+	broken := claimtest.Fail(traces(t, 0)[0], record.Failed, "timeout")
+	broken.Key = "b"
+	cpu := traces(t, 2)[0]
+	r := one(t, "", `{row: r}`, cuda, broken, cpu)
+	if r.Ours.Mean != 2 || len(r.Warnings) != 1 ||
+		!strings.HasPrefix(r.Warnings[0], "several records of seed 0 (cpu float64, cuda float32") {
+		t.Errorf("got %+v with warnings %q; float64 on the CPU is the reference", *r.Ours, r.Warnings)
+	}
+	precise := traces(t, 4)[0]
+	precise.Key, precise.Backend = "z", "cuda"
+	if r := one(t, "", `{row: r}`, cuda, precise); r.Ours.Mean != 4 {
+		t.Errorf("got %+v; without the CPU's, float64 goes before float32", *r.Ours)
+	}
+	if r := one(t, "", `{row: r}`, broken, cpu); r.Ours.Mean != 2 || len(r.Warnings) != 0 {
+		t.Errorf("a failed record beside a good one: %+v", r)
+	}
+}
+
+func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
+	records := claimtest.Records(t)
+	want := evaluate(t, "demo/table1", records)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		if got := evaluate(t, "demo/table1", records); !reflect.DeepEqual(got, want) {
+			t.Fatal("another order of the same records gives another table")
+		}
+	}
+}
+
+// A quoted value is of another method: it asks for no trial, and no check can
+// fail by it.
+func TestQuotedValues(t *testing.T) {
+	const cell = `{row: r, published: "3.11", quoted: true, note: n}`
+	r := one(t, "variants: [{name: A}, {name: B}], settings: {stated: false, note: unstated}, ", cell)
+	if r.Verdict != judge.Quoted || r.Variant != "" || *r.Published.Value != 3.11 || r.Ours != nil || r.Reason != "" ||
+		!r.SettingsStated || r.Note != "n" {
+		t.Errorf("got %+v", r)
+	}
+	tb, err := claimtest.Ledger(t).Table("demo/comparison")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := tb.Trials(claimtest.Registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(wanted) != 7 {
+		t.Errorf("%d trials, want 2 seeds of 3 settings and one of what a cell is compared with", len(wanted))
+	}
+	if v := judge.Check(evaluate(t, "demo/comparison", nil)); len(v) != 0 {
+		t.Errorf("violations %v", v)
+	}
+}
+
+// mean evaluates the mean of two values of a column, of which the second is at
+// the given number of points.
+func mean(t *testing.T, points int, records ...*record.Record) judge.Comparison {
+	t.Helper()
+	cells := fmt.Sprintf(`{row: mean, column: c, published: "2.0", mean_of: {column: c}},
+      {row: a, column: c, published: "1"}, {row: b, column: c, published: "3", params: {points: %d}},
+      {row: q, column: c, published: "50", quoted: true}, {row: b, column: d, published: "70"}`, points)
+	return one(t, "seeds: 0..2, ", cells, records...)
+}
+
+func TestMeanOfACell(t *testing.T) {
+	other := func(values ...float64) []*record.Record { return other(t, values...) }
+	// By hand: per seed (1+3)/2, (2+4)/2, (3+2)/2 = 2, 3, 2.5.
+	r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 4, 2)...)...)
+	if r.Ours.Mean != 2.5 || math.Abs(r.Ours.StandardError-0.5/math.Sqrt(3)) > 1e-15 || r.Ours.Trials != 3 ||
+		!r.Complete() || *r.Difference != 0.5 {
+		t.Errorf("got %+v, difference %v", *r.Ours, *r.Difference)
+	}
+	if got := strings.Join(r.TrialKeys, " "); got != "k0 other k0 k1 other k1 k2 other k2" || r.Metric != "trace_weak" {
+		t.Errorf("trial keys %s, metric %s", got, r.Metric)
+	}
+	// A setting that a column has twice is no second draw.
+	if r := mean(t, 9, traces(t, 1, 2, 3)...); r.Ours.Mean != 2 || math.Abs(r.Ours.StandardError-1/math.Sqrt(3)) > 1e-15 ||
+		len(r.TrialKeys) != 3 {
+		t.Errorf("of the same trials twice: %+v of %v", *r.Ours, r.TrialKeys)
+	}
+	// What changes from seed to seed, but not in the mean, is no scatter of it.
+	if r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 2, 1)...)...); r.Ours.Mean != 2 || r.Ours.StandardError != 0 {
+		t.Errorf("of opposite values: %+v", *r.Ours)
+	}
+	r = mean(t, 3, append(traces(t, 1, 2, 3), other(3, 4)...)...)
+	if r.Ours.Trials != 2 || r.Complete() ||
+		!slices.Equal(r.Warnings,
+			[]string{"only 2 of 3 trials: seed 2 missing 1 of the 2 values: no trial of this setting has run"}) {
+		t.Errorf("without one of the values: %+v, warnings %q", *r.Ours, r.Warnings)
+	}
+	r = mean(t, 3, traces(t, 1, 2, 3)...)
+	if r.Verdict != judge.NotRun || r.Reason != "missing 1 of the 2 values: no trial of this setting has run" {
+		t.Errorf("without one of the cells: %q, %q", r.Verdict, r.Reason)
+	}
+}
+
+// other are records of a second setting, at another number of points.
+func other(t *testing.T, values ...float64) []*record.Record {
+	t.Helper()
+	out := traces(t, values...)
+	for i, r := range out {
+		out[i] = claimtest.Record(t, "other "+r.Key, "demo/traces", map[string]any{"points": 3}, r.Seed, r.Metrics)
+	}
+	return out
+}
+
+func TestDifference(t *testing.T) {
+	const paired = `{row: r, published: "-2", minus: {params: {points: 3}}}`
+	const single = `{row: r, published: "-2", minus: {params: {points: 3}, seeds: 0}}`
+	const several = `{row: r, published: "-2", minus: {params: {points: 3}, seeds: 5..6}}`
+	later := func(values ...float64) []*record.Record {
+		out := other(t, values...)
+		for _, r := range out {
+			r.Seed += 5
+		}
+		return out
+	}
+	cases := []struct {
+		name, table, cell string
+		left, right       []*record.Record
+		mean, squared     float64 // of the standard error
+		minus             float64
+		trials            int
+		warnings          []string
+	}{
+		{"one seed", "", paired, traces(t, 1), other(t, 3), -2, 0, 3, 1, nil},
+		// Differences -2, -3, -4: standard deviation 1.
+		{"seed by seed", "seeds: 0..2, ", paired, traces(t, 1, 2, 3), other(t, 3, 5, 7), -3, 1.0 / 3, 5, 3, nil},
+		{"equal differences have no scatter", "seeds: 0..2, ", paired, traces(t, 0.9384, 0.1, 0.7),
+			other(t, 0.9478, 0.1094, 0.7094), -0.0094, 0,
+			(0.9478 + 0.1094 + 0.7094) / 3, 3, nil},
+		{"seeds that only one has", "seeds: 0..2, ", paired, traces(t, 1, 2, 3), other(t, 3, 5), -2.5, 0.25, 4, 2,
+			[]string{"only 2 of 3 trials: seed 2 what is subtracted: no trial of this setting has run"}},
+		{"one value for all seeds", "seeds: 0..2, ", single, traces(t, 1, 2, 3), other(t, 4), -2, 1.0 / 3, 4, 3, nil},
+		// Standard errors 1/√3 and 1.
+		{"other seeds", "seeds: 0..2, ", several, traces(t, 1, 2, 3), later(3, 5), -2, 1.0/3 + 1, 4, 3, nil},
+		{"a part of other seeds", "seeds: 0..2, ", several, traces(t, 1, 2, 3), later(4), -2, 1.0 / 3, 4, 3,
+			[]string{"what is subtracted: only 1 of 2 trials: seed 6 no trial of this setting has run"}},
+		{"a part of the cell's own", "seeds: 0..2, ", single, traces(t, 1, 3), other(t, 4), -2, 1, 4, 2,
+			[]string{"only 2 of 3 trials: seed 2 no trial of this setting has run"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := one(t, c.table, c.cell, append(c.left, c.right...)...)
+			if r.Ours == nil || math.Abs(r.Ours.Mean-c.mean) > 1e-15 ||
+				math.Abs(r.Ours.StandardError-math.Sqrt(c.squared)) > 1e-15 || r.Ours.Trials != c.trials {
+				t.Fatalf("got %+v: %s", r.Ours, r.Reason)
+			}
+			if r.Minus.Experiment != "demo/traces" || r.Minus.Metric != "trace_weak" || math.Abs(r.Minus.Mean-c.minus) > 1e-15 {
+				t.Errorf("subtracted %+v", r.Minus)
+			}
+			if !slices.Equal(r.Warnings, c.warnings) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+			if n := len(r.TrialKeys); n < c.trials+1 {
+				t.Errorf("only %d trial keys", n)
+			}
+		})
+	}
+
+	// Where a number is on the border, rounding does not decide.
+	if r := one(t, "", `{statement: s, minus: {params: {points: 3}}, holds: {op: ">", value: -0.01}}`,
+		append(traces(t, 0.9384), other(t, 0.9484)...)...); r.Verdict != judge.Differs {
+		t.Errorf("0.9384 − 0.9484 > -0.01: %s, difference %v", r.Verdict, *r.Difference)
+	}
+	// Another metric of the same trial.
+	if r := one(t, "", `{row: r, minus: {metric: trace_strong}}`, traces(t, 12)...); r.Ours.Mean != 2 ||
+		len(r.TrialKeys) != 1 {
+		t.Errorf("of the same trial: %+v of %v", *r.Ours, r.TrialKeys)
+	}
+	for want, records := range map[string][]*record.Record{
+		"what is subtracted: no trial of this setting has run":                                   traces(t, 1, 2, 3),
+		"no trial of this setting has run":                                                       other(t, 1, 2, 3),
+		"no trial of this setting has run; what is subtracted: no trial of this setting has run": nil,
+	} {
+		t.Run(want, func(t *testing.T) {
+			cell := paired
+			if records != nil {
+				cell = single
+			}
+			if r := one(t, "seeds: 0..2, ", cell, records...); r.Verdict != judge.NotRun || r.Reason != want ||
+				r.Ours != nil || r.Minus != nil {
+				t.Errorf("got %q, want %q", r.Reason, want)
+			}
+		})
+	}
+}
+
+func TestMeanOfDifferences(t *testing.T) {
+	cells := func(seeds string) string {
+		minus := fmt.Sprintf("minus: {params: {points: 3}, seeds: %s}", seeds)
+		return fmt.Sprintf(`{row: mean, column: c, mean_of: {column: c}}, {row: a, column: c, %s}, {row: b, column: c, `+
+			`metric: trace_weak, params: {points: 7}, %s}`, minus, minus)
+	}
+	seven := other(t, 3, 4, 8)
+	for i, r := range seven {
+		seven[i] = claimtest.Record(t, "seven "+r.Key, "demo/traces", map[string]any{"points": 7}, r.Seed, r.Metrics)
+	}
+	records := append(append(traces(t, 1, 2, 4), seven...), other(t, 2, 2, 5)...)
+	// By hand: per seed (1+3)/2 − 2, (2+4)/2 − 2, (4+8)/2 − 5 = 0, 1, 1.
+	if r := one(t, "seeds: 0..2, ", cells("0..2"), records...); math.Abs(r.Ours.Mean-2.0/3) > 1e-15 ||
+		math.Abs(r.Ours.StandardError-1.0/3) > 1e-15 || r.Minus.Mean != 3 {
+		t.Errorf("seed by seed: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+	// Means 2, 3, 6 less 2, which both cells share.
+	if r := one(t, "seeds: 0..2, ", cells("0"), records...); math.Abs(r.Ours.Mean-5.0/3) > 1e-15 ||
+		math.Abs(r.Ours.StandardError-math.Sqrt(13)/3) > 1e-15 || r.Minus.Trials != 1 {
+		t.Errorf("less one value: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+	// The subtracted mean is shared, too: its error counts once, not averaged away.
+	for _, r := range records[6:] {
+		r.Seed += 5
+	}
+	r := one(t, "seeds: 0..2, ", cells("5..7"), records...)
+	if math.Abs(r.Ours.StandardError-math.Sqrt(13.0/9+1)) > 1e-15 {
+		t.Errorf("less another mean: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+}

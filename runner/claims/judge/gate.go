@@ -1,0 +1,81 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"privkern/runner/experiment"
+)
+
+// Violation is a cell that does not pass the check against its reference.
+type Violation struct {
+	Table, Row, Column, Variant string
+	Statement                   string
+	Reason                      string
+}
+
+// String names the cell and what is wrong with it, on one line.
+func (v Violation) String() string {
+	var place []string
+	for _, s := range []string{v.Row, v.Column, v.Variant} {
+		if s != "" {
+			place = append(place, s)
+		}
+	}
+	if len(place) == 0 {
+		place = []string{v.Statement}
+	}
+	return fmt.Sprintf("%s: %s: %s", v.Table, strings.Join(place, " / "), v.Reason)
+}
+
+// Check returns the cells that have a reference value of an independent
+// implementation and are outside its tolerance, not run, or computed from a
+// part of their trials only. Cells without a reference never fail a check:
+// whether a paper can be reproduced is a finding, not a defect.
+func Check(e *Evaluation) []Violation {
+	var out []Violation
+	for _, r := range e.Cells {
+		if r.Reference == nil {
+			continue
+		}
+		v := Violation{Table: e.Table, Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement}
+		switch {
+		case r.Ours == nil:
+			v.Reason = "not run: " + r.Reason
+		case !r.Complete():
+			v.Reason = fmt.Sprintf("only %d of %d trials have run", r.Ours.Trials, r.Ours.Wanted)
+		case !r.Reference.OK:
+			v.Reason = fmt.Sprintf("%s is %s, outside %s ± %s", r.Metric, experiment.FormatNumber(r.Ours.Mean),
+				experiment.FormatNumber(r.Reference.Value), experiment.FormatNumber(r.Reference.Tolerance))
+		default:
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// Summary counts the verdicts that occur.
+func (e *Evaluation) Summary() map[Verdict]int {
+	out := map[Verdict]int{}
+	for _, r := range e.Cells {
+		out[r.Verdict]++
+	}
+	return out
+}
+
+// SummaryText is the summary in words, such as "12 values: 8 match, 4 not run".
+func (e *Evaluation) SummaryText() string {
+	counts := e.Summary()
+	var parts []string
+	for _, v := range Verdicts {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	what := "values"
+	if len(e.Cells) == 1 {
+		what = "value"
+	}
+	return fmt.Sprintf("%d %s: %s", len(e.Cells), what, strings.Join(parts, ", "))
+}

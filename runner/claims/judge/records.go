@@ -1,0 +1,163 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Records finds what was computed for a setting. It keeps no series, so that a
+// large store fits into memory.
+type Records struct {
+	byTrial map[record.TrialID][]*outcome
+	planned map[record.SettingID][]int64 // setting to the seeds that were planned
+	classes map[string]string            // key to class of kernels
+}
+
+// outcome is what an evaluation needs of a record.
+type outcome struct {
+	key      string
+	seed     int64
+	computed string // backend and number format
+	status   record.Status
+	err      string
+	metrics  map[string]float64
+	warnings []string
+	privacy  *experiment.Privacy
+}
+
+// Index collects records. Their order does not matter.
+func Index(records iter.Seq[*record.Record]) (*Records, error) {
+	out := &Records{byTrial: map[record.TrialID][]*outcome{}, classes: map[string]string{}}
+	for r := range records {
+		id, err := record.IDOfTrial(r.Identity())
+		if err != nil {
+			return nil, fmt.Errorf("the parameters of trial %s: %w", r.Key, err)
+		}
+		o := &outcome{key: r.Key, seed: r.Seed, computed: r.Backend + " " + r.DType, status: r.Status,
+			metrics: r.Metrics, warnings: r.Warnings, privacy: r.Privacy}
+		if r.Error != nil {
+			o.err = *r.Error
+		}
+		out.classes[r.Key] = r.Provenance.Class()
+		out.byTrial[id] = append(out.byTrial[id], o)
+	}
+	for _, list := range out.byTrial {
+		slices.SortStableFunc(list, preference)
+	}
+	return out, nil
+}
+
+// Expect says that a trial was planned. Where a setting was planned with other
+// seeds than the ledger's, a cell is made of those, and variants of which
+// nothing was planned are left out. Without any call the ledger's trials are
+// expected.
+func (r *Records) Expect(experimentName string, params experiment.Params, seed int64) error {
+	id, err := record.IDOfSetting(experimentName, params)
+	if err != nil {
+		return fmt.Errorf("the parameters of a trial of %s: %w", experimentName, err)
+	}
+	if r.planned == nil {
+		r.planned = map[record.SettingID][]int64{}
+	}
+	if !slices.Contains(r.planned[id], seed) {
+		r.planned[id] = append(r.planned[id], seed)
+	}
+	return nil
+}
+
+// seeds returns the seeds that a side is made of.
+func (r *Records) seeds(s *ledger.Side) []int64 {
+	if seeds := r.planned[s.ID]; len(seeds) > 0 {
+		return seeds
+	}
+	return s.Seeds
+}
+
+// paired says that every one of the sides has all the seeds.
+func (r *Records) paired(seeds []int64, sides []*ledger.Side) bool {
+	for _, s := range sides {
+		own := r.seeds(s)
+		if slices.ContainsFunc(seeds, func(seed int64) bool { return !slices.Contains(own, seed) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// unplanned returns the variants of which nothing was planned, where something
+// was planned of others.
+func (r *Records) unplanned(t *ledger.Table, all []ledger.Claim) []string {
+	var out []string
+	for _, v := range t.Variants {
+		if !slices.ContainsFunc(all, func(c ledger.Claim) bool {
+			return c.Variant == v.Name && slices.ContainsFunc(c.Left, func(s *ledger.Side) bool {
+				return r.planned[s.ID] != nil
+			})
+		}) {
+			out = append(out, v.Name)
+		}
+	}
+	if len(out) == len(t.Variants) {
+		return nil
+	}
+	return out
+}
+
+// warningsOf returns those of an outcome that concern a side's metric. What is
+// about a trial's times is about no other metric.
+func warningsOf(o *outcome, s *ledger.Side) []string {
+	if slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
+		return m.Timing && m.Covers(s.Metric)
+	}) {
+		return o.warnings
+	}
+	return slices.DeleteFunc(slices.Clone(o.warnings), record.AboutTimes)
+}
+
+// preference orders several records of one setting: a good one first, then
+// float64 on the CPU, which is the reference, then by key.
+func preference(a, b *outcome) int {
+	rank := func(o *outcome) int {
+		switch {
+		case o.status != record.OK:
+			return 3
+		case o.computed == "cpu float64":
+			return 0
+		case o.computed == "cuda float64":
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.key, b.key))
+}
+
+// classesOf counts trials by the class of kernels that computed them.
+func (r *Records) classesOf(keys []string) record.Classes {
+	out := record.Classes{}
+	for _, key := range keys {
+		out.Add(r.classes[key], 1)
+	}
+	return out
+}
+
+// find returns the outcome for one seed of a side, nil where there is none, and
+// a warning where several good records compete.
+func (r *Records) find(s *ledger.Side, seed int64) (*outcome, string) {
+	list := r.byTrial[record.TrialID{Setting: s.ID, Seed: seed}]
+	if len(list) == 0 {
+		return nil, ""
+	}
+	for _, o := range list[1:] {
+		if o.status == record.OK && o.key != list[0].key {
+			return list[0], fmt.Sprintf("several records of seed %d (%s, %s, ...): used the first, %.12s",
+				seed, list[0].computed, o.computed, list[0].key)
+		}
+	}
+	return list[0], ""
+}

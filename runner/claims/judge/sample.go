@@ -1,0 +1,206 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// sample is what the records hold of one side, or of the mean of several.
+type sample struct {
+	side     *ledger.Side // the first
+	seeds    []int64
+	values   []float64
+	keys     []string
+	warnings []string
+	privacy  []*experiment.Privacy
+	missing  string // why trials are missing; empty when none is
+
+	minus *Estimate // of a difference: what was subtracted
+	// apart says that minus was subtracted as one mean: its standard error is
+	// not in the scatter of the values.
+	apart bool
+}
+
+// difference takes left less minus, seed by seed where every side of minus has
+// the seeds of left, otherwise less the mean of minus over its own seeds.
+func (r *Records) difference(left, minus []*ledger.Side) *sample {
+	if len(minus) == 0 || r.paired(r.seeds(left[0]), minus) {
+		return r.sample(left, minus)
+	}
+	out, other := r.sample(left, nil), r.sample(minus, nil)
+	out.keys = appendNew(out.keys, other.keys...)
+	out.warnings = appendNew(out.warnings, other.warnings...)
+	out.privacy = append(out.privacy, other.privacy...)
+	switch {
+	case len(out.values) == 0:
+		return out
+	case len(other.values) == 0:
+		out.values, out.missing = nil, subtracted+other.missing
+		return out
+	case other.missing != "":
+		out.warnings = appendNew(out.warnings, subtracted+onlySome(other))
+	}
+	out.minus, out.apart = other.estimate(), true
+	for i, v := range out.values {
+		out.values[i] = subtract(v, out.minus.Mean)
+	}
+	return out
+}
+
+// subtracted begins a reason that is about the subtrahend.
+const subtracted = "what is subtracted: "
+
+// onlySome says which trials of a sample are missing.
+func onlySome(s *sample) string {
+	return fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.seeds), s.missing)
+}
+
+// sample takes, of every seed, the mean over the sides, less that over minus.
+func (r *Records) sample(sides, minus []*ledger.Side) *sample {
+	out := &sample{side: sides[0], seeds: r.seeds(sides[0])}
+	if n := len(sides[0].Seeds); len(out.seeds) < n {
+		out.warnings = append(out.warnings, fmt.Sprintf("planned with %d of the table's %d trials", len(out.seeds), n))
+	}
+	less := &sample{seeds: out.seeds}
+	var reasons []string
+	seedsOf := map[string][]string{}
+	miss := func(seed int64, reason string) {
+		reasons = appendNew(reasons, reason)
+		seedsOf[reason] = append(seedsOf[reason], fmt.Sprint(seed))
+	}
+	for _, seed := range out.seeds {
+		var found []*outcome
+		var lacks, warnings []string
+		mean := func(sides []*ledger.Side, prefix string) (mean float64) {
+			for _, s := range sides {
+				o, v, warning, lack := r.value(s, seed)
+				if lack != "" {
+					lacks = append(lacks, prefix+lack)
+					continue
+				}
+				mean += v / float64(len(sides))
+				found = append(found, o)
+				warnings = append(warnings, warningsOf(o, s)...)
+				if warning != "" {
+					out.warnings = appendNew(out.warnings, warning)
+				}
+			}
+			return mean
+		}
+		value := mean(sides, "")
+		if len(minus) > 0 {
+			m := mean(minus, subtracted)
+			value = subtract(value, m)
+			if len(lacks) == 0 {
+				less.values = append(less.values, m)
+			}
+		}
+		switch {
+		case len(lacks) > 0 && len(sides) == 1:
+			miss(seed, strings.Join(lacks, "; "))
+			continue
+		case len(lacks) > 0:
+			miss(seed, fmt.Sprintf("missing %d of the %d values: %s", len(lacks), len(sides)+len(minus),
+				strings.Join(appendNew(nil, lacks...), "; ")))
+			continue
+		}
+		out.values = append(out.values, value)
+		out.warnings = appendNew(out.warnings, warnings...)
+		for _, o := range found {
+			out.keys = appendNew(out.keys, o.key)
+			if p := o.privacy; p != nil && !slices.ContainsFunc(out.privacy, func(q *experiment.Privacy) bool {
+				return samePrivacy(p, q)
+			}) {
+				out.privacy = append(out.privacy, p)
+			}
+		}
+	}
+	for i, reason := range reasons {
+		if len(out.seeds) > 1 && len(seedsOf[reason]) < len(out.seeds) {
+			reasons[i] = fmt.Sprintf("seed %s %s", strings.Join(seedsOf[reason], ", "), reason)
+		}
+	}
+	out.missing = strings.Join(reasons, "; ")
+	if len(less.values) > 0 {
+		out.minus = less.estimate()
+	}
+	return out
+}
+
+// value returns a side's metric of one seed with its record, or why there is
+// none; and a warning where several records compete.
+func (r *Records) value(s *ledger.Side, seed int64) (o *outcome, v float64, warning, lack string) {
+	o, warning = r.find(s, seed)
+	switch {
+	case o == nil:
+		return nil, 0, "", "no trial of this setting has run"
+	case o.status != record.OK:
+		return nil, 0, "", fmt.Sprintf("%s: %s", o.status, cmp.Or(o.err, "no reason is recorded"))
+	}
+	v, ok := o.metrics[s.Metric]
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, 0, "", fmt.Sprintf("the trial reports no finite %s", s.Metric)
+	}
+	return o, v, warning, ""
+}
+
+// estimate returns mean and standard error (ddof 1), summed in the order of the
+// seeds. A single trial says nothing about its scatter: 0.
+func (s *sample) estimate() *Estimate {
+	n := float64(len(s.values))
+	e := &Estimate{Trials: len(s.values), Wanted: len(s.seeds)}
+	for _, v := range s.values {
+		e.Mean += v / n
+	}
+	if len(s.values) > 1 {
+		sum := 0.0
+		for _, v := range s.values {
+			sum += (v - e.Mean) * (v - e.Mean)
+		}
+		// Equal values leave a rest of rounding, which is no scatter.
+		if se := math.Sqrt(sum / (n - 1) / n); se > RoundingShare*math.Abs(e.Mean) {
+			e.StandardError = se
+		}
+	}
+	if s.apart {
+		e.StandardError = math.Hypot(e.StandardError, s.minus.StandardError)
+	}
+	return e
+}
+
+// subtract returns a − b without the digits that only rounding makes, so that
+// 0.9384 − 0.9478 is exactly −0.0094 where it is compared, and equal differences
+// have no scatter.
+func subtract(a, b float64) float64 {
+	const digits = 13 // kept of the larger operand
+	v := a - b
+	if v == 0 {
+		return 0
+	}
+	n := digits - 1 + Exponent(v) - Exponent(max(math.Abs(a), math.Abs(b)))
+	if n < 0 {
+		return 0
+	}
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', n, 64), 64)
+	return v
+}
+
+// Exponent returns the exponent of a number's leading decimal digit; 0 of zero.
+func Exponent(v float64) int {
+	if v == 0 {
+		return 0
+	}
+	return int(math.Floor(math.Log10(math.Abs(v))))
+}
+
+// RoundingShare bounds what rounding alone makes of the standard error of equal
+// values, as a share of their mean.
+const RoundingShare = 1e-13

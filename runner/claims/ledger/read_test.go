@@ -1,0 +1,188 @@
+package ledger_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/claims/claimtest"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+)
+
+// Every mistake in a ledger is reported with its place and, where one is near, the
+// valid name. Each case replaces a text of the demonstration ledger.
+func TestMistakesHaveTheirPlace(t *testing.T) {
+	demo := claimtest.Text
+	const place = "demo/ledger.yaml:"
+	cases := []struct{ name, old, replacement, want string }{
+		{"unknown key", "    kind: table", "    knid: table", `9:5: unknown key "knid"; did you mean "kind"?`},
+		{"wrong type", "uncertainty_of: 14", "uncertainty_of: many", "17:21: cannot unmarshal string"},
+		{"not YAML", "cells:\n      - row: \"1d\"", "cells: [\n", "must be specified"},
+		{"unknown kind", "kind: table", "kind: tabel", `9:11: unknown kind "tabel"; did you mean "table"?`},
+		{"name of another paper", "name: demo/table1", "name: demos/table1",
+			`7:11: the name "demos/table1" does not start with "demo/"`},
+		{"doubled table", "name: demo/claims", "name: demo/table1", "a second table of the name"},
+		{"unknown experiment", "experiment: demo/regression\n    params", "experiment: demo/regresion\n    params",
+			`unknown experiment "demo/regresion"; did you mean "demo/regression"?`},
+		{"unknown metric", "metric: rmse_cm\n    unit", "metric: rmse_mm\n    unit",
+			`unknown metric "rmse_mm"; did you mean "rmse_cm"?`},
+		{"unknown parameter of a cell", "{method: standard, epsilon: 1}\n        reference",
+			"{method: standard, epsilom: 1}\n        reference",
+			`25:36: demo/regression: unknown parameter "epsilom"; did you mean "epsilon"?`},
+		{"value out of range", "epsilon: 2", "epsilon: -2", `parameter "epsilon": -2 is outside (0, inf]`},
+		{"parameter of the table that nothing has", "params: {delta: 0.01}", "params: {detla: 0.01}",
+			`12:14: no experiment of the table has it: unknown parameter "detla"; did you mean "delta"?`},
+		{"unreadable print", `published: "13.3 ± 3.2"`, `published: "about thirteen"`,
+			`24:20: "about thirteen" does not read as a number`},
+		{"value without rounding", `published: "13.3 ± 3.2"`, "published: thirteen\n        value: 13",
+			`24:20: "thirteen" does not read as the value 13; give its rounding`},
+		{"settings without stated", "settings: {stated: false, note", "settings: {note", `"stated" must be true or false`},
+		{"bad seeds", "seeds: 0..2", "seeds: 2..0", "13:12: seeds are written as"},
+		{"doubled seed", "seeds: 0..2", "seeds: [1, 1]", "seeds are written as"},
+		{"unknown variant of a cell", `variants: ["set B"]`, `variants: ["set C"]`,
+			`43:20: unknown variant "set C"; did you mean "set A"?`},
+		{"unknown variant of a reference", `- {variant: "set A", value`, `- {variant: "set D", value`,
+			`unknown variant "set D"`},
+		{"reference without tolerance", "value: 10.0, tolerance: 0.6", "value: 10.0",
+			`a reference needs a finite "value" and a "tolerance"`},
+		{"doubled cell", "column: \"sparse cloaking\"\n        published: \"9.9",
+			"column: \"standard cloaking\"\n        published: \"9.9",
+			`28:9: a second cell for row "1d", column "standard cloaking"`},
+		{"unknown relation", `op: "<="`, `op: "=<"`, `"=<" is not one of < <= > >= =`},
+		{"statement without a decision", `holds: {op: "<=", metric: trace_strong}`, "", `a statement needs "holds"`},
+		{"holds without a right-hand side", `holds: {op: "<=", metric: trace_strong}`, `holds: {op: "<="}`,
+			`give either "value", or what to compare with`},
+		{"holds with two right-hand sides", `holds: {op: "=", value: 0.5, tolerance: 1e-6}`,
+			`holds: {op: "=", value: 0.5, metric: gap}`,
+			`give either "value", or what to compare with`},
+		{"bad direction", "direction: lower", "direction: down", `"down" is neither lower nor higher`},
+		{"per cent of a fraction", "published: \".1230\"", "published: \"12.3 %\"",
+			"is in per cent, but the metric trace_strong is not"},
+		{"quoted value with parameters", `published: "3.11", quoted: true`,
+			`published: "3.11", quoted: true, params: {points: 3}`,
+			`102:84: a quoted cell has no trials of its own, so "params" says nothing`},
+		{"quoted value with a statement", `published: "3.11", quoted: true`,
+			`published: "3.11", quoted: true, statement: s, holds: {op: "<", value: 3}`,
+			`a quoted cell has no trials of its own, so "holds" says nothing`},
+		{"quoted value with a reference", `published: "3.11", quoted: true`,
+			`published: "3.11", quoted: true, reference: [{value: 3, tolerance: 1}]`,
+			`a quoted cell has no trials of its own, so "reference" says nothing`},
+		{"quoted nothing", `published: "3.11", quoted: true`, `quoted: true`, `a quoted cell needs "published"`},
+		{"unreadable quotation", `published: "3.11", quoted: true`, `published: "three", quoted: true`,
+			`"three" does not read as a number`},
+		{"mean of an unknown row", `mean_of: {row: "ours"}`, `mean_of: {row: "our"}`,
+			`101:72: unknown row "our"; did you mean "ours"?`},
+		{"mean of quoted values", `mean_of: {row: "ours"}`, `mean_of: {row: "Writer (2019)"}`, `unknown row "Writer (2019)"`},
+		{"mean of a row and a column", `mean_of: {row: "ours"}`, `mean_of: {row: "ours", column: "split 1"}`,
+			`give either "row" or "column"`},
+		{"mean with a metric", `mean_of: {row: "ours"}`, `mean_of: {row: "ours"}, metric: gap`,
+			`a mean has no trials of its own, so "metric" says nothing`},
+		{"mean of different metrics", `params: {points: 7}, variants`, `metric: gap, params: {points: 7}, variants`,
+			`a mean of different metrics: trace_weak and gap`},
+		{"mean of a variant that a value lacks", `mean_of: {row: "ours"}, variants: [as-published]`, `mean_of: {row: "ours"}`,
+			`row "ours", column "split 2" has no value of the variant "corrected"; restrict the mean by "variants"`},
+		{"subtracted nothing else", `minus: {params: {points: 7}}`, `minus: {}`, `the cell's own value is subtracted`},
+		{"subtracted an unknown metric", `minus: {params: {points: 7}}`, `minus: {metric: trace_week}`,
+			`unknown metric "trace_week"; did you mean "trace_weak"?`},
+		{"subtracted with an unknown parameter", `minus: {params: {points: 7}}`, `minus: {params: {pionts: 7}}`,
+			`104:101: demo/traces: unknown parameter "pionts"; did you mean "points"?`},
+		{"subtracted of a quoted value", `published: "3.11", quoted: true`,
+			`published: "3.11", quoted: true, minus: {metric: gap}`,
+			`a quoted cell has no trials of its own, so "minus" says nothing`},
+		{"subtracted of a mean", `mean_of: {row: "ours"}`, `mean_of: {row: "ours"}, minus: {metric: gap}`,
+			`a mean has no trials of its own, so "minus" says nothing`},
+		{"difference beside another metric", `holds: {op: "<=", metric: trace_strong}`,
+			"minus: {metric: gap}\n        holds: {op: \"<=\", metric: trace_strong}",
+			`a difference ("minus") is compared with a "value"`},
+		{"mean of differences and others", `params: {points: 7}, variants`,
+			`params: {points: 7}, minus: {metric: gap}, variants`,
+			`a mean of differences ("minus") and of values that are none`},
+		{"two documents", "paper: demo", "paper: x\n---\npaper: demo", "more than one YAML document"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if !strings.Contains(string(demo), c.old) {
+				t.Fatalf("the demonstration ledger does not contain %q", c.old)
+			}
+			l, err := ledger.Read("demo/ledger.yaml", []byte(strings.Replace(string(demo), c.old, c.replacement, 1)))
+			if err == nil {
+				err = l.Validate(claimtest.Registry())
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), strings.TrimSuffix(place, ":")) {
+				t.Errorf("got  %v\nwant %s...%s", err, place, c.want)
+			}
+		})
+	}
+	for _, empty := range []string{"", "# nothing\n"} {
+		if _, err := ledger.Read("demo/ledger.yaml", []byte(empty)); err == nil {
+			t.Errorf("%q is accepted", empty)
+		}
+	}
+}
+
+func TestAllMistakesAreToldAtOnce(t *testing.T) {
+	l, err := ledger.Read("x.yaml", []byte(`
+paper: demo
+tables:
+  - name: demo/a
+    kind: table
+    title: A
+    experiment: demo/traces
+    metric: gap
+    cells:
+      - {row: 1, published: many}
+      - {row: 2, published: 1, params: {pionts: 3}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.Validate(claimtest.Registry())
+	for _, want := range []string{`x.yaml:10:29: "many"`, `x.yaml:11:41: demo/traces: unknown parameter "pionts"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+}
+
+func TestPrintedTextIsKeptAsItIsWritten(t *testing.T) {
+	l, err := ledger.Read("x.yaml", []byte("paper: demo\ntables: [{name: demo/a, cells: [{row: r, published: .98670}]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Tables[0].Cells[0].Published; got != ".98670" {
+		t.Errorf("got %q: the trailing zero says how it is rounded", got)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	demo := claimtest.Text
+	paper := experiment.Paper{Name: "demo", Ledger: demo, Experiments: claimtest.Experiments(),
+		Figures: []experiment.Figure{{Name: "demo/figure1"}}}
+	book, err := ledger.Open([]experiment.Paper{paper, {Name: "without a ledger"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := strings.Join(book.Names(), " "); names != "demo/table1 demo/claims demo/comparison" {
+		t.Errorf("tables %s", names)
+	}
+	var unknown *experiment.UnknownError
+	if _, err := book.Table("demo/table2"); !errors.As(err, &unknown) ||
+		!slices.Equal(unknown.Likely, []string{"demo/table1"}) {
+		t.Errorf("got %v", err)
+	}
+
+	paper.Figures[0].Name = "demo/figure2"
+	if _, err := ledger.Open([]experiment.Paper{paper}); err == nil ||
+		!strings.Contains(err.Error(), `10:13: unknown figure "demo/figure1"; did you mean "demo/figure2"?`) {
+		t.Errorf("a figure that the paper lacks: %v", err)
+	}
+	paper.Name = "other"
+	if _, err := ledger.Open([]experiment.Paper{paper}); err == nil || !strings.Contains(err.Error(), "1:8:") {
+		t.Errorf("a ledger of another paper: %v", err)
+	}
+}

@@ -1,0 +1,69 @@
+package ledger
+
+import "math"
+
+// Direction says which way a metric improves.
+type Direction string
+
+// The directions of a cell; empty where none is meaningful.
+const (
+	Lower  Direction = "lower"
+	Higher Direction = "higher"
+)
+
+// Relation compares two numbers.
+type Relation string
+
+// The relations of a statement, and (but for Equal, which is no relation
+// there) of a printed bound.
+const (
+	Less         Relation = "<"
+	LessEqual    Relation = "<="
+	Greater      Relation = ">"
+	GreaterEqual Relation = ">="
+	Equal        Relation = "="
+)
+
+var relations = []string{string(Less), string(LessEqual), string(Greater), string(GreaterEqual), string(Equal)}
+
+// Holds says whether left op right, where an excess up to tolerance is allowed.
+// A strict relation without tolerance is strict.
+func (op Relation) Holds(left, right, tolerance float64) bool {
+	switch op {
+	case Less:
+		if tolerance == 0 {
+			return left < right
+		}
+		return Within(left-right, tolerance, left, right)
+	case LessEqual:
+		return Within(left-right, tolerance, left, right)
+	case Greater:
+		return Less.Holds(right, left, tolerance)
+	case GreaterEqual:
+		return LessEqual.Holds(right, left, tolerance)
+	case Equal:
+		return Within(math.Abs(left-right), tolerance, left, right)
+	}
+	return false
+}
+
+// Symbol returns the sign as print shows it.
+func (op Relation) Symbol() string {
+	switch op {
+	case LessEqual:
+		return "≤"
+	case GreaterEqual:
+		return "≥"
+	}
+	return string(op)
+}
+
+// Within compares |diff| with a tolerance. The slack of a few units in the last
+// place of the operands keeps 13.35 inside the band of a printed 13.3.
+func Within(diff, tolerance float64, operands ...float64) bool {
+	slack := 0.0
+	for _, v := range operands {
+		slack = max(slack, 8*0x1p-52*math.Abs(v))
+	}
+	return diff <= tolerance+slack
+}
