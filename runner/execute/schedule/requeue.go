@@ -1,0 +1,128 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"privkern/runner/execute/trial"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+)
+
+// errGivenUp says that the machine kept a trial from a result as often as it was
+// run.
+var errGivenUp = errors.New("the machine kept the trial from a result")
+
+// Pauses before a trial is run again: the first, where none is given, and the
+// longest. What a machine lacks, it may have again when others have ended.
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+)
+
+// insist runs a trial, and again where the machine kept it from a result. For the
+// last time it runs alone: what is short may be so because of those beside it.
+func (r *run) insist(ctx context.Context, runner Runner, t plan.Trial, job trial.Job) (*record.Record, error) {
+	pause := r.opts.Pause
+	if pause == 0 {
+		pause = firstPause
+	}
+	for try := 1; ; try++ {
+		rec, err := r.attempt(ctx, runner, t, job, try > 1 && try > r.opts.Requeue)
+		var trouble *trial.Trouble
+		if !errors.As(err, &trouble) { // a record, or the end of the run
+			return rec, err
+		}
+		if trouble.Output != "" {
+			r.keepLog(t, trouble.Reason, trouble.Output)
+		}
+		if try > r.opts.Requeue {
+			return nil, r.giveUp(t, trouble, try)
+		}
+		r.observe(func(o Observer) { o.Again(t, trouble, try, r.opts.Requeue+1, pause) })
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+func (r *run) giveUp(t plan.Trial, trouble *trial.Trouble, tries int) error {
+	r.observe(func(o Observer) { o.GivenUp(t, trouble, tries) })
+	return errGivenUp
+}
+
+// attempt runs a trial once, beside others, as r.alone has it, or alone. An error is the end of ctx, a
+// trouble of the machine, or the end of the run.
+func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job trial.Job,
+	alone bool) (*record.Record, error) {
+	if alone {
+		r.alone.RUnlock()
+		r.alone.Lock()
+		defer func() {
+			r.alone.Unlock()
+			r.alone.RLock()
+		}()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r.observe(func(o Observer) { o.Started(t) })
+	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {
+		r.observe(func(o Observer) { o.Inner(t, done, total, what) })
+	})
+	if err != nil {
+		if rec, err = r.failed(ctx, job, err); err != nil {
+			return nil, err
+		}
+	}
+	if rec.Log != "" {
+		if name := r.keepLog(t, *rec.Error, rec.Log); name != "" {
+			mention := *rec.Error + "; more is in " + name
+			rec.Error = &mention
+		}
+	}
+	return rec, nil
+}
+
+// failed returns the record of a trial that a runner's error ended, where that was
+// the trial's doing.
+func (r *run) failed(ctx context.Context, job trial.Job, err error) (*record.Record, error) {
+	var trouble *trial.Trouble
+	switch isTrouble := errors.As(err, &trouble); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case isTrouble && trouble.Machine:
+		return nil, trouble
+	case errors.Is(err, trial.ErrNotStarted):
+		return nil, fmt.Errorf("%w; what was finished before is kept, and the same command goes on", err)
+	}
+	rec, newErr := trial.NewRecord(job)
+	if newErr != nil {
+		return nil, newErr
+	}
+	rec.Fail(err.Error())
+	if trouble != nil && trouble.Output != "" {
+		rec.Log = trouble.Output
+	}
+	return rec, nil
+}
+
+// keepLog writes the log of a trial and returns its name in the output folder; ""
+// where it cannot be written, which costs no result.
+func (r *run) keepLog(t plan.Trial, reason, text string) (name string) {
+	head := fmt.Sprintf("%s\n%s --seed %d\n%s\n%s\n\n", t.Key, t.Experiment, t.Seed, time.Now().UTC().Format(time.RFC3339),
+		reason)
+	name, err := r.store.PutLog(t.Key, []byte(head+text+"\n"))
+	if err != nil {
+		if r.opts.Notice != nil {
+			r.opts.Notice(fmt.Sprintf("the log of %s (%.12s) cannot be written: %v", t.Experiment, t.Key, err))
+		}
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,150 @@
+package slurm
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"privkern/runner/text"
+)
+
+// jobNames returns "job 12" or "jobs 12, 13".
+func jobNames(jobs []string) string {
+	if len(jobs) == 1 {
+		return "job " + jobs[0]
+	}
+	return "jobs " + strings.Join(jobs, ", ")
+}
+
+func theyGoOn(jobs []string) string {
+	verb := " go on"
+	if len(jobs) == 1 {
+		verb = " goes on"
+	}
+	return jobNames(jobs) + verb + "; the same command attaches again, `scancel " + strings.Join(jobs, " ") + "` cancels"
+}
+
+// maxReason is how much of a reason is shown: some are sentences, and a bar has
+// one line.
+const maxReason = 24
+
+// queueText says how many tasks run and wait, and why most of them do.
+func queueText(running, waiting int, reasons map[string]int) string {
+	text := fmt.Sprintf("%d running", running)
+	if waiting == 0 {
+		return text
+	}
+	why := ""
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		if reason != "None" && reason != "" && (why == "" || reasons[reason] > reasons[why]) {
+			why = reason
+		}
+	}
+	text += fmt.Sprintf(", %d waiting", waiting)
+	if why != "" {
+		if r := []rune(why); len(r) > maxReason {
+			why = string(r[:maxReason]) + "..."
+		}
+		text += " (" + why + ")"
+	}
+	return text
+}
+
+// maxNamed is how many parts are named in a line.
+const maxNamed = 8
+
+func partNames(parts []int, of int) string {
+	var names []string
+	for _, p := range parts[:min(len(parts), maxNamed)] {
+		names = append(names, strconv.Itoa(p))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(parts) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(parts) == 1 {
+		return fmt.Sprintf("part %s of %d", text, of)
+	}
+	return fmt.Sprintf("parts %s of %d", text, of)
+}
+
+// lost says which tasks were lost and how they ended.
+func lost(parts []int, states map[string]int, of int) string {
+	var how []string
+	for _, s := range slices.Sorted(maps.Keys(states)) {
+		if len(states) == 1 {
+			how = append(how, s)
+		} else {
+			how = append(how, fmt.Sprintf("%d %s", states[s], s))
+		}
+	}
+	return fmt.Sprintf("%s lost (%s), submitted again: %s", text.Count(len(parts), "task"),
+		strings.Join(how, ", "), partNames(parts, of))
+}
+
+// advice is what to do where tasks are lost in the same way again and again.
+var advice = map[string]string{
+	"OUT_OF_MEMORY": "give a task more memory (--slurm mem=16G), or use a smaller setting",
+	"TIMEOUT":       "give a task more time (--slurm time=4:00:00), or fewer trials (--trials-per-task)",
+	"DEADLINE":      "give the job a later deadline (--slurm deadline)",
+	"PREEMPTED": "use a partition or a quality of service whose jobs are not preempted (--slurm partition, " +
+		"--slurm qos)",
+}
+
+// maxReported is how many lost parts are reported in full.
+const maxReported = 5
+
+// report reports parts that were lost too often.
+func (w *watch) report(parts []int, latest map[int]last) {
+	for i, part := range parts {
+		if i == maxReported {
+			w.Observer.Notice(fmt.Sprintf("%d more parts were lost, too", len(parts)-maxReported), true)
+			return
+		}
+		l := latest[part]
+		path, state := logPath(w.dir, l.submission.Number, l.index), w.seen[l.place()].state
+		message := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
+			text.Count(w.results.left[part-1], "trial"), part, w.journal.Parts, text.Times(l.tries),
+			taskID{l.submission.Job, l.index}, state)
+		if what := advice[state]; what != "" {
+			message += "; " + what
+		}
+		tail, err := logEnd(path)
+		switch {
+		case err != nil:
+			message += fmt.Sprintf("; its log cannot be read (%v): is the folder on a file system that all nodes see?", err)
+		case tail == "":
+			message += fmt.Sprintf("; its log is empty: %s", path)
+		default:
+			message += fmt.Sprintf("; the end of %s:\n    %s", filepath.Join(w.store.Dir(), folder, filepath.Base(path)),
+				strings.ReplaceAll(tail, "\n", "\n    "))
+		}
+		w.Observer.Notice(message, true)
+	}
+}
+
+// logEnd returns the last lines of a file.
+func logEnd(path string) (string, error) {
+	const size, lines = 4096, 8
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() > size {
+		if _, err := f.Seek(-size, io.SeekEnd); err != nil {
+			return "", err
+		}
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, size))
+	if err != nil {
+		return "", err
+	}
+	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(raw), "?")), "\n")
+	return strings.TrimSpace(strings.Join(all[max(0, len(all)-lines):], "\n")), nil
+}

@@ -1,0 +1,293 @@
+// Package trial runs one trial of an experiment and makes its record.
+//
+// [Execute] runs it in this process; package worker calls it in a process of its own,
+// so that a crash or a lack of memory costs one trial. Whatever an experiment does
+// ends in a record, status failed where it panics, returns an error or a metric that
+// is not finite. What the machine does to a trial is a [Trouble] instead: it says
+// nothing about the experiment, and the trial can run again. [Release] runs a
+// mechanism whose output is to be published.
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"privkern/runner/execute/machine"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Job is one trial to be run. It can be sent to another process as JSON.
+type Job struct {
+	Key string
+	experiment.Identity
+	Workers int
+	// Folders are those of the data sets that the trial reads.
+	Folders map[string]string
+	Secure  bool
+	// Beside says that other trials may run beside a timed one.
+	Beside bool
+	// Host is the provenance of the program that runs the plan, without data.
+	Host record.Provenance
+}
+
+// jobMessage is a job between processes, where the digests of the data sets have a
+// place and a name of their own.
+type jobMessage struct {
+	Key string `json:"key"`
+	experiment.Identity
+	NoDatasets json.RawMessage   `json:"datasets,omitempty"` // hides the identity's
+	Workers    int               `json:"workers"`
+	Folders    map[string]string `json:"folders"`
+	Digests    map[string]string `json:"digests"`
+	Secure     bool              `json:"secure"`
+	Beside     bool              `json:"beside,omitempty"`
+	Host       record.Provenance `json:"host"`
+}
+
+// MarshalJSON writes a job for a worker.
+func (j Job) MarshalJSON() ([]byte, error) {
+	return json.Marshal(jobMessage{Key: j.Key, Identity: j.Identity, Workers: j.Workers, Folders: j.Folders,
+		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside, Host: j.Host})
+}
+
+// UnmarshalJSON reads what [Job.MarshalJSON] writes.
+func (j *Job) UnmarshalJSON(b []byte) error {
+	var m jobMessage
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	*j = Job{Key: m.Key, Identity: m.Identity, Workers: m.Workers, Folders: m.Folders,
+		Secure: m.Secure, Beside: m.Beside, Host: m.Host}
+	j.Datasets = m.Digests
+	return nil
+}
+
+// ProgressFunc reports the inner progress of a trial.
+type ProgressFunc func(done, total int, what string)
+
+// NewRecord returns the record of the job before anything has happened.
+func NewRecord(job Job) (*record.Record, error) {
+	params, err := record.PlainParams(job.Params)
+	if err != nil {
+		return nil, err
+	}
+	host := job.Host
+	host.Datasets = job.Datasets
+	if host.Datasets == nil {
+		host.Datasets = map[string]string{}
+	}
+	return &record.Record{
+		Schema: record.Schema, Key: job.Key, Experiment: job.Experiment, Params: params, Seed: job.Seed,
+		Backend: job.Backend, DType: job.DType, ResultVersion: job.ResultVersion,
+		Metrics: map[string]float64{}, Series: map[string]map[string]record.SeriesColumn{}, Warnings: []string{},
+		Provenance: host,
+	}, nil
+}
+
+// Opener opens what a trial computes with: on a backend, in an element type, with at
+// most the given number of goroutines that compute.
+type Opener func(backend, dtype string, workers int) (io.Closer, error)
+
+// withEngine calls f with the job's trial, for which an engine is open where there is
+// an opener.
+func withEngine[R any](job Job, open Opener, progress ProgressFunc,
+	f func(*experiment.Trial) (*R, error)) (result *R, err error) {
+	t := newTrial(job, progress)
+	if open == nil {
+		return f(t)
+	}
+	if t.Engine, err = open(job.Backend, job.DType, t.Workers); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closed := t.Engine.Close(); closed != nil {
+			result, err = nil, errors.Join(err, closed)
+		}
+	}()
+	return f(t)
+}
+
+// Execute runs the job in this process, with an engine of open, which may be nil. It returns an error only where ctx
+// ended, or a [Trouble] where the machine is short of something; whatever goes
+// wrong with the trial itself is in the record.
+func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
+	progress ProgressFunc) (*record.Record, error) {
+	r, err := NewRecord(job)
+	if err != nil {
+		return nil, err
+	}
+	r.ResultVersion = e.Version
+	watch := watchTimes(e, job)
+	machine.ResetPeakRSS()
+	wall, cpu := time.Now(), machine.CPUSeconds()
+	result, err := guarded(e, func() (*experiment.Result, error) {
+		return withEngine(job, open, progress, func(t *experiment.Trial) (*experiment.Result, error) { return e.Run(ctx, t) })
+	})
+	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,
+		PeakRSSBytes: machine.PeakRSS()}
+	shared := watch(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if trouble := Shortage(err); trouble != nil {
+		return nil, trouble
+	}
+	if !job.Secure || !e.PrivateTiming {
+		r.Timing = timing
+	}
+	if err != nil {
+		r.Fail(err.Error())
+		var p *panicError
+		if errors.As(err, &p) {
+			r.Log = err.Error() + "\n\n" + p.stack
+		}
+		return r, nil
+	}
+	r.Status = record.OK
+	r.Metrics = result.Metrics
+	if r.Metrics == nil {
+		r.Metrics = map[string]float64{}
+	}
+	for name, s := range result.Series {
+		columns := make(map[string]record.SeriesColumn, len(s))
+		for k, v := range s {
+			columns[k] = v
+		}
+		r.Series[name] = columns
+	}
+	r.Warnings = append(append(r.Warnings, result.Warnings...), shared...) // never nil: a record has a list
+	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
+		r.Privacy.Withdraw(judgedOnly)
+	}
+	if problem := invalid(e, result.Metrics, result.Series); problem != "" {
+		return r.Fail(problem), nil
+	}
+	// Such a record would be taken for a damaged one.
+	if len(result.Metrics) == 0 && (len(e.Metrics) > 0 || len(result.Series) == 0) {
+		return r.Fail(fmt.Sprintf("a defect in %s: a result without metrics", e.Name)), nil
+	}
+	return r, nil
+}
+
+// watchTimes begins to watch what runs beside a timed trial. The function that it
+// returns ends that with the warnings for the record.
+func watchTimes(e *experiment.Experiment, job Job) func(context.Context) []string {
+	none := func(context.Context) []string { return nil }
+	switch {
+	case !e.Timed() || job.Secure && e.PrivateTiming:
+		return none
+	case job.Beside:
+		return func(context.Context) []string { return []string{record.TimedBesideTrials} }
+	}
+	others := machine.WatchOthers()
+	return func(ctx context.Context) []string {
+		switch used, cores, known := others.Cores(ctx); {
+		case !known:
+			return []string{record.TimedUnobserved}
+		case used > 0:
+			return []string{record.TimedBeside(used, cores)}
+		}
+		return nil
+	}
+}
+
+// newTrial is what the experiment gets to see of the job.
+func newTrial(job Job, progress ProgressFunc) *experiment.Trial {
+	if progress == nil {
+		progress = func(int, int, string) {}
+	}
+	return &experiment.Trial{
+		Identity: job.Identity, Workers: max(1, job.Workers),
+		Dataset:  func(name string) string { return job.Folders[name] },
+		Progress: progress,
+		Stream:   streams(job),
+		Secure:   job.Secure,
+	}
+}
+
+// judgedOnly is why a trial with secure noise that is no release has no guarantee.
+// With seeded noise the guarantee is that of the mechanism, and nobody takes it for
+// protection.
+const judgedOnly = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
+	"allows, and metrics are computed from the data; what may be published is what --release writes"
+
+// privacyOf adds to an experiment's words where the noise came from.
+func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
+	if privacy == nil {
+		return nil
+	}
+	p := *privacy
+	p.RNG = "seeded"
+	if job.Secure {
+		p.RNG = "secure"
+	}
+	if p.Notes == nil {
+		p.Notes = []string{}
+	}
+	return &p
+}
+
+// guarded calls a function of the experiment and turns a panic into an error.
+func guarded[R any](e *experiment.Experiment, call func() (*R, error)) (result *R, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, &panicError{experiment: e.Name, value: p, stack: string(debug.Stack())}
+		}
+	}()
+	result, err = call()
+	if err == nil && result == nil {
+		err = errors.New("the experiment returned no result")
+	}
+	return result, err
+}
+
+// panicError is a panic of an experiment. Its text is without the stack, which
+// holds arguments of functions, and with them values of private data.
+type panicError struct {
+	experiment string
+	value      any
+	stack      string
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("a defect in %s: panic: %v", e.experiment, e.value)
+}
+
+// invalid says what is wrong with a result, or returns "".
+func invalid(e *experiment.Experiment, metrics map[string]float64, series map[string]experiment.Series) string {
+	for name, v := range metrics {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprintf("the metric %s is %v", name, v)
+		}
+		if !documented(e, name) {
+			return fmt.Sprintf("a defect in %s: the metric %q is not documented", e.Name, name)
+		}
+	}
+	for name, s := range series {
+		n := -1
+		for column, v := range s {
+			if n >= 0 && len(v) != n {
+				return fmt.Sprintf("a defect in %s: the columns of the series %s have different lengths", e.Name, name)
+			}
+			n = len(v)
+			for i, f := range v {
+				if math.IsInf(f, 0) {
+					return fmt.Sprintf("the series %s, column %s, is %v at position %d", name, column, f, i)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func documented(e *experiment.Experiment, name string) bool {
+	return slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
+}

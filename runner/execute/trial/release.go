@@ -1,0 +1,173 @@
+package trial
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// ReleaseOptions say how a release is accounted for.
+type ReleaseOptions struct {
+	// Book books what the release spends. It is called before noise is drawn, and
+	// refuses what the budget does not allow.
+	Book func(experiment.Spending) error
+	// Unbooked says that Book keeps no account.
+	Unbooked bool
+	Tuning   experiment.Tuning
+	Open     Opener // of the engine; nil for none
+}
+
+// notes are what the options add to the words on privacy.
+func (o ReleaseOptions) notes() []string {
+	var out []string
+	switch o.Tuning {
+	case experiment.TuningPublic:
+		out = append(out, "hyper-parameters: public, chosen without looking at the data, as the operator states")
+	case experiment.TuningBooked:
+		out = append(out, "hyper-parameters: booked, chosen by a private mechanism that is accounted for on its own")
+	default:
+		out = append(out, "hyper-parameters: unaccounted; if they were chosen by looking at the data, the guarantee "+
+			"does not cover that choice")
+	}
+	if o.Unbooked {
+		out = append(out, "budget: not booked; nothing counts what this release and others of the same data spend together")
+	}
+	return out
+}
+
+// Release runs the job's release in this process. The record holds what may be
+// published and nothing else: in its series "released" the numbers of a released
+// table, in its provenance no digest of private data, which would be a
+// function of them. A release that fails has no record, since the reason may
+// depend on private data.
+//
+// The noise comes from the operating system's entropy source, after what is spent
+// has been booked.
+func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions,
+	progress ProgressFunc) (*record.Record, *experiment.Release, error) {
+	switch {
+	case e.Release == nil:
+		return nil, nil, fmt.Errorf("%s has no release", e.Name)
+	case !job.Secure:
+		return nil, nil, errors.New("noise from a seed protects nobody")
+	}
+	job.Datasets, job.RNG = nil, "" // the digests of private data, and what hides them in the key
+	described := job
+	described.Params = withoutPaths(e.Active(job.Params), filesOf(e, job.Params))
+	r, err := NewRecord(described)
+	if err != nil {
+		return nil, nil, err
+	}
+	// How long it takes and how much memory may depend on private data: a release
+	// has no timing.
+	release, err := guarded(e, func() (*experiment.Release, error) {
+		return withEngine(job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
+			t.Book, t.Entropy = o.Book, rand.Reader
+			return e.Release(ctx, t)
+		})
+	})
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err == nil {
+		err = checkRelease(e, release)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Release = &record.ReleaseStatement{Format: record.ReleaseFormat, Noise: release.Noise, Tuning: o.Tuning,
+		Budget: record.BudgetBooked}
+	if o.Unbooked {
+		r.Release.Budget = record.BudgetUnbooked
+	}
+	// A model holds the same words.
+	release.Privacy.Notes = append(release.Privacy.Notes, o.notes()...)
+	if release.Model == nil {
+		r.Series["released"] = releasedColumns(release)
+	}
+	r.Status = record.OK
+	if release.Metrics != nil {
+		r.Metrics = release.Metrics
+	}
+	r.Warnings = append(r.Warnings, release.Warnings...)
+	r.Privacy = privacyOf(job, release.Privacy)
+	return r, release, nil
+}
+
+// filesOf are the data sets of a trial with these settings, all of which it needs.
+func filesOf(e *experiment.Experiment, params experiment.Params) []string {
+	if e.Datasets == nil {
+		return nil
+	}
+	return e.Datasets(params)
+}
+
+// withoutPaths returns parameters in which one of a user's files is named by its kind
+// alone: where it lies on the operator's machine is nobody's business.
+func withoutPaths(params experiment.Params, files []string) experiment.Params {
+	out := maps.Clone(params)
+	for name, value := range params {
+		text, ok := value.(string)
+		if !ok || !slices.Contains(files, text) {
+			continue
+		}
+		if kind, _, file := strings.Cut(text, ":"); file {
+			out[name] = kind
+		}
+	}
+	return out
+}
+
+func releasedColumns(release *experiment.Release) map[string]record.SeriesColumn {
+	released := make(map[string]record.SeriesColumn, len(release.Columns))
+	for j, name := range release.Columns {
+		column := make(record.SeriesColumn, len(release.Rows))
+		for i, row := range release.Rows {
+			column[i] = row[j]
+		}
+		released[name] = column
+	}
+	return released
+}
+
+// checkRelease refuses what no release may be. Its words hold no number of it.
+func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
+	switch {
+	case r.Privacy == nil:
+		return fmt.Errorf("a defect in %s: a release that does not say what it protects", e.Name)
+	case len(r.Noise) == 0:
+		return fmt.Errorf("a defect in %s: a release without noise of the release layer", e.Name)
+	case r.Model != nil && (r.Columns != nil || r.Rows != nil):
+		return fmt.Errorf("a defect in %s: a release that is both a model and a table", e.Name)
+	case r.Model == nil && len(r.Rows) == 0:
+		return errors.New("there is nothing to release")
+	}
+	for i, name := range r.Columns {
+		if slices.Contains(r.Columns[:i], name) {
+			return fmt.Errorf("two columns of the release are named %q", name)
+		}
+	}
+	for i, row := range r.Rows {
+		if len(row) != len(r.Columns) {
+			return fmt.Errorf("a defect in %s: row %d of the release has %d values for %d columns", e.Name, i+1,
+				len(row), len(r.Columns))
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("the release is not finite at row %d, column %s", i+1, r.Columns[j])
+			}
+		}
+	}
+	if problem := invalid(e, r.Metrics, nil); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}

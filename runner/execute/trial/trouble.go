@@ -1,0 +1,64 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"privkern/runner/text"
+)
+
+// Trouble is why a trial that was to run has no record of its own.
+type Trouble struct {
+	// Machine says whose doing it was. What the machine did to a trial is no result:
+	// it is run again. What the trial did itself, as by a crash, is a failure.
+	Machine bool   `json:"machine"`
+	Reason  string `json:"reason"`           // one sentence, without its full stop
+	Advice  string `json:"advice,omitempty"` // what to do where it goes on, in the form of Reason
+	Output  string `json:"-"`                // what the process printed: for the trial's log
+}
+
+func (t *Trouble) Error() string { return t.Reason }
+
+// ErrNotStarted says that the program that runs trials cannot be started at all,
+// such as one that was removed.
+var ErrNotStarted = errors.New("a worker process cannot be started")
+
+// What to do where a machine is short of something.
+const (
+	MemoryAdvice  = "run fewer trials at a time (--jobs 1), raise the limit on memory, or use a smaller setting"
+	ThreadsAdvice = "run fewer trials at a time (--jobs 1), or raise the limit on processes (ulimit -u) or memory"
+	FilesAdvice   = "run fewer trials at a time (--jobs 1), or raise the limit on open files (ulimit -n)"
+	diskAdvice    = "make room on the disk"
+	filesAdvice   = "look after the file system"
+)
+
+// shortages are the errors of system calls by which a machine refuses anybody.
+var shortages = []struct {
+	errno  syscall.Errno
+	of     string
+	advice string
+}{
+	{syscall.ENOMEM, "memory", MemoryAdvice},
+	{syscall.EAGAIN, "processes or threads", ThreadsAdvice},
+	{syscall.EMFILE, "open files of a process", FilesAdvice},
+	{syscall.ENFILE, "open files of all processes", FilesAdvice},
+	{syscall.ENOSPC, "space on a disk", diskAdvice},
+	{syscall.EDQUOT, "space within a quota", diskAdvice},
+	{syscall.EIO, "a disk that can be read and written", filesAdvice},
+	{syscall.ESTALE, "a file server that has its files", filesAdvice},
+}
+
+// Shortage returns the trouble of an error that says that this machine is short
+// of something; nil for every other error.
+func Shortage(err error) *Trouble {
+	for _, s := range shortages {
+		if errors.Is(err, s.errno) {
+			return &Trouble{
+				Machine: true, Advice: s.advice,
+				Reason: fmt.Sprintf("the machine is short of %s: %s", s.of, text.Sentence(err.Error())),
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"privkern/runner/execute/trial"
+	"privkern/runner/text"
+)
+
+// exitState is how a process ended.
+type exitState struct {
+	Signal syscall.Signal // that ended it; 0 where it exited
+	Status int            // with which it exited
+	Output string         // what it printed
+}
+
+// exitStateOf returns the ending of a process that is over.
+func exitStateOf(state *os.ProcessState, output string) exitState {
+	e := exitState{Status: state.ExitCode(), Output: output}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Signal = status.Signal()
+	}
+	return e
+}
+
+// Exit statuses of the Go runtime and of the dynamic loader, and that of this
+// program for an error.
+const (
+	runtimeStatus = 2
+	loaderStatus  = 127
+	errorStatus   = 1
+)
+
+// machineEndings is the table of the ends that the machine has caused. A row holds for a
+// signal, or for an exit status with a line of output. Everything else is the
+// process's own: other statuses, panics, faults, failed assertions.
+var machineEndings = []struct {
+	signal syscall.Signal
+	status int
+	line   *regexp.Regexp
+	what   string // what happened to the process
+	advice string
+}{
+	{signal: syscall.SIGKILL, what: "was killed (SIGKILL), perhaps for want of memory", advice: trial.MemoryAdvice},
+	{signal: syscall.SIGXCPU, what: "was ended by the limit on processor time (SIGXCPU)",
+		advice: "raise the limit (ulimit -t)"},
+	{signal: syscall.SIGTERM, what: "was ended from outside (SIGTERM)"},
+	{signal: syscall.SIGINT, what: "was ended from outside (SIGINT)"},
+	{signal: syscall.SIGHUP, what: "was ended from outside (SIGHUP)"},
+	{status: runtimeStatus, line: regexp.MustCompile(`^SIGQUIT: quit`), what: "was ended from outside (SIGQUIT)"},
+
+	// The Go runtime.
+	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: out of memory: |^fatal error: (runtime: )?(out of ` +
+		`memory|cannot allocate memory)`),
+		what: "ran out of memory", advice: trial.MemoryAdvice},
+	{status: runtimeStatus, line: regexp.MustCompile(`^fatal error: (failed to reserve|failed to allocate|runtime: ` +
+		`cannot (reserve|map|allocate)|too many address space collisions)`),
+		what: "ran out of memory", advice: trial.MemoryAdvice},
+	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: failed to create new OS thread |^fatal error: newosproc`),
+		what: "could not start a thread", advice: trial.ThreadsAdvice},
+	{status: runtimeStatus, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
+		what: "could not start a thread", advice: trial.ThreadsAdvice},
+	{signal: syscall.SIGABRT, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
+		what: "could not start a thread", advice: trial.ThreadsAdvice},
+	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: \w+ failed with (23|24)$`), // ENFILE, EMFILE
+		what: "could not open what it needs", advice: trial.FilesAdvice},
+
+	// Libraries, and this program at its start.
+	{status: errorStatus, line: regexp.MustCompile(`^OpenBLAS( error)?: .*(Memory allocation still ` +
+		`failed|pthread_create failed)|^OpenBLAS blas_thread_init: pthread_create failed`),
+		what: "ran out of memory or threads", advice: trial.MemoryAdvice},
+	{signal: syscall.SIGABRT, line: regexp.MustCompile(`std::bad_alloc`), what: "ran out of memory",
+		advice: trial.MemoryAdvice},
+	{status: runtimeStatus, line: regexp.MustCompile(`std::bad_alloc`), what: "ran out of memory",
+		advice: trial.MemoryAdvice},
+	{status: loaderStatus, line: regexp.MustCompile(`error while loading shared libraries: .*(failed to map ` +
+		`segment|[Cc]annot allocate|cannot create)`),
+		what: "could not load its libraries into the memory", advice: trial.MemoryAdvice},
+	{status: loaderStatus, line: regexp.MustCompile(`error while loading shared libraries: .*Too many open files`),
+		what: "could not open its libraries", advice: trial.FilesAdvice},
+	{status: errorStatus, line: regexp.MustCompile(`^run: .*cannot allocate memory$`), what: "ran out of memory",
+		advice: trial.MemoryAdvice},
+	{status: errorStatus, line: regexp.MustCompile(`^run: .*(too many open files|too many open files in system)$`),
+		what: "could not open what it needs", advice: trial.FilesAdvice},
+}
+
+// trouble says in a sentence how the process, which is named by subject, ended,
+// and whose doing it was.
+func (e exitState) trouble(subject string) *trial.Trouble {
+	for _, row := range machineEndings {
+		if row.signal != e.Signal || row.signal == 0 && row.status != e.Status {
+			continue
+		}
+		words := ""
+		if row.line != nil {
+			if words = e.find(row.line); words == "" {
+				continue
+			}
+			words = ": " + words
+		}
+		return &trial.Trouble{Machine: true, Reason: subject + " " + row.what + words, Advice: row.advice, Output: e.Output}
+	}
+	how := fmt.Sprintf("ended with exit status %d", e.Status)
+	if e.Signal != 0 {
+		how = fmt.Sprintf("was ended by %s (%v)", unix.SignalName(e.Signal), e.Signal)
+	}
+	if words := e.lastWords(); words != "" {
+		how += ": " + words
+	}
+	return &trial.Trouble{Reason: subject + " " + how, Output: e.Output}
+}
+
+// find returns the first line of the output that matches, as words of a sentence.
+func (e exitState) find(pattern *regexp.Regexp) string {
+	for line := range strings.Lines(e.Output) {
+		if line = strings.TrimRight(line, "\r\n"); pattern.MatchString(line) {
+			return words(line)
+		}
+	}
+	return ""
+}
+
+// reason begins the line by which the Go runtime says why a process ends; what
+// follows are stacks.
+var reason = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
+
+// lastWords are the line that says why, or the last one.
+func (e exitState) lastWords() string {
+	if found := e.find(reason); found != "" {
+		return found
+	}
+	lines := strings.Split(strings.TrimSpace(e.Output), "\n")
+	return words(lines[len(lines)-1])
+}
+
+// maxWords is how many characters of a line go into a sentence.
+const maxWords = 200
+
+func words(line string) string {
+	sentence := text.Sentence(line)
+	if runes := []rune(sentence); len(runes) > maxWords {
+		return string(runes[:maxWords]) + "..."
+	}
+	return sentence
+}

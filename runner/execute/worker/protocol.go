@@ -1,0 +1,169 @@
+// Package worker runs trials in processes of their own, so that one that
+// crashes, is killed for memory or never ends costs its own result only, and
+// so that processor time and memory are measured per trial.
+//
+// A worker process reads jobs as JSON lines from its standard input and writes
+// messages as JSON lines to file descriptor 3. It ends when its input ends:
+// when the runner dies, its workers do.
+//
+// Where a limit on memory holds, the whole program runs as a child of itself too
+// (see [Supervise]): a process that dies for want of memory cannot say so.
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"privkern/runner/execute/trial"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// messagesFD is the descriptor that messages go to: standard output stays free
+// for what a library may print.
+const messagesFD = 3
+
+// message is what a worker sends: progress of the current job, or what ends it, a
+// record or the machine's trouble.
+type message struct {
+	Done   int            `json:"done,omitempty"`
+	Total  int            `json:"total,omitempty"`
+	What   string         `json:"what,omitempty"`
+	Record *record.Record `json:"record,omitempty"`
+	Log    string         `json:"log,omitempty"` // of the record
+	// Trouble is why there is no record.
+	Trouble *trial.Trouble `json:"trouble,omitempty"`
+	// Last says that the worker ends after this message.
+	Last bool `json:"last,omitempty"`
+}
+
+// Backend is what a worker knows of the device that it computes on.
+type Backend struct {
+	// Describe names the device that a backend uses in this process.
+	Describe func(backend string) string
+	// Open opens what a trial computes with; nil where trials need nothing.
+	Open trial.Opener
+	// Failed says that a device was lost or ran out of memory. The worker then
+	// ends after its trial, and the next trial starts with a fresh process.
+	Failed func() bool
+}
+
+// progressInterval is the least time between two progress messages.
+const progressInterval = 100 * time.Millisecond
+
+// Serve is the main function of a worker process. It returns when the input
+// ends, or when the device cannot be used any more.
+func Serve(ctx context.Context, experiments *experiment.Registry, device Backend) error {
+	out := os.NewFile(messagesFD, "messages")
+	if out == nil {
+		return errors.New("this command is started by the runner, not by hand")
+	}
+	// What a trial starts must not hold the pipe whose end says that the worker has
+	// ended.
+	syscall.CloseOnExec(messagesFD)
+	jobs := make(chan trial.Job)
+	readErr := make(chan error, 1)
+	go func() {
+		err := readJobs(os.Stdin, experiments, jobs)
+		readErr <- err
+		// A running trial has nobody left to report to.
+		if errors.Is(err, io.EOF) {
+			os.Exit(0)
+		}
+	}()
+	for {
+		select {
+		case err := <-readErr:
+			return err
+		case job := <-jobs:
+			if last, err := serve(ctx, out, experiments, device, job); err != nil || last {
+				return err
+			}
+		}
+	}
+}
+
+func readJobs(in io.Reader, experiments *experiment.Registry, jobs chan<- trial.Job) error {
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		var job trial.Job
+		if err := json.Unmarshal(line, &job); err != nil {
+			return fmt.Errorf("a job that is not JSON: %w", err)
+		}
+		e, err := experiments.Lookup(job.Experiment)
+		if err != nil {
+			return err
+		}
+		if job.Params, err = e.Resolve(job.Params); err != nil {
+			return err
+		}
+		jobs <- job
+	}
+}
+
+func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry, device Backend,
+	job trial.Job) (last bool, err error) {
+	e, err := experiments.Lookup(job.Experiment)
+	if err != nil {
+		return false, err
+	}
+	// A timed trial runs on more processors than the others.
+	if n := max(1, job.Workers); n != runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+	}
+	if device.Describe != nil {
+		job.Host.GPU = device.Describe(job.Backend)
+	}
+	var sent time.Time
+	r, err := trial.Execute(ctx, e, job, device.Open, func(done, total int, what string) {
+		if now := time.Now(); now.Sub(sent) >= progressInterval {
+			sent = now
+			// A lost progress message loses nothing.
+			_ = send(out, message{Done: done, Total: total, What: what})
+		}
+	})
+	if trouble := (*trial.Trouble)(nil); errors.As(err, &trouble) {
+		return true, send(out, message{Trouble: trouble, Last: true})
+	}
+	if err != nil {
+		return false, err
+	}
+	last = device.Failed != nil && device.Failed()
+	giveBackMemory()
+	return last, send(out, message{Record: r, Log: r.Log, Last: last})
+}
+
+// spareMemory is how much of its heap a worker may keep for the next trial.
+const spareMemory = 32 << 20
+
+// giveBackMemory returns to the system what a trial took, before its record says
+// that others may start: they count on it, while this process waits.
+func giveBackMemory() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys-m.HeapReleased > spareMemory {
+		debug.FreeOSMemory()
+	}
+}
+
+func send(out io.Writer, m message) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(raw, '\n'))
+	return err
+}
