@@ -1,0 +1,37 @@
+package show
+
+import (
+	"path"
+	"strings"
+
+	"privkern/runner/show/export"
+	"privkern/runner/show/summary"
+)
+
+// Artifacts returns what an exported sweep has beside its trials: each evaluated
+// table in every format, all metrics, and the plots.
+func (r *Results) Artifacts() ([]export.Artifact, error) {
+	var out []export.Artifact
+	paper := func(name string) string { p, _, _ := strings.Cut(name, "/"); return p }
+	for _, e := range r.Evaluated {
+		files, err := tableFiles(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			out = append(out, export.Artifact{Path: path.Join(TablesDir, f.name), Paper: paper(e.Table), Data: f.data})
+		}
+	}
+	var metrics strings.Builder
+	if err := summary.CSV(&metrics, r.Summary); err != nil {
+		return nil, err
+	}
+	out = append(out, export.Artifact{Path: path.Join(TablesDir, "summary.csv"), Data: []byte(metrics.String())})
+	for _, f := range r.Figures() {
+		if f.SVG != nil {
+			out = append(out, export.Artifact{Path: path.Join(PlotsDir, figureID(f.Name)+".svg"),
+				Paper: paper(f.Name), Data: f.SVG})
+		}
+	}
+	return out, nil
+}

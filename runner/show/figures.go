@@ -1,0 +1,124 @@
+package show
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/show/plot"
+	"privkern/runner/show/report"
+	"privkern/runner/store/disk"
+)
+
+// maxDrawn bounds the trials of one figure, which are in memory with their
+// series; no paper's figure has a tenth of them.
+const maxDrawn = 10_000
+
+// figureTrials is a figure with the trials that belong to it.
+type figureTrials struct {
+	figure *experiment.Figure
+	trials []experiment.Observation // none where there are more than maxDrawn
+	count  int
+}
+
+// figuresOf returns the papers' figures without trials.
+func figuresOf(papers []experiment.Paper) []figureTrials {
+	var out []figureTrials
+	for _, p := range papers {
+		for i := range p.Figures {
+			out = append(out, figureTrials{figure: &p.Figures[i]})
+		}
+	}
+	return out
+}
+
+// addToFigures keeps a good record for the figures that it belongs to.
+func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
+	if rec.Status != record.OK {
+		return nil
+	}
+	var observed *experiment.Observation
+	for i := range r.figures {
+		f := &r.figures[i]
+		if f.figure.Match != nil && !f.figure.Match(t.Experiment, t.Params) {
+			continue
+		}
+		if f.count++; f.count > maxDrawn {
+			f.trials = nil
+			continue
+		}
+		if observed == nil {
+			x, err := plot.Observation(rec, r.book.Experiments)
+			if err != nil {
+				return err
+			}
+			observed = &x
+		}
+		f.trials = append(f.trials, *observed)
+	}
+	return nil
+}
+
+// Figures draws the figures that trials belong to. One that cannot be drawn is
+// shown with the reason.
+func (r *Results) Figures() []report.Plot {
+	var out []report.Plot
+	for _, f := range r.figures {
+		if f.count == 0 {
+			continue
+		}
+		shown := report.Plot{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
+		if f.count > maxDrawn {
+			shown.Error = fmt.Sprintf("%d trials belong to it; a figure is drawn of at most %d", f.count, maxDrawn)
+			out = append(out, shown)
+			continue
+		}
+		svg, panels, err := plot.Figure(f.figure, f.trials, plot.Options{ID: figureID(f.figure.Name)})
+		switch {
+		case errors.Is(err, plot.ErrNoData):
+			continue // the trials are some of those that it needs
+		case err != nil:
+			shown.Error = err.Error()
+		default:
+			shown.SVG, shown.Panels = svg, panels
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// EachPlot visits the files of OUT/plots.
+func (r *Results) EachPlot(visit Visitor) error { return eachPlot(r.Figures(), visit) }
+
+// eachPlot visits the files of figures that are drawn.
+func eachPlot(figures []report.Plot, visit Visitor) error {
+	for _, f := range figures {
+		if f.SVG == nil {
+			continue
+		}
+		write := func(w io.Writer) error { _, err := w.Write(f.SVG); return err }
+		if err := visit(figureID(f.Name)+".svg", write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePlots writes OUT/plots.
+func (r *Results) writePlots(figures []report.Plot) error {
+	dir := filepath.Join(r.Store.Dir(), PlotsDir)
+	return eachPlot(figures, func(name string, write func(io.Writer) error) error {
+		if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
+			return err
+		}
+		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
+	})
+}
+
+// figureID is a figure's name as a file and a page can have it.
+func figureID(name string) string { return strings.ReplaceAll(name, "/", "-") }

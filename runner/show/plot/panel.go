@@ -1,0 +1,414 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"privkern/runner/experiment"
+)
+
+// style returns the text style of a size in points.
+func style(size vg.Length, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	if bold {
+		f.Weight = 3 // golang.org/x/image/font.WeightBold
+	}
+	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler}
+}
+
+func titleStyle() text.Style {
+	s := style(11.5, true)
+	s.XAlign, s.YAlign = draw.XCenter, draw.YTop
+	return s
+}
+
+// verticalLabelStyle is that of text that reads upwards.
+func verticalLabelStyle() text.Style {
+	s := style(10.5, false)
+	s.XAlign, s.YAlign, s.Rotation = draw.XCenter, draw.YTop, math.Pi/2
+	return s
+}
+
+// newPlot prepares a checked panel.
+func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
+	out := plot.New()
+	out.BackgroundColor = nil // the whole drawing has one
+	align := func(s text.Style, x draw.XAlignment, y draw.YAlignment) text.Style {
+		s.XAlign, s.YAlign = x, y
+		return s
+	}
+	out.X.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
+	out.X.Label.Text = wrap(p.XLabel, out.X.Label.TextStyle, width*0.85)
+	// The label of the vertical axis is the tile's: gonum takes room for it in
+	// the arithmetic middle of the axis, which on a logarithmic axis is near
+	// the top.
+	out.Y.Label.Text = ""
+	out.X.Label.Padding = 3
+	out.X.Tick.Label = align(style(9.5, false), draw.XCenter, draw.YTop)
+	out.Y.Tick.Label = align(style(9.5, false), draw.XRight, draw.YCenter)
+	for _, a := range []*plot.Axis{&out.X, &out.Y} {
+		a.Padding = 0
+		a.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
+		a.Tick.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
+		a.Tick.Length = 4
+		a.Tick.Marker = linearTicks{}
+	}
+	if p.Heatmap != nil && !p.Heatmap.Ranged() {
+		prepareHeatmap(out, p.Heatmap, width, height)
+		return out
+	}
+	if p.LogX {
+		out.X.Scale, out.X.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
+	if p.LogY {
+		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
+	x, y := ranges(p)
+	addRadii(p, &y, float64((y.high-y.low)/(x.high-x.low))*float64(width/height))
+	out.X.Min, out.X.Max = x.padded(0.02, p.LogX)
+	out.Y.Min, out.Y.Max = y.padded(0.06, p.LogY)
+	if len(p.Bars) > 0 && !p.LogY && y.low == 0 {
+		out.Y.Min = 0 // bars stand on the axis
+	}
+	if h := p.Heatmap; h != nil {
+		// The axes end with the heat map, but where a curve leaves it.
+		hx, hy := heatmapRanges(h)
+		out.X.Min, out.X.Max = around(hx, x, out.X.Min, out.X.Max)
+		out.Y.Min, out.Y.Max = around(hy, y, out.Y.Min, out.Y.Max)
+		out.Add(cells{h}, curves{p})
+		return out
+	}
+	out.Add(grid{}, curves{p})
+	return out
+}
+
+// interval is a range of values; empty while low > high.
+type interval struct{ low, high float64 }
+
+func (r *interval) add(v float64) {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		r.low, r.high = min(r.low, v), max(r.high, v)
+	}
+}
+
+// padded widens the range by a share on both sides, so that curves keep clear
+// of the frame, and gives a width to a single value.
+func (r interval) padded(share float64, logarithmic bool) (low, high float64) {
+	if logarithmic {
+		low, high = math.Log(r.low), math.Log(r.high)
+		d := (high - low) * share
+		if d == 0 {
+			d = math.Ln2
+		}
+		// Inside what a float64 holds.
+		return max(math.Exp(low-d), 0x1p-1021), min(math.Exp(high+d), math.MaxFloat64/4)
+	}
+	d := r.high*share - r.low*share
+	if r.high-r.low <= 1e-12*max(math.Abs(r.low), math.Abs(r.high)) {
+		d = max(math.Abs(r.low)*0.05, 0x1p-500)
+		if r.low == 0 {
+			d = 1
+		}
+	}
+	return max(r.low-d, -math.MaxFloat64/4), min(r.high+d, math.MaxFloat64/4)
+}
+
+// around widens the range of a heat map to the padded one of the curves, at the
+// ends at which they leave it.
+func around(heatmap, curves interval, paddedLow, paddedHigh float64) (low, high float64) {
+	low, high = heatmap.low, heatmap.high
+	if curves.low < low {
+		low = paddedLow
+	}
+	if curves.high > high {
+		high = paddedHigh
+	}
+	return low, high
+}
+
+func ranges(p *experiment.Panel) (x, y interval) {
+	x, y = interval{math.Inf(1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(-1)}
+	add := func(xs []float64, ys ...[]float64) {
+		for _, v := range xs {
+			x.add(v)
+		}
+		for _, c := range ys {
+			for _, v := range c {
+				y.add(v)
+			}
+		}
+	}
+	for _, l := range p.Lines {
+		add(l.X, l.Y)
+	}
+	for _, l := range p.Points {
+		add(l.X, l.Y)
+	}
+	for _, b := range p.Bands {
+		add(b.X, b.Low, b.High)
+	}
+	for _, b := range p.Bars {
+		add(b.Edges)
+		if !p.LogY {
+			y.add(0)
+		}
+		for _, v := range b.Heights {
+			if v > 0 {
+				y.add(v)
+			}
+		}
+	}
+	for _, d := range p.Discs {
+		for i, v := range d.X {
+			add([]float64{v - d.Radius[i], v + d.Radius[i]}, d.Y[i:i+1])
+		}
+	}
+	half := halfWidth(p.Violins)
+	for _, v := range p.Violins {
+		add([]float64{v.At - half, v.At + half}, v.Values)
+		if low, high, _ := reach(&v); low < high {
+			add(nil, []float64{low, high})
+		}
+	}
+	for _, s := range p.Spans {
+		for _, v := range []float64{s.Low, s.High} {
+			if !p.LogX || v > 0 {
+				x.add(v)
+			}
+		}
+	}
+	return x, y
+}
+
+// addRadii widens the range of the y axis to the upper and lower ends of the
+// discs, where a unit of the x axis is about as long as unit units of the y axis.
+func addRadii(p *experiment.Panel, y *interval, unit float64) {
+	if p.EqualAspect {
+		unit = 1
+	}
+	if p.LogY {
+		return // the share that pads the axis must do
+	}
+	for _, d := range p.Discs {
+		for i, v := range d.Y {
+			y.add(v - d.Radius[i]*unit)
+			y.add(v + d.Radius[i]*unit)
+		}
+	}
+}
+
+// grid draws faint lines at the labelled ticks.
+type grid struct{}
+
+func (grid) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	line := draw.LineStyle{Color: faint, Width: 0.6}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if x := tx(t.Value); !t.IsMinor() && c.ContainsX(x) {
+			c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
+		}
+	}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if y := ty(t.Value); !t.IsMinor() && c.ContainsY(y) {
+			c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
+		}
+	}
+}
+
+// curves draws spans, bands, bars, violins, lines, discs and markers, in this
+// order.
+type curves struct{ panel *experiment.Panel }
+
+func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, s := range d.panel.Spans {
+		low, high := max(s.Low, p.X.Min), min(s.High, p.X.Max)
+		fill(c, shade, []vg.Point{{X: tx(low), Y: c.Min.Y}, {X: tx(high), Y: c.Min.Y}, {X: tx(high), Y: c.Max.Y},
+			{X: tx(low), Y: c.Max.Y}})
+	}
+	for _, b := range d.panel.Bands {
+		for _, r := range runs(b.Low, b.High) {
+			var outline []vg.Point
+			for i := r.start; i < r.end; i++ {
+				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.Low[i])})
+			}
+			for i := r.end - 1; i >= r.start; i-- {
+				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.High[i])})
+			}
+			fill(c, bandColor(b.Color), outline)
+		}
+	}
+	for _, b := range d.panel.Bars {
+		for _, outline := range skyline(&b) {
+			pts := make([]vg.Point, len(outline))
+			for i, at := range outline {
+				pts[i] = vg.Point{X: tx(at.x), Y: ty(max(at.y, p.Y.Min))}
+			}
+			fill(c, barColor(b.Color), pts)
+			c.StrokeLines(barOutline(b.Color), pts)
+		}
+	}
+	plotViolins(c, d.panel.Violins, tx, ty)
+	for _, l := range d.panel.Lines {
+		for _, r := range runs(l.Y) {
+			var pts []vg.Point
+			for i := r.start; i < r.end; i++ {
+				pts = append(pts, vg.Point{X: tx(l.X[i]), Y: ty(l.Y[i])})
+			}
+			if len(pts) == 1 { // a line of one point would not show
+				marker(&c, l, pts[0])
+				continue
+			}
+			c.StrokeLines(lineStyle(l), pts)
+		}
+	}
+	for _, s := range d.panel.Discs {
+		plotDiscs(c, &s, tx, ty)
+	}
+	for _, l := range d.panel.Points {
+		for i, y := range l.Y {
+			if !math.IsNaN(y) {
+				marker(&c, l, vg.Point{X: tx(l.X[i]), Y: ty(y)})
+			}
+		}
+	}
+}
+
+type place struct{ x, y float64 }
+
+// skyline returns the outlines of the histogram, one for each stretch of bars
+// without a gap, from the ground up and back to it.
+func skyline(b *experiment.Bars) [][]place {
+	var out [][]place
+	open := false
+	for i, h := range b.Heights {
+		if h == 0 {
+			open = false
+			continue
+		}
+		if !open {
+			out, open = append(out, []place{{b.Edges[i], 0}}), true
+		}
+		last := len(out) - 1
+		if n := len(out[last]); n > 1 {
+			out[last] = out[last][:n-1] // the descent of the bar before
+		}
+		out[last] = append(out[last], place{b.Edges[i], h}, place{b.Edges[i+1], h}, place{b.Edges[i+1], 0})
+	}
+	return out
+}
+
+// run is a stretch of indices without a gap.
+type run struct{ start, end int }
+
+func runs(ys ...[]float64) []run {
+	var out []run
+	open := false
+	for i := range ys[0] {
+		gap := false
+		for _, y := range ys {
+			gap = gap || math.IsNaN(y[i])
+		}
+		switch {
+		case gap:
+			open = false
+		case open:
+			out[len(out)-1].end = i + 1
+		default:
+			out = append(out, run{i, i + 1})
+			open = true
+		}
+	}
+	return out
+}
+
+func lineStyle(l experiment.Line) draw.LineStyle {
+	width := vg.Length(1.6)
+	if l.Thin {
+		width = 0.5
+	}
+	return draw.LineStyle{Color: colorOf(l.Color), Width: width, Dashes: dashes(l.Color, l.Dashed)}
+}
+
+func barOutline(i int) draw.LineStyle { return draw.LineStyle{Color: colorOf(i), Width: 0.9} }
+
+// glyphs distinguish sets of markers without colour.
+var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{},
+	draw.CrossGlyph{}, draw.RingGlyph{}}
+
+// shapes are the markers that are asked for by name.
+var shapes = map[experiment.Marker]draw.GlyphDrawer{experiment.Dot: draw.CircleGlyph{}, experiment.Cross: cross{}}
+
+// marker draws a marker of the curve's colour and shape.
+func marker(c *draw.Canvas, l experiment.Line, at vg.Point) {
+	sty := draw.GlyphStyle{Color: colorOf(l.Color), Radius: 2.4, Shape: glyphs[l.Color%len(glyphs)]}
+	switch l.Marker {
+	case experiment.Dot:
+		sty.Radius, sty.Shape = 1.3, shapes[l.Marker]
+	case experiment.Cross:
+		sty.Radius, sty.Shape = 4.2, shapes[l.Marker]
+	}
+	c.DrawGlyphNoClip(sty, at)
+}
+
+// cross is a × heavier than gonum's, to be seen on a filled ground.
+type cross struct{}
+
+func (cross) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	line := draw.LineStyle{Color: sty.Color, Width: 1.4}
+	r := sty.Radius * math.Sqrt2 / 2
+	c.StrokeLine2(line, at.X-r, at.Y-r, at.X+r, at.Y+r)
+	c.StrokeLine2(line, at.X-r, at.Y+r, at.X+r, at.Y-r)
+}
+
+func fill(c draw.Canvas, col color.Color, outline []vg.Point) {
+	if len(outline) < 3 {
+		return
+	}
+	c.SetColor(col)
+	var path vg.Path
+	path.Move(outline[0])
+	for _, p := range outline[1:] {
+		path.Line(p)
+	}
+	path.Close()
+	c.Fill(path)
+}
+
+// clean drops what XML cannot hold.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r), r == unicode.ReplacementChar, r >= 0xfffe && r <= 0xffff:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// wrap breaks a text into lines that are not wider than width.
+func wrap(s string, sty text.Style, width vg.Length) string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(clean(s)) {
+		if longer := strings.TrimSpace(line + " " + word); line == "" || sty.Width(longer) <= width {
+			line = longer
+			continue
+		}
+		lines, line = append(lines, line), word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

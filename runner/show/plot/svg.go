@@ -1,0 +1,57 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// fontStyle is what the canvas writes into every text; the drawing says it once,
+// with fallbacks for machines that lack the font whose widths were measured.
+const fontStyle = `style="font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;`
+
+// finish replaces the canvas's head, which asks for a fixed size in points, by
+// one that scales with the page, names the drawing for readers who do not see
+// it, and puts it on a white card.
+func finish(raw []byte, width, height vg.Length, o Options) []byte {
+	body := raw[bytes.Index(raw, []byte("<g transform")):]
+	body = bytes.ReplaceAll(body, []byte("\n\t"+fontStyle), []byte(" style=\""))
+	body = bytes.ReplaceAll(body,
+		[]byte(`font-family:Liberation Sans;font-variant:none;font-weight:bold;font-style:normal;`),
+		[]byte("font-weight:bold;"))
+	// The canvas calls its PNG images JPEG, refers to them in a namespace that
+	// only its head declares, and lets them be smoothed. In text, quotes are
+	// escaped, so that nothing else matches.
+	body = bytes.ReplaceAll(body, []byte(` xlink:href="data:image/jpg;base64,`),
+		[]byte(` preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,`))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" `+
+		`role="img"`,
+		width.Points(), height.Points(), width.Points()*4/3, height.Points()*4/3)
+	id := html.EscapeString(clean(o.ID))
+	if id == "" {
+		id = "plot"
+	}
+	labels := ""
+	if o.Title != "" {
+		labels += id + "-title"
+	}
+	if o.Description != "" {
+		labels += " " + id + "-desc"
+	}
+	if labels != "" {
+		fmt.Fprintf(&b, ` aria-labelledby="%s"`, labels)
+	}
+	b.WriteString(` style="max-width:100%;height:auto;font-family:'Liberation Sans',Arial,Helvetica,sans-serif">` + "\n")
+	if o.Title != "" {
+		fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, html.EscapeString(clean(o.Title)))
+	}
+	if o.Description != "" {
+		fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, html.EscapeString(clean(o.Description)))
+	}
+	b.WriteString(`<rect width="100%" height="100%" rx="6" fill="#fff"/>` + "\n")
+	b.Write(body)
+	return b.Bytes()
+}

@@ -1,0 +1,62 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"privkern/runner/show/report"
+	"privkern/runner/show/summary"
+	"privkern/runner/store/disk"
+)
+
+// WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
+// latter.
+func (r *Results) WriteReport(version string) (string, error) {
+	data := r.Report(version)
+	data.Figures = r.Figures()
+	if err := r.writePlots(data.Figures); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, data); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.Store.Dir(), "report.html")
+	return path, disk.WriteFile(r.Store.Disk(), path, b.Bytes())
+}
+
+// Report is what the report says, without figures: see Results.Figures.
+func (r *Results) Report(version string) report.Content {
+	data := report.Content{
+		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,
+		Plan: report.PlanSummary{
+			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
+			BLASClass: r.Plan.BLASClass, Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
+		},
+		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials,
+	}
+	for _, s := range r.Plan.Sources {
+		data.Plan.Sources = append(data.Plan.Sources, fmt.Sprintf("%s (SHA-256 %.12s)", filepath.Base(s.Path), s.SHA256))
+	}
+	if data.Title == "" {
+		data.Title = filepath.Base(r.Store.Dir())
+	}
+	for _, l := range r.book.Ledgers {
+		if r.concerns(l.Paper) {
+			data.Papers = append(data.Papers, report.PaperNotesOf(l))
+		}
+	}
+	return data
+}
+
+// concerns says whether the plan has trials or tables of a paper.
+func (r *Results) concerns(paper string) bool {
+	return slices.ContainsFunc(r.Plan.Tables, func(t string) bool { return strings.HasPrefix(t, paper+"/") }) ||
+		slices.ContainsFunc(r.Summary, func(t *summary.MetricTable) bool {
+			return strings.HasPrefix(t.Experiment, paper+"/")
+		})
+}

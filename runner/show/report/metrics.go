@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"privkern/runner/show/summary"
+)
+
+// maxRows is how many settings of an experiment the page lists; the rest is in
+// the tables beside it.
+const maxRows = 200
+
+// paperColumns is how many columns of metrics an upright page of paper has room
+// for.
+const paperColumns = 8
+
+// metrics is a summary arranged for the page: settings as lines, or as columns
+// where there are few settings and many metrics.
+type metrics struct {
+	*summary.MetricTable
+	ID         string
+	Listed     []setting
+	Omitted    int
+	Transposed bool
+	Wide       bool // on paper: too wide for an upright page
+}
+
+// setting is a row of a summary with where its trials are.
+type setting struct {
+	*summary.Row
+	ID     string // of the value in the data block; empty without a finished trial
+	Target string
+}
+
+// arrange enters the rows with their trials into cells too.
+func arrange(t *summary.MetricTable, id string, trials *TrialTally, cells map[string][]int) metrics {
+	m := metrics{MetricTable: t, ID: id, Omitted: max(len(t.Rows)-maxRows, 0)}
+	for i, r := range t.Rows[:len(t.Rows)-m.Omitted] {
+		s := setting{Row: r}
+		if known := trials.numbers(r.Keys()); len(known) > 0 {
+			s.ID = fmt.Sprintf("%s-setting-%d", id, i+1)
+			s.Target = trials.link(trials.details[known[0]].key)
+			cells[s.ID] = known
+		}
+		m.Listed = append(m.Listed, s)
+	}
+	m.Transposed = len(t.Rows) <= 4 && len(t.Metrics) > 6
+	m.Wide = !m.Transposed && len(t.Varying)+1+len(t.Metrics) > paperColumns
+	return m
+}
+
+// estimate writes a metric of a setting; nothing where no trial reports it.
+func estimate(r setting, metric string) string {
+	e, ok := r.Metrics[metric]
+	if !ok {
+		return ""
+	}
+	return e.String()
+}
+
+// count writes a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// duration writes seconds for people.
+func duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func bytesText(n int64) string {
+	const mebi = 1 << 20
+	if n < 1024*mebi {
+		return fmt.Sprintf("%.0f MiB", float64(n)/mebi)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1024*mebi))
+}

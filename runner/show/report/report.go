@@ -1,0 +1,375 @@
+// Package report writes one self-contained HTML file about a sweep: published
+// values beside reproduced ones, figures with their numbers, the trials behind
+// every value, what did not finish and why, settings, privacy, errata and
+// provenance. All of it is in the HTML, so that the page reads without scripts and
+// on paper; its script adds sorting, filtering and panels of trials, which it
+// fills from a block of data. The page loads nothing and can be archived and
+// opened from disk.
+package report
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+	"privkern/runner/show/summary"
+	"privkern/runner/show/tables"
+)
+
+// Content is what a report shows. What is empty is left out.
+type Content struct {
+	Title     string
+	Generated time.Time // shown in UTC
+	Version   string    // of the program that writes the report
+	Plan      PlanSummary
+	Tables    []*judge.Evaluation
+	Figures   []Plot
+	// Metrics are the means over the seeds of all settings; see package summary.
+	Metrics []*summary.MetricTable
+	Trials  *TrialTally
+	Papers  []PaperNotes
+}
+
+// PlanSummary describes the frozen plan.
+type PlanSummary struct {
+	Sources   []string // sweep files, perhaps with their digests
+	Overrides []string // name=value from the command line
+	Backend   string
+	DType     string
+	BLASClass string // of the machine that made it; empty where the plan does not say
+	Digest    string
+	Trials    int
+}
+
+// PaperNotes is what the report says of a paper.
+type PaperNotes struct {
+	Name, Title, Citation string
+	Errata                []ledger.Erratum
+}
+
+// PaperNotesOf takes from a ledger what the report says of its paper.
+func PaperNotesOf(l *ledger.Ledger) PaperNotes {
+	return PaperNotes{Name: l.Paper, Title: l.Title, Citation: l.Citation, Errata: l.Errata}
+}
+
+// Plot is a figure as drawn. SVG must come from package plot: it becomes part of the
+// page as it is. Where the plot could not be drawn, Error says why.
+type Plot struct {
+	Name, Title, Caption string
+	SVG                  []byte
+	Panels               []experiment.Panel // what SVG draws, for the table of its numbers
+	Error                string
+}
+
+//go:embed *.tmpl style.css report.js live.js
+var files embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"anchor":   anchor,
+	"estimate": estimate,
+	"count":    count,
+	"duration": duration,
+	"bytes":    bytesText,
+	"sentence": isSentence,                                                     // gets a comfortable width
+	"whole":    func(s string) bool { return utf8.RuneCountInString(s) <= 24 }, // not to be broken
+	"label":    func(s string) bool { return utf8.RuneCountInString(s) <= 32 },
+	"value":    experiment.FormatValue,
+	"class":    func(v judge.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
+	"meaning":  func(v judge.Verdict) string { return meanings[v] },
+	"heading":  columnTitle,
+	"percent":  func(part, whole int) string { return fmt.Sprintf("%.4g", 100*float64(part)/float64(max(whole, 1))) },
+	"join":     strings.Join,
+	"add":      func(a, b int) int { return a + b },
+}).ParseFS(files, "*.tmpl"))
+
+// Write writes the report. Equal data give equal bytes.
+func Write(w io.Writer, d Content) error {
+	v, err := newView(d)
+	if err != nil {
+		return err
+	}
+	v.Frame, err = newFrame(d.Title, "", "report.js")
+	if err != nil {
+		return err
+	}
+	if err := pages.ExecuteTemplate(w, "report.html.tmpl", v); err != nil {
+		return fmt.Errorf("the report: %w", err)
+	}
+	return nil
+}
+
+// Frame is what pages have in common: title, style, scripts, and the policy
+// that allows nothing but them.
+type Frame struct {
+	Title   string
+	Style   template.CSS
+	Scripts []template.JS
+	Policy  string
+}
+
+// newFrame returns the frame of a page with the scripts; connect is where they
+// may fetch from, empty for nowhere.
+func newFrame(title, connect string, scripts ...string) (Frame, error) {
+	style, err := files.ReadFile("style.css")
+	if err != nil {
+		return Frame{}, err
+	}
+	f := Frame{Title: title, Style: template.CSS(style)}
+	hashes := ""
+	for _, name := range scripts {
+		script, err := files.ReadFile(name)
+		if err != nil {
+			return Frame{}, err
+		}
+		f.Scripts = append(f.Scripts, template.JS(script)) //nolint:gosec // a file of this package
+		sum := sha256.Sum256(script)
+		hashes += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	f.Policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
+		"script-src" + hashes
+	if connect != "" {
+		f.Policy += "; connect-src " + connect
+	}
+	return f, nil
+}
+
+// view is Data arranged for the templates.
+type view struct {
+	Content
+	Frame      Frame
+	Published  []table
+	Loose      []figure // figures that belong to no table
+	Summaries  []metrics
+	Verdicts   []verdictCount
+	Values     int // that have a verdict
+	Violations []judge.Violation
+	HasErrata  bool
+	// Block is what the script knows of trials; see block.
+	Block template.JS
+}
+
+type verdictCount struct {
+	Verdict judge.Verdict
+	Count   int
+}
+
+type figure struct {
+	Plot
+	Drawing template.HTML
+	Numbers []dataTable
+}
+
+// table is an evaluated table with its figure.
+type table struct {
+	*judge.Evaluation
+	Grid   *tables.Grid
+	Lines  []line
+	Counts []verdictCount
+	Figure *figure
+	Values []value // behind the fields that are links
+}
+
+// Heading is for the templates.
+func (t table) Heading() string { return tables.Heading(t.Evaluation) }
+
+// value is a value of ours with the trials that it is made of.
+type value struct {
+	ID                          string
+	Place                       string // row, column and variant
+	Published, Ours, Difference string
+	Verdict                     judge.Verdict
+	Metric, Guarantee           string
+	Trials, Wanted              int
+	Links                       []link
+	More                        int // trials without a link
+	Remarks                     []string
+}
+
+// link leads to a trial.
+type link struct{ Seed, Target string }
+
+// line is a line of a table.
+type line struct {
+	Again  bool // the first label repeats the one above, and is left blank
+	Fields []field
+	Shaded bool // every other group
+}
+
+// field is a tables.Field, with the identifier of the value behind it.
+type field struct {
+	tables.Field
+	ID    string
+	Again bool // a sentence that repeats the one above, and is left blank
+}
+
+// maxSideBySide is how many variants stand side by side before they go below
+// one another.
+const maxSideBySide = 2
+
+func newView(d Content) (*view, error) {
+	v := &view{Content: d}
+	if v.Trials == nil {
+		v.Trials = NewTrialTally(nil)
+	}
+	total := map[judge.Verdict]int{}
+	used := map[string]bool{}
+	cells := map[string][]int{}
+	for _, e := range v.Tables {
+		t := v.arrange(e, cells)
+		for verdict, n := range e.Summary() {
+			total[verdict] += n
+		}
+		v.Values += len(e.Cells)
+		for i := range v.Figures {
+			if v.Figures[i].Name == e.Figure && e.Figure != "" && !used[e.Figure] {
+				t.Figure = draw(v.Figures[i])
+				used[e.Figure] = true
+			}
+		}
+		v.Published = append(v.Published, t)
+		v.Violations = append(v.Violations, judge.Check(e)...)
+	}
+	for _, f := range v.Figures {
+		if !used[f.Name] {
+			v.Loose = append(v.Loose, *draw(f))
+		}
+	}
+	v.Verdicts = counts(total)
+	for i, s := range v.Metrics {
+		v.Summaries = append(v.Summaries, arrange(s, fmt.Sprintf("metrics-%d", i+1), v.Trials, cells))
+	}
+	v.HasErrata = slices.ContainsFunc(v.Papers, func(p PaperNotes) bool { return len(p.Errata) > 0 })
+	var err error
+	v.Block, err = v.Trials.data(cells)
+	return v, err
+}
+
+// arrange lays a table out, and enters its values with their trials into cells.
+func (v *view) arrange(e *judge.Evaluation, cells map[string][]int) table {
+	t := table{Evaluation: e, Grid: tables.Layout(e, e.Kind != ledger.KindClaims && len(e.Variants) <= maxSideBySide),
+		Counts: counts(e.Summary())}
+	alignPublished(t.Grid)
+	id := anchor("table", e.Table)
+	t.Lines = groupLines(t.Grid)
+	for i := range t.Lines {
+		for c := range t.Lines[i].Fields {
+			f := &t.Lines[i].Fields[c]
+			if f.Result == nil || f.Text == "" || len(f.Result.TrialKeys) == 0 {
+				continue
+			}
+			f.ID = fmt.Sprintf("%s-value-%d", id, len(t.Values)+1)
+			t.Values = append(t.Values, v.value(f.ID, t.Grid, i, c))
+			cells[f.ID] = v.Trials.numbers(f.Result.TrialKeys)
+		}
+	}
+	return t
+}
+
+// value describes the value at a place of a grid.
+func (v *view) value(id string, g *tables.Grid, at, column int) value {
+	r := g.Lines[at][column].Result
+	out := value{ID: id, Ours: g.Lines[at][column].Text, Verdict: r.Verdict, Metric: r.Metric,
+		Guarantee: r.Guarantee, Published: r.Statement}
+	out.Place = place(r)
+	if r.Published != nil {
+		out.Published = strings.TrimPrefix(r.Statement+": "+r.Published.Text, ": ")
+	}
+	if column+1 < len(g.Columns) && g.Columns[column+1].Title == "diff" {
+		out.Difference = g.Lines[at][column+1].Text
+	}
+	if r.Ours != nil {
+		out.Trials, out.Wanted = r.Ours.Trials, r.Ours.Wanted
+	}
+	out.Remarks = slices.Clone(r.Warnings)
+	for _, s := range []string{r.Reason, r.Note} {
+		if s != "" {
+			out.Remarks = append(out.Remarks, s)
+		}
+	}
+	for _, key := range r.TrialKeys[:min(len(r.TrialKeys), maxLinks)] {
+		out.Links = append(out.Links, link{v.Trials.seedText(key), v.Trials.link(key)})
+	}
+	out.More = len(r.TrialKeys) - len(out.Links)
+	return out
+}
+
+// place names a value by row, column and variant.
+func place(r *judge.Comparison) string {
+	var parts []string
+	for _, s := range []string{r.Row, r.Column, r.Variant} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// alignPublished aligns printed values to the right, as ours are, where all of
+// them are numbers.
+func alignPublished(g *tables.Grid) {
+	c := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title == "published" })
+	if c < 0 {
+		return
+	}
+	for _, l := range g.Lines {
+		if _, err := ledger.ParsePrinted(l[c].Text); err != nil && l[c].Text != "" {
+			return
+		}
+	}
+	g.Columns[c].Right = true
+}
+
+func draw(f Plot) *figure {
+	return &figure{Plot: f, Drawing: template.HTML(f.SVG),
+		Numbers: numbersOf(f.Panels)} //nolint:gosec // written by package plot, which escapes
+}
+
+func counts(n map[judge.Verdict]int) []verdictCount {
+	var out []verdictCount
+	for _, v := range judge.Verdicts {
+		if n[v] > 0 {
+			out = append(out, verdictCount{v, n[v]})
+		}
+	}
+	return out
+}
+
+func isSentence(s string) bool { return utf8.RuneCountInString(s) > 40 }
+
+func groupLines(g *tables.Grid) []line {
+	out := make([]line, len(g.Lines))
+	shaded := true
+	for i, l := range g.Lines {
+		for c, f := range l {
+			again := i > 0 && c > 0 && g.Columns[c].Label && isSentence(f.Text) && f.Text == g.Lines[i-1][c].Text &&
+				l[0].Text == g.Lines[i-1][0].Text
+			out[i].Fields = append(out[i].Fields, field{Field: f, Again: again})
+		}
+		if out[i].Again = i > 0 && len(g.Columns) > 0 && g.Columns[0].Label && g.Repeated(i)[0]; !out[i].Again {
+			shaded = !shaded
+		}
+		out[i].Shaded = shaded
+	}
+	return out
+}
+
+// anchor makes an identifier of a name; equal names give equal identifiers, and
+// the names of tables and figures stay distinct by the prefix.
+func anchor(prefix, name string) string {
+	return prefix + "-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+}

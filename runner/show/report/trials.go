@@ -1,0 +1,303 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/text"
+)
+
+// TrialTally collects what the report says of a sweep's trials: groups and counts,
+// and of each trial what its panel shows. What trials share is kept once, so that
+// one of 10,000 takes some hundred bytes; see detail.
+type TrialTally struct {
+	reg    *experiment.Registry
+	counts map[record.Status]int
+	notRun int
+
+	details []detail
+	byKey   map[string]int // position in details
+	texts   *values        // warnings and errors
+	origins *values        // of provenance; see origin
+	sources []source
+
+	recordsOnly bool // the page has no table of trials
+
+	experiments []*settings
+	byName      map[string]*settings
+	problems    map[problemID]*Incident
+	machines    map[machineID]*MachineGroup
+	datasets    map[string]map[string]int // name to digest to trials
+	classes     record.Classes            // of the results
+	privacy     []*PrivacyGroup           // the first keptPrivacy
+	privacyOf   map[[sha256.Size]byte]int // by the hash of what it says to its place there, -1 for none
+
+	WallS, CPUS float64 // sums over the trials
+	PeakRSS     int64   // of the largest trial
+}
+
+// NewTrialTally returns an empty tally. The registry gives parameters their
+// order and units; nil does without.
+func NewTrialTally(reg *experiment.Registry) *TrialTally {
+	return &TrialTally{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(),
+		origins: newValues(), byName: map[string]*settings{},
+		problems: map[problemID]*Incident{}, machines: map[machineID]*MachineGroup{}, datasets: map[string]map[string]int{},
+		classes:   record.Classes{},
+		privacyOf: map[[sha256.Size]byte]int{}}
+}
+
+// Add adds a planned trial with its record, nil where it has not run. The order
+// of the plan is the order in which things are shown.
+func (t *TrialTally) Add(name string, params experiment.Params, seed int64, r *record.Record) {
+	s := t.byName[name]
+	if s == nil {
+		s = newSettings(name, t.reg)
+		t.byName[name] = s
+		t.experiments = append(t.experiments, s)
+	}
+	at := s.add(params, seed)
+	if r == nil {
+		t.notRun++
+		return
+	}
+	t.counts[r.Status]++
+	t.WallS += r.Timing.WallS
+	t.CPUS += r.Timing.CPUS
+	t.PeakRSS = max(t.PeakRSS, r.Timing.PeakRSSBytes)
+	if r.Status == record.OK {
+		t.classes.Add(r.Provenance.Class(), 1)
+	} else {
+		reason := "no reason is recorded"
+		if r.Error != nil && *r.Error != "" {
+			reason = *r.Error
+		}
+		t.problem(problemID{string(r.Status), name, reason}, params, seed, r)
+	}
+	for _, w := range r.Warnings {
+		t.problem(problemID{"warning", name, w}, params, seed, r)
+	}
+	privacy := -1
+	if r.Privacy != nil {
+		privacy = t.addPrivacy(name, r.Privacy)
+	}
+	t.addDetail(s, at, r, privacy, t.addProvenance(r))
+}
+
+// Count is a number of trials of one status.
+type Count struct {
+	Status string
+	Count  int
+}
+
+// Counts returns the statuses that occur, and Total all trials.
+func (t *TrialTally) Counts() []Count {
+	var out []Count
+	for _, s := range []record.Status{record.OK, record.Failed, record.Skipped} {
+		if n := t.counts[s]; n > 0 {
+			out = append(out, Count{string(s), n})
+		}
+	}
+	if t.notRun > 0 {
+		out = append(out, Count{"not run", t.notRun})
+	}
+	return out
+}
+
+// Total is the number of planned trials.
+func (t *TrialTally) Total() int {
+	n := t.notRun
+	for _, c := range t.counts {
+		n += c
+	}
+	return n
+}
+
+type problemID struct{ kind, experiment, text string }
+
+// Incident is a failure, a reason for skipping, or a warning, with how many
+// trials have it and one of them as an example.
+type Incident struct {
+	Kind, Experiment, Text string
+	Count                  int
+	Example                string // a command line that runs the first of them
+
+	order int
+}
+
+func (t *TrialTally) problem(id problemID, params experiment.Params, seed int64, r *record.Record) {
+	p := t.problems[id]
+	if p == nil {
+		p = &Incident{Kind: id.kind, Experiment: id.experiment, Text: id.text, order: len(t.problems),
+			Example: t.commandLine(id.experiment, params, seed, r)}
+		t.problems[id] = p
+	}
+	p.Count++
+}
+
+// commandLine is the command that runs one trial again: only what differs from
+// the defaults is given.
+func (t *TrialTally) commandLine(name string, params experiment.Params, seed int64, r *record.Record) string {
+	words := []string{"run trial", name}
+	s := t.byName[name]
+	for _, p := range s.ordered(params) {
+		value := experiment.FormatValue(params[p])
+		if d, ok := s.defaults[p]; ok && d == value {
+			continue
+		}
+		words = append(words, text.Quote(p+"="+value))
+	}
+	words = append(words, fmt.Sprintf("--seed %d", seed))
+	for _, flag := range []struct{ name, value, absent string }{{"backend", r.Backend, "cpu"},
+		{"dtype", r.DType, "float64"}} {
+		if flag.value != "" && flag.value != flag.absent {
+			words = append(words, "--"+flag.name+" "+flag.value)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// maxProblems bounds how many groups of one kind are listed.
+const maxProblems = 50
+
+// Problems is a list of groups of one kind.
+type Problems struct {
+	Kind    string
+	Total   int // trials
+	Listed  []*Incident
+	Omitted int // groups
+}
+
+// Problems returns failures, skipped trials and warnings, the most frequent
+// first.
+func (t *TrialTally) Problems() []Problems {
+	var out []Problems
+	for _, kind := range []string{string(record.Failed), string(record.Skipped), "warning"} {
+		ps := Problems{Kind: kind}
+		for _, p := range t.problems {
+			if p.Kind == kind {
+				ps.Listed = append(ps.Listed, p)
+				ps.Total += p.Count
+			}
+		}
+		if len(ps.Listed) == 0 {
+			continue
+		}
+		slices.SortFunc(ps.Listed, func(a, b *Incident) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.order, b.order))
+		})
+		if n := len(ps.Listed); n > maxProblems {
+			ps.Listed, ps.Omitted = ps.Listed[:maxProblems], n-maxProblems
+		}
+		out = append(out, ps)
+	}
+	return out
+}
+
+// PrivacyGroup is a privacy block with the experiments whose trials have it.
+type PrivacyGroup struct {
+	experiment.Privacy
+	Experiments []string
+	Trials      int
+}
+
+// addPrivacy returns the position of the block, -1 for one that is not kept.
+func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
+	said := sha256.New()
+	// a hash takes everything
+	_, _ = fmt.Fprintf(said, "%q", append([]string{p.Guarantee, p.Unit, p.Mechanism, p.RNG}, p.Notes...))
+	id := [sha256.Size]byte(said.Sum(nil))
+	at, known := t.privacyOf[id]
+	if !known {
+		at = -1
+		if len(t.privacy) < keptPrivacy {
+			at = len(t.privacy)
+			t.privacy = append(t.privacy, &PrivacyGroup{Privacy: *p})
+		}
+		t.privacyOf[id] = at
+	}
+	if at >= 0 {
+		q := t.privacy[at]
+		q.Trials++
+		if !slices.Contains(q.Experiments, name) {
+			q.Experiments = append(q.Experiments, name)
+		}
+	}
+	return at
+}
+
+// maxPrivacy bounds how many privacy blocks are listed, keptPrivacy for how
+// many the panels of trials have theirs.
+const (
+	maxPrivacy  = 40
+	keptPrivacy = 2000
+)
+
+// Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
+func (t *TrialTally) Privacy() []*PrivacyGroup { return t.privacy[:min(len(t.privacy), maxPrivacy)] }
+
+// PrivacyOmitted is how many further blocks there are.
+func (t *TrialTally) PrivacyOmitted() int { return len(t.privacyOf) - len(t.Privacy()) }
+
+type machineID struct{ version, revision, golang, cpu, gpu, blas, backend, dtype string }
+
+// MachineGroup is a place and a program that computed trials.
+type MachineGroup struct {
+	record.Provenance
+	Backend, DType string
+	Trials         int
+
+	order int
+}
+
+// addProvenance returns the number of the machine, from 0.
+func (t *TrialTally) addProvenance(r *record.Record) int {
+	p := r.Provenance
+	id := machineID{p.Version, p.Revision, p.Go, p.CPU, p.GPU, p.BLAS, r.Backend, r.DType}
+	m := t.machines[id]
+	if m == nil {
+		m = &MachineGroup{Provenance: p, Backend: r.Backend, DType: r.DType, order: len(t.machines)}
+		t.machines[id] = m
+	}
+	m.Trials++
+	for name, digest := range p.Datasets {
+		if t.datasets[name] == nil {
+			t.datasets[name] = map[string]int{}
+		}
+		t.datasets[name][digest]++
+	}
+	return m.order
+}
+
+// Classes says with which classes of kernels results were computed; it is empty where
+// there are none.
+func (t *TrialTally) Classes() string { return t.classes.Sentence() }
+
+// Machines returns what computed the trials, in the order of first use.
+func (t *TrialTally) Machines() []*MachineGroup {
+	return slices.SortedFunc(maps.Values(t.machines), func(a, b *MachineGroup) int {
+		return cmp.Compare(a.order, b.order)
+	})
+}
+
+// DatasetGroup is a data set that trials have read.
+type DatasetGroup struct {
+	Name, Digest string
+	Trials       int
+}
+
+// Datasets returns the data sets in the order of their names.
+func (t *TrialTally) Datasets() []DatasetGroup {
+	var out []DatasetGroup
+	for _, name := range slices.Sorted(maps.Keys(t.datasets)) {
+		for _, digest := range slices.Sorted(maps.Keys(t.datasets[name])) {
+			out = append(out, DatasetGroup{name, digest, t.datasets[name][digest]})
+		}
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+// Package show makes of the records of an output folder what people look at: tables,
+// figures and the report.
+//
+// All of them are functions of the plan and its records alone, so that they can be
+// made again at any time, and `run check` compares the files with what the records
+// give. [Evaluate] reads every record once; the packages below hold one form each.
+package show
+
+import (
+	"errors"
+	"slices"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/show/report"
+	"privkern/runner/show/summary"
+	"privkern/runner/store"
+	"privkern/runner/store/disk"
+)
+
+// Results are the evaluated records of an output folder.
+type Results struct {
+	Plan      *plan.Plan
+	Store     *store.Store
+	Evaluated []*judge.Evaluation    // the published tables that the plan names
+	Summary   []*summary.MetricTable // the metrics of all settings
+	// Skipped is how many trials were skipped for want of data, SkippedTables are
+	// the tables of which all trials were.
+	Skipped       int
+	SkippedTables []string
+
+	book    *ledger.Book
+	trials  *report.TrialTally
+	figures []figureTrials
+}
+
+// Read evaluates the records of an output folder.
+func Read(d disk.Disk, dir string, book *ledger.Book) (*Results, error) {
+	s, p, err := store.OpenPlanOn(d, dir, book.Experiments)
+	if err != nil {
+		return nil, err
+	}
+	return Evaluate(book, s, p, s.Get)
+}
+
+// Evaluate evaluates records of a plan, which get looks up by the key of the
+// trial. Nothing is kept of their series but what figures need.
+func Evaluate(book *ledger.Book, s *store.Store, p *plan.Plan,
+	get func(key string) (*record.Record, bool, error)) (*Results, error) {
+	r := &Results{Plan: p, Store: s, book: book, trials: report.NewTrialTally(book.Experiments),
+		figures: figuresOf(book.Papers)}
+	metrics := summary.NewTabulator(book.Experiments)
+	// Every record is read once, and given to all that want something of it.
+	var readErr error
+	skipped := map[record.TrialID]bool{} // planned trials
+	records, err := judge.Index(func(yield func(*record.Record) bool) {
+		for _, t := range p.Trials {
+			var rec *record.Record
+			if rec, _, readErr = get(t.Key); readErr != nil {
+				return
+			}
+			r.trials.Add(t.Experiment, t.Params, t.Seed, rec)
+			if readErr = metrics.Add(t, rec); readErr != nil {
+				return
+			}
+			isSkipped := rec != nil && rec.Status == record.Skipped
+			if isSkipped {
+				r.Skipped++
+			}
+			if len(p.Tables) > 0 {
+				var id record.TrialID
+				if id, readErr = record.IDOfTrial(t.Identity); readErr != nil {
+					return
+				}
+				skipped[id] = isSkipped
+			}
+			if rec == nil {
+				continue
+			}
+			if readErr = r.addToFigures(rec, t); readErr != nil {
+				return
+			}
+			// Only tables look records up.
+			if len(p.Tables) > 0 && !yield(rec) {
+				return
+			}
+		}
+	})
+	if err := errors.Join(err, readErr); err != nil {
+		return nil, err
+	}
+	r.Summary = metrics.Tables()
+	if err := r.evaluate(records); err != nil {
+		return nil, err
+	}
+	r.SkippedTables, err = skippedTables(book, p.Tables, skipped)
+	return r, err
+}
+
+// skippedTables returns the tables that have trials in the plan, all of which were
+// skipped. What was skipped is known of every trial of the plan.
+func skippedTables(book *ledger.Book, names []string, skipped map[record.TrialID]bool) ([]string, error) {
+	var out []string
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		trials, err := book.Trials(name)
+		if err != nil {
+			return nil, err
+		}
+		planned, computed := 0, 0
+		for _, t := range trials {
+			id, err := record.IDOfTrial(t)
+			if err != nil {
+				return nil, err
+			}
+			if is, ok := skipped[id]; ok {
+				planned++
+				if !is {
+					computed++
+				}
+			}
+		}
+		if planned > 0 && computed == 0 {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// evaluate fills in the tables that the plan names.
+func (r *Results) evaluate(records *judge.Records) error {
+	if len(r.Plan.Tables) == 0 {
+		return nil
+	}
+	for _, t := range r.Plan.Trials {
+		if err := records.Expect(t.Experiment, t.Params, t.Seed); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range r.Plan.Tables {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		t, err := r.book.Table(name)
+		if err != nil {
+			return err
+		}
+		e, err := judge.Evaluate(t, r.book.Experiments, records)
+		if err != nil {
+			return err
+		}
+		r.Evaluated = append(r.Evaluated, e)
+	}
+	return nil
+}
+
+// Unpublished returns the settings that no cell of the tables is made of.
+func (r *Results) Unpublished() []*summary.MetricTable {
+	used := map[string]bool{}
+	for _, e := range r.Evaluated {
+		for i := range e.Cells {
+			for _, key := range e.Cells[i].TrialKeys {
+				used[key] = true
+			}
+		}
+	}
+	return summary.Without(r.Summary, used)
+}
+
+// HasReferences says whether any cell has a reference value to be checked
+// against.
+func (r *Results) HasReferences() bool {
+	for _, e := range r.Evaluated {
+		for i := range e.Cells {
+			if e.Cells[i].Reference != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Violations returns the cells that are out of their reference bands.
+func (r *Results) Violations() []judge.Violation {
+	var out []judge.Violation
+	for _, e := range r.Evaluated {
+		out = append(out, judge.Check(e)...)
+	}
+	return out
+}

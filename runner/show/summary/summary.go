@@ -1,0 +1,563 @@
+// Package summary tabulates the metrics of a sweep's trials: one row for every
+// setting, over its seeds. It serves sweeps that no published table belongs to.
+//
+// A sweep may have a million trials, so a [Tabulator] reads records one by one and
+// keeps their metrics as numbers. Sums are taken in the order of the plan: a table is
+// the same to the last bit, whoever ran which trial and when.
+package summary
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
+	"privkern/runner/show/tables"
+)
+
+// MetricTable holds the settings of one experiment, one a row.
+type MetricTable struct {
+	Experiment string   `json:"experiment"`
+	Varying    []string `json:"varying"` // the parameters that differ between rows
+	Metrics    []string `json:"metrics"` // in the order in which the experiment documents them
+	Rows       []*Row   `json:"rows"`    // in the order of the plan
+}
+
+// Row is the metrics of one setting over its seeds.
+type Row struct {
+	Params  experiment.Params   `json:"params"`
+	Metrics map[string]SeedMean `json:"metrics"`
+	Trials  int                 `json:"trials"` // with status ok
+	Failed  int                 `json:"failed"`
+	Skipped int                 `json:"skipped"`
+	NotRun  int                 `json:"not_run"`
+	Classes record.Classes      `json:"blas_classes"` // of the trials with status ok, by class of kernels
+
+	keys []string // of the trials
+}
+
+// Keys returns the keys of the row's trials, run or not, in the order of the plan.
+func (r *Row) Keys() []string { return r.keys }
+
+// SeedMean is a metric's mean over the seeds and the standard error of the
+// mean, which is absent for a single seed.
+type SeedMean struct {
+	Mean          float64  `json:"mean"`
+	StandardError *float64 `json:"standard_error"`
+}
+
+// Tabulator tabulates trials as they come, so that memory holds the metrics
+// only and not the records.
+type Tabulator struct {
+	experiments *experiment.Registry
+	byName      map[string]*tableBuilder
+	order       []*tableBuilder
+}
+
+// NewTabulator returns an empty tabulation.
+func NewTabulator(experiments *experiment.Registry) *Tabulator {
+	return &Tabulator{experiments: experiments, byName: map[string]*tableBuilder{}}
+}
+
+// Add adds a planned trial with its record, nil where it has not run. The
+// order of the plan is the order of the rows.
+func (m *Tabulator) Add(t plan.Trial, rec *record.Record) error {
+	b := m.byName[t.Experiment]
+	if b == nil {
+		e, err := m.experiments.Lookup(t.Experiment)
+		if err != nil {
+			return err
+		}
+		b = &tableBuilder{table: &MetricTable{Experiment: t.Experiment}, exp: e, rows: map[string]*values{},
+			metrics: map[string]int{},
+			classes: map[string]record.Classes{}}
+		m.byName[t.Experiment] = b
+		m.order = append(m.order, b)
+	}
+	return b.add(t, rec)
+}
+
+// Tables returns the tables of what was added; the tabulator must not be used
+// afterwards.
+func (m *Tabulator) Tables() []*MetricTable {
+	var out []*MetricTable
+	for _, b := range m.order {
+		b.finish()
+		out = append(out, b.table)
+	}
+	return out
+}
+
+type values struct {
+	row     *Row
+	samples []sample
+}
+
+// sample is a metric of a trial. There are many: names are kept once.
+type sample struct {
+	metric int
+	value  float64
+}
+
+type tableBuilder struct {
+	table   *MetricTable
+	exp     *experiment.Experiment
+	rows    map[string]*values
+	order   []*values
+	metrics map[string]int            // the number of each
+	names   []string                  // by their numbers
+	classes map[string]record.Classes // of one trial, by class
+}
+
+func (b *tableBuilder) add(t plan.Trial, rec *record.Record) error {
+	canonical, err := record.CanonicalParams(t.Params)
+	if err != nil {
+		return err
+	}
+	v := b.rows[string(canonical)]
+	if v == nil {
+		v = &values{row: &Row{Params: t.Params, Classes: noClasses}}
+		b.rows[string(canonical)] = v
+		b.order = append(b.order, v)
+	}
+	v.row.keys = append(v.row.keys, t.Key)
+	switch {
+	case rec == nil:
+		v.row.NotRun++
+	case rec.Status == record.Failed:
+		v.row.Failed++
+	case rec.Status == record.Skipped:
+		v.row.Skipped++
+	default:
+		v.row.Trials++
+		v.row.Classes = b.withClass(v.row.Classes, rec.Provenance.Class())
+		v.samples = slices.Grow(v.samples, len(rec.Metrics))
+		for name, f := range rec.Metrics {
+			n, known := b.metrics[name]
+			if !known {
+				n = len(b.names)
+				b.metrics[name] = n
+				b.names = append(b.names, name)
+			}
+			v.samples = append(v.samples, sample{n, f})
+		}
+	}
+	return nil
+}
+
+func (b *tableBuilder) finish() {
+	b.rows = nil
+	for _, v := range b.order {
+		// By metric, and for each in the order of the plan.
+		slices.SortStableFunc(v.samples, func(x, y sample) int { return cmp.Compare(x.metric, y.metric) })
+		v.row.Metrics = map[string]SeedMean{}
+		var fs []float64
+		for i, s := range v.samples {
+			fs = append(fs, s.value)
+			if i+1 == len(v.samples) || v.samples[i+1].metric != s.metric {
+				v.row.Metrics[b.names[s.metric]] = estimate(fs)
+				fs = fs[:0]
+			}
+		}
+		v.samples = nil
+		b.table.Rows = append(b.table.Rows, v.row)
+	}
+	b.table.Varying = varying(b.table.Rows, b.exp.ParamNames())
+	b.table.Metrics = b.metricOrder()
+}
+
+// varying returns those of the names of which the rows have different values.
+func varying(rows []*Row, names []string) []string {
+	var out []string
+	for _, name := range names {
+		first := experiment.FormatValue(rows[0].Params[name])
+		if slices.ContainsFunc(rows, func(r *Row) bool { return experiment.FormatValue(r.Params[name]) != first }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// metricOrder is the order of the experiment's documentation.
+func (b *tableBuilder) metricOrder() []string {
+	var out []string
+	for _, m := range b.exp.Metrics {
+		var names []string
+		for name := range b.metrics {
+			if m.Covers(name) {
+				names = append(names, name)
+				delete(b.metrics, name)
+			}
+		}
+		slices.Sort(names)
+		out = append(out, names...)
+	}
+	return out
+}
+
+// estimate sums in the order of the plan, so that the result is always the
+// same to the last bit.
+func estimate(fs []float64) SeedMean {
+	mean := 0.0
+	for _, f := range fs {
+		mean += f
+	}
+	mean /= float64(len(fs))
+	if len(fs) < 2 {
+		return SeedMean{Mean: mean}
+	}
+	ss := 0.0
+	for _, f := range fs {
+		ss += (f - mean) * (f - mean)
+	}
+	se := math.Sqrt(ss/float64(len(fs)-1)) / math.Sqrt(float64(len(fs)))
+	return SeedMean{Mean: mean, StandardError: &se}
+}
+
+// Without returns the tables without the rows of which a trial is used.
+func Without(all []*MetricTable, used map[string]bool) []*MetricTable {
+	var out []*MetricTable
+	for _, t := range all {
+		left := *t
+		left.Rows = nil
+		for _, r := range t.Rows {
+			if !slices.ContainsFunc(r.keys, func(key string) bool { return used[key] }) {
+				left.Rows = append(left.Rows, r)
+			}
+		}
+		if len(left.Rows) == 0 {
+			continue
+		}
+		if len(left.Rows) > 1 { // a single row keeps what distinguishes it
+			left.Varying = varying(left.Rows, t.Varying)
+		}
+		out = append(out, &left)
+	}
+	return out
+}
+
+// noClasses is shared by the rows without results.
+var noClasses = record.Classes{}
+
+// withClass counts one trial more. Rows of one trial, of which there may be very
+// many, share their counts, which are never changed.
+func (b *tableBuilder) withClass(c record.Classes, class string) record.Classes {
+	if len(c) == 0 {
+		one, ok := b.classes[class]
+		if !ok {
+			one = record.Classes{}
+			one.Add(class, 1)
+			b.classes[class] = one
+		}
+		return one
+	}
+	out := maps.Clone(c)
+	out.Add(class, 1)
+	return out
+}
+
+// Kernels says with which classes of kernels the table's trials were computed; it is
+// empty where none has a result.
+func (t *MetricTable) Kernels() string {
+	all := record.Classes{}
+	for _, r := range t.Rows {
+		for class, n := range r.Classes {
+			all.Add(class, n)
+		}
+	}
+	return all.Sentence()
+}
+
+// cells yields the header and the rows as texts for people.
+func (t *MetricTable) cells() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		head := append(slices.Clone(t.Varying), "trials")
+		head = append(head, t.Metrics...)
+		if !yield(head) {
+			return
+		}
+		for _, r := range t.Rows {
+			row := make([]string, 0, len(head))
+			for _, name := range t.Varying {
+				row = append(row, experiment.FormatValue(r.Params[name]))
+			}
+			row = append(row, r.count())
+			for _, m := range t.Metrics {
+				e, ok := r.Metrics[m]
+				text := ""
+				if ok {
+					text = e.String()
+				}
+				row = append(row, text)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Row) count() string {
+	s := strconv.Itoa(r.Trials)
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.Failed, "failed"}, {r.Skipped, "skipped"}, {r.NotRun, "not run"}} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return s
+}
+
+// String writes six digits of the mean, or as many as its standard error leaves
+// meaningful, which has two. A standard error that rounding makes of equal values
+// is left out.
+func (e SeedMean) String() string {
+	if e.StandardError == nil || *e.StandardError <= judge.RoundingShare*math.Abs(e.Mean) {
+		return strconv.FormatFloat(e.Mean, 'g', 6, 64)
+	}
+	decimals := 1 - int(math.Floor(math.Log10(*e.StandardError)))
+	if decimals < 0 || decimals > 8 {
+		return strconv.FormatFloat(e.Mean, 'g', 6, 64) + " ± " + strconv.FormatFloat(*e.StandardError, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(e.Mean, 'f', decimals, 64) + " ± " +
+		strconv.FormatFloat(*e.StandardError, 'f', decimals, 64)
+}
+
+// width is that of the texts for a terminal.
+const width = 100
+
+// Text writes the tables for a terminal. Where the metrics do not fit beside
+// one another, they stand below one another, or in several blocks of lines.
+func Text(w io.Writer, all []*MetricTable) error {
+	for _, t := range all {
+		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
+			return err
+		}
+		if err := t.text(w); err != nil {
+			return err
+		}
+		if s := t.Kernels(); s != "" {
+			if _, err := io.WriteString(w, tables.Hang("  ", s, width)); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes the lines. They are made anew for each use: a large table would
+// not fit into memory twice.
+func (t *MetricTable) text(w io.Writer) error {
+	columns := widths(t.cells())
+	if total(columns) <= width {
+		return align(w, t.cells(), columns, nil)
+	}
+	if len(t.Rows) < width { // or else it would be too wide
+		turned := transpose(slices.Collect(t.cells()))
+		if columns := widths(slices.Values(turned)); total(columns) <= width {
+			return align(w, slices.Values(turned), columns, nil)
+		}
+	}
+	for i, shown := range blocks(columns, len(t.Varying)+1) {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := align(w, t.cells(), columns, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks splits columns that are too wide together; every block begins with the
+// first labels ones.
+func blocks(columns []int, labels int) [][]int {
+	var head []int
+	for i := range min(labels, len(columns)) {
+		head = append(head, i)
+	}
+	if labels >= len(columns) {
+		return [][]int{head}
+	}
+	var out [][]int
+	taken := total(columns[:labels])
+	for from := labels; from < len(columns); {
+		block, used := slices.Clone(head), taken
+		for to := from; to < len(columns) && (to == from || used+total(columns[to:to+1]) <= width); to++ {
+			block = append(block, to)
+			used += total(columns[to : to+1])
+		}
+		out = append(out, block)
+		from += len(block) - labels
+	}
+	return out
+}
+
+// widths returns the width of each column.
+func widths(rows iter.Seq[[]string]) (w []int) {
+	for row := range rows {
+		if w == nil {
+			w = make([]int, len(row))
+		}
+		for i, c := range row {
+			w[i] = max(w[i], utf8.RuneCountInString(c))
+		}
+	}
+	return w
+}
+
+// total is the width of columns beside one another.
+func total(columns []int) int {
+	n := 0
+	for _, w := range columns {
+		n += w + 2
+	}
+	return n
+}
+
+func transpose(grid [][]string) [][]string {
+	out := make([][]string, len(grid[0]))
+	for i := range out {
+		for _, row := range grid {
+			out[i] = append(out[i], row[i])
+		}
+	}
+	return out
+}
+
+// align writes the columns that are to be shown, nil for all.
+func align(w io.Writer, rows iter.Seq[[]string], columns, shown []int) error {
+	if shown == nil {
+		for i := range columns {
+			shown = append(shown, i)
+		}
+	}
+	for row := range rows {
+		var line strings.Builder
+		line.WriteString(" ")
+		for _, i := range shown {
+			line.WriteString(" " + row[i] + strings.Repeat(" ", columns[i]-utf8.RuneCountInString(row[i])+1))
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Markdown writes the tables as Markdown.
+func Markdown(w io.Writer, all []*MetricTable) error {
+	for _, t := range all {
+		if _, err := fmt.Fprintf(w, "### %s\n\n", t.Experiment); err != nil {
+			return err
+		}
+		first := true
+		for row := range t.cells() {
+			for i := range row {
+				row[i] = tables.EscapeMarkdown(row[i])
+			}
+			if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
+				return err
+			}
+			if first {
+				if _, err := fmt.Fprintf(w, "|%s\n", strings.Repeat("---|", len(row))); err != nil {
+					return err
+				}
+				first = false
+			}
+		}
+		if s := t.Kernels(); s != "" {
+			if _, err := fmt.Fprintf(w, "\n%s\n", tables.EscapeMarkdown(s)); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CSV writes one line for every setting and metric, in full precision.
+func CSV(w io.Writer, all []*MetricTable) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"experiment", "params", "metric", "mean", "standard_error", "trials", "failed", "skipped",
+		"not_run", "blas_class"})
+	for _, t := range all {
+		for _, r := range t.Rows {
+			params, err := json.Marshal(r.Params)
+			if err != nil {
+				return err
+			}
+			counts := []string{strconv.Itoa(r.Trials), strconv.Itoa(r.Failed), strconv.Itoa(r.Skipped), strconv.Itoa(r.NotRun),
+				r.Classes.String()}
+			if len(r.Metrics) == 0 {
+				_ = c.Write(append([]string{t.Experiment, string(params), "", "", ""}, counts...))
+			}
+			for _, m := range t.Metrics {
+				e, ok := r.Metrics[m]
+				if !ok {
+					continue
+				}
+				se := ""
+				if e.StandardError != nil {
+					se = experiment.FormatNumber(*e.StandardError)
+				}
+				_ = c.Write(append([]string{t.Experiment, string(params), m, experiment.FormatNumber(e.Mean), se}, counts...))
+			}
+		}
+	}
+	c.Flush()
+	return c.Error() // the first error of any Write
+}
+
+// JSON writes the tables as one JSON object.
+func JSON(w io.Writer, all []*MetricTable) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"schema": 1, "experiments": all})
+}
+
+// LaTeX writes the tables with booktabs rules.
+func LaTeX(w io.Writer, all []*MetricTable) error {
+	for _, t := range all {
+		var lines []string
+		columns := 0
+		for row := range t.cells() {
+			columns = len(row)
+			for i := range row {
+				row[i] = tables.EscapeLaTeX(row[i])
+			}
+			lines = append(lines, tables.LaTeXRow(row))
+		}
+		note := ""
+		if s := t.Kernels(); s != "" {
+			note = "\\par{\\footnotesize " + tables.EscapeLaTeX(s) + "}\n"
+		}
+		if _, err := fmt.Fprintf(w,
+			"%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n%s\n",
+			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n"), note); err != nil {
+			return err
+		}
+	}
+	return nil
+}

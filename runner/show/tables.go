@@ -1,0 +1,71 @@
+package show
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/show/summary"
+	"privkern/runner/show/tables"
+	"privkern/runner/store/disk"
+)
+
+// WriteTables writes OUT/tables: every evaluated table as Markdown, CSV, LaTeX
+// and JSON, and all metrics as summary.csv and summary.md.
+func (r *Results) WriteTables() error {
+	dir := filepath.Join(r.Store.Dir(), TablesDir)
+	if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
+		return err
+	}
+	return r.EachTable(func(name string, write func(io.Writer) error) error {
+		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
+	})
+}
+
+// TablesDir and PlotsDir are folders of the output folder.
+const (
+	TablesDir = "tables"
+	PlotsDir  = "plots"
+)
+
+// Visitor is given files, and what writes their contents.
+type Visitor func(name string, write func(io.Writer) error) error
+
+// EachTable visits the files of OUT/tables.
+func (r *Results) EachTable(visit Visitor) error {
+	for _, e := range r.Evaluated {
+		files, err := tableFiles(e)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := visit(f.name, func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := visit("summary.csv", func(w io.Writer) error { return summary.CSV(w, r.Summary) }); err != nil {
+		return err
+	}
+	return visit("summary.md", func(w io.Writer) error { return summary.Markdown(w, r.Summary) })
+}
+
+// tableFile is a table in one format.
+type tableFile struct {
+	name string
+	data []byte
+}
+
+// tableFiles returns a table in the formats that are written to folders.
+func tableFiles(e *judge.Evaluation) ([]tableFile, error) {
+	var out []tableFile
+	for _, f := range []tables.Format{tables.FormatMarkdown, tables.FormatCSV, tables.FormatLaTeX, tables.FormatJSON} {
+		var b strings.Builder
+		if err := tables.Write(&b, e, f, tables.TextOptions{}); err != nil {
+			return nil, err
+		}
+		out = append(out, tableFile{strings.ReplaceAll(e.Table, "/", "-") + f.Extension(), []byte(b.String())})
+	}
+	return out, nil
+}

@@ -1,0 +1,60 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"privkern/runner/claims/judge"
+)
+
+// Markdown writes the table as a pipe table. Markdown has no heading over
+// several columns, so variants stand below one another.
+func Markdown(w io.Writer, e *judge.Evaluation) error {
+	g := Layout(e, false)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", EscapeMarkdown(Heading(e)), e.Table, e.SummaryText())
+	var head, rule []string
+	for _, c := range g.Columns {
+		head = append(head, c.Title)
+		if c.Right {
+			rule = append(rule, "---:")
+		} else {
+			rule = append(rule, "---")
+		}
+	}
+	line := func(fields []string) { b.WriteString("| " + strings.Join(fields, " | ") + " |\n") }
+	line(head)
+	line(rule)
+	for _, l := range g.Lines {
+		fields := make([]string, len(l))
+		for c, f := range l {
+			fields[c] = EscapeMarkdown(f.Text)
+			if f.Verdict != "" && !f.Verdict.Plain() {
+				fields[c] = "**" + fields[c] + "**"
+			}
+			fields[c] += EscapeMarkdown(marks(f.Notes))
+		}
+		line(fields)
+	}
+	if len(g.Notes) > 0 {
+		b.WriteString("\n")
+		for i, n := range g.Notes {
+			fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, EscapeMarkdown(n))
+		}
+	}
+	b.WriteString("\n")
+	for _, f := range e.Footnotes {
+		b.WriteString("- " + EscapeMarkdown(f) + "\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`",
+	"<", "&lt;", ">", "&gt;",
+	"[", `\[`, "]", `\]`, "&", "&amp;", "\r", "", "\n", " ", "~", `\~`, "#", `\#`)
+
+// EscapeMarkdown makes any text appear as it is, on one line.
+func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
