@@ -12,11 +12,12 @@ import (
 	"strings"
 
 	"privkern/runner/plan"
+	"privkern/runner/show"
 	"privkern/runner/store"
 )
 
-// Checked is what an output folder was found to be.
-type Checked struct {
+// Inspection is what an output folder was found to be.
+type Inspection struct {
 	Schema   int    `json:"schema"` // of this report
 	Dir      string `json:"dir"`
 	Trials   int    `json:"trials"`   // of the plan
@@ -29,12 +30,12 @@ type Checked struct {
 	Foreign int `json:"foreign"`
 	// AtWork says that a runner was at work in the folder: tables and plots, which
 	// it writes at its end, were not looked at.
-	AtWork   bool      `json:"at_work"`
-	Problems []Problem `json:"problems"`
+	AtWork   bool     `json:"at_work"`
+	Problems []Defect `json:"problems"`
 }
 
-// Problem is something in an output folder that does not hold.
-type Problem struct {
+// Defect is something in an output folder that does not hold.
+type Defect struct {
 	File   string `json:"file"` // relative to the output folder
 	Reason string `json:"reason"`
 	Repair string `json:"repair"` // what was done about it; "" for nothing
@@ -49,7 +50,7 @@ type Problem struct {
 //
 // Where the plan does not hold, records are held against themselves, and nothing
 // is said of tables.
-func (c *Catalogue) Check(dir string, repair bool, version string) (*Checked, error) {
+func (c *Catalogue) Check(dir string, repair bool, version string) (*Inspection, error) {
 	s, err := store.OpenOn(c.Disk, dir)
 	if err == nil && repair {
 		s, err = store.CreateOn(c.Disk, dir)
@@ -59,7 +60,7 @@ func (c *Catalogue) Check(dir string, repair bool, version string) (*Checked, er
 	}
 	defer func() { _ = s.Close() }()
 	k := &checker{catalogue: c, store: s, repair: repair, version: version,
-		Checked: &Checked{Schema: 1, Dir: dir, Problems: []Problem{}}}
+		Inspection: &Inspection{Schema: 1, Dir: dir, Problems: []Defect{}}}
 	p, err := k.plan()
 	if err == nil {
 		err = k.records()
@@ -67,11 +68,11 @@ func (c *Catalogue) Check(dir string, repair bool, version string) (*Checked, er
 	if err == nil && p != nil {
 		err = k.shown(p)
 	}
-	return k.Checked, err
+	return k.Inspection, err
 }
 
 type checker struct {
-	*Checked
+	*Inspection
 	catalogue *Catalogue
 	store     *store.Store
 	repair    bool
@@ -79,7 +80,7 @@ type checker struct {
 }
 
 func (k *checker) problem(file, reason, repair string) {
-	k.Problems = append(k.Problems, Problem{file, reason, repair})
+	k.Problems = append(k.Problems, Defect{file, reason, repair})
 }
 
 // plan returns the plan, nil where it does not hold.
@@ -204,39 +205,28 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	if k.AtWork, err = k.store.Busy(); err != nil || k.AtWork {
 		return err
 	}
-	r, err := k.catalogue.Evaluate(k.store, p, k.store.Get)
+	r, err := show.Evaluate(k.catalogue.Book, k.store, p, k.store.Get)
 	if err != nil {
 		return err
 	}
 	before := len(k.Problems)
-	if err := k.folder(tablesDir, []string{".md", ".csv", ".tex", ".json"}, r.eachTable); err != nil {
+	if err := k.folder(show.TablesDir, []string{".md", ".csv", ".tex", ".json"}, r.EachTable); err != nil {
 		return err
 	}
-	err = k.folder(plotsDir, []string{".svg"}, func(visit visitor) error {
-		for _, f := range r.Figures() {
-			if f.SVG == nil {
-				continue
-			}
-			write := func(w io.Writer) error { _, err := w.Write(f.SVG); return err }
-			if err := visit(figureID(f.Name)+".svg", write); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = k.folder(show.PlotsDir, []string{".svg"}, r.EachPlot)
 	if err != nil || !k.repair || len(k.Problems) == before {
 		return err
 	}
 	if err := r.WriteTables(); err != nil {
 		return err
 	}
-	_, err = k.catalogue.WriteReport(r, k.version)
+	_, err = r.WriteReport(k.version)
 	return err
 }
 
 // folder compares the files of a folder, which may be absent, with what they are
 // to hold. Files with other endings than these are somebody else's.
-func (k *checker) folder(name string, endings []string, each func(visit visitor) error) error {
+func (k *checker) folder(name string, endings []string, each func(visit show.Visitor) error) error {
 	dir := filepath.Join(k.Dir, name)
 	names, err := k.store.Disk().Names(dir)
 	if errors.Is(err, fs.ErrNotExist) {

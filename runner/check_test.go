@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"privkern/runner"
+	"privkern/runner/execute/trial"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
-	"privkern/runner/seal"
+	settings "privkern/runner/plan/sweep"
+	"privkern/runner/record"
+	"privkern/runner/show"
 	"privkern/runner/store"
-	settings "privkern/runner/sweep"
-	"privkern/runner/trial"
 )
 
 // finishedFolder is an output folder with the records of three trials and their
@@ -24,13 +26,13 @@ import (
 func finishedFolder(t *testing.T, c *runner.Catalogue) (dir string, p *plan.Plan) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "out")
-	var wanted []settings.Setting
+	var wanted []settings.Assignment
 	for x := range 3 {
 		params, err := double.Resolve(map[string]any{"x": float64(x + 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted = append(wanted, settings.Setting{Experiment: double, Params: params, Seed: int64(x / 2)})
+		wanted = append(wanted, settings.Assignment{Experiment: double.Experiment, Params: params, Seed: int64(x / 2)})
 	}
 	p, err := plan.New(wanted, nil, plan.Options{Title: "Doubles", Backend: "cpu", DType: "float64",
 		Tables: []string{"demo/table1"}})
@@ -46,9 +48,7 @@ func finishedFolder(t *testing.T, c *runner.Catalogue) (dir string, p *plan.Plan
 		t.Fatal(err)
 	}
 	for _, x := range p.Trials {
-		r, err := trial.Execute(t.Context(), double, trial.Job{Key: x.Key, Experiment: x.Experiment, Params: x.Params,
-			Seed:    x.Seed,
-			Backend: "cpu", DType: "float64"}, nil)
+		r, err := trial.Execute(t.Context(), double.Experiment, trial.Job{Key: x.Key, Identity: x.Identity}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func files(t *testing.T, dir string, patterns ...string) map[string][]byte {
 }
 
 // shown is all that the tables and the settings of no table say.
-func shown(t *testing.T, r *runner.Results) string {
+func shown(t *testing.T, r *show.Results) string {
 	t.Helper()
 	artifacts, err := r.Artifacts()
 	if err != nil {
@@ -140,11 +140,11 @@ func TestFlippedBits(t *testing.T) {
 		}
 		what := fmt.Sprintf("bit %d of byte %d of %s", bit, at, name)
 		checked, err := c.Check(dir, false, "test")
-		if err != nil || !slices.ContainsFunc(checked.Problems, func(p runner.Problem) bool { return p.File == name }) {
+		if err != nil || !slices.ContainsFunc(checked.Problems, func(p runner.Defect) bool { return p.File == name }) {
 			t.Errorf("%s was not found: %+v, %v", what, checked, err)
 		}
 		kind, _, _ := strings.Cut(name, string(filepath.Separator))
-		var r *runner.Results
+		var r *show.Results
 		if kind != "tables" { // which are made anew, and not read
 			r, err = c.Results(dir)
 		}
@@ -215,7 +215,8 @@ func TestCheck(t *testing.T) {
 		{"a number in a record", func(dir string, p *plan.Plan) error { return edit(dir, record0(p), `{"y":2}`, `{"y":3}`) },
 			[]string{"trials: its digest does not hold", "tables/demo-table1.md: not what the records give",
 				"tables/demo-table1.csv: not what",
-				"tables/demo-table1.tex: not what", "tables/demo-table1.json: not what", "tables/summary.csv: not what", "tables/summary.md: not what"},
+				"tables/demo-table1.tex: not what", "tables/demo-table1.json: not what", "tables/summary.csv: not what",
+				"tables/summary.md: not what"},
 			0, 2, "3 3 0 0 false"},
 		{"a record of another trial", func(dir string, p *plan.Plan) error {
 			raw, err := os.ReadFile(filepath.Join(dir, "trials", p.Trials[2].Key+".json"))
@@ -258,7 +259,7 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if raw, err = seal.Append(raw, plan.DigestMember); err != nil {
+			if raw, err = record.AppendDigest(raw, plan.DigestMember); err != nil {
 				return err
 			}
 			return os.WriteFile(filepath.Join(dir, "plan.json"), raw, 0o600)
@@ -318,14 +319,16 @@ func recordOfAnotherPlan(t *testing.T, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := plan.New([]settings.Setting{{Experiment: double, Params: params}}, nil, plan.Options{Backend: "cpu",
-		DType: "float64"})
+	p, err := plan.New([]settings.Assignment{{Experiment: double.Experiment, Params: params}}, nil,
+		plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		return "", err
 	}
 	key := p.Trials[0].Key
-	r, err := trial.Execute(t.Context(), double, trial.Job{Key: key, Experiment: "demo/double", Params: params,
-		Backend: "cpu", DType: "float64"}, nil)
+	r, err := trial.Execute(t.Context(), double.Experiment, trial.Job{
+		Key:      key,
+		Identity: experiment.Identity{Experiment: "demo/double", Params: params, Backend: "cpu", DType: "float64"},
+	}, nil, nil)
 	if err != nil {
 		return "", err
 	}
@@ -338,7 +341,7 @@ func recordOfAnotherPlan(t *testing.T, dir string) (string, error) {
 
 // wantProblems wants one problem for each text "FILE: part of the reason", where
 // "trials" is any record.
-func wantProblems(t *testing.T, k *runner.Checked, want []string, repair bool) {
+func wantProblems(t *testing.T, k *runner.Inspection, want []string, repair bool) {
 	t.Helper()
 	if len(k.Problems) != len(want) {
 		t.Errorf("problems %+v, want %q", k.Problems, want)

@@ -19,15 +19,15 @@ import (
 	"time"
 
 	"privkern/runner"
-	"privkern/runner/disk/disktest"
-	"privkern/runner/merge"
+	"privkern/runner/execute/merge"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/trial"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	settings "privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/schedule"
-	"privkern/runner/seal"
 	"privkern/runner/store"
-	settings "privkern/runner/sweep"
-	"privkern/runner/trial"
+	"privkern/runner/store/disk/disktest"
 )
 
 // Variables of the test of power cuts: how many kills, power cuts, full disks and
@@ -55,11 +55,13 @@ func TestPowerCuts(t *testing.T) {
 			return err
 		},
 	} {
-		if text := os.Getenv(name); text != "" {
-			if err := set(text); err != nil {
-				t.Fatalf("%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			if text := os.Getenv(name); text != "" {
+				if err := set(text); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
 			}
-		}
+		})
 	}
 	// Goroutines of one command share its work by the number of cores.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
@@ -111,13 +113,13 @@ func (m *mishaps) add(n mishaps) {
 func nested(t *testing.T, sizes ...int) (plans []*plan.Plan) {
 	t.Helper()
 	for _, n := range sizes {
-		var wanted []settings.Setting
+		var wanted []settings.Assignment
 		for x := range n {
 			params, err := double.Resolve(map[string]any{"x": float64(x)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			wanted = append(wanted, settings.Setting{Experiment: double, Params: params})
+			wanted = append(wanted, settings.Assignment{Experiment: double.Experiment, Params: params})
 		}
 		p, err := plan.New(wanted, nil, plan.Options{Title: fmt.Sprint(n), Backend: "cpu", DType: "float64"})
 		if err != nil {
@@ -160,7 +162,7 @@ type world struct {
 	records    int // made so far
 	commands   []*command
 	repeats    bool // some command of the round runs results again
-	parked     []*parked
+	blocked    []*blockedProcess
 }
 
 // folder is what is known of an output folder.
@@ -170,7 +172,7 @@ type folder struct {
 	plans map[string]bool // digests that plan.json may have
 	// planned says that a plan is there.
 	planned bool
-	trials  map[string]*known
+	trials  map[string]*recordState
 	// kept are contents that must be in the folder somewhere: those that were put
 	// aside, and plans that were replaced.
 	kept []string
@@ -179,8 +181,8 @@ type folder struct {
 	withdrawn []string
 }
 
-// known is what is known of the record of a trial.
-type known struct {
+// recordState is what is known of the record of a trial.
+type recordState struct {
 	must  bool                     // a record is there, whatever happens
 	may   map[string]record.Status // what it may be; of a damaged one the status is ""
 	ever  map[string]record.Status // what it may have been
@@ -193,9 +195,9 @@ func newWorld(c *runner.Catalogue, plans []*plan.Plan) *world {
 	w := &world{catalogue: c, plans: plans, disk: disktest.New(), folders: map[string]*folder{},
 		names: []string{"/runs/a", "/runs/b", "/new/merged"}}
 	for _, name := range w.names {
-		f := &folder{name: name, plans: map[string]bool{}, trials: map[string]*known{}}
+		f := &folder{name: name, plans: map[string]bool{}, trials: map[string]*recordState{}}
 		for _, x := range plans[len(plans)-1].Trials {
-			f.trials[x.Key] = &known{may: map[string]record.Status{}, ever: map[string]record.Status{}}
+			f.trials[x.Key] = &recordState{may: map[string]record.Status{}, ever: map[string]record.Status{}}
 		}
 		w.folders[name] = f
 	}
@@ -224,8 +226,8 @@ type command struct {
 	err     error // once it has ended
 }
 
-// parked is a command that waits before an operation on the disk.
-type parked struct {
+// blockedProcess is a command that waits before an operation on the disk.
+type blockedProcess struct {
 	process         *disktest.Process
 	operation, path string
 	resume          chan struct{}
@@ -341,9 +343,9 @@ func (w *world) on(c *command) *runner.Catalogue {
 
 // park lets a command wait for its turn.
 func (w *world) park(p *disktest.Process, operation, path string) {
-	turn := &parked{p, operation, path, make(chan struct{})}
+	turn := &blockedProcess{p, operation, path, make(chan struct{})}
 	w.mu.Lock()
-	w.parked = append(w.parked, turn)
+	w.blocked = append(w.blocked, turn)
 	w.mu.Unlock()
 	<-turn.resume
 }
@@ -388,24 +390,24 @@ func (w *world) schedule() (cutNow bool) {
 func (w *world) nobodyParked() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.parked) == 0
+	return len(w.blocked) == 0
 }
 
 // next takes one of those that are parked.
-func (w *world) next(last *disktest.Process, loyal float64) *parked {
+func (w *world) next(last *disktest.Process, loyal float64) *blockedProcess {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.SortFunc(w.parked, func(a, b *parked) int {
+	slices.SortFunc(w.blocked, func(a, b *blockedProcess) int {
 		return strings.Compare(a.process.Name()+a.operation+a.path, b.process.Name()+b.operation+b.path)
 	})
-	i := w.rng.IntN(len(w.parked))
+	i := w.rng.IntN(len(w.blocked))
 	if w.rng.Float64() < loyal {
-		if same := slices.IndexFunc(w.parked, func(p *parked) bool { return p.process == last }); same >= 0 {
+		if same := slices.IndexFunc(w.blocked, func(p *blockedProcess) bool { return p.process == last }); same >= 0 {
 			i = same
 		}
 	}
-	next := w.parked[i]
-	w.parked = slices.Delete(w.parked, i, i+1)
+	next := w.blocked[i]
+	w.blocked = slices.Delete(w.blocked, i, i+1)
 	return next
 }
 
@@ -461,7 +463,7 @@ func (r sweepRun) run(c *command) error {
 	r.folder.plans[r.plan.Digest] = true
 	w.mu.Unlock()
 	sum, err := w.on(c).Run(context.Background(),
-		runner.Request{Dir: r.folder.name, Plan: r.plan, Replan: r.replan, Executor: r})
+		runner.SweepRun{Dir: r.folder.name, Plan: r.plan, Replan: r.replan, Executor: r})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil || c.process.Killed() {
@@ -500,7 +502,7 @@ func (sweepRun) Close() {}
 
 // Run runs one trial. What it gives depends on the trial alone, but for what it
 // cost, and that some fail.
-func (r sweepRun) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial.Progress) (*record.Record, error) {
+func (r sweepRun) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial.ProgressFunc) (*record.Record, error) {
 	w, k := r.world, r.folder.trials[job.Key]
 	w.mu.Lock()
 	if k.must && r.retry == schedule.RetryNone {
@@ -515,7 +517,7 @@ func (r sweepRun) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial
 	if err == nil {
 		rec.Timing.WallS = float64(w.records) // so that no two records are equal
 		rec.Status = record.OK
-		rec.Metrics["y"] = 2 * job.Params.Float("x")
+		rec.Metrics = experiment.MetricValues(doubleMetrics{Y: 2 * double.Settings(job.Params).X})
 		if w.records%5 == 0 {
 			rec.Fail("bad luck")
 		}
@@ -539,7 +541,9 @@ func text(r *record.Record) string {
 	return string(raw)
 }
 
-func (k *known) allow(text string, status record.Status) { k.may[text], k.ever[text] = status, status }
+func (k *recordState) allow(text string, status record.Status) {
+	k.may[text], k.ever[text] = status, status
+}
 
 // observer learns what is durable.
 type observer struct{ run sweepRun }
@@ -560,6 +564,7 @@ func (o observer) Finished(t plan.Trial, r *record.Record) {
 	w.say("  %s finished %.8s", o.run.command.process.Name(), t.Key)
 }
 
+func (observer) Ahead(plan.Workload)                {}
 func (observer) Planned(int, int)                   {}
 func (observer) FailedBefore(plan.Trial, string)    {}
 func (observer) Started(plan.Trial)                 {}
@@ -752,7 +757,7 @@ func (w *world) checkRecord(f *folder, key string, cut bool) {
 	case !allowed:
 		w.wrong("%s has a record of %.8s that was not written, or that a later one had replaced:\n%q", f.name, key, now)
 	}
-	if sealed, err := seal.Check([]byte(now), "digest"); status != "" && (err != nil || !sealed) &&
+	if sealed, err := record.CheckDigest([]byte(now), "digest"); status != "" && (err != nil || !sealed) &&
 		strings.Contains(now, `"result_version"`) {
 		w.wrong("%s: the digest of %.8s: %v", f.name, key, err)
 	}

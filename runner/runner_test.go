@@ -12,26 +12,49 @@ import (
 	"time"
 
 	"privkern/runner"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
-	"privkern/runner/schedule"
-	"privkern/runner/trial"
+	"privkern/runner/show"
 )
 
 // double is an experiment of which the results are known: y = 2x + seed.
-var double = &experiment.Experiment{
+var double = experiment.Of(experiment.Declaration[doubleSettings, doubleMetrics]{
 	Name: "demo/double", Version: 1,
-	Params:  []experiment.Param{{Name: "x", Kind: experiment.Number, Default: 1}, {Name: "size", Kind: experiment.Integer, Default: 3}},
-	Metrics: []experiment.Metric{{Name: "y"}},
-	Run: func(_ context.Context, t *experiment.Trial) (*experiment.Result, error) {
-		return &experiment.Result{Metrics: map[string]float64{"y": 2*t.Params.Float("x") + float64(t.Seed)}}, nil
+	Run: func(_ context.Context, t *experiment.Trial, s *doubleSettings) (*experiment.Outcome[doubleMetrics], error) {
+		return s.double(t), nil
 	},
+})
+
+var other = experiment.Of(experiment.Declaration[otherSettings, doubleMetrics]{
+	Name: "demo/other", Version: 1,
+	Run: func(_ context.Context, t *experiment.Trial, s *otherSettings) (*experiment.Outcome[doubleMetrics], error) {
+		return s.double(t), nil
+	},
+})
+
+type number struct {
+	X float64 `name:"x" default:"1" doc:"what is doubled"`
 }
 
-var other = &experiment.Experiment{
-	Name: "demo/other", Version: 1, Run: double.Run, Metrics: double.Metrics,
-	Params: []experiment.Param{{Name: "x", Kind: experiment.Number, Default: 1}, {Name: "width", Kind: experiment.Number, Default: 1}},
+func (n number) double(t *experiment.Trial) *experiment.Outcome[doubleMetrics] {
+	return &experiment.Outcome[doubleMetrics]{Metrics: doubleMetrics{Y: 2*n.X + float64(t.Seed)}}
+}
+
+type doubleSettings struct {
+	number
+	Size int `name:"size" default:"3" doc:"does nothing"`
+}
+
+type otherSettings struct {
+	number
+	Width float64 `name:"width" default:"1" doc:"does nothing"`
+}
+
+type doubleMetrics struct {
+	Y float64 `name:"y" doc:"2x + seed"`
 }
 
 const ledger = `paper: demo
@@ -58,7 +81,8 @@ tables:
 
 func catalogue(t *testing.T) *runner.Catalogue {
 	t.Helper()
-	c, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double, other}, Ledger: []byte(ledger)}})
+	c, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
+		Experiments: []*experiment.Experiment{double.Experiment, other.Experiment}, Ledger: []byte(ledger)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +104,12 @@ func write(t *testing.T, texts ...string) []string {
 	return paths
 }
 
-// show writes settings as "experiment name=value ... #seed", without defaults.
-func show(w *runner.Wanted) []string {
+// settingTexts writes settings as "experiment name=value ... #seed", without defaults.
+func settingTexts(w *plan.Draft) []string {
 	var out []string
 	for _, s := range w.Settings {
-		out = append(out, fmt.Sprintf("%s #%d", strings.TrimSpace(s.Experiment.Name+" "+s.Experiment.Describe(s.Params)), s.Seed))
+		out = append(out, fmt.Sprintf("%s #%d", strings.TrimSpace(s.Experiment.Name+" "+s.Experiment.Describe(s.Params)),
+			s.Seed))
 	}
 	return out
 }
@@ -115,16 +140,16 @@ func TestReadSweeps(t *testing.T) {
 				"demo/double x=3 #8", "demo/double x=3 #9"}}, // each once, though the ledger has x=3 with two seeds
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := catalogue(t).ReadSweeps(write(t, c.files...), c.overrides, c.seeds)
+			w, err := plan.ReadSweeps(catalogue(t).Book, write(t, c.files...), c.overrides, c.seeds)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := show(w); !slices.Equal(got, c.want) {
+			if got := settingTexts(w); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
 	}
-	w, err := catalogue(t).ReadSweeps(write(t, doubles, others), nil, nil)
+	w, err := plan.ReadSweeps(catalogue(t).Book, write(t, doubles, others), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,29 +169,34 @@ func TestReadSweepsRefuses(t *testing.T) {
 		{[]string{"unheard=4"}, `unknown parameter "unheard"; valid: x, size, width`}, // of all files, each once
 		{[]string{"x=1", "x=2"}, `parameter "x" is given twice`},
 		{[]string{"x=many"}, `"many" is not a number`},
-		{[]string{"size=1.5"}, `demo/double: parameter "size": "1.5" is not a whole number`}, // although the other file lacks it
+		// although the other file lacks it
+		{[]string{"size=1.5"}, `demo/double: parameter "size": "1.5" is not a whole number`},
 	} {
-		_, err := catalogue(t).ReadSweeps(write(t, "experiment: demo/double\n", "experiment: demo/other\n"), c.overrides, nil)
-		var mistake *runner.OverrideError
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %s", c.overrides, err, c.want)
-		}
+		t.Run(strings.Join(c.overrides, " "), func(t *testing.T) {
+			_, err := plan.ReadSweeps(catalogue(t).Book, write(t, "experiment: demo/double\n", "experiment: demo/other\n"),
+				c.overrides, nil)
+			var mistake *plan.OverrideError
+			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q: %v, want %s", c.overrides, err, c.want)
+			}
+		})
 	}
 }
 
 func TestReadTables(t *testing.T) {
-	w, err := catalogue(t).ReadTables([]string{"demo/table2", "demo/table1"}, nil)
+	w, err := plan.ReadTables(catalogue(t).Book, []string{"demo/table2", "demo/table1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(w), []string{"demo/double x=3 #0", "demo/double x=3 #1", "demo/double #0", "demo/double x=2 #0"}; !slices.Equal(got, want) {
+	if got, want := settingTexts(w), []string{"demo/double x=3 #0", "demo/double x=3 #1", "demo/double #0",
+		"demo/double x=2 #0"}; !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if w.Name != "table-demo-table2+demo-table1" || !slices.Equal(w.Tables, []string{"demo/table2", "demo/table1"}) {
 		t.Errorf("%+v", w)
 	}
 	var unknown *experiment.UnknownError
-	if _, err := catalogue(t).ReadTables([]string{"demo/table3"}, nil); !errors.As(err, &unknown) {
+	if _, err := plan.ReadTables(catalogue(t).Book, []string{"demo/table3"}, nil); !errors.As(err, &unknown) {
 		t.Errorf("%v", err)
 	}
 }
@@ -174,8 +204,10 @@ func TestReadTables(t *testing.T) {
 // inProcess runs trials in this process.
 type inProcess struct{}
 
-func (inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration, progress trial.Progress) (*record.Record, error) {
-	return trial.Execute(ctx, map[string]*experiment.Experiment{double.Name: double, other.Name: other}[job.Experiment], job, progress)
+func (inProcess) Run(ctx context.Context, job trial.Job, _ time.Duration,
+	progress trial.ProgressFunc) (*record.Record, error) {
+	return trial.Execute(ctx, map[string]*experiment.Experiment{double.Name: double.Experiment,
+		other.Name: other.Experiment}[job.Experiment], job, nil, progress)
 }
 
 func (inProcess) Close() {}
@@ -188,9 +220,10 @@ func (noData) Find(name string) (string, string, error) {
 }
 
 // sweep runs a part of what sweep files ask for.
-func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seeds []int64, files ...string) schedule.Summary {
+func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seeds []int64,
+	files ...string) schedule.Summary {
 	t.Helper()
-	w, err := c.ReadSweeps(write(t, files...), nil, seeds)
+	w, err := plan.ReadSweeps(c.Book, write(t, files...), nil, seeds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +232,7 @@ func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seed
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Executor: local(c, data, shard)})
+	sum, err := c.Run(context.Background(), runner.SweepRun{Dir: dir, Plan: p, Executor: local(c, data, shard)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +248,7 @@ func local(c *runner.Catalogue, data *plan.Datasets, shard plan.Shard) runner.Ex
 }
 
 // verdicts lists the evaluated cells of an output folder.
-func verdicts(t *testing.T, r *runner.Results) []string {
+func verdicts(t *testing.T, r *show.Results) []string {
 	t.Helper()
 	var out []string
 	for _, e := range r.Evaluated {
@@ -230,12 +263,13 @@ func verdicts(t *testing.T, r *runner.Results) []string {
 	return out
 }
 
-const twoTables = "tables: [demo/table1, demo/table2, demo/table1]\nexperiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\nseeds: 0..1\n"
+const twoTables = "tables: [demo/table1, demo/table2, demo/table1]\nexperiment: demo/double\nsweep: {x: [1, 2, 3, " +
+	"4]}\nseeds: 0..1\n"
 
 // From a sweep file, in two parts, to tables and report.
 func TestSweepInPartsToResults(t *testing.T) {
 	c, dir := catalogue(t), t.TempDir()
-	results := func() *runner.Results {
+	results := func() *show.Results {
 		r, err := c.Results(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -248,38 +282,44 @@ func TestSweepInPartsToResults(t *testing.T) {
 		t.Fatalf("the first part: %+v", sum)
 	}
 	half := results()
-	want := []string{"demo/table1 one: match 2 of 1/2", "demo/table1 two: differs 4 of 1/2", "demo/table2 three: match 6 of 1/2"}
+	want := []string{"demo/table1 one: match 2 of 1/2", "demo/table1 two: differs 4 of 1/2",
+		"demo/table2 three: match 6 of 1/2"}
 	if got := verdicts(t, half); !slices.Equal(got, want) {
 		t.Errorf("after the first part\ngot  %q\nwant %q", got, want)
 	}
-	if got := fmt.Sprint(half.Violations()); got != "[demo/table1: one: only 1 of 2 trials have run demo/table1: two: only 1 of 2 trials have run]" {
+	if got := fmt.Sprint(half.Violations()); got != "[demo/table1: one: only 1 of 2 trials have run demo/table1: two: "+
+		"only 1 of 2 trials have run]" {
 		t.Errorf("violations after the first part: %s", got)
 	}
 
-	if sum := sweep(t, c, dir, plan.Shard{Index: 1, Count: 2}, nil, twoTables); sum.Total != 4 || sum.OK != 4 || sum.Cached != 0 {
+	if sum := sweep(t, c, dir, plan.Shard{Index: 1, Count: 2}, nil, twoTables); sum.Total != 4 ||
+		sum.OK != 4 || sum.Cached != 0 {
 		t.Fatalf("the second part: %+v", sum)
 	}
 	all := results()
 	// The seeds of the sweep, not the ledger's; each table once.
-	want = []string{"demo/table1 one: match 2.5 of 2/2", "demo/table1 two: match 4.5 of 2/2", "demo/table2 three: match 6.5 of 2/2"}
+	want = []string{"demo/table1 one: match 2.5 of 2/2", "demo/table1 two: match 4.5 of 2/2",
+		"demo/table2 three: match 6.5 of 2/2"}
 	if got := verdicts(t, all); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if got := fmt.Sprint(all.Violations()); got != "[demo/table1: one: y is 2.5, outside 2 ± 0]" || !all.HasReferences() {
 		t.Errorf("violations %s", got)
 	}
-	if left := all.Unpublished(); len(left) != 1 || len(left[0].Rows) != 1 || left[0].Rows[0].Params.Float("x") != 4 {
+	if left := all.Unpublished(); len(left) != 1 || len(left[0].Rows) != 1 ||
+		double.Settings(left[0].Rows[0].Params).X != 4 {
 		t.Errorf("x=4 belongs to no table, but %+v does not", left)
 	}
 
 	if err := all.WriteTables(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := c.WriteReport(all, "test")
+	report, err := all.WriteReport("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{report, "tables/demo-table1.md", "tables/demo-table1.csv", "tables/demo-table1.tex", "tables/demo-table1.json", "tables/demo-table2.md", "tables/summary.csv", "tables/summary.md"} {
+	for _, path := range []string{report, "tables/demo-table1.md", "tables/demo-table1.csv", "tables/demo-table1.tex",
+		"tables/demo-table1.json", "tables/demo-table2.md", "tables/summary.csv", "tables/summary.md"} {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
@@ -306,7 +346,7 @@ func TestSkippedTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			catalogue := catalogue(t)
-			w, err := catalogue.ReadSweeps(write(t, "tables: [demo/table1, demo/table2, demo/table1]\n"+
+			w, err := plan.ReadSweeps(catalogue.Book, write(t, "tables: [demo/table1, demo/table2, demo/table1]\n"+
 				"experiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -316,15 +356,14 @@ func TestSkippedTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := catalogue.Evaluate(nil, p, func(key string) (*record.Record, bool, error) {
+			r, err := show.Evaluate(catalogue.Book, nil, p, func(key string) (*record.Record, bool, error) {
 				x := p.Trials[slices.IndexFunc(p.Trials, func(t plan.Trial) bool { return t.Key == key })]
-				rec, err := trial.NewRecord(trial.Job{Key: key, Experiment: x.Experiment, ResultVersion: 1,
-					Params: x.Params, Backend: "cpu", DType: "float64"})
+				rec, err := trial.NewRecord(trial.Job{Key: key, Identity: x.Identity})
 				if err != nil {
 					return nil, false, err
 				}
 				rec.Status, rec.Metrics = record.OK, map[string]float64{"y": 1}
-				if c.skip[x.Params.Float("x")] {
+				if c.skip[double.Settings(x.Params).X] {
 					rec.Skip("no data")
 				}
 				return rec, true, nil
@@ -351,11 +390,11 @@ func TestViolationsOfAllTables(t *testing.T) {
 	}
 }
 
-// Another sweep does not overwrite a folder, unless it is told to.
+// Another sweep does not overwrite a folder, unless --replan is given.
 func TestAnotherPlanIsRefused(t *testing.T) {
 	c, dir := catalogue(t), t.TempDir()
 	sweep(t, c, dir, plan.Shard{}, nil, "experiment: demo/double\n")
-	w, err := c.ReadSweeps(write(t, "experiment: demo/other\n"), nil, nil)
+	w, err := plan.ReadSweeps(c.Book, write(t, "experiment: demo/other\n"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +404,8 @@ func TestAnotherPlanIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, replan := range []bool{false, true} {
-		_, err := c.Run(context.Background(), runner.Request{Dir: dir, Plan: p, Replan: replan, Executor: local(c, data, plan.Shard{})})
+		_, err := c.Run(context.Background(),
+			runner.SweepRun{Dir: dir, Plan: p, Replan: replan, Executor: local(c, data, plan.Shard{})})
 		if (err == nil) != replan {
 			t.Errorf("replan %v: %v", replan, err)
 		}
@@ -374,9 +414,11 @@ func TestAnotherPlanIsRefused(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.2s", 61_700 * time.Millisecond: "1m2s"} {
-		if got := runner.Elapsed(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
+		t.Run(d.String(), func(t *testing.T) {
+			if got := runner.Elapsed(d); got != want {
+				t.Errorf("%v: got %s, want %s", d, got, want)
+			}
+		})
 	}
 }
 
@@ -384,7 +426,8 @@ func TestElapsed(t *testing.T) {
 // starts.
 func TestCatalogueChecksLedgers(t *testing.T) {
 	wrong := strings.Replace(ledger, "metric: y", "metric: z", 1)
-	_, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double}, Ledger: []byte(wrong)}})
+	_, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
+		Experiments: []*experiment.Experiment{double.Experiment}, Ledger: []byte(wrong)}})
 	if err == nil || !strings.Contains(err.Error(), `unknown metric "z"`) {
 		t.Errorf("%v", err)
 	}

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +11,14 @@ import (
 	"time"
 
 	"privkern/runner"
+	"privkern/runner/execute/merge"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
-	"privkern/runner/merge"
 	"privkern/runner/plan"
+	settings "privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/schedule"
-	settings "privkern/runner/sweep"
-	"privkern/runner/trial"
+	"privkern/runner/show"
 )
 
 // An output folder of every format that there was is read: shown, resumed, merged,
@@ -38,7 +40,7 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 			from := filepath.Join("testdata", "versions", c.folder)
 			old := readFolder(t, from)
 			cat, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
-				Experiments: append(old.experiments, double, other), Ledger: []byte(ledger)}})
+				Experiments: append(old.experiments, double.Experiment, other.Experiment), Ledger: []byte(ledger)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +80,7 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 			}
 			old.show(t, cat, dir)
 			_, p := results(t, cat, dir)
-			old.resume(t, cat, runner.Request{Dir: dir, Plan: p})
+			old.resume(t, cat, runner.SweepRun{Dir: dir, Plan: p})
 		})
 	}
 }
@@ -86,19 +88,30 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 // oldFolder is what a folder was made of.
 type oldFolder struct {
 	experiments []*experiment.Experiment
-	settings    []settings.Setting
+	settings    []settings.Assignment
 	data        noOldData
 }
 
 // noOldData is the data sets of the folder, which are not there.
 type noOldData map[string]string
 
-func (d noOldData) Find(name string) (string, string, error) { return "", d[name], missing{} }
+func (d noOldData) Find(name string) (string, string, error) { return "", d[name], missingError{} }
 
-type missing struct{}
+type missingError struct{}
 
-func (missing) Error() string  { return "kung is not here" }
-func (missing) Advice() string { return "none" }
+func (missingError) Error() string  { return "kung is not here" }
+func (missingError) Advice() string { return "none" }
+
+// conditions has the metric of the folders' experiments.
+var conditions = experiment.Of(experiment.Declaration[struct{}, conditionMetrics]{})
+
+type conditionMetrics struct {
+	Condition float64 `name:"condition" doc:"condition of a matrix"`
+}
+
+func notRun(context.Context, *experiment.Trial) (*experiment.Result, error) {
+	return nil, errors.New("an old trial is not run")
+}
 
 // readFolder makes experiments like those of the plan: with their names, versions
 // and parameters.
@@ -126,7 +139,7 @@ func readFolder(t *testing.T, dir string) *oldFolder {
 		e := known[x.Experiment]
 		if e == nil {
 			// The version of all of them before plans had versions.
-			e = &experiment.Experiment{Name: x.Experiment, Version: max(1, p.Versions[x.Experiment]), Run: double.Run}
+			e = &experiment.Experiment{Name: x.Experiment, Version: max(1, p.Versions[x.Experiment]), Run: notRun}
 			for name, value := range x.Params {
 				param := experiment.Param{Name: name, Kind: experiment.Number, Default: value}
 				if _, ok := value.(string); ok {
@@ -137,7 +150,7 @@ func readFolder(t *testing.T, dir string) *oldFolder {
 			if strings.HasPrefix(e.Name, "cloaking/") {
 				e.Datasets = func(experiment.Params) []string { return []string{"kung"} }
 			} else {
-				e.Metrics = []experiment.Metric{{Name: "condition"}}
+				e.Metrics = conditions.Metrics
 			}
 			known[x.Experiment] = e
 			f.experiments = append(f.experiments, e)
@@ -146,12 +159,12 @@ func readFolder(t *testing.T, dir string) *oldFolder {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.settings = append(f.settings, settings.Setting{Experiment: e, Params: params, Seed: x.Seed})
+		f.settings = append(f.settings, settings.Assignment{Experiment: e, Params: params, Seed: x.Seed})
 	}
 	return f
 }
 
-func results(t *testing.T, c *runner.Catalogue, dir string) (*runner.Results, *plan.Plan) {
+func results(t *testing.T, c *runner.Catalogue, dir string) (*show.Results, *plan.Plan) {
 	t.Helper()
 	r, err := c.Results(dir)
 	if err != nil {
@@ -174,7 +187,7 @@ func (f *oldFolder) show(t *testing.T, c *runner.Catalogue, dir string) {
 		case err != nil || !ok:
 			t.Errorf("%.8s: %v, %v", x.Key, ok, err)
 		case rec.Status == record.OK:
-			got = append(got, rec.Metrics["condition"])
+			got = append(got, conditions.Values(rec.Metrics).Condition)
 		case rec.Status != record.Skipped || !strings.Contains(*rec.Error, "kung"):
 			t.Errorf("%+v", rec)
 		}
@@ -192,7 +205,7 @@ func (f *oldFolder) show(t *testing.T, c *runner.Catalogue, dir string) {
 }
 
 // resume runs what is left, which is the trial without data.
-func (f *oldFolder) resume(t *testing.T, c *runner.Catalogue, req runner.Request) {
+func (f *oldFolder) resume(t *testing.T, c *runner.Catalogue, req runner.SweepRun) {
 	t.Helper()
 	req.Executor = &schedule.Local{Experiments: c.Experiments, Data: plan.NewDatasets(f.data),
 		Options: schedule.Options{NewRunner: func() schedule.Runner { return noRunner{t} }}}
@@ -205,7 +218,7 @@ func (f *oldFolder) resume(t *testing.T, c *runner.Catalogue, req runner.Request
 // noRunner has nothing to run.
 type noRunner struct{ t *testing.T }
 
-func (r noRunner) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial.Progress) (*record.Record, error) {
+func (r noRunner) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial.ProgressFunc) (*record.Record, error) {
 	r.t.Errorf("%s runs again", job.Experiment)
 	return trial.NewRecord(job)
 }
@@ -221,7 +234,7 @@ func (f *oldFolder) replan(t *testing.T, c *runner.Catalogue, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := runner.Request{Dir: dir, Plan: p}
+	req := runner.SweepRun{Dir: dir, Plan: p}
 	if _, err := c.Run(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--replan") {
 		t.Errorf("another plan: %v", err)
 	}
