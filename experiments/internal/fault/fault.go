@@ -6,9 +6,9 @@ package fault
 
 import "context"
 
-// Plan says what is wrong with the releases under a context. The zero value is an
+// Faults says what is wrong with the releases under a context. The zero value is an
 // honest release.
-type Plan struct {
+type Faults struct {
 	// NoiseTimes multiplies the noise that is drawn, not what is stated; 0 stands
 	// for 1.
 	NoiseTimes float64
@@ -39,11 +39,11 @@ type Plan struct {
 type key struct{}
 
 // With returns a context under which releases have the planned faults.
-func With(ctx context.Context, p Plan) context.Context { return context.WithValue(ctx, key{}, p) }
+func With(ctx context.Context, p Faults) context.Context { return context.WithValue(ctx, key{}, p) }
 
 // In returns the plan of a context, the zero value where there is none.
-func In(ctx context.Context) Plan {
-	p, _ := ctx.Value(key{}).(Plan)
+func In(ctx context.Context) Faults {
+	p, _ := ctx.Value(key{}).(Faults)
 	return p
 }
 

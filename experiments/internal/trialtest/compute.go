@@ -1,0 +1,58 @@
+package trialtest
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+)
+
+// Try computes a trial whose settings are the defaults with some changes. Where the
+// options have no Dataset, "csv:PATH" is the file at PATH.
+func Try[S, M any](
+	t *testing.T, o Options, x *experiment.Definition[S, M], changes ...func(*S),
+) (*experiment.Outcome[M], error) {
+	t.Helper()
+	s := x.Defaults()
+	for _, change := range changes {
+		change(s)
+	}
+	if o.Dataset == nil {
+		o.Dataset = func(name string) string { return strings.TrimPrefix(name, "csv:") }
+	}
+	return x.Compute(t.Context(), New(t, o), s)
+}
+
+// Compute does so where nothing fails and all metrics are finite.
+func Compute[S, M any](
+	t *testing.T, o Options, x *experiment.Definition[S, M], changes ...func(*S),
+) *experiment.Outcome[M] {
+	t.Helper()
+	out, err := Try(t, o, x, changes...)
+	if err != nil {
+		t.Fatalf("%s: %v", x.Name, err)
+	}
+	for name, v := range experiment.MetricValues(out.Metrics) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("%s: %s is %v", x.Name, name, v)
+		}
+	}
+	return out
+}
+
+// Near fails where a number is not within a tolerance of what it should be.
+func Near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %.13g, want %.13g within %g", what, got, want, tolerance)
+	}
+}
+
+// Refuses fails where an error is nil, or does not say what it should.
+func Refuses(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; it should say %q", err, want)
+	}
+}
