@@ -50,7 +50,8 @@ func Order(inputs *mat.Dense, output []float64) []int {
 	return order
 }
 
-// sorted returns the bytes of a row's values in ascending order.
+// sorted returns the bytes of a row's values in ascending order. Values are compared
+// as numbers and written as their bits, so that equal rows give equal bytes.
 func sorted(values []float64) []byte {
 	values = slices.Clone(values)
 	slices.SortFunc(values, cmp.Compare)

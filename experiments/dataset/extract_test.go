@@ -81,14 +81,17 @@ func TestExtract(t *testing.T) {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		writeArchive(t, archive, pack, []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "./c..txt", text: "C"}})
+		writeArchive(t, archive, pack, []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"},
+			{name: "./c..txt", text: "C"}})
 		if err := Extract(context.Background(), archive, folder, 0); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for path, want := range map[string]string{"a.txt": "A", "deep/er/b.txt": "B", "c..txt": "C"} {
-			if got, err := os.ReadFile(filepath.Join(folder, path)); string(got) != want {
-				t.Errorf("%s: %s holds %q (%v)", name, path, got, err)
-			}
+			t.Run(path, func(t *testing.T) {
+				if got, err := os.ReadFile(filepath.Join(folder, path)); string(got) != want {
+					t.Errorf("%s: %s holds %q (%v)", name, path, got, err)
+				}
+			})
 		}
 	}
 }
@@ -106,23 +109,26 @@ func TestExtractRefuses(t *testing.T) {
 		{"backslash", []packedEntry{{name: `..\evil`, text: "x"}}, 0, "leave the folder"},
 		{"link", []packedEntry{{name: "l", link: ".."}, {name: "l/evil", text: "x"}}, 0, "neither a file nor a directory"},
 		{"twice", []packedEntry{{name: "a", text: "x"}, {name: "a", text: "y"}}, 0, "exists"},
-		{"too large", []packedEntry{{name: "a", text: strings.Repeat("x", 60)}, {name: "b", text: strings.Repeat("x", 60)}}, 100, "more than 100 bytes"},
+		{"too large", []packedEntry{{name: "a", text: strings.Repeat("x", 60)}, {name: "b", text: strings.Repeat("x", 60)}},
+			100, "more than 100 bytes"},
 	} {
-		for format, pack := range formats {
-			dir := t.TempDir()
-			archive, folder := filepath.Join(dir, format), filepath.Join(dir, "in", "out")
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				t.Fatal(err)
+		t.Run(c.name, func(t *testing.T) {
+			for format, pack := range formats {
+				dir := t.TempDir()
+				archive, folder := filepath.Join(dir, format), filepath.Join(dir, "in", "out")
+				if err := os.MkdirAll(folder, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				writeArchive(t, archive, pack, c.entries)
+				err := Extract(context.Background(), archive, folder, c.limit)
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s in %s: %v; want %q", c.name, format, err, c.want)
+				}
+				for _, outside := range []string{filepath.Join(dir, "evil"), filepath.Join(dir, "in", "evil"), "/evil"} {
+					mustNotExist(t, outside)
+				}
 			}
-			writeArchive(t, archive, pack, c.entries)
-			err := Extract(context.Background(), archive, folder, c.limit)
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s in %s: %v; want %q", c.name, format, err, c.want)
-			}
-			for _, outside := range []string{filepath.Join(dir, "evil"), filepath.Join(dir, "in", "evil"), "/evil"} {
-				mustNotExist(t, outside)
-			}
-		}
+		})
 	}
 }
 
@@ -131,7 +137,8 @@ func TestExtractUnknownFormat(t *testing.T) {
 	if err := os.WriteFile(archive, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Extract(context.Background(), archive, t.TempDir(), 0); err == nil || !strings.Contains(err.Error(), "unknown format") {
+	if err := Extract(context.Background(), archive, t.TempDir(), 0); err == nil ||
+		!strings.Contains(err.Error(), "unknown format") {
 		t.Error(err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Progress is told how much of a file has arrived; total is 0 where it is not
-// known. It is called from one goroutine.
+// Progress gets how much of a file has arrived; total is 0 where it is not known. It
+// is called from one goroutine.
 type Progress func(file string, done, total int64)
 
 // Fetch downloads what is missing of a set into its folder in root from its public
@@ -114,7 +114,9 @@ func localPath(folder, path string) (string, error) {
 
 // unpack downloads an archive, extracts it beside the set's files, and moves
 // the wanted ones to their places after checking them.
-func (f *Fetcher) unpack(ctx context.Context, all []Archive, a Archive, files []File, folder string, progress Progress) error {
+func (f *Fetcher) unpack(
+	ctx context.Context, all []Archive, a Archive, files []File, folder string, progress Progress,
+) error {
 	path, err := localPath(folder, a.Name)
 	if err != nil {
 		return err
@@ -181,7 +183,9 @@ func (f *Fetcher) obtain(ctx context.Context, all []Archive, a Archive, path, fo
 }
 
 // download tries the addresses in turn. size 0 means unknown.
-func (f *Fetcher) download(ctx context.Context, path string, urls []string, size int64, sha string, report func(done, total int64)) error {
+func (f *Fetcher) download(
+	ctx context.Context, path string, urls []string, size int64, sha string, report func(done, total int64),
+) error {
 	name := filepath.Base(path)
 	if len(urls) == 0 {
 		return fmt.Errorf("%s has no public address; see the notes of the data set", name)
@@ -206,7 +210,8 @@ func (f *Fetcher) download(ctx context.Context, path string, urls []string, size
 			return fmt.Errorf("%s: %w; what has arrived is kept, the same command goes on from there", name, ctx.Err())
 		}
 		if errors.As(err, &wrong) {
-			err = fmt.Errorf("the content has SHA-256 %s (%d bytes), expected %s (%d bytes)", wrong.SHA256, wrong.Size, wrong.WantSHA256, wrong.WantSize)
+			err = fmt.Errorf("the content has SHA-256 %s (%d bytes), expected %s (%d bytes)", wrong.SHA256, wrong.Size,
+				wrong.WantSHA256, wrong.WantSize)
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", url, err))
 	}
@@ -215,7 +220,9 @@ func (f *Fetcher) download(ctx context.Context, path string, urls []string, size
 
 // attempt downloads from one address, checks the content, and gives it its
 // final name. Wrong content, which cannot be continued, is removed.
-func (f *Fetcher) attempt(ctx context.Context, url, path, part string, size int64, sha string, report func(done, total int64)) error {
+func (f *Fetcher) attempt(
+	ctx context.Context, url, path, part string, size int64, sha string, report func(done, total int64),
+) error {
 	if err := f.transfer(ctx, url, part, size, report); err != nil {
 		return err
 	}
@@ -230,7 +237,9 @@ func (f *Fetcher) attempt(ctx context.Context, url, path, part string, size int6
 }
 
 // transfer appends to the file part what it lacks of the content at url.
-func (f *Fetcher) transfer(ctx context.Context, url, part string, size int64, report func(done, total int64)) (err error) {
+func (f *Fetcher) transfer(
+	ctx context.Context, url, part string, size int64, report func(done, total int64),
+) (err error) {
 	out, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err

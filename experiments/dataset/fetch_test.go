@@ -25,7 +25,8 @@ func hash(b []byte) string {
 var content = bytes.Repeat([]byte("0123456789abcdef"), 1000)
 
 func setOf(urls ...string) Set {
-	return Set{Name: "demo", Files: []File{{Path: "sub/a.bin", Size: int64(len(content)), SHA256: hash(content), URLs: urls}}}
+	return Set{Name: "demo", Files: []File{{Path: "sub/a.bin", Size: int64(len(content)), SHA256: hash(content),
+		URLs: urls}}}
 }
 
 // server answers every path by its own misbehaviour and counts the requests.
@@ -46,7 +47,9 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 			_, _ = w.Write(content)
 		}
 	})
-	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) })
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusInternalServerError)
+	})
 	mux.HandleFunc("/truncated", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "16000")
 		_, _ = w.Write(content[:5000])
@@ -217,9 +220,11 @@ func TestFetchFromArchive(t *testing.T) {
 	}))
 	defer s.Close()
 	set := Set{
-		Name:     "demo",
-		Files:    []File{{Path: "a.bin", Size: int64(len(content)), SHA256: hash(content), Archive: "all.zip", Member: "data/a.bin"}},
-		Archives: []Archive{{Name: "all.zip", Size: int64(packed.Len()), SHA256: hash(packed.Bytes()), URLs: []string{s.URL}}},
+		Name: "demo",
+		Files: []File{{Path: "a.bin", Size: int64(len(content)), SHA256: hash(content), Archive: "all.zip",
+			Member: "data/a.bin"}},
+		Archives: []Archive{{Name: "all.zip", Size: int64(packed.Len()), SHA256: hash(packed.Bytes()),
+			URLs: []string{s.URL}}},
 	}
 	root := t.TempDir()
 	if err := Fetch(context.Background(), set, root, nil); err != nil {
@@ -267,22 +272,25 @@ func TestFetchFromArchiveInArchive(t *testing.T) {
 		{"both dead", "/dead", hash(inner), "/dead: the server answered", []string{s.URL + "/gone"}},
 		{"another archive inside", "/outer", hash(outer), "inner.zip in outer.zip", nil},
 	} {
-		set := Set{
-			Name: "demo", Folder: "some/folder",
-			Files: []File{{Path: "a.bin", Size: int64(len(content)), SHA256: hash(content), Archive: "inner.zip", Member: "data/a.bin"}},
-			Archives: []Archive{
-				{Name: "inner.zip", Size: int64(len(inner)), SHA256: c.sha, URLs: c.urls, Within: "outer.zip"},
-				{Name: "outer.zip", Size: int64(len(outer)), SHA256: hash(outer), URLs: []string{s.URL + c.outer}},
-			},
-		}
-		root := t.TempDir()
-		err := Fetch(context.Background(), set, root, nil)
-		mustFail(t, err, c.want)
-		if c.want == "" {
-			mustHold(t, filepath.Join(root, "some", "folder", "a.bin"), content)
-			if entries, _ := os.ReadDir(filepath.Join(root, "some", "folder")); len(entries) != 1 {
-				t.Errorf("%s: left behind: %v", c.name, entries)
+		t.Run(c.name, func(t *testing.T) {
+			set := Set{
+				Name: "demo", Folder: "some/folder",
+				Files: []File{{Path: "a.bin", Size: int64(len(content)), SHA256: hash(content), Archive: "inner.zip",
+					Member: "data/a.bin"}},
+				Archives: []Archive{
+					{Name: "inner.zip", Size: int64(len(inner)), SHA256: c.sha, URLs: c.urls, Within: "outer.zip"},
+					{Name: "outer.zip", Size: int64(len(outer)), SHA256: hash(outer), URLs: []string{s.URL + c.outer}},
+				},
 			}
-		}
+			root := t.TempDir()
+			err := Fetch(context.Background(), set, root, nil)
+			mustFail(t, err, c.want)
+			if c.want == "" {
+				mustHold(t, filepath.Join(root, "some", "folder", "a.bin"), content)
+				if entries, _ := os.ReadDir(filepath.Join(root, "some", "folder")); len(entries) != 1 {
+					t.Errorf("left behind: %v", entries)
+				}
+			}
+		})
 	}
 }

@@ -53,7 +53,7 @@ func findFile(path string) (absolute, sha string, err error) {
 }
 
 // AsWritten puts the path in the name of a data set "csv:PATH" in the place of
-// that of the file in a [TableError]: a record does not tell where on a machine
+// that of the file in a [TableError]: a record does not say where on a machine
 // the user's files lie.
 func AsWritten(err error, name string) error {
 	path, ok := FilePath(name)
@@ -66,13 +66,13 @@ func AsWritten(err error, name string) error {
 
 // TablesOf describes what a trial reads of the user's files among data sets: of
 // each the columns, none where it is no such file.
-func TablesOf(columns map[string][]string) []experiment.Table {
-	var out []experiment.Table
+func TablesOf(columns map[string][]string) []experiment.InputTable {
+	var out []experiment.InputTable
 	for _, name := range slices.Sorted(maps.Keys(columns)) {
 		if _, own := FilePath(name); !own {
 			continue
 		}
-		out = append(out, experiment.Table{Dataset: name, Columns: columns[name], Check: func(path string) error {
+		out = append(out, experiment.InputTable{Dataset: name, Columns: columns[name], Check: func(path string) error {
 			return AsWritten(CheckColumns(path, columns[name]), name)
 		}})
 	}

@@ -175,7 +175,8 @@ func featureRows(path string, wanted map[string]bool) (rows map[string]int, err 
 		}
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%s: %d of the %d images of the split are not in the list, such as %s; write their paths as in the split lists", path, missing, len(wanted), example)
+		return nil, fmt.Errorf("%s: %d of the %d images of the split are not in the list, such as %s; write their paths as "+
+			"in the split lists", path, missing, len(wanted), example)
 	}
 	return rows, nil
 }

@@ -36,7 +36,8 @@ var freiburgFeaturesSet = Set{
 	Licence:  "that of the images; none is stated in the publishers' repository",
 	Citation: "P. Jund, N. Abdo, A. Eitel, W. Burgard, The Freiburg Groceries Dataset, arXiv:1611.05799, 2016",
 	Files:    []File{{Path: featuresFile}, {Path: featureNamesFile}},
-	Supplied: "put " + featuresFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's)" +
+	Supplied: "put " + featuresFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 " +
+		"numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's)" +
 		" and " + featureNamesFile + " (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +
 		" into the folder freiburg-features of the data folder",
 	Notes: []string{"features of your own: their SHA-256 is part of the identity of every trial that reads them"},
@@ -44,6 +45,7 @@ var freiburgFeaturesSet = Set{
 
 func freiburgFile(path string, size int64, sha string) File {
 	return File{Path: path, Size: size, SHA256: sha, URLs: []string{
-		"https://raw.githubusercontent.com/PhilJd/freiburg_groceries_dataset/8827d2f61c2838756a069562b1c2ff53568ae33b/" + path,
+		"https://raw.githubusercontent.com/PhilJd/freiburg_groceries_dataset/" +
+			"8827d2f61c2838756a069562b1c2ff53568ae33b/" + path,
 	}}
 }

@@ -46,7 +46,7 @@ func finite(t *testing.T, values ...float64) {
 	}
 }
 
-// mustNameLine wants an error that tells the line, unless it is about the whole
+// mustNameLine wants an error that names the line, unless it is about the whole
 // file.
 func mustNameLine(t *testing.T, err error) {
 	t.Helper()
@@ -115,7 +115,8 @@ func FuzzHMEQ(f *testing.F) {
 }
 
 func FuzzStress(f *testing.F) {
-	f.Add([]byte(labelsHeader+"\n1,80,12.5,1000,0\n35,80,12.5,1001,1\n"), []byte("1000.000000, IBI\n0.500000,0.500000\n1.250000,0.750000\r\n"))
+	f.Add([]byte(labelsHeader+"\n1,80,12.5,1000,0\n35,80,12.5,1001,1\n"),
+		[]byte("1000.000000, IBI\n0.500000,0.500000\n1.250000,0.750000\r\n"))
 	f.Add([]byte(labelsHeader+"\n1,80,12.5,1000,0\n1,80,12.5,1000,0\n"), []byte("1e308, IBI\n1e308,1\n"))
 	f.Add([]byte(labelsHeader), []byte("0, IBI\n1,1\n"))
 	f.Fuzz(func(t *testing.T, labels, intervals []byte) {
@@ -239,7 +240,8 @@ func FuzzFreiburgLists(f *testing.F) {
 
 // Archives of NumPy arrays: an array has as many numbers as its shape says.
 func FuzzNPZ(f *testing.F) {
-	arrays := map[string][]byte{"X.npy": npyFile("<f4", false, "(2, 3)", []float32{1, 2, 3, 4, 5, 6}), "y.npy": npyFile("<i8", false, "(2,)", []int64{0, 5})}
+	arrays := map[string][]byte{"X.npy": npyFile("<f4", false, "(2, 3)", []float32{1, 2, 3, 4, 5, 6}),
+		"y.npy": npyFile("<i8", false, "(2,)", []int64{0, 5})}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -339,7 +341,8 @@ func FuzzTable(f *testing.F) {
 // limit inside, and no link is made.
 func FuzzExtract(f *testing.F) {
 	entries := []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "../evil", text: "x"}}
-	for _, some := range [][]packedEntry{entries[:2], entries[1:], {{name: "l", link: ".."}, {name: "l/evil", text: "x"}}} {
+	for _, some := range [][]packedEntry{entries[:2], entries[1:],
+		{{name: "l", link: ".."}, {name: "l/evil", text: "x"}}} {
 		for format, write := range map[byte]func(io.Writer, []packedEntry) error{0: packZip, 1: packTar, 2: packTarGz} {
 			var b bytes.Buffer
 			if err := write(&b, some); err != nil {
@@ -357,7 +360,8 @@ func FuzzExtract(f *testing.F) {
 		}
 		archive := writeFile(t, file, dir, "a"+[]string{".zip", ".tar", ".tar.gz"}[int(format)%3])
 		bounded(t, file, func() {
-			if err := Extract(context.Background(), archive, folder, limit); err != nil && !strings.Contains(err.Error(), filepath.Base(archive)) {
+			if err := Extract(context.Background(), archive, folder, limit); err != nil &&
+				!strings.Contains(err.Error(), filepath.Base(archive)) {
 				t.Errorf("the error does not name the archive: %v", err)
 			}
 		})

@@ -30,6 +30,9 @@ var harActivities = []string{"walking", "walking upstairs", "walking downstairs"
 // the order of the file, which is that of time for each subject and activity.
 // The activity is the number in the file less 1. The parts are of different
 // subjects. Errors name the file and the line.
+//
+// A window is 2.56 s at 50 Hz, 128 samples, of which the 561 columns are features in
+// [−1, 1] without unit, as published.
 func LoadHAR(folder string) (*Windows, error) {
 	w, err := loadHAR(folder)
 	if err != nil {
@@ -41,6 +44,7 @@ func LoadHAR(folder string) (*Windows, error) {
 	return w, nil
 }
 
+// loadHAR reads both parts, of any length.
 func loadHAR(folder string) (*Windows, error) {
 	w := &Windows{Activities: harActivities}
 	var inputs []float64
@@ -66,7 +70,8 @@ func loadHAR(folder string) (*Windows, error) {
 		}
 		n := len(w.Activity) - before
 		if subjects := len(w.Subject) - before; subjects != n {
-			return nil, fmt.Errorf("%s has %d lines, but %s has %d; they must be as many", path("subject"), subjects, path("y"), n)
+			return nil, fmt.Errorf("%s has %d lines, but %s has %d; they must be as many",
+				path("subject"), subjects, path("y"), n)
 		}
 		rows := 0
 		err = readPlainOrCompressed(path("X"), func(r io.Reader) error {
@@ -84,7 +89,8 @@ func loadHAR(folder string) (*Windows, error) {
 			return nil, err
 		}
 		if rows != n || n == 0 {
-			return nil, fmt.Errorf("%s has %d lines, but %s has %d; they must be as many, and at least one", path("X"), rows, path("y"), n)
+			return nil, fmt.Errorf("%s has %d lines, but %s has %d; they must be as many, and at least one",
+				path("X"), rows, path("y"), n)
 		}
 	}
 	w.Inputs = mat.NewDense(w.Len(), HARFeatures, inputs)
@@ -114,11 +120,13 @@ func LoadHARReconstructed(folder string) (*Windows, error) {
 		return nil, err
 	}
 	if _, d := w.Inputs.Dims(); w.Len() != HARReconstructed || d != HARFeatures {
-		return nil, fmt.Errorf("%s: %d windows of %d features; the set has %d of %d", path, w.Len(), d, HARReconstructed, HARFeatures)
+		return nil, fmt.Errorf("%s: %d windows of %d features; the set has %d of %d", path, w.Len(), d, HARReconstructed,
+			HARFeatures)
 	}
 	return w, nil
 }
 
+// loadHARReconstructed reads a file of any number of windows and features.
 func loadHARReconstructed(path string) (*Windows, error) {
 	w := &Windows{Activities: harActivities}
 	err := readFile(path, func(r io.Reader) error {

@@ -2,18 +2,24 @@ package dataset
 
 // harSet is what of the UCI HAR data its features and labels are read from.
 var harSet = Set{
-	Name:     "har",
-	Title:    "UCI HAR: 10299 windows of 30 people and 6 activities, 561 features",
-	Source:   "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones",
-	Licence:  "CC BY 4.0 on the publisher's page; the README of the data asks for the citation and prohibits commercial use",
-	Citation: "D. Anguita, A. Ghio, L. Oneto, X. Parra, J. L. Reyes-Ortiz, A Public Domain Dataset for Human Activity Recognition Using Smartphones, ESANN 2013",
+	Name:   "har",
+	Title:  "UCI HAR: 10299 windows of 30 people and 6 activities, 561 features",
+	Source: "https://archive.ics.uci.edu/dataset/240/human+activity+recognition+using+smartphones",
+	Licence: "CC BY 4.0 on the publisher's page; the README of the data asks for the citation " +
+		"and prohibits commercial use",
+	Citation: "D. Anguita, A. Ghio, L. Oneto, X. Parra, J. L. Reyes-Ortiz, A Public Domain Dataset for Human Activity " +
+		"Recognition Using Smartphones, ESANN 2013",
 	Files: []File{
 		harFile(File{Path: "X_train.txt", Size: 66006256, GitBlob: "b06f3e4c7cddf435f2f2b102b4824f51ee8a6298"}, "train"),
-		harFile(File{Path: "y_train.txt", Size: 14704, SHA256: "415b3357e2e2d5e70a45c781947c6bdd80e0410a579d862eedcd6bbce3c694ef"}, "train"),
-		harFile(File{Path: "subject_train.txt", Size: 20152, SHA256: "66e1e2fbe9b396fa5155f531dc3348c803f503be663e2318772d49947db9153a"}, "train"),
+		harFile(File{Path: "y_train.txt", Size: 14704,
+			SHA256: "415b3357e2e2d5e70a45c781947c6bdd80e0410a579d862eedcd6bbce3c694ef"}, "train"),
+		harFile(File{Path: "subject_train.txt", Size: 20152,
+			SHA256: "66e1e2fbe9b396fa5155f531dc3348c803f503be663e2318772d49947db9153a"}, "train"),
 		harFile(File{Path: "X_test.txt", Size: 26458166, GitBlob: "f3c01cbd355e0000229bce4e38156ee338fa6b08"}, "test"),
-		harFile(File{Path: "y_test.txt", Size: 5894, SHA256: "2a94cb53ca46b956c1b2aebd4a09a72badd8a8e9ea9cdfe9f31b3306a08666bb"}, "test"),
-		harFile(File{Path: "subject_test.txt", Size: 7934, SHA256: "63b8c577f4a85431c06bd87f6384608c90a9f72f05c7956dd21255dc63515c07"}, "test"),
+		harFile(File{Path: "y_test.txt", Size: 5894,
+			SHA256: "2a94cb53ca46b956c1b2aebd4a09a72badd8a8e9ea9cdfe9f31b3306a08666bb"}, "test"),
+		harFile(File{Path: "subject_test.txt", Size: 7934,
+			SHA256: "63b8c577f4a85431c06bd87f6384608c90a9f72f05c7956dd21255dc63515c07"}, "test"),
 	},
 	Archives: []Archive{{
 		Name:   harArchive,
@@ -44,20 +50,25 @@ func harFile(f File, part string) File {
 // harReconstructedSet are not the published features, and are named so wherever
 // they are used.
 var harReconstructedSet = Set{
-	Name:     "har-reconstructed",
-	Folder:   "har/reconstructed",
-	Title:    "UCI HAR, reconstructed: 6531 windows of 20 people and 6 activities, 561 features recomputed from the recordings",
-	Source:   "recomputed from the recordings of https://archive.ics.uci.edu/dataset/341/smartphone+based+recognition+of+human+activities+and+postural+transitions",
-	Licence:  "CC BY 4.0, that of the recordings",
-	Citation: "J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita, Transition-Aware Human Activity Recognition Using Smartphones, Neurocomputing 171, 2016",
+	Name:   "har-reconstructed",
+	Folder: "har/reconstructed",
+	Title: "UCI HAR, reconstructed: 6531 windows of 20 people and 6 activities, 561 features " +
+		"recomputed from the recordings",
+	Source: "recomputed from the recordings of " +
+		"https://archive.ics.uci.edu/dataset/341/smartphone+based+recognition+of+human+activities+and+postural+transitions",
+	Licence: "CC BY 4.0, that of the recordings",
+	Citation: "J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita, Transition-Aware Human Activity Recognition " +
+		"Using Smartphones, Neurocomputing 171, 2016",
 	Files: []File{{
 		Path:   harReconstructedFile,
 		Size:   12390159,
 		SHA256: "0d69681fd9cb1dc706f27494937d5756cc39a48208494d284e4467673181241f",
 	}},
-	Supplied: "put " + harReconstructedFile + " into the folder har/reconstructed of the data folder, or fetch the published features with: run data fetch har",
+	Supplied: "put " + harReconstructedFile + " into the folder har/reconstructed of the data folder, or fetch the " +
+		"published features with: run data fetch har",
 	Notes: []string{
-		"not the published features: each was rescaled to fit the published means of 180 groups; of 561, 543 fit with R² above 0.8 and 9 below 0.5",
+		"not the published features: each was rescaled to fit the published means of 180 groups; of 561, 543 fit with R² " +
+			"above 0.8 and 9 below 0.5",
 		"half of every window is in the next one: a random split leaks",
 	},
 }

@@ -46,21 +46,25 @@ func TestLoadHAR(t *testing.T) {
 		"compressed": {"X_train.txt.gz": harFiles["X_train.txt"], "y_test.txt.gz": "6\n"},
 		"CRLF":       {"X_test.txt": strings.TrimSuffix(harFiles["X_test.txt"], "\n") + "\r\n", "y_train.txt": "5\r\n1\r\n"},
 	} {
-		w, err := loadHAR(writeHAR(t, changed))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if !slices.Equal(w.Activity, []int{4, 0, 5}) || !slices.Equal(w.Subject, []int{1, 30, 2}) || len(w.Activities) != HARActivities {
-			t.Errorf("%s: activities %v, subjects %v", name, w.Activity, w.Subject)
-		}
-		if n, d := w.Inputs.Dims(); n != 3 || d != HARFeatures {
-			t.Fatalf("%s: %d×%d features", name, n, d)
-		}
-		for i, want := range []float64{0.28858451, -1, 0.5} {
-			if w.Inputs.At(i, 0) != want || w.Inputs.At(i, HARFeatures-1) != want {
-				t.Errorf("%s: row %d starts with %g and ends with %g, want %g", name, i, w.Inputs.At(i, 0), w.Inputs.At(i, HARFeatures-1), want)
+		t.Run(name, func(t *testing.T) {
+			w, err := loadHAR(writeHAR(t, changed))
+			if err != nil {
+				t.Fatalf("%v", err)
 			}
-		}
+			if !slices.Equal(w.Activity, []int{4, 0, 5}) || !slices.Equal(w.Subject, []int{1, 30, 2}) ||
+				len(w.Activities) != HARActivities {
+				t.Errorf("activities %v, subjects %v", w.Activity, w.Subject)
+			}
+			if n, d := w.Inputs.Dims(); n != 3 || d != HARFeatures {
+				t.Fatalf("%d×%d features", n, d)
+			}
+			for i, want := range []float64{0.28858451, -1, 0.5} {
+				if w.Inputs.At(i, 0) != want || w.Inputs.At(i, HARFeatures-1) != want {
+					t.Errorf("row %d starts with %g and ends with %g, want %g", i, w.Inputs.At(i, 0), w.Inputs.At(i, HARFeatures-1),
+						want)
+				}
+			}
+		})
 	}
 }
 
@@ -79,8 +83,10 @@ func TestLoadHARErrors(t *testing.T) {
 		{"subject_test.txt", "31\n", `subject_test.txt: line 1: "31", expected an integer from 1 to 30`},
 		{"subject_test.txt", "1\n2\n", "subject_test.txt has 2 lines, but"},
 	} {
-		_, err := loadHAR(writeHAR(t, map[string]string{c.file: c.text}))
-		mustFail(t, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			_, err := loadHAR(writeHAR(t, map[string]string{c.file: c.text}))
+			mustFail(t, err, c.want)
+		})
 	}
 	_, err := loadHAR(t.TempDir())
 	mustFail(t, err, "y_train.txt")
@@ -127,7 +133,8 @@ func TestLoadHARReconstructed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !mat.Equal(w.Inputs, mat.NewDense(2, 2, []float64{0.5, -0.25, 1, 0})) || fmt.Sprint(w.Activity, w.Subject, w.Recording, w.Start) != "[0 5] [1 20] [1 41] [249 0]" {
+	if !mat.Equal(w.Inputs, mat.NewDense(2, 2, []float64{0.5, -0.25, 1, 0})) ||
+		fmt.Sprint(w.Activity, w.Subject, w.Recording, w.Start) != "[0 5] [1 20] [1 41] [249 0]" {
 		t.Errorf("%+v", w)
 	}
 	for _, c := range []struct {
@@ -137,7 +144,8 @@ func TestLoadHARReconstructed(t *testing.T) {
 	}{
 		{"X", nil, `there is no array "X"`},
 		{"X", []byte("text"), `the array "X": not a .npy file`},
-		{"X", npyFile("<f4", false, "(2, 2)", []float32{1, 2, 3}), `the array "X": the header announces 4 elements of 4 bytes, but 12 bytes`},
+		{"X", npyFile("<f4", false, "(2, 2)", []float32{1, 2, 3}),
+			`the array "X": the header announces 4 elements of 4 bytes, but 12 bytes`},
 		{"X", npyFile("<f4", false, "(2, 2, 1)", []float32{1, 2, 3, 4}), "expected 2 dimensions"},
 		{"X", npyFile("<f4", false, "(9223372036854775807, 9223372036854775807)", []float32{1}), `the array "X": the shape`},
 		{"X", npyFile("<f4", false, "(0, 2)", []float32{}), `the array "X": the shape`},
@@ -145,16 +153,19 @@ func TestLoadHARReconstructed(t *testing.T) {
 		{"X", npyFile(">f4", false, "(2, 2)", []float32{1, 2, 3, 4}), `the elements are ">f4"`},
 		{"X", npyFile("<i4", false, "(2, 2)", []int32{1, 2, 3, 4}), "expected floats"},
 		{"X", npyFile("<f4", false, "(1, 2)", []float32{1, 2}), `the array "activity": 2 elements, expected 1`},
-		{"activity", npyFile("|i1", false, "(2,)", []int8{0, 6}), `the array "activity": element 1 is 6, expected an integer from 0 to 5`},
+		{"activity", npyFile("|i1", false, "(2,)", []int8{0, 6}),
+			`the array "activity": element 1 is 6, expected an integer from 0 to 5`},
 		{"subject", npyFile("<f8", false, "(2,)", []float64{1, 1.5}), `the array "subject": element 1 is 1.5`},
 	} {
-		arrays := reconstructed()
-		arrays[c.array] = c.content
-		if c.content == nil {
-			delete(arrays, c.array)
-		}
-		_, err := load(arrays)
-		mustFail(t, err, c.want)
+		t.Run(c.array+": "+c.want, func(t *testing.T) {
+			arrays := reconstructed()
+			arrays[c.array] = c.content
+			if c.content == nil {
+				delete(arrays, c.array)
+			}
+			_, err := load(arrays)
+			mustFail(t, err, c.want)
+		})
 	}
 	_, err = loadHARReconstructed(writeFile(t, []byte("text"), t.TempDir(), harReconstructedFile))
 	mustFail(t, err, harReconstructedFile+": not an .npz file")
@@ -176,7 +187,8 @@ func TestLoadHARReconstructedRealData(t *testing.T) {
 	}
 	// As many as UCI HAR has of subjects 1 to 20; 9 of each group are the
 	// paper's 1080 test windows.
-	if !slices.Equal(count, []int{1145, 1009, 908, 1084, 1201, 1184}) || len(groups) != HARActivities*HARReconstructedSubjects {
+	if !slices.Equal(count, []int{1145, 1009, 908, 1084, 1201, 1184}) ||
+		len(groups) != HARActivities*HARReconstructedSubjects {
 		t.Errorf("%v windows of the activities, %d groups", count, len(groups))
 	}
 	if low, high := mat.Min(w.Inputs), mat.Max(w.Inputs); low < -1.2 || high > 1.2 {

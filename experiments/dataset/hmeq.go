@@ -78,6 +78,7 @@ func parseHMEQ(r io.Reader) (*HMEQ, error) {
 	return h, nil
 }
 
+// parseRow reads a line; a field without a value is NaN, never zero.
 func (h *HMEQ) parseRow(names []string, text string) error {
 	fields := strings.Split(text, ",")
 	if len(fields) != len(names) {

@@ -67,15 +67,18 @@ func TestLoadHMEQ(t *testing.T) {
 	if len(h.Bad) != HMEQRows || bad != 1189 {
 		t.Errorf("%g of %d loans are bad, want 1189 of 5960", bad, len(h.Bad))
 	}
-	for name, want := range map[string]int{"LOAN": 0, "MORTDUE": 518, "VALUE": 112, "YOJ": 515, "DEROG": 708, "DELINQ": 580, "CLAGE": 308, "NINQ": 510, "CLNO": 222, "DEBTINC": 1267} {
-		missing := 0
-		for _, v := range h.Columns[name] {
-			if math.IsNaN(v) {
-				missing++
+	for name, want := range map[string]int{"LOAN": 0, "MORTDUE": 518, "VALUE": 112, "YOJ": 515, "DEROG": 708,
+		"DELINQ": 580, "CLAGE": 308, "NINQ": 510, "CLNO": 222, "DEBTINC": 1267} {
+		t.Run(name, func(t *testing.T) {
+			missing := 0
+			for _, v := range h.Columns[name] {
+				if math.IsNaN(v) {
+					missing++
+				}
 			}
-		}
-		if missing != want || len(h.Columns[name]) != HMEQRows {
-			t.Errorf("%s: %d of %d values are missing, want %d", name, missing, len(h.Columns[name]), want)
-		}
+			if missing != want || len(h.Columns[name]) != HMEQRows {
+				t.Errorf("%d of %d values are missing, want %d", missing, len(h.Columns[name]), want)
+			}
+		})
 	}
 }

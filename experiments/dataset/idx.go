@@ -27,7 +27,8 @@ const (
 // ReadIDXImages reads grey-scale images, without labels, in the idx format,
 // plain or gzip-compressed. The file must end where its header says.
 func ReadIDXImages(r io.Reader) (*Images, error) {
-	sizes, pixels, err := readIDX(r, idxImages, "images", []string{"number of images", "number of rows", "number of columns"})
+	sizes, pixels, err := readIDX(r, idxImages, "images",
+		[]string{"number of images", "number of rows", "number of columns"})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,8 @@ func readIDX(r io.Reader, magic uint32, what string, dimensions []string) (sizes
 		size := header[i]
 		// No product of three such sizes overflows after the check.
 		if total *= uint64(size); size == 0 || total > idxLimit {
-			return nil, nil, fmt.Errorf("the header says that the %s is %d, so that the content has %d bytes or more; expected 1 to %d bytes", name, size, total, idxLimit)
+			return nil, nil, fmt.Errorf("the header says that the %s is %d, so that the content has %d bytes or more; "+
+				"expected 1 to %d bytes", name, size, total, idxLimit)
 		}
 		sizes = append(sizes, int(size))
 	}
@@ -82,11 +84,13 @@ func readIDX(r io.Reader, magic uint32, what string, dimensions []string) (sizes
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, nil, fmt.Errorf("after %d of %d bytes of %s: %w", got, total, what, err)
 	case got < total:
-		return nil, nil, fmt.Errorf("the file is cut off: %d of the %d bytes of %s that its header announces", got, total, what)
+		return nil, nil, fmt.Errorf("the file is cut off: %d of the %d bytes of %s that its header announces", got, total,
+			what)
 	case got > total:
 		return nil, nil, fmt.Errorf("the file goes on after the %d bytes of %s that its header announces", total, what)
 	case err != nil:
-		return nil, nil, fmt.Errorf("the compressed file is cut off after the %d bytes of %s: its checksum is missing", total, what)
+		return nil, nil, fmt.Errorf("the compressed file is cut off after the %d bytes of %s: its checksum is missing",
+			total, what)
 	}
 	return sizes, content, nil
 }
@@ -120,14 +124,21 @@ func noEOF(err error) error {
 func loadImages(imagesPath, labelsPath string) (*Images, error) {
 	var images *Images
 	var labels []byte
-	if err := readFile(imagesPath, func(r io.Reader) (err error) { images, err = ReadIDXImages(r); return err }); err != nil {
+	if err := readFile(imagesPath, func(r io.Reader) (err error) {
+		images, err = ReadIDXImages(r)
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	if err := readFile(labelsPath, func(r io.Reader) (err error) { labels, err = ReadIDXLabels(r); return err }); err != nil {
+	if err := readFile(labelsPath, func(r io.Reader) (err error) {
+		labels, err = ReadIDXLabels(r)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if n := images.Len(); n != len(labels) {
-		return nil, fmt.Errorf("%s has %d labels, but %s has %d images; they must be as many", labelsPath, len(labels), imagesPath, n)
+		return nil, fmt.Errorf("%s has %d labels, but %s has %d images; they must be as many", labelsPath, len(labels),
+			imagesPath, n)
 	}
 	images.Labels = labels
 	return images, nil

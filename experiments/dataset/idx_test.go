@@ -28,24 +28,26 @@ func TestReadIDX(t *testing.T) {
 		"plain":      func(b []byte) []byte { return b },
 		"compressed": func(b []byte) []byte { return gzipped(t, b) },
 	} {
-		im, err := ReadIDXImages(bytes.NewReader(pack(images)))
-		if err != nil || im.Len() != 2 || im.Rows != 1 || im.Cols != 3 {
-			t.Fatalf("%s: %+v, %v", name, im, err)
-		}
-		if !bytes.Equal(im.Image(1), []byte{1, 2, 3}) {
-			t.Errorf("%s: the second image is %v", name, im.Image(1))
-		}
-		m := im.Matrix([]int{1, 0})
-		if r, c := m.Dims(); r != 2 || c != 3 || m.At(0, 2) != 3./255 || m.At(1, 1) != 0.2 || m.At(1, 2) != 1 {
-			t.Errorf("%s: the matrix is %v", name, m)
-		}
-		if !im.Matrix(nil).IsEmpty() {
-			t.Errorf("%s: a matrix without rows has elements", name)
-		}
-		got, err := ReadIDXLabels(bytes.NewReader(pack(labels)))
-		if err != nil || !bytes.Equal(got, []byte{9, 0}) {
-			t.Errorf("%s: labels %v, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			im, err := ReadIDXImages(bytes.NewReader(pack(images)))
+			if err != nil || im.Len() != 2 || im.Rows != 1 || im.Cols != 3 {
+				t.Fatalf("%+v, %v", im, err)
+			}
+			if !bytes.Equal(im.Image(1), []byte{1, 2, 3}) {
+				t.Errorf("the second image is %v", im.Image(1))
+			}
+			m := im.Matrix([]int{1, 0})
+			if r, c := m.Dims(); r != 2 || c != 3 || m.At(0, 2) != 3./255 || m.At(1, 1) != 0.2 || m.At(1, 2) != 1 {
+				t.Errorf("the matrix is %v", m)
+			}
+			if !im.Matrix(nil).IsEmpty() {
+				t.Error("a matrix without rows has elements")
+			}
+			got, err := ReadIDXLabels(bytes.NewReader(pack(labels)))
+			if err != nil || !bytes.Equal(got, []byte{9, 0}) {
+				t.Errorf("labels %v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -64,14 +66,16 @@ func TestReadIDXErrors(t *testing.T) {
 	}{
 		{"empty", readImages, nil, "the header of 16 bytes: unexpected EOF"},
 		{"header cut off", readImages, images[:15], "the header of 16 bytes"},
-		{"labels in place of images", readImages, idx([]uint32{0x801, 20, 1, 1}, 1), "the magic number is 0x801, expected 0x803 (idx with images)"},
+		{"labels in place of images", readImages, idx([]uint32{0x801, 20, 1, 1}, 1),
+			"the magic number is 0x801, expected 0x803 (idx with images)"},
 		{"images in place of labels", readLabels, images, "the magic number is 0x803, expected 0x801 (idx with labels)"},
 		{"no images", readImages, idx([]uint32{0x803, 0, 1, 3}), "number of images is 0"},
 		{"no columns", readImages, idx([]uint32{0x803, 2, 1, 0}), "number of columns is 0"},
 		{"cut off", readImages, images[:20], "cut off: 4 of the 6 bytes of images"},
 		{"too long", readImages, append(bytes.Clone(images), 0), "goes on after the 6 bytes"},
 		{"four billion images", readImages, idx([]uint32{0x803, 1<<32 - 1, 28, 28}, 1, 2), "number of images is 4294967295"},
-		{"sizes whose product overflows", readImages, idx([]uint32{0x803, 1 << 16, 1 << 24, 1 << 24}), "number of rows is 16777216"},
+		{"sizes whose product overflows", readImages, idx([]uint32{0x803, 1 << 16, 1 << 24, 1 << 24}),
+			"number of rows is 16777216"},
 		{"a thousand million labels", readLabels, idx([]uint32{0x801, 1 << 30}, 1), "cut off: 1 of the 1073741824 bytes"},
 		{"label out of range", readLabels, idx([]uint32{0x801, 3}, 0, 10, 0), "label 2 of 3 is 10, expected 0 to 9"},
 		{"compressed, cut off", readImages, packed[:len(packed)-10], "cut off"},

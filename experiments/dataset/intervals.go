@@ -65,10 +65,10 @@ const intervalResolution = 1. / 64
 // as 1/64 s; a steady heart would have all its variation rejected otherwise.
 // Only Interval changes: times, labels and bursts stay.
 //
-// After J. McNames, T. Thong, M. Aboy, "Impulse rejection filter for artifact
-// removal in spectral analysis of biomedical signals", EMBS 2004; m and MAD are
-// those of the window instead of the whole recording, because a heart rate
-// drifts.
+// After J. McNames, T. Thong, M. Aboy, "Impulse rejection filter for artifact removal
+// in spectral analysis of biomedical signals", EMBS 2004; m and MAD are those of the
+// window instead of the whole recording, because a heart rate drifts. It takes
+// O(n·window·log window) operations.
 func RejectImpulses(s StressSubject, window int, threshold float64) (filtered StressSubject, replaced int) {
 	if window < 1 || window%2 == 0 || !(threshold > 0) {
 		panic("dataset: a window that is not odd and positive, or a threshold that is not positive")

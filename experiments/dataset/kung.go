@@ -40,7 +40,8 @@ func LoadKung(folder string) (*Kung, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if rows != kungRows || len(k.Age) != KungFemales {
-		return nil, fmt.Errorf("%s: %d rows with %d females; the census has %d rows with %d females", path, rows, len(k.Age), kungRows, KungFemales)
+		return nil, fmt.Errorf("%s: %d rows with %d females; the census has %d rows with %d females", path, rows, len(k.Age),
+			kungRows, KungFemales)
 	}
 	return k, nil
 }
@@ -88,7 +89,8 @@ func parseKungRow(text string) (v [4]float64, err error) {
 	columns := [...]string{"height", "weight", "age", "male"}
 	fields := strings.Split(text, ";")
 	if len(fields) != len(columns) {
-		return v, fmt.Errorf("%d fields in %q, expected %d (%s)", len(fields), text, len(columns), strings.Join(columns[:], ";"))
+		return v, fmt.Errorf("%d fields in %q, expected %d (%s)", len(fields), text, len(columns),
+			strings.Join(columns[:], ";"))
 	}
 	for i, f := range fields {
 		x, err := strconv.ParseFloat(f, 64)

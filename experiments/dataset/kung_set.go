@@ -2,11 +2,13 @@ package dataset
 
 // kungSet is the !Kung census.
 var kungSet = Set{
-	Name:     "kung",
-	Title:    "Howell !Kung San census: height, weight, age and sex of 544 people of the Dobe area",
-	Source:   "https://github.com/rmcelreath/rethinking (data/Howell1.csv); collected by Nancy Howell, https://tspace.library.utoronto.ca/handle/1807/10395",
-	Licence:  "distributed with the R package rethinking, GPL (>= 3); no separate licence for the data",
-	Citation: "N. Howell, Demography of the Dobe !Kung, Academic Press, 1979; R. McElreath, Statistical Rethinking, CRC Press, 2016",
+	Name:  "kung",
+	Title: "Howell !Kung San census: height, weight, age and sex of 544 people of the Dobe area",
+	Source: "https://github.com/rmcelreath/rethinking (data/Howell1.csv); collected by Nancy Howell, " +
+		"https://tspace.library.utoronto.ca/handle/1807/10395",
+	Licence: "distributed with the R package rethinking, GPL (>= 3); no separate licence for the data",
+	Citation: "N. Howell, Demography of the Dobe !Kung, Academic Press, 1979; " +
+		"R. McElreath, Statistical Rethinking, CRC Press, 2016",
 	Files: []File{{
 		Path:   "Howell1.csv",
 		Size:   12205,

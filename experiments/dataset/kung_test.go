@@ -33,9 +33,11 @@ func TestParseKungErrors(t *testing.T) {
 		{"negative", header + "1;-2;3;0\n", "line 2: weight is -2"},
 		{"sex", header + "1;2;3;2\n", "line 2: male is 2"},
 	} {
-		if _, _, err := parseKung(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %q", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, _, err := parseKung(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -48,7 +50,8 @@ func TestLoadKungChecksTheNumberOfRows(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "Howell1.csv"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadKung(folder); err == nil || !strings.Contains(err.Error(), "1 rows with 1 females; the census has 544") {
+	_, err := LoadKung(folder)
+	if err == nil || !strings.Contains(err.Error(), "1 rows with 1 females; the census has 544") {
 		t.Error(err)
 	}
 }

@@ -44,7 +44,8 @@ func NewLocator(folder string) Locator {
 // It returns an error where there is none.
 func (l Locator) FetchRoot() (string, error) {
 	if len(l.Roots) == 0 {
-		return "", errors.New("no folder for data sets: give one with --data or $" + DataVariable + " (this user has no cache folder)")
+		return "", errors.New("no folder for data sets: give one with --data or $" + DataVariable + " (this user " +
+			"has no cache folder)")
 	}
 	return l.Roots[0], nil
 }
@@ -313,6 +314,7 @@ func (e *WrongFileError) Error() string {
 	if e.WantSize > 0 {
 		want += fmt.Sprintf(" (%d bytes)", e.WantSize)
 	}
-	return fmt.Sprintf("the data file %s is not the expected one: %s%s (%d bytes), expected %s; remove or rename it and fetch the set again",
+	return fmt.Sprintf("the data file %s is not the expected one: %s%s (%d bytes), expected %s; remove or rename it and "+
+		"fetch the set again",
 		e.Path, kind, e.SHA256, e.Size, want)
 }

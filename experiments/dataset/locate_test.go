@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,9 +53,11 @@ func TestDigest(t *testing.T) {
 		{[]File{a, b}, both},
 		{[]File{b, a}, both},
 	} {
-		if got := (&Set{Files: c.files}).Digest(); got != c.want {
-			t.Errorf("digest of %d files: %s, want %s", len(c.files), got, c.want)
-		}
+		t.Run(fmt.Sprint(len(c.files), " files"), func(t *testing.T) {
+			if got := (&Set{Files: c.files}).Digest(); got != c.want {
+				t.Errorf("digest of %d files: %s, want %s", len(c.files), got, c.want)
+			}
+		})
 	}
 }
 
@@ -77,7 +80,8 @@ func TestFindMissing(t *testing.T) {
 	root := t.TempDir()
 	_, _, err := (Locator{Roots: []string{root}}).Find("kung")
 	var missing *MissingError
-	if !errors.As(err, &missing) || missing.Advice() != "fetch it with: run data fetch kung" || !strings.Contains(err.Error(), missing.Advice()) || !strings.Contains(err.Error(), root) {
+	if !errors.As(err, &missing) || missing.Advice() != "fetch it with: run data fetch kung" ||
+		!strings.Contains(err.Error(), missing.Advice()) || !strings.Contains(err.Error(), root) {
 		t.Errorf("%v; want a *MissingError with the folder and the command", err)
 	}
 	var unknown *UnknownError
@@ -103,7 +107,8 @@ func TestFindWrongFile(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("%v; want a *WrongFileError", err)
 	}
-	for _, want := range []string{filepath.Join(wrong, "demo", "a"), hash([]byte("wrong!")), hash([]byte("right")), "6 bytes", "5 bytes"} {
+	for _, want := range []string{filepath.Join(wrong, "demo", "a"), hash([]byte("wrong!")), hash([]byte("right")),
+		"6 bytes", "5 bytes"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
@@ -152,24 +157,27 @@ func TestFindByGitBlob(t *testing.T) {
 		{"longer", right + "!", "", "expected git-blob:" + blob + " (5 bytes)"},
 		{"longer, compressed", "", right + "!", "a.gz is not the expected one: git-blob:"},
 	} {
-		root := t.TempDir()
-		if c.plain != "" {
-			writeFile(t, []byte(c.plain), root, "in", "a", "a")
-		}
-		if c.packed != "" {
-			writeFile(t, gzipped(t, []byte(c.packed)), root, "in", "a", "a.gz")
-		}
-		set := Set{Name: "demo", Folder: "in/a", Files: []File{{Path: "a", Size: 5, GitBlob: blob, Compressed: true}}}
-		folder, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
-		mustFail(t, err, c.want)
-		if err == nil && folder != filepath.Join(root, "in", "a") {
-			t.Errorf("%s: found in %s", c.name, folder)
-		}
-		if d := set.Digest(); d != "git-blob:"+blob {
-			t.Errorf("digest %s", d)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			if c.plain != "" {
+				writeFile(t, []byte(c.plain), root, "in", "a", "a")
+			}
+			if c.packed != "" {
+				writeFile(t, gzipped(t, []byte(c.packed)), root, "in", "a", "a.gz")
+			}
+			set := Set{Name: "demo", Folder: "in/a", Files: []File{{Path: "a", Size: 5, GitBlob: blob, Compressed: true}}}
+			folder, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
+			mustFail(t, err, c.want)
+			if err == nil && folder != filepath.Join(root, "in", "a") {
+				t.Errorf("found in %s", folder)
+			}
+			if d := set.Digest(); d != "git-blob:"+blob {
+				t.Errorf("digest %s", d)
+			}
+		})
 	}
-	_, err := (Locator{Roots: []string{"x"}}).FindSet(context.Background(), Set{Name: "demo", Folder: "../out", Files: []File{{Path: "a"}}})
+	_, err := (Locator{Roots: []string{"x"}}).FindSet(context.Background(),
+		Set{Name: "demo", Folder: "../out", Files: []File{{Path: "a"}}})
 	mustFail(t, err, "leaves the folder")
 }
 

@@ -26,10 +26,11 @@ var mhealthActivities = []string{
 	"knees bending", "cycling", "jogging", "running", "jumping",
 }
 
+// mhealthLog is the file of a subject.
 func mhealthLog(subject int) string { return fmt.Sprintf("mHealth_subject%d.log", subject) }
 
 // LoadMHEALTH reads the recordings from the folder of the set "mhealth" and cuts
-// them into windows of so many samples (50 a second), each step samples after
+// them into windows of that many samples (50 a second), each step samples after
 // the one before it. A window is of one activity: the first one starts where
 // the activity does, and samples without an activity are left out. Its input
 // are its samples, one after the other, each of 23 channels; with one sample a
@@ -44,7 +45,10 @@ func LoadMHEALTH(folder string, samples, step int) (*Windows, error) {
 	for subject := 1; subject <= MHEALTHSubjects; subject++ {
 		var log mhealthRecording
 		path := filepath.Join(folder, mhealthLog(subject))
-		if err := readPlainOrCompressed(path, func(r io.Reader) (err error) { log, err = parseMHEALTH(r); return err }); err != nil {
+		if err := readPlainOrCompressed(path, func(r io.Reader) (err error) {
+			log, err = parseMHEALTH(r)
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		starts := log.windows(samples, step)
@@ -78,7 +82,8 @@ func parseMHEALTH(r io.Reader) (log mhealthRecording, err error) {
 		}
 		activity := int(row[MHEALTHChannels])
 		if float64(activity) != row[MHEALTHChannels] || activity < 0 || activity > MHEALTHActivities {
-			return fmt.Errorf("the activity is %g, expected an integer from 0 (none) to %d", row[MHEALTHChannels], MHEALTHActivities)
+			return fmt.Errorf("the activity is %g, expected an integer from 0 (none) to %d", row[MHEALTHChannels],
+				MHEALTHActivities)
 		}
 		log.values = append(log.values, row[:MHEALTHChannels]...)
 		log.activity = append(log.activity, activity)
@@ -90,7 +95,8 @@ func parseMHEALTH(r io.Reader) (log mhealthRecording, err error) {
 	return log, err
 }
 
-// windows returns the first samples of the windows.
+// windows returns the first samples of the windows. No window crosses a change of
+// activity.
 func (log *mhealthRecording) windows(samples, step int) (starts []int) {
 	for first := 0; first < len(log.activity); {
 		end := first + 1
@@ -121,6 +127,8 @@ func LoadMHEALTH6(folder string) (*Windows, error) {
 	return w, nil
 }
 
+// loadMHEALTH6 reads the windows of any number; spans says where each starts in its
+// recording.
 func loadMHEALTH6(folder string) (*Windows, error) {
 	w := &Windows{Activities: mhealthActivities}
 	var inputs []float64
@@ -136,7 +144,8 @@ func loadMHEALTH6(folder string) (*Windows, error) {
 			}
 			n := x.shape[0]
 			if x.shape[1] != MHEALTH6Samples || x.shape[2] != MHEALTH6Channels {
-				return fmt.Errorf("the array %q: the shape is %v, expected windows, %d samples and %d channels", "X", x.shape, MHEALTH6Samples, MHEALTH6Channels)
+				return fmt.Errorf("the array %q: the shape is %v, expected windows, %d samples and %d channels", "X", x.shape,
+					MHEALTH6Samples, MHEALTH6Channels)
 			}
 			activity, err := z.integers("y12", n, 0, MHEALTHActivities-1)
 			if err != nil {
@@ -147,12 +156,14 @@ func loadMHEALTH6(folder string) (*Windows, error) {
 				return err
 			}
 			if spans.shape[0] != n || spans.shape[1] != 2 {
-				return fmt.Errorf("the array %q: the shape is %v, expected the start and the end of %d windows", "spans", spans.shape, n)
+				return fmt.Errorf("the array %q: the shape is %v, expected the start and the end of %d windows", "spans",
+					spans.shape, n)
 			}
 			for row := range n {
 				start := int(spans.values[2*row])
 				if end := int(spans.values[2*row+1]); start < 0 || end != start+MHEALTH6Samples {
-					return fmt.Errorf("the array %q: row %d is %d to %d, expected %d samples", "spans", row, start, end, MHEALTH6Samples)
+					return fmt.Errorf("the array %q: row %d is %d to %d, expected %d samples", "spans", row, start, end,
+						MHEALTH6Samples)
 				}
 				w.Start = append(w.Start, start)
 				w.Subject, w.Recording = append(w.Subject, i+1), append(w.Recording, i+1)

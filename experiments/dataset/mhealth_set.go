@@ -22,7 +22,8 @@ var mhealthSet = Set{
 const (
 	mhealthArchive  = "mhealth+dataset.zip"
 	mhealthLicence  = "CC BY 4.0"
-	mhealthCitation = "O. Banos et al., mHealthDroid: a novel framework for agile development of mobile health applications, IWAAL 2014"
+	mhealthCitation = "O. Banos et al., mHealthDroid: a novel framework for agile development of mobile health " +
+		"applications, IWAAL 2014"
 )
 
 // mhealthLogs are the SHA-256 of the logs of subject 1, 2, ...; their sizes are
@@ -54,15 +55,17 @@ func mhealthFiles() []File {
 
 // mhealth6Set is a part of MHEALTH that others cut into windows.
 var mhealth6Set = Set{
-	Name:     "mhealth-6ch",
-	Folder:   "mhealth/partial",
-	Title:    "MHEALTH, 6 of 23 channels: 6768 windows of 2 s of 10 people and 12 activities, standardised for each person",
+	Name:   "mhealth-6ch",
+	Folder: "mhealth/partial",
+	Title: "MHEALTH, 6 of 23 channels: 6768 windows of 2 s of 10 people and 12 activities, " +
+		"standardised for each person",
 	Source:   "https://github.com/Kadoshima/research_advertising_energy_saving",
 	Licence:  mhealthLicence + " for the recordings; none stated for the windows",
 	Citation: mhealthCitation,
 	Files:    mhealth6Files(),
 	Notes: []string{
-		"chest acceleration and right-lower-arm rate of turn only, standardised for each person and channel: who a person is shows less than in the recordings",
+		"chest acceleration and right-lower-arm rate of turn only, standardised for each person and channel: who a person " +
+			"is shows less than in the recordings",
 		"half of every window is in the next one: a random split leaks",
 	},
 }
@@ -84,11 +87,13 @@ var mhealth6Content = [MHEALTHSubjects]struct {
 }
 
 func mhealth6Files() []File {
-	const publisher = "https://raw.githubusercontent.com/Kadoshima/research_advertising_energy_saving/c4f476d720dc595b29d6e80bb3a6cd0188f9427b/har/001/data_processed_gyro/"
+	const publisher = "https://raw.githubusercontent.com/Kadoshima/research_advertising_energy_saving/" +
+		"c4f476d720dc595b29d6e80bb3a6cd0188f9427b/har/001/data_processed_gyro/"
 	var files []File
 	for i, f := range mhealth6Content {
 		name := fmt.Sprintf("subject%02d.npz", i+1)
-		files = append(files, File{Path: name, Size: f.size, SHA256: f.sha, Compressed: true, URLs: []string{publisher + name}})
+		files = append(files, File{Path: name, Size: f.size, SHA256: f.sha, Compressed: true,
+			URLs: []string{publisher + name}})
 	}
 	return files
 }

@@ -52,28 +52,33 @@ func TestLoadMHEALTH(t *testing.T) {
 		{3, 2, []int{2, 4, 10}, []int{2, 2, 3}, 0},
 		{1, 3, []int{2, 5, 7, 10}, []int{2, 2, 3, 3}, 9},
 	} {
-		for _, packed := range []bool{false, true} {
-			w, err := LoadMHEALTH(writeMHEALTH(t, log.String(), packed), c.samples, c.step)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprintf("%d samples every %d", c.samples, c.step), func(t *testing.T) {
+			for _, packed := range []bool{false, true} {
+				w, err := LoadMHEALTH(writeMHEALTH(t, log.String(), packed), c.samples, c.step)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := len(c.starts)
+				if w.Len() != n+c.others || !slices.Equal(w.Start[:n], c.starts) || !slices.Equal(w.Activity[:n], c.activity) {
+					t.Errorf("%d samples every %d: starts %v, activities %v; want %v, %v", c.samples, c.step, w.Start, w.Activity,
+						c.starts, c.activity)
+					continue
+				}
+				if w.Subject[0] != 1 || c.others > 0 && (w.Subject[n] != 2 || w.Activity[n] != 11) {
+					t.Errorf("subjects %v, activities %v", w.Subject, w.Activity)
+				}
+				_, d := w.Inputs.Dims()
+				if d != c.samples*MHEALTHChannels || w.Inputs.At(0, 1) != 201 ||
+					w.Inputs.At(1, d-1) != float64(100*(c.starts[1]+c.samples-1)+22) {
+					t.Errorf("windows of %d numbers: %v", d, w.Inputs.RawRowView(1))
+				}
+				means := w.ChannelMeans(MHEALTHChannels)
+				want := float64(c.starts[1])*100 + 50*float64(c.samples-1) + 5
+				if got := means.Inputs.At(1, 5); math.Abs(got-want) > 1e-9 {
+					t.Errorf("%d samples every %d: the mean of channel 5 is %g, want %g", c.samples, c.step, got, want)
+				}
 			}
-			n := len(c.starts)
-			if w.Len() != n+c.others || !slices.Equal(w.Start[:n], c.starts) || !slices.Equal(w.Activity[:n], c.activity) {
-				t.Errorf("%d samples every %d: starts %v, activities %v; want %v, %v", c.samples, c.step, w.Start, w.Activity, c.starts, c.activity)
-				continue
-			}
-			if w.Subject[0] != 1 || c.others > 0 && (w.Subject[n] != 2 || w.Activity[n] != 11) {
-				t.Errorf("subjects %v, activities %v", w.Subject, w.Activity)
-			}
-			_, d := w.Inputs.Dims()
-			if d != c.samples*MHEALTHChannels || w.Inputs.At(0, 1) != 201 || w.Inputs.At(1, d-1) != float64(100*(c.starts[1]+c.samples-1)+22) {
-				t.Errorf("windows of %d numbers: %v", d, w.Inputs.RawRowView(1))
-			}
-			means := w.ChannelMeans(MHEALTHChannels)
-			if got, want := means.Inputs.At(1, 5), float64(c.starts[1])*100+50*float64(c.samples-1)+5; math.Abs(got-want) > 1e-9 {
-				t.Errorf("%d samples every %d: the mean of channel 5 is %g, want %g", c.samples, c.step, got, want)
-			}
-		}
+		})
 	}
 }
 
@@ -87,8 +92,10 @@ func TestLoadMHEALTHErrors(t *testing.T) {
 		{strings.Replace(line, "\t1\n", "\t0.5\n", 1), "line 1: the activity is 0.5"},
 		{strings.Replace(line, "0\t", "inf\t", 1), `line 1: number 1 is "inf"`},
 	} {
-		_, err := LoadMHEALTH(writeMHEALTH(t, c.log, false), 1, 1)
-		mustFail(t, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			_, err := LoadMHEALTH(writeMHEALTH(t, c.log, false), 1, 1)
+			mustFail(t, err, c.want)
+		})
 	}
 	_, err := LoadMHEALTH(writeMHEALTH(t, line, false), 2, 1)
 	mustFail(t, err, "no activity lasts 2 samples")
@@ -131,7 +138,8 @@ func TestLoadMHEALTH6(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Len() != 22 || w.Activity[21] != 3 || w.Subject[21] != 10 || !slices.Equal(w.Start[:6], []int{0, 50, 100, 150, 0, 50}) {
+	if w.Len() != 22 || w.Activity[21] != 3 || w.Subject[21] != 10 ||
+		!slices.Equal(w.Start[:6], []int{0, 50, 100, 150, 0, 50}) {
 		t.Errorf("%d windows, starts %v, subjects %v", w.Len(), w.Start, w.Subject)
 	}
 	rows := w.Disjoint(MHEALTH6Samples)
@@ -150,15 +158,19 @@ func TestLoadMHEALTH6(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{"X", npyFile("<f4", false, "(1, 3, 2)", make([]float32, 6)), "subject01.npz.gz: the array \"X\": the shape is [1 3 2]"},
+		{"X", npyFile("<f4", false, "(1, 3, 2)", make([]float32, 6)),
+			"subject01.npz.gz: the array \"X\": the shape is [1 3 2]"},
 		{"y12", npyFile("<i8", false, "(4,)", []int64{0, 1, 2, 12}), "element 3 is 12"},
 		{"spans", npyFile("<i4", false, "(4, 1)", []int32{0, 1, 2, 3}), "expected the start and the end of 4 windows"},
-		{"spans", npyFile("<i4", false, "(4, 2)", []int32{0, 100, 50, 151, 0, 0, 0, 0}), "row 1 is 50 to 151, expected 100 samples"},
+		{"spans", npyFile("<i4", false, "(4, 2)", []int32{0, 100, 50, 151, 0, 0, 0, 0}),
+			"row 1 is 50 to 151, expected 100 samples"},
 	} {
-		arrays := sixChannels(4)
-		arrays[c.array] = c.content
-		_, err := load(arrays)
-		mustFail(t, err, c.want)
+		t.Run(c.array+": "+c.want, func(t *testing.T) {
+			arrays := sixChannels(4)
+			arrays[c.array] = c.content
+			_, err := load(arrays)
+			mustFail(t, err, c.want)
+		})
 	}
 }
 

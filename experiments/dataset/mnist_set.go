@@ -2,11 +2,12 @@ package dataset
 
 // mnistSet is MNIST in the four files of its publishers.
 var mnistSet = Set{
-	Name:     "mnist",
-	Title:    "MNIST: 60000 training and 10000 test images of handwritten digits, 28×28",
-	Source:   "http://yann.lecun.com/exdb/mnist/",
-	Licence:  "CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
-	Citation: "Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Gradient-based learning applied to document recognition, Proceedings of the IEEE 86(11), 1998",
+	Name:    "mnist",
+	Title:   "MNIST: 60000 training and 10000 test images of handwritten digits, 28×28",
+	Source:  "http://yann.lecun.com/exdb/mnist/",
+	Licence: "CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
+	Citation: "Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Gradient-based learning applied to document recognition, " +
+		"Proceedings of the IEEE 86(11), 1998",
 	Files: []File{
 		mnistFile("train-images-idx3-ubyte.gz", 9912422, "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
 		mnistFile("train-labels-idx1-ubyte.gz", 28881, "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),

@@ -28,19 +28,21 @@ func TestLoadMNIST(t *testing.T) {
 		{"train", &m.Train, []int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}, 0.1307},
 		{"test", &m.Test, []int{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}, 0.1325},
 	} {
-		counts := make([]int, 10)
-		for _, label := range c.images.Labels {
-			counts[label]++
-		}
-		if !slices.Equal(counts, c.counts) {
-			t.Errorf("%s: the labels count %v, want %v", c.name, counts, c.counts)
-		}
-		sum := 0
-		for _, p := range c.images.Pixels {
-			sum += int(p)
-		}
-		if mean := float64(sum) / 255 / float64(len(c.images.Pixels)); math.Abs(mean-c.mean) > 5e-5 {
-			t.Errorf("%s: the mean pixel is %.5f, want %.4f", c.name, mean, c.mean)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			counts := make([]int, 10)
+			for _, label := range c.images.Labels {
+				counts[label]++
+			}
+			if !slices.Equal(counts, c.counts) {
+				t.Errorf("the labels count %v, want %v", counts, c.counts)
+			}
+			sum := 0
+			for _, p := range c.images.Pixels {
+				sum += int(p)
+			}
+			if mean := float64(sum) / 255 / float64(len(c.images.Pixels)); math.Abs(mean-c.mean) > 5e-5 {
+				t.Errorf("the mean pixel is %.5f, want %.4f", mean, c.mean)
+			}
+		})
 	}
 }

@@ -36,16 +36,20 @@ func newNPYRows(r io.Reader, fileSize int64) (*npyRows, error) {
 	shape := header.Descr.Shape
 	switch {
 	case size == 0:
-		return nil, fmt.Errorf("the elements are %q, expected '<f4' or '<f8' (little-endian float32 or float64): convert with x.astype('<f4')", header.Descr.Type)
+		return nil, fmt.Errorf("the elements are %q, expected '<f4' or '<f8' (little-endian float32 or float64): convert "+
+			"with x.astype('<f4')", header.Descr.Type)
 	case header.Descr.Fortran:
-		return nil, errors.New("the array is in Fortran order, expected C order (row by row): convert with numpy.ascontiguousarray(x)")
+		return nil, errors.New("the array is in Fortran order, expected C order (row by row): convert with " +
+			"numpy.ascontiguousarray(x)")
 	case len(shape) != 2 || shape[0] < 1 || shape[1] < 1:
 		return nil, fmt.Errorf("the shape is %v, expected two dimensions: rows and numbers per row", shape)
 	}
 	// By division: the product of two unchecked sizes may overflow.
 	content := fileSize - length
-	if limit := content / int64(size) / int64(shape[1]); int64(shape[0]) != limit || content%(int64(size)*int64(shape[1])) != 0 {
-		return nil, fmt.Errorf("the header announces %d×%d numbers of %d bytes, but %d bytes follow it; the file is cut off or damaged", shape[0], shape[1], size, content)
+	if limit := content / int64(size) / int64(shape[1]); int64(shape[0]) != limit ||
+		content%(int64(size)*int64(shape[1])) != 0 {
+		return nil, fmt.Errorf("the header announces %d×%d numbers of %d bytes, but %d bytes follow it; the file is cut "+
+			"off or damaged", shape[0], shape[1], size, content)
 	}
 	return &npyRows{rows: shape[0], cols: shape[1], r: r, buffer: make([]byte, size*shape[1])}, nil
 }

@@ -77,7 +77,8 @@ func (z npz) array(name string, dimensions int) (npzArray, error) {
 	n := int64(1)
 	for _, size := range a.shape {
 		if size < 1 || n > npzLimit/int64(size) {
-			return fail(fmt.Errorf("the shape is %v, expected %d dimensions of at least 1 and not more than %d numbers", a.shape, dimensions, npzLimit))
+			return fail(fmt.Errorf("the shape is %v, expected %d dimensions of at least 1 and not more than %d numbers",
+				a.shape, dimensions, npzLimit))
 		}
 		n *= int64(size)
 	}
@@ -89,7 +90,8 @@ func (z npz) array(name string, dimensions int) (npzArray, error) {
 	case len(a.shape) != dimensions:
 		return fail(fmt.Errorf("the shape is %v, expected %d dimensions", a.shape, dimensions))
 	case n*int64(kind.size) != int64(len(content))-length:
-		return fail(fmt.Errorf("the header announces %d elements of %d bytes, but %d bytes follow it; the file is cut off or damaged", n, kind.size, int64(len(content))-length))
+		return fail(fmt.Errorf("the header announces %d elements of %d bytes, but %d bytes follow it; the file is cut off "+
+			"or damaged", n, kind.size, int64(len(content))-length))
 	}
 	a.values = make([]float64, n)
 	for i := range a.values {

@@ -47,7 +47,7 @@ type File struct {
 
 // Archive is a file that others are unpacked from.
 type Archive struct {
-	Name   string // file name; the suffix .zip, .tar or .tar.gz tells the format
+	Name   string // file name; the suffix .zip, .tar or .tar.gz decides the format
 	Size   int64
 	SHA256 string
 	URLs   []string
@@ -57,7 +57,8 @@ type Archive struct {
 }
 
 // sets are the registered data sets, by name.
-var sets = []Set{freiburgSet, freiburgFeaturesSet, harSet, harReconstructedSet, hmeqSet, kungSet, mhealthSet, mhealth6Set, mnistSet, stressSet}
+var sets = []Set{freiburgSet, freiburgFeaturesSet, harSet, harReconstructedSet, hmeqSet, kungSet, mhealthSet,
+	mhealth6Set, mnistSet, stressSet}
 
 // All returns the registered sets in the order of their names.
 func All() []Set { return slices.Clone(sets) }

@@ -47,6 +47,7 @@ const (
 	followTolerance = 1. / 128
 )
 
+// stressIntervalsPath is the file of a participant's beats.
 func stressIntervalsPath(subject int) string {
 	return fmt.Sprintf("stress_predict/Raw_data/S%02d/IBI.csv", subject)
 }
@@ -82,6 +83,7 @@ func LoadStress(folder string) ([]StressSubject, error) {
 	return subjects, nil
 }
 
+// gunzipped reads what is compressed.
 func gunzipped(read func(io.Reader) error) func(io.Reader) error {
 	return func(r io.Reader) error {
 		z, err := gzip.NewReader(r)
@@ -92,6 +94,7 @@ func gunzipped(read func(io.Reader) error) func(io.Reader) error {
 	}
 }
 
+// A labelledSecond is what a label belongs to.
 type labelledSecond struct {
 	subject int
 	time    int64 // Unix time, s

@@ -5,14 +5,16 @@ import "fmt"
 // stressSet is what of Stress-Predict is needed for intervals between heart
 // beats with a label of stress.
 var stressSet = Set{
-	Name:     "stress",
-	Title:    "Stress-Predict: intervals between heart beats of 35 volunteers during stress tasks and rest",
-	Source:   "https://github.com/italha-d/Stress-Predict-Dataset",
-	Licence:  "MIT, Copyright (c) 2022 Talha Iqbal",
-	Citation: "T. Iqbal et al., Stress Monitoring Using Wearable Sensors: A Pilot Study and Stress-Predict Dataset, Sensors 22(21):8135, 2022, https://doi.org/10.3390/s22218135",
-	Files:    stressFiles(),
+	Name:    "stress",
+	Title:   "Stress-Predict: intervals between heart beats of 35 volunteers during stress tasks and rest",
+	Source:  "https://github.com/italha-d/Stress-Predict-Dataset",
+	Licence: "MIT, Copyright (c) 2022 Talha Iqbal",
+	Citation: "T. Iqbal et al., Stress Monitoring Using Wearable Sensors: A Pilot Study and Stress-Predict Dataset, " +
+		"Sensors 22(21):8135, 2022, https://doi.org/10.3390/s22218135",
+	Files: stressFiles(),
 	Notes: []string{
-		"taken from the blood volume pulse by a wristband (Empatica E4), not from an electrocardiogram; the intervals come in bursts with gaps between them",
+		"taken from the blood volume pulse by a wristband (Empatica E4), not from an electrocardiogram; the intervals come " +
+			"in bursts with gaps between them",
 		"participant 1 has no labels",
 		"a public stand-in for the R-R intervals of a paper whose own data are private",
 	},
@@ -61,7 +63,8 @@ var stressIntervals = [StressSubjects]struct {
 }
 
 func stressFiles() []File {
-	const publisher = "https://raw.githubusercontent.com/italha-d/Stress-Predict-Dataset/f49d2eae603f90c3f0140fbbbae7c0480d651023/"
+	const publisher = "https://raw.githubusercontent.com/italha-d/Stress-Predict-Dataset/" +
+		"f49d2eae603f90c3f0140fbbbae7c0480d651023/"
 	files := []File{{
 		Path:       stressLabels,
 		Size:       3885306,

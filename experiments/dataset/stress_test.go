@@ -63,7 +63,8 @@ func TestLoadStressErrors(t *testing.T) {
 		{"participant", labels + "36,80,12.5,1001,0\n", intervals, `line 3: the participant is "36", expected 1 to 35`},
 		{"time", labels + "1,80,12.5,1001.5,0\n", intervals, `line 3: the time is "1001.5"`},
 		{"label", labels + "1,80,12.5,1001,2\n", intervals, `line 3: the label is "2"`},
-		{"second label", labels + "1,80,12.5,1000,1\n", intervals, "line 3: participant 1 has a second label at the time 1000"},
+		{"second label", labels + "1,80,12.5,1000,1\n", intervals,
+			"line 3: participant 1 has a second label at the time 1000"},
 
 		{"empty", labels, "", "no beats"},
 		{"no beats", labels, "1000.000000, IBI\n", "S01/IBI.csv: no beats"},
@@ -126,23 +127,26 @@ func TestLoadStressRealData(t *testing.T) {
 		{100, 1961, 1258, 17, 8},
 		{216, 229, 263, 6, 1},
 	} {
-		rest, task, n, both := 0, 0, 0, 0
-		for _, s := range subjects {
-			_, labels := RRVectors(s, c.history)
-			stressed := 0
-			for _, label := range labels {
-				stressed += label
+		t.Run(fmt.Sprint("history ", c.history), func(t *testing.T) {
+			rest, task, n, both := 0, 0, 0, 0
+			for _, s := range subjects {
+				_, labels := RRVectors(s, c.history)
+				stressed := 0
+				for _, label := range labels {
+					stressed += label
+				}
+				rest, task = rest+len(labels)-stressed, task+stressed
+				if len(labels) > 0 {
+					n++
+				}
+				if stressed > 0 && stressed < len(labels) {
+					both++
+				}
 			}
-			rest, task = rest+len(labels)-stressed, task+stressed
-			if len(labels) > 0 {
-				n++
+			if rest != c.rest || task != c.task || n != c.subjects || both != c.both {
+				t.Errorf("history %d: %d and %d vectors of %d participants, %d with both; want %+v", c.history, rest, task, n,
+					both, c)
 			}
-			if stressed > 0 && stressed < len(labels) {
-				both++
-			}
-		}
-		if rest != c.rest || task != c.task || n != c.subjects || both != c.both {
-			t.Errorf("history %d: %d and %d vectors of %d participants, %d with both; want %+v", c.history, rest, task, n, both, c)
-		}
+		})
 	}
 }

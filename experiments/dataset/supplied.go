@@ -32,7 +32,7 @@ func (f *File) describe(ctx context.Context, folder string) error {
 	return err
 }
 
-// fileState tells a changed file from an unchanged one without reading it.
+// fileState distinguishes a changed file from an unchanged one without reading it.
 type fileState struct {
 	path    string
 	size    int64

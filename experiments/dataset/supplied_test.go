@@ -79,7 +79,8 @@ func TestSuppliedMissing(t *testing.T) {
 		if errors.As(err, &missing) != want {
 			t.Errorf("%s: %v", name, err)
 		}
-		if want && (!strings.Contains(err.Error(), "no public address: put a and b there") || strings.Contains(err.Error(), "run data fetch")) {
+		if want && (!strings.Contains(err.Error(), "no public address: put a and b there") ||
+			strings.Contains(err.Error(), "run data fetch")) {
 			t.Errorf("%s: %v; want how to make it, not how to fetch it", name, err)
 		}
 		if found.Digest() != "not supplied" {
@@ -102,7 +103,8 @@ func TestSuppliedMissing(t *testing.T) {
 
 func TestSuppliedIsNotFetched(t *testing.T) {
 	root := t.TempDir()
-	mustFail(t, Fetch(context.Background(), suppliedSet, root, nil), "fetching mine: it has no public address: put a and b there")
+	mustFail(t, Fetch(context.Background(), suppliedSet, root, nil),
+		"fetching mine: it has no public address: put a and b there")
 	mustNotExist(t, filepath.Join(root, "mine"))
 	writeFile(t, []byte("first"), root, "mine", "a")
 	writeFile(t, []byte("second"), root, "mine", "b")

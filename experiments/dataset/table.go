@@ -60,7 +60,8 @@ func LoadTable(path string, inputs []string, output string) (*Table, error) {
 	d := len(inputs)
 	n := len(values) / (d + 1)
 	if n == 0 {
-		return nil, tableErrorf(path, 0, 0, "none of its %d rows has a value in all of the columns %s", dropped, strings.Join(append(slices.Clone(inputs), output), ", "))
+		return nil, tableErrorf(path, 0, 0, "none of its %d rows has a value in all of the columns %s", dropped,
+			strings.Join(append(slices.Clone(inputs), output), ", "))
 	}
 	all := mat.NewDense(n, d+1, values)
 	t := &Table{
@@ -86,7 +87,7 @@ func LoadInputs(path string, inputs []string) (*mat.Dense, error) {
 	return mat.NewDense(len(values)/len(inputs), len(inputs), values), nil
 }
 
-// TableError tells where in a table something is wrong.
+// TableError says where in a table something is wrong.
 type TableError struct {
 	Path         string
 	Line, Column int // from 1; 0 where it is the whole file, or the whole line
@@ -137,13 +138,15 @@ func readColumns(path string, names []string, drop bool) (values []float64, drop
 		rows++
 		if whole >= 0 {
 			if !drop {
-				return nil, 0, r.errorAt(whole, "column %q has no value (%q); a row of inputs needs all of them", names[whole], r.text(whole))
+				return nil, 0, r.errorAt(whole, "column %q has no value (%q); a row of inputs needs all of them", names[whole],
+					r.text(whole))
 			}
 			dropped++
 			continue
 		}
 		if len(values) > MaxTableValues-len(row) {
-			return nil, 0, r.errorAt(0, "the named columns hold more than %d numbers up to here; take a part of the rows", MaxTableValues)
+			return nil, 0, r.errorAt(0, "the named columns hold more than %d numbers up to here; take a part of the rows",
+				MaxTableValues)
 		}
 		values = append(values, row...)
 	}
@@ -220,7 +223,8 @@ type feed struct {
 	start int64 // of the current row
 }
 
-var errLongRow = fmt.Errorf("the row is longer than %d bytes; perhaps a quotation mark lacks its other half", MaxTableRow)
+var errLongRow = fmt.Errorf("the row is longer than %d bytes; perhaps a quotation mark lacks its other half",
+	MaxTableRow)
 
 func (f *feed) Read(b []byte) (int, error) {
 	if f.given-f.start > MaxTableRow {

@@ -21,24 +21,28 @@ func tableFile(t *testing.T, text string) string {
 // not asked for and may hold anything.
 func TestLoadTableForms(t *testing.T) {
 	for name, text := range map[string]string{
-		"commas":                "age,note,height\n63,a,139.7\n,b,151\n41.5,c,NA\n7,d,100\n",
-		"semicolons":            "age;note;height\n63;a, b;139.7\n;;151\n41.5;c;nan\n7;d;100\n",
-		"tabs":                  "age\tnote\theight\n63\ta\t139.7\n\tb\t151\n41.5\tc\tNA\n7\td\t100\n",
-		"CRLF":                  "age,note,height\r\n63,a,139.7\r\n,b,151\r\n41.5,c,NA\r\n7,d,100\r\n",
-		"byte order mark":       "\xef\xbb\xbfage,note,height\n63,a,139.7\n,b,151\n41.5,c,NA\n7,d,100\n",
-		"quotes":                "\"age\",\"note\",\"height\"\n\"63\",\"a\nb, \"\"c\"\"\",\"139.7\"\n\"\",b,151\n41.5,c,NA\n7,d,100\n",
+		"commas":          "age,note,height\n63,a,139.7\n,b,151\n41.5,c,NA\n7,d,100\n",
+		"semicolons":      "age;note;height\n63;a, b;139.7\n;;151\n41.5;c;nan\n7;d;100\n",
+		"tabs":            "age\tnote\theight\n63\ta\t139.7\n\tb\t151\n41.5\tc\tNA\n7\td\t100\n",
+		"CRLF":            "age,note,height\r\n63,a,139.7\r\n,b,151\r\n41.5,c,NA\r\n7,d,100\r\n",
+		"byte order mark": "\xef\xbb\xbfage,note,height\n63,a,139.7\n,b,151\n41.5,c,NA\n7,d,100\n",
+		"quotes": "\"age\",\"note\",\"height\"\n\"63\",\"a\nb, " +
+			"\"\"c\"\"\",\"139.7\"\n\"\",b,151\n41.5,c,NA\n7,d,100\n",
 		"spaces":                "age, note, height\n63, a, 139.7\n , b, 151\n41.5, c, NA\n7, \"d\", 1e2\n",
 		"blank lines":           "\n\nage,note,height\n\n63,a,139.7\n,b,151\n41.5,c,NA\n\n7,d,100",
 		"names with separators": "age;\"note;;,,,\";height\n63;a;139.7\n;b;151\n41.5;c;NA\n7;d;100\n",
 	} {
-		table, err := LoadTable(tableFile(t, text), []string{"age"}, "height")
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !mat.Equal(table.Inputs, mat.NewDense(2, 1, []float64{63, 7})) || !slices.Equal(table.Output, []float64{139.7, 100}) || table.Dropped != 2 || table.Constant != nil {
-			t.Errorf("%s: %+v, inputs %v", name, table, mat.Formatted(table.Inputs))
-		}
+		t.Run(name, func(t *testing.T) {
+			table, err := LoadTable(tableFile(t, text), []string{"age"}, "height")
+			if err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if !mat.Equal(table.Inputs, mat.NewDense(2, 1, []float64{63, 7})) ||
+				!slices.Equal(table.Output, []float64{139.7, 100}) || table.Dropped != 2 || table.Constant != nil {
+				t.Errorf("%+v, inputs %v", table, mat.Formatted(table.Inputs))
+			}
+		})
 	}
 }
 
@@ -73,7 +77,8 @@ func TestCheckColumns(t *testing.T) {
 // Of data sets that are files of the user's, the columns are looked for under the
 // name that the user wrote.
 func TestTablesOf(t *testing.T) {
-	tables := TablesOf(map[string][]string{"kung": {"age"}, "csv:b.csv": {"x", "other"}, "csv:a.csv": {"x"}, "training": nil})
+	tables := TablesOf(map[string][]string{"kung": {"age"}, "csv:b.csv": {"x", "other"}, "csv:a.csv": {"x"},
+		"training": nil})
 	if len(tables) != 2 || tables[0].Dataset != "csv:a.csv" || !slices.Equal(tables[1].Columns, []string{"x", "other"}) {
 		t.Fatalf("%+v", tables)
 	}
@@ -93,10 +98,12 @@ func TestLoadTableColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !mat.Equal(table.Inputs, mat.NewDense(2, 3, []float64{4, 3, 2, 8, 3, 6})) || !slices.Equal(table.Output, []float64{1, 5}) {
+	if !mat.Equal(table.Inputs, mat.NewDense(2, 3, []float64{4, 3, 2, 8, 3, 6})) ||
+		!slices.Equal(table.Output, []float64{1, 5}) {
 		t.Errorf("inputs %v, output %v", mat.Formatted(table.Inputs), table.Output)
 	}
-	if !slices.Equal(table.Constant, []string{"b"}) || !slices.Equal(table.InputNames, []string{"c", "b", "a"}) || table.OutputName != "y" || table.Path != path {
+	if !slices.Equal(table.Constant, []string{"b"}) || !slices.Equal(table.InputNames, []string{"c", "b", "a"}) ||
+		table.OutputName != "y" || table.Path != path {
 		t.Errorf("%+v", table)
 	}
 	inputs, err := LoadInputs(path, []string{"b", "y"})
@@ -122,19 +129,24 @@ func TestLoadTableErrors(t *testing.T) {
 		{"other case", header + "1,2,3\n", []string{"Age"}, "height", `:1: unknown column "Age"; did you mean "age"?`},
 		{"doubled column", "age,height,age\n1,2,3\n", age, "height", `:1:12: a second column is named "age"`},
 		{"input twice", header + "1,2,3\n", []string{"age", "age"}, "height", `: the column "age" is named twice`},
-		{"output as input", header + "1,2,3\n", []string{"age", "height"}, "height", `: the column "height" is to be both an input and the output`},
+		{"output as input", header + "1,2,3\n", []string{"age", "height"}, "height",
+			`: the column "height" is to be both an input and the output`},
 		{"no name", header + "1,2,3\n", []string{""}, "height", ": a column without a name"},
 		{"text", header + "1,2,3\n4,old,6\n", ages, "height", `:3:3: column "weight" is "old", expected a number`},
-		{"decimal comma", "age;height\n1;2,5\n", age, "height", `:2:3: column "height" is "2,5", expected a number with a decimal point`},
+		{"decimal comma", "age;height\n1;2,5\n", age, "height",
+			`:2:3: column "height" is "2,5", expected a number with a decimal point`},
 		{"hexadecimal", header + "1,0x10,3\n", ages, "height", `:2:3: column "weight" is "0x10", expected a number`},
-		{"infinite", header + "1,2,3\n1,2,-Inf\n", age, "height", `:3:5: column "height" is "-Inf", expected a finite number`},
+		{"infinite", header + "1,2,3\n1,2,-Inf\n", age, "height",
+			`:3:5: column "height" is "-Inf", expected a finite number`},
 		{"overflow", header + "1e999,2,3\n", age, "height", `:2:1: column "age" is "1e999", expected a finite number`},
 		{"text beside a missing value", header + "NA,2,x\n", age, "height", `:2:6: column "height" is "x"`},
 		{"short row", header + "1,2,3\n1,2\n", age, "height", ":3: 2 fields, expected 3 as in the header"},
 		{"long row", header + "1,2,3,4\n", age, "height", ":2: 4 fields, expected 3 as in the header"},
 		{"open quotation mark", header + "1,2,3\n\"1,2,3\n", age, "height", `:3:8: extraneous or missing " in quoted-field`},
-		{"open quotation mark, long file", header + "1,2,3\n\"" + strings.Repeat("1,2,3\n", MaxTableRow/3), age, "height", ":3: the row is longer than"},
-		{"all missing", header + "NA,2,3\n1,2,\n", age, "height", ": none of its 2 rows has a value in all of the columns age, height"},
+		{"open quotation mark, long file", header + "1,2,3\n\"" + strings.Repeat("1,2,3\n", MaxTableRow/3), age, "height",
+			":3: the row is longer than"},
+		{"all missing", header + "NA,2,3\n1,2,\n", age, "height",
+			": none of its 2 rows has a value in all of the columns age, height"},
 		{"UTF-16", "\xff\xfea\x00g\x00e\x00", age, "height", ": the text is in UTF-16"},
 		{"spreadsheet", "PK\x03\x04...", age, "height", ": it is an archive or a spreadsheet"},
 		{"binary", "a\x00b\n", age, "height", ": it is not a text"},
@@ -203,7 +215,8 @@ func TestFindFile(t *testing.T) {
 
 	_, digest, err = Locator{}.Find("csv:sub/mine.csv")
 	var missing *MissingFileError
-	if !errors.As(err, &missing) || digest != notSupplied || err.Error() != "the file sub/mine.csv is not there; its path starts at the current folder" {
+	if !errors.As(err, &missing) || digest != notSupplied ||
+		err.Error() != "the file sub/mine.csv is not there; its path starts at the current folder" {
 		t.Errorf("digest %q, %v", digest, err)
 	}
 	_, _, err = Locator{}.Find("csv:sub")

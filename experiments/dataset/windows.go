@@ -14,6 +14,10 @@ import (
 
 // Windows are pieces of recordings of people's movements, or features of them,
 // in the order of the files.
+//
+// Windows overlap where they start closer than they are long, by half in UCI HAR: a
+// random split then puts halves of one stretch on both sides, and accuracies come out
+// too high. [Windows.Disjoint] and splits by time or subject avoid that.
 type Windows struct {
 	Inputs   *mat.Dense // N×d, one window per row
 	Activity []int      // N, from 0
@@ -67,9 +71,10 @@ func (w *Windows) Disjoint(samples int) []int {
 	return rows
 }
 
-// ChannelMeans replaces windows of several samples, one after the other, by the
-// mean of each channel (N×channels). The number of columns must be a multiple
-// of the number of channels.
+// ChannelMeans replaces windows of several samples, one after the other, by the mean
+// of each channel (N×channels). The number of columns must be a multiple of the number
+// of channels. Columns are samples in time, each with all channels: column j is of
+// channel j mod channels.
 func (w *Windows) ChannelMeans(channels int) *Windows {
 	n, d := w.Inputs.Dims()
 	out := *w

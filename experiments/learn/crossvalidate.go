@@ -12,6 +12,7 @@ import (
 // each with its share of every class: the numbers of rows of a class in two
 // parts differ by one at most, and so do those of all rows. It returns an error
 // unless 2 ≤ k ≤ the number of rows.
+// Rows of a class are dealt in random order, each class where the one before it ended.
 func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
 	if err := checkFolds(len(labels), k); err != nil {
 		return nil, err
@@ -29,6 +30,7 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
 }
 
 // CChoice is the result of [CrossValidateC].
+// It has one accuracy for each C, in the order of the grid.
 type CChoice struct {
 	C        float64
 	Accuracy []float64 // of each C of the grid, mean of the folds
@@ -38,7 +40,12 @@ type CChoice struct {
 // predicts most accurately in cross-validation, the smallest of equals. The
 // folds are [StratifiedFolds] from rng, the same for every C. The other options
 // are those of [TrainSVM], whose errors it returns too.
-func CrossValidateC(x *mat.Dense, labels []int, grid []float64, folds int, rng *rand.Rand, opts SVMOptions) (*CChoice, error) {
+//
+// It trains folds × len(grid) machines. The accuracy of a fold counts 1/folds whatever
+// its size, so that for folds of unequal sizes it is not the share of all rows.
+func CrossValidateC(
+	x *mat.Dense, labels []int, grid []float64, folds int, rng *rand.Rand, opts SVMOptions,
+) (*CChoice, error) {
 	if len(grid) == 0 {
 		return nil, fmt.Errorf("cross-validation: no C to choose from")
 	}
@@ -75,6 +82,7 @@ func CrossValidateC(x *mat.Dense, labels []int, grid []float64, folds int, rng *
 	return choice, nil
 }
 
+// selectLabels returns the labels of the given rows, in their order.
 func selectLabels(labels, rows []int) []int {
 	out := make([]int, len(rows))
 	for i, row := range rows {

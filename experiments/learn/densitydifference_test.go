@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,14 +58,16 @@ func TestDensityDifferenceOfNormalLaws(t *testing.T) {
 		{"separated, of very different spread", 5000, 5000, 0, 1, 50, 0.05, 0.1},
 		{"as the distances of images", 60000, 10000, 5, 0.8, 5.4, 0.7, 0.05},
 	} {
-		got, err := DensityDifference(normal(1, c.n1, c.mean1, c.sd1), normal(2, c.n2, c.mean2, c.sd2), stream(3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := normalDistance(c.mean1, c.sd1, c.mean2, c.sd2)
-		if math.Abs(got.L2/want-1) > c.within {
-			t.Errorf("%s: %g, want %g", c.name, got.L2, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := DensityDifference(normal(1, c.n1, c.mean1, c.sd1), normal(2, c.n2, c.mean2, c.sd2), stream(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := normalDistance(c.mean1, c.sd1, c.mean2, c.sd2)
+			if math.Abs(got.L2/want-1) > c.within {
+				t.Errorf("%g, want %g", got.L2, want)
+			}
+		})
 	}
 }
 
@@ -75,10 +78,12 @@ func TestDensityDifferenceOfOneLaw(t *testing.T) {
 		n1, n2 int
 		bound  float64
 	}{{60000, 10000, 5e-4}, {100, 100, 5e-2}} {
-		got, err := DensityDifference(normal(4, c.n1, 0, 1), normal(5, c.n2, 0, 1), stream(6))
-		if err != nil || !(got.L2 >= 0 && got.L2 < c.bound) {
-			t.Errorf("%d and %d numbers: %+v, %v; want at most %g", c.n1, c.n2, got, err, c.bound)
-		}
+		t.Run(fmt.Sprintf("%d and %d numbers", c.n1, c.n2), func(t *testing.T) {
+			got, err := DensityDifference(normal(4, c.n1, 0, 1), normal(5, c.n2, 0, 1), stream(6))
+			if err != nil || !(got.L2 >= 0 && got.L2 < c.bound) {
+				t.Errorf("%d and %d numbers: %+v, %v; want at most %g", c.n1, c.n2, got, err, c.bound)
+			}
+		})
 	}
 	same := normal(4, 100, 0, 1)
 	if got, err := DensityDifference(same, same, stream(6)); err != nil || got.L2 > 1e-12 {
@@ -95,22 +100,25 @@ func TestDensityDifferenceUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ factor, shift float64 }{{0.01, 0}, {1000, 0}, {1, 7}, {3, -100}} {
-		change := func(x []float64) []float64 {
-			out := make([]float64, len(x))
-			for i, v := range x {
-				out[i] = c.factor*v + c.shift
+		t.Run(fmt.Sprintf("%g x + %g", c.factor, c.shift), func(t *testing.T) {
+			change := func(x []float64) []float64 {
+				out := make([]float64, len(x))
+				for i, v := range x {
+					out[i] = c.factor*v + c.shift
+				}
+				return out
 			}
-			return out
-		}
-		got, err := DensityDifference(change(a), change(b), stream(3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range [][2]float64{{got.L2, base.L2 / c.factor}, {got.Sigma, base.Sigma * c.factor}, {got.Lambda, base.Lambda * c.factor}} {
-			if math.Abs(v[0]/v[1]-1) > 1e-9 {
-				t.Errorf("x ↦ %gx + %g: %+v from %+v", c.factor, c.shift, got, base)
+			got, err := DensityDifference(change(a), change(b), stream(3))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for _, v := range [][2]float64{{got.L2, base.L2 / c.factor}, {got.Sigma, base.Sigma * c.factor},
+				{got.Lambda, base.Lambda * c.factor}} {
+				if math.Abs(v[0]/v[1]-1) > 1e-9 {
+					t.Errorf("x ↦ %gx + %g: %+v from %+v", c.factor, c.shift, got, base)
+				}
+			}
+		})
 	}
 }
 
@@ -129,10 +137,12 @@ func TestDensityDifferenceOfFewNumbers(t *testing.T) {
 		{append(make([]float64, 100), 1), {0, 1, 2}}, // the interquartile range is 0
 		{{1, 1, 1, 2}, {-1e6, 1e6}},
 	} {
-		got, err := DensityDifference(c[0], c[1], stream(1))
-		if err != nil || !(got.L2 >= 0) || math.IsInf(got.L2, 0) {
-			t.Errorf("%v and %v: %+v, %v", c[0], c[1], got, err)
-		}
+		t.Run(fmt.Sprintf("%d and %d numbers", len(c[0]), len(c[1])), func(t *testing.T) {
+			got, err := DensityDifference(c[0], c[1], stream(1))
+			if err != nil || !(got.L2 >= 0) || math.IsInf(got.L2, 0) {
+				t.Errorf("%v and %v: %+v, %v", c[0], c[1], got, err)
+			}
+		})
 	}
 }
 
@@ -149,9 +159,11 @@ func TestDensityDifferenceRefusals(t *testing.T) {
 		{good, []float64{4, 4, 4}, "all 3 numbers of the second sample are 4"},
 		{[]float64{-1.7e308, 1.7e308}, good, "rescale the samples"},
 	} {
-		if _, err := DensityDifference(c.a, c.b, stream(1)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := DensityDifference(c.a, c.b, stream(1)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

@@ -18,6 +18,8 @@ type distances interface {
 // milliseconds, and its results stay those of [differences] to the last bit.
 const productSize = 1 << 22
 
+// distancesFor chooses by the size of the problem alone, so that a result never depends
+// on the machine.
 func distancesFor(points [][]float64, k int) distances {
 	if len(points)*k*len(points[0]) < productSize {
 		return differences(points)
@@ -28,6 +30,7 @@ func distancesFor(points [][]float64, k int) distances {
 // differences sums squared differences.
 type differences [][]float64
 
+// It takes 3nkd operations and is exact to rounding of each distance.
 func (p differences) squared(centres [][]float64, out []float64) {
 	for i, x := range p {
 		row := out[i*len(centres) : (i+1)*len(centres)]
@@ -37,6 +40,7 @@ func (p differences) squared(centres [][]float64, out []float64) {
 	}
 }
 
+// squaredDistance is |a−b|², summed in order.
 func squaredDistance(a, b []float64) float64 {
 	var s float64
 	for j := range a {
@@ -50,12 +54,16 @@ func squaredDistance(a, b []float64) float64 {
 // off first, so that little cancels where the points are far from zero. The
 // result does not depend on the number of threads: each entry of a product is
 // summed by one of them.
+//
+// The absolute error of a squared distance is about d·u·(|x|² + |c|²) with the unit of
+// roundoff u: relative to the spread of the points, not to the distance itself.
 type products struct {
 	mean   []float64
 	points blas64.General // n×d, less the mean
 	norms  []float64      // |x|²
 }
 
+// newProducts copies the points less their mean, n·d numbers.
 func newProducts(points [][]float64) *products {
 	n, d := len(points), len(points[0])
 	p := &products{mean: make([]float64, d), norms: make([]float64, n),
@@ -85,6 +93,7 @@ func (p *products) moved(centres [][]float64) (blas64.General, []float64) {
 	return out, norms
 }
 
+// It takes 2nkd operations, at several times the speed of differences.
 func (p *products) squared(centres [][]float64, out []float64) {
 	moved, norms := p.moved(centres)
 	complete(p.points, moved, p.norms, norms, out)
@@ -93,7 +102,8 @@ func (p *products) squared(centres [][]float64, out []float64) {
 // complete writes |x|² − 2xᵀc + |c|² for the points x and the centres c.
 func complete(points, centres blas64.General, pointNorms, centreNorms, out []float64) {
 	k := centres.Rows
-	blas64.Gemm(blas.NoTrans, blas.Trans, -2, points, centres, 0, blas64.General{Rows: points.Rows, Cols: k, Stride: k, Data: out})
+	blas64.Gemm(blas.NoTrans, blas.Trans, -2, points, centres, 0,
+		blas64.General{Rows: points.Rows, Cols: k, Stride: k, Data: out})
 	for i, norm := range pointNorms {
 		for c, centreNorm := range centreNorms {
 			// Rounding must not make a distance negative.

@@ -14,6 +14,8 @@ type Fold struct {
 // the first n mod k of them one row longer than the others (the sizes of
 // numpy.array_split and of scikit-learn's KFold). It returns an error unless
 // 2 ≤ k ≤ n.
+// Neighbouring rows may be alike, as in a time series: a contiguous part is then harder
+// to predict, and more honest, than a random one.
 func ContiguousFolds(n, k int) ([]Fold, error) {
 	rows := make([]int, n)
 	for i := range rows {
@@ -24,6 +26,7 @@ func ContiguousFolds(n, k int) ([]Fold, error) {
 
 // InterleavedFolds puts row i into the test part of fold i mod k. It returns
 // an error unless 2 ≤ k ≤ n.
+// Every part then has its share of a file that is sorted.
 func InterleavedFolds(n, k int) ([]Fold, error) {
 	if err := checkFolds(n, k); err != nil {
 		return nil, err
@@ -77,6 +80,7 @@ func foldsOf(part []int, k int) []Fold {
 	return folds
 }
 
+// checkFolds is the error of all kinds of folds.
 func checkFolds(n, k int) error {
 	switch {
 	case k < 2:

@@ -40,26 +40,28 @@ var schemes = map[string]func(n, k int) ([]Fold, error){
 func TestFoldsPartition(t *testing.T) {
 	for name, scheme := range schemes {
 		for _, c := range [][2]int{{2, 2}, {7, 3}, {287, 14}, {20, 20}} {
-			n, k := c[0], c[1]
-			folds, err := scheme(n, k)
-			if err != nil || len(folds) != k {
-				t.Fatalf("%s(%d, %d): %d folds, %v", name, n, k, len(folds), err)
-			}
-			tested := make([]int, n)
-			for _, f := range folds {
-				if s := len(f.Test); s < n/k || s > (n+k-1)/k || s+len(f.Train) != n {
-					t.Errorf("%s(%d, %d): a fold of %d test and %d training rows", name, n, k, s, len(f.Train))
+			t.Run(fmt.Sprint(c), func(t *testing.T) {
+				n, k := c[0], c[1]
+				folds, err := scheme(n, k)
+				if err != nil || len(folds) != k {
+					t.Fatalf("%s(%d, %d): %d folds, %v", name, n, k, len(folds), err)
 				}
-				for _, row := range f.Test {
-					tested[row]++
-					if slices.Contains(f.Train, row) {
-						t.Errorf("%s(%d, %d): row %d is in both parts", name, n, k, row)
+				tested := make([]int, n)
+				for _, f := range folds {
+					if s := len(f.Test); s < n/k || s > (n+k-1)/k || s+len(f.Train) != n {
+						t.Errorf("%s(%d, %d): a fold of %d test and %d training rows", name, n, k, s, len(f.Train))
+					}
+					for _, row := range f.Test {
+						tested[row]++
+						if slices.Contains(f.Train, row) {
+							t.Errorf("%s(%d, %d): row %d is in both parts", name, n, k, row)
+						}
 					}
 				}
-			}
-			if slices.ContainsFunc(tested, func(times int) bool { return times != 1 }) {
-				t.Errorf("%s(%d, %d): rows are tested %v times", name, n, k, tested)
-			}
+				if slices.ContainsFunc(tested, func(times int) bool { return times != 1 }) {
+					t.Errorf("%s(%d, %d): rows are tested %v times", name, n, k, tested)
+				}
+			})
 		}
 	}
 }

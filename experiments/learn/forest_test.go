@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -20,23 +21,25 @@ func TestForestAgainstScikitLearn(t *testing.T) {
 	}{
 		{600, 5, 4, 0.3, 0.8465, 0.0155},
 	} {
-		x, labels, test, testLabels := halves(c.n, c.n*2/3, c.d, c.classes, c.strength)
-		const seeds = 5
-		mean := 0.0
-		for seed := range uint64(seeds) {
-			f, err := TrainForest(x, labels, stream(seed), ForestOptions{})
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprintf("%d samples, %d features, %d classes", c.n, c.d, c.classes), func(t *testing.T) {
+			x, labels, test, testLabels := halves(c.n, c.n*2/3, c.d, c.classes, c.strength)
+			const seeds = 5
+			mean := 0.0
+			for seed := range uint64(seeds) {
+				f, err := TrainForest(x, labels, stream(seed), ForestOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := Accuracy(f.Predict(x), labels); a < 1 {
+					t.Errorf("accuracy %g on its own samples", a)
+				}
+				mean += Accuracy(f.Predict(test), testLabels) / seeds
 			}
-			if a := Accuracy(f.Predict(x), labels); a < 1 {
-				t.Errorf("accuracy %g on its own samples", a)
+			// Three standard deviations of the difference of two means.
+			if band := 3 * c.deviates * math.Sqrt(1./seeds+1./10); math.Abs(mean-c.want) > band {
+				t.Errorf("%d samples of %d features: accuracy %.4f, want %.4f ± %.4f", c.n, c.d, mean, c.want, band)
 			}
-			mean += Accuracy(f.Predict(test), testLabels) / seeds
-		}
-		// Three standard deviations of the difference of two means.
-		if band := 3 * c.deviates * math.Sqrt(1./seeds+1./10); math.Abs(mean-c.want) > band {
-			t.Errorf("%d samples of %d features: accuracy %.4f, want %.4f ± %.4f", c.n, c.d, mean, c.want, band)
-		}
+		})
 	}
 }
 
@@ -62,7 +65,7 @@ func TestForestIsDeterministic(t *testing.T) {
 }
 
 // A tree splits halfway between the values that it saw, by the feature that
-// tells the classes apart, even if that is one of many constant ones.
+// separates the classes, even if that is one of many constant ones.
 func TestForestSplit(t *testing.T) {
 	x := mat.NewDense(8, 10, nil)
 	labels := make([]int, 8)
@@ -79,7 +82,8 @@ func TestForestSplit(t *testing.T) {
 			continue // it drew samples of one class
 		}
 		root := tree.nodes[0]
-		if len(tree.nodes) != 3 || root.feature != 7 || math.Mod(root.threshold, 0.5) != 0 || tree.nodes[root.left].left != 0 || tree.nodes[root.right].left != 1 {
+		if len(tree.nodes) != 3 || root.feature != 7 || math.Mod(root.threshold, 0.5) != 0 ||
+			tree.nodes[root.left].left != 0 || tree.nodes[root.right].left != 1 {
 			t.Errorf("%+v", tree)
 		}
 	}
@@ -129,9 +133,11 @@ func TestForestRefusals(t *testing.T) {
 		{good, labels, ForestOptions{Trees: -1}, "none may be negative"},
 		{good, labels, ForestOptions{Features: 3}, "of 2 features not more can be tried"},
 	} {
-		if _, err := TrainForest(c.x, c.labels, stream(1), c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := TrainForest(c.x, c.labels, stream(1), c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

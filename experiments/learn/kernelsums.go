@@ -23,6 +23,14 @@ const (
 //
 // The work is n·16 multiplications for the moments and at most 26·16 for a
 // centre, in place of n exponentials for each centre.
+//
+// A box begins at a point and holds the points up to half a unit (√2σ) on, so that empty
+// regions have no boxes. The Hermite functions come by their recurrence
+//
+//	h_{k+1}(t) = 2t h_k(t) − 2k h_{k−1}(t),
+//
+// whose values stay small: |h_k(t)| is below √(2^k k!)·1.1, which the moments'
+// (1/4)^k/k! outweighs.
 func kernelSums(points, centres []float64, sigma float64) []float64 {
 	unit := math.Sqrt2 * sigma
 	var middles []float64

@@ -11,7 +11,7 @@ import (
 
 // KMeansOptions adjusts [KMeans]; zero values stand for the defaults.
 type KMeansOptions struct {
-	Restarts   int // the best of so many runs is returned; default 10
+	Restarts   int // number of runs, of which the best is returned; default 10
 	Iterations int // cap on the Lloyd iterations of a run; default [KMeansIterations]
 }
 
@@ -20,6 +20,7 @@ type KMeansOptions struct {
 const KMeansIterations = 10_000
 
 // Clustering is the result of [KMeans].
+// Labels are numbers of rows of Centres. Inertia has the square of the points' unit.
 type Clustering struct {
 	Centres    *mat.Dense // k×d
 	Labels     []int      // of each point, the nearest centre
@@ -48,6 +49,9 @@ type Clustering struct {
 // It also returns an error where k is not positive, exceeds the number of distinct
 // rows, or where x holds a number that is not finite or beyond ±1e150, whose
 // square would overflow.
+//
+// An iteration costs O(nkd) operations; the start costs as much as 2+log k iterations.
+// K-means is not convex: the runs end in local minima, and restarts choose among them.
 func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clustering, error) {
 	if opts.Restarts == 0 {
 		opts.Restarts = 10
@@ -65,7 +69,7 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 		start := seedCentres(points, k, distances, rng)
 		var found *Clustering
 		if p, large := distances.(*products); large {
-			found = newBounded(points, start, p).run(opts.Iterations)
+			found = newBoundedRun(points, start, p).run(opts.Iterations)
 		} else {
 			l := newLloyd(points, start)
 			l.iterate(opts.Iterations)
@@ -97,7 +101,8 @@ func checkPoints(x *mat.Dense, k int) ([][]float64, error) {
 				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v; finite numbers are required", i, j, v)
 			}
 			if math.Abs(v) > largestCoordinate {
-				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v, whose square overflows; rescale the points", i, j, v)
+				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v, "+
+					"whose square overflows; rescale the points", i, j, v)
 			}
 		}
 	}
@@ -108,7 +113,8 @@ func checkPoints(x *mat.Dense, k int) ([][]float64, error) {
 	case k > n:
 		return nil, fmt.Errorf("k-means: %d clusters of %d points; use at most as many clusters as points", k, n)
 	case k > distinct:
-		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters", k, distinct, n)
+		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters",
+			k, distinct, n)
 	}
 	return points, nil
 }
@@ -121,6 +127,10 @@ func countDistinct(points [][]float64) int {
 }
 
 // seedCentres draws k rows by greedy k-means++.
+// The next centre is drawn with probability proportional to the squared distance to the
+// nearest centre so far: the expected inertia of such a start is within 8(log k + 2) of
+// the optimum (Arthur and Vassilvitskii, Theorem 1.1). The greedy choice among several
+// candidates has no such proof, but lower inertia in practice.
 func seedCentres(points [][]float64, k int, distances distances, rng *rand.Rand) [][]float64 {
 	n := len(points)
 	trials := 2 + int(math.Log(float64(k)))
@@ -162,6 +172,7 @@ func seedCentres(points [][]float64, k int, distances distances, rng *rand.Rand)
 }
 
 // drawWeighted returns index i with probability weights[i]/total.
+// An index of weight zero is never drawn: it is a point that is a centre already.
 func drawWeighted(weights []float64, total float64, rng *rand.Rand) int {
 	u, last := rng.Float64()*total, 0
 	for i, w := range weights {
@@ -177,6 +188,9 @@ func drawWeighted(weights []float64, total float64, rng *rand.Rand) int {
 }
 
 // lloyd is the state of one run.
+// Every iteration replaces centres by means and gives points to the nearest centre;
+// neither raises the inertia, so that it ends after finitely many, as clusterings do not
+// repeat.
 type lloyd struct {
 	points     [][]float64
 	centres    [][]float64
@@ -187,6 +201,7 @@ type lloyd struct {
 	moving     int // points that moved in the last iteration
 }
 
+// newLloyd copies the start, which is rows of the points.
 func newLloyd(points, start [][]float64) *lloyd {
 	l := &lloyd{
 		points:   points,
@@ -202,6 +217,7 @@ func newLloyd(points, start [][]float64) *lloyd {
 }
 
 // assign gives every point to its nearest centre and returns how many moved.
+// Sums run in the order of the points: the inertia has the same bits in every run.
 func (l *lloyd) assign() (moved int) {
 	l.inertia = 0
 	for i, p := range l.points {
@@ -260,6 +276,8 @@ func (l *lloyd) refill(c int, count []int) {
 	count[c] = 1
 }
 
+// iterate runs until no point moves, or to the limit, with moving above zero in that
+// case.
 func (l *lloyd) iterate(limit int) {
 	for l.iterations = 0; l.iterations < limit; {
 		l.iterations++
@@ -270,11 +288,13 @@ func (l *lloyd) iterate(limit int) {
 	}
 }
 
+// result is the clustering that the run ended with.
 func (l *lloyd) result() *Clustering {
 	return &Clustering{Centres: denseOf(l.centres), Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations,
 		moving: l.moving}
 }
 
+// denseOf copies rows of equal lengths into a matrix.
 func denseOf(rows [][]float64) *mat.Dense {
 	out := mat.NewDense(len(rows), len(rows[0]), nil)
 	for i, r := range rows {

@@ -38,13 +38,15 @@ func TestKMeansAgainstScikitLearn(t *testing.T) {
 		{3, 200, 619.9099218171696},
 		{5, 1500, 453.66835538393184},
 	} {
-		got, err := KMeans(formulaPoints(), c.k, stream(7), KMeansOptions{Restarts: c.restarts})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(got.Inertia/c.inertia-1) > 1e-9 {
-			t.Errorf("k = %d: inertia %.12g, want %.12g", c.k, got.Inertia, c.inertia)
-		}
+		t.Run(fmt.Sprintf("%d clusters, best of %d", c.k, c.restarts), func(t *testing.T) {
+			got, err := KMeans(formulaPoints(), c.k, stream(7), KMeansOptions{Restarts: c.restarts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got.Inertia/c.inertia-1) > 1e-9 {
+				t.Errorf("k = %d: inertia %.12g, want %.12g", c.k, got.Inertia, c.inertia)
+			}
+		})
 	}
 }
 
@@ -126,13 +128,16 @@ func TestKMeansRefusals(t *testing.T) {
 		{"none", x, 0, "at least one"},
 		{"more clusters than points", x, 5, "5 clusters of 4 points"},
 		{"more clusters than distinct points", x, 4, "only 3 of the 4 points are distinct"},
-		{"too large", mat.NewDense(2, 1, []float64{1, -1e200}), 1, "row 1, column 0 of the points is -1e+200, whose square overflows"},
+		{"too large", mat.NewDense(2, 1, []float64{1, -1e200}), 1,
+			"row 1, column 0 of the points is -1e+200, whose square overflows"},
 		{"not finite", mat.NewDense(2, 2, []float64{1, 2, 3, math.Inf(1)}), 1, "row 1, column 1"},
 	} {
-		_, err := KMeans(c.x, c.k, stream(1), KMeansOptions{})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %q", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, err := KMeans(c.x, c.k, stream(1), KMeansOptions{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -181,29 +186,33 @@ func TestBoundedRunAgreesWithLloyd(t *testing.T) {
 			return [][]float64{points[0], {1e4, 0, 0}, points[1], {0, 1e4, 0}}
 		}},
 	} {
-		for seed := range uint64(10) {
-			points, err := checkPoints(c.x, c.k)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var start [][]float64
-			if c.centres != nil {
-				start = c.centres(points)
-			} else {
-				start = seedCentres(points, c.k, differences(points), stream(seed))
-			}
-			for _, limit := range []int{1, 3, 300} {
-				l := newLloyd(points, start)
-				l.iterate(limit)
-				want, got := l.result(), newBounded(points, start, newProducts(points)).run(limit)
-				if !slices.Equal(got.Labels, want.Labels) || got.Iterations != want.Iterations {
-					t.Fatalf("%s, seed %d, limit %d: other labels than Lloyd's, after %d iterations and %d", c.name, seed, limit, got.Iterations, want.Iterations)
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(10) {
+				points, err := checkPoints(c.x, c.k)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if !mat.EqualApprox(got.Centres, want.Centres, 1e-10) || math.Abs(got.Inertia-want.Inertia) > 1e-9*want.Inertia {
-					t.Errorf("%s, seed %d, limit %d: inertia %.15g, want %.15g, or other centres", c.name, seed, limit, got.Inertia, want.Inertia)
+				var start [][]float64
+				if c.centres != nil {
+					start = c.centres(points)
+				} else {
+					start = seedCentres(points, c.k, differences(points), stream(seed))
+				}
+				for _, limit := range []int{1, 3, 300} {
+					l := newLloyd(points, start)
+					l.iterate(limit)
+					want, got := l.result(), newBoundedRun(points, start, newProducts(points)).run(limit)
+					if !slices.Equal(got.Labels, want.Labels) || got.Iterations != want.Iterations {
+						t.Fatalf("%s, seed %d, limit %d: other labels than Lloyd's, after %d iterations and %d", c.name, seed, limit,
+							got.Iterations, want.Iterations)
+					}
+					if !mat.EqualApprox(got.Centres, want.Centres, 1e-10) || math.Abs(got.Inertia-want.Inertia) > 1e-9*want.Inertia {
+						t.Errorf("%s, seed %d, limit %d: inertia %.15g, want %.15g, or other centres", c.name, seed, limit, got.Inertia,
+							want.Inertia)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -236,7 +245,8 @@ func TestKMeansShortOfAFixedPoint(t *testing.T) {
 			}
 			most := full.Iterations - 1
 			_, err = KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: most})
-			want := fmt.Sprintf("run 1 of 1 with %d clusters stopped after %d iterations, the most that are allowed, and ", c.k, most)
+			want := fmt.Sprintf("run 1 of 1 with %d clusters stopped after %d iterations, the most that are allowed, and ", c.k,
+				most)
 			still := fmt.Sprintf(" of %d points still moved", len(points))
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), still) {
 				t.Errorf("%v; want %q", err, want)

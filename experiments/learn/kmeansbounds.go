@@ -7,13 +7,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// bounded is a run of Lloyd's iteration on a large problem, in which most
+// boundedRun is a run of Lloyd's iteration on a large problem, in which most
 // points are passed over: by the triangle inequality a centre that moves by δ
 // comes nearer or goes farther by at most δ, and a point whose own centre stays
 // the nearest by these bounds need not be looked at (Hamerly, "Making k-means
 // even faster", SDM 2010). It visits the same clusterings as [lloyd], up to
 // rounding.
-type bounded struct {
+//
+// The invariant: upper[i] is at least the distance of point i to its own centre,
+// lower[i] at most that to every other one. Where upper < lower the label cannot change.
+// Two numbers a point, against k in Elkan's variant, which looks at fewer distances but
+// takes n·k memory.
+//
+// Cluster sums are kept up as points move, so that an iteration costs O(n + kd) and what
+// is in doubt, not O(nkd). Rounding in them grows with the number of moves; the inertia
+// is computed anew at the end.
+type boundedRun struct {
 	rows    [][]float64
 	p       *products
 	centres [][]float64
@@ -31,9 +40,10 @@ const slack = 1 + 1e-9
 // gathered is how many points in doubt are looked at in one product.
 const gathered = 128
 
-func newBounded(rows, start [][]float64, p *products) *bounded {
+// newBoundedRun gives every point to its nearest start, with all n·k distances once.
+func newBoundedRun(rows, start [][]float64, p *products) *boundedRun {
 	k, n := len(start), len(rows)
-	b := &bounded{rows: rows, p: p, centres: make([][]float64, k), sums: make([][]float64, k), count: make([]int, k),
+	b := &boundedRun{rows: rows, p: p, centres: make([][]float64, k), sums: make([][]float64, k), count: make([]int, k),
 		labels: make([]int, n), upper: make([]float64, n), lower: make([]float64, n)}
 	for c := range start {
 		b.centres[c] = append([]float64(nil), start[c]...)
@@ -51,7 +61,7 @@ func newBounded(rows, start [][]float64, p *products) *bounded {
 
 // bound sets label and bounds of a point from its squared distances to the
 // centres.
-func (b *bounded) bound(i int, squared []float64) {
+func (b *boundedRun) bound(i int, squared []float64) {
 	best, nearest, second := 0, math.Inf(1), math.Inf(1)
 	for c, d := range squared {
 		switch {
@@ -65,7 +75,7 @@ func (b *bounded) bound(i int, squared []float64) {
 }
 
 // run iterates until no point moves, or to the limit.
-func (b *bounded) run(limit int) *Clustering {
+func (b *boundedRun) run(limit int) *Clustering {
 	rounds, moving := 0, 0
 	for rounds < limit {
 		rounds++
@@ -86,7 +96,9 @@ func (b *bounded) run(limit int) *Clustering {
 }
 
 // refill does what [lloyd.refill] does, for every empty cluster.
-func (b *bounded) refill() {
+// The point that goes there keeps no bound: its distance to the new centre is zero only
+// after the centres have moved.
+func (b *boundedRun) refill() {
 	k := len(b.centres)
 	var away []float64
 	for c := range b.count {
@@ -110,7 +122,7 @@ func (b *bounded) refill() {
 }
 
 // move gives a point to another cluster.
-func (b *bounded) move(i, to int) {
+func (b *boundedRun) move(i, to int) {
 	from := b.labels[i]
 	floats.Sub(b.sums[from], b.rows[i])
 	floats.Add(b.sums[to], b.rows[i])
@@ -121,7 +133,7 @@ func (b *bounded) move(i, to int) {
 
 // moveCentres puts the centres at the means of their points, and widens the
 // bounds by how far they moved.
-func (b *bounded) moveCentres() {
+func (b *boundedRun) moveCentres() {
 	drift := make([]float64, len(b.centres))
 	first, second, most := 0.0, 0.0, 0 // the two largest drifts, and whose the first is
 	for c, centre := range b.centres {
@@ -141,6 +153,7 @@ func (b *bounded) moveCentres() {
 	}
 	for i, c := range b.labels {
 		b.upper[i] += drift[c]
+		// The own centre's drift does not count in the bound on the others.
 		if c == most {
 			b.lower[i] -= second
 		} else {
@@ -150,12 +163,13 @@ func (b *bounded) moveCentres() {
 }
 
 // assign gives every point to its nearest centre and returns how many moved.
-func (b *bounded) assign() (moved int) {
+func (b *boundedRun) assign() (moved int) {
 	k, d := len(b.centres), len(b.centres[0])
 	centres, norms := b.p.moved(b.centres)
 	some := blas64.General{Cols: d, Stride: d, Data: make([]float64, gathered*d)}
 	someNorms, away := make([]float64, gathered), make([]float64, gathered*k)
 	doubted := make([]int, 0, gathered)
+	// look computes the distances of the points in doubt, one product for up to 128.
 	look := func() {
 		some.Rows = len(doubted)
 		if some.Rows == 0 {

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,10 +21,12 @@ func TestNearestNeighbours(t *testing.T) {
 		4: 5, // two votes each
 		6: 3, // two votes each
 	} {
-		got, err := NearestNeighbours(x, labels, mat.NewDense(2, 1, []float64{0, 10}), k)
-		if err != nil || got[0] != want {
-			t.Errorf("%d neighbours of 0: class %v, %v; want %d", k, got, err, want)
-		}
+		t.Run(fmt.Sprint("k = ", k), func(t *testing.T) {
+			got, err := NearestNeighbours(x, labels, mat.NewDense(2, 1, []float64{0, 10}), k)
+			if err != nil || got[0] != want {
+				t.Errorf("%d neighbours of 0: class %v, %v; want %d", k, got, err, want)
+			}
+		})
 	}
 }
 
@@ -32,14 +35,19 @@ func TestNearestNeighbours(t *testing.T) {
 func TestNearestNeighboursAgainstScikitLearn(t *testing.T) {
 	x, labels, test, _ := halves(600, 400, 5, 4, 0.3)
 	for k, want := range map[int]string{
-		1:  "31300123012301233123012331203120012331203123012001233123012331230120312031200120312031230120012301233120012031203123312031233123312331200123312331233120312031230123312331233123312301233123312331203123",
-		5:  "01203123012301230120312031230123012301200123012301233123312301233123012301203123312301230123312331233123012301200123012331233123312301233123012331230123302331230123312331203123312331230123012331203123",
-		20: "01200120012301200123012301230110012331200123312001200120012301230110012301203123012001230120012001203120012301200120012001203120312031233110012331203120032001230120312031233120312331200123312331200023",
+		1: "3130012301230123312301233120312001233120312301200123312301233123012031203120012031203123012001230123" +
+			"3120012031203123312031233123312331200123312331233120312031230123312331233123312301233123312331203123",
+		5: "0120312301230123012031203123012301230120012301230123312331230123312301230120312331230123012331233123" +
+			"3123012301200123012331233123312301233123012331230123302331230123312331203123312331230123012331203123",
+		20: "0120012001230120012301230123011001233120012331200120012001230123011001230120312301200123012001200120" +
+			"3120012301200120012001203120312031233110012331203120032001230120312031233120312331200123312331200023",
 	} {
-		got, err := NearestNeighbours(x, labels, test, k)
-		if err != nil || digits(got) != want {
-			t.Errorf("%d neighbours: %v\n%s, want\n%s", k, err, digits(got), want)
-		}
+		t.Run(fmt.Sprint("k = ", k), func(t *testing.T) {
+			got, err := NearestNeighbours(x, labels, test, k)
+			if err != nil || digits(got) != want {
+				t.Errorf("%d neighbours: %v\n%s, want\n%s", k, err, digits(got), want)
+			}
+		})
 	}
 }
 
@@ -91,9 +99,11 @@ func TestNearestNeighboursRefusals(t *testing.T) {
 		{labels, mat.NewDense(1, 3, nil), 1, "the queries have 3 columns, the samples 2"},
 		{labels, bad, 1, "row 0, column 1 of the samples is +Inf"},
 	} {
-		if _, err := NearestNeighbours(x, c.labels, c.queries, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := NearestNeighbours(x, c.labels, c.queries, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

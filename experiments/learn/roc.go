@@ -16,6 +16,7 @@ import (
 //
 // Scores may be infinite. It returns an error where a list is empty or holds
 // NaN.
+// It takes O(n log n) operations.
 func ROC(positive, negative []float64) (fpr, tpr []float64, err error) {
 	fpr, tpr = []float64{0}, []float64{0}
 	err = eachThreshold(positive, negative, func(above, aboveNegative int) {
@@ -32,6 +33,8 @@ func ROC(positive, negative []float64) (fpr, tpr []float64, err error) {
 // positive row has a larger score than a random negative one, equal scores
 // counted half (the Mann-Whitney statistic, exact in integers). The errors are
 // those of ROC.
+// Each threshold adds a trapezium: the step in the false positives times the mean of the
+// true positives before and after it, which counts pairs of equal scores half.
 func AUC(positive, negative []float64) (float64, error) {
 	var area float64 // twice the area, in pairs of rows: exact below 2^53
 	var tp, fp int
@@ -66,6 +69,7 @@ func Advantage(positive, negative []float64) (float64, error) {
 // the column; labels are the n classes, from 0. It returns an error where the
 // lengths differ, a label is out of range, a class has no rows or all of them,
 // or a score is NaN.
+// Each class counts the same, however few its rows.
 func MacroAUC(scores *mat.Dense, labels []int) (float64, error) {
 	n, classes := scores.Dims()
 	if n != len(labels) {
@@ -127,6 +131,7 @@ func eachThreshold(positive, negative []float64, visit func(above, aboveNegative
 	return nil
 }
 
+// descending returns a sorted copy of scores; NaN has no place in an order.
 func descending(name string, scores []float64) ([]float64, error) {
 	if len(scores) == 0 {
 		return nil, fmt.Errorf("AUC: no %s rows; both kinds are required", name)

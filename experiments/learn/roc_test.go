@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -33,29 +34,32 @@ func TestAUCAndAdvantageAgainstScikitLearn(t *testing.T) {
 		{0, 0.6499999999999999, 0.2909090909090909},
 		{3, 0.6399999999999999, 0.2318181818181818},
 	} {
-		p, n := formulaScores(c.steps)
-		auc, err := AUC(p, n)
-		if err != nil || math.Abs(auc-c.auc) > 1e-14 {
-			t.Errorf("steps %g: AUC %.17g, %v; want %.17g", c.steps, auc, err, c.auc)
-		}
-		advantage, err := Advantage(p, n)
-		if err != nil || math.Abs(advantage-c.advantage) > 1e-14 {
-			t.Errorf("steps %g: advantage %.17g, %v; want %.17g", c.steps, advantage, err, c.advantage)
-		}
-		mirrored, _ := AUC(n, p)
-		if math.Abs(auc+mirrored-1) > 1e-15 {
-			t.Errorf("steps %g: AUC %g and %g with the roles exchanged", c.steps, auc, mirrored)
-		}
-		if back, _ := Advantage(n, p); back != advantage {
-			t.Errorf("steps %g: advantage %g and %g with the roles exchanged", c.steps, advantage, back)
-		}
+		t.Run(fmt.Sprintf("steps of %v", c.steps), func(t *testing.T) {
+			p, n := formulaScores(c.steps)
+			auc, err := AUC(p, n)
+			if err != nil || math.Abs(auc-c.auc) > 1e-14 {
+				t.Errorf("steps %g: AUC %.17g, %v; want %.17g", c.steps, auc, err, c.auc)
+			}
+			advantage, err := Advantage(p, n)
+			if err != nil || math.Abs(advantage-c.advantage) > 1e-14 {
+				t.Errorf("steps %g: advantage %.17g, %v; want %.17g", c.steps, advantage, err, c.advantage)
+			}
+			mirrored, _ := AUC(n, p)
+			if math.Abs(auc+mirrored-1) > 1e-15 {
+				t.Errorf("steps %g: AUC %g and %g with the roles exchanged", c.steps, auc, mirrored)
+			}
+			if back, _ := Advantage(n, p); back != advantage {
+				t.Errorf("steps %g: advantage %g and %g with the roles exchanged", c.steps, advantage, back)
+			}
+		})
 	}
 }
 
 // scikit-learn 1.9.1 roc_curve(drop_intermediate=False).
 func TestROC(t *testing.T) {
 	fpr, tpr, err := ROC([]float64{3, 2, 2, 1}, []float64{2, 1, 0})
-	if err != nil || !slices.Equal(fpr, []float64{0, 0, 1. / 3, 2. / 3, 1}) || !slices.Equal(tpr, []float64{0, 0.25, 0.75, 1, 1}) {
+	if err != nil || !slices.Equal(fpr, []float64{0, 0, 1. / 3, 2. / 3, 1}) ||
+		!slices.Equal(tpr, []float64{0, 0.25, 0.75, 1, 1}) {
 		t.Errorf("%v, %v, %v", fpr, tpr, err)
 	}
 	// Of six pairs one is a tie of infinities, and two have the larger positive.
@@ -125,9 +129,11 @@ func TestMacroAUC(t *testing.T) {
 		"class 1 against the others: AUC: no positive rows":        without1,
 		"class 0 against the others: AUC: no negative rows":        make([]int, 60),
 	} {
-		if _, err := MacroAUC(scores, bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if _, err := MacroAUC(scores, bad); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v; want %q", err, want)
+			}
+		})
 	}
 }
 
@@ -140,13 +146,15 @@ func TestROCRefusals(t *testing.T) {
 		{[]float64{1}, nil, "no negative rows"},
 		{[]float64{1, math.NaN()}, []float64{1}, "positive row 1 is NaN"},
 	} {
-		_, auc := AUC(c.p, c.n)
-		_, advantage := Advantage(c.p, c.n)
-		_, _, roc := ROC(c.p, c.n)
-		for _, err := range []error{auc, advantage, roc} {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %q", err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			_, auc := AUC(c.p, c.n)
+			_, advantage := Advantage(c.p, c.n)
+			_, _, roc := ROC(c.p, c.n)
+			for _, err := range []error{auc, advantage, roc} {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v; want %q", err, c.want)
+				}
 			}
-		}
+		})
 	}
 }

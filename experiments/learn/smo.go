@@ -12,7 +12,12 @@ import (
 //
 //	min ½βᵀKβ − yᵀβ,  Σβ = 0,  0 ≤ y_t·β_t ≤ C,
 //
-// and F = y − Kβ tells which β may grow (F large) and which may fall.
+// and F = y − Kβ decides which β may grow (F large) and which may fall.
+//
+// β is optimal where no i that may grow has a larger F than a j that may fall: max F_i −
+// min F_j ≤ 0 (the Karush-Kuhn-Tucker conditions). The violation, this difference, ends
+// the search below the tolerance. Memory is O(n) and the row cache; an iteration reads
+// two rows of K, O(n) operations.
 type smo struct {
 	rows      *rowCache
 	diagonal  []float64 // K_tt
@@ -34,6 +39,7 @@ const smallestCurvature = 1e-12
 const shrinkEvery = 1000
 
 // newSMO starts at β = 0; y is ±1.
+// β_t lies in [0, C] for y_t = 1 and in [−C, 0] for y_t = −1. At β = 0, F = y.
 func newSMO(rows *rowCache, y []float64, c, tolerance float64, limit int) *smo {
 	n := len(y)
 	s := &smo{
@@ -52,6 +58,7 @@ func newSMO(rows *rowCache, y []float64, c, tolerance float64, limit int) *smo {
 	return s
 }
 
+// activateAll takes all variables back without their F.
 func (s *smo) activateAll() {
 	s.active = make([]int, len(s.beta))
 	for t := range s.active {
@@ -95,6 +102,10 @@ func (s *smo) solve() (violation float64) {
 // pair returns the variables to change: the one that may grow with the largest
 // F, and the one that may fall with which the objective then gains most. j is
 // −1 where no pair violates the conditions of optimality by the tolerance.
+// For fixed i the gain of a pair is (F_i − F_j)²/(2(K_ii + K_jj − 2K_ij)); all pairs
+// together would cost O(n²). Kernels that are not positive semidefinite, or repeated
+// samples, have pairs without curvature: a small positive one keeps the step finite, and
+// the bounds cut it.
 func (s *smo) pair() (i, j int) {
 	f, beta, low, high, diagonal := s.f, s.beta, s.low, s.high, s.diagonal
 	i, j = -1, -1
@@ -135,6 +146,9 @@ func (s *smo) pair() (i, j int) {
 }
 
 // step moves β_i up and β_j down by as much.
+// Σβ stays zero. Along this direction the objective is a parabola with slope −(F_i −
+// F_j) and curvature K_ii + K_jj − 2K_ij, whose minimum is cut at the nearer bound. F of
+// all active variables follows, by move·(K_ti − K_tj).
 func (s *smo) step(i, j int) {
 	a, b := s.rows.get(i), s.rows.get(j)
 	curvature := s.diagonal[i] + s.diagonal[j] - 2*a[j]
@@ -189,6 +203,9 @@ func (s *smo) extremes() (most, least float64) {
 }
 
 // shrink puts aside variables on a bound that they are not about to leave.
+//
+// Near the optimum, at ten times the tolerance, all variables are looked at once more,
+// because one that was put aside early may have come to matter.
 func (s *smo) shrink(restored *bool) {
 	most, least := s.extremes()
 	if !*restored && most-least <= 10*s.tolerance {
@@ -246,6 +263,10 @@ func (s *smo) restore() {
 }
 
 // finish computes the objective and the bias.
+//
+// The objective uses Kβ = y − F: ½βᵀKβ − yᵀβ = −½Σ(β_t F_t + |β_t|), as y_tβ_t = |β_t|.
+// For a free variable F_t is the bias at the optimum, and the mean over all of them is
+// more accurate than one; with none it is the middle of what the conditions allow.
 func (s *smo) finish() {
 	free, sum := 0, 0.0
 	for t, b := range s.beta {
@@ -264,6 +285,8 @@ func (s *smo) finish() {
 }
 
 // rowCache keeps rows of a kernel matrix that were asked for lately.
+// The least recently used row gives its memory to a new one. What is kept has no part in
+// the result: a row that is computed again has the same bits.
 type rowCache struct {
 	n        int
 	fill     func(i int, row []float64) // computes row i
@@ -274,9 +297,10 @@ type rowCache struct {
 	spare    int // rows that may yet be allocated
 }
 
-// newRowCache may use so many bytes, but at least two rows.
+// newRowCache returns a cache of at most that many bytes, but at least two rows.
 func newRowCache(n int, bytes int64, fill func(i int, row []float64), diagonal func(i int) float64) *rowCache {
-	c := &rowCache{n: n, fill: fill, diagonal: diagonal, rows: make([][]float64, n), newer: make([]int, n+1), older: make([]int, n+1)}
+	c := &rowCache{n: n, fill: fill, diagonal: diagonal, rows: make([][]float64, n), newer: make([]int, n+1),
+		older: make([]int, n+1)}
 	c.spare = int(min(max(bytes/int64(8*n), 2), int64(n)))
 	c.newer[n], c.older[n] = n, n
 	return c
@@ -306,6 +330,7 @@ func (c *rowCache) get(i int) []float64 {
 	return row
 }
 
+// unlink takes row i out of the ring.
 func (c *rowCache) unlink(i int) {
 	c.newer[c.older[i]] = c.newer[i]
 	c.older[c.newer[i]] = c.older[i]

@@ -11,6 +11,7 @@ import (
 
 // Kernel writes the kernel of x (d) and each of the points (m×d) to out (m). It
 // must be symmetric.
+// It need not be positive semidefinite; see pair of the search for what happens then.
 type Kernel func(x []float64, points *mat.Dense, out []float64)
 
 // LinearKernel is the inner product.
@@ -53,6 +54,7 @@ func RowNumbers(first, n int) *mat.Dense {
 const SVMIterations = 10_000_000
 
 // SVMOptions adjusts [TrainSVM]; zero values stand for the defaults.
+// C has the unit of 1/K: scaling a kernel by s and C by 1/s trains the same machine.
 type SVMOptions struct {
 	C          float64 // bound on the weight of a sample; default 1
 	Kernel     Kernel  // default the inner product, for which predictions are fastest
@@ -61,6 +63,7 @@ type SVMOptions struct {
 	Iterations int     // cap for each pair of classes; default [SVMIterations]
 }
 
+// withDefaults replaces zeros by the defaults.
 func (o SVMOptions) withDefaults() SVMOptions {
 	if o.C == 0 {
 		o.C = 1
@@ -108,6 +111,11 @@ type SVMPair struct {
 // the tolerance, which says what was reached. It also returns one where there are
 // fewer than two classes, a class has a single sample, numbers of x or of the
 // kernel are not finite, or an option is not positive.
+//
+// Each pair solves min ½αᵀQα − Σα, yᵀα = 0, 0 ≤ α ≤ C, with Q_st = y_s y_t K_st (see
+// smo). With L classes there are L(L−1)/2 pairs, each on the samples of two classes:
+// together they cost less than one against the rest. Time grows between N² and N³ a
+// pair, and with C.
 func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
 	opts = opts.withDefaults()
 	switch {
@@ -123,11 +131,13 @@ func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
 	}
 	classes, members := byClass(labels)
 	if len(classes) < 2 {
-		return nil, fmt.Errorf("support vector machine: all %d samples have the label %d; at least two classes are required", len(labels), classes[0])
+		return nil, fmt.Errorf("support vector machine: all %d samples have the label %d; at least two classes are required",
+			len(labels), classes[0])
 	}
 	for k, rows := range members {
 		if len(rows) == 1 {
-			return nil, fmt.Errorf("support vector machine: the class %d has a single sample (row %d); at least two are required", classes[k], rows[0])
+			return nil, fmt.Errorf("support vector machine: the class %d has a single sample (row %d); "+
+				"at least two are required", classes[k], rows[0])
 		}
 	}
 	m := &SVM{Classes: classes, kernel: opts.Kernel}
@@ -173,6 +183,8 @@ func (m *SVM) keepSupport(x *mat.Dense, used []bool) {
 }
 
 // trainPair returns the machine with the rows of x that it uses.
+// For the inner product the weights Σβ_t x_t replace the support vectors: a decision
+// then costs O(d) instead of O(Nd).
 func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPair, error) {
 	rows := slices.Concat(positive, negative)
 	points := SelectRows(x, rows)
@@ -230,6 +242,9 @@ func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPai
 
 // Decisions writes the decision of every pair about the rows of x (M×d): the
 // result is M × len(Pairs), positive for the pair's Positive class.
+//
+// The decision is Σ_t β_t K(x_t, x) + b, summed in the order of the samples. A sample
+// that several pairs use is evaluated once.
 func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	out := mat.NewDense(n, len(m.Pairs), nil)
@@ -258,6 +273,7 @@ func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 }
 
 // Predict returns the class of each row of x (M×d).
+// A decision of exactly zero is a vote for the pair's Negative class.
 func (m *SVM) Predict(x *mat.Dense) []int {
 	decisions := m.Decisions(x)
 	n, _ := x.Dims()
@@ -300,6 +316,7 @@ func checkSamples(who string, x *mat.Dense, labels []int) error {
 	return checkFinite(who, x)
 }
 
+// checkFinite wants finite numbers.
 func checkFinite(who string, x *mat.Dense) error {
 	n, _ := x.Dims()
 	for i := range n {

@@ -26,7 +26,9 @@ func formulaSamples(n, d, classes int, strength float64) (*mat.Dense, []int) {
 
 // halves are the first rows of formula samples for training, the others for a
 // test.
-func halves(n, train, d, classes int, strength float64) (x *mat.Dense, labels []int, test *mat.Dense, testLabels []int) {
+func halves(
+	n, train, d, classes int, strength float64,
+) (x *mat.Dense, labels []int, test *mat.Dense, testLabels []int) {
 	all, l := formulaSamples(n, d, classes, strength)
 	return mat.DenseCopyOf(all.Slice(0, train, 0, d)), l[:train], mat.DenseCopyOf(all.Slice(train, n, 0, d)), l[train:]
 }
@@ -51,22 +53,26 @@ var libsvm = []struct {
 	{
 		"linear, C 10", nil, 10,
 		[]float64{-161.72800928, -53.60732706, -1613.49499085, -118.88178356, -143.01151573, -72.01565573}, 210,
-		"01230123312001233123002031230120312301233123012301233120012331230020312301203123012331230123012331200123312300203123012031230123312301230123312001233123002031230120312301233123012301233120012331230020",
+		"0123012331200123312300203123012031230123312301230123312001233123002031230120312301233123012301233120" +
+			"0123312300203123012031230123312301230123312001233123002031230120312301233123012301233120012331230020",
 	},
 	{
 		"linear, C 0.05", LinearKernel, 0.05,
 		[]float64{-7.55278831, -7.06739422, -9.68436478, -7.23296149, -7.32346582, -7.41652039}, 395,
-		"22300111222301111123300011223330012222200112222301111223300011223300112222200112222301111223300111223300112223200112222301111223301111223300012222300112222301111223300111223000112222300122222301111223",
+		"2230011122230111112330001122333001222220011222230111122330001122330011222220011222230111122330011122" +
+			"3300112223200112222301111223301111223300012222300112222301111223300111223000112222300122222301111223",
 	},
 	{
 		"RBF, C 10", RBFKernel(0.5), 10,
 		[]float64{-151.23076985, -88.82103773, -1305.87816287, -129.92528237, -128.72579754, -112.84508424}, 243,
-		"01203123012301230123012301230123012301200123012301233123012301230123012301203123012331230123012301230123012301200123012031230123312301200123012301230123002031230123312301200123012001230120012331200123",
+		"0120312301230123012301230123012301230120012301230123312301230123012301230120312301233123012301230123" +
+			"0123012301200123012031230123312301200123012301230123002031230123312301200123012001230120012331200123",
 	},
 	{
 		"RBF, C 0.05", RBFKernel(0.5), 0.05,
 		[]float64{-9.19124443, -8.87464392, -9.95834032, -8.93662391, -9.06025863, -9.08344718}, 400,
-		"32300112322301101223001011233000112232300112222001111223001011223000112233300112322001111223001111223000112233300112322001111223001011223000012232300112322001102223000111233000112232300112322001112223",
+		"3230011232230110122300101123300011223230011222200111122300101122300011223330011232200111122300111122" +
+			"3000112233300112322001111223001011223000012232300112322001102223000111233000112232300112322001112223",
 	},
 }
 
@@ -79,7 +85,8 @@ func TestSVMAgainstLIBSVM(t *testing.T) {
 		}
 		for p, pair := range m.Pairs {
 			if want := c.objectives[p]; math.Abs(pair.Objective-want) > 1e-4*math.Abs(want) {
-				t.Errorf("%s: objective of the classes %d and %d: %.8f, want %.8f", c.name, pair.Positive, pair.Negative, pair.Objective, want)
+				t.Errorf("%s: objective of the classes %d and %d: %.8f, want %.8f", c.name, pair.Positive, pair.Negative,
+					pair.Objective, want)
 			}
 		}
 		if got := digits(m.Predict(test)); got != c.predicted {
@@ -112,9 +119,11 @@ func TestSVMKernels(t *testing.T) {
 		"two rows kept": decisions(train, test, SVMOptions{Kernel: RBFKernel(0.5), CacheBytes: 1}),
 		"matrix":        decisions(RowNumbers(0, 200), RowNumbers(200, 100), SVMOptions{Kernel: MatrixKernel(gram)}),
 	} {
-		if !mat.Equal(got, want) {
-			t.Errorf("%s: other decisions", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !mat.Equal(got, want) {
+				t.Error("other decisions")
+			}
+		})
 	}
 	linear, function := decisions(train, test, SVMOptions{}), decisions(train, test, SVMOptions{Kernel: LinearKernel})
 	if !mat.EqualApprox(linear, function, 1e-9) {
@@ -131,7 +140,8 @@ func TestSVMOfTwoPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	// f(x) = x: α = ½ at ±1, objective ½ − 1.
-	if p := m.Pairs[0]; p.Positive != 2 || p.Negative != 7 || math.Abs(p.Objective+0.5) > 1e-9 || math.Abs(p.Bias) > 1e-9 || p.Support != 2 {
+	if p := m.Pairs[0]; p.Positive != 2 || p.Negative != 7 || math.Abs(p.Objective+0.5) > 1e-9 ||
+		math.Abs(p.Bias) > 1e-9 || p.Support != 2 {
 		t.Errorf("%+v", p)
 	}
 	if got := m.Predict(mat.NewDense(3, 1, []float64{0.1, -0.1, -9})); !slices.Equal(got, []int{2, 7, 7}) {
@@ -158,46 +168,50 @@ func TestSVMIsOptimal(t *testing.T) {
 		kernel Kernel
 		c      float64
 	}{
-		{"linear", nil, 1}, {"linear, large C", nil, 100}, {"RBF", RBFKernel(1), 10}, {"RBF, large C", RBFKernel(1), 1e4}, {"sigmoid", sigmoid, 1},
+		{"linear", nil, 1}, {"linear, large C", nil, 100}, {"RBF", RBFKernel(1), 10},
+		{"RBF, large C", RBFKernel(1), 1e4}, {"sigmoid", sigmoid, 1},
 	} {
-		_, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel})
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		// Without shrinking, what is left is free to violate at most the tolerance.
-		kernel := c.kernel
-		if kernel == nil {
-			kernel = LinearKernel
-		}
-		var y []float64
-		for _, l := range labels {
-			y = append(y, float64(1-2*l))
-		}
-		s := newSMO(newRowCache(400, 1<<20, func(i int, row []float64) { kernel(x.RawRowView(i), x, row) }, func(i int) float64 {
-			row := make([]float64, 400)
-			kernel(x.RawRowView(i), x, row)
-			return row[i]
-		}), y, c.c, 1e-3, 1e7)
-		s.solve()
-		sum, row := 0.0, make([]float64, 400)
-		f := slices.Clone(y)
-		for i, b := range s.beta {
-			sum += b
-			if b < s.low[i] || b > s.high[i] {
-				t.Errorf("%s: β of row %d is %g", c.name, i, b)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel})
+			if err != nil {
+				t.Fatalf("%v", err)
 			}
-			if b != 0 {
-				kernel(x.RawRowView(i), x, row)
-				for j, k := range row {
-					f[j] -= b * k
+			// Without shrinking, what is left is free to violate at most the tolerance.
+			kernel := c.kernel
+			if kernel == nil {
+				kernel = LinearKernel
+			}
+			var y []float64
+			for _, l := range labels {
+				y = append(y, float64(1-2*l))
+			}
+			s := newSMO(newRowCache(400, 1<<20, func(i int, row []float64) { kernel(x.RawRowView(i), x, row) },
+				func(i int) float64 {
+					row := make([]float64, 400)
+					kernel(x.RawRowView(i), x, row)
+					return row[i]
+				}), y, c.c, 1e-3, 1e7)
+			s.solve()
+			sum, row := 0.0, make([]float64, 400)
+			f := slices.Clone(y)
+			for i, b := range s.beta {
+				sum += b
+				if b < s.low[i] || b > s.high[i] {
+					t.Errorf("β of row %d is %g", i, b)
+				}
+				if b != 0 {
+					kernel(x.RawRowView(i), x, row)
+					for j, k := range row {
+						f[j] -= b * k
+					}
 				}
 			}
-		}
-		s.f = f
-		most, least := s.extremes()
-		if most-least > 1.1e-3 || math.Abs(sum) > 1e-9*c.c {
-			t.Errorf("%s: a violation of %g, Σβ = %g", c.name, most-least, sum)
-		}
+			s.f = f
+			most, least := s.extremes()
+			if most-least > 1.1e-3 || math.Abs(sum) > 1e-9*c.c {
+				t.Errorf("a violation of %g, Σβ = %g", most-least, sum)
+			}
+		})
 	}
 }
 
@@ -213,7 +227,8 @@ func TestSVMIterationLimit(t *testing.T) {
 		cap  int
 		want string // of the error; "" for none
 	}{
-		{"three steps", 3, "classes 0 and 1: the search stopped after 3 iterations, the most that are allowed, with the conditions of"},
+		{"three steps", 3,
+			"classes 0 and 1: the search stopped after 3 iterations, the most that are allowed, with the conditions of"},
 		{"one step short", needed - 1, fmt.Sprintf("stopped after %d iterations", needed-1)},
 		{"as many as it takes", needed, ""},
 	} {
@@ -260,9 +275,11 @@ func TestSVMRefusals(t *testing.T) {
 		{good, labels, SVMOptions{Tolerance: math.NaN()}, "the tolerance is NaN"},
 		{good, labels, SVMOptions{Iterations: -1}, "-1 iterations"},
 	} {
-		if _, err := TrainSVM(c.x, c.labels, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := TrainSVM(c.x, c.labels, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -307,9 +324,10 @@ func TestCrossValidateC(t *testing.T) {
 	if fmt.Sprint(again) != fmt.Sprint(choice) {
 		t.Errorf("%+v, then %+v", choice, again)
 	}
-	// Classes that any C tells apart: the smallest.
+	// Classes that any C separates: the smallest.
 	apart, classes := formulaSamples(60, 2, 2, 50)
-	if choice, err = CrossValidateC(apart, classes, []float64{10, 1, 100}, 3, stream(1), SVMOptions{}); err != nil || choice.C != 1 {
+	if choice, err = CrossValidateC(apart, classes, []float64{10, 1, 100}, 3, stream(1), SVMOptions{}); err != nil ||
+		choice.C != 1 {
 		t.Errorf("%+v, %v", choice, err)
 	}
 	for _, c := range []struct {
@@ -324,9 +342,12 @@ func TestCrossValidateC(t *testing.T) {
 		{[]float64{1}, classes, 61, "more folds than rows"},
 		{[]float64{1}, append(slices.Repeat([]int{1}, 59), 2), 3, "the class 2 has a single sample"},
 	} {
-		if _, err := CrossValidateC(apart, c.labels, c.grid, c.folds, stream(1), SVMOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := CrossValidateC(apart, c.labels, c.grid, c.folds, stream(1), SVMOptions{}); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -338,7 +359,8 @@ func BenchmarkSVM(b *testing.B) {
 		name   string
 		kernel Kernel
 		c      float64
-	}{{"linear,C=1", nil, 1}, {"linear,C=100", nil, 100}, {"RBF,C=1", RBFKernel(0.5), 1}, {"RBF,C=100", RBFKernel(0.5), 100}} {
+	}{{"linear,C=1", nil, 1}, {"linear,C=100", nil, 100}, {"RBF,C=1", RBFKernel(0.5), 1},
+		{"RBF,C=100", RBFKernel(0.5), 100}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := TrainSVM(x, labels, SVMOptions{C: c.c, Kernel: c.kernel}); err != nil {
