@@ -13,7 +13,7 @@
 //     "Gaussian differential privacy", 2022);
 //   - the support: the published numbers lie on the stated grid ([TestSupport]);
 //   - the rest: with equal noisy numbers, the releases of neighbours are equal;
-//   - the whole: sizes, messages and metadata tell nothing ([TestWhole]).
+//   - the whole: sizes, messages and metadata reveal nothing ([TestWhole]).
 //
 // The exact δ(ε) of Gaussian noise as it is stated is computed besides, see
 // [CheckGaussian].
@@ -122,8 +122,8 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Result is the outcome of an audit.
-type Result struct {
+// Assessment is the outcome of an audit.
+type Assessment struct {
 	Mechanism  string  `json:"mechanism"`
 	Unit       string  `json:"unit"`
 	Epsilon    float64 `json:"claimed_epsilon"`
@@ -151,19 +151,19 @@ type Result struct {
 	Violation bool `json:"violation"`
 }
 
-func (r *Result) made(t Test) {
+func (r *Assessment) made(t Test) {
 	if !slices.Contains(r.Made, t) {
 		r.Made = append(r.Made, t)
 	}
 }
 
-func (r *Result) found(t Test, format string, args ...any) {
+func (r *Assessment) found(t Test, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{t, fmt.Sprintf(format, args...)})
 	r.Violation = true
 }
 
 // Found says whether a test has found something.
-func (r *Result) Found(t Test) bool {
+func (r *Assessment) Found(t Test) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Test == t })
 }
 
@@ -185,7 +185,7 @@ type Event struct {
 }
 
 // Run audits a subject. Equal seeds give equal results, on any number of cores.
-func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
+func Run(ctx context.Context, s Subject, o Options) (*Assessment, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 		return nil, fmt.Errorf("audit of %s: there are no neighbouring data sets", s.Name)
 	}
 	o = o.of(s)
-	r := &Result{
+	r := &Assessment{
 		Mechanism: s.Name, Unit: s.Unit, Epsilon: s.Claim.Epsilon, Delta: s.Claim.Delta,
 		Draws: o.Draws, Confidence: o.Confidence, Seed: o.Seed,
 	}
@@ -279,7 +279,7 @@ func Run(ctx context.Context, s Subject, o Options) (*Result, error) {
 }
 
 // Scalars draws the releases of one pair as the black box sees them: reduced to the
-// statistic that tells the data sets apart best on the first half. It is for other
+// statistic that separates the data sets best on the first half. It is for other
 // auditors, which see what this one sees.
 func Scalars(ctx context.Context, s Subject, pair int, o Options) (first, second []float64, err error) {
 	if err := o.Validate(); err != nil {
@@ -295,13 +295,13 @@ func Scalars(ctx context.Context, s Subject, pair int, o Options) (first, second
 }
 
 // order puts tests and findings into the order of [Tests].
-func (r *Result) order() {
+func (r *Assessment) order() {
 	place := func(t Test) int { return slices.Index(Tests(), t) }
 	slices.SortStableFunc(r.Made, func(a, b Test) int { return place(a) - place(b) })
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return place(a.Test) - place(b.Test) })
 }
 
-func (r *Result) testNoise(s Subject, d *draws) error {
+func (r *Assessment) testNoise(s Subject, d *draws) error {
 	if d.noise[0] == nil || s.Law == "" {
 		return nil
 	}
@@ -324,7 +324,7 @@ func (r *Result) testNoise(s Subject, d *draws) error {
 	return nil
 }
 
-func (r *Result) testSupport(pair Pair, d *draws) {
+func (r *Assessment) testSupport(pair Pair, d *draws) {
 	for _, text := range d.moved {
 		r.made(Support)
 		r.found(Support, "%s: %s", pair.Name, text)
@@ -362,7 +362,7 @@ func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
 	var best choice
 	for k, s := range d.statistics {
 		first, second := d.values[k][0], d.values[k][1]
-		c := choose(first[:half], second[:half], claim, o.Confidence)
+		c := bestEvent(first[:half], second[:half], claim, o.Confidence)
 		if k == 0 || c.better(best) {
 			best = c
 			best.index, best.by, best.first, best.second = k, s.name, first[half:], second[half:]

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -20,7 +21,7 @@ import (
 // honest ones from failing when something that they draw changes.
 var options = Options{Draws: DefaultDraws, Confidence: 0.999, Seed: 1}
 
-func audit(t *testing.T, s Subject, o Options) *Result {
+func audit(t *testing.T, s Subject, o Options) *Assessment {
 	t.Helper()
 	r, err := Run(t.Context(), s, o)
 	if err != nil {
@@ -44,14 +45,16 @@ func long(t *testing.T) {
 func TestHonestMechanisms(t *testing.T) {
 	atLeast := map[string]float64{
 		"analytic": 2.5, "laplace": 0.8, "entry-noise": 0.9, "exponential": 0.7, "coinpress": 0.6, "selection": 0.5,
-		"cloaking-regression": 0.7, "cloaking-classification": 0.5, "cloaking-selection": 0.4, "sparse-gp-classes": 0.7, "kahm": 0.9,
+		"cloaking-regression": 0.7, "cloaking-classification": 0.5, "cloaking-selection": 0.4, "sparse-gp-classes": 0.7,
+		"kahm": 0.9,
 	}
 	// Of Gaussian noise, the part of the claimed μ that is found.
 	mu := map[string]float64{"analytic": 0.95, "cloaking-regression": 0.9, "cloaking-classification": 0.85,
 		"sparse-gp": 0.85, "sparse-gp-classes": 0.9}
 	draws := map[string]int{
-		"hall": 100_000, "classical": 100_000, "analytic": 100_000, "laplace": 100_000, "exponential": 100_000, "cloaking": 60_000,
-		"cloaking-regression": 100_000, "cloaking-classification": 30_000, "cloaking-newton": 5000, "cloaking-selection": 60_000, "sparse-gp": 30_000,
+		"hall": 100_000, "classical": 100_000, "analytic": 100_000, "laplace": 100_000, "exponential": 100_000,
+		"cloaking": 60_000, "cloaking-regression": 100_000, "cloaking-classification": 30_000, "cloaking-newton": 5000,
+		"cloaking-selection": 60_000, "sparse-gp": 30_000,
 	}
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {
@@ -82,7 +85,8 @@ func TestHonestMechanisms(t *testing.T) {
 }
 
 // neverStops makes all draws that the budget allows, without a coin.
-func neverStops(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule, evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error) {
+func neverStops(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule,
+	evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error) {
 	b.Gamma = math.SmallestNonzeroFloat64
 	return mechanism.Select(b, candidates, rule, evaluate, rng)
 }
@@ -122,9 +126,10 @@ func TestBrokenMechanisms(t *testing.T) {
 			release.Choice{Epsilon: 2, Change: 1}), nil),
 		"exponential with half the sensitivity": must(exponential(mechanism.Guarantee{Epsilon: 1},
 			release.Choice{Epsilon: 1, Change: 0.5}), nil),
-		"coinpress with twice epsilon":                must(coinPress(claim, mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
-		"selection without a coin":                    must(withoutCoin()),
-		"selection that releases the raw score":       must(selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 0)),
+		"coinpress with twice epsilon": must(coinPress(claim, mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
+		"selection without a coin":     must(withoutCoin()),
+		"selection that releases the raw score": must(selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4},
+			mechanism.Select[struct{}], 0)),
 		"selection whose candidates spend everything": must(spendsEverything()),
 		"samples with noise for twice epsilon": must(kahmSamples(t.Context(), claim,
 			mechanism.Guarantee{Epsilon: 2, Delta: 0.01})),
@@ -222,10 +227,12 @@ func TestClopperPearson(t *testing.T) {
 		{40, 1000, 0.0287276252858908, 0.0540726968193685},
 		{999, 1000, 0.994441075720173, 0.999974682512509},
 	} {
-		low, high := atLeast(c.hits, c.n, 0.025), atMost(c.hits, c.n, 0.025)
-		if math.Abs(low-c.low) > 1e-9*c.low || math.Abs(high-c.high) > 1e-9*c.high {
-			t.Errorf("%d of %d: [%.15g, %.15g], want [%.15g, %.15g]", c.hits, c.n, low, high, c.low, c.high)
-		}
+		t.Run(fmt.Sprintf("%d of %d", c.hits, c.n), func(t *testing.T) {
+			low, high := atLeast(c.hits, c.n, 0.025), atMost(c.hits, c.n, 0.025)
+			if math.Abs(low-c.low) > 1e-9*c.low || math.Abs(high-c.high) > 1e-9*c.high {
+				t.Errorf("%d of %d: [%.15g, %.15g], want [%.15g, %.15g]", c.hits, c.n, low, high, c.low, c.high)
+			}
+		})
 	}
 }
 
@@ -236,12 +243,15 @@ func TestEpsilonAtLeast(t *testing.T) {
 		t.Errorf("all against none gives %g, want %g", got, want)
 	}
 	for _, c := range [][2]int{{0, 0}, {0, 1000}, {500, 500}, {10, 0}} {
-		if got := EpsilonAtLeast(c[0], c[1], 1000, 0.5, 0.95); got != 0 {
-			t.Errorf("%d against %d at delta 0.5 give %g, want 0", c[0], c[1], got)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := EpsilonAtLeast(c[0], c[1], 1000, 0.5, 0.95); got != 0 {
+				t.Errorf("%d against %d at delta 0.5 give %g, want 0", c[0], c[1], got)
+			}
+		})
 	}
 	// More confidence, more δ: less is said.
-	if a, b, c := EpsilonAtLeast(500, 100, 1000, 0, 0.9), EpsilonAtLeast(500, 100, 1000, 0, 0.99), EpsilonAtLeast(500, 100, 1000, 0.1, 0.99); !(a > b && b > c && c > 0) {
+	a, b := EpsilonAtLeast(500, 100, 1000, 0, 0.9), EpsilonAtLeast(500, 100, 1000, 0, 0.99)
+	if c := EpsilonAtLeast(500, 100, 1000, 0.1, 0.99); !(a > b && b > c && c > 0) {
 		t.Errorf("bounds %g, %g and %g do not fall", a, b, c)
 	}
 }
@@ -289,11 +299,13 @@ func TestCells(t *testing.T) {
 	}
 	last := 0
 	for _, v := range []float64{math.Inf(-1), -1, 0.2, 0.4999, 0.5001, 0.9, 7, math.Inf(1)} {
-		cell := c.of(v)
-		if cell <= last-1 || cell >= c.count() || v < c.low(cell) {
-			t.Errorf("%g is in cell %d after %d", v, cell, last)
-		}
-		last = cell
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			cell := c.of(v)
+			if cell <= last-1 || cell >= c.count() || v < c.low(cell) {
+				t.Errorf("%g is in cell %d after %d", v, cell, last)
+			}
+			last = cell
+		})
 	}
 	if c.of(0.5) != 0 {
 		t.Error("the atom is not the first cell")
@@ -306,16 +318,18 @@ func TestCheckGaussian(t *testing.T) {
 		t.Errorf("exactly enough noise: %v", err)
 	}
 	var violation *ViolationError
-	if err := CheckGaussian(claim, 3.18); !errors.As(err, &violation) || !(violation.Delta > 1e-4) || !strings.Contains(err.Error(), "claimed 0.0001") {
+	if err := CheckGaussian(claim, 3.18); !errors.As(err, &violation) || !(violation.Delta > 1e-4) ||
+		!strings.Contains(err.Error(), "claimed 0.0001") {
 		t.Errorf("too little noise: %v", err)
 	}
-	// Too little for the draws to tell is a violation all the same.
+	// Too little for the draws to show is a violation all the same.
 	s, err := gaussian(claim, 3.18)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Name = "just too little"
-	if r := audit(t, s, Options{Draws: 1000, Confidence: 0.99}); !r.Violation || r.EpsilonAtLeast > 1 || !(*r.ExactDelta > 1e-4) {
+	if r := audit(t, s, Options{Draws: 1000, Confidence: 0.99}); !r.Violation || r.EpsilonAtLeast > 1 ||
+		!(*r.ExactDelta > 1e-4) {
 		t.Errorf("just too little noise gives %+v", r)
 	}
 	if err := CheckGaussian(claim, 0); err == nil || errors.As(err, &violation) {
@@ -336,9 +350,11 @@ func TestRefusals(t *testing.T) {
 		"confidence of 1 is":    {Draws: 100, Confidence: 1},
 		"confidence of NaN is ": {Draws: 100, Confidence: math.NaN()},
 	} {
-		if _, err := Run(t.Context(), good, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v; want an error with %q", o, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := Run(t.Context(), good, o); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v; want an error with %q", o, err, want)
+			}
+		})
 	}
 	o := Options{Draws: 2500, Confidence: 0.9}
 	if _, err := Run(t.Context(), Subject{Name: "empty"}, o); err == nil {
@@ -348,7 +364,8 @@ func TestRefusals(t *testing.T) {
 	fails := Subject{Name: "fails", Pairs: []Pair{scalar("a and b", func(bool, *rand.Rand) (float64, error) {
 		return 0, broken
 	})}}
-	if _, err := Run(t.Context(), fails, o); !errors.Is(err, broken) || !strings.Contains(err.Error(), "audit of fails, a and b") {
+	if _, err := Run(t.Context(), fails, o); !errors.Is(err, broken) ||
+		!strings.Contains(err.Error(), "audit of fails, a and b") {
 		t.Errorf("a failing mechanism: %v", err)
 	}
 	fails.Pairs[0] = scalar("a and b", func(bool, *rand.Rand) (float64, error) { return math.NaN(), nil })

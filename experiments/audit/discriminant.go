@@ -101,7 +101,7 @@ func discriminants(first, second []Output, features []int, m0, m1 []float64) []s
 	for i, j := range features {
 		c := m1[j] - m0[j]
 		change.SetVec(i, c)
-		// A coordinate without noise that differs tells everything.
+		// A coordinate without noise that differs decides alone.
 		ridge[i] = shrinkage*pooled.At(i, i) + 1e-6*c*c
 		if ridge[i] == 0 {
 			ridge[i] = 1

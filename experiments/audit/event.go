@@ -142,11 +142,11 @@ func (c choice) better(o choice) bool {
 	return c.epsilon > o.epsilon
 }
 
-// choose returns the best event for a claim among those that are tried, in
+// bestEvent returns the best event for a claim among those that are tried, in
 // both directions: all outputs from a number up, all below one, and the cells with
 // the highest ratio of counts, which approach the best event there is (the
 // level sets of the likelihood ratio, by the lemma of Neyman and Pearson).
-func choose(first, second []float64, claim mechanism.Guarantee, confidence float64) choice {
+func bestEvent(first, second []float64, claim mechanism.Guarantee, confidence float64) choice {
 	c := newCells(first, second)
 	a, b := c.counts(first), c.counts(second)
 	best := choice{margin: math.Inf(-1), epsilon: -1, cells: c}

@@ -15,13 +15,13 @@ import (
 	"privkern/experiments/internal/fault"
 )
 
-// wanted is a sampler whose noise takes queries to given outputs.
-type wanted struct {
+// targetNoise is a sampler whose noise takes queries to given outputs.
+type targetNoise struct {
 	outputs, queries, scales []float64
 	next                     int
 }
 
-func (w *wanted) NormFloat64() float64 {
+func (w *targetNoise) NormFloat64() float64 {
 	i := w.next
 	w.next++
 	if i >= len(w.outputs) || i >= len(w.queries) {
@@ -62,7 +62,7 @@ func (p *planned) follows(ctx context.Context, first, second *mat.Dense) (string
 		return "", errors.New("a release failed by its noise: another seed is needed")
 	}
 	for range rounds {
-		text, _, found, _, err := forced(&wanted{outputs: outputs, queries: queries, scales: scales}, second)
+		text, _, found, _, err := forced(&targetNoise{outputs: outputs, queries: queries, scales: scales}, second)
 		if err != nil {
 			return "", err
 		}

@@ -116,23 +116,25 @@ func TestNoiseFaults(t *testing.T) {
 func TestLevelOfNoiseTests(t *testing.T) {
 	const samples, level = 400, 0.05
 	for _, law := range []Law{Gaussian, Laplace} {
-		rejected := map[string]int{}
-		for seed := range uint64(samples) {
-			for _, test := range standard(law, 2000, 2, 1, 0, seed).tests() {
-				if test.P < level {
-					rejected[test.Name]++
-				} else {
-					rejected[test.Name] += 0
+		t.Run(fmt.Sprint(law), func(t *testing.T) {
+			rejected := map[string]int{}
+			for seed := range uint64(samples) {
+				for _, test := range standard(law, 2000, 2, 1, 0, seed).tests() {
+					if test.P < level {
+						rejected[test.Name]++
+					} else {
+						rejected[test.Name] += 0
+					}
 				}
 			}
-		}
-		for name, n := range rejected {
-			conservative := name == "pairs of releases with the same noise"
-			// 20 are expected; 20 ± 4.5 deviations.
-			if n > 40 || (n < 4 && !conservative) {
-				t.Errorf("%s: %s rejects %d of %d honest samples at the level %g", law, name, n, samples, level)
+			for name, n := range rejected {
+				conservative := name == "pairs of releases with the same noise"
+				// 20 are expected; 20 ± 4.5 deviations.
+				if n > 40 || (n < 4 && !conservative) {
+					t.Errorf("%s: %s rejects %d of %d honest samples at the level %g", law, name, n, samples, level)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -143,16 +145,20 @@ func TestTails(t *testing.T) {
 		1.2238478702170823: 0.1, 1.3580986393225507: 0.05, 1.6276236115189504: 0.01, 1.9494746035043753: 0.001,
 		2.5396082203846047: 5e-6,
 	} {
-		if got := kolmogorovTail(x); math.Abs(got-want) > 1e-9*want {
-			t.Errorf("the tail at %g is %g, want %g", x, got, want)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			if got := kolmogorovTail(x); math.Abs(got-want) > 1e-9*want {
+				t.Errorf("the tail at %g is %g, want %g", x, got, want)
+			}
+		})
 	}
 	for x, want := range map[float64]float64{
 		125000: 0.4994680769121844, 126000: 0.022965662589320025, 127500: 3.3757044211131774e-07,
 	} {
-		if got := math.Erfc(wilsonHilferty(x, 125000)/math.Sqrt2) / 2; math.Abs(got-want) > 1e-3*want {
-			t.Errorf("the tail of χ² at %g is %g, want %g", x, got, want)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			if got := math.Erfc(wilsonHilferty(x, 125000)/math.Sqrt2) / 2; math.Abs(got-want) > 1e-3*want {
+				t.Errorf("the tail of χ² at %g is %g, want %g", x, got, want)
+			}
+		})
 	}
 }
 
@@ -164,8 +170,10 @@ func TestNoiseRefusals(t *testing.T) {
 		"too few":        {Values: good.Values[2:], D: 2, Law: Gaussian},
 		"no law":         {Values: good.Values, D: 2},
 	} {
-		if _, err := TestNoise(s); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := TestNoise(s); err == nil {
+				t.Errorf("%s is accepted", name)
+			}
+		})
 	}
 }

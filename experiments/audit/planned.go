@@ -17,6 +17,7 @@ import (
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -29,7 +30,7 @@ type planned struct {
 	file       string         // the data set's file
 	content    string
 	plan       func(context.Context, *experiment.Trial) (*release.Plan, error)
-	fault      fault.Plan
+	fault      fault.Faults
 	// mayFail says that a release may fail by its noisy numbers, after they were
 	// drawn.
 	mayFail bool
@@ -40,7 +41,7 @@ type planned struct {
 
 // newPlanned finds the experiment among those of a paper.
 func newPlanned(paper experiment.Paper, name, file, content string, given map[string]any,
-	plan func(context.Context, *experiment.Trial) (*release.Plan, error), planted fault.Plan) (*planned, error) {
+	plan func(context.Context, *experiment.Trial) (*release.Plan, error), planted fault.Faults) (*planned, error) {
 	i := slices.IndexFunc(paper.Experiments, func(e *experiment.Experiment) bool { return e.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no experiment %s", name)
@@ -57,7 +58,7 @@ func (p *planned) context(ctx context.Context, entropy *rand.ChaCha8) context.Co
 	if planted.Float != nil && entropy != nil {
 		planted.Float = rand.New(entropy)
 	}
-	if planted == (fault.Plan{}) {
+	if planted == (fault.Faults{}) {
 		return ctx
 	}
 	return fault.With(ctx, planted)
@@ -78,8 +79,18 @@ func (p *planned) make(ctx context.Context) (plan *release.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
+	opened, err := engine.Opener("cpu", "float64", 1) // as long as the plan is: it is kept for the whole audit
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, opened.Close())
+		}
+	}()
 	return p.plan(p.context(ctx, nil), &experiment.Trial{
-		Params: params, Backend: "cpu", DType: "float64", Workers: 1, Secure: true,
+		Identity: experiment.Identity{Params: params, Backend: "cpu", DType: "float64"}, Engine: opened, Workers: 1,
+		Secure: true,
 		Dataset: func(name string) string {
 			if _, own := dataset.FilePath(name); own {
 				return path

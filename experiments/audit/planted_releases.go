@@ -19,50 +19,50 @@ const (
 // ReleaseFaults returns this project's releases with planted faults, one fault each,
 // and the same releases without.
 func ReleaseFaults(ctx context.Context) ([]Fault, error) {
-	regression := func(planted fault.Plan) (Subject, error) {
+	regression := func(planted fault.Faults) (Subject, error) {
 		return cloakingRegression(ctx, mechanism.Analytic, planted)
 	}
-	model := func(planted fault.Plan) (Subject, error) { return sparseGP(ctx, planted) }
-	classes := func(planted fault.Plan) (Subject, error) {
+	model := func(planted fault.Faults) (Subject, error) { return sparseGP(ctx, planted) }
+	classes := func(planted fault.Faults) (Subject, error) {
 		return cloakingClassification(ctx, 2, [][]float64{oneInput}, planted)
 	}
-	choice := func(planted fault.Plan) (Subject, error) { return cloakingSelection(ctx, planted) }
-	float := fault.Plan{Float: rand.New(rand.NewPCG(1, 1))} // each release seeds its own
+	choice := func(planted fault.Faults) (Subject, error) { return cloakingSelection(ctx, planted) }
+	float := fault.Faults{Float: rand.New(rand.NewPCG(1, 1))} // each release seeds its own
 	var faults []Fault
 	for _, f := range []struct {
 		name    string
 		draws   int
-		of      func(fault.Plan) (Subject, error)
-		planted fault.Plan
+		of      func(fault.Faults) (Subject, error)
+		planted fault.Faults
 	}{
-		{"none: predictions", plantedDraws, regression, fault.Plan{}},
-		{"predictions: noise ×.9", plantedDraws, regression, fault.Plan{NoiseTimes: 0.9}},
-		{"predictions: noise ×.5", plantedDraws, regression, fault.Plan{NoiseTimes: 0.5}},
-		{"predictions: δ×10", plantedDraws, regression, fault.Plan{DeltaTimes: 10}},
-		{"predictions: sensitivity of one coordinate for six", plantedDraws, regression, fault.Plan{PerCoordinate: true}},
-		{"predictions: data-dependent rank", plantedDraws, regression, fault.Plan{RankOfData: true}},
-		{"predictions: clipping after the fit", plantedDraws, regression, fault.Plan{Unclipped: true}},
-		{"predictions: reused noise", plantedDraws, regression, fault.Plan{Reused: true}},
+		{"none: predictions", plantedDraws, regression, fault.Faults{}},
+		{"predictions: noise ×.9", plantedDraws, regression, fault.Faults{NoiseTimes: 0.9}},
+		{"predictions: noise ×.5", plantedDraws, regression, fault.Faults{NoiseTimes: 0.5}},
+		{"predictions: δ×10", plantedDraws, regression, fault.Faults{DeltaTimes: 10}},
+		{"predictions: sensitivity of one coordinate for six", plantedDraws, regression, fault.Faults{PerCoordinate: true}},
+		{"predictions: data-dependent rank", plantedDraws, regression, fault.Faults{RankOfData: true}},
+		{"predictions: clipping after the fit", plantedDraws, regression, fault.Faults{Unclipped: true}},
+		{"predictions: reused noise", plantedDraws, regression, fault.Faults{Reused: true}},
 		{"predictions: floating-point sampler", plantedDraws, regression, float},
-		{"none: a model", plantedSlowDraws, model, fault.Plan{}},
-		{"model: noise ×.9", plantedSlowDraws, model, fault.Plan{NoiseTimes: 0.9}},
-		{"model: noise ×.5", plantedSlowDraws, model, fault.Plan{NoiseTimes: 0.5}},
-		{"model: δ×10", plantedSlowDraws, model, fault.Plan{DeltaTimes: 10}},
-		{"model: sensitivity of one coordinate for nine", plantedSlowDraws, model, fault.Plan{PerCoordinate: true}},
-		{"model: clipping after the fit", plantedSlowDraws, model, fault.Plan{Unclipped: true}},
-		{"model: reused noise", plantedSlowDraws, model, fault.Plan{Reused: true}},
+		{"none: a model", plantedSlowDraws, model, fault.Faults{}},
+		{"model: noise ×.9", plantedSlowDraws, model, fault.Faults{NoiseTimes: 0.9}},
+		{"model: noise ×.5", plantedSlowDraws, model, fault.Faults{NoiseTimes: 0.5}},
+		{"model: δ×10", plantedSlowDraws, model, fault.Faults{DeltaTimes: 10}},
+		{"model: sensitivity of one coordinate for nine", plantedSlowDraws, model, fault.Faults{PerCoordinate: true}},
+		{"model: clipping after the fit", plantedSlowDraws, model, fault.Faults{Unclipped: true}},
+		{"model: reused noise", plantedSlowDraws, model, fault.Faults{Reused: true}},
 		{"model: floating-point sampler", plantedSlowDraws, model, float},
-		{"none: classes, two steps", plantedSlowDraws, classes, fault.Plan{}},
-		{"classes: composition forgotten", plantedSlowDraws, classes, fault.Plan{StepsForgotten: true}},
-		{"none: a choice", plantedSlowDraws, choice, fault.Plan{}},
-		{"choice: returns its score", plantedSlowDraws, choice, fault.Plan{Scored: true}},
+		{"none: classes, two steps", plantedSlowDraws, classes, fault.Faults{}},
+		{"classes: composition forgotten", plantedSlowDraws, classes, fault.Faults{StepsForgotten: true}},
+		{"none: a choice", plantedSlowDraws, choice, fault.Faults{}},
+		{"choice: returns its score", plantedSlowDraws, choice, fault.Faults{Scored: true}},
 	} {
 		s, err := f.of(f.planted)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		s.Draws = f.draws
-		faults = append(faults, Fault{Name: f.name, Subject: s, Honest: f.planted == (fault.Plan{})})
+		faults = append(faults, Fault{Name: f.name, Subject: s, Honest: f.planted == (fault.Faults{})})
 	}
 	return faults, nil
 }

@@ -81,7 +81,7 @@ func TestReleaseWithLessNoiseIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws 800,000 releases: 10 s of a core")
 	}
-	s, err := cloakingRegression(t.Context(), mechanism.Analytic, fault.Plan{NoiseTimes: 0.85})
+	s, err := cloakingRegression(t.Context(), mechanism.Analytic, fault.Faults{NoiseTimes: 0.85})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,15 +102,15 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 		least float64
 	}{
 		{"predictions", func(ctx context.Context) (Subject, error) {
-			return cloakingRegression(ctx, mechanism.Analytic, fault.Plan{})
+			return cloakingRegression(ctx, mechanism.Analytic, fault.Faults{})
 		}, 0.999},
 		{"classes", func(ctx context.Context) (Subject, error) {
-			return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Plan{})
+			return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Faults{})
 		}, 0.999},
 		{"two steps", func(ctx context.Context) (Subject, error) {
-			return cloakingClassification(ctx, 2, [][]float64{oneInput}, fault.Plan{})
+			return cloakingClassification(ctx, 2, [][]float64{oneInput}, fault.Faults{})
 		}, 0.999},
-		{"model", func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Plan{}) }, 0.9},
+		{"model", func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) }, 0.9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.of(t.Context())
@@ -129,12 +129,12 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 	for name, of := range map[string]func(context.Context) (Subject, error){
 		"predictions": func(ctx context.Context) (Subject, error) {
-			return cloakingRegression(ctx, mechanism.Analytic, fault.Plan{})
+			return cloakingRegression(ctx, mechanism.Analytic, fault.Faults{})
 		},
 		"two steps": func(ctx context.Context) (Subject, error) {
-			return cloakingClassification(ctx, 2, [][]float64{classInputs}, fault.Plan{})
+			return cloakingClassification(ctx, 2, [][]float64{classInputs}, fault.Faults{})
 		},
-		"model": func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Plan{}) },
+		"model": func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := of(t.Context())
@@ -151,8 +151,11 @@ func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 		"equal noisy numbers give 1 and": `{"a": 1.001, "b": [-2e-9]}`,
 		"in more than numbers":           `{"a": 1, "b": [-2e-9], "c": 1}`,
 	} {
-		if got := different([]byte(`{"a": 1, "b": [-2e-9]}`), []byte(b)); (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", b, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := different([]byte(`{"a": 1, "b": [-2e-9]}`), []byte(b)); (got == "") != (want == "") ||
+				!strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", b, got, want)
+			}
+		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Text writes the results for people.
-func Text(w io.Writer, results []*Result) error {
+func Text(w io.Writer, results []*Assessment) error {
 	var b strings.Builder
 	for i, r := range results {
 		if i > 0 {
@@ -21,7 +21,7 @@ func Text(w io.Writer, results []*Result) error {
 	return err
 }
 
-func (r *Result) text(b *strings.Builder) {
+func (r *Assessment) text(b *strings.Builder) {
 	first, second := r.Event.Hits, r.Event.OtherHits
 	if r.Event.Likely == 2 {
 		first, second = second, first
@@ -76,7 +76,7 @@ func (r *Result) text(b *strings.Builder) {
 }
 
 // Verdict says in a line what the draws show, which is never that a claim holds.
-func (r *Result) Verdict() string {
+func (r *Assessment) Verdict() string {
 	if r.EpsilonAtLeast > r.Epsilon {
 		return fmt.Sprintf("violation: epsilon >= %.3f at confidence %g, claimed %g",
 			r.EpsilonAtLeast, r.Confidence, r.Epsilon)
@@ -92,7 +92,7 @@ func (r *Result) Verdict() string {
 }
 
 // JSON writes the results as one JSON object.
-func JSON(w io.Writer, results []*Result) error {
+func JSON(w io.Writer, results []*Assessment) error {
 	return indented(w, map[string]any{"schema": 1, "audits": results})
 }
 

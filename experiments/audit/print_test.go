@@ -9,7 +9,7 @@ import (
 // too little is a violation that no draws can see.
 func TestText(t *testing.T) {
 	exact := 0.0102
-	results := []*Result{
+	results := []*Assessment{
 		{Mechanism: "one", Unit: "a number", Epsilon: 1, Delta: 0.01, Confidence: 0.99, EpsilonAtLeast: 0.875,
 			ExactDelta: &exact, Violation: true,
 			Event: Event{Pair: "0 and 1", Statistic: "coordinate", Outputs: "below -1", Likely: 2, Hits: 40, OtherHits: 4,

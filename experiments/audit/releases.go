@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,7 +12,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking"
+	"privkern/experiments/cloaking/choose"
+	"privkern/experiments/cloaking/classify"
+	"privkern/experiments/cloaking/regress"
 	"privkern/experiments/dpgp"
+	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -65,9 +68,9 @@ var beyond = []float64{-60, 0, 100, 160}
 
 // cloakingRegression releases predictions at six points. Of one output, the one
 // with the worst pair of values is changed.
-func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, planted fault.Plan) (Subject, error) {
+func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, planted fault.Faults) (Subject, error) {
 	p, err := newPlanned(cloaking.Paper(), "cloaking/regression", "data.csv", regressionData,
-		with(regressionSettings, "calibration", string(calibration)), cloaking.PlanRegression, planted)
+		with(regressionSettings, "calibration", calibration.String()), regress.Plan, planted)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -114,7 +117,7 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, 
 // rows whose inputs are given, and flips the label that moves the release the most.
 // In a single step the likelihood ratio is known; so it is in several steps with a
 // single input, where every step releases the sum of the labels.
-func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, planted fault.Plan) (Subject, error) {
+func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, planted fault.Faults) (Subject, error) {
 	var all []Pair
 	var out Subject
 	for _, x := range inputs {
@@ -128,7 +131,7 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 		p, err := newPlanned(cloaking.Paper(), "cloaking/classification", "data.csv", data.String(), map[string]any{
 			"dataset": "csv:data.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "epsilon": 1, "delta": 0.01,
 			"lengthscale": 1, "iterations": steps,
-		}, cloaking.PlanClassification, planted)
+		}, classify.Plan, planted)
 		if err != nil {
 			return out, err
 		}
@@ -192,8 +195,8 @@ const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
 
 // sparseGP releases a model with three inducing inputs and replaces a row by the
 // worst of all, inputs and outputs searched, outputs beyond their range, too.
-func sparseGP(ctx context.Context, planted fault.Plan) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, dpgp.PlanRegression,
+func sparseGP(ctx context.Context, planted fault.Faults) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, regression.Plan,
 		planted)
 	if err != nil {
 		return Subject{}, err
@@ -266,11 +269,11 @@ var selectionSettings = map[string]any{
 // cloakingSelection releases a choice of hyper-parameters for a census by
 // formulas. One height changes from an end of its interval to the other, and the
 // others lie where that moves the utilities of two configurations apart the most.
-func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error) {
-	build := func(planted fault.Plan, over ...any) (*planned, error) {
+func cloakingSelection(ctx context.Context, planted fault.Faults) (Subject, error) {
+	build := func(planted fault.Faults, over ...any) (*planned, error) {
 		return newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), with(selectionSettings,
 			over...),
-			cloaking.PlanSelection, planted)
+			choose.Plan, planted)
 	}
 	p, err := build(planted)
 	if err != nil {
@@ -278,7 +281,7 @@ func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error)
 	}
 	// What searches must see the utilities: a choice with a tiny ε is nearly
 	// uniform, and the planted fault has it published.
-	seen, err := build(fault.Plan{Scored: true}, "selection_epsilon", 1e-4)
+	seen, err := build(fault.Faults{Scored: true}, "selection_epsilon", 1e-4)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -303,7 +306,7 @@ func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error)
 				if err != nil {
 					return Output{}, err
 				}
-				out := Output{Published: []float64{chosen.Settings["lengthscale"]}}
+				out := Output{Published: []float64{choose.Hyperparameters(chosen).Lengthscale}}
 				if chosen.Score != nil {
 					out.Published = append(out.Published, *chosen.Score)
 				}
@@ -318,12 +321,12 @@ func cloakingSelection(ctx context.Context, planted fault.Plan) (Subject, error)
 	}, nil
 }
 
-func choiceOf(ctx context.Context, p *planned, rows *mat.Dense, entropy *rand.ChaCha8) (*release.Chosen, error) {
+func choiceOf(ctx context.Context, p *planned, rows *mat.Dense, entropy *rand.ChaCha8) (*release.Configuration, error) {
 	out, _, err := p.release(ctx, rows, entropy)
 	if err != nil {
 		return nil, err
 	}
-	chosen, ok := out.Model.(*release.Chosen)
+	chosen, ok := out.Model.(*release.Configuration)
 	if !ok {
 		return nil, fmt.Errorf("a choice released a %T", out.Model)
 	}
@@ -341,8 +344,6 @@ const selected = 144
 func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, name string, err error) {
 	const low, middle, high = 60.0, 110.0, 160.0
 	entropy := rand.NewChaCha8([32]byte{3})
-	configurations := p.given["lengthscales"].(string)
-	count := strings.Count(configurations, ",") + 1
 	rows, _, err := p.rows(ctx)
 	if err != nil {
 		return nil, nil, "", err
@@ -350,15 +351,20 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 	for i := range rows.RawMatrix().Rows {
 		rows.Set(i, 0, middle)
 	}
+	out, _, err := p.release(ctx, rows, entropy)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	metrics := choose.Selection().Values(out.Metrics)
 	utilities := func(rows *mat.Dense) map[float64]float64 {
 		found := map[float64]float64{}
-		for tries := 0; len(found) < count && err == nil; tries++ {
-			var chosen *release.Chosen
+		for tries := 0; len(found) < int(metrics.Configurations) && err == nil; tries++ {
+			var chosen *release.Configuration
 			if chosen, err = choiceOf(ctx, p, rows, entropy); err == nil {
-				found[chosen.Settings["lengthscale"]] = *chosen.Score
+				found[choose.Hyperparameters(chosen).Lengthscale] = *chosen.Score
 			}
 			if tries == 1000 {
-				err = fmt.Errorf("only %d of the configurations %s are ever chosen", len(found), configurations)
+				err = fmt.Errorf("only %d of %g configurations are ever chosen", len(found), metrics.Configurations)
 			}
 		}
 		return found
@@ -378,11 +384,9 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 	for i := range single {
 		single[i] = moved(i)
 	}
-	out, _, err2 := p.release(ctx, rows, entropy)
-	if err = errors.Join(err, err2); err != nil {
+	if err != nil {
 		return nil, nil, "", err
 	}
-	change := out.Metrics["sensitivity_over_d2"]
 	largest := -1.0
 	for j := 5; j < selected; j += selected / 3 {
 		both := make([]map[float64]float64, selected)
@@ -412,7 +416,7 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 						corner.Set(i, 0, middle+share*(end-middle))
 					}
 					from, to := replaced(corner, j, low), replaced(corner, j, high)
-					if v := oddsMoved(utilities(from), utilities(to), 1/(2*change)); v > largest {
+					if v := oddsMoved(utilities(from), utilities(to), 1/(2*metrics.Sensitivity)); v > largest {
 						largest, first, second = v, from, to
 						name = fmt.Sprintf("height %d is %g cm, and %g cm", j+1, low, high)
 					}

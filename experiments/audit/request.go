@@ -22,12 +22,12 @@ type Request struct {
 	// record: see [Part].Noisy.
 	Table, Record *regexp.Regexp
 
-	planted fault.Plan
+	planted fault.Faults
 }
 
 // Context is that of the release, with the faults that are planted into it.
 func (r *Request) Context(ctx context.Context) context.Context {
-	if r.planted == (fault.Plan{}) {
+	if r.planted == (fault.Faults{}) {
 		return ctx
 	}
 	return fault.With(ctx, r.planted)

@@ -57,9 +57,11 @@ func TestWorst(t *testing.T) {
 			return err
 		},
 	} {
-		if f() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if f() == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if i, v := WorstOf(4, func(i int) float64 { return float64(i * (3 - i)) }); i != 1 || v != 2 {
 		t.Errorf("the worst of 0, 2, 2, 0 is number %d with %g", i, v)

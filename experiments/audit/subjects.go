@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,11 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dpgp"
+	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
 )
 
 // Entry is a mechanism of this project that can be audited.
@@ -55,24 +58,24 @@ func All() []Entry {
 			}},
 		{Name: "cloaking", Doc: "released predictions, calibrated as in the paper (Smith et al. 2018)",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Hall, fault.Plan{})
+				return cloakingRegression(ctx, mechanism.Hall, fault.Faults{})
 			}},
 		{Name: "cloaking-regression", Doc: "released predictions, the analytic calibration",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Analytic, fault.Plan{})
+				return cloakingRegression(ctx, mechanism.Analytic, fault.Faults{})
 			}},
 		{Name: "cloaking-classification", Doc: "released classes, one Newton step (Smith et al. 2019)",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Plan{})
+				return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Faults{})
 			}},
 		{Name: "cloaking-newton", Doc: "released classes, two Newton steps",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs}, fault.Plan{})
+				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs}, fault.Faults{})
 			}},
 		{Name: "cloaking-selection", Doc: "a released choice of hyper-parameters (Smith et al. 2019)",
-			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx, fault.Plan{}) }},
+			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx, fault.Faults{}) }},
 		{Name: "sparse-gp", Doc: "a released sparse Gaussian process (Honkela 2021)",
-			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Plan{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) }},
 		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
 		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
@@ -92,7 +95,7 @@ func All() []Entry {
 }
 
 // calibrated is noise on one number that changes by the sensitivity, which is
-// the worst case: of a vector, only its part along the change tells anything.
+// the worst case: of a vector, only its part along the change is informative.
 func calibrated(calibrate func(epsilon, delta float64) (float64, error), claim mechanism.Guarantee) (Subject, error) {
 	sigma, err := calibrate(claim.Epsilon, claim.Delta)
 	if err != nil {
@@ -128,7 +131,7 @@ func added(noise *release.Noise) Pair {
 	}}
 }
 
-// scalar is a pair whose releases one number tells all about.
+// scalar is a pair whose releases are one number each.
 func scalar(name string, draw func(second bool, rng *rand.Rand) (float64, error)) Pair {
 	return Pair{Name: name, Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
 		v, err := draw(second, rand.New(entropy))
@@ -143,8 +146,8 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// entryNoise moves the entry by d = 1. The atom at zero noise tells the data sets
-// apart with certainty, and the Laplace law beside it with e^ε.
+// entryNoise moves the entry by d = 1. The atom at zero noise distinguishes the
+// data sets with certainty, and the Laplace law beside it with e^ε.
 func entryNoise(claim mechanism.Guarantee, m mechanism.EntryNoise) Subject {
 	return Subject{
 		Unit: "a matrix entry changed by at most 1", Claim: claim,
@@ -223,7 +226,8 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 }
 
 // selector is what is audited as private selection.
-type selector func(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule, evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error)
+type selector func(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule,
+	evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error)
 
 // selection has three pairs of data sets, each of which makes an evaluation's
 // outputs as different as its budget allows:
@@ -231,8 +235,8 @@ type selector func(b mechanism.SelectionBudget, candidates int, rule mechanism.S
 //   - One outcome's probability grows by e^ε where that of all better ones
 //     falls by as much. As a geometric number of draws is made, both of their
 //     tails come in, and 3ε is nearly used up: what random stopping costs.
-//   - An outcome is so rare that whether it is ever found tells much, if the
-//     number of draws were fixed. This one tells whether there is a coin.
+//   - An outcome is so rare that whether it is ever found would reveal much if the
+//     number of draws were fixed. This one shows whether there is a coin.
 //   - Scores with Gaussian noise; noise multiplies its standard deviation.
 func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subject, error) {
 	b, err := mechanism.NewSelectionBudget(claim.Epsilon, claim.Delta, 0.05)
@@ -282,7 +286,8 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 	return Subject{
 		Unit: "one record, which each evaluation protects", Claim: claim,
 		Pairs: []Pair{
-			pair("an outcome likelier by e^epsilon and all better ones less likely", outcomes(best, good), outcomes(best/up, good*up)),
+			pair("an outcome likelier by e^epsilon and all better ones less likely", outcomes(best, good),
+				outcomes(best/up, good*up)),
 			pair("a rare outcome likelier by e^epsilon", outcomes(rare, 0), outcomes(rare*up, 0)),
 			pair("scores 0 and 1 with Gaussian noise", gaussian(0), gaussian(1)),
 		},
@@ -291,13 +296,16 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 
 // sparseClasses adds the noise of dpgp/classification to the sums of all classes
 // and substitutes the row, input and label, that moves them most.
-func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (Subject, error) {
-	s, err := dpgp.NewNoisyClasses(map[string]any{
-		"epsilon": claim.Epsilon, "delta": claim.Delta, "inducing": "[-1,1]", "classes": 3, "alpha": 0.1, "bound": "exact", "n": 2,
+func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (subject Subject, err error) {
+	noisy, err := dpgp.NewNoisyClasses(func(s *dpgp.ClassificationSettings) {
+		s.Epsilon, s.Delta = claim.Epsilon, claim.Delta
+		s.Inducing = experiment.Points{Values: []float64{-1, 1}}
+		s.Classes, s.Alpha, s.Bound, s.N = 3, 0.1, sparse.Exact, 2
 	})
 	if err != nil {
 		return Subject{}, err
 	}
+	defer func() { err = errors.Join(err, noisy.Close()) }() // draws need no engine
 	type row struct {
 		x       float64
 		label   int
@@ -308,10 +316,10 @@ func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (Subject, err
 	for x := -4.0; x <= 4; x += 0.25 {
 		for label := range 2 { // the third class is as the second
 			r := row{x: x, label: label}
-			if r.sums, err = s.Sums(ctx, x, label); err != nil {
+			if r.sums, err = noisy.Sums(ctx, x, label); err != nil {
 				return Subject{}, err
 			}
-			r.numbers = s.Numbers(r.sums)
+			r.numbers = noisy.Numbers(r.sums)
 			rows = append(rows, r)
 		}
 	}
@@ -329,7 +337,7 @@ func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (Subject, err
 				if useSecond {
 					r = second
 				}
-				out := Output{Published: s.Numbers(s.Draw(r.sums, rand.New(entropy))), HasStatistic: true}
+				out := Output{Published: noisy.Numbers(noisy.Draw(r.sums, rand.New(entropy))), HasStatistic: true}
 				out.Noise = make([]float64, len(out.Published))
 				for i, v := range out.Published {
 					out.Noise[i] = v - r.numbers[i]

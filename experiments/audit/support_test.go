@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -62,10 +63,12 @@ func TestSupports(t *testing.T) {
 		grid  float64
 		found bool
 	}{{0, true}, {0x1p-21, true}, {0x1p-20, false}, {0x1p-9, false}, {0x1p-8, true}} {
-		s := SupportSample{Values: []float64{0, 0}, D: 1, Grid: []float64{c.grid}, Scale: []float64{1}}
-		if found := TestSupport(s, s); (len(found) > 0) != c.found {
-			t.Errorf("a grid of %g for noise of scale 1: %q", c.grid, found)
-		}
+		t.Run(fmt.Sprintf("grid %g", c.grid), func(t *testing.T) {
+			s := SupportSample{Values: []float64{0, 0}, D: 1, Grid: []float64{c.grid}, Scale: []float64{1}}
+			if found := TestSupport(s, s); (len(found) > 0) != c.found {
+				t.Errorf("a grid of %g for noise of scale 1: %q", c.grid, found)
+			}
+		})
 	}
 }
 

@@ -57,8 +57,10 @@ func TestWholeReleases(t *testing.T) {
 			w.Parts[1].Digest = regexp.MustCompile(`"settings":"[0-9a-f]+"`)
 		}},
 		{"a path", "release.json holds a path", func(w *Whole, _ bool) { w.Parts[1].Bytes = []byte(`"/home/x/data.csv"`) }},
-		{"a path of Windows", "release.json holds a path", func(w *Whole, _ bool) { w.Parts[1].Bytes = []byte(`C:\data\x.csv`) }},
-		{"a name", "release.json holds something private", func(w *Whole, _ bool) { w.Parts[1].Bytes = []byte(`of secret.csv`) }},
+		{"a path of Windows", "release.json holds a path",
+			func(w *Whole, _ bool) { w.Parts[1].Bytes = []byte(`C:\data\x.csv`) }},
+		{"a name", "release.json holds something private",
+			func(w *Whole, _ bool) { w.Parts[1].Bytes = []byte(`of secret.csv`) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair := Pair{Whole: func(second bool, entropy *rand.ChaCha8) (Whole, error) {

@@ -119,9 +119,11 @@ func TestPureGDP(t *testing.T) {
 		})
 	}
 	for _, epsilon := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if mu, err := PureGDP(epsilon); err == nil {
-			t.Errorf("epsilon %g gives mu %g", epsilon, mu)
-		}
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			if mu, err := PureGDP(epsilon); err == nil {
+				t.Errorf("epsilon %g gives mu %g", epsilon, mu)
+			}
+		})
 	}
 }
 
@@ -130,20 +132,22 @@ func TestPureGDP(t *testing.T) {
 func TestPureCurveIsAboveItsGaussian(t *testing.T) {
 	q := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 } // 1 − Φ
 	for _, epsilon := range []float64{0.1, 1, 3, 10} {
-		mu, err := PureGDP(epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for z := -6.0; z <= 6; z += 1.0 / 64 {
-			x := q(z)
-			pure := max(1-math.Exp(epsilon)*x, math.Exp(-epsilon)*(1-x))
-			if g := q(float64(mu) - z); g > pure+1e-15 {
-				t.Errorf("epsilon %g: at %g G is %g, above %g", epsilon, x, g, pure)
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			mu, err := PureGDP(epsilon)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if kink := float64(mu) / 2; q(0.999*float64(mu)-kink) <= q(kink) {
-			t.Errorf("epsilon %g: a smaller mu would do", epsilon)
-		}
+			for z := -6.0; z <= 6; z += 1.0 / 64 {
+				x := q(z)
+				pure := max(1-math.Exp(epsilon)*x, math.Exp(-epsilon)*(1-x))
+				if g := q(float64(mu) - z); g > pure+1e-15 {
+					t.Errorf("epsilon %g: at %g G is %g, above %g", epsilon, x, g, pure)
+				}
+			}
+			if kink := float64(mu) / 2; q(0.999*float64(mu)-kink) <= q(kink) {
+				t.Errorf("epsilon %g: a smaller mu would do", epsilon)
+			}
+		})
 	}
 }
 
@@ -319,11 +323,13 @@ func TestCeilingIsBelow(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta, mu float64 }{
 		{1, 1e-5, 0.268051123211294218}, {10, 1e-3, 2.46269292333848777}, {1e-6, 1e-50, 7.35025569890106133e-8},
 	} {
-		m, down, err := ceiling(Limit{c.epsilon, c.delta})
-		if err != nil || !(down < c.mu) {
-			t.Errorf("%+v: M = %.17g, down %.17g, %v", c, m, down, err)
-		}
-		near(t, "M", m, c.mu, 2e-10)
+		t.Run(fmt.Sprintf("epsilon %g, delta %g", c.epsilon, c.delta), func(t *testing.T) {
+			m, down, err := ceiling(Limit{c.epsilon, c.delta})
+			if err != nil || !(down < c.mu) {
+				t.Errorf("%+v: M = %.17g, down %.17g, %v", c, m, down, err)
+			}
+			near(t, "M", m, c.mu, 2e-10)
+		})
 	}
 }
 
@@ -528,8 +534,10 @@ func TestShownDown(t *testing.T) {
 		0: "0", 1: "1", 0.99999: "0.9999", 1.23456: "1.234", 0.000123456: "0.0001234", 10: "10",
 		9.99999999: "9.999", 1e-5: "1e-05", 123456: "1.234e+05",
 	} {
-		if got := ShownDown(x); got != want {
-			t.Errorf("%v is shown as %s, not %s", x, got, want)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			if got := ShownDown(x); got != want {
+				t.Errorf("%v is shown as %s, not %s", x, got, want)
+			}
+		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // schema is raised when the file changes its meaning.

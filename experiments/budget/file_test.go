@@ -6,11 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // content returns a ledger file with two accounts.
@@ -86,9 +87,11 @@ func TestEveryByteCounts(t *testing.T) {
 	})
 	t.Run("more", func(t *testing.T) {
 		for _, more := range []string{" ", "\n", "{}", "x"} {
-			if _, err := parse(append(bytes.Clone(raw), more...)); err == nil {
-				t.Errorf("%q after the end is read", more)
-			}
+			t.Run(strconv.Quote(more), func(t *testing.T) {
+				if _, err := parse(append(bytes.Clone(raw), more...)); err == nil {
+					t.Errorf("%q after the end is read", more)
+				}
+			})
 		}
 	})
 }
@@ -148,11 +151,13 @@ func TestUnusableFiles(t *testing.T) {
 			_, errSet := l.SetDefault(&two, nil)
 			for what, err := range map[string]error{"Read": errRead, "Book": l.Book(spend(1, 1e-5, 0.1), ""),
 				"Check": l.Check(), "SetDefault": errSet} {
-				var file *FileError
-				if !errors.As(err, &file) || file.Path != l.path || file.Advice == "" ||
-					!strings.Contains(err.Error(), c.want) {
-					t.Errorf("%s: %v; want %q", what, err, c.want)
-				}
+				t.Run(what, func(t *testing.T) {
+					var file *FileError
+					if !errors.As(err, &file) || file.Path != l.path || file.Advice == "" ||
+						!strings.Contains(err.Error(), c.want) {
+						t.Errorf("%v; want %q", err, c.want)
+					}
+				})
 			}
 			if raw, err := os.ReadFile(l.path); err != nil || !bytes.Equal(raw, c.raw) {
 				t.Errorf("the file was changed: %v", err)
@@ -187,17 +192,21 @@ func TestUnusablePaths(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, err := range map[string]error{"Book": l.Book(spend(1, 1e-5, 0.1), ""), "Check": l.Check()} {
-				var file *FileError
-				if !errors.As(err, &file) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%s: %v; want %q", what, err, c.want)
-				}
+				t.Run(what, func(t *testing.T) {
+					var file *FileError
+					if !errors.As(err, &file) || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("%v; want %q", err, c.want)
+					}
+				})
 			}
 		})
 	}
 	for _, suffix := range []string{previousSuffix, lockSuffix} {
-		if _, err := Open("x" + suffix); err == nil {
-			t.Errorf("a ledger may be called x%s", suffix)
-		}
+		t.Run(suffix, func(t *testing.T) {
+			if _, err := Open("x" + suffix); err == nil {
+				t.Errorf("a ledger may be called x%s", suffix)
+			}
+		})
 	}
 }
 
@@ -229,9 +238,11 @@ func TestPermissions(t *testing.T) {
 	book(t, l, spend(1, 1e-5, 0.1), spend(1, 1e-5, 0.1))
 	for path, want := range map[string]os.FileMode{filepath.Dir(l.path): 0o700, l.path: 0o600,
 		l.path + previousSuffix: 0o600, l.path + lockSuffix: 0o600} {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
-		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
+			}
+		})
 	}
 }
 
@@ -273,14 +284,18 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 	book(t, l, spend(1, 1e-5, 0.1))
 	for _, name := range left {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			t.Errorf("%s is still there", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				t.Errorf("%s is still there", name)
+			}
+		})
 	}
 	for _, name := range kept {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Errorf("%s of another ledger is gone", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Errorf("%s of another ledger is gone", name)
+			}
+		})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"privkern/runner/disk"
 	"privkern/runner/experiment"
+	"privkern/runner/store/disk"
 )
 
 // Ledger is the file of budgets at a path. It is safe for concurrent use, by
@@ -200,7 +200,7 @@ func (s *State) book(spending experiment.Spending, as string, now time.Time) err
 				describe(a), a.Rows, spending.Rows)
 		}
 		e := Entry{
-			// A text, since clocks may tell years that a time in JSON cannot have.
+			// A text, since a clock may be in a year that a time in JSON cannot have.
 			Time: now.UTC().Format(time.RFC3339), Experiment: spending.Experiment,
 			Epsilon: spending.Epsilon, Delta: spending.Delta, Mu: spending.Mu,
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"privkern/runner/disk"
+	"privkern/runner/store/disk"
 )
 
 // patience is how long a ledger is waited for. A booking takes milliseconds, so

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"privkern/runner/disk/disktest"
+	"privkern/runner/store/disk/disktest"
 )
 
 // Processes book while they are killed, the disk fills up or fails, and the power

@@ -27,7 +27,7 @@ import (
 // What is protected is one value, replaced by any other; how many there are is
 // public. The step of budget ρ is ρ-zCDP, as it is Gaussian noise of
 // (2ρ)^-1/2 times the sensitivity, the interval's width over n. All steps
-// together, with what each of them tells, are (Σρ)-zCDP and, being Gaussian,
+// together, with what each of them releases, are (Σρ)-zCDP and, being Gaussian,
 // √(2Σρ)-GDP.
 type CoinPress struct {
 	Centre, Radius float64 // the prior interval, in the unit of the values; Radius > 0
@@ -90,7 +90,8 @@ func (m CoinPress) Validate() error {
 	if err := positive("radius", m.Radius, "half the width of the interval in which values lie"); err != nil {
 		return err
 	}
-	if low, high := m.Centre-m.Radius, m.Centre+m.Radius; !(high > low) || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsInf(high-low, 0) {
+	if low, high := m.Centre-m.Radius, m.Centre+m.Radius; !(high > low) || math.IsInf(low, 0) || math.IsInf(high, 0) ||
+		math.IsInf(high-low, 0) {
 		return &Error{"radius", m.Radius, "the interval around the centre is empty or infinite in double precision"}
 	}
 	if len(m.Steps) == 0 {
@@ -115,7 +116,7 @@ func (m CoinPress) Rho() ZCDP {
 // post-processing and left to the caller.
 //
 // It returns the errors of [CoinPress.Validate] and refuses no values and NaN
-// (infinite ones are clipped). A refusal tells of the data, so that values from
+// (infinite ones are clipped). A refusal depends on the data, so that values from
 // private data must be made numbers first.
 func (m CoinPress) Mean(values []float64, rng *rand.Rand) (float64, error) {
 	steps, err := m.Trace(values, rng)

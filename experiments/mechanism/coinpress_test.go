@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -139,25 +140,32 @@ func TestCoinPressRefusals(t *testing.T) {
 		{CoinPress{0, 1, nil}, "steps"}, {CoinPress{0, 1, []ZCDP{1, 0}}, "rho"}, {CoinPress{0, 1, []ZCDP{ZCDP(inf)}}, "rho"},
 		{CoinPress{0, 1, []ZCDP{ZCDP(nan)}}, "rho"},
 	} {
-		var refused *Error
-		if _, err := c.m.Mean([]float64{1}, rand.New(rand.NewPCG(1, 1))); !errors.As(err, &refused) || refused.Parameter != c.parameter {
-			t.Errorf("%+v: %v; want a refusal of %s", c.m, err, c.parameter)
-		}
+		t.Run(fmt.Sprintf("%+v", c.m), func(t *testing.T) {
+			var refused *Error
+			if _, err := c.m.Mean([]float64{1}, rand.New(rand.NewPCG(1, 1))); !errors.As(err, &refused) ||
+				refused.Parameter != c.parameter {
+				t.Errorf("%+v: %v; want a refusal of %s", c.m, err, c.parameter)
+			}
+		})
 	}
 	m := CoinPress{0, 1, good}
 	for want, values := range map[string][]float64{"no values": nil, "value 1 is NaN": {0, nan}} {
-		if _, err := m.Mean(values, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v; want an error with %q", values, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := m.Mean(values, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v; want an error with %q", values, err, want)
+			}
+		})
 	}
 	for _, c := range []struct {
 		rho   ZCDP
 		steps int
 		last  float64
 	}{{0, 2, .5}, {-1, 2, .5}, {ZCDP(nan), 2, .5}, {ZCDP(inf), 2, .5}, {1, 0, .5}, {1, 2, 0}, {1, 2, 1}, {1, 2, nan}} {
-		var refused *Error
-		if _, err := SplitZCDP(c.rho, c.steps, c.last); !errors.As(err, &refused) {
-			t.Errorf("SplitZCDP(%g, %d, %g): %v; want a refusal", c.rho, c.steps, c.last, err)
-		}
+		t.Run(fmt.Sprintf("rho %g, %d steps, last %g", c.rho, c.steps, c.last), func(t *testing.T) {
+			var refused *Error
+			if _, err := SplitZCDP(c.rho, c.steps, c.last); !errors.As(err, &refused) {
+				t.Errorf("SplitZCDP(%g, %d, %g): %v; want a refusal", c.rho, c.steps, c.last, err)
+			}
+		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 // probability that an entry is released exactly as it is: with δ = 1e-5 that
 // happens to about 470 of the 47 million pixels of MNIST.
 //
-// The noise is drawn in floating point, whose gaps tell more about the
+// The noise is drawn in floating point, whose gaps reveal more about the
 // protected value than the analysis allows (Mironov 2012). That is enough for
 // experiments; a release needs snapping or a discrete law. The draws lie within
 // 36.1 D/ε, as the uniform number behind them is a multiple of 2^-53.
@@ -35,7 +35,8 @@ func (m EntryNoise) Validate() error {
 		return err
 	}
 	if !(m.D > 0) || math.IsInf(m.D, 1) {
-		return &Error{"d", m.D, "a positive, finite number is required: the largest change of an entry, in the unit of the data"}
+		return &Error{"d", m.D, "a positive, finite number is required: " +
+			"the largest change of an entry, in the unit of the data"}
 	}
 	if s := m.scale(); s == 0 || math.IsInf(s, 1) {
 		return &Error{"d", m.D, "d/epsilon is not a positive, finite number in double precision; rescale the data"}

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,9 +18,11 @@ func TestEntryNoiseQuantile(t *testing.T) {
 		{0.495, 0}, {0.5, 0}, {0.505, 0},
 		{0, math.Inf(-1)}, {1, math.Inf(1)},
 	} {
-		if got := m.Quantile(c.t); got != c.want && !(math.Abs(got-c.want) < 1e-15) {
-			t.Errorf("Quantile(%g) = %.17g, want %.17g", c.t, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.t), func(t *testing.T) {
+			if got := m.Quantile(c.t); got != c.want && !(math.Abs(got-c.want) < 1e-15) {
+				t.Errorf("Quantile(%g) = %.17g, want %.17g", c.t, got, c.want)
+			}
+		})
 	}
 	if got := m.Quantile(0.4949); !(got < 0 && got > -1e-3) {
 		t.Errorf("just below the atom the quantile is %g", got)
@@ -139,13 +142,16 @@ func TestEntryNoiseRefusals(t *testing.T) {
 		{EntryNoise{0, 0.1, 1}, "epsilon"}, {EntryNoise{-1, 0.1, 1}, "epsilon"},
 		{EntryNoise{inf, 0.1, 1}, "epsilon"}, {EntryNoise{nan, 0.1, 1}, "epsilon"},
 		{EntryNoise{1, 0, 1}, "delta"}, {EntryNoise{1, 1, 1}, "delta"}, {EntryNoise{1, nan, 1}, "delta"},
-		{EntryNoise{1, 0.1, 0}, "d"}, {EntryNoise{1, 0.1, -1}, "d"}, {EntryNoise{1, 0.1, inf}, "d"}, {EntryNoise{1, 0.1, nan}, "d"},
+		{EntryNoise{1, 0.1, 0}, "d"}, {EntryNoise{1, 0.1, -1}, "d"},
+		{EntryNoise{1, 0.1, inf}, "d"}, {EntryNoise{1, 0.1, nan}, "d"},
 		{EntryNoise{1e-200, 0.1, 1e200}, "d"}, {EntryNoise{1e200, 0.1, 1e-200}, "d"},
 	} {
-		var refused *Error
-		if err := c.m.Validate(); !errors.As(err, &refused) || refused.Parameter != c.parameter {
-			t.Errorf("%+v: %v; want a refusal of %s", c.m, err, c.parameter)
-		}
+		t.Run(fmt.Sprintf("%+v", c.m), func(t *testing.T) {
+			var refused *Error
+			if err := c.m.Validate(); !errors.As(err, &refused) || refused.Parameter != c.parameter {
+				t.Errorf("%+v: %v; want a refusal of %s", c.m, err, c.parameter)
+			}
+		})
 	}
 	if err := (EntryNoise{16, 1e-5, 1}).Validate(); err != nil {
 		t.Error(err)

@@ -30,7 +30,8 @@ func (m Exponential) Validate() error {
 		return &Error{"epsilon", m.Epsilon, "a positive, finite number is required"}
 	}
 	if !(m.Sensitivity > 0) || math.IsInf(m.Sensitivity, 1) {
-		return &Error{"sensitivity", m.Sensitivity, "a positive, finite number is required: the largest change of a utility when one record changes"}
+		return &Error{"sensitivity", m.Sensitivity, "a positive, finite number is required: " +
+			"the largest change of a utility when one record changes"}
 	}
 	return nil
 }
@@ -57,7 +58,8 @@ func (m Exponential) Probabilities(utilities []float64) ([]float64, error) {
 		best = max(best, u)
 	}
 	if math.IsInf(best, -1) {
-		return nil, fmt.Errorf("the exponential mechanism has nothing to choose from: all %d utilities are -Inf", len(utilities))
+		return nil, fmt.Errorf("the exponential mechanism has nothing to choose from: all %d utilities are -Inf",
+			len(utilities))
 	}
 	// Relative to the best one no exponential overflows, and one is 1.
 	p := make([]float64, len(utilities))

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -135,9 +136,11 @@ func TestExponentialChoiceInverts(t *testing.T) {
 		u    float64
 		want int
 	}{{0x1p-53, 1}, {0.2499, 1}, {0.25, 3}, {0.7499, 3}, {0.75, 4}, {1 - 0x1p-53, 4}} {
-		if got := choose(p, c.u); got != c.want {
-			t.Errorf("at %v candidate %d is chosen, want %d", c.u, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.u), func(t *testing.T) {
+			if got := choose(p, c.u); got != c.want {
+				t.Errorf("at %v candidate %d is chosen, want %d", c.u, got, c.want)
+			}
+		})
 	}
 	m := Exponential{Epsilon: 1, Sensitivity: 1}
 	var one, two []int
@@ -173,9 +176,12 @@ func TestExponentialRefusals(t *testing.T) {
 		{Exponential{1, 1}, []float64{inf, 0}, "utility 0 is +Inf"},
 		{Exponential{1, 1}, []float64{-inf, -inf}, "all 2 utilities are -Inf"},
 	} {
-		if _, err := c.m.Choose(c.utilities, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v %v: %v; want an error with %q", c.m, c.utilities, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := c.m.Choose(c.utilities, rand.New(rand.NewPCG(1, 1))); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v %v: %v; want an error with %q", c.m, c.utilities, err, c.want)
+			}
+		})
 	}
 	var refused *Error
 	if err := (Exponential{1, 0}).Validate(); !errors.As(err, &refused) || refused.Parameter != "sensitivity" {

@@ -32,7 +32,8 @@ func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 	for logDelta(epsilon, high) > target {
 		low, high = high, 2*high
 		if math.IsInf(high, 1) {
-			return 0, &Error{"epsilon", epsilon, "no finite noise reaches this delta in double precision; use a larger epsilon or delta"}
+			return 0, &Error{"epsilon", epsilon, "no finite noise reaches this delta in double precision; " +
+				"use a larger epsilon or delta"}
 		}
 	}
 	for logDelta(epsilon, low) <= target {
@@ -64,7 +65,8 @@ func ClassicalGaussian(epsilon, delta float64) (float64, error) {
 		return 0, err
 	}
 	if epsilon > 1 {
-		return 0, &Error{"epsilon", epsilon, "the classical Gaussian mechanism is proved for epsilon <= 1 only; use the analytic Gaussian mechanism, which is exact for every epsilon"}
+		return 0, &Error{"epsilon", epsilon, "the classical Gaussian mechanism is proved for epsilon <= 1 only; " +
+			"use the analytic Gaussian mechanism, which is exact for every epsilon"}
 	}
 	return ClassicalFormula(epsilon, delta), nil
 }
@@ -137,7 +139,8 @@ func GaussianEpsilon(delta, sigma float64) (float64, error) {
 
 func checkSigma(sigma float64) error {
 	if !(sigma > 0) || math.IsInf(sigma, 1) {
-		return &Error{"sigma", sigma, "a positive, finite number is required: the noise's standard deviation in units of the sensitivity"}
+		return &Error{"sigma", sigma, "a positive, finite number is required: " +
+			"the noise's standard deviation in units of the sensitivity"}
 	}
 	return nil
 }

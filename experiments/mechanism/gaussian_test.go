@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 )
@@ -28,7 +29,8 @@ func TestGaussianDelta(t *testing.T) {
 	for _, c := range deltaReference {
 		got, err := GaussianDelta(c.epsilon, c.sigma)
 		if e := math.Abs(got/c.delta - 1); err != nil || !(e < 1e-12) {
-			t.Errorf("GaussianDelta(%g, %g) = %.17g, %v; want %.17g (relative error %.1e)", c.epsilon, c.sigma, got, err, c.delta, e)
+			t.Errorf("GaussianDelta(%g, %g) = %.17g, %v; want %.17g (relative error %.1e)", c.epsilon, c.sigma, got, err,
+				c.delta, e)
 		}
 	}
 }
@@ -54,15 +56,17 @@ func TestGaussianInverses(t *testing.T) {
 // condition it is not.
 func TestClassicalGaussian(t *testing.T) {
 	for _, epsilon := range []float64{1e-3, 0.1, 0.5, 0.99, 1} {
-		for _, delta := range []float64{0.99, 0.5, 0.1, 1e-2, 1e-5, 1e-12} {
-			sigma, err := ClassicalGaussian(epsilon, delta)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			for _, delta := range []float64{0.99, 0.5, 0.1, 1e-2, 1e-5, 1e-12} {
+				sigma, err := ClassicalGaussian(epsilon, delta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if exact, err := GaussianDelta(epsilon, sigma); err != nil || exact > delta {
+					t.Errorf("(%g, %g): the classical noise has delta %g, %v", epsilon, delta, exact, err)
+				}
 			}
-			if exact, err := GaussianDelta(epsilon, sigma); err != nil || exact > delta {
-				t.Errorf("(%g, %g): the classical noise has delta %g, %v", epsilon, delta, exact, err)
-			}
-		}
+		})
 	}
 	if got, want := ClassicalFormula(0.1, 1e-4), 43.436123038987705; math.Abs(got-want) > 1e-11 { // 10 √(2 log 12500)
 		t.Errorf("ClassicalFormula(0.1, 1e-4) = %.16g, want %.16g", got, want)
@@ -83,29 +87,31 @@ func TestGaussianRefusals(t *testing.T) {
 		{-1, .5, 1}, {nan, .5, 1}, {inf, .5, 1}, {1, 0, 1}, {1, 1, 1}, {1, nan, 1}, {1, -1, 1},
 		{1, .5, 0}, {1, .5, -1}, {1, .5, inf}, {1, .5, nan},
 	} {
-		bad := "sigma"
-		if c.sigma == 1 {
-			bad = "delta"
-		}
-		if !(c.epsilon >= 0) || c.epsilon == inf {
-			bad = "epsilon"
-		}
-		var refused *Error
-		if bad != "delta" {
-			if _, err := GaussianDelta(c.epsilon, c.sigma); !errors.As(err, &refused) || refused.Parameter != bad {
-				t.Errorf("GaussianDelta(%g, %g): %v; want a refusal of %s", c.epsilon, c.sigma, err, bad)
+		t.Run(fmt.Sprintf("epsilon %g, delta %g, sigma %g", c.epsilon, c.delta, c.sigma), func(t *testing.T) {
+			bad := "sigma"
+			if c.sigma == 1 {
+				bad = "delta"
 			}
-		}
-		if bad != "epsilon" {
-			if _, err := GaussianEpsilon(c.delta, c.sigma); !errors.As(err, &refused) || refused.Parameter != bad {
-				t.Errorf("GaussianEpsilon(%g, %g): %v; want a refusal of %s", c.delta, c.sigma, err, bad)
+			if !(c.epsilon >= 0) || c.epsilon == inf {
+				bad = "epsilon"
 			}
-		}
-		if bad != "sigma" {
-			if _, err := ClassicalGaussian(c.epsilon, c.delta); !errors.As(err, &refused) || refused.Parameter != bad {
-				t.Errorf("ClassicalGaussian(%g, %g): %v; want a refusal of %s", c.epsilon, c.delta, err, bad)
+			var refused *Error
+			if bad != "delta" {
+				if _, err := GaussianDelta(c.epsilon, c.sigma); !errors.As(err, &refused) || refused.Parameter != bad {
+					t.Errorf("GaussianDelta(%g, %g): %v; want a refusal of %s", c.epsilon, c.sigma, err, bad)
+				}
 			}
-		}
+			if bad != "epsilon" {
+				if _, err := GaussianEpsilon(c.delta, c.sigma); !errors.As(err, &refused) || refused.Parameter != bad {
+					t.Errorf("GaussianEpsilon(%g, %g): %v; want a refusal of %s", c.delta, c.sigma, err, bad)
+				}
+			}
+			if bad != "sigma" {
+				if _, err := ClassicalGaussian(c.epsilon, c.delta); !errors.As(err, &refused) || refused.Parameter != bad {
+					t.Errorf("ClassicalGaussian(%g, %g): %v; want a refusal of %s", c.epsilon, c.delta, err, bad)
+				}
+			}
+		})
 	}
 	if _, err := ClassicalGaussian(0, 0.5); err == nil {
 		t.Error("the classical mechanism accepts epsilon 0")

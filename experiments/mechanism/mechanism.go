@@ -4,27 +4,32 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"privkern/runner/experiment"
 )
 
-// Calibration names a way to calibrate Gaussian noise.
-type Calibration string
+// Calibration is a way to calibrate Gaussian noise: a setting.
+type Calibration int
 
 // The calibrations.
 const (
-	Hall     Calibration = "hall"     // [HallFactor]
-	Analytic Calibration = "analytic" // [AnalyticGaussian]
+	Hall     Calibration = iota // [HallFactor]
+	Analytic                    // [AnalyticGaussian]
 )
+
+// Choices are the names of the calibrations.
+func (Calibration) Choices() []string { return []string{"hall", "analytic"} }
+
+// String is the name of the calibration.
+func (c Calibration) String() string { return experiment.NameOf(c) }
 
 // Factor returns the ratio σ/Δ that the calibration gives for (ε, δ), or an
 // *[Error].
 func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
-	switch c {
-	case Hall:
-		return HallFactor(epsilon, delta)
-	case Analytic:
+	if c == Analytic {
 		return AnalyticGaussian(epsilon, delta)
 	}
-	return 0, fmt.Errorf("unknown calibration %q; use %q or %q", string(c), Hall, Analytic)
+	return HallFactor(epsilon, delta)
 }
 
 // SafeFactor is [Calibration.Factor] made larger by a share that covers what
@@ -89,7 +94,8 @@ func HallFactor(epsilon, delta float64) (float64, error) {
 	}
 	if epsilon > 1 {
 		return 0, &Error{"epsilon", epsilon,
-			"the calibration of Hall et al. (2013) is proved for epsilon <= 1 only; use the analytic Gaussian mechanism (calibration=analytic), which is exact for every epsilon"}
+			"the calibration of Hall et al. (2013) is proved for epsilon <= 1 only; use the analytic Gaussian mechanism " +
+				"(calibration=analytic), which is exact for every epsilon"}
 	}
 	return math.Sqrt(2*math.Log(2/delta)) / epsilon, nil
 }

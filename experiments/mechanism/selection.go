@@ -48,9 +48,11 @@ func NewSelectionBudget(epsilon, delta, gamma float64) (SelectionBudget, error) 
 	steps := math.Floor(u / gamma) // T = log(1/δ₂)/γ
 	switch {
 	case !(b.Candidate.Epsilon > 0):
-		return SelectionBudget{}, &Error{"epsilon", epsilon, "nothing is left for the evaluation of a candidate; use a larger epsilon, or a smaller delta or gamma"}
+		return SelectionBudget{}, &Error{"epsilon", epsilon,
+			"nothing is left for the evaluation of a candidate; use a larger epsilon, or a smaller delta or gamma"}
 	case b.Candidate.Delta < 0x1p-1022:
-		return SelectionBudget{}, &Error{"delta", delta, "the delta of a candidate is below what double precision holds; use a larger delta or gamma"}
+		return SelectionBudget{}, &Error{"delta", delta, "the delta of a candidate is below what double precision holds; " +
+			"use a larger delta or gamma"}
 	case !(steps <= 1<<31-1):
 		return SelectionBudget{}, &Error{"gamma", gamma, "more than 2^31 draws may be needed; use a larger gamma"}
 	case !(steps*math.Log1p(-gamma) <= -u):
@@ -93,19 +95,24 @@ type Score struct {
 
 // SelectionRule says which scores are taken. Both rules see private numbers and
 // public bounds only, so that neither costs budget.
-type SelectionRule string
+type SelectionRule int
 
 // The rules.
 const (
 	// SelectionCorrected takes a score that is possible for Count numbers:
 	// Count (Centre − Radius) ≤ Value ≤ Count (Centre + Radius).
-	SelectionCorrected SelectionRule = "corrected"
+	SelectionCorrected SelectionRule = iota
 	// SelectionAsPublished compares the score, a sum, with the bound of a single
 	// number, as Honkela's Algorithm 2 is printed: Value ≤ Centre + Radius. It
 	// has no bound from below, and refuses what is right where the bound is
 	// negative.
-	SelectionAsPublished SelectionRule = "as-published"
+	SelectionAsPublished
 )
+
+// Choices are the names of the rules.
+func (SelectionRule) Choices() []string { return []string{"corrected", "as-published"} }
+
+func (r SelectionRule) String() string { return r.Choices()[r] }
 
 // Accepts says whether the rule takes the score. NaN is never taken.
 func (r SelectionRule) Accepts(s Score) bool {
@@ -138,7 +145,9 @@ type Selected[M any] struct {
 // evaluate takes, and a number for the coin from rng, so that equal streams give
 // equal selections. It returns an *[Error] for no candidates or a budget that
 // [NewSelectionBudget] did not make, and what evaluate returns.
-func Select[M any](b SelectionBudget, candidates int, rule SelectionRule, evaluate Evaluator[M], rng *rand.Rand) (Selected[M], error) {
+func Select[M any](
+	b SelectionBudget, candidates int, rule SelectionRule, evaluate Evaluator[M], rng *rand.Rand,
+) (Selected[M], error) {
 	var best Selected[M]
 	if candidates < 1 {
 		return best, &Error{"candidates", float64(candidates), "at least 1 is required"}
@@ -147,7 +156,8 @@ func Select[M any](b SelectionBudget, candidates int, rule SelectionRule, evalua
 		return best, &Error{"steps", float64(b.Steps), "the budget has no draws; make it with NewSelectionBudget"}
 	}
 	if rule != SelectionCorrected && rule != SelectionAsPublished {
-		return best, fmt.Errorf("unknown selection rule %q; use %q or %q", string(rule), SelectionCorrected, SelectionAsPublished)
+		return best, fmt.Errorf("unknown selection rule %d; use %v or %v", int(rule), SelectionCorrected,
+			SelectionAsPublished)
 	}
 	for best.Draws < b.Steps {
 		i := rng.IntN(candidates)

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -21,16 +22,18 @@ func TestSelectionBudget(t *testing.T) {
 		{1e-6, 0.01, 5.653415937033377e-8, 1.5980555878551488e-19, 0.33333333276799174, 1668},
 		{0.01, 0.1, 0.0013091829115735518, 8.5697994797810124e-9, 0.33320241504217598, 66},
 	} {
-		b, err := NewSelectionBudget(1, c.delta, c.gamma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "t0", b.T0, c.t0, 1e-13)
-		near(t, "delta of a candidate", b.Candidate.Delta, c.candidate, 1e-13)
-		near(t, "epsilon of a candidate", b.Candidate.Epsilon, c.spends, 1e-15)
-		if b.Steps != c.steps || b.Delta2 != b.T0 {
-			t.Errorf("(%g, %g): %+v; want %d steps and delta2 = t0", c.delta, c.gamma, b, c.steps)
-		}
+		t.Run(fmt.Sprintf("delta %g, gamma %g", c.delta, c.gamma), func(t *testing.T) {
+			b, err := NewSelectionBudget(1, c.delta, c.gamma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "t0", b.T0, c.t0, 1e-13)
+			near(t, "delta of a candidate", b.Candidate.Delta, c.candidate, 1e-13)
+			near(t, "epsilon of a candidate", b.Candidate.Epsilon, c.spends, 1e-15)
+			if b.Steps != c.steps || b.Delta2 != b.T0 {
+				t.Errorf("(%g, %g): %+v; want %d steps and delta2 = t0", c.delta, c.gamma, b, c.steps)
+			}
+		})
 	}
 }
 
@@ -69,13 +72,15 @@ func TestSelectionRules(t *testing.T) {
 		{100, true, false}, {139.9, true, false}, {140.1, false, false}, {1.3, true, true},
 		{-19859, true, true}, {-19861, false, true}, {math.NaN(), false, false}, {math.Inf(-1), false, true},
 	} {
-		s.Value = c.value
-		if got := SelectionCorrected.Accepts(s); got != c.corrected {
-			t.Errorf("corrected takes %g: %v", c.value, got)
-		}
-		if got := SelectionAsPublished.Accepts(s); got != c.published {
-			t.Errorf("as published %g is taken: %v", c.value, got)
-		}
+		t.Run(fmt.Sprint(c.value), func(t *testing.T) {
+			s.Value = c.value
+			if got := SelectionCorrected.Accepts(s); got != c.corrected {
+				t.Errorf("corrected takes %g: %v", c.value, got)
+			}
+			if got := SelectionAsPublished.Accepts(s); got != c.published {
+				t.Errorf("as published %g is taken: %v", c.value, got)
+			}
+		})
 	}
 }
 
@@ -124,12 +129,14 @@ func TestSelectDistribution(t *testing.T) {
 func TestSelectTakesNothingImpossible(t *testing.T) {
 	b := SelectionBudget{Gamma: 1e-9, Steps: 50}
 	for rule, want := range map[SelectionRule]bool{SelectionCorrected: false, SelectionAsPublished: true} {
-		got, err := Select(b, 3, rule, func(int, *rand.Rand) (int, Score, error) {
-			return 1, Score{Value: -21, Count: 2, Centre: 0, Radius: 10}, nil
-		}, rand.New(rand.NewPCG(1, 2)))
-		if err != nil || got.Found != want || got.Draws != 50 {
-			t.Errorf("%s: %+v, %v; want found %v after 50 draws", rule, got, err, want)
-		}
+		t.Run(fmt.Sprint(rule), func(t *testing.T) {
+			got, err := Select(b, 3, rule, func(int, *rand.Rand) (int, Score, error) {
+				return 1, Score{Value: -21, Count: 2, Centre: 0, Radius: 10}, nil
+			}, rand.New(rand.NewPCG(1, 2)))
+			if err != nil || got.Found != want || got.Draws != 50 {
+				t.Errorf("%s: %+v, %v; want found %v after 50 draws", rule, got, err, want)
+			}
+		})
 	}
 }
 
@@ -144,10 +151,13 @@ func TestSelectionRefusals(t *testing.T) {
 		{1, .1, 0, "gamma"}, {1, .1, 1.1, "gamma"}, {1, .1, nan, "gamma"}, {1, .1, 1e-9, "gamma"},
 		{1e-3, .4, 1, "epsilon"},
 	} {
-		var refused *Error
-		if _, err := NewSelectionBudget(c.epsilon, c.delta, c.gamma); !errors.As(err, &refused) || refused.Parameter != c.parameter {
-			t.Errorf("(%g, %g, %g): %v; want a refusal of %s", c.epsilon, c.delta, c.gamma, err, c.parameter)
-		}
+		t.Run(fmt.Sprintf("epsilon %g, delta %g, gamma %g", c.epsilon, c.delta, c.gamma), func(t *testing.T) {
+			var refused *Error
+			if _, err := NewSelectionBudget(c.epsilon, c.delta, c.gamma); !errors.As(err, &refused) ||
+				refused.Parameter != c.parameter {
+				t.Errorf("(%g, %g, %g): %v; want a refusal of %s", c.epsilon, c.delta, c.gamma, err, c.parameter)
+			}
+		})
 	}
 	b, err := NewSelectionBudget(1, 1e-4, 0.1)
 	if err != nil {
@@ -156,17 +166,20 @@ func TestSelectionRefusals(t *testing.T) {
 	broken := errors.New("broken")
 	evaluate := func(int, *rand.Rand) (int, Score, error) { return 0, Score{}, broken }
 	rng := rand.New(rand.NewPCG(1, 1))
-	if _, err := Select(b, 2, SelectionCorrected, evaluate, rng); !errors.Is(err, broken) || !strings.Contains(err.Error(), "candidate ") {
+	if _, err := Select(b, 2, SelectionCorrected, evaluate, rng); !errors.Is(err, broken) ||
+		!strings.Contains(err.Error(), "candidate ") {
 		t.Errorf("the evaluator's error becomes %v", err)
 	}
 	for what, err := range map[string]error{
 		"no candidates": second(Select(b, 0, SelectionCorrected, evaluate, rng)),
 		"no budget":     second(Select(SelectionBudget{}, 2, SelectionCorrected, evaluate, rng)),
-		"unknown rule":  second(Select(b, 2, "printed", evaluate, rng)),
+		"unknown rule":  second(Select(b, 2, SelectionRule(2), evaluate, rng)),
 	} {
-		if err == nil || errors.Is(err, broken) {
-			t.Errorf("%s: %v; want a refusal", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if err == nil || errors.Is(err, broken) {
+				t.Errorf("%v; want a refusal", err)
+			}
+		})
 	}
 }
 

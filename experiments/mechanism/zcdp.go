@@ -28,7 +28,8 @@ func Compose(guarantees ...Guarantee) (Guarantee, error) {
 		total.Delta += g.Delta
 	}
 	if total.Delta >= 1 {
-		return Guarantee{}, &Error{"delta", total.Delta, "the sum must be below 1; compose fewer releases or give each a smaller delta"}
+		return Guarantee{}, &Error{"delta", total.Delta, "the sum must be below 1; " +
+			"compose fewer releases or give each a smaller delta"}
 	}
 	return total, nil
 }

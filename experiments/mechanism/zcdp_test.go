@@ -22,17 +22,19 @@ func TestAllowedRho(t *testing.T) {
 		{0.3333332549413333, 3.0726e-15, 0.00082714477041062832, 0.0010848094452595763},
 		{10, 1e-6, 1.3530146901688731, 1.7077963249967539},
 	} {
-		rho, err := ClassicZCDPFor(c.epsilon, c.delta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "rho by Eq. 19", float64(rho), c.eq19, 1e-14)
-		mu, err := GDPFor(c.epsilon, c.delta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "rho of a Gaussian", float64(mu.ZCDP()), c.gaussian, 1e-11)
-		near(t, "mu from rho and back", float64(mu.ZCDP().GDP()), float64(mu), 1e-15)
+		t.Run(fmt.Sprintf("epsilon %g, delta %g", c.epsilon, c.delta), func(t *testing.T) {
+			rho, err := ClassicZCDPFor(c.epsilon, c.delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "rho by Eq. 19", float64(rho), c.eq19, 1e-14)
+			mu, err := GDPFor(c.epsilon, c.delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "rho of a Gaussian", float64(mu.ZCDP()), c.gaussian, 1e-11)
+			near(t, "mu from rho and back", float64(mu.ZCDP().GDP()), float64(mu), 1e-15)
+		})
 	}
 }
 
@@ -252,7 +254,7 @@ func TestConversionsAreMonotone(t *testing.T) {
 	}
 }
 
-// k releases with noise σ tell what one with noise σ/√k tells.
+// k releases with noise σ reveal as much as one with noise σ/√k.
 func TestCompositionOfGaussians(t *testing.T) {
 	const sigma, k = 4.0, 9
 	rho, errR := GaussianZCDP(sigma)
@@ -323,9 +325,11 @@ func TestAccountRefusals(t *testing.T) {
 		"sum with delta -1":       only(Compose(Guarantee{1, -1})),
 		"sum of delta 1":          only(Compose(Guarantee{1, 0.5}, Guarantee{1, 0.5})),
 	} {
-		var refused *Error
-		if !errors.As(err, &refused) {
-			t.Errorf("%s: %v; want a refusal", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			var refused *Error
+			if !errors.As(err, &refused) {
+				t.Errorf("%v; want a refusal", err)
+			}
+		})
 	}
 }

@@ -124,10 +124,12 @@ func TestBelow(t *testing.T) {
 		{math.MaxUint32, []uint32{math.MaxUint32, math.MaxUint32 - 1}, math.MaxUint32 - 1, 2},
 		{1, []uint32{0xffffffff}, 0, 1},
 	} {
-		b, used := crafted(c.chunks...)
-		if v := b.below(c.n); v != c.want || used() != c.used {
-			t.Errorf("below %d of %x: %d with %d chunks; want %d with %d", c.n, c.chunks, v, used(), c.want, c.used)
-		}
+		t.Run(fmt.Sprintf("%d of %x", c.n, c.chunks), func(t *testing.T) {
+			b, used := crafted(c.chunks...)
+			if v := b.below(c.n); v != c.want || used() != c.used {
+				t.Errorf("below %d of %x: %d with %d chunks; want %d with %d", c.n, c.chunks, v, used(), c.want, c.used)
+			}
+		})
 	}
 }
 

@@ -138,23 +138,27 @@ func TestUnlikelyCandidates(t *testing.T) {
 		last  uint32 // against the half that is left of 30.5
 		want  bool
 	}{{30, 3 << 30, true}, {29, 3 << 30, false}, {30, 1 << 30, false}} {
-		var chunks []uint32
-		for range c.units {
-			chunks = append(chunks, success...)
-		}
-		if c.units < 30 {
-			chunks = append(chunks, 1<<30, 3<<30)
-		}
-		b, _ := crafted(append(chunks, c.last, 3<<30)...)
-		if got := b.exp(30.5); got != c.want {
-			t.Errorf("%d units, then %x: %t", c.units, c.last, got)
-		}
+		t.Run(fmt.Sprintf("%d units, then %x", c.units, c.last), func(t *testing.T) {
+			var chunks []uint32
+			for range c.units {
+				chunks = append(chunks, success...)
+			}
+			if c.units < 30 {
+				chunks = append(chunks, 1<<30, 3<<30)
+			}
+			b, _ := crafted(append(chunks, c.last, 3<<30)...)
+			if got := b.exp(30.5); got != c.want {
+				t.Errorf("%d units, then %x: %t", c.units, c.last, got)
+			}
+		})
 	}
 	s := honest(2)
 	for _, utilities := range [][]float64{{-1e300, 1e300}, {-math.MaxFloat64, math.MaxFloat64}, {-1e300, 0}} {
-		if chosen, err := s.Choose(Choice{"candidate", 1, 1, 0}, utilities); chosen != 1 || err != nil {
-			t.Errorf("%v: %d, %v", utilities, chosen, err)
-		}
+		t.Run(fmt.Sprint(utilities), func(t *testing.T) {
+			if chosen, err := s.Choose(Choice{"candidate", 1, 1, 0}, utilities); chosen != 1 || err != nil {
+				t.Errorf("%v: %d, %v", utilities, chosen, err)
+			}
+		})
 	}
 }
 
@@ -188,7 +192,7 @@ func TestChooseRefuses(t *testing.T) {
 		{"change underflows", Choice{"u", 1, 1e-320, 0}, good, "too small"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			entropy := &counted{from: seeded(1)}
+			entropy := &byteCounter{from: seeded(1)}
 			s := Unbooked(t.Context(), entropy)
 			if i, err := s.Choose(c.choice, c.utilities); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d, %v; want %q", i, err, c.want)
@@ -222,12 +226,14 @@ func TestChooseSensitivity(t *testing.T) {
 
 func TestSourceBernoulli(t *testing.T) {
 	for i, p := range []float64{0, 0.3, 1} {
-		s, times := honest(byte(i)), 0
-		for range manyDraws {
-			if s.Bernoulli(p) {
-				times++
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			s, times := honest(byte(i)), 0
+			for range manyDraws {
+				if s.Bernoulli(p) {
+					times++
+				}
 			}
-		}
-		checkShare(t, times, manyDraws, p)
+			checkShare(t, times, manyDraws, p)
+		})
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// FuzzReadChosen reads the file of a choice and the description beside it; what is
+// FuzzReadConfiguration reads the file of a choice and the description beside it; what is
 // read is a choice whose budget is booked, and written again reads the same.
-func FuzzReadChosen(f *testing.F) {
-	chosen := `{"choice":"choice/1","about":"","experiment":"cloaking/regression","settings":{"lengthscale":25,"variance":1e-300},"privacy":{"guarantee":"g","notes":[]}}`
+func FuzzReadConfiguration(f *testing.F) {
+	chosen := `{"choice":"choice/1","about":"","experiment":"cloaking/regression",` +
+		`"settings":{"lengthscale":25,"variance":1e-300},"privacy":{"guarantee":"g","notes":[]}}`
 	booked := `{"release":{"budget":"booked"},"more":[1]}`
 	f.Add([]byte(chosen), []byte(booked))
 	f.Add([]byte(chosen[:len(chosen)/2]), []byte(booked))
@@ -23,13 +24,13 @@ func FuzzReadChosen(f *testing.F) {
 	f.Add([]byte("null"), []byte("null"))
 	f.Fuzz(func(t *testing.T, file, description []byte) {
 		path := filepath.Join(t.TempDir(), "choice")
-		read := func(file []byte) (*Chosen, error) {
+		read := func(file []byte) (*Configuration, error) {
 			for name, text := range map[string][]byte{path: file, path + ".json": description} {
 				if err := os.WriteFile(name, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			return ReadChosen(path)
+			return ReadConfiguration(path)
 		}
 		c, err := read(file)
 		if err != nil {

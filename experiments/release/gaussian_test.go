@@ -92,21 +92,23 @@ func TestCalibrate(t *testing.T) {
 // coarser than the first, and its rounding is what counts.
 func TestCalibrateManyCoordinates(t *testing.T) {
 	for _, coordinates := range []int{1 << 30, 1 << 40} {
-		for _, factor := range []float64{1, 1000, 2e5} {
-			for i := range 50 {
-				q := Query{What: "numbers", Coordinates: coordinates, Change: 1 + float64(i)/50, Size: 1}
-				n, err := Laplace(q, 1/factor)
-				if err != nil {
-					if factor*float64(coordinates) < 1e12 {
-						t.Errorf("%+v: %v", q, err)
+		t.Run(fmt.Sprint(coordinates), func(t *testing.T) {
+			for _, factor := range []float64{1, 1000, 2e5} {
+				for i := range 50 {
+					q := Query{What: "numbers", Coordinates: coordinates, Change: 1 + float64(i)/50, Size: 1}
+					n, err := Laplace(q, 1/factor)
+					if err != nil {
+						if factor*float64(coordinates) < 1e12 {
+							t.Errorf("%+v: %v", q, err)
+						}
+						continue
 					}
-					continue
-				}
-				if want := q.Change + float64(coordinates)*n.Grid()*0x1p-32; n.Sensitivity() < want {
-					t.Errorf("%+v with factor %g: sensitivity %g, want %g", q, factor, n.Sensitivity(), want)
+					if want := q.Change + float64(coordinates)*n.Grid()*0x1p-32; n.Sensitivity() < want {
+						t.Errorf("%+v with factor %g: sensitivity %g, want %g", q, factor, n.Sensitivity(), want)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -156,19 +158,23 @@ func TestCalibrateRefuses(t *testing.T) {
 		t.Errorf("%v, %v", n, err)
 	}
 	for _, epsilon := range []float64{0, -1, nan, inf} {
-		if _, err := Laplace(good, epsilon); err == nil || !strings.Contains(err.Error(), "epsilon = ") {
-			t.Errorf("epsilon = %g: %v", epsilon, err)
-		}
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			if _, err := Laplace(good, epsilon); err == nil || !strings.Contains(err.Error(), "epsilon = ") {
+				t.Errorf("epsilon = %g: %v", epsilon, err)
+			}
+		})
 	}
 }
 
 // Up is above what a few roundings may have lost, and by hardly more.
 func TestUp(t *testing.T) {
 	for _, v := range []float64{1, math.Pi, 1e-300, 1e300, 1 - 0x1p-53, 0x1p-1000} {
-		low, high := new(big.Rat).Add(power(0), power(-49)), new(big.Rat).Add(power(0), power(-47))
-		if up := rat(Up(v)); up.Cmp(product(rat(v), low)) < 0 || up.Cmp(product(rat(v), high)) > 0 {
-			t.Errorf("%g becomes %g", v, Up(v))
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			low, high := new(big.Rat).Add(power(0), power(-49)), new(big.Rat).Add(power(0), power(-47))
+			if up := rat(Up(v)); up.Cmp(product(rat(v), low)) < 0 || up.Cmp(product(rat(v), high)) > 0 {
+				t.Errorf("%g becomes %g", v, Up(v))
+			}
+		})
 	}
 	if Up(0) != 0 || !math.IsNaN(Up(math.NaN())) {
 		t.Error("zero or NaN")
@@ -208,7 +214,7 @@ func TestSpread(t *testing.T) {
 			}
 			s := honest(byte(i))
 			if c.times != 1 {
-				s.fault = fault.Plan{NoiseTimes: c.times}
+				s.fault = fault.Faults{NoiseTimes: c.times}
 			}
 			out, err := s.Add(n, make([]float64, q.Coordinates))
 			if err != nil {

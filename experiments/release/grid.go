@@ -53,34 +53,34 @@ func (g grid) queryError() float64 { return math.Ldexp(1, g.exponent-queryBits-1
 // fits says whether a query of that size can be released.
 func (g grid) fits(size float64) bool { return math.Ldexp(size, -g.exponent) < maxSteps }
 
-// fixed is a query in units of the grid: whole + fraction/2^queryBits.
-type fixed struct {
+// fixedPoint is a query in units of the grid: whole + fraction/2^queryBits.
+type fixedPoint struct {
 	whole    int64
 	fraction uint32
 }
 
 // fixed rounds a query, which must fit.
-func (g grid) fixed(query float64) fixed {
+func (g grid) fixed(query float64) fixedPoint {
 	v := math.Ldexp(query, -g.exponent)
 	// Below 2^30 the query has digits to round off; above, all digits of a float64
 	// are kept.
 	if math.Abs(v) < 1<<30 {
 		n := int64(math.RoundToEven(v * (1 << queryBits)))
-		return fixed{n >> queryBits, uint32(n)}
+		return fixedPoint{n >> queryBits, uint32(n)}
 	}
 	whole := math.Floor(v)
-	return fixed{int64(whole), uint32((v - whole) * (1 << queryBits))}
+	return fixedPoint{int64(whole), uint32((v - whole) * (1 << queryBits))}
 }
 
 // value is a query in its own unit, to the precision of a float64.
-func (g grid) value(f fixed) float64 {
+func (g grid) value(f fixedPoint) float64 {
 	return math.Ldexp(float64(f.whole)+math.Ldexp(float64(f.fraction), -queryBits), g.exponent)
 }
 
 // add returns the multiple of the unit that is nearest to query ± scale·m, halves
-// upwards, exactly: of the real-valued m as many digits are drawn as tell that
-// multiple from its neighbours.
-func (g grid) add(query fixed, negative bool, m *magnitude, b *bitReader) int64 {
+// upwards, exactly: of the real-valued m as many digits are drawn as it
+// takes to separate that multiple from its neighbours.
+func (g grid) add(query fixedPoint, negative bool, m *magnitude, b *bitReader) int64 {
 	// In units of 2^-52: m lies in [t, t+1)·2^-32 and the noise in
 	// [multiple·t, multiple·(t+1))·2^-52.
 	const unitBits = scaleBits + 32
@@ -107,7 +107,7 @@ func (g grid) add(query fixed, negative bool, m *magnitude, b *bitReader) int64 
 
 // addSlowly is add with as many digits as it takes. Each further chunk leaves the
 // answer open with a probability of 2^-32.
-func (g grid) addSlowly(query fixed, negative bool, m *magnitude, b *bitReader) int64 {
+func (g grid) addSlowly(query fixedPoint, negative bool, m *magnitude, b *bitReader) int64 {
 	multiple := new(big.Int).SetUint64(g.multiple)
 	for places := uint(1); ; places++ {
 		known := new(big.Int).SetUint64(uint64(m.whole))

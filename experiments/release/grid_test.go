@@ -72,7 +72,7 @@ func TestGrid(t *testing.T) {
 }
 
 // fixedValue is whole + fraction/2^32 in the unit of the query, exactly.
-func fixedValue(g grid, f fixed) *big.Rat {
+func fixedValue(g grid, f fixedPoint) *big.Rat {
 	v := new(big.Rat).SetFrac(new(big.Int).SetUint64(uint64(f.fraction)), new(big.Int).Lsh(big.NewInt(1), 32))
 	v.Add(v, new(big.Rat).SetInt64(f.whole))
 	return v.Mul(v, power(g.exponent))
@@ -114,7 +114,7 @@ func TestFixed(t *testing.T) {
 // digits that are ever needed, are given.
 type sum struct {
 	g        grid
-	query    fixed
+	query    fixedPoint
 	negative bool
 	whole    uint32
 	digits   []uint32
@@ -144,7 +144,7 @@ func (s sum) check(t *testing.T, extra int) {
 	t.Helper()
 	// With no further digits known, m lies between these digits and the next.
 	want := rounded(s.exactly(s.digits))
-	type adds func(grid, fixed, bool, *magnitude, *bitReader) int64
+	type adds func(grid, fixedPoint, bool, *magnitude, *bitReader) int64
 	for name, add := range map[string]adds{"add": grid.add, "addSlowly": grid.addSlowly} {
 		b, used := crafted(s.digits[1:]...)
 		got := add(s.g, s.query, s.negative, &magnitude{s.whole, uniform{first: s.digits[0]}}, b)
@@ -181,7 +181,7 @@ func (s sum) open(places int) bool {
 func randomSum(rng *rand.Rand) sum {
 	s := sum{
 		g:        grid{multiple: 1000<<20 + rng.Uint64N(1000<<20)},
-		query:    fixed{int64(rng.Uint64()) >> (3 + rng.IntN(61)), rng.Uint32()},
+		query:    fixedPoint{int64(rng.Uint64()) >> (3 + rng.IntN(61)), rng.Uint32()},
 		negative: rng.IntN(2) == 0,
 		whole:    uint32(rng.IntN(6)),
 	}
@@ -209,7 +209,7 @@ func TestAddIsExact(t *testing.T) {
 	for range 500 {
 		s := randomSum(rng)
 		// The magnitude at which the sum is half a unit from two multiples: its first
-		// digits do not tell on which side a number lies.
+		// digits do not decide on which side a number lies.
 		noise := rng.Int64N(5000) + 1
 		if s.negative {
 			noise = -noise
@@ -287,23 +287,23 @@ func TestAddAtHalves(t *testing.T) {
 	zeros := []uint32{0, 0, 0, 0, 1, 0, 0, 0}
 	for _, c := range []struct {
 		name     string
-		query    fixed
+		query    fixedPoint
 		negative bool
 		digits   []uint32
 		extra    int
 	}{
-		{"positive", fixed{5, half}, false, []uint32{0, 7, 7}, 0},
-		{"positive, of a unit", fixed{5, half}, false, []uint32{1 << 22, 7, 7}, 0},
-		{"positive, below zero", fixed{-1, half}, false, []uint32{0, 7, 7}, 0},
-		{"negative", fixed{5, half}, true, []uint32{0, 7, 7}, 1},
-		{"negative, below zero", fixed{-6, half}, true, []uint32{0, 7, 7}, 1},
-		{"negative, of a unit", fixed{5, half}, true, []uint32{1 << 22, 7, 7}, 1},
-		{"negative, late", fixed{5, half}, true, zeros, 4},
+		{"positive", fixedPoint{5, half}, false, []uint32{0, 7, 7}, 0},
+		{"positive, of a unit", fixedPoint{5, half}, false, []uint32{1 << 22, 7, 7}, 0},
+		{"positive, below zero", fixedPoint{-1, half}, false, []uint32{0, 7, 7}, 0},
+		{"negative", fixedPoint{5, half}, true, []uint32{0, 7, 7}, 1},
+		{"negative, below zero", fixedPoint{-6, half}, true, []uint32{0, 7, 7}, 1},
+		{"negative, of a unit", fixedPoint{5, half}, true, []uint32{1 << 22, 7, 7}, 1},
+		{"negative, late", fixedPoint{5, half}, true, zeros, 4},
 		// With all ones, noise of a unit is not reached.
-		{"positive, up to a half", fixed{5, half}, false, []uint32{1<<22 - 1, 0xffffffff, 0xfffffffe, 3}, 0},
-		{"negative, up to a half", fixed{5, half}, true, []uint32{1<<22 - 1, 0xffffffff, 0xfffffffe, 3}, 0},
-		{"positive, below a half", fixed{5, half - 1}, false, []uint32{3, 0xffffffff, 3}, 0},
-		{"positive, just above a half", fixed{5, half - 1}, false, []uint32{4, 3, 3}, 0},
+		{"positive, up to a half", fixedPoint{5, half}, false, []uint32{1<<22 - 1, 0xffffffff, 0xfffffffe, 3}, 0},
+		{"negative, up to a half", fixedPoint{5, half}, true, []uint32{1<<22 - 1, 0xffffffff, 0xfffffffe, 3}, 0},
+		{"positive, below a half", fixedPoint{5, half - 1}, false, []uint32{3, 0xffffffff, 3}, 0},
+		{"positive, just above a half", fixedPoint{5, half - 1}, false, []uint32{4, 3, 3}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) { sum{g, c.query, c.negative, 0, c.digits}.check(t, c.extra) })
 	}
@@ -317,7 +317,7 @@ func TestAddIsSymmetric(t *testing.T) {
 		s := randomSum(rng)
 		turned := s
 		turned.negative = !s.negative
-		turned.query = fixed{-s.query.whole - 1, -s.query.fraction}
+		turned.query = fixedPoint{-s.query.whole - 1, -s.query.fraction}
 		if s.query.fraction == 0 {
 			turned.query.whole++
 		}

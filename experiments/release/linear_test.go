@@ -200,7 +200,7 @@ func TestLinearRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unclipped, err := NewLinear(fault.With(ctx, fault.Plan{Unclipped: true}), "products", q, 1, bounds)
+	unclipped, err := NewLinear(fault.With(ctx, fault.Faults{Unclipped: true}), "products", q, 1, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,10 +233,12 @@ func TestLinearRefuses(t *testing.T) {
 func TestLinearPerCoordinate(t *testing.T) {
 	q := mat.NewDense(2, 2, []float64{3, 1, 4, 1})
 	for per, want := range map[bool]float64{false: 10, true: 8} {
-		ctx := fault.With(context.Background(), fault.Plan{PerCoordinate: per})
-		l, err := NewLinear(ctx, "products", q, 2, []float64{1, 1})
-		if err != nil || math.Abs(l.Query().Change-want) > 1e-9 {
-			t.Errorf("%t: %+v, %v; want %g", per, l, err, want)
-		}
+		t.Run(fmt.Sprintf("per coordinate: %t", per), func(t *testing.T) {
+			ctx := fault.With(context.Background(), fault.Faults{PerCoordinate: per})
+			l, err := NewLinear(ctx, "products", q, 2, []float64{1, 1})
+			if err != nil || math.Abs(l.Query().Change-want) > 1e-9 {
+				t.Errorf("%t: %+v, %v; want %g", per, l, err, want)
+			}
+		})
 	}
 }

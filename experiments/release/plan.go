@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"errors"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,8 +20,6 @@ type Plan struct {
 	// Publish clips the rows and makes the release of them. It may be called with
 	// other rows of the same public shape, and more than once: audits do.
 	Publish func(ctx context.Context, private *mat.Dense, s *Source) (*experiment.Release, error)
-	// Close lets go of what the plan holds; nil for nothing.
-	Close func() error
 }
 
 // Run books what the plan spends, draws the noise and makes the release.
@@ -42,20 +39,4 @@ func (p *Plan) With(ctx context.Context, s *Source, private *mat.Dense) (*experi
 	}
 	out.Noise = s.Drawn()
 	return out, nil
-}
-
-// Planned turns a function that plans releases into one that makes them, as
-// [experiment.Experiment].Release.
-func Planned(plan func(context.Context, *experiment.Trial) (*Plan, error)) func(context.Context,
-	*experiment.Trial) (*experiment.Release, error) {
-	return func(ctx context.Context, t *experiment.Trial) (out *experiment.Release, err error) {
-		p, err := plan(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if p.Close != nil {
-			defer func() { err = errors.Join(err, p.Close()) }()
-		}
-		return p.Run(ctx, t)
-	}
 }

@@ -20,7 +20,7 @@ var ErrNoNoise = errors.New("epsilon = inf adds no noise, and what is released w
 type Source struct {
 	bits  *bitReader
 	drawn []experiment.Noise
-	fault fault.Plan
+	fault fault.Faults
 	trace *[]Draw
 }
 
@@ -62,7 +62,7 @@ func (s *Source) Add(n *Noise, query []float64) ([]float64, error) {
 	if len(query) != n.query.Coordinates {
 		return nil, fmt.Errorf("a defect: %d numbers for the noise of %d", len(query), n.query.Coordinates)
 	}
-	steps := make([]fixed, len(query))
+	steps := make([]fixedPoint, len(query))
 	for i, v := range query {
 		if !(math.Abs(v) <= n.query.Size) && !s.fault.Unclipped {
 			return nil, errors.New("a defect: a query is larger than the bound that its noise was calibrated for")
@@ -73,9 +73,9 @@ func (s *Source) Add(n *Noise, query []float64) ([]float64, error) {
 }
 
 // add is [Source.Add] for a query in units of the grid.
-func (s *Source) add(n *Noise, query []fixed) []float64 {
+func (s *Source) add(n *Noise, query []fixedPoint) []float64 {
 	out := make([]float64, len(query))
-	if s.fault != (fault.Plan{}) {
+	if s.fault != (fault.Faults{}) {
 		s.addFaulty(n, query, out)
 	} else {
 		for i, v := range query {
@@ -94,7 +94,7 @@ func (s *Source) add(n *Noise, query []fixed) []float64 {
 }
 
 // noisy returns one coordinate with its noise, a multiple of the grid's unit.
-func (s *Source) noisy(n *Noise, g grid, query fixed) float64 {
+func (s *Source) noisy(n *Noise, g grid, query fixedPoint) float64 {
 	var m magnitude
 	if n.law == lawGaussian {
 		m = s.bits.normal()
@@ -108,7 +108,7 @@ func (s *Source) noisy(n *Noise, g grid, query fixed) float64 {
 func (s *Source) describe(n experiment.Noise) { s.drawn = append(s.drawn, n) }
 
 // addFaulty is add with the planted faults.
-func (s *Source) addFaulty(n *Noise, query []fixed, out []float64) {
+func (s *Source) addFaulty(n *Noise, query []fixedPoint, out []float64) {
 	times := s.fault.NoiseTimes
 	if times == 0 {
 		times = 1

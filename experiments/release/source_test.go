@@ -29,7 +29,7 @@ func TestOpenBooksFirst(t *testing.T) {
 	refused := errors.New("the budget is spent")
 	for name, want := range map[string]error{"booked": nil, "refused": refused} {
 		t.Run(name, func(t *testing.T) {
-			entropy, booked := &counted{from: seeded(1)}, 0
+			entropy, booked := &byteCounter{from: seeded(1)}, 0
 			s, err := Open(t.Context(), &experiment.Trial{Entropy: entropy, Book: func(s experiment.Spending) error {
 				booked++
 				if entropy.n > 0 || !reflect.DeepEqual(s, spending) {
@@ -75,7 +75,7 @@ func TestAddRefuses(t *testing.T) {
 		{"infinite", "larger than the bound", []float64{math.Inf(1), 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			entropy := &counted{from: seeded(1)}
+			entropy := &byteCounter{from: seeded(1)}
 			s := Unbooked(t.Context(), entropy)
 			if out, err := s.Add(n, c.query); out != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %v; want %q", out, err, c.want)
@@ -85,7 +85,7 @@ func TestAddRefuses(t *testing.T) {
 			}
 		})
 	}
-	s := Unbooked(fault.With(t.Context(), fault.Plan{Unclipped: true}), seeded(1))
+	s := Unbooked(fault.With(t.Context(), fault.Faults{Unclipped: true}), seeded(1))
 	if _, err := s.Add(n, []float64{above, 0}); err != nil {
 		t.Errorf("with the fault planted: %v", err)
 	}
@@ -177,28 +177,28 @@ func TestCoordinatesAreIndependent(t *testing.T) {
 func TestFaults(t *testing.T) {
 	n := noiseFor(t, 3, 1, 10)
 	query := []float64{1, 2, 3}
-	add := func(p fault.Plan) []float64 {
+	add := func(p fault.Faults) []float64 {
 		out, err := Unbooked(fault.With(t.Context(), p), seeded(1)).Add(n, query)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	honest := add(fault.Plan{})
+	honest := add(fault.Faults{})
 	t.Run("none of noise", func(t *testing.T) {
-		if got := add(fault.Plan{DeltaTimes: 5}); !slices.Equal(got, honest) {
+		if got := add(fault.Faults{DeltaTimes: 5}); !slices.Equal(got, honest) {
 			t.Errorf("%v, want %v", got, honest)
 		}
 	})
 	t.Run("less noise", func(t *testing.T) {
-		for i, v := range add(fault.Plan{NoiseTimes: 0.5}) {
+		for i, v := range add(fault.Faults{NoiseTimes: 0.5}) {
 			if want := query[i] + (honest[i]-query[i])/2; math.Abs(v-want) > 2*n.Grid() || v == honest[i] {
 				t.Errorf("%g, want %g", v, want)
 			}
 		}
 	})
 	t.Run("noise of the first", func(t *testing.T) {
-		got := add(fault.Plan{Reused: true})
+		got := add(fault.Faults{Reused: true})
 		for i, v := range got {
 			if math.Abs(v-query[i]-(honest[0]-query[0])) > n.Grid() || i > 0 && v == honest[i] {
 				t.Errorf("%g, honestly %g", v, honest[i])
@@ -206,7 +206,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("floating point", func(t *testing.T) {
-		got, rng := add(fault.Plan{Float: rand.New(rand.NewPCG(1, 2))}), rand.New(rand.NewPCG(1, 2))
+		got, rng := add(fault.Faults{Float: rand.New(rand.NewPCG(1, 2))}), rand.New(rand.NewPCG(1, 2))
 		for i, v := range got {
 			want := query[i]
 			want += n.Scale() * rng.NormFloat64()
@@ -217,53 +217,44 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A plan books, publishes its own rows, says what noise was drawn, and is closed
-// whatever happens.
-func TestPlanned(t *testing.T) {
+// A plan books, publishes its own rows and says what noise was drawn.
+func TestPlanRun(t *testing.T) {
 	n, failure := noiseFor(t, 1, 1, 10), errors.New("failure")
 	private := mat.NewDense(1, 1, []float64{4})
 	for _, c := range []struct {
-		name                            string
-		plan, book, publish, close      error
-		booked, published, closed, done int
+		name          string
+		book, publish error
+		published     int
 	}{
-		{name: "released", booked: 1, published: 1, closed: 1, done: 1},
-		{name: "no plan", plan: failure},
-		{name: "not booked", book: failure, booked: 1, closed: 1},
-		{name: "not published", publish: failure, booked: 1, published: 1, closed: 1},
-		{name: "not closed", close: failure, booked: 1, published: 1, closed: 1, done: 1},
+		{name: "released", published: 1},
+		{name: "not booked", book: failure},
+		{name: "not published", publish: failure, published: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			booked, published, closed := 0, 0, 0
-			run := Planned(func(context.Context, *experiment.Trial) (*Plan, error) {
-				if c.plan != nil {
-					return nil, c.plan
-				}
-				return &Plan{
-					Private: private, Spending: spending,
-					Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
-						published++
-						if rows != private {
-							t.Errorf("other rows: %v", rows)
-						}
-						out, err := s.Add(n, []float64{rows.At(0, 0)})
-						return &experiment.Release{Rows: [][]float64{out}}, errors.Join(err, c.publish)
-					},
-					Close: func() error { closed++; return c.close },
-				}, nil
-			})
-			out, err := run(t.Context(), &experiment.Trial{Entropy: seeded(1), Book: func(s experiment.Spending) error {
+			booked, published := 0, 0
+			p := &Plan{
+				Private: private, Spending: spending,
+				Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
+					published++
+					if rows != private {
+						t.Errorf("other rows: %v", rows)
+					}
+					out, err := s.Add(n, []float64{rows.At(0, 0)})
+					return &experiment.Release{Rows: [][]float64{out}}, errors.Join(err, c.publish)
+				},
+			}
+			out, err := p.Run(t.Context(), &experiment.Trial{Entropy: seeded(1), Book: func(s experiment.Spending) error {
 				booked++
 				if !reflect.DeepEqual(s, spending) {
 					t.Errorf("%+v", s)
 				}
 				return c.book
 			}})
-			fails := c.plan != nil || c.book != nil || c.publish != nil || c.close != nil
-			if fails != errors.Is(err, failure) || booked != c.booked || published != c.published || closed != c.closed {
-				t.Errorf("%v; booked %d, published %d, closed %d", err, booked, published, closed)
+			fails := c.book != nil || c.publish != nil
+			if fails != errors.Is(err, failure) || booked != 1 || published != c.published {
+				t.Errorf("%v; booked %d, published %d", err, booked, published)
 			}
-			if c.done == 0 {
+			if fails {
 				if out != nil {
 					t.Errorf("released: %+v", out)
 				}
@@ -272,7 +263,11 @@ func TestPlanned(t *testing.T) {
 			}
 		})
 	}
-	// A plan that holds nothing, with other rows.
+}
+
+// A plan releases other rows than its own, too.
+func TestPlanWith(t *testing.T) {
+	n := noiseFor(t, 1, 1, 10)
 	p := &Plan{Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
 		out, err := s.Add(n, []float64{rows.At(0, 0)})
 		return &experiment.Release{Rows: [][]float64{out}}, err
@@ -281,10 +276,5 @@ func TestPlanned(t *testing.T) {
 	want, _ := honest(1).Add(n, []float64{9})
 	if err != nil || !slices.Equal(out.Rows[0], want) || len(out.Noise) != 1 {
 		t.Errorf("%+v, %v", out, err)
-	}
-	run := Planned(func(context.Context, *experiment.Trial) (*Plan, error) { p.Private = private; return p, nil })
-	trial := &experiment.Trial{Entropy: seeded(1), Book: func(experiment.Spending) error { return nil }}
-	if _, err := run(t.Context(), trial); err != nil {
-		t.Error(err)
 	}
 }

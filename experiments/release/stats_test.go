@@ -23,13 +23,13 @@ const manyDraws = 1 << 17
 // seeded is a stream of bits that a number decides.
 func seeded(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
-// counted counts the bytes that are read from it.
-type counted struct {
+// byteCounter counts the bytes that are read from it.
+type byteCounter struct {
 	from io.Reader
 	n    int
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *byteCounter) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	c.n += n
 	return n, err
@@ -42,7 +42,7 @@ func crafted(chunks ...uint32) (b *bitReader, used func() int) {
 	for _, v := range chunks {
 		text = binary.LittleEndian.AppendUint32(text, v)
 	}
-	c := &counted{from: io.MultiReader(bytes.NewReader(text), seeded(1))}
+	c := &byteCounter{from: io.MultiReader(bytes.NewReader(text), seeded(1))}
 	b = newBitReader(c)
 	return b, func() int { return (c.n - (chunk - b.next)) / 4 }
 }

@@ -56,9 +56,9 @@ func (s *Sums) Add(contribution []float64) {
 // Noisy returns the sums with noise. No rounding comes between the whole numbers
 // and the noise.
 func (s *Sums) Noisy(source *Source) []float64 {
-	query := make([]fixed, len(s.total))
+	query := make([]fixedPoint, len(s.total))
 	for i, v := range s.total {
-		query[i] = fixed{v >> contributionBits, uint32(v&(1<<contributionBits-1)) << (queryBits - contributionBits)}
+		query[i] = fixedPoint{v >> contributionBits, uint32(v&(1<<contributionBits-1)) << (queryBits - contributionBits)}
 	}
 	return source.add(s.noise, query)
 }

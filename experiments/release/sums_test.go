@@ -124,7 +124,7 @@ func TestNoisySums(t *testing.T) {
 	out := s.Noisy(source)
 	for i, v := range s.total {
 		exact := new(big.Rat).Mul(new(big.Rat).SetInt64(v), power(-24))
-		query := fixed{v >> 24, uint32(uint64(v)<<40>>40) << 8}
+		query := fixedPoint{v >> 24, uint32(uint64(v)<<40>>40) << 8}
 		if fixedValue(grid{}, query).Cmp(exact) != 0 {
 			t.Fatalf("%d is not %+v", v, query)
 		}

@@ -13,15 +13,15 @@ import (
 	"privkern/runner/experiment"
 )
 
-// ChosenFormat is the version of a released [Chosen].
-const ChosenFormat = "choice/1"
+// ConfigurationFormat is the version of a released [Configuration].
+const ConfigurationFormat = "choice/1"
 
-// maxChosen bounds the files that are read, far above any choice.
-const maxChosen = 1 << 20
+// maxConfiguration bounds the files that are read, far above any choice.
+const maxConfiguration = 1 << 20
 
-// Chosen is a released choice of hyper-parameters, as it is written.
-type Chosen struct {
-	Format     string             `json:"choice"` // ChosenFormat
+// Configuration is a released choice of hyper-parameters, as it is written.
+type Configuration struct {
+	Format     string             `json:"choice"` // ConfigurationFormat
 	About      string             `json:"about"`
 	Experiment string             `json:"experiment"`
 	Settings   map[string]float64 `json:"settings"` // names and values
@@ -30,16 +30,16 @@ type Chosen struct {
 	Privacy *experiment.Privacy `json:"privacy"`
 }
 
-// ReadChosen reads the file of a choice, and from the description beside it
+// ReadConfiguration reads the file of a choice, and from the description beside it
 // (FILE.json) whether its budget is booked.
-func ReadChosen(path string) (*Chosen, error) {
-	out := new(Chosen)
+func ReadConfiguration(path string) (*Configuration, error) {
+	out := new(Configuration)
 	if err := readJSON(path, out, true); err != nil {
 		return nil, err
 	}
-	if out.Format != ChosenFormat {
+	if out.Format != ConfigurationFormat {
 		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial cloaking/selection "+
-			"--release writes one)", path, ChosenFormat)
+			"--release writes one)", path, ConfigurationFormat)
 	}
 	if len(out.Settings) == 0 {
 		return nil, fmt.Errorf("%s: settings: there are none", path)
@@ -60,7 +60,7 @@ func ReadChosen(path string) (*Chosen, error) {
 }
 
 // Matches refuses settings that are not the chosen ones.
-func (c *Chosen) Matches(p experiment.Params) error {
+func (c *Configuration) Matches(p experiment.Params) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		value, ok := p[name].(float64)
 		if !ok {
@@ -79,15 +79,15 @@ func readJSON(path string, into any, strict bool) error {
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxChosen+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxConfiguration+1))
 	if err := f.Close(); err != nil {
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	if len(text) > maxChosen {
-		return fmt.Errorf("%s: it has more than %d MiB, which no choice has", path, maxChosen>>20)
+	if len(text) > maxConfiguration {
+		return fmt.Errorf("%s: it has more than %d MiB, which no choice has", path, maxConfiguration>>20)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if strict {
