@@ -19,37 +19,11 @@
 // a prior mean. As published, interval and mean come from the private heights;
 // with normalisation=public they are constants.
 //
-// # Classification
-//
-// The mode of a GP classifier is found by Newton's method (package laplace). A
-// step is linear in the labels, with the cloaking matrix C = ½(K⁻¹ + W)⁻¹, so
-// that noise shaped by C protects them (Section 3). What is released at each
-// step is w = By + noise, in the whitened coordinates B of C's range; the step,
-// the posterior and all predictions are computed from w, public inputs and the
-// modes that earlier steps released. T steps spend (ε/T, δ/T) each. Labels at
-// equal inputs are taken together, which makes matrices smaller and changes
-// nothing else: each label moves a step by the column of its input.
-//
-// Where C is square and invertible the best noise is independent noise on every
-// label. Cloaking does better only where C is of low rank, which smooth kernels
-// make it numerically, and inducing inputs exactly.
-//
-// # Selection
-//
-// Hyperparameters cost privacy too where they are chosen by errors on private
-// heights. cloaking/selection is the paper's Algorithm 1: a grid of lengthscales
-// and variances, the squared error of each by cross-validation, with the noise
-// that a release would have, and one configuration chosen by the exponential
-// mechanism. The utility is minus the sum of squared errors (SSE); its
-// sensitivity says how flat the probabilities must be.
-//
-// As published it is Eq. (9), which leaves out a term and is no bound. For
-// heights in an interval of length d there is an exact one: with the errors a
-// linear function of the heights, e = Az, the largest change of ‖Az‖² is found
-// per height from H = AᵀA. It is smaller than (9) where predictions average over
-// many heights (1.36 d² against 9.01 d²), and larger where they do not. Choosing
-// and then releasing predictions of the same heights adds up: (ε_s, 0) and
-// (ε, δ) make (ε_s + ε, δ).
+// Package cloak has what all experiments share: data, models, the noise and its
+// solver, and what of a release does not depend on the problem. On it stand regress
+// (predictions of numbers), classify (of classes) and choose (of hyper-parameters),
+// each of which imports cloak and none of which another. This package puts them
+// together to a paper.
 //
 // # Errata
 //

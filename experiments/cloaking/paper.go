@@ -3,6 +3,9 @@ package cloaking
 import (
 	_ "embed"
 
+	"privkern/experiments/cloaking/choose"
+	"privkern/experiments/cloaking/classify"
+	"privkern/experiments/cloaking/regress"
 	"privkern/runner/experiment"
 )
 
@@ -12,12 +15,18 @@ var ledger []byte
 // Paper returns what this package reproduces.
 func Paper() experiment.Paper {
 	return experiment.Paper{
-		Name:        "cloaking",
-		Title:       "Differentially private regression and classification with sparse Gaussian processes",
-		Citation:    "M. T. Smith, M. A. Álvarez, N. D. Lawrence, 2019, https://eprints.whiterose.ac.uk/id/eprint/155233/",
-		Experiments: []*experiment.Experiment{designs(), regression(), curve(), surface(), classification(), stripes(), hmeq(), digits(), selection(), reference()},
-		Figures:     []experiment.Figure{figure1(), figure2(), figure3(), figure4(), figure5(), figure6(), noiseFigure(), designFigure()},
-		Benchmarks:  benchmarks(),
-		Ledger:      ledger,
+		Name: "cloaking",
+		Experiments: []*experiment.Experiment{
+			regress.Design().Experiment, regress.Regression().Experiment, regress.Curve().Experiment,
+			regress.Surface().Experiment, classify.Classification().Experiment, classify.Stripes().Experiment,
+			classify.HMEQ().Experiment, classify.Digits().Experiment, choose.Selection().Experiment,
+			classify.Reference().Experiment,
+		},
+		Figures: []experiment.Figure{
+			regress.Figure1(), regress.Figure2(), classify.Figure3(), classify.Figure4(), classify.Figure5(),
+			choose.Figure6(), regress.NoiseFigure(), regress.DesignFigure(),
+		},
+		Benchmarks: []experiment.Benchmark{regress.Benchmark(), classify.Benchmark()},
+		Ledger:     ledger,
 	}
 }

@@ -89,7 +89,8 @@ func FromWeights(r *Range, lambda []float64) (*Design, error) {
 	}
 	chol, ok := choleskyOfDesign(r.B, lambda)
 	if !ok {
-		return nil, fmt.Errorf("the weights leave a direction of the rank-%d range without noise: the covariance is not positive definite", k)
+		return nil, fmt.Errorf("the weights leave a direction of the rank-%d range without noise: the covariance is not "+
+			"positive definite", k)
 	}
 	worst := 0.0
 	for _, g := range squaredNorms(chol, r.B) {

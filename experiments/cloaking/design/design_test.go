@@ -3,6 +3,7 @@ package design
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -50,10 +51,12 @@ func TestSolveAgainstConvexSolver(t *testing.T) {
 		{3, 12, 2.434484412313396, 7.059496705201891},
 		{6, 40, 4.649173961714626, 21.88822866189521},
 	} {
-		_, d := solve(t, formulaMatrix(c.p, c.n), 0)
-		if math.Abs(d.LogDet-c.logdet) > 1e-6 || math.Abs(d.Trace-c.trace) > 1e-4 {
-			t.Errorf("%d×%d: log|M| %.9f, trace %.7f; want %.9f, %.7f", c.p, c.n, d.LogDet, d.Trace, c.logdet, c.trace)
-		}
+		t.Run(fmt.Sprintf("%d×%d", c.p, c.n), func(t *testing.T) {
+			_, d := solve(t, formulaMatrix(c.p, c.n), 0)
+			if math.Abs(d.LogDet-c.logdet) > 1e-6 || math.Abs(d.Trace-c.trace) > 1e-4 {
+				t.Errorf("log|M| %.9f, trace %.7f; want %.9f, %.7f", d.LogDet, d.Trace, c.logdet, c.trace)
+			}
+		})
 	}
 }
 
@@ -62,33 +65,36 @@ func TestDesignProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][2]int{{1, 1}, {1, 9}, {4, 4}, {5, 3}, {5, 60}, {30, 31}, {20, 300}} {
 		p, n := shape[0], shape[1]
-		c := mat.NewDense(p, n, nil)
-		for i := range p {
-			for j := range n {
-				// Scales over six decades: the optimum must not care.
-				c.Set(i, j, rng.NormFloat64()*math.Pow(10, float64(i%4)-3+float64(j%3)))
+		t.Run(fmt.Sprintf("%d×%d", p, n), func(t *testing.T) {
+			c := mat.NewDense(p, n, nil)
+			for i := range p {
+				for j := range n {
+					// Scales over six decades: the optimum must not care.
+					c.Set(i, j, rng.NormFloat64()*math.Pow(10, float64(i%4)-3+float64(j%3)))
+				}
 			}
-		}
-		r, d := solve(t, c, 0)
-		rank := min(p, n)
-		if len(r.Scale) != rank || d.Gap > DefaultGap || math.Abs(d.SumLambda-float64(rank)) > 1e-9*float64(rank) || math.Abs(d.MaxMahalanobis-1) > 1e-8 {
-			t.Errorf("%d×%d: rank %d, gap %g, sum %g, largest norm %.12f", p, n, len(r.Scale), d.Gap, d.SumLambda, d.MaxMahalanobis)
-		}
-		// M itself: FFᵀ = Σ λ_i c_i c_iᵀ, which solves to the same norms.
-		var m, want mat.Dense
-		m.Mul(d.Factor(), d.Factor().T())
-		want.Product(c, mat.NewDiagDense(n, d.Lambda), c.T())
-		if !mat.EqualApprox(&m, &want, 1e-9*mat.Norm(&want, 2)) {
-			t.Errorf("%d×%d: the factor is not one of Σ λ c cᵀ", p, n)
-		}
-		if math.Abs(mat.Trace(&m)/d.Trace-1) > 1e-12 {
-			t.Errorf("%d×%d: trace %g, reported %g", p, n, mat.Trace(&m), d.Trace)
-		}
-		if p == rank && p <= 5 {
-			if logdet, _ := mat.LogDet(&m); math.Abs(logdet-d.LogDet) > 1e-6 {
-				t.Errorf("%d×%d: log|M| %.9f, reported %.9f", p, n, logdet, d.LogDet)
+			r, d := solve(t, c, 0)
+			rank := min(p, n)
+			if len(r.Scale) != rank || d.Gap > DefaultGap || math.Abs(d.SumLambda-float64(rank)) > 1e-9*float64(rank) ||
+				math.Abs(d.MaxMahalanobis-1) > 1e-8 {
+				t.Errorf("rank %d, gap %g, sum %g, largest norm %.12f", len(r.Scale), d.Gap, d.SumLambda, d.MaxMahalanobis)
 			}
-		}
+			// M itself: FFᵀ = Σ λ_i c_i c_iᵀ, which solves to the same norms.
+			var m, want mat.Dense
+			m.Mul(d.Factor(), d.Factor().T())
+			want.Product(c, mat.NewDiagDense(n, d.Lambda), c.T())
+			if !mat.EqualApprox(&m, &want, 1e-9*mat.Norm(&want, 2)) {
+				t.Error("the factor is not one of Σ λ c cᵀ")
+			}
+			if math.Abs(mat.Trace(&m)/d.Trace-1) > 1e-12 {
+				t.Errorf("trace %g, reported %g", mat.Trace(&m), d.Trace)
+			}
+			if p == rank && p <= 5 {
+				if logdet, _ := mat.LogDet(&m); math.Abs(logdet-d.LogDet) > 1e-6 {
+					t.Errorf("log|M| %.9f, reported %.9f", logdet, d.LogDet)
+				}
+			}
+		})
 	}
 }
 
@@ -151,31 +157,33 @@ func TestRankDeficiency(t *testing.T) {
 	var c mat.Dense
 	c.Mul(formulaMatrix(8, 3), formulaMatrix(3, 50)) // rank 3
 	for _, rank := range []int{0, 2, 1} {
-		r, d := solve(t, &c, rank)
-		k := len(r.Scale)
-		if rank == 0 && k != 3 || rank > 0 && k != rank {
-			t.Fatalf("rank %d: got %d", rank, k)
-		}
-		// The noise has no part outside the range of U ...
-		var inside, rest mat.Dense
-		inside.Product(r.U, r.U.T(), d.Factor())
-		rest.Sub(&inside, d.Factor())
-		if e := mat.Norm(&rest, 2); e > 1e-12*mat.Norm(d.Factor(), 2) {
-			t.Errorf("rank %d: noise outside the released range, %g", rank, e)
-		}
-		// ... and solving Fx = UUᵀc_i shows what one column is worth.
-		var qr mat.QR
-		qr.Factorize(d.Factor())
-		for j := range 50 {
-			released := r.Project(mat.Col(nil, j, &c))
-			var x mat.VecDense
-			if err := qr.SolveVecTo(&x, false, mat.NewVecDense(8, released)); err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprintf("rank %d", rank), func(t *testing.T) {
+			r, d := solve(t, &c, rank)
+			k := len(r.Scale)
+			if rank == 0 && k != 3 || rank > 0 && k != rank {
+				t.Fatalf("got rank %d", k)
 			}
-			if norm := mat.Norm(&x, 2); norm > 1+1e-6 {
-				t.Errorf("rank %d, column %d: Mahalanobis norm %.9f", rank, j, norm)
+			// The noise has no part outside the range of U ...
+			var inside, rest mat.Dense
+			inside.Product(r.U, r.U.T(), d.Factor())
+			rest.Sub(&inside, d.Factor())
+			if e := mat.Norm(&rest, 2); e > 1e-12*mat.Norm(d.Factor(), 2) {
+				t.Errorf("noise outside the released range, %g", e)
 			}
-		}
+			// ... and solving Fx = UUᵀc_i shows what one column is worth.
+			var qr mat.QR
+			qr.Factorize(d.Factor())
+			for j := range 50 {
+				released := r.Project(mat.Col(nil, j, &c))
+				var x mat.VecDense
+				if err := qr.SolveVecTo(&x, false, mat.NewVecDense(8, released)); err != nil {
+					t.Fatal(err)
+				}
+				if norm := mat.Norm(&x, 2); norm > 1+1e-6 {
+					t.Errorf("column %d: Mahalanobis norm %.9f", j, norm)
+				}
+			}
+		})
 	}
 }
 
@@ -195,9 +203,11 @@ func TestRefusals(t *testing.T) {
 		{"rank too large", c, 4, "numerical rank 3"},
 		{"rank negative", c, -1, "use 1 to 3"},
 	} {
-		if _, err := Whiten(x.c, x.rank, Tolerance64); err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s: %v; want %q", x.name, err, x.want)
-		}
+		t.Run(x.name, func(t *testing.T) {
+			if _, err := Whiten(x.c, x.rank, Tolerance64); err == nil || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%v; want %q", err, x.want)
+			}
+		})
 	}
 	r, err := Whiten(c, FullRank, Tolerance64)
 	if err != nil {
@@ -209,9 +219,11 @@ func TestRefusals(t *testing.T) {
 		"nan":      {1, 1, 1, math.NaN(), 1, 1, 1, 1, 1},
 		"singular": {1, 1, 0, 0, 0, 0, 0, 0, 0},
 	} {
-		if _, err := FromWeights(r, lambda); err == nil {
-			t.Errorf("weights %s: accepted", name)
-		}
+		t.Run("weights, "+name, func(t *testing.T) {
+			if _, err := FromWeights(r, lambda); err == nil {
+				t.Error("accepted")
+			}
+		})
 	}
 }
 
@@ -247,7 +259,7 @@ func TestSolveShortOfItsGap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := fault.With(context.Background(), fault.Plan{Cap: c.cap})
+			ctx := fault.With(context.Background(), fault.Faults{Cap: c.cap})
 			d, err := Solve(ctx, r, c.target)
 			var short *GapError
 			if !errors.As(err, &short) {
@@ -308,7 +320,8 @@ func TestFromSpectrum(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Scale) != 4 || math.Abs(d.LogDet-want.LogDet) > 1e-7 || math.Abs(d.Trace/want.Trace-1) > 1e-7 {
-		t.Errorf("rank %d, log|M| %.9f, trace %.9f; want 4, %.9f, %.9f", len(r.Scale), d.LogDet, d.Trace, want.LogDet, want.Trace)
+		t.Errorf("rank %d, log|M| %.9f, trace %.9f; want 4, %.9f, %.9f", len(r.Scale), d.LogDet, d.Trace, want.LogDet,
+			want.Trace)
 	}
 	if r, err := FromSpectrum(values, vectors, 2, Tolerance64); err != nil || len(r.Scale) != 2 || r.Dropped != values[2] {
 		t.Errorf("rank 2: %v", err)
@@ -320,11 +333,16 @@ func TestFromSpectrum(t *testing.T) {
 			_, err := FromSpectrum([]float64{math.NaN(), 1, 1, 1, 1, 1}, vectors, 0, Tolerance64)
 			return err
 		},
-		"3 eigenvalues with 6 eigenvectors": func() error { _, err := FromSpectrum(values[:3], vectors, 0, Tolerance64); return err },
+		"3 eigenvalues with 6 eigenvectors": func() error {
+			_, err := FromSpectrum(values[:3], vectors, 0, Tolerance64)
+			return err
+		},
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 

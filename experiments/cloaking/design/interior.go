@@ -31,7 +31,8 @@ type NoCertificateError struct {
 }
 
 func (e *NoCertificateError) Error() string {
-	return fmt.Sprintf("no design of rank %d from %d columns has a certificate: after %d steps the covariance is not positive definite in double precision; use a smaller rank", e.Rank, e.Columns, e.Iterations)
+	return fmt.Sprintf("no design of rank %d from %d columns has a certificate: after %d steps the covariance is not "+
+		"positive definite in double precision; use a smaller rank", e.Rank, e.Columns, e.Iterations)
 }
 
 // GapError says that the interior-point method stopped short of the gap that is
@@ -137,6 +138,7 @@ type interior struct {
 	g        []float64
 }
 
+// newInterior is the program on some of the columns of B (r×N).
 func newInterior(b *mat.Dense, columns []int) *interior {
 	k, _ := b.Dims()
 	p := &interior{column: columns}
@@ -159,6 +161,7 @@ func (p *interior) weights(lambda []float64) {
 	}
 }
 
+// selectColumns copies columns of b, in that order.
 func selectColumns(b *mat.Dense, columns []int) *mat.Dense {
 	k, _ := b.Dims()
 	out := mat.NewDense(k, len(columns), nil)
@@ -291,6 +294,7 @@ func maxStep(v, dv []float64) float64 {
 	return a
 }
 
+// sum adds in order.
 func sum(v []float64) (s float64) {
 	for _, x := range v {
 		s += x
@@ -298,6 +302,7 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
+// maxOf is the largest element.
 func maxOf(v []float64) float64 {
 	m := math.Inf(-1)
 	for _, x := range v {

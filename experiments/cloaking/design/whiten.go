@@ -111,7 +111,8 @@ func chooseRank(values []float64, rank int, tolerance float64, p, n int) (int, e
 	case rank == FullRank:
 		return numerical, nil
 	case rank < 1 || rank > numerical:
-		return 0, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full", rank, p, n, numerical)
+		return 0, fmt.Errorf("rank %d: the cloaking matrix (%d×%d) has numerical rank %d; use 1 to %[4]d or full",
+			rank, p, n, numerical)
 	}
 	return rank, nil
 }
@@ -151,10 +152,9 @@ func (r *Range) DistinctColumns() *mat.Dense { return selectColumns(r.B, r.disti
 func (r *Range) Project(f []float64) []float64 {
 	_, k := r.U.Dims()
 	raw := r.U.RawMatrix()
-	coefficients := make([]float64, k)
-	blas64.Gemv(blas.Trans, 1, raw, blas64.Vector{N: len(f), Inc: 1, Data: f}, 0, blas64.Vector{N: k, Inc: 1, Data: coefficients})
-	out := make([]float64, len(f))
-	blas64.Gemv(blas.NoTrans, 1, raw, blas64.Vector{N: k, Inc: 1, Data: coefficients}, 0, blas64.Vector{N: len(f), Inc: 1, Data: out})
+	coefficients, out := make([]float64, k), make([]float64, len(f))
+	blas64.Gemv(blas.Trans, 1, raw, vector(f), 0, vector(coefficients))
+	blas64.Gemv(blas.NoTrans, 1, raw, vector(coefficients), 0, vector(out))
 	return out
 }
 
@@ -190,7 +190,7 @@ func (r *Range) Predictions(w *mat.Dense) *mat.Dense {
 func (r *Range) Coordinates(y []float64, noise *mat.Dense) *mat.Dense {
 	k, draws := noise.Dims()
 	by := make([]float64, k)
-	blas64.Gemv(blas.NoTrans, 1, r.B.RawMatrix(), blas64.Vector{N: len(y), Inc: 1, Data: y}, 0, blas64.Vector{N: k, Inc: 1, Data: by})
+	blas64.Gemv(blas.NoTrans, 1, r.B.RawMatrix(), vector(y), 0, vector(by))
 	w := mat.DenseCopyOf(noise)
 	for i, v := range by {
 		row := w.RawRowView(i)
@@ -221,4 +221,9 @@ func distinctColumns(c *mat.Dense) []int {
 		}
 	}
 	return first
+}
+
+// vector is what BLAS takes for values that lie side by side.
+func vector(values []float64) blas64.Vector {
+	return blas64.Vector{N: len(values), Inc: 1, Data: values}
 }

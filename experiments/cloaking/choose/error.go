@@ -1,0 +1,170 @@
+package choose
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/learn"
+)
+
+// evaluation is what one distinct model of the grid is worth.
+type evaluation struct {
+	// In units of d².
+	squares     float64 // squared errors without noise, over all folds
+	noise       float64 // expectation of what the noise adds to them
+	sensitivity float64 // of their sum
+	holdout     float64 // expected squared errors on the rows held out
+
+	// What warnings and metrics need.
+	designs []cloak.Quality
+}
+
+// sse is the sum of squared errors, noise included, over d².
+func (e *evaluation) sse() float64 { return e.squares + e.noise }
+
+// rowSet is a set of predictions that are released together.
+type rowSet struct{ train, test []int }
+
+// rowSets are the folds, and last the rows held out, where there are any.
+func (s *selector) rowSets() []rowSet {
+	places := func(at []int) []int {
+		rows := make([]int, len(at))
+		for i, place := range at {
+			rows[i] = s.rows[place]
+		}
+		return rows
+	}
+	var sets []rowSet
+	for _, f := range s.folds {
+		sets = append(sets, rowSet{places(f.Train), places(f.Test)})
+	}
+	if len(s.heldOut) > 0 {
+		sets = append(sets, rowSet{s.rows, s.heldOut})
+	}
+	return sets
+}
+
+// evaluate cross-validates a model.
+//
+// The paper samples the noise "many times" for its part of the squared errors;
+// its expectation is known, the trace of the covariance, and independent of the
+// heights. As published, errors are cut off at ±4d, as Eq. (9) needs: here the
+// errors without noise, whose squares are all that depends on the heights.
+func (s *selector) evaluate(ctx context.Context, m distinctModel) (evaluation, error) {
+	sets := s.rowSets()
+	predictions, err := s.release(ctx, m, sets)
+	if err != nil {
+		return evaluation{}, err
+	}
+	out := evaluation{designs: predictions.designs}
+	published := s.settings.Bound == Published
+	norms := make([]float64, len(s.folds))
+	for i, f := range s.folds {
+		c := predictions.matrices[i]
+		predicted := s.data.Predict(c, sets[i].train)
+		for j, row := range sets[i].test {
+			miss := (predicted[j] - s.data.Output[row]) / s.d
+			if published {
+				miss = max(-errorBound, min(miss, errorBound))
+			}
+			out.squares += miss * miss
+		}
+		out.noise += predictions.variance[i]
+		for j := range f.Train {
+			norm := mat.Norm(c.ColView(j), 2)
+			norms[i] = max(norms[i], norm*norm)
+		}
+	}
+	if published {
+		out.sensitivity = publishedSensitivity(norms)
+	} else {
+		out.sensitivity = exactSensitivity(s.residuals(predictions.matrices))
+	}
+	if last := len(s.folds); last < len(sets) {
+		for j, v := range s.data.Predict(predictions.matrices[last], sets[last].train) {
+			miss := (v - s.data.Output[sets[last].test[j]]) / s.d
+			out.holdout += miss * miss
+		}
+		out.holdout += predictions.variance[last]
+	}
+	if total := out.sse() + out.holdout; math.IsInf(total, 1) || math.IsNaN(total) {
+		return evaluation{}, fmt.Errorf("its squared errors are too large for double precision; use a larger epsilon")
+	}
+	return out, nil
+}
+
+// residuals returns the matrix A of the errors Az without noise over all folds,
+// in the order of the rows that the configuration is selected on.
+//
+// With public normalisation z are these rows' heights less the prior mean, which
+// is the middle of their interval. As published the prior mean is the mean of
+// all heights, private ones: z are all heights less the middle, and A has what they
+// do to the prior mean too.
+func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
+	n := len(s.rows)
+	a := mat.NewDense(n, n, nil)
+	for k, f := range s.folds {
+		for i, row := range f.Test {
+			dst, src := a.RawRowView(row), matrices[k].RawRowView(i)
+			for j, column := range f.Train {
+				dst[column] = src[j]
+			}
+			dst[row] = -1
+		}
+	}
+	if s.heights.Normalisation == cloak.AsPublished {
+		return fromMean(a, len(s.data.Output))
+	}
+	return a
+}
+
+// noisyPredictions are sets of predictions with their noise.
+type noisyPredictions struct {
+	matrices []*mat.Dense // what is released is the prior mean + matrix·(y − prior mean)
+	variance []float64    // trace of the noise's covariance, over d²
+	designs  []cloak.Quality
+}
+
+// release finds the noise of sets of predictions.
+func (s *selector) release(ctx context.Context, m distinctModel, sets []rowSet) (*noisyPredictions, error) {
+	gp := &cloak.Model{Hyperparameters: configuration{m.lengthscale, m.ratio, 1}.hyperparameters()}
+	out := &noisyPredictions{matrices: make([]*mat.Dense, len(sets)), variance: make([]float64, len(sets))}
+	err := s.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
+		out.matrices[i], err = gp.Matrix(s.e, learn.SelectRows(s.data.Inputs, sets[i].train),
+			learn.SelectRows(s.data.Inputs, sets[i].test))
+		return cloak.InBatch(err, i, len(sets))
+	})
+	if err != nil || s.scale == 0 {
+		return out, err
+	}
+	ranges, designs, err := cloak.SolveDesigns(ctx, s.e, out.matrices, &s.settings.Solver, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range designs {
+		// U·Uᵀ·C: the directions that are released.
+		var scaled mat.Dense
+		scaled.Mul(mat.NewDiagDense(len(ranges[i].Scale), ranges[i].Scale), ranges[i].B)
+		out.matrices[i].Mul(ranges[i].U, &scaled)
+		sd := s.scale * d.MaxMahalanobis
+		out.variance[i] = sd * sd * d.Trace
+		// The rest of a design would be kept for every model of the grid.
+		out.designs = append(out.designs, cloak.QualityOf(ranges[i], d))
+	}
+	return out, nil
+}
+
+// warnings says what is computed but suspect.
+func (s *selector) warnings(models []evaluation) []string {
+	var all []cloak.Quality
+	for i := range models {
+		all = append(all, models[i].designs...)
+	}
+	return slices.Concat(s.e.Warnings(), s.data.ClippingWarnings(),
+		cloak.PrecisionWarnings(s.e, all, &s.settings.Solver), cloak.DesignWarnings(all))
+}

@@ -1,0 +1,74 @@
+package choose
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/runner/experiment"
+)
+
+// change is of the settings of a trial.
+type change = func(*selectionSettings)
+
+// oneOf is a grid of one configuration.
+func oneOf(lengthscale, noise, kernel float64) change {
+	return func(s *selectionSettings) {
+		s.candidates = candidates{[]float64{lengthscale}, []float64{noise}, []float64{kernel}}
+	}
+}
+
+// lengthscales is a grid of them, with variances of one.
+func lengthscales(values ...float64) change {
+	return func(s *selectionSettings) { s.candidates = candidates{values, []float64{1}, []float64{1}} }
+}
+
+func noiseless(s *selectionSettings) { s.Epsilon = math.Inf(1) }
+
+func asPublished(s *selectionSettings) { s.Bound = Published }
+
+// none is a bound that is absent, and atMost one that is not.
+var none = experiment.WordOr[float64](cloak.NotGiven)
+
+func atMost(v float64) experiment.Or[cloak.None, float64] { return experiment.NumberOr[cloak.None](v) }
+
+// all makes one change of several.
+func all(changes ...change) change {
+	return func(s *selectionSettings) {
+		for _, c := range changes {
+			c(s)
+		}
+	}
+}
+
+func unchanged(*selectionSettings) {}
+
+// compute runs a trial, which must not fail.
+func compute(t *testing.T, s cloaktest.Setup, changes ...change) *experiment.Outcome[selectionMetrics] {
+	t.Helper()
+	return cloaktest.Compute(t, s, Selection(), changes...)
+}
+
+// wantError fails where an error does not say what it should.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want an error with %q", err, want)
+	}
+}
+
+// openSelector is a selector of a trial.
+func openSelector(t *testing.T, folder string, changes ...change) *selector {
+	t.Helper()
+	settings := cloaktest.Settings(Selection(), changes...)
+	if _, err := Selection().Resolved(settings); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSelector(cloaktest.Setup{Folder: folder}.Trial(t), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

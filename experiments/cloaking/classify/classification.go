@@ -1,0 +1,254 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/learn"
+	"privkern/runner/experiment"
+)
+
+// Classification is the cross-validated accuracy of private classes, and the release of
+// classes.
+var Classification = sync.OnceValue(func() *experiment.Definition[classificationSettings, classificationMetrics] {
+	return experiment.Of(experiment.Declaration[classificationSettings, classificationMetrics]{
+		Name:     "cloaking/classification",
+		Version:  2,
+		Summary:  "two classes of your own data predicted with differential privacy",
+		Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
+		Datasets: (*classificationSettings).datasets,
+		Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+		Complete: func(s *classificationSettings, given func(any) bool) error {
+			return s.own().Complete(&s.GaussianBudget, given)
+		},
+		Check:        checkClassification,
+		Run:          runClassification,
+		CheckRelease: checkRelease,
+		Release: func(ctx context.Context, t *experiment.Trial, s *classificationSettings) (*experiment.Release, error) {
+			p, err := plan(ctx, t, s)
+			if err != nil {
+				return nil, err
+			}
+			return p.Run(ctx, t)
+		},
+	})
+})
+
+func checkClassification(s *classificationSettings) error {
+	if err := s.ownData.check(); err != nil {
+		return err
+	}
+	if err := cloak.CheckPredict(s.Predict); err != nil {
+		return err
+	}
+	rows := 0 // not known before the file is read
+	if !s.Rows.Is(AllRows) {
+		if rows = s.Rows.Number; s.Folds.Folds > rows {
+			return s.tooManyFolds(rows)
+		}
+		rows -= (rows + s.Folds.Folds - 1) / s.Folds.Folds
+	}
+	return checkClassifier(&s.ClassifierSettings, s.Method, rows)
+}
+
+// tooManyFolds is the error of more folds than rows.
+func (s *classificationSettings) tooManyFolds(rows int) error {
+	return fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", s.Folds.Folds, rows)
+}
+
+// validation is a cross-validation.
+type validation struct {
+	*classifier
+	data  *problem
+	folds []learn.Fold
+}
+
+func newValidation(t *experiment.Trial, s *classificationSettings) (*validation, error) {
+	if err := cloak.OnlyForRelease(s.Predict); err != nil {
+		return nil, err
+	}
+	d, err := s.load(t, false)
+	if err != nil {
+		return nil, err
+	}
+	// A release must not say so: whether it fails would depend on a single label.
+	if share := positiveShare(d.labels); share == 0 || share == 1 {
+		return nil, fmt.Errorf("all %d rows are of one class of %q: there is nothing to tell apart", len(d.labels),
+			d.output)
+	}
+	if s.Folds.Folds > len(d.labels) {
+		return nil, s.tooManyFolds(len(d.labels))
+	}
+	folds, err := s.Folds.Of(len(d.labels), t.Stream)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newClassifier(t, &s.ClassifierSettings, s.Method)
+	return &validation{classifier: c, data: d, folds: folds}, err
+}
+
+func runClassification(
+	ctx context.Context, t *experiment.Trial, s *classificationSettings,
+) (*experiment.Outcome[classificationMetrics], error) {
+	v, err := newValidation(t, s)
+	if err != nil {
+		return nil, err
+	}
+	fits := make([]*prediction, len(v.folds))
+	for i := range v.folds {
+		if fits[i], err = v.fold(ctx, i); err != nil {
+			return nil, err
+		}
+		t.Progress(i+1, len(v.folds), "folds")
+	}
+	return v.summarise(fits)
+}
+
+// fold predicts the test rows of a fold.
+func (v *validation) fold(ctx context.Context, i int) (*prediction, error) {
+	f := v.folds[i]
+	labels := make([]float64, len(f.Train))
+	for j, row := range f.Train {
+		labels[j] = v.data.labels[row]
+	}
+	if share := positiveShare(labels); share == 0 || share == 1 {
+		return nil, fmt.Errorf("fold %d of %d: the other folds hold one class only; use fewer folds, or fold_scheme=random",
+			i+1, len(v.folds))
+	}
+	inputs := v.data.inputs
+	fit, err := v.predict(ctx, learn.SelectRows(inputs, f.Train), labels, learn.SelectRows(inputs, f.Test),
+		fmt.Sprintf("fold %d", i))
+	if err != nil {
+		return nil, fmt.Errorf("fold %d of %d: %w", i+1, len(v.folds), err)
+	}
+	return fit, nil
+}
+
+// summarise puts the folds together.
+func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classificationMetrics], error) {
+	d, n := v.data, len(v.data.labels)
+	latent, probability := mat.NewDense(n, v.draws, nil), mat.NewDense(n, v.draws, nil) // at all rows
+	accuracy := make([]float64, len(v.folds))
+	for i, f := range v.folds {
+		truth := make([]float64, len(f.Test))
+		p := fits[i].probabilities(v.settings.Probability)
+		for j, row := range f.Test {
+			truth[j] = d.labels[row]
+			latent.SetRow(row, fits[i].mean.RawRowView(j))
+			probability.SetRow(row, p.RawRowView(j))
+		}
+		accuracy[i] = cloak.Mean(accuracies(fits[i].mean, truth))
+	}
+	m := classificationMetrics{UsedRows: float64(n), DroppedRows: float64(d.dropped)}
+	average, variance := stat.PopMeanVariance(accuracy, nil)
+	m.Accuracy, m.FoldSD = average, math.Sqrt(variance)
+	share := positiveShare(d.labels)
+	m.Majority = max(share, 1-share)
+	v.addFits(&m, fits)
+	if err := m.addRanking(latent, d.labels); err != nil {
+		return nil, err
+	}
+	return &experiment.Outcome[classificationMetrics]{
+		Metrics: m, Series: v.series(probability, accuracy),
+		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output),
+			"the folds of a cross-validation compose: each trains on most of the labels"),
+		Warnings: slices.Concat(v.warnings(fits...), d.notes(), v.suspicions(&m)),
+	}, nil
+}
+
+// addFits adds the metrics of the Newton steps, and of their noise.
+func (c *classifier) addFits(m *classificationMetrics, fits []*prediction) {
+	steps, lowest, widest := 0, 0, 0.0
+	for i, fit := range fits {
+		rank, gap := fit.rank()
+		if i == 0 || rank < lowest {
+			lowest = rank
+		}
+		steps, widest = max(steps, fit.steps), max(widest, gap)
+	}
+	m.Steps = float64(steps)
+	if c.scale > 0 {
+		m.Rank, m.Gap = new(float64(lowest)), &widest
+	}
+}
+
+// addRanking adds the metrics that are taken over all test rows together, averaged over
+// draws, from the latent means (N×D).
+func (m *classificationMetrics) addRanking(latent *mat.Dense, labels []float64) error {
+	_, draws := latent.Dims()
+	for _, mean := range columns(latent) {
+		var positive, negative []float64
+		right := map[bool]float64{}
+		for i, y := range labels {
+			if y > 0 {
+				positive = append(positive, mean[i])
+			} else {
+				negative = append(negative, mean[i])
+			}
+			if (mean[i] > 0) == (y > 0) {
+				right[y > 0]++
+			}
+		}
+		auc, err := learn.AUC(positive, negative)
+		if err != nil {
+			return err
+		}
+		m.AUC += auc / float64(draws)
+		m.Balanced += (right[true]/float64(len(positive)) + right[false]/float64(len(negative))) / 2 / float64(draws)
+	}
+	return nil
+}
+
+// series lists the rows in their order with the predictions of the first draw, and the
+// folds. A record that protects has the first draw alone.
+func (v *validation) series(probability *mat.Dense, accuracy []float64) map[string]experiment.Series {
+	d := v.data
+	predictions := experiment.Series{}
+	for j, name := range d.names {
+		column := mat.Col(nil, j, d.inputs)
+		if j == 0 {
+			predictions["x"] = column
+		} else {
+			predictions["input_"+name] = column
+		}
+	}
+	predictions[columnProbability] = mat.Col(nil, 0, probability)
+	number, rows := make([]float64, len(v.folds)), make([]float64, len(v.folds))
+	for i, f := range v.folds {
+		number[i], rows[i] = float64(i), float64(len(f.Test))
+	}
+	folds := experiment.Series{"x": number, "rows": rows}
+	if !v.publishes() {
+		predictions["label"], folds["accuracy"] = d.labels, accuracy
+	}
+	return map[string]experiment.Series{"predictions": predictions, "folds": folds}
+}
+
+// suspicions are what is suspect about the results on a user's file, for judging and no
+// part of a release. Labels have no range for noise to be compared with.
+func (v *validation) suspicions(m *classificationMetrics) []string {
+	if !v.data.file {
+		return nil
+	}
+	var out []string
+	if m.Accuracy < m.Majority {
+		advice := "choose lengthscale and kernel_variance anew, without looking at the classes"
+		if v.scale > 0 {
+			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
+				"more rows; otherwise " + advice
+		}
+		out = append(out, fmt.Sprintf("computed but suspect: the accuracy of %.3g is below the share of the larger "+
+			"class, %.3g; %s", m.Accuracy, m.Majority, advice))
+	}
+	if v.scale > 0 {
+		out = append(out, v.settings.Suspicions(len(v.data.labels))...)
+	}
+	return out
+}

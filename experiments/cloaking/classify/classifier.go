@@ -1,0 +1,132 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// convergedSteps is how many Newton steps are taken at most without noise when
+// the number is not given; with the logistic likelihood a handful suffices.
+const convergedSteps = 100
+
+// checkClassifier refuses combinations of settings, for training sets of at least that
+// number of rows; 0 where it is not known yet.
+func checkClassifier(s *ClassifierSettings, m cloak.Method, rows int) error {
+	if _, err := s.stepFactor(); err != nil {
+		return err
+	}
+	if err := cloak.CheckRank(&s.GaussianBudget, &s.Solver); err != nil {
+		return err
+	}
+	switch {
+	case rows == 0:
+		return nil
+	case m == cloak.Sparse && s.Inducing > rows:
+		return fmt.Errorf("inducing: %d inducing inputs, but there are only %d training rows", s.Inducing, rows)
+	case s.Directions() > rows:
+		return fmt.Errorf("rank = %s: there are only %d training rows", s.Rank, rows)
+	}
+	return nil
+}
+
+// newtonSteps is the number of Newton steps that are taken at most.
+func (s *ClassifierSettings) newtonSteps() int {
+	switch {
+	case !s.Iterations.Is(AutoSteps):
+		return s.Iterations.Number
+	case s.Noiseless():
+		return convergedSteps
+	}
+	return 1
+}
+
+// stepFactor is the ratio σ/Δ of the noise of one Newton step, 0 for
+// epsilon = inf. The steps share the budget equally, ε/T and δ/T each, by basic
+// composition.
+func (s *ClassifierSettings) stepFactor() (float64, error) {
+	if s.Noiseless() {
+		return 0, nil
+	}
+	steps := float64(s.newtonSteps())
+	factor, err := s.Calibration.Factor(s.Epsilon/steps, s.Delta/steps)
+	if err != nil && steps > 1 {
+		return 0, fmt.Errorf("each of %g Newton steps: %w", steps, err)
+	}
+	return factor, err
+}
+
+// classifier fits GP classifiers whose Laplace approximation sees the labels
+// through cloaking alone.
+type classifier struct {
+	t        *experiment.Trial
+	e        *engine.Engine
+	method   cloak.Method
+	settings *ClassifierSettings
+	scale    float64 // of the noise of one Newton step; 0 for none
+	steps    int
+	// converge says that the steps, without noise, must converge.
+	converge bool
+	draws    int
+	// source is where the noise of a release comes from; nil where releases are
+	// judged, with noise from the trial's streams.
+	source *release.Source
+}
+
+func newClassifier(t *experiment.Trial, s *ClassifierSettings, m cloak.Method) (*classifier, error) {
+	factor, err := s.stepFactor()
+	if err != nil {
+		return nil, err
+	}
+	c := &classifier{
+		t: t, e: engine.Of(t.Engine), method: m, settings: s, scale: factor * cloak.LabelSensitivity,
+		steps: s.newtonSteps(), converge: s.Iterations.Is(AutoSteps), draws: 1,
+	}
+	if factor > 0 && !c.publishes() {
+		c.draws = s.Draws
+	}
+	return c, nil
+}
+
+// withoutNoise is the classifier at the mode.
+func (c *classifier) withoutNoise() *classifier {
+	out := *c
+	out.scale, out.draws, out.steps, out.converge = 0, 1, convergedSteps, true
+	return &out
+}
+
+// publishes says whether the record is to leave out what is computed from the
+// labels without noise, and to have one draw: the mean of many has less noise.
+func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
+
+// warnings says what is computed but suspect in a trial with these fits.
+func (c *classifier) warnings(fits ...*prediction) []string {
+	var all []cloak.Quality
+	var given []string
+	for _, fit := range fits {
+		all = append(all, fit.releases...)
+		if fit.moved != 0 && given == nil {
+			given = []string{fmt.Sprintf("the Laplace approximation is that after %d Newton steps, as iterations asks, "+
+				"and has not converged: the last step moved the latent function by %.1e of its size or of 1", fit.steps,
+				fit.moved)}
+		}
+	}
+	return slices.Concat(c.e.Warnings(), given, cloak.PrecisionWarnings(c.e, all, &c.settings.Solver),
+		cloak.DesignWarnings(all))
+}
+
+// laplaceMemory estimates what the classification of n training points takes, in
+// bytes: with the standard method sixteen n×n matrices of the Laplace approximation
+// and of its noise, otherwise little, at most 103 MiB. For stripes of 500, 1,000 and
+// 2,000 points 99, 181 and 448 MiB were measured.
+func laplaceMemory(m cloak.Method, n int) int64 {
+	const process, float = 100 << 20, 8
+	if m != cloak.Standard {
+		return process + 25<<20
+	}
+	return process + 16*float*int64(n)*int64(n)
+}

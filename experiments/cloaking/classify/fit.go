@@ -1,0 +1,287 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/design"
+	"privkern/graphs/laplace"
+)
+
+// prediction is the posterior of the latent function at P test inputs, for each of
+// D draws of the noise.
+type prediction struct {
+	mean, variance *mat.Dense // P×D
+	steps          int        // Newton steps taken
+	// moved is, without noise, by how much the last given step moved f; 0 for rounding
+	// errors only.
+	moved    float64
+	releases []cloak.Quality // of every step, and from the second on of every draw
+}
+
+// rank is the smallest number of released directions, gap the largest
+// certificate over the designs.
+func (p *prediction) rank() (rank int, gap float64) {
+	for i, q := range p.releases {
+		if i == 0 || q.Rank < rank {
+			rank = q.Rank
+		}
+		gap = max(gap, q.Gap)
+	}
+	return rank, gap
+}
+
+// probabilities returns those of the positive class (P×D).
+func (p *prediction) probabilities(of Probability) *mat.Dense {
+	out := mat.DenseCopyOf(p.mean)
+	out.Apply(func(i, j int, mean float64) float64 {
+		if of == Averaged {
+			return averagedLogistic(mean, p.variance.At(i, j))
+		}
+		return logistic(mean)
+	}, out)
+	return out
+}
+
+// fitMetrics are those of one fit.
+func (c *classifier) fitMetrics(fit *prediction) fitMetrics {
+	m := fitMetrics{stepMetric: stepMetric{float64(fit.steps)}}
+	if c.scale > 0 {
+		rank, gap := fit.rank()
+		m.Rank, m.Gap = new(float64(rank)), &gap
+	}
+	return m
+}
+
+// publicFit is what a fit needs besides the labels: all of it is public.
+type publicFit struct {
+	inputs cloak.Groups
+	cov    *covariances
+	// first is the release of the first Newton step, where it is calibrated
+	// already.
+	first *cloak.Mechanism
+}
+
+// prepare computes what is public of a fit at the training inputs (N×d) whose
+// latent function is wanted at the test inputs (P×d). The purpose names the random
+// streams; "" where there is one fit only.
+func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpose string) (*publicFit, error) {
+	p := &publicFit{inputs: cloak.Group(train)}
+	var err error
+	p.cov, err = c.covariances(ctx, train, p.inputs, test, purpose)
+	return p, err
+}
+
+// predict fits the classifier to the labels (±1) of the training inputs and
+// returns the latent function at the test inputs.
+func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense,
+	purpose string) (*prediction, error) {
+	p, err := c.prepare(ctx, train, test, purpose)
+	if err != nil {
+		return nil, err
+	}
+	return c.fit(ctx, p, labels, purpose)
+}
+
+// fit is predict after prepare.
+//
+// Labels at equal inputs are taken together, which changes nothing but the size
+// of the matrices: each still is an output of its own, that moves a step by the
+// column of its input.
+//
+// All that is used of the labels is what the Newton steps release: at each, in
+// the whitened coordinates B of the cloaking matrix's range, the vector
+// w = By + noise. [design.Range.Labels] turns it into labels with noise, with
+// which the step is the ordinary one.
+func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, purpose string) (*prediction, error) {
+	sums := make([]float64, len(p.inputs.Count))
+	for i, u := range p.inputs.Of {
+		sums[u] += labels[i]
+	}
+	if c.scale == 0 {
+		return c.fitMode(ctx, p, sums)
+	}
+	out := new(prediction)
+	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
+	var duals []*mat.Dense
+	var err error
+	for out.steps = 0; out.steps < c.steps; out.steps++ {
+		if c.source != nil {
+			modes, duals, err = c.publish(ctx, p, modes[0], sums, out)
+		} else {
+			modes, duals, err = c.step(ctx, p.cov.model, modes, sums, purpose, out)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
+		}
+	}
+	return out, c.posterior(ctx, p.cov, modes, duals, out)
+}
+
+// fitMode fits without noise to the sums of labels at the distinct training inputs.
+func (c *classifier) fitMode(ctx context.Context, p *publicFit, sums []float64) (*prediction, error) {
+	m, err := findMode(ctx, c.e, p.cov.model, sums, p.inputs.Count, c.steps, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &prediction{steps: m.steps}
+	if !m.converged() {
+		if c.converge {
+			return nil, m.short()
+		}
+		out.moved = m.change
+	}
+	return out, c.posterior(ctx, p.cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
+}
+
+// calibrated returns the release of a Newton step from a mode, which is public.
+func (c *classifier) calibrated(ctx context.Context, p *publicFit, mode []float64) (*cloak.Mechanism, error) {
+	ranges, designs, err := c.designs(ctx, p.cov.model, [][]float64{mode})
+	if err != nil {
+		return nil, err
+	}
+	return cloak.NewLabelMechanism(ctx, ranges[0], designs[0], &c.settings.GaussianBudget, c.steps, p.inputs.Count)
+}
+
+// publish takes a Newton step of a release from a mode.
+func (c *classifier) publish(ctx context.Context, p *publicFit, mode, sums []float64,
+	out *prediction) (next [][]float64, duals []*mat.Dense, err error) {
+	s := p.first
+	if out.steps > 0 || s == nil {
+		if s, err = c.calibrated(ctx, p, mode); err != nil {
+			return nil, nil, err
+		}
+	}
+	w, err := s.NoisySums(sums, c.source)
+	if err != nil {
+		return nil, nil, err
+	}
+	step, err := p.cov.model.Step(ctx, mode, s.Directions.Labels(w))
+	if err != nil {
+		return nil, nil, err
+	}
+	out.releases = append(out.releases, cloak.QualityOf(s.Directions, s.Design))
+	c.t.Progress(out.steps+1, c.steps, "releases")
+	return columns(step.Latent), []*mat.Dense{step.Dual}, nil
+}
+
+// drawsTogether bounds how many draws have their cloaking matrices and designs in
+// memory.
+const drawsTogether = 16
+
+// step takes a Newton step from each of the modes. While there is one, its
+// release is drawn as often as there are draws; from then on each draw has a
+// cloaking matrix, a design and a release of its own.
+func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float64, labels []float64, purpose string,
+	out *prediction) (next [][]float64, duals []*mat.Dense, err error) {
+	for first := 0; first < len(modes); first += drawsTogether {
+		block := modes[first:min(first+drawsTogether, len(modes))]
+		ranges, designs, err := c.designs(ctx, m, block)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps := make([]*laplace.Step, len(block))
+		err = c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
+			noise := c.noise(designs[i], out.steps+1, first+i, purpose)
+			steps[i], err = m.Step(ctx, block[i], ranges[i].Labels(ranges[i].Coordinates(labels, noise)))
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range steps {
+			next, duals = append(next, columns(s.Latent)...), append(duals, s.Dual)
+		}
+		for i, d := range designs {
+			out.releases = append(out.releases, cloak.QualityOf(ranges[i], d))
+		}
+		c.t.Progress(out.steps*len(modes)+first+len(block), c.steps*len(modes), "releases")
+	}
+	return next, duals, nil
+}
+
+// designs are those of a Newton step from each of the modes.
+func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64) ([]*design.Range,
+	[]*design.Design, error) {
+	ranges := make([]*design.Range, len(modes))
+	err := c.e.ParallelFor(ctx, len(modes), 1, func(i, _ int) error {
+		values, vectors, err := m.Spectrum(ctx, modes[i])
+		if err != nil {
+			return err
+		}
+		ranges[i], err = design.FromSpectrum(values, vectors, c.settings.Directions(), cloak.RankTolerance(c.e))
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	designs, err := cloak.SolveRanges(ctx, c.e, ranges, &c.settings.Solver, nil)
+	return ranges, designs, err
+}
+
+// noise draws that of a Newton step, counted from 1: all draws together of the first,
+// and the one of that number of a later step.
+func (c *classifier) noise(d *design.Design, step, draw int, purpose string) *mat.Dense {
+	name, draws := fmt.Sprintf("noise, step %d", step), c.draws
+	if step > 1 {
+		name, draws = fmt.Sprintf("%s, draw %d", name, draw), 1
+	}
+	noise := d.Coordinates(c.t.Stream(purposed(name, purpose)), draws)
+	noise.Scale(c.scale, noise)
+	return noise
+}
+
+// posterior computes mean and variance at the test inputs from the released
+// modes alone: E[f_*] = k_*ᵀK⁻¹f (Section 3), and the variance with W at f.
+func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]float64, duals []*mat.Dense,
+	out *prediction) error {
+	_, points := cov.cross.Dims()
+	dual := duals[0]
+	for _, d := range duals[1:] {
+		wider := new(mat.Dense)
+		wider.Augment(dual, d)
+		dual = wider
+	}
+	out.mean = new(mat.Dense)
+	out.mean.Mul(cov.cross.T(), dual)
+	out.variance = mat.NewDense(points, len(modes), nil)
+	return c.e.ParallelFor(ctx, len(modes), 1, func(j, _ int) error {
+		part, err := cov.model.Variance(ctx, modes[j], cov.cross)
+		if err != nil {
+			return err
+		}
+		for i, v := range part {
+			out.variance.Set(i, j, max(0, cov.prior[i]+cov.sign*v))
+		}
+		return nil
+	})
+}
+
+// columns returns the columns of a.
+func columns(a *mat.Dense) [][]float64 {
+	_, c := a.Dims()
+	out := make([][]float64, c)
+	for j := range out {
+		out[j] = mat.Col(nil, j, a)
+	}
+	return out
+}
+
+// purposed names the stream of one of several fits.
+func purposed(name, purpose string) string {
+	if purpose == "" {
+		return name
+	}
+	return name + ", " + purpose
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

@@ -1,0 +1,139 @@
+package classify
+
+import (
+	"math"
+	"testing"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/inert"
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
+)
+
+// otherClassifiers are other values of what all classifiers have.
+func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
+	number := experiment.NumberOr[cloak.Uniform, float64]
+	return []inert.Setting{
+		inert.Values(&m.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Epsilon, 0.5, math.Inf(1)),
+		inert.Values(&s.Delta, 0.001), inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall),
+		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Draws, 2, 1, 6), inert.Values(&s.Lengthscale, 20, 3),
+		inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.Inducing, 4), inert.Values(&s.Approximation, SoR),
+		inert.Values(&s.Probability, Averaged, AtMean), inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified),
+		inert.Values(&s.Rank, rank(2), rank(1)), inert.Values(&s.Steps, 1, 50), inert.Values(&s.LearningRate, 0.01, 1),
+		inert.Values(&s.Start, number(0.3), number(0.01), number(3)),
+	}
+}
+
+// basesOf makes changes of an experiment's settings, at which others are changed, of
+// those of the classifier.
+func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]func(*S) {
+	out := map[string]func(*S){}
+	for name, change := range map[string]func(*method, *ClassifierSettings){
+		"defaults": func(*method, *ClassifierSettings) {},
+		"no noise": func(_ *method, s *ClassifierSettings) { noiseless(s) },
+		// With full rank every solver ends where it starts: each direction has its input.
+		"gradient": func(_ *method, s *ClassifierSettings) { s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3) },
+		"sparse":   func(m *method, _ *ClassifierSettings) { m.Method = cloak.Sparse },
+		"sparse, averaged": func(m *method, s *ClassifierSettings) {
+			m.Method, s.Probability = cloak.Sparse, Averaged
+		},
+	} {
+		out[name] = func(s *S) { change(parts(s)) }
+	}
+	return out
+}
+
+// runOn runs trials on a setup.
+func runOn[S, M any](t *testing.T, s cloaktest.Setup, x *experiment.Definition[S, M]) func(*S) (*experiment.Outcome[M],
+	error) {
+	return func(settings *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), s.Trial(t), settings) }
+}
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsApply(t *testing.T) {
+	s := cloaktest.Setup{Folder: t.TempDir(), File: cloaktest.Classes(t), Workers: 2}
+	cloaktest.Loans(t, s.Folder)
+	cloaktest.Digits(t, s.Folder)
+	t.Run("classification", func(t *testing.T) { classificationConditions(t, s) })
+	t.Run("hmeq", func(t *testing.T) {
+		inert.Conditions[hmeqSettings, hmeqMetrics]{
+			Of: HMEQ(), Run: runOn(t, s, HMEQ()),
+			Bases:  basesOf(func(s *hmeqSettings) (*method, *ClassifierSettings) { return &s.method, &s.ClassifierSettings }),
+			Common: func(s *hmeqSettings) { s.Rows, s.Draws = 40, 3 },
+			Others: func(s *hmeqSettings) []inert.Setting {
+				return append(otherClassifiers(&s.method, &s.ClassifierSettings), inert.Values(&s.Rows, 50))
+			},
+		}.Check(t)
+	})
+	t.Run("digits", func(t *testing.T) {
+		inert.Conditions[digitsSettings, digitsMetrics]{
+			Of: Digits(), Run: runOn(t, s, Digits()),
+			Bases: basesOf(func(s *digitsSettings) (*method, *ClassifierSettings) {
+				return &s.method, &s.ClassifierSettings
+			}),
+			Common: func(s *digitsSettings) { s.Train, s.Test, s.Draws, s.Method = 60, 40, 3, cloak.Standard },
+			Others: func(s *digitsSettings) []inert.Setting {
+				return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+					inert.Values(&s.Train, 80), inert.Values(&s.Test, 30))
+			},
+		}.Check(t)
+	})
+	t.Run("stripes", func(t *testing.T) {
+		inert.Conditions[stripesSettings, stripesMetrics]{
+			Of: Stripes(), Run: runOn(t, s, Stripes()),
+			Bases: basesOf(func(s *stripesSettings) (*method, *ClassifierSettings) {
+				return &s.method, &s.ClassifierSettings
+			}),
+			Common: func(s *stripesSettings) { s.Points, s.Draws = 40, 3 },
+			Others: func(s *stripesSettings) []inert.Setting {
+				return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+					inert.Values(&s.Points, 30), inert.Values(&s.Width, 4), inert.Values(&s.Jitter, 0.1),
+					inert.Values(&s.Gradient, 0.2))
+			},
+		}.Check(t)
+	})
+	t.Run("reference", func(t *testing.T) {
+		inert.Conditions[referenceSettings, referenceMetrics]{
+			Of: Reference(), Run: runOn(t, s, Reference()),
+			Bases: map[string]func(*referenceSettings){
+				"defaults": func(*referenceSettings) {}, "sparse": func(s *referenceSettings) { s.Method = cloak.Sparse },
+			},
+			Others: func(s *referenceSettings) []inert.Setting {
+				return []inert.Setting{
+					inert.Values(&s.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Lengthscale, 20),
+					inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.At, 2),
+				}
+			},
+		}.Check(t)
+	})
+}
+
+// classificationConditions are tried on HMEQ, which has no settings of a file, and on a
+// file, which has.
+func classificationConditions(t *testing.T, s cloaktest.Setup) {
+	none := experiment.NumberOr[cloak.None, float64]
+	bases := map[string]func(*classificationSettings){
+		"hmeq": func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](60) },
+	}
+	for name, change := range basesOf(func(s *classificationSettings) (*method, *ClassifierSettings) {
+		return &s.method, &s.ClassifierSettings
+	}) {
+		bases[name] = func(s *classificationSettings) {
+			ownClasses(s)
+			change(s)
+		}
+	}
+	inert.Conditions[classificationSettings, classificationMetrics]{
+		Of: Classification(), Run: runOn(t, s, Classification()), Bases: bases,
+		Common: func(s *classificationSettings) { s.Folds.Folds, s.Draws = 4, 3 },
+		Others: func(s *classificationSettings) []inert.Setting {
+			return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+				inert.Held(&s.Dataset, "a base has it"), inert.Held(&s.Predict, "it is for a release"),
+				inert.Values(&s.Inputs, "a", "CLAGE"), inert.Values(&s.Output, "z"), inert.Values(&s.Low, none(0)),
+				inert.Values(&s.High, none(0), none(170)), inert.Values(&s.Rows, experiment.NumberOr[All](50)),
+				inert.Values(&s.Folds.Folds, 3, 5),
+				inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous))
+		},
+	}.Check(t)
+}

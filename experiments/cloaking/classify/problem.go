@@ -1,0 +1,153 @@
+package classify
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
+	"privkern/runner/experiment"
+)
+
+// Bounds on the different training inputs of a classifier: time grows with
+// their cube, and with a full covariance by a large factor.
+const (
+	maxInputsStandard = 2000
+	maxInputsSparse   = 5000
+)
+
+// hmeqOutput is the column of HMEQ with the outcome.
+const hmeqOutput = "BAD"
+
+// check refuses data that there are not.
+func (d *ownData) check() error {
+	own := d.own()
+	if err := own.CheckDataset(dataHMEQ); err != nil {
+		return err
+	}
+	if own.IsFile() {
+		return own.CheckFile("the two values of %s, such as low=0 high=1: the negative and the positive class")
+	}
+	if err := own.CheckNoFile(fmt.Sprintf("of %s the column %s is predicted, 0 or 1", dataHMEQ, hmeqOutput)); err != nil {
+		return err
+	}
+	if slices.Contains(own.Columns(), hmeqOutput) {
+		return fmt.Errorf("inputs = %s: %s is what is predicted", d.Inputs, hmeqOutput)
+	}
+	if slices.Contains(own.Columns(), "") {
+		return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", d.Inputs)
+	}
+	return nil
+}
+
+// table reads all rows. Outcome is the column with the class.
+func (d *ownData) table(t *experiment.Trial, outcome string) (*dataset.Table, error) {
+	name, path := d.Dataset, t.Dataset(d.Dataset)
+	if !d.own().IsFile() {
+		path = dataset.HMEQFile(path)
+		name = dataset.FileName(filepath.Base(path)) // the folder is this machine's
+	}
+	out, err := dataset.LoadTable(path, d.own().Columns(), outcome)
+	return out, dataset.AsWritten(err, name)
+}
+
+// problem are public inputs and private labels.
+type problem struct {
+	file      bool           // of a user's
+	table     *dataset.Table // all rows
+	inputs    *mat.Dense     // N×d
+	labels    []float64      // ±1
+	low, high float64        // what they are in the data
+	names     []string       // of the inputs
+	output    string
+	dropped   int
+	of        int      // rows with values, of which inputs are drawn
+	warnings  []string // what is suspect about the public inputs
+}
+
+// load reads the data of a trial, ordered for a release: the order of a file may follow
+// the labels.
+func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*problem, error) {
+	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput}
+	if d.file {
+		d.output, d.low, d.high = s.Output, s.Low.Number, s.High.Number
+	}
+	table, err := s.table(t, d.output)
+	if err != nil {
+		return nil, err
+	}
+	d.table = table
+	d.names, d.dropped, d.of = table.InputNames, table.Dropped, len(table.Output)
+	d.warnings = cloak.InputWarnings(table)
+	rows := s.drawn(t, table, ordered)
+	d.inputs, d.labels = learn.SelectRows(table.Inputs, rows), make([]float64, len(rows))
+	for i, row := range rows {
+		if d.labels[i], err = d.label(table.Output[row]); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.checkSize(s.Method)
+}
+
+// drawn are the rows that are used.
+func (s *classificationSettings) drawn(t *experiment.Trial, table *dataset.Table, ordered bool) []int {
+	rows := make([]int, len(table.Output))
+	for i := range rows {
+		rows[i] = i
+	}
+	if ordered {
+		rows = dataset.Order(table.Inputs, table.Output)
+	}
+	if s.Rows.Is(AllRows) || s.Rows.Number >= len(rows) {
+		return rows
+	}
+	out := t.Stream("rows").Perm(len(rows))[:s.Rows.Number]
+	for i, place := range out {
+		out[i] = rows[place]
+	}
+	return out
+}
+
+// label is the class (±1) of an output.
+func (d *problem) label(output float64) (float64, error) {
+	switch output {
+	case d.low:
+		return -1, nil
+	case d.high:
+		return 1, nil
+	}
+	number := experiment.FormatNumber
+	return 0, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two "+
+		"classes only", d.output, number(output), number(d.low), number(d.high))
+}
+
+// checkSize refuses more different inputs than a method can have.
+func (d *problem) checkSize(m cloak.Method) error {
+	n, limit := len(cloak.Group(d.inputs).Count), maxInputsStandard
+	if m == cloak.Sparse {
+		limit = maxInputsSparse
+	}
+	if n <= limit {
+		return nil
+	}
+	advice := fmt.Sprintf("draw some of them with rows=%d", limit)
+	if m == cloak.Standard {
+		advice += fmt.Sprintf(", or use method=sparse (at most %d)", maxInputsSparse)
+	}
+	return fmt.Errorf("%d different training inputs; at most %d are taken, since the time grows with their cube: %s", n,
+		limit, advice)
+}
+
+// notes says what of the data has no part in the problem, and what is suspect
+// about the inputs. Missing values and inputs are public.
+func (d *problem) notes() []string {
+	if d.dropped == 0 {
+		return d.warnings
+	}
+	return append(slices.Clone(d.warnings), fmt.Sprintf("%d of %d rows have no value in an input or the output and were "+
+		"left out", d.dropped, d.dropped+d.of))
+}

@@ -1,0 +1,94 @@
+package classify
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/runner/experiment"
+)
+
+// Ten inputs 0, 1, …, 9 and their labels, and the inducing inputs of the sparse
+// approximation.
+var (
+	referenceLabels   = []float64{1, 1, -1, 1, 1, -1, -1, 1, -1, -1}
+	referenceInducing = []float64{0, 3, 6, 9}
+)
+
+// Reference is a Laplace approximation at ten points.
+var Reference = sync.OnceValue(func() *experiment.Definition[referenceSettings, referenceMetrics] {
+	return experiment.Of(experiment.Declaration[referenceSettings, referenceMetrics]{
+		Name:    "cloaking/reference",
+		Version: 1,
+		Summary: "a Laplace approximation at ten points, to compare implementations to the last digits",
+		Source:  "Smith, Álvarez and Lawrence 2019, Section 3; the data are this project's",
+		Run:     runReference,
+	})
+})
+
+// referenceInputs are the ten inputs (10×1).
+func referenceInputs() *mat.Dense {
+	x := mat.NewDense(len(referenceLabels), 1, nil)
+	for i := range referenceLabels {
+		x.Set(i, 0, float64(i))
+	}
+	return x
+}
+
+// covariances are those of the ten points with themselves and with the test input.
+func (s *referenceSettings) covariances(ctx context.Context, e *engine.Engine, counts []float64) (*covariances, error) {
+	k := kernel.EQ(s.Lengthscale, s.KernelVariance)
+	x, test := referenceInputs(), mat.NewDense(1, 1, []float64{s.At})
+	cov := &covariances{prior: []float64{s.KernelVariance}}
+	if s.Method == cloak.Standard {
+		return cov, cov.full(e, k, x, counts, test)
+	}
+	inducing := mat.NewDense(len(referenceInducing), 1, slices.Clone(referenceInducing))
+	return cov, cov.sparse(ctx, e, k, inducing, x, counts, test, DTC)
+}
+
+func runReference(
+	ctx context.Context, t *experiment.Trial, s *referenceSettings,
+) (*experiment.Outcome[referenceMetrics], error) {
+	e := engine.Of(t.Engine)
+	counts := slices.Repeat([]float64{1}, len(referenceLabels))
+	cov, err := s.covariances(ctx, e, counts)
+	if err != nil {
+		return nil, err
+	}
+	values, _, err := cov.model.Spectrum(ctx, make([]float64, len(counts)))
+	if err != nil {
+		return nil, err
+	}
+	square := 0.0
+	for _, v := range values {
+		square += v * v
+	}
+	m := referenceMetrics{FrobeniusC: math.Sqrt(square)}
+	at, err := findMode(ctx, e, cov.model, referenceLabels, counts, convergedSteps, func(at *mode) {
+		latent, mean := at.f[0], dot(mat.Col(nil, 0, cov.cross), at.dual)
+		if at.steps == 1 {
+			m.StepLatent, m.StepMean = latent, mean
+		} else {
+			m.ModeLatent, m.ModeMean = &latent, &mean
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !at.converged() {
+		return nil, at.short()
+	}
+	part, err := cov.model.Variance(ctx, at.f, cov.cross)
+	if err != nil {
+		return nil, err
+	}
+	m.ModeVariance, m.Steps = cov.prior[0]+cov.sign*part[0], float64(at.steps)
+	return &experiment.Outcome[referenceMetrics]{Metrics: m, Warnings: e.Warnings()}, nil
+}

@@ -1,0 +1,81 @@
+package classify
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/runner/experiment"
+)
+
+// validated cross-validates with changes of the defaults.
+func validated(
+	t *testing.T, s cloaktest.Setup, changes ...func(*classificationSettings),
+) *experiment.Outcome[classificationMetrics] {
+	t.Helper()
+	return cloaktest.Compute(t, s, Classification(), changes...)
+}
+
+// ownFile makes the data those of a file.
+func ownFile(inputs, output string, low, high float64) func(*classificationSettings) {
+	return func(s *classificationSettings) {
+		s.Dataset, s.Inputs, s.Output = "csv:my.csv", inputs, output
+		s.Low, s.High = experiment.NumberOr[cloak.None](low), experiment.NumberOr[cloak.None](high)
+	}
+}
+
+// ownClasses makes the data those of the file of [cloaktest.Classes].
+func ownClasses(s *classificationSettings) {
+	ownFile("a+b", "class", 1, 2)(s)
+	s.Lengthscale = 2
+}
+
+// onStripes makes a change of what all classifiers have one of the stripes'.
+func onStripes(change func(*ClassifierSettings)) func(*stripesSettings) {
+	return func(s *stripesSettings) { change(&s.ClassifierSettings) }
+}
+
+// noiseless takes the noise off.
+func noiseless(s *ClassifierSettings) { s.Epsilon = math.Inf(1) }
+
+// steps is a number of Newton steps.
+func steps(n int) experiment.Or[Auto, int] { return experiment.NumberOr[Auto](n) }
+
+// rank is a number of directions.
+func rank(n int) experiment.Or[cloak.Full, int] { return experiment.NumberOr[cloak.Full](n) }
+
+// wantRefusal fails where there is no error with the text.
+func wantRefusal(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+}
+
+// wantWarning fails where no warning has the text.
+func wantWarning(t *testing.T, warnings []string, want string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(warnings, "\n"), want) {
+		t.Errorf("warnings %q, want %q", warnings, want)
+	}
+}
+
+// checked is a number that another implementation, or a formula, has too.
+type checked struct {
+	name                 string
+	got, want, tolerance float64
+}
+
+// each holds numbers against what they should be, a subtest a number.
+func each(t *testing.T, numbers ...checked) {
+	t.Helper()
+	for _, c := range numbers {
+		t.Run(c.name, func(t *testing.T) { cloaktest.Near(t, c.name, c.got, c.want, c.tolerance) })
+	}
+}
+
+// at names one of several, such as "input 3".
+func at(what string, i int) string { return fmt.Sprintf("%s %d", what, i) }

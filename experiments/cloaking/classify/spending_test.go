@@ -1,0 +1,65 @@
+package classify
+
+import (
+	"testing"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+// twoClasses are the settings for [cloaktest.TwoClasses], with the calibration that a
+// user's file has where none is given.
+func twoClasses(s *classificationSettings) {
+	ownFile("x", "y", 3, 7)(s)
+	s.Delta, s.Lengthscale, s.Calibration = 1e-3, 2, mechanism.Analytic
+}
+
+// What a release takes is its guarantee, from the account of all rows as they are
+// in the file: whatever is made of them, two releases of the same labels share it.
+func TestSpending(t *testing.T) {
+	rows := cloaktest.TwoClasses()
+	defaults := cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 1, Epsilon: 1, Delta: 1e-3}
+	for _, c := range []struct {
+		name   string
+		change func(*classificationSettings)
+		inputs int
+		want   cloaktest.Spending
+	}{
+		{"one step", func(*classificationSettings) {}, 1, defaults},
+		{"two steps", func(s *classificationSettings) { s.Iterations = steps(2) }, 1,
+			cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 2, Epsilon: 1, Delta: 1e-3}},
+		{"five steps", func(s *classificationSettings) { s.Iterations, s.Epsilon, s.Delta = steps(5), 3, 1e-5 }, 1,
+			cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 5, Epsilon: 3, Delta: 1e-5}},
+		{"another calibration", func(s *classificationSettings) { s.Calibration = mechanism.Hall }, 1,
+			cloaktest.Spending{Calibration: mechanism.Hall, Steps: 1, Epsilon: 1, Delta: 1e-3}},
+		{"drawn rows", func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](10) }, 1, defaults},
+		{"other query points", func(s *classificationSettings) { s.Predict = "csv:my.csv" }, 1, defaults},
+		{"sparse", func(s *classificationSettings) { s.Inputs, s.Method, s.Inducing = "x+z", cloak.Sparse, 3 }, 2,
+			defaults},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := cloaktest.Setup{File: rows.File(t)}
+			c.want.Check(t, cloaktest.PlanOf(t, s, Plan, Classification(), twoClasses, c.change), rows, c.inputs)
+		})
+	}
+}
+
+// The order of a file has no part in a release: it may follow the labels.
+func TestOrderShowsNothing(t *testing.T) {
+	for name, change := range map[string]func(*classificationSettings){
+		"standard":   func(s *classificationSettings) { s.Inputs = "x+z" },
+		"drawn rows": func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](10) },
+		"sparse": func(s *classificationSettings) {
+			s.Method, s.Inducing, s.Iterations = cloak.Sparse, 3, steps(2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cloaktest.WantNoOrder(t, cloaktest.TwoClasses(), func(t *testing.T, file string) *release.Plan {
+				return cloaktest.PlanOf(t, cloaktest.Setup{File: file}, Plan, Classification(), twoClasses, change)
+			})
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
+)
+
+// stripesGrid is the side of the grid of test inputs 0, …, 9 (Section 5.5).
+const stripesGrid = 10
+
+// Stripes is the classification of simulated points, Fig. 4.
+var Stripes = sync.OnceValue(func() *experiment.Definition[stripesSettings, stripesMetrics] {
+	return experiment.Of(experiment.Declaration[stripesSettings, stripesMetrics]{
+		Name:    "cloaking/stripes",
+		Version: 2,
+		Summary: "two classes in noisy diagonal stripes, classified with differential privacy",
+		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.5, Fig. 4",
+		Check:   func(s *stripesSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Points) },
+		Memory:  func(s *stripesSettings) int64 { return laplaceMemory(s.Method, s.Points) },
+		Run:     runStripes,
+	})
+})
+
+func runStripes(
+	ctx context.Context, t *experiment.Trial, s *stripesSettings,
+) (*experiment.Outcome[stripesMetrics], error) {
+	c, err := newClassifier(t, &s.ClassifierSettings, s.Method)
+	if err != nil {
+		return nil, err
+	}
+	train, labels, err := s.simulate(t.Stream("training data"))
+	if err != nil {
+		return nil, err
+	}
+	test, truth := stripesTest(s.Width)
+	fit, err := c.predict(ctx, train, labels, test, "")
+	if err != nil {
+		return nil, err
+	}
+	grid := experiment.Series{"x": mat.Col(nil, 0, test), "y": mat.Col(nil, 1, test), "label": truth}
+	for j, p := range columns(fit.probabilities(s.Probability)) {
+		grid[drawColumn(j)] = p
+	}
+	training := experiment.Series{"x": mat.Col(nil, 0, train), "y": mat.Col(nil, 1, train)}
+	if !c.publishes() {
+		training["label"] = labels
+	}
+	return &experiment.Outcome[stripesMetrics]{
+		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.fitMetrics(fit)},
+		Series:   map[string]experiment.Series{"grid": grid, "training": training},
+		Privacy:  c.privacy("the class of a simulated point"),
+		Warnings: c.warnings(fit),
+	}, nil
+}
+
+// drawColumn names the column of a series that holds one draw.
+func drawColumn(draw int) string { return fmt.Sprintf("draw_%d", draw) }
+
+// stripeClass is the class (±1) at x + y.
+func stripeClass(sum, width float64) float64 {
+	if math.Mod(math.Floor((sum+0.5)/width), 2) == 0 {
+		return 1
+	}
+	return -1
+}
+
+// simulate draws training points on [−½, 9½]² and their classes. The
+// paper does not say how its points were simulated.
+func (s *stripesSettings) simulate(rng *rand.Rand) (inputs *mat.Dense, labels []float64, err error) {
+	n := s.Points
+	inputs, labels = mat.NewDense(n, 2, nil), make([]float64, n)
+	positive := 0
+	for i := range n {
+		var x, y float64
+		for {
+			x, y = rng.Float64()*stripesGrid, rng.Float64()*stripesGrid
+			if rng.Float64() >= s.Gradient*y/stripesGrid {
+				break
+			}
+		}
+		x, y = x-0.5, y-0.5
+		inputs.SetRow(i, []float64{x, y})
+		labels[i] = stripeClass(x+y+s.Jitter*rng.NormFloat64(), s.Width)
+		if labels[i] > 0 {
+			positive++
+		}
+	}
+	if positive == 0 || positive == n {
+		return nil, nil, fmt.Errorf("all %d training points are of one class: use more points or narrower stripes", n)
+	}
+	return inputs, labels, nil
+}
+
+// stripesTest returns the 100 grid points and their classes; with the paper's
+// width there are 50 of each.
+func stripesTest(width float64) (inputs *mat.Dense, labels []float64) {
+	inputs, labels = mat.NewDense(stripesGrid*stripesGrid, 2, nil), make([]float64, stripesGrid*stripesGrid)
+	for i := range labels {
+		x, y := float64(i%stripesGrid), float64(i/stripesGrid)
+		inputs.SetRow(i, []float64{x, y})
+		labels[i] = stripeClass(x+y, width)
+	}
+	return inputs, labels
+}

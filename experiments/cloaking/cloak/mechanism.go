@@ -1,0 +1,117 @@
+package cloak
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/release"
+)
+
+// LabelSensitivity is how far a label can move: from −1 to +1.
+const LabelSensitivity = 2
+
+// Interval is the public interval that outputs are clipped to, with the prior
+// mean that is taken off them.
+type Interval struct{ Low, High, Prior float64 }
+
+// Mechanism is a release of the range of a cloaking matrix: the query is
+// Q(y − prior), Q = L⁻¹B, in coordinates in which the noise is independent.
+//
+// With C = USVᵀ of rank r and B = S⁻¹UᵀC (r×N), the design's covariance in the
+// coordinates of B is LLᵀ, so that noise of unit variance in the coordinates of Q has
+// the design's shape there. One output that moves by Δ moves the query by at most
+// Δ·max_j ‖q_j‖, from the matrix Q (r×N) that is applied, and not from the solver's
+// certificate.
+type Mechanism struct {
+	Directions *design.Range
+	Design     *design.Design
+	Query      *release.Linear // Q, with its sensitivity and its rounding errors
+	Noise      *release.Noise  // exact Gaussian noise for it
+	Factor     float64         // σ/Δ of the calibration
+	Within     Interval        // of the outputs; not used for labels
+}
+
+// NewMechanism calibrates the release of one of steps that share the budget. It
+// looks at public values alone.
+func NewMechanism(ctx context.Context, r *design.Range, d *design.Design, b *GaussianBudget, steps int,
+	within Interval) (*Mechanism, error) {
+	s := &Mechanism{Directions: r, Design: d, Within: within}
+	low, high := within.Low-within.Prior, within.High-within.Prior
+	largest := make([]float64, len(d.Lambda))
+	for j := range largest {
+		largest[j] = math.Max(math.Abs(low), math.Abs(high))
+	}
+	var err error
+	s.Query, err = release.NewLinear(ctx, "whitened predictions", d.Whitened(r), release.Up(high-low), largest)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.calibrate(ctx, b, steps)
+}
+
+// NewLabelMechanism calibrates the release of a Newton step, whose query is Qs: s
+// are sums of labels (±1), counts of them at each distinct input.
+func NewLabelMechanism(ctx context.Context, r *design.Range, d *design.Design, b *GaussianBudget, steps int,
+	counts []float64) (*Mechanism, error) {
+	s := &Mechanism{Directions: r, Design: d}
+	var err error
+	if s.Query, err = release.NewLinear(ctx, "whitened labels of a Newton step", d.Whitened(r), LabelSensitivity,
+		counts); err != nil {
+		return nil, err
+	}
+	return s, s.calibrate(ctx, b, steps)
+}
+
+// calibrate sets factor and noise.
+func (s *Mechanism) calibrate(ctx context.Context, b *GaussianBudget, steps int) (err error) {
+	if s.Factor, err = b.ReleaseFactor(ctx, steps); err != nil {
+		return err
+	}
+	s.Noise, err = release.Gaussian(s.Query.Query(), s.Factor)
+	return err
+}
+
+// Noisy returns the whitened coordinates of the range with noise (r×1), from
+// outputs that it clips.
+func (s *Mechanism) Noisy(ctx context.Context, outputs []float64, source *release.Source) (*mat.Dense, error) {
+	planted := fault.In(ctx)
+	y := make([]float64, len(outputs))
+	for i, v := range outputs {
+		if !planted.Unclipped {
+			v = min(max(v, s.Within.Low), s.Within.High)
+		}
+		y[i] = v - s.Within.Prior
+	}
+	return s.NoisySums(y, source)
+}
+
+// NoisySums is [Mechanism.Noisy] for what the matrix is applied to (N): outputs less
+// their prior mean, or sums of labels.
+func (s *Mechanism) NoisySums(y []float64, source *release.Source) (*mat.Dense, error) {
+	query, err := s.Query.Of(y)
+	if err != nil {
+		return nil, err
+	}
+	z, err := source.Add(s.Noise, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.Design.Unwhiten(z), nil
+}
+
+// NoiseSD is the standard deviation of the noise at each of P test points: scale times
+// the root of the diagonal of M = FFᵀ, with F (P×r) the design's factor and the largest
+// Mahalanobis norm that the design has. Scale is σ, in the unit of the outputs.
+func NoiseSD(d *design.Design, scale float64) []float64 {
+	factor := d.Factor()
+	p, _ := factor.Dims()
+	sd := make([]float64, p)
+	for i := range sd {
+		sd[i] = scale * d.MaxMahalanobis * mat.Norm(factor.RowView(i), 2)
+	}
+	return sd
+}

@@ -1,0 +1,21 @@
+package cloak
+
+import (
+	_ "embed"
+
+	"privkern/runner/experiment"
+)
+
+//go:embed metrics.go
+var metricsSource string
+
+func init() { experiment.Document[ClippedHeights](metricsSource) }
+
+// ClippedHeights counts what the interval did to the heights of the census, with noise
+// or without.
+type ClippedHeights struct {
+	// number of heights outside the interval of length sensitivity_cm, which were clipped to
+	// it: predictions are made from the clipped heights, and errors are measured against
+	// them
+	ClippedHeights *float64 `name:"clipped_heights"`
+}

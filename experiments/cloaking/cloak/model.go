@@ -1,0 +1,232 @@
+package cloak
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/learn"
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/linalg"
+	"privkern/runner/experiment"
+)
+
+// Model is a GP regression with fixed hyperparameters: a linear map from the
+// outputs at the training inputs to the predictions at the test inputs.
+type Model struct {
+	Method Method
+	Hyperparameters
+	Inducing     *mat.Dense          // sparse: inducing inputs, M×d
+	Lengthscales *DensityLengthscale // nonstationary
+}
+
+// Groups are training inputs (N×d) with equal rows taken together.
+//
+// Outputs at one input enter a GP only through their mean, whose noise variance
+// is σ²/n. So equal rows have equal columns in the cloaking matrix, here also
+// in every digit, and the linear systems shrink to the distinct rows.
+type Groups struct {
+	Rows  *mat.Dense // U×d, in the order of their first appearance
+	Count []float64  // how often each appears
+	Of    []int      // index into rows for each of the N
+}
+
+// Group takes equal rows of x (N×d) together.
+func Group(x *mat.Dense) Groups {
+	n, d := x.Dims()
+	g := Groups{Of: make([]int, n)}
+	index := make(map[string]int, n)
+	var data []float64
+	for i := range n {
+		row := x.RawRowView(i)
+		key := fmt.Sprint(row)
+		u, ok := index[key]
+		if !ok {
+			u = len(index)
+			index[key] = u
+			data = append(data, row...)
+			g.Count = append(g.Count, 0)
+		}
+		g.Count[u]++
+		g.Of[i] = u
+	}
+	g.Rows = mat.NewDense(len(g.Count), d, data)
+	return g
+}
+
+// Matrix returns the cloaking matrix C (P×N): the posterior mean at the rows
+// of test (P×d) is C times the outputs at the rows of train (N×d).
+//
+// Row i sums to less than one where the test input is far from the training inputs: the
+// prediction returns to the prior mean, which is why outputs enter less that mean. The
+// standard method takes U³/3 + 2U²P operations for U distinct inputs, the sparse one
+// O(UM² + M³ + M²P).
+func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, error) {
+	g := Group(train)
+	var perGroup *mat.Dense // P×U: the column that each row of a group has
+	var err error
+	switch m.Method {
+	case Standard, Nonstationary:
+		perGroup, err = m.exact(e, g, test)
+	case Sparse:
+		perGroup, err = m.fitc(e, g, test)
+	default:
+		err = fmt.Errorf("unknown method %d", int(m.Method))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cloaking matrix of the %s method: %w", m.Method, err)
+	}
+	p, _ := test.Dims()
+	c := mat.NewDense(p, len(g.Of), nil)
+	for i := range p {
+		src, dst := perGroup.RawRowView(i), c.RawRowView(i)
+		for j, u := range g.Of {
+			dst[j] = src[u]
+		}
+	}
+	return c, nil
+}
+
+// kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).
+func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
+	if m.Method == Nonstationary {
+		return kernel.GibbsMatrix(e, x, y, m.Lengthscales.At(x), m.Lengthscales.At(y), m.KernelVariance)
+	}
+	return kernel.EQ(m.Lengthscale, m.KernelVariance).Matrix(e, x, y)
+}
+
+// exact is C = K_*f (K + σ²I)⁻¹. On the distinct inputs, with D the diagonal of
+// their counts, one column of a group is that of K_*u (K_uu + σ²D⁻¹)⁻¹ D⁻¹.
+//
+// Test is P×d; the result is P×U, for U distinct training inputs.
+func (m *Model) exact(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
+	k, err := m.kernel(e, g.Rows, g.Rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, count := range g.Count {
+		k.Set(i, i, k.At(i, i)+m.NoiseVariance/count)
+	}
+	cross, err := m.kernel(e, g.Rows, test)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := linalg.SolveSPD(e, k, cross)
+	if err != nil {
+		return nil, err
+	}
+	for i, count := range g.Count {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] /= count
+		}
+	}
+	return mat.DenseCopyOf(x.T()), nil
+}
+
+// fitc is Eq. (4): C = K_*m Q⁻¹ K_mn (Λ + σ²I)⁻¹ with
+// Q = K_mm + K_mn (Λ + σ²I)⁻¹ K_nm and Λ = diag(K_nn − K_nm K_mm⁻¹ K_mn).
+//
+// Equal inputs have equal λ, so that a distinct one enters Q with its count. Test is
+// P×d; the result is P×U, for U distinct training inputs.
+func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
+	kmm, err := m.kernel(e, m.Inducing, m.Inducing)
+	if err != nil {
+		return nil, err
+	}
+	kmn, err := m.kernel(e, m.Inducing, g.Rows)
+	if err != nil {
+		return nil, err
+	}
+	solved, _, err := linalg.SolveSPD(e, kmm, kmn)
+	if err != nil {
+		return nil, fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
+	}
+	inducing, n := kmn.Dims()
+	scaled := mat.DenseCopyOf(kmn)   // K_mn (Λ + σ²I)⁻¹
+	weighted := mat.DenseCopyOf(kmn) // the same times √(count·(λ+σ²))
+	for j := range n {
+		explained := 0.0
+		for i := range inducing {
+			explained += kmn.At(i, j) * solved.At(i, j)
+		}
+		d := max(0, m.KernelVariance-explained) + m.NoiseVariance
+		for i := range inducing {
+			scaled.Set(i, j, kmn.At(i, j)/d)
+			weighted.Set(i, j, kmn.At(i, j)*math.Sqrt(g.Count[j]/d))
+		}
+	}
+	var q mat.Dense
+	q.Mul(weighted, weighted.T())
+	q.Add(&q, kmm)
+	ksm, err := m.kernel(e, m.Inducing, test)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := linalg.SolveSPD(e, &q, ksm)
+	if err != nil {
+		return nil, err
+	}
+	var c mat.Dense
+	c.Mul(x.T(), scaled)
+	return &c, nil
+}
+
+// InducingInputs returns the given ages (M×1), or places the given number of inducing
+// inputs by k-means on the training inputs (N×d), which are public (§2.2).
+// They are rows of M×d; more than the distinct training inputs are an error.
+func InducingInputs(ctx context.Context, z experiment.Points, train *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
+	if z.Values != nil {
+		return mat.NewDense(len(z.Values), 1, slices.Clone(z.Values)), nil
+	}
+	c, err := learn.KMeans(train, z.Count, rng, learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)})
+	if err != nil {
+		return nil, fmt.Errorf("inducing inputs: %w", err)
+	}
+	return c.Centres, nil
+}
+
+// DensityLengthscale is the lengthscale of §2.1, one for each dimension:
+// l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
+// unit, by a Gaussian KDE.
+type DensityLengthscale struct {
+	Density
+	inputs *mat.Dense // N×d
+}
+
+// At returns the lengthscales (P×d) at the rows of x (P×d). It takes O(P·N·d)
+// operations. Dimensions are taken one by one, as the paper's kernel is a product over
+// them (Eq. 11).
+func (f *DensityLengthscale) At(x *mat.Dense) *mat.Dense {
+	p, d := x.Dims()
+	n, _ := f.inputs.Dims()
+	out := mat.NewDense(p, d, nil)
+	norm := 1 / (math.Sqrt(2*math.Pi) * f.Bandwidth)
+	for i := range p {
+		for j := range d {
+			density := 0.0
+			for k := range n {
+				z := (x.At(i, j) - f.inputs.At(k, j)) / f.Bandwidth
+				density += math.Exp(-z * z / 2)
+			}
+			out.Set(i, j, 1/(1/f.Largest+density*norm/f.Rows))
+		}
+	}
+	return out
+}
+
+// NewModel returns a model without inducing inputs. All inputs (N×d) are public, so
+// that the density estimate of the nonstationary method uses them all.
+func NewModel(m Method, h Hyperparameters, d Density, inputs *mat.Dense) *Model {
+	out := &Model{Method: m, Hyperparameters: h}
+	if m == Nonstationary {
+		out.Lengthscales = &DensityLengthscale{Density: d, inputs: inputs}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package cloak
+
+import (
+	"context"
+	"fmt"
+
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
+)
+
+// Factor returns the ratio σ/Δ of the noise; 0 where there is none.
+func (b *GaussianBudget) Factor() (float64, error) {
+	if b.Noiseless() {
+		return 0, nil
+	}
+	return b.Calibration.Factor(b.Epsilon, b.Delta)
+}
+
+// ReleaseFactor is σ/Δ of the noise of one of steps that share the budget of a
+// release equally.
+func (b *GaussianBudget) ReleaseFactor(ctx context.Context, steps int) (float64, error) {
+	epsilon, delta := b.Epsilon, b.Delta
+	if planted := fault.In(ctx); !planted.StepsForgotten {
+		epsilon, delta = epsilon/float64(steps), delta/float64(steps)
+	}
+	if times := fault.In(ctx).DeltaTimes; times > 0 {
+		delta *= times
+	}
+	factor, err := mechanism.SafeFactor(b.Calibration, epsilon, delta)
+	if err != nil && steps > 1 {
+		return 0, fmt.Errorf("each of %d Newton steps: %w", steps, err)
+	}
+	return factor, err
+}
+
+// Guarantee is the budget in words, such as "(1, 0.01)-DP".
+func (b *GaussianBudget) Guarantee() string {
+	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(b.Epsilon), experiment.FormatNumber(b.Delta))
+}
+
+// Source says where the ratio of noise to sensitivity comes from.
+func (b *GaussianBudget) Source() string {
+	if b.Calibration == mechanism.Analytic {
+		return "calibrated by the analytic Gaussian mechanism (Balle and Wang 2018)"
+	}
+	return "calibrated as in Hall, Rinaldo and Wasserman (2013), proved for epsilon <= 1"
+}
+
+// Suspicions is a warning of a δ that is too large for the number of rows; nil for none.
+func (b *GaussianBudget) Suspicions(rows int) []string {
+	if suspect := mechanism.SuspectDelta(b.Delta, rows); suspect != "" {
+		return []string{suspect}
+	}
+	return nil
+}
+
+// CheckRank refuses a rank without noise.
+func CheckRank(b *GaussianBudget, s *Solver) error {
+	if b.Noiseless() && !s.Rank.Is(FullRank) {
+		return fmt.Errorf("rank = %s with epsilon = inf: the rank bounds the directions that noise is added to, and "+
+			"without noise all are released; use rank=full", s.Rank)
+	}
+	return nil
+}
+
+// CheckNoise refuses privacy parameters that the calibration cannot have, and a
+// rank without noise.
+func CheckNoise(b *GaussianBudget, s *Solver) error {
+	if _, err := b.Factor(); err != nil {
+		return err
+	}
+	return CheckRank(b, s)
+}
+
+// Notes say what the choice of the algorithm means for the guarantee.
+func (s *Solver) Notes() []string {
+	if s.Algorithm != Gradient {
+		return nil
+	}
+	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee " +
+		"holds wherever the descent ended"}
+}
+
+// Of normalisation=as-published.
+const (
+	// PrivateNormalisation refutes a guarantee.
+	PrivateNormalisation = "the clipping interval and the prior mean are computed from the private heights without " +
+		"noise"
+	// PublicNormalisation is what to do instead.
+	PublicNormalisation = "normalisation=public takes the interval and the prior mean from constants"
+)

@@ -1,0 +1,63 @@
+package cloak
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+// AtTraining lets a release predict at the distinct training inputs: the default of
+// the setting predict, which otherwise is the file csv:PATH.
+const AtTraining = "training"
+
+// CheckPredict refuses what is no value of the setting predict.
+func CheckPredict(predict string) error {
+	path, own := dataset.FilePath(predict)
+	switch {
+	case predict == AtTraining, own && path != "":
+		return nil
+	case own:
+		return errors.New("predict = csv: names no file; write csv:PATH")
+	}
+	hint := ""
+	if near := experiment.Nearest(predict, []string{AtTraining}); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Errorf("predict = %q: it is %s or csv:PATH, a file of inputs%s", predict, AtTraining, hint)
+}
+
+// OnlyForRelease refuses query points in a cross-validation.
+func OnlyForRelease(predict string) error {
+	if predict == AtTraining {
+		return nil
+	}
+	return fmt.Errorf("predict = %s: a cross-validation predicts the rows of its folds; predict is for a release "+
+		"(run trial --rng secure --release FILE)", predict)
+}
+
+// QueryPoints returns where a release predicts (P×d, at most limit rows): at the rows
+// of a file that has the named columns, or at the different training inputs.
+func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names []string, limit int) (*mat.Dense,
+	error) {
+	path, own := dataset.FilePath(predict)
+	if !own {
+		points := Group(training).Rows
+		if n, _ := points.Dims(); n > limit {
+			return nil, fmt.Errorf("the training inputs are %d distinct points, and at most %d predictions are released "+
+				"together; give points with predict=csv:PATH", n, limit)
+		}
+		return points, nil
+	}
+	points, err := dataset.LoadInputs(t.Dataset(predict), names)
+	if err != nil {
+		return nil, dataset.AsWritten(err, predict)
+	}
+	if n, _ := points.Dims(); n > limit {
+		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, limit)
+	}
+	return points, nil
+}

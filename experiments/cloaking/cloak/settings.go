@@ -1,0 +1,219 @@
+package cloak
+
+import (
+	_ "embed"
+	"math/rand/v2"
+
+	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+func init() { experiment.Document[Kernel](settingsSource) }
+
+// MaxPoints bounds the predictions that are released together, far above what is of
+// use: beyond it a slip of the pen would cost hours or all memory.
+const MaxPoints = 2000
+
+// Method is the Gaussian process that predicts.
+type Method int
+
+// The methods.
+const (
+	Standard      Method = iota // exponentiated quadratic kernel
+	Sparse                      // FITC, with few inducing inputs
+	Nonstationary               // Gibbs' kernel, its lengthscale by the density of the inputs
+)
+
+// Choices are the names of the methods.
+func (Method) Choices() []string { return []string{"standard", "sparse", "nonstationary"} }
+
+// String is the name of the method.
+func (m Method) String() string { return experiment.NameOf(m) }
+
+// Kernel are the hyper-parameters of the exponentiated quadratic kernel,
+// k(x, y) = v exp(−‖x − y‖²/(2ℓ²)).
+type Kernel struct {
+	// lengthscale of the EQ kernel, the same in all dimensions
+	Lengthscale float64 `name:"lengthscale" default:"15" unit:"years or kg" above:"0"`
+	// variance of the kernel
+	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
+}
+
+// Hyperparameters are those of the kernel and of the likelihood. Outputs are measured
+// in units in which the kernel's variance is v; only its ratio to the noise's matters.
+type Hyperparameters struct {
+	Kernel
+	// variance of the observation noise, in the unit of the kernel's
+	NoiseVariance float64 `name:"noise_variance" default:"2" above:"0"`
+}
+
+// Density is the lengthscale of the nonstationary kernel, see [DensityLengthscale].
+type Density struct {
+	// nonstationary: bandwidth of the density estimate, per dimension
+	Bandwidth float64 `name:"kde_bandwidth" default:"6" unit:"years or kg" above:"0" when:"method is nonstationary"`
+	// nonstationary: n in l = 1/(1/m + density/n), the rows wanted within a lengthscale
+	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is nonstationary"`
+	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale
+	Largest float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is nonstationary"`
+}
+
+// Algorithm finds the noise covariance.
+type Algorithm int
+
+// The algorithms.
+const (
+	Certified Algorithm = iota // interior point
+	Gradient                   // the paper's projected gradient descent
+)
+
+// Choices are the names of the algorithms.
+func (Algorithm) Choices() []string { return []string{"certified", "gradient"} }
+
+// Full stands for the numerical rank in place of a number of directions.
+type Full int
+
+// FullRank releases all directions of the cloaking matrix.
+const FullRank Full = 0
+
+// Choices are the word.
+func (Full) Choices() []string { return []string{"full"} }
+
+// Uniform stands for equal weights in place of a number.
+type Uniform int
+
+// UniformStart starts from the rank divided by the number of distinct columns.
+const UniformStart Uniform = 0
+
+// Choices are the word.
+func (Uniform) Choices() []string { return []string{"uniform"} }
+
+// Solver says how the noise covariance of a cloaking matrix is found.
+type Solver struct {
+	// how the noise covariance is found: interior point, which ends at a certified gap of
+	// 2e-8 nats or fails, or the paper's projected gradient descent, whose value after the
+	// given number of steps is an upper bound (metric gap)
+	Algorithm Algorithm `name:"solver" default:"certified"`
+	// number of public directions that are released; full is the numerical rank of the
+	// cloaking matrix
+	Rank experiment.Or[Full, int] `name:"rank" default:"full" min:"1" max:"2000"`
+	// gradient: number of steps, fewer where the gap falls to 1e-8 nats
+	Steps int `name:"iterations" default:"2000" min:"1" max:"1e9" when:"solver is gradient"`
+	// gradient: length of a step
+	LearningRate float64 `name:"learning_rate" default:"0.05" above:"0" when:"solver is gradient"`
+	// gradient: first weight of every distinct column; uniform is rank divided by their
+	// number
+	Start experiment.Or[Uniform, float64] `name:"start" default:"uniform" above:"0" when:"solver is gradient"`
+}
+
+// Directions returns the rank as [design.Whiten] takes it.
+func (s *Solver) Directions() int {
+	if s.Rank.Is(FullRank) {
+		return design.FullRank
+	}
+	return s.Rank.Number
+}
+
+// NoiseSolver is the solver of an experiment in which it is for nothing but the noise.
+type NoiseSolver struct {
+	Solver `when:"solver: epsilon is not inf || rank: epsilon is not inf"`
+}
+
+// GaussianBudget says how strongly Gaussian noise protects.
+type GaussianBudget struct {
+	mechanism.Budget
+	// ratio of noise to sensitivity: Hall et al. 2013 (epsilon <= 1 only), or the exact one
+	// of Balle and Wang 2018
+	Calibration mechanism.Calibration `name:"calibration" default:"hall" when:"epsilon is not inf"`
+}
+
+// Normalisation is where the clipping interval and the prior mean of the census come
+// from.
+type Normalisation int
+
+// The normalisations.
+const (
+	Automatic   Normalisation = iota // what the sensitivity of a choice needs
+	AsPublished                      // the private heights
+	Public                           // constants
+)
+
+// Choices are the names of the normalisations.
+func (Normalisation) Choices() []string { return []string{"auto", "as-published", "public"} }
+
+// Heights are what of the heights of the census is protected.
+type Heights struct {
+	// largest change of one height; heights are clipped to an interval of this length
+	Sensitivity float64 `name:"sensitivity_cm" default:"100" unit:"cm" above:"0"`
+	// where the clipping interval and the prior mean come from: the private heights (as
+	// published) or public constants
+	Normalisation Normalisation `name:"normalisation" default:"as-published" choices:"as-published,public"`
+	// normalisation public: lower end of the interval of heights; the prior mean is its
+	// middle
+	PublicLow float64 `name:"public_low_cm" default:"60" unit:"cm" above:"0"`
+}
+
+// Inputs are what heights are predicted from.
+type Inputs int
+
+// The inputs.
+const (
+	Age Inputs = iota
+	AgeAndWeight
+	Synthetic // ages by a formula, see [SyntheticInputs]
+)
+
+// Choices are the names of the inputs.
+func (Inputs) Choices() []string { return []string{"age", "age+weight", "synthetic"} }
+
+// CensusInputs are the inputs of the census.
+type CensusInputs struct {
+	// what heights are predicted from
+	Inputs Inputs `name:"inputs" default:"age" choices:"age,age+weight"`
+}
+
+// FoldScheme is how rows are put into folds.
+type FoldScheme int
+
+// The schemes.
+const (
+	Contiguous FoldScheme = iota
+	Interleaved
+	Random
+)
+
+// Choices are the names of the schemes.
+func (FoldScheme) Choices() []string { return []string{"contiguous", "interleaved", "random"} }
+
+// Folds are those of a cross-validation.
+type Folds struct {
+	// folds of the cross-validation, at most as many as rows
+	Folds int `name:"folds" default:"14" min:"2"`
+	// how rows are put into folds
+	FoldScheme FoldScheme `name:"fold_scheme" default:"contiguous"`
+}
+
+// Of returns the folds of that number of rows; random ones are drawn from the stream
+// "folds".
+func (f *Folds) Of(rows int, stream func(purpose string) *rand.Rand) ([]learn.Fold, error) {
+	switch f.FoldScheme {
+	case Interleaved:
+		return learn.InterleavedFolds(rows, f.Folds)
+	case Random:
+		return learn.RandomFolds(rows, f.Folds, stream("folds"))
+	}
+	return learn.ContiguousFolds(rows, f.Folds)
+}
+
+// None stands for a number that is not given.
+type None int
+
+// NotGiven leaves a number out.
+const NotGiven None = 0
+
+// Choices are the word.
+func (None) Choices() []string { return []string{"none"} }

@@ -1,0 +1,236 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// checkPrediction refuses combinations of settings, for training sets of at least that
+// number of rows. NoList is why no list of inducing inputs can be given, see
+// [inducing.check].
+func checkPrediction(s *prediction, m cloak.Method, rows int, noList string) error {
+	if err := cloak.CheckNoise(&s.GaussianBudget, &s.Solver); err != nil {
+		return err
+	}
+	if m != cloak.Sparse {
+		return nil
+	}
+	return s.inducing.check("inducing", rows, noList)
+}
+
+// checkPoints refuses test points that are too many, and a rank above their number.
+// What names them.
+func checkPoints(s *cloak.Solver, points int, what string) error {
+	switch {
+	case points > cloak.MaxPoints:
+		return fmt.Errorf("%s has %d elements; at most %d predictions are released together", what, points, cloak.MaxPoints)
+	case s.Directions() > points:
+		return fmt.Errorf("rank = %s: there are only %d %s", s.Rank, points, what)
+	}
+	return nil
+}
+
+// predictor is what the trials that predict outputs work with.
+type predictor struct {
+	t        *experiment.Trial
+	e        *engine.Engine
+	settings *prediction
+	data     *cloak.Problem
+	scale    float64      // sensitivity times the calibration's factor; 0 for no noise
+	model    *cloak.Model // without inducing inputs
+}
+
+func newPredictor(t *experiment.Trial, s *prediction, m cloak.Method, data *cloak.Problem) (*predictor, error) {
+	factor, err := s.Factor()
+	if err != nil {
+		return nil, err
+	}
+	return &predictor{
+		t: t, e: engine.Of(t.Engine), settings: s, data: data, scale: factor * data.Width,
+		model: cloak.NewModel(m, s.Hyperparameters, s.Density, data.Inputs),
+	}, nil
+}
+
+// newHeightPredictor reads the census.
+func newHeightPredictor(t *experiment.Trial, s *prediction, m cloak.Method, x cloak.Inputs) (*predictor, error) {
+	census, err := cloak.LoadCensus(t.Dataset(cloak.Census), x, &s.Heights)
+	if err != nil {
+		return nil, err
+	}
+	return newPredictor(t, s, m, census)
+}
+
+// allRows are the places of all rows.
+func (r *predictor) allRows() []int {
+	all := make([]int, len(r.data.Output))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// matrix returns the cloaking matrix (P×N) from the given rows of the data to the
+// rows of test (P×d), and the inducing inputs, if any (M×d). Those that are not given
+// are placed with the named random stream.
+func (r *predictor) matrix(
+	ctx context.Context, train []int, test *mat.Dense, stream string,
+) (c, inducing *mat.Dense, err error) {
+	inputs := learn.SelectRows(r.data.Inputs, train)
+	m := *r.model
+	if m.Method == cloak.Sparse {
+		if m.Inducing, err = cloak.InducingInputs(ctx, r.settings.Inducing, inputs, r.t.Stream(stream)); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err = m.Matrix(r.e, inputs, test)
+	return c, m.Inducing, err
+}
+
+// single is one release of predictions at P test inputs from the whole census.
+type single struct {
+	predictionSet
+
+	inducing *mat.Dense // the inducing inputs, if any
+	warnings []string
+}
+
+// single finds the noise for predictions at the rows of test, released together.
+func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error) {
+	all := r.allRows()
+	c, inducing, err := r.matrix(ctx, all, test, "k-means")
+	if err != nil {
+		return nil, err
+	}
+	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	if err != nil {
+		return nil, err
+	}
+	return &single{predictionSet: releases[0], inducing: inducing, warnings: r.warnings(releases)}, nil
+}
+
+// metrics are those of the release.
+func (s *single) metrics(r *predictor) singleMetrics {
+	m := singleMetrics{ClippedHeights: cloak.ClippedHeights{ClippedHeights: new(float64(r.data.Clipped))}}
+	if s.design != nil {
+		m.Rank, m.Gap = new(s.rank()), new(s.design.Gap)
+	}
+	return m
+}
+
+// noisy is what a single release publishes.
+func (s *single) noisy(r *predictor) []float64 {
+	noise := s.noise(r.t.Stream("noise"), 1)
+	return added(s.mean, mat.Col(nil, 0, noise), 1)
+}
+
+// predictionSet is one set of P predictions, with what it takes to publish it: the
+// mean plus scale·F·z, with F (P×r) the factor of the design's covariance M = FFᵀ and z
+// of r standard normal numbers. Lengths are in the unit of the outputs.
+type predictionSet struct {
+	mean    []float64 // P, what is released, without noise
+	noiseSD []float64 // P
+	// Nil without noise.
+	directions *design.Range
+	design     *design.Design
+	scale      float64 // what the design's factor is multiplied by
+}
+
+// releases finds the noise for sets of predictions, given by their cloaking
+// matrices (P×N each) and training rows (N). All designs are solved in one batch.
+func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [][]int) ([]predictionSet, error) {
+	out := make([]predictionSet, len(matrices))
+	for i, c := range matrices {
+		out[i].mean = r.data.Predict(c, train[i])
+		out[i].noiseSD = make([]float64, len(out[i].mean))
+	}
+	if r.scale == 0 {
+		return out, nil
+	}
+	ranges, designs, err := cloak.SolveDesigns(ctx, r.e, matrices, &r.settings.Solver, r.steps)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range designs {
+		out[i] = predictionSet{
+			mean:       projected(ranges[i], out[i].mean, r.data.Prior),
+			noiseSD:    cloak.NoiseSD(d, r.scale),
+			directions: ranges[i],
+			design:     d,
+			scale:      r.scale * d.MaxMahalanobis,
+		}
+	}
+	return out, nil
+}
+
+// steps reports how far the gradient descent is.
+func (r *predictor) steps(done, total int) { r.t.Progress(done, total, "steps") }
+
+// rank is the number of released directions where there is noise.
+func (r *predictionSet) rank() float64 { return float64(len(r.directions.Scale)) }
+
+// noise returns draws of the noise (P×draws), zeros where there is none.
+// Asking for more draws continues the stream.
+func (r *predictionSet) noise(stream *rand.Rand, draws int) *mat.Dense {
+	if r.design == nil {
+		return mat.NewDense(len(r.mean), draws, nil)
+	}
+	factor := r.design.Factor()
+	_, rank := factor.Dims()
+	z := mat.NewDense(rank, draws, nil)
+	for j := range draws {
+		for i := range rank {
+			z.Set(i, j, stream.NormFloat64())
+		}
+	}
+	noise := new(mat.Dense)
+	noise.Mul(factor, z)
+	noise.Scale(r.scale, noise)
+	return noise
+}
+
+// projected is the part of P predictions that a release of rank r shows,
+// prior + U·Uᵀ(mean − prior) with U (P×r): the projection acts on what depends on the
+// data, not on the prior mean.
+func projected(r *design.Range, mean []float64, prior float64) []float64 {
+	f := make([]float64, len(mean))
+	for i, v := range mean {
+		f[i] = v - prior
+	}
+	f = r.Project(f)
+	for i := range f {
+		f[i] += prior
+	}
+	return f
+}
+
+// warnings are of what is computed but suspect in a trial with these releases.
+func (r *predictor) warnings(releases []predictionSet) []string {
+	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), r.data.DroppedWarnings())
+}
+
+// publicWarnings are those that say nothing of the outputs.
+func (r *predictor) publicWarnings(releases []predictionSet) []string {
+	var all []cloak.Quality
+	for _, s := range releases {
+		if s.design != nil {
+			all = append(all, cloak.QualityOf(s.directions, s.design))
+		}
+	}
+	return slices.Concat(r.e.Warnings(), r.data.Warnings,
+		cloak.PrecisionWarnings(r.e, all, &r.settings.Solver), cloak.DesignWarnings(all))
+}
+
+// publishes is whether the trial's record leaves out the outputs and the predictions
+// without noise: where the noise protects somebody, because it comes from the
+// operating system's entropy.
+func (r *predictor) publishes() bool { return r.t.Secure && r.scale > 0 }

@@ -1,0 +1,63 @@
+package regress
+
+import (
+	"fmt"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/runner/experiment"
+)
+
+// What of a record is not private.
+const (
+	noteRecord = "this record itself is not private: it holds the %s, predictions without noise and errors measured on " +
+		"them; only the noisy predictions would be released"
+	noteRecordSecure = "this record itself is not private: its metrics are computed from the %s without noise; " +
+		"noise covers the series released alone"
+)
+
+// privacy says what a release of one set of predictions protects; nil without
+// noise.
+func (r *predictor) privacy() *experiment.Privacy {
+	if r.scale == 0 {
+		return nil
+	}
+	record := noteRecord
+	if r.publishes() {
+		record = noteRecordSecure
+	}
+	out := r.guarantee()
+	out.Notes = append(out.Notes,
+		"hyperparameters are taken as public"+r.data.Names.Tuning,
+		fmt.Sprintf(record, r.data.Names.Outputs),
+		"each set of predictions that is released spends its own budget: the folds of a cross-validation compose",
+		r.data.ClippingNote(),
+	)
+	return out
+}
+
+// guarantee says what a release of one set of predictions protects, in words
+// that say nothing of the outputs.
+func (r *predictor) guarantee() *experiment.Privacy {
+	s, names := r.settings, r.data.Names
+	notes := []string{
+		fmt.Sprintf("protects the %s (training outputs) only: %s and who is in the data are taken as public", names.Outputs,
+			names.Public),
+		"delta is not the probability that epsilon-privacy fails, although the paper says so",
+	}
+	if r.data.Kung == nil {
+		notes = append(notes, "low and high are taken as public, and their middle is the prior mean; sensitivity_cm, "+
+			"normalisation and public_low_cm do not apply")
+	}
+	out := &experiment.Privacy{
+		Guarantee: s.Guarantee(),
+		Unit: fmt.Sprintf("one training output changed by at most %s%s", experiment.FormatNumber(r.data.Width),
+			names.Unit),
+		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + s.Source(),
+		Notes:     append(notes, s.Solver.Notes()...),
+	}
+	if r.data.Kung != nil && s.Normalisation == cloak.AsPublished {
+		out.Refute(cloak.PrivateNormalisation)
+		out.Notes = append(out.Notes, cloak.PublicNormalisation)
+	}
+	return out
+}

@@ -1,0 +1,281 @@
+package regress
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset"
+	"privkern/experiments/learn"
+	"privkern/runner/experiment"
+)
+
+// Regression is the cross-validated error of private predictions, Table 1, and the
+// release of predictions.
+var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings, regressionMetrics] {
+	return experiment.Of(experiment.Declaration[regressionSettings, regressionMetrics]{
+		Name:     "cloaking/regression",
+		Version:  4,
+		Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
+		Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
+		Datasets: (*regressionSettings).datasets,
+		Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+		Complete: func(s *regressionSettings, given func(any) bool) error {
+			return s.own().Complete(&s.GaussianBudget, given)
+		},
+		Check:        checkRegression,
+		Run:          runRegression,
+		CheckRelease: checkRelease,
+		Release: func(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*experiment.Release, error) {
+			p, err := plan(ctx, t, s)
+			if err != nil {
+				return nil, err
+			}
+			return p.Run(ctx, t)
+		},
+	})
+})
+
+func checkRegression(s *regressionSettings) error {
+	if err := cloak.CheckPredict(s.Predict); err != nil {
+		return err
+	}
+	if err := s.ownData.check(); err != nil {
+		return err
+	}
+	if s.own().IsFile() { // how many rows it has is known when it is read
+		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList())
+	}
+	return s.checkFolds(dataset.KungFemales)
+}
+
+// checkFolds refuses what a cross-validation of that number of rows cannot have.
+func (s *regressionSettings) checkFolds(rows int) error {
+	folds := s.Folds.Folds
+	if folds > rows {
+		return fmt.Errorf("folds = %d: the data have %d rows, and there cannot be more folds than rows", folds, rows)
+	}
+	largest := (rows + folds - 1) / folds
+	if largest > cloak.MaxPoints {
+		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use "+
+			"more folds", folds, largest, cloak.MaxPoints)
+	}
+	if err := checkPrediction(&s.prediction, s.Method, rows-largest, s.noList()); err != nil {
+		return err
+	}
+	if smallest := rows / folds; s.Directions() > smallest {
+		return fmt.Errorf("rank = %s: a fold has only %d test rows; use 1 to %[2]d or full", s.Rank, smallest)
+	}
+	return nil
+}
+
+// validation is a cross-validation.
+type validation struct {
+	*predictor
+	settings *regressionSettings
+	folds    []learn.Fold
+}
+
+func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, error) {
+	if err := cloak.OnlyForRelease(s.Predict); err != nil {
+		return nil, err
+	}
+	r, err := newOwnPredictor(t, s)
+	if err != nil {
+		return nil, err
+	}
+	rows := len(r.data.Output)
+	if err := s.checkFolds(rows); err != nil {
+		return nil, err
+	}
+	folds, err := s.Folds.Of(rows, t.Stream)
+	return &validation{predictor: r, settings: s, folds: folds}, err
+}
+
+// newOwnPredictor reads the census or a user's file.
+func newOwnPredictor(t *experiment.Trial, s *regressionSettings) (*predictor, error) {
+	problem, err := s.load(t, &s.Heights)
+	if err != nil {
+		return nil, err
+	}
+	return newPredictor(t, &s.prediction, s.Method, problem)
+}
+
+func runRegression(
+	ctx context.Context, t *experiment.Trial, s *regressionSettings,
+) (*experiment.Outcome[regressionMetrics], error) {
+	v, err := newValidation(t, s)
+	if err != nil {
+		return nil, err
+	}
+	releases, err := v.releasesOfFolds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]score, len(v.folds))
+	counter := experiment.NewCounter(t.Progress, len(v.folds), "folds")
+	err = v.e.ParallelFor(ctx, len(v.folds), 1, func(i, _ int) (err error) {
+		if scores[i], err = v.score(ctx, i, &releases[i]); err != nil {
+			return err
+		}
+		counter.Step()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.summarise(releases, scores), nil
+}
+
+// releasesOfFolds finds the noise of each fold's predictions.
+func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, error) {
+	matrices, train := make([]*mat.Dense, len(v.folds)), make([][]int, len(v.folds))
+	err := v.e.ParallelFor(ctx, len(v.folds), 1, func(i, _ int) (err error) {
+		train[i] = v.folds[i].Train
+		matrices[i], _, err = v.matrix(ctx, train[i], learn.SelectRows(v.data.Inputs, v.folds[i].Test),
+			fmt.Sprintf("k-means, fold %d", i))
+		return cloak.InBatch(err, i, len(v.folds))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.predictor.releases(ctx, matrices, train)
+}
+
+// score is what the draws of one fold's noise give, in the unit of the outputs.
+type score struct {
+	rmse  float64   // over the fold's test rows, averaged over draws
+	noisy []float64 // the predictions at the test rows with the first draw
+}
+
+// drawBlock bounds how many draws are held at a time.
+const drawBlock = 256
+
+// score draws the noise of a fold from a stream of its own, so that the order
+// of the folds does not matter.
+func (v *validation) score(ctx context.Context, number int, s *predictionSet) (score, error) {
+	f := v.folds[number]
+	out := score{noisy: make([]float64, len(f.Test))}
+	draws := 1
+	if s.design != nil {
+		draws = v.settings.Draws
+	}
+	stream := v.t.Stream(fmt.Sprintf("noise, fold %d", number))
+	for done := 0; done < draws; done += drawBlock {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		block := min(drawBlock, draws-done)
+		noise := s.noise(stream, block)
+		for d := range block {
+			sum := 0.0
+			for i, row := range f.Test {
+				e := s.mean[i] + noise.At(i, d) - v.data.Output[row]
+				sum += e * e
+			}
+			out.rmse += math.Sqrt(sum/float64(len(f.Test))) / float64(draws)
+		}
+		if done == 0 {
+			for i, mean := range s.mean {
+				out.noisy[i] = mean + noise.At(i, 0)
+			}
+		}
+	}
+	return out, nil
+}
+
+// summarise puts the folds together: errors are averaged over folds as the paper does,
+// the noise over all rows, since each is a test row of one fold.
+func (v *validation) summarise(releases []predictionSet, scores []score) *experiment.Outcome[regressionMetrics] {
+	n, folds := len(v.data.Output), v.folds
+	rmse, ranks := make([]float64, len(folds)), make([]float64, len(folds))
+	mean, sd, noisy := make([]float64, n), make([]float64, n), make([]float64, n)
+	gap, square := 0.0, 0.0
+	for i, s := range releases {
+		rmse[i] = scores[i].rmse
+		if s.design != nil {
+			gap, ranks[i] = max(gap, s.design.Gap), s.rank()
+		}
+		for j, row := range folds[i].Test {
+			mean[row], sd[row], noisy[row] = s.mean[j], s.noiseSD[j], scores[i].noisy[j]
+			square += s.noiseSD[j] * s.noiseSD[j]
+		}
+	}
+	average, variance := stat.PopMeanVariance(rmse, nil)
+	noiseSD := math.Sqrt(square / float64(n))
+	out := &experiment.Outcome[regressionMetrics]{
+		Metrics:  v.errors(average, math.Sqrt(variance), noiseSD),
+		Series:   v.predictions(mean, sd, noisy),
+		Privacy:  v.privacy(),
+		Warnings: append(v.warnings(releases), v.suspicions(average, noiseSD)...),
+	}
+	out.Series["folds"] = v.foldSeries(rmse, ranks)
+	if v.scale > 0 {
+		out.Metrics.Gap, out.Metrics.Rank = &gap, new(slices.Min(ranks))
+	}
+	return out
+}
+
+// errors are the metrics in the unit of the outputs.
+func (v *validation) errors(rmse, foldSD, noiseSD float64) regressionMetrics {
+	clipped := float64(v.data.Clipped)
+	if v.data.Kung == nil {
+		return regressionMetrics{RMSE: &rmse, RMSEFoldSD: &foldSD, NoiseSD: &noiseSD, ClippedOutputs: &clipped,
+			DroppedRows: new(float64(v.data.Dropped))}
+	}
+	return regressionMetrics{RMSEHeights: &rmse, RMSEHeightsFoldSD: &foldSD, NoiseSDHeights: &noiseSD,
+		ClippedHeights: cloak.ClippedHeights{ClippedHeights: &clipped}}
+}
+
+// foldSeries lists the folds by number: their test rows, their draw-averaged
+// errors and, with noise, their ranks. A fold may be a single row, whose error
+// shows its output, so that a record that protects leaves the errors out.
+func (v *validation) foldSeries(rmse, ranks []float64) experiment.Series {
+	number, rows := make([]float64, len(v.folds)), make([]float64, len(v.folds))
+	for i, f := range v.folds {
+		number[i], rows[i] = float64(i), float64(len(f.Test))
+	}
+	series := experiment.Series{"x": number, "rows": rows}
+	if !v.publishes() {
+		series["rmse"+v.data.Names.Suffix] = rmse
+	}
+	if v.scale > 0 {
+		series["rank"] = ranks
+	}
+	return series
+}
+
+// predictions lists all rows by age, or by the first input, then by row.
+func (r *predictor) predictions(mean, sd, noisy []float64) map[string]experiment.Series {
+	x, names := r.data.Columns["x"], r.data.Names
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	column := func(values []float64) []float64 {
+		out := make([]float64, len(order))
+		for i, row := range order {
+			out[i] = values[row]
+		}
+		return out
+	}
+	series := experiment.Series{"noise_sd" + names.Suffix: column(sd)}
+	for name, values := range r.data.Columns {
+		series[name] = column(values)
+	}
+	out := map[string]experiment.Series{"predictions": series}
+	if r.publishes() {
+		out["released"] = experiment.Series{"x": series["x"], "noisy" + names.Suffix: column(noisy)}
+	} else {
+		series[names.Output], series["mean"+names.Suffix] = column(r.data.Output), column(mean)
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset"
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+// Columns of a release beside the inputs.
+const (
+	columnPrediction = "prediction"
+	columnNoiseSD    = "noise_sd"
+)
+
+// checkRelease refuses a release that would protect less than it says.
+func checkRelease(s *regressionSettings) error {
+	switch {
+	case s.Noiseless():
+		return release.ErrNoNoise
+	case !s.own().IsFile() && s.Normalisation == cloak.AsPublished:
+		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the " +
+			"private heights, which the noise does not protect; use normalisation=public")
+	}
+	if _, err := s.ReleaseFactor(context.Background(), 1); err != nil {
+		return err
+	}
+	if s.own().IsFile() {
+		return s.own().CheckNames(columnPrediction, columnNoiseSD)
+	}
+	return nil
+}
+
+// Plan plans a release of a trial of cloaking/regression, for audits.
+func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
+	return plan(ctx, t, Regression().Settings(t.Params))
+}
+
+// plan plans a release: predictions from all rows at public points, together and once.
+// What is published depends on the outputs through the noisy predictions alone:
+// neither a count of clipped outputs nor an error is part of it.
+func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*release.Plan, error) {
+	if err := checkRelease(s); err != nil {
+		return nil, err
+	}
+	r, err := newOwnPredictor(t, s)
+	if err != nil {
+		return nil, err
+	}
+	r.data.SortRows()
+	points, err := cloak.QueryPoints(t, s.Predict, r.data.Inputs, r.data.Names.Inputs, cloak.MaxPoints)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := points.Dims()
+	if rank := s.Directions(); rank > n {
+		return nil, fmt.Errorf("rank = %d: predictions are released at only %d points", rank, n)
+	}
+	rows := len(r.data.Output)
+	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList()); err != nil {
+		return nil, err
+	}
+	c, _, err := r.matrix(ctx, r.allRows(), points, "k-means")
+	if err != nil {
+		return nil, err
+	}
+	ranges, designs, err := cloak.SolveDesigns(ctx, r.e, []*mat.Dense{c}, &s.Solver, r.steps)
+	if err != nil {
+		return nil, err
+	}
+	m, err := cloak.NewMechanism(ctx, ranges[0], designs[0], &s.GaussianBudget, 1,
+		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
+	if err != nil {
+		return nil, err
+	}
+	p := &publication{
+		predictor: r, Mechanism: m, points: points,
+		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].MaxMahalanobis),
+		warnings: r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+	}
+	return &release.Plan{
+		Private: mat.NewDense(rows, 1, slices.Clone(r.data.Raw)),
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(r.data.Inputs, r.data.Raw), Units: []string{experiment.UnitOutput}, Rows: rows,
+			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor,
+		},
+		Publish: p.publish,
+	}, nil
+}
+
+// publication is what a release of predictions needs besides the outputs.
+type publication struct {
+	*predictor
+	*cloak.Mechanism
+	points   *mat.Dense // P×d
+	noiseSD  []float64  // P
+	warnings []string
+}
+
+// publish releases the predictions from the outputs (N×1), which it clips.
+//
+// All predictions are computed from the noisy coordinates of the range: adding
+// noise to predictions instead would leave their rounding errors outside of the
+// range without any.
+func (p *publication) publish(ctx context.Context, private *mat.Dense,
+	source *release.Source) (*experiment.Release, error) {
+	w, err := p.Noisy(ctx, mat.Col(nil, 0, private), source)
+	if err != nil {
+		return nil, err
+	}
+	predictions := p.Directions.Predictions(w)
+	out := &experiment.Release{
+		Columns:  append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD),
+		Rows:     make([][]float64, len(p.noiseSD)),
+		Privacy:  p.releasePrivacy(),
+		Warnings: p.warnings,
+	}
+	square := 0.0
+	for i, sd := range p.noiseSD {
+		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), p.Within.Prior+predictions.At(i, 0), sd)
+		square += sd * sd
+	}
+	sd := math.Sqrt(square / float64(len(p.noiseSD)))
+	m := regressionMetrics{rankMetric: rankMetric{new(float64(len(p.Directions.Scale)))}, Gap: &p.Design.Gap}
+	if p.data.Kung != nil {
+		m.NoiseSDHeights = &sd
+	} else {
+		m.NoiseSD = &sd
+	}
+	out.Metrics = experiment.MetricValues(m)
+	return out, nil
+}
+
+// releasePrivacy says what is protected, to those who get the release.
+func (r *predictor) releasePrivacy() *experiment.Privacy {
+	out := r.guarantee()
+	out.Notes = append(out.Notes,
+		fmt.Sprintf("the %s were clipped to [%s, %s]%s before predicting; how many were outside is private",
+			r.data.Names.Outputs, experiment.FormatNumber(r.data.Low), experiment.FormatNumber(r.data.High),
+			r.data.Names.Unit),
+		"the folds and draws of a cross-validation have no part in a release",
+		"which rows have a value of the output is taken as public; rows without one had no part in it",
+		release.ExactNoise,
+		"the points of this release are predicted together and spend one budget; another release spends another",
+	)
+	return out
+}

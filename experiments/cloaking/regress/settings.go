@@ -1,0 +1,132 @@
+package regress
+
+import (
+	_ "embed"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+func init() { experiment.Document[curveSettings](settingsSource) }
+
+// inducing are the inducing inputs of the sparse method.
+type inducing struct {
+	// sparse: how many inducing inputs k-means places on the training inputs; with
+	// inputs=age also the inducing inputs themselves
+	Inducing experiment.Points `name:"inducing" default:"5" unit:"years" when:"method is sparse"`
+}
+
+// method is the model of all that predicts outputs.
+type method struct {
+	// GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel
+	Method cloak.Method `name:"method" default:"standard"`
+}
+
+// prediction are the settings of everything that predicts outputs, but for inputs and
+// method, which stand before those of an experiment.
+type prediction struct {
+	cloak.GaussianBudget
+	cloak.Heights         `when:"public_low_cm: normalisation is public"`
+	cloak.Hyperparameters `when:"lengthscale: method is not nonstationary"`
+	inducing
+	cloak.Density
+	cloak.NoiseSolver
+}
+
+// curveSettings are those of predictions over age.
+type curveSettings struct {
+	cloak.CensusInputs
+	method
+	// ages at which predictions are released together
+	Ages []float64 `name:"ages" default:"0..110 step 2" unit:"years"`
+	// inputs age+weight: the weight at all of these ages
+	Weight float64 `name:"weight_kg" default:"50" unit:"kg" above:"0" when:"inputs is age+weight"`
+	// the one of these ages that noise_sd_cm and mean_cm are reported for
+	AtAge float64 `name:"at_age" default:"60" unit:"years" min:"0"`
+	prediction
+}
+
+// surfaceSettings are those of predictions over weight and age.
+type surfaceSettings struct {
+	cloak.CensusInputs `default:"inputs: age+weight" choices:"inputs: age+weight"`
+	method
+	// weights of the grid, increasing; predictions at all pairs of weight and age are
+	// released together
+	Weights []float64 `name:"weights" default:"5..60 step 5" unit:"kg"`
+	// ages of the grid, increasing
+	Ages []float64 `name:"ages" default:"0..90 step 5" unit:"years"`
+	// the one of these weights that noise_sd_cm and mean_cm are reported for
+	AtWeight float64 `name:"at_weight" default:"50" unit:"kg" above:"0"`
+	// the one of these ages that noise_sd_cm and mean_cm are reported for
+	AtAge float64 `name:"at_age" default:"60" unit:"years" min:"0"`
+	prediction
+}
+
+// designSettings are those of a noise covariance by itself.
+type designSettings struct {
+	// public training inputs: the ages of the !Kung females, or 120 ages from the formula
+	// 84·((i+1/2)/120)^(3/2), which needs no data
+	Inputs cloak.Inputs `name:"inputs" default:"age" choices:"age,synthetic"`
+	// inputs at which predictions are released
+	TestPoints []float64 `name:"test_points" default:"0..84 step 7" unit:"years"`
+	cloak.Hyperparameters
+	// GP or sparse GP (FITC)
+	Method   cloak.Method `name:"method" default:"standard" choices:"standard,sparse"`
+	inducing `name:"inducing: inducing_points" doc:"inducing: sparse: the inducing inputs, or how many k-means places"`
+	cloak.Solver
+}
+
+// ownData are the data of a regression, see [cloak.OwnData].
+type ownData struct {
+	// kung, heights of the census, or csv:PATH, your own file: comma-separated values with a
+	// header. With csv, lengths are in the unit of your inputs
+	Dataset string `name:"dataset" default:"kung"`
+	// what is predicted from: age or age+weight; with csv the names of columns, joined by +
+	// or commas. All inputs share one lengthscale: bring your columns to one scale
+	Inputs string `name:"inputs" default:"age"`
+	// the column that is predicted and protected (csv only, where it must be given)
+	Output string `name:"output" default:"" when:"dataset is csv:*"`
+	// lower end of the public range of the output, to which it is clipped (csv only, where
+	// it must be given); its length is the sensitivity. It must not be read off the data
+	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is csv:*"`
+	// upper end of the public range of the output, to which it is clipped (csv only, where
+	// it must be given); its length is the sensitivity. It must not be read off the data
+	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is csv:*"`
+}
+
+func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
+
+// regressionSettings are those of a cross-validation, and of a release.
+type regressionSettings struct {
+	ownData
+	method
+	cloak.Folds `also:"folds: inducing inputs that are not given are placed in every fold"`
+	// draws of the noise in every fold
+	Draws int `name:"draws" default:"100" min:"1" max:"1e6" when:"epsilon is not inf"`
+	// where a release (run trial --release) predicts: at the distinct training inputs, which
+	// are public, or at the rows of csv:PATH, a file with a column for every input
+	Predict       string `name:"predict" default:"training"`
+	ownPrediction `when:"sensitivity_cm: dataset is not csv:* || normalisation: dataset is not csv:*"`
+}
+
+// ownPrediction adds what is different for a user's file, see [cloak.OwnData.Complete].
+type ownPrediction struct {
+	ownDelta `also:"calibration: csv: analytic by default"`
+}
+
+type ownDelta struct {
+	prediction `also:"delta: csv: it must be given, far below 1/n for n rows"`
+}
+
+// datasets are the data sets of a trial.
+func (s *regressionSettings) datasets() []string {
+	names := []string{s.Dataset}
+	if _, own := dataset.FilePath(s.Predict); own && s.Predict != names[0] {
+		names = append(names, s.Predict)
+	}
+	return names
+}

@@ -1,0 +1,134 @@
+package regress
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/runner/experiment"
+)
+
+// validated cross-validates with changes of the defaults.
+func validated(
+	t *testing.T, s cloaktest.Setup, changes ...func(*regressionSettings),
+) *experiment.Outcome[regressionMetrics] {
+	t.Helper()
+	return cloaktest.Compute(t, s, Regression(), changes...)
+}
+
+// noiseless takes the noise off.
+func noiseless(s *regressionSettings) { s.Epsilon = math.Inf(1) }
+
+// draws changes the number of draws.
+func draws(n int) func(*regressionSettings) { return func(s *regressionSettings) { s.Draws = n } }
+
+// by changes inputs and method.
+func by(inputs cloak.Inputs, m cloak.Method) func(*regressionSettings) {
+	return func(s *regressionSettings) { s.Inputs, s.Method = experiment.NameOf(inputs), m }
+}
+
+// gradientDescent changes the solver.
+func gradientDescent(steps int) func(*prediction) {
+	return func(s *prediction) { s.Algorithm, s.Steps = cloak.Gradient, steps }
+}
+
+// shared makes a change of what all predictions have one of a cross-validation's.
+func shared(change func(*prediction)) func(*regressionSettings) {
+	return func(s *regressionSettings) { change(&s.prediction) }
+}
+
+// given are inducing inputs that are not placed.
+func given(values ...float64) experiment.Points { return experiment.Points{Values: values} }
+
+// placed is a number of inducing inputs.
+func placed(n int) experiment.Points { return experiment.Points{Count: n} }
+
+// rank is a number of directions.
+func rank(n int) experiment.Or[cloak.Full, int] { return experiment.NumberOr[cloak.Full](n) }
+
+// outcome is what the trials on the census have in common.
+type outcome struct {
+	clipped  float64
+	rank     *float64
+	series   map[string]experiment.Series
+	privacy  *experiment.Privacy
+	warnings []string
+}
+
+// censusExperiment is one of the three that predict heights.
+type censusExperiment struct {
+	name    string
+	series  string // with the predictions
+	compute func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome
+}
+
+var censusExperiments = []censusExperiment{
+	{"regression", "predictions", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
+		r := cloaktest.Compute(t, s, Regression(), shared(change))
+		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
+	}},
+	{"curve", "curve", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
+		r := cloaktest.Compute(t, s, Curve(), func(c *curveSettings) { change(&c.prediction) })
+		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
+	}},
+	{"surface", "surface", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
+		r := cloaktest.Compute(t, s, Surface(), func(c *surfaceSettings) { change(&c.prediction) })
+		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
+	}},
+}
+
+// unchanged leaves the defaults.
+func unchanged(*prediction) {}
+
+// wantRefusal fails where there is no error with the text.
+func wantRefusal(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+}
+
+// refusals are settings as a user writes them, which an experiment refuses.
+type refusals []struct {
+	given map[string]any
+	want  string
+}
+
+func (r refusals) check(t *testing.T, e *experiment.Experiment) {
+	t.Helper()
+	for _, c := range r {
+		t.Run(c.want, func(t *testing.T) {
+			_, err := e.Resolve(c.given)
+			wantRefusal(t, err, c.want)
+		})
+	}
+}
+
+// says is whether one of the texts contains another.
+func says(texts []string, what string) bool {
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, what) })
+}
+
+// ownCensus are the settings that make the file of [cloaktest.OwnCensus] the problem of
+// the census with public normalisation.
+func ownCensus(s *regressionSettings) {
+	ownFile("temp+load", "power", 60, 160)(s)
+	s.Delta = 0.01
+}
+
+// smallOwn are those for the file of [cloaktest.SmallOwn].
+func smallOwn(s *regressionSettings) {
+	ownFile("x", "y", 0, 50)(s)
+	s.Delta, s.Lengthscale = 0.01, 2
+}
+
+// ownFile makes the data those of a file.
+func ownFile(inputs, output string, low, high float64) func(*regressionSettings) {
+	return func(s *regressionSettings) {
+		s.Dataset, s.Inputs, s.Output = "csv:my.csv", inputs, output
+		s.Low, s.High = experiment.NumberOr[cloak.None](low), experiment.NumberOr[cloak.None](high)
+	}
+}
