@@ -2,142 +2,124 @@ package dpgp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"privkern/graphs/sparsegp"
+	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
 
-// levels are the widths, in percent, of the regions whose coverage is counted.
-var levels = []int{50, 80, 95, 99}
-
-// The two covariances that are compared.
-const (
-	kindFull  = "full"
-	kindNaive = "naive"
-)
-
-var kinds = []string{kindFull, kindNaive}
-
-func coverageMetric(level int, kind string) string { return fmt.Sprintf("coverage_%d_%s", level, kind) }
-
-// What is to be covered.
-const (
-	coverObservations = "observations"
-	coverFunction     = "function"
-)
-
-func calibration() *experiment.Experiment {
-	var metrics []experiment.Metric
-	for _, kind := range kinds {
-		of := "covariance with what the noise adds"
-		if kind == kindNaive {
-			of = "covariance without it"
-		}
-		for _, level := range levels {
-			metrics = append(metrics, experiment.Metric{Name: coverageMetric(level, kind), Doc: fmt.Sprintf("share of the test points inside the central region of %d %%, %s", level, of)})
-		}
-	}
-	metrics = append(metrics, experiment.Metric{Name: "rmse", Doc: "root mean square error of the posterior mean against the true function at the test points"})
-	return &experiment.Experiment{
+var calibration = sync.OnceValue(func() *experiment.Definition[calibrationSettings, calibrationMetrics] {
+	return experiment.Of(experiment.Declaration[calibrationSettings, calibrationMetrics]{
 		Name:    "dpgp/calibration",
 		Version: 2,
 		Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
 		Source:  "Honkela 2021, Section 6.2, Fig. 2",
-		Params: slices.Concat(budgetParams(true), experiment.When(inducingParams(15, -3.5, 3.5), []string{"low", "high"}, isCount),
-			[]experiment.Param{
-				count("n", 1024, 2, maxData, "observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for training"),
-				positive("sigma", 0.1, "standard deviation of the observation noise, taken as known"),
-			},
-			updateParams(2, string(sparsegp.Exact), string(sparsegp.Printed)),
-			[]experiment.Param{
-				choice("cover", coverObservations, "what is to be covered: test observations, with the variance of their noise, or the true function", coverObservations, coverFunction),
-				count("repeats", 40, 1, maxRepeats, "functions, each drawn, observed and fitted anew; metrics are means over them"),
-			}),
-		Metrics: append(metrics, modelMetrics...),
 		Check:   checkCalibration,
-		Memory:  rowMemory(10),
+		Memory:  func(s *calibrationSettings) int64 { return s.memory(s.N, 10) },
 		Run:     runCalibration,
+	})
+})
+
+func checkCalibration(s *calibrationSettings) error {
+	if s.Lengthscale < sparse.LeastLengthscale {
+		return fmt.Errorf("lengthscale = %g: functions can be drawn with lengthscales from %g up", s.Lengthscale,
+			sparse.LeastLengthscale)
 	}
+	return s.fit().check()
 }
 
-func checkCalibration(p experiment.Params) error {
-	if l := p.Float("lengthscale"); l < leastLengthscale {
-		return fmt.Errorf("lengthscale = %g: functions can be drawn with lengthscales from %g up", l, leastLengthscale)
-	}
-	return checkModel(p)
+// levels are the widths, in percent, of the regions whose coverage is counted.
+var levels = []int{50, 80, 95, 99}
+
+// kind is one of the two covariances that are compared.
+type kind int
+
+const (
+	full  kind = iota // with what the noise adds
+	naive             // without it
+)
+
+func (k kind) String() string { return [...]string{"full", "naive"}[k] }
+
+// coverageColumn is the column of a coverage in the series of repeats.
+func coverageColumn(level int, k kind) string { return fmt.Sprintf("coverage_%d_%v", level, k) }
+
+// coverage is what one repeat gives.
+type coverage struct {
+	share   map[string]float64 // by column
+	rmse    float64
+	clipped int
 }
 
-// covered is what one repeat gives.
-type covered struct {
-	fraction map[string]float64 // by metric
-	rmse     float64
-	clipped  int
-}
-
-func runCalibration(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
-	p, err := newProblem(t)
+func runCalibration(
+	ctx context.Context, t *experiment.Trial, s *calibrationSettings,
+) (*experiment.Outcome[calibrationMetrics], error) {
+	p, err := newSimulation(t, s.fit())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.e.Close()) }()
-	out, err := repeated(ctx, p, p.coverOnce)
+	coverages, err := sparse.Repeat(ctx, p.Problem, s.Repeats, func(ctx context.Context, repeat int) (coverage, error) {
+		return p.coverOnce(ctx, s.Cover, repeat)
+	})
 	if err != nil {
 		return nil, err
 	}
-	each := experiment.Series{"x": make([]float64, len(out)), "rmse": make([]float64, len(out))}
-	metrics, clipped := map[string]float64{}, 0
-	for i, o := range out {
-		each["x"][i], each["rmse"][i], clipped = float64(i), o.rmse, clipped+o.clipped
-		for name, v := range o.fraction {
-			if each[name] == nil {
-				each[name] = make([]float64, len(out))
+	n := len(coverages)
+	each := experiment.Series{"x": make([]float64, n), "rmse": make([]float64, n)}
+	clipped := 0
+	for i, c := range coverages {
+		each["x"][i], each["rmse"][i], clipped = float64(i), c.rmse, clipped+c.clipped
+		for column, v := range c.share {
+			if each[column] == nil {
+				each[column] = make([]float64, n)
 			}
-			each[name][i] = v
+			each[column][i] = v
 		}
 	}
-	for name, v := range each {
-		if name != "x" {
-			metrics[name] = stat.Mean(v, nil)
-		}
+	mean := func(level int, k kind) float64 { return stat.Mean(each[coverageColumn(level, k)], nil) }
+	outputs := n * (s.N / 2)
+	out := &experiment.Outcome[calibrationMetrics]{
+		Metrics: calibrationMetrics{
+			Coverage50Full: mean(50, full), Coverage50Naive: mean(50, naive),
+			Coverage80Full: mean(80, full), Coverage80Naive: mean(80, naive),
+			Coverage95Full: mean(95, full), Coverage95Naive: mean(95, naive),
+			Coverage99Full: mean(99, full), Coverage99Naive: mean(99, naive),
+			RMSE: stat.Mean(each["rmse"], nil), simulationMetrics: p.metrics(clipped, outputs),
+		},
+		Privacy: p.privacy(), Warnings: p.warnings(clipped, outputs),
 	}
-	outputs := len(out) * (t.Params.Int("n") / 2)
-	result = &experiment.Result{Metrics: p.metrics(metrics, clipped, outputs), Privacy: p.privacy(), Warnings: p.warnings(clipped, outputs)}
-	if !p.publishes() {
-		result.Series = map[string]experiment.Series{"repeats": each}
+	if !p.Publishes() {
+		out.Series = map[string]experiment.Series{"repeats": each}
 	}
-	return result, nil
+	return out, nil
 }
 
-func (p *problem) coverOnce(ctx context.Context, repeat int) (covered, error) {
-	params := p.t.Params
-	n, sigma := params.Int("n"), params.Float("sigma")
-	x := uniformInputs(n, p.t.Stream(stream("inputs", repeat)))
-	f := gpFunction(x, p.model.lengthscale, p.model.variance, p.t.Stream(stream("function", repeat)))
-	y := observe(f, sigma, p.t.Stream(stream("observation noise", repeat)))
-	half := n / 2
-	train, test := x.Slice(0, half, 0, 1).(*mat.Dense), x.Slice(half, n, 0, 1).(*mat.Dense)
-	r, clipped, err := p.fit(ctx, train, y[:half], stream("mechanism", repeat))
+func (s *simulation) coverOnce(ctx context.Context, what cover, repeat int) (coverage, error) {
+	x := sparse.UniformInputs(s.n, s.Stream("inputs", repeat))
+	f := sparse.GPFunction(x, s.Lengthscale, s.KernelVariance, s.Stream("function", repeat))
+	y := sparse.Observe(f, s.Sigma, s.Stream("observation noise", repeat))
+	half := s.n / 2
+	train, test := x.Slice(0, half, 0, 1).(*mat.Dense), x.Slice(half, s.n, 0, 1).(*mat.Dense)
+	p, clipped, err := s.posterior(ctx, train, y[:half], repeat)
 	if err != nil {
-		return covered{}, err
+		return coverage{}, err
 	}
-	mean, variances, err := r.predict(ctx, p.e, test, r.Naive)
+	mean, variances, err := p.Predict(ctx, s.Engine, test, p.Naive)
 	if err != nil {
-		return covered{}, err
+		return coverage{}, err
 	}
-	out := covered{fraction: map[string]float64{}, clipped: clipped}
-	target, extra := y[half:], sigma*sigma
-	if params.Text("cover") == coverFunction {
+	out := coverage{share: map[string]float64{}, clipped: clipped}
+	target, extra := y[half:], s.Sigma*s.Sigma
+	if what == coverFunction {
 		target, extra = f[half:], 0
 	}
-	for k, kind := range kinds {
+	for _, k := range []kind{full, naive} {
 		for _, level := range levels {
 			width, inside := distuv.UnitNormal.Quantile(0.5+float64(level)/200), 0
 			for i, v := range variances[k] {
@@ -145,7 +127,7 @@ func (p *problem) coverOnce(ctx context.Context, repeat int) (covered, error) {
 					inside++
 				}
 			}
-			out.fraction[coverageMetric(level, kind)] = float64(inside) / float64(len(target))
+			out.share[coverageColumn(level, k)] = float64(inside) / float64(len(target))
 		}
 	}
 	for i, v := range f[half:] {

@@ -7,21 +7,26 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 // Eq. (21) at α_ε = 0.01.
 func TestDirichlet(t *testing.T) {
-	d := newDirichlet(0.01, centrePublished, nil)
-	for i, want := range []struct{ y, w float64 }{
-		{math.Log(0.01) - math.Log(101)/2, 1 / math.Log(101)},
-		{math.Log(1.01) - math.Log(1/1.01+1)/2, 1 / math.Log(1/1.01+1)},
+	d := newDirichlet(0.01, noCentre, nil)
+	for i, want := range []struct {
+		name string
+		y, w float64
+	}{
+		{"is not of the class", math.Log(0.01) - math.Log(101)/2, 1 / math.Log(101)},
+		{"is of the class", math.Log(1.01) - math.Log(1/1.01+1)/2, 1 / math.Log(1/1.01+1)},
 	} {
-		if math.Abs(d.y[i]-want.y) > 1e-12 || math.Abs(d.w[i]-want.w) > 1e-12 {
-			t.Errorf("label %d: %g, %g, want %g, %g", i, d.y[i], d.w[i], want.y, want.w)
-		}
+		t.Run(want.name, func(t *testing.T) {
+			trialtest.Near(t, "output", d.y[i], want.y, 1e-12)
+			trialtest.Near(t, "weight", d.w[i], want.w, 1e-12)
+		})
 	}
-	b := newDirichlet(0.01, centreBalanced, nil)
+	b := newDirichlet(0.01, balancedCentre, nil)
 	if math.Abs((b.y[1]-b.y[0])-(d.y[1]-d.y[0])) > 1e-12 || b.w != d.w {
 		t.Errorf("balanced: %v of %v", b, d)
 	}
@@ -33,20 +38,20 @@ func TestDirichlet(t *testing.T) {
 // The sensitivity of centre=least is that of no other centre, for each
 // composition; balanced is more sensitive than nothing for joint and split.
 func TestLeastCentre(t *testing.T) {
-	published := newDirichlet(0.01, centrePublished, nil)
-	balanced := newDirichlet(0.01, centreBalanced, nil)
+	published := newDirichlet(0.01, noCentre, nil)
+	balanced := newDirichlet(0.01, balancedCentre, nil)
 	for _, ratio := range []float64{0.3, 1, 3} {
 		for _, kk := range []float64{1.1, 2.37, 3.36} {
-			for name, c := range map[string]struct {
+			for shared, c := range map[composition]struct {
 				sensitivity func(dirichlet) float64
 				costs       bool // balanced, more than nothing
 			}{
-				compositionJoint:     {func(d dirichlet) float64 { return d.jointSensitivity(3, ratio, kk) }, true},
-				compositionSplit:     {func(d dirichlet) float64 { return d.classSensitivity(ratio, kk) }, true},
-				compositionPublished: {func(d dirichlet) float64 { return d.publishedSensitivity(ratio, kk) }, false},
+				jointly:      {func(d dirichlet) float64 { return d.jointSensitivity(3, ratio, kk) }, true},
+				equalShares:  {func(d dirichlet) float64 { return d.classSensitivity(ratio, kk) }, true},
+				wholeBudgets: {func(d dirichlet) float64 { return d.publishedSensitivity(ratio, kk) }, false},
 			} {
-				t.Run(fmt.Sprintf("%s, ratio %g, %g", name, ratio, kk), func(t *testing.T) {
-					least := newDirichlet(0.01, centreLeast, c.sensitivity)
+				t.Run(fmt.Sprintf("%s, ratio %g, %g", experiment.NameOf(shared), ratio, kk), func(t *testing.T) {
+					least := newDirichlet(0.01, leastCentre, c.sensitivity)
 					value := c.sensitivity(least)
 					for i := range 2001 {
 						other := published.less(-10 + 0.01*float64(i))
@@ -85,128 +90,165 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
+// substitutions returns the largest moves of the sums of all classes, and of one class,
+// that random substitutions of a row make, of any two classes.
+func substitutions(rng *rand.Rand, d dirichlet, classes int, ratio, kk float64) (joint, single float64) {
+	for range 20000 {
+		// ‖k‖² ≤ kk; often at the bound; kernels are positive.
+		a, b, angle := math.Sqrt(kk), math.Sqrt(kk), math.Pi/2*rng.Float64()
+		if rng.IntN(4) == 0 {
+			a, b = a*rng.Float64(), b*rng.Float64()
+		}
+		k, other := []float64{a, 0}, []float64{b * math.Cos(angle), b * math.Sin(angle)}
+		from, to := rng.IntN(classes), rng.IntN(classes)
+		square := 0.0
+		for c := range classes {
+			part := classMove(d, indicator(from == c), indicator(to == c), ratio, k, other)
+			square += part
+			single = max(single, math.Sqrt(part))
+		}
+		joint = max(joint, math.Sqrt(square))
+	}
+	return joint, single
+}
+
+// classMove is the square of the move of one class's sums, for labels i before and j
+// after the substitution.
+func classMove(d dirichlet, i, j int, ratio float64, k, other []float64) float64 {
+	square := 0.0
+	for r := range 2 {
+		v := d.w[i]*d.y[i]*k[r] - d.w[j]*d.y[j]*other[r]
+		square += v * v
+		for q := range r + 1 {
+			v := ratio * (d.w[i]*k[r]*k[q] - d.w[j]*other[r]*other[q])
+			if q < r {
+				v *= math.Sqrt2
+			}
+			square += v * v
+		}
+	}
+	return square
+}
+
+func indicator(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // No substitution moves the sums by more than the sensitivity, and some come
-// near: rows at will, of any two classes.
+// near.
 func TestClassSensitivityBoundsSubstitutions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
+	const kk = 2.0
 	for _, classes := range []int{2, 3, 6} {
-		for _, centre := range []string{centrePublished, centreBalanced} {
+		for _, from := range []centre{noCentre, balancedCentre} {
 			for _, ratio := range []float64{0.3, 1, 4} {
-				d := newDirichlet(0.01, centre, nil)
-				kk, joint, single := 2.0, 0.0, 0.0
-				for range 20000 {
-					// ‖k‖² ≤ kk; often at the bound; kernels are positive.
-					a, b, angle := math.Sqrt(kk), math.Sqrt(kk), math.Pi/2*rng.Float64()
-					if rng.IntN(4) == 0 {
-						a, b = a*rng.Float64(), b*rng.Float64()
+				t.Run(fmt.Sprintf("%d classes, centre %s, ratio %g", classes, experiment.NameOf(from), ratio), func(t *testing.T) {
+					d := newDirichlet(0.01, from, nil)
+					joint, single := substitutions(rng, d, classes, ratio, kk)
+					if bound := d.jointSensitivity(classes, ratio, kk); joint > bound*(1+1e-12) || joint < 0.99*bound {
+						t.Errorf("joint: found %g, bound %g", joint, bound)
 					}
-					k, other := []float64{a, 0}, []float64{b * math.Cos(angle), b * math.Sin(angle)}
-					from, to := rng.IntN(classes), rng.IntN(classes)
-					square := 0.0
-					for c := range classes {
-						part := 0.0
-						is := func(l int) int {
-							if l == c {
-								return 1
-							}
-							return 0
-						}
-						i, j := is(from), is(to)
-						for r := range 2 {
-							v := d.w[i]*d.y[i]*k[r] - d.w[j]*d.y[j]*other[r]
-							part += v * v
-							for q := range r + 1 {
-								v := ratio * (d.w[i]*k[r]*k[q] - d.w[j]*other[r]*other[q])
-								if q < r {
-									v *= math.Sqrt2
-								}
-								part += v * v
-							}
-						}
-						square += part
-						single = max(single, math.Sqrt(part))
+					bound := d.classSensitivity(ratio, kk)
+					if single > bound*(1+1e-12) || single < 0.99*bound {
+						t.Errorf("single: found %g, bound %g", single, bound)
 					}
-					joint = max(joint, math.Sqrt(square))
-				}
-				for _, c := range []struct {
-					name         string
-					found, bound float64
-				}{{"joint", joint, d.jointSensitivity(classes, ratio, kk)}, {"single", single, d.classSensitivity(ratio, kk)}} {
-					if c.found > c.bound*(1+1e-12) || c.found < 0.99*c.bound {
-						t.Errorf("%d classes, centre %s, ratio %g, %s: found %g, bound %g", classes, centre, ratio, c.name, c.found, c.bound)
+					if paper := d.publishedSensitivity(ratio, kk); bound > paper {
+						t.Errorf("%g, above %g of Appendix D", bound, paper)
 					}
-				}
-				if paper := d.publishedSensitivity(ratio, kk); d.classSensitivity(ratio, kk) > paper {
-					t.Errorf("centre %s, ratio %g: %g, above %g of Appendix D", centre, ratio, d.classSensitivity(ratio, kk), paper)
-				}
+				})
 			}
 		}
 	}
 }
 
+// classify computes a trial of four repeats.
+func classify(t *testing.T, change func(*ClassificationSettings)) *experiment.Outcome[classificationMetrics] {
+	t.Helper()
+	return trialtest.Compute(t, trialtest.Options{Seed: 1, Workers: 2}, classification(), func(s *ClassificationSettings) {
+		s.Repeats = 4
+		change(s)
+	})
+}
+
 func TestClassification(t *testing.T) {
-	e := classification()
-	run := func(given map[string]any) *experiment.Result {
-		given["repeats"] = 4
-		return runPrepared(t, e, mustPrepare(t, e, 1, given))
+	exact := classify(t, func(s *ClassificationSettings) { s.Epsilon = math.Inf(1) })
+	if exact.Privacy != nil || exact.Metrics.Accuracy != *exact.Metrics.AccuracyWithoutNoise {
+		t.Errorf("without noise: %+v, %v", exact.Metrics, exact.Privacy)
 	}
-	exact := run(map[string]any{"epsilon": "inf"})
-	if exact.Privacy != nil || exact.Metrics["accuracy"] != exact.Metrics["accuracy_without_noise"] {
-		t.Errorf("without noise: %v, %v", exact.Metrics, exact.Privacy)
-	}
-	if got, best := exact.Metrics["accuracy"], exact.Metrics["accuracy_best"]; math.Abs(got-best) > 0.02 || best < 0.85 || exact.Metrics["accuracy_chance"] > 0.4 {
-		t.Errorf("without noise %g, at best %g", got, best)
+	if m := exact.Metrics; math.Abs(m.Accuracy-m.AccuracyBest) > 0.02 || m.AccuracyBest < 0.85 || m.AccuracyChance > 0.4 {
+		t.Errorf("without noise: %+v", m)
 	}
 	// Joint sums cost less than equal shares.
-	joint, split := run(map[string]any{"epsilon": 0.3}), run(map[string]any{"epsilon": 0.3, "composition": compositionSplit})
-	if j, s := joint.Metrics["accuracy"], split.Metrics["accuracy"]; !(s+0.03 < j && j < exact.Metrics["accuracy"]) {
-		t.Errorf("joint %g, split %g, without noise %g", j, s, exact.Metrics["accuracy"])
+	joint := classify(t, func(s *ClassificationSettings) { s.Epsilon = 0.3 }).Metrics
+	split := classify(t, func(s *ClassificationSettings) { s.Epsilon, s.Composition = 0.3, equalShares }).Metrics
+	if !(split.Accuracy+0.03 < joint.Accuracy && joint.Accuracy < exact.Metrics.Accuracy) {
+		t.Errorf("joint %g, split %g, without noise %g", joint.Accuracy, split.Accuracy, exact.Metrics.Accuracy)
 	}
-	if a, b := joint.Metrics["accuracy_without_noise"], exact.Metrics["accuracy"]; a != b {
+	if a, b := *joint.AccuracyWithoutNoise, exact.Metrics.Accuracy; a != b {
 		t.Errorf("without noise: %g, %g", a, b)
 	}
-	for _, c := range []struct{ composition, want string }{
-		{compositionJoint, "(1, 0.0001)-DP"}, {compositionSplit, "(1, 0.0001)-DP"}, {compositionPublished, "(3, 0.0003)-DP"},
+}
+
+func TestCompositions(t *testing.T) {
+	for _, c := range []struct {
+		composition composition
+		want        string
+	}{
+		{jointly, "(1, 0.0001)-DP"}, {equalShares, "(1, 0.0001)-DP"}, {wholeBudgets, "(3, 0.0003)-DP"},
 	} {
-		r := run(map[string]any{"composition": c.composition, "centre": centreLeast})
-		if s := r.Metrics["sensitivity"]; !(s < run(map[string]any{"composition": c.composition}).Metrics["sensitivity"]) {
-			t.Errorf("%s: sensitivity %g with centre=least", c.composition, s)
-		}
-		if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, "is taken off the transformed labels") {
-			t.Errorf("%s: no centre in %q", c.composition, notes)
-		}
-		if r.Privacy.Guarantee != c.want {
-			t.Errorf("%s: %s, want %s", c.composition, r.Privacy.Guarantee, c.want)
-		}
+		t.Run(experiment.NameOf(c.composition), func(t *testing.T) {
+			balanced := classify(t, func(s *ClassificationSettings) { s.Composition = c.composition })
+			least := classify(t, func(s *ClassificationSettings) { s.Composition, s.Centre = c.composition, leastCentre })
+			if s := least.Metrics.Sensitivity; !(s < balanced.Metrics.Sensitivity) {
+				t.Errorf("sensitivity %g with centre=least, %g without", s, balanced.Metrics.Sensitivity)
+			}
+			notes := strings.Join(least.Privacy.Notes, "\n")
+			if !strings.Contains(notes, "is taken off the transformed labels") {
+				t.Errorf("no centre in %q", notes)
+			}
+			if least.Privacy.Guarantee != c.want {
+				t.Errorf("%s, want %s", least.Privacy.Guarantee, c.want)
+			}
+		})
 	}
+}
+
+// Whether a fit without noise succeeds is private: a record that protects neither has
+// its accuracy nor says why it has none.
+func TestFitsWithoutNoiseThatFail(t *testing.T) {
+	// 25 inducing inputs: the update without noise, and so without λ, is indefinite.
+	failing := func(s *ClassificationSettings) { s.Inducing.Count, s.Repeats, s.Alpha = 25, 3, 0.001 }
+	t.Run("secure", func(t *testing.T) {
+		out := trialtest.Compute(t, trialtest.Options{Secure: true}, classification(), failing)
+		if out.Metrics.AccuracyWithoutNoise != nil {
+			t.Error("the record has the accuracy without noise")
+		}
+		if warnings := strings.Join(out.Warnings, "\n"); strings.Contains(warnings, "without_noise") ||
+			strings.Contains(warnings, "pivot") {
+			t.Errorf("warnings %q", out.Warnings)
+		}
+	})
+	t.Run("seeded", func(t *testing.T) {
+		out := trialtest.Compute(t, trialtest.Options{}, classification(), failing)
+		if out.Metrics.AccuracyWithoutNoise != nil ||
+			!strings.Contains(strings.Join(out.Warnings, "\n"), "accuracy_without_noise is left out") {
+			t.Errorf("%+v, warnings %q", out.Metrics, out.Warnings)
+		}
+	})
 }
 
 func TestClassificationWorkers(t *testing.T) {
-	e := classification()
-	results := map[int]string{}
-	for _, workers := range []int{1, 4} {
-		trial := mustPrepare(t, e, 2, map[string]any{"n": 200, "repeats": 3, "classes": 4})
-		trial.Workers = workers
-		r := runPrepared(t, e, trial)
-		results[workers] = fmt.Sprint(r.Metrics, r.Series)
+	text := func(workers int) string {
+		o := trialtest.Options{Seed: 2, Workers: workers}
+		out := trialtest.Compute(t, o, classification(), func(s *ClassificationSettings) {
+			s.N, s.Repeats, s.Classes, s.Rho = 200, 3, 4, 1e-9 // no noise is refused
+		})
+		return fmt.Sprint(experiment.MetricValues(out.Metrics), out.Series)
 	}
-	if results[1] != results[4] {
-		t.Errorf("1 worker: %s\n4 workers: %s", results[1], results[4])
-	}
-}
-
-func TestClassificationRefuses(t *testing.T) {
-	for _, c := range []struct {
-		given map[string]any
-		want  string
-	}{
-		{map[string]any{"composition": compositionPublished, "delta": 0.5}, "guarantees nothing"},
-		{map[string]any{"classes": 1}, "classes"},
-		{map[string]any{"alpha": 1}, "alpha"},
-		{map[string]any{"centre": "balanced "}, "did you mean"},
-	} {
-		if _, err := prepared(classification(), 0, c.given); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.given, err, c.want)
-		}
+	if one, four := text(1), text(4); one != four {
+		t.Errorf("1 worker: %s\n4 workers: %s", one, four)
 	}
 }

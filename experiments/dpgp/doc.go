@@ -11,8 +11,8 @@
 // The posterior N(m, S) of the function at Z is all that is needed to predict
 // (Eq. 17); package graphs/sparsegp computes it.
 //
-// In this package a [model] is what is public beforehand, mechanismNoise what is
-// added to the sums, and released what may be published.
+// Package sparse has the model, its noise, the sums and the posterior; this package has
+// the experiments.
 //
 // # What is protected
 //
@@ -37,9 +37,8 @@
 //
 // # Your own data
 //
-// Experiment dpgp/regression fits a user's file, with outputs scaled to [−1, 1] by
-// their public range, and releases the model; package released reads such a file
-// and predicts, without data.
+// Package regression has experiment dpgp/regression, which fits a user's file and
+// releases the model; package modelfile reads such a file and predicts, without data.
 //
 // # Where the paper is silent
 //

@@ -1,82 +1,171 @@
 package dpgp
 
 import (
-	"context"
-	"os"
-	"path/filepath"
+	"math"
 	"testing"
 
+	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
-// A parameter does nothing exactly where its declaration says so.
-func TestWhereParametersApply(t *testing.T) {
-	rows := filepath.Join(t.TempDir(), "rows.csv")
-	text := "x,y,z\n0,0.1,1\n1,0.9,0\n2,0.2,2\n3,-0.7,1\n4,0.4,0\n5,0.1,3\n"
-	if err := os.WriteFile(rows, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+// Other values of the settings that experiments share.
+func otherBudgets(s *sparse.Budget) []inert.Setting {
+	return []inert.Setting{inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.003)}
+}
+
+func (s *inducingInputs) others() []inert.Setting {
+	return []inert.Setting{
+		inert.Values(&s.Inducing, experiment.Points{Count: 4}, experiment.Points{Values: []float64{-2, 0.5, 2}}),
+		inert.Values(&s.Low, -2.5, -0.5), inert.Values(&s.High, 2.5),
 	}
-	others := map[string][]any{
-		"epsilon": {2, "inf"}, "delta": {0.003}, "inducing": {4, "4", []any{-2, 0.5, 2}}, "low": {-2.5, -0.5}, "high": {2.5},
-		"lengthscale": {1.3}, "kernel_variance": {1.2}, "n": {50}, "sigma": {0.2}, "r_y": {0.8}, "ratio": {2},
-		"bound": {"eq4", "eq7"}, "spacing": {0.5}, "covariance": {"as-published", "corrected"},
-		"regularisation": {"corrected", "as-published"}, "rho": {0.2}, "jitter": {0.01}, "strict": {true}, "repeats": {2},
-		"cover": {"function"}, "composition": {"split"}, "centre": {"least"}, "alpha": {0.1}, "classes": {4},
-		"gamma": {0.3}, "rule": {"as-published", "corrected"}, "sigmas": {"0.1,0.4"}, "lengthscales": {"0.5,2"},
-		"inputs": {"z"}, "output": {"z"}, "input_low": {-2}, "input_high": {2}, "holdout": {0.4},
+}
+
+func (s *eqKernel) others() []inert.Setting {
+	return []inert.Setting{inert.Values(&s.Lengthscale, 1.3), inert.Values(&s.KernelVariance, 1.2)}
+}
+
+func otherRatios(s *sparse.NoiseRatio) []inert.Setting {
+	return []inert.Setting{inert.Values(&s.Ratio, 2)}
+}
+
+func (s *outputBound) others() []inert.Setting {
+	return []inert.Setting{inert.Values(&s.OutputBound, 0.8)}
+}
+
+func (s *spacing) others() []inert.Setting {
+	return []inert.Setting{inert.Values(&s.Spacing, experiment.NumberOr[auto](0.5))}
+}
+
+func (s *rowBound) others() []inert.Setting {
+	return append(s.spacing.others(), inert.Values(&s.Bound, sparse.Eq4, sparse.Eq7))
+}
+
+func otherLambdas(s *sparse.Lambda) []inert.Setting {
+	return []inert.Setting{
+		inert.Values(&s.Regularisation, sparse.RegularisationCorrected, sparse.RegularisationPrinted),
+		inert.Values(&s.Rho, 0.2),
 	}
-	quiet, list := map[string]any{"epsilon": "inf"}, []any{-3, -2, -1, 0, 1, 2, 3}
-	of := func(settings ...map[string]any) map[string]any {
-		out := map[string]any{}
-		for _, s := range settings {
-			for k, v := range s {
-				out[k] = v
-			}
-		}
-		return out
+}
+
+func (s *updateSettings) others() []inert.Setting {
+	return append(otherLambdas(&s.Lambda), inert.Values(&s.Jitter, 0.01),
+		inert.Values(&s.Covariance, sparse.CovariancePrinted, sparse.CovarianceCorrected))
+}
+
+func (f fit) others() []inert.Setting {
+	out := append(otherBudgets(f.Budget), f.inducingInputs.others()...)
+	out = append(append(out, f.eqKernel.others()...), f.outputBound.others()...)
+	out = append(append(out, otherRatios(&f.NoiseRatio)...), f.rowBound.others()...)
+	return append(append(out, f.updateSettings.others()...), inert.Values(&f.Sigma, 0.2), inert.Values(&f.Strict, true))
+}
+
+// seven are inducing inputs that are not on a grid by count.
+func seven() experiment.Points { return experiment.Points{Values: []float64{-3, -2, -1, 0, 1, 2, 3}} }
+
+// checkConditions holds the conditions of an experiment against its trials.
+func checkConditions[S, M any](t *testing.T, c inert.Conditions[S, M]) {
+	t.Helper()
+	c.Run = func(s *S) (*experiment.Outcome[M], error) {
+		return c.Of.Compute(t.Context(), trialtest.New(t, trialtest.Options{}), s)
 	}
-	file := map[string]any{"dataset": "csv:rows.csv", "delta": 0.01, "low": -1, "high": 1, "inducing": "3",
-		"input_low": 0, "input_high": 5, "repeats": 3, "epsilon": 20}
-	for name, c := range map[string]struct {
-		small map[string]any
-		bases []map[string]any
-		held  map[string]string
-	}{
-		"gaussian-mechanism": {bases: []map[string]any{{}}},
-		"sensitivity":        {bases: []map[string]any{{}, {"inducing": list}}},
-		// Outputs beyond r_y are there, so that strict does something.
-		"inference": {of(map[string]any{"n": 40, "inducing": 3, "r_y": 0.7}),
-			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
-		"calibration": {map[string]any{"n": 300, "inducing": 5, "r_y": 0.7, "repeats": 8, "jitter": 1e-6, "epsilon": 5},
-			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
-		"classification": {map[string]any{"n": 60, "inducing": 4, "repeats": 1, "epsilon": 5},
-			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
-		"hyperparameters": {map[string]any{"n": 200, "inducing": 7, "repeats": 3, "gamma": 0.2,
-			"epsilon": 5000, "delta": 0.01,
-			"sigmas": "0.1,0.3", "lengthscales": "1,2"},
-			[]map[string]any{{}, quiet, {"bound": "eq4"}, {"inducing": list}}, nil},
-		"regression": {map[string]any{"repeats": 1, "inducing": "3"}, []map[string]any{
-			{"low": -1, "high": 1, "input_low": -3, "input_high": 3},
-			{"low": -1, "high": 1, "epsilon": "inf", "input_low": -3, "input_high": 3}, file,
-			of(file, map[string]any{"inducing": "csv:rows.csv"}),
-		}, map[string]string{"dataset": "the bases vary it"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, err := experiment.NewRegistry(Paper().Experiments...).Lookup("dpgp/" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			bases := make([]map[string]any, len(c.bases))
-			for i, b := range c.bases {
-				bases[i] = of(c.small, b)
-			}
-			inert.Trials{Experiment: e, Bases: bases, Others: others, Held: c.held,
-				Run: func(p experiment.Params) (*experiment.Result, error) {
-					trial := setup{}.trial(p)
-					trial.Dataset = func(string) string { return rows }
-					return e.Run(context.Background(), trial)
-				}}.Check(t)
-		})
+	t.Run(c.Of.Name, c.Check)
+}
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsApply(t *testing.T) {
+	inf := math.Inf(1)
+	checkConditions(t, inert.Conditions[mechanismSettings, mechanismMetrics]{
+		Of: gaussianMechanism(), Bases: map[string]func(*mechanismSettings){"defaults": func(*mechanismSettings) {}},
+		Others: func(s *mechanismSettings) []inert.Setting {
+			return []inert.Setting{inert.Values(&s.Epsilon, 2), inert.Values(&s.Delta, 0.003)}
+		},
+	})
+	checkConditions(t, inert.Conditions[sensitivitySettings, sensitivityMetrics]{
+		Of: sensitivities(),
+		Bases: map[string]func(*sensitivitySettings){
+			"a grid": func(*sensitivitySettings) {}, "a list": func(s *sensitivitySettings) { s.Inducing = seven() },
+		},
+		Others: func(s *sensitivitySettings) []inert.Setting {
+			out := append(s.inducingInputs.others(), s.eqKernel.others()...)
+			return append(append(append(out, s.outputBound.others()...), otherRatios(&s.NoiseRatio)...), s.spacing.others()...)
+		},
+	})
+	// Outputs beyond r_y are there, so that strict does something.
+	checkConditions(t, inert.Conditions[inferenceSettings, inferenceMetrics]{
+		Of:     inference(),
+		Common: func(s *inferenceSettings) { s.N, s.Inducing.Count, s.OutputBound = 40, 3, 0.7 },
+		Bases: map[string]func(*inferenceSettings){
+			"noise": func(*inferenceSettings) {}, "no noise": func(s *inferenceSettings) { s.Epsilon = inf },
+			"Eq. (4)": func(s *inferenceSettings) { s.Bound = sparse.Eq4 },
+			"a list":  func(s *inferenceSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *inferenceSettings) []inert.Setting {
+			return append(s.fit().others(), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2))
+		},
+	})
+	checkConditions(t, inert.Conditions[calibrationSettings, calibrationMetrics]{
+		Of: calibration(),
+		Common: func(s *calibrationSettings) {
+			s.N, s.Inducing.Count, s.OutputBound, s.Repeats, s.Jitter, s.Epsilon = 300, 5, 0.7, 8, 1e-6, 5
+		},
+		Bases: map[string]func(*calibrationSettings){
+			"noise": func(*calibrationSettings) {}, "no noise": func(s *calibrationSettings) { s.Epsilon = inf },
+			"Eq. (4)": func(s *calibrationSettings) { s.Bound = sparse.Eq4 },
+			"a list":  func(s *calibrationSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *calibrationSettings) []inert.Setting {
+			return append(s.fit().others(), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
+				inert.Values(&s.Cover, coverFunction))
+		},
+	})
+	checkConditions(t, classificationConditions())
+	checkConditions(t, hyperparameterConditions())
+}
+
+func classificationConditions() inert.Conditions[ClassificationSettings, classificationMetrics] {
+	return inert.Conditions[ClassificationSettings, classificationMetrics]{
+		Of: classification(),
+		Common: func(s *ClassificationSettings) {
+			s.N, s.Inducing.Count, s.Repeats, s.Epsilon = 60, 4, 1, 5
+		},
+		Bases: map[string]func(*ClassificationSettings){
+			"noise": func(*ClassificationSettings) {}, "no noise": func(s *ClassificationSettings) { s.Epsilon = math.Inf(1) },
+			"Eq. (4)": func(s *ClassificationSettings) { s.Bound = sparse.Eq4 },
+			"a list":  func(s *ClassificationSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *ClassificationSettings) []inert.Setting {
+			out := append(otherBudgets(&s.Budget), s.inducingInputs.others()...)
+			out = append(append(out, s.eqKernel.others()...), otherRatios(&s.NoiseRatio)...)
+			out = append(append(out, s.rowBound.others()...), s.updateSettings.others()...)
+			return append(out, inert.Values(&s.Composition, equalShares), inert.Values(&s.Centre, leastCentre),
+				inert.Values(&s.Alpha, 0.1), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2))
+		},
+	}
+}
+
+func hyperparameterConditions() inert.Conditions[hyperparameterSettings, hyperparameterMetrics] {
+	return inert.Conditions[hyperparameterSettings, hyperparameterMetrics]{
+		Of: hyperparameters(),
+		Common: func(s *hyperparameterSettings) {
+			s.N, s.Inducing.Count, s.Repeats, s.Gamma, s.Epsilon, s.Delta = 200, 7, 3, 0.2, 5000, 0.01
+			s.Sigmas, s.Lengthscales = []float64{0.1, 0.3}, []float64{1, 2}
+		},
+		Bases: map[string]func(*hyperparameterSettings){
+			"noise": func(*hyperparameterSettings) {}, "no noise": func(s *hyperparameterSettings) { s.Epsilon = math.Inf(1) },
+			"Eq. (4)": func(s *hyperparameterSettings) { s.Bound = sparse.Eq4 },
+			"a list":  func(s *hyperparameterSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *hyperparameterSettings) []inert.Setting {
+			out := append(otherBudgets(&s.Budget), s.inducingInputs.others()...)
+			out = append(append(out, s.outputBound.others()...), otherRatios(&s.NoiseRatio)...)
+			out = append(append(out, s.rowBound.others()...), s.updateSettings.others()...)
+			return append(out, inert.Values(&s.Gamma, 0.3), inert.Values(&s.KernelVariance, 1.2),
+				inert.Values(&s.Rule, mechanism.SelectionAsPublished), inert.Values(&s.Sigmas, []float64{0.1, 0.4}),
+				inert.Values(&s.Lengthscales, []float64{0.5, 2}), inert.Values(&s.N, 50), inert.Values(&s.Sigma, 0.2),
+				inert.Values(&s.Repeats, 2))
+		},
 	}
 }

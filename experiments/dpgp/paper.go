@@ -3,6 +3,7 @@ package dpgp
 import (
 	_ "embed"
 
+	"privkern/experiments/dpgp/regression"
 	"privkern/runner/experiment"
 )
 
@@ -12,12 +13,13 @@ var ledger []byte
 // Paper returns what this package reproduces.
 func Paper() experiment.Paper {
 	return experiment.Paper{
-		Name:        "dpgp",
-		Title:       "Gaussian processes with differential privacy",
-		Citation:    "A. Honkela, 2021, arXiv:2106.00474",
-		Experiments: []*experiment.Experiment{gaussianMechanism(), sensitivities(), inference(), calibration(), hyperparameters(), classification(), regression()},
-		Figures:     []experiment.Figure{figure1(), figure2(), figure3()},
-		Benchmarks:  append(benchmarks(), searchBenchmark()),
-		Ledger:      ledger,
+		Name: "dpgp",
+		Experiments: []*experiment.Experiment{
+			gaussianMechanism().Experiment, sensitivities().Experiment, inference().Experiment, calibration().Experiment,
+			hyperparameters().Experiment, classification().Experiment, regression.Experiment().Experiment,
+		},
+		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
+		Benchmarks: benchmarks(),
+		Ledger:     ledger,
 	}
 }

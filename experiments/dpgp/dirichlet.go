@@ -1,0 +1,104 @@
+package dpgp
+
+import (
+	"math"
+
+	"privkern/experiments/dpgp/sparse"
+)
+
+// dirichlet is the transformation of labels (Eq. 21): what stands for "is of the
+// class" (index 1) and "is not" (0), in each class's regression.
+type dirichlet struct {
+	y      [2]float64 // outputs, less the centre
+	w      [2]float64 // 1/σ̃²: bounded, as α is 1 + α_ε or α_ε
+	centre float64
+}
+
+// newDirichlet takes the centre off. That of least sensitivity is for the given
+// one, a convex function of it: the largest norm of what is affine in it.
+func newDirichlet(alpha float64, from centre, sensitivity func(dirichlet) float64) dirichlet {
+	var d dirichlet
+	for i := range 2 {
+		a := float64(i) + alpha
+		variance := math.Log1p(1 / a)
+		d.y[i], d.w[i] = math.Log(a)-variance/2, 1/variance
+	}
+	switch from {
+	case balancedCentre:
+		r0, r1 := math.Sqrt(d.w[0]), math.Sqrt(d.w[1])
+		return d.less((r0*d.y[0] + r1*d.y[1]) / (r0 + r1))
+	case leastCentre:
+		reach := math.Abs(d.y[1] - d.y[0])
+		c := minimise(func(c float64) float64 { return sensitivity(d.less(c)) },
+			min(d.y[0], d.y[1])-reach, max(d.y[0], d.y[1])+reach)
+		return d.less(c)
+	}
+	return d
+}
+
+// less takes a centre off outputs from which none has been taken off.
+func (d dirichlet) less(centre float64) dirichlet {
+	d.y[0], d.y[1], d.centre = d.y[0]-centre, d.y[1]-centre, centre
+	return d
+}
+
+// minimise returns a minimiser of a convex function between low and high, by
+// golden sections.
+func minimise(f func(float64) float64, low, high float64) float64 {
+	const golden = 0.6180339887498949
+	left, right := high-golden*(high-low), low+golden*(high-low)
+	fl, fr := f(left), f(right)
+	for range 80 { // until the interval is 2e-17 of its length
+		if fl <= fr {
+			high, right, fr = right, left, fl
+			left = high - golden*(high-low)
+			fl = f(left)
+		} else {
+			low, left, fl = left, right, fr
+			right = low + golden*(high-low)
+			fr = f(right)
+		}
+	}
+	return (low + high) / 2
+}
+
+// moved bounds by how much a substitution moves the sums (A, ratio·B̂) of classes
+// whose labels are i before and j after it, for pairs (i, j). With t = ⟨k, k'⟩ and
+// c = ratio² the square is, summed over the classes,
+//
+//	w²y²‖k‖² + w'²y'²‖k'‖² − 2ww'yy't + c (w²‖k‖⁴ + w'²‖k'‖⁴ − 2ww't²),
+//
+// as Eqs. (25) to (29) have it without weights. The bound is its largest value
+// for norms up to √kk and 0 ≤ t ≤ kk, as the kernel is positive.
+func (d dirichlet) moved(ratio, kk float64, pairs ...[2]int) float64 {
+	c := ratio * ratio
+	square, linear, quadratic := 0.0, 0.0, 0.0
+	for _, p := range pairs {
+		wi, wj, yi, yj := d.w[p[0]], d.w[p[1]], d.y[p[0]], d.y[p[1]]
+		square += kk*(wi*wi*yi*yi+wj*wj*yj*yj) + c*kk*kk*(wi*wi+wj*wj)
+		linear -= 2 * wi * wj * yi * yj
+		quadratic += 2 * c * wi * wj
+	}
+	t := max(0, min(kk, linear/(2*quadratic)))
+	return math.Sqrt(square + (linear-quadratic*t)*t)
+}
+
+// jointSensitivity bounds by how much a substituted row moves the sums of all
+// classes together: its label stays, or changes in two of the classes.
+func (d dirichlet) jointSensitivity(classes int, ratio, kk float64) float64 {
+	others := make([][2]int, classes-2)
+	return max(
+		d.moved(ratio, kk, append(others, [2]int{1, 1}, [2]int{0, 0})...),
+		d.moved(ratio, kk, append(others, [2]int{1, 0}, [2]int{0, 1})...))
+}
+
+// classSensitivity is that of one class.
+func (d dirichlet) classSensitivity(ratio, kk float64) float64 {
+	return max(d.moved(ratio, kk, [2]int{0, 0}), d.moved(ratio, kk, [2]int{0, 1}), d.moved(ratio, kk, [2]int{1, 1}))
+}
+
+// publishedSensitivity is that of Appendix D: Eq. (6) times a bound on 1/σ̃² (it
+// prints one on σ̃²).
+func (d dirichlet) publishedSensitivity(ratio, kk float64) float64 {
+	return max(d.w[0], d.w[1]) * sparse.JointSensitivity(ratio, max(math.Abs(d.y[0]), math.Abs(d.y[1])), kk)
+}

@@ -1,0 +1,118 @@
+package dpgp
+
+import (
+	_ "embed"
+
+	"privkern/experiments/dpgp/sparse"
+	"privkern/runner/experiment"
+)
+
+//go:embed metrics.go
+var metricsSource string
+
+func init() { experiment.Document[simulationMetrics](metricsSource) }
+
+// simulationMetrics are those of every fit to simulated observations.
+type simulationMetrics struct {
+	sparse.FitMetrics
+	// share of the outputs that were beyond r_y and clipped to it; left out of a record with secure noise
+	ClippedFraction *float64 `name:"clipped_fraction"`
+}
+
+type mechanismMetrics struct {
+	// least standard deviation of the noise over the sensitivity
+	SigmaOverSensitivity float64 `name:"sigma_over_sensitivity"`
+	// the classical sqrt(2 log(1.25/delta))/epsilon, proved for epsilon < 1 only
+	SigmaClassical float64 `name:"sigma_classical"`
+}
+
+type sensitivityMetrics struct {
+	// bound eq4 on the squared norm of a kernel vector
+	NormSquaredEq4 float64 `name:"r_k_sq_eq4"`
+	// Eq. (6) with it
+	SensitivityEq4 float64 `name:"sensitivity_eq4"`
+	// bound eq7-printed on the squared norm of a kernel vector
+	NormSquaredEq7Printed float64 `name:"r_k_sq_eq7_printed"`
+	// Eq. (6) with it
+	SensitivityEq7Printed float64 `name:"sensitivity_eq7_printed"`
+	// bound eq7 on the squared norm of a kernel vector
+	NormSquaredEq7 float64 `name:"r_k_sq_eq7"`
+	// Eq. (6) with it
+	SensitivityEq7 float64 `name:"sensitivity_eq7"`
+	// bound eq8 on the squared norm of a kernel vector
+	NormSquaredEq8 float64 `name:"r_k_sq_eq8"`
+	// Eq. (6) with it
+	SensitivityEq8 float64 `name:"sensitivity_eq8"`
+	// bound exact on the squared norm of a kernel vector
+	NormSquaredExact float64 `name:"r_k_sq_exact"`
+	// Eq. (6) with it
+	SensitivityExact float64 `name:"sensitivity_exact"`
+}
+
+type inferenceMetrics struct {
+	// root mean square error of the posterior mean against the true function, on a grid from low to high
+	RMSE float64 `name:"rmse"`
+	// share of that grid on which the true function is within two posterior standard deviations of the mean
+	Coverage2SD float64 `name:"coverage_2sd"`
+	// mean of the posterior standard deviation on that grid
+	MeanSD float64 `name:"mean_sd"`
+	simulationMetrics
+}
+
+type calibrationMetrics struct {
+	// share of the test points inside the central region of 50 %, covariance with what the noise adds
+	Coverage50Full float64 `name:"coverage_50_full"`
+	// share of the test points inside the central region of 80 %, covariance with what the noise adds
+	Coverage80Full float64 `name:"coverage_80_full"`
+	// share of the test points inside the central region of 95 %, covariance with what the noise adds
+	Coverage95Full float64 `name:"coverage_95_full"`
+	// share of the test points inside the central region of 99 %, covariance with what the noise adds
+	Coverage99Full float64 `name:"coverage_99_full"`
+	// share of the test points inside the central region of 50 %, covariance without it
+	Coverage50Naive float64 `name:"coverage_50_naive"`
+	// share of the test points inside the central region of 80 %, covariance without it
+	Coverage80Naive float64 `name:"coverage_80_naive"`
+	// share of the test points inside the central region of 95 %, covariance without it
+	Coverage95Naive float64 `name:"coverage_95_naive"`
+	// share of the test points inside the central region of 99 %, covariance without it
+	Coverage99Naive float64 `name:"coverage_99_naive"`
+	// root mean square error of the posterior mean against the true function at the test points
+	RMSE float64 `name:"rmse"`
+	simulationMetrics
+}
+
+type hyperparameterMetrics struct {
+	// share of the repeats in which this noise level was chosen, in three digits with _ for the point
+	Sigmas map[string]float64 `name:"p_sigma_*"`
+	// share of the repeats in which this lengthscale was chosen
+	Lengthscales map[string]float64 `name:"p_lengthscale_*"`
+	// share of the repeats in which no score was taken, and nothing chosen
+	None float64 `name:"p_none"`
+	// epsilon of each draw, model and score together (with noise only)
+	CandidateEpsilon *float64 `name:"candidate_epsilon"`
+	// delta of each draw (with noise only)
+	CandidateDelta *float64 `name:"candidate_delta"`
+	// number of draws after which the search stops (with noise only)
+	DrawsMost *float64 `name:"draws_most"`
+	// draws that were made, mean over the repeats; the guarantee needs them to be secret, and a record
+	// that protects leaves them out
+	DrawsMean *float64 `name:"draws_mean"`
+	// draws whose noise exceeded lambda, so that there was no model to score, mean over the repeats;
+	// secret like them
+	IndefiniteMean *float64 `name:"indefinite_mean"`
+}
+
+type classificationMetrics struct {
+	// share of the test rows whose class has the largest posterior mean
+	Accuracy float64 `name:"accuracy"`
+	// the same from sums without noise
+	AccuracyWithoutNoise *float64 `name:"accuracy_without_noise"`
+	// the same of who knows the probabilities from which labels are drawn, in expectation
+	AccuracyBest float64 `name:"accuracy_best"`
+	// share of the test rows in the largest class
+	AccuracyChance float64 `name:"accuracy_chance"`
+	// by how much a substituted row moves the sums that share one budget: those of all classes (joint), or
+	// of one
+	Sensitivity float64 `name:"sensitivity"`
+	sparse.NoiseDeviation
+}

@@ -1,0 +1,59 @@
+package regression
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
+)
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsApply(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	text := "x,y,z\n0,0.1,1\n1,0.9,0\n2,0.2,2\n3,-0.7,1\n4,0.4,0\n5,0.1,3\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := conditions()
+	c.Run = func(s *Settings) (*experiment.Outcome[Metrics], error) {
+		o := trialtest.Options{Dataset: func(string) string { return path }}
+		return c.Of.Compute(t.Context(), trialtest.New(t, o), s)
+	}
+	c.Check(t)
+}
+
+func conditions() inert.Conditions[Settings, Metrics] {
+	simulated := func(s *Settings) {
+		s.Low, s.High, s.InputLow, s.InputHigh, s.Inducing, s.Repeats = given(-1), given(1), given(-3), given(3), "3", 1
+	}
+	own := func(s *Settings) {
+		s.Dataset, s.Delta, s.Low, s.High, s.Inducing = "csv:rows.csv", 0.01, given(-1), given(1), "3"
+		s.InputLow, s.InputHigh, s.Repeats, s.Epsilon = given(0), given(5), 3, 20
+	}
+	return inert.Conditions[Settings, Metrics]{
+		Of: Experiment(),
+		Bases: map[string]func(*Settings){
+			"simulated": simulated, "own": own,
+			"simulated, no noise":     func(s *Settings) { simulated(s); s.Epsilon = math.Inf(1) },
+			"own, inducing in a file": func(s *Settings) { own(s); s.Inducing = "csv:rows.csv" },
+		},
+		Others: func(s *Settings) []inert.Setting {
+			return []inert.Setting{
+				inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.003), inert.Values(&s.Ratio, 2),
+				inert.Values(&s.Regularisation, sparse.RegularisationPrinted), inert.Values(&s.Rho, 0.2),
+				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "z"),
+				inert.Values(&s.Output, "z"), inert.Values(&s.Low, given(-2.5), given(-0.5)), inert.Values(&s.High, given(2.5)),
+				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, given(-2)), inert.Values(&s.InputHigh, given(2)),
+				inert.Values(&s.Lengthscale, 1.3), inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.2),
+				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
+				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
+				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2),
+			}
+		},
+	}
+}

@@ -1,0 +1,287 @@
+// Package regression fits a sparse Gaussian process to a user's own data, with outputs
+// scaled to [−1, 1] by their public range, and releases it as a model (package
+// modelfile).
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/learn"
+	"privkern/experiments/release"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
+)
+
+// Experiment is dpgp/regression.
+var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
+	return experiment.Of(experiment.Declaration[Settings, Metrics]{
+		Name:     "dpgp/regression",
+		Version:  2,
+		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
+		Source:   "Honkela 2021, Section 3, Algorithm 1",
+		Datasets: (*Settings).files,
+		Tables: func(s *Settings) []experiment.InputTable {
+			inputs := s.inputNames()
+			columns := map[string][]string{s.Inducing: inputs}
+			columns[s.Dataset] = append(slices.Clone(inputs), s.Output) // which has the inputs, too
+			return dataset.TablesOf(columns)
+		},
+		Complete: func(s *Settings, given func(field any) bool) error {
+			if !isFile(s.Dataset) {
+				return nil
+			}
+			return release.RequireDelta(&s.Budget.Budget, given)
+		},
+		Check:        checkRegression,
+		Run:          runRegression,
+		CheckRelease: checkRegressionRelease,
+		Release: func(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Release, error) {
+			plan, err := planOf(ctx, t, s)
+			if err != nil {
+				return nil, err
+			}
+			return plan.Run(ctx, t)
+		},
+	})
+})
+
+// dataSimulated are the data of Section 6.1.
+const dataSimulated = "simulated"
+
+// files are the user's files that a trial reads.
+func (s *Settings) files() []string {
+	var names []string
+	for _, name := range []string{s.Dataset, s.Inducing} {
+		if isFile(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func isFile(name string) bool {
+	_, file := dataset.FilePath(name)
+	return file
+}
+
+// inputNames are the columns that are predicted from.
+func (s *Settings) inputNames() []string {
+	names := strings.Split(strings.ReplaceAll(s.Inputs, ",", "+"), "+")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// interval is a public range with the names of its ends.
+type interval struct {
+	low, high         end
+	lowName, highName string
+}
+
+func (s *Settings) outputRange() interval { return interval{s.Low, s.High, "low", "high"} }
+
+func (s *Settings) inputRange() interval {
+	return interval{s.InputLow, s.InputHigh, "input_low", "input_high"}
+}
+
+// or returns the ends, or those of simulated data where none are given.
+func (i interval) or(simulated float64) (low, high float64) {
+	if i.low.Is(absent) && i.high.Is(absent) {
+		return -simulated, simulated
+	}
+	return i.low.Number, i.high.Number
+}
+
+// check refuses a range that is none, or that is needed and not given; what says which
+// it is.
+func (i interval) check(what string, needed bool) error {
+	given, other := !i.low.Is(absent), !i.high.Is(absent)
+	low, high := i.low.Number, i.high.Number
+	switch {
+	case given != other, needed && !given:
+		return fmt.Errorf("%s and %s are not given: they are %s", i.lowName, i.highName, what)
+	case given && !(low < high && !math.IsInf(high-low, 0)):
+		return fmt.Errorf("%s = %g and %s = %g: %s must be below %s", i.lowName, low, i.highName, high, i.lowName, i.highName)
+	}
+	return nil
+}
+
+// gridCount is the number of inducing inputs of a grid in every input.
+func (s *Settings) gridCount() (int, error) {
+	param := experiment.Param{Name: "inducing", Kind: experiment.Integer,
+		Min: experiment.Bound(1), Max: experiment.Bound(sparse.MaxInducing)}
+	v, err := param.Convert(s.Inducing)
+	if err != nil {
+		return 0, fmt.Errorf("%w, nor csv:PATH, a file of inducing inputs", err)
+	}
+	return v.(int), nil
+}
+
+func checkRegression(s *Settings) error {
+	own := isFile(s.Dataset)
+	if !own && s.Dataset != dataSimulated {
+		return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own", s.Dataset, dataSimulated)
+	}
+	if err := s.checkColumns(own); err != nil {
+		return err
+	}
+	if err := s.outputRange().check("the public range of the output, such as low=0 high=100; its length decides the "+
+		"noise, and it must not be read off the data", own); err != nil {
+		return err
+	}
+	if err := s.inputRange().check("the public range of the inputs over which the grid of inducing inputs is laid; it "+
+		"must not be read off the data", own && !isFile(s.Inducing)); err != nil {
+		return err
+	}
+	inputs := len(s.inputNames())
+	if b := s.Bound.of(inputs); inputs > 1 && b.OneDimension() {
+		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
+	}
+	if isFile(s.Inducing) {
+		return nil
+	}
+	n, err := s.gridCount()
+	if err != nil {
+		return err
+	}
+	if all := math.Pow(float64(n), float64(inputs)); all > sparse.MaxInducing {
+		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
+			"points with inducing=csv:PATH", n, inputs, all, sparse.MaxInducing)
+	}
+	return nil
+}
+
+func (s *Settings) checkColumns(own bool) error {
+	inputs := s.inputNames()
+	for i, name := range inputs {
+		switch {
+		case name == "":
+			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", s.Inputs)
+		case slices.Contains(inputs[:i], name):
+			return fmt.Errorf("inputs = %q: %q is named twice", s.Inputs, name)
+		case name == s.Output:
+			return fmt.Errorf("output = %s: it is one of the inputs, too", name)
+		}
+	}
+	if !own && len(inputs) > 1 {
+		return fmt.Errorf("inputs = %s: simulated data have one input", s.Inputs)
+	}
+	return nil
+}
+
+// fit is Algorithm 1 on some rows.
+func (r *regressor) fit(
+	ctx context.Context, x *mat.Dense, y []float64, noise sparse.Noise, rng *rand.Rand,
+) (*sparse.Posterior, error) {
+	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, x, y, nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.Model.Infer(ctx, r.Engine, noise.NoisyCopy(s, rng), noise, r.Update)
+}
+
+// split is what one split into rows for training and testing gives, in the unit of the
+// output.
+type split struct{ rmse, exact, centre, coverage, sd float64 }
+
+// tests is the number of rows of a split that are for testing.
+func (r *regressor) tests() int { return int(math.Round(r.settings.Holdout * float64(len(r.y)))) }
+
+func (r *regressor) splitOnce(ctx context.Context, repeat int) (out split, err error) {
+	n := len(r.y)
+	order := r.Stream("split", repeat).Perm(n)
+	tests := r.tests()
+	if tests < 1 || tests >= n {
+		return out, fmt.Errorf("holdout = %g leaves %d of %d rows for testing: at least one is needed for testing, and one "+
+			"for training", r.settings.Holdout, tests, n)
+	}
+	var y []float64
+	for _, row := range order[tests:] {
+		y = append(y, r.y[row])
+	}
+	x, at := learn.SelectRows(r.x, order[tests:]), learn.SelectRows(r.x, order[:tests])
+	noise := r.Stream("mechanism", repeat)
+	noisy, err := r.fit(ctx, x, y, r.Noise, noise)
+	if err != nil {
+		return out, err
+	}
+	exact, err := r.fit(ctx, x, y, sparse.Noise{}, nil)
+	if err != nil {
+		return out, err
+	}
+	mean, variances, err := noisy.Predict(ctx, r.Engine, at)
+	if err != nil {
+		return out, err
+	}
+	without, _, err := exact.Predict(ctx, r.Engine, at)
+	if err != nil {
+		return out, err
+	}
+	scale, k := r.output.Scale, float64(tests)
+	for i, row := range order[:tests] {
+		truth := r.raw[row]
+		miss := truth - mean[i]
+		out.rmse += miss * miss / k
+		out.exact += (truth - without[i]) * (truth - without[i]) / k
+		out.centre += truth * truth / k
+		out.sd += scale * math.Sqrt(variances[0][i]) / k
+		if math.Abs(miss) <= 1.959963984540054*math.Sqrt(variances[0][i]+r.Model.Noise) {
+			out.coverage += 1 / k
+		}
+	}
+	out.rmse, out.exact, out.centre = scale*math.Sqrt(out.rmse), scale*math.Sqrt(out.exact), scale*math.Sqrt(out.centre)
+	return out, nil
+}
+
+// publicMetrics are those of public settings alone.
+func (r *regressor) publicMetrics() publicMetrics {
+	number, _ := r.Model.Inducing.Z.Dims()
+	return publicMetrics{InducingInputs: float64(number), NormSquared: r.Noise.NormSquared, FitMetrics: r.FitMetrics()}
+}
+
+func runRegression(
+	ctx context.Context, t *experiment.Trial, s *Settings,
+) (*experiment.Outcome[Metrics], error) {
+	r, err := newRegressor(t, s)
+	if err != nil {
+		return nil, err
+	}
+	splits, err := sparse.Repeat(ctx, r.Problem, s.Repeats, r.splitOnce)
+	if err != nil {
+		return nil, err
+	}
+	n, k := len(r.y), float64(len(splits))
+	m := Metrics{publicMetrics: r.publicMetrics(), UsedRows: float64(n), DroppedRows: float64(r.dropped),
+		ClippedFraction: float64(r.clipped) / float64(n)}
+	for _, o := range splits {
+		m.RMSE += o.rmse / k
+		m.RMSEWithoutNoise += o.exact / k
+		m.RMSECentre += o.centre / k
+		m.Coverage95 += o.coverage / k
+		m.MeanSD += o.sd / k
+	}
+	warnings := r.Engine.Warnings()
+	if r.dropped > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
+			r.dropped, r.dropped+n))
+	}
+	warnings = append(warnings, r.suspicions(&m, splits)...)
+	privacy := r.guarantee()
+	if privacy != nil {
+		privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what " +
+			"may be published is what --release writes"},
+			append(privacy.Notes, "every split (repeats) spends a budget of its own")...)
+	}
+	return &experiment.Outcome[Metrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
+}

@@ -1,0 +1,448 @@
+package regression
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/trialtest"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
+)
+
+// writeOwn writes a user's file: y = 50 + 30 sin(x/4) + a cosine that stands for
+// noise, at n points on [0, 20], with other values where they are given.
+func writeOwn(t *testing.T, n int, other map[int]string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("name,x,y\n")
+	for i := range n {
+		x := 20 * math.Mod(float64(i)*0.6180339887, 1)
+		row := fmt.Sprintf("%.4f,%.4f", x, 50+30*math.Sin(x/4)+3*math.Cos(97*float64(i)))
+		if v := other[i]; v != "" {
+			row = v
+		}
+		fmt.Fprintf(&b, "n%d,%s\n", i, row)
+	}
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// given is an end of a range.
+func given(v float64) end { return experiment.NumberOr[none](v) }
+
+// ownSettings are the public settings for [writeOwn].
+func ownSettings(path string) func(*Settings) {
+	return func(s *Settings) {
+		s.Dataset, s.Delta, s.Low, s.High = "csv:"+path, 1e-4, given(0), given(100)
+		s.InputLow, s.InputHigh, s.Lengthscale = given(0), given(20), 4
+	}
+}
+
+// ownTrial is a trial of dpgp/regression, and its settings.
+func ownTrial(t *testing.T, n int64, changes ...func(*Settings)) (*experiment.Trial, *Settings) {
+	t.Helper()
+	s := Experiment().With(func(s *Settings) {
+		for _, change := range changes {
+			change(s)
+		}
+	})
+	p, err := Experiment().Resolved(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := trialtest.New(t, trialtest.Options{Seed: uint64(n), Workers: 2,
+		Dataset: func(name string) string { return strings.TrimPrefix(name, "csv:") }})
+	trial.Params, trial.Seed = p, n
+	return trial, s
+}
+
+// regress computes a trial.
+func regress(t *testing.T, n int64, changes ...func(*Settings)) *experiment.Outcome[Metrics] {
+	t.Helper()
+	return trialtest.Compute(t, trialtest.Options{Seed: uint64(n), Workers: 2}, Experiment(), changes...)
+}
+
+// releaseTrial is one of a release with noise of its seed.
+func releaseTrial(t *testing.T, n int64, changes ...func(*Settings)) *experiment.Trial {
+	t.Helper()
+	trial, _ := ownTrial(t, n, changes...)
+	trial.Secure = true
+	trial.Book = func(experiment.Spending) error { return nil }
+	trial.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", n)))
+	return trial
+}
+
+// released makes a release.
+func released(t *testing.T, n int64, changes ...func(*Settings)) (*modelfile.Model, *experiment.Release) {
+	t.Helper()
+	r, err := Experiment().Release(t.Context(), releaseTrial(t, n, changes...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Model.(*modelfile.Model), r
+}
+
+func TestRegression(t *testing.T) {
+	out := regress(t, 1, ownSettings(writeOwn(t, 1500, map[int]string{3: "1,", 5: "2,140"})),
+		func(s *Settings) { s.Epsilon = 3 })
+	m := out.Metrics
+	// The cosine has a standard deviation of 3/√2.
+	if m.RMSEWithoutNoise < 2 || m.RMSEWithoutNoise > 6 || m.RMSE < m.RMSEWithoutNoise || m.RMSE > 7 || m.RMSECentre < 15 {
+		t.Errorf("%+v", m)
+	}
+	if m.UsedRows != 1499 || m.DroppedRows != 1 || m.ClippedFraction != 1.0/1499 || m.InducingInputs != 9 {
+		t.Errorf("%+v", m)
+	}
+	if m.Coverage95 < 0.8 || out.Privacy.Guarantee != "(3, 0.0001)-DP" ||
+		!strings.Contains(out.Privacy.Unit, "inputs (x) and output (y)") {
+		t.Errorf("%+v, %v", m, out.Privacy)
+	}
+	if m := regress(t, 1).Metrics; m.UsedRows != 1024 || m.RMSE > 0.3 {
+		t.Errorf("simulated: %+v", m)
+	}
+}
+
+// A unit of another size changes predictions and errors by its size, and nothing
+// else.
+func TestOutputUnit(t *testing.T) {
+	path := writeOwn(t, 300, nil)
+	a := regress(t, 2, ownSettings(path)).Metrics
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	for i, line := range lines[1:] {
+		f := strings.Split(line, ",")
+		var y float64
+		if _, err := fmt.Sscan(f[2], &y); err != nil {
+			t.Fatal(err)
+		}
+		lines[i+1] = fmt.Sprintf("%s,%s,%.10g", f[0], f[1], 1000*y-7)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := regress(t, 2, ownSettings(path), func(s *Settings) { s.Low, s.High = given(-7), given(99993) }).Metrics
+	trialtest.Near(t, "ratio of the errors", b.RMSE/a.RMSE, 1000, 1e-6)
+	trialtest.Near(t, "ratio of the standard deviations", b.MeanSD/a.MeanSD, 1000, 1e-6)
+	if a.Coverage95 != b.Coverage95 || a.SigmaA != b.SigmaA {
+		t.Errorf("%+v and %+v", a, b)
+	}
+}
+
+// A release predicts well from what is in it alone.
+func TestReleasedModel(t *testing.T) {
+	m, r := released(t, 3, ownSettings(writeOwn(t, 3000, map[int]string{3: "1,", 5: "2,140"})),
+		func(s *Settings) { s.Epsilon = 5 })
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := modelfile.Decode("m.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(3, 1, []float64{3, 10, 17})
+	p, _, err := read.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, mean := range p.Mean {
+		at := x.At(i, 0)
+		trialtest.Near(t, fmt.Sprintf("mean at %g", at), mean, 50+30*math.Sin(at/4), 6)
+		// σ = 0.1 of half the range.
+		trialtest.Near(t, fmt.Sprintf("predictive sd at %g", at), p.Predictive[i], math.Hypot(p.SD[i], 5), 1e-9)
+	}
+	if m.Privacy.RNG != "secure" || m.Privacy.Guarantee != "(5, 0.0001)-DP" || math.Abs(m.Noise-0.01) > 1e-15 ||
+		m.Output != (modelfile.Output{Name: "y", Centre: 50, Scale: 50}) {
+		t.Errorf("%+v", m)
+	}
+	// What depends on the data without noise is nowhere: neither the counts nor the
+	// errors of a trial.
+	public := slices.Sorted(maps.Keys(experiment.MetricValues(publicMetrics{})))
+	if got := slices.Sorted(maps.Keys(r.Metrics)); !slices.Equal(got, public) {
+		t.Errorf("the release has the metrics %q, want %q", got, public)
+	}
+	if r.Rows != nil || len(r.Warnings) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// With equal noise, all that is released but the mean and the covariance stays where a
+// row is substituted.
+func TestReleaseOfNeighbours(t *testing.T) {
+	for _, row := range []string{"19.5,100", "0.5,-1e9", "-400,0"} {
+		t.Run(row, func(t *testing.T) {
+			a, ra := released(t, 4, ownSettings(writeOwn(t, 200, nil)))
+			b, rb := released(t, 4, ownSettings(writeOwn(t, 200, map[int]string{7: row})))
+			if fmt.Sprint(a.Mean) == fmt.Sprint(b.Mean) {
+				t.Error("the row has no effect")
+			}
+			a.Mean, b.Mean, a.Covariance, b.Covariance = nil, nil, nil, nil
+			at, _ := json.Marshal(a)
+			bt, _ := json.Marshal(b)
+			if string(at) != string(bt) || fmt.Sprint(ra.Metrics, ra.Warnings) != fmt.Sprint(rb.Metrics, rb.Warnings) {
+				t.Errorf("%s\n%s", at, bt)
+			}
+		})
+	}
+}
+
+// sumsOf are the sums over all rows of a file of 200, without noise.
+func sumsOf(t *testing.T, other map[int]string) (sparsegp.Sums, *regressor) {
+	t.Helper()
+	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 200, other)))
+	r, err := newRegressor(trial, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := sparsegp.Sum(t.Context(), r.Engine, r.Model.Inducing, r.x, r.y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums, r
+}
+
+// A substituted row moves the sums by no more than the sensitivity.
+func TestSumsOfSubstitutedRows(t *testing.T) {
+	a, r := sumsOf(t, nil)
+	for _, row := range []string{"19.5,100", "0.5,-1e9", "10,1e9", "-400,0"} {
+		t.Run(row, func(t *testing.T) {
+			b, _ := sumsOf(t, map[int]string{7: row})
+			square := 0.0
+			for i := range a.A {
+				square += (a.A[i] - b.A[i]) * (a.A[i] - b.A[i])
+				for j := range a.A {
+					square += (a.B.At(i, j) - b.B.At(i, j)) * (a.B.At(i, j) - b.B.At(i, j))
+				}
+			}
+			if d := math.Sqrt(square); d == 0 || d > r.Noise.Sensitivity {
+				t.Errorf("it moves the sums by %g, the sensitivity is %g", d, r.Noise.Sensitivity)
+			}
+		})
+	}
+}
+
+// fewInducing are the settings of a model with much noise.
+func fewInducing(s *Settings) { s.Inducing, s.Epsilon = "3", 2 }
+
+// The sums get the noise that the model says.
+func TestNoiseOfTheSums(t *testing.T) {
+	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 50, nil)), fewInducing)
+	r, err := newRegressor(trial, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := sparsegp.Sum(t.Context(), r.Engine, r.Model.Inducing, r.x, r.y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	var a, diagonal, beside []float64
+	const draws = 4000
+	for range draws {
+		n := r.Noise.NoisyCopy(sums, rng)
+		for i := range n.A {
+			a, diagonal = append(a, n.A[i]-sums.A[i]), append(diagonal, n.B.At(i, i)-sums.B.At(i, i))
+			for j := range i {
+				if n.B.At(i, j) != n.B.At(j, i) {
+					t.Fatal("B is not symmetric")
+				}
+				beside = append(beside, n.B.At(i, j)-sums.B.At(i, j))
+			}
+		}
+	}
+	for _, c := range []struct {
+		what   string
+		values []float64
+		sigma  float64
+	}{
+		{"A", a, r.Noise.SigmaA}, {"diagonal of B", diagonal, r.Noise.SigmaB},
+		{"beside it", beside, r.Noise.SigmaB / math.Sqrt2},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			mean, sd := stat.MeanStdDev(c.values, nil)
+			k := math.Sqrt(float64(len(c.values)))
+			if math.Abs(mean) > 5*c.sigma/k || math.Abs(sd/c.sigma-1) > 5/k {
+				t.Errorf("mean %g, sd %g, want 0 and %g", mean, sd, c.sigma)
+			}
+		})
+	}
+}
+
+// Repeated releases vary as their own standard deviations say.
+func TestReleaseNoise(t *testing.T) {
+	path := writeOwn(t, 50, nil)
+	x := mat.NewDense(1, 1, []float64{10})
+	var means, sds []float64
+	for n := range int64(60) {
+		m, _ := released(t, n, ownSettings(path), fewInducing)
+		p, _, err := m.Predict(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		means, sds = append(means, p.Mean[0]), append(sds, p.SD[0])
+	}
+	if _, sd := stat.MeanStdDev(means, nil); sd == 0 || sd > 2*stat.Mean(sds, nil) {
+		t.Errorf("the means of releases vary by %g; their sd is %g", sd, stat.Mean(sds, nil))
+	}
+}
+
+func TestLattice(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		n, d int
+		want []float64 // row by row
+	}{
+		{"two dimensions", 3, 2, []float64{0, 0, 0, 5, 0, 10, 5, 0, 5, 5, 5, 10, 10, 0, 10, 5, 10, 10}},
+		{"one point", 1, 2, []float64{5, 5}},
+		{"one dimension", 3, 1, []float64{0, 5, 10}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if z := lattice(c.n, c.d, 0, 10); !mat.Equal(z, mat.NewDense(len(c.want)/c.d, c.d, c.want)) {
+				t.Errorf("%v", mat.Formatted(z))
+			}
+		})
+	}
+}
+
+// Inputs of two dimensions, on a lattice and from a file.
+func TestTwoInputs(t *testing.T) {
+	folder := t.TempDir()
+	path, points := filepath.Join(folder, "d.csv"), filepath.Join(folder, "z.csv")
+	text := "a,b,y\n"
+	for i := range 100 {
+		text += fmt.Sprintf("%d,%d,%d\n", i%10, i/10, i%10+i/10)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(points, []byte("b,a\n0,0\n0,9\n9,0\n9,9\n5,4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two := func(s *Settings) {
+		s.Dataset, s.Delta, s.Inputs, s.Low, s.High, s.Lengthscale = "csv:"+path, 1e-4, "a+b", given(0), given(18), 8
+	}
+	t.Run("from a file", func(t *testing.T) {
+		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })
+		if m.Mechanism.Bound != sparse.Eq8.String() || fmt.Sprint(m.Inducing) != "[[0 0] [9 0] [0 9] [9 9] [4 5]]" {
+			t.Errorf("%+v", m)
+		}
+	})
+	t.Run("on a lattice", func(t *testing.T) {
+		m, _ := released(t, 1, two, func(s *Settings) {
+			s.InputLow, s.InputHigh, s.Inducing = given(0), given(9), "3"
+		})
+		if len(m.Inducing) != 9 || len(m.Inducing[0]) != 2 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+func TestRegressionWorkers(t *testing.T) {
+	own := ownSettings(writeOwn(t, 120, nil))
+	of := func(workers int) Metrics {
+		return trialtest.Compute(t, trialtest.Options{Seed: 2, Workers: workers}, Experiment(), own).Metrics
+	}
+	if one, three := of(1), of(3); one != three {
+		t.Errorf("%+v with one worker, %+v with three", one, three)
+	}
+}
+
+func TestRegressionSettingsRefused(t *testing.T) {
+	none := experiment.WordOr[float64](absent)
+	path := writeOwn(t, 20, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		want   string
+	}{
+		{"no low", func(s *Settings) { s.Low = none },
+			"low and high are not given: they are the public range of the output"},
+		{"no range of the inputs", func(s *Settings) { s.InputLow, s.InputHigh = none, none },
+			"input_low and input_high are not given"},
+		{"an empty range", func(s *Settings) { s.Low, s.High = given(5), given(5) }, "low must be below high"},
+		{"no data set", func(s *Settings) { s.Dataset = "my.csv" }, "simulated or csv:PATH"},
+		{"an input twice", func(s *Settings) { s.Inputs = "x+x" }, `"x" is named twice`},
+		{"an input that is the output", func(s *Settings) { s.Inputs = "x+y" }, "it is one of the inputs, too"},
+		{"an input without a name", func(s *Settings) { s.Inputs = "x+" }, "write the names"},
+		{"no number of inducing inputs", func(s *Settings) { s.Inducing = "many" }, "nor csv:PATH"},
+		{"no inducing inputs", func(s *Settings) { s.Inducing = "0" },
+			`parameter "inducing": 0 is outside [1, 500]`},
+		{"a large grid", func(s *Settings) { s.Inputs, s.Inducing = "x+name", "30" },
+			"a grid in 2 inputs has 900 points"},
+		{"a bound for one input", func(s *Settings) { s.Inputs, s.Bound = "x+name", givenBound(sparse.Exact) },
+			"bound = exact is for one input"},
+		{"simulated inputs", func(s *Settings) { *s = *Experiment().Defaults(); s.Inputs = "a+b" },
+			"simulated data have one input"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Experiment().With(ownSettings(path))
+			c.change(s)
+			_, err := Experiment().Resolved(s)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+	t.Run("no delta", func(t *testing.T) {
+		_, err := Experiment().Resolve(map[string]any{
+			"dataset": "csv:" + path, "low": 0, "high": 1, "input_low": 0, "input_high": 1,
+		})
+		trialtest.Refuses(t, err, "delta is not given")
+	})
+}
+
+func TestRegressionFails(t *testing.T) {
+	path := writeOwn(t, 20, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		want   string
+	}{
+		{"no such input", func(s *Settings) { s.Inputs = "z" }, `unknown column "z"`},
+		{"an output that is no number", func(s *Settings) { s.Output = "name" }, "expected a number"},
+		{"no row for testing", func(s *Settings) { s.Holdout = 0.01 }, "leaves 0 of 20 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), ownSettings(path), c.change)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+func TestReleasesRefused(t *testing.T) {
+	path := writeOwn(t, 20, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		want   string
+	}{
+		{"no noise", func(s *Settings) { s.Epsilon = math.Inf(1) }, "would protect nobody"},
+		{"simulated data", func(s *Settings) { *s = *Experiment().Defaults() }, "simulated data need no release"},
+		{"rows as inducing inputs", func(s *Settings) { s.Inducing = "csv:" + path },
+			"inducing names the file of the data"},
+		{"a column of predictions", func(s *Settings) { s.Inputs = "mean" }, `predictions have a column "mean"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Experiment().Release(t.Context(), releaseTrial(t, 0, ownSettings(path), c.change))
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}

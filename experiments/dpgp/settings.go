@@ -1,0 +1,235 @@
+package dpgp
+
+import (
+	_ "embed"
+
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+func init() { experiment.Document[inducingInputs](settingsSource) }
+
+// inducingInputs are the inputs Z at which the posterior is known.
+type inducingInputs struct {
+	// inducing inputs: how many on a regular grid from low to high, or a list; they are public
+	Inducing experiment.Points `name:"inducing" default:"9"`
+	// lower end of the grid of inducing inputs
+	Low float64 `name:"low" default:"-3"`
+	// upper end of the grid of inducing inputs
+	High float64 `name:"high" default:"3"`
+}
+
+// inducingGrid are inducing inputs whose range serves nothing else.
+type inducingGrid struct {
+	inducingInputs `when:"low: inducing is a count || high: inducing is a count"`
+}
+
+type kernelVariance struct {
+	// variance of the kernel
+	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
+}
+
+// eqKernel is σ_f² exp(−(x − x')²/(2l²)).
+type eqKernel struct {
+	// lengthscale of the EQ kernel
+	Lengthscale float64 `name:"lengthscale" default:"1" above:"0"`
+	kernelVariance
+}
+
+type observationNoise struct {
+	// standard deviation of the observation noise, taken as known
+	Sigma float64 `name:"sigma" default:"0.1" above:"0"`
+}
+
+type outputBound struct {
+	// bound on the size of an output
+	OutputBound float64 `name:"r_y" default:"1" above:"0"`
+}
+
+// auto is the word of a setting that follows from others.
+type auto int
+
+const automatic auto = 0
+
+func (auto) Choices() []string { return []string{"auto"} }
+
+type spacing struct {
+	// least distance of inducing inputs that Eqs. (7) and (8) assume; auto is the one they have, and a
+	// larger one is refused
+	Spacing experiment.Or[auto, float64] `name:"spacing" default:"auto" above:"0"`
+}
+
+// rowBound is the bound on what a row adds to the sums.
+type rowBound struct {
+	// bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact
+	// maximum for the inducing inputs, which is bounded from above to 1e-12 of it, on dense grids to 1e-6
+	Bound   sparse.Bound `name:"bound" default:"eq7-printed"`
+	spacing `when:"spacing: bound is eq7-printed or eq7 or eq8"`
+}
+
+type covariance struct {
+	// what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, Eq. (14) as
+	// printed, or nothing
+	Covariance sparse.Covariance `name:"covariance" default:"corrected" choices:"corrected,as-published"`
+}
+
+// update is what the settings say of it.
+func (s *updateSettings) update() sparse.Update {
+	return sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}
+}
+
+// updateSettings say how the posterior follows from noisy sums (Eqs. 9 to 15).
+type updateSettings struct {
+	covariance `when:"covariance: epsilon is not inf"`
+	sparse.Lambda
+	sparse.DiagonalJitter
+}
+
+type repeats struct {
+	// data sets, each simulated and fitted anew; metrics are means over them, the series are of the first
+	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
+}
+
+// fitSettings say how a model is fitted to simulated observations.
+type fitSettings struct {
+	observationNoise
+	outputBound
+	sparse.NoiseRatio
+	rowBound
+	updateSettings
+	// refuse outputs beyond r_y instead of clipping them
+	Strict bool `name:"strict" default:"no"`
+}
+
+type mechanismSettings struct {
+	// privacy parameter
+	Epsilon float64 `name:"epsilon" default:"1" above:"0"`
+	// privacy parameter
+	Delta float64 `name:"delta" default:"1e-4" above:"0" below:"1"`
+}
+
+type sensitivitySettings struct {
+	inducingGrid
+	eqKernel
+	outputBound
+	sparse.NoiseRatio
+	spacing
+}
+
+type inferenceSettings struct {
+	sparse.Budget
+	inducingInputs
+	eqKernel
+	// observations of sin(2x)/(2x), at inputs uniform on [-4, 4]
+	N           int `name:"n" default:"1024" min:"1" max:"1000000"`
+	fitSettings `choices:"covariance: corrected,as-published,naive"`
+	repeats     `default:"repeats: 1"`
+}
+
+type calibrationSettings struct {
+	sparse.Budget
+	inducingGrid `default:"inducing: 15 || low: -3.5 || high: 3.5"`
+	eqKernel
+	// observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for
+	// training
+	N           int `name:"n" default:"1024" min:"2" max:"1000000"`
+	fitSettings `default:"r_y: 2"`
+	// what is to be covered: test observations, with the variance of their noise, or the true function
+	Cover cover `name:"cover" default:"observations"`
+	// functions, each drawn, observed and fitted anew; metrics are means over them
+	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
+}
+
+// cover is what a posterior's regions are to cover.
+type cover int
+
+const (
+	coverObservations cover = iota
+	coverFunction
+)
+
+func (cover) Choices() []string { return []string{"observations", "function"} }
+
+type hyperparameterSettings struct {
+	sparse.Budget
+	// probability to stop after a draw: 1/gamma draws are made on the average
+	Gamma float64 `name:"gamma" default:"0.01" above:"0" max:"1" when:"epsilon is not inf"`
+	// which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as
+	// Algorithm 2 is printed, those below the bound of a single one
+	Rule mechanism.SelectionRule `name:"rule" default:"corrected" when:"epsilon is not inf"`
+	// standard deviations of the observation noise to choose from
+	Sigmas []float64 `name:"sigmas" default:"0.03333333333333333, 0.1, 0.3" above:"0"`
+	// lengthscales to choose from
+	Lengthscales []float64 `name:"lengthscales" default:"0.3333333333333333, 1, 3" above:"0"`
+	inducingGrid
+	kernelVariance
+	// observations of sin(2x)/(2x), at inputs uniform on [-4, 4]; the first half is for training, the
+	// other for validation
+	N                int `name:"n" default:"2048" min:"2" max:"1000000"`
+	observationNoise `doc:"sigma: standard deviation of the observation noise that is simulated"`
+	outputBound
+	// No metric has the sensitivity: without noise nothing depends on ratio and bound.
+	sparse.NoiseRatio `when:"ratio: epsilon is not inf"`
+	rowBound          `when:"bound: epsilon is not inf"`
+	// The inducing inputs are near each other for the longest lengthscale.
+	updateSettings `default:"jitter: 1e-8"`
+	repeats        `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
+}
+
+// ClassificationSettings are those of dpgp/classification.
+type ClassificationSettings struct {
+	sparse.Budget
+	// how the classes share the budget: their sums are one query, each has an equal share, or, as the
+	// text has it, each has the whole with the sensitivity of Appendix D, and the guarantee is that of
+	// all together
+	Composition composition `name:"composition" default:"joint"`
+	// what is taken off the transformed labels: what makes |y|/sigma alike for both labels, what makes
+	// the sensitivity least for the composition, or nothing, as published; it is public, and the same
+	// for all classes. balanced is more sensitive than nothing for joint and split, and has the best
+	// accuracy where epsilon is small
+	Centre centre `name:"centre" default:"balanced"`
+	// the regularisation constant alpha_epsilon of Eq. (21)
+	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
+	// classes
+	Classes      int `name:"classes" default:"3" min:"2" max:"20"`
+	inducingGrid `default:"low: -3.5 || high: 3.5"`
+	eqKernel
+	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
+	// [-4, 4]; the first half is for training
+	N int `name:"n" default:"2048" min:"2" max:"1000000"`
+	sparse.NoiseRatio
+	rowBound
+	updateSettings `never:"covariance: classes and series follow from posterior means alone"`
+	repeats
+}
+
+// composition is how the classes share the budget: a row has a part in the sums of
+// every class.
+type composition int
+
+const (
+	// jointly takes the sums of all classes for one query.
+	jointly composition = iota
+	// equalShares gives each class the same share of ε and of δ.
+	equalShares
+	// wholeBudgets gives each class the whole budget, as the paper's text amounts to: C
+	// classes then spend C budgets.
+	wholeBudgets
+)
+
+func (composition) Choices() []string { return []string{"joint", "split", "as-published"} }
+
+// centre is what is taken off the transformed labels of Eq. (21).
+type centre int
+
+const (
+	balancedCentre centre = iota // what makes |ỹ|/σ̃ alike for both labels
+	leastCentre                  // what makes the sensitivity least
+	noCentre                     // nothing, as published
+)
+
+func (centre) Choices() []string { return []string{"balanced", "least", "as-published"} }

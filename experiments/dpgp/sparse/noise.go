@@ -1,0 +1,118 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/mechanism"
+	"privkern/graphs/sparsegp"
+)
+
+// Noise is what Algorithm 1 adds to the sums (Eq. 5). The zero value adds none. Its
+// fields are public: they follow from settings alone.
+type Noise struct {
+	NormSquared    float64 // R_k²
+	Sensitivity    float64 // Δ of Eq. (6)
+	SigmaA, SigmaB float64 // standard deviations; off the diagonal of B, σ_b/√2
+}
+
+// Calibration is what noise is calibrated for.
+type Calibration struct {
+	Epsilon, Delta float64 // ε = inf: no noise
+	OutputBound    float64 // R_y
+	Ratio          float64 // σ_a/σ_b
+	Bound          Bound
+	Spacing        float64 // of the inducing inputs; 0 for the one they have
+}
+
+// Calibrate returns the noise with which the sums together are (ε, δ)-private where one
+// row is substituted (Algorithm 1), for sums without weights.
+//
+// σ_a = f·Δ with f of the analytic Gaussian mechanism (Balle and Wang 2018) for
+// sensitivity one, and σ_b = σ_a/ratio, so that (A, ratio·B̂) carries noise of one
+// standard deviation. It returns an error where the sensitivity leaves the range of
+// float64.
+func (m *Model) Calibrate(c Calibration) (Noise, error) {
+	kk, err := m.NormSquared(c.Bound, c.Spacing)
+	if err != nil {
+		return Noise{}, err
+	}
+	out := Noise{NormSquared: kk, Sensitivity: JointSensitivity(c.Ratio, c.OutputBound, kk)}
+	if s := out.Sensitivity; !(s > 0) || math.IsInf(s, 1) || math.IsInf(s/c.Ratio, 1) || s/c.Ratio == 0 {
+		return Noise{}, fmt.Errorf("r_y = %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: "+
+			"bring the outputs to a scale near one", c.OutputBound, c.Ratio, m.Variance, s)
+	}
+	if math.IsInf(c.Epsilon, 1) {
+		return out, nil
+	}
+	factor, err := mechanism.AnalyticGaussian(c.Epsilon, c.Delta)
+	if err != nil {
+		return Noise{}, err
+	}
+	out.SigmaA = factor * out.Sensitivity
+	out.SigmaB = out.SigmaA / c.Ratio
+	return out, nil
+}
+
+// Perturb adds the noise to the sums, in place: one draw for both places beside the
+// diagonal of B.
+//
+// B̂ has √2 times the elements beside the diagonal and noise σ_b, which in B is σ_b/√2.
+// One draw for (i, j) and (j, i) keeps B symmetric; two would release it twice. The
+// order of draws, row by row of the lower triangle, fixes the result of a seed.
+func (n Noise) Perturb(s sparsegp.Sums, rng *rand.Rand) {
+	for i := range s.A {
+		s.A[i] += n.SigmaA * rng.NormFloat64()
+	}
+	for i := range s.A {
+		s.B.Set(i, i, s.B.At(i, i)+n.SigmaB*rng.NormFloat64())
+		for j := range i {
+			v := s.B.At(i, j) + n.SigmaB/math.Sqrt2*rng.NormFloat64()
+			s.B.Set(i, j, v)
+			s.B.Set(j, i, v)
+		}
+	}
+}
+
+// NoisyCopy returns the sums with noise from rng.
+func (n Noise) NoisyCopy(s sparsegp.Sums, rng *rand.Rand) sparsegp.Sums {
+	out := sparsegp.Sums{A: slices.Clone(s.A), B: mat.DenseCopyOf(s.B)}
+	if n.SigmaB > 0 {
+		n.Perturb(out, rng)
+	}
+	return out
+}
+
+// Regularisation is the form of λ.
+type Regularisation int
+
+// The forms.
+const (
+	RegularisationPrinted   Regularisation = iota // Eq. (10)
+	RegularisationCorrected                       // with the square root of its last factor
+)
+
+// Choices are the names of the forms.
+func (Regularisation) Choices() []string { return []string{"as-published", "corrected"} }
+
+// Ridge is λ of Eq. (10). The bound on ‖E_b‖ is for noise of one variance; the root of
+// the share (d+1)/(2d) is the right factor for the smaller variance off the diagonal,
+// the share itself what is printed.
+//
+// ‖E_b‖ ≤ σ_b √(M log(2M²/ρ)) with probability 1 − ρ (Wang 2018, Lemma 6), for a
+// symmetric matrix of variance σ_b² throughout. Of its M² elements M have that variance
+// and M(M−1) half of it, (M+1)/(2M) in the mean. With λ at least σ⁻²‖E_b‖ the update
+// K_ZZ + σ⁻²(B + E_b) + λI is positive definite.
+func (n Noise) Ridge(m *Model, rho float64, form Regularisation) float64 {
+	d, _ := m.Inducing.Z.Dims()
+	size := float64(d)
+	factor := (size + 1) / (2 * size)
+	if form == RegularisationCorrected {
+		factor = math.Sqrt(factor)
+	}
+	return n.SigmaB / m.Noise * math.Sqrt(size*math.Log(2*size*size/rho)) * factor
+}

@@ -1,0 +1,108 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+	"privkern/graphs/sparsegp"
+)
+
+// Covariance is what the noise adds to the posterior's covariance.
+//
+// The mean m = σ⁻²K_ZZ Σ̃ (A + E_a) carries the noise twice. E_a is additive and gives
+// σ_a²σ⁻⁴ K_ZZ Σ̃² K_ZZ (Eq. 11). E_b enters through Σ̃, linearised (Eq. 13); with v =
+// Σ̃(A + E_a) the symmetric E_b gives
+//
+//	σ_b²/(2σ⁸) K_ZZ Σ̃ (|v|² I + v vᵀ) Σ̃ K_ZZ.
+//
+// The print of Eq. (14) treats (i, j) and (j, i) as two draws and amounts to diag(v²) in
+// place of v vᵀ; the closed form replaces its double sum.
+type Covariance int
+
+// The forms of the covariance.
+const (
+	CovarianceCorrected Covariance = iota // Eq. (14) with symmetric noise
+	CovariancePrinted                     // Eq. (14) as printed
+	CovarianceNaive                       // nothing is added
+)
+
+// Choices are the names of the forms.
+func (Covariance) Choices() []string { return []string{"corrected", "as-published", "naive"} }
+
+// form is that of the program. It computes the naive covariance beside either.
+func (c Covariance) form() sparsegp.Form {
+	if c == CovariancePrinted {
+		return sparsegp.Printed
+	}
+	return sparsegp.Exact
+}
+
+// Update is how the posterior is made of noisy sums.
+// Rho is the probability that Eq. (10) allows the noise to exceed λ.
+type Update struct {
+	Rho            float64
+	Regularisation Regularisation
+	Covariance     Covariance
+}
+
+// Posterior is a model that may be published: Z, the kernel, m and S. It depends on the
+// data through noisy sums alone.
+type Posterior struct {
+	*sparsegp.Posterior
+
+	Model *Model
+	Ridge float64 // λ
+}
+
+// Infer returns the posterior from sums with that noise in them (Eq. 9). What it does
+// is post-processing, an error included.
+//
+// A has length M, B is M×M; O(M³) operations, whatever N. It fails with an
+// *op.NotPositiveDefiniteError inside where the noise exceeds λ.
+func (m *Model) Infer(
+	ctx context.Context, e *engine.Engine, noisy sparsegp.Sums, noise Noise, u Update,
+) (*Posterior, error) {
+	ridge := noise.Ridge(m, u.Rho, u.Regularisation)
+	p, err := sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, sparsegp.Noise{
+		VarianceA: noise.SigmaA * noise.SigmaA, VarianceB: noise.SigmaB * noise.SigmaB,
+		Ridge: ridge, Form: u.Covariance.form(),
+	})
+	var notPD *op.NotPositiveDefiniteError
+	switch {
+	case errors.As(err, &notPD) && noise.SigmaB > 0:
+		return nil, fmt.Errorf("the noise is larger than lambda = %.4g allows for, and the update is not positive "+
+			"definite (its budget is spent all the same: a second attempt spends another): use "+
+			"regularisation=corrected, a smaller rho, or another ratio: %w", ridge, err)
+	case errors.As(err, &notPD):
+		return nil, fmt.Errorf("the update is not positive definite: use fewer inducing inputs, or jitter=1e-8: %w", err)
+	case err != nil:
+		return nil, err
+	}
+	if u.Covariance == CovarianceNaive {
+		p.Cov = p.Naive
+	}
+	return &Posterior{Posterior: p, Model: m, Ridge: ridge}, nil
+}
+
+// Predict returns mean and variance of the function at the rows of x (n×D), with S and
+// with any other covariances at the inducing inputs in its place.
+//
+// The mean is K_xZ K_ZZ⁻¹ m and the variance k(x,x) − K_xZ K_ZZ⁻¹ (K_ZZ − S) K_ZZ⁻¹ K_Zx
+// (Eq. 17), without the variance of observations. Variances come in the order S, others.
+func (p *Posterior) Predict(
+	ctx context.Context, e *engine.Engine, x *mat.Dense, others ...*mat.Dense,
+) (mean []float64, variances [][]float64, err error) {
+	covs := append([]*mat.Dense{p.Cov}, others...)
+	mean, variances, err = sparsegp.Predict(ctx, e, p.Model.Inducing, p.Mean, covs, x)
+	var notPD *op.NotPositiveDefiniteError
+	if errors.As(err, &notPD) {
+		err = fmt.Errorf("the covariance of the inducing inputs: %w; use fewer inducing inputs, a shorter "+
+			"lengthscale, or jitter=1e-8", err)
+	}
+	return mean, variances, err
+}
