@@ -1,19 +1,19 @@
 // Package kahm reproduces M. Kumar, B. A. Moser and L. Fischer, "On mitigating
 // the utility-loss in differentially private learning: a new perspective by a
 // geometrically inspired kernel approach" (JAIR 79, 2024): classes are modelled by
-// kernel affine hull machines (package graphs/kahm), and a point gets the class
+// kernel affine hull machines (package graphs/hull), and a point gets the class
 // whose machines it is nearest to.
 //
 // A class is a wide machine (Definition 5): k-means divides its samples into S
 // clusters, each with a conditionally deep machine. Three kinds of samples are
-// modelled (parameter "data"):
+// modelled (setting "data"):
 //
 //   - original: the samples themselves (Definition 7);
 //   - noisy: with the entry noise of Algorithm 1 (Definition 12);
 //   - fabricated: the images of noisy samples after smoothing (Definitions 13 to
 //     15), which hide more of who was in the training set.
 //
-// How much the distances tell of membership is measured by the paper's score,
+// How much the distances reveal of membership is measured by the paper's score,
 // the squared L2 distance between the densities of the distances of training and
 // test points (Eq. 69), and beside it by the AUC and the advantage of the attack
 // that takes near points for members, which have no unit.
@@ -40,4 +40,10 @@
 // stated, because (148) does not follow, and the sum of memberships may be zero
 // or negative. Such a point has no image; its distance counts as infinite, and
 // the record says how often that happened.
+//
+// # Packages
+//
+// Package wide makes the machines of classes. On it stand nearest (classifiers of four
+// data sets) and picture (digits and points to look at). Package fit has the
+// experiments on single machines, printed what the paper prints, for the figures.
 package kahm

@@ -6,29 +6,34 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/kahm/nearest"
+	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
 )
 
 // NoiseStep is the part of a classifier's pipeline that adds the noise: for audits.
-type NoiseStep struct{ pipeline *pipeline }
+type NoiseStep struct{ pipeline *wide.Pipeline }
 
 // NewNoiseStep returns the step of kahm/classifier on noisy images.
 func NewNoiseStep(epsilon, delta, d float64) (*NoiseStep, error) {
-	p, err := classifier().Resolve(map[string]any{"data": dataNoisy, "epsilon": epsilon, "delta": delta, "d": d})
-	if err != nil {
-		return nil, err
-	}
-	b, err := newPipeline(&experiment.Trial{Params: p}, nil)
-	return &NoiseStep{b}, err
+	x := nearest.Classifier()
+	s := x.With(func(s *nearest.ClassifierSettings) {
+		s.Data, s.Budget = wide.Noisy, wide.Budget{Epsilon: epsilon, Delta: delta, D: d}
+	})
+	_, err := x.Resolved(s)
+	return &NoiseStep{&s.Pipeline}, err
 }
 
 // Draw returns samples of one class, too few for more than one machine, with noise.
-func (s *NoiseStep) Draw(ctx context.Context, samples *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
-	b := *s.pipeline
-	b.stream = func(string) *rand.Rand { return rng }
-	parts, err := b.split(ctx, &source{samples: samples})
+func (n *NoiseStep) Draw(ctx context.Context, samples *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
+	trial := &experiment.Trial{Stream: func(string) *rand.Rand { return rng }}
+	b, err := wide.NewBuilder(trial, nil, wide.Noisy, n.pipeline)
 	if err != nil {
 		return nil, err
 	}
-	return parts[0].given, nil
+	clusters, err := b.Split(ctx, &wide.Source{Samples: samples})
+	if err != nil {
+		return nil, err
+	}
+	return clusters[0].Samples, nil
 }

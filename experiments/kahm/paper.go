@@ -3,6 +3,10 @@ package kahm
 import (
 	_ "embed"
 
+	"privkern/experiments/kahm/fit"
+	"privkern/experiments/kahm/nearest"
+	"privkern/experiments/kahm/picture"
+	"privkern/experiments/kahm/printed"
 	"privkern/runner/experiment"
 )
 
@@ -11,17 +15,19 @@ var ledger []byte
 
 // Paper returns what this package reproduces.
 func Paper() experiment.Paper {
+	values := printed.Read(ledger)
 	return experiment.Paper{
-		Name:     "kahm",
-		Title:    "On mitigating the utility-loss in differentially private learning: a new perspective by a geometrically inspired kernel approach",
-		Citation: "M. Kumar, B. A. Moser, L. Fischer, Journal of Artificial Intelligence Research 79, 2024, https://arxiv.org/abs/2304.01300",
+		Name: "kahm",
 		Experiments: []*experiment.Experiment{
-			classifier(), federated(), fabrication(), layers(), toy(), freiburg(), stress(), timing(), reference(),
+			nearest.Classifier().Experiment, nearest.Federated().Experiment, picture.Fabrication().Experiment,
+			picture.Layers().Experiment, picture.Toy().Experiment, nearest.Freiburg().Experiment,
+			nearest.Stress().Experiment, fit.Timing().Experiment, fit.Reference().Experiment,
 		},
 		Figures: []experiment.Figure{
-			figure1(), toyFigure(), figure6(), regionsFigure(), figure9(), figure10(), figure12(), figure13(), figure17(),
+			picture.Figure1(), picture.ToyFigure(), picture.Figure6(), picture.RegionsFigure(), picture.Figure9(),
+			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), fit.Figure17(values),
 		},
-		Benchmarks: benchmarks(),
+		Benchmarks: fit.Benchmarks(),
 		Ledger:     ledger,
 	}
 }

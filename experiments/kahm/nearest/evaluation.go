@@ -1,0 +1,183 @@
+package nearest
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/kahm/wide"
+	"privkern/graphs/engine"
+	"privkern/graphs/hull"
+	"privkern/runner/experiment"
+)
+
+// classData is a data set with classes from 0.
+type classData struct {
+	train       []wide.Source // one for each class
+	test        *mat.Dense    // points×columns
+	testLabels  []int
+	classes     int
+	unit        string // of an entry, for the privacy block
+	trainPoints int
+	// matching asks for the class-matching scores of the test points, for which
+	// the distances to all classes are computed instead of the smallest. Every
+	// class must have training samples and test points then.
+	matching bool
+}
+
+// trainingPoint returns training sample i, counted over all classes.
+func (d *classData) trainingPoint(i int) []float64 {
+	for _, s := range d.train {
+		n, _ := s.Samples.Dims()
+		if i < n {
+			return s.Samples.RawRowView(i)
+		}
+		i -= n
+	}
+	panic("nearest: there are fewer training samples")
+}
+
+// classification is what a classifier makes of a data set.
+type classification struct {
+	machines int
+	accuracy float64
+	nearest  *hull.Nearest
+	byClass  *mat.Dense // distances to all classes, q×C; nil where they are not asked for
+	took     time.Duration
+}
+
+// classify assigns every test point the class of its nearest machine (Eq. 62).
+//
+// A point without an image under any machine has no class and counts as wrong. Of equal
+// distances the machine that comes first decides. The accuracy is a share, from 0 to 1.
+func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *classData) (*classification, error) {
+	start := time.Now()
+	nearest, err := model.Ensemble.Nearest(ctx, engine.Of(t.Engine), d.test, hull.Search{ByGroup: d.matching,
+		Progress: func(done, total int) { t.Progress(done, total, "test points") }})
+	if err != nil {
+		return nil, err
+	}
+	var byClass *mat.Dense
+	if d.matching {
+		byClass = nearest.Distance
+		nearest = overall(nearest)
+	}
+	right := 0
+	for i, label := range d.testLabels {
+		if m := nearest.Machine[i][0]; m >= 0 && model.Classes[m] == label {
+			right++
+		}
+	}
+	return &classification{len(model.Machines), float64(right) / float64(len(d.testLabels)), nearest, byClass,
+		time.Since(start)}, nil
+}
+
+// evaluation is what a trial of one classifier reports, whatever its data.
+type evaluation struct {
+	ClassifierMetrics
+	MatchingMetrics // where the data ask for it
+
+	series   map[string]experiment.Series
+	privacy  *experiment.Privacy
+	warnings []string
+}
+
+// evaluate builds and evaluates a classifier.
+//
+// The order is: fit, classify, class-matching, membership score. The score draws from
+// named streams of its own, so that score=false changes nothing else.
+func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, s *Score, d *classData,
+) (*evaluation, error) {
+	e := engine.Of(t.Engine)
+	defer frugal()()
+	if err := p.CheckColumns(d.test.RawMatrix().Cols); err != nil {
+		return nil, err
+	}
+	b, err := wide.NewBuilder(t, e, data, p)
+	if err != nil {
+		return nil, err
+	}
+	model, err := b.Build(ctx, d.train)
+	if err != nil {
+		return nil, err
+	}
+	c, err := classify(ctx, t, model, d)
+	if err != nil {
+		return nil, err
+	}
+	out := &evaluation{series: map[string]experiment.Series{}, warnings: []string{},
+		privacy: b.Privacy(d.unit, c.machines > len(d.train))}
+	out.Accuracy, out.Branches = c.accuracy, float64(c.machines)
+	out.FixedPointEvaluations, out.BuildTime = meanEvaluations(model), model.BuildTime.Seconds()
+	if data == wide.Fabricated {
+		out.SmoothingStepsMax, out.FabricationTime = new(float64(model.StepsMax)), new(model.FabricationTime.Seconds())
+	}
+	if d.matching {
+		if err := out.match(c, model.Classes, d); err != nil {
+			return nil, fmt.Errorf("class-matching score: %w", err)
+		}
+	}
+	cost := costOf(c.nearest, c.took)
+	if s.Score {
+		more, err := out.score(ctx, t, s, c, model, d)
+		if err != nil {
+			return nil, err
+		}
+		cost = cost.plus(more)
+	}
+	out.EvaluatedFraction, out.UnsafePoints = float64(cost.evaluated)/float64(cost.pairs), float64(cost.unsafe)
+	out.TestTime = cost.took.Seconds()
+	out.warnings = append(out.warnings, e.Warnings()...)
+	if cost.unsafe > 0 {
+		out.warnings = append(out.warnings, unsafeWarning(cost.unsafe))
+	}
+	return out, nil
+}
+
+// meanEvaluations is the mean number of evaluations of R that a layer's fixed point
+// took.
+func meanEvaluations(model *wide.Model) float64 {
+	evaluations, layers := 0, 0
+	for _, m := range model.Machines {
+		for l := range m.Layers() {
+			evaluations += m.Iterations(l)
+			layers++
+		}
+	}
+	return float64(evaluations) / float64(layers)
+}
+
+// cost is what the search for the nearest machines took. What is evaluated differs
+// between machines and numbers of points, what is found does not.
+type cost struct {
+	pairs, evaluated int64 // of a point and a machine
+	unsafe           int64 // distances without an image
+	took             time.Duration
+}
+
+// costOf is what a search took.
+func costOf(n *hull.Nearest, took time.Duration) cost {
+	return cost{n.Pairs, n.Evaluated, n.Unsafe, took}
+}
+
+// plus adds what another search took.
+func (c cost) plus(d cost) cost {
+	return cost{c.pairs + d.pairs, c.evaluated + d.evaluated, c.unsafe + d.unsafe, c.took + d.took}
+}
+
+// unsafeWarning says that count distances have no image.
+func unsafeWarning(count int64) string {
+	return fmt.Sprintf("%d distances have no image in some layer, because the sum of memberships is not safely positive "+
+		"(the paper's Eq. 148 fails); such a layer counts as infinitely far", count)
+}
+
+// frugal lets the heap grow by a fifth between collections, instead of doubling,
+// until restore is called: machines are gigabytes without a pointer, which cost
+// the collector nothing to look through.
+func frugal() (restore func()) {
+	before := debug.SetGCPercent(20)
+	return func() { debug.SetGCPercent(before) }
+}

@@ -1,0 +1,142 @@
+package nearest
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm/wide"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+const (
+	// given is why the settings of the data sets keep their values.
+	given = "the test gives the data"
+	alone = "it has one value"
+	above = "TestWhereSettingsOfPipelinesApply has it"
+)
+
+// machines returns a number of branches.
+func machines(n int) experiment.Or[wide.Rounding, int] { return experiment.NumberOr[wide.Rounding](n) }
+
+// heldImages keep their values.
+func heldImages(s *Images) []inert.Setting {
+	return []inert.Setting{inert.Held(&s.Dataset, alone), inert.Held(&s.Train, given), inert.Held(&s.Test, given)}
+}
+
+// heldPipeline are the settings that every classifier has alike.
+func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
+	for _, field := range []any{&p.Epsilon, &p.Delta, &p.D, &p.N, &p.Layers, &p.Branches, &p.Variant, &p.Clusters,
+		&p.Smoothing} {
+		held = append(held, inert.Held(field, above))
+	}
+	return held
+}
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsOfPipelinesApply(t *testing.T) {
+	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+		Of: Classifier(),
+		Common: func(s *ClassifierSettings) {
+			s.N, s.Layers, s.Branches, s.Epsilon, s.Score.Score = 4, 2, machines(3), 4, false
+		},
+		Bases: map[string]func(*ClassifierSettings){
+			"original":                 func(s *ClassifierSettings) { s.Data = wide.Original },
+			"noisy":                    func(s *ClassifierSettings) { s.Data = wide.Noisy },
+			"noisy, but without noise": func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, math.Inf(1) },
+			"noisy clusters":           func(s *ClassifierSettings) { s.Data, s.Clusters = wide.Noisy, wide.NoisyClusters },
+			"one machine a class":      func(s *ClassifierSettings) { s.Data, s.Branches = wide.Noisy, machines(1) },
+			"fabricated":               func(s *ClassifierSettings) { s.Data = wide.Fabricated },
+			"fabricated without noise": func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Fabricated, math.Inf(1) },
+			"as published":             func(s *ClassifierSettings) { s.Data, s.Variant = wide.Fabricated, wide.AsPublished },
+		},
+		Others: func(s *ClassifierSettings) []inert.Setting {
+			return append(heldImages(&s.Images),
+				inert.Values(&s.Data, wide.Original, wide.Noisy, wide.Fabricated),
+				inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.2), inert.Values(&s.D, 2),
+				inert.Values(&s.N, 3, 2, 1), inert.Values(&s.Layers, 1, 3),
+				inert.Values(&s.Branches, machines(2), machines(3)),
+				inert.Values(&s.Variant, wide.AsPublished, wide.Corrected),
+				inert.Values(&s.Clusters, wide.OriginalClusters, wide.NoisyClusters),
+				inert.Values(&s.Smoothing, 0, 1),
+				inert.Held(&s.Score.Score, "below"), inert.Held(&s.Points, "below"))
+		},
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+			return classifiedWithDistances(t, s)
+		},
+	}.Check(t)
+}
+
+// classifiedWithDistances also has the distances of the test points: an accuracy
+// separates few of them.
+func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+	trial, d := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), formulaData()
+	r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, d)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wide.NewBuilder(trial, engine.Of(trial.Engine), s.Data, &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	c, err := classifyBy(t.Context(), trial, b, d.train, d)
+	if err != nil {
+		return nil, err
+	}
+	r.series["test"] = experiment.Series{"distance": mat.Col(nil, 0, c.nearest.Distance)}
+	return outcomeOf(r), nil
+}
+
+func outcomeOf(r *evaluation) *experiment.Outcome[ClassifierMetrics] {
+	return &experiment.Outcome[ClassifierMetrics]{Metrics: r.ClassifierMetrics, Series: r.series, Privacy: r.privacy,
+		Warnings: r.warnings}
+}
+
+func TestWhereSettingsOfScoresApply(t *testing.T) {
+	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+		Of: Classifier(),
+		Common: func(s *ClassifierSettings) {
+			s.N, s.Layers, s.Points = 4, 2, experiment.WordOr[int](wide.All)
+		},
+		Bases: map[string]func(*ClassifierSettings){
+			"with":    func(*ClassifierSettings) {},
+			"without": func(s *ClassifierSettings) { s.Score.Score = false },
+		},
+		Others: func(s *ClassifierSettings) []inert.Setting {
+			return append(append(heldImages(&s.Images), heldPipeline(&s.Pipeline)...),
+				inert.Held(&s.Data, above), inert.Values(&s.Score.Score, true, false),
+				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)))
+		},
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+			trial := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2})
+			r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, formulaData())
+			if err != nil {
+				return nil, err
+			}
+			return outcomeOf(r), nil
+		},
+	}.Check(t)
+}
+
+func TestWhereSettingsOfPartiesApply(t *testing.T) {
+	inert.Conditions[FederatedSettings, FederatedMetrics]{
+		Of:     Federated(),
+		Common: func(s *FederatedSettings) { s.N, s.Layers = 4, 2 },
+		Bases: map[string]func(*FederatedSettings){
+			"halves":    func(s *FederatedSettings) { s.Scenario = halvedClass },
+			"at random": func(s *FederatedSettings) { s.Scenario, s.Parties = randomShares, 2 },
+		},
+		Others: func(s *FederatedSettings) []inert.Setting {
+			return append(append(heldImages(&s.Images), heldPipeline(&s.Pipeline)...),
+				inert.Values(&s.Scenario, classByParty, randomShares), inert.Values(&s.Parties, 3),
+				inert.Values(&s.Data, wide.Original), inert.Values(&s.Centralised, false))
+		},
+		Run: func(s *FederatedSettings) (*experiment.Outcome[FederatedMetrics], error) {
+			return federate(t.Context(), trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), s, formulaData())
+		},
+	}.Check(t)
+}

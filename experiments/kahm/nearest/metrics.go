@@ -1,0 +1,114 @@
+package nearest
+
+import (
+	_ "embed"
+
+	"privkern/runner/experiment"
+)
+
+//go:embed metrics.go
+var metricSource string
+
+func init() { experiment.Document[ClassifierMetrics](metricSource) }
+
+// ClassifierMetrics are those of kahm/classifier, and of every other classifier in one
+// place.
+type ClassifierMetrics struct {
+	// share of test points that get their own class
+	Accuracy float64 `name:"accuracy"`
+	// membership-inference score (Eq. 69): squared L2 distance between the densities of
+	// the distances of training and of test points, in 1/(unit of the data); with 10,000
+	// points of each kind values below about 5e-4 over the spread of the distances are
+	// noise of the estimate, with fewer points more
+	MIS *float64 `name:"mis"`
+	// area under the ROC curve of the attack that takes the nearer points for training
+	// points; 0.5 is guessing
+	AttackAUC *float64 `name:"attack_auc"`
+	// largest difference of true and false positive rates over all thresholds on the
+	// distance, whichever side is taken for training points
+	AttackAdvantage *float64 `name:"attack_advantage"`
+	// machines of all classes together
+	Branches float64 `name:"branches"`
+	// share of pairs of a point and a machine whose distance was computed in full; the
+	// others were ruled out by a bound
+	EvaluatedFraction float64 `name:"evaluated_fraction"`
+	// mean number of evaluations of R (Eq. 42) that the fixed point of a layer of the
+	// machines took, those of the fabrication not counted
+	FixedPointEvaluations float64 `name:"fixed_point_evaluations"`
+	// distances without an image in some layer, because the sum of memberships was not
+	// safely positive
+	UnsafePoints float64 `name:"unsafe_points"`
+	// fabricated data: largest number of smoothing steps of a machine
+	SmoothingStepsMax *float64 `name:"smoothing_steps_max"`
+	// wall time of clustering, noise and the fit of all machines
+	BuildTime float64 `name:"build_s" unit:"s" timing:"yes"`
+	// wall time of the fabrication
+	FabricationTime *float64 `name:"fabrication_s" unit:"s" timing:"yes"`
+	// wall time of the distances of all test and training points
+	TestTime float64 `name:"test_s" unit:"s" timing:"yes"`
+}
+
+// MatchingMetrics are reported beside ClassifierMetrics where the distance of every
+// test point to every class is computed.
+type MatchingMetrics struct {
+	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
+	// class against the others, averaged over the classes
+	AUC float64 `name:"auc"`
+	// share of test points of a class that get their own class, averaged over the classes
+	BalancedAccuracy float64 `name:"balanced_accuracy"`
+}
+
+// FederatedMetrics are those of kahm/federated.
+type FederatedMetrics struct {
+	// share of test images that the global classifier (104) gets right
+	Accuracy float64 `name:"accuracy"`
+	// the same of classifier (100), built from all images in one place with a noise of
+	// its own (with centralised)
+	AccuracyCentralised *float64 `name:"accuracy_centralised"`
+	// accuracy less accuracy_centralised (with centralised)
+	Change *float64 `name:"change"`
+	// machines of all parties and classes together
+	Branches float64 `name:"branches"`
+	// share of pairs of an image and a machine of the parties whose distance was computed
+	// in full
+	EvaluatedFraction float64 `name:"evaluated_fraction"`
+	// pairs of a party and a class without an image, whose distance counts as infinite
+	// (Remark 5)
+	MissingClasses float64 `name:"missing_classes"`
+	// images of the smallest class of a party that has one
+	SmallestClass float64 `name:"smallest_class"`
+}
+
+// FreiburgMetrics are those of kahm/freiburg.
+type FreiburgMetrics struct {
+	// accuracy in per cent, as Table 3 has it
+	AccuracyPercent float64 `name:"accuracy_percent" unit:"%"`
+	ClassifierMetrics
+	MatchingMetrics
+	// share of the scaled features of test images that lay outside [-1, 1], the range of
+	// the training images, and were set to its end
+	ClippedFraction float64 `name:"clipped_fraction"`
+}
+
+// StressMetrics are those of kahm/stress.
+type StressMetrics struct {
+	ClassifierMetrics
+	MatchingMetrics
+	// accuracy of answering always with the more frequent class of the training vectors:
+	// what an accuracy is to be compared with
+	AccuracyMajority float64 `name:"accuracy_majority"`
+	// share of test vectors that have an interval in common with a training vector
+	OverlapFraction float64 `name:"overlap_fraction"`
+	// subjects with a vector
+	Subjects float64 `name:"subjects"`
+	// training vectors at rest
+	TrainRest float64 `name:"train_rest"`
+	// training vectors during a stress task
+	TrainStress float64 `name:"train_stress"`
+	// test vectors at rest
+	TestRest float64 `name:"test_rest"`
+	// test vectors during a stress task
+	TestStress float64 `name:"test_stress"`
+	// intervals that the impulse rejection filter finds fault with; no vector has one
+	Artefacts float64 `name:"artefacts"`
+}

@@ -1,0 +1,63 @@
+package picture
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+// digitSide is the side of an image of a digit, in pixels.
+const digitSide = 28
+
+// check refuses a subspace of more dimensions than the images span.
+func (s *Images) check(n int) error {
+	if n >= s.Images {
+		return fmt.Errorf("n = %d: %d images span at most %d principal directions; use fewer, or more images",
+			n, s.Images, s.Images-1)
+	}
+	return nil
+}
+
+// draw returns the images of a trial: images×784, pixels in [0, 1].
+func (s *Images) draw(t *experiment.Trial) (*mat.Dense, error) {
+	all, err := dataset.LoadMNIST(t.Dataset(experiment.NameOf(s.Dataset)))
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for i, l := range all.Train.Labels {
+		if int(l) == s.Digit {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) < s.Images {
+		return nil, fmt.Errorf("images = %d: there are only %d training images of the digit %d",
+			s.Images, len(rows), s.Digit)
+	}
+	order := t.Stream("images").Perm(len(rows))[:s.Images]
+	for i, r := range order {
+		order[i] = rows[r]
+	}
+	return all.Train.Matrix(order), nil
+}
+
+// memory is that of a machine of one digit, in bytes: n×n matrices, and the images of
+// every layer, after all digits were read. 240, 276 and 477 MiB were measured for 200,
+// 1,000 and 2,000 images with 5 layers or fewer, 356 MiB for 1,000 with 20.
+func (s *Images) memory(layers int) int64 {
+	const float = 8
+	n := int64(s.Images)
+	return 265<<20 + 10*float*n*n + int64(layers)*n*digitSide*digitSide*float
+}
+
+// numbered returns first, first+1, …, n numbers.
+func numbered(n, first int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(first + i)
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package wide
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
+	"privkern/graphs/hull"
+	"privkern/runner/experiment"
+)
+
+// Builder makes the machines of classes from their samples.
+type Builder struct {
+	// Data is what the machines model.
+	Data Data
+
+	e        *engine.Engine
+	n        int // subspace dimension of the machines
+	layers   int
+	branches func(samples int) int
+	// clusters is what k-means sees: OriginalClusters or NoisyClusters.
+	clusters Clusters
+	// private says that the fabrication's radius comes from the original data.
+	private   bool
+	smoothing int
+	noise     *mechanism.EntryNoise // nil for none
+	// stream returns the random stream of a purpose.
+	stream   func(purpose string) *rand.Rand
+	progress func(done, total int, what string)
+}
+
+// NewBuilder returns the builder of a trial's wide machines, which model data of that
+// kind. An error is one of the noise's parameters.
+func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
+	noise, err := p.noise(data)
+	return &Builder{Data: data, e: e, n: p.N, layers: p.Layers, branches: p.branches, clusters: p.clustersOf(data),
+		private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise, stream: t.Stream,
+		progress: t.Progress}, err
+}
+
+// NewFabricator returns the builder of a trial whose samples are one cluster each. Its
+// machines have the subspace dimension n.
+func NewFabricator(t *experiment.Trial, e *engine.Engine, data Data, n int, b *Budget, s *Smoothing,
+) (*Builder, error) {
+	noise, err := b.noise(data)
+	return &Builder{Data: data, e: e, n: n, branches: func(int) int { return 1 }, clusters: NoisyClusters,
+		private: s.Variant == AsPublished, smoothing: s.Steps, noise: noise, stream: t.Stream,
+		progress: t.Progress}, err
+}
+
+// Source is the samples of one class, as one party has them.
+type Source struct {
+	Class   int
+	Party   int        // from 1; 0 where there is only one
+	Samples *mat.Dense // samples×columns
+}
+
+// String names the source, in messages and as the purpose of its random streams.
+func (s *Source) String() string {
+	if s.Party > 0 {
+		return fmt.Sprintf("party %d, class %d", s.Party, s.Class)
+	}
+	return fmt.Sprintf("class %d", s.Class)
+}
+
+// Model is the machines of some sources.
+type Model struct {
+	Machines []*hull.Machine
+	Classes  []int // of each machine
+	Ensemble *hull.Ensemble
+	StepsMax int // largest number of smoothing steps
+	// FabricationTime is the wall time of the fabrication, BuildTime that of all the
+	// rest.
+	FabricationTime, BuildTime time.Duration
+
+	// unsafe counts samples that have no image when they are fabricated.
+	unsafe int
+}
+
+// Cluster is the samples of one machine. Samples are dropped once the machine is
+// fitted: those of all clusters together are a copy of the data.
+type Cluster struct {
+	Samples *mat.Dense // with noise, if any; samples×columns
+
+	source   *Source
+	original *mat.Dense // nil where nothing reads them
+}
+
+// Build makes the machines of all sources.
+//
+// Sources and clusters are worked on in parallel, each with a random stream of its own
+// that its name chooses, so that results depend neither on the number of workers nor on
+// what other sources hold. Machines come in the order of the sources.
+func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
+	start := time.Now()
+	bySource := make([][]Cluster, len(sources))
+	err := b.e.ParallelFor(ctx, len(sources), 1, func(i, _ int) (err error) {
+		if bySource[i], err = b.Split(ctx, &sources[i]); err != nil {
+			err = fmt.Errorf("%v: %w", &sources[i], err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	clusters := slices.Concat(bySource...)
+	out := &Model{Machines: make([]*hull.Machine, len(clusters)), Classes: make([]int, len(clusters))}
+	if b.Data == Fabricated {
+		before := time.Now()
+		if err := b.fabricateAll(ctx, clusters, out); err != nil {
+			return nil, err
+		}
+		out.FabricationTime = time.Since(before)
+	}
+	err = b.each(ctx, clusters, "machines", func(i int) (err error) {
+		out.Machines[i], err = hull.Fit(ctx, b.e, clusters[i].Samples, hull.Options{Dim: b.n, Layers: b.layers})
+		out.Classes[i] = clusters[i].source.Class
+		clusters[i].Samples = nil
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.BuildTime = time.Since(start) - out.FabricationTime
+	out.Ensemble, err = hull.NewEnsemble(out.Machines, out.Classes)
+	return out, err
+}
+
+// fabricateAll puts fabricated samples in the place of those given.
+func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, out *Model) error {
+	steps, unsafe := make([]int, len(clusters)), make([]int, len(clusters))
+	err := b.each(ctx, clusters, "fabrications", func(i int) error {
+		f, err := b.Fabricate(ctx, clusters[i])
+		if err != nil {
+			return err
+		}
+		clusters[i].Samples, clusters[i].original = f.Samples, nil
+		steps[i], unsafe[i] = f.Steps(), f.unsafe
+		return nil
+	})
+	for i := range clusters {
+		out.StepsMax = max(out.StepsMax, steps[i])
+		out.unsafe += unsafe[i]
+	}
+	if out.unsafe > 0 {
+		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive "+
+			"(the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", out.unsafe)
+	}
+	return err
+}
+
+// each calls f for every cluster and reports progress.
+func (b *Builder) each(ctx context.Context, clusters []Cluster, what string, f func(i int) error) error {
+	counter := experiment.NewCounter(b.progress, len(clusters), what)
+	return b.e.ParallelFor(ctx, len(clusters), 1, func(i, _ int) error {
+		if err := f(i); err != nil {
+			return fmt.Errorf("%v: %w", clusters[i].source, err)
+		}
+		counter.Step()
+		return nil
+	})
+}
+
+// Split adds the noise to the samples of a source and divides them into
+// clusters.
+//
+// Noise comes first and once: all that is computed from noisy samples later is
+// post-processing. With clusters=noisy k-means sees their leading principal scores, in
+// which the noise of p columns is mostly projected away, in place of the samples.
+func (b *Builder) Split(ctx context.Context, s *Source) ([]Cluster, error) {
+	given := s.Samples
+	n, p := s.Samples.Dims()
+	if b.noise != nil {
+		given = mat.DenseCopyOf(s.Samples)
+		b.noise.Add(given.RawMatrix().Data, b.stream("noise, "+s.String()))
+	}
+	k := b.branches(n)
+	if k == 1 {
+		return []Cluster{{Samples: given, source: s, original: s.Samples}}, nil
+	}
+	seen := s.Samples
+	if b.clusters == NoisyClusters && b.noise != nil {
+		scores, err := hull.PrincipalScores(ctx, b.e, given, min(b.n, n-1, p))
+		if err != nil {
+			return nil, err
+		}
+		seen = scores
+	}
+	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()),
+		learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]int, k)
+	for i, l := range c.Labels {
+		rows[l] = append(rows[l], i)
+	}
+	clusters := make([]Cluster, k)
+	for l := range clusters {
+		clusters[l] = Cluster{source: s, Samples: learn.SelectRows(given, rows[l])}
+		if b.Data == Fabricated && b.private {
+			clusters[l].original = learn.SelectRows(s.Samples, rows[l])
+		}
+	}
+	return clusters, nil
+}
