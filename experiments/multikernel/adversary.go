@@ -54,7 +54,7 @@ func (r *recognition) adversarySVM() error {
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	r.finish("adversary_svm_percent", m.Predict(test), r.test.Privacy, "adversary: support vector machine")
+	r.metrics.AdversarySVM = r.score(m.Predict(test), r.test.Privacy, "adversary: support vector machine")
 	return nil
 }
 
@@ -71,7 +71,8 @@ func (r *recognition) adversaryNeighbours() error {
 			if k > len(part.Train) {
 				continue
 			}
-			predicted, err := learn.NearestNeighbours(learn.SelectRows(train, part.Train), choose(r.train.Privacy, part.Train), learn.SelectRows(train, part.Test), k)
+			predicted, err := learn.NearestNeighbours(learn.SelectRows(train, part.Train),
+				choose(r.train.Privacy, part.Train), learn.SelectRows(train, part.Test), k)
 			if err != nil {
 				return fmt.Errorf("adversary: %w", err)
 			}
@@ -85,17 +86,18 @@ func (r *recognition) adversaryNeighbours() error {
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	r.finish("adversary_knn_percent", predicted, r.test.Privacy, "adversary: nearest neighbours")
+	r.metrics.AdversaryNeighbours = r.score(predicted, r.test.Privacy, "adversary: nearest neighbours")
 	return nil
 }
 
 func (r *recognition) adversaryForest() error {
 	train, test := r.scaled()
-	forest, err := learn.TrainForest(train, r.train.Privacy, r.Stream("forest of an adversary"), learn.ForestOptions{Trees: adversaryTrees, Workers: r.Workers})
+	forest, err := learn.TrainForest(train, r.train.Privacy, r.Stream("forest of an adversary"),
+		learn.ForestOptions{Trees: adversaryTrees, Workers: r.Workers})
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	r.finish("adversary_forest_percent", forest.Predict(test), r.test.Privacy, "adversary: random forest")
+	r.metrics.AdversaryForest = r.score(forest.Predict(test), r.test.Privacy, "adversary: random forest")
 	return nil
 }
 

@@ -6,28 +6,29 @@ import (
 	"math/rand/v2"
 
 	"privkern/experiments/dataset"
+	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
-	"privkern/graphs/multikernel"
 	"privkern/runner/experiment"
 )
 
 // benchmarks measure the features, on the CPU with one worker.
 func benchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
-		{Name: "multikernel/har", Doc: "Features of experiment I on har-surrogate: four RBF kernels, 5,451 training and 1,080 test samples of 561 columns.", Run: benchHAR},
+		{Name: "multikernel/har", Doc: "Features of experiment I on har-surrogate: four RBF kernels, 5,451 training and " +
+			"1,080 test samples of 561 columns.", Run: benchHAR},
 	}
 }
 
 func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, rng)
-	trainRows, testRows, err := harDivision.split(all, splitLast, rng)
+	trainRows, testRows, err := harDivision.split(all, SplitLast, rng)
 	if err != nil {
 		return err
 	}
 	train, test := all.take(trainRows), all.take(testRows)
 	spec := Spec{kernels: mustKernels(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
-		compression: multikernel.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
+		compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {
 		return err

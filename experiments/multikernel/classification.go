@@ -13,43 +13,26 @@ import (
 // The kernels of the two experiments on HAR (Section IV-B2) and on MHEALTH
 // (Section IV-B1).
 var (
-	harKernels     = []string{"rbf:0.01+rbf:0.001+rbf:0.0001+rbf:0.00001", "linear+rbf:0.001+laplacian:0.001+sigmoid:0.001:1"}
+	harKernels = []string{"rbf:0.01+rbf:0.001+rbf:0.0001+rbf:0.00001",
+		"linear+rbf:0.001+laplacian:0.001+sigmoid:0.001:1"}
 	mhealthKernels = []string{"rbf:0.01+rbf:0.03+rbf:0.0005", "polynomial:1:3:1+rbf:0.01+laplacian:0.1"}
 )
 
 const methodSingle = "single:"
 
-// classificationParams are the parameters of the experiments in which
-// activities and people are recognised.
-func classificationParams(kernels []string, datasets ...string) []experiment.Param {
-	params := []experiment.Param{
-		choice("dataset", datasets[0], "data set", datasets...),
-		count("experiment", 1, 1, len(kernels), fmt.Sprintf("kernels: 1 for %s, 2 for %s", kernels[0], kernels[1])),
-		{Name: "method", Kind: experiment.Text, Default: string(weightSNR),
-			Doc: "weights of the kernels: uniform, alignment (with the utility labels), snr, upr (utility-to-privacy ratio), utility-privacy (Eq. 26), or single:KERNEL for one kernel of the experiment, such as single:rbf:0.001 or, where there is one of its kind, single:linear"},
-		experiment.Param{Name: "rho_snr", Kind: experiment.Number, Default: .1, Min: experiment.Bound(0), Doc: "ridge term of snr (Eq. 20) and upr (Eq. 23)"}.
-			Where(experiment.Is("method", string(weightSNR), string(weightUPR))),
-	}
-	params = append(params, compressionParams(5, "five tell six activities apart")...)
-	return append(params,
-		choice("split", splitLast, "test windows of each person and activity: the last in time, or drawn at random, which leaks where windows overlap", splitLast, splitRandom),
-		experiment.Param{Name: "c", Kind: experiment.Number, Default: 100.0, Words: []string{"cv"}, Min: experiment.Bound(0), OpenMin: true, Doc: "C of the support vector machine, or cv for cross-validation on the training samples"},
-		experiment.Param{Name: "standardise", Kind: experiment.Flag, Default: false, Doc: "scale every column to mean zero and variance one over the training samples"},
-	)
-}
-
-// specOf returns what the parameters ask for.
-func specOf(p experiment.Params, experiments []string) (Spec, error) {
-	s := Spec{kernels: mustKernels(experiments[p.Int("experiment")-1]), scoreRidge: p.Float("rho_snr"), compression: compression(p)}
-	method := p.Text("method")
-	if name, ok := strings.CutPrefix(method, methodSingle); ok {
+// spec returns the features that the settings ask for, of one of the experiments'
+// lists of kernels.
+func (r *Recognition) spec(list string) (Spec, error) {
+	s := Spec{kernels: mustKernels(list), scoreRidge: r.RhoSNR, compression: r.options()}
+	if name, ok := strings.CutPrefix(r.Method, methodSingle); ok {
 		k, err := pick(s.kernels, name)
 		s.kernels, s.weights = []namedKernel{k}, weightUniform // of one kernel: 1
 		return s, err
 	}
-	valid := []string{string(weightUniform), string(weightAlignment), string(weightSNR), string(weightUPR), string(weightUtilityPrivacy)}
+	valid := []string{string(weightUniform), string(weightAlignment), string(weightSNR), string(weightUPR),
+		string(weightUtilityPrivacy)}
 	for _, v := range valid {
-		if v == method {
+		if v == r.Method {
 			s.weights = weighting(v)
 			return s, nil
 		}
@@ -57,7 +40,7 @@ func specOf(p experiment.Params, experiments []string) (Spec, error) {
 	for _, k := range s.kernels {
 		valid = append(valid, methodSingle+k.text)
 	}
-	return s, experiment.Unknown("method", method, valid)
+	return s, experiment.Unknown("method", r.Method, valid)
 }
 
 // pick finds a kernel by its text or, where it is the only one, by its family.
@@ -77,7 +60,8 @@ func pick(kernels []namedKernel, name string) (namedKernel, error) {
 		return of[0], nil
 	}
 	if len(of) > 1 {
-		return namedKernel{}, fmt.Errorf("single:%s: the experiment has %d kernels of this kind; give one of %s", name, len(of), strings.Join(valid, ", "))
+		return namedKernel{}, fmt.Errorf("single:%s: the experiment has %d kernels of this kind; give one of %s", name,
+			len(of), strings.Join(valid, ", "))
 	}
 	if k, err := parseKernel(name); err == nil { // another way to write a number
 		for _, o := range kernels {
@@ -89,16 +73,22 @@ func pick(kernels []namedKernel, name string) (namedKernel, error) {
 	return namedKernel{}, fmt.Errorf("method single: %w", experiment.Unknown("kernel of this experiment", name, valid))
 }
 
-// featureMetrics are the metrics that do not need a classifier.
-func featureMetrics(s Spec, f *Features) map[string]float64 {
-	m := map[string]float64{"rank": float64(f.Rank)}
+// addFeatures adds the metrics that do not need a classifier.
+func (m *RecognitionMetrics) addFeatures(s Spec, f *Features) {
+	m.Rank, m.Weight = float64(f.Rank), map[string]float64{}
+	scores := map[string]float64{}
 	for l, name := range metricNames(s.kernels) {
-		m["weight_"+name] = f.Weights[l]
+		m.Weight[name] = f.Weights[l]
 		if f.Scores != nil {
-			m[string(s.weights)+"_"+name] = f.Scores[l]
+			scores[name] = f.Scores[l]
 		}
 	}
-	return m
+	switch s.weights {
+	case weightSNR:
+		m.SNR = scores
+	case weightUPR:
+		m.UPR = scores
+	}
 }
 
 // standardise scales the columns of the training samples to mean zero and

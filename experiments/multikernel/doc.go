@@ -1,10 +1,10 @@
 // Package multikernel reproduces T. Chanyaswad, J. M. Chang and S. Y. Kung, "A
 // compressive multi-kernel method for privacy-preserving machine learning"
-// (IJCNN 2017): kernels are compressed to the few directions that tell
-// activities apart, and the compressive kernels are combined, so that a
+// (IJCNN 2017): kernels are compressed to the few directions that distinguish
+// activities, and the compressive kernels are combined, so that a
 // classifier recognises the activity and not the person.
 //
-// Package graphs/multikernel computes the compression and the weights. A
+// Package graphs/discriminant computes the compression and the weights. A
 // compressive kernel is kept as a factor of five columns, and a support vector
 // machine on the combined kernel is a linear one on at most twenty explicit
 // features; see [MakeFeatures].
@@ -15,7 +15,7 @@
 // protected because a support vector machine with its settings names them no
 // better than by chance. Kernels of trace one have entries of about 1/N, so with
 // a small C such a machine of twenty classes answers with one class, and its 5 %
-// say nothing of what the features tell. Whoever sees the test kernel has the
+// say nothing of what the features reveal. Whoever sees the test kernel has the
 // features, and better adversaries read the person off them.
 //
 // # Errata

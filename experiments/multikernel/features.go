@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
-	"privkern/graphs/multikernel"
 )
 
 // Samples are samples with both of their labels.
@@ -22,7 +22,7 @@ type Spec struct {
 	weights weighting
 	// The ridge term of the scores: ρ_snr or ρ_upr.
 	scoreRidge  float64
-	compression multikernel.Options
+	compression discriminant.Options
 }
 
 // weighting is how kernels are combined.
@@ -56,12 +56,14 @@ type Features struct {
 // MakeFeatures compresses every kernel for the utility labels of the training
 // samples, weights the compressive kernels, and projects the test samples, which
 // may be nil. Test labels have no part in it, and a test sample's features do not
-// depend on other test samples. Progress may be nil; it is told of every kernel.
-func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *mat.Dense, s Spec, progress func(done, total int, what string)) (*Features, error) {
+// depend on other test samples. Progress, if not nil, is called once
+// per kernel.
+func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *mat.Dense, s Spec,
+	progress func(done, total int, what string)) (*Features, error) {
 	factors, tests := make([]*mat.Dense, len(s.kernels)), make([]*mat.Dense, len(s.kernels))
 	for l, k := range s.kernels {
 		// One kernel after the other: each has an N×N matrix while it is fitted.
-		p, err := multikernel.Fit(ctx, e, k.kernel, train.X, train.Utility, s.compression)
+		p, err := discriminant.Fit(ctx, e, k.kernel, train.X, train.Utility, s.compression)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +77,7 @@ func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *ma
 			progress(l+1, len(s.kernels), "kernels compressed")
 		}
 	}
-	set, err := multikernel.NewSet(ctx, e, factors, train.Utility, train.Privacy)
+	set, err := discriminant.NewSet(ctx, e, factors, train.Utility, train.Privacy)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *ma
 	return f, err
 }
 
-func (s Spec) weigh(set *multikernel.Set) (scores, weights []float64, err error) {
+func (s Spec) weigh(set *discriminant.Set) (scores, weights []float64, err error) {
 	switch s.weights {
 	case weightUniform:
 		return nil, set.Uniform(), nil
@@ -119,6 +121,6 @@ func (s Spec) weigh(set *multikernel.Set) (scores, weights []float64, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	weights, err = multikernel.UnitNorm(scores)
+	weights, err = discriminant.UnitNorm(scores)
 	return scores, weights, err
 }

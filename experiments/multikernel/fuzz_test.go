@@ -9,7 +9,8 @@ import (
 // different names, and read the same as they are written.
 func FuzzParseKernels(f *testing.F) {
 	for _, s := range []string{
-		"linear", "rbf:0.01+laplacian:.1", "polynomial:1:3:1,sigmoid", "polynomial:1:1e300:0", "rbf:NaN", "rbf:-1", "rbf:1e308", "rbf:1:2", "+", "rbf+rbf:.01",
+		"linear", "rbf:0.01+laplacian:.1", "polynomial:1:3:1,sigmoid", "polynomial:1:1e300:0", "rbf:NaN", "rbf:-1",
+		"rbf:1e308", "rbf:1:2", "+", "rbf+rbf:.01",
 	} {
 		f.Add(s)
 	}

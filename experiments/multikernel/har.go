@@ -7,63 +7,54 @@ import (
 	"privkern/runner/experiment"
 )
 
-const (
-	dataHAR              = "har"
-	dataHARReconstructed = "har-reconstructed"
-	dataHARSurrogate     = "har-surrogate"
-)
-
-func har() *experiment.Experiment {
-	params := classificationParams(harKernels, dataHAR, dataHARReconstructed, dataHARSurrogate)
-	params[0].Doc += "; har-surrogate is simulated windows of the same size: nobody's data, computed from the seed"
-	return &experiment.Experiment{
+func har() *experiment.Definition[HARSettings, RecognitionMetrics] {
+	return experiment.Of(experiment.Declaration[HARSettings, RecognitionMetrics]{
 		Name:    "multikernel/har",
 		Version: 3,
 		Summary: "activities and people recognised from compressed kernels of smartphone features",
 		Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
-		Params:  params,
-		Metrics: recognitionMetrics,
-		Datasets: func(p experiment.Params) []string {
-			if name := p.Text("dataset"); name != dataHARSurrogate {
-				return []string{name}
+		Datasets: func(s *HARSettings) []string {
+			if s.Dataset == HARSurrogate {
+				return nil // it is computed
 			}
-			return nil // it is computed
+			return []string{experiment.NameOf(s.Dataset)}
 		},
-		Check:  func(p experiment.Params) error { return checkRecognition(p, harKernels, dataset.HARActivities) },
-		Memory: func(experiment.Params) int64 { return harMemory() },
+		Check:  func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
+		Memory: func(*HARSettings) int64 { return harMemory() },
 		Run:    runHAR,
-	}
+	})
 }
 
 // harSubjects are the people 1 to 20: their windows are as many as the paper
 // trains and tests on.
 const harSubjects = 20
 
-func runHAR(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
-	name := t.Params.Text("dataset")
-	if name == dataHARSurrogate {
-		all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate"))
-		r, err := recognise(ctx, t, all, harDivision, harKernels)
-		if err == nil {
-			r.Warnings = append(r.Warnings, "har-surrogate: simulated windows, nobody's data")
-		}
-		return r, err
-	}
+func runHAR(ctx context.Context, t *experiment.Trial,
+	s *HARSettings) (*experiment.Outcome[RecognitionMetrics], error) {
+	kernels := harKernels[s.Experiment-1]
 	load := dataset.LoadHAR
-	if name == dataHARReconstructed {
+	switch s.Dataset {
+	case HARSurrogate:
+		all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate"))
+		out, err := recognise(ctx, t, &s.Recognition, all, harDivision, kernels)
+		if err == nil {
+			out.Warnings = append(out.Warnings, "har-surrogate: simulated windows, nobody's data")
+		}
+		return out, err
+	case HARReconstructed:
 		load = dataset.LoadHARReconstructed
 	}
-	w, err := load(t.Dataset(name))
+	w, err := load(t.Dataset(experiment.NameOf(s.Dataset)))
 	if err != nil {
 		return nil, err
 	}
 	var rows []int
-	for i, s := range w.Subject {
-		if s <= harSubjects {
+	for i, subject := range w.Subject {
+		if subject <= harSubjects {
 			rows = append(rows, i)
 		}
 	}
-	return recognise(ctx, t, samplesOf(w, rows), harDivision, harKernels)
+	return recognise(ctx, t, &s.Recognition, samplesOf(w, rows), harDivision, kernels)
 }
 
 // samplesOf returns some of the windows.

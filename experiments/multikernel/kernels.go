@@ -27,7 +27,8 @@ var families = []struct {
 	make     func(p []float64) kernel.Kernel
 }{
 	{"linear", "", nil, func([]float64) kernel.Kernel { return kernel.Linear(1) }},
-	{"polynomial", ":γ:degree:c0", []float64{1, 3, 1}, func(p []float64) kernel.Kernel { return kernel.Polynomial(p[0], int(p[1]), p[2]) }},
+	{"polynomial", ":γ:degree:c0", []float64{1, 3, 1},
+		func(p []float64) kernel.Kernel { return kernel.Polynomial(p[0], int(p[1]), p[2]) }},
 	{"rbf", ":γ", []float64{.01}, func(p []float64) kernel.Kernel { return kernel.RBF(p[0]) }},
 	{"laplacian", ":γ", []float64{.1}, func(p []float64) kernel.Kernel { return kernel.Laplacian(p[0], 1) }},
 	{"sigmoid", ":γ:c0", []float64{.001, 1}, func(p []float64) kernel.Kernel { return kernel.Sigmoid(p[0], p[1]) }},
@@ -45,7 +46,8 @@ func parseKernel(text string) (namedKernel, error) {
 			continue
 		}
 		if len(parts) > 1 && len(parts)-1 != len(f.defaults) {
-			return namedKernel{}, fmt.Errorf("the kernel %q has %d parameters; it is written %s%s", text, len(parts)-1, f.name, f.params)
+			return namedKernel{}, fmt.Errorf("the kernel %q has %d parameters; it is written %s%s", text, len(parts)-1,
+				f.name, f.params)
 		}
 		numbers := slices.Clone(f.defaults)
 		for i, s := range parts[1:] {

@@ -1,9 +1,6 @@
 package multikernel
 
-import (
-	"privkern/experiments/dataset"
-	"privkern/runner/experiment"
-)
+import "privkern/experiments/dataset"
 
 // recognitionMemory estimates what an experiment takes, in bytes: the Gram
 // matrix of the training samples, its factor, and what kernels are compressed
@@ -18,9 +15,9 @@ func recognitionMemory(train, samples, columns int) int64 {
 // referenceMemory is that of generated samples, three matrices and little else:
 // 57, 75 and 128 MiB were measured for 60, 1,000 and 2,000 samples, of one kernel
 // or six.
-func referenceMemory(p experiment.Params) int64 {
+func referenceMemory(s *ReferenceSettings) int64 {
 	const process, float = 100 << 20, 8
-	n := int64(p.Int("rows"))
+	n := int64(s.Rows)
 	return process + 3*float*n*n
 }
 
@@ -33,5 +30,6 @@ func harMemory() int64 {
 // mhealthMemory is that of some of the activities.
 func mhealthMemory(activities int) int64 {
 	groups := dataset.MHEALTHSubjects * activities
-	return recognitionMemory(groups*mhealthDivision.train, groups*(mhealthDivision.train+mhealthDivision.test), dataset.MHEALTHChannels)
+	return recognitionMemory(groups*mhealthDivision.train, groups*(mhealthDivision.train+mhealthDivision.test),
+		dataset.MHEALTHChannels)
 }

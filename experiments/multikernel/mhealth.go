@@ -11,42 +11,29 @@ import (
 	"privkern/runner/experiment"
 )
 
-const (
-	dataMHEALTH  = "mhealth"
-	dataMHEALTH6 = "mhealth-6ch"
-)
-
-func mhealth() *experiment.Experiment {
-	params := classificationParams(mhealthKernels, dataMHEALTH, dataMHEALTH6)
-	params = append(params, experiment.Param{
-		Name: "activities", Kind: experiment.Numbers, Default: []float64{1, 2, 3, 4, 5, 6},
-		Min: experiment.Bound(1), Max: experiment.Bound(dataset.MHEALTHActivities),
-		Doc: "the activities that are told apart, by their numbers in the data set; the paper has six of the twelve and does not say which",
-	})
-	return &experiment.Experiment{
+func mhealth() *experiment.Definition[MHEALTHSettings, RecognitionMetrics] {
+	return experiment.Of(experiment.Declaration[MHEALTHSettings, RecognitionMetrics]{
 		Name:     "multikernel/mhealth",
 		Version:  3,
 		Summary:  "activities and people recognised from compressed kernels of body-worn sensors",
 		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table I",
-		Params:   params,
-		Metrics:  recognitionMetrics,
-		Datasets: func(p experiment.Params) []string { return []string{p.Text("dataset")} },
-		Check: func(p experiment.Params) error {
-			activities, err := activitiesOf(p)
+		Datasets: func(s *MHEALTHSettings) []string { return []string{experiment.NameOf(s.Dataset)} },
+		Check: func(s *MHEALTHSettings) error {
+			activities, err := s.activities()
 			if err != nil {
 				return err
 			}
-			return checkRecognition(p, mhealthKernels, len(activities))
+			return s.check(mhealthKernels[s.Experiment-1], len(activities))
 		},
-		Memory: func(p experiment.Params) int64 { return mhealthMemory(len(p.Numbers("activities"))) },
+		Memory: func(s *MHEALTHSettings) int64 { return mhealthMemory(len(s.Activities)) },
 		Run:    runMHEALTH,
-	}
+	})
 }
 
-// activitiesOf returns the chosen activities, from 0, in increasing order.
-func activitiesOf(p experiment.Params) ([]int, error) {
+// activities returns the chosen activities, from 0, in increasing order.
+func (s *MHEALTHSettings) activities() ([]int, error) {
 	var activities []int
-	for _, v := range p.Numbers("activities") {
+	for _, v := range s.Activities {
 		a := int(v)
 		if float64(a) != v {
 			return nil, fmt.Errorf("activities: %g is not a whole number", v)
@@ -57,31 +44,31 @@ func activitiesOf(p experiment.Params) ([]int, error) {
 		activities = append(activities, a-1)
 	}
 	if len(activities) < 2 {
-		return nil, fmt.Errorf("activities: %d given; at least two are told apart", len(activities))
+		return nil, fmt.Errorf("activities: %d given; at least two are required", len(activities))
 	}
 	slices.Sort(activities)
 	return activities, nil
 }
 
-func runMHEALTH(ctx context.Context, t *experiment.Trial) (*experiment.Result, error) {
-	activities, err := activitiesOf(t.Params)
+func runMHEALTH(ctx context.Context, t *experiment.Trial,
+	s *MHEALTHSettings) (*experiment.Outcome[RecognitionMetrics], error) {
+	activities, err := s.activities()
 	if err != nil {
 		return nil, err
 	}
-	name := t.Params.Text("dataset")
-	s, err := mhealthSamples(name, t.Dataset(name), activities)
+	samples, err := mhealthSamples(s.Dataset, t.Dataset(experiment.NameOf(s.Dataset)), activities)
 	if err != nil {
 		return nil, err
 	}
-	return recognise(ctx, t, s, mhealthDivision, mhealthKernels)
+	return recognise(ctx, t, &s.Recognition, samples, mhealthDivision, mhealthKernels[s.Experiment-1])
 }
 
 // mhealthSamples takes single readings of all channels for samples: the paper's
 // samples have 23 features, as many as there are channels.
-func mhealthSamples(name, folder string, activities []int) (Samples, error) {
+func mhealthSamples(data MHEALTHData, folder string, activities []int) (Samples, error) {
 	var w *dataset.Windows
 	var err error
-	if name == dataMHEALTH6 {
+	if data == MHEALTH6 {
 		w, err = dataset.LoadMHEALTH6(folder)
 		if err == nil {
 			w = readings(w, dataset.MHEALTH6Channels)

@@ -1,7 +1,7 @@
 package multikernel
 
 import (
-	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,70 +12,88 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/trialtest"
+	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
-	"privkern/graphs/multikernel"
 	"privkern/runner/experiment"
 )
 
-// run runs a trial of an experiment.
-func run(t *testing.T, x *experiment.Experiment, dtype string, workers int, given map[string]any) (*experiment.Result, error) {
+// runReferenceWith runs a trial of multikernel/reference.
+func runReferenceWith(t *testing.T, dtype string, workers int,
+	change func(*ReferenceSettings)) (*experiment.Outcome[ReferenceMetrics], error) {
 	t.Helper()
-	p, err := x.Resolve(given)
-	if err != nil {
-		return nil, err
-	}
-	return x.Run(context.Background(), &experiment.Trial{Params: p, Backend: "cpu", DType: dtype, Workers: workers, Progress: func(int, int, string) {}})
+	trial := trialtest.New(t, trialtest.Options{DType: dtype, Workers: workers})
+	return reference().Compute(t.Context(), trial, reference().With(change))
 }
 
 // Check values of an independent implementation.
 func TestReference(t *testing.T) {
+	const frobenius = 1.1454538471276101
 	for _, workers := range []int{1, 3} {
-		r, err := run(t, reference(), "float64", workers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, want := range map[string]float64{
-			"trace_linear": 1.3906233362826794, "trace_rbf": .30811808831023524, "trace_laplacian": .43451501864450826,
-			"snr0_linear": 1.499813205910814, "snr0_rbf": .7589358491974014, "snr0_laplacian": 1.239168694513089,
-			"weight_linear": .7201255468294, "weight_rbf": .3615510010003, "weight_laplacian": .5921993502861,
-			"upr01_linear": 6.601266578095012, "upr01_rbf": 3.521365498970366, "upr01_laplacian": 5.757716809689767,
-			"frobenius": 1.1454538471276101, "rank": 6,
-		} {
-			if got, ok := r.Metrics[name]; !ok || math.Abs(got-want) > 1e-10 {
-				t.Errorf("%s is %.16g, want %.16g", name, got, want)
+		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
+			out, err := runReferenceWith(t, "float64", workers, defaults[ReferenceSettings])
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if len(r.Warnings) > 0 {
-			t.Errorf("warnings %q", r.Warnings)
-		}
+			family := func(linear, rbf, laplacian float64) map[string]float64 {
+				return map[string]float64{"linear": linear, "rbf": rbf, "laplacian": laplacian}
+			}
+			want := ReferenceMetrics{
+				Trace:     family(1.3906233362826794, .30811808831023524, .43451501864450826),
+				SNR0:      family(1.499813205910814, .7589358491974014, 1.239168694513089),
+				SNR01:     out.Metrics.SNR01, // from which the weights are
+				Weight:    family(.7201255468294, .3615510010003, .5921993502861),
+				UPR01:     family(6.601266578095012, 3.521365498970366, 5.757716809689767),
+				Frobenius: frobenius, Rank: 6,
+			}
+			got, values := experiment.MetricValues(out.Metrics), experiment.MetricValues(want)
+			if len(got) != len(values) || len(got) != 5*3+2 {
+				t.Errorf("%d metrics, want %d", len(got), len(values))
+			}
+			for name, want := range values {
+				if math.Abs(got[name]-want) > 1e-10 {
+					t.Errorf("%s is %.16g, want %.16g", name, got[name], want)
+				}
+			}
+			if len(out.Warnings) > 0 {
+				t.Errorf("warnings %q", out.Warnings)
+			}
+		})
 	}
-	single, err := run(t, reference(), "float32", 1, nil)
+	single, err := runReferenceWith(t, "float32", 1, defaults[ReferenceSettings])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := single.Metrics["frobenius"]; math.Abs(got-1.1454538471276101) > 1e-6 {
+	if got := single.Metrics.Frobenius; math.Abs(got-frobenius) > 1e-6 {
 		t.Errorf("in float32 the Frobenius norm is %g", got)
 	}
 }
 
 func TestReferenceRefuses(t *testing.T) {
-	for _, test := range []struct {
-		given map[string]any
-		want  string
+	kernels := func(text string) func(*ReferenceSettings) {
+		return func(s *ReferenceSettings) { s.Kernels = text }
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*ReferenceSettings)
+		want   string
 	}{
-		{map[string]any{"kernels": "linear+rbff:1"}, `did you mean "rbf"?`},
-		{map[string]any{"kernels": "rbf:0.1+rbf:1e-1"}, "given twice"},
-		{map[string]any{"kernels": "sigmoid:1"}, "sigmoid:γ:c0"},
-		{map[string]any{"kernels": "rbf:-1"}, "must be positive"},
-		{map[string]any{"kernels": "rbf:x"}, `"x" is not a number`},
-		{map[string]any{"kernels": "polynomial:1:2.5:1"}, "whole number"},
-		{map[string]any{"kernels": "+"}, "names no kernel"},
-		{map[string]any{"components": 3}, "with 3 classes there are 1 to 2"},
-		{map[string]any{"kernels": "sigmoid:1:1", "rho": 0.1}, "positive semidefinite kernel, or a larger ρ"},
+		{"a misspelt kernel", kernels("linear+rbff:1"), `did you mean "rbf"?`},
+		{"one twice", kernels("rbf:0.1+rbf:1e-1"), "given twice"},
+		{"half of the parameters", kernels("sigmoid:1"), "sigmoid:γ:c0"},
+		{"a negative one", kernels("rbf:-1"), "must be positive"},
+		{"a word", kernels("rbf:x"), `"x" is not a number`},
+		{"half a degree", kernels("polynomial:1:2.5:1"), "whole number"},
+		{"none", kernels("+"), "names no kernel"},
+		{"too many components", func(s *ReferenceSettings) { s.Components = 3 }, "with 3 classes there are 1 to 2"},
+		{"an indefinite kernel", func(s *ReferenceSettings) { s.Kernels, s.Rho = "sigmoid:1:1", .1 },
+			"positive semidefinite kernel, or a larger ρ"},
 	} {
-		if _, err := run(t, reference(), "float64", 1, test.given); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%v: error %v, want one with %q", test.given, err, test.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := runReferenceWith(t, "float64", 1, c.change); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -90,50 +108,42 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-func harLike() *experiment.Experiment {
-	return &experiment.Experiment{Name: "multikernel/test", Version: 1, Params: classificationParams(harKernels, "har", "har-reconstructed"),
-		Check: func(p experiment.Params) error { _, err := specOf(p, harKernels); return err }}
-}
-
 func TestMethods(t *testing.T) {
-	x := harLike()
-	for _, test := range []struct {
-		method     string
-		experiment int
-		kernels    string // or a part of the error
-		weights    weighting
-		ok         bool
+	for _, c := range []struct {
+		method  string
+		list    string
+		kernels string // or a part of the error
+		weights weighting
 	}{
-		{"snr", 1, "rbf:0.01 rbf:0.001 rbf:0.0001 rbf:0.00001", weightSNR, true},
-		{"utility-privacy", 2, "linear rbf:0.001 laplacian:0.001 sigmoid:0.001:1", weightUtilityPrivacy, true},
-		{"single:rbf:1e-5", 1, "rbf:0.00001", weightUniform, true},
-		{"single:laplacian", 2, "laplacian:0.001", weightUniform, true},
-		{"single:rbf", 1, "4 kernels of this kind", "", false},
-		{"single:linear", 1, `unknown kernel of this experiment "linear"`, "", false},
-		{"sne", 1, `did you mean "snr"?`, "", false},
+		{"snr", harKernels[0], "rbf:0.01 rbf:0.001 rbf:0.0001 rbf:0.00001", weightSNR},
+		{"utility-privacy", harKernels[1], "linear rbf:0.001 laplacian:0.001 sigmoid:0.001:1", weightUtilityPrivacy},
+		{"single:rbf:1e-5", harKernels[0], "rbf:0.00001", weightUniform},
+		{"single:laplacian", harKernels[1], "laplacian:0.001", weightUniform},
+		{"single:rbf", harKernels[0], "4 kernels of this kind", ""},
+		{"single:linear", harKernels[0], `unknown kernel of this experiment "linear"`, ""},
+		{"sne", harKernels[0], `did you mean "snr"?`, ""},
 	} {
-		p, err := x.Resolve(map[string]any{"method": test.method, "experiment": test.experiment})
-		if !test.ok {
-			if err == nil || !strings.Contains(err.Error(), test.kernels) {
-				t.Errorf("%s: error %v, want one with %q", test.method, err, test.kernels)
+		t.Run(c.method, func(t *testing.T) {
+			r := Recognition{Method: c.method, Compression: Compression{Rho: 10, Components: 5}}
+			s, err := r.spec(c.list)
+			if c.weights == "" {
+				if err == nil || !strings.Contains(err.Error(), c.kernels) {
+					t.Errorf("error %v, want one with %q", err, c.kernels)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.method, err)
-			continue
-		}
-		s, err := specOf(p, harKernels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var texts []string
-		for _, k := range s.kernels {
-			texts = append(texts, k.text)
-		}
-		if got := strings.Join(texts, " "); got != test.kernels || s.weights != test.weights || s.compression.Components != 5 || s.compression.Ridge != 10 {
-			t.Errorf("%s: %s with %+v", test.method, got, s)
-		}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var texts []string
+			for _, k := range s.kernels {
+				texts = append(texts, k.text)
+			}
+			if got := strings.Join(texts, " "); got != c.kernels || s.weights != c.weights ||
+				s.compression != (discriminant.Options{Ridge: 10, Components: 5}) {
+				t.Errorf("%s with %+v", got, s)
+			}
+		})
 	}
 }
 
@@ -166,7 +176,7 @@ func groups(people, activities int, number func(person, activity int) int) Sampl
 func TestSplit(t *testing.T) {
 	s := groups(3, 2, func(p, a int) int { return 20 + 3*p + a })
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, how := range []string{splitLast, splitRandom} {
+	for _, how := range []Split{SplitLast, SplitRandom} {
 		for _, d := range []division{{test: 9}, {test: 4, train: 10}} {
 			train, test, err := d.split(s, how, rng)
 			if err != nil {
@@ -175,7 +185,7 @@ func TestSplit(t *testing.T) {
 			all := append(slices.Clone(train), test...)
 			slices.Sort(all)
 			if len(slices.Compact(all)) != len(train)+len(test) {
-				t.Errorf("%s, %+v: a sample is in both parts, or twice in one", how, d)
+				t.Errorf("%v, %+v: a sample is in both parts, or twice in one", how, d)
 			}
 			counts := map[[2]int][2]int{}
 			for part, rows := range [][]int{train, test} {
@@ -195,24 +205,26 @@ func TestSplit(t *testing.T) {
 					want[0] = d.train
 				}
 				if c != want {
-					t.Errorf("%s, %+v: person %d at activity %d has %v samples, want %v", how, d, g[0], g[1], c, want)
+					t.Errorf("%v, %+v: person %d at activity %d has %v samples, want %v", how, d, g[0], g[1], c, want)
 				}
 			}
-			if how == splitLast && !slices.Contains(test, s.X.RawMatrix().Rows-1) {
+			if how == SplitLast && !slices.Contains(test, s.X.RawMatrix().Rows-1) {
 				t.Errorf("%+v: the last sample is not tested on", d)
 			}
 		}
 	}
-	if _, _, err := (division{test: 9, train: 20}).split(s, splitLast, nil); err == nil || !strings.Contains(err.Error(), "person 0 has 20 samples at activity 0: 29") {
+	if _, _, err := (division{test: 9, train: 20}).split(s, SplitLast, nil); err == nil ||
+		!strings.Contains(err.Error(), "person 0 has 20 samples at activity 0: 29") {
 		t.Errorf("too few samples: %v", err)
 	}
 	// The sizes of the paper, from equal numbers.
 	full := groups(10, 6, func(int, int) int { return 100 })
-	train, test, err := mhealthDivision.split(full, splitLast, nil)
+	train, test, err := mhealthDivision.split(full, SplitLast, nil)
 	if err != nil || len(train) != 4800 || len(test) != 900 {
 		t.Errorf("MHEALTH: %d and %d samples (%v), want 4800 and 900", len(train), len(test), err)
 	}
-	if _, test, err = harDivision.split(groups(20, 6, func(int, int) int { return 50 }), splitLast, nil); err != nil || len(test) != 1080 {
+	if _, test, err = harDivision.split(groups(20, 6, func(int, int) int { return 50 }), SplitLast, nil); err != nil ||
+		len(test) != 1080 {
 		t.Errorf("HAR: %d test samples (%v), want 1080", len(test), err)
 	}
 }
@@ -221,7 +233,8 @@ func TestStandardise(t *testing.T) {
 	train, test := mat.NewDense(4, 2, []float64{1, 5, 2, 5, 3, 5, 4, 5}), mat.NewDense(1, 2, []float64{2.5, 9})
 	standardise(train, test)
 	s := math.Sqrt(1.25)
-	if want := mat.NewDense(4, 2, []float64{-1.5 / s, 0, -.5 / s, 0, .5 / s, 0, 1.5 / s, 0}); !mat.EqualApprox(train, want, 1e-15) {
+	if want := mat.NewDense(4, 2, []float64{-1.5 / s, 0, -.5 / s, 0, .5 / s, 0, 1.5 / s, 0}); !mat.EqualApprox(train,
+		want, 1e-15) {
 		t.Errorf("training samples %v", mat.Formatted(train))
 	}
 	if test.At(0, 0) != 0 || test.At(0, 1) != 0 {
@@ -229,44 +242,45 @@ func TestStandardise(t *testing.T) {
 	}
 }
 
-// The features tell classes apart and carry over to test samples: the nearest
+// The features distinguish classes and carry over to test samples: the nearest
 // class mean finds the activity of nearly every test sample. Test samples enter
 // one by one.
 func TestMakeFeatures(t *testing.T) {
-	e, err := engine.Open("cpu", "float64", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
 	rng := rand.New(rand.NewPCG(7, 1))
 	all := surrogate(400, 30, rng)
 	rows := rng.Perm(400)
 	train, test := all.take(rows[:300]), all.take(rows[300:])
 	for _, w := range []weighting{weightUniform, weightAlignment, weightSNR, weightUPR, weightUtilityPrivacy} {
-		s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1, compression: multikernel.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
-		told := 0
-		f, err := MakeFeatures(context.Background(), e, train, test.X, s, func(done, _ int, _ string) { told = done })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if told != 3 || len(f.Weights) != 3 || len(f.Traces) != 3 {
-			t.Errorf("%s: told of %d kernels, %d weights, %d traces", w, told, len(f.Weights), len(f.Traces))
-		}
-		if right := nearestMean(f, train.Utility, test.Utility); right < 90 {
-			t.Errorf("%s: the nearest class mean is right for %d of 100", w, right)
-		}
-		m := featureMetrics(s, f)
-		if _, ok := m["snr_rbf"]; ok != (w == weightSNR) || m["weight_rbf"] != f.Weights[1] || m["rank"] > 15 {
-			t.Errorf("%s: metrics %v", w, m)
-		}
-		one, err := MakeFeatures(context.Background(), e, train, test.X.Slice(7, 8, 0, 30).(*mat.Dense), s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, c := f.Test.Dims()
-		if !mat.EqualApprox(one.Test, f.Test.Slice(7, 8, 0, c), 1e-12) {
-			t.Errorf("%s: a test sample's features depend on the others", w)
-		}
+		t.Run(string(w), func(t *testing.T) {
+			s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
+				compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
+			compressed := 0
+			f, err := MakeFeatures(t.Context(), e, train, test.X, s, func(done, _ int, _ string) { compressed = done })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if compressed != 3 || len(f.Weights) != 3 || len(f.Traces) != 3 {
+				t.Errorf("%d kernels reported, %d weights, %d traces", compressed, len(f.Weights), len(f.Traces))
+			}
+			if right := nearestMean(f, train.Utility, test.Utility); right < 90 {
+				t.Errorf("the nearest class mean is right for %d of 100", right)
+			}
+			var m RecognitionMetrics
+			m.addFeatures(s, f)
+			if (m.SNR != nil) != (w == weightSNR) || (m.UPR != nil) != (w == weightUPR) || m.Weight["rbf"] != f.Weights[1] ||
+				m.Rank > 15 {
+				t.Errorf("metrics %+v", m)
+			}
+			one, err := MakeFeatures(t.Context(), e, train, test.X.Slice(7, 8, 0, 30).(*mat.Dense), s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, c := f.Test.Dims()
+			if !mat.EqualApprox(one.Test, f.Test.Slice(7, 8, 0, c), 1e-12) {
+				t.Error("a test sample's features depend on the others")
+			}
+		})
 	}
 }
 
@@ -307,7 +321,7 @@ func TestSurrogate(t *testing.T) {
 	if err := s.complete(); err != nil {
 		t.Fatal(err)
 	}
-	train, test, err := harDivision.split(s, splitLast, nil)
+	train, test, err := harDivision.split(s, SplitLast, nil)
 	if err != nil || len(train) != 5451 || len(test) != 1080 {
 		t.Errorf("%d training and %d test windows: %v", len(train), len(test), err)
 	}

@@ -13,9 +13,7 @@ var ledger []byte
 func Paper() experiment.Paper {
 	return experiment.Paper{
 		Name:        "multikernel",
-		Title:       "A compressive multi-kernel method for privacy-preserving machine learning",
-		Citation:    "T. Chanyaswad, J. M. Chang, S. Y. Kung, IJCNN 2017, https://arxiv.org/abs/2106.10671",
-		Experiments: []*experiment.Experiment{har(), mhealth(), reference()},
+		Experiments: []*experiment.Experiment{har().Experiment, mhealth().Experiment, reference().Experiment},
 		Benchmarks:  benchmarks(),
 		Ledger:      ledger,
 	}

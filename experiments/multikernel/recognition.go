@@ -14,28 +14,13 @@ import (
 	"privkern/runner/experiment"
 )
 
-var recognitionMetrics = []experiment.Metric{
-	{Name: "utility_percent", Unit: "%", Doc: "test samples of which the support vector machine recognises the activity"},
-	{Name: "privacy_percent", Unit: "%", Doc: "test samples of which the same machine, with the same C, recognises the person: what the paper calls privacy, where small is good"},
-	{Name: "adversary_percent", Unit: "%", Doc: "the largest of the adversary_*_percent: what of the person the compressed features tell at least"},
-	{Name: "adversary_svm_percent", Unit: "%", Doc: "people recognised by an RBF machine on standardised features, its C and γ cross-validated"},
-	{Name: "adversary_knn_percent", Unit: "%", Doc: "people recognised by nearest neighbours on standardised features, their number cross-validated"},
-	{Name: "adversary_forest_percent", Unit: "%", Doc: "people recognised by a random forest of 300 trees"},
-	{Name: "c", Doc: "C of the machine behind utility_percent and privacy_percent: as given, or as cross-validated for activities"},
-	{Name: "rank", Doc: "rank of the multi-kernel"},
-	{Name: "train_samples", Doc: "samples trained on"},
-	{Name: "test_samples", Doc: "samples tested on"},
-	{Name: "weight_*", Doc: "weight_rbf: weight of the kernel; kernels of one family are numbered from 1 in their order, as weight_rbf_1"},
-	{Name: "snr_*", Doc: "score of the kernel (Eq. 20), with the method snr"},
-	{Name: "upr_*", Doc: "utility-to-privacy ratio of the kernel (Eq. 23), with the method upr"},
-}
-
-// checkRecognition refuses what would fail after the data were read.
-func checkRecognition(p experiment.Params, kernels []string, activities int) error {
-	if q := p.Int("components"); q > activities-1 {
-		return fmt.Errorf("%d components: %d activities have %d directions that tell them apart; further ones hold noise alone", q, activities, activities-1)
+// check refuses what would fail after the data were read.
+func (r *Recognition) check(kernels string, activities int) error {
+	if q := r.Components; q > activities-1 {
+		return fmt.Errorf("%d components: %d activities have %d directions that distinguish them; "+
+			"further ones hold noise alone", q, activities, activities-1)
 	}
-	_, err := specOf(p, kernels)
+	_, err := r.spec(kernels)
 	return err
 }
 
@@ -43,40 +28,40 @@ func checkRecognition(p experiment.Params, kernels []string, activities int) err
 const recognitionSteps = 5
 
 // recognise trains and tests on compressed features of the samples.
-func recognise(ctx context.Context, t *experiment.Trial, all Samples, d division, kernels []string) (result *experiment.Result, err error) {
-	spec, err := specOf(t.Params, kernels)
+func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Samples, d division,
+	kernels string) (*experiment.Outcome[RecognitionMetrics], error) {
+	spec, err := s.spec(kernels)
 	if err != nil {
 		return nil, err
 	}
 	if err := all.complete(); err != nil {
 		return nil, err
 	}
-	trainRows, testRows, err := d.split(all, t.Params.Text("split"), t.Stream("split"))
+	trainRows, testRows, err := d.split(all, s.Split, t.Stream("split"))
 	if err != nil {
 		return nil, err
 	}
 	train, test := all.take(trainRows), all.take(testRows)
 	var warnings []string
-	if t.Params.Flag("standardise") {
+	if s.Standardise {
 		standardise(train.X, test.X)
 	}
 	if n := constantColumns(train.X); n > 0 {
 		_, columns := train.X.Dims()
-		warnings = append(warnings, fmt.Sprintf("%d of %d features are constant over the training samples and tell nothing", n, columns))
+		warnings = append(warnings, fmt.Sprintf("%d of %d features are constant over the training samples and carry "+
+			"no information", n, columns))
 	}
-	e, err := engine.Open(t.Backend, t.DType, t.Workers)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	e := engine.Of(t.Engine)
 	total := len(spec.kernels) + recognitionSteps
 	f, err := MakeFeatures(ctx, e, train, test.X, spec, func(done, _ int, what string) { t.Progress(done, total, what) })
 	if err != nil {
 		return nil, err
 	}
-	r := recognition{Trial: t, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train, test: test,
-		metrics: featureMetrics(spec, f), done: len(spec.kernels), total: total}
-	r.metrics["train_samples"], r.metrics["test_samples"] = float64(len(trainRows)), float64(len(testRows))
+	r := recognition{Trial: t, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train,
+		test: test, done: len(spec.kernels), total: total}
+	m := &r.metrics
+	m.addFeatures(spec, f)
+	m.TrainSamples, m.TestSamples = float64(len(trainRows)), float64(len(testRows))
 	for _, step := range []func() error{r.utility, r.privacy, r.adversarySVM, r.adversaryNeighbours, r.adversaryForest} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,8 +70,9 @@ func recognise(ctx context.Context, t *experiment.Trial, all Samples, d division
 			return nil, err
 		}
 	}
-	r.metrics["adversary_percent"] = max(r.metrics["adversary_svm_percent"], r.metrics["adversary_knn_percent"], r.metrics["adversary_forest_percent"])
-	return &experiment.Result{Metrics: r.metrics, Privacy: claimedPrivacy(), Warnings: slices.Concat(warnings, r.warnings, e.Warnings())}, nil
+	m.Adversary = max(m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest)
+	return &experiment.Outcome[RecognitionMetrics]{Metrics: r.metrics, Privacy: claimedPrivacy(),
+		Warnings: slices.Concat(warnings, r.warnings, e.Warnings())}, nil
 }
 
 // claimedPrivacy says that there is no guarantee.
@@ -95,8 +81,10 @@ func claimedPrivacy() *experiment.Privacy {
 		Unit:      "which person a sample is of",
 		Mechanism: "compression of kernels, without noise (Chanyaswad, Chang and Kung 2017)",
 		Notes: []string{
-			"the paper calls people protected because a support vector machine with its settings names them about as often as by chance (privacy_percent); that is the failure of one classifier and bounds no other",
-			"adversary_percent is what other classifiers read off the same features, which follow from the kernel between test and training samples",
+			"the paper calls people protected because a support vector machine with its settings names them about as often " +
+				"as by chance (privacy_percent); that is the failure of one classifier and bounds no other",
+			"adversary_percent is what other classifiers read off the same features, which follow from the kernel between " +
+				"test and training samples",
 		},
 	}
 	out.Withdraw("the kernels are compressed without noise, and there is no (epsilon, delta)")
@@ -116,7 +104,8 @@ func (s Samples) complete() error {
 	for _, p := range distinct(s.Privacy) {
 		for _, u := range distinct(s.Utility) {
 			if !seen[group{p, u}] {
-				return fmt.Errorf("person %d has no samples at activity %d (counted from 0): every person must have every activity", p, u)
+				return fmt.Errorf("person %d has no samples at activity %d (counted from 0): every person must have every "+
+					"activity", p, u)
 			}
 		}
 	}
@@ -150,10 +139,11 @@ func constantColumns(x *mat.Dense) int {
 // recognition is what the classifiers of a trial share.
 type recognition struct {
 	*experiment.Trial
+	settings    *Recognition
 	searches    int // cap on the iterations of a support vector machine
 	features    *Features
 	train, test Samples
-	metrics     map[string]float64
+	metrics     RecognitionMetrics
 	warnings    []string
 	c           float64
 	done, total int
@@ -161,10 +151,12 @@ type recognition struct {
 	scaledTrain, scaledTest *mat.Dense
 }
 
-func (r *recognition) finish(metric string, predicted, labels []int, what string) {
-	r.metrics[metric] = 100 * learn.Accuracy(predicted, labels)
+// score returns the share of labels that are predicted, in per cent, and reports that
+// a step is done.
+func (r *recognition) score(predicted, labels []int, what string) float64 {
 	r.done++
 	r.Progress(r.done, r.total, what)
+	return 100 * learn.Accuracy(predicted, labels)
 }
 
 // penalties are what C is cross-validated over. Kernels of trace one have
@@ -174,8 +166,9 @@ var penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
 
 const crossValidationFolds = 5
 
-func (r *recognition) utility() error {
-	if r.Params.Text("c") == "cv" {
+func (r *recognition) utility() (err error) {
+	r.c = r.settings.C.Number
+	if r.settings.C.Is(CrossValidated) {
 		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, penalties, crossValidationFolds,
 			r.Stream("cross-validation of C"), learn.SVMOptions{Iterations: r.searches})
 		if err != nil {
@@ -183,24 +176,28 @@ func (r *recognition) utility() error {
 		}
 		r.c = choice.C
 		if r.c == penalties[len(penalties)-1] {
-			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried", r.c))
+			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried",
+				r.c))
 		}
-	} else {
-		r.c = r.Params.Float("c")
 	}
-	r.metrics["c"] = r.c
-	return r.machine("utility_percent", r.train.Utility, r.test.Utility, "activities recognised")
+	r.metrics.C = r.c
+	if r.metrics.Utility, err = r.machine(r.train.Utility, r.test.Utility, "activities recognised"); err != nil {
+		return fmt.Errorf("utility_percent: %w", err)
+	}
+	return nil
 }
 
-func (r *recognition) privacy() error {
-	return r.machine("privacy_percent", r.train.Privacy, r.test.Privacy, "people recognised")
+func (r *recognition) privacy() (err error) {
+	if r.metrics.Privacy, err = r.machine(r.train.Privacy, r.test.Privacy, "people recognised"); err != nil {
+		return fmt.Errorf("privacy_percent: %w", err)
+	}
+	return nil
 }
 
-func (r *recognition) machine(metric string, train, test []int, what string) error {
+func (r *recognition) machine(train, test []int, what string) (percent float64, err error) {
 	m, err := learn.TrainSVM(r.features.Train, train, learn.SVMOptions{C: r.c, Iterations: r.searches})
 	if err != nil {
-		return fmt.Errorf("%s: %w", metric, err)
+		return 0, err
 	}
-	r.finish(metric, m.Predict(r.features.Test), test, what)
-	return nil
+	return r.score(m.Predict(r.features.Test), test, what), nil
 }

@@ -3,12 +3,11 @@ package multikernel
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,27 +16,32 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
-// recogniseTrial is a trial with the given parameters of an experiment, and
-// what it reports of its progress.
-func recogniseTrial(t *testing.T, x *experiment.Experiment, workers int, told *[]string, given map[string]any) *experiment.Trial {
+// steps is a list of what a trial reports of its progress.
+type steps []string
+
+func (s *steps) trial(tb testing.TB, workers int) *experiment.Trial {
+	return trialtest.New(tb, trialtest.Options{Seed: 1, Workers: workers, Progress: func(done, total int, what string) {
+		*s = append(*s, fmt.Sprintf("%d/%d %s", done, total, what))
+	}})
+}
+
+// recogniseHAR runs a trial of multikernel/har on samples that are given.
+func recogniseHAR(ctx context.Context, t *testing.T, workers int, reported *steps, all Samples, d division,
+	change func(*HARSettings)) (*experiment.Outcome[RecognitionMetrics], error) {
 	t.Helper()
-	p, err := x.Resolve(given)
-	if err != nil {
+	s := har().With(change)
+	if _, err := har().Resolved(s); err != nil {
 		t.Fatal(err)
 	}
-	return &experiment.Trial{
-		Params: p, Backend: "cpu", DType: "float64", Workers: workers,
-		Progress: func(done, total int, what string) { *told = append(*told, fmt.Sprintf("%d/%d %s", done, total, what)) },
-		Stream: func(purpose string) *rand.Rand {
-			h := fnv.New64a()
-			_, _ = h.Write([]byte(purpose))
-			return rand.New(rand.NewPCG(h.Sum64(), 1))
-		},
-	}
+	return recognise(ctx, reported.trial(t, workers), &s.Recognition, all, d, harKernels[s.Experiment-1])
 }
+
+// defaults changes no setting.
+func defaults[S any](*S) {}
 
 // movements are samples of people at six activities, 12 of each, that differ much
 // by activity and less by person, each person in the same manner at all
@@ -65,52 +69,52 @@ func movements(people int) Samples {
 
 func TestRecognise(t *testing.T) {
 	all, d := movements(4), division{test: 3}
-	for _, test := range []struct {
-		name  string
-		given map[string]any
-		check func(m map[string]float64) bool
+	last, err := recogniseHAR(t.Context(), t, 2, new(steps), all, d, func(s *HARSettings) { s.Standardise = true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*HARSettings)
+		holds  func(m RecognitionMetrics) bool
 	}{
-		{"SNR", map[string]any{}, func(m map[string]float64) bool { return m["snr_rbf_1"] > 0 && m["rank"] <= 20 && m["c"] == 100 }},
-		{"one kernel", map[string]any{"method": "single:rbf:0.01"}, func(m map[string]float64) bool { return m["weight_rbf"] == 1 && m["rank"] == 5 }},
-		{"ratio, other kernels", map[string]any{"method": "upr", "experiment": 2, "standardise": true}, func(m map[string]float64) bool { return m["upr_linear"] > 0 && m["weight_sigmoid"] > 0 }},
-		{"standardised, random split", map[string]any{"standardise": true, "split": "random"}, func(map[string]float64) bool { return true }},
-		{"C cross-validated", map[string]any{"c": "cv"}, func(m map[string]float64) bool { return slices.Contains(penalties, m["c"]) }},
+		{"SNR", defaults[HARSettings],
+			func(m RecognitionMetrics) bool {
+				return m.SNR["rbf_1"] > 0 && m.UPR == nil && m.Rank <= 20 && m.C == 100
+			}},
+		{"one kernel", func(s *HARSettings) { s.Method = "single:rbf:0.01" },
+			func(m RecognitionMetrics) bool { return m.Weight["rbf"] == 1 && m.Rank == 5 }},
+		{"ratio, other kernels", func(s *HARSettings) { s.Method, s.Experiment, s.Standardise = "upr", 2, true },
+			func(m RecognitionMetrics) bool { return m.UPR["linear"] > 0 && m.SNR == nil && m.Weight["sigmoid"] > 0 }},
+		{"standardised, random split", func(s *HARSettings) { s.Standardise, s.Split = true, SplitRandom },
+			func(m RecognitionMetrics) bool { return !reflect.DeepEqual(m.SNR, last.Metrics.SNR) }},
+		{"C cross-validated", func(s *HARSettings) { s.C = experiment.WordOr[float64](CrossValidated) },
+			func(m RecognitionMetrics) bool { return slices.Contains(penalties, m.C) }},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			var told []string
-			trial := recogniseTrial(t, har(), 2, &told, test.given)
-			r, err := recognise(context.Background(), trial, all, d, harKernels)
+		t.Run(c.name, func(t *testing.T) {
+			var reported steps
+			out, err := recogniseHAR(t.Context(), t, 2, &reported, all, d, c.change)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := r.Metrics
-			if m["utility_percent"] < 95 || m["train_samples"] != 4*6*9 || m["test_samples"] != 4*6*3 || !test.check(m) {
-				t.Errorf("metrics %v", m)
+			m := out.Metrics
+			if m.Utility < 95 || m.TrainSamples != 4*6*9 || m.TestSamples != 4*6*3 || !c.holds(m) {
+				t.Errorf("metrics %+v", m)
 			}
-			if want := max(m["adversary_svm_percent"], m["adversary_knn_percent"], m["adversary_forest_percent"]); m["adversary_percent"] != want {
-				t.Errorf("the strongest adversary names %g %%, not %g %%", want, m["adversary_percent"])
+			if want := max(m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest); m.Adversary != want {
+				t.Errorf("the strongest adversary names %g %%, not %g %%", want, m.Adversary)
 			}
-			if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "1 of 10 features are constant") }) {
-				t.Errorf("warnings %q", r.Warnings)
+			constant := func(w string) bool { return strings.Contains(w, "1 of 10 features are constant") }
+			if !slices.ContainsFunc(out.Warnings, constant) {
+				t.Errorf("warnings %q", out.Warnings)
 			}
-			if r.Privacy == nil || r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Statement(),
+			if p := out.Privacy; p == nil || p.Guarantee != "" || !strings.HasPrefix(p.Statement(),
 				"no guarantee: the kernels") {
-				t.Errorf("privacy %+v: nothing is guaranteed", r.Privacy)
+				t.Errorf("privacy %+v: nothing is guaranteed", p)
 			}
-			last := fmt.Sprintf("%d/%[1]d adversary: random forest", len(told))
-			if told[len(told)-1] != last {
-				t.Errorf("progress %q, should end with %q", told, last)
-			}
-			for name, v := range m {
-				if !slices.ContainsFunc(recognitionMetrics, func(d experiment.Metric) bool {
-					family, ok := strings.CutSuffix(d.Name, "*")
-					return name == d.Name || ok && strings.HasPrefix(name, family)
-				}) {
-					t.Errorf("the metric %s is not documented", name)
-				}
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Errorf("%s is %g", name, v)
-				}
+			last := fmt.Sprintf("%d/%[1]d adversary: random forest", len(reported))
+			if reported[len(reported)-1] != last {
+				t.Errorf("progress %q, should end with %q", reported, last)
 			}
 		})
 	}
@@ -119,23 +123,22 @@ func TestRecognise(t *testing.T) {
 // A search that stops at its cap fails the trial, whichever machine it is of.
 func TestMachinesShortOfTheirOptimum(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		cap   int
-		given map[string]any
-		want  string
+		name string
+		cap  int
+		c    experiment.Or[CrossValidation, float64]
+		want string
 	}{
-		{"C cross-validated", 3, map[string]any{"c": "cv"}, "utility_percent: cross-validation, C = 100: support vector machine, classes"},
-		{"activities", 3, map[string]any{"c": 100}, "utility_percent: support vector machine, classes"},
-		{"people", 45, map[string]any{"c": 100}, "privacy_percent: support vector machine, classes"},
-		{"adversary", 60, map[string]any{"c": 1}, "adversary: cross-validation, C = "},
+		{"C cross-validated", 3, experiment.WordOr[float64](CrossValidated),
+			"utility_percent: cross-validation, C = 100: support vector machine, classes"},
+		{"activities", 3, experiment.NumberOr[CrossValidation](100.0), "utility_percent: support vector machine, classes"},
+		{"people", 45, experiment.NumberOr[CrossValidation](100.0), "privacy_percent: support vector machine, classes"},
+		{"adversary", 60, experiment.NumberOr[CrossValidation](1.0), "adversary: cross-validation, C = "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var told []string
-			trial := recogniseTrial(t, har(), 1, &told, c.given)
-			ctx := fault.With(context.Background(), fault.Plan{Cap: c.cap})
-			_, err := recognise(ctx, trial, movements(4), division{test: 3}, harKernels)
-			steps := fmt.Sprintf("stopped after %d iterations", c.cap)
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), steps) {
+			ctx := fault.With(t.Context(), fault.Faults{Cap: c.cap})
+			_, err := recogniseHAR(ctx, t, 1, new(steps), movements(4), division{test: 3}, func(s *HARSettings) { s.C = c.c })
+			stopped := fmt.Sprintf("stopped after %d iterations", c.cap)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), stopped) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
 		})
@@ -145,29 +148,27 @@ func TestMachinesShortOfTheirOptimum(t *testing.T) {
 // The failure of the machine behind privacy_percent says nothing of others: with
 // a small C it answers with few people where an adversary names nearly all.
 func TestAdversaryIsStronger(t *testing.T) {
-	var told []string
-	trial := recogniseTrial(t, har(), 1, &told, map[string]any{"c": .01})
-	r, err := recognise(context.Background(), trial, movements(4), division{test: 3}, harKernels)
+	out, err := recogniseHAR(t.Context(), t, 1, new(steps), movements(4), division{test: 3},
+		func(s *HARSettings) { s.C = experiment.NumberOr[CrossValidation](.01) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := r.Metrics; m["privacy_percent"] > 50 || m["adversary_percent"] < 80 {
-		t.Errorf("privacy %g %%, adversary %g %%", m["privacy_percent"], m["adversary_percent"])
+	if m := out.Metrics; m.Privacy > 50 || m.Adversary < 80 {
+		t.Errorf("privacy %g %%, adversary %g %%", m.Privacy, m.Adversary)
 	}
 }
 
 func TestRecogniseDoesNotDependOnWorkers(t *testing.T) {
-	var results []map[string]float64
+	var results []RecognitionMetrics
 	for _, workers := range []int{1, 3} {
-		var told []string
-		r, err := recognise(context.Background(), recogniseTrial(t, har(), workers, &told, nil), movements(3), division{test: 3}, harKernels)
+		out, err := recogniseHAR(t.Context(), t, workers, new(steps), movements(3), division{test: 3}, defaults[HARSettings])
 		if err != nil {
 			t.Fatal(err)
 		}
-		results = append(results, r.Metrics)
+		results = append(results, out.Metrics)
 	}
-	if !maps.Equal(results[0], results[1]) {
-		t.Errorf("1 worker: %v, 3 workers: %v", results[0], results[1])
+	if !reflect.DeepEqual(results[0], results[1]) {
+		t.Errorf("1 worker: %+v, 3 workers: %+v", results[0], results[1])
 	}
 }
 
@@ -175,11 +176,12 @@ func TestRecogniseRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		samples func() Samples
-		given   map[string]any
+		change  func(*HARSettings)
 		d       division
 		want    string
 	}{
-		{"nothing", func() Samples { return Samples{} }, nil, division{test: 3}, "no samples of these activities"},
+		{"nothing", func() Samples { return Samples{} }, defaults[HARSettings], division{test: 3},
+			"no samples of these activities"},
 		{"an activity of one person is missing", func() Samples {
 			s := movements(3)
 			rows := make([]int, 0, len(s.Utility))
@@ -189,44 +191,56 @@ func TestRecogniseRefuses(t *testing.T) {
 				}
 			}
 			return s.take(rows)
-		}, nil, division{test: 3}, "person 1 has no samples at activity 4"},
-		{"too few samples", func() Samples { return movements(3) }, nil, division{test: 12}, "13 are required"},
-		{"one person", func() Samples { return movements(1) }, nil, division{test: 3}, "privacy"},
-		{"a sigmoid without its ridge", func() Samples { return movements(3) }, map[string]any{"experiment": 2, "method": "single:sigmoid", "rho": 1e-9}, division{test: 3}, "positive semidefinite kernel"},
+		}, defaults[HARSettings], division{test: 3}, "person 1 has no samples at activity 4"},
+		{"too few samples", func() Samples { return movements(3) }, defaults[HARSettings], division{test: 12},
+			"13 are required"},
+		{"one person", func() Samples { return movements(1) }, defaults[HARSettings], division{test: 3}, "privacy"},
+		{"a sigmoid without its ridge", func() Samples { return movements(3) },
+			func(s *HARSettings) { s.Experiment, s.Method, s.Rho = 2, "single:sigmoid", 1e-9 },
+			division{test: 3}, "positive semidefinite kernel"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var told []string
-			_, err := recognise(context.Background(), recogniseTrial(t, har(), 1, &told, test.given), test.samples(), test.d, harKernels)
+			_, err := recogniseHAR(t.Context(), t, 1, new(steps), test.samples(), test.d, test.change)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}
 		})
 	}
-	for _, test := range []struct {
-		x     *experiment.Experiment
-		given map[string]any
-		want  string
+}
+
+// What a user writes is refused before any data are read.
+func TestSettingsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		x                    *experiment.Experiment
+		setting, value, want string
 	}{
-		{har(), map[string]any{"components": 6}, "6 activities have 5 directions"},
-		{har(), map[string]any{"dataset": "har-recon"}, "har-reconstructed"},
-		{har(), map[string]any{"method": "single:laplace", "experiment": 2}, "valid: linear, rbf:0.001, laplacian:0.001"},
-		{har(), map[string]any{"c": 0}, "c"},
-		{mhealth(), map[string]any{"activities": "1,2,3"}, "3 activities have 2 directions"},
-		{mhealth(), map[string]any{"activities": "1,2,2.5,4,5,6"}, "2.5 is not a whole number"},
-		{mhealth(), map[string]any{"activities": "1,2,2,4,5,6"}, "2 is given twice"},
-		{mhealth(), map[string]any{"activities": "1,2,3,4,5,13"}, "13"},
-		{mhealth(), map[string]any{"activities": "1", "components": 1}, "at least two"},
+		{har().Experiment, "components", "6", "6 activities have 5 directions"},
+		{har().Experiment, "dataset", "har-recon", "har-reconstructed"},
+		{har().Experiment, "method", "single:laplace", `unknown kernel of this experiment "laplace"`},
+		{har().Experiment, "c", "0", "c"},
+		{mhealth().Experiment, "activities", "1,2,3", "3 activities have 2 directions"},
+		{mhealth().Experiment, "activities", "1,2,2.5,4,5,6", "2.5 is not a whole number"},
+		{mhealth().Experiment, "activities", "1,2,2,4,5,6", "2 is given twice"},
+		{mhealth().Experiment, "activities", "1,2,3,4,5,13", "13"},
+		{mhealth().Experiment, "activities", "1", "at least two"},
 	} {
-		if _, err := test.x.Resolve(test.given); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s %v: error %v, want one with %q", test.x.Name, test.given, err, test.want)
-		}
+		t.Run(c.x.Name+" "+c.setting+"="+c.value, func(t *testing.T) {
+			if _, err := c.x.Resolve(map[string]any{c.setting: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+	_, err := har().Resolved(har().With(func(s *HARSettings) { s.Method, s.Experiment = "single:laplace", 2 }))
+	if want := "valid: linear, rbf:0.001, laplacian:0.001"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
 
 func TestReadings(t *testing.T) {
 	// Windows of 4 readings of 2 channels: the second overlaps the first, the
 	// third comes after a gap, the fourth is of another person.
-	w := &dataset.Windows{Inputs: mat.NewDense(4, 8, nil), Activity: []int{0, 0, 1, 2}, Subject: []int{1, 1, 1, 2}, Recording: []int{1, 1, 1, 2}, Start: []int{0, 2, 9, 3}}
+	w := &dataset.Windows{Inputs: mat.NewDense(4, 8, nil), Activity: []int{0, 0, 1, 2}, Subject: []int{1, 1, 1, 2},
+		Recording: []int{1, 1, 1, 2}, Start: []int{0, 2, 9, 3}}
 	for i, start := range w.Start {
 		for k := range 8 {
 			w.Inputs.Set(i, k, float64(100*w.Subject[i]+10*(start+k/2)+k%2))
@@ -257,12 +271,14 @@ func writeMHEALTH(t *testing.T) (folder string) {
 		for activity := 1; activity <= 6; activity++ {
 			for i := range 13 {
 				for j := range dataset.MHEALTHChannels {
-					fmt.Fprintf(&log, "%.4f\t", 3*math.Sin(float64(activity*activity*(j+3)))+.8*math.Cos(float64(3*person+j))+.3*rng.NormFloat64())
+					value := 3*math.Sin(float64(activity*activity*(j+3))) + .8*math.Cos(float64(3*person+j))
+					fmt.Fprintf(&log, "%.4f\t", value+.3*rng.NormFloat64())
 				}
 				fmt.Fprintln(&log, activity*min(i, 1))
 			}
 		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("mHealth_subject%d.log", person)), []byte(log.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("mHealth_subject%d.log", person)), []byte(log.String()),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -271,42 +287,67 @@ func writeMHEALTH(t *testing.T) (folder string) {
 
 func TestMHEALTHSamples(t *testing.T) {
 	folder := writeMHEALTH(t)
-	s, err := mhealthSamples(dataMHEALTH, folder, []int{0, 2, 4})
+	s, err := mhealthSamples(MHEALTH, folder, []int{0, 2, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.complete(); err != nil {
 		t.Error(err)
 	}
-	if n, columns := s.X.Dims(); n != 10*3*12 || columns != dataset.MHEALTHChannels || !slices.Equal(distinct(s.Utility), []int{0, 2, 4}) || len(distinct(s.Privacy)) != 10 {
+	if n, columns := s.X.Dims(); n != 10*3*12 || columns != dataset.MHEALTHChannels ||
+		!slices.Equal(distinct(s.Utility), []int{0, 2, 4}) || len(distinct(s.Privacy)) != 10 {
 		t.Errorf("%d samples of %d columns, activities %v of people %v", n, columns, distinct(s.Utility), distinct(s.Privacy))
 	}
 	// Activities that are not there, and too few samples, are not passed over.
-	if _, err := mhealthSamples(dataMHEALTH, folder, []int{7, 8}); err == nil || !strings.Contains(err.Error(), "no samples of these activities") {
+	if _, err := mhealthSamples(MHEALTH, folder, []int{7, 8}); err == nil || !strings.Contains(err.Error(),
+		"no samples of these activities") {
 		t.Errorf("activities that are not there: %v", err)
 	}
-	var told []string
-	trial := recogniseTrial(t, mhealth(), 1, &told, nil)
+	trial := new(steps).trial(t, 1)
 	trial.Dataset = func(name string) string {
-		if name != dataMHEALTH {
+		if name != "mhealth" {
 			t.Errorf("asked for the data set %s", name)
 		}
 		return folder
 	}
-	if _, err := mhealth().Run(context.Background(), trial); err == nil || !strings.Contains(err.Error(), "person 1 has 12 samples at activity 0: 95 are required") {
+	want := "person 1 has 12 samples at activity 0: 95 are required"
+	if _, err := mhealth().Compute(t.Context(), trial, mhealth().Defaults()); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("too few samples: %v", err)
 	}
 }
 
 // Files that are no data set are refused by their name.
 func TestHARRefusesFiles(t *testing.T) {
-	for _, name := range []string{dataHAR, dataHARReconstructed} {
-		var told []string
-		trial := recogniseTrial(t, har(), 1, &told, map[string]any{"dataset": name})
-		folder := t.TempDir()
-		trial.Dataset = func(string) string { return folder }
-		if _, err := har().Run(context.Background(), trial); err == nil || !strings.Contains(err.Error(), folder) {
-			t.Errorf("%s: error %v", name, err)
-		}
+	for _, data := range []HARData{HAR, HARReconstructed} {
+		t.Run(experiment.NameOf(data), func(t *testing.T) {
+			trial, folder := new(steps).trial(t, 1), t.TempDir()
+			trial.Dataset = func(string) string { return folder }
+			s := har().With(func(s *HARSettings) { s.Dataset = data })
+			if _, err := har().Compute(t.Context(), trial, s); err == nil || !strings.Contains(err.Error(), folder) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// The documentation names the kernels that the experiments have.
+func TestKernelsAreDocumented(t *testing.T) {
+	for _, c := range []struct {
+		x     *experiment.Experiment
+		lists []string
+	}{{har().Experiment, harKernels}, {mhealth().Experiment, mhealthKernels}} {
+		t.Run(c.x.Name, func(t *testing.T) {
+			p, err := c.x.Param("experiment")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := fmt.Sprintf("kernels: 1 for %s, 2 for %s", c.lists[0], c.lists[1]); p.Doc != want {
+				t.Errorf("%q, want %q", p.Doc, want)
+			}
+		})
+	}
+	if p, err := reference().Param("kernels"); err != nil || !strings.HasSuffix(p.Doc, kernelNotation) {
+		t.Errorf("%v, %v; want the notation %s", p, err, kernelNotation)
 	}
 }

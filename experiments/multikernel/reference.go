@@ -2,51 +2,29 @@ package multikernel
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
-	"privkern/graphs/multikernel"
 	"privkern/runner/experiment"
 )
 
-func reference() *experiment.Experiment {
-	return &experiment.Experiment{
+func reference() *experiment.Definition[ReferenceSettings, ReferenceMetrics] {
+	return experiment.Of(experiment.Declaration[ReferenceSettings, ReferenceMetrics]{
 		Name:    "multikernel/reference",
 		Version: 1,
 		Summary: "compressive kernels of formula-generated data, to compare implementations to the last digits",
 		Source:  "Chanyaswad, Chang and Kung 2017, Eqs. (8), (13), (17), (20) and (21); the data are this project's",
-		Params: append([]experiment.Param{
-			count("rows", 60, minReferenceRows, maxReferenceRows, "samples: X_ij = sin(0.7i + 1.3j) + 0.1cos(ij) + 0.6sin(2(i mod 3) + j) + 0.4cos(3(i mod 4) + 2j), i and j from 0, with the utility label i mod 3 and the privacy label i mod 4"),
-			count("features", 7, 1, 1000, "columns"),
-			{Name: "kernels", Kind: experiment.Text, Default: "linear+rbf:0.01+laplacian:0.1", Doc: "kernels with + between them: " + kernelNotation},
-		}, compressionParams(2, "two tell three classes apart")...),
-		Metrics: []experiment.Metric{
-			{Name: "trace_*", Doc: "trace_rbf: trace of the compressive kernel before it is scaled to one; kernels of one family are numbered from 1 in their order, as trace_rbf_1"},
-			{Name: "snr0_*", Doc: "SNR with the ridge term 0 (Eq. 20)"},
-			{Name: "snr01_*", Doc: "SNR with the ridge term 0.1"},
-			{Name: "weight_*", Doc: "weight of the kernel, its share of the SNR with 0.1 (Eq. 21)"},
-			{Name: "upr01_*", Doc: "utility-to-privacy ratio with the ridge term 0.1 (Eq. 23)"},
-			{Name: "frobenius", Doc: "Frobenius norm of the multi-kernel with these weights"},
-			{Name: "rank", Doc: "its rank"},
-		},
-		Memory: referenceMemory,
-		Check: func(p experiment.Params) error {
-			_, err := parseKernels(p.Text("kernels"))
+		Memory:  referenceMemory,
+		Check: func(s *ReferenceSettings) error {
+			_, err := parseKernels(s.Kernels)
 			return err
 		},
 		Run: runReference,
-	}
+	})
 }
-
-// The formula has three classes, and kernel matrices grow with the square of
-// the rows.
-const (
-	minReferenceRows = 4
-	maxReferenceRows = 5000
-)
 
 func formulaSamples(rows, features int) Samples {
 	s := Samples{X: mat.NewDense(rows, features, nil), Utility: make([]int, rows), Privacy: make([]int, rows)}
@@ -63,26 +41,23 @@ func formulaSamples(rows, features int) Samples {
 // referenceRidge is the paper's ρ_snr other than zero.
 const referenceRidge = .1
 
-func runReference(ctx context.Context, t *experiment.Trial) (result *experiment.Result, err error) {
-	e, err := engine.Open(t.Backend, t.DType, t.Workers)
+func runReference(ctx context.Context, t *experiment.Trial,
+	s *ReferenceSettings) (*experiment.Outcome[ReferenceMetrics], error) {
+	e := engine.Of(t.Engine)
+	kernels, err := parseKernels(s.Kernels)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	kernels, err := parseKernels(t.Params.Text("kernels"))
-	if err != nil {
-		return nil, err
-	}
-	samples := formulaSamples(t.Params.Int("rows"), t.Params.Int("features"))
+	samples := formulaSamples(s.Rows, s.Features)
 	factors := make([]*mat.Dense, len(kernels))
 	for l, k := range kernels {
-		p, err := multikernel.Fit(ctx, e, k.kernel, samples.X, samples.Utility, compression(t.Params))
+		p, err := discriminant.Fit(ctx, e, k.kernel, samples.X, samples.Utility, s.options())
 		if err != nil {
 			return nil, err
 		}
 		factors[l] = p.Features
 	}
-	set, err := multikernel.NewSet(ctx, e, factors, samples.Utility, samples.Privacy)
+	set, err := discriminant.NewSet(ctx, e, factors, samples.Utility, samples.Privacy)
 	if err != nil {
 		return nil, err
 	}
@@ -90,34 +65,43 @@ func runReference(ctx context.Context, t *experiment.Trial) (result *experiment.
 	if err != nil {
 		return nil, err
 	}
-	return &experiment.Result{Metrics: metrics, Warnings: e.Warnings()}, nil
+	return &experiment.Outcome[ReferenceMetrics]{Metrics: metrics, Warnings: e.Warnings()}, nil
 }
 
-func referenceMetrics(set *multikernel.Set, names []string) (map[string]float64, error) {
+func referenceMetrics(set *discriminant.Set, names []string) (m ReferenceMetrics, err error) {
 	plain, err := set.SNR(0)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	ridged, err := set.SNR(referenceRidge)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	upr, err := set.UtilityToPrivacy(referenceRidge)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	weights, err := multikernel.UnitNorm(ridged)
+	weights, err := discriminant.UnitNorm(ridged)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	rank, err := set.Rank(weights)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	metrics := map[string]float64{"frobenius": set.Frobenius(weights), "rank": float64(rank)}
-	for l, name := range names {
-		metrics["trace_"+name], metrics["snr0_"+name], metrics["snr01_"+name] = set.Trace(l), plain[l], ridged[l]
-		metrics["upr01_"+name], metrics["weight_"+name] = upr[l], weights[l]
+	traces := make([]float64, len(names))
+	for l := range traces {
+		traces[l] = set.Trace(l)
 	}
-	return metrics, nil
+	family := func(values []float64) map[string]float64 {
+		out := map[string]float64{}
+		for l, name := range names {
+			out[name] = values[l]
+		}
+		return out
+	}
+	return ReferenceMetrics{
+		Trace: family(traces), SNR0: family(plain), SNR01: family(ridged), Weight: family(weights), UPR01: family(upr),
+		Frobenius: set.Frobenius(weights), Rank: float64(rank),
+	}, nil
 }

@@ -9,11 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-const (
-	splitLast   = "last"
-	splitRandom = "random"
-)
-
 // division says how many samples of each person at each activity are tested and
 // trained on. Train 0 stands for all that are not tested on.
 type division struct{ test, train int }
@@ -28,10 +23,10 @@ var (
 // split divides samples, which are in the order of time within each person at
 // each activity, and returns the rows of both parts in ascending order.
 //
-// With "last" the last ones are tested on; where there are more than are used,
-// those used are evenly spaced from the first to the last. With "random" they
+// With SplitLast the last ones are tested on; where there are more than are used,
+// those used are evenly spaced from the first to the last. With SplitRandom they
 // are drawn.
-func (d division) split(s Samples, how string, rng *rand.Rand) (train, test []int, err error) {
+func (d division) split(s Samples, how Split, rng *rand.Rand) (train, test []int, err error) {
 	type group struct{ privacy, utility int }
 	rows := map[group][]int{}
 	var groups []group
@@ -49,13 +44,14 @@ func (d division) split(s Samples, how string, rng *rand.Rand) (train, test []in
 		of := rows[g]
 		need := d.test + max(d.train, 1)
 		if len(of) < need {
-			return nil, nil, fmt.Errorf("person %d has %d samples at activity %d: %d are required for training and test", g.privacy, len(of), g.utility, need)
+			return nil, nil, fmt.Errorf("person %d has %d samples at activity %d: %d are required for training and test",
+				g.privacy, len(of), g.utility, need)
 		}
 		use := len(of)
 		if d.train > 0 {
 			use = d.train + d.test
 		}
-		if how == splitRandom {
+		if how == SplitRandom {
 			rng.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 			of = of[:use]
 		} else if use < len(of) {
@@ -80,7 +76,8 @@ func spaced(rows []int, n int) []int {
 // take returns some of the samples.
 func (s Samples) take(rows []int) Samples {
 	_, columns := s.X.Dims()
-	out := Samples{X: mat.NewDense(len(rows), columns, nil), Utility: make([]int, len(rows)), Privacy: make([]int, len(rows))}
+	out := Samples{X: mat.NewDense(len(rows), columns, nil), Utility: make([]int, len(rows)),
+		Privacy: make([]int, len(rows))}
 	for i, r := range rows {
 		out.X.SetRow(i, s.X.RawRowView(r))
 		out.Utility[i], out.Privacy[i] = s.Utility[r], s.Privacy[r]
