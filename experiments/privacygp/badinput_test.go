@@ -2,9 +2,13 @@ package privacygp
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
 )
 
 func TestRefusedParameters(t *testing.T) {
@@ -56,37 +60,45 @@ func TestRefusedParameters(t *testing.T) {
 		{"satellite", map[string]any{"points": 1}, "outside [2, 1000]"},
 		{"satellite", map[string]any{"points": 1e12}, "outside [2, 1000]"},
 		{"satellite", map[string]any{"eccentricity": -.1}, "outside [0, 0.95]"},
-		{"satellite", map[string]any{"eccentricity": 1.5, "orbit": leoJ2}, "outside [0, 0.95]"},
+		{"satellite", map[string]any{"eccentricity": 1.5, "orbit": "leo-j2"}, "outside [0, 0.95]"},
 		{"satellite", map[string]any{"segment_start": 1.01, "segment_end": 1.02}, "no datum"},
-		{"satellite", map[string]any{"orbit": twoBody}, "constant"},
+		{"satellite", map[string]any{"orbit": "two-body"}, "constant"},
 		{"satellite", map[string]any{"eccentricity": 1}, "outside [0, 0.95]"},
 	}
+	registry := experiment.NewRegistry(Paper().Experiments...)
 	for _, tt := range tests {
-		e, err := registry.Lookup("privacygp/" + tt.experiment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Resolve(tt.params); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %v: error %v, want one with %q", tt.experiment, tt.params, err, tt.want)
-		}
+		t.Run(fmt.Sprint(tt.experiment, tt.params), func(t *testing.T) {
+			e, err := registry.Lookup("privacygp/" + tt.experiment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Resolve(tt.params); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
 	}
 }
 
 // TestRefusedTrials has what only the computation finds.
 func TestRefusedTrials(t *testing.T) {
-	tests := []struct {
-		name       string
-		experiment string
-		params     map[string]any
-		want       []string
+	for _, tt := range []struct {
+		name string
+		run  func(*experiment.Trial) error
+		want []string
 	}{
-		{"too large in scale", "example1", map[string]any{"noise_variance": 1e308}, []string{"not finite"}},
-		{"oscillates too fast", "uniform", map[string]any{"theta": 5e13, "theta0": 1e14}, []string{"has not converged", "smaller theta0"}},
-	}
-	for _, tt := range tests {
+		{"too large in scale", func(tr *experiment.Trial) error {
+			_, err := example1().Compute(context.Background(), tr,
+				example1().With(func(s *example1Settings) { s.NoiseVariance = 1e308 }))
+			return err
+		}, []string{"not finite"}},
+		{"oscillates too fast", func(tr *experiment.Trial) error {
+			_, err := uniform().Compute(context.Background(), tr,
+				uniform().With(func(s *uniformSettings) { s.Theta, s.Theta0 = 5e13, 1e14 }))
+			return err
+		}, []string{"has not converged", "smaller theta0"}},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, trial := trial(t, tt.experiment, tt.params)
-			_, err := e.Run(context.Background(), trial)
+			err := tt.run(trialtest.New(t, options()))
 			for _, w := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), w) {
 					t.Errorf("error %v, want one with %q", err, w)
@@ -94,87 +106,86 @@ func TestRefusedTrials(t *testing.T) {
 			}
 		})
 	}
-	e, trial := trial(t, "example1", nil)
-	trial.Backend = "abacus"
-	if _, err := e.Run(context.Background(), trial); err == nil {
-		t.Error("ran on an unknown backend")
-	}
 }
 
 // TestSensitiveTrainingInput: with V = 0 the problem is well posed (it is the
 // paper's own example), and the record says what is released exactly.
 func TestSensitiveTrainingInput(t *testing.T) {
 	for _, tt := range []struct {
-		params map[string]any
+		name   string
+		change func(*example1Settings)
 		warns  bool
 	}{
-		{nil, true},
-		{map[string]any{"s": .55}, false},
-		{map[string]any{"noise_variance": .1}, false},
+		{"a training input", nil, true},
+		{"between training inputs", func(s *example1Settings) { s.S = .55 }, false},
+		{"noisy data", func(s *example1Settings) { s.NoiseVariance = .1 }, false},
 	} {
-		r := run(t, "example1", tt.params)
-		warns := strings.Contains(strings.Join(r.Warnings, "\n"), "a training input is sensitive: 0.5")
-		if warns != tt.warns {
-			t.Errorf("%v: warnings %q", tt.params, r.Warnings)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			warnings := compute(t, example1(), tt.change).Warnings
+			warns := strings.Contains(strings.Join(warnings, "\n"), "a training input is sensitive: 0.5")
+			if warns != tt.warns {
+				t.Errorf("warnings %q", warnings)
+			}
+		})
 	}
 }
 
 func TestPrivacyBlock(t *testing.T) {
-	for name, params := range map[string]map[string]any{
-		"example1": nil, "example2": nil, "weak": nil, "uniform": nil, "satellite": nil,
+	for _, tt := range []struct {
+		name    string
+		privacy func(*testing.T) *experiment.Privacy
+		// whether the record itself is private, and whether combinations of the data
+		// are released without noise: the Σ of uniform has full rank
+		private, exact bool
+	}{
+		{"example1", func(t *testing.T) *experiment.Privacy { return compute(t, example1(), nil).Privacy }, true, true},
+		{"example2", func(t *testing.T) *experiment.Privacy { return compute(t, example2(), nil).Privacy }, true, true},
+		{"weak", func(t *testing.T) *experiment.Privacy { return compute(t, weak(), nil).Privacy }, true, true},
+		{"uniform", func(t *testing.T) *experiment.Privacy { return compute(t, uniform(), nil).Privacy }, true, false},
+		{"satellite", func(t *testing.T) *experiment.Privacy { return compute(t, satellite(), nil).Privacy }, false, true},
 	} {
-		p := run(t, name, params).Privacy
-		if p == nil {
-			t.Errorf("%s: no privacy block", name)
-			continue
-		}
-		if !strings.HasPrefix(p.Statement(), "no guarantee: a bound on the predictive variance") || p.Guarantee != "" {
-			t.Errorf("%s: %q, %q", name, p.Guarantee, p.Statement())
-		}
-		notes := strings.Join(p.Notes, "\n")
-		for _, want := range []string{"holds for a user with this prior: ", "not differential privacy",
-			"under this Gaussian process prior only"} {
-			if !strings.Contains(notes, want) {
-				t.Errorf("%s: notes %q lack %q", name, notes, want)
+		t.Run(tt.name, func(t *testing.T) {
+			p := tt.privacy(t)
+			if p == nil {
+				t.Fatal("no privacy block")
 			}
-		}
-		for note, want := range map[string]bool{"this record itself is not private": name == "satellite", "holds no outputs": name != "satellite"} {
-			if strings.Contains(notes, note) != want {
-				t.Errorf("%s: notes %q; with %q: want %v", name, notes, note, want)
+			if !strings.HasPrefix(p.Statement(), "no guarantee: a bound on the predictive variance") || p.Guarantee != "" {
+				t.Errorf("%q, %q", p.Guarantee, p.Statement())
 			}
-		}
-		if exact := strings.Contains(notes, "released without any noise"); exact != (name != "uniform") { // its Σ has full rank
-			t.Errorf("%s: notes %q", name, notes)
-		}
+			notes := strings.Join(p.Notes, "\n")
+			for note, want := range map[string]bool{
+				"holds for a user with this prior: ":     true,
+				"not differential privacy":               true,
+				"under this Gaussian process prior only": true,
+				"this record itself is not private":      !tt.private,
+				"holds no outputs":                       tt.private,
+				"released without any noise":             tt.exact,
+			} {
+				if strings.Contains(notes, note) != want {
+					t.Errorf("notes %q; with %q: want %v", notes, note, want)
+				}
+			}
+		})
 	}
 }
 
 func TestFloat32SaysSo(t *testing.T) {
-	e, trial := trial(t, "example1", nil)
-	trial.DType = "float32"
-	r, err := e.Run(context.Background(), trial)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Metrics["trace_optimal"]; math.Abs(got-3.545614) > 1e-5 {
-		t.Errorf("trace_optimal = %g in float32", got)
-	}
-	if r.Metrics["rank_optimal"] != 1 {
-		t.Errorf("rank_optimal = %g in float32", r.Metrics["rank_optimal"])
-	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "float32") {
-		t.Errorf("warnings %q do not mention float32", r.Warnings)
+	o := options()
+	o.DType = "float32"
+	out := computeWith(t, o, example1(), nil)
+	checkValues(t, []value{{"trace", out.Metrics.TraceOptimal, 3.545614, 1e-5}, {"rank", out.Metrics.RankOptimal, 1, 0}})
+	if !strings.Contains(strings.Join(out.Warnings, "\n"), "float32") {
+		t.Errorf("warnings %q do not mention float32", out.Warnings)
 	}
 }
 
 // TestIllConditionedIsSuspect: a warning, and a certified result nevertheless.
 func TestIllConditionedIsSuspect(t *testing.T) {
-	r := run(t, "weak", map[string]any{"points": 40})
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "computed but suspect") {
-		t.Errorf("warnings %q with condition number %g", r.Warnings, r.Metrics["condition"])
+	out := compute(t, weak(), func(s *weakSettings) { s.Points = 40 })
+	if !strings.Contains(strings.Join(out.Warnings, "\n"), "computed but suspect") {
+		t.Errorf("warnings %q with condition number %g", out.Warnings, out.Metrics.Condition)
 	}
-	if r.Metrics["gap_weak"] > 1e-7 {
-		t.Errorf("gap = %g", r.Metrics["gap_weak"])
+	if out.Metrics.Gap > 1e-7 {
+		t.Errorf("gap = %g", out.Metrics.Gap)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"privkern/experiments/privacygp/process"
 	"privkern/experiments/privacygp/sdp"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -26,11 +27,11 @@ func benchWeak(ctx context.Context, m experiment.Meter) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	const theta, xi, inputs, sensitive = 10, 0.5, 61, 10
-	p, err := newProcess(e, theta, 0, grid(inputs))
+	p, err := process.New(e, theta, 0, grid(inputs))
 	if err != nil {
 		return err
 	}
-	cross, err := p.between(p.x, linspace(0.3, 0.6, sensitive))
+	cross, err := p.Between(p.X, linspace(0.3, 0.6, sensitive))
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func benchWeak(ctx context.Context, m experiment.Meter) (err error) {
 	}
 	var s *sdp.Solution
 	cpu, err := m.Time("certified solution", func() error {
-		s, err = sdp.SolveWeak(ctx, symmetric(p.cov), cross, q, nil)
+		s, err = sdp.SolveWeak(ctx, p.Covariance(), cross, q, nil)
 		return err
 	})
 	if err != nil {

@@ -12,11 +12,12 @@
 //   - several with their linear combinations ("strong"):
 //     Σ = (K_XS (K_SS − Ξ)⁻¹ K_SX − K_XX − V)⁺, Eq. (11), and with Ξ = H_SS for
 //     a kernel H, Eq. (12);
-//   - all inputs ("uniform"): Σ = (G − K_XX − V)⁺, Eq. (13) and Proposition 2;
+//   - all inputs ("uniform"): Σ = (G − K_XX − V)⁺, Eq. (13) and Proposition 2,
+//     package region;
 //   - one input with independent noise, Example 1: package sdp.
 //
-// The released predictor is (3) with the variance (4). Kernel matrices, solves
-// and positive semi-definite parts are graphs (privkern/graphs). With V = 0 the
+// The released predictor is (3) with the variance (4), package process. Kernel
+// matrices, solves and positive semi-definite parts are graphs (privkern/graphs). With V = 0 the
 // kernel matrix of dense data is singular in floating point. The optimal noise
 // needs no inverse of it; predictions are then those of a user of its numerical
 // range, whose rank is a metric: variances are not below those with exact

@@ -2,84 +2,60 @@ package privacygp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/privacygp/process"
 	"privkern/experiments/privacygp/sdp"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
-// noStrong is the value of c that leaves the strong solution out.
-const noStrong = "none"
-
 // example2 is the paper's Example 2 and Figure 2: two sensitive inputs, the
 // weak and the strong solution over the off-diagonal entry c of Ξ.
-func example2() *experiment.Experiment {
-	return &experiment.Experiment{
+var example2 = sync.OnceValue(func() *experiment.Definition[example2Settings, example2Metrics] {
+	return experiment.Of(experiment.Declaration[example2Settings, example2Metrics]{
 		Name:    "privacygp/example2",
 		Version: 3,
 		Summary: "two sensitive inputs: weakly and strongly privacy-aware noise",
 		Source:  source + "Example 2, Figure 2, Theorem 2",
-		Params: append(gridParams(maxPoints),
-			experiment.Param{Name: "s1", Kind: experiment.Number, Default: 0.4, Doc: "the first sensitive input"},
-			experiment.Param{Name: "s2", Kind: experiment.Number, Default: 0.6, Doc: "the second sensitive input"},
-			toleranceParam("xi1", "privacy tolerance at s1"),
-			toleranceParam("xi2", "privacy tolerance at s2"),
-			experiment.Param{Name: "c", Kind: experiment.Number, Default: 0.45, Words: []string{noStrong},
-				Doc: "off-diagonal entry of Xi in the strong problem; none leaves the strong problem out"},
-		),
-		Metrics: []experiment.Metric{
-			{Name: "trace_weak", Doc: "trace of the weakly privacy-aware noise covariance, Eq. (10)"},
-			{Name: "gap_weak", Doc: "its certified duality gap"},
-			{Name: "rank_weak", Doc: "its rank"},
-			{Name: "c_best", Doc: "the c at which the strong problem needs no more noise than the weak one"},
-			{Name: "c_low", Doc: "lower end of the interval of admissible c; excluded where K_SS - Xi sets it"},
-			{Name: "c_high", Doc: "upper end of the interval of admissible c; there is none where it is below c_low"},
-			{Name: "trace_strong", Doc: "trace of the strongly privacy-aware noise covariance at c, Eq. (11)"},
-			{Name: "trace_ratio", Doc: "trace_strong / trace_weak"},
-			{Name: "variance_at_s1_*", Doc: "predictive variance at s1: weak, strong"},
-			{Name: "variance_at_s2_*", Doc: "predictive variance at s2: weak, strong"},
-			{Name: "variance_difference_min", Doc: "smallest difference of predictive variances, strong minus weak, on [0, 1]"},
-			{Name: "variance_difference_max", Doc: "largest such difference"},
-			{Name: "condition", Doc: "condition number of K_XX + V"},
-			{Name: "numerical_rank", Doc: numericalRankDoc},
-		},
-		Check:  checkExample2,
-		Memory: matrixMemory(28),
-		Run:    runExample2,
-	}
-}
+		Check:   checkExample2,
+		Memory:  func(s *example2Settings) int64 { return matrixMemory(28, s.Points) },
+		Run:     runExample2,
+	})
+})
 
-func checkExample2(p experiment.Params) error {
-	xi1, xi2 := p.Float("xi1"), p.Float("xi2")
-	if err := checkTolerance("xi1", xi1); err != nil {
+func checkExample2(s *example2Settings) error {
+	if err := checkTolerance("xi1", s.Xi1); err != nil {
 		return err
 	}
-	if err := checkTolerance("xi2", xi2); err != nil {
+	if err := checkTolerance("xi2", s.Xi2); err != nil {
 		return err
 	}
-	s1, s2 := p.Float("s1"), p.Float("s2")
-	if within(s1, s2) {
-		return fmt.Errorf("s1 and s2 are the same input (%s): give it one tolerance in privacygp/example1", experiment.FormatNumber(s1))
+	if process.Same(s.S1, s.S2) {
+		return fmt.Errorf("s1 and s2 are the same input (%s): give it one tolerance in privacygp/example1",
+			experiment.FormatNumber(s.S1))
 	}
-	c, ok := p["c"].(float64)
-	if !ok {
+	if s.C.Is(none) {
 		return nil
 	}
-	k12 := math.Exp(-p.Float("theta") * (s1 - s2) * (s1 - s2))
-	r := admissible(k12, xi1, xi2)
-	if r.contains(c) {
+	k12 := math.Exp(-s.Theta * (s.S1 - s.S2) * (s.S1 - s.S2))
+	r := admissible(k12, s.Xi1, s.Xi2)
+	if r.contains(s.C.Number) {
 		return nil
 	}
 	if r.empty() {
-		return fmt.Errorf("no Xi with the diagonal (%v, %v) is admissible for K(s1,s2) = %.6g: Xi >= 0 needs |c| <= %.6g and K_SS - Xi > 0 needs |c - %.6g| < %.6g (erratum 2 of Theorem 2); c=none computes the weak solution alone",
-			xi1, xi2, k12, math.Sqrt(xi1*xi2), k12, math.Sqrt((1-xi1)*(1-xi2)))
+		return fmt.Errorf("no Xi with the diagonal (%v, %v) is admissible for K(s1,s2) = %.6g: "+
+			"Xi >= 0 needs |c| <= %.6g and K_SS - Xi > 0 needs |c - %.6g| < %.6g (erratum 2 of Theorem 2); "+
+			"c=none computes the weak solution alone",
+			s.Xi1, s.Xi2, k12, math.Sqrt(s.Xi1*s.Xi2), k12, math.Sqrt((1-s.Xi1)*(1-s.Xi2)))
 	}
-	return fmt.Errorf("c = %v makes Xi inadmissible: Xi >= 0 and K_SS - Xi > 0 need c in %v", c, r)
+	return fmt.Errorf("c = %v makes Xi inadmissible: Xi >= 0 and K_SS - Xi > 0 need c in %v", s.C.Number, r)
 }
 
 // interval is the set of admissible c.
@@ -123,135 +99,140 @@ func (r interval) String() string {
 	return fmt.Sprintf("%s%.6g, %.6g%s", left, r.low, r.high, right)
 }
 
-func runExample2(ctx context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
-	e, err := engine.Open(t.Backend, t.DType, t.Workers)
+func runExample2(
+	ctx context.Context, t *experiment.Trial, settings *example2Settings,
+) (*experiment.Outcome[example2Metrics], error) {
+	s, xi := []float64{settings.S1, settings.S2}, []float64{settings.Xi1, settings.Xi2}
+	p, err := process.New(engine.Of(t.Engine), settings.Theta, settings.NoiseVariance, grid(settings.Points))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	v := t.Params.Float("noise_variance")
-	xi := []float64{t.Params.Float("xi1"), t.Params.Float("xi2")}
-	s := []float64{t.Params.Float("s1"), t.Params.Float("s2")}
-	p, err := newProcess(e, t.Params.Float("theta"), v, grid(t.Params.Int("points")))
+	cross, err := p.Between(p.X, s)
 	if err != nil {
 		return nil, err
 	}
-	cross, err := p.between(p.x, s)
+	kss, err := p.Between(s, s)
 	if err != nil {
 		return nil, err
 	}
-	kss, err := p.between(s, s)
-	if err != nil {
-		return nil, err
-	}
-	two := &twoInputs{process: p, cross: cross, k12: kss.At(0, 1), xi: xi}
-	weak, err := sdp.SolveWeak(ctx, symmetric(p.cov), cross, []float64{1 - xi[0], 1 - xi[1]}, solving(t))
+	two := &twoInputs{Process: p, s: s, cross: cross, k12: kss.At(0, 1), xi: xi}
+	weak, err := sdp.SolveWeak(ctx, p.Covariance(), cross, []float64{1 - xi[0], 1 - xi[1]}, solving(t))
 	if err != nil {
 		return nil, err
 	}
 	if err := checkGap("the weak SDP", weak, weakGap); err != nil {
 		return nil, err
 	}
-	rank, err := rankOf(weak.Sigma)
+	rank, err := process.RankOf(weak.Sigma)
 	if err != nil {
 		return nil, err
 	}
 	r := admissible(two.k12, xi[0], xi[1])
 	best := two.k12 - weak.Schur.At(0, 1)
-	metrics := map[string]float64{
-		"trace_weak": weak.Trace, "gap_weak": weak.Gap(), "rank_weak": float64(rank),
-		"c_best": best, "c_low": r.low, "c_high": r.high, "condition": p.condition, "numerical_rank": float64(p.rank),
-	}
-	warnings := append(p.warnings(), exactWarning(p, v, s)...)
-	if !r.contains(best) {
-		warnings = append(warnings, fmt.Sprintf("no admissible Xi gives the weak solution: c_best = %.6g is outside %v (erratum 2 of Theorem 2)", best, r))
-	}
-
-	at := append(append([]float64(nil), s...), linspace(0, 1, 101)...)
-	weakVariance, err := p.predictiveVariance(weak.Sigma, at)
-	if err != nil {
-		return nil, err
-	}
-	for i, tolerance := range xi {
-		if err := p.checkMet("the weak noise", s[i], weakVariance[i], tolerance); err != nil {
-			return nil, err
-		}
-	}
-	metrics["variance_at_s1_weak"], metrics["variance_at_s2_weak"] = weakVariance[0], weakVariance[1]
-	curves := experiment.Series{"x": at[2:], "weak": weakVariance[2:]}
-	series := map[string]experiment.Series{"predictive_variance": curves}
-	if c, ok := t.Params["c"].(float64); ok {
-		if err := two.addStrong(metrics, curves, c, at); err != nil {
-			return nil, err
-		}
-		if series["trace"], err = two.traces(ctx, t, r, r.low, weak.Trace); err != nil {
-			return nil, err
-		}
-		low := math.Max(r.low, 0.3) // as in the paper's middle plot
-		if low >= r.high {
-			low = r.low
-		}
-		if series["trace_zoom"], err = two.traces(ctx, t, r, low, weak.Trace); err != nil {
-			return nil, err
-		}
-	}
-	return &experiment.Result{
-		Metrics: metrics,
-		Series:  series,
+	out := &experiment.Outcome[example2Metrics]{
+		Metrics: example2Metrics{
+			TraceWeak: weak.Trace, GapWeak: weak.Gap(), RankWeak: float64(rank),
+			BestC: best, LowC: r.low, HighC: r.high, spectrum: spectrumOf(p),
+			VarianceAtS1: byMethod{}, VarianceAtS2: byMethod{},
+		},
+		Series: map[string]experiment.Series{},
 		Privacy: privacy(
 			fmt.Sprintf("Var[f(s)|W] >= %s at s = %s", list(xi), list(s)),
-			"the outputs at the two sensitive inputs (prior variance 1); the strong solution protects their linear combinations too", len(p.x), rank, v, recordHoldsNoOutputs),
-		Warnings: warnings,
-	}, nil
+			"the outputs at the two sensitive inputs (prior variance 1); the strong solution protects "+
+				"their linear combinations too",
+			len(p.X), rank, settings.NoiseVariance, recordHoldsNoOutputs),
+		Warnings: append(p.Warnings(), exactWarning(p, settings.NoiseVariance, s)...),
+	}
+	if !r.contains(best) {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("no admissible Xi gives the weak solution: "+
+			"c_best = %.6g is outside %v (erratum 2 of Theorem 2)", best, r))
+	}
+	if err := two.addVariances(out, weakly, weak.Sigma); err != nil {
+		return nil, err
+	}
+	if !settings.C.Is(none) {
+		if err := two.addStrong(ctx, t, out, settings.C.Number, r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // twoInputs is the strong problem of two sensitive inputs.
 type twoInputs struct {
-	*process
+	*process.Process
+	s     []float64
 	cross *mat.Dense // n×2, K_XS
 	k12   float64    // K(s₁,s₂)
 	xi    []float64
 }
 
-func (p *twoInputs) strong(c float64) (*noise, error) {
-	return p.strongNoise(p.cross, mat.NewDense(2, 2, []float64{1 - p.xi[0], p.k12 - c, p.k12 - c, 1 - p.xi[1]}))
+func (p *twoInputs) strong(c float64) (*process.Noise, error) {
+	return p.StrongNoise(p.cross, mat.NewDense(2, 2, []float64{1 - p.xi[0], p.k12 - c, p.k12 - c, 1 - p.xi[1]}))
 }
 
-// addStrong adds what the strong solution at c gives.
-func (p *twoInputs) addStrong(metrics map[string]float64, curves experiment.Series, c float64, at []float64) error {
-	strong, err := p.strong(c)
+// addVariances adds the predictive variances with the noise covariance sigma, n×n.
+func (p *twoInputs) addVariances(out *experiment.Outcome[example2Metrics], m method, sigma mat.Matrix) error {
+	at := append(slices.Clone(p.s), linspace(0, 1, 101)...)
+	variance, err := p.PredictiveVariance(sigma, at)
 	if err != nil {
 		return err
 	}
-	variance, err := p.predictiveVariance(strong.sigma, at)
-	if err != nil {
-		return err
-	}
+	name := m.String()
 	for i, tolerance := range p.xi {
-		if err := p.checkMet("the strong noise", at[i], variance[i], tolerance); err != nil {
+		if err := p.CheckMet("the "+name+" noise", p.s[i], variance[i], tolerance); err != nil {
 			return err
 		}
 	}
-	metrics["trace_strong"] = strong.trace
-	if weak := metrics["trace_weak"]; weak > 0 {
-		metrics["trace_ratio"] = strong.trace / weak
+	out.Metrics.VarianceAtS1[name], out.Metrics.VarianceAtS2[name] = variance[0], variance[1]
+	curves := out.Series["predictive_variance"]
+	if curves == nil {
+		curves = experiment.Series{"x": at[2:]}
+		out.Series["predictive_variance"] = curves
 	}
-	metrics["variance_at_s1_strong"], metrics["variance_at_s2_strong"] = variance[0], variance[1]
-	curves["strong"] = variance[2:]
-	least, most := math.Inf(1), math.Inf(-1)
-	for i, v := range curves["strong"] {
-		d := v - curves["weak"][i]
-		least, most = math.Min(least, d), math.Max(most, d)
-	}
-	metrics["variance_difference_min"], metrics["variance_difference_max"] = least, most
+	curves[name] = variance[2:]
 	return nil
+}
+
+// addStrong adds the strong solution at c, and its trace over the admissible c.
+func (p *twoInputs) addStrong(
+	ctx context.Context, t *experiment.Trial, out *experiment.Outcome[example2Metrics], c float64, r interval,
+) error {
+	solution, err := p.strong(c)
+	if err != nil {
+		return err
+	}
+	if err := p.addVariances(out, strongly, solution.Sigma); err != nil {
+		return err
+	}
+	m := &out.Metrics
+	m.TraceStrong = &solution.Trace
+	if m.TraceWeak > 0 {
+		m.TraceRatio = new(solution.Trace / m.TraceWeak)
+	}
+	curves := out.Series["predictive_variance"]
+	difference := slices.Clone(curves[strongly.String()])
+	floats.Sub(difference, curves[weakly.String()])
+	m.DifferenceMin, m.DifferenceMax = new(floats.Min(difference)), new(floats.Max(difference))
+
+	if out.Series["trace"], err = p.traces(ctx, t, r, r.low, m.TraceWeak); err != nil {
+		return err
+	}
+	low := math.Max(r.low, 0.3) // as in the paper's middle plot
+	if low >= r.high {
+		low = r.low
+	}
+	out.Series["trace_zoom"], err = p.traces(ctx, t, r, low, m.TraceWeak)
+	return err
 }
 
 // traces is the strong trace over the admissible c from low up; open ends, where
 // it grows without bound, are left out.
-func (p *twoInputs) traces(ctx context.Context, t *experiment.Trial, r interval, low, weak float64) (experiment.Series, error) {
+func (p *twoInputs) traces(
+	ctx context.Context, t *experiment.Trial, r interval, low, weak float64,
+) (experiment.Series, error) {
 	const n = 101
-	s := experiment.Series{"x": nil, "strong": nil, "weak": nil}
+	var at, strong []float64
 	for i, c := range linspace(low, r.high, n) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -260,13 +241,12 @@ func (p *twoInputs) traces(ctx context.Context, t *experiment.Trial, r interval,
 		if !r.contains(c) {
 			continue
 		}
-		strong, err := p.strong(c)
+		solution, err := p.strong(c)
 		if err != nil {
 			return nil, err
 		}
-		s["x"] = append(s["x"], c)
-		s["strong"] = append(s["strong"], strong.trace)
-		s["weak"] = append(s["weak"], weak)
+		at, strong = append(at, c), append(strong, solution.Trace)
 	}
-	return s, nil
+	level := slices.Repeat([]float64{weak}, len(at))
+	return experiment.Series{"x": at, strongly.String(): strong, weakly.String(): level}, nil
 }

@@ -20,41 +20,49 @@ const (
 
 func figure1() experiment.Figure {
 	return experiment.Figure{
-		Name:    "privacygp/figure1",
-		Title:   "One sensitive input (Example 1)",
-		Caption: "Left: covariance of the optimal noise over the training inputs. Middle: noise variances of the optimal and of the diagonal method for the same privacy. Right: predictive variance of both and of the unsecured process; the marker is the tolerance at the sensitive input.",
-		Match:   func(name string, _ experiment.Params) bool { return name == "privacygp/example1" },
-		Draw: func(trials []experiment.Finished) []experiment.Panel {
-			t, ok := first(trials, "covariance", "noise_variance", "predictive_variance")
-			if !ok {
-				return nil
-			}
-			noise, variance := t.Series["noise_variance"], t.Series["predictive_variance"]
-			xi, s := t.Params.Float("xi"), t.Params.Float("s")
-			return []experiment.Panel{
-				{Title: "Optimal noise covariance", XLabel: "training input", YLabel: "training input", Heatmap: heatmap(t.Series["covariance"])},
-				{Title: "Noise variances", XLabel: "training input", YLabel: "variance of the synthetic noise", Lines: []experiment.Line{
-					{Name: "diagonal", X: noise["x"], Y: noise["diagonal"], Color: colourDiagonal},
-					{Name: "optimal", X: noise["x"], Y: noise["optimal"], Color: colourOptimal},
-				}},
-				{Title: "Predictive variances", XLabel: "x", YLabel: "predictive variance", Lines: []experiment.Line{
-					{Name: "diagonal", X: variance["x"], Y: variance["diagonal"], Color: colourDiagonal},
-					{Name: "optimal", X: variance["x"], Y: variance["optimal"], Color: colourOptimal},
-					{Name: "unsecured", X: variance["x"], Y: variance["unsecured"], Color: colourUnsecured},
-				}, Points: []experiment.Line{{Name: "tolerance", X: []float64{s}, Y: []float64{xi}, Color: colourMarker}}},
-			}
-		},
+		Name:  "privacygp/figure1",
+		Title: "One sensitive input (Example 1)",
+		Caption: "Left: covariance of the optimal noise over the training inputs. Middle: noise variances of the optimal " +
+			"and of the diagonal method for the same privacy. Right: predictive variance of both and of the unsecured " +
+			"process; the marker is the tolerance at the sensitive input.",
+		Match: example1().Matches(nil),
+		Draw:  example1().Draws(drawFigure1),
 	}
 }
 
-// first returns the first trial that has all these series.
-func first(trials []experiment.Finished, series ...string) (experiment.Finished, bool) {
-	for _, t := range trials {
-		if !slices.ContainsFunc(series, func(s string) bool { return t.Series[s] == nil }) {
-			return t, true
+func drawFigure1(trials []experiment.ObservationOf[example1Settings, example1Metrics]) []experiment.Panel {
+	t := first(trials, "covariance", "noise_variance", "predictive_variance")
+	if t == nil {
+		return nil
+	}
+	noise, variance := t.Series["noise_variance"], t.Series["predictive_variance"]
+	return []experiment.Panel{
+		{Title: "Optimal noise covariance", XLabel: "training input", YLabel: "training input",
+			Heatmap: heatmap(t.Series["covariance"])},
+		{Title: "Noise variances", XLabel: "training input", YLabel: "variance of the synthetic noise",
+			Lines: []experiment.Line{line(noise, diagonal), line(noise, optimal)}},
+		{Title: "Predictive variances", XLabel: "x", YLabel: "predictive variance",
+			Lines: []experiment.Line{line(variance, diagonal), line(variance, optimal), line(variance, unsecured)},
+			Points: []experiment.Line{{Name: "tolerance", X: []float64{t.Settings.S}, Y: []float64{t.Settings.Xi},
+				Color: colourMarker}}},
+	}
+}
+
+// line is a method's column of a series.
+func line(s experiment.Series, m method) experiment.Line {
+	colour := map[method]int{optimal: colourOptimal, diagonal: colourDiagonal, unsecured: colourUnsecured,
+		strongly: colourOptimal, weakly: colourDiagonal}[m]
+	return experiment.Line{Name: m.String(), X: s["x"], Y: s[m.String()], Color: colour}
+}
+
+// first returns the first trial that has all these series; nil where none has.
+func first[S, M any](trials []experiment.ObservationOf[S, M], series ...string) *experiment.ObservationOf[S, M] {
+	for i := range trials {
+		if !slices.ContainsFunc(series, func(s string) bool { return trials[i].Series[s] == nil }) {
+			return &trials[i]
 		}
 	}
-	return experiment.Finished{}, false
+	return nil
 }
 
 // heatmap turns a matrix kept as a series, a column of the matrix in a column,
@@ -78,81 +86,87 @@ func heatmap(s experiment.Series) *experiment.Heatmap {
 
 func figure2() experiment.Figure {
 	return experiment.Figure{
-		Name:    "privacygp/figure2",
-		Title:   "Two sensitive inputs (Example 2)",
-		Caption: "Left and middle: trace of the strongly privacy-aware noise against the off-diagonal entry c of Xi, over all admissible c and from 0.3 up; the weakly privacy-aware trace is dashed. Right: predictive variances.",
-		Match:   func(name string, _ experiment.Params) bool { return name == "privacygp/example2" },
-		Draw: func(trials []experiment.Finished) []experiment.Panel {
-			t, ok := first(trials, "trace", "trace_zoom", "predictive_variance")
-			if !ok {
-				return nil
-			}
-			traces := func(title, name string) experiment.Panel {
-				s := t.Series[name]
-				return experiment.Panel{Title: title, XLabel: "c", YLabel: "trace of the noise covariance", Lines: []experiment.Line{
-					{Name: "strong", X: s["x"], Y: s["strong"], Color: colourOptimal},
-					{Name: "weak", X: s["x"], Y: s["weak"], Color: colourDiagonal, Dashed: true},
-				}}
-			}
-			v := t.Series["predictive_variance"]
-			return []experiment.Panel{
-				traces("Trace, all admissible c", "trace"),
-				traces("Trace, c from 0.3", "trace_zoom"),
-				{Title: "Predictive variances", XLabel: "x", YLabel: "predictive variance", Lines: []experiment.Line{
-					{Name: fmt.Sprintf("strong, c = %v", t.Params["c"]), X: v["x"], Y: v["strong"], Color: colourOptimal},
-					{Name: "weak", X: v["x"], Y: v["weak"], Color: colourDiagonal},
-				}},
-			}
-		},
+		Name:  "privacygp/figure2",
+		Title: "Two sensitive inputs (Example 2)",
+		Caption: "Left and middle: trace of the strongly privacy-aware noise against the off-diagonal entry c of Xi, over " +
+			"all admissible c and from 0.3 up; the weakly privacy-aware trace is dashed. Right: predictive variances.",
+		Match: example2().Matches(nil),
+		Draw:  example2().Draws(drawFigure2),
+	}
+}
+
+func drawFigure2(trials []experiment.ObservationOf[example2Settings, example2Metrics]) []experiment.Panel {
+	t := first(trials, "trace", "trace_zoom", "predictive_variance")
+	if t == nil {
+		return nil
+	}
+	traces := func(title, name string) experiment.Panel {
+		level := line(t.Series[name], weakly)
+		level.Dashed = true
+		return experiment.Panel{Title: title, XLabel: "c", YLabel: "trace of the noise covariance",
+			Lines: []experiment.Line{line(t.Series[name], strongly), level}}
+	}
+	variance := t.Series["predictive_variance"]
+	strong := line(variance, strongly)
+	strong.Name = fmt.Sprintf("strong, c = %v", t.Settings.C)
+	return []experiment.Panel{
+		traces("Trace, all admissible c", "trace"),
+		traces("Trace, c from 0.3", "trace_zoom"),
+		{Title: "Predictive variances", XLabel: "x", YLabel: "predictive variance",
+			Lines: []experiment.Line{strong, line(variance, weakly)}},
 	}
 }
 
 func figure3() experiment.Figure {
 	return experiment.Figure{
-		Name:    "privacygp/figure3",
-		Title:   "A satellite's trajectory with a private segment (Section 5)",
-		Caption: "True trajectory (the private segment shaded and in its own colour), obfuscated data, and the mean and two standard deviations of the prediction that the obfuscated data allow. One panel for each requirement and quantity; seeded noise.",
-		Match:   func(name string, _ experiment.Params) bool { return name == "privacygp/satellite" },
-		Draw: func(trials []experiment.Finished) []experiment.Panel {
-			var panels []experiment.Panel
-			drawn := map[string]bool{} // settings, whatever the seed
-			isCorrected := func(t experiment.Finished) bool { return t.Params.Text("variant") == corrected }
-			both := slices.ContainsFunc(trials, isCorrected)
-			trials = slices.Clone(trials)
-			slices.SortStableFunc(trials, func(a, b experiment.Finished) int {
-				names := quantityNames()
-				return cmp.Or(
-					cmp.Compare(slices.Index(names, a.Params.Text("quantity")), slices.Index(names, b.Params.Text("quantity"))),
-					cmp.Compare(a.Params.Float("alpha"), b.Params.Float("alpha")))
-			})
-			for _, t := range trials {
-				p, d := t.Series["prediction"], t.Series["data"]
-				if p == nil || d == nil || both && !isCorrected(t) {
-					continue // as-published differs in the labels alone
-				}
-				quantity := t.Params.Text("quantity")
-				title := fmt.Sprintf("%s, H = %vK", quantity, t.Params.Float("alpha"))
-				if t.Params.Text("variant") == asPublished {
-					title = fmt.Sprintf("%s, H = %vK as the text has it", quantity, t.Params.Float("alpha"))
-				}
-				key := fmt.Sprint(title, t.Params["orbit"], t.Params["eccentricity"], t.Params["points"], t.Params["segment_start"], t.Params["segment_end"])
-				if drawn[key] {
-					continue
-				}
-				drawn[key] = true
-				panels = append(panels, experiment.Panel{
-					Title: title, XLabel: "time (orbits)", YLabel: fmt.Sprintf("%s (%s)", quantity, quantityUnit(quantity)),
-					Bands:  []experiment.Band{{Name: "±2σ", X: p["x"], Low: p["low"], High: p["high"], Color: colourUnsecured}},
-					Spans:  []experiment.Span{{Name: "private segment", Low: t.Params.Float("segment_start"), High: t.Params.Float("segment_end")}},
-					Points: []experiment.Line{{Name: "obfuscated data", X: d["x"], Y: d["obfuscated"], Color: colourDiagonal}},
-					Lines: []experiment.Line{
-						{Name: "truth", X: p["x"], Y: p["truth"], Color: colourOptimal},
-						{Name: "truth, private", X: p["x"], Y: p["private_truth"], Color: colourPrivate},
-						{Name: "prediction", X: p["x"], Y: p["mean"], Color: colourUnsecured, Dashed: true},
-					},
-				})
-			}
-			return panels
+		Name:  "privacygp/figure3",
+		Title: "A satellite's trajectory with a private segment (Section 5)",
+		Caption: "True trajectory (the private segment shaded and in its own colour), obfuscated data, and the mean and " +
+			"two standard deviations of the prediction that the obfuscated data allow. One panel for each requirement " +
+			"and quantity; seeded noise.",
+		Match: satellite().Matches(nil),
+		Draw:  satellite().Draws(drawFigure3),
+	}
+}
+
+type satelliteTrial = experiment.ObservationOf[satelliteSettings, satelliteMetrics]
+
+func drawFigure3(trials []satelliteTrial) []experiment.Panel {
+	isCorrected := func(t satelliteTrial) bool { return t.Settings.Variant == corrected }
+	if slices.ContainsFunc(trials, isCorrected) { // as-published differs in the labels alone
+		trials = slices.DeleteFunc(trials, func(t satelliteTrial) bool { return !isCorrected(t) })
+	}
+	slices.SortStableFunc(trials, func(a, b satelliteTrial) int {
+		return cmp.Or(cmp.Compare(a.Settings.Quantity, b.Settings.Quantity), cmp.Compare(a.Settings.Alpha, b.Settings.Alpha))
+	})
+	var panels []experiment.Panel
+	shown := map[satelliteSettings]bool{} // whatever the seed
+	for _, t := range trials {
+		if t.Series["prediction"] == nil || t.Series["data"] == nil || shown[*t.Settings] {
+			continue
+		}
+		shown[*t.Settings] = true
+		panels = append(panels, satellitePanel(t.Settings, t.Series["prediction"], t.Series["data"]))
+	}
+	return panels
+}
+
+func satellitePanel(s *satelliteSettings, prediction, data experiment.Series) experiment.Panel {
+	title := fmt.Sprintf("%s, H = %vK", s.Quantity, s.Alpha)
+	if s.Variant == asPublished {
+		title += " as the text has it"
+	}
+	x := prediction["x"]
+	return experiment.Panel{
+		Title: title, XLabel: "time (orbits)", YLabel: fmt.Sprintf("%s (%s)", s.Quantity, s.Quantity.unit()),
+		Bands: []experiment.Band{{Name: "±2σ", X: x, Low: prediction["low"], High: prediction["high"],
+			Color: colourUnsecured}},
+		Spans:  []experiment.Span{{Name: "private segment", Low: s.SegmentStart, High: s.SegmentEnd}},
+		Points: []experiment.Line{{Name: "obfuscated data", X: data["x"], Y: data["obfuscated"], Color: colourDiagonal}},
+		Lines: []experiment.Line{
+			{Name: "truth", X: x, Y: prediction["truth"], Color: colourOptimal},
+			{Name: "truth, private", X: x, Y: prediction["private_truth"], Color: colourPrivate},
+			{Name: "prediction", X: x, Y: prediction["mean"], Color: colourUnsecured, Dashed: true},
 		},
 	}
 }

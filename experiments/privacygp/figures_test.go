@@ -2,65 +2,109 @@ package privacygp
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"privkern/runner/experiment"
 )
 
-func finished(t *testing.T, name string, params map[string]any) experiment.Finished {
+// observed returns a trial as a figure sees it.
+func observed[S, M any](t *testing.T, x *experiment.Definition[S, M], change func(*S)) experiment.Observation {
 	t.Helper()
-	_, tr := trial(t, name, params)
-	r := run(t, name, params)
-	return experiment.Finished{Experiment: "privacygp/" + name, Params: tr.Params, Metrics: r.Metrics, Series: r.Series}
+	if change == nil {
+		change = func(*S) {}
+	}
+	return x.Observe(x.With(change), 1, compute(t, x, change))
 }
 
 func TestFigures(t *testing.T) {
-	satellites := []experiment.Finished{
-		finished(t, "satellite", map[string]any{"alpha": .1}),
-		finished(t, "satellite", map[string]any{"alpha": .5}),
-		finished(t, "satellite", map[string]any{"alpha": .9}),
+	hides := func(alpha float64) experiment.Observation {
+		return observed(t, satellite(), func(s *satelliteSettings) { s.Alpha = alpha })
 	}
-	tests := []struct {
+	little := hides(.1)
+	for _, tt := range []struct {
+		name   string
 		figure experiment.Figure
-		trials []experiment.Finished
+		trials []experiment.Observation
 		panels int
 	}{
-		{figure1(), []experiment.Finished{finished(t, "example1", nil)}, 3},
-		{figure2(), []experiment.Finished{finished(t, "example2", map[string]any{"c": noStrong}), finished(t, "example2", nil)}, 3},
-		{figure3(), append(satellites, satellites[0]), 3}, // a repetition is drawn once
-	}
-	for _, tt := range tests {
-		for _, f := range tt.trials {
-			if !tt.figure.Match(f.Experiment, f.Params) {
-				t.Errorf("%s does not take %s", tt.figure.Name, f.Experiment)
-			}
-		}
-		panels := tt.figure.Draw(tt.trials)
-		if len(panels) != tt.panels {
-			t.Fatalf("%s has %d panels, want %d", tt.figure.Name, len(panels), tt.panels)
-		}
-		for _, p := range panels {
-			if p.Title == "" || p.XLabel == "" || p.YLabel == "" {
-				t.Errorf("%s: a panel without a title or labels: %+v", tt.figure.Name, p)
-			}
-			for _, l := range append(p.Lines, p.Points...) {
-				checkLine(t, tt.figure.Name+", "+p.Title, l)
-			}
-			for _, b := range p.Bands {
-				for i := range b.X {
-					if !(b.Low[i] <= b.High[i]) {
-						t.Fatalf("%s: band from %g to %g", tt.figure.Name, b.Low[i], b.High[i])
-					}
+		{"figure 1", figure1(), []experiment.Observation{observed(t, example1(), nil)}, 3},
+		{"figure 2", figure2(), []experiment.Observation{
+			observed(t, example2(), func(s *example2Settings) { s.C = experiment.WordOr[float64](none) }),
+			observed(t, example2(), nil)}, 3},
+		{"figure 3, a repetition is drawn once", figure3(),
+			[]experiment.Observation{hides(.9), little, hides(.5), little}, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, f := range tt.trials {
+				if !tt.figure.Match(f.Experiment, f.Params) {
+					t.Errorf("it does not take %s", f.Experiment)
 				}
 			}
-		}
-		if panels := tt.figure.Draw(nil); panels != nil {
-			t.Errorf("%s draws %d panels of no trial", tt.figure.Name, len(panels))
+			panels := tt.figure.Draw(tt.trials)
+			if len(panels) != tt.panels {
+				t.Fatalf("%d panels, want %d", len(panels), tt.panels)
+			}
+			for _, p := range panels {
+				checkPanel(t, p)
+			}
+			if panels := tt.figure.Draw(nil); panels != nil {
+				t.Errorf("%d panels of no trial", len(panels))
+			}
+		})
+	}
+}
+
+func checkPanel(t *testing.T, p experiment.Panel) {
+	t.Helper()
+	if p.Title == "" || p.XLabel == "" || p.YLabel == "" {
+		t.Errorf("a panel without a title or labels: %+v", p)
+	}
+	for _, l := range append(p.Lines, p.Points...) {
+		checkLine(t, p.Title, l)
+	}
+	for _, b := range p.Bands {
+		for i := range b.X {
+			if !(b.Low[i] <= b.High[i]) {
+				t.Fatalf("%s: band from %g to %g", p.Title, b.Low[i], b.High[i])
+			}
 		}
 	}
-	h := figure1().Draw([]experiment.Finished{tests[0].trials[0]})[0].Heatmap
+}
+
+func TestHeatmap(t *testing.T) {
+	h := figure1().Draw([]experiment.Observation{observed(t, example1(), nil)})[0].Heatmap
 	if len(h.Values) != 9 || len(h.Values[0]) != 9 || h.Values[4][4] <= h.Values[0][0] {
 		t.Errorf("heat map %v", h.Values)
+	}
+}
+
+// TestFigureOfSatellites: panels go by quantity and by what is hidden, and the
+// published variant stands in for the corrected one.
+func TestFigureOfSatellites(t *testing.T) {
+	trial := func(q quantity, alpha float64, v variant) experiment.Observation {
+		return observed(t, satellite(), func(s *satelliteSettings) { s.Quantity, s.Alpha, s.Variant = q, alpha, v })
+	}
+	published := trial(radius, .5, asPublished)
+	for _, tt := range []struct {
+		name   string
+		trials []experiment.Observation
+		want   []string
+	}{
+		{"sorted", []experiment.Observation{trial(angle, .1, corrected), trial(radius, .9, corrected),
+			published, trial(radius, .1, corrected)},
+			[]string{"radius, H = 0.1K", "radius, H = 0.9K", "angle, H = 0.1K"}},
+		{"as published alone", []experiment.Observation{published}, []string{"radius, H = 0.5K as the text has it"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var titles []string
+			for _, p := range figure3().Draw(tt.trials) {
+				titles = append(titles, p.Title)
+			}
+			if !slices.Equal(titles, tt.want) {
+				t.Errorf("panels %q, want %q", titles, tt.want)
+			}
+		})
 	}
 }
 

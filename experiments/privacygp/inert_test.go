@@ -5,31 +5,59 @@ import (
 	"testing"
 
 	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
-// Every parameter does something: none is declared to do nothing.
-func TestEveryParameterDoesSomething(t *testing.T) {
-	others := map[string][]any{
-		"points": {6}, "theta": {8.0}, "noise_variance": {0.01}, "s": {0.3}, "xi": {0.4}, "s1": {0.35}, "s2": {0.7},
-		"xi1": {0.45}, "xi2": {0.45}, "c": {0.4, 0.3}, "theta0": {9}, "d": {2}, "variant": {"as-published"},
-		"alpha": {0.4}, "quantity": {"angle"}, "orbit": {"two-body"}, "eccentricity": {0.1},
-		"segment_start": {0.9}, "segment_end": {1.8}, "sensitive_low": {0.35}, "sensitive_high": {0.7},
-		"sensitive_count": {3},
+// Every setting does something: none is declared to do nothing.
+func TestEverySettingDoesSomething(t *testing.T) {
+	t.Run("example1", doesSomething(example1(), nil, func(s *example1Settings) []inert.Setting {
+		return append(otherProcesses(&s.processSettings), inert.Values(&s.S, .3), inert.Values(&s.Xi, .4))
+	}))
+	t.Run("example2", doesSomething(example2(), func(s *example2Settings) { s.C.Number = .39 },
+		func(s *example2Settings) []inert.Setting {
+			return append(otherProcesses(&s.processSettings), inert.Values(&s.S1, .35), inert.Values(&s.S2, .7),
+				inert.Values(&s.Xi1, .45), inert.Values(&s.Xi2, .45),
+				inert.Values(&s.C, experiment.NumberOr[omission](.4), experiment.NumberOr[omission](.3)))
+		}))
+	t.Run("weak", doesSomething(weak(), nil, func(s *weakSettings) []inert.Setting {
+		return append(otherProcesses(&s.processSettings), inert.Values(&s.SensitiveLow, .35),
+			inert.Values(&s.SensitiveHigh, .7), inert.Values(&s.SensitiveCount, 3), inert.Values(&s.Xi, .4))
+	}))
+	t.Run("uniform", doesSomething(uniform(), nil, func(s *uniformSettings) []inert.Setting {
+		return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.Theta0, 9),
+			inert.Values(&s.C, .4)}
+	}))
+	// On the boundary of the region, where the variants differ.
+	t.Run("kernel-condition", doesSomething(kernelCondition(), func(s *kernelSettings) { s.Theta = 2.5 },
+		func(s *kernelSettings) []inert.Setting {
+			return []inert.Setting{inert.Values(&s.C, .4), inert.Values(&s.Theta, 8), inert.Values(&s.Theta0, 9),
+				inert.Values(&s.D, 2), inert.Values(&s.Variant, asPublished)}
+		}))
+	t.Run("satellite", doesSomething(satellite(),
+		func(s *satelliteSettings) { s.Points, s.Eccentricity, s.Alpha = 31, .05, .3 },
+		func(s *satelliteSettings) []inert.Setting {
+			return []inert.Setting{inert.Values(&s.Alpha, .4), inert.Values(&s.Quantity, angle),
+				inert.Values(&s.Orbit, twoBody), inert.Values(&s.Eccentricity, .1), inert.Values(&s.Points, 30),
+				inert.Values(&s.SegmentStart, .9), inert.Values(&s.SegmentEnd, 1.8),
+				inert.Values(&s.Variant, asPublished)}
+		}))
+}
+
+func otherProcesses(s *processSettings) []inert.Setting {
+	return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.NoiseVariance, .01)}
+}
+
+func doesSomething[S, M any](
+	x *experiment.Definition[S, M], base func(*S), others func(*S) []inert.Setting,
+) func(*testing.T) {
+	if base == nil {
+		base = func(*S) {}
 	}
-	for name, base := range map[string]map[string]any{
-		"example1": {}, "example2": {"c": 0.39}, "uniform": {}, "weak": {},
-		"satellite": {"points": 31, "eccentricity": 0.05, "alpha": 0.3},
-		// On the boundary of the region, where the variants differ.
-		"kernel-condition": {"theta": 2.5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, tr := trial(t, name, base)
-			inert.Trials{Experiment: e, Bases: []map[string]any{base}, Others: others,
-				Run: func(p experiment.Params) (*experiment.Result, error) {
-					tr.Params = p
-					return e.Run(context.Background(), tr)
-				}}.Check(t)
-		})
+	return func(t *testing.T) {
+		inert.Conditions[S, M]{Of: x, Bases: map[string]func(*S){"one": base}, Others: others,
+			Run: func(s *S) (*experiment.Outcome[M], error) {
+				return x.Compute(context.Background(), trialtest.New(t, options()), s)
+			}}.Check(t)
 	}
 }

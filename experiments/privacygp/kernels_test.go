@@ -1,8 +1,11 @@
 package privacygp
 
 import (
+	"fmt"
 	"math"
 	"testing"
+
+	"privkern/runner/experiment"
 )
 
 func TestKernelCondition(t *testing.T) {
@@ -29,17 +32,21 @@ func TestKernelCondition(t *testing.T) {
 		{.8, 6, 10, 3, 0, 0, true},
 	}
 	for _, tt := range tests {
-		params := map[string]any{"c": tt.c, "theta": tt.theta, "theta0": tt.theta0, "d": tt.d}
-		m := run(t, "kernel-condition", params).Metrics
-		if m["admissible"] != tt.corrected {
-			t.Errorf("%v: admissible = %v, want %v", params, m["admissible"], tt.corrected)
-		}
-		if negative := m["min_eigenvalue"] < -1e-9; negative != tt.negative {
-			t.Errorf("%v: smallest eigenvalue %g", params, m["min_eigenvalue"])
-		}
-		params["variant"] = asPublished
-		if m := run(t, "kernel-condition", params).Metrics; m["admissible"] != tt.published {
-			t.Errorf("%v: admissible = %v, want %v", params, m["admissible"], tt.published)
-		}
+		t.Run(fmt.Sprintf("c = %g, θ = %g, d = %d", tt.c, tt.theta, tt.d), func(t *testing.T) {
+			for _, v := range []struct {
+				variant    variant
+				admissible float64
+			}{{corrected, tt.corrected}, {asPublished, tt.published}} {
+				m := compute(t, kernelCondition(), func(s *kernelSettings) {
+					s.C, s.Theta, s.Theta0, s.D, s.Variant = tt.c, tt.theta, tt.theta0, tt.d, v.variant
+				}).Metrics
+				if m.Admissible != v.admissible {
+					t.Errorf("%s: admissible = %v, want %v", experiment.NameOf(v.variant), m.Admissible, v.admissible)
+				}
+				if negative := m.MinEigenvalue < -1e-9; negative != tt.negative {
+					t.Errorf("smallest eigenvalue %g", m.MinEigenvalue)
+				}
+			}
+		})
 	}
 }

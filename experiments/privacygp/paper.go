@@ -12,11 +12,10 @@ var ledger []byte
 // Paper returns the experiments, figures and published claims of the paper.
 func Paper() experiment.Paper {
 	return experiment.Paper{
-		Name:     "privacygp",
-		Title:    "Privacy-aware Gaussian Process Regression",
-		Citation: "R. Tuo and R. Bhattacharya, \"Privacy-aware Gaussian Process Regression\", arXiv:2305.16541",
+		Name: "privacygp",
 		Experiments: []*experiment.Experiment{
-			example1(), example2(), weak(), kernelCondition(), uniform(), satellite(),
+			example1().Experiment, example2().Experiment, weak().Experiment,
+			kernelCondition().Experiment, uniform().Experiment, satellite().Experiment,
 		},
 		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
 		Ledger:     ledger,

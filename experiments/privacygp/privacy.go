@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"privkern/experiments/privacygp/process"
 	"privkern/runner/experiment"
 )
 
@@ -27,9 +28,12 @@ func privacy(bound, unit string, n, rank int, v float64, more ...string) *experi
 	}
 	if rank >= 0 && rank < n {
 		if v == 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("Sigma has rank %d: %d linear functionals of the %d data are released without any noise; a user with another prior, a polynomial say, may recover f(s) from them (erratum 3)", rank, n-rank, n))
+			p.Notes = append(p.Notes, fmt.Sprintf("Sigma has rank %d: %d linear functionals of the %d data are released "+
+				"without any noise; a user with another prior, a polynomial say, may recover f(s) from them (erratum 3)",
+				rank, n-rank, n))
 		} else {
-			p.Notes = append(p.Notes, fmt.Sprintf("Sigma has rank %d: %d linear functionals of the %d data are released without synthetic noise (erratum 3)", rank, n-rank, n))
+			p.Notes = append(p.Notes, fmt.Sprintf("Sigma has rank %d: %d linear functionals of the %d data are released "+
+				"without synthetic noise (erratum 3)", rank, n-rank, n))
 		}
 	}
 	p.Notes = append(p.Notes, more...)
@@ -39,17 +43,20 @@ func privacy(bound, unit string, n, rank int, v float64, more ...string) *experi
 
 // What a record itself gives away, in its privacy block.
 const (
-	recordHoldsNoOutputs = "this record holds no outputs: the covariance of the noise depends on the training inputs, the sensitive inputs and the process alone"
-	recordIsNotPrivate   = "this record itself is not private: it holds the true values, and metrics computed from them; only the obfuscated data (column obfuscated) and the model would be released"
+	recordHoldsNoOutputs = "this record holds no outputs: the covariance of the noise depends on the training inputs, " +
+		"the sensitive inputs and the process alone"
+	recordIsNotPrivate = "this record itself is not private: it holds the true values, and metrics computed from them; " +
+		"only the obfuscated data (column obfuscated) and the model would be released"
 )
 
 // exactWarning says that data at sensitive inputs carry no noise of their own.
-func exactWarning(p *process, v float64, sensitive []float64) []string {
-	exact := p.exact(sensitive)
+func exactWarning(p *process.Process, v float64, sensitive []float64) []string {
+	exact := p.Exact(sensitive)
 	if v != 0 || len(exact) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("without noise of its own (noise_variance 0), a training input is sensitive: %s. Only the synthetic noise, of a singular covariance, stands between its output and the release", list(exact))}
+	return []string{fmt.Sprintf("without noise of its own (noise_variance 0), a training input is sensitive: %s. "+
+		"Only the synthetic noise, of a singular covariance, stands between its output and the release", list(exact))}
 }
 
 func list(values []float64) string {

@@ -2,44 +2,48 @@ package privacygp
 
 import (
 	"context"
-	"hash/fnv"
-	"math/rand/v2"
+	"math"
 	"testing"
 
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
-// registry holds the paper's experiments; building it checks their definitions.
-var registry = experiment.NewRegistry(Paper().Experiments...)
+// options are those of the trials of most tests.
+func options() trialtest.Options { return trialtest.Options{Seed: 1, Workers: 2} }
 
-// trial resolves the parameters and returns a trial of the experiment.
-func trial(t *testing.T, name string, params map[string]any) (*experiment.Experiment, *experiment.Trial) {
+// compute runs a trial of the defaults; change may be nil.
+func compute[S, M any](t *testing.T, x *experiment.Definition[S, M], change func(*S)) *experiment.Outcome[M] {
 	t.Helper()
-	e, err := registry.Lookup("privacygp/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := e.Resolve(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e, &experiment.Trial{
-		Params: p, Backend: "cpu", DType: "float64", Workers: 2,
-		Progress: func(int, int, string) {},
-		Stream: func(purpose string) *rand.Rand {
-			h := fnv.New64a()
-			h.Write([]byte(purpose))
-			return rand.New(rand.NewPCG(h.Sum64(), 1))
-		},
-	}
+	return computeWith(t, options(), x, change)
 }
 
-func run(t *testing.T, name string, params map[string]any) *experiment.Result {
+func computeWith[S, M any](
+	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M], change func(*S),
+) *experiment.Outcome[M] {
 	t.Helper()
-	e, trial := trial(t, name, params)
-	r, err := e.Run(context.Background(), trial)
+	s := x.Defaults()
+	if change != nil {
+		change(s)
+	}
+	out, err := x.Compute(context.Background(), trialtest.New(t, o), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return out
+}
+
+// value is a number that a test expects.
+type value struct {
+	name              string
+	got, want, within float64 // within is absolute
+}
+
+func checkValues(t *testing.T, values []value) {
+	t.Helper()
+	for _, v := range values {
+		if !(math.Abs(v.got-v.want) <= v.within) {
+			t.Errorf("%s = %.15g, want %.15g ± %.0e", v.name, v.got, v.want, v.within)
+		}
+	}
 }

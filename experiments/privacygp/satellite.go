@@ -2,15 +2,16 @@ package privacygp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/privacygp/orbit"
+	"privkern/experiments/privacygp/process"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -18,98 +19,45 @@ import (
 const (
 	satelliteTheta = 200.0 // the paper's correlation exp(−200x²), x in orbits
 	satelliteSpan  = 3.0   // orbits
-	leoJ2          = "leo-j2"
-	twoBody        = "two-body"
 )
 
 // satellite is the paper's §5 and Figure 3: a surrogate of a satellite's
 // trajectory that hides a segment of it.
-func satellite() *experiment.Experiment {
-	return &experiment.Experiment{
+var satellite = sync.OnceValue(func() *experiment.Definition[satelliteSettings, satelliteMetrics] {
+	return experiment.Of(experiment.Declaration[satelliteSettings, satelliteMetrics]{
 		Name:    "privacygp/satellite",
 		Version: 3,
 		Summary: "a satellite's trajectory with a private segment",
 		Source:  source + "Section 5, Figure 3",
-		Params: []experiment.Param{
-			{Name: "alpha", Kind: experiment.Number, Default: 0.5, Min: experiment.Bound(0), Max: experiment.Bound(1), OpenMin: true, OpenMax: true,
-				Doc: "H = alpha K at the data in the segment: the predictive variance there is at least alpha times the prior variance (variant corrected); between them it may be less"},
-			{Name: "quantity", Kind: experiment.Text, Default: "radius", Values: quantityNames(), Doc: "what the surrogate predicts"},
-			{Name: "orbit", Kind: experiment.Text, Default: leoJ2, Values: []string{leoJ2, twoBody},
-				Doc: "leo-j2: polar orbit around an oblate Earth; two-body: around a spherical one. Both start at perigee, 340 km above an Earth of radius 6378.1363 km, gravitational parameter 398600.4415 km^3/s^2 and J2 = 1.7555e10 km^5/s^2"},
-			{Name: "eccentricity", Kind: experiment.Number, Default: 0.0, Min: experiment.Bound(0), Max: experiment.Bound(0.95), Doc: "eccentricity of the start"},
-			{Name: "points", Kind: experiment.Integer, Default: 61, Min: experiment.Bound(2), Max: experiment.Bound(maxPoints), Doc: "number of data, evenly spaced over three orbits"},
-			{Name: "segment_start", Kind: experiment.Number, Default: 1.0, Unit: "orbits", Min: experiment.Bound(0), Max: experiment.Bound(satelliteSpan), Doc: "start of the private segment"},
-			{Name: "segment_end", Kind: experiment.Number, Default: 2.0, Unit: "orbits", Min: experiment.Bound(0), Max: experiment.Bound(satelliteSpan), Doc: "end of the private segment"},
-			variantParam("corrected: H = alpha K; as-published: K - H = alpha K, the reading under which the text of Section 5 is right (erratum 1)"),
-		},
-		Metrics: []experiment.Metric{
-			{Name: "mean", Unit: "quantity", Doc: "constant mean by maximum likelihood"},
-			{Name: "variance", Unit: "quantity^2", Doc: "process variance by maximum likelihood"},
-			{Name: "condition", Doc: "condition number of the correlation matrix"},
-			{Name: "numerical_rank", Doc: numericalRankDoc},
-			{Name: "sensitive_rank", Doc: "rank of K - H at the private data in floating point; " +
-				"where it is below their number, the requirement is held in its numerical range"},
-			{Name: "variance_at_data_min_over_prior",
-				Doc: "smallest predictive variance at the private data over the prior one"},
-			{Name: "trace_over_variance", Doc: "trace of the noise covariance over the process variance"},
-			{Name: "rank", Doc: "rank of the noise covariance"},
-			{Name: "sensitive_points", Doc: "number of data in the private segment"},
-			{Name: "sd_private_min", Unit: "quantity", Doc: "smallest predictive standard deviation in the segment"},
-			{Name: "sd_public_max", Unit: "quantity", Doc: "largest predictive standard deviation outside the segment"},
-			{Name: "sd_change_outside_max", Unit: "quantity", Doc: "largest increase of the predictive standard deviation outside the segment by the noise"},
-			{Name: "sd_change_far_max", Unit: "quantity", Doc: "the same, at least three correlation lengths (0.15 orbits) away from the segment"},
-			{Name: "sd_private_min_over_prior", Doc: "sd_private_min over the prior standard deviation"},
-			{Name: "sd_change_outside_max_over_prior", Doc: "sd_change_outside_max over the prior standard deviation"},
-			{Name: "sd_change_far_max_over_prior", Doc: "sd_change_far_max over the prior standard deviation"},
-			{Name: "mean_error_private_rms", Unit: "quantity", Doc: "root mean square error of the released prediction in the segment"},
-			{Name: "mean_error_public_rms", Unit: "quantity", Doc: "the same outside the segment"},
-		},
-		Check:  checkSatellite,
-		Memory: matrixMemory(18),
-		Run:    runSatellite,
-	}
+		Check:   checkSatellite,
+		Memory:  func(s *satelliteSettings) int64 { return matrixMemory(18, s.Points) },
+		Run:     runSatellite,
+	})
+})
+
+// unit is that of the quantity in package orbit.
+func (q quantity) unit() string {
+	return [...]string{"Earth radii", "rad", "Earth radii/orbit", "rad/orbit"}[q]
 }
 
-// quantities are the coordinates of the state, in the normalised units of
-// package orbit.
-var quantities = []struct {
-	name, unit string
-	of         func(orbit.State) float64
-}{
-	{"radius", "Earth radii", func(s orbit.State) float64 { return s.Radius }},
-	{"angle", "rad", func(s orbit.State) float64 { return s.Angle }},
-	{"radial_velocity", "Earth radii/orbit", func(s orbit.State) float64 { return s.RadialVelocity }},
-	{"angular_velocity", "rad/orbit", func(s orbit.State) float64 { return s.AngularVelocity }},
+// of returns the quantity of a state.
+func (q quantity) of(s orbit.State) float64 {
+	return [...]float64{s.Radius, s.Angle, s.RadialVelocity, s.AngularVelocity}[q]
 }
 
-func quantityNames() []string {
-	names := make([]string, len(quantities))
-	for i, q := range quantities {
-		names[i] = q.name
-	}
-	return names
-}
-
-func quantityUnit(name string) string {
-	for _, q := range quantities {
-		if q.name == name {
-			return q.unit
-		}
-	}
-	return ""
-}
-
-func checkSatellite(p experiment.Params) error {
-	start, end := p.Float("segment_start"), p.Float("segment_end")
+func checkSatellite(s *satelliteSettings) error {
+	start, end := s.SegmentStart, s.SegmentEnd
 	if start >= end {
 		return fmt.Errorf("segment_start = %v is not before segment_end = %v", start, end)
 	}
-	times := linspace(0, satelliteSpan, p.Int("points"))
+	times := linspace(0, satelliteSpan, s.Points)
 	if len(inside(times, start, end)) == 0 {
-		return fmt.Errorf("no datum lies in the private segment [%v, %v]: the data are %.4g orbits apart; widen the segment or take more points", start, end, times[1]-times[0])
+		return fmt.Errorf("no datum lies in the private segment [%v, %v]: the data are %.4g orbits apart; "+
+			"widen the segment or take more points", start, end, times[1]-times[0])
 	}
-	if p.Text("orbit") == twoBody && p.Float("eccentricity") == 0 && p.Text("quantity") != "angle" {
-		return fmt.Errorf("the %s of a circular two-body orbit is constant, so that there is nothing to model; give an eccentricity above 0", p.Text("quantity"))
+	if s.Orbit == twoBody && s.Eccentricity == 0 && s.Quantity != angle {
+		return fmt.Errorf("the %s of a circular two-body orbit is constant, so that there is nothing to model; "+
+			"give an eccentricity above 0", s.Quantity)
 	}
 	return nil
 }
@@ -126,116 +74,129 @@ func inside(times []float64, start, end float64) []int {
 }
 
 // trajectory returns the quantity at the times.
-func trajectory(p experiment.Params, times []float64) ([]float64, error) {
-	o := orbit.Orbit{Eccentricity: p.Float("eccentricity"), Oblate: p.Text("orbit") == leoJ2}
+func (s *satelliteSettings) trajectory(times []float64) ([]float64, error) {
+	o := orbit.Orbit{Eccentricity: s.Eccentricity, Oblate: s.Orbit == leoJ2}
 	states, err := o.Trajectory(times, orbit.DefaultTolerance)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(times))
-	for _, q := range quantities {
-		if q.name == p.Text("quantity") {
-			for i, s := range states {
-				out[i] = q.of(s)
-			}
-		}
+	for i, state := range states {
+		out[i] = s.Quantity.of(state)
 	}
 	return out, nil
 }
 
-func runSatellite(_ context.Context, t *experiment.Trial) (_ *experiment.Result, err error) {
-	e, err := engine.Open(t.Backend, t.DType, t.Workers)
+// remaining is 1 − α for H = αK, of which K_SS − H_SS = (1 − α)K_SS.
+func (s *satelliteSettings) remaining() float64 {
+	if s.Variant == asPublished {
+		return s.Alpha
+	}
+	return 1 - s.Alpha
+}
+
+func runSatellite(
+	_ context.Context, t *experiment.Trial, settings *satelliteSettings,
+) (*experiment.Outcome[satelliteMetrics], error) {
+	times := linspace(0, satelliteSpan, settings.Points)
+	y, err := settings.trajectory(times)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	times := linspace(0, satelliteSpan, t.Params.Int("points"))
-	y, err := trajectory(t.Params, times)
+	// Correlations: everything below is in units of σ².
+	p, err := process.New(engine.Of(t.Engine), satelliteTheta, 0, times)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProcess(e, satelliteTheta, 0, times) // correlations: everything below is in units of σ²
-	if err != nil {
-		return nil, err
-	}
-	start, end := t.Params.Float("segment_start"), t.Params.Float("segment_end")
+	start, end := settings.SegmentStart, settings.SegmentEnd
 	var private []float64
 	for _, i := range inside(times, start, end) {
 		private = append(private, times[i])
 	}
-	// H = αK, so that q = K_SS − H_SS = (1 − α)K_SS.
-	factor := 1 - t.Params.Float("alpha")
-	if t.Params.Text("variant") == asPublished {
-		factor = t.Params.Float("alpha")
-	}
-	cross, err := p.between(times, private)
+	factor := settings.remaining()
+	noise, err := segmentNoise(p, private, factor)
 	if err != nil {
 		return nil, err
 	}
-	q, err := p.between(private, private)
-	if err != nil {
-		return nil, err
-	}
-	q.Scale(factor, q)
-	noise, err := p.strongNoise(cross, q)
-	if err != nil {
-		return nil, err
-	}
-	s := &surrogate{process: p, noise: noise, y: y, start: start, end: end}
+	s := &surrogate{Process: p, noise: noise, y: y, start: start, end: end}
 	if err := s.fit(); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Params.Text("quantity"), err)
+		return nil, fmt.Errorf("%s: %w", settings.Quantity, err)
 	}
 	dense := linspace(0, satelliteSpan, 301)
-	truth, err := trajectory(t.Params, dense)
+	truth, err := settings.trajectory(dense)
 	if err != nil {
 		return nil, err
 	}
-	z, err := draw(noise.sigma, t.Stream("noise"))
+	z, err := process.Draw(noise.Sigma, t.Stream("noise"))
 	if err != nil {
 		return nil, err
 	}
 	floats.Scale(s.sd, z)
-	metrics, series, err := s.release(z, dense, truth)
+	prediction, series, err := s.release(z, dense, truth)
 	if err != nil {
 		return nil, err
 	}
-	atData, err := p.predictiveVariance(noise.sigma, private)
+	atData, err := p.PredictiveVariance(noise.Sigma, private)
 	if err != nil {
 		return nil, err
 	}
 	least := slices.Min(atData)
-	if err := p.checkMet("the noise", private[slices.Index(atData, least)], least, 1-factor); err != nil {
+	if err := p.CheckMet("the noise", private[slices.Index(atData, least)], least, 1-factor); err != nil {
 		return nil, err
 	}
-	metrics["variance_at_data_min_over_prior"] = least
-	metrics["condition"], metrics["numerical_rank"] = p.condition, float64(p.rank)
-	metrics["sensitive_rank"] = float64(noise.sensitive)
-	metrics["sensitive_points"] = float64(len(private))
-	result := &experiment.Result{
-		Metrics: metrics,
-		Series:  series,
-		Privacy: privacy(
-			fmt.Sprintf("covariance of f at the %d private data, given W, >= %s times the prior one", len(private), list([]float64{1 - factor})),
-			fmt.Sprintf("the %s at the data from t = %v to %v orbits, and linear combinations of these", t.Params.Text("quantity"), start, end),
-			len(times), noise.rank, 0,
-			"H = alpha K is required at finitely many inputs: between and beyond them only the Gaussian process prior protects (erratum 4)",
-			"mean and variance are estimated from the private data and released as they are",
-			recordIsNotPrivate),
-		Warnings: p.warnings(),
+	return &experiment.Outcome[satelliteMetrics]{
+		Metrics: satelliteMetrics{
+			Mean: s.mean, Variance: s.sd * s.sd, spectrum: spectrumOf(p),
+			SensitiveRank: float64(noise.Sensitive), VarianceAtDataMin: least,
+			TraceOverVariance: noise.Trace, Rank: float64(noise.Rank), SensitivePoints: float64(len(private)),
+			predictionMetrics: prediction,
+		},
+		Series:   series,
+		Privacy:  settings.privacy(len(times), len(private), noise),
+		Warnings: p.Warnings(),
+	}, nil
+}
+
+// segmentNoise is the strong solution for K_SS − Ξ = factor·K_SS at the inputs S.
+func segmentNoise(p *process.Process, s []float64, factor float64) (*process.Noise, error) {
+	cross, err := p.Between(p.X, s)
+	if err != nil {
+		return nil, err
 	}
-	if noise.sensitive < len(private) {
-		result.Privacy.Notes = append(result.Privacy.Notes, fmt.Sprintf(
+	q, err := p.Between(s, s)
+	if err != nil {
+		return nil, err
+	}
+	q.Scale(factor, q)
+	return p.StrongNoise(cross, q)
+}
+
+// privacy describes what releasing the data with the noise z would protect; data and
+// private are the numbers of all data and of those in the segment.
+func (s *satelliteSettings) privacy(data, private int, z *process.Noise) *experiment.Privacy {
+	p := privacy(
+		fmt.Sprintf("covariance of f at the %d private data, given W, >= %s times the prior one",
+			private, list([]float64{1 - s.remaining()})),
+		fmt.Sprintf("the %s at the data from t = %v to %v orbits, and linear combinations of these",
+			s.Quantity, s.SegmentStart, s.SegmentEnd),
+		data, z.Rank, 0,
+		"H = alpha K is required at finitely many inputs: between and beyond them only the Gaussian process prior "+
+			"protects (erratum 4)",
+		"mean and variance are estimated from the private data and released as they are",
+		recordIsNotPrivate)
+	if z.Sensitive < private {
+		p.Notes = append(p.Notes, fmt.Sprintf(
 			"the requirement is held in the numerical range of K - H at the private data, of dimension %d of %d: "+
 				"the combinations of them that it leaves out have almost no variance to begin with",
-			noise.sensitive, len(private)))
+			z.Sensitive, private))
 	}
-	return result, nil
+	return p
 }
 
 // surrogate is the Gaussian process of one quantity with its noise.
 type surrogate struct {
-	*process
-	noise      *noise // in units of the process variance
+	*process.Process
+	noise      *process.Noise // in units of the process variance
 	y          []float64
 	start, end float64
 	mean, sd   float64 // of the process, by maximum likelihood
@@ -247,7 +208,7 @@ func (s *surrogate) fit() error {
 	n := len(s.y)
 	ones := make([]float64, n)
 	floats.AddConst(1, ones)
-	solved, err := s.solve(nil, column(ones))
+	solved, err := s.Solve(nil, process.Column(ones))
 	if err != nil {
 		return err
 	}
@@ -255,41 +216,44 @@ func (s *surrogate) fit() error {
 	s.mean = floats.Dot(weights, s.y) / floats.Sum(weights)
 	residual := append([]float64(nil), s.y...)
 	floats.AddConst(-s.mean, residual)
-	if solved, err = s.solve(nil, column(residual)); err != nil {
+	if solved, err = s.Solve(nil, process.Column(residual)); err != nil {
 		return err
 	}
 	// In a numerical range below n there are as many data as it has dimensions.
-	variance := floats.Dot(residual, mat.Col(nil, 0, solved)) / float64(s.rank)
+	variance := floats.Dot(residual, mat.Col(nil, 0, solved)) / float64(s.Rank)
 	if scale := floats.Norm(s.y, math.Inf(1)); !(variance > 1e-20*scale*scale) {
-		return fmt.Errorf("the process variance is %.1e by maximum likelihood: the quantity is constant to the accuracy of the orbit, and there is nothing to model", variance)
+		return fmt.Errorf("the process variance is %.1e by maximum likelihood: the quantity is constant "+
+			"to the accuracy of the orbit, and there is nothing to model", variance)
 	}
 	s.sd = math.Sqrt(variance)
 	return nil
 }
 
 // release predicts from W = Y + Z, Eqs. (3) and (4), at the times dense.
-func (s *surrogate) release(z, dense, truth []float64) (map[string]float64, map[string]experiment.Series, error) {
+func (s *surrogate) release(
+	z, dense, truth []float64,
+) (m predictionMetrics, series map[string]experiment.Series, err error) {
 	w := append([]float64(nil), s.y...)
 	floats.Add(w, z)
 	centred := append([]float64(nil), w...)
 	floats.AddConst(-s.mean, centred)
-	solved, err := s.solve(s.noise.sigma, column(centred))
+	solved, err := s.Solve(s.noise.Sigma, process.Column(centred))
 	if err != nil {
-		return nil, nil, err
+		return m, nil, err
 	}
-	cross, err := s.between(s.x, dense)
+	cross, err := s.Between(s.X, dense)
 	if err != nil {
-		return nil, nil, err
+		return m, nil, err
 	}
 	var predicted mat.VecDense
 	predicted.MulVec(cross.T(), solved.ColView(0))
-	secured, err := s.predictiveVariance(s.noise.sigma, dense)
+	secured, err := s.PredictiveVariance(s.noise.Sigma, dense)
 	if err != nil {
-		return nil, nil, err
+		return m, nil, err
 	}
-	unsecured, err := s.predictiveVariance(nil, dense)
+	unsecured, err := s.PredictiveVariance(nil, dense)
 	if err != nil {
-		return nil, nil, err
+		return m, nil, err
 	}
 
 	n := len(dense)
@@ -297,7 +261,7 @@ func (s *surrogate) release(z, dense, truth []float64) (map[string]float64, map[
 	for _, name := range []string{"mean", "low", "high", "sd", "sd_unsecured", "private_truth"} {
 		c[name] = make([]float64, n)
 	}
-	m := regions{privateMin: math.Inf(1)}
+	r := regions{privateMin: math.Inf(1)}
 	for i, t := range dense {
 		sd, before := s.sd*math.Sqrt(secured[i]), s.sd*math.Sqrt(unsecured[i])
 		mean := s.mean + predicted.AtVec(i)
@@ -308,19 +272,15 @@ func (s *surrogate) release(z, dense, truth []float64) (map[string]float64, map[
 		if outside <= 1e-9 {
 			c["private_truth"][i] = truth[i]
 		}
-		m.add(outside, sd, before, mean-truth[i])
+		r.add(outside, sd, before, mean-truth[i])
 	}
-	metrics := m.metrics(s.sd)
-	metrics["mean"], metrics["variance"] = s.mean, s.sd*s.sd
-	metrics["trace_over_variance"], metrics["rank"] = s.noise.trace, float64(s.noise.rank)
-
-	noiseSD := diagonalOf(s.noise.sigma)
+	noiseSD := diagonalOf(s.noise.Sigma)
 	for i, v := range noiseSD {
 		noiseSD[i] = s.sd * math.Sqrt(math.Max(0, v))
 	}
-	return metrics, map[string]experiment.Series{
+	return r.metrics(s.sd), map[string]experiment.Series{
 		"prediction": c,
-		"data":       {"x": s.x, "truth": s.y, "obfuscated": w, "noise_sd": noiseSD},
+		"data":       {"x": s.X, "truth": s.y, "obfuscated": w, "noise_sd": noiseSD},
 	}, nil
 }
 
@@ -348,20 +308,17 @@ func (r *regions) add(outside, sd, before, deviation float64) {
 	r.publicN++
 }
 
-func (r *regions) metrics(prior float64) map[string]float64 {
-	m := map[string]float64{
-		"sd_public_max":         r.publicMax,
-		"sd_change_outside_max": r.changeMax, "sd_change_far_max": r.farMax,
-		"sd_change_outside_max_over_prior": r.changeMax / prior,
-		"sd_change_far_max_over_prior":     r.farMax / prior,
+func (r *regions) metrics(prior float64) predictionMetrics {
+	m := predictionMetrics{
+		PublicMax: r.publicMax, ChangeMax: r.changeMax, FarMax: r.farMax,
+		ChangeMaxOverPrior: r.changeMax / prior, FarMaxOverPrior: r.farMax / prior,
 	}
 	if r.privateN > 0 {
-		m["sd_private_min"] = r.privateMin
-		m["sd_private_min_over_prior"] = r.privateMin / prior
-		m["mean_error_private_rms"] = math.Sqrt(r.privateSq / float64(r.privateN))
+		m.PrivateMin, m.PrivateMinOverPrior = new(r.privateMin), new(r.privateMin/prior)
+		m.PrivateError = new(math.Sqrt(r.privateSq / float64(r.privateN)))
 	}
 	if r.publicN > 0 {
-		m["mean_error_public_rms"] = math.Sqrt(r.publicSq / float64(r.publicN))
+		m.PublicError = new(math.Sqrt(r.publicSq / float64(r.publicN)))
 	}
 	return m
 }

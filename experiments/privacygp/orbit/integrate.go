@@ -22,12 +22,19 @@ const maxSteps = 2_000_000
 // The method is Dormand and Prince's pair of orders 5 and 4 (J. Comput. Appl.
 // Math. 6, 1980) with local extrapolation. Steps end exactly at the times, so
 // that no interpolation adds to the error.
-func Integrate(f func(t float64, y, dydt []float64), y0 []float64, times []float64, tol Tolerance) ([][]float64, error) {
+//
+// A step takes six evaluations of f, the seventh stage being the first of the next step,
+// and is accepted where its estimated error is within tol in every component. An error
+// is returned where steps become too small for time to move, or too many.
+func Integrate(
+	f func(t float64, y, dydt []float64), y0 []float64, times []float64, tol Tolerance,
+) ([][]float64, error) {
 	if len(times) == 0 {
 		return nil, errors.New("orbit: no times to integrate to")
 	}
 	if !(tol.Absolute > 0) || !(tol.Relative >= 0) {
-		return nil, fmt.Errorf("orbit: tolerance %g absolute, %g relative; the absolute one must be positive", tol.Absolute, tol.Relative)
+		return nil, fmt.Errorf("orbit: tolerance %g absolute, %g relative; the absolute one must be positive",
+			tol.Absolute, tol.Relative)
 	}
 	s := newStepper(f, y0, times[0], tol)
 	out := [][]float64{append([]float64(nil), y0...)}
@@ -60,6 +67,8 @@ var (
 	embedded = [7]float64{71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40}
 )
 
+// stepper is the state between steps: t, y, the next step h, and in k[0] the derivative
+// at t.
 type stepper struct {
 	f       func(t float64, y, dydt []float64)
 	tol     Tolerance
@@ -68,6 +77,7 @@ type stepper struct {
 	k       [7][]float64
 }
 
+// newStepper evaluates the first derivative and guesses the first step from it.
 func newStepper(f func(t float64, y, dydt []float64), y0 []float64, t0 float64, tol Tolerance) *stepper {
 	s := &stepper{f: f, tol: tol, t: t0, y: append([]float64(nil), y0...), next: make([]float64, len(y0))}
 	for i := range s.k {
@@ -97,7 +107,8 @@ func (s *stepper) advance(end float64) error {
 			h = end - s.t
 		}
 		if !(h > 1e-15*math.Abs(end)) {
-			return fmt.Errorf("orbit: the step fell to %g at t = %g: the solution is singular there, or the tolerance %g is below rounding", h, s.t, s.tol.Relative)
+			return fmt.Errorf("orbit: the step fell to %g at t = %g: the solution is singular there, "+
+				"or the tolerance %g is below rounding", h, s.t, s.tol.Relative)
 		}
 		size := s.step(h)
 		if size <= 1 { // false for NaN
@@ -108,6 +119,9 @@ func (s *stepper) advance(end float64) error {
 				s.t = end
 			}
 		}
+		// The error of the fourth-order solution goes with h⁵, so that the step that
+		// just meets the tolerance is h·size^(−1/5); .9 of it is taken, and the change
+		// is kept within bounds.
 		factor := 0.1
 		if !math.IsNaN(size) {
 			factor = math.Min(5, math.Max(0.2, 0.9*math.Pow(math.Max(size, 1e-10), -0.2)))

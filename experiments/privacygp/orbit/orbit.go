@@ -24,6 +24,9 @@ var DefaultTolerance = Tolerance{Absolute: 1e-13, Relative: 1e-12}
 // Orbit describes an orbit by its start: at perigee, 340 km above the equator,
 // with the speed that a two-body orbit of the given eccentricity has there. An
 // oblate Earth then perturbs it.
+//
+// The plane is one through the poles, in which J2 leaves the motion: its force has no
+// part across it. At 340 km J2 changes the radius by kilometres within an orbit.
 type Orbit struct {
 	Eccentricity float64 // in [0, 1)
 	Oblate       bool    // with the J2 term
@@ -44,7 +47,9 @@ func (o Orbit) PeriodS() float64 {
 	return 2 * math.Pi * math.Sqrt(a*a*a/MuKm3S2)
 }
 
-// field returns μ and J2·μ·R² in Earth radii and orbits.
+// field returns μ and J2·μ·R² in Earth radii and orbits. Lengths over the Earth's radius
+// and times over the period: μ is then 4π² times (a/R)³ for the semi-major axis a and
+// the Earth's radius R.
 func (o Orbit) field() (mu, j2 float64) {
 	t := o.PeriodS()
 	const r = EarthRadiusKm
@@ -55,7 +60,8 @@ func (o Orbit) field() (mu, j2 float64) {
 	return mu, j2
 }
 
-// Start returns the state at time 0.
+// Start returns the state at time 0. At perigee the velocity is across the radius and
+// v² = μ(1+e)/r, from the vis-viva equation.
 func (o Orbit) Start() State {
 	mu, _ := o.field()
 	r := (EarthRadiusKm + PerigeeAltitudeKm) / EarthRadiusKm

@@ -1,6 +1,7 @@
 package orbit
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -18,31 +19,33 @@ func threeOrbits() []float64 {
 // TestTwoBodyOrbits compares with Kepler's equation, M = E − e sin E.
 func TestTwoBodyOrbits(t *testing.T) {
 	for _, tt := range []struct{ e, within float64 }{{0, 1e-10}, {0.01, 1e-10}, {0.3, 1e-9}, {0.8, 1e-6}} {
-		e := tt.e
-		o := Orbit{Eccentricity: e}
-		states, err := o.Trajectory(threeOrbits(), DefaultTolerance)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := (1 + PerigeeAltitudeKm/EarthRadiusKm) / (1 - e)
-		for i, time := range threeOrbits() {
-			mean := 2 * math.Pi * time
-			anomaly := mean
-			for range 100 { // Newton's method, from E = M
-				anomaly -= (anomaly - e*math.Sin(anomaly) - mean) / (1 - e*math.Cos(anomaly))
+		t.Run(fmt.Sprint("e = ", tt.e), func(t *testing.T) {
+			e := tt.e
+			o := Orbit{Eccentricity: e}
+			states, err := o.Trajectory(threeOrbits(), DefaultTolerance)
+			if err != nil {
+				t.Fatal(err)
 			}
-			turns := math.Floor(anomaly/(2*math.Pi) + 0.5)
-			half := (anomaly - 2*math.Pi*turns) / 2
-			want := State{
-				Radius:          a * (1 - e*math.Cos(anomaly)),
-				Angle:           2*math.Atan2(math.Sqrt(1+e)*math.Sin(half), math.Sqrt(1-e)*math.Cos(half)) + 2*math.Pi*turns,
-				RadialVelocity:  2 * math.Pi * a * e * math.Sin(anomaly) / (1 - e*math.Cos(anomaly)),
-				AngularVelocity: 2 * math.Pi * math.Sqrt(1-e*e) / math.Pow(1-e*math.Cos(anomaly), 2),
+			a := (1 + PerigeeAltitudeKm/EarthRadiusKm) / (1 - e)
+			for i, time := range threeOrbits() {
+				mean := 2 * math.Pi * time
+				anomaly := mean
+				for range 100 { // Newton's method, from E = M
+					anomaly -= (anomaly - e*math.Sin(anomaly) - mean) / (1 - e*math.Cos(anomaly))
+				}
+				turns := math.Floor(anomaly/(2*math.Pi) + 0.5)
+				half := (anomaly - 2*math.Pi*turns) / 2
+				want := State{
+					Radius:          a * (1 - e*math.Cos(anomaly)),
+					Angle:           2*math.Atan2(math.Sqrt(1+e)*math.Sin(half), math.Sqrt(1-e)*math.Cos(half)) + 2*math.Pi*turns,
+					RadialVelocity:  2 * math.Pi * a * e * math.Sin(anomaly) / (1 - e*math.Cos(anomaly)),
+					AngularVelocity: 2 * math.Pi * math.Sqrt(1-e*e) / math.Pow(1-e*math.Cos(anomaly), 2),
+				}
+				if d := distance(states[i], want); d > tt.within {
+					t.Fatalf("e = %g, t = %g: %+v, want %+v (off by %g)", e, time, states[i], want, d)
+				}
 			}
-			if d := distance(states[i], want); d > tt.within {
-				t.Fatalf("e = %g, t = %g: %+v, want %+v (off by %g)", e, time, states[i], want, d)
-			}
-		}
+		})
 	}
 }
 
@@ -63,16 +66,18 @@ func (o Orbit) energy(s State) float64 {
 
 func TestEnergyIsConserved(t *testing.T) {
 	for _, o := range []Orbit{{Oblate: true}, {Eccentricity: .2, Oblate: true}, {Eccentricity: .5}} {
-		states, err := o.Trajectory(threeOrbits(), DefaultTolerance)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := o.energy(o.Start())
-		for i, s := range states {
-			if drift := math.Abs(o.energy(s)/start - 1); drift > 1e-11 {
-				t.Errorf("%+v: relative energy drift %g at time %d", o, drift, i)
+		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
+			states, err := o.Trajectory(threeOrbits(), DefaultTolerance)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			start := o.energy(o.Start())
+			for i, s := range states {
+				if drift := math.Abs(o.energy(s)/start - 1); drift > 1e-11 {
+					t.Errorf("%+v: relative energy drift %g at time %d", o, drift, i)
+				}
+			}
+		})
 	}
 }
 
@@ -97,13 +102,15 @@ func TestOblateEarthDisturbsTheOrbit(t *testing.T) {
 func TestOrderOfTheMethod(t *testing.T) {
 	f := func(_ float64, y, dydt []float64) { dydt[0] = y[0] }
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
-		y, err := Integrate(f, []float64{1}, []float64{0, .3, 1}, Tolerance{tol, tol})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := math.Abs(y[2][0] - math.E); e > 20*tol {
-			t.Errorf("tolerance %g leaves the error %g", tol, e)
-		}
+		t.Run(fmt.Sprint(tol), func(t *testing.T) {
+			y, err := Integrate(f, []float64{1}, []float64{0, .3, 1}, Tolerance{tol, tol})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := math.Abs(y[2][0] - math.E); e > 20*tol {
+				t.Errorf("tolerance %g leaves the error %g", tol, e)
+			}
+		})
 	}
 }
 

@@ -36,6 +36,10 @@ import (
 // Cholesky factorisation. Both are rounded outward.
 //
 // Errors and progress are as for [SolveWeak].
+//
+// A step is one Cholesky factorisation and a few solves, n³/3 + O(n²) operations; memory
+// is a few n×n matrices. Where rounding stops the path the best certified point comes
+// back; [Solution.Gap] says how good it is.
 func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64, progress Progress) (*Solution, error) {
 	column := mat.NewDense(len(a), 1, append([]float64(nil), a...))
 	if err := checkProblem(m, column, []float64{q}); err != nil {
@@ -116,6 +120,11 @@ type diagonalProblem struct {
 func (p *diagonalProblem) scale(d []float64) float64 { return math.Max(floats.Sum(d), p.unit) }
 
 // diagonalPoint is an iterate: d > 0, |z_i| < 1, λ > 0.
+//
+// Optimality is r1 = 0, r2 = 0 and product = 0: d is primal feasible, ζ = √λ z and λ are
+// dual feasible, and the gap of the pair vanishes. An iterate keeps the strict
+// inequalities, so that products are positive; the residuals need not be zero on the
+// way.
 type diagonalPoint struct {
 	d      []float64
 	z      *mat.VecDense
@@ -137,6 +146,7 @@ func (p *diagonalProblem) at(d []float64, z *mat.VecDense, lambda float64) *diag
 	for i, v := range d {
 		zi := z.AtVec(i)
 		x.r1.SetVec(i, x.mz.AtVec(i)+v*zi-tau*p.a.AtVec(i))
+		// (1 − z)(1 + z), not 1 − z²: near |z| = 1 the square loses half of the digits.
 		x.product[i] = v * (1 - zi) * (1 + zi)
 	}
 	x.r2 = lambda*p.q - mat.Dot(z, x.mz) - floats.Sum(d)
@@ -149,6 +159,10 @@ func (x *diagonalPoint) complementarity() float64 { return floats.Sum(x.product)
 
 // start returns a point without residuals: for d = δ, large enough, the other two
 // conditions give z and λ.
+//
+// From z = √λ(M + δI)⁻¹a = √λ w follow r1 = 0 and, with λ(q − wᵀMw) = nδ, r2 = 0. As δ
+// grows w tends to a/δ and |z_i| below one, so that some δ will do; it is doubled until
+// one does.
 func (p *diagonalProblem) start() (*diagonalPoint, error) {
 	most := mat.Norm(p.a, math.Inf(1))
 	delta := math.Max(2*float64(p.n)*most*(most/p.q), 1e-3*p.unit)
@@ -180,8 +194,9 @@ func (p *diagonalProblem) start() (*diagonalPoint, error) {
 	return nil, errors.New("sdp: no noise variance makes a start feasible; the kernel matrix is too large in scale")
 }
 
-// direction is a step of the point: z, log λ, and λ times the multipliers, of
-// which ζ moves by √λ(z + zρ/2) and the slacks λ(1 − z²) by λ·slack.
+// direction is a step of the point: z, log λ, and λ times the multipliers, of which ζ
+// moves by √λ(z + zρ/2) and the slacks λ(1 − z²) by λ·slack. Over λ a slack is e +
+// t·slack − t²·zeta² at the length t, known for every t without a new factorisation.
 type direction struct {
 	z, zeta *mat.VecDense
 	rho     float64
@@ -204,6 +219,7 @@ type diagonalNewton struct {
 	schur  float64
 }
 
+// newton factors the system at a point; false where rounding leaves nothing to factor.
 func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
 	s := &diagonalNewton{p: p, x: x, cz: mat.NewVecDense(p.n, nil), uc: &mat.VecDense{}}
 	lhs := mat.NewSymDense(p.n, nil)
@@ -235,6 +251,7 @@ func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
 	return s, s.schur > 0
 }
 
+// solve solves (C + E)x = b.
 func (s *diagonalNewton) solve(x, b *mat.VecDense) bool {
 	// A poor direction costs steps, and the certificate judges the result.
 	if err := s.chol.SolveVecTo(x, b); err != nil && !isCondition(err) {
@@ -268,6 +285,9 @@ func (s *diagonalNewton) towards(change []float64) (*direction, bool) {
 }
 
 // boundary is how far the step can go until a multiplier or a slack vanishes.
+//
+// For the slack e + t·b − t²p² of each i the root is taken in the form without
+// cancellation that suits the sign of b.
 func (o *direction) boundary(x *diagonalPoint) float64 {
 	t := math.Inf(1)
 	if o.rho < 0 {
@@ -311,9 +331,10 @@ func (p *diagonalProblem) move(x *diagonalPoint, o *direction, t float64) *diago
 	return p.at(d, z, x.lambda*growth)
 }
 
-// step returns the next point: a predictor, which says how much of μ a step can
-// take off (Mehrotra), and a corrector; or, where they cannot go far, one that
-// centres. It is nil where neither makes progress.
+// step returns the next point: a predictor, which says how much of μ a step can take off
+// (Mehrotra), and a corrector; or, where they cannot go far, one that centres. It is nil
+// where neither makes progress. The predictor aims at μ = 0; the share of μ that it
+// leaves, cubed, is the share that the corrector aims at.
 func (p *diagonalProblem) step(x *diagonalPoint) *diagonalPoint {
 	system, ok := p.newton(x)
 	if !ok {
@@ -369,6 +390,10 @@ func (p *diagonalProblem) correct(system *diagonalNewton, mu float64) (*diagonal
 
 // search shortens a step until its point is near the central path, and returns it
 // with the length; nil where that is too short to matter.
+//
+// Near means that no product d_i(1 − z_i²) is far below their mean (spread), and that
+// the residuals have not outlived the products (outweigh): a point with products at zero
+// and residuals that are not is where such a method dies.
 func (p *diagonalProblem) search(x *diagonalPoint, o *direction, sigma float64) (*diagonalPoint, float64) {
 	rounding := 100 * epsilon * float64(p.n) * p.scale(x.d)
 	for t := math.Min(1, 0.99*o.boundary(x)); t > 1e-6; t *= 0.7 {
@@ -389,6 +414,10 @@ func (p *diagonalProblem) search(x *diagonalPoint, o *direction, sigma float64) 
 // face solves the optimality conditions for a guess F of the positive
 // variances: (diag(d) + M) z = t a, aᵀz = t q, z_i = ±1 in F, d_i = 0 outside.
 // For given F and signs they are linear in (z outside F, t, d in F).
+//
+// The path's limit has this form unless d_i and 1 − z_i² vanish together. It is a dense
+// system of order n − |F| + 1, solved once; where the guess is wrong a variance comes
+// out negative, or the certificate is worse, and the point of the path stays.
 func (p *diagonalProblem) face(x *diagonalPoint) (d, z []float64, ok bool) {
 	var in, out []int
 	mean := p.scale(x.d) / float64(p.n)
@@ -439,6 +468,9 @@ func (p *diagonalProblem) face(x *diagonalPoint) (d, z []float64, ok bool) {
 }
 
 // certify returns Σ = diag(d) with its bounds, the lower one from z.
+//
+// Rounded outward, the bounds hold as numbers: Upper has the error of a sum of n + 1
+// positive terms on top.
 func (p *diagonalProblem) certify(d, z []float64) *Solution {
 	s := &Solution{Sigma: mat.NewSymDense(p.n, nil), Trace: floats.Sum(d), Upper: math.Inf(1), Unit: p.unit}
 	for i, v := range d {

@@ -32,7 +32,8 @@ func TestSolveDiagonal(t *testing.T) {
 		{"nothing is known", problem{9, 10, 0, []float64{50}, half}, 0, 0, "a = 0 in floating point"},
 		{"more noise of its own", problem{40, 200, .1, []float64{.31}, []float64{.9}}, 214.3151421685, 1e-6, clarabel},
 		{"one input", problem{1, 10, 0, []float64{.5}, []float64{.95}}, 19, 1e-9, "1/(1 − ξ) − 1"},
-		{"far away: no noise needed", problem{9, 10, 0, []float64{1.5}, half}, 0, 1e-9, "the prior variance is left as it is"},
+		{"far away: no noise needed", problem{9, 10, 0, []float64{1.5}, half}, 0, 1e-9,
+			"the prior variance is left as it is"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -305,7 +306,8 @@ func TestDiagonalVariancesOfExample1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []float64{0, .949247, 2.538879, 4.137934, 4.820800, 4.137934, 2.538879, .949247, 0} // independent implementation
+	// By an independent implementation.
+	want := []float64{0, .949247, 2.538879, 4.137934, 4.820800, 4.137934, 2.538879, .949247, 0}
 	for i, w := range want {
 		if got := s.Sigma.At(i, i); math.Abs(got-w) > 1e-6 {
 			t.Errorf("variance %d = %.7f, want %.6f", i+1, got, w)
@@ -332,10 +334,20 @@ func TestDiagonalNeedsNoLessNoiseThanTheOptimum(t *testing.T) {
 
 func TestSolveDiagonalRefuses(t *testing.T) {
 	m, a, _ := problem{9, 10, 0, []float64{.5}, half}.matrices()
-	if _, err := SolveDiagonal(context.Background(), m, mat.Col(nil, 0, a), 0, nil); err == nil || !strings.Contains(err.Error(), "must be positive") {
-		t.Errorf("error = %v", err)
-	}
-	if _, err := SolveDiagonal(context.Background(), m, []float64{1, 2}, .5, nil); err == nil || !strings.Contains(err.Error(), "rows") {
-		t.Errorf("error = %v", err)
+	for _, tt := range []struct {
+		name string
+		a    []float64
+		q    float64
+		want string
+	}{
+		{"no tolerance", mat.Col(nil, 0, a), 0, "must be positive"},
+		{"too few rows", []float64{1, 2}, .5, "rows"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := SolveDiagonal(context.Background(), m, tt.a, tt.q, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want one with %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -42,6 +42,12 @@ const (
 
 // centre minimises F(·; mu) until the Newton decrement is at most tolerance.
 // It returns the number of Newton steps.
+//
+// The decrement is √(gᵀH⁻¹g/μ), the length of the step in the norm of the Hessian of
+// F/μ: self-concordance bounds by it how far the minimum is (Nesterov and Nemirovskii
+// 1994). A decrement below fullStep takes the full step without a line search, because
+// differences of F there are smaller than its rounding. It returns errStalled where no
+// step helps.
 func centre(ctx context.Context, b barrier, mu, tolerance float64) (int, error) {
 	f := b.begin(mu)
 	previous := math.Inf(1)
@@ -81,8 +87,9 @@ func centre(ctx context.Context, b barrier, mu, tolerance float64) (int, error) 
 	return maxCentring, errStalled
 }
 
-// newtonStep solves H·step = −g. The Hessian is scaled to a unit diagonal
-// first: its entries span many orders of magnitude near the end of the path.
+// newtonStep solves H·step = −g. The Hessian is scaled to a unit diagonal first: its
+// entries span many orders of magnitude near the end of the path. H is positive definite
+// in exact arithmetic, as F is convex.
 func newtonStep(g []float64, h *mat.SymDense) ([]float64, bool) {
 	n := len(g)
 	scale := make([]float64, n)

@@ -2,7 +2,7 @@ package sdp
 
 import "math"
 
-// Progress is told how many of about how many stretches of the central path are
+// Progress gets how many of about how many stretches of the central path are
 // done. The number of stretches is an estimate from above: rounding may end the
 // path early.
 type Progress func(done, total int)
@@ -14,6 +14,7 @@ type path struct {
 }
 
 // newPath begins a path on which the gap falls from first to last.
+// first and last are gaps in any unit.
 func newPath(progress Progress, first, last float64) *path {
 	if progress == nil {
 		progress = func(int, int) {}

@@ -9,6 +9,9 @@ import (
 )
 
 // Solution is a noise covariance with its certificate.
+//
+// Σ is optimal to Gap in any case: the certificate is computed from Σ, M, A and q alone,
+// by other operations than those of the method that found Σ.
 type Solution struct {
 	// Sigma is the noise covariance, n×n, positive semi-definite.
 	Sigma *mat.SymDense
@@ -60,7 +63,8 @@ func (s *Solution) tighten(t *Solution) {
 func eigen(a mat.Symmetric) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, nil, fmt.Errorf("sdp: the eigen-decomposition of a %d×%d matrix did not converge", a.SymmetricDim(), a.SymmetricDim())
+		return nil, nil, fmt.Errorf("sdp: the eigen-decomposition of a %d×%d matrix did not converge",
+			a.SymmetricDim(), a.SymmetricDim())
 	}
 	var v mat.Dense
 	e.VectorsTo(&v)
@@ -76,9 +80,9 @@ func eigenvalues(a mat.Symmetric) ([]float64, error) {
 	return e.Values(nil), nil
 }
 
-// violation is by how much the smallest eigenvalue of
-// Σ + M − a aᵀ/q lies below zero, the largest of all columns a of A and their
-// q: the constraints of (7) and (10).
+// violation is by how much the smallest eigenvalue of Σ + M − a aᵀ/q lies below zero,
+// the largest of all columns a of A and their q: the constraints of (7) and (10). Each
+// costs the eigenvalues of an n×n matrix, 4n³/3 operations.
 func violation(ctx context.Context, sigma, m *mat.SymDense, a *mat.Dense, q []float64) (float64, error) {
 	var worst float64
 	var sum, c mat.SymDense
@@ -102,11 +106,13 @@ func checkProblem(m *mat.SymDense, a *mat.Dense, q []float64) error {
 	n := m.SymmetricDim()
 	rows, cols := a.Dims()
 	if rows != n || cols != len(q) {
-		return fmt.Errorf("sdp: M is %d×%d, A is %d×%d and there are %d tolerances; want A with %d rows and a column for each tolerance", n, n, rows, cols, len(q), n)
+		return fmt.Errorf("sdp: M is %d×%d, A is %d×%d and there are %d tolerances; "+
+			"want A with %d rows and a column for each tolerance", n, n, rows, cols, len(q), n)
 	}
 	for i, v := range q {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("sdp: K(s,s) − ξ is %g for sensitive input %d; it must be positive: no noise raises the predictive variance to the prior variance", v, i+1)
+			return fmt.Errorf("sdp: K(s,s) − ξ is %g for sensitive input %d; it must be positive: "+
+				"no noise raises the predictive variance to the prior variance", v, i+1)
 		}
 	}
 	if !finite(m) || !finite(a) {
@@ -115,6 +121,7 @@ func checkProblem(m *mat.SymDense, a *mat.Dense, q []float64) error {
 	return nil
 }
 
+// finite reports whether a matrix has neither NaN nor infinities.
 func finite(a mat.Matrix) bool {
 	r, c := a.Dims()
 	for i := range r {

@@ -45,8 +45,12 @@ import (
 // which is 0. Whether the gap of a returned solution suffices is the caller's to
 // judge.
 //
-// progress, which may be nil, is told how far along the central path the solver
+// progress, which may be nil, gets how far along the central path the solver
 // is.
+//
+// A Newton step takes 9n³ operations for the eigen-decomposition, 2Pn² + P²n + P³/3 for
+// the Hessian and its factor with P = ρ(ρ+1)/2, and holds 2P² + 2Pn numbers. Five to ten
+// steps go to each reduction of μ, of which there are about nine.
 func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64, progress Progress) (*Solution, error) {
 	if err := checkProblem(m, a, q); err != nil {
 		return nil, err

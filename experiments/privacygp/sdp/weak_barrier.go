@@ -51,6 +51,8 @@ type weakPoint struct {
 	v      *mat.Dense // n×n, eigenvectors of B
 }
 
+// newWeakBarrier starts at the point that factors gives, where half of a tolerance is
+// used.
 func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, error) {
 	b := &weakBarrier{m: m, a: a, q: q, n: m.SymmetricDim(), g: len(q)}
 	l, r, err := factors(a, q)
@@ -71,13 +73,18 @@ func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, e
 	return b, nil
 }
 
+// begin sets μ; the point stays, which is near the next central one.
 func (w *weakBarrier) begin(mu float64) float64 {
 	w.mu = mu
 	return w.value(&w.point)
 }
 
+// accept takes the proposed point.
 func (w *weakBarrier) accept() { w.point = w.pending }
 
+// try proposes Y = I + t·H with H from the step. With the factor I + tH = ccᵀ the new
+// coordinates are L ← Lc⁻ᵀ and R ← cᵀR, so that L Y⁻¹ Lᵀ and r_iᵀ Y r_i are those of Y =
+// I again. log|Y| adds up.
 func (w *weakBarrier) try(step []float64, t float64) (float64, bool) {
 	y := mat.NewSymDense(w.rank, nil) // I + t·H
 	p := 0
@@ -131,6 +138,7 @@ func (w *weakBarrier) propose(l, r *mat.Dense, logDet float64) bool {
 	return true
 }
 
+// value is F at a point, up to a constant; Tr(B)⁺ for μ = 0.
 func (w *weakBarrier) value(p *weakPoint) float64 {
 	var f float64
 	if w.mu == 0 {
@@ -375,7 +383,9 @@ func (w *weakBarrier) addCurvature(g *mat.Dense) {
 }
 
 // dividedDifference is (u(a) − u(b))/(a − b), and u′(a) for a = b, without
-// cancellation; 0 at μ = 0 for arguments of one sign.
+// cancellation; 0 at μ = 0 for arguments of one sign. For arguments of one sign a·r_b
+// − b·r_a cancels when both are large beside μ; its rational form has positive terms
+// only.
 func dividedDifference(a, b, mu float64) float64 {
 	ra, rb := math.Hypot(a, 2*mu), math.Hypot(b, 2*mu)
 	denominator := 2 * (ra + 2*mu) * (rb + 2*mu)

@@ -9,6 +9,10 @@ import (
 
 // certify measures the current point: Σ = (L Y⁻¹ Lᵀ − M)⁺ and its violation
 // give the upper bound, the multipliers lambda of r_iᵀ Y r_i ≤ q_i the lower.
+//
+// Σ + violation·I satisfies every constraint, at a cost of n·violation in the trace:
+// where dense sensitive inputs make the constraints ill-conditioned that can be the
+// larger part of the gap.
 func (w *weakBarrier) certify(ctx context.Context, lambda []float64) (*Solution, error) {
 	sigma := mat.NewSymDense(w.n, nil)
 	var trace float64
@@ -76,7 +80,7 @@ func (w *weakBarrier) dualValue(lambda []float64) (float64, error) {
 
 // clipNorm replaces C by the nearest matrix with ‖C‖₂ ≤ 1: C·V·diag(min(1, 1/σ))·Vᵀ
 // for the singular values σ and right singular vectors V, with an allowance for
-// rounding.
+// rounding. The dual value is no longer stationary in a clipped C, but valid.
 func clipNorm(c *mat.Dense) error {
 	_, cols := c.Dims()
 	for range 2 { // the second pass measures, and clips what rounding left
@@ -115,7 +119,8 @@ func clipNorm(c *mat.Dense) error {
 //
 //	[H Eᵀ; E 0] [step; λ] = [−∇; slack],  E_i: H ↦ r_iᵀ H r_i
 //
-// with the derivatives of Tr(L Y⁻¹ Lᵀ − M)⁺.
+// with the derivatives of Tr(L Y⁻¹ Lᵀ − M)⁺. The system is symmetric and indefinite,
+// and solved by LU: its order is P + γ at most.
 func (w *weakBarrier) faceStep(active []int) (step, lambda []float64, ok bool) {
 	gradient, hessian := w.derivatives()
 	p, k := len(gradient), len(active)

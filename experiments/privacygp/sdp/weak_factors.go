@@ -14,6 +14,10 @@ import (
 // columns: 60 inputs on a fifth of the correlation length have rank 13, and the
 // program 91 unknowns in place of 1830. What the rank leaves out is at the level
 // of rounding; a certificate is measured with A itself.
+//
+// Any factorisation A = LR would do; in exact arithmetic the program does not depend on
+// it. The singular vectors are taken where A is rank-deficient, its own columns or rows
+// where it is not, which leave Y as the paper's Q.
 func factors(a *mat.Dense, q []float64) (l, r *mat.Dense, err error) {
 	n, g := a.Dims()
 	var svd mat.SVD

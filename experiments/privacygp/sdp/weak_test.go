@@ -3,6 +3,7 @@ package sdp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -24,11 +25,14 @@ func TestSolveWeak(t *testing.T) {
 	}{
 		{"example 2", problem{9, 10, 0, []float64{.4, .6}, half}, 5.32992032064701812, 1e-10, "independent implementation"},
 		{"one input is example 1", problem{9, 10, 0, []float64{.5}, half}, 3.54561408598846448, 1e-10, "closed form (8)"},
-		{"second constraint inactive", problem{9, 10, 0, []float64{.5, .52}, []float64{.5, .2}}, 3.54561408598846448, 1e-9, "the input .5 alone"},
+		{"second constraint inactive", problem{9, 10, 0, []float64{.5, .52}, []float64{.5, .2}},
+			3.54561408598846448, 1e-9, "the input .5 alone"},
 		{"unequal tolerances", problem{5, 10, 0, []float64{.3, .7}, []float64{.5, .3}}, 2.82930882, 2e-7, clarabel},
 		{"noisy data", problem{6, 10, .1, []float64{.2, .5, .8}, half}, 5.38154090, 2e-7, clarabel},
-		{"four inputs off the grid", problem{7, 20, .01, []float64{.1, .35, .6, .9}, []float64{.2, .5, .7, .4}}, 7.41694447, 2e-7, clarabel},
-		{"close pairs", problem{8, 15, .02, []float64{.15, .2, .55, .56, .93}, []float64{.6, .1, .3, .5, .05}}, 5.66977708, 2e-7, clarabel},
+		{"four inputs off the grid", problem{7, 20, .01, []float64{.1, .35, .6, .9}, []float64{.2, .5, .7, .4}},
+			7.41694447, 2e-7, clarabel},
+		{"close pairs", problem{8, 15, .02, []float64{.15, .2, .55, .56, .93}, []float64{.6, .1, .3, .5, .05}},
+			5.66977708, 2e-7, clarabel},
 		{"five inputs", problem{9, 10, 0, linspace(.2, .8, 5), half}, 8.63893735, 2e-7, clarabel},
 		{"weak correlation", problem{12, 50, 0, linspace(.2, .8, 5), half}, 9.25053424, 2e-7, clarabel},
 		{"more inputs than points", problem{9, 10, 0, linspace(.3, .7, 10), half}, 7.27564020, 2e-7, clarabel},
@@ -62,12 +66,14 @@ func TestSolveWeakIllConditioned(t *testing.T) {
 		{61, 100, 0, linspace(.3, .7, 10), half},
 		{40, 10, 1e-6, linspace(.45, .55, 12), half},
 	} {
-		m, a, q := p.matrices()
-		s, err := SolveWeak(context.Background(), m, a, q, nil)
-		if err != nil {
-			t.Fatalf("%+v: %v", p, err)
-		}
-		checkSolution(t, s, m, a, q)
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			m, a, q := p.matrices()
+			s, err := SolveWeak(context.Background(), m, a, q, nil)
+			if err != nil {
+				t.Fatalf("%+v: %v", p, err)
+			}
+			checkSolution(t, s, m, a, q)
+		})
 	}
 }
 
@@ -188,7 +194,8 @@ func TestSolveWeakRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := SolveWeak(context.Background(), tt.m, tt.a, tt.q, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+			_, err := SolveWeak(context.Background(), tt.m, tt.a, tt.q, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
 		})
@@ -214,10 +221,12 @@ func TestWeakWithoutACertificateFromTheIterate(t *testing.T) {
 	}
 	b.begin(0.05)
 	for _, lambda := range [][]float64{{0, 0}, {-1, -1}, {math.NaN(), 1}, {math.Inf(1), 1}} {
-		s, err := b.certify(context.Background(), lambda)
-		if err != nil || s.Lower != 0 || s.Gap() != s.Upper {
-			t.Errorf("multipliers %v: %+v, error %v, want the lower bound 0", lambda, s, err)
-		}
+		t.Run(fmt.Sprint(lambda), func(t *testing.T) {
+			s, err := b.certify(context.Background(), lambda)
+			if err != nil || s.Lower != 0 || s.Gap() != s.Upper {
+				t.Errorf("multipliers %v: %+v, error %v, want the lower bound 0", lambda, s, err)
+			}
+		})
 	}
 
 	far := problem{9, 10, 0, []float64{50, 60}, half} // A = 0: no noise needed
@@ -241,22 +250,24 @@ func TestUnknownsAreAsManyAsTheRankNeeds(t *testing.T) {
 		{100, 10, 0, linspace(.4, .6, 60), half},
 		{30, 10, .01, linspace(.4, .6, 60), half}, // γ > n
 	} {
-		m, a, q := p.matrices()
-		b, err := newWeakBarrier(m, a, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.rank > 15 {
-			t.Errorf("rank %d", b.rank)
-		}
-		s, err := SolveWeak(context.Background(), m, a, q, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSolution(t, s, m, a, q)
-		if s.Schur.SymmetricDim() != 60 {
-			t.Errorf("Q has %d rows", s.Schur.SymmetricDim())
-		}
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			m, a, q := p.matrices()
+			b, err := newWeakBarrier(m, a, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.rank > 15 {
+				t.Errorf("rank %d", b.rank)
+			}
+			s, err := SolveWeak(context.Background(), m, a, q, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSolution(t, s, m, a, q)
+			if s.Schur.SymmetricDim() != 60 {
+				t.Errorf("Q has %d rows", s.Schur.SymmetricDim())
+			}
+		})
 	}
 }
 
@@ -273,14 +284,16 @@ func TestProgress(t *testing.T) {
 			return err
 		},
 	} {
-		var done []int
-		var total int
-		if err := solve(func(d, of int) { done, total = append(done, d), of }); err != nil {
-			t.Fatal(err)
-		}
-		if len(done) < 5 || done[0] != 0 || done[len(done)-1] != total || !slices.IsSorted(done) {
-			t.Errorf("%s: progress %v of %d", name, done, total)
-		}
+		t.Run(name, func(t *testing.T) {
+			var done []int
+			var total int
+			if err := solve(func(d, of int) { done, total = append(done, d), of }); err != nil {
+				t.Fatal(err)
+			}
+			if len(done) < 5 || done[0] != 0 || done[len(done)-1] != total || !slices.IsSorted(done) {
+				t.Errorf("progress %v of %d", done, total)
+			}
+		})
 	}
 }
 
@@ -320,42 +333,44 @@ func TestWeakDerivatives(t *testing.T) {
 		{5, 10, .1, []float64{.3, .45, .7}, []float64{.5, .3}},
 		{3, 10, 0, []float64{.2, .4, .5, .9}, half}, // γ > n
 	} {
-		m, a, q := p.matrices()
-		b, err := newWeakBarrier(m, a, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.begin(0.05)
-		g, h := b.derivatives()
-		gradient := append([]float64(nil), g...)
-		hessian := mat.DenseCopyOf(h)
-		at := func(step []float64) float64 {
-			f, ok := b.try(step, 1)
-			if !ok {
-				t.Fatal("left the domain")
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			m, a, q := p.matrices()
+			b, err := newWeakBarrier(m, a, q)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return f
-		}
-		const e = 1e-4
-		for i := range gradient {
-			for j := i; j < len(gradient); j++ {
-				step := make([]float64, len(gradient))
-				f := func(x, y float64) float64 {
-					step[i], step[j] = 0, 0
-					step[i] += x
-					step[j] += y
-					return at(step)
+			b.begin(0.05)
+			g, h := b.derivatives()
+			gradient := append([]float64(nil), g...)
+			hessian := mat.DenseCopyOf(h)
+			at := func(step []float64) float64 {
+				f, ok := b.try(step, 1)
+				if !ok {
+					t.Fatal("left the domain")
 				}
-				if i == j {
-					if got := (f(e, 0) - f(-e, 0)) / (2 * e); math.Abs(got-gradient[i]) > 1e-6*(1+math.Abs(got)) {
-						t.Errorf("%d inputs: gradient[%d] = %g, differences give %g", len(q), i, gradient[i], got)
+				return f
+			}
+			const e = 1e-4
+			for i := range gradient {
+				for j := i; j < len(gradient); j++ {
+					step := make([]float64, len(gradient))
+					f := func(x, y float64) float64 {
+						step[i], step[j] = 0, 0
+						step[i] += x
+						step[j] += y
+						return at(step)
+					}
+					if i == j {
+						if got := (f(e, 0) - f(-e, 0)) / (2 * e); math.Abs(got-gradient[i]) > 1e-6*(1+math.Abs(got)) {
+							t.Errorf("%d inputs: gradient[%d] = %g, differences give %g", len(q), i, gradient[i], got)
+						}
+					}
+					got := (f(e, e) - f(e, -e) - f(-e, e) + f(-e, -e)) / (4 * e * e)
+					if math.Abs(got-hessian.At(i, j)) > 1e-5*(1+math.Abs(got)) {
+						t.Errorf("%d inputs: hessian[%d,%d] = %g, differences give %g", len(q), i, j, hessian.At(i, j), got)
 					}
 				}
-				got := (f(e, e) - f(e, -e) - f(-e, e) + f(-e, -e)) / (4 * e * e)
-				if math.Abs(got-hessian.At(i, j)) > 1e-5*(1+math.Abs(got)) {
-					t.Errorf("%d inputs: hessian[%d,%d] = %g, differences give %g", len(q), i, j, hessian.At(i, j), got)
-				}
 			}
-		}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-package privacygp
+package region
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// quadrature is the result of an integration.
-type quadrature struct {
-	values []float64 // one a distance
-	change float64   // by the last doubling of the nodes
-	nodes  int
+// Quadrature is the result of an integration.
+type Quadrature struct {
+	Values []float64 // one a distance
+	Change float64   // by the last doubling of the nodes
+	Nodes  int
 }
 
 // Tolerances of the change by doubling the nodes, relative to the largest value,
@@ -23,7 +23,7 @@ const (
 	maxQuadratureNodes = 1 << 20
 )
 
-// innerProducts computes Proposition 2's ⟨K(·,x), K(·,x′)⟩ in one dimension for
+// InnerProducts computes Proposition 2's ⟨K(·,x), K(·,x′)⟩ in one dimension for
 // the distances r = |x − x′|,
 //
 //	G(r) = (2π)^{-1/2} ∫ cos(ωr) R̃_K(ω) / (1 − R̃_H(ω)/R̃_K(ω)) dω.
@@ -35,11 +35,14 @@ const (
 // line of u, however small ε is, so that the trapezoidal rule in u converges
 // geometrically with nodes in proportion to log(1/ε). Far from the boundary s is
 // the width of R̃_K instead.
-func (r region) innerProducts(ctx context.Context, distances []float64) (*quadrature, error) {
-	width := 2 * math.Sqrt(r.theta0) // R̃_K(ω) = (2θ₀)^{-1/2} exp(−(ω/width)²)
-	kappa := (r.theta0 - r.theta) / (4 * r.theta * r.theta0)
+//
+// Each doubling of the nodes keeps the sums of those before. It returns an error where
+// 2^20 nodes do not suffice, which distances of very many correlation lengths ask for.
+func (r Region) InnerProducts(ctx context.Context, distances []float64) (*Quadrature, error) {
+	width := 2 * math.Sqrt(r.Theta0) // R̃_K(ω) = (2θ₀)^{-1/2} exp(−(ω/width)²)
+	kappa := (r.Theta0 - r.Theta) / (4 * r.Theta * r.Theta0)
 	// log R̃_H/R̃_K at 0, −κε²: half of log(c²θ₀/θ); −∞ for c = 0.
-	logRatio := math.Log1p(-r.margin()/r.theta) / 2
+	logRatio := math.Log1p(-r.margin()/r.Theta) / 2
 	s := width
 	if e := math.Sqrt(-logRatio / kappa); e < s { // κ = 0: no poles
 		s = e
@@ -48,6 +51,7 @@ func (r region) innerProducts(ctx context.Context, distances []float64) (*quadra
 	sums := make([]float64, len(distances))
 	add := func(u, weight float64) {
 		w := s * math.Sinh(u)
+		// −Expm1 is 1 − R̃_H/R̃_K without cancellation where the ratio is close to one.
 		v := weight * s * math.Cosh(u) * math.Exp(-(w/width)*(w/width)) / -math.Expm1(logRatio-kappa*w*w)
 		for i, d := range distances {
 			sums[i] += v * math.Cos(w*d)
@@ -88,11 +92,13 @@ func (r region) innerProducts(ctx context.Context, distances []float64) (*quadra
 			allowed = quadratureWorst
 		}
 		if change <= allowed*values[0] {
-			return &quadrature{values, change, nodes}, nil
+			return &Quadrature{values, change, nodes}, nil
 		}
 		if nodes >= maxQuadratureNodes {
-			return nil, fmt.Errorf("the quadrature of Proposition 2 has not converged with %d nodes (last change %.1e of G(0) = %.6g): its integrand oscillates too fast for distances up to %.3g at theta0 = %v; take a smaller theta0",
-				nodes, change, values[0], distances[len(distances)-1], r.theta0)
+			return nil, fmt.Errorf("the quadrature of Proposition 2 has not converged with %d nodes "+
+				"(last change %.1e of G(0) = %.6g): its integrand oscillates too fast for distances up to %.3g "+
+				"at theta0 = %v; take a smaller theta0",
+				nodes, change, values[0], distances[len(distances)-1], r.Theta0)
 		}
 	}
 }
@@ -100,9 +106,9 @@ func (r region) innerProducts(ctx context.Context, distances []float64) (*quadra
 // margin is θ − c²θ₀, the distance from the lower boundary in one dimension,
 // accurate near it: G(0) grows as its inverse square root, and c² and c²θ₀
 // rounded would leave it few digits.
-func (r region) margin() float64 {
-	square := r.c * r.c
-	low := square * r.theta0
-	rest := math.FMA(square, r.theta0, -low) + math.FMA(r.c, r.c, -square)*r.theta0
-	return (r.theta - low) - rest
+func (r Region) margin() float64 {
+	square := r.C * r.C
+	low := square * r.Theta0
+	rest := math.FMA(square, r.Theta0, -low) + math.FMA(r.C, r.C, -square)*r.Theta0
+	return (r.Theta - low) - rest
 }

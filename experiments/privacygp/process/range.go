@@ -1,4 +1,4 @@
-package privacygp
+package process
 
 import (
 	"errors"
@@ -21,7 +21,8 @@ type numericalRange struct {
 	values []float64  // r, λ
 }
 
-// rangeOf returns the numerical range of a symmetric matrix.
+// rangeOf returns the numerical range of a symmetric matrix. The eigenvectors of
+// eigenvalues beyond rounding; it takes about 9n³ operations.
 func rangeOf(a *mat.Dense, epsilon float64) (*numericalRange, error) {
 	n, _ := a.Dims()
 	var e mat.EigenSym
@@ -43,6 +44,10 @@ func rangeOf(a *mat.Dense, epsilon float64) (*numericalRange, error) {
 // It is computed of square roots of both terms, so that directions without noise
 // keep their digits beside others with much. Of Σ, too, what is rounding is left
 // out.
+//
+// It is the R of a QR factorisation of diag(√λ) above Σ^½U: forming RᵀR and its Cholesky
+// factor would square the condition number, and directions with a variance below epsilon
+// of the largest would be lost.
 func (s *numericalRange) root(sigma mat.Matrix, epsilon float64) (mat.Triangular, error) {
 	r := len(s.values)
 	rows := mat.NewDense(r, r, nil)
@@ -78,7 +83,8 @@ func (s *numericalRange) root(sigma mat.Matrix, epsilon float64) (mat.Triangular
 	return t, nil
 }
 
-// solve returns (U diag(λ) Uᵀ + Σ)⁺ b in the range.
+// solve returns (U diag(λ) Uᵀ + Σ)⁺ b in the range. b is n×m. With U = s.u it is U
+// R⁻¹R⁻ᵀ Uᵀ b.
 func (s *numericalRange) solve(sigma mat.Matrix, b *mat.Dense, epsilon float64) (*mat.Dense, error) {
 	root, err := s.root(sigma, epsilon)
 	if err != nil {
@@ -96,8 +102,8 @@ func (s *numericalRange) solve(sigma mat.Matrix, b *mat.Dense, epsilon float64) 
 	return &out, nil
 }
 
-// explained returns the squares |R⁻ᵀUᵀk|² of the columns k of cross: the prior
-// variances less these are the predictive ones.
+// explained returns the squares |R⁻ᵀUᵀk|² of the columns k of cross: the prior variances
+// less these are the predictive ones. As a sum of squares it is never negative.
 func (s *numericalRange) explained(sigma mat.Matrix, cross *mat.Dense, epsilon float64) ([]float64, error) {
 	root, err := s.root(sigma, epsilon)
 	if err != nil {

@@ -1,4 +1,4 @@
-package privacygp
+package process
 
 import (
 	"fmt"
@@ -10,23 +10,28 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// noise is an optimal covariance of the synthetic noise.
-type noise struct {
-	sigma *mat.Dense // n×n, positive semi-definite
-	trace float64
-	rank  int
-	// sensitive is the numerical rank of K_SS − Ξ: below the number of sensitive
+// Noise is an optimal covariance of the synthetic noise.
+type Noise struct {
+	Sigma *mat.Dense // n×n, positive semi-definite
+	Trace float64
+	Rank  int
+	// Sensitive is the numerical rank of K_SS − Ξ: below the number of sensitive
 	// inputs where those are dense.
-	sensitive int
+	Sensitive int
 }
 
-// strongNoise is the strongly privacy-aware solution, Eq. (11),
+// StrongNoise is the strongly privacy-aware solution, Eq. (11),
 // Σ = (K_XS q⁻¹ K_SX − K_XX − V)⁺, for q = K_SS − Ξ (γ×γ, positive definite) and
 // cross = K_XS (n×γ). Eq. (8) is its case γ = 1. No other inverse is needed.
 //
 // Where S is so dense that q is singular in floating point, q⁻¹ is that of its
 // numerical range, if the range holds the rows of K_XS: for Ξ = αK_SS it does.
-func (p *process) strongNoise(cross, q *mat.Dense) (*noise, error) {
+//
+// It is the positive part because noise cannot take variance away: directions in which
+// the data already say less than the requirement allows get none. Its rank is at most γ,
+// the rank of K_XS q⁻¹ K_SX (by Weyl's inequality, as K_XX + V is positive
+// semidefinite).
+func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 	s, err := rangeOf(q, p.epsilon)
 	if err != nil {
 		return nil, err
@@ -47,11 +52,11 @@ func (p *process) strongNoise(cross, q *mat.Dense) (*noise, error) {
 	}
 	var b mat.Dense
 	b.Mul(cross, solved)
-	out, err := p.psdNoise(&b)
+	out, err := p.PSDNoise(&b)
 	if err != nil {
 		return nil, err
 	}
-	out.sensitive = len(s.values)
+	out.Sensitive = len(s.values)
 	return out, nil
 }
 
@@ -59,7 +64,7 @@ func (p *process) strongNoise(cross, q *mat.Dense) (*noise, error) {
 // solution: it has a negative eigenvalue, or a direction without variance that
 // the data know of. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has
 // |K_XS u|² ≤ λ/(1 − α) for each datum.
-func (p *process) inadmissible(q, cross *mat.Dense) error {
+func (p *Process) inadmissible(q, cross *mat.Dense) error {
 	var e mat.EigenSym
 	if !e.Factorize(symmetric(q), true) {
 		return fmt.Errorf("the eigenvalues of K_SS - Xi did not converge")
@@ -90,8 +95,9 @@ func absolute(a *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// psdNoise is (G − K_XX − V)⁺ for G (n×n).
-func (p *process) psdNoise(g *mat.Dense) (*noise, error) {
+// PSDNoise is (G − K_XX − V)⁺ for G (n×n). Both triangles of G are averaged first: a
+// product is symmetric to rounding only.
+func (p *Process) PSDNoise(g *mat.Dense) (*Noise, error) {
 	n, _ := g.Dims()
 	b := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -103,15 +109,17 @@ func (p *process) psdNoise(g *mat.Dense) (*noise, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &noise{sigma: sigma}
+	out := &Noise{Sigma: sigma}
 	for _, v := range values {
-		out.trace += math.Max(0, v)
+		out.Trace += math.Max(0, v)
 	}
-	out.rank = rank(values, p.epsilon)
+	out.Rank = rank(values, p.epsilon)
 	return out, nil
 }
 
 // rank counts the eigenvalues (ascending) that are positive beyond rounding.
+// The threshold is rangeTolerance·n·epsilon times the largest size of an eigenvalue, the
+// error that each of them carries.
 func rank(values []float64, epsilon float64) int {
 	n := len(values)
 	largest := math.Max(math.Abs(values[0]), math.Abs(values[n-1]))
@@ -124,8 +132,8 @@ func rank(values []float64, epsilon float64) int {
 	return count
 }
 
-// rankOf is the numerical rank of a positive semi-definite matrix.
-func rankOf(sigma mat.Symmetric) (int, error) {
+// RankOf is the numerical rank of a positive semi-definite matrix.
+func RankOf(sigma mat.Symmetric) (int, error) {
 	var e mat.EigenSym
 	if !e.Factorize(sigma, false) {
 		return 0, fmt.Errorf("the eigenvalues of the noise covariance did not converge")
@@ -133,9 +141,11 @@ func rankOf(sigma mat.Symmetric) (int, error) {
 	return rank(e.Values(nil), epsilon64), nil
 }
 
-// draw samples N(0, Σ) as Σ^½ω: unlike the paper's OᵀU the symmetric root does
+// Draw samples N(0, Σ) as Σ^½ω: unlike the paper's OᵀU the symmetric root does
 // not depend on the signs of eigenvectors, which differ between libraries.
-func draw(sigma *mat.Dense, rng *rand.Rand) ([]float64, error) {
+// ω has n standard normal numbers. Eigenvalues that rounding makes negative count as
+// zero.
+func Draw(sigma *mat.Dense, rng *rand.Rand) ([]float64, error) {
 	n, _ := sigma.Dims()
 	var e mat.EigenSym
 	if !e.Factorize(symmetric(sigma), true) {

@@ -1,0 +1,201 @@
+package privacygp
+
+import (
+	_ "embed"
+
+	"privkern/experiments/privacygp/process"
+	"privkern/runner/experiment"
+)
+
+//go:embed metrics.go
+var metricsSource string
+
+func init() { experiment.Document[example1Metrics](metricsSource) }
+
+// conditioning says how far results can be trusted.
+type conditioning struct {
+	// condition number of K_XX + V
+	Condition float64 `name:"condition"`
+}
+
+// spectrum is what rounding leaves of the data's covariance.
+type spectrum struct {
+	conditioning
+	// rank of K_XX + V in floating point: eigenvalues above 10 n 2^-52 times the largest
+	// (2^-23 in float32); where it is below n, predictions are from its numerical range
+	NumericalRank float64 `name:"numerical_rank"`
+}
+
+// spectrumOf returns the metrics of a process's covariance.
+func spectrumOf(p *process.Process) spectrum {
+	return spectrum{conditioning: conditioning{p.Condition}, NumericalRank: float64(p.Rank)}
+}
+
+// method is a covariance of the noise, by which families of metrics and columns of
+// series are named.
+type method int
+
+const (
+	unsecured method = iota
+	optimal
+	diagonal
+	weakly
+	strongly
+)
+
+func (m method) String() string {
+	return [...]string{"unsecured", "optimal", "diagonal", "weak", "strong"}[m]
+}
+
+// byMethod is a family of metrics, one for each method.
+type byMethod = map[string]float64
+
+type example1Metrics struct {
+	// trace of the optimal noise covariance, Eq. (8)
+	TraceOptimal float64 `name:"trace_optimal"`
+	// its rank
+	RankOptimal float64 `name:"rank_optimal"`
+	// trace of the least diagonal noise covariance
+	TraceDiagonal float64 `name:"trace_diagonal"`
+	// certified duality gap of trace_diagonal
+	GapDiagonal float64 `name:"gap_diagonal"`
+	// trace_diagonal / trace_optimal
+	TraceInflation *float64 `name:"trace_inflation"`
+	// predictive variance at s: unsecured, optimal, diagonal
+	VarianceAtS byMethod `name:"variance_at_s_*"`
+	// predictive variance at x = 0: unsecured, optimal, diagonal
+	VarianceAt0 byMethod `name:"variance_at_0_*"`
+	noiseShape
+	spectrum
+}
+
+// noiseShape is where the optimal noise lies and how it is correlated.
+type noiseShape struct {
+	// smallest optimal noise variance at training inputs within 0.2 of s
+	NearMin float64 `name:"noise_variance_near_min"`
+	// largest optimal noise variance at the other training inputs
+	FarMax float64 `name:"noise_variance_far_max"`
+	// smallest absolute correlation of the optimal noise between training inputs within 0.2 of s
+	CorrelationMin float64 `name:"noise_correlation_near_min"`
+}
+
+type example2Metrics struct {
+	// trace of the weakly privacy-aware noise covariance, Eq. (10)
+	TraceWeak float64 `name:"trace_weak"`
+	// its certified duality gap
+	GapWeak float64 `name:"gap_weak"`
+	// its rank
+	RankWeak float64 `name:"rank_weak"`
+	// the c at which the strong problem needs no more noise than the weak one
+	BestC float64 `name:"c_best"`
+	// lower end of the interval of admissible c; excluded where K_SS - Xi sets it
+	LowC float64 `name:"c_low"`
+	// upper end of the interval of admissible c; there is none where it is below c_low
+	HighC float64 `name:"c_high"`
+	// trace of the strongly privacy-aware noise covariance at c, Eq. (11)
+	TraceStrong *float64 `name:"trace_strong"`
+	// trace_strong / trace_weak
+	TraceRatio *float64 `name:"trace_ratio"`
+	// predictive variance at s1: weak, strong
+	VarianceAtS1 byMethod `name:"variance_at_s1_*"`
+	// predictive variance at s2: weak, strong
+	VarianceAtS2 byMethod `name:"variance_at_s2_*"`
+	// smallest difference of predictive variances, strong minus weak, on [0, 1]
+	DifferenceMin *float64 `name:"variance_difference_min"`
+	// largest such difference
+	DifferenceMax *float64 `name:"variance_difference_max"`
+	spectrum
+}
+
+type weakMetrics struct {
+	// trace of the weakly privacy-aware noise covariance
+	Trace float64 `name:"trace_weak"`
+	// certified duality gap
+	Gap float64 `name:"gap_weak"`
+	// certified lower bound on the trace
+	LowerBound float64 `name:"lower_bound"`
+	// largest shortfall of a constraint matrix from positive semi-definite
+	MaxViolation float64 `name:"max_violation"`
+	// rank of the noise covariance
+	Rank float64 `name:"rank_weak"`
+	// Newton steps
+	Iterations float64 `name:"iterations"`
+	// wall-clock time of the solver (not reproducible)
+	Time float64 `name:"time_s" unit:"s" timing:"yes"`
+	conditioning
+}
+
+type kernelMetrics struct {
+	// 1 where (c, theta) is in Example 3's region, else 0
+	Admissible float64 `name:"admissible"`
+	// 1 where Proposition 2's integral is finite, so that a uniformly privacy-aware
+	// solution exists, else 0
+	UniformExists float64 `name:"uniform_exists"`
+	// lower end of the region, c^(2/d) theta0
+	ThetaLow float64 `name:"theta_low"`
+	// smallest eigenvalue of K - H on a regular grid
+	MinEigenvalue float64 `name:"min_eigenvalue"`
+	// infimum of the ratio of the Fourier transforms of K and H; the region is where it
+	// is at least 1 (0 where H has none, as at c = 0 or theta = 0)
+	MinSpectralRatio float64 `name:"min_spectral_ratio"`
+	// number of grid points
+	GridPoints float64 `name:"grid_points"`
+}
+
+type uniformMetrics struct {
+	// the inner product of Proposition 2 at x = x'
+	G0 float64 `name:"g0"`
+	// trace of the noise covariance (G - K_XX)+
+	Trace float64 `name:"trace_uniform"`
+	// its rank
+	Rank float64 `name:"rank_uniform"`
+	// change of G when the number of nodes was doubled last, the largest over the
+	// distances: above the error, which falls geometrically, down to rounding
+	QuadratureError float64 `name:"quadrature_error"`
+	// nodes of the quadrature
+	QuadratureNodes float64 `name:"quadrature_nodes"`
+	conditioning    `doc:"condition: condition number of K_XX"`
+}
+
+type satelliteMetrics struct {
+	// constant mean by maximum likelihood
+	Mean float64 `name:"mean" unit:"quantity"`
+	// process variance by maximum likelihood
+	Variance float64 `name:"variance" unit:"quantity^2"`
+	spectrum `doc:"condition: condition number of the correlation matrix"`
+	// rank of K - H at the private data in floating point; where it is below their
+	// number, the requirement is held in its numerical range
+	SensitiveRank float64 `name:"sensitive_rank"`
+	// smallest predictive variance at the private data over the prior one
+	VarianceAtDataMin float64 `name:"variance_at_data_min_over_prior"`
+	// trace of the noise covariance over the process variance
+	TraceOverVariance float64 `name:"trace_over_variance"`
+	// rank of the noise covariance
+	Rank float64 `name:"rank"`
+	// number of data in the private segment
+	SensitivePoints float64 `name:"sensitive_points"`
+	predictionMetrics
+}
+
+// predictionMetrics say what the noise does in the private segment and outside. What
+// has no times to be taken over is not reported.
+type predictionMetrics struct {
+	// smallest predictive standard deviation in the segment
+	PrivateMin *float64 `name:"sd_private_min" unit:"quantity"`
+	// largest predictive standard deviation outside the segment
+	PublicMax float64 `name:"sd_public_max" unit:"quantity"`
+	// largest increase of the predictive standard deviation outside the segment by the noise
+	ChangeMax float64 `name:"sd_change_outside_max" unit:"quantity"`
+	// the same, at least three correlation lengths (0.15 orbits) away from the segment
+	FarMax float64 `name:"sd_change_far_max" unit:"quantity"`
+	// sd_private_min over the prior standard deviation
+	PrivateMinOverPrior *float64 `name:"sd_private_min_over_prior"`
+	// sd_change_outside_max over the prior standard deviation
+	ChangeMaxOverPrior float64 `name:"sd_change_outside_max_over_prior"`
+	// sd_change_far_max over the prior standard deviation
+	FarMaxOverPrior float64 `name:"sd_change_far_max_over_prior"`
+	// root mean square error of the released prediction in the segment
+	PrivateError *float64 `name:"mean_error_private_rms" unit:"quantity"`
+	// the same outside the segment
+	PublicError *float64 `name:"mean_error_public_rms" unit:"quantity"`
+}

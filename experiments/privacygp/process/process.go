@@ -1,0 +1,214 @@
+// Package process holds Gaussian processes on the line that are released with noise:
+// their covariances and predictions, and the noise that keeps predictive variances at
+// sensitive inputs up.
+//
+// A user who has W = Y + Z, with noise Z of covariance Σ, predicts f at an input s by
+// Eqs. (3) and (4), with the variance
+//
+//	K(s,s) − K_sX (K_XX + V + Σ)⁻¹ K_Xs.
+//
+// A [Noise] Σ is chosen so that this is at least ξ at the sensitive inputs:
+// [Process.StrongNoise] is the closed form for many of them (Eq. 11) and for one (Eq.
+// 8); package sdp has the programs. Kernel matrices of a smooth kernel are singular in
+// floating point as soon as inputs are dense, with V = 0 above all: what is computed
+// then is on their numerical range.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+	"privkern/graphs/linalg"
+)
+
+// Process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of unit prior
+// variance, and its n training inputs. Variances are relative to the prior one. It is
+// not safe for concurrent use: span is computed when it is first needed.
+type Process struct {
+	engine *engine.Engine
+	kernel kernel.Kernel
+	// X are the training inputs.
+	X   []float64
+	cov *mat.Dense // n×n, K_XX + V
+	// epsilon is the spacing of the engine's numbers at 1.
+	epsilon float64
+	// Condition is the condition number of K_XX + V, at most 1/epsilon
+	// (4.5e15 in float64), which stands for a singular matrix.
+	Condition float64
+	// Rank is the numerical rank of K_XX + V. Where it is below n, predictions
+	// are from the numerical range: with V = 0 dense data leave nothing else.
+	Rank int
+	// span is the numerical range, computed when it is first needed.
+	span *numericalRange
+}
+
+// New computes the covariance of data with noise variance v at x.
+// It takes about 9n³ operations for the eigenvalues, which decide how everything else is
+// computed. x has n numbers; v = 0 stands for V = 0.
+func New(e *engine.Engine, theta, v float64, x []float64) (*Process, error) {
+	p := &Process{engine: e, kernel: kernel.RBF(theta), X: x, epsilon: epsilon64}
+	if e.DType() == "float32" {
+		p.epsilon = epsilon32
+	}
+	cov, err := p.Between(x, x)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x {
+		cov.Set(i, i, cov.At(i, i)+v)
+	}
+	p.cov = cov
+	_, values, err := linalg.PSDPart(e, cov)
+	if err != nil {
+		return nil, fmt.Errorf("eigenvalues of K_XX + V: %w", err)
+	}
+	p.Condition, p.Rank = condition(values, p.epsilon), rank(values, p.epsilon)
+	return p, nil
+}
+
+// condition is the ratio of the largest to the smallest of ascending
+// eigenvalues, at most 1/epsilon.
+func condition(values []float64, epsilon float64) float64 {
+	largest := values[len(values)-1]
+	return largest / math.Max(values[0], largest*epsilon)
+}
+
+const (
+	epsilon64 = 0x1p-52
+	epsilon32 = 0x1p-23
+	// suspectDigits is how far a condition number may come to 1/epsilon: beyond,
+	// a solve with K_XX + V + Σ keeps fewer than about four digits.
+	suspectDigits = 1e-4
+)
+
+// Covariance is K_XX + V, n×n.
+func (p *Process) Covariance() *mat.SymDense { return symmetric(p.cov) }
+
+// Warnings says what is computed but suspect.
+func (p *Process) Warnings() []string {
+	w := p.engine.Warnings()
+	if p.Condition*p.epsilon > suspectDigits {
+		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e "+
+			"and numerical rank %d; fewer inputs, a larger theta or noise_variance > 0 make it smaller",
+			len(p.X), p.Condition, p.Rank))
+	}
+	if p.epsilon == epsilon32 {
+		w = append(w, "computed in float32: traces, and the tolerances that predictive variances are held to, "+
+			"are accurate to about 1e-6 only")
+	}
+	return w
+}
+
+// Between returns the kernel matrix of inputs x and y, len(x)×len(y).
+func (p *Process) Between(x, y []float64) (*mat.Dense, error) {
+	return p.kernel.Matrix(p.engine, Column(x), Column(y))
+}
+
+// Column is a matrix n×1 of the numbers.
+func Column(x []float64) *mat.Dense {
+	return mat.NewDense(len(x), 1, append([]float64(nil), x...))
+}
+
+// PredictiveVariance is Var[f(at) | X, W], Eq. (4), for noise covariance sigma
+// (n×n; nil for none). Rounding below zero is returned as 0.
+//
+// With c = kᵀ(K_XX + V + Σ)⁻¹k it is 1 − c: where c is close to one, the variance has an
+// error of about Condition·epsilon of the prior one.
+func (p *Process) PredictiveVariance(sigma mat.Matrix, at []float64) ([]float64, error) {
+	cross, err := p.Between(p.X, at) // n×m
+	if err != nil {
+		return nil, err
+	}
+	explained, err := p.explained(sigma, cross)
+	if err != nil {
+		return nil, err
+	}
+	for j, v := range explained {
+		explained[j] = math.Max(0, 1-v)
+	}
+	return explained, nil
+}
+
+// explained is kᵀ(K_XX + V + Σ)⁻¹k for the columns k of cross.
+func (p *Process) explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
+	_, m := cross.Dims()
+	out := make([]float64, m)
+	solved, err := p.factorised(sigma, cross)
+	if err != nil {
+		return nil, err
+	}
+	if solved != nil {
+		for j := range out {
+			out[j] = mat.Dot(cross.ColView(j), solved.ColView(j))
+		}
+		return out, nil
+	}
+	s, err := p.numericalRange()
+	if err != nil {
+		return nil, err
+	}
+	return s.explained(sigma, cross, p.epsilon)
+}
+
+// Solve returns (K_XX + V + Σ)⁻¹ b. b is n×m. On the numerical range the result is
+// that of the pseudo-inverse.
+func (p *Process) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	x, err := p.factorised(sigma, b)
+	if err != nil || x != nil {
+		return x, err
+	}
+	s, err := p.numericalRange()
+	if err != nil {
+		return nil, err
+	}
+	return s.solve(sigma, b, p.epsilon)
+}
+
+// numericalRange is that of K_XX + V.
+func (p *Process) numericalRange() (_ *numericalRange, err error) {
+	if p.span == nil {
+		p.span, err = rangeOf(p.cov, p.epsilon)
+	}
+	return p.span, err
+}
+
+// factorised returns (K_XX + V + Σ)⁻¹ b by a Cholesky factorisation; nil where
+// K_XX + V has not full numerical rank, or the sum is singular.
+func (p *Process) factorised(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	if p.Rank < len(p.X) {
+		return nil, nil
+	}
+	total := mat.DenseCopyOf(p.cov)
+	if sigma != nil {
+		total.Add(total, sigma)
+	}
+	x, _, err := linalg.SolveSPD(p.engine, total, b)
+	var notPD *linalg.NotPositiveDefiniteError
+	if errors.As(err, &notPD) {
+		return nil, nil
+	}
+	return x, err
+}
+
+// Exact returns the sensitive inputs that are training inputs: without noise
+// and with V = 0 their outputs are released as they are.
+func (p *Process) Exact(sensitive []float64) []float64 {
+	var out []float64
+	for _, s := range sensitive {
+		for _, x := range p.X {
+			if Same(s, x) {
+				out = append(out, s)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Same reports whether a and b are the same input to rounding.
+func Same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(a)) }
