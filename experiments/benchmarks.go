@@ -17,7 +17,8 @@ import (
 func EngineBenchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
 		{Name: "graphs/kernel", Doc: "Kernel matrices of 3,000 points in 64 dimensions.", Run: kernelMatrices},
-		{Name: "graphs/linalg", Doc: "Solve with a 1,024×1,024 matrix and 64 right sides; PSD part of a 256×256 matrix.", Run: solves},
+		{Name: "graphs/linalg", Doc: "Solve with a 1,024×1,024 matrix and 64 right sides; PSD part of a 256×256 matrix.",
+			Run: solves},
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 
-	"privkern/graphs/cloak"
+	"privkern/graphs/descent"
 	"privkern/graphs/engine"
-	"privkern/graphs/kahm"
+	"privkern/graphs/hull"
 	"privkern/graphs/op"
 	"privkern/runner/experiment"
 )
@@ -30,12 +30,17 @@ func DeviceBenchmarks(backend string) []experiment.Benchmark {
 		d.backends = append(d.backends, backend)
 	}
 	return []experiment.Benchmark{
-		{Name: "device/product", Doc: "A product of 2,048×2,048 matrices: the peak that the others are compared with.", Run: d.each(d.product)},
+		{Name: "device/product", Doc: "A product of 2,048×2,048 matrices: the peak that the others are compared with.",
+			Run: d.each(d.product)},
 		{Name: "device/kernel", Doc: "The RBF kernel matrix of 5,000 points in 784 dimensions.", Run: d.each(d.kernel)},
-		{Name: "device/solves", Doc: "64 regularised least squares problems of order 1,000 with 10 right sides.", Run: d.each(d.solves)},
-		{Name: "device/hull", Doc: "Affine hulls of 10,000 queries and 1,000 samples: 20 dimensions, points of 100.", Run: d.each(d.hull)},
-		{Name: "device/cloaking", Doc: "200 iterations of the cloaking descent with 100 test and 300 training inputs.", Run: d.each(d.cloaking)},
-		{Name: "device/kahm", Doc: "A machine of 1,000 samples of 784 columns, n = 20, and the distances of 2,000 queries.", Run: d.each(d.machine)},
+		{Name: "device/solves", Doc: "64 regularised least squares problems of order 1,000 with 10 right sides.",
+			Run: d.each(d.solves)},
+		{Name: "device/hull", Doc: "Affine hulls of 10,000 queries and 1,000 samples: 20 dimensions, points of 100.",
+			Run: d.each(d.hull)},
+		{Name: "device/cloaking", Doc: "200 iterations of the cloaking descent with 100 test and 300 training inputs.",
+			Run: d.each(d.cloaking)},
+		{Name: "device/kahm", Doc: "A machine of 1,000 samples of 784 columns, n = 20, and the distances of 2,000 " +
+			"queries.", Run: d.each(d.machine)},
 	}
 }
 
@@ -110,22 +115,20 @@ func (s setting) rate(ctx context.Context, operations float64, f func() error) e
 	return err
 }
 
+// formula is a program's output in terms of its named inputs.
+type formula func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node
+
 // program returns a call of a program whose inputs stay on the device. Its
-// output is the sum of a node.
-func (s setting) program(ctx context.Context, name string, inputs map[string]*mat.Dense, build func(b *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error)) (run func() error, done func(), err error) {
-	session, err := s.e.Session(engine.Program{Name: name, Key: "benchmark " + name, Build: func(b *engine.Builder) error {
+// output is the sum of what the formula gives.
+func (s setting) program(ctx context.Context, name string, inputs map[string]*mat.Dense,
+	f formula) (run func() error, done func(), err error) {
+	session, err := s.e.Session(engine.Program{Name: name, Key: "benchmark " + name, Build: func(b *engine.Builder) {
 		nodes := map[string]*gorgonia.Node{}
 		for input, a := range inputs {
 			r, c := a.Dims()
 			nodes[input] = b.Input(input, r, c)
 		}
-		out, err := build(b, nodes)
-		if err != nil {
-			return err
-		}
-		total, err := gorgonia.Sum(out)
-		b.Output("total", total)
-		return err
+		b.Output("total", b.Sum(f(b, nodes)))
 	}})
 	if err != nil {
 		return nil, nil, err
@@ -153,10 +156,9 @@ func (s setting) peak(ctx context.Context) (float64, error) {
 		return p, nil
 	}
 	const n = 2048
-	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": normalMatrix(n, n), "b": normalMatrix(n, n)},
-		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
-			return gorgonia.Mul(in["a"], in["b"])
-		})
+	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": normalMatrix(n, n),
+		"b": normalMatrix(n, n)},
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node { return b.Mul(in["a"], in["b"]) })
 	if err != nil {
 		return 0, err
 	}
@@ -177,8 +179,9 @@ func (d *devices) product(ctx context.Context, s setting) error {
 func (d *devices) kernel(ctx context.Context, s setting) error {
 	const n, dims = 5000, 784
 	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": normalMatrix(n, dims)},
-		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
-			return op.Kernel(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1.0 / dims}).Apply(in["x"], in["x"])
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+			eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1.0 / dims}
+			return b.Apply(op.Kernel(eq), in["x"], in["x"])
 		})
 	if err != nil {
 		return err
@@ -198,19 +201,13 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 		}
 	}
 	run, done, err := s.program(ctx, "least squares", map[string]*mat.Dense{"k": k, "t": normalMatrix(n, right)},
-		func(b *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
-			var total *gorgonia.Node
-			for i := range problems {
-				x, err := op.RidgeSolve().Apply(in["k"], b.Constant(100+float64(i)), in["t"])
-				if err == nil && total != nil {
-					x, err = gorgonia.Add(total, x)
-				}
-				if err != nil {
-					return nil, err
-				}
-				total = x
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+			solve := func(lambda float64) *gorgonia.Node { return b.RidgeSolve(in["k"], b.Constant(lambda), in["t"]) }
+			total := solve(100)
+			for i := 1; i < problems; i++ {
+				total = b.Add(total, solve(100+float64(i)))
 			}
-			return total, nil
+			return total
 		})
 	if err != nil {
 		return err
@@ -227,8 +224,8 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 	weights.Apply(func(_, j int, _ float64) float64 { return 1 / float64(j+2) }, weights)
 	run, done, err := s.program(ctx, "affine hull", map[string]*mat.Dense{
 		"z": normalMatrix(queries, columns), "x": normalMatrix(samples, dims), "w": weights, "b": positive},
-		func(_ *engine.Builder, in map[string]*gorgonia.Node) (*gorgonia.Node, error) {
-			return op.AffineHull().Apply(in["z"], in["x"], in["w"], in["b"])
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+			return b.AffineHull(in["z"], in["x"], in["w"], in["b"])
 		})
 	if err != nil {
 		return err
@@ -240,7 +237,7 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 func (d *devices) cloaking(ctx context.Context, s setting) error {
 	c := normalMatrix(100, 300)
 	return s.rate(ctx, 0, func() error {
-		_, err := cloak.Descend(ctx, s.e, c, cloak.Options{Iterations: 200})
+		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: 200})
 		return err
 	})
 }
@@ -248,7 +245,7 @@ func (d *devices) cloaking(ctx context.Context, s setting) error {
 func (d *devices) machine(ctx context.Context, s setting) error {
 	y, queries := normalMatrix(1000, 784), normalMatrix(2000, 784)
 	return s.rate(ctx, 0, func() error {
-		m, err := kahm.Fit(ctx, s.e, y, kahm.Options{Dim: 20})
+		m, err := hull.Fit(ctx, s.e, y, hull.Options{Dim: 20})
 		if err != nil {
 			return err
 		}
