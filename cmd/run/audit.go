@@ -24,10 +24,10 @@ func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit MECHANISM...",
 		Short: "Look for violations of what the privacy mechanisms claim",
-		Long: `Release two neighbouring data sets many times by a MECHANISM, or by all of
-them, and look for what should not be. The releases (cloaking..., sparse-gp) run
-the code of run trial --release on made-up data, of which the worst neighbours
-are searched:
+		Long: `Release two neighbouring data sets many times with a MECHANISM, or with all of
+them, and look for violations of the claimed guarantee. The releases (cloaking...,
+sparse-gp) run the code of run trial --release on synthetic data, of which the
+worst neighbours are searched:
 
   exact     the exact delta of Gaussian noise as it is stated
   noise     drawn noise against stated noise: size, law, correlation, repeats
@@ -38,11 +38,10 @@ are searched:
   rest      equal noisy numbers of neighbours give equal releases
   whole     files, messages and metadata differ in noisy numbers only
 
-An audit can find that a mechanism spends more than it claims. It cannot find
-that it does not: "no violation found" is all that it says. The confidence is
-that of each bound: with --confidence 0.5, up to every second may be wrong.
-The tests of the noise err once in 200,000 audits. Equal seeds give equal
-results.
+An audit can show that a mechanism spends more than it claims. It cannot show the
+opposite: "no violation found" is its best result. --confidence is the confidence
+of each bound: with 0.5, every second bound may be wrong. The tests of the noise
+err once in 200,000 audits. Equal seeds give equal results.
 
 Less noise than claimed, by a factor of .85 at (1, .01), is found with the default
 draws: by events where a release takes microseconds, by the Gaussian bound and the
@@ -99,11 +98,13 @@ missed; see run help exit-codes.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&options.Draws, "draws", options.Draws, fmt.Sprintf(
-		"releases of each data set; half of them choose the event (default %d, fewer of what takes long)", audit.DefaultDraws))
-	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "of each bound, between 0 and 1")
-	flags.Uint64Var(&options.Seed, "seed", 0, "of the random numbers")
+		"releases of each data set; half of them choose the event (default %d, fewer of what takes long)",
+		audit.DefaultDraws,
+	))
+	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "confidence of each bound, between 0 and 1")
+	flags.Uint64Var(&options.Seed, "seed", 0, "seed of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")
-	flags.BoolVar(&faults, "faults", false, "audit planted faults, and print what finds them")
+	flags.BoolVar(&faults, "faults", false, "audit planted faults, and print the tests that find them")
 	flags.StringVar(&output, "output", "text", "text or json")
 	return cmd
 }
@@ -187,8 +188,8 @@ func selectAudits(args []string) ([]audit.Entry, error) {
 
 // audit runs the audits one after another, with a bar on a terminal and a line
 // for each elsewhere.
-func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Options) ([]*audit.Result, error) {
-	var results []*audit.Result
+func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Options) ([]*audit.Assessment, error) {
+	var results []*audit.Assessment
 	for _, e := range entries {
 		s, err := e.New(cmd.Context())
 		if err != nil {
@@ -197,9 +198,18 @@ func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Opt
 		s = a.withReleases(cmd.Context(), s)
 		o := options
 		if isTerminal(a.err) && !a.quiet && a.logFormat == "text" {
-			bar := progressbar.NewOptions(o.Total(s), progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(e.Name),
-				progressbar.OptionSetWidth(24), progressbar.OptionShowCount(), progressbar.OptionThrottle(65*time.Millisecond),
-				progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
+			bar := progressbar.NewOptions(
+				o.Total(s),
+				progressbar.OptionSetWriter(a.err),
+				progressbar.OptionSetDescription(e.Name),
+				progressbar.OptionSetWidth(
+					24,
+				),
+				progressbar.OptionShowCount(),
+				progressbar.OptionThrottle(65*time.Millisecond),
+				progressbar.OptionUseANSICodes(true),
+				progressbar.OptionClearOnFinish(),
+			)
 			var mu sync.Mutex
 			o.Drawn = func(n int) {
 				mu.Lock()
@@ -219,7 +229,8 @@ func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Opt
 	return results, nil
 }
 
-func auditStatus(results []*audit.Result) error {
+// auditStatus returns the exit status of audits that found violations.
+func auditStatus(results []*audit.Assessment) error {
 	var found []string
 	for _, r := range results {
 		if r.Violation {

@@ -14,10 +14,11 @@ import (
 
 	"privkern/experiments/audit"
 	"privkern/experiments/dataset"
+	"privkern/graphs/engine"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
-	"privkern/runner/release"
-	"privkern/runner/trial"
+	"privkern/runner/store"
 )
 
 // withReleases lets the audit see all that the releases of a subject publish.
@@ -78,16 +79,19 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 	}
 	digest := sha256.Sum256([]byte(content))
 	job := trial.Job{
-		Key: strings.Repeat("0", 64), Experiment: e.Name, Params: params, Backend: "cpu", DType: "float64",
-		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{set: place},
-		Digests: map[string]string{set: hex.EncodeToString(digest[:])}, Secure: true, Host: host(""),
+		Key: strings.Repeat("0", 64),
+		Identity: experiment.Identity{
+			Experiment: e.Name, Params: params, Backend: "cpu",
+			DType: "float64", Datasets: map[string]string{set: hex.EncodeToString(digest[:])},
+		},
+		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{set: place}, Secure: true, Host: host(""),
 	}
 	w.Private = []string{file, data, "of-a-longer-name", hex.EncodeToString(digest[:])}
 	book := func(s experiment.Spending) error {
 		w.Private = append(w.Private, s.Data)
 		return nil
 	}
-	options := trial.ReleaseOptions{Book: book, Unbooked: true, Tuning: experiment.TuningUnaccounted}
+	options := trial.ReleaseOptions{Book: book, Unbooked: true, Tuning: experiment.TuningUnaccounted, Open: engine.Opener}
 	var rec *record.Record
 	var out *experiment.Release
 	for range attempts {
@@ -99,21 +103,21 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 		return w, err
 	}
 	path := filepath.Join(folder, "release")
-	if err := release.Write(path, rec, out); err != nil {
+	if err := store.WriteRelease(path, rec, out); err != nil {
 		return w, err
 	}
 	released, err := os.ReadFile(path)
 	if err != nil {
 		return w, err
 	}
-	described, err := os.ReadFile(path + release.DescriptionSuffix)
+	described, err := os.ReadFile(path + store.DescriptionSuffix)
 	if err != nil {
 		return w, err
 	}
 	printed, err := record.Encode(rec)
 	w.Parts = []audit.Part{
 		{Name: "FILE", Bytes: released, Noisy: r.Table},
-		{Name: "FILE" + release.DescriptionSuffix, Bytes: described, Digest: publicDigests},
+		{Name: "FILE" + store.DescriptionSuffix, Bytes: described, Digest: publicDigests},
 		{Name: "record", Bytes: printed, Noisy: r.Record, Digest: publicDigests},
 		{Name: "warnings", Bytes: []byte(strings.Join(rec.Warnings, "\n"))},
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments"
-	"privkern/runner/bench"
+	"privkern/runner/execute/bench"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/worker"
 	"privkern/runner/experiment"
-	"privkern/runner/schedule"
-	"privkern/runner/worker"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -18,10 +18,9 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
 		Short: "Measure the speed of solvers, graphs and the runner",
-		Long: `Measure, one after another, the solvers, the graphs and the runner itself, and
-print each measurement beside the bound that it is meant to keep. A NAME
-selects the benchmarks whose name begins with it. Machines are noisy: compare
-within one run.
+		Long: `Measure the solvers, the graphs and the runner one after another, and print each
+measurement beside its bound. A NAME selects the benchmarks whose name begins with
+it. Machines are noisy: compare measurements of one run only.
 
 With --backend the benchmarks device/... measure that backend beside the CPU:
 kernel matrices, solves, affine hulls, the cloaking descent and a kernel affine
@@ -65,7 +64,8 @@ hull machine, with GFLOP/s and the share of a matrix product's.`,
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
-	cmd.Flags().StringVar(&backend, "backend", "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
+	cmd.Flags().
+		StringVar(&backend, "backend", "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
 	return cmd
 }
 
@@ -94,6 +94,8 @@ func (a *app) benchDevice(ctx context.Context, backend, output string, names []s
 	return bench.Text(a.out, ms)
 }
 
+// selectBenchmarks returns the benchmarks whose names begin with one of the prefixes; all
+// without a prefix. A prefix of none is an error.
 func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {
 	if len(prefixes) == 0 {
 		return all, nil

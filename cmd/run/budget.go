@@ -19,14 +19,14 @@ func (a *app) budgetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "budget",
 		Short: "Show and limit what releases have spent",
-		Long: `Every release spends a part of the privacy budget of its data. What is spent is
-kept in a ledger, one file beside your configuration (or --budget-file), with an
-account for each set of data and unit of protection: a whole row, or the output
-of a row. A release that would exceed the limit of an account is refused. The
-limit of a new account is epsilon 10 at delta 0.1/n.
+		Long: `Every release spends a part of the privacy budget of its data. A ledger, one file
+beside your configuration (or --budget-file), records the spending, with an
+account for each data set and unit of protection: a whole row, or the output of a
+row. A release that would exceed the limit of an account is refused. The limit of
+a new account is epsilon 10 at delta 0.1/n.
 
 The ledger holds SHA-256 digests of private data, and these commands print their
-first digits: they are for you, not for those who get releases.`,
+first digits. Do not pass their output on to readers of releases.`,
 		Example: `  run budget list
   run budget show 1
   run budget set default --epsilon 3`,
@@ -86,32 +86,35 @@ The exit status is 0 if there is no ledger yet; see run help exit-codes.`,
 	return cmd
 }
 
-// listedBudgets is the list as JSON.
-type listedBudgets struct {
+// budgetEntries is the list as JSON.
+type budgetEntries struct {
 	File     string           `json:"file"`
-	Default  listedDefault    `json:"default"`
+	Default  limitEntry       `json:"default"`
 	Accounts []*budget.Report `json:"accounts"`
 }
 
-type listedDefault struct {
+// limitEntry is the limit that new accounts get.
+type limitEntry struct {
 	Epsilon float64  `json:"epsilon"`
 	Delta   *float64 `json:"delta"` // null: 0.1/n
 }
 
-func defaultLimit(l budget.Limit) listedDefault {
+// defaultLimit returns the entry of a limit, of which a delta of 0 stands for 0.1/n.
+func defaultLimit(l budget.Limit) limitEntry {
 	if l.Delta == 0 {
-		return listedDefault{Epsilon: l.Epsilon}
+		return limitEntry{Epsilon: l.Epsilon}
 	}
-	return listedDefault{l.Epsilon, &l.Delta}
+	return limitEntry{l.Epsilon, &l.Delta}
 }
 
-func (d listedDefault) String() string {
+func (d limitEntry) String() string {
 	if d.Delta == nil {
 		return fmt.Sprintf("epsilon %s at delta 0.1/n", budget.Shown(d.Epsilon))
 	}
 	return fmt.Sprintf("epsilon %s at delta %s", budget.Shown(d.Epsilon), budget.Shown(*d.Delta))
 }
 
+// listBudgets prints the accounts of a ledger. A ledger that is not there has none.
 func (a *app) listBudgets(file string, asJSON bool) error {
 	ledger, err := a.openLedger(file)
 	if err != nil {
@@ -134,7 +137,7 @@ func (a *app) listBudgets(file string, asJSON bool) error {
 	}
 	limit := defaultLimit(state.NewLimit())
 	if asJSON {
-		return a.printJSON(listedBudgets{ledger.Path(), limit, reports})
+		return a.printJSON(budgetEntries{ledger.Path(), limit, reports})
 	}
 	if none {
 		_, err = fmt.Fprintf(a.out, "There is no budget ledger yet; the first release makes %s.\n", ledger.Path())
@@ -147,6 +150,7 @@ func (a *app) listBudgets(file string, asJSON bool) error {
 	return err
 }
 
+// printJSON prints a value as indented JSON, without escapes for web pages.
 func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
@@ -154,6 +158,7 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// budgetTable prints accounts, one a line. What is left is rounded down.
 func budgetTable(a *app, reports []*budget.Report) error {
 	if len(reports) == 0 {
 		return nil
@@ -198,6 +203,7 @@ func amount(a budget.Amount) string {
 	return fmt.Sprintf("(%s, %s)", budget.Shown(a.Epsilon), budget.Shown(a.Delta))
 }
 
+// leftOf describes what the limit of an account leaves, rounded down.
 func leftOf(r *budget.Report) string {
 	switch {
 	case r.Over:
@@ -302,6 +308,7 @@ func (a *app) showAccount(r *budget.Report) error {
 	return w.Flush()
 }
 
+// exactly writes all digits of a number: what the ledger holds, unrounded.
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func (a *app) budgetSetCommand(file *string) *cobra.Command {
@@ -376,11 +383,12 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 0.1/n")
 	flags.StringVar(&c.Unit, "unit", "", "row or output, where the account has both")
 	flags.StringVar(&rule, "rule", "", "gdp or basic, before the first release")
-	flags.StringVar(&label, "label", "", "a name for you, of both units; '' removes it")
+	flags.StringVar(&label, "label", "", "a name for the account, for both units; '' removes it")
 	flags.BoolVar(&c.Create, "create", false, "open the account, for releases with --budget-id ACCOUNT")
 	return cmd
 }
 
+// limitFlag reads the number of a flag that sets a limit.
 func limitFlag(name, text string, check func(float64) error) (*float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -392,6 +400,7 @@ func limitFlag(name, text string, check func(float64) error) (*float64, error) {
 	return &x, nil
 }
 
+// setDefaultBudget sets the limit of accounts that are opened from now on.
 func (a *app) setDefaultBudget(file string, c budget.Change) error {
 	ledger, err := a.openLedger(file)
 	if err != nil {
@@ -406,6 +415,7 @@ func (a *app) setDefaultBudget(file string, c budget.Change) error {
 	return err
 }
 
+// setBudget changes one account, or opens it.
 func (a *app) setBudget(file string, c budget.Change) error {
 	ledger, err := a.openLedger(file)
 	if err != nil {

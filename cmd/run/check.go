@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/runner"
-	"privkern/runner/plural"
+	"privkern/runner/text"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -17,22 +17,21 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FOLDER",
 		Short: "Verify an output folder: plan, records, tables and plots",
-		Long: `Verify what is in an output folder: the digest of the plan and the keys of its
-trials; digest, key and content of every record; and that tables and plots are
-those that the records give. A line for each problem and a count are printed.
-Logs and report.html are not verified. While a run is at work in the folder,
-tables and plots are not either.
+		Long: `Verify an output folder: the digest of the plan and the keys of its trials;
+digest, key and content of every record; and that tables and plots match the
+records. Each problem is printed on a line, followed by a count. Logs and
+report.html are not verified, nor are tables and plots while a run is in progress.
 
-Records of early versions have no digest. They are read, and counted as
-unsealed: their keys are verified, their numbers cannot be.
+Records of early versions have no digest. They are read, and counted as unsealed:
+their keys are verified, but their numbers cannot be.
 
-With --repair, unsealed records and plans are given their digests, what does not
-hold is put aside (in FOLDER/aside), and tables, plots and report are written
-anew. The sweep's command then runs the trials again whose records were put
-aside. A plan that does not hold stays: run sweep FILE --replan makes it anew.
+With --repair, unsealed records and plans get digests, invalid files are put aside
+(in FOLDER/aside), and tables, plots and report are rewritten. The sweep's command
+then reruns the trials whose records were put aside. An invalid plan stays: run
+sweep FILE --replan replaces it.
 
-Exit status: 0 if everything holds, 1 if there was a problem, repaired or not, 2
-for a mistake in the call.`,
+The exit status is 0 if there is no problem, 1 if there is one, repaired or not,
+and 2 for a usage error.`,
 		Example: `  run check results/runs/quickstart
   run check results/runs/quickstart --output json
   run check /shared/mine --repair; run check /shared/mine`,
@@ -53,13 +52,13 @@ for a mistake in the call.`,
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false,
-		"seal what has no digest, put aside what does not hold, write tables anew")
-	cmd.Flags().StringVar(&output, "output", "text", "format on standard output: text or json")
+		"seal files without a digest, put invalid files aside, rewrite the tables")
+	cmd.Flags().StringVar(&output, "output", "text", "format on stdout: text or json")
 	return cmd
 }
 
 // printChecked prints what was found, and returns the status as an error.
-func (a *app) printChecked(c *runner.Checked, repair bool, output string) error {
+func (a *app) printChecked(c *runner.Inspection, repair bool, output string) error {
 	if output == "json" {
 		enc := json.NewEncoder(a.out)
 		enc.SetIndent("", " ")
@@ -75,7 +74,7 @@ func (a *app) printChecked(c *runner.Checked, repair bool, output string) error 
 			}
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s, %s\n", plural.Count(c.Records, "record"), plural.Count(len(c.Problems), "problem"))
+		fmt.Fprintf(&b, "%s, %s\n", text.Count(c.Records, "record"), text.Count(len(c.Problems), "problem"))
 		if _, err := fmt.Fprint(a.out, b.String()); err != nil {
 			return err
 		}
@@ -84,14 +83,14 @@ func (a *app) printChecked(c *runner.Checked, repair bool, output string) error 
 		a.say("a run is at work in the folder; tables and plots were not looked at")
 	}
 	if c.Foreign > 0 {
-		a.say("%s of trials that the plan does not have", plural.Count(c.Foreign, "record"))
+		a.say("%s of trials that the plan does not have", text.Count(c.Foreign, "record"))
 	}
 	switch {
 	case repair && c.Sealed > 0:
-		a.say("%s sealed", plural.Count(c.Sealed, "file"))
+		a.say("%s sealed", text.Count(c.Sealed, "file"))
 	case c.Unsealed > 0:
 		a.say("%s unsealed: the numbers in them cannot be verified; --repair seals them as they are",
-			plural.Count(c.Unsealed, "record"))
+			text.Count(c.Unsealed, "record"))
 	}
 	if len(c.Problems) > 0 {
 		return statusError{status: exitError}

@@ -15,9 +15,9 @@ func (a *app) dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
 		Short: "List, fetch, verify and find data sets",
-		Long: `Data sets are looked for in the folder of --data, then in $PRIVKERN_DATA, then
-in the user's cache. A data set that is not there is never replaced by another:
-its trials are skipped, and say how to fetch it.`,
+		Long: `Data sets are searched for in the folder given by --data, then in $PRIVKERN_DATA,
+then in the user's cache. A missing data set is never replaced by another: its
+trials are skipped, with the command that fetches it.`,
 		Example: "  run data list\n  run data fetch kung\n  run data verify",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -60,7 +60,10 @@ func (a *app) dataListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the data sets and where they are",
-		Args:  cobra.NoArgs,
+		Long: `List the data sets: title, size, folder or reason why it is not usable, source
+and licence.`,
+		Example: "  run data list\n  run data list --output json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
@@ -99,7 +102,15 @@ func (a *app) dataListCommand() *cobra.Command {
 				if e.Bytes > 0 { // not known of what a user has to supply
 					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
 				}
-				if _, err := fmt.Fprintf(a.out, "%s  %s\n    %s\n    source: %s\n    licence: %s\n", e.Name, e.Title, state, e.Source, e.Licence); err != nil {
+				if _, err := fmt.Fprintf(
+					a.out,
+					"%s  %s\n    %s\n    source: %s\n    licence: %s\n",
+					e.Name,
+					e.Title,
+					state,
+					e.Source,
+					e.Licence,
+				); err != nil {
 					return err
 				}
 			}
@@ -116,8 +127,8 @@ func (a *app) dataFetchCommand() *cobra.Command {
 		Short: "Fetch data sets from their publishers",
 		Long: `Fetch data sets from their publishers' public addresses into the folder of
 --data, or $PRIVKERN_DATA, or the user's cache. An interrupted download is
-resumed. A file gets its name only when its SHA-256 is right. Of a data set
-without a public address the command says how to supply it.`,
+resumed. A file gets its name only when its SHA-256 is right. For a data set
+without a public address, the command explains how to supply it.`,
 		Example:           "  run data fetch kung\n  run data fetch kung --data ~/data",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeSets,
@@ -140,6 +151,7 @@ without a public address the command says how to supply it.`,
 	}
 }
 
+// fetch downloads the files of a data set and verifies them; what is there and whole stays.
 func (a *app) fetch(cmd *cobra.Command, s dataset.Set, root string) error {
 	var bar *progressbar.ProgressBar
 	file := ""
@@ -148,7 +160,12 @@ func (a *app) fetch(cmd *cobra.Command, s dataset.Set, root string) error {
 			file = name
 			a.say("fetching %s/%s (%d bytes)", s.Name, name, total)
 			if isTerminal(a.err) && !a.quiet {
-				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(a.err), progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish())
+				bar = progressbar.NewOptions64(
+					total,
+					progressbar.OptionSetWriter(a.err),
+					progressbar.OptionShowBytes(true),
+					progressbar.OptionClearOnFinish(),
+				)
 			}
 		}
 		if bar != nil {
@@ -171,9 +188,10 @@ func (a *app) fetch(cmd *cobra.Command, s dataset.Set, root string) error {
 
 func (a *app) dataVerifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "verify [NAME...]",
-		Short:             "Check the files of data sets against their SHA-256",
-		Long:              "Check the files of data sets against their SHA-256: of the named sets, or of all\nthat are there. The exit status is 1 if a named set is missing or any is wrong.",
+		Use:   "verify [NAME...]",
+		Short: "Check the files of data sets against their SHA-256",
+		Long: `Check the files of data sets against their SHA-256: of the named sets, or of all
+that are present. The exit status is 1 if a named set is missing or a file is wrong.`,
 		Example:           "  run data verify\n  run data verify kung",
 		ValidArgsFunction: completeSets,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -187,7 +205,11 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 				var missing *dataset.MissingError
 				state := fmt.Sprintf("ok, in %s (SHA-256 %.12s)", folder, digest)
 				if !s.Registered() {
-					state = fmt.Sprintf("there, in %s (SHA-256 %.12s, of your files: there is none to check against)", folder, digest)
+					state = fmt.Sprintf(
+						"there, in %s (SHA-256 %.12s, of your files: there is none to check against)",
+						folder,
+						digest,
+					)
 				}
 				switch {
 				case errors.As(err, &missing) && len(args) == 0:

@@ -24,10 +24,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine has: processor, BLAS, CUDA, data sets",
-		Long: `Say what this machine has and what to do about what is missing: processor and
-cores, the BLAS in use and its speed, CUDA or why there is none, and the data
-sets. The exit status is 1 if something that was asked for cannot be used.`,
+		Short: "Check this machine: processor, BLAS, CUDA, data sets",
+		Long: `Report what this machine has, and how to install what is missing: processor and
+cores, the BLAS in use and its speed, CUDA or why it is unavailable, and the data
+sets. The exit status is 1 if something that was requested cannot be used.`,
 		Example: "  run doctor\n  PRIVKERN_BLAS=gonum run doctor\n  run doctor --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -44,7 +44,13 @@ sets. The exit status is 1 if something that was asked for cannot be used.`,
 			} else {
 				for _, f := range findings {
 					mark := map[string]string{"ok": "ok  ", "none": "--  ", "problem": "!!  "}[f.State]
-					if _, err := fmt.Fprintf(a.out, "%s%-10s %s\n", mark, f.What, strings.ReplaceAll(f.Text, "\n", "\n               ")); err != nil {
+					if _, err := fmt.Fprintf(
+						a.out,
+						"%s%-10s %s\n",
+						mark,
+						f.What,
+						strings.ReplaceAll(f.Text, "\n", "\n               "),
+					); err != nil {
 						return err
 					}
 				}
@@ -68,6 +74,7 @@ type finding struct {
 	Text  string `json:"text"`
 }
 
+// examine checks one part of the machine after the other. Nothing is changed.
 func (a *app) examine() []finding {
 	h := host("")
 	out := []finding{
@@ -80,7 +87,11 @@ func (a *app) examine() []finding {
 	case blas.Err != "":
 		state, text = "problem", blas.Err
 	default:
-		text += fmt.Sprintf(", float64 product at %.0f GFLOP/s on one core\nclass of kernels: %s", productSpeed(), h.Class())
+		text += fmt.Sprintf(
+			", float64 product at %.0f GFLOP/s on one core\nclass of kernels: %s",
+			productSpeed(),
+			h.Class(),
+		)
 		if blas.Path == "" {
 			text += "\nfaster with OpenBLAS: install libopenblas0 (Debian, Ubuntu), openblas (Fedora, Homebrew)"
 		}
@@ -108,12 +119,27 @@ func (a *app) examine() []finding {
 // tryDevice solves 2·I X = B on a device: the kernels compile, and the libraries
 // work.
 func tryDevice(e *engine.Engine) error {
-	x, logdet, err := linalg.SolveSPD(e, mat.NewDense(2, 2, []float64{2, 0, 0, 2}), mat.NewDense(2, 2, []float64{2, 4, 6, 8}))
+	x, logdet, err := linalg.SolveSPD(
+		e,
+		mat.NewDense(2, 2, []float64{2, 0, 0, 2}),
+		mat.NewDense(2, 2, []float64{2, 4, 6, 8}),
+	)
 	if err != nil {
 		return fmt.Errorf("a test problem: %w", err)
 	}
-	if want := mat.NewDense(2, 2, []float64{1, 2, 3, 4}); !mat.EqualApprox(x, want, 1e-12) || math.Abs(logdet-2*math.Ln2) > 1e-12 {
-		return fmt.Errorf("a test problem: the device computes %v and a log-determinant of %g, want %v and %g", mat.Formatted(x, mat.FormatMATLAB()), logdet, mat.Formatted(want, mat.FormatMATLAB()), 2*math.Ln2)
+	if want := mat.NewDense(
+		2,
+		2,
+		[]float64{1, 2, 3, 4},
+	); !mat.EqualApprox(x, want, 1e-12) ||
+		math.Abs(logdet-2*math.Ln2) > 1e-12 {
+		return fmt.Errorf(
+			"a test problem: the device computes %v and a log-determinant of %g, want %v and %g",
+			mat.Formatted(x, mat.FormatMATLAB()),
+			logdet,
+			mat.Formatted(want, mat.FormatMATLAB()),
+			2*math.Ln2,
+		)
 	}
 	return nil
 }
@@ -131,7 +157,10 @@ func examineCUDA() []finding {
 	devices, err := cuda.Devices()
 	var out []finding
 	for _, d := range devices {
-		out = append(out, finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))})
+		out = append(
+			out,
+			finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))},
+		)
 	}
 	if err == nil {
 		var e *engine.Engine

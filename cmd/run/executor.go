@@ -18,13 +18,13 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/graphs/cuda"
 	"privkern/runner"
+	"privkern/runner/execute/progress"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/slurm"
 	"privkern/runner/plan"
-	"privkern/runner/progress"
-	"privkern/runner/schedule"
-	"privkern/runner/slurm"
 )
 
-// newExecutor makes what runs the trials; the reporter is told what happens.
+// newExecutor returns the executor of the trials, which reports to the reporter.
 type newExecutor func(*progress.Reporter) (runner.Executor, error)
 
 // requeueFlag is the name of a flag of sweep, table and work.
@@ -49,15 +49,32 @@ type workOptions struct {
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "trials at a time, on cuda by default one for each device, fewer where memory does not hold them; a trial's own parallelism is the cores divided by this, all cores for timed trials, which run alone")
-	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first trial that failed or has no result")
-	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even where some fail")
-	f.StringVar(&o.retry, "retry", "", "run finished trials again: failed or all")
-	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer, such as 10m; 0 for never")
-	f.IntVar(&o.requeue, requeueFlag, 2, "how often a trial is run again, or a lost task of a cluster submitted again, that the machine kept from "+
-		"a result (a worker killed, no memory, no process to be had); 0 for never: where a killed trial must not cost more time, or something else restarts it")
+	f.IntVarP(
+		&o.jobs,
+		"jobs",
+		"j",
+		runtime.GOMAXPROCS(0),
+		"trials to run at a time (on cuda, one per device by default), "+
+			"fewer where memory is short; each uses its share of the cores. Timed trials run alone, on all cores",
+	)
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first trial that fails or has no result")
+	f.BoolVar(&o.keepGoing, "keep-going", true, "run all trials even if some fail")
+	f.StringVar(&o.retry, "retry", "", "rerun finished trials: failed or all")
+	f.DurationVar(&o.timeout, "timeout", 0, "end a trial that takes longer than this, such as 10m; 0 for no limit")
+	f.IntVar(
+		&o.requeue,
+		requeueFlag,
+		2,
+		"how many times to rerun a trial, or resubmit a lost cluster task, that the machine "+
+			"kept from a result (worker killed, out of memory, no process available); 0 for never",
+	)
 	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
-	f.BoolVar(&o.shareTimings, "share-timings", false, "run timed trials beside others instead of alone; their records say so")
+	f.BoolVar(
+		&o.shareTimings,
+		"share-timings",
+		false,
+		"run timed trials beside others instead of alone; their records state it",
+	)
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
 	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
 }
@@ -113,6 +130,8 @@ func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) (err
 	return cuda.Release()
 }
 
+// stopsAtFailure says whether a run ends at its first failure: --fail-fast, or
+// --keep-going=false.
 func (o *workOptions) stopsAtFailure() bool { return o.failFast || !o.keepGoing }
 
 // local runs a part of a plan on this machine.
@@ -124,12 +143,21 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 			return nil, err
 		}
 		return &schedule.Local{
-			Kind: schedule.Kind(o.only), Shard: shard, Experiments: a.Experiments, Data: data,
+			Kind: schedule.TrialKind(o.only), Shard: shard, Experiments: a.Experiments, Data: data,
 			Options: schedule.Options{
-				Jobs: o.jobs, Workers: threads, Timeout: o.timeout, FailFast: o.stopsAtFailure(), Retry: schedule.Retry(o.retry),
-				Requeue: o.requeue, Memory: availableMemory(o.ignoreMemory), Process: processLimit(o.ignoreMemory), ShareTimings: o.shareTimings,
-				Notice: func(text string) { reporter.Notice(text, false) },
-				Host:   host(o.gpu), NewRunner: newRunner, Observer: reporter,
+				Jobs:         o.jobs,
+				Workers:      threads,
+				Timeout:      o.timeout,
+				FailFast:     o.stopsAtFailure(),
+				Retry:        schedule.Retry(o.retry),
+				Requeue:      o.requeue,
+				Memory:       availableMemory(o.ignoreMemory),
+				Process:      processLimit(o.ignoreMemory),
+				ShareTimings: o.shareTimings,
+				Notice:       func(text string) { reporter.Notice(text, false) },
+				Host:         host(o.gpu),
+				NewRunner:    newRunner,
+				Observer:     reporter,
 			},
 		}, nil
 	}
@@ -154,10 +182,31 @@ const (
 
 func (o *slurmOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.given, slurmFlag, nil, "with --executor slurm: options of sbatch, such as partition=gpu,gres=gpu:1,time=2:00:00; may be repeated")
-	f.IntVar(&o.trialsPerTask, trialsPerTaskFlag, 0, fmt.Sprintf("with --executor slurm: trials of a task (default: as many as make at most %d tasks)", slurm.DefaultTasks))
-	f.IntVar(&o.arrayChunk, arrayChunkFlag, 0, fmt.Sprintf("with --executor slurm: most tasks of one array job (default: what the site allows, at most %d)", slurm.DefaultChunk))
-	f.IntVar(&o.maxRunning, maxRunningFlag, 0, "with --executor slurm: most tasks that run at a time; 0 for as many as the cluster runs")
+	f.StringArrayVar(
+		&o.given,
+		slurmFlag,
+		nil,
+		"with --executor slurm: sbatch options, such as partition=gpu,gres=gpu:1,time=2:00:00; repeatable",
+	)
+	f.IntVar(
+		&o.trialsPerTask,
+		trialsPerTaskFlag,
+		0,
+		fmt.Sprintf(
+			"with --executor slurm: trials per task (default: enough for at most %d tasks)",
+			slurm.DefaultTasks,
+		),
+	)
+	f.IntVar(
+		&o.arrayChunk,
+		arrayChunkFlag,
+		0,
+		fmt.Sprintf(
+			"with --executor slurm: maximum size of an array job (default: the site's limit, at most %d)",
+			slurm.DefaultChunk,
+		),
+	)
+	f.IntVar(&o.maxRunning, maxRunningFlag, 0, "with --executor slurm: maximum number of running tasks; 0 for no limit")
 }
 
 // validate refuses wrong values of flags, and all of them where Slurm is not
@@ -172,7 +221,7 @@ func (o *slurmOptions) validate(cmd *cobra.Command, used bool) (err error) {
 		return nil
 	}
 	if cmd.Flags().Changed("shard") {
-		return usagef("--shard and --executor slurm exclude each other: the tasks share the plan out among themselves")
+		return usagef("--shard and --executor slurm exclude each other: the tasks divide the plan among themselves")
 	}
 	for name, least := range map[string]int{trialsPerTaskFlag: 1, arrayChunkFlag: 1, maxRunningFlag: 0} {
 		v, err := cmd.Flags().GetInt(name)
@@ -201,7 +250,10 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 			return nil, err
 		}
 		if goRun.MatchString(program) {
-			return nil, fmt.Errorf("the tasks of a cluster cannot use what `go run` made, which is gone when it ends; build the program into a folder that all nodes see: go build -o run ./cmd/run")
+			return nil, fmt.Errorf(
+				"the tasks of a cluster cannot use a program that `go run` built, because it is deleted at the end; " +
+					"build it into a folder that all nodes can read: go build -o run ./cmd/run",
+			)
 		}
 		jobs := 1 // the cores of this machine say nothing about a task's
 		if cmd.Flags().Changed("jobs") {
@@ -234,11 +286,20 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 			environment = append(environment, dataset.DataVariable+"="+folder)
 		}
 		return &slurm.Executor{
-			Program: program, Work: work, Environment: environment,
-			Timed: a.timed, ShareTimings: o.shareTimings,
-			Options: o.options, TrialsPerTask: o.trialsPerTask, Chunk: o.arrayChunk, MaxRunning: o.maxRunning, Requeue: o.requeue,
-			Retry: schedule.Retry(o.retry), FailFast: o.stopsAtFailure(),
-			Observer: reporter, Cancel: a.askToCancel(cmd.Context(), reporter),
+			Program:       program,
+			Work:          work,
+			Environment:   environment,
+			Timed:         a.timed,
+			ShareTimings:  o.shareTimings,
+			Options:       o.options,
+			TrialsPerTask: o.trialsPerTask,
+			Chunk:         o.arrayChunk,
+			MaxRunning:    o.maxRunning,
+			Requeue:       o.requeue,
+			Retry:         schedule.Retry(o.retry),
+			FailFast:      o.stopsAtFailure(),
+			Observer:      reporter,
+			Cancel:        a.askToCancel(cmd.Context(), reporter),
 		}, nil
 	}
 }

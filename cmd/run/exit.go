@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"privkern/experiments/dataset"
-	"privkern/runner"
+	"privkern/runner/execute/schedule"
 	"privkern/runner/experiment"
-	"privkern/runner/schedule"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/store"
-	"privkern/runner/sweep"
 )
 
 // Exit statuses; `run help exit-codes` explains them.
@@ -45,10 +45,11 @@ func exitStatus(err error) int {
 		usage    usageError
 		status   statusError
 		inFile   *sweep.Error
+		noFile   *sweep.MissingError
 		unknown  *experiment.UnknownError
 		mismatch *store.PlanMismatchError
 		data     *dataset.UnknownError
-		override *runner.OverrideError
+		override *plan.OverrideError
 	)
 	switch {
 	case err == nil:
@@ -59,7 +60,8 @@ func exitStatus(err error) int {
 		return status.status
 	case errors.Is(err, schedule.ErrFailFast):
 		return exitTrials
-	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &unknown), errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override):
+	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &noFile), errors.As(err, &unknown),
+		errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override):
 		return exitUsage
 	}
 	return exitError

@@ -10,27 +10,27 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"privkern/runner"
-	"privkern/runner/claims"
+	"privkern/runner/claims/judge"
 	"privkern/runner/experiment"
-	"privkern/runner/export"
-	"privkern/runner/plural"
+	"privkern/runner/show"
+	"privkern/runner/show/export"
+	"privkern/runner/text"
 )
 
 // exportFrom is the help of the flag that all formats share.
-const exportFrom = `The trials are those of the output folders that --from names; without it, of
-the newest in ` + runsFolder + `. Nothing is run, and these folders are only read.`
+const exportFrom = `The trials are those of the output folders given by --from, by default of the
+newest in ` + runsFolder + `. No trial is run, and these folders are only read.`
 
 func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FORMAT PATH [--from OUT]",
 		Short: "Write trials and tables for other programs: Parquet, CSV, LaTeX, MLflow",
-		Long: `Write the trials of output folders for other programs, or their tables.
+		Long: `Write the trials or the tables of output folders in the formats of other programs.
 
 ` + exportFrom + `
 
-What is written appears when it is whole. A file or folder at PATH that another
-program made is not replaced. The exit status: run help exit-codes.`,
+The output appears when it is complete. A file or folder at PATH that another
+program made is not replaced. See run help exit-codes for exit statuses.`,
 		Example: `  run export parquet trials.parquet --from results/runs/quickstart
   run export csv trials.csv --from results/runs/a --from results/runs/b
   run export latex paper/tables
@@ -100,7 +100,8 @@ them all and compiles on its own (twice, for the widths of long tables). They
 need the packages array, booktabs and longtable, and any engine.
 
 ` + exportFrom,
-		Example: "  run export latex paper/tables --from results/runs/table-cloaking-table1\n  pdflatex -output-directory paper/tables paper/tables/" + export.Document,
+		Example: "  run export latex paper/tables --from results/runs/table-cloaking-table1\n" +
+			"  pdflatex -output-directory paper/tables paper/tables/" + export.Document,
 	}, a.exportLaTeX)
 }
 
@@ -135,14 +136,18 @@ now; export again after moving it.
 }
 
 // exportFormat completes the command of a format with what they share.
-func (a *app) exportFormat(cmd *cobra.Command, write func(ctx context.Context, path string, dirs []string) error) *cobra.Command {
+func (a *app) exportFormat(
+	cmd *cobra.Command,
+	write func(ctx context.Context, path string, dirs []string) error,
+) *cobra.Command {
 	var from []string
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.Flags().StringArrayVar(&from, "from", nil, "output folder to be exported; may be repeated (default the newest in "+runsFolder+")")
+	cmd.Flags().
+		StringArrayVar(&from, "from", nil, "output folder to export; repeatable (default: the newest in "+runsFolder+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, name := range append([]string{args[0]}, from...) {
 			if name == "" {
-				return usagef("an empty name; `%s --help` shows the arguments", cmd.CommandPath())
+				return usagef("a name is empty; see `%s --help`", cmd.CommandPath())
 			}
 		}
 		dirs := from
@@ -180,6 +185,7 @@ func newestRun(folder string) (string, error) {
 	return newest, nil
 }
 
+// exportOptions returns what all formats share; done ends the display of progress.
 func (a *app) exportOptions() (opts export.Options, done func()) {
 	progress, done := a.exportProgress()
 	return export.Options{Experiments: a.Experiments, Version: version, Progress: progress}, done
@@ -197,8 +203,16 @@ func (a *app) exportProgress() (show func(done, total int), end func()) {
 		switch {
 		case isTerminal(a.err) && a.logFormat == "text":
 			if bar == nil {
-				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.err), progressbar.OptionSetWidth(24),
-					progressbar.OptionThrottle(65*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+				bar = progressbar.NewOptions(
+					total,
+					progressbar.OptionSetWriter(a.err),
+					progressbar.OptionSetWidth(24),
+					progressbar.OptionThrottle(
+						65*time.Millisecond,
+					),
+					progressbar.OptionClearOnFinish(),
+					progressbar.OptionSetPredictTime(true),
+				)
 			}
 			_ = bar.Set(done)
 		case time.Since(last) > 5*time.Second:
@@ -213,8 +227,9 @@ func (a *app) exportProgress() (show func(done, total int), end func()) {
 	}
 }
 
-func (a *app) exportSources(dirs []string) ([]*export.Source, error) {
-	var out []*export.Source
+// exportSources opens the folders.
+func (a *app) exportSources(dirs []string) ([]*export.Folder, error) {
+	var out []*export.Folder
 	for _, dir := range dirs {
 		s, err := export.Open(dir, a.Experiments)
 		if err != nil {
@@ -227,7 +242,7 @@ func (a *app) exportSources(dirs []string) ([]*export.Source, error) {
 
 // exportTrials writes all trials as one file.
 func (a *app) exportTrials(ctx context.Context, format, path string, dirs []string,
-	write func(context.Context, string, []*export.Source, export.Options) (export.Counts, error)) error {
+	write func(context.Context, string, []*export.Folder, export.Options) (export.Counts, error)) error {
 	if filepath.Clean(path) == "-" {
 		return usagef("%s is written to a file, not to standard output; name one", format)
 	}
@@ -249,51 +264,56 @@ func (a *app) exportTrials(ctx context.Context, format, path string, dirs []stri
 	if format == "csv" {
 		more += "; the types of its columns are in " + export.SchemaPath(path)
 	}
-	a.say("%s in %s%s", plural.Count(counts.Trials, "trial"), path, more)
+	a.say("%s in %s%s", text.Count(counts.Trials, "trial"), path, more)
 	return nil
 }
 
-// ignored tells of files that were no records.
-func (a *app) ignored(sources []*export.Source) {
+// ignored lists the files that are not records.
+func (a *app) ignored(sources []*export.Folder) {
 	for _, f := range export.Ignored(sources) {
 		a.complain("ignored %s (%s)", f.File, f.Reason)
 	}
 }
 
+// exportLaTeX writes the evaluated tables of the folders, and a document that has them all.
 func (a *app) exportLaTeX(_ context.Context, dir string, dirs []string) error {
-	var tables []*claims.Evaluated
-	var sources []*export.Source
+	var tables []*judge.Evaluation
+	var sources []*export.Folder
 	for _, from := range dirs {
 		r, err := a.results(from)
 		if err != nil {
 			return err
 		}
 		if len(r.Evaluated) == 0 {
-			return usagef("the sweep of %s names no published table; tables: in its sweep file does, and `run list tables` shows them", from)
+			return usagef(
+				"the sweep of %s names no published table; tables: in its sweep file does, and `run list tables` shows them",
+				from,
+			)
 		}
 		tables = append(tables, r.Evaluated...)
-		sources = append(sources, &export.Source{Plan: r.Plan, Store: r.Store})
+		sources = append(sources, &export.Folder{Plan: r.Plan, Store: r.Store})
 	}
 	a.ignored(sources)
 	paths, err := export.LaTeX(dir, tables)
 	if err != nil {
 		return err
 	}
-	a.say("%s in %s; %s has them all", plural.Count(len(paths), "table"), dir, filepath.Join(dir, export.Document))
+	a.say("%s in %s; %s has them all", text.Count(len(paths), "table"), dir, filepath.Join(dir, export.Document))
 	return nil
 }
 
 // results evaluates an output folder that has trials.
-func (a *app) results(dir string) (*runner.Results, error) {
+func (a *app) results(dir string) (*show.Results, error) {
 	if _, err := export.Open(dir, a.Experiments); err != nil {
 		return nil, err
 	}
 	return a.Results(dir)
 }
 
+// exportMLflow writes the trials of the folders into an MLflow file store.
 func (a *app) exportMLflow(ctx context.Context, dir string, dirs []string) error {
-	var sweeps []*export.Sweep
-	var sources []*export.Source
+	var sweeps []*export.RunGroup
+	var sources []*export.Folder
 	for _, from := range dirs {
 		r, err := a.results(from)
 		if err != nil {
@@ -303,9 +323,9 @@ func (a *app) exportMLflow(ctx context.Context, dir string, dirs []string) error
 		if err != nil {
 			return err
 		}
-		s := &export.Source{Plan: r.Plan, Store: r.Store}
+		s := &export.Folder{Plan: r.Plan, Store: r.Store}
 		sources = append(sources, s)
-		sweeps = append(sweeps, &export.Sweep{Source: s, Artifacts: artifacts})
+		sweeps = append(sweeps, &export.RunGroup{Folder: s, Artifacts: artifacts})
 	}
 	opts, done := a.exportOptions()
 	counts, err := export.MLflow(ctx, dir, sweeps, opts)
@@ -318,6 +338,7 @@ func (a *app) exportMLflow(ctx context.Context, dir string, dirs []string) error
 	if counts.NotRun > 0 {
 		more = fmt.Sprintf("; %d have not run and are left out", counts.NotRun)
 	}
-	a.say("%s in %s%s; MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:%s shows them", plural.Count(counts.Trials, "run"), dir, more, dir)
+	a.say("%s in %s%s; MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri file:%s shows them",
+		text.Count(counts.Trials, "run"), dir, more, dir)
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"privkern/runner"
-	"privkern/runner/disk"
-	"privkern/runner/progress"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/execute/progress"
+	"privkern/runner/store/disk"
 )
 
 // syncs notes which folders are synced.
@@ -30,8 +31,8 @@ func TestFoldersOfASweepAreDurable(t *testing.T) {
 	top := t.TempDir()
 	d := &syncs{Disk: disk.System}
 	stop := errors.New("far enough")
-	a := &app{Catalogue: &runner.Catalogue{Disk: d}, out: io.Discard, err: io.Discard}
-	_, err := a.run(context.Background(), runner.Request{Dir: filepath.Join(top, "results", "runs", "out")}, "log.jsonl",
+	a := &app{Catalogue: &runner.Catalogue{Book: &ledger.Book{}, Disk: d}, out: io.Discard, err: io.Discard}
+	_, err := a.run(context.Background(), runner.SweepRun{Dir: filepath.Join(top, "results", "runs", "out")}, "log.jsonl",
 		func(*progress.Reporter) (runner.Executor, error) { return nil, stop })
 	if !errors.Is(err, stop) {
 		t.Fatal(err)

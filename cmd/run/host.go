@@ -49,7 +49,8 @@ func revision() string {
 			if !strings.HasPrefix(string(b), "module privkern\n") {
 				return "unknown"
 			}
-			out, gitErr := exec.Command("git", "-C", dir, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+			out, gitErr := exec.Command("git", "-C", dir, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").
+				Output()
 			if gitErr != nil {
 				return "unknown"
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -10,23 +9,31 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
+	"privkern/runner/text"
 )
 
 func (a *app) listCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "list [experiments|tables|data|NAME]",
-		Short: "List experiments with their parameters, tables, and data sets",
-		Long: `List what there is. With the name of an experiment (or of a paper), show its
-parameters with defaults, units, permitted values and where they apply, and its
-metrics. A parameter does nothing where it does not apply.`,
+		Use:   "list [experiments | tables | data | NAME]",
+		Short: "List experiments with their settings, tables, and data sets",
+		Long: `List the experiments, one a line, with the names of tables and data sets. For an
+experiment, or all those of a paper, show the settings with default, unit, bounds
+or choices, and where they apply; the metrics; the data sets; and an example. A
+setting has no effect where it does not apply.
+
+tables lists the published tables and figures with their titles, data the data
+sets. With --output json everything about what is listed is printed.`,
 		Example: `  run list
   run list privacygp/satellite
+  run list cloaking
   run list tables
   run list --output json`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append([]string{"experiments", "tables", "data"}, a.Experiments.Names()...), cobra.ShellCompDirectiveNoFileComp
+			return append(
+				[]string{"experiments", "tables", "data"},
+				a.Experiments.Names()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
@@ -45,29 +52,44 @@ metrics. A parameter does nothing where it does not apply.`,
 				enc.SetIndent("", "  ")
 				return enc.Encode(l)
 			}
-			return l.text(a.out, what != "" && what != "experiments")
+			page := &listPage{columns: columns(a.out)}
+			if what == "" || what == "experiments" {
+				page.overview(l)
+			} else {
+				page.details(l)
+			}
+			_, err = io.WriteString(a.out, page.String())
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
 	return cmd
 }
 
+// listing is what `run list` shows. Its JSON is public.
 type listing struct {
-	Experiments []listedExperiment `json:"experiments,omitempty"`
-	Tables      []listedTable      `json:"tables,omitempty"`
-	Datasets    []listedDataset    `json:"datasets,omitempty"`
+	Experiments []experimentEntry `json:"experiments,omitempty"`
+	Tables      []tableEntry      `json:"tables,omitempty"`
+	Datasets    []datasetEntry    `json:"datasets,omitempty"`
+
+	titles map[string]string // of the papers
 }
 
-type listedExperiment struct {
-	Name    string         `json:"name"`
-	Summary string         `json:"summary"`
-	Source  string         `json:"source"`
-	Version int            `json:"result_version"`
-	Params  []listedParam  `json:"params"`
-	Metrics []listedMetric `json:"metrics"`
+// experimentEntry is an experiment as the list has it.
+type experimentEntry struct {
+	Name    string        `json:"name"`
+	Summary string        `json:"summary"`
+	Source  string        `json:"source"`
+	Version int           `json:"result_version"`
+	Params  []paramEntry  `json:"params"`
+	Metrics []metricEntry `json:"metrics"`
+
+	datasets []string // that a trial of the defaults reads
+	example  string   // a command
 }
 
-type listedParam struct {
+// paramEntry is a setting, with its default as the experiment takes it.
+type paramEntry struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`
 	Default any      `json:"default"`
@@ -78,27 +100,32 @@ type listedParam struct {
 	Applies string   `json:"applies,omitempty"` // "where ..." or "nowhere: ..."
 }
 
-type listedMetric struct {
+// metricEntry is a metric; Timing marks those that measure the speed of the machine.
+type metricEntry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	Doc    string `json:"doc"`
 	Timing bool   `json:"timing"`
 }
 
-type listedTable struct {
+// tableEntry is a published table; Cells is how many values and statements it has.
+type tableEntry struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
 	Title string `json:"title"`
 	Cells int    `json:"cells"`
 }
 
-type listedDataset struct {
+// datasetEntry is a data set that can be fetched or found.
+type datasetEntry struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 }
 
+// listing returns what a word selects: a kind, a paper, or one experiment or table; all
+// for the empty word. An unknown word is an error with the nearest valid one.
 func (a *app) listing(what string) (*listing, error) {
-	l := &listing{}
+	l := &listing{titles: map[string]string{}}
 	all := what == ""
 	valid := []string{"experiments", "tables", "data"}
 	for _, name := range a.Experiments.Names() {
@@ -113,17 +140,21 @@ func (a *app) listing(what string) (*listing, error) {
 		}
 	}
 	for _, ledger := range a.Book.Ledgers {
+		l.titles[ledger.Paper] = ledger.Title
 		for _, t := range ledger.Tables {
 			valid = append(valid, t.Name)
 			if !all && what != "tables" && what != t.Name {
 				continue
 			}
-			l.Tables = append(l.Tables, listedTable{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)})
+			l.Tables = append(
+				l.Tables,
+				tableEntry{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)},
+			)
 		}
 	}
 	if all || what == "data" {
 		for _, s := range dataset.All() {
-			l.Datasets = append(l.Datasets, listedDataset{Name: s.Name, Title: s.Title})
+			l.Datasets = append(l.Datasets, datasetEntry{Name: s.Name, Title: s.Title})
 		}
 	}
 	if l.Experiments == nil && l.Tables == nil && l.Datasets == nil {
@@ -132,8 +163,9 @@ func (a *app) listing(what string) (*listing, error) {
 	return l, nil
 }
 
-func describe(e *experiment.Experiment) listedExperiment {
-	out := listedExperiment{Name: e.Name, Summary: e.Summary, Source: e.Source, Version: e.Version}
+// describe returns the entry of an experiment.
+func describe(e *experiment.Experiment) experimentEntry {
+	out := experimentEntry{Name: e.Name, Summary: e.Summary, Source: e.Source, Version: e.Version}
 	for i := range e.Params {
 		p := &e.Params[i]
 		var def any
@@ -152,132 +184,38 @@ func describe(e *experiment.Experiment) listedExperiment {
 		if p.Infinite {
 			values = append(values, "inf")
 		}
-		out.Params = append(out.Params, listedParam{
-			Name: p.Name, Kind: string(p.Kind), Default: def, Unit: p.Unit, Range: p.Range(), Values: values, Doc: p.Doc,
+		out.Params = append(out.Params, paramEntry{
+			Name:    p.Name,
+			Kind:    string(p.Kind),
+			Default: def,
+			Unit:    p.Unit,
+			Range:   p.Range(),
+			Values:  values,
+			Doc:     p.Doc,
 			Applies: e.Applies(p.Name),
 		})
 	}
 	for _, m := range e.Metrics {
-		out.Metrics = append(out.Metrics, listedMetric(m))
+		out.Metrics = append(out.Metrics, metricEntry(m))
 	}
+	if params, err := e.Resolve(nil); err == nil && e.Datasets != nil {
+		out.datasets = e.Datasets(params)
+	}
+	out.example = exampleTrial(e)
 	return out
 }
 
-func (l *listing) text(w io.Writer, detailed bool) error {
-	var b strings.Builder
-	section := func(title string) {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
+// exampleTrial is a command that runs a trial: with all settings that have no
+// default, and one that has.
+func exampleTrial(e *experiment.Experiment) string {
+	command := "run trial " + e.Name
+	first := true
+	for i := range e.Params {
+		p := &e.Params[i]
+		if p.Default == nil || first {
+			command += " " + text.Quote(assignment(p))
 		}
-		fmt.Fprintln(&b, title)
+		first = first && p.Default == nil
 	}
-	if len(l.Experiments) > 0 {
-		section("Experiments")
-		for _, e := range l.Experiments {
-			if detailed {
-				e.text(&b)
-				continue
-			}
-			names := make([]string, len(e.Params))
-			for i, p := range e.Params {
-				names[i] = p.Name + "=" + defaultText(p.Default)
-				if p.Unit != "" {
-					names[i] += " " + p.Unit
-				}
-			}
-			fmt.Fprintf(&b, "  %-28s %s\n", e.Name, e.Summary)
-			for _, line := range wrap(strings.Join(names, ", "), 68) {
-				fmt.Fprintf(&b, "  %-28s   %s\n", "", line)
-			}
-		}
-	}
-	if len(l.Tables) > 0 {
-		section("Tables (run table NAME)")
-		for _, t := range l.Tables {
-			fmt.Fprintf(&b, "  %-28s %s (%d values)\n", t.Name, t.Title, t.Cells)
-		}
-	}
-	if len(l.Datasets) > 0 {
-		section("Data sets (run data list)")
-		for _, s := range l.Datasets {
-			fmt.Fprintf(&b, "  %-28s %s\n", s.Name, s.Title)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (e listedExperiment) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s\n  %s\n  %s\n\n  Parameters\n", e.Name, e.Summary, e.Source)
-	for _, p := range e.Params {
-		fmt.Fprintf(b, "    %s=%s", p.Name, defaultText(p.Default))
-		if p.Unit != "" {
-			fmt.Fprintf(b, " %s", p.Unit)
-		}
-		fmt.Fprintf(b, " (%s", p.Kind)
-		if p.Range != "" {
-			fmt.Fprintf(b, " in %s", p.Range)
-		}
-		if len(p.Values) > 0 {
-			fmt.Fprintf(b, "; %s", strings.Join(p.Values, ", "))
-		}
-		b.WriteString(")\n")
-		for _, line := range wrap(p.Doc, 90) {
-			fmt.Fprintf(b, "        %s\n", line)
-		}
-		if p.Applies != "" {
-			for _, line := range wrap("applies "+p.Applies, 90) {
-				fmt.Fprintf(b, "        %s\n", line)
-			}
-		}
-	}
-	b.WriteString("\n  Metrics\n")
-	for _, m := range e.Metrics {
-		fmt.Fprintf(b, "    %s", m.Name)
-		if m.Unit != "" {
-			fmt.Fprintf(b, " [%s]", m.Unit)
-		}
-		b.WriteByte('\n')
-		for _, line := range wrap(m.Doc, 90) {
-			fmt.Fprintf(b, "        %s\n", line)
-		}
-	}
-}
-
-func defaultText(v any) string {
-	if v == nil {
-		return "(required)"
-	}
-	if s, ok := v.(string); ok {
-		return s
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	const long = 40
-	if s := string(raw); len(s) <= long {
-		return s
-	}
-	return string(raw[:long-3]) + "..."
-}
-
-// wrap breaks a text at spaces into lines of at most width characters.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
+	return command
 }

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 
-	"privkern/runner/supervise"
+	"privkern/runner/execute/worker"
 )
 
 func main() { os.Exit(Main()) }
@@ -18,17 +18,18 @@ func main() { os.Exit(Main()) }
 // Main runs the command line and returns the exit status. Under a limit on memory
 // the work is done in a child; workers have the runner for a parent.
 func Main() int {
-	if supervise.Needed() && !isWorker() {
-		status, err := supervise.Run()
+	if worker.NeedsSupervision() && !isWorker() {
+		status, err := worker.Supervise()
 		if err != nil {
 			_, _ = fmt.Fprintf(os.Stderr, "run: %v\n", err)
 			return exitStatus(err)
 		}
 		return status
 	}
-	ctx, stop := supervise.Context()
+	ctx, stop := worker.Context()
 	defer stop()
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
+// isWorker says whether the process was started by a runner, to run trials for it.
 func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == workerName }

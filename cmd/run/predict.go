@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/dpgp/released"
+	"privkern/experiments/dpgp/modelfile"
 )
 
 func (a *app) predictCommand() *cobra.Command {
@@ -35,7 +35,7 @@ no column of that name; see run help exit-codes.`,
 			if at == "" {
 				return usagef("--at names no file; give the inputs at which to predict: --at x.csv")
 			}
-			m, err := released.Read(args[0])
+			m, err := modelfile.Read(args[0])
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ no column of that name; see run help exit-codes.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&at, "at", "", "file of the inputs at which to predict (must be given)")
+	flags.StringVar(&at, "at", "", "file of the inputs at which to predict (required)")
 	flags.StringVar(&output, "output", "csv", "csv or json")
 	return cmd
 }

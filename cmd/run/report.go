@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"privkern/runner"
-	"privkern/runner/claims"
-	"privkern/runner/live"
 	"privkern/runner/plan"
-	"privkern/runner/summary"
+	"privkern/runner/show"
+	"privkern/runner/show/live"
+	"privkern/runner/show/summary"
+	"privkern/runner/show/tables"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -26,16 +26,16 @@ func (a *app) reportCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
-		Short: "Write the tables and the report of an output folder anew",
-		Long: `Write tables and report.html of an output folder from the records that are in
-it, finished or not, and print the tables. Nothing is run.
+		Short: "Rewrite the tables and the report of an output folder",
+		Long: `Write the tables and report.html of an output folder from the records in it,
+complete or not, and print the tables. No trial is run.
 
-With --serve, nothing is written either: a page shows how far the sweep in the
-folder is, and its tables as they fill, until Ctrl-C, which ends the server with
-status 0 and leaves the sweep alone. The folder may have no sweep yet. The
-address of the page is printed on standard output. The page has no login, so it
-is served on this machine's loopback interface only; other users of the machine
-can open it too.`,
+With --serve, nothing is written: a page shows the progress of the sweep in the
+folder and its tables as they fill, until Ctrl-C, which ends the server with
+status 0 and does not affect the sweep. The folder need not contain a sweep yet.
+The address of the page is printed to stdout. The page has no login, so it is
+served on the loopback interface of this machine only; other users of the machine
+can open it.`,
 		Example: `  run report results/runs/quickstart
   run report results/runs/quickstart --output markdown
   run report results/runs/quickstart --serve
@@ -56,17 +56,19 @@ can open it too.`,
 			if cmd.Flags().Changed("addr") {
 				return usagef("--addr is where --serve listens; give --serve too")
 			}
-			format, err := claims.ParseFormat(output)
+			format, err := tables.ParseFormat(output)
 			if err != nil {
-				return oneOf("output", output, claims.Formats...)
+				return oneOf("output", output, tables.Formats...)
 			}
 			return a.present(args[0], format, check)
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "format of the tables on standard output: table, json, csv, latex or markdown")
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
+	cmd.Flags().
+		StringVar(&output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is outside its reference band or missing")
 	cmd.Flags().BoolVar(&serve, "serve", false, "serve a live view of the sweep in the folder, until Ctrl-C")
-	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:0", "loopback address that --serve listens on; port 0 is any free one")
+	cmd.Flags().
+		StringVar(&address, "addr", "127.0.0.1:0", "loopback address that --serve listens on; port 0 for any free port")
 	return cmd
 }
 
@@ -90,11 +92,11 @@ func (a *app) serve(ctx context.Context, dir, address string) error {
 		a.say("%s has no plan yet; the page fills once `run sweep` has made one there", dir)
 	}
 	a.say("Ctrl-C ends the server")
-	return live.New(dir, a.Catalogue, version).Serve(ctx, l)
+	return live.New(dir, a.Book, version).Serve(ctx, l)
 }
 
 // present writes tables and report of an output folder, and prints the tables.
-func (a *app) present(dir string, format claims.Format, check bool) error {
+func (a *app) present(dir string, format tables.Format, check bool) error {
 	spareMemory()
 	r, err := a.Results(dir)
 	if err != nil {
@@ -103,7 +105,7 @@ func (a *app) present(dir string, format claims.Format, check bool) error {
 	if err := r.WriteTables(); err != nil {
 		return fmt.Errorf("the tables cannot be written: %w", err)
 	}
-	report, err := a.WriteReport(r, version)
+	report, err := r.WriteReport(version)
 	if err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
@@ -135,7 +137,7 @@ type skippedError struct{ error }
 
 // skipped returns a *skippedError where all trials were skipped, or all those of a
 // table.
-func (a *app) skipped(r *runner.Results) error {
+func (a *app) skipped(r *show.Results) error {
 	switch n := len(r.Plan.Trials); {
 	case n > 0 && r.Skipped == n:
 		return a.allSkipped(everyOf(n), r.Plan, a.datasets())
@@ -166,27 +168,27 @@ func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
 }
 
 // print writes the published tables, or all metrics where there are none.
-func (a *app) print(r *runner.Results, format claims.Format) error {
+func (a *app) print(r *show.Results, format tables.Format) error {
 	if len(r.Evaluated) == 0 {
 		switch format {
-		case claims.FormatJSON:
+		case tables.FormatJSON:
 			return summary.JSON(a.out, r.Summary)
-		case claims.FormatCSV:
+		case tables.FormatCSV:
 			return summary.CSV(a.out, r.Summary)
-		case claims.FormatLaTeX:
+		case tables.FormatLaTeX:
 			return summary.LaTeX(a.out, r.Summary)
-		case claims.FormatMarkdown:
+		case tables.FormatMarkdown:
 			return summary.Markdown(a.out, r.Summary)
 		}
 		return summary.Text(a.out, r.Summary)
 	}
-	if err := claims.WriteAll(a.out, r.Evaluated, format, claims.TextOptions{Color: useColor(a.out)}); err != nil {
+	if err := tables.WriteAll(a.out, r.Evaluated, format, tables.TextOptions{Color: useColor(a.out)}); err != nil {
 		return err
 	}
 	// What was run and belongs to no table is shown to people; programs find it
 	// in the folder's summary.csv.
 	rest := r.Unpublished()
-	if format != claims.FormatText || len(rest) == 0 {
+	if format != tables.FormatText || len(rest) == 0 {
 		return nil
 	}
 	if _, err := fmt.Fprintf(a.out, "\nSettings that belong to no table\n\n"); err != nil {

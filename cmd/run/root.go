@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +17,9 @@ import (
 	"privkern/experiments"
 	"privkern/experiments/dataset"
 	"privkern/runner"
+	"privkern/runner/execute/progress"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
-	"privkern/runner/progress"
 )
 
 // app is what the commands share.
@@ -33,9 +34,11 @@ type app struct {
 	logFormat  string
 }
 
+// execute runs the command line and returns the exit status. Results go to out, messages
+// and progress to errOut.
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	a := &app{in: in, out: out, err: errOut}
-	root := a.root()
+	root := a.root(args)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -52,17 +55,20 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	return status
 }
 
-func (a *app) root() *cobra.Command {
+// root returns the command that has all others below it.
+func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "run",
-		Short: "Run experiments with privacy-preserving kernel methods and compare them with what was published",
-		Long: `run launches sweeps of privacy-preserving kernel-method experiments and
-regenerates the result tables and figures of the papers they come from, with
-the published value beside every reproduced one.`,
-		Example: `  run sweep configs/quickstart.yaml       a first look, about a minute, no download
-  run table cloaking/table1               a published table beside our values
+		Short: "Run experiments with privacy-preserving kernel methods and compare them with published results",
+		Long: `Run sweeps of experiments with privacy-preserving kernel methods, and recompute
+the tables and figures of the papers that introduced the methods, with the
+published value beside each reproduced one.
+
+Results go to stdout; messages and progress go to stderr.`,
+		Example: `  run sweep configs/quickstart.yaml       a first look: one minute, no download
+  run table cloaking/table1               a published table beside reproduced values
   run trial privacygp/example1 xi=0.3     one trial, its record as JSON
-  run list                                what there is`,
+  run list                                experiments, tables and data sets`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -73,16 +79,18 @@ the published value beside every reproduced one.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.dataFolder, "data", "", "folder of the data sets, looked at before $PRIVKERN_DATA and the user's cache")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress: only results and what went wrong")
-	flags.StringVar(&a.logFormat, "log-format", "text", "what is said on standard error: text or json")
+	flags.StringVar(
+		&a.dataFolder,
+		"data",
+		"",
+		"folder of the data sets, searched before $PRIVKERN_DATA and the user's cache",
+	)
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results and problems only, no progress")
+	flags.StringVar(&a.logFormat, "log-format", "text", "format of messages on stderr: text or json")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
-		// cobra looks at the groups only after this, and its error would be none of
-		// usage.
+		// cobra checks the groups only after this, and its error is no usage error.
 		if err := cmd.ValidateFlagGroups(); err != nil {
 			return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
 		}
@@ -90,7 +98,7 @@ the published value beside every reproduced one.`,
 			return usagef("--data: %w", err)
 		}
 		if a.logFormat != "text" && a.logFormat != "json" {
-			return usagef("--log-format is %q; text and json are known", a.logFormat)
+			return usagef("--log-format is %q; it takes text or json", a.logFormat)
 		}
 		if cmd.Name() != workerName {
 			a.Catalogue, err = runner.NewCatalogue(experiments.Papers())
@@ -98,14 +106,35 @@ the published value beside every reproduced one.`,
 		return err
 	}
 	root.AddCommand(
-		a.listCommand(), a.trialCommand(), a.predictCommand(), a.sweepCommand(), a.workCommand(), a.mergeCommand(),
-		a.checkCommand(), a.tableCommand(), a.reportCommand(), a.exportCommand(),
-		a.dataCommand(), a.doctorCommand(), a.benchCommand(), a.auditCommand(), a.budgetCommand(), a.schemaCommand(), a.versionCommand(), a.licensesCommand(),
+		a.listCommand(),
+		a.trialCommand(),
+		a.predictCommand(),
+		a.sweepCommand(),
+		a.workCommand(),
+		a.mergeCommand(),
+		a.checkCommand(),
+		a.tableCommand(),
+		a.reportCommand(),
+		a.exportCommand(),
+		a.dataCommand(),
+		a.doctorCommand(),
+		a.benchCommand(),
+		a.auditCommand(),
+		a.budgetCommand(),
+		a.schemaCommand(),
+		a.versionCommand(),
+		a.licensesCommand(),
 		workerCommand(),
-		exitCodesTopic(), sweepFilesTopic(), clustersTopic(), releasesTopic(), foldersTopic(),
+		exitCodesTopic(),
+		sweepFilesTopic(),
+		clustersTopic(),
+		releasesTopic(),
+		foldersTopic(),
 	)
 	root.SetHelpCommand(helpCommand(root))
 	usageForArguments(root)
+	// Descriptions of flags go on in their column.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	return root
 }
 
@@ -114,6 +143,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command or topic]",
 		Short: "Help about any command or topic",
+		Example: `  run help sweep
+  run help export parquet
+  run help exit-codes`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return commandNames(root), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -131,12 +163,13 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 func usageForArguments(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			err := check(cmd, args)
 			var usage usageError
-			if err != nil && !errors.As(err, &usage) {
-				err = usagef("%w (see `%s --help`)", err, cmd.CommandPath())
+			err := check(cmd, args)
+			var unknown *experiment.UnknownError
+			if err == nil || errors.As(err, &usage) || errors.As(err, &unknown) {
+				return err
 			}
-			return err
+			return argumentError(cmd, check, args)
 		}
 	}
 	for _, c := range cmd.Commands() {
@@ -161,34 +194,53 @@ func commandNames(cmd *cobra.Command) []string {
 // locator finds data sets where the flags and the environment say.
 func (a *app) locator() dataset.Locator { return dataset.NewLocator(a.dataFolder) }
 
+// datasets finds data sets in the folder of --data and the places of the environment.
 func (a *app) datasets() *plan.Datasets { return plan.NewDatasets(a.locator()) }
 
-// isTerminal says whether w is a terminal that takes escape sequences.
+// isTerminal reports whether w is a terminal that takes escape sequences.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// columns is the width of the terminal w; 100 where it is none, or its width is
+// not known.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 100
 }
 
 func useColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
 
 func (a *app) progressOptions() progress.Options {
 	return progress.Options{
-		Out: a.err, Terminal: isTerminal(a.err), Color: useColor(a.err), Quiet: a.quiet, Format: progress.Format(a.logFormat),
+		Out:      a.err,
+		Terminal: isTerminal(a.err),
+		Color:    useColor(a.err),
+		Quiet:    a.quiet,
+		Format:   progress.Format(a.logFormat),
+		Width:    func() int { return columns(a.err) },
 	}
 }
 
-// say writes a line of talk to standard error.
+// say writes a message to stderr.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet && a.logFormat == "text" {
 		_, _ = fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }
 
-// complain says what went wrong: it is said with --quiet too.
+// complain writes a problem to stderr, with --quiet too.
 func (a *app) complain(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if a.logFormat == "json" {
-		raw, err := json.Marshal(map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": text})
+		raw, err := json.Marshal(
+			map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": text},
+		)
 		if err == nil {
 			_, _ = fmt.Fprintf(a.err, "%s\n", raw)
 		}
@@ -197,15 +249,13 @@ func (a *app) complain(format string, args ...any) {
 	_, _ = fmt.Fprintln(a.err, text)
 }
 
+// oneOf refuses values of a flag that are not valid.
 func oneOf(flag, value string, valid ...string) error {
-	for _, v := range valid {
-		if v == value {
-			return nil
-		}
+	if slices.Contains(valid, value) {
+		return nil
 	}
-	err := usagef("--%s is %q; %s are known", flag, value, strings.Join(valid, ", "))
 	if n := experiment.Nearest(value, valid); n != "" {
-		err = usagef("--%s is %q; did you mean %q?", flag, value, n)
+		return usagef("--%s is %q; did you mean %q?", flag, value, n)
 	}
-	return err
+	return usagef("--%s is %q; it takes %s", flag, value, strings.Join(valid, ", "))
 }

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +15,14 @@ import (
 
 	"privkern/graphs/engine"
 	"privkern/runner"
-	"privkern/runner/claims"
-	"privkern/runner/disk"
-	"privkern/runner/memory"
+	"privkern/runner/execute/machine"
+	"privkern/runner/execute/progress"
+	"privkern/runner/execute/schedule"
 	"privkern/runner/plan"
-	"privkern/runner/plural"
-	"privkern/runner/progress"
-	"privkern/runner/schedule"
-	"privkern/runner/sweep"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/show/tables"
+	"privkern/runner/store/disk"
+	"privkern/runner/text"
 )
 
 // runsFolder is where output folders go by default.
@@ -49,19 +48,21 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
 	f.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	f.StringVar(&o.seeds, "seeds", "", "seeds in place of the file's: 7, 0,1,2 or 0..19")
-	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for the tasks of a cluster (run help clusters)")
-	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is out of its reference band or was not computed")
-	f.BoolVar(&o.replan, "replan", false, "replace another plan in the output folder, keeping the trials that both have")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and run nothing")
-	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder, for run work, and run nothing")
-	f.StringVar(&o.output, "output", "table", "format of the tables on standard output: table, json, csv, latex or markdown")
+	f.StringVar(&o.seeds, "seeds", "", "seeds instead of the file's: 7, 0,1,2 or 0..19")
+	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for a cluster (run help clusters)")
+	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is outside its reference band or missing")
+	f.BoolVar(&o.replan, "replan", false,
+		"replace a different plan in the output folder, keeping the trials of both plans")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the trials that would run, and run nothing")
+	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder for run work, and run nothing")
+	f.StringVar(&o.output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	o.workOptions.addFlags(cmd)
 	o.slurmOptions.addFlags(cmd)
 }
 
 // validate refuses wrong values of flags.
-func (o *runOptions) validate(a *app, cmd *cobra.Command) (shard plan.Shard, seeds []int64, format claims.Format, err error) {
+func (o *runOptions) validate(a *app,
+	cmd *cobra.Command) (shard plan.Shard, seeds []int64, format tables.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
 	if err := notEmpty(cmd, "seeds", "out"); err != nil {
 		return shard, nil, "", err
@@ -70,7 +71,7 @@ func (o *runOptions) validate(a *app, cmd *cobra.Command) (shard plan.Shard, see
 		return shard, nil, "", usagef("--check needs all trials; use it with `run report OUT` once all parts have run")
 	}
 	shard, err = o.workOptions.validate(cmd)
-	err = errors.Join(err, oneOf("output", o.output, claims.Formats...), oneOf("executor", o.executor, "local", "slurm"))
+	err = errors.Join(err, oneOf("output", o.output, tables.Formats...), oneOf("executor", o.executor, "local", "slurm"))
 	if err == nil {
 		err = o.slurmOptions.validate(cmd, o.executor == "slurm")
 	}
@@ -91,7 +92,7 @@ func (o *runOptions) validate(a *app, cmd *cobra.Command) (shard plan.Shard, see
 	default:
 		err = a.openBackend(cmd, &o.workOptions, o.dtype)
 	}
-	return shard, seeds, claims.Format(o.output), err
+	return shard, seeds, tables.Format(o.output), err
 }
 
 func (a *app) sweepCommand() *cobra.Command {
@@ -99,14 +100,13 @@ func (a *app) sweepCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep FILE... [name=v1,v2 ...]",
 		Short: "Run the trials of sweep files and print their tables",
-		Long: `Expand sweep files into trials, freeze the plan in the output folder, run what
-has no result yet, and print the tables that the files name, or all metrics
-where they name none. Tables, plots and report.html are in the output folder.
+		Long: `Expand sweep files into trials, freeze the plan in the output folder, run the
+trials that have no result yet, and print the tables that the files name, or all
+metrics if they name none. Tables, plots and report.html are in the output folder.
 
-Ctrl-C stops; the same command goes on where it stopped. name=v1,v2 replaces
-what the files say of a parameter. How to write a sweep file: run help
-sweep-files; how to use a cluster: run help clusters. The exit status: run help
-exit-codes.`,
+Ctrl-C stops the sweep; the same command resumes it. name=v1,v2 replaces the
+values of a setting in the files. See run help sweep-files for the format of sweep
+files, run help clusters for clusters, and run help exit-codes for exit statuses.`,
 		Example: `  run sweep configs/quickstart.yaml
   run sweep configs/cloaking-table1.yaml --jobs 8 --data ~/data
   run sweep my.yaml epsilon=0.5,1 --seeds 0..19 --out results/runs/mine
@@ -127,7 +127,10 @@ exit-codes.`,
 			if len(files) == 0 {
 				return usagef("no sweep file is named; `run sweep --help` shows how")
 			}
-			wanted, err := a.ReadSweeps(files, overrides, seeds)
+			if err := a.refuseSettings(files); err != nil {
+				return err
+			}
+			wanted, err := plan.ReadSweeps(a.Book, files, overrides, seeds)
 			if err != nil {
 				return err
 			}
@@ -138,7 +141,7 @@ exit-codes.`,
 	return cmd
 }
 
-// splitArguments tells sweep files from name=value overrides. An existing file
+// splitArguments separates sweep files from name=value overrides. An existing file
 // is a file, whatever its name.
 func splitArguments(args []string) (files, overrides []string) {
 	for _, arg := range args {
@@ -151,17 +154,35 @@ func splitArguments(args []string) (files, overrides []string) {
 	return files, overrides
 }
 
+// refuseSettings refuses names of settings in the place of files: their values
+// are missing.
+func (a *app) refuseSettings(files []string) error {
+	for _, file := range files {
+		if _, err := os.Stat(file); err == nil {
+			continue
+		}
+		for _, name := range a.Experiments.Names() {
+			e, err := a.Experiments.Lookup(name)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(e.ParamNames(), file) {
+				return usagef("%s has no value; write %[1]s=V or %[1]s=V1,V2 (`run list %s` shows what it takes)",
+					file, name)
+			}
+		}
+	}
+	return nil
+}
+
 // launch plans, runs, and prints the tables.
-func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format claims.Format, w *runner.Wanted) error {
+func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format tables.Format, w *plan.Draft) error {
 	spareMemory()
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
 	data := a.datasets()
-	p, err := plan.New(w.Settings, data, plan.Options{
-		Title: w.Title, Sources: w.Sources, Overrides: w.Overrides, Tables: w.Tables, Backend: o.backend, DType: o.dtype,
-		BLASClass: host(o.gpu).Class(),
-	})
+	p, err := w.Plan(data, o.backend, o.dtype, host(o.gpu).Class())
 	if err != nil {
 		return err
 	}
@@ -173,12 +194,7 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	}
 	dir := o.out
 	if dir == "" {
-		dir = filepath.Join(runsFolder, w.Name)
-		if variant := strings.Join(append(append([]string(nil), w.Overrides...), o.seeds, o.backend, o.dtype), "\x00"); variant != "\x00cpu\x00float64" {
-			// Other settings than the file's are another plan.
-			sum := sha256.Sum256([]byte(variant))
-			dir += "-" + hex.EncodeToString(sum[:3])
-		}
+		dir = filepath.Join(runsFolder, w.Folder(o.seeds, o.backend, o.dtype))
 	}
 	if o.dryRun {
 		return a.dryRun(p, data, o.workOptions, shard, dir)
@@ -187,14 +203,14 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		if err := a.Freeze(dir, p, o.replan); err != nil {
 			return err
 		}
-		a.say("the plan is in %s: %s; `run work %s` runs them", dir, plural.Count(len(p.Trials), "trial"), dir)
+		a.say("the plan is in %s: %s; `run work %s` runs them", dir, text.Count(len(p.Trials), "trial"), dir)
 		return nil
 	}
 	executor := a.local(o.workOptions, shard, data)
 	if o.executor == "slurm" {
 		executor = a.slurm(cmd, o)
 	}
-	sum, err := a.run(cmd.Context(), runner.Request{Dir: dir, Plan: p, Replan: o.replan}, "log.jsonl", executor)
+	sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}, "log.jsonl", executor)
 	if err != nil {
 		return err
 	}
@@ -218,7 +234,7 @@ func (a *app) outcome(sum schedule.Summary, p *plan.Plan, data *plan.Datasets) e
 	return failures(sum)
 }
 
-// areTrials begins a sentence about so many trials.
+// areTrials begins a sentence about n trials.
 func areTrials(n int) string {
 	if n == 1 {
 		return "1 trial is"
@@ -228,7 +244,9 @@ func areTrials(n int) string {
 
 // run runs a plan with the executor that newExecutor makes, shows how far it is,
 // and writes what happens to the log, a file in the output folder.
-func (a *app) run(ctx context.Context, req runner.Request, log string, newExecutor newExecutor) (schedule.Summary, error) {
+func (a *app) run(
+	ctx context.Context, req runner.SweepRun, log string, newExecutor newExecutor,
+) (schedule.Summary, error) {
 	start := time.Now()
 	path := filepath.Join(req.Dir, log)
 	if err := disk.MakeFolder(a.Disk, filepath.Dir(path), 0o777); err != nil {
@@ -247,7 +265,8 @@ func (a *app) run(ctx context.Context, req runner.Request, log string, newExecut
 	reporter.Close()
 	if err != nil {
 		if errors.Is(err, context.Canceled) || errors.Is(err, schedule.ErrFailFast) {
-			a.say("%d of %d trials have a result in %s; the same command goes on", sum.OK+sum.Failed+sum.Skipped, sum.Total, req.Dir)
+			a.say("%d of %d trials have a result in %s; the same command goes on", sum.OK+sum.Failed+sum.Skipped,
+				sum.Total, req.Dir)
 		}
 		return sum, err
 	}
@@ -255,10 +274,13 @@ func (a *app) run(ctx context.Context, req runner.Request, log string, newExecut
 	return sum, nil
 }
 
+// failures returns the exit status of a run in which trials failed or have no result, nil
+// for one in which all are ok or skipped.
 func failures(sum schedule.Summary) error {
 	switch {
 	case sum.NotRun > 0 && sum.Failed > 0:
-		return statusError{exitTrials, fmt.Sprintf("%d of %d trials failed, %d have no result", sum.Failed, sum.Total, sum.NotRun)}
+		return statusError{exitTrials, fmt.Sprintf("%d of %d trials failed, %d have no result", sum.Failed, sum.Total,
+			sum.NotRun)}
 	case sum.NotRun > 0:
 		return statusError{exitTrials, fmt.Sprintf("%d of %d trials have no result", sum.NotRun, sum.Total)}
 	case sum.Failed > 0:
@@ -267,6 +289,7 @@ func failures(sum schedule.Summary) error {
 	return nil
 }
 
+// countText describes a summary, such as "18 ok, 1 failed, 3 of these from before".
 func countText(s schedule.Summary) string {
 	parts := []string{fmt.Sprintf("%d ok", s.OK)}
 	for _, part := range []struct {
@@ -287,7 +310,7 @@ func countText(s schedule.Summary) string {
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
 	timed := 0
-	_, err := fmt.Fprintf(a.out, "%s for %s\n", plural.Count(len(indices), "trial"), dir)
+	_, err := fmt.Fprintf(a.out, "%s for %s\n", text.Count(len(indices), "trial"), dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {
@@ -307,7 +330,8 @@ func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard pla
 		if n >= shown {
 			continue
 		}
-		_, err = fmt.Fprintln(a.out, strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
+		_, err = fmt.Fprintln(a.out,
+			strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
 	}
 	if notice := schedule.TimedNotice(timed); err == nil && notice != "" && !o.shareTimings {
 		_, err = fmt.Fprintln(a.out, notice)
@@ -328,22 +352,22 @@ func spareMemory() {
 	}
 }
 
-const ignoreMemoryUsage = "start trials that would not fit into the memory, too"
+const ignoreMemoryUsage = "start trials even if they may not fit into memory"
 
 // availableMemory is what trials may take; 0 for no limit.
 func availableMemory(ignore bool) int64 {
 	if ignore {
 		return 0
 	}
-	return memory.Available()
+	return machine.AvailableMemory()
 }
 
 // processLimit is the limit on the memory of a trial's process; the zero value is
 // none.
-func processLimit(ignore bool) memory.Limit {
-	limit, ok := memory.ProcessLimit()
+func processLimit(ignore bool) machine.MemoryLimit {
+	limit, ok := machine.ProcessLimit()
 	if ignore || !ok {
-		return memory.Limit{}
+		return machine.MemoryLimit{}
 	}
 	return limit
 }

@@ -1,17 +1,21 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"privkern/runner/plan"
+)
 
 func (a *app) tableCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "table NAME...",
 		Short: "Compute a published table or figure and print it beside the published values",
-		Long: `Run the trials that a published table is made of, where they have no result
-yet, and print each cell: the published value, ours with its standard error
-and number of trials, the difference, and a verdict.
+		Long: `Run the trials behind a published table that have no result yet, and print each
+cell: the published value, the reproduced value with its standard error and number
+of trials, the difference, and a verdict.
 
-run list tables shows the names. The exit status: run help exit-codes.`,
+run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
   run table cloaking/table1 --data ~/data
   run table cloaking/table1 --output json
@@ -25,7 +29,7 @@ run list tables shows the names. The exit status: run help exit-codes.`,
 			if err != nil {
 				return err
 			}
-			wanted, err := a.ReadTables(args, seeds)
+			wanted, err := plan.ReadTables(a.Book, args, seeds)
 			if err != nil {
 				return err
 			}

@@ -8,21 +8,22 @@ func exitCodesTopic() *cobra.Command {
 		Short: "What the exit statuses mean",
 		Long: `Exit statuses:
 
-  0    all well (a trial that is skipped for want of data is no failure)
-  1    an error: a file, a folder or a device could not be used; a limit on
-       memory ended this program; all trials of a sweep, of a printed table or
-       of merged folders were skipped for want of data; run check: something in
-       the folder does not hold
-  2    usage: an unknown command, flag, experiment, parameter or table, a
-       mistake in a sweep file, or an output folder with another plan
-  3    some trials failed, or have no result because the machine kept them from
-       one again and again (killed, out of memory, no process to be had, their
-       task on a cluster lost: --requeue); the others' results are kept, and the
-       same command runs those without a result
-  4    --check: a value is out of its reference band, or was not computed;
+  0    success (a trial skipped because its data set is missing is no failure)
+  1    an error: a file, a folder or a device cannot be used; a memory limit
+       ended this program; all trials of a sweep, of a printed table or of
+       merged folders were skipped because data are missing; run check found a
+       problem in the folder
+  2    usage: an unknown command, flag, experiment, setting or table, a sweep
+       file that does not exist or has a mistake, or an output folder with a
+       different plan
+  3    some trials failed, or have no result because the machine repeatedly
+       prevented one (killed, out of memory, no process available, cluster task
+       lost; see --requeue); the results of the others are kept, and the same
+       command runs the trials without a result
+  4    --check: a value is outside its reference band or missing;
        run audit: a mechanism spends more privacy than it claims
-  130  interrupted (SIGINT or SIGTERM); the same command goes on. A server that
-       is meant to run until then, run report --serve, ends with 0`,
+  130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The
+       server of run report --serve, which runs until then, ends with 0`,
 	}
 }
 
@@ -35,21 +36,21 @@ func foldersTopic() *cobra.Command {
   plan.json        the frozen list of trials
   trials/KEY.json  the record of a trial: status ok, failed with "error", or
                    skipped. An error is one sentence
-  logs/KEY.log     what a trial left that crashed or fell, or whose worker the
-                   machine ended: the stack, or what the process printed, its
-                   beginning and its end, at most 1 MiB. The latest one counts
-  log.jsonl        what happened, a line an event; logs/I-of-N.jsonl for a part.
-                   "again" and "given_up" are runs without a result
+  logs/KEY.log     the latest log of a trial that crashed, or whose worker was
+                   killed: the stack, or the beginning and end of what the
+                   process printed, at most 1 MiB
+  log.jsonl        the events of the runs, one a line; logs/I-of-N.jsonl for a
+                   part. "again" and "given_up" are runs without a result
   tables, plots, report.html
-                   what the records give
-  aside            files that did not hold
-  slurm            batch scripts, logs and list of a cluster's jobs
-  lock             taken while a trial runs
+                   made from the records
+  aside            invalid files that were put aside
+  slurm            batch scripts, logs and the list of a cluster's jobs
+  lock             held while a trial runs
 
-A trial whose worker is killed, or that finds no memory, process, thread, file
-or disk to work with, has no record: what the machine did to it is no result. It
-is run again up to --requeue times in the same run, for the last time alone, and
-then by the same command. run check verifies a folder; logs are not verified.`,
+A trial whose worker is killed, or that gets no memory, process, thread, file or
+disk space, has no record, because what the machine does is no result. It is
+rerun up to --requeue times in the same run, the last time alone, and then by the
+next run of the same command. run check verifies a folder, except for the logs.`,
 	}
 }
 
@@ -57,7 +58,7 @@ func releasesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "releases",
 		Short: "What a release holds, and how its files are written",
-		Long: `A release is what run trial --release FILE publishes. It is two files.
+		Long: `run trial --release FILE publishes a release, which consists of two files.
 
 FILE is one of
   - a table: comma-separated values with a header. Numbers have the digits that
@@ -94,8 +95,8 @@ with one more member:
               or "unaccounted" (the guarantee does not cover their choice)
     "budget"  "booked", or "not booked" (--no-budget)
 
-Readers of these files are not trusted; the operator is. How long a release
-takes is outside of the guarantee.`,
+The operator is trusted; readers of these files are not. The running time of a
+release is outside the guarantee.`,
 	}
 }
 
@@ -121,28 +122,28 @@ func sweepFilesTopic() *cobra.Command {
   seeds: 0..19                            # one number, a list or a range
   tables: [cloaking/table1]               # printed at the end
 
-sweep, zip and cases combine as a product; cases may override params. In place
-of a list, linspace(a,b,n) gives n equally spaced numbers from a to b, and
-logspace(a,b,n) the powers 10^a to 10^b, as in NumPy. For several experiments
-put such blocks under runs:
+sweep, zip and cases combine as a product; cases may override params. Instead of a
+list, linspace(a,b,n) gives n equally spaced numbers from a to b, and
+logspace(a,b,n) the powers 10^a to 10^b, as in NumPy. For several experiments, put
+such blocks under runs:
 
   runs:
     - experiment: privacygp/example1
       sweep: {xi: linspace(0.1,0.9,9)}
     - experiment: privacygp/uniform
 
-On the command line, name=v1,v2 replaces what the files say of a parameter;
+On the command line, name=v1,v2 replaces the values of a setting in the files;
 brackets keep a list together: inducing_points=[5,20,35].
 
-Everything is checked before anything runs; a mistake is shown with file, line
-and column. A value or a setting that stands twice is one, and so is a sweep over
-a parameter that does nothing: run list NAME says where each applies. Where it
-does nothing in some of the settings only, these run and are counted, and a single
-value that does nothing is a warning. Trials that several files have run once. The
-columns of your own files are looked for, too.
+Everything is checked before any trial runs, including the columns of your own
+files; an error names file, line and column. A value or a combination of settings
+that occurs twice is an error, and so is a sweep over a setting that has no effect
+(run list NAME shows where each applies). If it has no effect in some combinations
+only, these run once and are counted; a single value without effect is a warning.
+Trials that occur in several files run once.
 
-run schema prints the JSON Schema for editors; run list NAME shows an
-experiment's parameters.`,
+run schema prints the JSON Schema for editors; run list NAME shows the settings of
+an experiment.`,
 	}
 }
 
@@ -158,24 +159,24 @@ With Slurm:
   run sweep FILE --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00
 
 freezes the plan, submits array jobs whose tasks run parts of it, and follows
-them to the tables, with the exit statuses of a local run. --slurm takes any
-option of sbatch by its long name; each task runs one trial at a time on the
-cores that it is given (--slurm cpus-per-task=4; --jobs for more trials).
---trials-per-task sets the size of a task, --max-running how many run at a
-time. Timed trials are tasks of jobs of their own that have their nodes to
-themselves (sbatch --exclusive), unless --share-timings is given.
+them until the tables are made, with the exit statuses of a local run. --slurm
+takes any option of sbatch by its long name; each task runs one trial at a time on
+its cores (--slurm cpus-per-task=4; --jobs for more trials). --trials-per-task
+sets the size of a task, --max-running the number of running tasks. Timed trials
+are tasks of separate jobs with exclusive nodes (sbatch --exclusive), unless
+--share-timings is given.
 
-The program may end, or lose its terminal: the same command attaches to the
-jobs that are there. Ctrl-C asks whether to leave or cancel them; without a
-terminal it leaves them. A task that is lost (killed, out of time, its node
-failed, out of memory, preempted, gone from the queue), or that leaves a trial
-without a result because its worker was killed, is submitted again up to
---requeue times; then its trials are reported with the end of its log, and the
-exit status is 3. A trial that failed has a result and is not run again, except
-by --retry, which first puts the records aside.
+The program may end or lose its terminal: the same command attaches to the
+existing jobs. Ctrl-C asks whether to leave or cancel them; without a terminal it
+leaves them. A task that is lost (killed, out of time, node failure, out of
+memory, preempted, missing from the queue), or that leaves a trial without a
+result because its worker was killed, is resubmitted up to --requeue times; after
+that its trials are reported with the end of its log, and the exit status is 3. A
+failed trial has a result and is not rerun, except with --retry, which first puts
+the records aside.
 
-In OUT/slurm are the batch scripts, the tasks' logs, and jobs.json: which job
-has which parts, and since when.
+OUT/slurm holds the batch scripts, the logs of the tasks, and jobs.json, which
+lists the parts and the start of each job.
 
 With any other scheduler, make the plan once and run its parts:
 
@@ -183,30 +184,28 @@ With any other scheduler, make the plan once and run its parts:
   run work OUT --shard 1/8        # ... to 8/8, anywhere, in any order
   run report OUT                  # the tables
 
-A timed trial runs beside none of the same folder on its machine. To keep other
-programs away from it, too, run the two kinds apart, and the timed one on whole
-nodes:
+On its machine, a timed trial never runs beside another trial of the same folder.
+To keep other programs away from it as well, run the two kinds separately, and the
+timed trials on whole nodes:
 
   run work OUT --only untimed --shard 1/8
   run work OUT --only timed --shard 1/2
 
-Machines of other BLAS kernels compute other last digits: a run says so, and so do
-the tables.
+Different BLAS kernels compute different last digits; runs and tables report this.
 
 Without a shared file system, every machine has its own folder, and run merge
-unites them:
+merges them:
 
   run sweep FILE --shard 1/8 --out part1
   run merge part1 part2 ... --out OUT
 
-A trial is locked while it is run, so that two machines never run it at the
-same time. The locks are those of the file system: byte-range locks (fcntl),
-which NFS version 4, Lustre mounted with flock, GPFS and CephFS keep across
-machines. What a killed process held is free at once; what a dead machine held,
-when the server notices (a lease, about 90 seconds, under NFS 4; version 3 may
-wait for the machine's return). Where nothing runs any more and a lock stays,
-remove OUT/lock. Where locks hold on one machine only, a trial may be computed
-twice, and a task may have to be run again: no result is lost, as records are
-renamed into place whole.`,
+A trial is locked while it runs, so that two machines never run it at the same
+time. The locks are byte-range locks of the file system (fcntl), which NFS
+version 4, Lustre mounted with flock, GPFS and CephFS keep across machines. The
+locks of a killed process are released at once; those of a dead machine when the
+server notices (under NFS 4 a lease of about 90 seconds; version 3 may wait for
+the machine to return). If nothing is running and a lock remains, remove OUT/lock.
+If locks hold on one machine only, a trial may be computed twice, and a task may
+have to be rerun; no result is lost, because records are renamed into place whole.`,
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,14 +16,15 @@ import (
 	"privkern/experiments/budget"
 	privacy "privkern/experiments/release"
 	"privkern/graphs/engine"
+	"privkern/runner/execute/machine"
+	"privkern/runner/execute/progress"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
-	"privkern/runner/memory"
 	"privkern/runner/plan"
-	"privkern/runner/plural"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/release"
-	"privkern/runner/sweep"
-	"privkern/runner/trial"
+	"privkern/runner/store"
+	"privkern/runner/text"
 )
 
 func (a *app) trialCommand() *cobra.Command {
@@ -37,9 +37,8 @@ func (a *app) trialCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trial EXPERIMENT [name=value ...]",
 		Short: "Run one trial and print its record",
-		Long: `Run one trial of an experiment and print its record, one JSON object, on
-standard output. Parameters that are not given have their defaults; run list
-EXPERIMENT shows them.
+		Long: `Run one trial of an experiment and print its record, one JSON object, to stdout.
+Settings that are not given have their defaults; run list EXPERIMENT shows them.
 
 With --rng secure the noise comes from the operating system's entropy source
 instead of the seed: such a trial cannot be repeated. A record is not a release:
@@ -66,7 +65,7 @@ Your own data are a file of comma-separated values with a header, named csv:PATH
 (from the current folder), for experiments with a parameter dataset. For them
 delta must be named.
 
-The exit status is 3 if the trial failed; see run help exit-codes.`,
+The exit status is 3 if the trial fails; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
   run trial privacygp/satellite alpha=0.5 quantity=angle
   run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3
@@ -137,17 +136,18 @@ The exit status is 3 if the trial failed; see run help exit-codes.`,
 	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
 	flags.StringVar(&o.backend, "backend", "cpu", backendUsage)
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
-	flags.StringVar(&rng, "rng", "seeded", "where noise comes from: seeded (repeatable, protects nobody) or secure "+
+	flags.StringVar(&rng, "rng", "seeded", "source of the noise: seeded (repeatable, protects nobody) or secure "+
 		"(the operating system)")
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: "+
 		"strict=true, where the experiment has it")
-	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial that would not fit into the memory, too")
-	flags.StringVar(&o.release, "release", "", "run the mechanism once and write what it releases to this file; with "+
-		"--rng secure only")
+	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
+	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
+		"--rng secure")
 	forRelease.add(flags)
 	return cmd
 }
 
+// trialOptions are the checked flags of `run trial`.
 type trialOptions struct {
 	seed           int64
 	backend, dtype string
@@ -191,7 +191,7 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 	case experiment.TuningPublic, experiment.TuningUnaccounted:
 		o.releaseOptions.Tuning = tuning
 	default:
-		chosen, err := privacy.ReadChosen(f.tuning)
+		chosen, err := privacy.ReadConfiguration(f.tuning)
 		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
 			err := usagef("--tuning is %q; use public, unaccounted or the file of a released choice", f.tuning)
 			near := experiment.Nearest(f.tuning,
@@ -243,14 +243,15 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 			return usagef("--release: %w", err)
 		}
 	}
-	err := release.Check(o.release)
-	var exists *release.ExistsError
+	err := store.CheckReleasePath(o.release)
+	var exists *store.ExistsError
 	if errors.As(err, &exists) {
 		return usagef("--release: %w", err)
 	}
 	return err
 }
 
+// runTrial runs one trial in this process and prints its record, or writes its release.
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
 	data := a.datasets()
 	opts := plan.Options{Backend: o.backend, DType: o.dtype}
@@ -259,13 +260,13 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		// the key of a release the text also hides the digest of private data.
 		opts.RNG = "secure " + rand.Text()
 	}
-	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: o.seed}}, data, opts)
+	p, err := plan.New([]sweep.Assignment{{Experiment: e, Params: params, Seed: o.seed}}, data, opts)
 	if err != nil {
 		return err
 	}
 	job := trial.Job{
-		Key: p.Trials[0].Key, Experiment: e.Name, ResultVersion: e.Version, Params: params, Seed: o.seed, Backend: o.backend, DType: o.dtype,
-		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{}, Digests: p.Datasets, Secure: o.secure, Host: host(o.gpu),
+		Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: runtime.GOMAXPROCS(0),
+		Folders: map[string]string{}, Secure: o.secure, Host: host(o.gpu),
 	}
 	var missing error
 	for _, name := range p.DatasetNames() {
@@ -277,7 +278,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		return missing // a release cannot be skipped
 	}
 	if missing == nil && e.Memory != nil {
-		refusal := memory.Refusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
+		refusal := machine.MemoryRefusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
 		if refusal != "" { // the machine's doing, and no result of the trial
 			return fmt.Errorf("%s %s", e.Name, refusal)
 		}
@@ -294,9 +295,9 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return err
 		}
 	default:
-		progress, done := a.trialProgress()
-		rec, err = trial.Execute(cmd.Context(), e, job, progress)
-		done()
+		watched := progress.Watch(a.progressOptions(), e.Name)
+		rec, err = trial.Execute(cmd.Context(), e, job, engine.Opener, watched.Inner)
+		watched.Close()
 		var trouble *trial.Trouble
 		if errors.As(err, &trouble) && trouble.Advice != "" {
 			return fmt.Errorf("%w; %s", err, trouble.Advice)
@@ -332,8 +333,9 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 func (a *app) release(
 	ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions,
 ) (*record.Record, error) {
-	progress, done := a.trialProgress()
+	watched := progress.Watch(a.progressOptions(), e.Name)
 	options := o.releaseOptions
+	options.Open = engine.Opener
 	var warning, spent string
 	var refused error
 	options.Book = func(s experiment.Spending) error {
@@ -346,8 +348,8 @@ func (a *app) release(
 		}
 		return refused
 	}
-	rec, rel, err := trial.Release(ctx, e, job, options, progress)
-	done()
+	rec, rel, err := trial.Release(ctx, e, job, options, watched.Inner)
+	watched.Close()
 	switch {
 	case errors.Is(err, context.Canceled):
 		if spent != "" {
@@ -362,37 +364,20 @@ func (a *app) release(
 	if warning != "" {
 		rec.Warnings = append(rec.Warnings, warning)
 	}
-	if err := release.Write(o.release, rec, rel); err != nil {
+	if err := store.WriteRelease(o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)
 	}
 	if rel.Model != nil {
 		what := "a model released in %s, for run predict; %[1]s%s says what is protected"
-		if _, choice := rel.Model.(*privacy.Chosen); choice {
+		if _, choice := rel.Model.(*privacy.Configuration); choice {
 			what = "a choice released in %s, for --tuning; %[1]s%s says what is protected"
 		}
-		a.say(what, o.release, release.DescriptionSuffix)
+		a.say(what, o.release, store.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%s released in %s; %[2]s%s says what is protected", plural.Count(len(rel.Rows), "row"), o.release,
-		release.DescriptionSuffix)
+	a.say("%s released in %s; %[2]s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
+		store.DescriptionSuffix)
 	return rec, nil
-}
-
-// trialProgress shows a trial's inner progress on a terminal, until done is
-// called.
-func (a *app) trialProgress() (progress trial.Progress, done func()) {
-	if !isTerminal(a.err) || a.quiet {
-		return nil, func() {}
-	}
-	last := time.Now()
-	return func(done, total int, what string) {
-			if time.Since(last) > 200*time.Millisecond {
-				last = time.Now()
-				_, _ = fmt.Fprintf(a.err, "\r\x1b[K%s %d/%d", what, done, total)
-			}
-		}, func() {
-			_, _ = fmt.Fprint(a.err, "\r\x1b[K")
-		}
 }
 
 // resolveArguments reads name=value arguments, and warns of those that do nothing.
@@ -401,10 +386,13 @@ func (a *app) resolveArguments(e *experiment.Experiment, args []string) (experim
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%q is not of the form name=value", arg)
+			return nil, withoutValue(e, arg)
 		}
 		if _, twice := given[name]; twice {
 			return nil, fmt.Errorf("parameter %q is given twice", name)
+		}
+		if err := severalValues(e, name, value); err != nil {
+			return nil, err
 		}
 		given[name] = value
 	}
@@ -421,14 +409,64 @@ func (a *app) resolveArguments(e *experiment.Experiment, args []string) (experim
 	return params, nil
 }
 
+// withoutValue is the error of an argument that is not name=value.
+func withoutValue(e *experiment.Experiment, arg string) error {
+	p, err := e.Param(arg)
+	if err != nil {
+		return fmt.Errorf("%q is not of the form name=value (%w); `run list %s` shows the settings", arg, err, e.Name)
+	}
+	return fmt.Errorf("%s has no value; write %s (`run list %s` shows what it takes)", arg, assignment(p), e.Name)
+}
+
+// assignment is name=value with the default, where there is one.
+func assignment(p *experiment.Param) string {
+	if p.Default == nil {
+		return p.Name + "=VALUE"
+	}
+	v, err := p.Convert(p.Default)
+	if err != nil {
+		panic(err) // defaults are checked when the program starts
+	}
+	return p.Name + "=" + experiment.FormatValue(v)
+}
+
+// severalValues refuses several values of a parameter that takes one: they are a
+// sweep's. Wrong names and wrong values are refused elsewhere.
+func severalValues(e *experiment.Experiment, name, value string) error {
+	i := slices.Index(e.ParamNames(), name)
+	if i < 0 {
+		return nil
+	}
+	wrong := func(v string) bool {
+		_, err := e.Params[i].Convert(strings.TrimSpace(v))
+		return err != nil
+	}
+	values := sweep.SplitList(strings.TrimSuffix(strings.TrimPrefix(value, "["), "]"))
+	if len(values) < 2 || !wrong(value) || slices.ContainsFunc(values, wrong) {
+		return nil
+	}
+	return fmt.Errorf("%s=%s: a trial takes one value of %[1]s; several are for a sweep: run sweep FILE %[1]s=%[3]s",
+		name, value, strings.Join(values, ","))
+}
+
 // backendUsage describes --backend.
-const backendUsage = "cpu, cuda, or auto: cuda where it can be used, else cpu"
+const backendUsage = "cpu, cuda, or auto (cuda where available, otherwise cpu)"
+
+// checkBackend is oneOf for --backend, with other words for a GPU: "gpu" is a
+// letter away from "cpu".
+func checkBackend(backend string, valid ...string) error {
+	switch strings.ToLower(backend) {
+	case "gpu", "nvidia", "device":
+		return usagef("--backend is %q; did you mean \"cuda\"?", backend)
+	}
+	return oneOf("backend", backend, valid...)
+}
 
 // resolveBackend chooses between cuda and cpu for auto, and refuses a backend that
 // this build or machine does not have, before anything runs. It also describes
 // the device.
 func (a *app) resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
-	if err := oneOf("backend", backend, "cpu", "cuda", "auto"); err != nil {
+	if err := checkBackend(backend, "cpu", "cuda", "auto"); err != nil {
 		return "", "", err
 	}
 	if err := oneOf("dtype", dtype, "float64", "float32"); err != nil {
@@ -453,7 +491,9 @@ func (a *app) resolveBackend(backend, dtype string) (resolved, gpu string, err e
 // one need not have the device.
 func backendElsewhere(backend, dtype string) error {
 	if backend == "auto" {
-		return usagef("--backend auto: this machine cannot tell what those that run the trials have; name cpu or cuda")
+		return usagef(
+			"--backend auto: the devices of the machines that run the trials are not known here; name cpu or cuda",
+		)
 	}
-	return errors.Join(oneOf("backend", backend, "cpu", "cuda"), oneOf("dtype", dtype, "float64", "float32"))
+	return errors.Join(checkBackend(backend, "cpu", "cuda"), oneOf("dtype", dtype, "float64", "float32"))
 }

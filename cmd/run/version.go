@@ -10,9 +10,10 @@ import (
 func (a *app) versionCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version and what it was built from",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version, the revision and the Go version",
+		Example: "  run version\n  run version --output json",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err

@@ -7,23 +7,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/runner"
-	"privkern/runner/schedule"
+	"privkern/runner/execute/schedule"
 )
 
 func (a *app) workCommand() *cobra.Command {
 	var o workOptions
 	cmd := &cobra.Command{
 		Use:   "work FOLDER",
-		Short: "Run trials of a plan that is frozen in an output folder",
-		Long: `Run the trials, or a part of them, of the plan in an output folder that have no
-result yet. The folder is one that run sweep made; its sweep file is not
-needed. This is what the tasks of a cluster do. No tables are made: run report
-FOLDER does that when all parts have run.
+		Short: "Run the trials of a plan frozen in an output folder",
+		Long: `Run those trials of the plan in an output folder that have no result yet, or a
+part of them. The folder is one that run sweep made; the sweep file is not needed.
+The tasks of a cluster run this command. It makes no tables; run report FOLDER
+makes them when all parts have run.
 
-A part i/n is the trials i, i+n, i+2n, ... of the plan, or of its timed or
-untimed trials with --only, for nodes that timed trials have to themselves. Part
-logs are in FOLDER/logs. How to use a cluster: run help clusters. The exit status: run help
-exit-codes.`,
+Part i/n consists of the trials i, i+n, i+2n, ... of the plan, or with --only of
+its timed or untimed trials, so that timed trials can have whole nodes. The logs
+of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 		Example: `  run work /shared/mine --shard 2/8
   run work /shared/mine --shard "$((JOB_COMPLETION_INDEX+1))/8" --timeout 1h
   run work /shared/mine --only timed --shard 1/2
@@ -56,7 +55,7 @@ exit-codes.`,
 				}
 				log = filepath.Join("logs", name)
 			}
-			sum, err := a.run(cmd.Context(), runner.Request{Dir: args[0], Plan: p}, log, a.local(o, shard, data))
+			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, log, a.local(o, shard, data))
 			if err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ exit-codes.`,
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&o.only, onlyFlag, "", "run the timed or the untimed trials only: timed or untimed")
+	cmd.Flags().StringVar(&o.only, onlyFlag, "", "run only these trials: timed or untimed")
 	return cmd
 }
 

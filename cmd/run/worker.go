@@ -16,10 +16,10 @@ import (
 	"privkern/experiments"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
-	"privkern/runner/bench"
+	"privkern/runner/execute/bench"
+	"privkern/runner/execute/schedule"
+	"privkern/runner/execute/worker"
 	"privkern/runner/experiment"
-	"privkern/runner/schedule"
-	"privkern/runner/worker"
 )
 
 const workerName = "worker"
@@ -41,7 +41,8 @@ func workerCommand() *cobra.Command {
 			if !noop {
 				served = experiment.RegistryOf(experiments.Papers())
 			}
-			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Device{Describe: describeDevice, Failed: engine.DeviceFailed})
+			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Backend{
+				Describe: describeDevice, Open: engine.Opener, Failed: engine.DeviceFailed})
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -87,7 +88,7 @@ func usedDevices(backend string) int {
 }
 
 // newWorkers returns the function that makes worker processes of this program,
-// each with so many threads. On CUDA they take the visible devices in turn,
+// each with that number of threads. On CUDA they take the visible devices in turn,
 // unless the user has chosen one.
 func newWorkers(threads int, backend string) (func() schedule.Runner, error) {
 	program, err := executable()

@@ -20,8 +20,8 @@ func write(out io.Writer, works []work) error {
 	passages := unite(works)
 	p := printer{out: out}
 	p.printf("Licences of privkern and of what it contains\n\n")
-	p.printf("The program `run` is part of privkern, which is licensed under Apache-2.0. It is linked with Go's library and\n" +
-		"the modules below, unchanged; a build may leave some of them out. Licences are named by their SPDX\n" +
+	p.printf("The program `run` is part of privkern, which is licensed under Apache-2.0. It is linked with Go's " +
+		"library and\nthe modules below, unchanged; a build may leave some of them out. Licences are named by their SPDX\n" +
 		"identifiers; the numbers are those of the texts further below. Scripts and styles of reports and kernels for\n" +
 		"GPUs are privkern's own. Nothing of CUDA, OpenBLAS or MKL is in the program: it loads them, where they\n" +
 		"are installed, when it runs.\n\n")

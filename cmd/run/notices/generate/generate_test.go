@@ -52,16 +52,22 @@ func TestIdentify(t *testing.T) {
 		ids, problem           string
 	}{
 		{name: "permissive", work: "example.org/a", file: "LICENSE", text: mit, ids: "MIT"},
-		{name: "carriage returns", work: "example.org/a", file: "LICENSE", text: strings.ReplaceAll(mit, "\n", "\r\n"), ids: "MIT"},
-		{name: "not allowed", work: "example.org/a", file: "COPYING", text: agpl, problem: "is under AGPL-3.0-or-later, which is not among the allowed"},
-		{name: "one of two not allowed", work: "example.org/a", file: "LICENSE", text: mit + agpl, problem: "is under AGPL-3.0-or-later"},
-		{name: "no licence", work: "example.org/a", file: "LICENSE", text: "All rights reserved, and ask before use.", problem: "recognised as a licence only by 0 per cent"},
+		{name: "carriage returns", work: "example.org/a", file: "LICENSE", text: strings.ReplaceAll(mit, "\n", "\r\n"),
+			ids: "MIT"},
+		{name: "not allowed", work: "example.org/a", file: "COPYING", text: agpl,
+			problem: "is under AGPL-3.0-or-later, which is not among the allowed"},
+		{name: "one of two not allowed", work: "example.org/a", file: "LICENSE", text: mit + agpl,
+			problem: "is under AGPL-3.0-or-later"},
+		{name: "no licence", work: "example.org/a", file: "LICENSE", text: "All rights reserved, and ask before use.",
+			problem: "recognised as a licence only by 0 per cent"},
 		{name: "empty", work: "example.org/a", file: "LICENSE", problem: "only by 0 per cent"},
 		{
-			name: "asks for a credit", work: "example.org/a", file: "LICENSE", problem: "is under CC-BY-4.0, which asks for a credit",
-			text: "https://creativecommons.org/licenses/by/4.0/",
+			name: "asks for a credit", work: "example.org/a", file: "LICENSE",
+			problem: "is under CC-BY-4.0, which asks for a credit",
+			text:    "https://creativecommons.org/licenses/by/4.0/",
 		},
-		{name: "changed since it was judged", work: "gonum.org/v1/gonum", file: "THIRD_PARTY_LICENSES/Sun-LICENSE", text: mit, problem: "not the text any more"},
+		{name: "changed since it was judged", work: "gonum.org/v1/gonum", file: "THIRD_PARTY_LICENSES/Sun-LICENSE", text: mit,
+			problem: "not the text any more"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := identify(row.work, row.file, []byte(row.text))
@@ -85,7 +91,8 @@ func TestIdentify(t *testing.T) {
 // licences, and nothing else.
 func TestTextsIn(t *testing.T) {
 	root := t.TempDir()
-	for _, file := range []string{"LICENSE", "LICENCE.md", "copying.txt", "license.go", "README", "licenses/own.txt", "testdata/LICENSE", "inner/LICENSE"} {
+	for _, file := range []string{"LICENSE", "LICENCE.md", "copying.txt", "license.go", "README", "licenses/own.txt",
+		"testdata/LICENSE", "inner/LICENSE"} {
 		path := filepath.Join(root, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -133,8 +140,10 @@ func TestWriteOnce(t *testing.T) {
 		"example.org/b  v2.0.0  MIT  [1]\n":                         1,
 		"The program `run` is part of privkern, which is licensed ": 1,
 	} {
-		if n := strings.Count(out.String(), text); n != times {
-			t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, &out)
-		}
+		t.Run(text, func(t *testing.T) {
+			if n := strings.Count(out.String(), text); n != times {
+				t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, &out)
+			}
+		})
 	}
 }

@@ -31,10 +31,12 @@ const patents = "LicenseRef-Google-Patents"
 
 // credits are what a licence asks to be said of a work, beside its text.
 var credits = map[string]string{
-	"github.com/ajstarks/svgo": `"svgo", copyright Anthony Starks, https://github.com/ajstarks/svgo, is licensed under the Creative
+	"github.com/ajstarks/svgo": `"svgo", copyright Anthony Starks, https://github.com/ajstarks/svgo, is licensed under ` +
+		`the Creative
 Commons Attribution 4.0 International licence, https://creativecommons.org/licenses/by/4.0/, which
 disclaims all warranties in its section 5. It is linked as it was published, without changes.`,
-	"github.com/golang/freetype": `Portions of this software are copyright The FreeType Project (https://www.freetype.org), by the authors of
+	"github.com/golang/freetype": `Portions of this software are copyright The FreeType Project ` +
+		`(https://www.freetype.org), by the authors of
 Freetype-Go (https://github.com/golang/freetype). All rights reserved. Of the two licences that the work
 offers, the FreeType licence is chosen.`,
 }

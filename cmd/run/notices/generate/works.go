@@ -97,8 +97,8 @@ func (w work) order() string {
 	return w.name
 }
 
-// listed is what `go list` says of a package.
-type listed struct {
+// packageInfo is what `go list` says of a package.
+type packageInfo struct {
 	ImportPath, Dir string
 	Standard        bool
 	Module          *struct {
@@ -109,7 +109,7 @@ type listed struct {
 }
 
 // work names what a package belongs to, with its version, and gives its folder.
-func (p listed) work() (name, root string) {
+func (p packageInfo) work() (name, root string) {
 	switch {
 	case p.Module == nil:
 		return library, goroot()
@@ -120,7 +120,7 @@ func (p listed) work() (name, root string) {
 }
 
 // list returns a package and all that it needs in a build.
-func list(pkg string, b build) ([]listed, error) {
+func list(pkg string, b build) ([]packageInfo, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Standard,Module,Error", "-tags", b.tags, pkg)
 	cgo := "0"
 	if b.tags != "" {
@@ -133,9 +133,9 @@ func list(pkg string, b build) ([]listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list for %s/%s: %w\n%s", b.os, b.arch, err, problem.Bytes())
 	}
-	var packages []listed
+	var packages []packageInfo
 	for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
-		var p listed
+		var p packageInfo
 		err := dec.Decode(&p)
 		if errors.Is(err, io.EOF) {
 			return packages, nil
