@@ -20,8 +20,13 @@ import (
 	"testing"
 
 	"privkern/experiments/audit"
+	"privkern/experiments/cloaking/classify"
+	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dpgp"
 	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
+	"privkern/runner/plan"
 )
 
 // On a terminal an audit shows a bar, which is gone at the end; with TERM=dumb
@@ -33,7 +38,8 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 	onTerminal := func(term string) string {
 		t.Helper()
-		cmd := exec.Command(script, "-qec", "stty cols 100; '"+program+"' audit entry-noise hall --draws 100000 > /dev/null", "/dev/null")
+		cmd := exec.Command(script, "-qec", "stty cols 100; '"+program+"' audit entry-noise hall --draws 100000 > /dev/null",
+			"/dev/null")
 		cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=")
 		text, err := cmd.Output()
 		if err != nil {
@@ -54,43 +60,53 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 }
 
+// part returns some of a trial's settings; ok is false where it lacks one of them.
+func part[S any](p experiment.Params) (settings *S, ok bool) {
+	var none S
+	for name := range experiment.SettingValues(none) {
+		if _, ok := p[name]; !ok {
+			return nil, false
+		}
+	}
+	return experiment.SettingsIn[S](p), true
+}
+
 // gaussianRow is the Gaussian noise of one release of a trial: its σ over the
 // sensitivity, and what it claims. Ok is false for a trial that adds none, or none
-// that one number tells all about: the draws of a private selection and the
-// classes of a classification are held against their sensitivities in package
-// dpgp.
-func gaussianRow(t *testing.T, name string, p experiment.Params, run func(experiment.Params) *experiment.Result) (sigma float64, claim mechanism.Guarantee, ok bool) {
+// that one number describes: the draws of a private selection and the classes of a
+// classification are held against their sensitivities in package dpgp.
+func gaussianRow(t *testing.T, x *experiment.Trial) (sigma float64, claim mechanism.Guarantee, ok bool) {
 	t.Helper()
-	if _, has := p["epsilon"]; !has || math.IsInf(p.Float("epsilon"), 1) {
+	budget, ok := part[mechanism.Budget](x.Params)
+	if !ok || math.IsInf(budget.Epsilon, 1) {
 		return 0, claim, false
 	}
-	claim = mechanism.Guarantee{Epsilon: p.Float("epsilon"), Delta: p.Float("delta")}
-	paper, _, _ := strings.Cut(name, "/")
-	switch {
-	case paper == "kahm": // entry noise, which is not Gaussian
+	claim = mechanism.Guarantee{Epsilon: budget.Epsilon, Delta: budget.Delta}
+	switch paper, _, _ := strings.Cut(x.Experiment, "/"); paper {
+	case "kahm": // entry noise, which is not Gaussian
 		return 0, claim, false
-	case paper == "cloaking":
-		if steps, has := p["iterations"]; has && p["solver_iterations"] != nil {
+	case "cloaking":
+		if s, ok := part[classify.ClassifierSettings](x.Params); ok && !s.Iterations.IsWord {
 			// Newton steps share the budget.
-			parts := 1.0
-			if n, given := steps.(int); given {
-				parts = float64(n)
-			}
-			claim.Epsilon, claim.Delta = claim.Epsilon/parts, claim.Delta/parts
+			steps := float64(s.Iterations.Number)
+			claim.Epsilon, claim.Delta = claim.Epsilon/steps, claim.Delta/steps
 		}
 		var err error
-		if sigma, err = mechanism.Calibration(p.Text("calibration")).Factor(claim.Epsilon, claim.Delta); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		calibration := experiment.SettingsIn[cloak.GaussianBudget](x.Params).Calibration
+		if sigma, err = calibration.Factor(claim.Epsilon, claim.Delta); err != nil {
+			t.Fatalf("%s: %v", x.Experiment, err)
 		}
-	case name == "dpgp/inference" || name == "dpgp/calibration":
-		small := maps.Clone(p)
-		small["n"], small["repeats"] = 2, 1
-		sigmaA := run(small).Metrics["sigma_a"]
-		sigma = 1 / largestMove(p, sigmaA, sigmaA/p.Float("ratio"))
-	case paper == "dpgp":
-		return 0, claim, false
+	case "dpgp":
+		sums, err := dpgp.NewNoisySums(t.Context(), x)
+		if err != nil {
+			t.Fatalf("%s: %v", x.Experiment, err)
+		}
+		if sums == nil {
+			return 0, claim, false
+		}
+		sigma = 1 / largestMove(sums)
 	default:
-		t.Fatalf("%s has an epsilon, and this test does not know its noise", name)
+		t.Fatalf("%s has an epsilon, and this test does not know its noise", x.Experiment)
 	}
 	return sigma, claim, true
 }
@@ -99,20 +115,19 @@ func gaussianRow(t *testing.T, name string, p experiment.Params, run func(experi
 // B = Σ k kᵀ of a sparse GP move when one row (x, y) takes the place of another,
 // at the worst of many pairs of rows. Off the diagonal B has one draw of variance
 // σ_b²/2 for both places.
-func largestMove(p experiment.Params, sigmaA, sigmaB float64) float64 {
-	z := p["inducing"].(experiment.Points).Values
-	if z == nil {
-		n := p["inducing"].(experiment.Points).Count
+func largestMove(s *dpgp.NoisySums) float64 {
+	z := s.Inducing.Values
+	if n := s.Inducing.Count; z == nil {
 		for i := range n {
-			z = append(z, p.Float("low")+(p.Float("high")-p.Float("low"))*float64(i)/float64(max(n-1, 1)))
+			z = append(z, s.Low+(s.High-s.Low)*float64(i)/float64(max(n-1, 1)))
 		}
 	}
 	var rows [][]float64
 	for x := z[0] - 3; x <= z[len(z)-1]+3; x += 0.05 {
 		k := make([]float64, len(z))
 		for j, v := range z {
-			d := (x - v) / p.Float("lengthscale")
-			k[j] = p.Float("kernel_variance") * math.Exp(-d*d/2)
+			d := (x - v) / s.Lengthscale
+			k[j] = s.KernelVariance * math.Exp(-d*d/2)
 		}
 		rows = append(rows, k)
 	}
@@ -122,14 +137,14 @@ func largestMove(p experiment.Params, sigmaA, sigmaB float64) float64 {
 		}
 		return sum
 	}
-	worst, r := 0.0, p.Float("r_y")
+	worst, r := 0.0, s.OutputBound
 	for i, k := range rows {
 		for _, l := range rows[:i+1] {
 			kk, ll, kl := dot(k, k), dot(l, l), dot(k, l)
 			b := kk*kk + ll*ll - 2*kl*kl
 			// Of the outputs ±r_y, those that move A the most.
 			a := r * r * (kk + ll + 2*math.Abs(kl))
-			worst = max(worst, a/(sigmaA*sigmaA)+b/(sigmaB*sigmaB))
+			worst = max(worst, a/(s.SigmaA*s.SigmaA)+b/(s.SigmaB*s.SigmaB))
 		}
 	}
 	return math.Sqrt(worst)
@@ -140,10 +155,15 @@ func largestMove(p experiment.Params, sigmaA, sigmaB float64) float64 {
 // which package design keeps, of sparse GPs with the noise that a trial adds.
 func TestGaussianRowsOfTables(t *testing.T) {
 	c := catalogue(t)
-	wanted, err := c.ReadTables(c.Book.Names(), nil)
+	wanted, err := plan.ReadTables(c.Book, c.Book.Names(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	opened, err := engine.Opener("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = opened.Close() }()
 	rows, tight := map[string]int{}, 0
 	seen := map[string]bool{}
 	for _, s := range wanted.Settings {
@@ -152,13 +172,12 @@ func TestGaussianRowsOfTables(t *testing.T) {
 		} else {
 			seen[id] = true
 		}
-		sigma, claim, ok := gaussianRow(t, s.Experiment.Name, s.Params, func(p experiment.Params) *experiment.Result {
-			r, err := s.Experiment.Run(t.Context(), &experiment.Trial{Params: p, Backend: "cpu", DType: "float64", Workers: 1, Progress: func(int, int, string) {},
-				Stream: func(purpose string) *rand.Rand { return rand.New(rand.NewPCG(uint64(len(purpose)), 1)) }})
-			if err != nil {
-				t.Fatalf("%s %s: %v", s.Experiment.Name, s.Experiment.Describe(p), err)
-			}
-			return r
+		sigma, claim, ok := gaussianRow(t, &experiment.Trial{
+			Identity: experiment.Identity{
+				Experiment: s.Experiment.Name, Params: s.Params, Backend: "cpu", DType: "float64",
+			},
+			Engine: opened, Workers: 1, Progress: func(int, int, string) {},
+			Stream: func(purpose string) *rand.Rand { return rand.New(rand.NewPCG(uint64(len(purpose)), 1)) },
 		})
 		if !ok {
 			continue

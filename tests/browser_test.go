@@ -24,7 +24,7 @@ import (
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
-	"privkern/runner/report"
+	"privkern/runner/show/report"
 )
 
 // tab is a page in a headless browser, with what the browser complained of and
@@ -65,7 +65,8 @@ func openBrowser(t *testing.T) *tab {
 			time.Sleep(100 * time.Millisecond)
 		}
 	})
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(folder), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(60*time.Second))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -173,7 +174,9 @@ func colors(img image.Image) int {
 func (b *tab) fits(name string) {
 	b.t.Helper()
 	if over := eval[float64](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-		widest := eval[string](b, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .unseen") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`)
+		widest := eval[string](b, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .unseen") `+
+			`&& e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, `+
+			`120)).slice(0, 3).join("\n")`)
 		b.t.Errorf("%s: the page is %v pixels wider than the screen:\n%s", name, over, widest)
 	}
 }
@@ -202,11 +205,14 @@ func (b *tab) accessible(name string) {
 		b.t.Fatal(err)
 	}
 	// Hundreds of rows that are alike would be looked at one by one.
-	b.do(chromedp.Evaluate(`document.querySelectorAll(".numbers tr:nth-child(n+6), .behind tr:nth-child(n+6), #trial-list tr:nth-child(n+10)").forEach((e) => e.remove())`, nil))
+	b.do(chromedp.Evaluate(`document.querySelectorAll(".numbers tr:nth-child(n+6), .behind tr:nth-child(n+6), `+
+		`#trial-list tr:nth-child(n+10)").forEach((e) => e.remove())`, nil))
 	var found string
-	b.do(chromedp.Evaluate(string(source)+"; 0", nil), chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(
-		{passes: r.passes.length, violations: r.violations.map((v) => [v.id, v.help, v.nodes.length, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])}))`, &found,
-		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.do(chromedp.Evaluate(string(source)+"; 0", nil),
+		chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(
+		{passes: r.passes.length, violations: r.violations.map((v) => [v.id, v.help,
+			v.nodes.length, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])}))`, &found,
+			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if !strings.Contains(found, `"violations":[]`) || strings.Contains(found, `"passes":0`) {
 		b.t.Errorf("axe-core on %s: %s", name, found)
 	}
@@ -222,7 +228,8 @@ func TestReportInBrowser(t *testing.T) {
 
 	b.scheme("light")
 	b.do(chromedp.Navigate(address))
-	if tables, drawings := eval[int](b, `document.querySelectorAll("table").length`), eval[int](b, `document.querySelectorAll("svg").length`); tables < 4 || drawings < 3 {
+	if tables, drawings := eval[int](b, `document.querySelectorAll("table").length`),
+		eval[int](b, `document.querySelectorAll("svg").length`); tables < 4 || drawings < 3 {
 		t.Errorf("the browser sees %d tables and %d drawings", tables, drawings)
 	}
 
@@ -239,7 +246,8 @@ func TestReportInBrowser(t *testing.T) {
 		if ground() == light {
 			t.Error("the dark page is as light as the light one")
 		}
-		b.do(chromedp.SetValue("#theme", "light"), chromedp.Evaluate(`document.getElementById("theme").dispatchEvent(new Event("change"))`, nil))
+		b.do(chromedp.SetValue("#theme", "light"),
+			chromedp.Evaluate(`document.getElementById("theme").dispatchEvent(new Event("change"))`, nil))
 		if got := ground(); got != light {
 			t.Errorf("with light colours chosen the page is %s", got)
 		}
@@ -271,17 +279,20 @@ func TestReportInBrowser(t *testing.T) {
 			keep(t, "print.pdf", pdf)
 			return err
 		}), emulation.SetEmulatedMedia().WithMedia("print"))
-		if shown := eval[string](b, `[...document.querySelectorAll(".tools, nav, .behind, dialog")].filter((e) => e.getClientRects().length).map((e) => e.className).join()`); shown != "" {
+		if shown := eval[string](b, `[...document.querySelectorAll(".tools, nav, .behind, dialog")].filter((e) => `+
+			`e.getClientRects().length).map((e) => e.className).join()`); shown != "" {
 			t.Errorf("on paper there are %s", shown)
 		}
-		if c := eval[string](b, `getComputedStyle(document.querySelector(".v")).color + getComputedStyle(document.body).backgroundColor`); c != "rgb(0, 0, 0)rgb(255, 255, 255)" {
+		if c := eval[string](b, `getComputedStyle(document.querySelector(".v")).color + `+
+			`getComputedStyle(document.body).backgroundColor`); c != "rgb(0, 0, 0)rgb(255, 255, 255)" {
 			t.Errorf("on paper the colours are %s", c)
 		}
 		if d := eval[string](b, `getComputedStyle(document.querySelector("thead button")).display`); d != "contents" {
 			t.Errorf("a heading is a button with display %s, of which Chromium leaves a blank on the following pages", d)
 		}
 		// A closed part is printed too.
-		if eval[bool](b, `document.getElementById("metrics-1").open`) || !eval[bool](b, `document.querySelector("#metrics-1 table").getClientRects().length > 0`) {
+		if eval[bool](b, `document.getElementById("metrics-1").open`) ||
+			!eval[bool](b, `document.querySelector("#metrics-1 table").getClientRects().length > 0`) {
 			t.Error("what is closed on the screen is not on paper")
 		}
 		b.picture("print")
@@ -292,7 +303,8 @@ func TestReportInBrowser(t *testing.T) {
 		b.t = t
 		before := eval[[]string](b, column)
 		head := func(do string) string {
-			return eval[string](b, `(() => { const th = `+table+`.tHead.rows[0].cells[3]; `+do+`; return th.getAttribute("aria-sort") ?? "none"; })()`)
+			return eval[string](b, `(() => { const th = `+table+`.tHead.rows[0].cells[3]; `+do+
+				`; return th.getAttribute("aria-sort") ?? "none"; })()`)
 		}
 		const click = `th.querySelector("button").click()`
 		if got := head(click); got != "ascending" {
@@ -326,16 +338,19 @@ func TestReportInBrowser(t *testing.T) {
 		if n := len(eval[[]string](b, column)); n == 0 || n >= all {
 			t.Errorf("%d of %d rows have the word", n, all)
 		}
-		b.do(chromedp.Evaluate(`const f = document.getElementById("filter"); f.value = "nothing has this"; f.dispatchEvent(new Event("input"))`, nil))
+		b.do(chromedp.Evaluate(`const f = document.getElementById("filter"); f.value = "nothing has this"; `+
+			`f.dispatchEvent(new Event("input"))`, nil))
 		b.wait(`document.getElementById("filtered").textContent.startsWith("0 of")`)
 		if !eval[bool](b, `[...document.querySelectorAll(".none")].some((e) => !e.hidden)`) {
 			t.Error("the page does not say that no row matches")
 		}
 		b.do(chromedp.Evaluate(`f.value = ""; f.dispatchEvent(new Event("input"))`, nil))
 		b.wait(`document.getElementById("filtered").textContent === ""`)
-		b.do(chromedp.Evaluate(`[...document.querySelectorAll(".verdicts button")].find((e) => e.textContent === "differs").click()`, nil))
+		b.do(chromedp.Evaluate(`[...document.querySelectorAll(".verdicts button")].find((e) => e.textContent === `+
+			`"differs").click()`, nil))
 		b.wait(`document.querySelector(".verdicts [aria-pressed=true]") !== null`)
-		if others := eval[int](b, `[...document.querySelectorAll(".results .data tbody tr:not([hidden])")].filter((r) => !r.querySelector(".v-differs")).length`); others > 0 {
+		if others := eval[int](b, `[...document.querySelectorAll(".results .data tbody tr:not([hidden])")].filter((r) => `+
+			`!r.querySelector(".v-differs")).length`); others > 0 {
 			t.Errorf("with one verdict chosen the tables show %d rows without it", others)
 		}
 		if n := eval[int](b, `document.querySelectorAll(".results .data tbody tr:not([hidden])").length`); n == 0 {
@@ -350,7 +365,8 @@ func TestReportInBrowser(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) {
 		b.t = t
 		b.do(chromedp.Reload(), chromedp.KeyEvent(kb.Tab))
-		if !eval[bool](b, `document.activeElement.className === "skip" && document.activeElement.getBoundingClientRect().left >= 0`) {
+		if !eval[bool](b, `document.activeElement.className === "skip" && `+
+			`document.activeElement.getBoundingClientRect().left >= 0`) {
 			t.Error("the first stop is not the link to the content")
 		}
 		b.do(chromedp.KeyEvent(kb.Enter))
@@ -373,12 +389,14 @@ func TestReportInBrowser(t *testing.T) {
 		b.picture("panel")
 		b.accessible("the panel")
 		text := eval[string](b, `document.getElementById("panel").textContent`)
-		for _, want := range []string{"Ours", "Published", "Verdict", "seed", "Settings", "All metrics", "Provenance", "privkern 0."} {
+		for _, want := range []string{"Ours", "Published", "Verdict", "seed", "Settings", "All metrics",
+			"Provenance", "privkern 0."} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the panel lacks %q", want)
 			}
 		}
-		if !eval[bool](b, `/^trials\/[0-9a-f]{64}\.json$/.test(document.querySelector("#panel a.trial").getAttribute("href"))`) {
+		if !eval[bool](b, `/^trials\/[0-9a-f]{64}\.json$/.test(document.querySelector("#panel `+
+			`a.trial").getAttribute("href"))`) {
 			t.Error("the panel does not lead to the record")
 		}
 		title := eval[string](b, `document.getElementById("panel-title").textContent`)
@@ -403,7 +421,8 @@ func TestReportInBrowser(t *testing.T) {
 		if !strings.Contains(html, `class="tools" hidden`) || strings.Contains(html, `<button type="button" class="v `) {
 			t.Error("without scripts there are controls that do nothing")
 		}
-		for _, want := range []string{`id="table-privacygp-figure2-value-1"`, `<tr id="trial-`, "The numbers of this figure"} {
+		for _, want := range []string{`id="table-privacygp-figure2-value-1"`, `<tr id="trial-`,
+			"The numbers of this figure"} {
 			if !strings.Contains(html, want) {
 				t.Errorf("without scripts the page lacks %q", want)
 			}
@@ -431,7 +450,9 @@ func TestLiveInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	dir := t.TempDir()
 	out, file := filepath.Join(dir, "out"), filepath.Join(dir, "mine.yaml")
-	if err := os.WriteFile(file, []byte("title: Many settings\nexperiment: privacygp/example1\nsweep: {xi: \"linspace(0.1,0.9,400)\"}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("title: Many settings\nexperiment: privacygp/example1\nsweep: {xi: \"linspace(0.1,0.9,400)\"}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	address, interrupt := serve(t, out)
@@ -450,7 +471,9 @@ func TestLiveInBrowser(t *testing.T) {
 	if err := sweep.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	b.wait(`document.querySelector("h1").textContent === "Many settings" && document.getElementById("state").textContent === "finished" && document.getElementById("done").textContent === "400"`)
+	b.wait(`document.querySelector("h1").textContent === "Many settings" && ` +
+		`document.getElementById("state").textContent === "finished" && ` +
+		`document.getElementById("done").textContent === "400"`)
 	b.wait(`document.querySelectorAll("#metrics-1 a.cell").length === 200`)
 	b.fits("1200 pixels")
 	b.size(400, 800)
@@ -459,7 +482,8 @@ func TestLiveInBrowser(t *testing.T) {
 	b.size(1200, 1000)
 	b.do(chromedp.Evaluate(`document.querySelector("#metrics-1 a.cell").click()`, nil))
 	b.wait(`document.getElementById("panel").open`)
-	if text := eval[string](b, `document.getElementById("panel").textContent`); !strings.Contains(text, "privacygp/example1: 1 trial") {
+	if text := eval[string](b, `document.getElementById("panel").textContent`); !strings.Contains(text,
+		"privacygp/example1: 1 trial") {
 		t.Errorf("the panel shows %.200s", text)
 	}
 	b.quiet()
@@ -473,13 +497,14 @@ func TestLiveInBrowser(t *testing.T) {
 // others.
 func TestLargeReportInBrowser(t *testing.T) {
 	b := openBrowser(t)
-	trials := report.NewTrials(nil)
+	trials := report.NewTrialTally(nil)
 	for i := range 10_000 {
-		trials.Add("demo/large", experiment.Params{"x": float64(i / 10)}, int64(i%10), &record.Record{Key: fmt.Sprintf("%064x", i), Experiment: "demo/large",
-			Status: record.OK, Metrics: map[string]float64{"y": float64(i)}})
+		trials.Add("demo/large", experiment.Params{"x": float64(i / 10)}, int64(i%10),
+			&record.Record{Key: fmt.Sprintf("%064x", i), Experiment: "demo/large",
+				Status: record.OK, Metrics: map[string]float64{"y": float64(i)}})
 	}
 	var html bytes.Buffer
-	if err := report.Write(&html, report.Data{Title: "Large", Trials: trials}); err != nil {
+	if err := report.Write(&html, report.Content{Title: "Large", Trials: trials}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "report.html")
@@ -500,7 +525,8 @@ func TestLargeReportInBrowser(t *testing.T) {
 	}
 	b.do(chromedp.SendKeys("#filter", "x=987", chromedp.ByID))
 	b.wait(listed + ` === 10`)
-	if text := eval[string](b, `document.querySelector("#trial-list tbody tr:not([hidden])").textContent`); !strings.Contains(text, "x=987") {
+	if text := eval[string](b,
+		`document.querySelector("#trial-list tbody tr:not([hidden])").textContent`); !strings.Contains(text, "x=987") {
 		t.Errorf("the filter finds %s", text)
 	}
 	b.quiet()

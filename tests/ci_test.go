@@ -47,9 +47,11 @@ func TestSteps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example\n\ngo 1.26\n", "example_test.go": exampleTests} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	for _, row := range []struct {
 		name, script string
@@ -71,15 +73,18 @@ func TestSteps(t *testing.T) {
 			says: []string{"1 tests passed, 0 were skipped"},
 		},
 		{
-			name: "a test that fails", script: "step t tests -run 'TestPasses|TestFails' .", status: 1, end: "\n0 passed, 1 failed\n",
+			name: "a test that fails", script: "step t tests -run 'TestPasses|TestFails' .", status: 1,
+			end:  "\n0 passed, 1 failed\n",
 			says: []string{"FAILED: example TestFails", "two and two are five"},
 		},
 		{
-			name: "code that does not compile", script: "echo 'package example; var x int = true' >wrong_test.go; step t tests .; rm wrong_test.go",
+			name: "code that does not compile", script: "echo 'package example; var x int = true' >wrong_test.go; step t " +
+				"tests .; rm wrong_test.go",
 			status: 1, end: "\n0 passed, 1 failed\n", says: []string{"wrong_test.go:1"},
 		},
 		{
-			name: "a package that is not there", script: "step t tests ./nowhere", status: 1, end: "\n0 passed, 1 failed\n", says: []string{"nowhere"},
+			name: "a package that is not there", script: "step t tests ./nowhere", status: 1, end: "\n0 passed, 1 failed\n",
+			says: []string{"nowhere"},
 		},
 		{
 			name: "all tests skipped", script: "step t tests -run TestSkips$ .", status: 1,
@@ -87,7 +92,8 @@ func TestSteps(t *testing.T) {
 			says: []string{"all tests were skipped: nothing was checked", "--- FAILED: t"},
 		},
 		{
-			name: "all subtests skipped", script: "step t tests -run TestOnlySkippedSubtests .", status: 1, end: "\n0 passed, 1 failed\n",
+			name: "all subtests skipped", script: "step t tests -run TestOnlySkippedSubtests .", status: 1,
+			end: "\n0 passed, 1 failed\n",
 			says: []string{
 				"all tests were skipped", "  example TestOnlySkippedSubtests/one: not the first\n",
 				"  example TestOnlySkippedSubtests/two: not the second\n2 not checked\n",
@@ -104,10 +110,12 @@ func TestSteps(t *testing.T) {
 		{
 			name:   "skipped in one step, passed in another",
 			script: "step t tests -run 'TestPasses|TestSkipsOnce' .; MOON=1 step u tests -run TestSkipsOnce .",
-			strict: "1", end: "\n2 passed, 0 failed\n", says: []string{"skipped: example TestSkipsOnce: there is no moon yet"}, not: []string{"Not checked"},
+			strict: "1", end: "\n2 passed, 0 failed\n", says: []string{"skipped: example TestSkipsOnce: there is no moon yet"},
+			not: []string{"Not checked"},
 		},
 		{
-			name: "an unknown name", script: "step t tests -run 'TestPasses|TestPasess' .", status: 1, end: "\n0 passed, 1 failed\n",
+			name: "an unknown name", script: "step t tests -run 'TestPasses|TestPasess' .", status: 1,
+			end:  "\n0 passed, 1 failed\n",
 			says: []string{"no test is named TestPasess"},
 		},
 		{
@@ -142,9 +150,10 @@ func TestSteps(t *testing.T) {
 			end: "\nNot checked:\n  stars: no reason given\n1 not checked\n\n0 passed, 0 failed\n",
 		},
 		{
-			name:   "a script of its own",
-			script: `printf '. "%s"\nunchecked "far side" "it is dark"\ncannot "no rocket"; exit $?\n' "$LIB" >own; step rocket bash own`,
-			end:    "\nNot checked:\n  far side: it is dark\n  rocket: no rocket\n2 not checked\n\n0 passed, 0 failed\n",
+			name: "a script of its own",
+			script: `printf '. "%s"\nunchecked "far side" "it is dark"\ncannot "no rocket"; exit $?\n' "$LIB" >own; step ` +
+				`rocket bash own`,
+			end: "\nNot checked:\n  far side: it is dark\n  rocket: no rocket\n2 not checked\n\n0 passed, 0 failed\n",
 		},
 		{
 			name: "no vulnerability", script: "step v scanned bash -c 'echo No vulnerabilities found.'",
@@ -157,14 +166,16 @@ func TestSteps(t *testing.T) {
 		{
 			name:   "no database of vulnerabilities",
 			script: `step v scanned bash -c 'echo "govulncheck: fetching vulnerabilities: Get x: no such host" >&2; exit 1'`,
-			end:    "\nNot checked:\n  v: the database of vulnerabilities cannot be reached\n1 not checked\n\n0 passed, 0 failed\n",
+			end: "\nNot checked:\n  v: the database of vulnerabilities cannot be reached\n1 not checked\n\n0 passed, 0 " +
+				"failed\n",
 		},
 		{
 			name: "a scanner that fails", script: "step v scanned bash -c 'echo cannot load packages; exit 1'", status: 1,
 			end: "\n0 passed, 1 failed\n", says: []string{"cannot load packages"},
 		},
 		{
-			name: "neither strict nor not", strict: "yes", status: 2, end: "CI_STRICT is \"yes\"; 1 makes a failure of what cannot be checked, 0 does not\n",
+			name: "neither strict nor not", strict: "yes", status: 2,
+			end: "CI_STRICT is \"yes\"; 1 makes a failure of what cannot be checked, 0 does not\n",
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 
 	"privkern/experiments"
 	"privkern/runner"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/sweep"
 )
 
 func catalogue(t *testing.T) *runner.Catalogue {
@@ -22,7 +23,7 @@ func catalogue(t *testing.T) *runner.Catalogue {
 }
 
 // identity names a setting without its seed.
-func identity(t *testing.T, s sweep.Setting) string {
+func identity(t *testing.T, s sweep.Assignment) string {
 	t.Helper()
 	params, err := record.CanonicalParams(s.Params)
 	if err != nil {
@@ -43,7 +44,7 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 	tables := map[string]bool{}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			s, err := sweep.ReadFile(file, c.Names())
+			s, err := sweep.ReadFile(file, plan.Names(c.Book))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 			for _, x := range settings {
 				runs[identity(t, x)] = true
 			}
-			wanted, err := c.ReadTables(s.Tables, nil)
+			wanted, err := plan.ReadTables(c.Book, s.Tables, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 // configs/sweep.schema.json is what `run schema` prints.
 func TestSchemaIsCurrent(t *testing.T) {
 	c := catalogue(t)
-	want, err := sweep.Schema(c.Names())
+	want, err := sweep.Schema(plan.Names(c.Book))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -300,7 +300,7 @@ func TestFullDisk(t *testing.T) {
 	for range 10 * times {
 		r := w.start(t)
 		if rng.IntN(3) == 0 {
-			w.moment(rng, []*launched{r})
+			w.moment(rng, []*runProcess{r})
 			r.kill(t, rng)
 		}
 		<-r.ended

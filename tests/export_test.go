@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/claims"
-	"privkern/runner/export"
+	"privkern/runner/claims/judge"
 	"privkern/runner/record"
+	"privkern/runner/show/export"
+	"privkern/runner/show/tables"
 )
 
 // pythonWith returns a Python that has the modules, or skips: the one that
@@ -123,9 +124,11 @@ func TestExportedTrialsInPandas(t *testing.T) {
 		t.Errorf("pandas sees %v rows, %v of them ok", got["rows"], got["ok"])
 	}
 	for name, v := range want {
-		if g, ok := got[name]; !ok || g != v {
-			t.Errorf("%s is %v in pandas, %v in the records", name, g, v)
-		}
+		t.Run(name, func(t *testing.T) {
+			if g, ok := got[name]; !ok || g != v {
+				t.Errorf("%s is %v in pandas, %v in the records", name, g, v)
+			}
+		})
 	}
 }
 
@@ -197,7 +200,9 @@ func TestExportInMLflow(t *testing.T) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(got.Runs)), func(r run) bool { return len(r.History["series/noise_over_age/noise_sd"]) == 7 }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(got.Runs)), func(r run) bool {
+		return len(r.History["series/noise_over_age/noise_sd"]) == 7
+	}) {
 		t.Error("no run has the curve noise_over_age")
 	}
 }
@@ -215,23 +220,23 @@ func TestTablesCompileInLaTeX(t *testing.T) {
 	if engine == "" {
 		t.Skip("neither pdflatex nor lualatex is installed: the tables are not compiled")
 	}
-	for _, sty := range claims.LaTeXPackages {
+	for _, sty := range tables.LaTeXPackages {
 		if out, err := exec.Command("kpsewhich", sty+".sty").Output(); err != nil || len(out) == 0 {
 			t.Skipf("LaTeX has no package %s: the tables are not compiled", sty)
 		}
 	}
 	c := catalogue(t)
-	none, err := claims.Index(func(func(*record.Record) bool) {})
+	none, err := judge.Index(func(func(*record.Record) bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tables []*claims.Evaluated
+	var tables []*judge.Evaluation
 	for _, name := range c.Book.Names() {
 		table, err := c.Book.Table(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := claims.Evaluate(table, c.Experiments, none)
+		e, err := judge.Evaluate(table, c.Experiments, none)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		runners int
-		share   int // of the kills: one in so many
+		share   int // of the kills: one in share
 		between func(t *testing.T, rng *rand.Rand, out string)
 	}{
 		{"one runner", 1, 1, nil},
@@ -107,7 +107,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			times, rng := kills(t, 4, c.share)
 			w := newWitness(t)
-			running := make([]*launched, c.runners)
+			running := make([]*runProcess, c.runners)
 			for done := 0; done < times; done++ {
 				for i, r := range running {
 					if r == nil || r.over() {
@@ -213,7 +213,7 @@ func (w *witness) look(t *testing.T) {
 
 // moment waits for a random moment: while runners start, between any two
 // records, or while tables are written.
-func (w *witness) moment(rng *rand.Rand, running []*launched) {
+func (w *witness) moment(rng *rand.Rand, running []*runProcess) {
 	if rng.IntN(5) == 0 {
 		time.Sleep(time.Duration(rng.Int64N(int64(600 * time.Millisecond))))
 		return
@@ -227,7 +227,7 @@ func (w *witness) moment(rng *rand.Rand, running []*launched) {
 				n++
 			}
 		}
-		if n >= wanted || slices.ContainsFunc(running, (*launched).over) {
+		if n >= wanted || slices.ContainsFunc(running, (*runProcess).over) {
 			break
 		}
 		time.Sleep(2 * time.Millisecond)
@@ -241,7 +241,7 @@ func (w *witness) moment(rng *rand.Rand, running []*launched) {
 
 // finish lets the runners that are left end, runs the command once more, and
 // checks what has become of every trial.
-func (w *witness) finish(t *testing.T, running []*launched) {
+func (w *witness) finish(t *testing.T, running []*runProcess) {
 	t.Helper()
 	for _, r := range running {
 		if r != nil {
@@ -383,8 +383,8 @@ func sameFiles(t *testing.T, got, want string, patterns ...string) {
 	}
 }
 
-// launched is a runner.
-type launched struct {
+// runProcess is a runner.
+type runProcess struct {
 	cmd    *exec.Cmd
 	output bytes.Buffer
 	ended  chan struct{}
@@ -392,10 +392,10 @@ type launched struct {
 	killed bool
 }
 
-func (w *witness) start(t *testing.T) *launched {
+func (w *witness) start(t *testing.T) *runProcess {
 	t.Helper()
 	w.started++
-	r := &launched{cmd: w.command(), ended: make(chan struct{})}
+	r := &runProcess{cmd: w.command(), ended: make(chan struct{})}
 	r.cmd.Stderr = &r.output
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := r.cmd.Start(); err != nil {
@@ -409,7 +409,7 @@ func (w *witness) start(t *testing.T) *launched {
 	return r
 }
 
-func (r *launched) over() bool {
+func (r *runProcess) over() bool {
 	select {
 	case <-r.ended:
 		return true
@@ -419,7 +419,7 @@ func (r *launched) over() bool {
 }
 
 // check wants a runner that has ended by itself to have ended well.
-func (r *launched) check(t *testing.T) {
+func (r *runProcess) check(t *testing.T) {
 	t.Helper()
 	if r.err != nil {
 		t.Errorf("%v\n%s", r.err, r.output.Bytes())
@@ -428,7 +428,7 @@ func (r *launched) check(t *testing.T) {
 
 // kill kills a runner, in one of three ways, and waits until it and its
 // workers are gone.
-func (r *launched) kill(t *testing.T, rng *rand.Rand) {
+func (r *runProcess) kill(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	way := rng.IntN(3)
 	if r.over() {
@@ -461,7 +461,7 @@ func (r *launched) kill(t *testing.T, rng *rand.Rand) {
 }
 
 // children lists the processes that a process has started, where the operating
-// system tells.
+// system lists them.
 func children(pid int) (pids []int) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, f := range files {

@@ -86,7 +86,8 @@ func TestServeFollowsASweep(t *testing.T) {
 	if page := get(t, address); !strings.Contains(page, "not started") {
 		t.Errorf("before the sweep: %s", page)
 	}
-	sweep := exec.Command(program, "sweep", filepath.Join(root(t), "configs", "quickstart.yaml"), "--out", out, "--quiet", "--jobs", "1")
+	sweep := exec.Command(program, "sweep", filepath.Join(root(t), "configs", "quickstart.yaml"), "--out", out,
+		"--quiet", "--jobs", "1")
 	sweep.Stderr = os.Stderr
 	if err := sweep.Start(); err != nil {
 		t.Fatal(err)

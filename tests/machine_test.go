@@ -43,16 +43,23 @@ func TestMemoryLimits(t *testing.T) {
 		status int
 		want   string // on standard error
 	}{
-		{"too little to begin", shell("-v 1800000"), []string{"version"}, 1, "run: the limit on the address space of a process is 1.7 GiB (ulimit -v), and this program needs 1.8 GiB at least"},
-		{"too little for the estimate", shell("-v 1850000"), []string{"trial", "cloaking/stripes", large}, 1, " GiB; of the limit on the memory of a process (ulimit -v), which is 1.8 GiB, "},
-		{"too little", shell("-v 1850000"), []string{"trial", "cloaking/stripes", large, "--ignore-memory"}, 1, "the limit of this shell is 1.8 GiB (ulimit -v); raise it, "},
-		{"too little data", shell("-d 500000"), []string{"trial", "cloaking/stripes", large, "--ignore-memory"}, 1, "the limit of this shell is 0.5 GiB (ulimit -d); raise it, "},
+		{"too little to begin", shell("-v 1800000"), []string{"version"}, 1,
+			"run: the limit on the address space of a process is 1.7 GiB (ulimit -v), and this program needs 1.8 GiB at least"},
+		{"too little for the estimate", shell("-v 1850000"), []string{"trial", "cloaking/stripes", large}, 1,
+			" GiB; of the limit on the memory of a process (ulimit -v), which is 1.8 GiB, "},
+		{"too little", shell("-v 1850000"), []string{"trial", "cloaking/stripes", large, "--ignore-memory"}, 1,
+			"the limit of this shell is 1.8 GiB (ulimit -v); raise it, "},
+		{"too little data", shell("-d 500000"), []string{"trial", "cloaking/stripes", large, "--ignore-memory"}, 1,
+			"the limit of this shell is 0.5 GiB (ulimit -d); raise it, "},
 		{"enough", shell("-v 4000000"), []string{"trial", "cloaking/stripes", "points=50"}, 0, ""},
 		{"a mistake", shell("-v 4000000"), []string{"trial", "cloaking/strips"}, 2, `did you mean "cloaking/stripes"?`},
 		{"a control group", group, []string{"trial", "cloaking/stripes", large, "--ignore-memory"}, 1,
-			"run: this program was killed (SIGKILL), perhaps for want of memory; the limit of its control group is 0.3 GiB; raise it, "},
-		{"a sweep in a control group", group, []string{"sweep", "--requeue", "0", "--ignore-memory"}, 3, "1 of 2 trials have no result"},
-		{"a sweep that does not fit by the estimate", shell("-v 1850000"), []string{"sweep"}, 3, "1 of 2 trials have no result"},
+			"run: this program was killed (SIGKILL), perhaps for want of memory; the limit of its control group is 0.3 GiB; " +
+				"raise it, "},
+		{"a sweep in a control group", group, []string{"sweep", "--requeue", "0", "--ignore-memory"}, 3,
+			"1 of 2 trials have no result"},
+		{"a sweep that does not fit by the estimate", shell("-v 1850000"), []string{"sweep"}, 3,
+			"1 of 2 trials have no result"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, command, err := sweepIn(t.TempDir(), "experiment: cloaking/stripes\nsweep: {points: [50, 2000]}\n")
@@ -122,7 +129,8 @@ func TestSignalsUnderALimit(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
-			if got := cmd.ProcessState.ExitCode(); got != c.status || strings.Contains(stderr.String(), "the same command goes on") != (c.status == 130) {
+			if got := cmd.ProcessState.ExitCode(); got != c.status ||
+				strings.Contains(stderr.String(), "the same command goes on") != (c.status == 130) {
 				t.Errorf("status %d\n%s", got, stderr.String())
 			}
 			if !strings.Contains(stderr.String(), "24 trials\n") {
@@ -146,7 +154,7 @@ func TestSignalsUnderALimit(t *testing.T) {
 }
 
 // killWorkers kills the workers of a runner, as a kernel without memory does,
-// until so many are dead or the runner has ended.
+// until the given number is dead or the runner has ended.
 func killWorkers(pid, times int) (killed int) {
 	for killed < times && alive(pid) {
 		for _, w := range children(pid) {
@@ -175,7 +183,8 @@ func TestKilledWorkers(t *testing.T) {
 	if err := cmd.Wait(); err != nil || killed == 0 {
 		t.Fatalf("%v, %d killed\n%s", err, killed, stderr.String())
 	}
-	if n := events(t, out, "again"); n == 0 || n > killed || !strings.Contains(stderr.String(), "the worker process was killed (SIGKILL)") {
+	if n := events(t, out, "again"); n == 0 || n > killed ||
+		!strings.Contains(stderr.String(), "the worker process was killed (SIGKILL)") {
 		t.Errorf("%d killed, %d run again\n%s", killed, n, stderr.String())
 	}
 	sameMetrics(t, metrics(t, out), want)
@@ -197,7 +206,9 @@ func TestKilledWorkerThatIsNotRunAgain(t *testing.T) {
 		t.Fatal("no worker was there")
 	}
 	exitsWith(t, cmd.Wait(), stderr.Bytes(), 3, "run: 1 of 24 trials have no result")
-	if text := stderr.String(); !strings.Contains(text, "(SIGKILL), perhaps for want of memory (tried once); run fewer trials at a time") || !strings.Contains(text, "23 ok, 1 without a result") {
+	if text := stderr.String(); !strings.Contains(text,
+		"(SIGKILL), perhaps for want of memory (tried once); run fewer trials at a time") ||
+		!strings.Contains(text, "23 ok, 1 without a result") {
 		t.Errorf("%s", text)
 	}
 	if n := finished(t, out); n != 23 {

@@ -19,13 +19,13 @@ import (
 // that is too large leaves workers idle.
 const aboveMost = 2
 
-// sized is a trial of an experiment.
-type sized struct {
+// trialSize is a trial of an experiment.
+type trialSize struct {
 	experiment string
 	args       map[string]any
 }
 
-func (s sized) name() string {
+func (s trialSize) name() string {
 	name := s.experiment
 	for _, key := range slices.Sorted(maps.Keys(s.args)) {
 		name += " " + key + "=" + experiment.FormatValue(s.args[key])
@@ -35,7 +35,7 @@ func (s sized) name() string {
 
 // estimated has trials of every experiment that estimates its memory, also of a
 // size at which they take more than any process, where that needs few seconds.
-var estimated = []sized{
+var estimated = []trialSize{
 	{"cloaking/stripes", map[string]any{"points": 1000}},
 	{"cloaking/stripes", map[string]any{"points": 1000, "method": "sparse"}},
 	{"cloaking/mnist", map[string]any{"train": 500, "method": "standard"}},
@@ -71,7 +71,7 @@ var estimated = []sized{
 }
 
 // small has trials of every experiment that estimates none.
-var small = []sized{
+var small = []trialSize{
 	{"cloaking/classification", nil},
 	{"cloaking/curve", nil},
 	{"cloaking/design", map[string]any{"inputs": "synthetic"}},
@@ -107,7 +107,8 @@ func TestMemoryEstimates(t *testing.T) {
 			estimate, peak := e.Memory(params), c.peak(t)
 			t.Logf("estimated %d MiB, measured %d MiB", estimate>>20, peak>>20)
 			if estimate < peak || estimate > aboveMost*peak {
-				t.Errorf("%d MiB are estimated and %d MiB measured, of which it may be once to %d times", estimate>>20, peak>>20, aboveMost)
+				t.Errorf("%d MiB are estimated and %d MiB measured, of which it may be once to %d times",
+					estimate>>20, peak>>20, aboveMost)
 			}
 		})
 	}
@@ -157,7 +158,7 @@ func TestMemoryOfEveryExperiment(t *testing.T) {
 
 // peak runs a trial and returns what it took in bytes; it skips the test where
 // there are no data.
-func (s sized) peak(t *testing.T) int64 {
+func (s trialSize) peak(t *testing.T) int64 {
 	t.Helper()
 	args := []string{"trial", s.experiment}
 	for name, v := range s.args {
@@ -198,7 +199,8 @@ func TestTrialThatDoesNotFit(t *testing.T) {
 	run := func(args ...string) (string, error) {
 		// The shell enters the group and becomes the program.
 		script := `echo $$ > "$0/cgroup.procs" && exec "$@"`
-		out, err := exec.Command("sh", append([]string{"-c", script, group, program, "trial", "cloaking/stripes"}, args...)...).CombinedOutput()
+		out, err := exec.Command("sh", append([]string{"-c", script, group, program, "trial", "cloaking/stripes"},
+			args...)...).CombinedOutput()
 		return string(out), err
 	}
 	out, err := run("points=2000")

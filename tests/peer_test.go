@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
-	"privkern/graphs/kahm"
+	"privkern/graphs/hull"
+	"privkern/runner/execute/machine"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
-	"privkern/runner/trial"
-	"privkern/runner/usage"
 )
 
 // peer runs a straightforward implementation in NumPy, on one thread, and
@@ -53,7 +53,8 @@ func TestMultikernelAgainstNumPy(t *testing.T) {
 	const kernels = "linear+rbf:0.01+laplacian:0.1+polynomial:1:3:1"
 	for _, size := range [][2]int{{60, 7}, {97, 12}} {
 		want := peer(t, "multikernel.py", strconv.Itoa(size[0]), strconv.Itoa(size[1]))
-		sameAsPeer(t, want, "multikernel/reference", map[string]any{"rows": size[0], "features": size[1], "kernels": kernels}, 1e-8)
+		sameAsPeer(t, want, "multikernel/reference", map[string]any{"rows": size[0], "features": size[1], "kernels": kernels},
+			1e-8)
 	}
 }
 
@@ -73,7 +74,10 @@ func sameAsPeer(t *testing.T, want map[string]float64, name string, given map[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trial.Execute(context.Background(), e, trial.Job{Experiment: e.Name, Params: params, Backend: "cpu", DType: "float64", Workers: 1}, nil)
+	r, err := trial.Execute(context.Background(), e, trial.Job{
+		Identity: experiment.Identity{Experiment: e.Name, Params: params, Backend: "cpu", DType: "float64"},
+		Workers:  1,
+	}, engine.Opener, nil)
 	if err != nil || r.Error != nil {
 		t.Fatal(err, r.Error)
 	}
@@ -112,16 +116,16 @@ func BenchmarkKAHMAgainstNumPy(b *testing.B) {
 	y, q := wave(rows, 1e-3), wave(queries, 7e-4)
 	var fit, evaluate, numpyFit, numpyEvaluate float64
 	for b.Loop() {
-		start := usage.CPUSeconds()
-		m, err := kahm.Fit(context.Background(), e, y, kahm.Options{Dim: n, Layers: layers})
+		start := machine.CPUSeconds()
+		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: n, Layers: layers})
 		if err != nil {
 			b.Fatal(err)
 		}
-		built := usage.CPUSeconds()
+		built := machine.CPUSeconds()
 		if _, err := m.Distances(context.Background(), e, q); err != nil {
 			b.Fatal(err)
 		}
-		fit, evaluate = fit+built-start, evaluate+usage.CPUSeconds()-built
+		fit, evaluate = fit+built-start, evaluate+machine.CPUSeconds()-built
 		times := peer(b, "kahm.py", text...)
 		numpyFit, numpyEvaluate = numpyFit+times["fit_s"], numpyEvaluate+times["evaluate_s"]
 	}

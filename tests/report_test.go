@@ -14,7 +14,8 @@ import (
 func quickstart(t *testing.T) (out, stdout string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
-	cmd := exec.Command(program, "sweep", filepath.Join(root(t), "configs", "quickstart.yaml"), "--out", out, "--quiet", "--check")
+	cmd := exec.Command(program, "sweep", filepath.Join(root(t), "configs", "quickstart.yaml"), "--out",
+		out, "--quiet", "--check")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -27,7 +28,8 @@ func quickstart(t *testing.T) (out, stdout string) {
 // a report that needs no other file.
 func TestQuickStart(t *testing.T) {
 	out, stdout := quickstart(t)
-	for _, want := range []string{"privacygp/figure1", "privacygp/figure2", "privacygp/figure3", "privacygp/claims", "match"} {
+	for _, want := range []string{"privacygp/figure1", "privacygp/figure2", "privacygp/figure3",
+		"privacygp/claims", "match"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the tables do not contain %q", want)
 		}

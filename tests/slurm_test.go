@@ -128,7 +128,8 @@ func (s *slurm) sweepAlone(t *testing.T, dir, text string, args ...string) *onSl
 		t.Fatal(err)
 	}
 	r := &onSlurm{out: filepath.Join(dir, "out"), stdout: &syncBuffer{}, stderr: &syncBuffer{}}
-	args = append([]string{"sweep", file, "--out", r.out, "--output", "csv", "--executor", "slurm", "--slurm", "time=10"}, args...)
+	args = append([]string{"sweep", file, "--out", r.out, "--output", "csv", "--executor", "slurm", "--slurm", "time=10"},
+		args...)
 	r.Cmd = exec.Command(program, args...)
 	r.Env, r.Stdout, r.Stderr = s.env, r.stdout, r.stderr
 	if err := r.Start(); err != nil {
@@ -163,7 +164,9 @@ func (r *onSlurm) waits(t *testing.T, status int) {
 // says waits until the sweep has said something.
 func (r *onSlurm) says(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("it says %q", text), r.stderr, func() bool { return strings.Contains(r.stderr.String(), text) })
+	eventually(t, fmt.Sprintf("it says %q", text), r.stderr, func() bool {
+		return strings.Contains(r.stderr.String(), text)
+	})
 }
 
 func eventually(t *testing.T, what string, said fmt.Stringer, f func() bool) {
@@ -232,7 +235,8 @@ func TestSlurm(t *testing.T) {
 	if err := os.WriteFile(file, []byte(clusterSweep), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if msg, err := exec.Command(program, "sweep", file, "--out", filepath.Join(local, "out"), "--quiet").CombinedOutput(); err != nil {
+	if msg, err := exec.Command(program, "sweep", file, "--out", filepath.Join(local, "out"), "--quiet").
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
 	want := metrics(t, filepath.Join(local, "out"))
@@ -242,7 +246,8 @@ func TestSlurm(t *testing.T) {
 	whole := func(t *testing.T, r *onSlurm) {
 		t.Helper()
 		sameMetrics(t, metrics(t, r.out), want)
-		if _, err := os.Stat(filepath.Join(r.out, "report.html")); err != nil || !strings.Contains(r.stdout.String(), "cloaking/design") {
+		if _, err := os.Stat(filepath.Join(r.out, "report.html")); err != nil ||
+			!strings.Contains(r.stdout.String(), "cloaking/design") {
 			t.Errorf("no tables: %v\n%s", err, r.stdout)
 		}
 	}
@@ -263,7 +268,8 @@ func TestSlurm(t *testing.T) {
 		}
 		again := s.sweep(t, dir, clusterSweep)
 		again.waits(t, 0)
-		if !strings.Contains(again.stderr.String(), "6 trials, all with a result") || again.stdout.String() != r.stdout.String() {
+		if !strings.Contains(again.stderr.String(), "6 trials, all with a result") ||
+			again.stdout.String() != r.stdout.String() {
 			t.Errorf("the same command again: %s", again.stderr)
 		}
 	})
@@ -272,7 +278,8 @@ func TestSlurm(t *testing.T) {
 	t.Run("timed trials are alone", func(t *testing.T) {
 		const ordinary = "  - experiment: privacygp/example1\n    sweep: {xi: [0.4, 0.5]}\n"
 		mixed := strings.Replace(clusterSweep, "experiment:", "runs:\n"+ordinary+"  - experiment:", 1)
-		mixed = strings.NewReplacer("\nparams:", "\n    params:", "\nsweep:", "\n    sweep:", "\n  learning_rate:", "\n      learning_rate:").Replace(mixed)
+		mixed = strings.NewReplacer("\nparams:", "\n    params:", "\nsweep:", "\n    sweep:", "\n  learning_rate:",
+			"\n      learning_rate:").Replace(mixed)
 		r := s.sweepAlone(t, t.TempDir(), mixed)
 		r.says(t, "submitted 2 tasks as job ")
 		const timed = "submitted 6 tasks of timed trials, each alone on its node, as job "
@@ -375,8 +382,9 @@ func TestSlurm(t *testing.T) {
 		defer func() { _ = exec.Command("umount", disk).Run() }()
 		r := s.sweep(t, dir, clusterSweep, "--requeue", "0")
 		r.waits(t, 3)
-		if text := r.stderr.String(); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "its task was lost once") || !strings.Contains(text, "trials have no result") {
-			t.Errorf("the reason is not told:\n%s", text)
+		if text := r.stderr.String(); !strings.Contains(text, "no space left on device") ||
+			!strings.Contains(text, "its task was lost once") || !strings.Contains(text, "trials have no result") {
+			t.Errorf("the reason is missing:\n%s", text)
 		}
 		if n := finished(t, r.out); n == 0 || n == 6 {
 			t.Errorf("%d records on the full disk", n)
@@ -458,7 +466,8 @@ func TestSlurm(t *testing.T) {
 	t.Run("sbatch refuses", func(t *testing.T) {
 		r := s.sweep(t, t.TempDir(), clusterSweep, "--slurm", "partition=nowhere")
 		r.waits(t, 1)
-		if !strings.Contains(r.stderr.String(), "run: sbatch: ") || !strings.Contains(r.stderr.String(), "invalid partition") {
+		if !strings.Contains(r.stderr.String(), "run: sbatch: ") ||
+			!strings.Contains(r.stderr.String(), "invalid partition") {
 			t.Errorf("%s", r.stderr)
 		}
 	})
@@ -515,7 +524,9 @@ func (s *slurm) cancelledOnTerminal(t *testing.T, want map[string]string) {
 	var shown syncBuffer
 	done := make(chan struct{})
 	go func() { defer close(done); _, _ = io.Copy(&shown, bufio.NewReader(screen)) }()
-	eventually(t, "the bar shows running tasks", &shown, func() bool { return strings.Contains(shown.String(), "running") && len(tasks(out)) > 0 })
+	eventually(t, "the bar shows running tasks", &shown, func() bool {
+		return strings.Contains(shown.String(), "running") && len(tasks(out)) > 0
+	})
 	_, _ = io.WriteString(keys, "\x03")
 	eventually(t, "it asks", &shown, func() bool { return strings.Contains(shown.String(), "Leave or cancel? [L/c]") })
 	_, _ = io.WriteString(keys, "c\n")

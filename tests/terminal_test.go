@@ -1,12 +1,15 @@
 package tests
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // On a terminal a bar shows overall and inner progress, and is gone at the end;
@@ -46,5 +49,29 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 	if text := onTerminal("dumb"); strings.Contains(text, "\x1b") || !strings.Contains(text, "24 ok in ") {
 		t.Errorf("TERM=dumb:\n%q", text)
+	}
+}
+
+// The list follows the width of the terminal.
+func TestListOnATerminal(t *testing.T) {
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("no script command to make a terminal with")
+	}
+	for _, columns := range []int{60, 140} {
+		t.Run(fmt.Sprintf("%d columns", columns), func(t *testing.T) {
+			line := "stty cols " + strconv.Itoa(columns) + "; '" + program + "' list"
+			text, err := exec.Command(script, "-qec", line, "/dev/null").Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			widest := 0
+			for line := range strings.Lines(string(text)) {
+				widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\r\n")))
+			}
+			if widest > columns || widest < columns-8 {
+				t.Errorf("%d columns of %d are used", widest, columns)
+			}
+		})
 	}
 }

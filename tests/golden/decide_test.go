@@ -14,16 +14,21 @@ import (
 
 // made is what is kept of a fictitious experiment.
 func made(change func(*file)) file {
-	f := file{Experiment: "demo/a", ResultVersion: 2, Class: madeOn, Trials: []kept{{
+	f := file{Experiment: "demo/a", ResultVersion: 2, Class: madeOn, Trials: []goldenTrial{{
 		Setting: "x=1", Seed: 1, Key: "k", Params: map[string]any{"x": 1.0, "y": "inf"},
-		Metrics:      map[string]float64{"large": 1e6, "small": 1e-14},
-		Series:       map[string]map[string]record.Column{"curve": {"x": {0, 2}, "y": {.1, math.NaN()}}},
+		Series:       map[string]map[string]record.SeriesColumn{"curve": {"x": {0, 2}, "y": {.1, math.NaN()}}},
 		SeriesSHA256: map[string]string{"data": "0123"},
 	}}}
+	metrics(1e6, 1e-14)(&f)
 	if change != nil {
 		change(&f)
 	}
 	return f
+}
+
+// metrics gives the trial these metrics.
+func metrics(large, small float64) func(*file) {
+	return func(f *file) { f.Trials[0].Metrics = map[string]float64{"large": large, "small": small} }
 }
 
 // TestDecisions holds results against what is kept: what the comparison says, and
@@ -38,42 +43,60 @@ func TestDecisions(t *testing.T) {
 		mayUpdate bool
 	}{
 		{"equal", nil, "", true},
-		{"the last bit of a metric", func(f *file) { f.Trials[0].Metrics["large"] = up(1e6) }, "large is 1.0000000000000001e+06, was 1e+06", false},
-		{"the last bit of a small one", func(f *file) { f.Trials[0].Metrics["small"] = up(1e-14) }, raise, false},
-		{"the sign of nothing", func(f *file) { f.Trials[0].Series["curve"]["x"] = record.Column{math.Copysign(0, -1), 2} }, "column x at 0 is -0, was 0", false},
-		{"the last bit in a series", func(f *file) { f.Trials[0].Series["curve"]["y"][0] = up(.1) }, "series curve column y at 0 is", false},
-		{"a gap filled", func(f *file) { f.Trials[0].Series["curve"]["y"][1] = 0 }, "series curve column y at 1 is 0, was NaN", false},
-		{"a longer series", func(f *file) { f.Trials[0].Series["curve"]["x"] = record.Column{1, 2, 3} }, "has 3 values, had 2", false},
-		{"a new column", func(f *file) { f.Trials[0].Series["curve"]["z"] = record.Column{1, 2} }, "column z is new", false},
-		{"series of real data", func(f *file) { f.Trials[0].SeriesSHA256["data"] = "4567" }, "series data has another digest", false},
-		{"a new metric", func(f *file) { f.Trials[0].Metrics["new"] = 1 }, "new is new", false},
-		{"a metric less", func(f *file) { delete(f.Trials[0].Metrics, "small") }, "small is gone", false},
-		{"another default", func(f *file) { f.Trials[0].Key, f.Trials[0].Params["x"] = "l", 2.0 }, "the key, of other parameters: x is 2, was 1", false},
-		{"a new parameter", func(f *file) { f.Trials[0].Key, f.Trials[0].Params["z"] = "l", 2.0 }, "the key, of other parameters: z is new", false},
-		{"a version raised", func(f *file) { f.ResultVersion, f.Trials[0].Metrics["large"] = 3, 1 }, "version 2, the code of version 3: run", true},
-		{"a version raised for nothing", func(f *file) { f.ResultVersion = 3 }, "version 2, the code of version 3: run", true},
+		{"the last bit of a metric", metrics(up(1e6), 1e-14),
+			"large is 1.0000000000000001e+06, was 1e+06", false},
+		{"the last bit of a small one", metrics(1e6, up(1e-14)), raise, false},
+		{"the sign of nothing", func(f *file) {
+			f.Trials[0].Series["curve"]["x"] = record.SeriesColumn{math.Copysign(0, -1), 2}
+		}, "column x at 0 is -0, was 0", false},
+		{"the last bit in a series", func(f *file) { f.Trials[0].Series["curve"]["y"][0] = up(.1) },
+			"series curve column y at 0 is", false},
+		{"a gap filled", func(f *file) { f.Trials[0].Series["curve"]["y"][1] = 0 },
+			"series curve column y at 1 is 0, was NaN", false},
+		{"a longer series", func(f *file) { f.Trials[0].Series["curve"]["x"] = record.SeriesColumn{1, 2, 3} },
+			"has 3 values, had 2", false},
+		{"a new column", func(f *file) { f.Trials[0].Series["curve"]["z"] = record.SeriesColumn{1, 2} },
+			"column z is new", false},
+		{"series of real data", func(f *file) { f.Trials[0].SeriesSHA256["data"] = "4567" },
+			"series data has another digest", false},
+		{"a new metric", func(f *file) {
+			f.Trials[0].Metrics = map[string]float64{"large": 1e6, "small": 1e-14, "new": 1}
+		}, "new is new", false},
+		{"a metric less", func(f *file) { f.Trials[0].Metrics = map[string]float64{"large": 1e6} }, "small is gone", false},
+		{"another default", func(f *file) {
+			f.Trials[0].Key, f.Trials[0].Params = "l", map[string]any{"x": 2.0, "y": "inf"}
+		}, "the key, of other parameters: x is 2, was 1", false},
+		{"a new parameter", func(f *file) {
+			f.Trials[0].Key, f.Trials[0].Params = "l", map[string]any{"x": 1.0, "y": "inf", "z": 2.0}
+		}, "the key, of other parameters: z is new", false},
+		{"a version raised", func(f *file) { f.ResultVersion = 3; metrics(1, 1e-14)(f) },
+			"version 2, the code of version 3: run", true},
+		{"a version raised for nothing", func(f *file) { f.ResultVersion = 3 }, "version 2, the code of version 3: run",
+			true},
 		{"a version lowered", func(f *file) { f.ResultVersion = 1 }, "the code of the earlier version 1", false},
-		{"a new setting", func(f *file) { f.Trials = append(f.Trials, kept{Setting: "x=2", Seed: 1}) }, `does not have the settings: "x=2", seed 1: run`, true},
+		{"a new setting", func(f *file) { f.Trials = append(f.Trials, goldenTrial{Setting: "x=2", Seed: 1}) },
+			`does not have the settings: "x=2", seed 1: run`, true},
 		{"a setting less", func(f *file) { f.Trials = nil }, "no longer among the settings", true},
 		{"a new setting and a changed result", func(f *file) {
-			f.Trials[0].Metrics["large"] = 2
-			f.Trials = append(f.Trials, kept{Setting: "x=2", Seed: 1})
+			metrics(2, 1e-14)(f)
+			f.Trials = append(f.Trials, goldenTrial{Setting: "x=2", Seed: 1})
 		}, raise, false},
 		{"another class, the same bits", func(f *file) { f.Class, f.Tolerance = "gonum-arm64", otherClass }, "", false},
 		{"another class, other last bits", func(f *file) {
 			f.Class, f.Tolerance = "gonum-arm64", otherClass
-			f.Trials[0].Metrics["large"], f.Trials[0].Metrics["small"] = 1e6*(1+1e-8), -1e-9
+			metrics(1e6*(1+1e-8), -1e-9)(f)
 			f.Trials[0].Series["curve"]["y"][0], f.Trials[0].SeriesSHA256["data"] = .1+1e-10, "4567"
 		}, "", false},
 		{"another class, another result", func(f *file) {
-			f.Class, f.Tolerance, f.Trials[0].Metrics["large"] = "gonum-arm64", otherClass, 1e6*(1+1e-5)
+			f.Class, f.Tolerance = "gonum-arm64", otherClass
+			metrics(1e6*(1+1e-5), 1e-14)(f)
 		}, raise, false},
 		{"another class, a gap", func(f *file) {
 			f.Class, f.Tolerance, f.Trials[0].Series["curve"]["y"][0] = "gonum-arm64", otherClass, math.NaN()
 		}, "is NaN, was 0.1", false},
 		{"another class, a metric less", func(f *file) {
 			f.Class, f.Tolerance = "gonum-arm64", otherClass
-			delete(f.Trials[0].Metrics, "small")
+			f.Trials[0].Metrics = map[string]float64{"large": 1e6}
 		}, "small is gone", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,8 +117,7 @@ func TestFilesReadBack(t *testing.T) {
 	testdata = t.TempDir()
 	t.Cleanup(func() { testdata = before })
 	f := made(func(f *file) {
-		f.Trials[0].Metrics["third"] = 1.0 / 3
-		f.Trials[0].Metrics["denormal"] = 5e-324
+		f.Trials[0].Metrics = map[string]float64{"third": 1.0 / 3, "denormal": 5e-324}
 		f.Trials[0].Params = map[string]any{"list": []any{1.0, 2.0}, "none": []any{}}
 	})
 	if _, err := read(f.Experiment); err == nil || err.Error() != errAbsent.Error() {
@@ -122,8 +144,9 @@ func TestFilesReadBack(t *testing.T) {
 // Times differ from run to run and are not kept; of real data only digests are.
 func TestWhatIsKept(t *testing.T) {
 	e := &experiment.Experiment{Metrics: []experiment.Metric{{Name: "y"}, {Name: "time_*", Timing: true}}}
-	r := &record.Record{Seed: 3, Key: "k", Params: map[string]any{"x": 1.0}, Metrics: map[string]float64{"y": 1, "time_s": 2},
-		Series: map[string]map[string]record.Column{"rows": {"x": {170.5}}}}
+	r := &record.Record{Seed: 3, Key: "k", Params: map[string]any{"x": 1.0},
+		Metrics: map[string]float64{"y": 1, "time_s": 2},
+		Series:  map[string]map[string]record.SeriesColumn{"rows": {"x": {170.5}}}}
 	for _, c := range []struct {
 		name           string
 		realData       bool
@@ -134,7 +157,8 @@ func TestWhatIsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(k.Metrics, map[string]float64{"y": 1}) || len(k.Series) != c.series || len(k.SeriesSHA256) != c.digest {
+			if !reflect.DeepEqual(k.Metrics, map[string]float64{"y": 1}) || len(k.Series) != c.series ||
+				len(k.SeriesSHA256) != c.digest {
 				t.Errorf("%+v", k)
 			}
 		})

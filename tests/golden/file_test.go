@@ -21,31 +21,31 @@ import (
 
 // file is what is kept of an experiment.
 type file struct {
-	Experiment    string  `json:"experiment"`
-	ResultVersion int     `json:"result_version"`
-	Class         string  `json:"blas_class"` // of the machine that computed it
-	Trials        []kept  `json:"trials"`
-	Tolerance     float64 `json:"-"` // on another class; 0 compares bits
+	Experiment    string        `json:"experiment"`
+	ResultVersion int           `json:"result_version"`
+	Class         string        `json:"blas_class"` // of the machine that computed it
+	Trials        []goldenTrial `json:"trials"`
+	Tolerance     float64       `json:"-"` // on another class; 0 compares bits
 }
 
-// kept is what is kept of a trial. Numbers have the shortest digits that read back
+// goldenTrial is what is kept of a trial. Numbers have the shortest digits that read back
 // as the same ones.
-type kept struct {
+type goldenTrial struct {
 	Setting string         `json:"setting"`
 	Seed    int64          `json:"seed"`
 	Key     string         `json:"key"`
 	Params  map[string]any `json:"params"` // with all defaults
 	// Metrics are all but times.
-	Metrics map[string]float64                  `json:"metrics"`
-	Series  map[string]map[string]record.Column `json:"series,omitempty"`
+	Metrics map[string]float64                        `json:"metrics"`
+	Series  map[string]map[string]record.SeriesColumn `json:"series,omitempty"`
 	// SeriesSHA256 stands for the series of a trial that reads real data: they may
 	// hold some of them.
 	SeriesSHA256 map[string]string `json:"series_sha256,omitempty"`
 }
 
 // keep takes what is kept of a record.
-func keep(e *experiment.Experiment, setting string, r *record.Record, realData bool) (kept, error) {
-	k := kept{Setting: setting, Seed: r.Seed, Key: r.Key, Params: r.Params, Metrics: map[string]float64{}}
+func keep(e *experiment.Experiment, setting string, r *record.Record, realData bool) (goldenTrial, error) {
+	k := goldenTrial{Setting: setting, Seed: r.Seed, Key: r.Key, Params: r.Params, Metrics: map[string]float64{}}
 	for name, v := range r.Metrics {
 		if !slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Timing && m.Covers(name) }) {
 			k.Metrics[name] = v
@@ -70,7 +70,7 @@ func keep(e *experiment.Experiment, setting string, r *record.Record, realData b
 // differences says in which parameters, metrics and series two runs of a setting
 // differ. With a tolerance numbers may, relative to the larger one and absolutely
 // below 1, and digests are not compared.
-func differences(was, now kept, tolerance float64) []string {
+func differences(was, now goldenTrial, tolerance float64) []string {
 	var out []string
 	if was.Key != now.Key {
 		out = append(out, "the key, "+parameters(was.Params, now.Params))
@@ -123,7 +123,7 @@ func columnDifferences[V any](prefix string, was, now map[string]V, differs func
 	return out
 }
 
-func numbers(was, now record.Column, tolerance float64) string {
+func numbers(was, now record.SeriesColumn, tolerance float64) string {
 	if len(was) != len(now) {
 		return fmt.Sprintf("has %d values, had %d", len(now), len(was))
 	}
@@ -166,9 +166,11 @@ func compare(was, now file) error {
 	const update = "go test ./tests/golden -update"
 	switch {
 	case now.ResultVersion > was.ResultVersion:
-		return fmt.Errorf("the file is of result version %d, the code of version %d: run `%s`", was.ResultVersion, now.ResultVersion, update)
+		return fmt.Errorf("the file is of result version %d, the code of version %d: run `%s`", was.ResultVersion,
+			now.ResultVersion, update)
 	case now.ResultVersion < was.ResultVersion:
-		return fmt.Errorf("the file is of result version %d, the code of the earlier version %d", was.ResultVersion, now.ResultVersion)
+		return fmt.Errorf("the file is of result version %d, the code of the earlier version %d",
+			was.ResultVersion, now.ResultVersion)
 	}
 	var changed, missing []string
 	for _, k := range now.Trials {
@@ -183,7 +185,8 @@ func compare(was, now file) error {
 	}
 	for _, k := range was.Trials {
 		if !slices.ContainsFunc(now.Trials, k.same) {
-			missing = append(missing, fmt.Sprintf("%q, seed %d is in the file and no longer among the settings", k.Setting, k.Seed))
+			missing = append(missing,
+				fmt.Sprintf("%q, seed %d is in the file and no longer among the settings", k.Setting, k.Seed))
 		}
 	}
 	if len(changed) > 0 {
@@ -195,7 +198,7 @@ func compare(was, now file) error {
 	return nil
 }
 
-func (k kept) same(o kept) bool { return k.Setting == o.Setting && k.Seed == o.Seed }
+func (k goldenTrial) same(o goldenTrial) bool { return k.Setting == o.Setting && k.Seed == o.Seed }
 
 // changedError is a result that changed while its version did not.
 type changedError struct {

@@ -12,11 +12,12 @@ import (
 	"privkern/experiments"
 	"privkern/experiments/dataset"
 	"privkern/graphs/cpublas"
+	"privkern/graphs/engine"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
-	"privkern/runner/sweep"
-	"privkern/runner/trial"
 )
 
 var update = flag.Bool("update", false, "write the files of experiments whose result version was raised")
@@ -52,7 +53,8 @@ func TestGolden(t *testing.T) {
 	tolerance := 0.0
 	if class != madeOn {
 		tolerance = otherClass
-		t.Logf("this machine computes with %s, the files were made on %s: numbers are compared within %g, not to the last bit",
+		t.Logf("this machine computes with %s, the files were made on %s: numbers are compared within %g, not to the "+
+			"last bit",
 			class, madeOn, otherClass)
 	}
 	for name := range settings {
@@ -102,7 +104,7 @@ func TestGolden(t *testing.T) {
 
 // compute runs a setting with one worker and with two, and returns what is kept of
 // it. It skips the test where data are missing.
-func compute(t *testing.T, e *experiment.Experiment, setting, folder string) kept {
+func compute(t *testing.T, e *experiment.Experiment, setting, folder string) goldenTrial {
 	t.Helper()
 	given := map[string]any{}
 	for assignment := range strings.FieldsSeq(setting) {
@@ -118,12 +120,12 @@ func compute(t *testing.T, e *experiment.Experiment, setting, folder string) kep
 	}
 	const seed = 1
 	data := plan.NewDatasets(dataset.NewLocator(folder))
-	p, err := plan.New([]sweep.Setting{{Experiment: e, Params: params, Seed: seed}}, data, plan.Options{Backend: "cpu", DType: "float64"})
+	p, err := plan.New([]sweep.Assignment{{Experiment: e, Params: params, Seed: seed}}, data,
+		plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := trial.Job{Key: p.Trials[0].Key, Experiment: e.Name, ResultVersion: e.Version, Params: params, Seed: seed,
-		Backend: "cpu", DType: "float64", Folders: map[string]string{}, Digests: p.Datasets}
+	job := trial.Job{Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Folders: map[string]string{}}
 	realData := false
 	for _, name := range p.DatasetNames() {
 		d := data.Get(name)
@@ -137,10 +139,10 @@ func compute(t *testing.T, e *experiment.Experiment, setting, folder string) kep
 		job.Folders[name] = d.Folder
 		realData = realData || !strings.HasPrefix(name, "csv:")
 	}
-	var out kept
+	var out goldenTrial
 	for workers := 1; workers <= 2; workers++ {
 		job.Workers = workers
-		r, err := trial.Execute(t.Context(), e, job, nil)
+		r, err := trial.Execute(t.Context(), e, job, engine.Opener, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,8 +43,10 @@ var settings = map[string][]string{
 	"cloaking/reference": {"", "method=sparse"},
 	"cloaking/regression": {
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5",
-		ownRegression + "inputs=x,z lengthscale=2 folds=3 draws=5 method=sparse inducing=4 fold_scheme=random calibration=analytic",
-		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=nonstationary max_lengthscale=5 kde_rows=20 kde_bandwidth=1",
+		ownRegression + "inputs=x,z lengthscale=2 folds=3 draws=5 method=sparse inducing=4 fold_scheme=random " +
+			"calibration=analytic",
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=nonstationary max_lengthscale=5 kde_rows=20 " +
+			"kde_bandwidth=1",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 solver=gradient iterations=30",
 	},
 	"cloaking/selection": {
@@ -59,7 +61,8 @@ var settings = map[string][]string{
 		"n=64 repeats=2 inducing=5 composition=split centre=least bound=exact",
 	},
 	"dpgp/gaussian-mechanism": {""},
-	"dpgp/hyperparameters":    {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5", "n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published"},
+	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
+		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published"},
 	"dpgp/inference": {
 		"n=64 inducing=5",
 		"n=64 inducing=5 bound=exact regularisation=corrected",
@@ -77,12 +80,13 @@ var settings = map[string][]string{
 		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16 variant=as-published",
 	},
 	"kahm/fabrication": {"images=30 n=5 shown=1"},
-	"kahm/federated":   {"train=200 test=20 n=5 layers=2", "train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false"},
-	"kahm/freiburg":    {"n=2 layers=1 branches=1 score=false"},
-	"kahm/layers":      {"images=30 n=5 layers=2"},
-	"kahm/reference":   {"rows=20 dim=6 n=4 layers=2"},
-	"kahm/stress":      {"history=5 n=2 layers=1 score=false data=noisy epsilon=16"},
-	"kahm/timing":      {"rows=30 dim=50 n=5 repeats=1"},
+	"kahm/federated": {"train=200 test=20 n=5 layers=2",
+		"train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false"},
+	"kahm/freiburg":  {"n=2 layers=1 branches=1 score=false"},
+	"kahm/layers":    {"images=30 n=5 layers=2"},
+	"kahm/reference": {"rows=20 dim=6 n=4 layers=2"},
+	"kahm/stress":    {"history=5 n=2 layers=1 score=false data=noisy epsilon=16"},
+	"kahm/timing":    {"rows=30 dim=50 n=5 repeats=1"},
 	"kahm/toy": {
 		"samples=20 grid=4",
 		"shape=three-classes samples=20 grid=4 layers=2",
@@ -169,7 +173,8 @@ func dataFolder(t *testing.T) string {
 	if err := os.Mkdir(supplied, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"features.npy": array.Bytes(), "images.txt": []byte(strings.Join(names, "\n") + "\n")} {
+	for name, content := range map[string][]byte{"features.npy": array.Bytes(),
+		"images.txt": []byte(strings.Join(names, "\n") + "\n")} {
 		if err := os.WriteFile(filepath.Join(supplied, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

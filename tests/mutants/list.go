@@ -1,13 +1,17 @@
 package main
 
 const (
-	cloaking  = "./experiments/cloaking"
-	dpgp      = "./experiments/dpgp"
+	cloak     = "./experiments/cloaking/cloak"
+	choose    = "./experiments/cloaking/choose"
+	regress   = "./experiments/cloaking/regress"
+	ownModel  = "./experiments/dpgp/regression"
+	sparse    = "./experiments/dpgp/sparse"
 	mechanism = "./experiments/mechanism"
 	release   = "./experiments/release"
 	budget    = "./experiments/budget"
+	engine    = "./graphs/engine"
 	op        = "./graphs/op"
-	claims    = "./runner/claims"
+	judge     = "./runner/claims/judge"
 	record    = "./runner/record"
 	runner    = "./runner"
 	store     = "./runner/store"
@@ -37,7 +41,8 @@ var mutants = []Mutant{
 	{Name: "noise: choice by half of epsilon", File: "experiments/release/choose.go", Package: release,
 		Tests: "Choose|Exponents", Old: `(c.Epsilon/2 - exponentError)`, New: `(c.Epsilon - exponentError)`},
 	{Name: "noise: analytic Gaussian", File: "experiments/mechanism/gaussian.go", Package: mechanism,
-		Tests: "Gaussian|Safe", Old: `if logDelta(epsilon, mid) > target {`, New: `if logDelta(epsilon, mid) > target+1e-6 {`},
+		Tests: "Gaussian|Safe", Old: `if logDelta(epsilon, mid) > target {`,
+		New: `if logDelta(epsilon, mid) > target+1e-6 {`},
 	{Name: "noise: zCDP of a Gaussian", File: "experiments/mechanism/zcdp.go", Package: mechanism,
 		Old: `ZCDP(1 / sigma / sigma / 2)`, New: `ZCDP(1 / sigma / sigma / 4)`},
 	{Name: "noise: exponential mechanism", File: "experiments/mechanism/exponential.go", Package: mechanism,
@@ -52,21 +57,21 @@ var mutants = []Mutant{
 		Tests: "Linear", Old: `!(math.Abs(v) <= l.largest[j]) &&`, New: `!(math.Abs(v) <= 2*l.largest[j]) &&`},
 	{Name: "sensitivity: contributions are cut", File: "experiments/release/sums.go", Package: release, Tests: "Sums|Cut",
 		Old: `v = min(max(v, -s.largest), s.largest)`, New: `v = min(v, s.largest)`},
-	{Name: "sensitivity: width of the outputs", File: "experiments/cloaking/cloaked.go", Package: cloaking,
+	{Name: "sensitivity: width of the outputs", File: "experiments/cloaking/cloak/mechanism.go", Package: regress,
 		Tests: "Noise", Old: `release.Up(high-low)`, New: `release.Up((high-low)/2)`},
-	{Name: "sensitivity: clipped outputs", File: "experiments/cloaking/cloaked.go", Package: cloaking,
-		Tests: "Release|Spending|Attack", Old: `v = min(max(v, s.within.low), s.within.high)`, New: `v = max(v, s.within.low)`},
-	{Name: "sensitivity: Newton steps share epsilon", File: "experiments/cloaking/cloaked.go", Package: cloaking,
-		Tests: "Steps|ClassRelease|Spending", Old: `epsilon/float64(steps), delta/float64(steps)`,
+	{Name: "sensitivity: clipped outputs", File: "experiments/cloaking/cloak/mechanism.go", Package: regress,
+		Tests: "Release|Attack", Old: `v = min(max(v, s.Within.Low), s.Within.High)`, New: `v = max(v, s.Within.Low)`},
+	{Name: "sensitivity: Newton steps share epsilon", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
+		Tests: "Budget", Old: `epsilon/float64(steps), delta/float64(steps)`,
 		New: `epsilon, delta/float64(steps)`},
-	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/selection_sensitivity.go", Package: cloaking,
+	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/choose/sensitivity.go", Package: choose,
 		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
-	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/exactsums.go", Package: dpgp,
+	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/sparse/exactsums.go", Package: ownModel,
 		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v)`, New: `ratio*2, v*v)`},
-	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sensitivity.go", Package: dpgp,
+	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sparse/maximum.go", Package: sparse,
 		Tests: "Exact|Bounds", Old: `return max(found*(1+exactTolerance), left)`, New: `return max(found*0.99, left)`},
-	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sensitivity.go", Package: dpgp, Tests: "Sensitivity|Joint",
-		Old: `math.Pow(r, 4)/(2*c)`, New: `math.Pow(r, 4)/(4*c)`},
+	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sparse/bound.go", Package: sparse,
+		Tests: "Sensitivity|Joint", Old: `math.Pow(r, 4)/(2*c)`, New: `math.Pow(r, 4)/(4*c)`},
 
 	// Budget.
 	{Name: "budget: limit of epsilon and of delta", File: "experiments/budget/rule.go", Package: budget,
@@ -76,16 +81,18 @@ var mutants = []Mutant{
 		Old: `mu2.Add(mu2, square(e.Mu)).Cmp(square(down)) <= 0`, New: `mu2.Set(square(e.Mu)).Cmp(square(down)) <= 0`},
 	{Name: "budget: digest of the ledger", File: "experiments/budget/file.go", Package: budget, Tests: "Byte|Unusable",
 		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
-	{Name: "budget: lock", File: "runner/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
+	{Name: "budget: lock", File: "runner/store/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
 		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
 
 	// Kernels.
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
-		Old: `row[i] = T(scale * math.Exp(-rate*float64(s)))`, New: `row[i] = T(scale * math.Exp(-rate*float64(s)*(1+1e-9)))`},
+		Old: `row[i] = T(scale * math.Exp(-rate*float64(s)))`,
+		New: `row[i] = T(scale * math.Exp(-rate*float64(s)*(1+1e-9)))`},
 	{Name: "kernel: Matérn 5/2", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
 		Old: `(1 + u + u*u/3) * math.Exp(-u)`, New: `(1 + u + u*u/2) * math.Exp(-u)`},
 	{Name: "kernel: derivative of Matérn 3/2", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
-		Tests: "Gradient", Old: `return -p.Scale * p.Rate * p.Rate / 2 * math.Exp`, New: `return -p.Scale * p.Rate * p.Rate / 3 * math.Exp`},
+		Tests: "Gradient", Old: `return -p.Scale * p.Rate * p.Rate / 2 * math.Exp`,
+		New: `return -p.Scale * p.Rate * p.Rate / 3 * math.Exp`},
 	{Name: "kernel: distances that cancel", File: "graphs/op/distance.go", Package: op, Tests: "Cancel",
 		Old: `if s < t.near*norms {`, New: `if s < 0 {`},
 	{Name: "kernel: symmetry", File: "graphs/op/distance.go", Package: "./graphs/kernel",
@@ -98,17 +105,39 @@ var mutants = []Mutant{
 		return nil
 	}
 	shifted`},
+	{Name: "builder: an error ends the construction", File: "graphs/engine/program.go", Package: engine, Tests: "Build",
+		Old: `return nil, fmt.Errorf("building the graph of %s: %w", p.Name, b.err)`, New: `return b.graph, nil`},
+	{Name: "builder: the first error stays", File: "graphs/engine/program.go", Package: engine, Tests: "FirstError",
+		Old: `Fail(err error) {
+	if b.err == nil && err`, New: `Fail(err error) {
+	if err`},
+	{Name: "builder: nothing is added after an error", File: "graphs/engine/formula.go", Package: engine,
+		Tests: "FirstError", Old: `if b.err != nil {
+		return b.none
+	}
+	for`, New: `if b.graph == nil {
+		return b.none
+	}
+	for`},
+	{Name: "operation: a launch of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
+		Old: `t.Launch(kernels.SumDiagonal{A: t.In(0), N: t.In(0).Rows, Out: t.Out()})`, New: `_ = kernels.SumDiagonal{}`},
+	{Name: "operation: a case of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
+		Old: `return []Case{applied("Trace", Trace(), 10, s.normal(small, small))}`, New: `return nil`},
+	{Name: "operation: parameters of a kernel", File: "graphs/cuda/kernels/source.go", Package: "./graphs/cuda/kernels",
+		Tests: "Check", Old: `!slices.Equal(got, want) {`, New: `slices.Equal(got, nil) {`},
+	{Name: "operation: place of a kernel's parameter", File: "graphs/cuda/kernels/factor.go",
+		Package: "./graphs/cuda/kernels", Tests: "Agree", Old: `N, K int`, New: `K, N int`},
 	{Name: "kernel: Laplace approximation", File: "graphs/laplace/laplace.go", Package: "./graphs/laplace",
 		Old: `norm := math.Sqrt(2 * max(v, 0))`, New: `norm := math.Sqrt(max(v, 0))`},
 
 	// Verdicts.
-	{Name: "verdict: band", File: "runner/claims/verdict.go", Package: claims, Tests: "Verdict|Band",
+	{Name: "verdict: band", File: "runner/claims/judge/verdict.go", Package: judge, Tests: "Verdict|Band",
 		Old: `rounding + 2*math.Hypot(`, New: `rounding + 3*math.Hypot(`},
-	{Name: "verdict: outside of the band", File: "runner/claims/verdict.go", Package: claims, Tests: "Verdict",
+	{Name: "verdict: outside of the band", File: "runner/claims/ledger/relation.go", Package: judge, Tests: "Verdict",
 		Old: `return diff <= tolerance+slack`, New: `return diff <= 2*tolerance+slack`},
-	{Name: "verdict: gate", File: "runner/claims/gate.go", Package: claims, Tests: "Check|Reference",
+	{Name: "verdict: gate", File: "runner/claims/judge/gate.go", Package: judge, Tests: "Check|Reference",
 		Old: `case !r.Reference.OK:`, New: `case false:`},
-	{Name: "verdict: part of the trials", File: "runner/claims/gate.go", Package: claims, Tests: "Check|Part",
+	{Name: "verdict: part of the trials", File: "runner/claims/judge/gate.go", Package: judge, Tests: "Check|Part",
 		Old: `case !r.Complete():`, New: `case false:`},
 
 	// Keys and digests.
@@ -118,25 +147,28 @@ var mutants = []Mutant{
 		Old: `strconv.AppendInt(b, int64(id.ResultVersion), 10)`, New: `strconv.AppendInt(b, 1, 10)`},
 	{Name: "key: recomputed from the content", File: "runner/store/verify.go", Package: store, Tests: "Aside|Refuses",
 		Old: `!f.plan.Expect(r, key, f.experiments)`, New: `r.Key != key`},
-	{Name: "digest: compared", File: "runner/seal/seal.go", Package: "./runner/seal",
+	{Name: "digest: compared", File: "runner/record/seal.go", Package: record,
 		Old: `!= hex.EncodeToString(sum[:])`, New: `== hex.EncodeToString(sum[:1])`},
 
 	// Locks and what several runners share.
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
 		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
-	{Name: "lock: between processes", File: "runner/disk/system.go", Package: store, Tests: "Lock",
+	{Name: "lock: between processes", File: "runner/store/disk/system.go", Package: store, Tests: "Lock",
 		Old: `return l.lock(unix.F_WRLCK, at)`, New: `return l.lock(unix.F_UNLCK, at)`},
-	{Name: "lock: finished by another runner", File: "runner/schedule/schedule.go", Package: "./runner/schedule",
-		Tests: "TwoRunners", Old: `} else if ok && (!r.wanted(rec.Status)`, New: `} else if ok && (r.summary.Total < 0`},
-	{Name: "merge: better record", File: "runner/merge/merge.go", Package: "./runner/merge",
+	{Name: "lock: finished by another runner", File: "runner/execute/schedule/schedule.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "TwoRunners", Old: `} else if ok && (!r.wanted(rec.Status)`, New: `} else if ok && (r.summary.Total < 0`},
+	{Name: "merge: better record", File: "runner/execute/merge/merge.go", Package: "./runner/execute/merge",
 		Old: `if rank(r) > rank(records[best]) {`, New: `if rank(r) >= 0 {`},
 
 	// Syncs: what is said to be there survives a power cut.
-	{Name: "sync: content before its name", File: "runner/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+	{Name: "sync: content before its name", File: "runner/store/disk/write.go", Package: runner,
+		Tests: "PowerCuts", Env: manyCuts,
 		Old: `if err := f.Sync(); err != nil {`, New: `if err := f.Chmod(mode); err != nil {`},
-	{Name: "sync: name", File: "runner/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+	{Name: "sync: name", File: "runner/store/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
 		Old: `return d.SyncDir(filepath.Dir(path))`, New: `return nil`},
-	{Name: "sync: records of killed runners", File: "runner/store/store.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+	{Name: "sync: records of killed runners", File: "runner/store/store.go", Package: runner,
+		Tests: "PowerCuts", Env: manyCuts,
 		Old: `return s.disk.SyncDir(filepath.Join(s.dir, trialsDir))`, New: `return nil`},
 	{Name: "sync: what is put aside", File: "runner/store/store.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
 		Old: `err = s.disk.SyncDir(filepath.Dir(to))`, New: `err = nil`},
@@ -144,24 +176,28 @@ var mutants = []Mutant{
 		Old: `if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {`, New: `if err := error(nil); err != nil {`},
 
 	// What a run may do.
-	{Name: "run: memory of what runs together", File: "runner/schedule/queue.go", Package: "./runner/schedule",
-		Tests: "Queue|Memory", Old: `r.memory <= q.memory-q.used`, New: `r.memory <= q.memory`},
-	{Name: "run: timed trials alone", File: "runner/schedule/queue.go", Package: "./runner/schedule", Tests: "Queue|Timed",
-		Old: `case q.closed || r.alone:`, New: `case r.alone:`},
-	{Name: "run: trouble of the machine is no result", File: "runner/schedule/requeue.go", Package: "./runner/schedule",
-		Tests: "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
+	{Name: "run: memory of what runs together", File: "runner/execute/schedule/queue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Queue|Memory", Old: `r.memory <= q.memory-q.used`, New: `r.memory <= q.memory`},
+	{Name: "run: timed trials alone", File: "runner/execute/schedule/queue.go", Package: "./runner/execute/schedule",
+		Tests: "Queue|Timed",
+		Old:   `case q.closed || r.alone:`, New: `case r.alone:`},
+	{Name: "run: trouble of the machine is no result", File: "runner/execute/schedule/requeue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
 
 	// Launches on the device, on the simulated one.
 	{Name: "device: order of the factors of a product", File: "graphs/cuda/task.go", Package: "./graphs/cuda",
 		Tests: "OperationsLikeTheHost", Device: true,
 		Old: `t.blasCall("gemm", operation(tB), operation(tA)`, New: `t.blasCall("gemm", operation(tA), operation(tB)`},
-	{Name: "device: threads of a launch", File: "graphs/cuda/task.go", Package: "./graphs/cuda",
+	{Name: "device: threads of a launch", File: "graphs/cuda/kernels/launch.go", Package: "./graphs/cuda",
 		Tests: "OperationsLikeTheHost|LargeValues", Device: true,
-		Old: `grid{min((n+block-1)/block, maxBlocks), block, 1}`, New: `grid{min(n/block+1, maxBlocks), block - 1, 1}`},
+		Old: `Grid{min((n+block-1)/block, maxBlocks), block, 1}`, New: `Grid{min(n/block+1, maxBlocks), block - 1, 1}`},
 	{Name: "device: failures are looked at", File: "graphs/cuda/device.go", Package: "./graphs/cuda",
 		Tests: "Failure|Fallible", Device: true, Old: `if info != 0 {`, New: `if info > 1<<30 {`},
 	{Name: "device: room of a block", File: "graphs/cuda/pool.go", Package: "./graphs/cuda", Device: true,
-		Tests: "LargeValues|OperationsLikeTheHost", Old: `return (bytes + step - 1) / step * step`, New: `return bytes / step * step / 2`},
+		Tests: "LargeValues|OperationsLikeTheHost", Old: `return (bytes + step - 1) / step * step`,
+		New: `return bytes / step * step / 2`},
 	{Name: "device: triangle of a factor", File: "graphs/cuda/task.go", Package: "./graphs/cuda", Device: true,
 		Tests: "OperationsLikeTheHost", Old: `return 1 // upper`, New: `return 0`},
 }

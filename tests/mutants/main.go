@@ -33,7 +33,8 @@ func main() {
 	var o options
 	flag.BoolVar(&o.all, "all", false, "also those that were seen to die at this text")
 	flag.BoolVar(&o.keep, "keep", false, "write down in "+seenFile+" what was seen")
-	flag.StringVar(&o.simulator, "simulator", "", "run the mutants of the device, with the simulated driver of this folder")
+	flag.StringVar(&o.simulator, "simulator", "",
+		"run the mutants of the device, with the simulated driver of this folder")
 	flag.Parse()
 	o.words = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
