@@ -77,8 +77,7 @@ func readIDX(r io.Reader, magic uint32, what string, dimensions []string) (sizes
 		}
 		sizes = append(sizes, int(size))
 	}
-	// The memory grows with what is there, not with what the header promises.
-	content, err = io.ReadAll(io.LimitReader(plain, int64(total)+1))
+	content, err = readContent(plain, total)
 	got := uint64(len(content))
 	switch {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
@@ -93,6 +92,17 @@ func readIDX(r io.Reader, magic uint32, what string, dimensions []string) (sizes
 			total, what)
 	}
 	return sizes, content, nil
+}
+
+// readContent reads total bytes and one more, where there is one. Memory for a file of
+// an ordinary size is asked for at once, so that no copy grows beside another; beyond,
+// it grows with what is there, not with what a header promises.
+func readContent(r io.Reader, total uint64) ([]byte, error) {
+	const ordinary = 64 << 20 // the images of MNIST take 47e6 bytes
+	var content bytes.Buffer
+	content.Grow(int(min(total, ordinary)) + 1 + bytes.MinRead)
+	_, err := content.ReadFrom(io.LimitReader(r, int64(total)+1))
+	return content.Bytes(), err
 }
 
 // decompress returns the content of r, which may be gzip-compressed.

@@ -12,7 +12,7 @@ import (
 const dataMNIST = "mnist"
 
 // digitsMemory is what loading the digits takes, in bytes.
-const digitsMemory = 130 << 20
+const digitsMemory = 70 << 20
 
 // Digits is the classification of images of low and of high digits, Fig. 5.
 var Digits = sync.OnceValue(func() *experiment.Definition[digitsSettings, digitsMetrics] {
