@@ -1,8 +1,8 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,12 +21,8 @@ func (r *Results) WriteReport(version string) (string, error) {
 	if err := r.writePlots(data.Figures); err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	if err := report.Write(&b, data); err != nil {
-		return "", err
-	}
 	path := filepath.Join(r.Store.Dir(), "report.html")
-	return path, disk.WriteFile(r.Store.Disk(), path, b.Bytes())
+	return path, disk.WriteFileWith(r.Store.Disk(), path, func(w io.Writer) error { return report.Write(w, data) })
 }
 
 // Report is what the report says, without figures: see Results.Figures.

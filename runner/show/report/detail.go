@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -224,9 +225,9 @@ type (
 	blockTrial [13]any
 )
 
-// data returns the block as JSON that can stand in a page: <, > and & are
+// data returns the block, in pieces, as JSON that can stand in a page: <, > and & are
 // escaped.
-func (t *TrialTally) data(cells map[string][]int) (template.JS, error) {
+func (t *TrialTally) data(cells map[string][]int) (iter.Seq[template.JS], error) {
 	b := block{Texts: list(t.texts.texts), Cells: cells, Listed: min(len(t.details), maxListed), Trials: []blockTrial{},
 		Experiments: []blockExperiment{}, Privacy: []blockPrivacy{}, Machines: []string{}, Sources: []blockSource{}}
 	names := make(map[*settings][]string)
@@ -277,7 +278,13 @@ func (t *TrialTally) data(cells map[string][]int) (template.JS, error) {
 			d.privacy, d.source, round(d.timing.WallS), round(d.timing.CPUS), d.timing.PeakRSSBytes})
 	}
 	raw, err := json.Marshal(b)
-	return template.JS(raw), err //nolint:gosec // JSON with <, > and & escaped
+	return func(yield func(template.JS) bool) {
+		for piece := range slices.Chunk(raw, 64<<10) {
+			if !yield(template.JS(piece)) { //nolint:gosec // JSON with <, > and & escaped
+				return
+			}
+		}
+	}, err
 }
 
 // round keeps milliseconds.

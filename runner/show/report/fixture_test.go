@@ -232,9 +232,9 @@ func metricsOf(records []*record.Record) *summary.MetricTable {
 	out := &summary.MetricTable{Experiment: "cloaking/regression", Varying: []string{"inputs", "method", "epsilon"},
 		Metrics: []string{"rmse_cm", "noise_sd_cm"}}
 	for _, r := range records[:6] {
-		row := &summary.Row{Params: experiment.Params(r.Params), Metrics: map[string]summary.SeedMean{}, Trials: 1}
+		row := &summary.Row{Params: experiment.Params(r.Params), Trials: 1}
 		for name, v := range r.Metrics {
-			row.Metrics[name] = summary.SeedMean{Mean: v}
+			row.Metrics.Add(name, summary.SeedMean{Mean: v})
 		}
 		out.Rows = append(out.Rows, row)
 	}

@@ -52,7 +52,7 @@ func arrange(t *summary.MetricTable, id string, trials *TrialTally, cells map[st
 
 // estimate writes a metric of a setting; nothing where no trial reports it.
 func estimate(r setting, metric string) string {
-	e, ok := r.Metrics[metric]
+	e, ok := r.Metrics.Of(metric)
 	if !ok {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -154,8 +155,9 @@ type view struct {
 	Values     int // that have a verdict
 	Violations []judge.Violation
 	HasErrata  bool
-	// Block is what the script knows of trials; see block.
-	Block template.JS
+	// Block is what the script knows of trials, in pieces: a template copies each value
+	// several times. See block.
+	Block iter.Seq[template.JS]
 }
 
 type verdictCount struct {

@@ -37,13 +37,13 @@ type MetricTable struct {
 
 // Row is the metrics of one setting over its seeds.
 type Row struct {
-	Params  experiment.Params   `json:"params"`
-	Metrics map[string]SeedMean `json:"metrics"`
-	Trials  int                 `json:"trials"` // with status ok
-	Failed  int                 `json:"failed"`
-	Skipped int                 `json:"skipped"`
-	NotRun  int                 `json:"not_run"`
-	Classes record.Classes      `json:"blas_classes"` // of the trials with status ok, by class of kernels
+	Params  experiment.Params `json:"params"`
+	Metrics MetricMeans       `json:"metrics"`
+	Trials  int               `json:"trials"` // with status ok
+	Failed  int               `json:"failed"`
+	Skipped int               `json:"skipped"`
+	NotRun  int               `json:"not_run"`
+	Classes record.Classes    `json:"blas_classes"` // of the trials with status ok, by class of kernels
 
 	keys []string // of the trials
 }
@@ -56,6 +56,36 @@ func (r *Row) Keys() []string { return r.keys }
 type SeedMean struct {
 	Mean          float64  `json:"mean"`
 	StandardError *float64 `json:"standard_error"`
+}
+
+// MetricMeans are the means of a row's metrics by their names. A table may have 100,000
+// rows: a map for each takes several times as much memory.
+type MetricMeans []metricMean
+
+type metricMean struct {
+	metric string
+	mean   SeedMean
+}
+
+// Of returns the mean of a metric, if a trial of the row reports it.
+func (m MetricMeans) Of(metric string) (SeedMean, bool) {
+	i := slices.IndexFunc(m, func(e metricMean) bool { return e.metric == metric })
+	if i < 0 {
+		return SeedMean{}, false
+	}
+	return m[i].mean, true
+}
+
+// Add adds the mean of a metric that is not among them.
+func (m *MetricMeans) Add(metric string, mean SeedMean) { *m = append(*m, metricMean{metric, mean}) }
+
+// MarshalJSON writes an object with a field for each metric.
+func (m MetricMeans) MarshalJSON() ([]byte, error) {
+	fields := make(map[string]SeedMean, len(m))
+	for _, e := range m {
+		fields[e.metric] = e.mean
+	}
+	return json.Marshal(fields)
 }
 
 // Tabulator tabulates trials as they come, so that memory holds the metrics
@@ -162,20 +192,32 @@ func (b *tableBuilder) finish() {
 	for _, v := range b.order {
 		// By metric, and for each in the order of the plan.
 		slices.SortStableFunc(v.samples, func(x, y sample) int { return cmp.Compare(x.metric, y.metric) })
-		v.row.Metrics = map[string]SeedMean{}
+		v.row.Metrics = make(MetricMeans, 0, distinct(v.samples))
 		var fs []float64
 		for i, s := range v.samples {
 			fs = append(fs, s.value)
 			if i+1 == len(v.samples) || v.samples[i+1].metric != s.metric {
-				v.row.Metrics[b.names[s.metric]] = estimate(fs)
+				v.row.Metrics.Add(b.names[s.metric], estimate(fs))
 				fs = fs[:0]
 			}
 		}
 		v.samples = nil
 		b.table.Rows = append(b.table.Rows, v.row)
 	}
+	b.order = nil
 	b.table.Varying = varying(b.table.Rows, b.exp.ParamNames())
 	b.table.Metrics = b.metricOrder()
+}
+
+// distinct counts the metrics of samples that are in their order.
+func distinct(samples []sample) int {
+	n := 0
+	for i, s := range samples {
+		if i == 0 || samples[i-1].metric != s.metric {
+			n++
+		}
+	}
+	return n
 }
 
 // varying returns those of the names of which the rows have different values.
@@ -295,7 +337,7 @@ func (t *MetricTable) cells() iter.Seq[[]string] {
 			}
 			row = append(row, r.count())
 			for _, m := range t.Metrics {
-				e, ok := r.Metrics[m]
+				e, ok := r.Metrics.Of(m)
 				text := ""
 				if ok {
 					text = e.String()
@@ -514,7 +556,7 @@ func CSV(w io.Writer, all []*MetricTable) error {
 				_ = c.Write(append([]string{t.Experiment, string(params), "", "", ""}, counts...))
 			}
 			for _, m := range t.Metrics {
-				e, ok := r.Metrics[m]
+				e, ok := r.Metrics.Of(m)
 				if !ok {
 					continue
 				}

@@ -75,11 +75,11 @@ func TestMeansOverSeeds(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	private, open := got[0].Rows[0], got[0].Rows[1]
-	if e := private.Metrics[rmse]; e.Mean != 11 || math.Abs(*e.StandardError-1) > 1e-15 || private.Trials != 2 ||
+	if e, _ := private.Metrics.Of(rmse); e.Mean != 11 || math.Abs(*e.StandardError-1) > 1e-15 || private.Trials != 2 ||
 		private.Failed != 1 {
 		t.Errorf("epsilon 1: %+v %+v", e, private)
 	}
-	if e := open.Metrics[rmse]; e.Mean != 5 || e.StandardError != nil || open.NotRun != 1 {
+	if e, _ := open.Metrics.Of(rmse); e.Mean != 5 || e.StandardError != nil || open.NotRun != 1 {
 		t.Errorf("epsilon inf: %+v %+v", e, open)
 	}
 	if v := strings.Join(got[0].Varying, " "); v != "epsilon" {
@@ -265,7 +265,7 @@ func TestWideTables(t *testing.T) {
 		name := "at_" + strings.Repeat("x", 20) + string(rune('a'+i))
 		all[0].Metrics = append(all[0].Metrics, name)
 		for _, r := range all[0].Rows {
-			r.Metrics[name] = summary.SeedMean{Mean: 1.5}
+			r.Metrics.Add(name, summary.SeedMean{Mean: 1.5})
 		}
 	}
 	for range 10 {
