@@ -22,6 +22,19 @@ type Plan struct {
 	Publish func(ctx context.Context, private *mat.Dense, s *Source) (*experiment.Release, error)
 }
 
+// Planned makes the Release of an experiment's declaration of the function that plans
+// it; S are the experiment's settings.
+func Planned[S any](plan func(context.Context, *experiment.Trial, *S) (*Plan, error)) func(
+	context.Context, *experiment.Trial, *S) (*experiment.Release, error) {
+	return func(ctx context.Context, t *experiment.Trial, s *S) (*experiment.Release, error) {
+		p, err := plan(ctx, t, s)
+		if err != nil {
+			return nil, err
+		}
+		return p.Run(ctx, t)
+	}
+}
+
 // Run books what the plan spends, draws the noise and makes the release.
 func (p *Plan) Run(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
 	s, err := Open(ctx, t, p.Spending)

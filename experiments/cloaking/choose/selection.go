@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -30,13 +31,7 @@ var Selection = sync.OnceValue(func() *experiment.Definition[selectionSettings, 
 		Rules:        []experiment.Rule[selectionSettings]{publicLow},
 		Run:          runSelection,
 		CheckRelease: checkRelease,
-		Release: func(ctx context.Context, t *experiment.Trial, s *selectionSettings) (*experiment.Release, error) {
-			p, err := plan(ctx, t, s)
-			if err != nil {
-				return nil, err
-			}
-			return p.Run(ctx, t)
-		},
+		Release:      release.Planned(plan),
 	})
 })
 

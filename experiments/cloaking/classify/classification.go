@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/learn"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -31,13 +32,7 @@ var Classification = sync.OnceValue(func() *experiment.Definition[classification
 		Check:        checkClassification,
 		Run:          runClassification,
 		CheckRelease: checkRelease,
-		Release: func(ctx context.Context, t *experiment.Trial, s *classificationSettings) (*experiment.Release, error) {
-			p, err := plan(ctx, t, s)
-			if err != nil {
-				return nil, err
-			}
-			return p.Run(ctx, t)
-		},
+		Release:      release.Planned(plan),
 	})
 })
 

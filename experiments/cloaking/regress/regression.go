@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -33,13 +34,7 @@ var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRelease,
-		Release: func(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*experiment.Release, error) {
-			p, err := plan(ctx, t, s)
-			if err != nil {
-				return nil, err
-			}
-			return p.Run(ctx, t)
-		},
+		Release:      release.Planned(plan),
 	})
 })
 

@@ -45,13 +45,7 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRegressionRelease,
-		Release: func(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Release, error) {
-			plan, err := planOf(ctx, t, s)
-			if err != nil {
-				return nil, err
-			}
-			return plan.Run(ctx, t)
-		},
+		Release:      release.Planned(planOf),
 	})
 })
 
