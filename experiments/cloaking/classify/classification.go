@@ -24,7 +24,7 @@ var Classification = sync.OnceValue(func() *experiment.Definition[classification
 		Version:  2,
 		Summary:  "two classes of your own data predicted with differential privacy",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
-		Datasets: (*classificationSettings).datasets,
+		Datasets: func(s *classificationSettings) []string { return s.own().Datasets(s.Predict) },
 		Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
 		Complete: func(s *classificationSettings, given func(any) bool) error {
 			return s.own().Complete(&s.GaussianBudget, given)

@@ -191,18 +191,28 @@ func TestClassificationSize(t *testing.T) {
 // A trial reads its data, and a release the points that it predicts at.
 func TestClassificationDatasets(t *testing.T) {
 	for _, c := range []struct {
-		name, dataset, predict string
-		want                   []string
+		name    string
+		own     bool
+		predict string
+		want    []string
 	}{
-		{"hmeq", dataHMEQ, cloak.AtTraining, []string{dataHMEQ}},
-		{"hmeq, points", dataHMEQ, "csv:q.csv", []string{dataHMEQ, "csv:q.csv"}},
-		{"file", "csv:my.csv", cloak.AtTraining, []string{"csv:my.csv"}},
-		{"file, its points", "csv:my.csv", "csv:my.csv", []string{"csv:my.csv"}},
-		{"file, points", "csv:my.csv", "csv:q.csv", []string{"csv:my.csv", "csv:q.csv"}},
+		{"hmeq", false, cloak.AtTraining, []string{dataHMEQ}},
+		{"hmeq, points", false, "csv:q.csv", []string{dataHMEQ, "csv:q.csv"}},
+		{"file", true, cloak.AtTraining, []string{"csv:my.csv"}},
+		{"file, its points", true, "csv:my.csv", []string{"csv:my.csv"}},
+		{"file, points", true, "csv:q.csv", []string{"csv:my.csv", "csv:q.csv"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := Classification().With(func(s *classificationSettings) { s.Dataset, s.Predict = c.dataset, c.predict })
-			if got := s.datasets(); !slices.Equal(got, c.want) {
+			p, err := Classification().Resolved(Classification().With(func(s *classificationSettings) {
+				if c.own {
+					ownClasses(s)
+				}
+				s.Predict = c.predict
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := Classification().Datasets(p); !slices.Equal(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

@@ -2,10 +2,8 @@ package classify
 
 import (
 	_ "embed"
-	"slices"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
@@ -121,15 +119,6 @@ type classificationSettings struct {
 	Predict       string `name:"predict" default:"training"`
 	cloak.Folds   `default:"folds: 5 || fold_scheme: random" max:"folds: 1e6"`
 	ownClassifier `also:"delta: csv: it must be given, far below 1/n for n rows || calibration: csv: analytic by default"`
-}
-
-// datasets are the data sets of a trial.
-func (s *classificationSettings) datasets() []string {
-	names := []string{s.Dataset}
-	if _, own := dataset.FilePath(s.Predict); own && !slices.Contains(names, s.Predict) {
-		names = append(names, s.Predict)
-	}
-	return names
 }
 
 // hmeqSettings are those of the loans.

@@ -39,6 +39,16 @@ func (o *OwnData) Columns() []string {
 	return names
 }
 
+// Datasets are the data sets of a trial: its data, and predict, where a release
+// predicts, if that is another file.
+func (o *OwnData) Datasets(predict string) []string {
+	names := []string{o.Dataset}
+	if _, own := dataset.FilePath(predict); own && predict != o.Dataset {
+		names = append(names, predict)
+	}
+	return names
+}
+
 // Tables are the columns that are read of files: all of the data's, and where a
 // release predicts, at the file predict, those of the inputs.
 func (o *OwnData) Tables(predict string) []experiment.InputTable {

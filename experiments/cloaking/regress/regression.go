@@ -26,7 +26,7 @@ var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings
 		Version:  4,
 		Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
 		Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
-		Datasets: (*regressionSettings).datasets,
+		Datasets: func(s *regressionSettings) []string { return s.own().Datasets(s.Predict) },
 		Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
 		Complete: func(s *regressionSettings, given func(any) bool) error {
 			return s.own().Complete(&s.GaussianBudget, given)

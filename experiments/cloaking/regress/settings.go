@@ -4,7 +4,6 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
@@ -120,13 +119,4 @@ type ownPrediction struct {
 
 type ownDelta struct {
 	prediction `also:"delta: csv: it must be given, far below 1/n for n rows"`
-}
-
-// datasets are the data sets of a trial.
-func (s *regressionSettings) datasets() []string {
-	names := []string{s.Dataset}
-	if _, own := dataset.FilePath(s.Predict); own && s.Predict != names[0] {
-		names = append(names, s.Predict)
-	}
-	return names
 }
