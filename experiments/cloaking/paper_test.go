@@ -9,6 +9,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/cloaking/regress"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -16,7 +17,7 @@ import (
 // documented; what is documented is reported with the defaults or for a user's
 // file.
 func TestPaperIsConsistent(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
 	cloaktest.Loans(t, census.Folder)
 	cloaktest.Digits(t, census.Folder)
 	paper := Paper()
@@ -66,7 +67,7 @@ func TestFiguresDraw(t *testing.T) {
 	cloaktest.Loans(t, folder)
 	cloaktest.Digits(t, folder)
 	for _, secure := range []bool{false, true} {
-		trials := trialsOfMethods(t, cloaktest.Setup{Folder: folder, Secure: secure})
+		trials := trialsOfMethods(t, trialtest.Options{Folder: folder, Secure: secure})
 		panels := map[string]int{
 			"cloaking/figure1": 5, "cloaking/figure2": 3, "cloaking/figure3": 3, "cloaking/figure4": 1,
 			"cloaking/figure5": 1, "cloaking/noise": 1, "cloaking/design": 2,
@@ -89,7 +90,7 @@ func TestFiguresDraw(t *testing.T) {
 }
 
 // trialsOfMethods runs each experiment with each method that it has.
-func trialsOfMethods(t *testing.T, s cloaktest.Setup) (trials []experiment.Observation) {
+func trialsOfMethods(t *testing.T, s trialtest.Options) (trials []experiment.Observation) {
 	t.Helper()
 	for _, e := range Paper().Experiments {
 		for _, method := range cloak.Standard.Choices() {

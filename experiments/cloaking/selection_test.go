@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/cloaking/regress"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -15,7 +16,7 @@ import (
 // Errors and noise are those that a regression has in its folds: with the noise
 // scaled where a descent ended early, and with what a smaller rank shows.
 func TestSelectionIsTheRegression(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	rank := experiment.NumberOr[cloak.Full, int]
 	for _, c := range []struct {
 		name   string
@@ -37,24 +38,24 @@ func TestSelectionIsTheRegression(t *testing.T) {
 			s.Folds.Folds, s.Normalisation, s.Split = 7, cloak.Public, choose.All
 			s.Lengthscales, s.NoiseVariances, s.KernelVariances = []float64{9}, []float64{3}, []float64{2}
 			c.change(&s.Budget, &s.Solver)
-			regression, err := regress.Regression().Compute(t.Context(), census.Trial(t), r)
+			regression, err := regress.Regression().Compute(t.Context(), trialtest.New(t, census), r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			selection, err := choose.Selection().Compute(t.Context(), census.Trial(t), s)
+			selection, err := choose.Selection().Compute(t.Context(), trialtest.New(t, census), s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sse := selection.Series["configurations"]["sse_over_d2"][0]
 			noise := selection.Series["configurations"]["noise_over_d2"][0]
 			variance := *regression.Metrics.NoiseSDHeights * *regression.Metrics.NoiseSDHeights
-			cloaktest.Near(t, "variance of the noise", noise*1e4/287, variance, 1e-6*variance)
+			trialtest.Near(t, "variance of the noise", noise*1e4/287, variance, 1e-6*variance)
 			square := 0.0
 			for i, mean := range regression.Series["predictions"]["mean_cm"] {
 				miss := mean - regression.Series["predictions"]["height_cm"][i]
 				square += miss * miss
 			}
-			cloaktest.Near(t, "sum of squared errors", sse-noise, square/1e4, 1e-9)
+			trialtest.Near(t, "sum of squared errors", sse-noise, square/1e4, 1e-9)
 		})
 	}
 }

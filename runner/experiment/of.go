@@ -160,9 +160,11 @@ func (x *Definition[S, M]) Defaults() *S {
 }
 
 // With returns the defaults with some changes.
-func (x *Definition[S, M]) With(change func(*S)) *S {
+func (x *Definition[S, M]) With(changes ...func(*S)) *S {
 	s := x.Defaults()
-	change(s)
+	for _, change := range changes {
+		change(s)
+	}
 	return s
 }
 

@@ -10,18 +10,19 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t), Workers: 2}
+	census := trialtest.Options{Folder: cloaktest.Census(t), Workers: 2}
 	rank, start := experiment.NumberOr[cloak.Full, int], experiment.NumberOr[cloak.Uniform, float64]
 	inert.Conditions[selectionSettings, selectionMetrics]{
 		Of: Selection(),
 		Run: func(s *selectionSettings) (*experiment.Outcome[selectionMetrics], error) {
-			return Selection().Compute(t.Context(), census.Trial(t), s)
+			return Selection().Compute(t.Context(), trialtest.New(t, census), s)
 		},
 		Common: func(s *selectionSettings) {
 			lengthscales(5, 25)(s)
@@ -93,9 +94,9 @@ func TestPublicLowNamesWhatDecides(t *testing.T) {
 // A design that stops at its cap, short of its tolerance, fails the trial, which says
 // what was reached.
 func TestSelectionThatStopsShortFails(t *testing.T) {
-	s := cloaktest.Setup{Folder: cloaktest.Census(t), Ctx: fault.With(context.Background(), fault.Faults{Cap: 1})}
-	_, err := cloaktest.Attempt(t, s, Selection(), oneOf(5, 1, 1))
-	wantError(t, err, "the interior-point method stopped after 1 steps at a certified gap of ")
+	s := trialtest.Options{Folder: cloaktest.Census(t), Ctx: fault.With(context.Background(), fault.Faults{Cap: 1})}
+	_, err := trialtest.Try(t, s, Selection(), oneOf(5, 1, 1))
+	trialtest.Refuses(t, err, "the interior-point method stopped after 1 steps at a certified gap of ")
 	if err != nil && !strings.Contains(err.Error(), "; use ") {
 		t.Errorf("%v does not say what to do", err)
 	}

@@ -11,13 +11,14 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 // Errors without noise and sensitivities on the formula census; numpy with a
 // dense solve per fold and the formulas of the sensitivity written out.
 func TestSelectionWithoutNoise(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		lengthscale, noise, kernel      float64
 		normalisation                   cloak.Normalisation
@@ -43,37 +44,37 @@ func TestSelectionWithoutNoise(t *testing.T) {
 			})
 			r := compute(t, census, settings)
 			m := r.Metrics
-			cloaktest.Near(t, "exact sensitivity", m.Sensitivity, c.exact, 1e-9)
-			cloaktest.Near(t, "best error", m.BestRMSE, c.rmse, 1e-8)
-			cloaktest.Near(t, "mean error", m.MeanRMSE, c.rmse, 1e-8)
-			cloaktest.Near(t, "expected error", m.ExpectedRMSE, c.rmse, 1e-8)
-			cloaktest.Near(t, "expected error on the rows held out", *m.ExpectedHoldoutRMSE, c.holdout, 1e-8)
+			trialtest.Near(t, "exact sensitivity", m.Sensitivity, c.exact, 1e-9)
+			trialtest.Near(t, "best error", m.BestRMSE, c.rmse, 1e-8)
+			trialtest.Near(t, "mean error", m.MeanRMSE, c.rmse, 1e-8)
+			trialtest.Near(t, "expected error", m.ExpectedRMSE, c.rmse, 1e-8)
+			trialtest.Near(t, "expected error on the rows held out", *m.ExpectedHoldoutRMSE, c.holdout, 1e-8)
 			if m.TotalEpsilon != nil || m.Gap != nil || r.Series["configurations"]["noise_over_d2"][0] != 0 {
 				t.Error("a trial without noise reports noise, or what it spends")
 			}
 			m = compute(t, census, settings, asPublished).Metrics
-			cloaktest.Near(t, "published sensitivity", m.Sensitivity, c.published, 1e-9)
+			trialtest.Near(t, "published sensitivity", m.Sensitivity, c.published, 1e-9)
 		})
 	}
 }
 
 // Half the epsilon is four times the noise, and nothing else.
 func TestSelectionCountsTheNoise(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	column := func(epsilon float64, name string) float64 {
 		out := compute(t, census, oneOf(5, 1, 1), func(s *selectionSettings) { s.Epsilon = epsilon })
 		return out.Series["configurations"][name][0]
 	}
 	inf := math.Inf(1)
 	noise := column(1, "noise_over_d2")
-	cloaktest.Near(t, "noise at half the epsilon", column(0.5, "noise_over_d2"), 4*noise, 1e-9*noise)
-	cloaktest.Near(t, "errors", column(1, "sse_over_d2"), column(inf, "sse_over_d2")+noise, 1e-7)
+	trialtest.Near(t, "noise at half the epsilon", column(0.5, "noise_over_d2"), 4*noise, 1e-9*noise)
+	trialtest.Near(t, "errors", column(1, "sse_over_d2"), column(inf, "sse_over_d2")+noise, 1e-7)
 	square := func(epsilon float64) float64 { v := column(epsilon, "holdout_rmse_cm"); return v * v }
 	added := square(1) - square(inf)
-	if cloaktest.Near(t, "noise on the rows held out", square(0.5)-square(inf), 4*added, 1e-6*added); added <= 0 {
+	if trialtest.Near(t, "noise on the rows held out", square(0.5)-square(inf), 4*added, 1e-6*added); added <= 0 {
 		t.Errorf("noise adds %g cm² to the errors on the rows held out", added)
 	}
-	cloaktest.Near(t, "sensitivity", column(1, "sensitivity_over_d2"), column(inf, "sensitivity_over_d2"), 1e-7)
+	trialtest.Near(t, "sensitivity", column(1, "sensitivity_over_d2"), column(inf, "sensitivity_over_d2"), 1e-7)
 }
 
 // As published, no error counts for more than 4d, which Eq. (9) needs.
@@ -145,7 +146,7 @@ func TestExactSensitivityOfTheCensus(t *testing.T) {
 				s.data.Output[j] = (low+high)/2 + z*(high-low)
 				return squares()
 			}
-			cloaktest.Near(t, "change in the worst case", math.Abs(at(to)-at(from)), e.sensitivity, 1e-9*e.sensitivity)
+			trialtest.Near(t, "change in the worst case", math.Abs(at(to)-at(from)), e.sensitivity, 1e-9*e.sensitivity)
 			for range 20 {
 				for i := range s.data.Output {
 					s.data.Output[i] = low + (high-low)*rng.Float64()

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 // Fig. 6 takes one column for each ε, from none to high, and a panel for each
 // setting; the longest lengthscale is at the top.
 func TestFigure6(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	three := func(s *selectionSettings) {
 		lengthscales(5, 125, 25)(s)
 		s.Split = All
@@ -27,7 +28,7 @@ func TestFigure6(t *testing.T) {
 	} {
 		out := compute(t, census, three, c)
 		outcomes = append(outcomes, out)
-		trials = append(trials, Selection().Observe(cloaktest.Settings(Selection(), three, c), 0, out))
+		trials = append(trials, Selection().Observe(Selection().With(three, c), 0, out))
 	}
 	f := Figure6()
 	halves := Selection().Observe(Selection().Defaults(), 0, outcomes[0])

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 // Only 35 of the 80 configurations of Table 2 differ, although floating point has
@@ -28,7 +29,7 @@ func TestGridSharesModels(t *testing.T) {
 		}
 	})
 	t.Run("probabilities", func(t *testing.T) {
-		p := compute(t, cloaktest.Setup{Folder: cloaktest.Census(t)}).Metrics.Probability
+		p := compute(t, trialtest.Options{Folder: cloaktest.Census(t)}).Metrics.Probability
 		same, another := p[configuration{25, 1, 25}.name()], p[configuration{25, 1, 5}.name()]
 		for _, c := range []configuration{{25, 5, 125}, {25, 0.2, 5}} {
 			if got := p[c.name()]; got != same || got == another {

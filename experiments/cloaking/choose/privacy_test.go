@@ -6,10 +6,11 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 func TestSelectionPrivacyBlock(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		name      string
 		change    change

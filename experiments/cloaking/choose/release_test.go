@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -21,7 +22,7 @@ import (
 // A choice has the probabilities that a judged trial reports, up to what the
 // rounding of the utilities takes off ε.
 func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
-	s := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	s := trialtest.Options{Folder: cloaktest.Census(t)}
 	grid := func(s *selectionSettings) {
 		s.candidates = candidates{[]float64{5, 25}, []float64{1, 5}, []float64{1}}
 		s.Folds.Folds, s.SelectionEpsilon = 3, 20
@@ -76,7 +77,7 @@ func TestPublishedSettings(t *testing.T) {
 
 // What has no guarantee is not released.
 func TestReleaseRefusals(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		name   string
 		change change
@@ -92,7 +93,7 @@ func TestReleaseRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := cloaktest.Publish(t, census, Selection(), oneOf(25, 1, 1), c.change)
 			if c.want != "" {
-				wantError(t, err, c.want)
+				trialtest.Refuses(t, err, c.want)
 				return
 			}
 			if err != nil {
@@ -219,7 +220,7 @@ func utilitiesOf(t *testing.T, folder string, grid change) map[configuration]uti
 // sensitivity that covers theirs, and the rounding of their utilities twice: the one
 // of either neighbour.
 func TestChoiceStaysBelowTheThreshold(t *testing.T) {
-	s := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	s := trialtest.Options{Folder: cloaktest.Census(t)}
 	utilities := utilitiesOf(t, s.Folder, thresholdGrid)
 	var ordered []float64
 	for _, u := range utilities {
@@ -282,6 +283,6 @@ func TestChoiceStaysBelowTheThreshold(t *testing.T) {
 		_, err := cloaktest.Publish(t, s, Selection(), thresholdGrid, func(s *selectionSettings) {
 			s.Threshold = atMost(math.Nextafter(ordered[0], 0))
 		})
-		wantError(t, err, "leaves no configuration")
+		trialtest.Refuses(t, err, "leaves no configuration")
 	})
 }

@@ -20,7 +20,7 @@ import (
 // What is left out has probability zero; the rest is a distribution, by
 // Eq. (8), and its marginals are too.
 func TestSelectionProbabilities(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		name     string
 		change   change
@@ -56,36 +56,36 @@ func TestSelectionProbabilities(t *testing.T) {
 				weights += weight(i)
 			}
 			for i, p := range s["probability"] {
-				cloaktest.Near(t, fmt.Sprintf("probability %d", i), p, weight(i)/weights, 1e-12)
+				trialtest.Near(t, fmt.Sprintf("probability %d", i), p, weight(i)/weights, 1e-12)
 			}
 			marginal := 0.0
 			for _, p := range m.LengthscaleProbability {
 				marginal += p
 			}
-			cloaktest.Near(t, "sum of the marginals", marginal, 1, 1e-12)
+			trialtest.Near(t, "sum of the marginals", marginal, 1, 1e-12)
 			if len(m.LengthscaleProbability) != 5 {
 				t.Errorf("marginals %v", m.LengthscaleProbability)
 			}
-			cloaktest.Near(t, "sensitivity", m.Sensitivity, bound, 0)
+			trialtest.Near(t, "sensitivity", m.Sensitivity, bound, 0)
 			if cut := settings.Threshold != none || settings.Cut != none; m.Kept != kept || cut != (kept < 80) {
 				t.Errorf("kept %g, in the series %g", m.Kept, kept)
 			}
-			cloaktest.Near(t, "expected error", m.ExpectedRMSE, floats.Dot(s["probability"], s["rmse_cm"]), 1e-9)
+			trialtest.Near(t, "expected error", m.ExpectedRMSE, floats.Dot(s["probability"], s["rmse_cm"]), 1e-9)
 			if holdout := s["holdout_rmse_cm"]; holdout != nil {
-				cloaktest.Near(t, "expected error on the rows held out", *m.ExpectedHoldoutRMSE,
+				trialtest.Near(t, "expected error on the rows held out", *m.ExpectedHoldoutRMSE,
 					floats.Dot(s["probability"], holdout), 1e-9)
 			} else if settings.Split != All || m.ExpectedHoldoutRMSE != nil {
 				t.Error("errors on rows held out, of all rows or not")
 			}
-			cloaktest.Near(t, "total epsilon", *m.TotalEpsilon, settings.SelectionEpsilon+1, 0)
-			cloaktest.Near(t, "training rows", m.TrainingRows, c.training, 0)
+			trialtest.Near(t, "total epsilon", *m.TotalEpsilon, settings.SelectionEpsilon+1, 0)
+			trialtest.Near(t, "training rows", m.TrainingRows, c.training, 0)
 			similar := 0.0
 			for _, v := range s["rmse_cm"] {
 				if v <= 1.3*slices.Min(s["rmse_cm"]) {
 					similar++
 				}
 			}
-			cloaktest.Near(t, "configurations near the best", m.NearBest, similar, 0)
+			trialtest.Near(t, "configurations near the best", m.NearBest, similar, 0)
 			if best := slices.Index(s["rmse_cm"], m.BestRMSE); best < 0 || m.BestRMSE > slices.Min(s["rmse_cm"]) ||
 				m.BestProbability != s["probability"][best] {
 				t.Errorf("best %g with probability %g", m.BestRMSE, m.BestProbability)
@@ -96,7 +96,7 @@ func TestSelectionProbabilities(t *testing.T) {
 
 // What is reported by configuration are the columns of the series.
 func TestMetricsByConfiguration(t *testing.T) {
-	r := compute(t, cloaktest.Setup{Folder: cloaktest.Census(t)}, noiseless, func(s *selectionSettings) {
+	r := compute(t, trialtest.Options{Folder: cloaktest.Census(t)}, noiseless, func(s *selectionSettings) {
 		s.candidates = candidates{[]float64{5, 25}, []float64{0.2, 1}, []float64{1}}
 	})
 	s := r.Series["configurations"]
@@ -126,7 +126,7 @@ func TestMetricsByConfiguration(t *testing.T) {
 func TestSelectionChooses(t *testing.T) {
 	folder := cloaktest.Census(t)
 	chosen := func(stream uint64, change change) configuration {
-		m := compute(t, cloaktest.Setup{Folder: folder, Stream: stream}, noiseless, func(s *selectionSettings) {
+		m := compute(t, trialtest.Options{Folder: folder, Seed: stream}, noiseless, func(s *selectionSettings) {
 			s.candidates = candidates{[]float64{1, 5, 25}, []float64{1, 25}, []float64{1}}
 		}, change).Metrics
 		return configuration{m.SelectedLengthscale, m.SelectedNoiseVariance, m.SelectedKernelVariance}
@@ -193,12 +193,12 @@ func TestSelectionIsDeterministic(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			single := compute(t, cloaktest.Setup{Folder: folder, Workers: 1}, c.change).Metrics
-			four := compute(t, cloaktest.Setup{Folder: folder, Workers: 4}, c.change).Metrics
+			single := compute(t, trialtest.Options{Folder: folder, Workers: 1}, c.change).Metrics
+			four := compute(t, trialtest.Options{Folder: folder, Workers: 4}, c.change).Metrics
 			if !maps.Equal(experiment.MetricValues(single), experiment.MetricValues(four)) {
 				t.Error("one worker and four differ")
 			}
-			other := compute(t, cloaktest.Setup{Folder: folder, Stream: 1}, c.change, func(s *selectionSettings) {
+			other := compute(t, trialtest.Options{Folder: folder, Seed: 1}, c.change, func(s *selectionSettings) {
 				s.Split = RandomHalf
 			}).Metrics
 			if other.ExpectedRMSE == single.ExpectedRMSE {
@@ -211,17 +211,17 @@ func TestSelectionIsDeterministic(t *testing.T) {
 func TestSelectionFloat32(t *testing.T) {
 	folder := cloaktest.Census(t)
 	grid := func(s *selectionSettings) { s.Lengthscales = []float64{5, 25} }
-	double := compute(t, cloaktest.Setup{Folder: folder}, grid, noiseless).Metrics
-	single := compute(t, cloaktest.Setup{Folder: folder, DType: "float32"}, grid, noiseless).Metrics
-	cloaktest.Near(t, "expected error in float32", single.ExpectedRMSE, double.ExpectedRMSE, 0.01)
-	r := compute(t, cloaktest.Setup{Folder: folder, DType: "float32"}, grid)
+	double := compute(t, trialtest.Options{Folder: folder}, grid, noiseless).Metrics
+	single := compute(t, trialtest.Options{Folder: folder, DType: "float32"}, grid, noiseless).Metrics
+	trialtest.Near(t, "expected error in float32", single.ExpectedRMSE, double.ExpectedRMSE, 0.01)
+	r := compute(t, trialtest.Options{Folder: folder, DType: "float32"}, grid)
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "float32's tolerance") }) {
 		t.Errorf("with noise in float32: %q", r.Warnings)
 	}
 }
 
 func TestSelectionWarnsOfItsDesigns(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	r := compute(t, census, oneOf(5, 1, 1), func(s *selectionSettings) { s.Algorithm, s.Steps = cloak.Gradient, 3 })
 	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "an upper bound") || *r.Metrics.Gap < 0.1 {
 		t.Errorf("gap %g, warnings %q", *r.Metrics.Gap, r.Warnings)
@@ -266,7 +266,7 @@ func TestSelectionRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Selection().Resolve(c.given)
 			if c.want != "" {
-				wantError(t, err, c.want)
+				trialtest.Refuses(t, err, c.want)
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -276,7 +276,7 @@ func TestSelectionRefusals(t *testing.T) {
 
 // What shows with the data.
 func TestSelectionsThatFail(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		name   string
 		change change
@@ -290,8 +290,8 @@ func TestSelectionsThatFail(t *testing.T) {
 		{"large noise", all(oneOf(5, 1, 1), func(s *selectionSettings) { s.Epsilon = 1e-200 }), "use a larger epsilon"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := cloaktest.Attempt(t, census, Selection(), c.change)
-			wantError(t, err, c.want)
+			_, err := trialtest.Try(t, census, Selection(), c.change)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }
@@ -300,20 +300,20 @@ func TestSelectionsThatFail(t *testing.T) {
 // implementation found it under the reading that fits best. That one has 26.5
 // where no configuration is left out; the closed form of the noise gives 25.86.
 func TestTable2(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.RealCensus(t), Workers: 2}
+	census := trialtest.Options{Folder: cloaktest.RealCensus(t), Workers: 2}
 	metrics := func(changes ...change) selectionMetrics { return compute(t, census, changes...).Metrics }
-	cloaktest.Near(t, "published sensitivity", metrics(oneOf(25, 25, 1), asPublished).Sensitivity, 9.010691056827667,
+	trialtest.Near(t, "published sensitivity", metrics(oneOf(25, 25, 1), asPublished).Sensitivity, 9.010691056827667,
 		1e-9)
-	cloaktest.Near(t, "exact sensitivity", metrics(oneOf(25, 25, 1)).Sensitivity, 1.35866, 5e-6)
+	trialtest.Near(t, "exact sensitivity", metrics(oneOf(25, 25, 1)).Sensitivity, 1.35866, 5e-6)
 	// Eq. (9) is no bound.
-	cloaktest.Near(t, "published sensitivity, counterexample", metrics(oneOf(5, 0.2, 25), asPublished).Sensitivity, 15.30,
+	trialtest.Near(t, "published sensitivity, counterexample", metrics(oneOf(5, 0.2, 25), asPublished).Sensitivity, 15.30,
 		5e-3)
-	cloaktest.Near(t, "exact sensitivity, counterexample", metrics(oneOf(5, 0.2, 25)).Sensitivity, 16.32, 5e-3)
+	trialtest.Near(t, "exact sensitivity, counterexample", metrics(oneOf(5, 0.2, 25)).Sensitivity, 16.32, 5e-3)
 
 	cut := metrics(asPublished, func(s *selectionSettings) { s.Cut = atMost(15) })
-	cloaktest.Near(t, "kept", cut.Kept, 46, 0)
-	cloaktest.Near(t, "sensitivity", cut.Sensitivity, 9.331, 5e-4)
-	cloaktest.Near(t, "expected error with the SSE cut", cut.ExpectedRMSE, 19.04, 0.1)
+	trialtest.Near(t, "kept", cut.Kept, 46, 0)
+	trialtest.Near(t, "sensitivity", cut.Sensitivity, 9.331, 5e-4)
+	trialtest.Near(t, "expected error with the SSE cut", cut.ExpectedRMSE, 19.04, 0.1)
 	below := metrics(asPublished, func(s *selectionSettings) { s.Threshold = atMost(9.5) })
-	cloaktest.Near(t, "expected error below the threshold", below.ExpectedRMSE, 19.4, 0.05)
+	trialtest.Near(t, "expected error below the threshold", below.ExpectedRMSE, 19.4, 0.05)
 }

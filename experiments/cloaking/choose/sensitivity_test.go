@@ -7,12 +7,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 func TestPublishedSensitivity(t *testing.T) {
 	// 9 + all but the smallest.
-	cloaktest.Near(t, "Eq. (9)", publishedSensitivity([]float64{0.5, 0.125, 2, 0.25}), 11.75, 0)
+	trialtest.Near(t, "Eq. (9)", publishedSensitivity([]float64{0.5, 0.125, 2, 0.25}), 11.75, 0)
 }
 
 // By hand, over d²: one error z falls from 1/4 to 0; of (z₁ + z₂)² z₂ = 1/2 and
@@ -31,7 +31,7 @@ func TestExactSensitivityByHand(t *testing.T) {
 		{"an output without effect", mat.NewDense(1, 2, []float64{0, 1}), 0.25},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cloaktest.Near(t, "sensitivity", exactSensitivity(c.a), c.want, 1e-15)
+			trialtest.Near(t, "sensitivity", exactSensitivity(c.a), c.want, 1e-15)
 		})
 	}
 }
@@ -102,7 +102,7 @@ func TestExactSensitivityIsTheLargest(t *testing.T) {
 		}
 		worst, j, from, to := worstCase(a)
 		copy(z, worst)
-		cloaktest.Near(t, "the worst change", change(j, from, to), bound, 1e-12*bound)
+		trialtest.Near(t, "the worst change", change(j, from, to), bound, 1e-12*bound)
 	}
 }
 
@@ -127,6 +127,6 @@ func TestFromMean(t *testing.T) {
 		less[i] = y[i] - mean
 	}
 	want := squaresOf(a, less)
-	cloaktest.Near(t, "errors", squaresOf(fromMean(a, n), y), want, 1e-12)
-	cloaktest.Near(t, "errors, shifted", squaresOf(fromMean(a, n), shifted), want, 1e-9)
+	trialtest.Near(t, "errors", squaresOf(fromMean(a, n), y), want, 1e-12)
+	trialtest.Near(t, "errors, shifted", squaresOf(fromMean(a, n), shifted), want, 1e-9)
 }

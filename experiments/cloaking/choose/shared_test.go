@@ -2,11 +2,10 @@ package choose
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -46,27 +45,19 @@ func all(changes ...change) change {
 func unchanged(*selectionSettings) {}
 
 // compute runs a trial, which must not fail.
-func compute(t *testing.T, s cloaktest.Setup, changes ...change) *experiment.Outcome[selectionMetrics] {
+func compute(t *testing.T, s trialtest.Options, changes ...change) *experiment.Outcome[selectionMetrics] {
 	t.Helper()
-	return cloaktest.Compute(t, s, Selection(), changes...)
-}
-
-// wantError fails where an error does not say what it should.
-func wantError(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v; want an error with %q", err, want)
-	}
+	return trialtest.Compute(t, s, Selection(), changes...)
 }
 
 // openSelector is a selector of a trial.
 func openSelector(t *testing.T, folder string, changes ...change) *selector {
 	t.Helper()
-	settings := cloaktest.Settings(Selection(), changes...)
+	settings := Selection().With(changes...)
 	if _, err := Selection().Resolved(settings); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSelector(cloaktest.Setup{Folder: folder}.Trial(t), settings)
+	s, err := newSelector(trialtest.New(t, trialtest.Options{Folder: folder}), settings)
 	if err != nil {
 		t.Fatal(err)
 	}

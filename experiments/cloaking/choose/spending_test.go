@@ -5,6 +5,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 // What a choice takes is its own budget, not that of the regression after it, from the
@@ -26,7 +27,7 @@ func TestSpending(t *testing.T) {
 		{"two inputs", func(s *selectionSettings) { s.Inputs = cloak.AgeAndWeight }, 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := cloaktest.PlanOf(t, cloaktest.Setup{Folder: folder}, Plan, Selection(), lengthscales(5, 25),
+			p := cloaktest.PlanOf(t, trialtest.Options{Folder: folder}, Plan, Selection(), lengthscales(5, 25),
 				func(s *selectionSettings) { s.Folds.Folds = 3 }, c.change)
 			cloaktest.Spending{Epsilon: c.epsilon}.Check(t, p, rows, c.inputs)
 		})

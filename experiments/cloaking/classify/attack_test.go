@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 )
 
@@ -54,8 +55,8 @@ func TestAttackOnClassification(t *testing.T) {
 				for i := range releases {
 					missing, class := rng.IntN(32), rng.IntN(2)
 					text, _ := attackLabels(missing, class)
-					s := cloaktest.Setup{
-						File: cloaktest.File(t, text), Stream: uint64(i), Ctx: fault.With(t.Context(), planted),
+					s := trialtest.Options{
+						File: cloaktest.File(t, text), Seed: uint64(i), Ctx: fault.With(t.Context(), planted),
 					}
 					r, err := cloaktest.Publish(t, s, Classification(), attacked)
 					if err != nil {
@@ -87,8 +88,8 @@ func TestAttackOnClassification(t *testing.T) {
 func observer(t *testing.T, change func(*classificationSettings)) *attack.Attacker {
 	t.Helper()
 	text, _ := attackLabels(0, 0)
-	s := cloaktest.Settings(Classification(), change)
-	trial := cloaktest.Setup{File: cloaktest.File(t, text)}.Trial(t)
+	s := Classification().With(change)
+	trial := trialtest.New(t, trialtest.Options{File: cloaktest.File(t, text)})
 	d, err := s.load(trial, true)
 	if err != nil {
 		t.Fatal(err)

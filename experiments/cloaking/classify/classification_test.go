@@ -12,13 +12,14 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
 func TestClassification(t *testing.T) {
-	s := cloaktest.Setup{File: cloaktest.Classes(t)}
+	s := trialtest.Options{File: cloaktest.Classes(t)}
 	clean := validated(t, s, ownClasses, func(s *classificationSettings) { noiseless(&s.ClassifierSettings) }).Metrics
 	wantWarning(t, validated(t, s, ownClasses).Warnings, "2 of 62 rows have no value")
 	if clean.UsedRows != 60 || clean.DroppedRows != 2 {
@@ -45,8 +46,8 @@ func TestClassification(t *testing.T) {
 
 // Two folds of two draws each, by hand: the second draw has the first row wrong.
 func TestSummaryOfFolds(t *testing.T) {
-	s := cloaktest.Settings(Classification(), func(s *classificationSettings) { s.Draws = 2 })
-	c, err := newClassifier(cloaktest.Setup{}.Trial(t), &s.ClassifierSettings, s.Method)
+	s := Classification().With(func(s *classificationSettings) { s.Draws = 2 })
+	c, err := newClassifier(trialtest.New(t, trialtest.Options{}), &s.ClassifierSettings, s.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,24 +142,24 @@ func TestClassificationBadInput(t *testing.T) {
 			func(s *classificationSettings) { s.Predict = "csv:q.csv" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := cloaktest.Setup{File: filepath.Join(t.TempDir(), "none.csv")}
+			s := trialtest.Options{File: filepath.Join(t.TempDir(), "none.csv")}
 			if c.file != noRows {
 				s.File = cloaktest.File(t, c.file)
 			}
-			_, err := cloaktest.Attempt(t, s, Classification(), ownClasses, func(s *classificationSettings) {
+			_, err := trialtest.Try(t, s, Classification(), ownClasses, func(s *classificationSettings) {
 				s.Inputs = "a"
 				if c.change != nil {
 					c.change(s)
 				}
 			})
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }
 
 // A constant column is computed, and warned of.
 func TestClassificationConstantInput(t *testing.T) {
-	s := cloaktest.Setup{File: cloaktest.File(t, "a,class\n5,1\n5,2\n5,1\n5,2\n5,2\n5,1\n")}
+	s := trialtest.Options{File: cloaktest.File(t, "a,class\n5,1\n5,2\n5,1\n5,2\n5,2\n5,1\n")}
 	r := validated(t, s, ownClasses, func(s *classificationSettings) {
 		s.Inputs, s.Folds = "a", cloak.Folds{Folds: 2, FoldScheme: cloak.Interleaved}
 	})
@@ -172,19 +173,19 @@ func TestClassificationSize(t *testing.T) {
 	for i := range maxInputsStandard + 1 {
 		fmt.Fprintf(&b, "%d,%d\n", i, 1+i%2)
 	}
-	s := cloaktest.Setup{File: cloaktest.File(t, b.String())}
+	s := trialtest.Options{File: cloaktest.File(t, b.String())}
 	byA := func(s *classificationSettings) { s.Inputs = "a" }
 	t.Run("all", func(t *testing.T) {
-		_, err := cloaktest.Attempt(t, s, Classification(), ownClasses, byA)
-		wantRefusal(t, err, "2001 different training inputs; at most 2000 are taken")
-		wantRefusal(t, err, "method=sparse")
+		_, err := trialtest.Try(t, s, Classification(), ownClasses, byA)
+		trialtest.Refuses(t, err, "2001 different training inputs; at most 2000 are taken")
+		trialtest.Refuses(t, err, "method=sparse")
 	})
 	t.Run("drawn", func(t *testing.T) {
 		r := validated(t, s, ownClasses, byA, func(s *classificationSettings) {
 			noiseless(&s.ClassifierSettings)
 			s.Rows = experiment.NumberOr[All](40)
 		})
-		cloaktest.Near(t, "used rows", r.Metrics.UsedRows, 40, 0)
+		trialtest.Near(t, "used rows", r.Metrics.UsedRows, 40, 0)
 	})
 }
 
@@ -244,7 +245,7 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 			p, err := Classification().Resolve(c.given)
 			switch {
 			case c.refusal != "":
-				wantRefusal(t, err, c.refusal)
+				trialtest.Refuses(t, err, c.refusal)
 			case err != nil:
 				t.Error(err)
 			case Classification().Settings(p).Calibration != c.calibration:

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -19,11 +19,11 @@ import (
 // classifierFor returns a classifier with the settings of cloaking/stripes.
 func classifierFor(t *testing.T, changes ...func(*stripesSettings)) *classifier {
 	t.Helper()
-	s := cloaktest.Settings(Stripes(), changes...)
+	s := Stripes().With(changes...)
 	if _, err := Stripes().Resolved(s); err != nil {
 		t.Fatal(err)
 	}
-	c, err := newClassifier(cloaktest.Setup{}.Trial(t), &s.ClassifierSettings, s.Method)
+	c, err := newClassifier(trialtest.New(t, trialtest.Options{}), &s.ClassifierSettings, s.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestModeWithLargeVariance(t *testing.T) {
 				}
 				for i, f := range m.f {
 					gradient := (labels[i]+1)/2 - logistic(f) - m.dual[i]
-					cloaktest.Near(t, at("gradient at input", i), gradient, 0, 1e-6)
+					trialtest.Near(t, at("gradient at input", i), gradient, 0, 1e-6)
 				}
 			})
 		}
@@ -138,7 +138,7 @@ func TestGivenNewtonSteps(t *testing.T) {
 		{"auto", experiment.WordOr[int](AutoSteps), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := cloaktest.Compute(t, cloaktest.Setup{}, Stripes(), onStripes(noiseless), func(s *stripesSettings) {
+			r := trialtest.Compute(t, trialtest.Options{}, Stripes(), onStripes(noiseless), func(s *stripesSettings) {
 				s.Iterations = c.steps
 			})
 			wantWarning(t, r.Warnings, c.want)
@@ -162,8 +162,8 @@ func TestNoiseOfSeparateInputs(t *testing.T) {
 	for i, y := range labels {
 		t.Run(at("input", i), func(t *testing.T) {
 			m, v := stat.MeanVariance(p.mean.RawRowView(i), nil)
-			cloaktest.Near(t, "mean", m, 0.4*y, 4*sigma/math.Sqrt(draws))
-			cloaktest.Near(t, "standard deviation", math.Sqrt(v)/sigma, 1, 4/math.Sqrt(2*draws))
+			trialtest.Near(t, "mean", m, 0.4*y, 4*sigma/math.Sqrt(draws))
+			trialtest.Near(t, "standard deviation", math.Sqrt(v)/sigma, 1, 4/math.Sqrt(2*draws))
 		})
 	}
 }
@@ -192,7 +192,7 @@ func TestReleaseIsWithinTheSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The covariance of 4000 draws is known to a few per cent.
-			cloaktest.Near(t, "the largest change in units of the allowed one", largestMove(t, cl, c.from)*factor, 1, 0.06)
+			trialtest.Near(t, "the largest change in units of the allowed one", largestMove(t, cl, c.from)*factor, 1, 0.06)
 		})
 	}
 }
@@ -266,7 +266,7 @@ func TestStepsShareTheBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cloaktest.Near(t, "noise of each", c.scale, 2*want, 1e-12)
+			trialtest.Near(t, "noise of each", c.scale, 2*want, 1e-12)
 			note := fmt.Sprintf("the %d Newton steps each spend (%g, %g)", n, epsilon, delta)
 			if notes := strings.Join(c.privacy("x").Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
 				t.Errorf("the notes are %s", notes)
@@ -288,11 +288,11 @@ func TestStepsSplitTheRange(t *testing.T) {
 		{"too much for two", 4, 2, "each of 2 Newton steps: epsilon = 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Stripes().Resolved(cloaktest.Settings(Stripes(), func(s *stripesSettings) {
+			_, err := Stripes().Resolved(Stripes().With(func(s *stripesSettings) {
 				s.Epsilon, s.Iterations = c.epsilon, steps(c.steps)
 			}))
 			if c.want != "" {
-				wantRefusal(t, err, c.want)
+				trialtest.Refuses(t, err, c.want)
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -315,8 +315,8 @@ func TestStepsConvergeToTheMode(t *testing.T) {
 			for i := range 10 {
 				for j := range 3 {
 					where := fmt.Sprintf(" at %d in draw %d", i, j)
-					cloaktest.Near(t, "mean"+where, noisy.mean.At(i, j), mode.mean.At(i, 0), 1e-5)
-					cloaktest.Near(t, "variance"+where, noisy.variance.At(i, j), mode.variance.At(i, 0), 1e-5)
+					trialtest.Near(t, "mean"+where, noisy.mean.At(i, j), mode.mean.At(i, 0), 1e-5)
+					trialtest.Near(t, "variance"+where, noisy.variance.At(i, j), mode.variance.At(i, 0), 1e-5)
 				}
 			}
 			if len(noisy.releases) != 1+5*3 {
@@ -363,8 +363,8 @@ func TestDraws(t *testing.T) {
 		{"no noise", false, noiseless, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := cloaktest.Settings(Stripes(), onStripes(c.change), func(s *stripesSettings) { s.Draws = 7 })
-			cl, err := newClassifier(cloaktest.Setup{Secure: c.secure}.Trial(t), &s.ClassifierSettings, s.Method)
+			s := Stripes().With(onStripes(c.change), func(s *stripesSettings) { s.Draws = 7 })
+			cl, err := newClassifier(trialtest.New(t, trialtest.Options{Secure: c.secure}), &s.ClassifierSettings, s.Method)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -395,8 +395,8 @@ func TestLaplaceMemory(t *testing.T) {
 // The number of workers changes no bit.
 func TestClassifierWorkers(t *testing.T) {
 	few := func(s *stripesSettings) { s.Iterations, s.Draws, s.Points = steps(2), 5, 60 }
-	one := cloaktest.Compute(t, cloaktest.Setup{Workers: 1}, Stripes(), few)
-	four := cloaktest.Compute(t, cloaktest.Setup{Workers: 4}, Stripes(), few)
+	one := trialtest.Compute(t, trialtest.Options{Workers: 1}, Stripes(), few)
+	four := trialtest.Compute(t, trialtest.Options{Workers: 4}, Stripes(), few)
 	for name, column := range one.Series["grid"] {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Equal(column, four.Series["grid"][name]) {
@@ -409,13 +409,13 @@ func TestClassifierWorkers(t *testing.T) {
 // float32 gives nearly the same without noise, and says where it releases less.
 func TestClassifierSinglePrecision(t *testing.T) {
 	clean := func(dtype string) []float64 {
-		r := cloaktest.Compute(t, cloaktest.Setup{DType: dtype}, Stripes(), onStripes(noiseless))
+		r := trialtest.Compute(t, trialtest.Options{DType: dtype}, Stripes(), onStripes(noiseless))
 		return r.Series["grid"][drawColumn(0)]
 	}
 	double, single := clean("float64"), clean("float32")
 	for i, p := range double {
-		cloaktest.Near(t, at("probability at point", i), single[i], p, 1e-3)
+		trialtest.Near(t, at("probability at point", i), single[i], p, 1e-3)
 	}
-	noisy := cloaktest.Compute(t, cloaktest.Setup{DType: "float32"}, Stripes())
+	noisy := trialtest.Compute(t, trialtest.Options{DType: "float32"}, Stripes())
 	wantWarning(t, noisy.Warnings, "decided with float32's tolerance")
 }

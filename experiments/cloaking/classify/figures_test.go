@@ -7,6 +7,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -14,7 +15,7 @@ import (
 func observed[S, M any](
 	x *experiment.Definition[S, M], out *experiment.Outcome[M], changes ...func(*S),
 ) experiment.Observation {
-	return x.Observe(cloaktest.Settings(x, changes...), 0, out)
+	return x.Observe(x.With(changes...), 0, out)
 }
 
 // Figure 3 has loans, violins and lines; a record with secure noise has nothing
@@ -96,9 +97,9 @@ func TestFigure4(t *testing.T) {
 				t.Fatalf("%d circles, want %d", len(d.X), len(want))
 			}
 			for j, c := range want {
-				cloaktest.Near(t, "x", d.X[j], c.x, 1e-12)
-				cloaktest.Near(t, "y", d.Y[j], c.y, 1e-12)
-				cloaktest.Near(t, "radius", d.Radius[j], c.r, 1e-12)
+				trialtest.Near(t, "x", d.X[j], c.x, 1e-12)
+				trialtest.Near(t, "y", d.Y[j], c.y, 1e-12)
+				trialtest.Near(t, "radius", d.Radius[j], c.r, 1e-12)
 			}
 		})
 	}

@@ -11,12 +11,13 @@ import (
 
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/trialtest"
 )
 
 func TestHMEQ(t *testing.T) {
 	folder := t.TempDir()
 	cloaktest.Loans(t, folder)
-	r := cloaktest.Compute(t, cloaktest.Setup{Folder: folder}, HMEQ())
+	r := trialtest.Compute(t, trialtest.Options{Folder: folder}, HMEQ())
 	if r.Metrics.DroppedRows != 596 {
 		t.Errorf("%g rows dropped", r.Metrics.DroppedRows)
 	}
@@ -46,7 +47,7 @@ func TestHMEQ(t *testing.T) {
 		t.Errorf("%g of %g loans in the frequencies, %g defaults", defaulted, defaulted+repaid, r.Metrics.Defaults)
 	}
 	// What protects leaves out what is computed from the outcomes alone.
-	secure := cloaktest.Compute(t, cloaktest.Setup{Folder: folder, Secure: true}, HMEQ()).Series
+	secure := trialtest.Compute(t, trialtest.Options{Folder: folder, Secure: true}, HMEQ()).Series
 	if secure["loans"] != nil || secure["without_noise"] != nil || secure["probability"] == nil {
 		t.Errorf("a record that protects has the series %v", secure)
 	}
@@ -55,7 +56,7 @@ func TestHMEQ(t *testing.T) {
 // The mean over draws of a probability, and its quantiles.
 func TestDefaultMetrics(t *testing.T) {
 	s := HMEQ().Defaults()
-	c, err := newClassifier(cloaktest.Setup{}.Trial(t), &s.ClassifierSettings, s.Method)
+	c, err := newClassifier(trialtest.New(t, trialtest.Options{}), &s.ClassifierSettings, s.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestHMEQOnRealData(t *testing.T) {
 	}
 	got := map[string]float64{}
 	for seed := range uint64(5) {
-		r := cloaktest.Compute(t, cloaktest.Setup{Folder: folder, Stream: seed}, HMEQ(), func(s *hmeqSettings) {
+		r := trialtest.Compute(t, trialtest.Options{Folder: folder, Seed: seed}, HMEQ(), func(s *hmeqSettings) {
 			noiseless(&s.ClassifierSettings)
 		})
 		for count, probability := range r.Metrics.Default {
@@ -95,7 +96,7 @@ func TestHMEQOnRealData(t *testing.T) {
 	}
 	for count, want := range map[int]float64{0: .49, 2: .69, 5: .89, 8: .94, 14: .74} {
 		t.Run(at("count", count), func(t *testing.T) {
-			cloaktest.Near(t, "probability", got[strconv.Itoa(count)], want, 0.05)
+			trialtest.Near(t, "probability", got[strconv.Itoa(count)], want, 0.05)
 		})
 	}
 }
@@ -107,11 +108,11 @@ func TestLoansWithoutNoiseConverge(t *testing.T) {
 	cloaktest.Loans(t, folder)
 	for _, variance := range []float64{1, 1e6} {
 		t.Run(fmt.Sprint(variance), func(t *testing.T) {
-			_, err := cloaktest.Attempt(t, cloaktest.Setup{Folder: folder}, HMEQ(), func(s *hmeqSettings) {
+			_, err := trialtest.Try(t, trialtest.Options{Folder: folder}, HMEQ(), func(s *hmeqSettings) {
 				s.Draws, s.KernelVariance = 1, variance
 			})
 			if variance > 1 {
-				wantRefusal(t, err, "the Laplace approximation stopped after 100 Newton steps")
+				trialtest.Refuses(t, err, "the Laplace approximation stopped after 100 Newton steps")
 			} else if err != nil {
 				t.Error(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -44,15 +45,16 @@ func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]fu
 	return out
 }
 
-// runOn runs trials on a setup.
-func runOn[S, M any](t *testing.T, s cloaktest.Setup, x *experiment.Definition[S, M]) func(*S) (*experiment.Outcome[M],
-	error) {
-	return func(settings *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), s.Trial(t), settings) }
+// runOn runs trials with the options.
+func runOn[S, M any](
+	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M],
+) func(*S) (*experiment.Outcome[M], error) {
+	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), trialtest.New(t, o), s) }
 }
 
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
-	s := cloaktest.Setup{Folder: t.TempDir(), File: cloaktest.Classes(t), Workers: 2}
+	s := trialtest.Options{Folder: t.TempDir(), File: cloaktest.Classes(t), Workers: 2}
 	cloaktest.Loans(t, s.Folder)
 	cloaktest.Digits(t, s.Folder)
 	t.Run("classification", func(t *testing.T) { classificationConditions(t, s) })
@@ -111,7 +113,7 @@ func TestWhereSettingsApply(t *testing.T) {
 
 // classificationConditions are tried on HMEQ, which has no settings of a file, and on a
 // file, which has.
-func classificationConditions(t *testing.T, s cloaktest.Setup) {
+func classificationConditions(t *testing.T, s trialtest.Options) {
 	none := experiment.NumberOr[cloak.None, float64]
 	bases := map[string]func(*classificationSettings){
 		"hmeq": func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](60) },

@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 func TestDigits(t *testing.T) {
 	folder := t.TempDir()
 	cloaktest.Digits(t, folder)
-	s := cloaktest.Setup{Folder: folder}
-	clean := cloaktest.Compute(t, s, Digits(), func(s *digitsSettings) { noiseless(&s.ClassifierSettings) }).Metrics
-	noisy := cloaktest.Compute(t, s, Digits()).Metrics
+	s := trialtest.Options{Folder: folder}
+	clean := trialtest.Compute(t, s, Digits(), func(s *digitsSettings) { noiseless(&s.ClassifierSettings) }).Metrics
+	noisy := trialtest.Compute(t, s, Digits()).Metrics
 	if a, b := clean.Accuracy, noisy.Accuracy; !(a > 0.7 && b > 0.6 && b < a) {
 		t.Errorf("accuracy %g without noise, %g with it", a, b)
 	}
@@ -22,5 +23,5 @@ func TestDigits(t *testing.T) {
 		t.Errorf("chance %g without noise, %g with it", clean.Chance, noisy.Chance)
 	}
 	_, err := Digits().Resolve(map[string]any{"inducing": 257})
-	wantRefusal(t, err, "only 256 training rows")
+	trialtest.Refuses(t, err, "only 256 training rows")
 }

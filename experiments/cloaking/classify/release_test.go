@@ -10,6 +10,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -34,7 +35,7 @@ func fewOwn(s *classificationSettings) {
 func alternating(i int) int { return 3 + 4*(i%2) }
 
 func published(
-	t *testing.T, s cloaktest.Setup, changes ...func(*classificationSettings),
+	t *testing.T, s trialtest.Options, changes ...func(*classificationSettings),
 ) *experiment.Release {
 	t.Helper()
 	r, err := cloaktest.Publish(t, s, Classification(), append(
@@ -48,7 +49,7 @@ func published(
 // The classes are the user's values, by the sign of the latent mean; draws play
 // no part.
 func TestClassReleaseColumns(t *testing.T) {
-	s := cloaktest.Setup{File: fewClasses(t, alternating)}
+	s := trialtest.Options{File: fewClasses(t, alternating)}
 	r := published(t, s)
 	if !slices.Equal(r.Columns, []string{"x", "probability", "class"}) || len(r.Rows) != 8 {
 		t.Fatalf("%q, %d rows", r.Columns, len(r.Rows))
@@ -68,7 +69,7 @@ func TestClassReleaseColumns(t *testing.T) {
 
 // What a release reports is of its Newton steps alone.
 func TestClassReleaseMetrics(t *testing.T) {
-	r := published(t, cloaktest.Setup{File: fewClasses(t, alternating)}, func(s *classificationSettings) {
+	r := published(t, trialtest.Options{File: fewClasses(t, alternating)}, func(s *classificationSettings) {
 		s.Iterations = steps(2)
 	})
 	m := Classification().Values(r.Metrics)
@@ -83,10 +84,10 @@ func TestClassReleaseMetrics(t *testing.T) {
 // 2·√(2 log 200).
 func TestClassReleaseNoise(t *testing.T) {
 	const releases = 600
-	s := cloaktest.Setup{File: fewClasses(t, alternating)}
+	s := trialtest.Options{File: fewClasses(t, alternating)}
 	sum, square := make([]float64, 8), make([]float64, 8)
 	for i := range releases {
-		s.Stream = uint64(i)
+		s.Seed = uint64(i)
 		for j, p := range cloaktest.ColumnOf(t, published(t, s), columnProbability) {
 			f := math.Log(p / (1 - p))
 			sum[j] += f / releases
@@ -97,8 +98,8 @@ func TestClassReleaseNoise(t *testing.T) {
 	for j := range sum {
 		t.Run(at("input", j), func(t *testing.T) {
 			want := map[bool]float64{true: 2. / 3, false: -2. / 3}[j%2 == 1]
-			cloaktest.Near(t, "mean", sum[j], want, 4*sd/math.Sqrt(releases))
-			cloaktest.Near(t, "standard deviation", math.Sqrt(square[j]-sum[j]*sum[j])/sd, 1, 4/math.Sqrt(2*releases))
+			trialtest.Near(t, "mean", sum[j], want, 4*sd/math.Sqrt(releases))
+			trialtest.Near(t, "standard deviation", math.Sqrt(square[j]-sum[j]*sum[j])/sd, 1, 4/math.Sqrt(2*releases))
 		})
 	}
 }
@@ -107,7 +108,7 @@ func TestClassReleaseNoise(t *testing.T) {
 // where they are of one class.
 func TestClassReleaseShowsNothingElse(t *testing.T) {
 	text := func(t *testing.T, class func(int) int) string {
-		r := published(t, cloaktest.Setup{File: fewClasses(t, class)})
+		r := published(t, trialtest.Options{File: fewClasses(t, class)})
 		for _, row := range r.Rows {
 			row[1], row[2] = 0, 0
 		}
@@ -133,7 +134,7 @@ func TestClassReleaseShowsNothingElse(t *testing.T) {
 }
 
 func TestClassReleaseRefusals(t *testing.T) {
-	s := cloaktest.Setup{File: fewClasses(t, alternating)}
+	s := trialtest.Options{File: fewClasses(t, alternating)}
 	for name, c := range map[string]struct {
 		want   string
 		change func(*classificationSettings)
@@ -146,14 +147,14 @@ func TestClassReleaseRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := cloaktest.Publish(t, s, Classification(), fewOwn, c.change)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }
 
 // The user's file is also the file of query points: its rows, in their order.
 func TestClassReleasePoints(t *testing.T) {
-	r := published(t, cloaktest.Setup{File: fewClasses(t, alternating)}, func(s *classificationSettings) {
+	r := published(t, trialtest.Options{File: fewClasses(t, alternating)}, func(s *classificationSettings) {
 		s.Predict = "csv:points.csv"
 	})
 	if len(r.Rows) != 16 || r.Rows[9][0] != 100 || r.Rows[9][1] != r.Rows[1][1] {

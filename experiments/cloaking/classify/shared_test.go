@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 // validated cross-validates with changes of the defaults.
 func validated(
-	t *testing.T, s cloaktest.Setup, changes ...func(*classificationSettings),
+	t *testing.T, s trialtest.Options, changes ...func(*classificationSettings),
 ) *experiment.Outcome[classificationMetrics] {
 	t.Helper()
-	return cloaktest.Compute(t, s, Classification(), changes...)
+	return trialtest.Compute(t, s, Classification(), changes...)
 }
 
 // ownFile makes the data those of a file.
@@ -47,14 +47,6 @@ func steps(n int) experiment.Or[Auto, int] { return experiment.NumberOr[Auto](n)
 // rank is a number of directions.
 func rank(n int) experiment.Or[cloak.Full, int] { return experiment.NumberOr[cloak.Full](n) }
 
-// wantRefusal fails where there is no error with the text.
-func wantRefusal(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v; want %q", err, want)
-	}
-}
-
 // wantWarning fails where no warning has the text.
 func wantWarning(t *testing.T, warnings []string, want string) {
 	t.Helper()
@@ -73,7 +65,7 @@ type checked struct {
 func each(t *testing.T, numbers ...checked) {
 	t.Helper()
 	for _, c := range numbers {
-		t.Run(c.name, func(t *testing.T) { cloaktest.Near(t, c.name, c.got, c.want, c.tolerance) })
+		t.Run(c.name, func(t *testing.T) { trialtest.Near(t, c.name, c.got, c.want, c.tolerance) })
 	}
 }
 

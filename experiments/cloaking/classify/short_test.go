@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/trialtest"
 )
 
 // Every iterative method of a trial that stops at its cap, short of its tolerance,
@@ -18,10 +18,10 @@ func TestTrialsThatStopShortFail(t *testing.T) {
 		newton   = "the Laplace approximation stopped after 1 Newton steps, the most that are allowed, of which the last "
 		clusters = "inducing inputs: k-means: run "
 	)
-	s := cloaktest.Setup{Ctx: fault.With(context.Background(), fault.Faults{Cap: 1})}
+	s := trialtest.Options{Ctx: fault.With(context.Background(), fault.Faults{Cap: 1})}
 	onStripes := func(change func(*stripesSettings)) func(*testing.T) error {
 		return func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Stripes(), change)
+			_, err := trialtest.Try(t, s, Stripes(), change)
 			return err
 		}
 	}
@@ -34,13 +34,13 @@ func TestTrialsThatStopShortFail(t *testing.T) {
 		{"stripes, clusters", onStripes(func(s *stripesSettings) { s.Method = cloak.Sparse }), clusters},
 		{"stripes without noise", onStripes(func(s *stripesSettings) { noiseless(&s.ClassifierSettings) }), newton},
 		{"reference", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Reference())
+			_, err := trialtest.Try(t, s, Reference())
 			return err
 		}, newton},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.run(t)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 			if err != nil && !strings.Contains(err.Error(), "; use ") {
 				t.Errorf("%v does not say what to do", err)
 			}

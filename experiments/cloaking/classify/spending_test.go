@@ -5,6 +5,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -41,7 +42,7 @@ func TestSpending(t *testing.T) {
 			defaults},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := cloaktest.Setup{File: rows.File(t)}
+			s := trialtest.Options{File: rows.File(t)}
 			c.want.Check(t, cloaktest.PlanOf(t, s, Plan, Classification(), twoClasses, c.change), rows, c.inputs)
 		})
 	}
@@ -58,7 +59,7 @@ func TestOrderShowsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloaktest.WantNoOrder(t, cloaktest.TwoClasses(), func(t *testing.T, file string) *release.Plan {
-				return cloaktest.PlanOf(t, cloaktest.Setup{File: file}, Plan, Classification(), twoClasses, change)
+				return cloaktest.PlanOf(t, trialtest.Options{File: file}, Plan, Classification(), twoClasses, change)
 			})
 		})
 	}

@@ -3,7 +3,7 @@ package classify
 import (
 	"testing"
 
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 )
 
 // The orders of Section 5.5, at fixed seeds: two noisy steps are worse than one,
@@ -15,7 +15,7 @@ func TestStripes(t *testing.T) {
 	}
 	accuracy := func(change func(*ClassifierSettings)) (sum float64) {
 		for seed := range uint64(4) {
-			r := cloaktest.Compute(t, cloaktest.Setup{Stream: seed}, Stripes(), onStripes(change))
+			r := trialtest.Compute(t, trialtest.Options{Seed: seed}, Stripes(), onStripes(change))
 			sum += r.Metrics.Accuracy / 4
 		}
 		return sum
@@ -29,6 +29,6 @@ func TestStripes(t *testing.T) {
 }
 
 func TestStripesOfOneClass(t *testing.T) {
-	_, err := cloaktest.Attempt(t, cloaktest.Setup{}, Stripes(), func(s *stripesSettings) { s.Width = 100 })
-	wantRefusal(t, err, "all 200 training points are of one class")
+	_, err := trialtest.Try(t, trialtest.Options{}, Stripes(), func(s *stripesSettings) { s.Width = 100 })
+	trialtest.Refuses(t, err, "all 200 training points are of one class")
 }

@@ -6,11 +6,12 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 )
 
 func TestSuspiciousClassifications(t *testing.T) {
-	s := cloaktest.Setup{File: cloaktest.Wave(t)}
+	s := trialtest.Options{File: cloaktest.Wave(t)}
 	for _, c := range []struct {
 		name           string
 		output         string

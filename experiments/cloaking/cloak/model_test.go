@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/trialtest"
 )
 
 // Cloaking matrices on the formula census, by numpy without grouping: norm, the
@@ -57,9 +58,9 @@ func TestCloakingMatrices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cloaktest.Near(t, "norm", mat.Norm(matrix, 2), c.norm, 1e-11)
-			cloaktest.Near(t, "entry", matrix.At(3, 10), c.entry, 1e-11)
-			cloaktest.Near(t, "sum", mat.Sum(matrix), c.total, 1e-9)
+			trialtest.Near(t, "norm", mat.Norm(matrix, 2), c.norm, 1e-11)
+			trialtest.Near(t, "entry", matrix.At(3, 10), c.entry, 1e-11)
+			trialtest.Near(t, "sum", mat.Sum(matrix), c.total, 1e-9)
 		})
 	}
 }
@@ -114,6 +115,6 @@ func TestKDELengthscale(t *testing.T) {
 	f := &DensityLengthscale{Density{Bandwidth: 2, Rows: 10, Largest: 50}, cloaktest.Column(0, 0, 0, 0)}
 	// Four rows at 0: density 4/(√(2π)·2) there, nothing far away.
 	l := f.At(cloaktest.Column(0, 1000))
-	cloaktest.Near(t, "lengthscale at the data", l.At(0, 0), 1/(1./50+4/(math.Sqrt(2*math.Pi)*2)/10), 1e-12)
-	cloaktest.Near(t, "lengthscale far away", l.At(1, 0), 50, 1e-12)
+	trialtest.Near(t, "lengthscale at the data", l.At(0, 0), 1/(1./50+4/(math.Sqrt(2*math.Pi)*2)/10), 1e-12)
+	trialtest.Near(t, "lengthscale far away", l.At(1, 0), 50, 1e-12)
 }

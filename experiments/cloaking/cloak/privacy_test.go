@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -37,7 +37,7 @@ func TestBudgetFactors(t *testing.T) {
 			if err != nil || got < want {
 				t.Errorf("%.17g, %v; want at least %.17g", got, err, want)
 			}
-			cloaktest.Near(t, "factor", got, want, 1e-9*want)
+			trialtest.Near(t, "factor", got, want, 1e-9*want)
 			forgotten, err := budget(1, 0.01).ReleaseFactor(fault.With(t.Context(), fault.Faults{StepsForgotten: true}), steps)
 			if err != nil || steps > 1 && forgotten >= got {
 				t.Errorf("with the whole budget for each step %g, %v", forgotten, err)

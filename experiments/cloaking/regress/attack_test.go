@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 )
 
@@ -51,8 +52,8 @@ func TestAttackOnRegression(t *testing.T) {
 				for i := range releases {
 					missing, output := rng.IntN(40), rng.IntN(101)
 					text, outputs := attackRows(missing, output)
-					r := published(t, cloaktest.Setup{
-						File: cloaktest.File(t, text), Stream: uint64(i), Ctx: fault.With(t.Context(), planted),
+					r := published(t, trialtest.Options{
+						File: cloaktest.File(t, text), Seed: uint64(i), Ctx: fault.With(t.Context(), planted),
 					}, attacked)
 					noisy := a.Whitened(t, cloaktest.ColumnOf(t, r, columnPrediction))
 					candidates := make([][]float64, 101)
@@ -82,8 +83,8 @@ func TestAttackOnRegression(t *testing.T) {
 func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attacker {
 	t.Helper()
 	text, _ := attackRows(0, 0)
-	s := cloaktest.Settings(Regression(), changes...)
-	r, err := newOwnPredictor(cloaktest.Setup{File: cloaktest.File(t, text)}.Trial(t), s)
+	s := Regression().With(changes...)
+	r, err := newOwnPredictor(trialtest.New(t, trialtest.Options{File: cloaktest.File(t, text)}), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,14 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 func TestCurve(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	compute := func(t *testing.T, change func(*curveSettings)) *experiment.Outcome[curveMetrics] {
-		return cloaktest.Compute(t, census, Curve(), func(s *curveSettings) {
+		return trialtest.Compute(t, census, Curve(), func(s *curveSettings) {
 			s.Ages, s.AtAge = sevenAges, 30
 		}, change)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -14,7 +15,7 @@ import (
 // independent implementation; log|M| of the third was computed with 40 digits
 // (mpmath), where double precision loses six of them.
 func TestDesignOfTheCensus(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.RealCensus(t)}
+	census := trialtest.Options{Folder: cloaktest.RealCensus(t)}
 	for _, c := range []struct {
 		lengthscale, noise       float64
 		logdet, trace, frobenius float64
@@ -25,14 +26,14 @@ func TestDesignOfTheCensus(t *testing.T) {
 		{25, 0.3, -222.14738048814, .1445412, .6311895848, 2e-5},
 	} {
 		t.Run(fmt.Sprintf("lengthscale %g", c.lengthscale), func(t *testing.T) {
-			m := cloaktest.Compute(t, census, Design(), func(s *designSettings) {
+			m := trialtest.Compute(t, census, Design(), func(s *designSettings) {
 				s.Lengthscale, s.NoiseVariance = c.lengthscale, c.noise
 			}).Metrics
-			cloaktest.Near(t, "log-determinant", m.LogDet, c.logdet, c.tolerance)
-			cloaktest.Near(t, "trace", m.Trace, c.trace, 1e-6)
-			cloaktest.Near(t, "norm of C", m.FrobeniusC, c.frobenius, 1e-9)
-			cloaktest.Near(t, "sum of the weights", m.SumLambda, 13, 1e-9)
-			cloaktest.Near(t, "largest Mahalanobis norm", m.MaxMahalanobis, 1, 1e-8)
+			trialtest.Near(t, "log-determinant", m.LogDet, c.logdet, c.tolerance)
+			trialtest.Near(t, "trace", m.Trace, c.trace, 1e-6)
+			trialtest.Near(t, "norm of C", m.FrobeniusC, c.frobenius, 1e-9)
+			trialtest.Near(t, "sum of the weights", m.SumLambda, 13, 1e-9)
+			trialtest.Near(t, "largest Mahalanobis norm", m.MaxMahalanobis, 1, 1e-8)
 			if m.Rank != 13 || m.Gap > 1e-8 || m.Iterations > 17 {
 				t.Errorf("rank %g, gap %g, %g steps", m.Rank, m.Gap, m.Iterations)
 			}
@@ -46,7 +47,7 @@ func synthetic(s *designSettings) { s.Inputs = cloak.Synthetic }
 // designed computes a synthetic design.
 func designed(t *testing.T, changes ...func(*designSettings)) *experiment.Outcome[designMetrics] {
 	t.Helper()
-	return cloaktest.Compute(t, cloaktest.Setup{}, Design(), append([]func(*designSettings){synthetic}, changes...)...)
+	return trialtest.Compute(t, trialtest.Options{}, Design(), append([]func(*designSettings){synthetic}, changes...)...)
 }
 
 // The synthetic design needs no data, and adds less noise in total than
@@ -69,12 +70,12 @@ func TestDesignSynthetic(t *testing.T) {
 	for _, sd := range r.Series["noise_over_age"]["noise_sd"] {
 		sum += sd * sd
 	}
-	cloaktest.Near(t, "sum of the noise variances", sum, m.Trace, 1e-9)
+	trialtest.Near(t, "sum of the noise variances", sum, m.Trace, 1e-9)
 	total := 0.0
 	for _, w := range r.Series["weights_over_age"]["lambda"] {
 		total += w
 	}
-	cloaktest.Near(t, "sum of the weights", total, 13, 1e-9)
+	trialtest.Near(t, "sum of the weights", total, 13, 1e-9)
 }
 
 // Inducing inputs bound the rank, and what is left out is said.
@@ -129,10 +130,10 @@ func TestDesignByGradientDescent(t *testing.T) {
 		})
 	}
 	t.Run("a hopeless learning rate", func(t *testing.T) {
-		_, err := cloaktest.Attempt(t, cloaktest.Setup{}, Design(), synthetic, short, func(s *designSettings) {
+		_, err := trialtest.Try(t, trialtest.Options{}, Design(), synthetic, short, func(s *designSettings) {
 			s.Algorithm, s.LearningRate = cloak.Gradient, 1e6
 		})
-		wantRefusal(t, err, "learning_rate")
+		trialtest.Refuses(t, err, "learning_rate")
 	})
 }
 
@@ -150,10 +151,10 @@ func TestDesignRefusals(t *testing.T) {
 		{map[string]any{"kernel_variance": -1}, "kernel_variance"},
 	}.check(t, Design().Experiment)
 	t.Run("equal test points leave fewer directions than points", func(t *testing.T) {
-		_, err := cloaktest.Attempt(t, cloaktest.Setup{}, Design(), synthetic, func(s *designSettings) {
+		_, err := trialtest.Try(t, trialtest.Options{}, Design(), synthetic, func(s *designSettings) {
 			s.TestPoints, s.Rank = []float64{5, 5, 9}, rank(3)
 		})
-		wantRefusal(t, err, "numerical rank 2")
+		trialtest.Refuses(t, err, "numerical rank 2")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -72,15 +73,16 @@ func waves(t *testing.T) (path string) {
 	return cloaktest.File(t, b.String())
 }
 
-// runOn runs trials on a setup.
-func runOn[S, M any](t *testing.T, s cloaktest.Setup, x *experiment.Definition[S, M]) func(*S) (*experiment.Outcome[M],
-	error) {
-	return func(settings *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), s.Trial(t), settings) }
+// runOn runs trials with the options.
+func runOn[S, M any](
+	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M],
+) func(*S) (*experiment.Outcome[M], error) {
+	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), trialtest.New(t, o), s) }
 }
 
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t), File: waves(t), Workers: 2}
+	census := trialtest.Options{Folder: cloaktest.Census(t), File: waves(t), Workers: 2}
 	none := experiment.NumberOr[cloak.None, float64]
 	t.Run("regression", func(t *testing.T) {
 		bases := basesOf(func(s *regressionSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction })

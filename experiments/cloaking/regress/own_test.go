@@ -11,13 +11,14 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
 // The census as a user's file gives what the census gives.
 func TestOwnDataAreTheSameProblem(t *testing.T) {
-	setup := cloaktest.Setup{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
+	both := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
 	for name, change := range map[string]func(*regressionSettings){
 		"standard":      func(*regressionSettings) {},
 		"sparse":        func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(6) },
@@ -27,10 +28,10 @@ func TestOwnDataAreTheSameProblem(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kung := validated(t, setup, draws(3), change, func(s *regressionSettings) {
+			kung := validated(t, both, draws(3), change, func(s *regressionSettings) {
 				s.Inputs, s.Normalisation = experiment.NameOf(cloak.AgeAndWeight), cloak.Public
 			}).Metrics
-			own := validated(t, setup, draws(3), change, ownCensus).Metrics
+			own := validated(t, both, draws(3), change, ownCensus).Metrics
 			for _, c := range []struct {
 				name      string
 				own, kung *float64
@@ -57,7 +58,7 @@ func TestOwnDataHaveTheirOwnWords(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secure %v", secure), func(t *testing.T) {
 			s := ownCensusSettings(t, ownFile("temp+load", "power", 100, 101))
-			trial := cloaktest.Setup{File: cloaktest.OwnCensus(t), Secure: secure}.Trial(t)
+			trial := trialtest.New(t, trialtest.Options{File: cloaktest.OwnCensus(t), Secure: secure})
 			trial.Params = s
 			r, err := Regression().Run(t.Context(), trial)
 			if err != nil {
@@ -83,7 +84,7 @@ func TestOwnDataHaveTheirOwnWords(t *testing.T) {
 // ownCensusSettings are those of ownCensus with a change.
 func ownCensusSettings(t *testing.T, change func(*regressionSettings)) experiment.Params {
 	t.Helper()
-	p, err := Regression().Resolved(cloaktest.Settings(Regression(), ownCensus, change))
+	p, err := Regression().Resolved(Regression().With(ownCensus, change))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func without(t *testing.T, texts []string, s string) []string {
 
 func TestOwnDataAreCounted(t *testing.T) {
 	file := cloaktest.File(t, "a,b,c,y\n1,5,0.001,10\n2,5,0.002,200\n3,5,0.003,\n4,5,0.004,40\n5,5,NA,50\n6,5,0.006,-7\n")
-	r := validated(t, cloaktest.Setup{File: file}, ownFile("a,b,c", "y", 0, 100), draws(1), func(s *regressionSettings) {
+	r := validated(t, trialtest.Options{File: file}, ownFile("a,b,c", "y", 0, 100), draws(1), func(s *regressionSettings) {
 		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, 3
 	})
 	if m := r.Metrics; *m.ClippedOutputs != 2 || *m.DroppedRows != 2 {
@@ -179,7 +180,7 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 			p, err := Regression().Resolve(c.given)
 			switch {
 			case c.refusal != "":
-				wantRefusal(t, err, c.refusal)
+				trialtest.Refuses(t, err, c.refusal)
 			case err != nil:
 				t.Error(err)
 			case Regression().Settings(p).Calibration != c.calibration:
@@ -214,9 +215,9 @@ func TestOwnDataFailures(t *testing.T) {
 		{strings.TrimSuffix(long.String(), "10000,1,2\n"), func(*regressionSettings) {}, "a fold has 5000 test rows"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			_, err := cloaktest.Attempt(t, cloaktest.Setup{File: cloaktest.File(t, c.text)}, Regression(),
+			_, err := trialtest.Try(t, trialtest.Options{File: cloaktest.File(t, c.text)}, Regression(),
 				ownFile("a", "y", 0, 10), func(s *regressionSettings) { s.Delta, s.Folds.Folds = 0.01, 2 }, c.change)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 			if err != nil && strings.Contains(err.Error(), os.TempDir()) {
 				t.Errorf("%v names where the file is", err)
 			}

@@ -16,6 +16,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -29,8 +30,8 @@ func TestCensusFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloaktest.Near(t, "prior mean", data.Prior, 134.605, 1e-3)
-	cloaktest.Near(t, "lower end of the interval", data.Low, 58.2675, 1e-9)
+	trialtest.Near(t, "prior mean", data.Prior, 134.605, 1e-3)
+	trialtest.Near(t, "lower end of the interval", data.Low, 58.2675, 1e-9)
 	if data.Clipped != 10 {
 		t.Errorf("%d heights clipped, want 10", data.Clipped)
 	}
@@ -60,18 +61,18 @@ func TestCensusFold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cloaktest.Near(t, "norm", mat.Norm(matrix, 2), c.norm, 1e-12)
+			trialtest.Near(t, "norm", mat.Norm(matrix, 2), c.norm, 1e-12)
 			square := 0.0
 			for i, f := range data.Predict(matrix, train) {
 				miss := f - data.Output[test[i]]
 				square += miss * miss
 			}
-			cloaktest.Near(t, "error", math.Sqrt(square/float64(len(test))), c.rmse, 1e-9)
+			trialtest.Near(t, "error", math.Sqrt(square/float64(len(test))), c.rmse, 1e-9)
 			// A trial shows the same.
-			r := validated(t, cloaktest.Setup{Folder: folder}, noiseless, func(s *regressionSettings) {
+			r := validated(t, trialtest.Options{Folder: folder}, noiseless, func(s *regressionSettings) {
 				s.FoldScheme, s.Method, s.Inducing = cloak.Interleaved, c.method, given(5, 20, 35, 50, 65)
 			})
-			cloaktest.Near(t, "error of fold 0", r.Series["folds"]["rmse_cm"][0], c.rmse, 1e-9)
+			trialtest.Near(t, "error of fold 0", r.Series["folds"]["rmse_cm"][0], c.rmse, 1e-9)
 		})
 	}
 }
@@ -79,7 +80,7 @@ func TestCensusFold(t *testing.T) {
 // Cross-validated errors without noise on the formula census; numpy with a
 // dense solve per fold.
 func TestRegressionWithoutNoise(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
 		inputs        cloak.Inputs
 		method        cloak.Method
@@ -101,8 +102,8 @@ func TestRegressionWithoutNoise(t *testing.T) {
 				s.Normalisation = c.normalisation
 			})
 			m := r.Metrics
-			cloaktest.Near(t, "error", *m.RMSEHeights, c.rmse, 1e-8)
-			cloaktest.Near(t, "its spread", *m.RMSEHeightsFoldSD, c.sd, 1e-8)
+			trialtest.Near(t, "error", *m.RMSEHeights, c.rmse, 1e-8)
+			trialtest.Near(t, "its spread", *m.RMSEHeightsFoldSD, c.sd, 1e-8)
 			if m.Gap != nil || m.Rank != nil || *m.NoiseSDHeights != 0 || r.Privacy != nil {
 				t.Error("a trial without noise reports a design or privacy")
 			}
@@ -112,7 +113,7 @@ func TestRegressionWithoutNoise(t *testing.T) {
 
 // The noise adds its variance to the squared error of a draw.
 func TestRegressionNoiseAddsVariance(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, method := range methods {
 		t.Run(method.String(), func(t *testing.T) {
 			two := func(s *regressionSettings) { s.Folds.Folds, s.Draws = 2, 20000 }
@@ -129,7 +130,7 @@ func TestRegressionNoiseAddsVariance(t *testing.T) {
 }
 
 func TestRegressionNoiseScales(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	noise := func(change func(*prediction)) float64 {
 		return *validated(t, census, draws(1), shared(func(s *prediction) {
 			s.Normalisation = cloak.Public
@@ -150,7 +151,7 @@ func TestRegressionNoiseScales(t *testing.T) {
 			1.877875560907386 / 3.2552472614, 1e-8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cloaktest.Near(t, "noise", noise(c.change), c.times*base, c.relative*base)
+			trialtest.Near(t, "noise", noise(c.change), c.times*base, c.relative*base)
 		})
 	}
 	t.Run("few directions", func(t *testing.T) {
@@ -162,19 +163,19 @@ func TestRegressionNoiseScales(t *testing.T) {
 
 // The gradient descent ends near the certified design, and says how near.
 func TestRegressionSolvers(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	small := func(s *regressionSettings) { s.Folds.Folds, s.Draws, s.Lengthscale = 3, 1, 5 }
 	certified := validated(t, census, small).Metrics
 	gradient := validated(t, census, small, shared(gradientDescent(3000))).Metrics
 	if *certified.Gap > 1e-8 || *gradient.Gap > 0.05 || *gradient.Gap < *certified.Gap {
 		t.Errorf("gaps: certified %g, gradient %g", *certified.Gap, *gradient.Gap)
 	}
-	cloaktest.Near(t, "noise by gradient descent", *gradient.NoiseSDHeights / *certified.NoiseSDHeights, 1, 0.02)
+	trialtest.Near(t, "noise by gradient descent", *gradient.NoiseSDHeights / *certified.NoiseSDHeights, 1, 0.02)
 }
 
 // A descent that ended early says so, once for all folds.
 func TestRegressionWarnsOfItsDesigns(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	r := validated(t, census, draws(1), shared(gradientDescent(5)), func(s *regressionSettings) { s.Rank = rank(6) })
 	if *r.Metrics.Gap < 0.1 || len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "an upper bound") ||
 		!strings.Contains(r.Warnings[1], "largest Mahalanobis norm") {
@@ -210,7 +211,7 @@ var epsilons = []float64{1, math.Inf(1)}
 
 // What happened to the heights is reported without noise, too.
 func TestClippingIsReported(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, e := range censusExperiments {
 		for _, epsilon := range epsilons {
 			t.Run(fmt.Sprintf("%s, epsilon %g", e.name, epsilon), func(t *testing.T) {
@@ -227,7 +228,7 @@ func TestClippingIsReported(t *testing.T) {
 // An interval that leaves nothing of most heights is a warning, with noise or
 // without.
 func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
-	formulas := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	formulas := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, e := range censusExperiments {
 		for _, epsilon := range epsilons {
 			t.Run(fmt.Sprintf("%s, epsilon %g", e.name, epsilon), func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
 // The series of folds says what the metrics average.
 func TestRegressionFoldSeries(t *testing.T) {
 	folder := cloaktest.Census(t)
-	r := validated(t, cloaktest.Setup{Folder: folder}, draws(3))
+	r := validated(t, trialtest.Options{Folder: folder}, draws(3))
 	m, s := r.Metrics, r.Series["folds"]
 	rows := 0.0
 	for i, x := range s["x"] {
@@ -267,17 +268,17 @@ func TestRegressionFoldSeries(t *testing.T) {
 		}
 	}
 	mean, variance := stat.PopMeanVariance(s["rmse_cm"], nil)
-	cloaktest.Near(t, "mean over folds", mean, *m.RMSEHeights, 1e-12)
-	cloaktest.Near(t, "spread over folds", math.Sqrt(variance), *m.RMSEHeightsFoldSD, 1e-12)
+	trialtest.Near(t, "mean over folds", mean, *m.RMSEHeights, 1e-12)
+	trialtest.Near(t, "spread over folds", math.Sqrt(variance), *m.RMSEHeightsFoldSD, 1e-12)
 	if len(s["x"]) != 14 || rows != 287 || slices.Min(s["rank"]) != *m.Rank || slices.Max(s["rank"]) > 21 {
 		t.Errorf("%g rows, rank %g, folds %v", rows, *m.Rank, s)
 	}
-	clean := validated(t, cloaktest.Setup{Folder: folder}, noiseless)
+	clean := validated(t, trialtest.Options{Folder: folder}, noiseless)
 	if f := clean.Series["folds"]; clean.Metrics.Rank != nil || f["rank"] != nil || f["rmse_cm"] == nil {
 		t.Errorf("without noise: metrics %+v, folds %v", clean.Metrics, f)
 	}
 	// The error of a fold of one row would show its height.
-	secure := validated(t, cloaktest.Setup{Folder: folder, Secure: true}, draws(3))
+	secure := validated(t, trialtest.Options{Folder: folder, Secure: true}, draws(3))
 	if f := secure.Series["folds"]; f["rmse_cm"] != nil || len(f["rank"]) != 14 {
 		t.Errorf("a record that protects has the folds %v", f)
 	}
@@ -285,22 +286,22 @@ func TestRegressionFoldSeries(t *testing.T) {
 
 // Given inducing inputs serve every fold and draw no random number.
 func TestRegressionGivenInducingInputs(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	sparse := func(z experiment.Points) func(*regressionSettings) {
 		return func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, z }
 	}
 	three := sparse(given(5, 20, 35))
 	first := validated(t, census, three, noiseless).Metrics
-	census.Stream = 1
+	census.Seed = 1
 	if second := validated(t, census, three, noiseless).Metrics; !reflect.DeepEqual(first, second) {
 		t.Errorf("%+v, with another stream %+v", first, second)
 	}
 	if m := validated(t, census, sparse(placed(3)), noiseless).Metrics; *m.RMSEHeights == *first.RMSEHeights {
 		t.Error("three given inducing inputs are the three of k-means")
 	}
-	cloaktest.Near(t, "rank", *validated(t, census, three, draws(1)).Metrics.Rank, 3, 0)
+	trialtest.Near(t, "rank", *validated(t, census, three, draws(1)).Metrics.Rank, 3, 0)
 	at := func(z experiment.Points) float64 {
-		return cloaktest.Compute(t, census, Curve(), func(s *curveSettings) {
+		return trialtest.Compute(t, census, Curve(), func(s *curveSettings) {
 			s.Method, s.Ages, s.AtAge, s.Inducing = cloak.Sparse, []float64{0, 30}, 30, z
 		}).Metrics.Mean
 	}
@@ -315,17 +316,17 @@ func TestRegressionIsDeterministic(t *testing.T) {
 	for _, method := range methods {
 		for name, solver := range map[string]func(*prediction){"certified": unchanged, "gradient": gradientDescent(20)} {
 			t.Run(fmt.Sprintf("%s, %s", method, name), func(t *testing.T) {
-				run := func(s cloaktest.Setup) regressionMetrics {
+				run := func(s trialtest.Options) regressionMetrics {
 					s.Folder = folder
 					return validated(t, s, by(cloak.AgeAndWeight, method), shared(solver), func(s *regressionSettings) {
 						s.FoldScheme = cloak.Random
 					}).Metrics
 				}
-				one, four := run(cloaktest.Setup{Workers: 1}), run(cloaktest.Setup{Workers: 4})
+				one, four := run(trialtest.Options{Workers: 1}), run(trialtest.Options{Workers: 4})
 				if !reflect.DeepEqual(one, four) {
 					t.Errorf("%+v with one worker, %+v with four", one, four)
 				}
-				if other := run(cloaktest.Setup{Stream: 1}); *other.RMSEHeights == *one.RMSEHeights {
+				if other := run(trialtest.Options{Seed: 1}); *other.RMSEHeights == *one.RMSEHeights {
 					t.Error("another stream gives the same error")
 				}
 			})
@@ -334,7 +335,7 @@ func TestRegressionIsDeterministic(t *testing.T) {
 }
 
 func TestRegressionFoldSchemes(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	errors := map[float64]string{}
 	for _, scheme := range []cloak.FoldScheme{cloak.Contiguous, cloak.Interleaved, cloak.Random} {
 		name := experiment.NameOf(scheme)
@@ -350,9 +351,9 @@ func TestRegressionFoldSchemes(t *testing.T) {
 
 func TestRegressionFloat32(t *testing.T) {
 	folder := cloaktest.Census(t)
-	single := cloaktest.Setup{Folder: folder, DType: "float32"}
-	double := validated(t, cloaktest.Setup{Folder: folder}, noiseless).Metrics
-	cloaktest.Near(t, "error in float32", *validated(t, single, noiseless).Metrics.RMSEHeights, *double.RMSEHeights, 0.01)
+	single := trialtest.Options{Folder: folder, DType: "float32"}
+	double := validated(t, trialtest.Options{Folder: folder}, noiseless).Metrics
+	trialtest.Near(t, "error in float32", *validated(t, single, noiseless).Metrics.RMSEHeights, *double.RMSEHeights, 0.01)
 	if m := validated(t, single).Metrics; *m.Gap > 1e-6 {
 		t.Errorf("with noise in float32 the gap is %g", *m.Gap)
 	}
@@ -362,22 +363,22 @@ func TestRegressionFloat32(t *testing.T) {
 // changes the noise; where none is in doubt there is no warning.
 func TestFloat32WarnsOfItsRank(t *testing.T) {
 	folder := cloaktest.Census(t)
-	double, single := cloaktest.Setup{Folder: folder}, cloaktest.Setup{Folder: folder, DType: "float32"}
+	double, single := trialtest.Options{Folder: folder}, trialtest.Options{Folder: folder, DType: "float32"}
 	for _, c := range []struct {
 		name string
-		run  func(t *testing.T, s cloaktest.Setup) (rank float64, warnings []string)
+		run  func(t *testing.T, s trialtest.Options) (rank float64, warnings []string)
 		want string
 	}{
-		{"regression", func(t *testing.T, s cloaktest.Setup) (float64, []string) {
+		{"regression", func(t *testing.T, s trialtest.Options) (float64, []string) {
 			r := validated(t, s, draws(1))
 			return *r.Metrics.Rank, r.Warnings
 		}, "sets of predictions, at worst %g of"},
-		{"curve", func(t *testing.T, s cloaktest.Setup) (float64, []string) {
-			r := cloaktest.Compute(t, s, Curve())
+		{"curve", func(t *testing.T, s trialtest.Options) (float64, []string) {
+			r := trialtest.Compute(t, s, Curve())
 			return *r.Metrics.Rank, r.Warnings
 		}, " %g of 56 directions are released"},
-		{"design", func(t *testing.T, s cloaktest.Setup) (float64, []string) {
-			r := cloaktest.Compute(t, s, Design(), synthetic, func(s *designSettings) {
+		{"design", func(t *testing.T, s trialtest.Options) (float64, []string) {
+			r := trialtest.Compute(t, s, Design(), synthetic, func(s *designSettings) {
 				s.TestPoints = nil
 				for age := 0.0; age <= 84; age += 2 {
 					s.TestPoints = append(s.TestPoints, age)
@@ -407,7 +408,7 @@ func TestFloat32WarnsOfItsRank(t *testing.T) {
 		"without noise": func(s *curveSettings) { s.Epsilon = math.Inf(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := cloaktest.Compute(t, single, Curve(), change); len(r.Warnings) != 0 {
+			if r := trialtest.Compute(t, single, Curve(), change); len(r.Warnings) != 0 {
 				t.Errorf("%q", r.Warnings)
 			}
 		})
@@ -415,7 +416,7 @@ func TestFloat32WarnsOfItsRank(t *testing.T) {
 }
 
 func TestRegressionPrivacyBlock(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	t.Run("as published", func(t *testing.T) {
 		p := validated(t, census, func(s *regressionSettings) { s.Epsilon = 0.5 }).Privacy
 		if p.Guarantee != "" || !strings.HasPrefix(p.Statement(),
@@ -454,8 +455,8 @@ func TestSecureRecords(t *testing.T) {
 	folder := cloaktest.Census(t)
 	for _, e := range censusExperiments {
 		t.Run(e.name, func(t *testing.T) {
-			open := e.compute(t, cloaktest.Setup{Folder: folder}, unchanged)
-			secure := e.compute(t, cloaktest.Setup{Folder: folder, Secure: true}, unchanged)
+			open := e.compute(t, trialtest.Options{Folder: folder}, unchanged)
+			secure := e.compute(t, trialtest.Options{Folder: folder, Secure: true}, unchanged)
 			for name, s := range secure.series {
 				if s["height_cm"] != nil || s["mean_cm"] != nil {
 					t.Errorf("the series %s holds heights or predictions without noise", name)
@@ -479,7 +480,7 @@ func TestSecureRecords(t *testing.T) {
 				t.Errorf("mean square of the noise over its variance is %g", square)
 			}
 			// Without noise nothing is published, and nothing is hidden.
-			clean := e.compute(t, cloaktest.Setup{Folder: folder, Secure: true},
+			clean := e.compute(t, trialtest.Options{Folder: folder, Secure: true},
 				func(s *prediction) { s.Epsilon = math.Inf(1) })
 			if clean.series["released"] != nil || clean.privacy != nil {
 				t.Error("a trial without noise releases something")
@@ -527,11 +528,11 @@ func TestRegressionRefusals(t *testing.T) {
 		})
 	}
 	t.Run("more inducing inputs than distinct training inputs", func(t *testing.T) { // shows with the data
-		census := cloaktest.Setup{Folder: cloaktest.Census(t)}
-		_, err := cloaktest.Attempt(t, census, Regression(), func(s *regressionSettings) {
+		census := trialtest.Options{Folder: cloaktest.Census(t)}
+		_, err := trialtest.Try(t, census, Regression(), func(s *regressionSettings) {
 			s.Method, s.Inducing = cloak.Sparse, placed(40)
 		})
-		wantRefusal(t, err, "are distinct")
+		trialtest.Refuses(t, err, "are distinct")
 	})
 }
 
@@ -540,7 +541,7 @@ func TestRegressionRefusals(t *testing.T) {
 // Its 16.5 ± 2.9 for nonstationary 2d has the spread over folds that five draws
 // have, and five draws differ by 0.6 from seed to seed; 100 give 15.9 ± 1.9.
 func TestTable1(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.RealCensus(t), Workers: 2}
+	census := trialtest.Options{Folder: cloaktest.RealCensus(t), Workers: 2}
 	noisy, clean := 1.0, math.Inf(1)
 	setA := cloak.Hyperparameters{Kernel: cloak.Kernel{Lengthscale: 15, KernelVariance: 1}, NoiseVariance: 2}
 	setB := cloak.Hyperparameters{Kernel: cloak.Kernel{Lengthscale: 25, KernelVariance: 1}, NoiseVariance: 1}
@@ -575,7 +576,7 @@ func TestTable1(t *testing.T) {
 				m := validated(t, census, by(c.inputs, c.method), func(s *regressionSettings) {
 					s.Hyperparameters, s.Epsilon = c.set, c.epsilon
 				}).Metrics
-				cloaktest.Near(t, "error", *m.RMSEHeights, c.rmse, c.tolerance)
+				trialtest.Near(t, "error", *m.RMSEHeights, c.rmse, c.tolerance)
 			})
 	}
 }

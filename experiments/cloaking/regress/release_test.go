@@ -14,11 +14,12 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
-func published(t *testing.T, s cloaktest.Setup, changes ...func(*regressionSettings)) *experiment.Release {
+func published(t *testing.T, s trialtest.Options, changes ...func(*regressionSettings)) *experiment.Release {
 	t.Helper()
 	r, err := cloaktest.Publish(t, s, Regression(), changes...)
 	if err != nil {
@@ -39,12 +40,12 @@ func predicting(at string) func(*regressionSettings) {
 // of the file.
 func TestReleasePoints(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
-	r := published(t, cloaktest.Setup{File: file}, smallOwn)
+	r := published(t, trialtest.Options{File: file}, smallOwn)
 	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd"}) ||
 		!slices.Equal(cloaktest.ColumnOf(t, r, "x"), []float64{0, 1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("%q, %v", r.Columns, cloaktest.ColumnOf(t, r, "x"))
 	}
-	kung := cloaktest.Setup{Folder: cloaktest.Census(t), File: cloaktest.File(t, "note,age,weight\na,20,40\nb,60,45\n")}
+	kung := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.File(t, "note,age,weight\na,20,40\nb,60,45\n")}
 	r = published(t, kung, by(cloak.AgeAndWeight, cloak.Standard), public, predicting("csv:points.csv"))
 	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd"}) ||
 		!slices.Equal(r.Rows[1][:2], []float64{45, 60}) || len(r.Rows) != 2 {
@@ -55,7 +56,7 @@ func TestReleasePoints(t *testing.T) {
 // What a release reports is of its points, in the unit of the data.
 func TestReleaseMetrics(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
-	kung := cloaktest.Setup{Folder: cloaktest.Census(t), File: file}
+	kung := trialtest.Options{Folder: cloaktest.Census(t), File: file}
 	for name, change := range map[string]func(*regressionSettings){"own": smallOwn, "census": public} {
 		t.Run(name, func(t *testing.T) {
 			r := published(t, kung, change)
@@ -71,7 +72,7 @@ func TestReleaseMetrics(t *testing.T) {
 			if other != nil || m.Rank == nil || m.Gap == nil || *m.Gap > 1e-8 || len(r.Metrics) != 3 {
 				t.Fatalf("%v", r.Metrics)
 			}
-			cloaktest.Near(t, "noise", *noise, math.Sqrt(square), 1e-9**noise)
+			trialtest.Near(t, "noise", *noise, math.Sqrt(square), 1e-9**noise)
 		})
 	}
 }
@@ -88,7 +89,7 @@ func TestReleasedNoise(t *testing.T) {
 			var mean []float64
 			sum, square, product := make([]float64, 8), make([]float64, 8), 0.0
 			for i := range releases {
-				s := cloaktest.Setup{File: file, Stream: uint64(i)}
+				s := trialtest.Options{File: file, Seed: uint64(i)}
 				r := published(t, s, smallOwn, three)
 				if mean == nil {
 					mean = exactPredictions(t, s, smallOwn, three)
@@ -126,7 +127,7 @@ func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
 	for _, method := range methods {
 		t.Run(method.String(), func(t *testing.T) {
-			p := cloaktest.PlanOf(t, cloaktest.Setup{File: file}, Plan, Regression(), smallOwn, func(s *regressionSettings) {
+			p := cloaktest.PlanOf(t, trialtest.Options{File: file}, Plan, Regression(), smallOwn, func(s *regressionSettings) {
 				s.Method, s.Inducing = method, given(1, 4, 6)
 			})
 			queryOf := func(row int, output float64) release.Draw {
@@ -158,9 +159,9 @@ func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
 }
 
 // exactPredictions are what a release adds its noise to.
-func exactPredictions(t *testing.T, setup cloaktest.Setup, changes ...func(*regressionSettings)) []float64 {
+func exactPredictions(t *testing.T, o trialtest.Options, changes ...func(*regressionSettings)) []float64 {
 	t.Helper()
-	r, err := newOwnPredictor(setup.Trial(t), cloaktest.Settings(Regression(), changes...))
+	r, err := newOwnPredictor(trialtest.New(t, o), Regression().With(changes...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestReleaseShowsNothingElse(t *testing.T) {
 		}
 		return string(raw)
 	}
-	one := published(t, cloaktest.Setup{File: file}, smallOwn)
+	one := published(t, trialtest.Options{File: file}, smallOwn)
 	predictions := cloaktest.ColumnOf(t, one, "prediction")
 	want := blank(one)
 	for name, output := range map[string]func(i int) float64{
@@ -207,7 +208,7 @@ func TestReleaseShowsNothingElse(t *testing.T) {
 			for i := range outputs {
 				fmt.Fprintf(&b, "%d,%g\n", i%8, output(i))
 			}
-			s := cloaktest.Setup{File: cloaktest.File(t, b.String())}
+			s := trialtest.Options{File: cloaktest.File(t, b.String())}
 			two := published(t, s, smallOwn)
 			if slices.Equal(predictions, cloaktest.ColumnOf(t, two, "prediction")) {
 				t.Error("the predictions do not depend on the outputs")
@@ -236,7 +237,7 @@ func TestReleaseRefusals(t *testing.T) {
 	}
 	small, _ := cloaktest.SmallOwn(t)
 	large := cloaktest.File(t, many.String())
-	s := cloaktest.Setup{Folder: cloaktest.Census(t), File: small}
+	s := trialtest.Options{Folder: cloaktest.Census(t), File: small}
 	points := func(s *regressionSettings) { public(s); s.Predict = "csv:points.csv" }
 	own := func(change func(*regressionSettings)) func(*regressionSettings) {
 		return func(s *regressionSettings) { smallOwn(s); change(s) }
@@ -262,13 +263,13 @@ func TestReleaseRefusals(t *testing.T) {
 		t.Run(c.want, func(t *testing.T) {
 			s.File = c.file
 			_, err := cloaktest.Publish(t, s, Regression(), c.change)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 	elsewhere := own(predicting("csv:points.csv"))
 	t.Run("a cross-validation takes no points", func(t *testing.T) {
-		_, err := cloaktest.Attempt(t, s, Regression(), elsewhere)
-		wantRefusal(t, err, "predict is for a release")
+		_, err := trialtest.Try(t, s, Regression(), elsewhere)
+		trialtest.Refuses(t, err, "predict is for a release")
 	})
 	t.Run("data sets", func(t *testing.T) {
 		p, err := Regression().Resolved(Regression().With(elsewhere))

@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
 // validated cross-validates with changes of the defaults.
 func validated(
-	t *testing.T, s cloaktest.Setup, changes ...func(*regressionSettings),
+	t *testing.T, s trialtest.Options, changes ...func(*regressionSettings),
 ) *experiment.Outcome[regressionMetrics] {
 	t.Helper()
-	return cloaktest.Compute(t, s, Regression(), changes...)
+	return trialtest.Compute(t, s, Regression(), changes...)
 }
 
 // noiseless takes the noise off.
@@ -62,34 +62,26 @@ type outcome struct {
 type censusExperiment struct {
 	name    string
 	series  string // with the predictions
-	compute func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome
+	compute func(t *testing.T, s trialtest.Options, change func(*prediction)) outcome
 }
 
 var censusExperiments = []censusExperiment{
-	{"regression", "predictions", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
-		r := cloaktest.Compute(t, s, Regression(), shared(change))
+	{"regression", "predictions", func(t *testing.T, s trialtest.Options, change func(*prediction)) outcome {
+		r := trialtest.Compute(t, s, Regression(), shared(change))
 		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
 	}},
-	{"curve", "curve", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
-		r := cloaktest.Compute(t, s, Curve(), func(c *curveSettings) { change(&c.prediction) })
+	{"curve", "curve", func(t *testing.T, s trialtest.Options, change func(*prediction)) outcome {
+		r := trialtest.Compute(t, s, Curve(), func(c *curveSettings) { change(&c.prediction) })
 		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
 	}},
-	{"surface", "surface", func(t *testing.T, s cloaktest.Setup, change func(*prediction)) outcome {
-		r := cloaktest.Compute(t, s, Surface(), func(c *surfaceSettings) { change(&c.prediction) })
+	{"surface", "surface", func(t *testing.T, s trialtest.Options, change func(*prediction)) outcome {
+		r := trialtest.Compute(t, s, Surface(), func(c *surfaceSettings) { change(&c.prediction) })
 		return outcome{*r.Metrics.ClippedHeights.ClippedHeights, r.Metrics.Rank, r.Series, r.Privacy, r.Warnings}
 	}},
 }
 
 // unchanged leaves the defaults.
 func unchanged(*prediction) {}
-
-// wantRefusal fails where there is no error with the text.
-func wantRefusal(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v; want %q", err, want)
-	}
-}
 
 // refusals are settings as a user writes them, which an experiment refuses.
 type refusals []struct {
@@ -102,7 +94,7 @@ func (r refusals) check(t *testing.T, e *experiment.Experiment) {
 	for _, c := range r {
 		t.Run(c.want, func(t *testing.T) {
 			_, err := e.Resolve(c.given)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }

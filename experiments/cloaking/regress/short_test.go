@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/trialtest"
 )
 
 // Every iterative method of a trial that stops at its cap, short of its tolerance,
@@ -17,7 +18,7 @@ func TestTrialsThatStopShortFail(t *testing.T) {
 		interior = "the interior-point method stopped after 1 steps at a certified gap of "
 		clusters = "inducing inputs: k-means: run "
 	)
-	s := cloaktest.Setup{
+	s := trialtest.Options{
 		Folder: cloaktest.Census(t), Ctx: fault.With(context.Background(), fault.Faults{Cap: 1}),
 	}
 	for _, c := range []struct {
@@ -26,33 +27,33 @@ func TestTrialsThatStopShortFail(t *testing.T) {
 		want string
 	}{
 		{"design", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Design(), synthetic)
+			_, err := trialtest.Try(t, s, Design(), synthetic)
 			return err
 		}, interior},
 		{"design, clusters", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Design(), synthetic, func(s *designSettings) { s.Method = cloak.Sparse })
+			_, err := trialtest.Try(t, s, Design(), synthetic, func(s *designSettings) { s.Method = cloak.Sparse })
 			return err
 		}, clusters},
 		{"regression", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Regression())
+			_, err := trialtest.Try(t, s, Regression())
 			return err
 		}, interior},
 		{"regression, clusters", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Regression(), by(cloak.Age, cloak.Sparse))
+			_, err := trialtest.Try(t, s, Regression(), by(cloak.Age, cloak.Sparse))
 			return err
 		}, clusters},
 		{"curve", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Curve())
+			_, err := trialtest.Try(t, s, Curve())
 			return err
 		}, interior},
 		{"surface", func(t *testing.T) error {
-			_, err := cloaktest.Attempt(t, s, Surface())
+			_, err := trialtest.Try(t, s, Surface())
 			return err
 		}, interior},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.run(t)
-			wantRefusal(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 			if err != nil && !strings.Contains(err.Error(), "; use ") {
 				t.Errorf("%v does not say what to do", err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 )
@@ -59,7 +60,7 @@ func TestSpending(t *testing.T) {
 		}, 2, onCensus},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := cloaktest.Setup{Folder: folder, File: c.rows.File(t)}
+			s := trialtest.Options{Folder: folder, File: c.rows.File(t)}
 			c.want.Check(t, cloaktest.PlanOf(t, s, Plan, Regression(), c.base, c.change), c.rows, c.inputs)
 		})
 	}
@@ -74,7 +75,7 @@ func TestOrderShowsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloaktest.WantNoOrder(t, cloaktest.Values(), func(t *testing.T, file string) *release.Plan {
-				return cloaktest.PlanOf(t, cloaktest.Setup{File: file}, Plan, Regression(), values, change)
+				return cloaktest.PlanOf(t, trialtest.Options{File: file}, Plan, Regression(), values, change)
 			})
 		})
 	}

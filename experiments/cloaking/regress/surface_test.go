@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -15,7 +16,7 @@ import (
 // coordinates of equal columns by more than the certificate bears: it holds because
 // each gets a weight.
 func TestSurfaceIsCertified(t *testing.T) {
-	m := cloaktest.Compute(t, cloaktest.Setup{Folder: cloaktest.Census(t)}, Surface()).Metrics
+	m := trialtest.Compute(t, trialtest.Options{Folder: cloaktest.Census(t)}, Surface()).Metrics
 	if !(*m.Gap <= 2e-8) || *m.Rank != 92 {
 		t.Errorf("gap %g at rank %g", *m.Gap, *m.Rank)
 	}
@@ -25,9 +26,9 @@ func TestSurfaceIsCertified(t *testing.T) {
 var sevenAges = []float64{0, 10, 20, 30, 40, 50, 60}
 
 func TestSurface(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	compute := func(change func(*surfaceSettings)) *experiment.Outcome[surfaceMetrics] {
-		return cloaktest.Compute(t, census, Surface(), func(s *surfaceSettings) {
+		return trialtest.Compute(t, census, Surface(), func(s *surfaceSettings) {
 			s.Weights, s.Ages, s.AtAge, s.AtWeight, s.Sensitivity = []float64{5, 50}, sevenAges, 30, 50, 300
 		}, change)
 	}
@@ -63,13 +64,13 @@ func TestSurface(t *testing.T) {
 
 // A grid of one weight is the curve at that weight.
 func TestSurfaceOfOneWeightIsACurve(t *testing.T) {
-	census := cloaktest.Setup{Folder: cloaktest.Census(t)}
+	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, m := range methods {
 		t.Run(m.String(), func(t *testing.T) {
-			one := cloaktest.Compute(t, census, Surface(), func(s *surfaceSettings) {
+			one := trialtest.Compute(t, census, Surface(), func(s *surfaceSettings) {
 				s.Method, s.Ages, s.AtAge, s.Weights, s.AtWeight = m, sevenAges, 30, []float64{50}, 50
 			})
-			line := cloaktest.Compute(t, census, Curve(), func(s *curveSettings) {
+			line := trialtest.Compute(t, census, Curve(), func(s *curveSettings) {
 				s.Method, s.Ages, s.AtAge, s.Inputs, s.Weight = m, sevenAges, 30, cloak.AgeAndWeight, 50
 			})
 			for _, column := range []string{"mean_cm", "noise_sd_cm"} {
@@ -118,7 +119,7 @@ func TestContour(t *testing.T) {
 		}
 	}
 	// From (0, 2.5) to (7/3, −1), where the grid ends.
-	cloaktest.Near(t, "length of the contour", length, math.Hypot(7./3, 3.5), 1e-12)
+	trialtest.Near(t, "length of the contour", length, math.Hypot(7./3, 3.5), 1e-12)
 	if x, y := contour(xs, ys, z, 1000); x != nil || y != nil {
 		t.Errorf("a contour above all values: %v, %v", x, y)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 )
 
 func TestSuspiciousRegressions(t *testing.T) {
-	s := cloaktest.Setup{File: cloaktest.Wave(t)}
+	s := trialtest.Options{File: cloaktest.Wave(t)}
 	wave := func(s *regressionSettings) {
 		ownFile("x", "y", 0, 100)(s)
 		s.Method, s.Inducing = cloak.Sparse, placed(8)
@@ -44,7 +45,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 		})
 	}
 	t.Run("the census is not judged", func(t *testing.T) {
-		r := validated(t, cloaktest.Setup{Folder: cloaktest.Census(t)}, budget(0.01, 0.01), draws(1))
+		r := validated(t, trialtest.Options{Folder: cloaktest.Census(t)}, budget(0.01, 0.01), draws(1))
 		cloaktest.WantSuspects(t, r.Warnings, nil)
 	})
 }

@@ -21,7 +21,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	}
 	c := conditions()
 	c.Run = func(s *Settings) (*experiment.Outcome[Metrics], error) {
-		o := trialtest.Options{Dataset: func(string) string { return path }}
+		o := trialtest.Options{File: path}
 		return c.Of.Compute(t.Context(), trialtest.New(t, o), s)
 	}
 	c.Check(t)

@@ -58,17 +58,12 @@ func ownSettings(path string) func(*Settings) {
 // ownTrial is a trial of dpgp/regression, and its settings.
 func ownTrial(t *testing.T, n int64, changes ...func(*Settings)) (*experiment.Trial, *Settings) {
 	t.Helper()
-	s := Experiment().With(func(s *Settings) {
-		for _, change := range changes {
-			change(s)
-		}
-	})
+	s := Experiment().With(changes...)
 	p, err := Experiment().Resolved(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := trialtest.New(t, trialtest.Options{Seed: uint64(n), Workers: 2,
-		Dataset: func(name string) string { return strings.TrimPrefix(name, "csv:") }})
+	trial := trialtest.New(t, trialtest.Options{Seed: uint64(n), Workers: 2})
 	trial.Params, trial.Seed = p, n
 	return trial, s
 }

@@ -8,20 +8,12 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Try computes a trial whose settings are the defaults with some changes. Where the
-// options have no Dataset, "csv:PATH" is the file at PATH.
+// Try computes a trial whose settings are the defaults with some changes.
 func Try[S, M any](
 	t *testing.T, o Options, x *experiment.Definition[S, M], changes ...func(*S),
 ) (*experiment.Outcome[M], error) {
 	t.Helper()
-	s := x.Defaults()
-	for _, change := range changes {
-		change(s)
-	}
-	if o.Dataset == nil {
-		o.Dataset = func(name string) string { return strings.TrimPrefix(name, "csv:") }
-	}
-	return x.Compute(t.Context(), New(t, o), s)
+	return x.Compute(o.Context(t), New(t, o), x.With(changes...))
 }
 
 // Compute does so where nothing fails and all metrics are finite.

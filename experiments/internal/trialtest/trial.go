@@ -2,10 +2,12 @@
 package trialtest
 
 import (
+	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"testing"
 
+	"privkern/experiments/dataset"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -17,8 +19,31 @@ type Options struct {
 	DType    string
 	Workers  int
 	Secure   bool
-	Dataset  func(name string) string
+	Folder   string                   // of the data sets
+	File     string                   // that any csv:PATH is; empty: the file at PATH
+	Dataset  func(name string) string // nil: by Folder and File
 	Progress func(done, total int, what string)
+	Ctx      context.Context // nil: that of the test
+}
+
+// Context is what the trial runs under.
+func (o Options) Context(tb testing.TB) context.Context {
+	if o.Ctx == nil {
+		return tb.Context()
+	}
+	return o.Ctx
+}
+
+// dataset is where a data set lies.
+func (o Options) dataset(name string) string {
+	path, own := dataset.FilePath(name)
+	switch {
+	case !own:
+		return o.Folder
+	case o.File != "":
+		return o.File
+	}
+	return path
 }
 
 // New returns a trial on the CPU without experiment and settings, with an engine that
@@ -27,6 +52,9 @@ func New(tb testing.TB, o Options) *experiment.Trial {
 	tb.Helper()
 	if o.DType == "" {
 		o.DType = "float64"
+	}
+	if o.Dataset == nil {
+		o.Dataset = o.dataset
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int, string) {}

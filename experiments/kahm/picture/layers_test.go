@@ -29,7 +29,7 @@ func onDigits(t *testing.T) *experiment.Trial {
 	case err != nil:
 		t.Fatal(err)
 	}
-	return trialtest.New(t, trialtest.Options{Seed: 1, Dataset: func(string) string { return folder }})
+	return trialtest.New(t, trialtest.Options{Seed: 1, Folder: folder})
 }
 
 func TestLayersAreTheDistancesOfTheirPictures(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/trialtest"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -32,15 +33,15 @@ func Column(values ...float64) *mat.Dense { return mat.NewDense(len(values), 1, 
 
 // Run runs a trial with settings as a user writes them, which must not fail. What it
 // reports must be finite.
-func Run(t *testing.T, s Setup, e *experiment.Experiment, given map[string]any) *experiment.Result {
+func Run(t *testing.T, o trialtest.Options, e *experiment.Experiment, given map[string]any) *experiment.Result {
 	t.Helper()
 	p, err := e.Resolve(given)
 	if err != nil {
 		t.Fatalf("%s %v: %v", e.Name, given, err)
 	}
-	tr := s.Trial(t)
+	tr := trialtest.New(t, o)
 	tr.Experiment, tr.Params = e.Name, p
-	r, err := e.Run(s.context(), tr)
+	r, err := e.Run(o.Context(t), tr)
 	if err != nil {
 		t.Fatalf("%s %v: %v", e.Name, given, err)
 	}
@@ -50,14 +51,6 @@ func Run(t *testing.T, s Setup, e *experiment.Experiment, given map[string]any) 
 		}
 	}
 	return r
-}
-
-// Near fails a test where two numbers are further apart than the tolerance.
-func Near(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s = %.13g, want %.13g within %g", what, got, want, tolerance)
-	}
 }
 
 // WantSuspects holds the warnings of what is suspect against texts that they contain.
