@@ -88,7 +88,7 @@ func TestRecognise(t *testing.T) {
 			func(m RecognitionMetrics) bool { return m.UPR["linear"] > 0 && m.SNR == nil && m.Weight["sigmoid"] > 0 }},
 		{"standardised, random split", func(s *HARSettings) { s.Standardise, s.Split = true, SplitRandom },
 			func(m RecognitionMetrics) bool { return !reflect.DeepEqual(m.SNR, last.Metrics.SNR) }},
-		{"C cross-validated", func(s *HARSettings) { s.C = experiment.WordOr[float64](CrossValidated) },
+		{"C cross-validated", func(s *HARSettings) { s.C = trialtest.WordOr[float64](CrossValidated) },
 			func(m RecognitionMetrics) bool { return slices.Contains(penalties, m.C) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestMachinesShortOfTheirOptimum(t *testing.T) {
 		c    experiment.Or[CrossValidation, float64]
 		want string
 	}{
-		{"C cross-validated", 3, experiment.WordOr[float64](CrossValidated),
+		{"C cross-validated", 3, trialtest.WordOr[float64](CrossValidated),
 			"utility_percent: cross-validation, C = 100: support vector machine, classes"},
 		{"activities", 3, experiment.NumberOr[CrossValidation](100.0), "utility_percent: support vector machine, classes"},
 		{"people", 45, experiment.NumberOr[CrossValidation](100.0), "privacy_percent: support vector machine, classes"},

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/runner/experiment"
+	"privkern/experiments/internal/trialtest"
 )
 
 // The tests of this file compare with values of an independent implementation in
@@ -188,7 +188,7 @@ func TestTheorem2(t *testing.T) {
 	})
 	t.Run("counterexample to part 2", func(t *testing.T) {
 		out := compute(t, example2(), func(s *example2Settings) {
-			s.S1, s.S2, s.Xi1, s.Xi2, s.C = .5, .52, .5, .2, experiment.WordOr[float64](none)
+			s.S1, s.S2, s.Xi1, s.Xi2, s.C = .5, .52, .5, .2, trialtest.WordOr[float64](none)
 		})
 		m := out.Metrics
 		checkValues(t, []value{{"trace, weak", m.TraceWeak, 3.5456, 5e-5}})

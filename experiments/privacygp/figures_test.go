@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
 
@@ -30,7 +31,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"figure 1", figure1(), []experiment.Observation{observed(t, example1(), nil)}, 3},
 		{"figure 2", figure2(), []experiment.Observation{
-			observed(t, example2(), func(s *example2Settings) { s.C = experiment.WordOr[float64](none) }),
+			observed(t, example2(), func(s *example2Settings) { s.C = trialtest.WordOr[float64](none) }),
 			observed(t, example2(), nil)}, 3},
 		{"figure 3, a repetition is drawn once", figure3(),
 			[]experiment.Observation{hides(.9), little, hides(.5), little}, 3},

@@ -38,9 +38,6 @@ type Or[W Choice, T int | float64] struct {
 // NumberOr returns the setting that is a number.
 func NumberOr[W Choice, T int | float64](n T) Or[W, T] { return Or[W, T]{Number: n} }
 
-// WordOr returns the setting that is a word in place of a T.
-func WordOr[T int | float64, W Choice](w W) Or[W, T] { return Or[W, T]{IsWord: true, Word: w} }
-
 // Is says whether the setting is the word.
 func (o Or[W, T]) Is(w W) bool { return o.IsWord && NameOf(o.Word) == NameOf(w) }
 

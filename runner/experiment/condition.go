@@ -17,37 +17,31 @@ type Condition struct {
 	// say why.
 	Holds func(Params) bool
 
-	// values are those of Is and IsNot. The conditions of their parameter are taken
+	// values are those of is and isNot. The conditions of their parameter are taken
 	// over: steps of a solver do nothing either where no solver is used.
 	values []string
 }
 
-// Is is the condition that a parameter has one of the values, as [FormatValue]
+// is is the condition that a parameter has one of the values, as [FormatValue]
 // writes them. A trailing "*" stands for any ending: "csv:*" is any file.
-func Is(param string, values ...string) Condition {
+func is(param string, values ...string) Condition {
 	return Condition{
 		Params: []string{param}, Words: param + " is " + strings.Join(values, " or "), values: values,
 		Holds: func(p Params) bool { return matches(p[param], values) },
 	}
 }
 
-// IsNot is the condition that a parameter has none of the values.
-func IsNot(param string, values ...string) Condition {
+// isNot is the condition that a parameter has none of the values.
+func isNot(param string, values ...string) Condition {
 	return Condition{
 		Params: []string{param}, Words: param + " is not " + strings.Join(values, " or "), values: values,
 		Holds: func(p Params) bool { return !matches(p[param], values) },
 	}
 }
 
-// Never is the condition of a parameter that does nothing. The words say why it
+// never is the condition of a parameter that does nothing. The words say why it
 // cannot; it is there because the keys of trials have it.
-func Never(words string) Condition { return Condition{Words: words} }
-
-// Where returns the parameter with further conditions.
-func (p Param) Where(conditions ...Condition) Param {
-	p.When = slices.Concat(p.When, conditions)
-	return p
-}
+func never(words string) Condition { return Condition{Words: words} }
 
 func matches(value any, patterns []string) bool {
 	text := FormatValue(value)
@@ -210,10 +204,10 @@ func conditionsIn(text string) []Condition {
 			continue
 		}
 		if others, not := strings.CutPrefix(values, "not "); not {
-			out = append(out, IsNot(name, strings.Split(others, " or ")...))
+			out = append(out, isNot(name, strings.Split(others, " or ")...))
 			continue
 		}
-		out = append(out, Is(name, strings.Split(values, " or ")...))
+		out = append(out, is(name, strings.Split(values, " or ")...))
 	}
 	return out
 }

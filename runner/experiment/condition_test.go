@@ -1,34 +1,41 @@
-package experiment_test
+package experiment
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
-
-	"privkern/runner/experiment"
 )
+
+func empty(context.Context, *Trial) (*Result, error) { return &Result{}, nil }
+
+// when adds conditions to a parameter.
+func when(p Param, conditions ...Condition) Param {
+	p.When = append(p.When, conditions...)
+	return p
+}
 
 // conditional has a solver that noise alone needs, with steps that a descent
 // alone takes, and a parameter that never does anything.
-func conditional() *experiment.Experiment {
-	integer := func(name string) experiment.Param {
-		return experiment.Param{Name: name, Kind: experiment.Integer, Default: 3}
+func conditional() *Experiment {
+	integer := func(name string) Param {
+		return Param{Name: name, Kind: Integer, Default: 3}
 	}
-	text := func(name, def string, values ...string) experiment.Param {
-		return experiment.Param{Name: name, Kind: experiment.Text, Default: def, Values: values}
+	text := func(name, def string, values ...string) Param {
+		return Param{Name: name, Kind: Text, Default: def, Values: values}
 	}
-	return &experiment.Experiment{Name: "demo/when", Version: 1, Run: nothing, Params: []experiment.Param{
+	return &Experiment{Name: "demo/when", Version: 1, Run: empty, Params: []Param{
 		text("dataset", "census"),
 		text("method", "standard", "standard", "sparse", "dense"),
-		{Name: "epsilon", Kind: experiment.Number, Default: 1, Infinite: true},
-		integer("inducing").Where(experiment.Is("method", "sparse", "dense")),
-		integer("width").Where(experiment.IsNot("dataset", "csv:*")),
-		text("solver", "exact", "exact", "descent").Where(experiment.IsNot("epsilon", "inf")),
-		integer("steps").Where(experiment.Is("solver", "descent")),
-		integer("share").Where(experiment.Condition{Params: []string{"steps", "method"},
+		{Name: "epsilon", Kind: Number, Default: 1, Infinite: true},
+		when(integer("inducing"), is("method", "sparse", "dense")),
+		when(integer("width"), isNot("dataset", "csv:*")),
+		when(text("solver", "exact", "exact", "descent"), isNot("epsilon", "inf")),
+		when(integer("steps"), is("solver", "descent")),
+		when(integer("share"), Condition{Params: []string{"steps", "method"},
 			Words: "steps is above 1, or method is sparse",
-			Holds: func(p experiment.Params) bool { return p["steps"].(int) > 1 || p["method"] == "sparse" }}),
-		integer("unused").Where(experiment.Never("nothing reads it")),
+			Holds: func(p Params) bool { return p["steps"].(int) > 1 || p["method"] == "sparse" }}),
+		when(integer("unused"), never("nothing reads it")),
 	}}
 }
 
@@ -90,24 +97,23 @@ func TestActive(t *testing.T) {
 }
 
 func TestConditionsThatNoExperimentCanHave(t *testing.T) {
-	plain := func(name string) experiment.Param {
-		return experiment.Param{Name: name, Kind: experiment.Text, Default: "a", Values: []string{"a", "b"}}
+	plain := func(name string) Param {
+		return Param{Name: name, Kind: Text, Default: "a", Values: []string{"a", "b"}}
 	}
 	for _, c := range []struct {
 		name   string
-		params []experiment.Param
+		params []Param
 		want   string
 	}{
-		{"unknown parameter", []experiment.Param{plain("y"), plain("x").Where(experiment.Is("other", "a"))},
+		{"unknown parameter", []Param{plain("y"), when(plain("x"), is("other", "a"))},
 			`demo/a: the condition of parameter "x": unknown parameter "other"; valid: y, x`},
-		{"unknown value", []experiment.Param{plain("y"), plain("x").Where(experiment.IsNot("y", "other"))},
+		{"unknown value", []Param{plain("y"), when(plain("x"), isNot("y", "other"))},
 			`demo/a: the condition of parameter "x": parameter "y": "other" is not one of a, b`},
-		{"itself", []experiment.Param{plain("x").Where(experiment.Is("x", "a"))},
+		{"itself", []Param{when(plain("x"), is("x", "a"))},
 			`demo/a: whether "x" applies is decided by itself`},
-		{"each other", []experiment.Param{plain("y").Where(experiment.Is("x", "a")),
-			plain("x").Where(experiment.Is("y", "a"))},
+		{"each other", []Param{when(plain("y"), is("x", "a")), when(plain("x"), is("y", "a"))},
 			`demo/a: whether "y" applies is decided by itself`},
-		{"no words", []experiment.Param{plain("x").Where(experiment.Condition{})},
+		{"no words", []Param{when(plain("x"), Condition{})},
 			`demo/a: parameter "x" has a condition without words, or without what decides`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,7 +122,7 @@ func TestConditionsThatNoExperimentCanHave(t *testing.T) {
 					t.Errorf("got  %v\nwant %s", r, c.want)
 				}
 			}()
-			experiment.NewRegistry(&experiment.Experiment{Name: "demo/a", Version: 1, Run: nothing, Params: c.params})
+			NewRegistry(&Experiment{Name: "demo/a", Version: 1, Run: empty, Params: c.params})
 		})
 	}
 }

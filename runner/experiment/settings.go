@@ -94,7 +94,7 @@ func (l *leaf) param() Param {
 		p.When = append(p.When, conditionsIn(text)...)
 	}
 	for _, why := range l.tags("never") {
-		p.When = append(p.When, Never(why))
+		p.When = append(p.When, never(why))
 	}
 	return p
 }

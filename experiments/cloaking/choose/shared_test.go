@@ -29,7 +29,7 @@ func noiseless(s *selectionSettings) { s.Epsilon = math.Inf(1) }
 func asPublished(s *selectionSettings) { s.Bound = Published }
 
 // none is a bound that is absent, and atMost one that is not.
-var none = experiment.WordOr[float64](cloak.NotGiven)
+var none = trialtest.WordOr[float64](cloak.NotGiven)
 
 func atMost(v float64) experiment.Or[cloak.None, float64] { return experiment.NumberOr[cloak.None](v) }
 

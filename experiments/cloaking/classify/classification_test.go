@@ -89,7 +89,7 @@ const noRows = ""
 
 func TestClassificationBadInput(t *testing.T) {
 	const sixRows = "a,class\n1,1\n2,1\n3,2\n4,2\n5,1\n6,2\n"
-	none := experiment.WordOr[float64](cloak.NotGiven)
+	none := trialtest.WordOr[float64](cloak.NotGiven)
 	two := experiment.NumberOr[cloak.None](2.0)
 	halves := func(scheme cloak.FoldScheme) cloak.Folds { return cloak.Folds{Folds: 2, FoldScheme: scheme} }
 	for name, c := range map[string]struct {

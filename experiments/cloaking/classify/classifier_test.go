@@ -135,7 +135,7 @@ func TestGivenNewtonSteps(t *testing.T) {
 		{"one", steps(1), "is that after 1 Newton steps, as iterations asks, and has not converged: the last step moved "},
 		{"three", steps(3), "is that after 3 Newton steps"},
 		{"enough", steps(20), ""},
-		{"auto", experiment.WordOr[int](AutoSteps), ""},
+		{"auto", trialtest.WordOr[int](AutoSteps), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := trialtest.Compute(t, trialtest.Options{}, Stripes(), onStripes(noiseless), func(s *stripesSettings) {

@@ -66,7 +66,7 @@ func TestBudgetInWords(t *testing.T) {
 }
 
 func TestSolverRank(t *testing.T) {
-	full, three := Solver{Rank: experiment.WordOr[int](FullRank)}, Solver{Rank: experiment.NumberOr[Full](3)}
+	full, three := Solver{Rank: trialtest.WordOr[int](FullRank)}, Solver{Rank: experiment.NumberOr[Full](3)}
 	if full.Directions() >= 1 || three.Directions() != 3 {
 		t.Errorf("directions %d and %d", full.Directions(), three.Directions())
 	}

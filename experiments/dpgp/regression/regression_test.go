@@ -363,7 +363,7 @@ func TestRegressionWorkers(t *testing.T) {
 }
 
 func TestRegressionSettingsRefused(t *testing.T) {
-	none := experiment.WordOr[float64](absent)
+	none := trialtest.WordOr[float64](absent)
 	path := writeOwn(t, 20, nil)
 	for _, c := range []struct {
 		name   string

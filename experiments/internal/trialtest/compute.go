@@ -33,6 +33,11 @@ func Compute[S, M any](
 	return out
 }
 
+// WordOr returns the setting that is a word in place of a T.
+func WordOr[T int | float64, W experiment.Choice](w W) experiment.Or[W, T] {
+	return experiment.Or[W, T]{IsWord: true, Word: w}
+}
+
 // Near fails where a number is not within a tolerance of what it should be.
 func Near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()

@@ -44,7 +44,7 @@ func smallClassifier(t *testing.T, change func(*ClassifierSettings)) *Classifier
 	t.Helper()
 	s := Classifier().With(func(s *ClassifierSettings) {
 		s.N, s.Layers, s.Branches, s.Epsilon = 4, 2, experiment.NumberOr[wide.Rounding](3), 4
-		s.Points = experiment.WordOr[int](wide.All)
+		s.Points = trialtest.WordOr[int](wide.All)
 		change(s)
 	})
 	if _, err := Classifier().Resolved(s); err != nil {

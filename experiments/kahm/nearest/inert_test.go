@@ -100,7 +100,7 @@ func TestWhereSettingsOfScoresApply(t *testing.T) {
 	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
 		Of: Classifier(),
 		Common: func(s *ClassifierSettings) {
-			s.N, s.Layers, s.Points = 4, 2, experiment.WordOr[int](wide.All)
+			s.N, s.Layers, s.Points = 4, 2, trialtest.WordOr[int](wide.All)
 		},
 		Bases: map[string]func(*ClassifierSettings){
 			"with":    func(*ClassifierSettings) {},

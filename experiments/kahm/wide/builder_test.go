@@ -129,8 +129,8 @@ func TestBranches(t *testing.T) {
 		branches experiment.Or[Rounding, int]
 		want     map[int]int // by the samples of the class
 	}{
-		{experiment.WordOr[int](Nearest), map[int]int{3: 1, 1000: 1, 1500: 2, 2001: 2}},
-		{experiment.WordOr[int](Upwards), map[int]int{3: 1, 1000: 1, 1500: 2, 2001: 3}},
+		{trialtest.WordOr[int](Nearest), map[int]int{3: 1, 1000: 1, 1500: 2, 2001: 2}},
+		{trialtest.WordOr[int](Upwards), map[int]int{3: 1, 1000: 1, 1500: 2, 2001: 3}},
 		{experiment.NumberOr[Rounding](7), map[int]int{3: 3, 1000: 7}},
 	} {
 		t.Run(c.branches.String(), func(t *testing.T) {

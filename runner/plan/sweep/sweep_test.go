@@ -30,6 +30,16 @@ type curveSettings struct {
 	Score   bool                     `name:"score" default:"true" doc:"whether"`
 }
 
+type sparseSettings struct {
+	Method   sparsity `name:"method" default:"standard" doc:"how"`
+	Inducing int      `name:"inducing" default:"5" doc:"how many" when:"method is sparse"`
+	Epsilon  float64  `name:"epsilon" default:"1" doc:"privacy loss"`
+}
+
+type sparsity int
+
+func (sparsity) Choices() []string { return []string{"standard", "dense", "sparse"} }
+
 type method int
 
 func (method) Choices() []string { return []string{"standard", "sparse"} }
@@ -51,11 +61,7 @@ var names = sweep.Names{
 		&experiment.Experiment{Name: "demo/other", Version: 1, Run: nothing, Params: []experiment.Param{
 			{Name: "size", Kind: experiment.Integer, Default: 3},
 		}},
-		&experiment.Experiment{Name: "demo/when", Version: 1, Run: nothing, Params: []experiment.Param{
-			{Name: "method", Kind: experiment.Text, Default: "standard", Values: []string{"standard", "dense", "sparse"}},
-			experiment.Param{Name: "inducing", Kind: experiment.Integer, Default: 5}.Where(experiment.Is("method", "sparse")),
-			{Name: "epsilon", Kind: experiment.Number, Default: 1.0},
-		}},
+		experiment.Of(experiment.Declaration[sparseSettings, struct{}]{Name: "demo/when", Version: 1}).Experiment,
 	),
 	Tables: []string{"demo/table1"},
 }
