@@ -144,37 +144,43 @@ func tryDevice(e *engine.Engine) error {
 	return nil
 }
 
-// examineCUDA looks at the devices, and computes on one. It is a problem only where
-// there is a driver that cannot be used, not where there is none.
+// examineCUDA looks at the driver, the libraries and the devices, and computes on one. What
+// is missing is a problem only where there is a driver.
 func examineCUDA() []finding {
-	driver := "no NVIDIA driver is loaded"
-	text, err := os.ReadFile("/proc/driver/nvidia/version")
-	loaded := err == nil
-	if loaded {
-		first, _, _ := strings.Cut(string(text), "\n")
-		driver = "an NVIDIA driver is there: " + first
+	if !cuda.Built {
+		return []finding{{"CUDA", "none", engine.ErrNoCUDA.Error()}}
 	}
-	devices, err := cuda.Devices()
 	var out []finding
-	for _, d := range devices {
-		out = append(
-			out,
-			finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))},
-		)
-	}
-	if err == nil {
-		var e *engine.Engine
-		if e, err = engine.Open("cuda", "float64", 1); err == nil {
-			if err = errors.Join(tryDevice(e), e.Close()); err == nil {
-				return out
+	missing := "none" // without a driver
+	for i, l := range cuda.Libraries() {
+		if i == 0 && l.Problem == "" {
+			missing = "problem"
+		}
+		if l.Problem == "" {
+			out = append(out, finding{"CUDA", "ok", fmt.Sprintf("%s %s: %s", l.Name, l.Version, l.Path)})
+		} else {
+			out = append(out, finding{"CUDA", missing, l.Problem})
+		}
+		if i == 0 && l.Problem != "" {
+			if text, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
+				first, _, _ := strings.Cut(string(text), "\n")
+				out[0] = finding{"CUDA", "problem", l.Problem + "\nthe kernel's part of it is there: " + first}
 			}
+			return out // libraries do nothing without it
 		}
 	}
-	state := "none"
-	if cuda.Built && (loaded || len(devices) > 0) {
-		state = "problem"
+	devices, _ := cuda.Devices() // what libraries lack was said
+	for _, d := range devices {
+		out = append(out, finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))})
 	}
-	return append(out, finding{"CUDA", state, err.Error() + "\n" + driver})
+	e, err := engine.Open("cuda", "float64", 1)
+	if err == nil {
+		err = errors.Join(tryDevice(e), e.Close())
+	}
+	if err != nil {
+		return append(out, finding{"CUDA", "problem", err.Error()})
+	}
+	return append(out, finding{"CUDA", "ok", "a test problem is solved on the device"})
 }
 
 // productSpeed measures a 512×512 matrix product in GFLOP/s.

@@ -1,14 +1,17 @@
-//go:build !gpu || !linux
+//go:build !linux || !(amd64 || arm64)
 
 package cuda
 
 import "privkern/graphs/engine"
 
-// Built says whether the program was built with CUDA.
+// Built says whether the program can use CUDA on this system.
 const Built = false
 
 // Devices returns engine.ErrNoCUDA.
 func Devices() ([]Info, error) { return nil, engine.ErrNoCUDA }
+
+// Libraries returns none.
+func Libraries() []Found { return nil }
 
 // Release has nothing to do.
 func Release() error { return nil }

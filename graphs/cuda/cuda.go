@@ -1,21 +1,21 @@
 // Package cuda is the engine's backend for NVIDIA GPUs. Importing it makes the backend
 // "cuda" known to package engine.
 //
-// It is built with the tag gpu on Linux; other builds know of no device and say how to
-// get one. A program built with the tag also starts where there is no driver: what is
-// missing is said when a device is opened.
+// Every program for Linux has it: the driver and NVIDIA's libraries are loaded when a
+// device is first asked for, without cgo, and what is missing is said then. Programs for
+// other systems know of no device.
 //
 // # How it works
 //
-// A device is opened once in a process and shared by all engines. Everything runs in one
-// stream, in the order in which it was launched; memory that is freed is used again in
-// the same order, so that nothing waits but the end of a run. Programs whose operations
-// all have a kernel leave the device only there.
+// A device is opened once in a process and shared by all engines. A run has a stream for
+// itself, in which everything runs in the order in which it was launched; memory that is
+// freed is used again in the same order, so that nothing waits but the end of a run, and
+// that asleep. Programs whose operations all have a kernel leave the device only there.
 //
 // An operation of package op queues itself on a [task], which is its [op.Stream]: our
 // kernels, compiled at run time by NVRTC from the sources in package kernels, and cuBLAS
-// and cuSOLVER, loaded at run time. Small values go through page-locked memory, so that
-// the host need not wait while they are copied.
+// and cuSOLVER, loaded at run time. Values go through page-locked memory, so that the
+// host need not wait while they are copied.
 //
 // Failures of the mathematics, such as a matrix that is not positive definite, are
 // numbers that kernels leave behind. They are read at the end of a run, and the host
@@ -52,8 +52,17 @@ func (i Info) String() string {
 		driver = " driver " + i.Driver + ","
 	}
 	return fmt.Sprintf("%s (compute capability %d.%d),%s CUDA %d.%d, NVRTC %s, cuBLAS %s, cuSOLVER %s",
-		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, i.Compiler, orUnknown(i.Products),
+		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, orUnknown(i.Compiler), orUnknown(i.Products),
 		orUnknown(i.Solver))
+}
+
+// Found is one of NVIDIA's libraries, or why it is not there.
+type Found struct {
+	Name    string `json:"name"`
+	Path    string `json:"path,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Problem says what is wrong, and what to do; it is empty for a library that is there.
+	Problem string `json:"problem,omitempty"`
 }
 
 // orUnknown is a version, or words for one that a library does not say.

@@ -1,13 +1,13 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
-	"gorgonia.org/cu"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -17,8 +17,7 @@ import (
 )
 
 // device is a gpu as one executor uses it, with what the current run has left to do at
-// its end. It belongs to one executor and is used by one goroutine at a time; the gpu
-// behind it has a lock.
+// its end. It belongs to one executor and is used by one goroutine at a time.
 type device struct {
 	gpu *gpu
 	run run
@@ -28,7 +27,7 @@ var _ engine.Device = (*device)(nil)
 
 // buffer is a piece of device memory.
 type buffer struct {
-	block cu.DevicePtr
+	block driver.Pointer
 	freed bool
 	// held: an operation may still need its input to say why it failed.
 	held bool
@@ -36,13 +35,13 @@ type buffer struct {
 
 // run is what a run has queued. It is empty after Sync.
 type run struct {
-	launched  bool // something waits for Sync
+	lane      *lane // nil where nothing is queued
 	downloads []download
 	chunks    []*chunk // page-locked memory in use
 	// Operations that can fail, and one number for each, which is not zero
 	// after a failure: cuSOLVER's devInfo, or what a kernel says.
 	fallible []fallible
-	infos    cu.DevicePtr
+	infos    driver.Pointer
 	held     []*buffer
 	err      error
 }
@@ -71,36 +70,40 @@ type chunk struct {
 	used  int
 }
 
-// Values of up to stagedBytes go through page-locked memory, so that neither
-// side waits; larger ones are copied directly.
+// A run has at most maxChunks of page-locked memory, and waits for the device where it
+// would need more.
 const (
-	chunkBytes  = 1 << 20
-	stagedBytes = 1 << 18
+	chunkBytes = 1 << 20
+	maxChunks  = 32
 )
 
-// locked runs f with the gpu for itself. Queueing takes microseconds; waiting for the
-// device happens without the lock, so that other executors queue meanwhile.
-func (d *device) locked(f func() error) error {
+// on runs f on a thread with the device's context and the run's lane.
+func (d *device) on(f func(l *lane) error) error {
 	g := d.gpu
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.lost != nil {
-		return g.lost
+	if err := g.gone(); err != nil {
+		return err
 	}
-	return g.call(f)
+	return g.call(func() (err error) {
+		if d.run.lane == nil {
+			if d.run.lane, err = g.lane(); err != nil {
+				return err
+			}
+		}
+		return f(d.run.lane)
+	})
 }
 
 // Alloc returns memory of the pool.
 func (d *device) Alloc(bytes int) (engine.Buf, error) {
 	b := new(buffer)
-	err := d.locked(func() (err error) {
-		b.block, err = d.gpu.alloc(bytes)
+	err := d.on(func(l *lane) (err error) {
+		b.block, err = d.gpu.alloc(l, bytes)
 		if errors.Is(err, engine.ErrOutOfDeviceMemory) && len(d.run.held) > 0 {
 			// Inputs that are only kept for error messages make room.
 			if err := d.settle(); err != nil {
 				return err
 			}
-			b.block, err = d.gpu.alloc(bytes)
+			b.block, err = d.gpu.alloc(l, bytes)
 		}
 		return err
 	})
@@ -110,43 +113,81 @@ func (d *device) Alloc(bytes int) (engine.Buf, error) {
 	return b, nil
 }
 
-// Free gives the memory back, in the order of the stream. What was launched before may
-// still use it: whoever gets the block next works later in the same stream.
+// Free gives the memory back, in the order of the run's stream. What was launched before
+// may still use it: whoever gets the block next works later in the same stream.
 func (d *device) Free(b engine.Buf) {
-	d.gpu.mu.Lock()
-	defer d.gpu.mu.Unlock()
 	buf := b.(*buffer)
 	if buf.held && !buf.freed {
 		buf.freed = true // the end of the run releases it
 		return
 	}
-	if err := d.gpu.pool.release(buf.block); err != nil {
+	if err := d.gpu.release(d.run.lane, buf.block); err != nil {
 		d.run.err = errors.Join(d.run.err, err)
 	}
 }
 
-// stage returns page-locked memory that is in use until the end of the run.
+// stage returns page-locked memory, of at most chunkBytes, that is in use until the end
+// of the run or the next drain.
 func (d *device) stage(bytes int) (unsafe.Pointer, error) {
 	bytes = (bytes + 15) &^ 15
-	r, g := &d.run, d.gpu
+	r := &d.run
 	if n := len(r.chunks); n == 0 || r.chunks[n-1].used+bytes > chunkBytes {
-		var c *chunk
-		if n := len(g.pinned); n > 0 {
-			c, g.pinned = g.pinned[n-1], g.pinned[:n-1]
-		} else {
-			start, err := driver.HostMemory(chunkBytes)
-			if err != nil {
-				return nil, g.failed("allocating page-locked memory of the host", err)
+		if n == maxChunks {
+			if err := d.drain(); err != nil {
+				return nil, err
 			}
-			c = &chunk{start: start}
 		}
-		c.used = 0
+		c, err := d.gpu.chunk()
+		if err != nil {
+			return nil, err
+		}
 		r.chunks = append(r.chunks, c)
 	}
 	c := r.chunks[len(r.chunks)-1]
 	p := unsafe.Add(c.start, c.used)
 	c.used += bytes
 	return p, nil
+}
+
+// chunk returns page-locked memory that nobody uses.
+func (g *gpu) chunk() (*chunk, error) {
+	g.mu.Lock()
+	if n := len(g.pinned); n > 0 {
+		c := g.pinned[n-1]
+		g.pinned = g.pinned[:n-1]
+		g.mu.Unlock()
+		c.used = 0
+		return c, nil
+	}
+	g.mu.Unlock()
+	start, err := g.api.AllocHost(chunkBytes)
+	if err != nil {
+		return nil, g.failed("allocating page-locked memory of the host", err)
+	}
+	return &chunk{start: start}, nil
+}
+
+// drain waits for the device, delivers downloads, and has page-locked memory again.
+func (d *device) drain() error {
+	if err := d.run.lane.wait(); err != nil {
+		return err
+	}
+	d.deliver()
+	return nil
+}
+
+// deliver copies downloads that have arrived to their values, and gives page-locked
+// memory up.
+func (d *device) deliver() {
+	r, g := &d.run, d.gpu
+	for _, c := range r.downloads {
+		copy(c.to, unsafe.Slice((*byte)(c.from), len(c.to)))
+	}
+	r.downloads = nil
+	g.mu.Lock()
+	g.pinned = append(g.pinned, r.chunks...)
+	g.mu.Unlock()
+	r.chunks = nil
 }
 
 // Upload copies a value; the caller may change it afterwards.
@@ -158,18 +199,20 @@ func (d *device) Upload(dst engine.DTensor, v gorgonia.Value) error {
 	if len(data) != dst.Bytes() {
 		return fmt.Errorf("a value of %d bytes for %d bytes of device memory", len(data), dst.Bytes())
 	}
-	return d.locked(func() error {
+	return d.on(func(l *lane) error {
 		to := dst.Buf.(*buffer).block
-		if len(data) > stagedBytes {
-			return d.gpu.failed("copying to the device", cu.MemcpyHtoD(to, unsafe.Pointer(&data[0]), int64(len(data))))
+		for piece := range slices.Chunk(data, chunkBytes) {
+			from, err := d.stage(len(piece))
+			if err != nil {
+				return err
+			}
+			copy(unsafe.Slice((*byte)(from), len(piece)), piece)
+			if err := d.gpu.api.Upload(to, from, len(piece), l.stream); err != nil {
+				return d.gpu.failed("copying to the device", err)
+			}
+			to += driver.Pointer(len(piece))
 		}
-		from, err := d.stage(len(data))
-		if err != nil {
-			return err
-		}
-		copy(unsafe.Slice((*byte)(from), len(data)), data)
-		d.run.launched = true
-		return d.gpu.failed("copying to the device", cu.MemcpyHtoDAsync(to, from, int64(len(data)), d.gpu.stream))
+		return nil
 	})
 }
 
@@ -198,26 +241,29 @@ func asBytes[T float32 | float64](a []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(a[0])))
 }
 
-// Download queues a copy; a large value is copied at once.
+// Download queues a copy, which is there after the next Sync.
 func (d *device) Download(src engine.DTensor) (gorgonia.Value, error) {
 	v, data := newValue(src)
-	err := d.locked(func() error {
-		from := src.Buf.(*buffer).block
-		if len(data) > stagedBytes {
-			return d.gpu.failed("copying from the device", cu.MemcpyDtoH(unsafe.Pointer(&data[0]), from, int64(len(data))))
-		}
-		to, err := d.stage(len(data))
-		if err != nil {
-			return err
-		}
-		d.run.launched = true
-		d.run.downloads = append(d.run.downloads, download{from: to, to: data, keep: v})
-		return d.gpu.failed("copying from the device", cu.MemcpyDtoHAsync(to, from, int64(len(data)), d.gpu.stream))
-	})
-	if err != nil {
+	if err := d.on(func(l *lane) error { return d.download(l, v, data, src.Buf.(*buffer).block) }); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// download queues a copy to the memory of a value.
+func (d *device) download(l *lane, v gorgonia.Value, data []byte, from driver.Pointer) error {
+	for piece := range slices.Chunk(data, chunkBytes) {
+		to, err := d.stage(len(piece))
+		if err != nil {
+			return err
+		}
+		if err := d.gpu.api.Download(to, from, len(piece), l.stream); err != nil {
+			return d.gpu.failed("copying from the device", err)
+		}
+		d.run.downloads = append(d.run.downloads, download{from: to, to: piece, keep: v})
+		from += driver.Pointer(len(piece))
+	}
+	return nil
 }
 
 // newValue returns a value of a tensor's shape, and its memory.
@@ -244,13 +290,12 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 	if launch == nil {
 		return engine.ErrNoKernel
 	}
-	return d.locked(func() error {
-		t := &task{d: d, gpu: d.gpu, op: o, dtype: out.DType, out: out, in: in}
+	return d.on(func(l *lane) error {
+		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: out.DType, out: out, in: in}
 		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
 			launch(t)
 		}
 		t.giveBack()
-		d.run.launched = true
 		if t.err != nil {
 			return fmt.Errorf("%v: %w", o, t.err)
 		}
@@ -261,16 +306,20 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 // Sync waits for the run's work. Its error is that of the first operation that failed,
 // in the order of launch.
 func (d *device) Sync() error {
-	r := &d.run
-	if !r.launched && r.err == nil {
+	r, g := &d.run, d.gpu
+	if r.lane == nil && r.err == nil {
 		return nil
 	}
-	g := d.gpu
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	err := g.lost
-	if err == nil {
-		err = g.call(d.settle)
+	err := g.gone()
+	if err == nil && r.lane != nil {
+		err = g.call(func() error {
+			err := d.settle()
+			if err != nil && g.gone() == nil {
+				// Whoever has the lane next finds nothing queued.
+				_ = g.failed("waiting for the device", g.api.Synchronize(r.lane.stream))
+			}
+			return err
+		})
 	}
 	return errors.Join(err, d.forget())
 }
@@ -280,41 +329,27 @@ func (d *device) Sync() error {
 // when memory or places for failures are used up.
 func (d *device) settle() error {
 	r, g := &d.run, d.gpu
-	var infos unsafe.Pointer
+	var infos []int32
 	if len(r.fallible) > 0 {
-		var err error
-		if infos, err = d.stage(4 * maxInfos); err != nil {
+		at, err := d.stage(4 * maxInfos)
+		if err != nil {
 			return err
 		}
-		if err := cu.MemcpyDtoHAsync(infos, r.infos, int64(4*len(r.fallible)), g.stream); err != nil {
+		infos = unsafe.Slice((*int32)(at), len(r.fallible))
+		if err := g.api.Download(at, r.infos, 4*len(infos), r.lane.stream); err != nil {
 			return g.failed("copying from the device", err)
 		}
 	}
-	event, err := cu.MakeEvent(cu.DisableTiming)
-	if err != nil {
-		return g.failed("making an event", err)
-	}
-	defer func() { _ = cu.DestroyEvent(&event) }()
-	if err := event.Record(g.stream); err != nil {
-		return g.failed("recording an event", err)
-	}
-	// Other executors queue their work meanwhile.
-	g.mu.Unlock()
-	err = event.Synchronize()
-	g.mu.Lock()
-	if err := g.failed("waiting for the device", err); err != nil {
+	if err := r.lane.wait(); err != nil {
 		return err
 	}
-	for _, c := range r.downloads {
-		copy(c.to, unsafe.Slice((*byte)(c.from), len(c.to)))
-	}
-	r.downloads = nil
-	if infos != nil {
-		for i, info := range unsafe.Slice((*int32)(infos), len(r.fallible)) {
-			if info != 0 {
-				err = d.explain(r.fallible[i], int(info))
-				break
-			}
+	infos = slices.Clone(infos)
+	d.deliver()
+	var err error
+	for i, info := range infos {
+		if info != 0 {
+			err = d.explain(r.fallible[i], int(info))
+			break
 		}
 	}
 	return errors.Join(err, d.release())
@@ -326,10 +361,13 @@ func (d *device) explain(f fallible, info int) error {
 	values := make([]gorgonia.Value, len(f.in))
 	for i, t := range f.in {
 		v, data := newValue(t)
-		if err := cu.MemcpyDtoH(unsafe.Pointer(&data[0]), t.Buf.(*buffer).block, int64(len(data))); err != nil {
-			return d.gpu.failed("copying from the device", err)
+		if err := d.download(d.run.lane, v, data, t.Buf.(*buffer).block); err != nil {
+			return err
 		}
 		values[i] = v
+	}
+	if err := d.drain(); err != nil {
+		return err
 	}
 	if _, err := f.op.Do(values...); err != nil {
 		return err
@@ -349,21 +387,26 @@ func (d *device) release() error {
 	for _, b := range r.held {
 		b.held = false
 		if b.freed {
-			err = errors.Join(err, d.gpu.pool.release(b.block))
+			err = errors.Join(err, d.gpu.release(r.lane, b.block))
 		}
 	}
 	r.held, r.fallible = nil, nil
 	if r.infos != 0 {
-		err = errors.Join(err, d.gpu.pool.release(r.infos))
+		err = errors.Join(err, d.gpu.release(r.lane, r.infos))
 		r.infos = 0
 	}
 	return err
 }
 
-// forget ends the run.
+// forget ends the run. Of a device that is lost nothing is used again.
 func (d *device) forget() error {
-	err := errors.Join(d.run.err, d.release())
-	d.gpu.pinned = append(d.gpu.pinned, d.run.chunks...)
+	r, g := &d.run, d.gpu
+	err := errors.Join(r.err, d.release())
+	if r.lane != nil && g.gone() == nil {
+		r.downloads = nil
+		d.deliver()
+		g.putBack(r.lane)
+	}
 	d.run = run{}
 	return err
 }

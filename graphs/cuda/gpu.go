@@ -1,4 +1,4 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
@@ -6,44 +6,46 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"unsafe"
+	"sync/atomic"
 
-	"github.com/ebitengine/purego"
-	"gorgonia.org/cu"
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/engine"
 )
 
-// Built says whether the program was built with CUDA.
+// Built says whether the program can use CUDA on this system.
 const Built = true
 
 func init() {
 	engine.Register("cuda", func() (engine.Accelerator, error) { return open() })
 }
 
+// binding is the driver; it is loaded when it is first called.
+var binding = sync.OnceValue(driver.New)
+
 // gpu is one device with its context. All engines of the process share it.
 // Its lock guards everything but what open sets once.
 type gpu struct {
+	api     driver.API
 	info    Info
-	context cu.CUContext
-	stream  cu.Stream
+	device  driver.Device
+	context driver.Context
 	libs    *libraries
-	blas    uintptr // cuBLAS's handle
-	solver  uintptr // cuSOLVER's handle
 
 	mu      sync.Mutex
-	modules map[tensor.Dtype]*module
+	modules map[tensor.Dtype]*module // guarded by building
 	pool    pool
+	idle    []*lane
 	pinned  []*chunk // page-locked memory that nobody uses
 	users   int
-	lost    error // set once the device does not answer any more
+
+	building sync.Mutex            // of modules
+	lost     atomic.Pointer[error] // set once the device does not answer any more
 }
 
 // The device that the process uses, once one is opened.
@@ -52,8 +54,12 @@ var shared struct {
 	gpu *gpu
 }
 
-// minimum is the oldest compute capability that is supported.
-const minimum = 70
+// minimum is the oldest compute capability that is supported, and oldest the oldest
+// version of CUDA that the driver has to know.
+const (
+	minimum = 70
+	oldest  = 12000
+)
 
 // open opens the device that PRIVKERN_DEVICE numbers, by default the first.
 func open() (*gpu, error) {
@@ -69,8 +75,8 @@ func open() (*gpu, error) {
 	g := shared.gpu
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.lost != nil {
-		return nil, g.lost
+	if err := g.gone(); err != nil {
+		return nil, err
 	}
 	g.users++
 	return g, nil
@@ -93,72 +99,55 @@ func openDevice() (*gpu, error) {
 			return nil, fmt.Errorf("%s is %q: it must be the number of a device, 0 to %d", engine.DeviceVariable, set, count-1)
 		}
 	}
-	g := &gpu{modules: map[tensor.Dtype]*module{}}
-	if g.info, err = describe(index); err != nil {
+	g := &gpu{api: binding(), modules: map[tensor.Dtype]*module{}, pool: newPool()}
+	if g.device, g.info, err = describe(index); err != nil {
 		return nil, err
 	}
 	if g.info.Major*10+g.info.Minor < minimum {
 		return nil, fmt.Errorf("device %d, %s, has compute capability %d.%d; %d.%d or newer is required",
 			index, g.info.Name, g.info.Major, g.info.Minor, minimum/10, minimum%10)
 	}
-	if g.libs, err = loadLibraries(); err != nil {
-		return nil, err
+	if g.info.Version < oldest {
+		return nil, fmt.Errorf("the NVIDIA driver knows %s; %s or newer is required: update the driver",
+			cudaVersion(g.info.Version), cudaVersion(oldest))
+	}
+	g.libs = loadLibraries(g.info.Version)
+	if g.libs.nvrtc == nil {
+		return nil, g.libs.missing[compiler.name]
 	}
 	g.info.libraries(g.libs)
-	if toolkit := g.libs.nvrtcMajor(); toolkit > g.info.Version/1000 {
-		older := ""
-		if g.info.Version >= 12000 {
-			older = fmt.Sprintf(", or install the CUDA toolkit %d", g.info.Version/1000)
-		}
-		return nil, fmt.Errorf("the NVIDIA driver knows CUDA %d.%d, the libraries are of CUDA %s: update the driver%s",
-			g.info.Version/1000, g.info.Version%1000/10, g.info.Compiler, older)
-	}
-	d, err := cu.GetDevice(index)
-	if err != nil {
-		return nil, fmt.Errorf("device %d: %w", index, resultOf(err))
-	}
-	if g.context, err = d.RetainPrimaryCtx(); err != nil {
-		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, resultOf(err), advice(err))
+	if g.context, err = g.api.RetainContext(g.device); err != nil {
+		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
 	}
 	if err := g.call(g.setUp); err != nil {
-		_ = d.ReleasePrimaryCtx() // with all that was set up
-		return nil, fmt.Errorf("device %d, %s, cannot be used: %w", index, g.info.Name, err)
+		_ = g.api.ReleaseContext(g.device) // with all that was set up
+		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
 	}
 	return g, nil
 }
 
-// setUp makes the stream and the libraries' handles.
-func (g *gpu) setUp() (err error) {
-	// A stream that keeps the order with synchronous copies.
-	if g.stream, err = cu.MakeStream(cu.DefaultStream); err != nil {
-		return fmt.Errorf("making a stream: %w%s", resultOf(err), advice(err))
+// setUp makes the first lane, with the libraries' handles, so that what is wrong with them
+// is said when the device is opened.
+func (g *gpu) setUp() error {
+	l, err := g.lane()
+	if err == nil && g.libs.blas != nil {
+		_, err = l.blasHandle()
 	}
-	if status := g.libs.cublas.call("cublasCreate_v2", uintptr(unsafe.Pointer(&g.blas))); status != 0 {
-		return fmt.Errorf("cuBLAS cannot be set up: status %d", status)
+	if err == nil && g.libs.solver != nil {
+		_, err = l.solverHandle()
 	}
-	stream := uintptr(unsafe.Pointer(g.stream.C()))
-	// The default mode: no TF32 in float32 products.
-	if status := g.libs.cublas.call("cublasSetMathMode", g.blas, 0); status != 0 {
-		return fmt.Errorf("cuBLAS: TF32 cannot be turned off: status %d", status)
+	if err != nil {
+		return err
 	}
-	if status := g.libs.cublas.call("cublasSetStream_v2", g.blas, stream); status != 0 {
-		return fmt.Errorf("cuBLAS: the stream cannot be set: status %d", status)
-	}
-	if status := g.libs.cusolver.call("cusolverDnCreate", uintptr(unsafe.Pointer(&g.solver))); status != 0 {
-		return fmt.Errorf("cuSOLVER cannot be set up: status %d", status)
-	}
-	if status := g.libs.cusolver.call("cusolverDnSetStream", g.solver, stream); status != 0 {
-		return fmt.Errorf("cuSOLVER: the stream cannot be set: status %d", status)
-	}
+	g.putBack(l)
 	return nil
 }
 
-// call runs f on a thread with the context. The caller holds the lock, or is
-// alone.
+// call runs f on a thread with the context.
 func (g *gpu) call(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cu.SetCurrentContext(g.context); err != nil {
+	if err := g.api.SetContext(g.context); err != nil {
 		return g.failed("making the device's context current", err)
 	}
 	return f()
@@ -170,21 +159,31 @@ func (g *gpu) failed(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	result := resultOf(err)
 	var code driver.Error
-	if errors.As(result, &code) {
+	if errors.As(err, &code) {
 		switch code {
 		case driver.OutOfMemory, driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX,
 			driver.InvalidImage, driver.NotFound:
 		default:
-			if g.lost == nil {
-				g.lost = fmt.Errorf("device %d, %s: %s: %w: %w; see dmesg for messages (Xid) of the NVIDIA driver", g.info.Index,
-					g.info.Name, what, engine.ErrDeviceLost, result)
-			}
-			return g.lost
+			return g.lose(fmt.Errorf("device %d, %s: %s: %w: %w; see dmesg for messages (Xid) of the NVIDIA driver",
+				g.info.Index, g.info.Name, what, engine.ErrDeviceLost, err))
 		}
 	}
-	return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, result)
+	return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, err)
+}
+
+// lose ends the device's use in this process, and returns the first reason for that.
+func (g *gpu) lose(reason error) error {
+	g.lost.CompareAndSwap(nil, &reason)
+	return g.gone()
+}
+
+// gone is why the device cannot be used any more, or nil.
+func (g *gpu) gone() error {
+	if reason := g.lost.Load(); reason != nil {
+		return *reason
+	}
+	return nil
 }
 
 // Device returns the device as one executor uses it.
@@ -199,10 +198,10 @@ func (g *gpu) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.users--
-	if g.users > 0 || g.lost != nil {
+	if g.users > 0 || g.gone() != nil {
 		return nil
 	}
-	return g.call(func() error { return g.pool.trim() })
+	return g.call(g.trim)
 }
 
 // Release gives the device back to the machine, with the memory that a context
@@ -218,49 +217,38 @@ func Release() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.lost != nil:
-		return g.lost
-	case g.users > 0:
+	if err := g.gone(); err != nil {
+		return err
+	}
+	if g.users > 0 {
 		return fmt.Errorf("device %d, %s, is given back while %d engines are open", g.info.Index, g.info.Name, g.users)
 	}
 	err := g.call(func() error {
-		err := errors.Join(g.pool.trim(), g.stream.Synchronize())
+		err := g.trim()
 		for _, c := range g.pinned {
-			err = errors.Join(err, cu.MemFreeHost(c.start))
+			err = errors.Join(err, g.api.FreeHost(c.start))
 		}
 		for _, m := range g.modules {
 			if m.err == nil {
-				err = errors.Join(err, m.cu.Unload())
+				err = errors.Join(err, g.api.Unload(m.handle))
 			}
 		}
-		g.libs.cusolver.call("cusolverDnDestroy", g.solver)
-		g.libs.cublas.call("cublasDestroy_v2", g.blas)
-		return errors.Join(err, g.stream.Destroy())
+		for _, l := range g.idle {
+			err = errors.Join(err, l.destroy())
+		}
+		return err
 	})
 	shared.gpu = nil
-	d, deviceErr := cu.GetDevice(g.info.Index)
-	if deviceErr == nil {
-		deviceErr = d.ReleasePrimaryCtx()
-	}
-	if err = errors.Join(err, deviceErr); err != nil {
+	if err = errors.Join(err, g.api.ReleaseContext(g.device)); err != nil {
 		return fmt.Errorf("device %d, %s, cannot be given back: %w", g.info.Index, g.info.Name, err)
 	}
 	return nil
 }
 
-// resultOf returns the driver's result in an error of package cu.
-func resultOf(err error) error {
-	if v := reflect.ValueOf(err); v.IsValid() && v.CanInt() {
-		return driver.Error(v.Int())
-	}
-	return err
-}
-
 // advice says what to do about an error when a device is opened.
 func advice(err error) string {
 	var code driver.Error
-	if !errors.As(resultOf(err), &code) {
+	if !errors.As(err, &code) {
 		return ""
 	}
 	switch code {
@@ -277,24 +265,42 @@ func advice(err error) string {
 	return ""
 }
 
+// driverProblem says why there is no driver, and what to do.
+func driverProblem(err error) string {
+	if errors.Is(err, driver.ErrNoDriver) {
+		return fmt.Sprintf("%v; install it (https://www.nvidia.com/drivers, or the package nvidia-driver of the "+
+			"distribution), in a container start it with --gpus all; `--backend cpu` works without", err)
+	}
+	return fmt.Sprintf("no CUDA device can be used: %v%s", err, advice(err))
+}
+
 // countDevices is the number of visible devices, at least one.
 func countDevices() (int, error) {
-	if err := driver.Init(); err != nil {
-		if errors.Is(err, driver.ErrNoDriver) {
-			return 0, fmt.Errorf("%w; install it (https://www.nvidia.com/drivers, or the package nvidia-driver of the "+
-				"distribution), in a container start it with --gpus all; `--backend cpu` works without", err)
-		}
-		return 0, fmt.Errorf("no CUDA device can be used: %w%s", err, advice(err))
+	api := binding()
+	if err := api.Init(); err != nil {
+		return 0, problem{driverProblem(err), err}
 	}
-	count, err := cu.NumDevices()
+	count, err := api.Devices()
 	if err == nil && count == 0 {
 		err = driver.NoDevice
 	}
 	if err != nil {
-		return 0, fmt.Errorf("no CUDA device can be used: %w%s", resultOf(err), advice(err))
+		return 0, problem{driverProblem(err), err}
 	}
 	return count, nil
 }
+
+// problem is an error with other words.
+type problem struct {
+	text  string
+	cause error
+}
+
+// Error implements error.
+func (p problem) Error() string { return p.text }
+
+// Unwrap returns the cause.
+func (p problem) Unwrap() error { return p.cause }
 
 // Count is the number of visible devices, 0 where none can be used.
 func Count() int {
@@ -305,47 +311,48 @@ func Count() int {
 	return n
 }
 
-// Devices describes the visible devices. Where the libraries cannot be loaded
-// it returns the devices and the reason.
+// Devices describes the visible devices. Where libraries are missing that computations
+// need it returns the devices and the reason.
 func Devices() ([]Info, error) {
 	n, err := countDevices()
 	if err != nil {
 		return nil, err
 	}
-	libs, missing := loadLibraries()
+	libs := loadLibraries(binding().Version())
 	devices := make([]Info, n)
 	for i := range devices {
-		if devices[i], err = describe(i); err != nil {
+		if _, devices[i], err = describe(i); err != nil {
 			return nil, err
 		}
-		if missing == nil {
-			devices[i].libraries(libs)
-		}
+		devices[i].libraries(libs)
 	}
-	return devices, missing
+	for _, c := range components {
+		err = errors.Join(err, libs.missing[c.name])
+	}
+	return devices, err
 }
 
 // describe is what the driver knows of a visible device.
-func describe(index int) (Info, error) {
-	i := Info{Index: index, Version: cu.Version(), Driver: driverVersion()}
-	d, err := cu.GetDevice(index)
+func describe(index int) (driver.Device, Info, error) {
+	api := binding()
+	i := Info{Index: index, Version: api.Version(), Driver: driverVersion()}
+	d, err := api.Device(index)
 	if err == nil {
-		i.Name, err = d.Name()
+		i.Name, err = api.DeviceName(d)
 	}
 	if err == nil {
-		i.Major, err = d.Attribute(cu.ComputeCapabilityMajor)
+		i.Major, err = api.Attribute(d, driver.CapabilityMajor)
 	}
 	if err == nil {
-		i.Minor, err = d.Attribute(cu.ComputeCapabilityMinor)
+		i.Minor, err = api.Attribute(d, driver.CapabilityMinor)
 	}
 	if err == nil {
-		i.Memory, err = d.TotalMem()
+		i.Memory, err = api.TotalMemory(d)
 	}
 	if err != nil {
-		return i, fmt.Errorf("device %d: %w", index, resultOf(err))
+		return 0, i, fmt.Errorf("device %d: %w", index, err)
 	}
-	i.Name = strings.TrimRight(i.Name, "\x00")
-	return i, nil
+	return d, i, nil
 }
 
 // driverVersion is the version of the kernel module.
@@ -357,33 +364,15 @@ func driverVersion() string {
 	return strings.TrimSpace(string(text))
 }
 
-// libraries adds the versions of the libraries.
+// libraries adds the versions of the libraries that are there.
 func (i *Info) libraries(l *libraries) {
-	var major, minor int32
-	if l.nvrtc.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor))) == 0 {
-		i.Compiler = fmt.Sprintf("%d.%d", major, minor)
+	if l.nvrtc != nil {
+		i.Compiler = nvrtcVersion(l.nvrtc)
 	}
-	i.Products, i.Solver = l.cublas.version("cublasGetProperty"), l.cusolver.version("cusolverGetProperty")
-}
-
-// version asks a library for its version; it is empty where it does not say.
-func (l *library) version(function string) string {
-	address, err := purego.Dlsym(l.handle, function)
-	if err != nil {
-		return ""
+	if l.blas != nil {
+		i.Products = l.blas.Version(products.property)
 	}
-	var property [3]int32 // major, minor, patch
-	for k := range property {
-		if r, _, _ := purego.SyscallN(address, uintptr(k), uintptr(unsafe.Pointer(&property[k]))); int32(r) != 0 {
-			return ""
-		}
+	if l.solver != nil {
+		i.Solver = l.solver.Version(solvers.property)
 	}
-	return fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
-}
-
-// nvrtcMajor is the CUDA version of the compiler, such as 12.
-func (l *libraries) nvrtcMajor() int {
-	var major, minor int32
-	l.nvrtc.call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor)))
-	return int(major)
 }

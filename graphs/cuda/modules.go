@@ -1,4 +1,4 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
@@ -13,12 +13,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
-	"gorgonia.org/cu"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/cuda/driver"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/cuda/library"
 )
 
 // checkKernels refuses a program whose launches do not agree with the kernels'
@@ -33,19 +35,23 @@ func checkKernels() error {
 
 // module is the kernels in one precision, or why there are none.
 type module struct {
-	err       error
-	cu        cu.Module
-	functions map[string]cu.Function
+	err    error
+	handle driver.Module
+
+	mu        sync.Mutex
+	functions map[string]driver.Function
 }
 
 // function looks a kernel up, once.
-func (m *module) function(name string) (cu.Function, error) {
+func (m *module) function(api driver.API, name string) (driver.Function, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if f, ok := m.functions[name]; ok {
 		return f, nil
 	}
-	f, err := m.cu.Function(name)
+	f, err := api.Function(m.handle, name)
 	if err != nil {
-		return f, fmt.Errorf("there is no kernel %s: %w", name, resultOf(err))
+		return f, fmt.Errorf("there is no kernel %s: %w", name, err)
 	}
 	m.functions[name] = f
 	return f, nil
@@ -54,34 +60,31 @@ func (m *module) function(name string) (cu.Function, error) {
 // module compiles the kernels for an element type once, or takes them from the
 // cache.
 func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
+	g.building.Lock()
+	defer g.building.Unlock()
 	m := g.modules[dtype]
 	if m == nil {
-		if m = g.build(dtype); g.lost != nil {
-			return nil, g.lost
+		m = &module{functions: map[string]driver.Function{}}
+		if m.handle, m.err = g.load(dtype); g.gone() != nil {
+			return nil, g.gone()
 		}
 		g.modules[dtype] = m
 	}
 	return m, m.err
 }
 
-// build compiles and loads the kernels, or remembers why it cannot.
-func (g *gpu) build(dtype tensor.Dtype) *module {
-	m := &module{functions: map[string]cu.Function{}}
-	m.cu, m.err = g.load(dtype)
-	return m
-}
-
 // NVRTC compiles to machine code of the device (SASS) where it knows the architecture,
 // and to PTX, which the driver finishes, where the device is newer. The result is cached
 // in the user's cache folder.
-func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
+func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 	source, err := kernels.Source()
 	if err != nil {
 		return none, err
 	}
 	options, binary := compileOptions(dtype), true
 	arch := g.info.Major*10 + g.info.Minor
-	supported, err := g.libs.architectures()
+	nvrtc := compilerOf{g.libs.nvrtc}
+	supported, err := nvrtc.architectures()
 	if err != nil {
 		return none, err
 	}
@@ -105,17 +108,17 @@ func (g *gpu) load(dtype tensor.Dtype) (none cu.Module, err error) {
 	image := readCache(file)
 	cached := image != nil
 	if !cached {
-		if image, err = g.libs.compile(source, options, binary); err != nil {
+		if image, err = nvrtc.compile(source, options, binary); err != nil {
 			return none, err
 		}
 	}
-	loaded, err := cu.LoadData(string(image))
+	loaded, err := g.api.Load(image)
 	if err != nil && cached { // a damaged file, say
-		if image, err = g.libs.compile(source, options, binary); err != nil {
+		if image, err = nvrtc.compile(source, options, binary); err != nil {
 			return none, err
 		}
 		cached = false
-		loaded, err = cu.LoadData(string(image))
+		loaded, err = g.api.Load(image)
 	}
 	if err != nil {
 		return none, g.failed("loading the kernels", err)
@@ -135,16 +138,19 @@ func compileOptions(dtype tensor.Dtype) []string {
 	return []string{"-DREAL=double", "-DSINGLE=0"}
 }
 
+// compilerOf is NVRTC.
+type compilerOf struct{ *library.Library }
+
 // architectures are the compute capabilities that NVRTC compiles for, such as
 // 90 for 9.0.
-func (l *libraries) architectures() ([]int, error) {
+func (c compilerOf) architectures() ([]int, error) {
 	var n int32
-	if status := l.nvrtc.call("nvrtcGetNumSupportedArchs", uintptr(unsafe.Pointer(&n))); status != 0 || n <= 0 {
-		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", l.nvrtc.path, status)
+	if status := c.Call("nvrtcGetNumSupportedArchs", uintptr(unsafe.Pointer(&n))); status != 0 || n <= 0 {
+		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", c.Path, status)
 	}
 	raw := make([]int32, n)
-	if status := l.nvrtc.call("nvrtcGetSupportedArchs", uintptr(unsafe.Pointer(&raw[0]))); status != 0 {
-		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", l.nvrtc.path, status)
+	if status := c.Call("nvrtcGetSupportedArchs", uintptr(unsafe.Pointer(&raw[0]))); status != 0 {
+		return nil, fmt.Errorf("NVRTC (%s) does not say what it compiles for: status %d", c.Path, status)
 	}
 	archs := make([]int, n)
 	for i, a := range raw {
@@ -154,32 +160,32 @@ func (l *libraries) architectures() ([]int, error) {
 }
 
 // compile compiles CUDA C to device code, or to PTX.
-func (l *libraries) compile(source string, options []string, binary bool) ([]byte, error) {
+func (c compilerOf) compile(source string, options []string, binary bool) ([]byte, error) {
 	text, name := cString(source), cString("kernels.cu")
 	var program uintptr
-	if status := l.nvrtc.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])),
+	if status := c.Call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])),
 		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); status != 0 {
 		return nil, fmt.Errorf("NVRTC: the kernels cannot be read: status %d", status)
 	}
-	defer func() { l.nvrtc.call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
-	status, err := l.compileProgram(program, options)
+	defer func() { c.Call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
+	status, err := c.compileProgram(program, options)
 	if err != nil {
 		return nil, err
 	}
 	if status != 0 {
-		log, _ := l.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
-		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", l.nvrtc.path,
+		log, _ := c.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", c.Path,
 			strings.Join(options, " "), status, bytes.TrimRight(log, "\x00\n"))
 	}
 	if binary {
-		return l.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+		return c.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
 	}
-	return l.fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX")
+	return c.fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX")
 }
 
 // compileProgram passes the options as an array of C strings, which must stay
 // where it is during the call.
-func (l *libraries) compileProgram(program uintptr, options []string) (int, error) {
+func (c compilerOf) compileProgram(program uintptr, options []string) (int, error) {
 	texts := make([][]byte, len(options))
 	addresses := make([]*byte, len(options))
 	for i, o := range options {
@@ -194,17 +200,17 @@ func (l *libraries) compileProgram(program uintptr, options []string) (int, erro
 	for _, a := range addresses {
 		pin.Pin(a)
 	}
-	return l.nvrtc.call("nvrtcCompileProgram", program, uintptr(len(options)), uintptr(unsafe.Pointer(&addresses[0]))), nil
+	return c.Call("nvrtcCompileProgram", program, uintptr(len(options)), uintptr(unsafe.Pointer(&addresses[0]))), nil
 }
 
 // fetch returns a result of the compiler whose size one function says.
-func (l *libraries) fetch(program uintptr, size, content string) ([]byte, error) {
+func (c compilerOf) fetch(program uintptr, size, content string) ([]byte, error) {
 	var n uint64
-	if status := l.nvrtc.call(size, program, uintptr(unsafe.Pointer(&n))); status != 0 || n == 0 {
+	if status := c.Call(size, program, uintptr(unsafe.Pointer(&n))); status != 0 || n == 0 {
 		return nil, fmt.Errorf("NVRTC: %s: status %d", size, status)
 	}
 	data := make([]byte, n)
-	if status := l.nvrtc.call(content, program, uintptr(unsafe.Pointer(&data[0]))); status != 0 {
+	if status := c.Call(content, program, uintptr(unsafe.Pointer(&data[0]))); status != 0 {
 		return nil, fmt.Errorf("NVRTC: %s: status %d", content, status)
 	}
 	return data, nil

@@ -1,4 +1,4 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
@@ -7,23 +7,27 @@ import (
 	"fmt"
 	"math/bits"
 
-	"gorgonia.org/cu"
-
+	"privkern/graphs/cuda/driver"
 	"privkern/graphs/engine"
 )
 
-// pool keeps device memory. A block that is given back is used again at once:
-// there is one stream, so that whoever gets it works after whoever had it.
+// pool keeps device memory that nobody uses, and counts what is in use. A block that is
+// given back while the work on it is still queued may only be used again in the same
+// stream: it stays with its [lane] until that has waited for the device.
 //
 // Blocks are never divided or joined: graphs ask for the same few sizes over and over,
 // and rounding sizes up costs at most a quarter. The driver's allocator waits for the
-// device on every call, which would stop the queue.
+// device on every call, which would stop the queues.
 type pool struct {
-	free map[int][]cu.DevicePtr // by size
-	size map[cu.DevicePtr]int   // of every block
-	used map[cu.DevicePtr]bool
+	free map[int][]driver.Pointer // by size
+	size map[driver.Pointer]int   // of every block
+	used map[driver.Pointer]bool
 	// Bytes in use and kept, and the most that were in use.
 	inUse, kept, peak int
+}
+
+func newPool() pool {
+	return pool{free: map[int][]driver.Pointer{}, size: map[driver.Pointer]int{}, used: map[driver.Pointer]bool{}}
 }
 
 // blockSize rounds a size up to one of four steps for each power of two, so that blocks
@@ -38,57 +42,61 @@ func blockSize(bytes int) int {
 	return (bytes + step - 1) / step * step
 }
 
-// alloc returns a block of at least the given size. The caller holds the device's
-// lock and a thread with its context.
-func (g *gpu) alloc(bytes int) (cu.DevicePtr, error) {
-	p := &g.pool
-	if p.free == nil {
-		p.free, p.size, p.used = map[int][]cu.DevicePtr{}, map[cu.DevicePtr]int{}, map[cu.DevicePtr]bool{}
-	}
+// alloc returns a block of at least the given size for work in a lane. The calling thread
+// has the device's context.
+func (g *gpu) alloc(l *lane, bytes int) (driver.Pointer, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	size := blockSize(bytes)
-	list := p.free[size]
-	if n := len(list); n > 0 {
-		block := list[n-1]
-		p.free[size] = list[:n-1]
-		p.kept -= size
-		p.take(block, size)
-		return block, nil
+	for _, free := range []map[int][]driver.Pointer{l.free, g.pool.free} {
+		if list := free[size]; len(list) > 0 {
+			block := list[len(list)-1]
+			free[size] = list[:len(list)-1]
+			g.pool.kept -= size
+			g.pool.take(block, size)
+			return block, nil
+		}
 	}
-	block, err := cu.MemAlloc(int64(size))
-	if errors.Is(err, cu.OutOfMemory) {
+	block, err := g.api.Alloc(size)
+	if errors.Is(err, driver.OutOfMemory) {
 		// Blocks of other sizes make room.
-		if err := g.failed("waiting for the device", g.stream.Synchronize()); err != nil {
+		if err := g.failed("waiting for the device", g.api.Synchronize(l.stream)); err != nil {
 			return 0, err
 		}
-		if err := p.trim(); err != nil {
+		l.settled()
+		if err := g.trim(); err != nil {
 			return 0, err
 		}
-		block, err = cu.MemAlloc(int64(size))
+		block, err = g.api.Alloc(size)
 	}
-	if errors.Is(err, cu.OutOfMemory) {
-		free, total, _ := cu.MemInfo()
+	if errors.Is(err, driver.OutOfMemory) {
+		free, total, _ := g.api.Memory()
 		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer "+
 			"jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
 			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)),
-			amount(p.inUse))
+			amount(g.pool.inUse))
 	}
 	if err != nil {
 		return 0, g.failed("allocating memory", err)
 	}
-	p.size[block] = size
-	p.take(block, size)
+	g.pool.size[block] = size
+	g.pool.take(block, size)
 	return block, nil
 }
 
 // take counts a block as in use.
-func (p *pool) take(block cu.DevicePtr, size int) {
+func (p *pool) take(block driver.Pointer, size int) {
 	p.used[block] = true
 	p.inUse += size
 	p.peak = max(p.peak, p.inUse)
 }
 
-// release takes a block back; it is an error to do so twice.
-func (p *pool) release(block cu.DevicePtr) error {
+// release takes a block back, to be used again in a lane, or by everybody where that is
+// nil: then nothing that is queued may use it. It is an error to do so twice.
+func (g *gpu) release(l *lane, block driver.Pointer) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := &g.pool
 	if !p.used[block] {
 		return fmt.Errorf("device memory at %#x is freed without being in use; this is a defect of the program",
 			uintptr(block))
@@ -97,17 +105,22 @@ func (p *pool) release(block cu.DevicePtr) error {
 	size := p.size[block]
 	p.inUse -= size
 	p.kept += size
-	p.free[size] = append(p.free[size], block)
+	free := p.free
+	if l != nil {
+		free = l.free
+	}
+	free[size] = append(free[size], block)
 	return nil
 }
 
-// trim gives all blocks that nobody uses back to the driver, which waits for
-// the device.
-func (p *pool) trim() error {
+// trim gives all blocks that nobody uses back to the driver, which waits for the device.
+// The caller holds the lock and a thread with the context.
+func (g *gpu) trim() error {
+	p := &g.pool
 	for size, list := range p.free {
 		for _, block := range list {
-			if err := cu.MemFree(block); err != nil {
-				return fmt.Errorf("freeing device memory: %w", resultOf(err))
+			if err := g.api.Free(block); err != nil {
+				return fmt.Errorf("freeing device memory: %w", err)
 			}
 			delete(p.size, block)
 			p.kept -= size
@@ -115,6 +128,19 @@ func (p *pool) trim() error {
 		delete(p.free, size)
 	}
 	return nil
+}
+
+// makeRoom gives what nobody uses back to the driver, and says whether there was
+// anything. The calling thread has the context.
+func (g *gpu) makeRoom(l *lane) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pool.kept == 0 || g.api.Synchronize(l.stream) != nil {
+		return false
+	}
+	l.settled()
+	before := g.pool.kept
+	return g.trim() == nil && g.pool.kept < before
 }
 
 // amount is a number of bytes in a unit that suits it.

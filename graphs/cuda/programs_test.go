@@ -1,4 +1,4 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda_test
 

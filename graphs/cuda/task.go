@@ -1,4 +1,4 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
@@ -8,10 +8,10 @@ import (
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
-	"gorgonia.org/cu"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/cuda/driver"
 	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
@@ -22,12 +22,13 @@ import (
 type task struct {
 	d        *device
 	gpu      *gpu
+	lane     *lane
 	op       gorgonia.Op
 	dtype    tensor.Dtype
 	module   *module
 	out      engine.DTensor
 	in       []engine.DTensor
-	borrowed []cu.DevicePtr
+	borrowed []driver.Pointer
 	err      error
 }
 
@@ -77,11 +78,11 @@ func (t *task) Part(a kernels.Matrix, from, rows, cols int) kernels.Matrix {
 func (t *task) elem() int { return int(t.dtype.Size()) }
 
 // scratch returns memory that is free again after the operation.
-func (t *task) scratch(bytes int) cu.DevicePtr {
+func (t *task) scratch(bytes int) driver.Pointer {
 	if t.err != nil {
 		return 0
 	}
-	block, err := t.gpu.alloc(max(bytes, 1))
+	block, err := t.gpu.alloc(t.lane, max(bytes, 1))
 	if err != nil {
 		t.err = err
 		return 0
@@ -101,7 +102,7 @@ func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch
 // giveBack gives scratch memory back.
 func (t *task) giveBack() {
 	for _, block := range t.borrowed {
-		if err := t.gpu.pool.release(block); err != nil && t.err == nil {
+		if err := t.gpu.release(t.lane, block); err != nil && t.err == nil {
 			t.err = err
 		}
 	}
@@ -121,10 +122,10 @@ func (t *task) Failure() kernels.Flag {
 		}
 	}
 	if r.infos == 0 {
-		block, err := t.gpu.alloc(4 * maxInfos)
+		block, err := t.gpu.alloc(t.lane, 4*maxInfos)
 		if err == nil {
 			r.infos = block
-			err = t.gpu.failed("clearing memory", cu.MemsetD8Async(block, 0, 4*maxInfos, t.gpu.stream))
+			err = t.gpu.failed("clearing memory", t.gpu.api.Clear(block, 4*maxInfos, t.lane.stream))
 		}
 		if err != nil {
 			t.err = err
@@ -148,23 +149,19 @@ func (t *task) Launch(k kernels.Kernel) {
 		return
 	}
 	name, words := kernels.Pack(k)
-	f, err := t.module.function(name)
+	f, err := t.module.function(t.gpu.api, name)
 	if err != nil {
 		t.err = err
 		return
 	}
-	params := make([]unsafe.Pointer, len(words))
-	for i := range words {
-		params[i] = unsafe.Pointer(&words[i])
-	}
-	t.err = t.gpu.failed("kernel "+name, f.Launch(g.Blocks, 1, 1, g.X, g.Y, 1, 0, t.gpu.stream, params))
+	t.err = t.gpu.failed("kernel "+name, t.gpu.api.Launch(f, g.Blocks, g.X, g.Y, t.lane.stream, words))
 }
 
 // Copy implements [op.Stream].
 func (t *task) Copy(to, from kernels.Matrix) {
 	if t.err == nil {
 		t.err = t.gpu.failed("copying on the device",
-			cu.MemcpyDtoDAsync(cu.DevicePtr(to.At), cu.DevicePtr(from.At), int64(from.Size()*t.elem()), t.gpu.stream))
+			t.gpu.api.Copy(driver.Pointer(to.At), driver.Pointer(from.At), from.Size()*t.elem(), t.lane.stream))
 	}
 }
 
@@ -180,13 +177,22 @@ func (t *task) blasCall(name string, args ...uintptr) {
 	if t.err != nil {
 		return
 	}
+	if t.gpu.libs.blas == nil {
+		t.err = fmt.Errorf("%w: %w", engine.ErrNoKernel, t.gpu.libs.missing[products.name])
+		return
+	}
+	handle, err := t.lane.blasHandle()
+	if err != nil {
+		t.err = err
+		return
+	}
 	prefix := "cublasD"
 	if t.Single() {
 		prefix = "cublasS"
 	}
 	const full = 3 // CUBLAS_STATUS_ALLOC_FAILED
 	status := t.withRoom(full, func() int {
-		return t.gpu.libs.cublas.call(prefix+name+"_v2", append([]uintptr{t.gpu.blas}, args...)...)
+		return t.gpu.libs.blas.Call(prefix+name+"_v2", append([]uintptr{handle}, args...)...)
 	})
 	switch status {
 	case 0:
@@ -201,10 +207,7 @@ func (t *task) blasCall(name string, args ...uintptr) {
 // memory for its own use while the pool keeps some that nobody uses.
 func (t *task) withRoom(full int, call func() int) int {
 	status := call()
-	if status != full || t.gpu.pool.kept == 0 {
-		return status
-	}
-	if t.gpu.stream.Synchronize() != nil || t.gpu.pool.trim() != nil {
+	if status != full || !t.gpu.makeRoom(t.lane) {
 		return status // which is what went wrong first
 	}
 	return call()
@@ -262,7 +265,7 @@ func (t *task) fits(lengths ...int) bool {
 }
 
 // workspace returns scratch memory of the length that cuSOLVER asks for.
-func (t *task) workspace(n int, length int32, elem int) cu.DevicePtr {
+func (t *task) workspace(n int, length int32, elem int) driver.Pointer {
 	if t.err == nil && length < 0 {
 		t.err = fmt.Errorf("cuSOLVER: the workspace for a matrix of order %d is longer than the %d elements that it can "+
 			"take", n, math.MaxInt32)
@@ -323,9 +326,18 @@ func (t *task) solverCall(name string, args ...uintptr) {
 	if t.err != nil {
 		return
 	}
+	if t.gpu.libs.solver == nil {
+		t.err = fmt.Errorf("%w: %w", engine.ErrNoKernel, t.gpu.libs.missing[solvers.name])
+		return
+	}
+	handle, err := t.lane.solverHandle()
+	if err != nil {
+		t.err = err
+		return
+	}
 	const full = 2 // CUSOLVER_STATUS_ALLOC_FAILED
 	status := t.withRoom(full, func() int {
-		return t.gpu.libs.cusolver.call(name, append([]uintptr{t.gpu.solver}, args...)...)
+		return t.gpu.libs.solver.Call(name, append([]uintptr{handle}, args...)...)
 	})
 	switch status {
 	case 0:

@@ -7,10 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// ErrNoCUDA is returned for the backend "cuda" by a build without CUDA.
-var ErrNoCUDA = errors.New("this build has no CUDA: on a Linux machine with an NVIDIA driver, install the CUDA " +
-	"toolkit 12 or 13 and build with `CGO_CFLAGS=-I$PWD/graphs/cuda/cuda13 go build -tags gpu ./cmd/run`; " +
-	"`--backend cpu` works everywhere")
+// ErrNoCUDA is returned for the backend "cuda" by a program for a system without CUDA.
+var ErrNoCUDA = errors.New("CUDA needs Linux on amd64 or arm64, and an NVIDIA GPU; `--backend cpu` works everywhere")
 
 // Accelerator is a backend beside the CPU: one device of the machine, shared by
 // the executors of an engine.

@@ -40,7 +40,7 @@ func TestOpen(t *testing.T) {
 		{"tpu", "float64", 1, `unknown backend "tpu": it must be cpu or cuda`},
 		{"cpu", "float16", 1, `unknown element type "float16"`},
 		{"cpu", "float64", -1, "-1 workers"},
-		{"cuda", "float64", 1, "go build -tags gpu ./cmd/run"},
+		{"cuda", "float64", 1, "CUDA needs Linux"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if _, err := Open(c.backend, c.dtype, c.workers); err == nil || !strings.Contains(err.Error(), c.want) {

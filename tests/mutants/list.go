@@ -198,6 +198,11 @@ var mutants = []Mutant{
 	{Name: "device: room of a block", File: "graphs/cuda/pool.go", Package: "./graphs/cuda", Device: true,
 		Tests: "LargeValues|OperationsLikeTheHost", Old: `return (bytes + step - 1) / step * step`,
 		New: `return bytes / step * step / 2`},
+	{Name: "device: memory that a stream still uses", File: "graphs/cuda/pool.go", Package: "./graphs/cuda",
+		Tests: "ConcurrentRuns", Device: true, Old: `if l != nil {`, New: `if l == nil {`},
+	{Name: "device: page-locked memory of copies under way", File: "graphs/cuda/device.go", Package: "./graphs/cuda",
+		Tests: "LargeValues", Device: true, Old: `if err := d.run.lane.wait(); err != nil {`,
+		New: `if err := error(nil); err != nil {`},
 	{Name: "device: triangle of a factor", File: "graphs/cuda/task.go", Package: "./graphs/cuda", Device: true,
 		Tests: "OperationsLikeTheHost", Old: `return 1 // upper`, New: `return 0`},
 }

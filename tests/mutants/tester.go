@@ -105,7 +105,7 @@ func (t *tester) test(ctx context.Context, m Mutant, overlay string) (output str
 		args = append(args, "-overlay", overlay)
 	}
 	if m.Device {
-		args = append(args, "-tags", "gpu", "-exec", "env LD_LIBRARY_PATH="+t.simulator+" PRIVKERN_TEST_BACKEND=cuda")
+		args = append(args, "-exec", "env PRIVKERN_CUDA="+t.simulator+" PRIVKERN_TEST_BACKEND=cuda")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, m.Package)...)
 	if m.Env != "" {

@@ -1,28 +1,104 @@
-//go:build gpu && linux
+//go:build linux && (amd64 || arm64)
 
-// Package driver lets a program that uses gorgonia.org/cu start on a machine
-// without an NVIDIA driver. It defines the driver's functions itself, as jumps
-// to the real ones, which it looks up in libcuda.so.1 when the program starts;
-// without the library they return an error. So the program's CUDA is missing,
-// not the program.
+// Package driver is what the backend uses of the NVIDIA driver, behind the interface [API].
+// There are two bindings: one without cgo, which every program has, and that of
+// gorgonia.org/cu, for programs that are built with the tag cu.
 package driver
-
-/*
-#cgo CFLAGS: -O2
-#cgo LDFLAGS: -Wl,--as-needed -ldl
-#include <stddef.h>
-int privkern_driver(const char **why);
-const char *privkern_error_name(int code);
-const char *privkern_error_text(int code);
-int privkern_host_memory(void **address, size_t bytes);
-*/
-import "C"
 
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unsafe"
+)
+
+// Handles of the driver, and addresses of device memory. Zero is none.
+type (
+	Device   int32
+	Context  uintptr
+	Pointer  uintptr
+	Stream   uintptr
+	Event    uintptr
+	Module   uintptr
+	Function uintptr
+)
+
+// Attribute is a property of a device, as the driver numbers them.
+type Attribute int
+
+// The attributes that are asked for.
+const (
+	CapabilityMajor Attribute = 75
+	CapabilityMinor Attribute = 76
+)
+
+// API is the driver. Errors are of type [Error], but for those of Init. But for Init,
+// Version and what is asked of a [Device], the calling thread must have a current context.
+type API interface {
+	// Name is the binding's name.
+	Name() string
+	// Init loads and initialises the driver at its first call. The error wraps
+	// [ErrNoDriver] where there is none.
+	Init() error
+	// Version is the newest CUDA that the driver knows, such as 12040 for 12.4; 0 where
+	// there is no driver.
+	Version() int
+	// Devices is the number of visible devices.
+	Devices() (int, error)
+	// Device is the visible device of this number.
+	Device(index int) (Device, error)
+	DeviceName(d Device) (string, error)
+	Attribute(d Device, a Attribute) (int, error)
+	// TotalMemory is in bytes.
+	TotalMemory(d Device) (int64, error)
+
+	// RetainContext returns the device's primary context, in which threads that wait
+	// for the device sleep.
+	RetainContext(d Device) (Context, error)
+	ReleaseContext(d Device) error
+	// SetContext makes a context current on the calling thread.
+	SetContext(c Context) error
+
+	Alloc(bytes int) (Pointer, error)
+	Free(p Pointer) error
+	// Memory is what is free and what there is, in bytes.
+	Memory() (free, total int64, err error)
+	// AllocHost returns page-locked memory, which the device copies to and from while
+	// the host goes on.
+	AllocHost(bytes int) (unsafe.Pointer, error)
+	FreeHost(p unsafe.Pointer) error
+
+	// Upload, Download and Copy copy in the order of a stream. The host's side must be
+	// page-locked.
+	Upload(to Pointer, from unsafe.Pointer, bytes int, s Stream) error
+	Download(to unsafe.Pointer, from Pointer, bytes int, s Stream) error
+	Copy(to, from Pointer, bytes int, s Stream) error
+	// Clear sets bytes to zero in the order of a stream.
+	Clear(p Pointer, bytes int, s Stream) error
+
+	// NewStream returns a stream that no other one waits for.
+	NewStream() (Stream, error)
+	Synchronize(s Stream) error
+	DestroyStream(s Stream) error
+
+	// NewEvent returns an event for which threads wait asleep.
+	NewEvent() (Event, error)
+	Record(e Event, s Stream) error
+	Wait(e Event) error
+	DestroyEvent(e Event) error
+
+	// Load loads machine code or PTX.
+	Load(image []byte) (Module, error)
+	Unload(m Module) error
+	Function(m Module, name string) (Function, error)
+	// Launch queues a kernel on blocks of x×y threads; its arguments have 64 bits each.
+	Launch(f Function, blocks, x, y int, s Stream, words []uint64) error
+}
+
+// The flags of what the backend makes.
+const (
+	blockingContext  = 4     // CU_CTX_SCHED_BLOCKING_SYNC
+	independent      = 1     // CU_STREAM_NON_BLOCKING
+	blockingNoTiming = 1 | 2 // CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING
 )
 
 // Error is a result of the driver other than success.
@@ -32,20 +108,25 @@ type Error int
 const (
 	InvalidValue      Error = 1
 	OutOfMemory       Error = 2
+	NotInitialized    Error = 3
 	NoDevice          Error = 100
 	InvalidImage      Error = 200
 	NoBinaryForDevice Error = 209
 	UnsupportedPTX    Error = 222
 	NotFound          Error = 500
 	NotReady          Error = 600
+	ContextActive     Error = 708
 	SystemNotReady    Error = 802
 	DriverMismatch    Error = 803
 )
 
 // Error is the driver's own name and text.
 func (e Error) Error() string {
-	name, text := C.GoString(C.privkern_error_name(C.int(e))), C.GoString(C.privkern_error_text(C.int(e)))
-	if text == "" {
+	name, text := describe(e)
+	switch {
+	case name == "":
+		return fmt.Sprintf("error %d of the driver", int(e))
+	case text == "":
 		return name
 	}
 	return fmt.Sprintf("%s (%s)", name, text)
@@ -53,27 +134,3 @@ func (e Error) Error() string {
 
 // ErrNoDriver says that there is no NVIDIA driver.
 var ErrNoDriver = errors.New("the NVIDIA driver cannot be loaded")
-
-// Init says whether the driver was found and initialised: nil, an error that
-// wraps [ErrNoDriver], or an [Error].
-func Init() error {
-	var why *C.char
-	code := C.privkern_driver(&why)
-	if text := C.GoString(why); text != "" {
-		return fmt.Errorf("%w: %s", ErrNoDriver, strings.TrimSpace(text))
-	}
-	if code != 0 {
-		return Error(code)
-	}
-	return nil
-}
-
-// HostMemory returns page-locked memory, which the device copies to and from
-// while the host goes on. The calling thread must have a current context.
-func HostMemory(bytes int) (unsafe.Pointer, error) {
-	var p unsafe.Pointer
-	if code := C.privkern_host_memory(&p, C.size_t(bytes)); code != 0 {
-		return nil, Error(code)
-	}
-	return p, nil
-}

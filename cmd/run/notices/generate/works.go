@@ -24,8 +24,8 @@ var builds = []build{
 	{os: "linux", arch: "arm64"},
 	{os: "darwin", arch: "amd64"},
 	{os: "darwin", arch: "arm64"},
-	{os: "linux", arch: "amd64", tags: "gpu"},
-	{os: "linux", arch: "arm64", tags: "gpu"},
+	{os: "linux", arch: "amd64", tags: "cu"},
+	{os: "linux", arch: "arm64", tags: "cu"},
 }
 
 // A work is a module that is linked, the program itself, or Go's library.

@@ -1,0 +1,217 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"privkern/graphs/cuda/driver"
+	"privkern/graphs/cuda/library"
+)
+
+// NVIDIA's libraries are loaded when the first device is opened: only their absence at run
+// time matters. cu/blas and cu/nvrtc of gorgonia.org/cu link them, which would keep the
+// program from starting without them; cu/blas also takes device memory as Go slices, has
+// no streams, and keeps its first error for ever.
+
+// component is one of the libraries as the toolkit has it.
+type component struct {
+	name      string
+	soname    map[int]string // by CUDA's major version
+	packages  map[int]string // of NVIDIA's wheels
+	property  string         // the function that says its version
+	functions []string
+}
+
+// The components, in the order in which each may need the ones before.
+var (
+	compiler = component{"NVRTC", map[int]string{12: "libnvrtc.so.12", 13: "libnvrtc.so.13"},
+		map[int]string{12: "nvidia-cuda-nvrtc-cu12", 13: "nvidia-cuda-nvrtc"}, "",
+		[]string{"nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram",
+			"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize",
+			"nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"}}
+	products = component{"cuBLAS", map[int]string{12: "libcublas.so.12", 13: "libcublas.so.13"},
+		map[int]string{12: "nvidia-cublas-cu12", 13: "nvidia-cublas"}, "cublasGetProperty",
+		[]string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode",
+			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2",
+			"cublasDtrsv_v2", "cublasStrsv_v2"}}
+	solvers = component{"cuSOLVER", map[int]string{12: "libcusolver.so.11", 13: "libcusolver.so.12"},
+		map[int]string{12: "nvidia-cusolver-cu12", 13: "nvidia-cusolver"}, "cusolverGetProperty",
+		[]string{"cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream",
+			"cusolverDnDpotrf_bufferSize", "cusolverDnSpotrf_bufferSize", "cusolverDnDpotrf", "cusolverDnSpotrf",
+			"cusolverDnDsyevd_bufferSize", "cusolverDnDsyevd"}}
+)
+
+// components are all of them.
+var components = []component{compiler, products, solvers}
+
+// support are libraries that cuBLAS and cuSOLVER load themselves, and which they do not
+// find in folders that the loader does not know.
+var support = map[int][]string{
+	12: {"libnvJitLink.so.12", "libcublasLt.so.12", "libcusparse.so.12"},
+	13: {"libnvJitLink.so.13", "libcublasLt.so.13", "libcusparse.so.12"},
+}
+
+// libraries are those of one major version of CUDA. One that is missing is nil.
+type libraries struct {
+	major               int
+	nvrtc, blas, solver *library.Library
+	missing             map[string]error // by the component's name
+}
+
+// complete says whether all are there.
+func (l *libraries) complete() bool { return l.nvrtc != nil && l.blas != nil && l.solver != nil }
+
+// count is how many are there.
+func (l *libraries) count() int {
+	n := 0
+	for _, lib := range []*library.Library{l.nvrtc, l.blas, l.solver} {
+		if lib != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// majors are the versions of CUDA that the program can use, the preferred one first: the
+// newest that the driver knows, and where there is no driver the newest.
+func majors(driverVersion int) []int {
+	if driverVersion > 0 && driverVersion < 13000 {
+		return []int{12}
+	}
+	return []int{13, 12}
+}
+
+// loadedLibraries are those of the process.
+var loadedLibraries struct {
+	sync.Mutex
+	libs *libraries
+}
+
+// loadLibraries loads them once in a process: all of the first version of CUDA of which
+// all are there, or else of that of which most are.
+func loadLibraries(driverVersion int) *libraries {
+	loadedLibraries.Lock()
+	defer loadedLibraries.Unlock()
+	if loadedLibraries.libs != nil {
+		return loadedLibraries.libs
+	}
+	var best *libraries
+	for _, major := range majors(driverVersion) {
+		l := loadMajor(major)
+		if best == nil || l.count() > best.count() {
+			best = l
+		}
+		if best.complete() {
+			break
+		}
+	}
+	loadedLibraries.libs = best
+	return best
+}
+
+// loadMajor loads what there is of a version of CUDA.
+func loadMajor(major int) *libraries {
+	folders := library.ToolkitFolders(major)
+	l := &libraries{major: major, missing: map[string]error{}}
+	open := func(c component) *library.Library {
+		lib, err := c.open(major, folders)
+		if err != nil {
+			l.missing[c.name] = err
+		}
+		return lib
+	}
+	if l.nvrtc = open(compiler); l.nvrtc != nil {
+		loadBuiltins(l.nvrtc)
+	}
+	for _, soname := range support[major] {
+		// Where this fails, the library that needs it says so.
+		_, _ = library.Open(soname, soname, folders)
+	}
+	l.blas, l.solver = open(products), open(solvers)
+	var packages []string
+	for _, c := range components {
+		if l.missing[c.name] != nil {
+			packages = append(packages, c.packages[major])
+		}
+	}
+	for name, err := range l.missing {
+		l.missing[name] = fmt.Errorf("%w; install what is missing with `pip install %s`, or the CUDA toolkit %d, or give its "+
+			"folder to %s", err, strings.Join(packages, " "), major, library.Variable)
+	}
+	return l
+}
+
+// open loads a component.
+func (c component) open(major int, folders []string) (*library.Library, error) {
+	return library.Open(c.name, c.soname[major], folders, c.functions...)
+}
+
+// loadBuiltins loads what NVRTC opens by name when it compiles: that of CUDA 13 does not
+// look beside itself. Where this fails, it says so then.
+func loadBuiltins(nvrtc *library.Library) {
+	if folder := filepath.Dir(nvrtc.Path); folder != "." {
+		_, _ = purego.Dlopen(filepath.Join(folder, "libnvrtc-builtins.so."+nvrtcVersion(nvrtc)),
+			purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	}
+}
+
+// nvrtcVersion is such as "12.6".
+func nvrtcVersion(l *library.Library) string {
+	var major, minor int32
+	if l.Call("nvrtcVersion", uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor))) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", major, minor)
+}
+
+// Libraries are what was found of NVIDIA's libraries on this machine, without opening a
+// device.
+func Libraries() []Found {
+	api := binding()
+	out := []Found{}
+	driverVersion := 0
+	if err := api.Init(); err != nil {
+		out = append(out, Found{Name: "driver", Problem: driverProblem(err)})
+	} else {
+		driverVersion = api.Version()
+		out = append(out, Found{Name: "driver", Path: driver.Path(), Version: cudaVersion(driverVersion)})
+	}
+	l := loadLibraries(driverVersion)
+	for _, c := range []struct {
+		component
+		lib *library.Library
+	}{{compiler, l.nvrtc}, {products, l.blas}, {solvers, l.solver}} {
+		switch {
+		case c.lib == nil:
+			out = append(out, Found{Name: c.name, Problem: l.missing[c.name].Error()})
+		case c.property == "":
+			out = append(out, Found{Name: c.name, Path: c.lib.Path, Version: nvrtcVersion(c.lib)})
+		default:
+			out = append(out, Found{Name: c.name, Path: c.lib.Path, Version: orUnknown(c.lib.Version(c.property))})
+		}
+	}
+	return out
+}
+
+// cudaVersion writes a version such as 12040.
+func cudaVersion(v int) string { return fmt.Sprintf("CUDA %d.%d", v/1000, v%1000/10) }
+
+// lacking says what a device cannot do with the libraries that there are; it is empty
+// where nothing is missing.
+func (l *libraries) lacking() string {
+	var parts []string
+	if l.blas == nil {
+		parts = append(parts, "matrix products and triangular solves need cuBLAS")
+	}
+	if l.solver == nil {
+		parts = append(parts, "Cholesky factors and eigenvalues need cuSOLVER")
+	}
+	return strings.Join(parts, "; ")
+}
