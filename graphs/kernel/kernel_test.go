@@ -139,9 +139,11 @@ var properties = []struct {
 		for _, d := range []int{2, 12} {
 			x := points(3, 150, d)
 			for _, y := range []*mat.Dense{x, mat.DenseCopyOf(x)} {
-				k := matrix(t, s, "float64", x, y)
-				if !mat.Equal(k, k.T()) {
-					t.Fatalf("%d dimensions: not symmetric", d)
+				for _, dtype := range []string{"float64", "float32"} {
+					k := matrix(t, s, dtype, x, y)
+					if !mat.Equal(k, k.T()) {
+						t.Fatalf("%s, %d dimensions: not symmetric", dtype, d)
+					}
 				}
 			}
 		}

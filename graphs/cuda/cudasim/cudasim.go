@@ -24,6 +24,10 @@
 //     block do not reach, or reach elsewhere, ends the kernel with
 //     CUDA_ERROR_ILLEGAL_INSTRUCTION. Indices outside of arrays of known size,
 //     and integer divisions by zero, end it with CUDA_ERROR_LAUNCH_FAILED.
+//   - Arithmetic. That of IEEE, with products and sums contracted to fused multiply-adds
+//     as by NVRTC, unless --fmad=false says otherwise; __dmul_rn and its like never are.
+//     A result that depends on which product is fused shows here: a*a + b*b is not
+//     symmetric. On a processor without the instruction nothing is contracted.
 //   - Errors. Those of a kernel stick to its context: every later call returns
 //     them. Calls without a current context, stale handles, launches beyond the
 //     limits of a device, and PTX newer than the driver fail as they do there.
@@ -36,10 +40,10 @@
 //
 // Speed; races between threads (one runs at a time, in a fixed order; see
 // CUDASIM_ORDER); divergence inside a warp beyond its exchanges; coalescing and
-// bank conflicts; register pressure; fused multiply-adds that nvcc contracts;
-// the rounding of NVIDIA's libraries and of fast-math functions; whether the real
-// compiler takes the source (g++ differs in corners). What passes here still has
-// to pass on a device.
+// bank conflicts; register pressure; the rounding of NVIDIA's libraries and of
+// fast-math functions; all that the real compiler contracts (2*(a*b), which becomes
+// a*b + a*b, and products that are used more than once), and whether it takes the source
+// (g++ differs in corners). What passes here still has to pass on a device.
 //
 // # Settings and faults
 //

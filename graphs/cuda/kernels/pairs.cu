@@ -46,7 +46,8 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
 
 // Term by term: few dimensions, and what no matrix product gives. A block of
 // 16×16 threads does 64×64 pairs, 4×4 a thread, 16 dimensions at a time.
-// Symmetric matrices get their upper tiles, and the mirror image.
+// Symmetric matrices get their upper tiles, and the mirror image. The sum of a pair is the same wherever in its tile the
+// pair stands.
 #define DIRECT(TERM)                                                                              \
     {                                                                                             \
         __shared__ REAL xs[16][65], ys[16][65];                                                   \
@@ -67,7 +68,7 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
                 for (int a = 0; a < 4; a++)                                                       \
                     for (int b = 0; b < 4; b++) {                                                 \
                         REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                      \
-                        s[a][b] += TERM;                                                          \
+                        s[a][b] = TERM;                                                           \
                     }                                                                             \
             __syncthreads();                                                                      \
         }                                                                                         \
@@ -82,10 +83,10 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
     }
 
 extern "C" __global__ void direct_squared(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
-    DIRECT(diff *diff)
+    DIRECT(fused(diff, diff, s[a][b]))
 
 extern "C" __global__ void direct_manhattan(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
-    DIRECT(ABS(diff))
+    DIRECT(s[a][b] + ABS(diff))
 
 // The rows of a − means, and their squared norms; one block a row.
 extern "C" __global__ void shift_rows(const REAL *a, const double *mean, Int rows, Int cols, REAL *out, REAL *norms)
@@ -134,7 +135,7 @@ extern "C" __global__ void finish_squared(const REAL *x, const REAL *y, const RE
             s = 0;
             for (Int k = 0; k < d; k++) {
                 REAL diff = x[i * d + k] - y[j * d + k];
-                s += diff * diff;
+                s = fused(diff, diff, s);
             }
         }
         out[q] = APPLY(s);
@@ -197,6 +198,10 @@ extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const R
         }
 }
 
+// a² + b² for the lengthscales of two points: symmetric, and 2a² where they are equal, so that the ratio of the
+// Gibbs kernel is exactly one there.
+template <class T> static __device__ T sumOfSquares(T a, T b) { return times(a, a) + times(b, b); }
+
 // The Gibbs kernel; 16×16 threads do 16×16 pairs.
 extern "C" __global__ void gibbs(const REAL *x, const REAL *y, const REAL *lx, const REAL *ly, Int n, Int m, Int d, double variance, REAL *out)
 {
@@ -204,8 +209,8 @@ extern "C" __global__ void gibbs(const REAL *x, const REAL *y, const REAL *lx, c
     if (i >= n || j >= m) return;
     REAL ratio = 1, exponent = 0;
     for (Int k = 0; k < d; k++) {
-        REAL a = lx[i * d + k], b = ly[j * d + k], q = a * a + b * b, diff = x[i * d + k] - y[j * d + k];
-        ratio *= 2 * (a * b) / q;
+        REAL a = lx[i * d + k], b = ly[j * d + k], q = sumOfSquares(a, b), diff = x[i * d + k] - y[j * d + k];
+        ratio *= 2 * times(a, b) / q;
         exponent += diff * diff / q;
     }
     out[i * m + j] = (REAL)variance * SQRT(ratio) * EXP(-exponent);
@@ -224,7 +229,7 @@ extern "C" __global__ void gibbs_gradient(const REAL *x, const REAL *y, const RE
             if (k < d) {
                 double xi = x[i * d + k], a = lx[i * d + k];
                 for (Int j = group; j < m; j += groups) {
-                    double b = ly[j * d + k], q = a * a + b * b, diff = xi - (double)y[j * d + k];
+                    double b = ly[j * d + k], q = sumOfSquares(a, b), diff = xi - (double)y[j * d + k];
                     double slope = -2 * diff / q;
                     if (byLengthscale) slope = 1 / (2 * a) - a / q + 2 * a * (diff / q) * (diff / q);
                     s += (double)w[i * m + j] * slope;

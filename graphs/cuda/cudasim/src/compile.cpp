@@ -342,7 +342,7 @@ bool translate(const Source &source, std::string &out, std::string &log) {
   out += "{}};\n";
   out += "extern \"C\" __attribute__((used, visibility(\"default\"))) const cudasim_module_info cudasim_module = "
          "{&cudasim_now, &cudasim_rt, cudasim_kernels, " + std::to_string(kernels.size() + source.expressions.size()) + "};\n";
-  out = "//std=" + source.standard + "\n" + out;
+  out = "//std=" + source.standard + "\n" + (source.contract ? "" : "//fmad=false\n") + out;
   return true;
 }
 
@@ -355,10 +355,17 @@ bool build(const std::string &text, std::string &path, std::string &log) {
   std::string standard = "c++17";
   if (size_t at = text.find("//std="); at != std::string::npos) standard = text.substr(at + 6, text.find('\n', at) - at - 6);
   if (standard < "c++17") standard = "c++17"; // the prelude needs it
-  const std::vector<std::string> flags = {"-std=" + standard, "-O2", "-fPIC", "-fno-builtin", "-fno-math-errno",
-                                          "-fno-exceptions", "-fno-rtti", "-nostdinc", "-nostdinc++", "-ffp-contract=off",
+  std::vector<std::string> flags = {"-std=" + standard, "-O2", "-fPIC", "-fno-builtin", "-fno-math-errno",
+                                          "-fno-exceptions", "-fno-rtti", "-nostdinc", "-nostdinc++",
                                           "-fno-threadsafe-statics", "-fno-strict-aliasing",
                                           "-fsanitize=bounds", "-fno-diagnostics-show-caret", "-w"};
+  // Across expressions, as NVRTC does. Where the processor has no fused multiply-add nothing is contracted, and fma and
+  // its like are those of the C library: the same numbers, slowly.
+  const bool contract = text.find("//fmad=false\n") == std::string::npos;
+  flags.push_back(contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+#if defined(__x86_64__) || defined(__i386__)
+  if (__builtin_cpu_supports("fma")) flags.push_back("-mfma");
+#endif
   std::string all = compiler() + prelude + shared + text;
   for (auto &f : flags) all += f;
   char name[40];

@@ -12,6 +12,7 @@ struct Source {
   std::vector<std::pair<std::string, std::string>> headers; // name, text
   std::vector<std::string> preprocessor;                    // -D and -U options
   std::string standard = "c++17";
+  bool contract = true;                                     // products and sums into fused multiply-adds
   std::vector<std::string> expressions;                     // kernels asked for by expression
 };
 

@@ -59,6 +59,7 @@ bool options(Program &p, int count, const char *const *given, std::string &archi
     all.push_back(o);
   }
   architecture = "compute_52";
+  bool contract = true;
   for (auto &o : all) {
     size_t equals = o.find('=');
     std::string name = o.substr(0, equals), value = equals == std::string::npos ? "" : o.substr(equals + 1);
@@ -84,11 +85,17 @@ bool options(Program &p, int count, const char *const *given, std::string &archi
         return false;
       }
       p.source.standard = value < "c++17" || value == "c++03" ? "c++17" : value;
+    } else if (name == "-fmad" || name == "--fmad") {
+      if (value != "true" && value != "false") {
+        p.log = "nvrtc: error: invalid value for --fmad: " + value + "\n";
+        return false;
+      }
+      contract = value == "true";
     } else if (name == "-I" || starts(o, "-I") || name == "--include-path") {
       p.source.preprocessor.push_back(starts(o, "-I") ? o : "-I" + value);
     } else {
       static const std::set<std::string> ignored = {
-          "-use_fast_math", "--use_fast_math", "-fmad", "--fmad", "-ftz", "--ftz", "-prec-div", "--prec-div", "-prec-sqrt",
+          "-use_fast_math", "--use_fast_math", "-ftz", "--ftz", "-prec-div", "--prec-div", "-prec-sqrt",
           "--prec-sqrt", "-G", "--device-debug", "-lineinfo", "--generate-line-info", "-default-device", "--device-as-default-execution-space",
           "-maxrregcount", "--maxrregcount", "-restrict", "--restrict", "-w", "--disable-warnings", "-dopt", "--dopt", "-ewp",
           "--extra-device-vectorization", "-rdc", "--relocatable-device-code", "-diag-suppress", "--diag-suppress",
@@ -99,6 +106,7 @@ bool options(Program &p, int count, const char *const *given, std::string &archi
       }
     }
   }
+  p.source.contract = contract;
   return true;
 }
 

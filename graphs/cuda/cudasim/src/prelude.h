@@ -258,10 +258,19 @@ static inline float __cosf(float x) { return __builtin_cosf(x); }
 static inline float __powf(float x, float y) { return __builtin_powf(x, y); }
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+// What is rounded by itself must not be contracted with its neighbours, before or after inlining: the compiler does not
+// see that what goes in is what comes out.
+#if defined(__x86_64__)
+#define cudasim_opaque(v) asm("" : "+x"(v))
+#elif defined(__aarch64__)
+#define cudasim_opaque(v) asm("" : "+w"(v))
+#else
+#define cudasim_opaque(v) asm("" : "+m"(v))
+#endif
 #define cudasim_rounded(T, letter)                                                                 \
-  static inline T __##letter##add_rn(T a, T b) { return a + b; }                                   \
-  static inline T __##letter##sub_rn(T a, T b) { return a - b; }                                   \
-  static inline T __##letter##mul_rn(T a, T b) { return a * b; }                                   \
+  static inline T __##letter##add_rn(T a, T b) { cudasim_opaque(a); cudasim_opaque(b); return a + b; } \
+  static inline T __##letter##sub_rn(T a, T b) { cudasim_opaque(a); cudasim_opaque(b); return a - b; } \
+  static inline T __##letter##mul_rn(T a, T b) { a *= b; cudasim_opaque(a); return a; }            \
   static inline T __##letter##div_rn(T a, T b) { return a / b; }                                   \
   static inline T __##letter##rcp_rn(T a) { return 1 / a; }                                        \
   static inline T __##letter##sqrt_rn(T a) { return sqrt(a); }

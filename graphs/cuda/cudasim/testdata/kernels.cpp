@@ -155,6 +155,59 @@ extern "C" __global__ void f(double *out) {
   WANT(400, cuModuleUnload(m));
 }
 
+// Products and sums are contracted unless --fmad=false says otherwise, and what is rounded by itself never is.
+TEST(contraction) {
+  context();
+  const char *source = R"(
+#define CONTRACTED(T, name)                                                  \
+  extern "C" __global__ void name(T a, T b, T c, T *out) {                   \
+    out[0] = a * b + c;                                                      \
+    out[1] = b * b - -c;                                                     \
+    T product = a * a;                                                       \
+    out[2] = c + product;                                                    \
+  }
+#define ROUNDED(T, name, letter, fma)                                        \
+  extern "C" __global__ void name(T a, T b, T c, T *out) {                   \
+    out[3] = __##letter##mul_rn(a, b) + c;                                   \
+    out[4] = __##letter##add_rn(a * a, c);                                   \
+    out[5] = __##letter##sub_rn(b * b, b * b);                               \
+    out[6] = fma(a, b, c);                                                   \
+    out[7] = __##letter##mul_rn(a, b) - __##letter##mul_rn(b, a);            \
+  }
+CONTRACTED(double, contracted) CONTRACTED(float, contractedf)
+ROUNDED(double, rounded, d, __fma_rn) ROUNDED(float, roundedf, f, __fmaf_rn)
+)";
+  bool has = true; // the processor has an instruction for it
+#if defined(__x86_64__) || defined(__i386__)
+  has = __builtin_cpu_supports("fma");
+#endif
+  volatile double a = 1 + 1e-9, b = 1 - 1e-9, c = -1, ab = a * b, bb = b * b, aa = a * a;
+  volatile float af = 1.0001f, bf = 0.9999f, cf = -1, abf = af * bf, bbf = bf * bf, aaf = af * af;
+  CHECK(ab == 1 && abf == 1); // the error of the product is lost where it is rounded
+  for (bool contract : {true, false}) {
+    std::vector<const char *> options;
+    if (!contract) options.push_back("--fmad=false");
+    Handle m = module(source, options);
+    Address out = put(std::vector<double>(8, -7)), outf = put(std::vector<float>(8, -7));
+    for (const char *f : {"contracted", "rounded"})
+      DO(launch(function(m, f), 1, 1, 0, nullptr, double(a), double(b), double(c), out));
+    for (const char *f : {"contractedf", "roundedf"})
+      DO(launch(function(m, f), 1, 1, 0, nullptr, float(af), float(bf), float(cf), outf));
+    auto v = get<double>(out, 8);
+    auto w = get<float>(outf, 8);
+    const bool fused = contract && has;
+    CHECK(v[0] == (fused ? std::fma(a, b, c) : ab + c) && w[0] == (fused ? std::fma(af, bf, cf) : abf + cf));
+    CHECK(v[1] == (fused ? std::fma(b, b, c) : bb + c) && w[1] == (fused ? std::fma(bf, bf, cf) : bbf + cf));
+    CHECK(v[2] == (fused ? std::fma(a, a, c) : aa + c) && w[2] == (fused ? std::fma(af, af, cf) : aaf + cf));
+    CHECK(std::fma(a, a, c) != aa + c && std::fma(af, af, cf) != aaf + cf); // the numbers show which it was
+    CHECK(v[3] == ab + c && v[4] == aa + c && w[3] == abf + cf && w[4] == aaf + cf);
+    CHECK(v[5] == 0 && v[7] == 0 && w[5] == 0 && w[7] == 0);
+    CHECK(v[6] == std::fma(a, b, c) && w[6] == std::fma(af, bf, cf));
+  }
+  std::string image, log;
+  WANT(5, compile(source, {"--fmad=perhaps"}, image, log));
+}
+
 TEST(sources) {
   context();
   // Kernels made by macros, in a block of extern "C", overloaded by templates.
