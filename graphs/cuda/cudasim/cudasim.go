@@ -28,6 +28,18 @@
 //     as by NVRTC, unless --fmad=false says otherwise; __dmul_rn and its like never are.
 //     A result that depends on which product is fused shows here: a*a + b*b is not
 //     symmetric. On a processor without the instruction nothing is contracted.
+//   - Schedule. Blocks run one after another, and so do the threads of a block between two
+//     barriers: the first first, the last first, or in a random order (CUDASIM_ORDER).
+//     Results of a kernel without races do not depend on it.
+//   - Races. With CUDASIM_CHECK=races every access of a kernel is looked at. Two threads of
+//     a block that access a byte without a barrier between them, one of them writing, end
+//     the kernel with CUDA_ERROR_LAUNCH_FAILED; so do two blocks of a launch. The message
+//     has the kernel, the array or the address, the threads, the barrier before, and the
+//     source line. Lanes of a warp are ordered by __syncwarp, not by shuffles or by running
+//     in step. Atomic operations do not race with each other, and threads may write
+//     what is there already to memory of the device, such as a flag. Blocks that wait for
+//     each other by atomic operations and fences are not understood: what they exchange is
+//     reported.
 //   - Errors. Those of a kernel stick to its context: every later call returns
 //     them. Calls without a current context, stale handles, launches beyond the
 //     limits of a device, and PTX newer than the driver fail as they do there.
@@ -38,9 +50,7 @@
 //
 // # What it cannot show
 //
-// Speed; races between threads (one runs at a time, in a fixed order; see
-// CUDASIM_ORDER); divergence inside a warp beyond its exchanges; coalescing and
-// bank conflicts; register pressure; the rounding of NVIDIA's libraries and of
+// Speed; divergence inside a warp beyond its exchanges; coalescing and bank conflicts; register pressure; the rounding of NVIDIA's libraries and of
 // fast-math functions; all that the real compiler contracts (2*(a*b), which becomes
 // a*b + a*b, and products that are used more than once), and whether it takes the source
 // (g++ differs in corners). What passes here still has to pass on a device.
@@ -56,8 +66,10 @@
 //	CUDASIM_DRIVER=12080    version of the driver
 //	CUDASIM_NVRTC=12080     version of NVRTC and cuBLAS, read at each call
 //	CUDASIM_LOST_AFTER=n    after n launches the device is lost: CUDA_ERROR_LAUNCH_FAILED for good
-//	CUDASIM_ORDER=reverse   the last block and the last thread first; results of a kernel
-//	                        without races do not change
+//	CUDASIM_ORDER=order     forward; reverse; random:SEED, where every launch, block and stretch
+//	                        between barriers has an order of its own; random takes a seed from the
+//	                        clock, and prints it
+//	CUDASIM_CHECK=races     look for races; read whenever a kernel is compiled or launched
 //	CUDASIM_LOG=1           errors in words on standard error
 //	CUDASIM_CACHE=dir       keep compiled kernels there, by hash of their source (cache, beside
 //	                        the libraries)
@@ -73,7 +85,7 @@
 // that nothing has waited for), allocations, leaked_allocations (alive when their
 // context ended), launches, library_calls, copies_to_device, copies_to_host,
 // copies_on_device, bytes_to_device, bytes_to_host, synchronisations, bad_frees,
-// guard_violations and modules.
+// guard_violations, modules and checked_accesses (looked at for races).
 package cudasim
 
 import (
@@ -110,7 +122,7 @@ type library struct {
 // The driver comes first: the others link it, since devices live there.
 var libraries = []library{
 	{"libcuda.so.1", []string{"libcuda.so"},
-		[]string{"driver.cpp", "fiber.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
+		[]string{"driver.cpp", "fiber.cpp", "races.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
 		[]string{"-ldl", "-lpthread"}},
 	{"libnvrtc.so.12", []string{"libnvrtc.so.13", "libnvrtc.so"},
 		[]string{"nvrtc.cpp", "compile.cpp"}, []string{"-ldl", "-lpthread"}},

@@ -139,8 +139,11 @@ func TestLinearAlgebra(t *testing.T) { checkProgram(t, "linear", nil) }
 
 func TestKernels(t *testing.T) {
 	checkProgram(t, "kernels", map[string][]string{
-		"order":    {"", "CUDASIM_ORDER=reverse"},
-		"barriers": {"", "CUDASIM_ORDER=reverse"},
-		"lost":     {"CUDASIM_LOST_AFTER=2"},
+		"order": {"", "CUDASIM_ORDER=reverse"},
+		"barriers": {"", "CUDASIM_ORDER=reverse", "CUDASIM_ORDER=random:1", "CUDASIM_ORDER=random:2",
+			"CUDASIM_CHECK=races CUDASIM_ORDER=random:3"},
+		"lost":         {"CUDASIM_LOST_AFTER=2"},
+		"races":        {"CUDASIM_CHECK=races", "CUDASIM_CHECK=races CUDASIM_ORDER=random:1"},
+		"random_order": {"CUDASIM_ORDER=random:1", "CUDASIM_ORDER=random:2"},
 	})
 }

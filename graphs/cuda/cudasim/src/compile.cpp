@@ -229,6 +229,20 @@ size_t dynamic_shared(const std::vector<Token> &t, size_t i, bool file_scope, st
   return end + 1;
 }
 
+// The names that the declaration of t[i], __shared__, makes, and the index of the semicolon that ends it.
+std::vector<std::string> declared(const std::vector<Token> &t, size_t i, size_t &end) {
+  std::vector<std::string> names;
+  for (int depth = 0; i < t.size(); i++) {
+    const std::string &x = t[i].text;
+    if (depth == 0 && t[i - 1].identifier() && (x == "[" || x == "," || x == ";" || x == "=")) names.push_back(t[i - 1].text);
+    if (depth == 0 && x == ";") break;
+    if (x == "(" || x == "[" || x == "{" || x == "<") depth++;
+    if (x == ")" || x == "]" || x == "}" || x == ">") depth--;
+  }
+  end = i;
+  return names;
+}
+
 } // namespace
 
 std::string lowered(size_t expression) { return "cudasim_expression_" + std::to_string(expression); }
@@ -271,6 +285,8 @@ bool translate(const Source &source, std::string &out, std::string &log) {
   std::vector<bool> scope;           // of each open brace, whether it does
   bool in_template = false;
   Kernel pending;
+  std::vector<std::string> arrays; // that the declaration up to arrays_end makes
+  size_t arrays_end = 0;
   for (size_t i = 0; i < t.size();) {
     const std::string &x = t[i].text;
     bool file_scope = depth == linkage_braces;
@@ -285,6 +301,7 @@ bool translate(const Source &source, std::string &out, std::string &log) {
     }
     if (x == "__shared__") {
       out += t[i].before + (body_of.empty() ? "cudasim_shared_plain" : "cudasim_shared_of(" + body_of + ")");
+      if (!file_scope) arrays = declared(t, i, arrays_end);
       i++;
       continue;
     }
@@ -326,6 +343,10 @@ bool translate(const Source &source, std::string &out, std::string &log) {
       in_template = false;
     }
     out += t[i].before + x;
+    if (i == arrays_end) {
+      for (auto &name : arrays) out += " cudasim_shared_array(" + name + ");";
+      arrays.clear();
+    }
     i++;
   }
   out += rest + "\n# 1 \"cudasim-entries\"\n";
@@ -346,6 +367,28 @@ bool translate(const Source &source, std::string &out, std::string &log) {
   return true;
 }
 
+bool checks_races() {
+  const char *check = getenv("CUDASIM_CHECK");
+  if (!check || !*check) return false;
+  if (strcmp(check, "races") != 0) {
+    fprintf(stderr, "cudasim: CUDASIM_CHECK=%s is not races\n", check);
+    abort();
+  }
+  return true;
+}
+
+std::string line_of(const std::string &object, uintptr_t offset) {
+  Folder folder;
+  if (folder.path.empty()) return "";
+  std::string log = folder.file("line");
+  char text[40];
+  snprintf(text, sizeof text, "0x%llx", (unsigned long long)offset);
+  if (run({"addr2line", "-s", "-e", object, text}, log) != 0) return "";
+  std::string line = read_file(log);
+  line = line.substr(0, line.find_first_of(" \n"));
+  return line.find('?') == std::string::npos ? line : "";
+}
+
 bool build(const std::string &text, std::string &path, std::string &log) {
   const std::string prelude = read_file(home() + "/prelude.h"), shared = read_file(home() + "/kernel.h");
   if (prelude.empty() || shared.empty()) {
@@ -362,6 +405,9 @@ bool build(const std::string &text, std::string &path, std::string &log) {
   // Across expressions, as NVRTC does. Where the processor has no fused multiply-add nothing is contracted, and fma and
   // its like are those of the C library: the same numbers, slowly.
   const bool contract = text.find("//fmad=false\n") == std::string::npos;
+  if (checks_races())
+    // Loops stay loops: a call of memset would be one access without a check. Lines are for messages.
+    flags.insert(flags.end(), {"-fsanitize=thread", "-DCUDASIM_RACES=1", "-fno-tree-loop-distribute-patterns", "-g1"});
   flags.push_back(contract ? "-ffp-contract=fast" : "-ffp-contract=off");
 #if defined(__x86_64__) || defined(__i386__)
   if (__builtin_cpu_supports("fma")) flags.push_back("-mfma");

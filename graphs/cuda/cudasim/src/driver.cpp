@@ -147,6 +147,7 @@ struct Module {
   struct Context *context = nullptr;
   void *handle = nullptr;
   const cudasim_module_info *info = nullptr;
+  std::string object;          // the file that it was loaded from
   std::set<uintptr_t> globals; // in `memory` while the module is loaded
 };
 
@@ -178,7 +179,8 @@ struct {
   int status = NOT_INITIALIZED;
   uint64_t memory = 0, lost_after = 0;
   int version = 0, major = 0, minor = 0;
-  bool reverse = false;
+  Order order = FORWARD;
+  uint64_t seed = 0;
 } settings;
 
 std::vector<Device> devices;
@@ -372,7 +374,23 @@ void read_settings() {
     abort();
   }
   const char *order = getenv("CUDASIM_ORDER");
-  settings.reverse = order && strcmp(order, "reverse") == 0;
+  if (!order || !*order) order = "forward";
+  unsigned long long seed;
+  char rest;
+  if (strcmp(order, "forward") == 0) settings.order = FORWARD;
+  else if (strcmp(order, "reverse") == 0) settings.order = REVERSE;
+  else if (strcmp(order, "random") == 0) {
+    settings.order = RANDOM;
+    settings.seed = uint64_t(std::chrono::system_clock::now().time_since_epoch().count()) % 1000000;
+    fprintf(stderr, "cudasim: CUDASIM_ORDER=random:%llu\n", (unsigned long long)settings.seed);
+  } else if (sscanf(order, "random:%llu%c", &seed, &rest) == 1) {
+    settings.order = RANDOM;
+    settings.seed = seed;
+  } else {
+    fprintf(stderr, "cudasim: CUDASIM_ORDER=%s is not forward, reverse, random or random:SEED\n", order);
+    abort();
+  }
+  checks_races(); // refuses a setting that it does not know
 }
 
 std::string uuid_text(int n) {
@@ -509,6 +527,7 @@ int load(Context *c, const char *image, Module **out) {
   m->context = c;
   m->handle = handle;
   m->info = info;
+  m->object = path;
   *info->runtime = &runtime;
   *out = m.get();
   modules[m.get()] = std::move(m);
@@ -625,13 +644,14 @@ size_t cudasim_report(char *out, size_t size) {
                    "live_allocations %llu\nlive_bytes %llu\nlive_contexts %zu\nlive_streams %zu\nlive_events %zu\nlive_modules %zu\n"
                    "pending %llu\nallocations %llu\nleaked_allocations %llu\nlaunches %llu\nlibrary_calls %llu\ncopies_to_device %llu\n"
                    "copies_to_host %llu\ncopies_on_device %llu\nbytes_to_device %llu\nbytes_to_host %llu\nsynchronisations %llu\n"
-                   "bad_frees %llu\nguard_violations %llu\nmodules %llu\n",
+                   "bad_frees %llu\nguard_violations %llu\nmodules %llu\nchecked_accesses %llu\n",
                    (unsigned long long)live, (unsigned long long)live_bytes, contexts.size(), streams.size(), events.size(), modules.size(),
                    (unsigned long long)pending, (unsigned long long)counts.allocations, (unsigned long long)counts.leaked,
                    (unsigned long long)counts.launches, (unsigned long long)counts.library_calls, (unsigned long long)counts.copies_in,
                    (unsigned long long)counts.copies_out, (unsigned long long)counts.copies_inside, (unsigned long long)counts.bytes_in,
                    (unsigned long long)counts.bytes_out, (unsigned long long)counts.synchronisations, (unsigned long long)counts.bad_frees,
-                   (unsigned long long)counts.guard_violations, (unsigned long long)counts.modules);
+                   (unsigned long long)counts.guard_violations, (unsigned long long)counts.modules,
+                   (unsigned long long)checked_accesses());
   if (out && size) snprintf(out, size, "%s", text);
   return size_t(n);
 }
@@ -1309,8 +1329,9 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     memcpy(l->arguments.data(), buffer, size);
   }
   l->function = f;
-  l->grid = {k.name, {gx, gy, gz}, {bx, by, bz}, shared, settings.reverse};
+  l->grid = {k.name, {gx, gy, gz}, {bx, by, bz}, shared, settings.order, 0, checks_races(), f->module->object.c_str()};
   counts.launches++;
+  l->grid.seed = (settings.seed << 32) + counts.launches; // two launches of one kernel differ, two runs of one program do not
   if (settings.lost_after && counts.launches > settings.lost_after) {
     put(s, k.name, [c] {
       devices[size_t(c->device)].lost = true;

@@ -1,5 +1,7 @@
 #include "fiber.h"
+#include "compile.h"
 #include "device.h"
+#include "races.h"
 
 #include <algorithm>
 #include <csetjmp>
@@ -7,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <numeric>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -103,12 +107,35 @@ struct Executor {
   Point home;
   std::vector<unsigned char> done;
   std::vector<Fiber *> by_thread; // whole warps; null where no stack is kept
+  std::vector<unsigned> order;    // of the threads of this block
+  std::vector<size_t> turns;      // of its fibers
+  uint64_t random = 0;
+  void *place = nullptr;          // where the program has made its last access
+  void *race = nullptr;           // where it has made one that is a race
   sigjmp_buf failed;
   int error = SUCCESS;
   char message[512];
 };
 
 Executor *executor; // one kernel runs at a time, under the driver's lock
+Races races;
+
+// SplitMix64 (Steele, Lea and Flood 2014).
+uint64_t draw(uint64_t &state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+// The first n numbers in the order of a grid.
+template <class T> void arrange(std::vector<T> &v, size_t n, Order order, uint64_t &random) {
+  v.resize(n);
+  std::iota(v.begin(), v.end(), T(0));
+  if (order == REVERSE) std::reverse(v.begin(), v.end());
+  if (order == RANDOM)
+    for (size_t i = n; i > 1; i--) std::swap(v[i - 1], v[draw(random) % i]);
+}
 
 [[noreturn]] void fail(int error) {
   executor->error = error;
@@ -174,6 +201,8 @@ bool exchange_complete(Fiber *const *lanes, Fiber *first) {
       values[l] = lanes[l]->value;
       if (lanes[l]->value) ballot |= 1u << l;
     }
+  // A shuffle or a vote orders no accesses to memory.
+  if (e->grid->races && first->kind == cudasim_sync_warp) races.exchange(warp, there);
   for (unsigned l = 0; l < 32; l++)
     if (there >> l & 1) {
       Fiber *f = lanes[l];
@@ -182,6 +211,12 @@ bool exchange_complete(Fiber *const *lanes, Fiber *first) {
       if (f->kind == cudasim_ballot) f->value = ballot;
     }
   return true;
+}
+
+[[noreturn]] void fail_race(void *place) {
+  executor->race = place;
+  snprintf(executor->message, sizeof executor->message, "race: %s", races.message.c_str());
+  fail(LAUNCH_FAILED);
 }
 
 void stuck() {
@@ -207,6 +242,9 @@ void run_block() {
   b.started = b.finished = 0;
   memset(e->done.data(), 0, e->done.size());
   e->used = 0;
+  arrange(e->order, b.threads, e->grid->order, e->random);
+  b.order = e->order.data();
+  if (e->grid->races) races.block(e->module->state->block);
   while (b.started < b.threads) {
     if (e->used == e->fibers.size()) { // never beyond the capacity that execute reserved
       e->fibers.emplace_back();
@@ -242,11 +280,15 @@ void run_block() {
         line = f.line;
       }
       if (waiting != b.threads) stuck();
+      if (e->grid->races) races.barrier(line);
       for (size_t i = 0; i < e->used; i++) e->fibers[i].where = RUNNING;
     }
-    for (size_t i = 0; i < e->used; i++)
+    // The fibers are in the order of their threads already; a random one is new after every barrier.
+    arrange(e->turns, e->used, e->grid->order == RANDOM ? RANDOM : FORWARD, e->random);
+    for (size_t i : e->turns)
       if (e->fibers[i].where == RUNNING) resume(e->fibers[i]);
   }
+  if (e->grid->races && !races.settle()) fail_race(e->place);
 }
 
 // --- faults ---------------------------------------------------------------------------------
@@ -372,9 +414,33 @@ void module_fail(const char *text, int line) {
   fail(LAUNCH_FAILED);
 }
 
+void access(const void *at, unsigned long bytes, int kind, void *place) {
+  Executor *e = executor;
+  const char *p = static_cast<const char *>(at), *state = reinterpret_cast<const char *>(e->module->state);
+  if (!e->grid->races || size_t(p - e->now->stack) < stack_size || size_t(p - state) < sizeof(cudasim_state)) return;
+  static const Races::Kind kinds[] = {Races::READ, Races::WRITE, Races::ATOMIC};
+  void *before = e->place; // where the write was that proves to be a race only now
+  e->place = place;
+  if (!races.access(e->module->state->linear, p, bytes, kinds[kind])) fail_race(races.late ? before : place);
+}
+
+void shared(const char *name, const void *begin, unsigned long bytes) {
+  if (executor->grid->races) races.shared(name, static_cast<const char *>(begin), bytes);
+}
+
+// The line of a source that a place in the program belongs to, where the tools that come with the compiler can say.
+std::string source_line(const Executor &e) {
+  Dl_info info;
+  if (!e.race || !dladdr(e.race, &info)) return "";
+  const std::string line = line_of(e.grid->object, uintptr_t(e.race) - uintptr_t(info.dli_fbase) - 1);
+  return line.empty() ? "" : ", at " + line;
+}
+
 } // namespace
 
-const cudasim_runtime runtime = {barrier, exchange, module_fail};
+uint64_t checked_accesses() { return races.accesses; }
+
+const cudasim_runtime runtime = {barrier, exchange, module_fail, access, shared};
 
 int execute(const Grid &grid, const cudasim_module_info &module, const cudasim_kernel &kernel, void **arguments, std::string &message) {
   static Executor e; // keeps its stacks for the next kernel
@@ -394,14 +460,17 @@ int execute(const Grid &grid, const cudasim_module_info &module, const cudasim_k
   e.message[0] = 0;
   e.done.resize(threads);
   e.by_thread.resize((threads + 31) / 32 * 32);
-  e.block = {threads, 0, 0, grid.reverse, e.done.data(), grid.block.x, grid.block.y};
+  e.block = {threads, 0, 0, nullptr, e.done.data(), grid.block.x, grid.block.y};
+  e.random = grid.seed;
+  e.place = e.race = nullptr;
+  if (grid.races) races.launch(grid.block, kernel.shared_begin, kernel.shared_end, shared.begin, shared.begin + shared.bytes);
   *module.runtime = &runtime;
+  std::vector<uint64_t> blocks;
+  arrange(blocks, size_t(grid.grid.x) * grid.grid.y * grid.grid.z, grid.order, e.random);
   {
     Watch watch;
     if (sigsetjmp(e.failed, 1) == 0) {
-      const uint64_t blocks = uint64_t(grid.grid.x) * grid.grid.y * grid.grid.z;
-      for (uint64_t i = 0; i < blocks; i++) {
-        const uint64_t n = grid.reverse ? blocks - 1 - i : i;
+      for (uint64_t n : blocks) {
         cudasim_state &s = *module.state;
         s.block = {unsigned(n % grid.grid.x), unsigned(n / grid.grid.x % grid.grid.y), unsigned(n / grid.grid.x / grid.grid.y)};
         s.block_dim = grid.block;
@@ -423,7 +492,8 @@ int execute(const Grid &grid, const cudasim_module_info &module, const cudasim_k
       }
     }
   }
-  if (e.error) message = std::string(grid.name) + ": " + e.message;
+  if (grid.races) races.finish();
+  if (e.error) message = std::string(grid.name) + ": " + e.message + source_line(e);
   return e.error;
 }
 

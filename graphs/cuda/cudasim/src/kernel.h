@@ -11,7 +11,7 @@ struct cudasim_block {
   unsigned threads;           // in the block
   unsigned started;           // threads taken so far
   unsigned finished;          // threads that have returned
-  unsigned reverse;           // take the last thread first
+  const unsigned *order;      // the threads as they are taken
   unsigned char *done;        // one byte a thread
   unsigned dim_x, dim_y;      // of the block
 };
@@ -41,7 +41,13 @@ struct cudasim_runtime {
   unsigned long long (*exchange)(int kind, unsigned mask, unsigned long long value, unsigned source, int line);
   // Ends the kernel with an error.
   void (*fail)(const char *message, int line);
+  // With a check for races: what is accessed next, at a place of the program; and the arrays in shared memory.
+  void (*access)(const void *at, unsigned long bytes, int kind, void *place);
+  void (*shared)(const char *name, const void *begin, unsigned long bytes);
 };
+
+enum cudasim_access_kind : int { cudasim_read, cudasim_write, cudasim_atomic };
+
 
 struct cudasim_kernel {
   const char *name;

@@ -116,28 +116,59 @@ static inline int __all_sync(unsigned mask, int predicate, int line = __builtin_
   return __ballot_sync(mask, !predicate, line) == 0;
 }
 
+// --- races: what -fsanitize=thread puts before every access --------------------------------
+// Only its instrumentation is used, with these functions in place of its library.
+#if CUDASIM_RACES
+#define cudasim_unchecked __attribute__((no_sanitize("thread")))
+#define cudasim_before_atomic(p) cudasim_rt->access(p, sizeof *(p), cudasim_atomic, __builtin_return_address(0))
+#define cudasim_shared_array(a) cudasim_rt->shared(#a, (const void *)&a, sizeof a)
+#define cudasim_hook extern "C" __attribute__((no_sanitize("thread"), visibility("hidden"), used)) inline void
+#define cudasim_accesses(n)                                                                        \
+  cudasim_hook __tsan_read##n(void *p) { cudasim_rt->access(p, n, cudasim_read, __builtin_return_address(0)); } \
+  cudasim_hook __tsan_write##n(void *p) { cudasim_rt->access(p, n, cudasim_write, __builtin_return_address(0)); } \
+  cudasim_hook __tsan_unaligned_read##n(void *p) { cudasim_rt->access(p, n, cudasim_read, __builtin_return_address(0)); } \
+  cudasim_hook __tsan_unaligned_write##n(void *p) { cudasim_rt->access(p, n, cudasim_write, __builtin_return_address(0)); }
+cudasim_accesses(1) cudasim_accesses(2) cudasim_accesses(4) cudasim_accesses(8) cudasim_accesses(16)
+cudasim_hook __tsan_read_range(void *p, unsigned long n) { cudasim_rt->access(p, n, cudasim_read, __builtin_return_address(0)); }
+cudasim_hook __tsan_write_range(void *p, unsigned long n) { cudasim_rt->access(p, n, cudasim_write, __builtin_return_address(0)); }
+cudasim_hook __tsan_func_entry(void *) {}
+cudasim_hook __tsan_func_exit() {}
+cudasim_hook __tsan_init() {}
+#else
+#define cudasim_unchecked
+#define cudasim_before_atomic(p) ((void)0)
+#define cudasim_shared_array(a) ((void)0)
+#endif
+
 // --- atomics: threads run one at a time, so a plain read and write is atomic ---------------
+#define cudasim_atomic_function(T, name, parameters, change)                                       \
+  cudasim_unchecked static inline T name parameters {                                              \
+    cudasim_before_atomic(p);                                                                      \
+    T old = *p;                                                                                    \
+    change;                                                                                        \
+    return old;                                                                                    \
+  }
 #define cudasim_atomics(T)                                                                         \
-  static inline T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }                   \
-  static inline T atomicExch(T *p, T v) { T old = *p; *p = v; return old; }                        \
-  static inline T atomicAdd_block(T *p, T v) { return atomicAdd(p, v); }
+  cudasim_atomic_function(T, atomicAdd, (T *p, T v), *p = old + v)                                 \
+  cudasim_atomic_function(T, atomicExch, (T *p, T v), *p = v)                                      \
+  cudasim_atomic_function(T, atomicAdd_block, (T *p, T v), *p = old + v)
+#define cudasim_extremes(T)                                                                        \
+  cudasim_atomic_function(T, atomicMax, (T *p, T v), if (v > old) *p = v)                          \
+  cudasim_atomic_function(T, atomicMin, (T *p, T v), if (v < old) *p = v)
 #define cudasim_integer_atomics(T)                                                                 \
-  static inline T atomicMax(T *p, T v) { T old = *p; if (v > old) *p = v; return old; }            \
-  static inline T atomicMin(T *p, T v) { T old = *p; if (v < old) *p = v; return old; }            \
-  static inline T atomicAnd(T *p, T v) { T old = *p; *p = old & v; return old; }                   \
-  static inline T atomicOr(T *p, T v) { T old = *p; *p = old | v; return old; }                    \
-  static inline T atomicXor(T *p, T v) { T old = *p; *p = old ^ v; return old; }                   \
-  static inline T atomicCAS(T *p, T compare, T v) { T old = *p; if (old == compare) *p = v; return old; }
+  cudasim_extremes(T)                                                                              \
+  cudasim_atomic_function(T, atomicAnd, (T *p, T v), *p = old & v)                                 \
+  cudasim_atomic_function(T, atomicOr, (T *p, T v), *p = old | v)                                  \
+  cudasim_atomic_function(T, atomicXor, (T *p, T v), *p = old ^ v)                                 \
+  cudasim_atomic_function(T, atomicCAS, (T *p, T compare, T v), if (old == compare) *p = v)
 cudasim_atomics(int) cudasim_atomics(unsigned) cudasim_atomics(unsigned long long)
 cudasim_atomics(float) cudasim_atomics(double)
 cudasim_integer_atomics(int) cudasim_integer_atomics(unsigned)
-cudasim_integer_atomics(unsigned long long) 
-static inline long long atomicMax(long long *p, long long v) { long long old = *p; if (v > old) *p = v; return old; }
-static inline long long atomicMin(long long *p, long long v) { long long old = *p; if (v < old) *p = v; return old; }
-static inline int atomicSub(int *p, int v) { return atomicAdd(p, -v); }
-static inline unsigned atomicSub(unsigned *p, unsigned v) { return atomicAdd(p, 0u - v); }
-static inline unsigned atomicInc(unsigned *p, unsigned v) { unsigned old = *p; *p = old >= v ? 0 : old + 1; return old; }
-static inline unsigned atomicDec(unsigned *p, unsigned v) { unsigned old = *p; *p = old == 0 || old > v ? v : old - 1; return old; }
+cudasim_integer_atomics(unsigned long long) cudasim_extremes(long long)
+cudasim_atomic_function(int, atomicSub, (int *p, int v), *p = old - v)
+cudasim_atomic_function(unsigned, atomicSub, (unsigned *p, unsigned v), *p = old - v)
+cudasim_atomic_function(unsigned, atomicInc, (unsigned *p, unsigned v), *p = old >= v ? 0 : old + 1)
+cudasim_atomic_function(unsigned, atomicDec, (unsigned *p, unsigned v), *p = old == 0 || old > v ? v : old - 1)
 
 // --- memory ------------------------------------------------------------------------------
 template <class T> static inline T __ldg(const T *p) { return *p; }
@@ -316,11 +347,10 @@ template <auto F, class... A> struct cudasim_entry<F, void (*)(A...)> {
   static constexpr unsigned alignments[] = {alignof(A)..., 0};
   static constexpr unsigned char pointers[] = {cudasim_pointer<A>::is..., 0};
 
-  template <unsigned... I> static void loop(cudasim_block *b, void **arguments, cudasim_indices<I...>) {
+  template <unsigned... I> cudasim_unchecked static void loop(cudasim_block *b, void **arguments, cudasim_indices<I...>) {
     (void)arguments;
     while (b->started < b->threads) {
-      unsigned t = b->started++;
-      if (b->reverse) t = b->threads - 1 - t;
+      unsigned t = b->order[b->started++];
       cudasim_now.linear = t;
       unsigned rest = t / b->dim_x;
       cudasim_now.thread = {t - rest * b->dim_x, rest % b->dim_y, rest / b->dim_y};
@@ -329,7 +359,7 @@ template <auto F, class... A> struct cudasim_entry<F, void (*)(A...)> {
       b->finished++;
     }
   }
-  static void run(cudasim_block *b, void **arguments) { loop(b, arguments, typename cudasim_range<count>::type()); }
+  cudasim_unchecked static void run(cudasim_block *b, void **arguments) { loop(b, arguments, typename cudasim_range<count>::type()); }
 };
 
 #define cudasim_section(k)                                                                         \

@@ -1,6 +1,11 @@
 // Checks of NVRTC and of kernels. Run with the name of one; see cudasim_test.go.
 #include "check.h"
 
+#include <algorithm>
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
 TEST(saxpy) {
   context();
   Handle m = module(R"(
@@ -374,6 +379,125 @@ extern "C" __global__ void f(int *x) {
   auto v = get<int>(x, 4);
   const bool reverse = getenv("CUDASIM_ORDER") != nullptr;
   CHECK(reverse ? v[0] == 3 && v[1] == 2 && v[3] == -1 : v[0] == -1 && v[2] == 1 && v[3] == 0);
+}
+
+// The order in which 3 blocks of 40 threads ran, before and after a barrier, in two launches.
+static std::vector<int> arrivals() {
+  context();
+  Handle f = function(module(R"(
+extern "C" __global__ void f(int *count, int *at) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  at[atomicAdd(count, 1)] = t;
+  __syncthreads();
+  at[atomicAdd(count, 1)] = t;
+})"), "f");
+  Address count = put(std::vector<int>(1, 0)), at = put(std::vector<int>(480, -1));
+  for (int i = 0; i < 2; i++) DO(launch(f, 3, 40, 0, nullptr, count, at));
+  return get<int>(at, 480);
+}
+
+// Runs f in a process of its own, whose output and end it gives.
+static std::vector<int> elsewhere(std::vector<int> (*f)(), int *status) {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    auto v = f();
+    _exit(write(ends[1], v.data(), v.size() * sizeof(int)) < 0);
+  }
+  close(ends[1]);
+  std::vector<int> out(4096);
+  ssize_t n = read(ends[0], out.data(), out.size() * sizeof(int));
+  CHECK(n >= 0 && waitpid(child, status, 0) == child);
+  out.resize(size_t(n) / sizeof(int));
+  return out;
+}
+
+TEST(random_order) { // with CUDASIM_ORDER=random:SEED
+  int status;
+  auto before = elsewhere(arrivals, &status), all = arrivals();
+  CHECK(status == 0 && before == all); // a seed fixes the order
+  std::vector<std::vector<int>> runs; // of each launch, block and side of the barrier
+  for (int i = 0; i < 480; i += 40) {
+    std::vector<int> run(all.begin() + i, all.begin() + i + 40);
+    const int first = run[0] / 40 * 40;
+    for (int &t : run) t -= first;
+    auto sorted = run;
+    std::sort(sorted.begin(), sorted.end());
+    for (int t = 0; t < 40; t++) CHECK(sorted[t] == t);
+    CHECK(run != sorted && std::find(runs.begin(), runs.end(), run) == runs.end());
+    runs.push_back(run);
+  }
+  setenv("CUDASIM_ORDER", "sideways", 1);
+  elsewhere([] { // in which nothing has been initialised before
+    execl("/proc/self/exe", "kernels", "saxpy", nullptr);
+    return std::vector<int>();
+  }, &status);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+// Runs a kernel of two pieces of memory on the device, and wants the words in its error; without any, no error.
+static void racing(const char *name, std::vector<const char *> words, const char *body, unsigned grid, unsigned block) {
+  Handle c = context();
+  std::string source = std::string("template <class T> __device__ T sum(T v) { __shared__ T part[64]; part[threadIdx.x] = v; return part[0]; }\n"
+                                   "extern \"C\" __global__ void f(double *x, char *bytes) {\n"
+                                   "int t = threadIdx.x, b = blockIdx.x, n = blockDim.x; extern __shared__ double dynamic[];\n") + body + "\n}";
+  Address x = put(std::vector<double>(256, 1.0)), bytes = put(std::vector<char>(256, 1));
+  DO(launch(function(module(source.c_str()), "f"), grid, block, 64 * sizeof(double), nullptr, x, bytes));
+  int got = cuCtxSynchronize();
+  bool good = got == (words.empty() ? 0 : 719);
+  for (auto w : words) good &= says(w);
+  if (!good) die(__FILE__, __LINE__, std::string(name) + " gives " + std::to_string(got));
+  DO(cuCtxDestroy_v2(c));
+}
+
+TEST(races) { // with CUDASIM_CHECK=races
+  const char *since = "since __syncthreads in line 5, barrier 1 of the block";
+  racing("a barrier", {}, "__shared__ double s[64]; s[t] = t;\n __syncthreads();\n x[64 * b + t] = s[n - 1 - t];", 2, 64);
+  racing("no barrier", {"f: race: thread (", " of s, which thread (", "since the block began", "check.cu:4"},
+         "__shared__ double s[64]; s[t] = t; x[64 * b + t] = s[n - 1 - t];", 2, 64);
+  racing("no barrier before the next write", {" of s, which thread (", since, "check.cu:6"},
+         "__shared__ double s[64]; s[t] = t;\n __syncthreads();\n x[t] = s[n - 1 - t]; s[t] = x[t];", 1, 64);
+  racing("two arrays", {" of second, which thread ("},
+         "__shared__ float s[4], second[2][32]; if (t < 4) s[t] = 0; __syncthreads(); second[t / 32][t % 32] = t; x[t] = second[1][31];", 1, 64);
+  racing("dynamic shared memory", {" of dynamic shared memory, which thread ("}, "dynamic[t] = t; x[t] = dynamic[n - 1 - t];", 1, 64);
+  racing("array of a function", {" of part, which thread ("}, "x[t] = sum(1.0 * t);", 1, 64);
+  const char *halving = "__shared__ volatile double s[64]; s[t] = t; __syncthreads();\n"
+                        "if (t < 32) for (int d = 32; d > 0; d /= 2) { double v = s[t + d]; %s if (t < d) s[t] += v; %s }\n"
+                        "__syncthreads(); if (t == 0) x[b] = s[0];";
+  char text[512];
+  snprintf(text, sizeof text, halving, "", "");
+  racing("a warp without barriers", {" of s, which thread ("}, text, 1, 64);
+  snprintf(text, sizeof text, halving, "__syncwarp();", "");
+  racing("a warp with half of its barriers", {" of s, which thread ("}, text, 1, 64);
+  snprintf(text, sizeof text, halving, "__shfl_sync(~0u, t, 0);", "__shfl_sync(~0u, t, 0);");
+  racing("a shuffle is no barrier", {" of s, which thread ("}, text, 1, 64);
+  snprintf(text, sizeof text, halving, "__syncwarp();", "__syncwarp();");
+  racing("a warp with barriers", {}, text, 1, 64);
+  racing("barriers of two warps", {" of s, which thread ("},
+         "__shared__ double s[64]; s[t] = t; __syncwarp(); x[t] = s[n - 1 - t];", 1, 64);
+  racing("barriers of half warps", {" of s, which thread ("},
+         "__shared__ double s[64]; s[t] = t; if (t % 32 < 16) __syncwarp(0xffffu); else __syncwarp(0xffff0000u); x[t] = s[t ^ 16];", 1, 32);
+  racing("lanes of a half warp", {},
+         "__shared__ double s[64]; s[t] = t; if (t % 32 < 16) __syncwarp(0xffffu); else __syncwarp(0xffff0000u); x[t] = s[t ^ 15];", 1, 32);
+  racing("a barrier handed on", {}, // lane 2 has met 1, which has met 0
+         "__shared__ double s[64]; if (t == 0) s[0] = 1; if (t < 2) __syncwarp(3u); if (t == 1 || t == 2) __syncwarp(6u); if (t == 2) x[0] = s[0];", 1, 32);
+  racing("device memory in a block", {"address 0x", "which thread (", "since the block began"}, "x[t] = t; x[64 + t] = x[n - 1 - t];", 1, 64);
+  racing("device memory with a barrier", {}, "x[t] = t; __syncthreads(); x[64 + t] = x[n - 1 - t];", 1, 64);
+  racing("device memory between blocks", {"which block (", "nothing orders two blocks"}, "x[b] = b; __syncthreads(); x[2 + b] = x[1 - b];", 2, 1);
+  racing("read by one block, written by another", {"which block (", "nothing orders two blocks"}, "if (b == 1) x[0] = 2; else x[1] = x[0];", 2, 1);
+  racing("the same value", {}, "if (x[t] == 1) x[200] = 7;", 2, 64);
+  racing("another value", {"another value", "nothing orders two blocks"}, "x[200] = b;", 2, 1);
+  racing("another value last", {"another value", "since the block began"}, "x[200] = t;", 1, 2);
+  racing("neighbouring bytes", {}, "bytes[t] = bytes[64 + t]; dynamic[t] = 1; reinterpret_cast<char *>(dynamic)[8 * t + 3] = 2;", 1, 64);
+  racing("one byte", {"which thread ("}, "bytes[t / 2] = t;", 1, 64);
+  racing("part of a word", {"which thread ("}, "if (t == 0) x[0] = 2; else reinterpret_cast<char *>(x)[5] = 3;", 1, 2);
+  racing("sixteen bytes", {"which thread ("}, "if (t == 0) *reinterpret_cast<double2 *>(x) = make_double2(1, 2); else x[1] = 3;", 1, 2);
+  racing("atomic operations", {}, "__shared__ int s; if (t == 0) s = 0; __syncthreads(); atomicAdd(&s, t); atomicAdd(x, 1.0); __syncthreads(); x[1 + 64 * b + t] = s;", 2, 64);
+  racing("an atomic operation and a read", {" of s, which thread ("}, "__shared__ int s; if (t == 0) s = 0; __syncthreads(); if (t) atomicAdd(&s, t); else x[0] = s;", 1, 64);
+  racing("an atomic operation and a write", {" of s, which thread ("}, "__shared__ int s; if (t == 0) s = 0; if (t == 1) atomicAdd(&s, t);", 1, 64);
+  racing("local arrays", {}, "double own[8]; for (int i = 0; i < 8; i++) own[(i + t) % 8] = i; double *p = own + t % 8; asm volatile(\"\" : \"+r\"(p) : : \"memory\"); x[t] = *p;", 1, 64);
+  CHECK(counted("checked_accesses") > 1000);
 }
 
 TEST(lost) { // with CUDASIM_LOST_AFTER=2
