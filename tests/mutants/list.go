@@ -205,4 +205,10 @@ var mutants = []Mutant{
 		New: `if err := error(nil); err != nil {`},
 	{Name: "device: triangle of a factor", File: "graphs/cuda/task.go", Package: "./graphs/cuda", Device: true,
 		Tests: "OperationsLikeTheHost", Old: `return 1 // upper`, New: `return 0`},
+	{Name: "device: barrier that no number depends on here", File: "graphs/cuda/kernels/factor.cu",
+		Package: "./graphs/cuda", Device: true, Tests: "OperationsLikeTheHost/float64/ReciprocalCondition",
+		Env: "CUDASIM_CHECK=races", Old: `__syncthreads(); // all have read x and the state`, New: `;`},
+	{Name: "device: product that is rounded by itself", File: "graphs/cuda/kernels/pairs.cu",
+		Package: "./graphs/kernel", Device: true, Tests: "TestKernels/blas=gonum/Gibbs/symmetric",
+		Old: `return times(a, a) + times(b, b);`, New: `return a * a + b * b;`},
 }

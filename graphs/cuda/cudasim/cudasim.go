@@ -50,10 +50,12 @@
 //
 // # What it cannot show
 //
-// Speed; divergence inside a warp beyond its exchanges; coalescing and bank conflicts; register pressure; the rounding of NVIDIA's libraries and of
-// fast-math functions; all that the real compiler contracts (2*(a*b), which becomes
-// a*b + a*b, and products that are used more than once), and whether it takes the source
-// (g++ differs in corners). What passes here still has to pass on a device.
+// Speed; divergence inside a warp beyond its exchanges; coalescing and bank
+// conflicts; register pressure; the rounding of NVIDIA's libraries and of
+// fast-math functions; all that the real compiler contracts (2*(a*b), which
+// becomes a*b + a*b, and products that are used more than once), and whether it
+// takes the source (g++ differs in corners). What passes here still has to pass on
+// a device.
 //
 // # Settings and faults
 //

@@ -142,8 +142,9 @@ func TestKernels(t *testing.T) {
 		"order": {"", "CUDASIM_ORDER=reverse"},
 		"barriers": {"", "CUDASIM_ORDER=reverse", "CUDASIM_ORDER=random:1", "CUDASIM_ORDER=random:2",
 			"CUDASIM_CHECK=races CUDASIM_ORDER=random:3"},
-		"lost":         {"CUDASIM_LOST_AFTER=2"},
-		"races":        {"CUDASIM_CHECK=races", "CUDASIM_CHECK=races CUDASIM_ORDER=random:1"},
-		"random_order": {"CUDASIM_ORDER=random:1", "CUDASIM_ORDER=random:2"},
+		"lost":          {"CUDASIM_LOST_AFTER=2"},
+		"races":         {"CUDASIM_CHECK=races", "CUDASIM_CHECK=races CUDASIM_ORDER=random:1"},
+		"sums_in_a_row": {"CUDASIM_CHECK=races", "CUDASIM_CHECK=races CUDASIM_ORDER=random:1"},
+		"random_order":  {"CUDASIM_ORDER=random:1", "CUDASIM_ORDER=random:2"},
 	})
 }

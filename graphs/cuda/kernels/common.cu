@@ -74,7 +74,8 @@ static __device__ double blockMax(double v)
     return part[0];
 }
 
-// finite_ is false for NaN and the infinities. The difference is not contracted with a product that v may be.
+// finite is false for NaN and the infinities. The difference is not contracted with a
+// product that v may be.
 static __device__ bool finite_(double v) { return __dsub_rn(v, v) == 0; }
 
 static __device__ double infinity() { return -log(0.0); }

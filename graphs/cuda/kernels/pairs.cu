@@ -46,8 +46,8 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
 
 // Term by term: few dimensions, and what no matrix product gives. A block of
 // 16×16 threads does 64×64 pairs, 4×4 a thread, 16 dimensions at a time.
-// Symmetric matrices get their upper tiles, and the mirror image. The sum of a pair is the same wherever in its tile the
-// pair stands.
+// Symmetric matrices get their upper tiles, and the mirror image. The sum of a pair
+// is the same wherever in its tile the pair stands.
 #define DIRECT(TERM)                                                                              \
     {                                                                                             \
         __shared__ REAL xs[16][65], ys[16][65];                                                   \
@@ -198,8 +198,8 @@ extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const R
         }
 }
 
-// a² + b² for the lengthscales of two points: symmetric, and 2a² where they are equal, so that the ratio of the
-// Gibbs kernel is exactly one there.
+// a² + b² for the lengthscales of two points: symmetric, and twice the rounded a²
+// where they are equal, so that the ratio of the Gibbs kernel is exactly one there.
 template <class T> static __device__ T sumOfSquares(T a, T b) { return times(a, a) + times(b, b); }
 
 // The Gibbs kernel; 16×16 threads do 16×16 pairs.

@@ -407,7 +407,7 @@ bool build(const std::string &text, std::string &path, std::string &log) {
   const bool contract = text.find("//fmad=false\n") == std::string::npos;
   if (checks_races())
     // Loops stay loops: a call of memset would be one access without a check. Lines are for messages.
-    flags.insert(flags.end(), {"-fsanitize=thread", "-DCUDASIM_RACES=1", "-fno-tree-loop-distribute-patterns", "-g1"});
+    flags.insert(flags.end(), {"-fsanitize=thread", "-DCUDASIM_RACES=1", "-fno-tree-loop-distribute-patterns", "-g1", "-gdwarf-4"});
   flags.push_back(contract ? "-ffp-contract=fast" : "-ffp-contract=off");
 #if defined(__x86_64__) || defined(__i386__)
   if (__builtin_cpu_supports("fma")) flags.push_back("-mfma");

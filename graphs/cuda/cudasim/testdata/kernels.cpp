@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -498,6 +500,32 @@ TEST(races) { // with CUDASIM_CHECK=races
   racing("an atomic operation and a write", {" of s, which thread ("}, "__shared__ int s; if (t == 0) s = 0; if (t == 1) atomicAdd(&s, t);", 1, 64);
   racing("local arrays", {}, "double own[8]; for (int i = 0; i < 8; i++) own[(i + t) % 8] = i; double *p = own + t % 8; asm volatile(\"\" : \"+r\"(p) : : \"memory\"); x[t] = *p;", 1, 64);
   CHECK(counted("checked_accesses") > 1000);
+}
+
+// Sums and maxima that a block of the project's kernels takes one after another, as it does for a matrix of more rows
+// than there are blocks: slower cases of the parity tests would be needed to see that.
+TEST(sums_in_a_row) { // with CUDASIM_CHECK=races
+  context();
+  std::ifstream file("../kernels/common.cu");
+  std::stringstream text;
+  text << file.rdbuf() << R"(
+extern "C" __global__ void f(double *x) {
+  int t = threadIdx.x;
+  double sum = 0, largest = 0;
+  for (int i = 1; i <= 3; i++) {
+    sum += blockSum(i * t);
+    largest += blockMax(i * t);
+    largest += blockMax(-i * t);
+    sum += blockSum(i);
+  }
+  x[blockIdx.x * BLOCK + t] = sum + largest;
+})";
+  CHECK(file.good());
+  Handle f = function(module(text.str().c_str(), {"-DREAL=double", "-DSINGLE=0"}), "f");
+  Address x = put(std::vector<double>(2 * 256, -7));
+  DO(launch(f, 2, 256, 0, nullptr, x));
+  DO(cuCtxSynchronize());
+  for (double v : get<double>(x, 2 * 256)) CHECK(v == 6 * (255 * 128 + 255 + 256));
 }
 
 TEST(lost) { // with CUDASIM_LOST_AFTER=2
