@@ -62,6 +62,8 @@ type download struct {
 	from unsafe.Pointer // page-locked
 	to   []byte         // of the value
 	keep gorgonia.Value
+	// deliver is called once the numbers are there; nil for a value.
+	deliver func()
 }
 
 // chunk is page-locked memory.
@@ -182,6 +184,9 @@ func (d *device) deliver() {
 	r, g := &d.run, d.gpu
 	for _, c := range r.downloads {
 		copy(c.to, unsafe.Slice((*byte)(c.from), len(c.to)))
+		if c.deliver != nil {
+			c.deliver()
+		}
 	}
 	r.downloads = nil
 	g.mu.Lock()
@@ -227,17 +232,25 @@ func bytesOf(v gorgonia.Value) ([]byte, error) {
 		return asBytes(data), nil
 	case []float32:
 		return asBytes(data), nil
+	case []bool:
+		return asBytes(data), nil
+	case []int:
+		return asBytes(data), nil
 	case float64:
 		return asBytes([]float64{data}), nil
 	case float32:
 		return asBytes([]float32{data}), nil
+	case bool:
+		return asBytes([]bool{data}), nil
+	case int:
+		return asBytes([]int{data}), nil
 	default:
-		return nil, fmt.Errorf("a value holds %T, want floating-point numbers", data)
+		return nil, fmt.Errorf("a value holds %T, want numbers or truth values", data)
 	}
 }
 
 // asBytes shares the memory of a.
-func asBytes[T float32 | float64](a []T) []byte {
+func asBytes[T float32 | float64 | int | bool](a []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(a[0])))
 }
 
@@ -273,11 +286,23 @@ func newValue(t engine.DTensor) (gorgonia.Value, []byte) {
 	case t.Shape.IsScalar() && t.DType == tensor.Float32:
 		v := gorgonia.NewF32(0)
 		return v, unsafe.Slice((*byte)(unsafe.Pointer(v)), 4)
+	case t.Shape.IsScalar() && t.DType == tensor.Int:
+		v := gorgonia.NewI(0)
+		return v, unsafe.Slice((*byte)(unsafe.Pointer(v)), 8)
+	case t.Shape.IsScalar() && t.DType == tensor.Bool:
+		v := gorgonia.NewB(false)
+		return v, unsafe.Slice((*byte)(unsafe.Pointer(v)), 1)
 	case t.Shape.IsScalar():
 		v := gorgonia.NewF64(0)
 		return v, unsafe.Slice((*byte)(unsafe.Pointer(v)), 8)
 	case t.DType == tensor.Float32:
 		data := make([]float32, n)
+		return engine.TensorOf(data, t.Shape...), asBytes(data)
+	case t.DType == tensor.Int:
+		data := make([]int, n)
+		return engine.TensorOf(data, t.Shape...), asBytes(data)
+	case t.DType == tensor.Bool:
+		data := make([]bool, n)
 		return engine.TensorOf(data, t.Shape...), asBytes(data)
 	}
 	data := make([]float64, n)
@@ -286,12 +311,16 @@ func newValue(t engine.DTensor) (gorgonia.Value, []byte) {
 
 // Launch queues an operation.
 func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) error {
-	launch := op.Launch(o)
+	types := make([]tensor.Dtype, 0, len(in)+1)
+	for _, t := range append(in[:len(in):len(in)], out) {
+		types = append(types, t.DType)
+	}
+	launch := op.Launch(o, types...)
 	if launch == nil {
 		return engine.ErrNoKernel
 	}
 	return d.on(func(l *lane) error {
-		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: out.DType, out: out, in: in}
+		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: op.ElementType(types...), out: out, in: in}
 		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
 			launch(t)
 		}

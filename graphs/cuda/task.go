@@ -46,6 +46,9 @@ func (t *task) Shape(i int) tensor.Shape { return t.in[i].Shape }
 // Out implements [op.Stream].
 func (t *task) Out() kernels.Matrix { return matrixOf(t.out) }
 
+// OutShape implements [op.Stream].
+func (t *task) OutShape() tensor.Shape { return t.out.Shape }
+
 // Single implements [op.Stream].
 func (t *task) Single() bool { return t.dtype == tensor.Float32 }
 
@@ -98,6 +101,42 @@ func (t *task) Scratch(rows, cols int) kernels.Matrix {
 
 // Doubles implements [op.Stream].
 func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch(8 * n)) }
+
+// Numbers implements [op.Stream].
+func (t *task) Numbers(v []float64) kernels.Doubles {
+	data := asBytes(v)
+	if len(data) > chunkBytes {
+		t.Fail(fmt.Errorf("%d numbers of the host for one operation: at most %d", len(v), chunkBytes/8))
+	}
+	to := t.scratch(len(data))
+	if t.err != nil {
+		return 0
+	}
+	from, err := t.d.stage(len(data))
+	if err == nil {
+		copy(unsafe.Slice((*byte)(from), len(data)), data)
+		err = t.gpu.failed("copying to the device", t.gpu.api.Upload(to, from, len(data), t.lane.stream))
+	}
+	t.err = err
+	return kernels.Doubles(to)
+}
+
+// Deliver implements [op.Stream].
+func (t *task) Deliver(d kernels.Doubles, n int, to func([]float64)) {
+	if 8*n > chunkBytes {
+		t.Fail(fmt.Errorf("%d numbers for the host from one operation: at most %d", n, chunkBytes/8))
+	}
+	if t.err != nil {
+		return
+	}
+	from, err := t.d.stage(8 * n)
+	if err == nil {
+		v := make([]float64, n)
+		t.d.run.downloads = append(t.d.run.downloads, download{from: from, to: asBytes(v), deliver: func() { to(v) }})
+		err = t.gpu.failed("copying from the device", t.gpu.api.Download(from, driver.Pointer(d), 8*n, t.lane.stream))
+	}
+	t.err = err
+}
 
 // giveBack gives scratch memory back.
 func (t *task) giveBack() {

@@ -103,7 +103,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 		return err
 	}
 	var v gorgonia.Value
-	if err := protect(func() (err error) { v, err = o.Do(values...); return err }); err != nil {
+	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {
 		return fmt.Errorf("%v: %w", o, err)
 	}
 	*buf = hostBuf{value: v}

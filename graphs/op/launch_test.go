@@ -51,7 +51,7 @@ func asMatrix(at uintptr, s tensor.Shape) kernels.Matrix {
 	case 1:
 		m.Cols = s[0]
 	default:
-		m.Rows, m.Cols = s[0], s[1]
+		m.Rows, m.Cols = s[0], s.TotalSize()/s[0]
 	}
 	return m
 }
@@ -60,6 +60,7 @@ func (r *recorder) Operands() int            { return len(r.in) }
 func (r *recorder) In(i int) kernels.Matrix  { return asMatrix(uintptr(2+i), r.in[i]) }
 func (r *recorder) Shape(i int) tensor.Shape { return r.in[i] }
 func (r *recorder) Out() kernels.Matrix      { return asMatrix(1, r.out) }
+func (r *recorder) OutShape() tensor.Shape   { return r.out }
 func (r *recorder) Single() bool             { return false }
 
 func (r *recorder) hand(elements int) uintptr {
@@ -72,7 +73,16 @@ func (r *recorder) Scratch(rows, cols int) kernels.Matrix {
 	return kernels.Matrix{At: r.hand(rows * cols), Rows: rows, Cols: cols}
 }
 func (r *recorder) Doubles(n int) kernels.Doubles { return kernels.Doubles(r.hand(n)) }
-func (r *recorder) Failure() kernels.Flag         { return kernels.Flag(r.hand(1)) }
+func (r *recorder) Numbers(v []float64) kernels.Doubles {
+	return r.Doubles(len(v))
+}
+
+func (r *recorder) Deliver(d kernels.Doubles, n int, _ func([]float64)) {
+	if r.memory[uintptr(d)] < n {
+		r.Fail(fmt.Errorf("%d numbers of %d", n, r.memory[uintptr(d)]))
+	}
+}
+func (r *recorder) Failure() kernels.Flag { return kernels.Flag(r.hand(1)) }
 
 func (r *recorder) Part(a kernels.Matrix, from, rows, cols int) kernels.Matrix {
 	r.check("part", a)
@@ -100,7 +110,12 @@ func (r *recorder) Launch(k kernels.Kernel) {
 	if !slices.ContainsFunc(kernels.All(), known) {
 		r.Fail(fmt.Errorf("%T is not in kernels.All, so that nothing compares it with the source", k))
 	}
-	v := reflect.ValueOf(k)
+	r.arguments(reflect.ValueOf(k))
+	r.kernel = append(r.kernel, k)
+}
+
+// arguments checks the memory that the fields of a kernel name.
+func (r *recorder) arguments(v reflect.Value) {
 	for i := range v.NumField() {
 		switch a := v.Field(i).Interface().(type) {
 		case kernels.Matrix:
@@ -111,9 +126,16 @@ func (r *recorder) Launch(k kernels.Kernel) {
 			r.handedOut(v, i, uintptr(a))
 		case kernels.Flag:
 			r.handedOut(v, i, uintptr(a))
+		case kernels.Truth:
+			r.handedOut(v, i, uintptr(a))
+		case kernels.Integers:
+			r.handedOut(v, i, uintptr(a))
+		default:
+			if v.Type().Field(i).Anonymous {
+				r.arguments(v.Field(i))
+			}
 		}
 	}
-	r.kernel = append(r.kernel, k)
 }
 
 func (r *recorder) handedOut(v reflect.Value, field int, at uintptr) {
@@ -220,13 +242,15 @@ func record(t *testing.T, g *engine.Graph) (ops []gorgonia.Op, launched []kernel
 			continue
 		}
 		var in []tensor.Shape
+		var dtypes []tensor.Dtype
 		for it := g.Expr.From(n.ID()); it.Next(); {
-			in = append(in, it.Node().(*gorgonia.Node).Shape())
+			operand := it.Node().(*gorgonia.Node)
+			in, dtypes = append(in, operand.Shape()), append(dtypes, operand.Dtype())
 		}
 		if len(in) == 0 {
 			continue // a constant
 		}
-		launch := op.Launch(o)
+		launch := op.Launch(o, append(dtypes, n.Dtype())...)
 		if launch == nil {
 			t.Errorf("%v (%T) has no launch on a CUDA device", o, o)
 			continue
@@ -289,6 +313,12 @@ func TestNamesOfCasesAreUnique(t *testing.T) {
 			}
 			seen[c.Name] = true
 		}
+	}
+	for _, c := range op.BuiltinCases() {
+		if seen[c.Name] {
+			t.Errorf("two cases are called %q", c.Name)
+		}
+		seen[c.Name] = true
 	}
 }
 

@@ -40,6 +40,8 @@ type Case struct {
 	In    []Operand
 	// Condition is by how much the usual tolerances grow: a condition number.
 	Condition float64
+	// Exact says that results of the device are the host's to the last bit.
+	Exact bool
 	// Double says that float32 does not resolve the case.
 	Double bool
 }
@@ -125,6 +127,48 @@ func (s *sampler) normal(rows, cols int) Operand {
 func (s *sampler) positive(rows, cols int) Operand {
 	a := s.normal(rows, cols)
 	a.Apply(func(_, _ int, v float64) float64 { return 0.5 + math.Abs(v) }, a.Dense)
+	return a
+}
+
+// edges are the numbers at which functions leave the ordinary ones.
+var edges = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, 3, -3,
+	1e-30, -1e-30, 20, -20, 120, -120}
+
+// edge is all pairs of edges: one number of each pair along the columns, or along the
+// rows.
+func (s *sampler) edge(byRow bool) Operand {
+	a := mat.NewDense(len(edges), len(edges), nil)
+	a.Apply(func(i, j int, _ float64) float64 {
+		if byRow {
+			return edges[i]
+		}
+		return edges[j]
+	}, a)
+	return Operand{Dense: a}
+}
+
+// holed is a normal matrix with NaN and infinities here and there, but not as the
+// first element.
+func (s *sampler) holed(rows, cols int) Operand {
+	a := s.normal(rows, cols)
+	a.Apply(func(i, j int, v float64) float64 {
+		switch n := s.rng.IntN(3 * cols); {
+		case i+j > 0 && n < 2:
+			return math.NaN()
+		case n == 2:
+			return math.Inf(1)
+		case n == 3:
+			return math.Inf(-1)
+		}
+		return v
+	}, a.Dense)
+	return a
+}
+
+// whole is a matrix of the integers from −2 to 2, many of which are equal.
+func (s *sampler) whole(rows, cols int) Operand {
+	a := s.normal(rows, cols)
+	a.Apply(func(_, _ int, _ float64) float64 { return float64(s.rng.IntN(5) - 2) }, a.Dense)
 	return a
 }
 

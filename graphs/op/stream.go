@@ -21,8 +21,10 @@ type Stream interface {
 	Operands() int
 	In(i int) kernels.Matrix
 	Shape(i int) tensor.Shape
-	// Out is where the result goes.
+	// Out is where the result goes, and OutShape its shape. The elements of truth
+	// values are bytes.
 	Out() kernels.Matrix
+	OutShape() tensor.Shape
 	// Single says whether the element type is float32.
 	Single() bool
 
@@ -30,6 +32,11 @@ type Stream interface {
 	// numbers in float64. Both are free again after the operation.
 	Scratch(rows, cols int) kernels.Matrix
 	Doubles(n int) kernels.Doubles
+	// Numbers are numbers of the host in the device's memory. Deliver calls a
+	// function with n numbers of the device at the end of the run, for what an
+	// operation keeps between runs; a run that fails before does not call it.
+	Numbers(v []float64) kernels.Doubles
+	Deliver(d kernels.Doubles, n int, to func([]float64))
 	// Failure returns the place where the operation leaves a number other than
 	// zero when it fails; the host's error for the same operands follows at the
 	// end of the run.
@@ -63,12 +70,24 @@ type Stream interface {
 }
 
 // Launch returns what queues an operation on a CUDA device: one of this package,
-// or one of gorgonia's in [Builtins]; nil for one that has no kernel.
-func Launch(o gorgonia.Op) func(Stream) {
+// or one of gorgonia's in [Builtins]; nil for one that has no kernel for the types of the
+// operands and of the result, which comes last.
+func Launch(o gorgonia.Op, types ...tensor.Dtype) func(Stream) {
 	if ours, ok := o.(Op); ok {
 		return ours.def.launch
 	}
-	return launchBuiltin(o)
+	return launchBuiltin(o, types)
+}
+
+// ElementType is the floating-point type among those of an operation: other operands
+// or the result may be integers or truth values.
+func ElementType(types ...tensor.Dtype) tensor.Dtype {
+	for _, t := range types {
+		if t == tensor.Float64 || t == tensor.Float32 {
+			return t
+		}
+	}
+	return tensor.Float64 // no operation that has a launch
 }
 
 // mirrorOn copies the upper triangle of a square matrix into the lower one.

@@ -19,8 +19,8 @@ import (
 
 // Kernel is a kernel with its arguments. The type's name is the kernel's, in
 // camel case; a field is an [Matrix] (REAL *), [Doubles] (double *), [Flag]
-// (int *), int or bool (Int) or float64 (double), and an embedded struct stands
-// for its own fields.
+// (int *), [Integers] (Int *), [Truth] (Byte *), int or bool (Int) or float64 (double), and an embedded
+// struct stands for its own fields.
 type Kernel interface {
 	// Grid is the number and the shape of the blocks; see the source.
 	Grid() Grid
@@ -42,6 +42,12 @@ type Doubles uintptr
 // Flag is the address of a 32-bit integer that is zero unless an operation
 // failed.
 type Flag uintptr
+
+// Integers is the address of integers of 64 bits.
+type Integers uintptr
+
+// Truth is the address of truth values, a byte each.
+type Truth uintptr
 
 // Grid is the number and the shape of a launch's blocks.
 type Grid struct{ Blocks, X, Y int }

@@ -15,7 +15,8 @@ import (
 var sources embed.FS
 
 // files are compiled as one, the common part first.
-var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull"}
+var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull",
+	"functions", "strided", "lines", "batch", "norm", "convolution", "index"}
 
 // Source is all kernels in CUDA C.
 func Source() (string, error) {
@@ -45,6 +46,18 @@ func All() []Kernel {
 		KeepFailure{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
+		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},
+		LogarithmOfOnePlus{}, ExponentialMinusOne{}, SquareRoot{}, Reciprocal{}, ReciprocalRoot{}, Cube{},
+		HyperbolicTangent{}, Sigmoid{}, Softplus{}, RaiseTo{}, Quotient{}, Larger{}, Smaller{}, Compare{}, CompareTruth{},
+		MatchTruth{},
+		DropoutGradient{},
+		Gather{}, Scatter{},
+		SumLines{}, SumChunks{}, MaxLines{}, MaxChunks{}, Softmax{}, SoftmaxGradient{}, Sparsemax{},
+		SparsemaxGradient{},
+		BatchedProduct{},
+		Standardise{}, StandardiseBy{}, StandardiseGradient{},
+		ToIntegers{}, FromIntegers{}, Pick{}, PickGradient{},
+		ImageColumns{}, ColumnsImage{}, MaxPool{}, MaxPoolGradient{}, AveragePool{}, AveragePoolGradient{},
 	}
 }
 
@@ -102,6 +115,10 @@ func kindOf(t reflect.Type) string {
 		return "double *"
 	case reflect.TypeFor[Flag]():
 		return "int *"
+	case reflect.TypeFor[Integers]():
+		return "Int *"
+	case reflect.TypeFor[Truth]():
+		return "Byte *"
 	case reflect.TypeFor[int](), reflect.TypeFor[bool]():
 		return "Int"
 	case reflect.TypeFor[float64]():

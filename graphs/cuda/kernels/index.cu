@@ -1,0 +1,36 @@
+// Integers, which indices are.
+
+extern "C" __global__ void to_integers(const REAL *a, Int *out, Int n)
+{
+    EACH(i, n) out[i] = (Int)a[i];
+}
+
+extern "C" __global__ void from_integers(const Int *a, REAL *out, Int n)
+{
+    EACH(i, n) out[i] = (REAL)a[i];
+}
+
+// The elements of given indices along an axis: of outer×length×inner elements
+// outer×count×inner. An index outside of the axis gives NaN.
+extern "C" __global__ void pick(const REAL *in, const Int *index, Int outer, Int length, Int inner, Int count, REAL *out)
+{
+    EACH(k, outer * count * inner)
+    {
+        Int j = index[k / inner % count];
+        bool inside = j >= 0 && j < length;
+        out[k] = inside ? in[(k / inner / count * length + j) * inner + k % inner] : (REAL)(infinity() - infinity());
+    }
+}
+
+// The derivative of pick: each element adds up where it was picked.
+extern "C" __global__ void pick_gradient(const REAL *g, const Int *index, Int outer, Int length, Int inner, Int count, REAL *out)
+{
+    EACH(k, outer * length * inner)
+    {
+        Int j = k / inner % length, o = k / inner / length;
+        double s = 0;
+        for (Int c = 0; c < count; c++)
+            if (index[c] == j) s += g[(o * count + c) * inner + k % inner];
+        out[k] = (REAL)s;
+    }
+}
