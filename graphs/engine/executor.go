@@ -56,11 +56,10 @@ func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error
 // freed, is the same in every run. Nodes that no output needs, which derivatives leave
 // behind, get no slot.
 func (x *Executor) plan() error {
-	sorted, err := gorgonia.Sort(x.graph.Expr) // outputs first
+	sorted, err := gorgonia.Sort(x.graph.needed) // outputs first
 	if err != nil {
 		return err
 	}
-	needed := x.needed()
 	names := make(map[*gorgonia.Node]string, len(x.graph.Inputs))
 	for name, n := range x.graph.Inputs {
 		names[n] = name
@@ -68,13 +67,10 @@ func (x *Executor) plan() error {
 	slots := map[*gorgonia.Node]int{}
 	for i := len(sorted) - 1; i >= 0; i-- {
 		n := sorted[i]
-		if !needed[n] {
-			continue
-		}
 		slot := len(x.shapes)
 		slots[n] = slot
 		x.shapes, x.dtypes = append(x.shapes, n.Shape().Clone()), append(x.dtypes, n.Dtype())
-		operands := children(x.graph.Expr, n)
+		operands := children(x.graph.needed, n)
 		switch {
 		case n.Op() == nil:
 			name, ok := names[n]
@@ -107,26 +103,8 @@ func (x *Executor) plan() error {
 	return nil
 }
 
-// needed is the set of nodes that some output depends on.
-func (x *Executor) needed() map[*gorgonia.Node]bool {
-	needed := map[*gorgonia.Node]bool{}
-	var visit func(*gorgonia.Node)
-	visit = func(n *gorgonia.Node) {
-		if needed[n] {
-			return
-		}
-		needed[n] = true
-		for _, c := range children(x.graph.Expr, n) {
-			visit(c)
-		}
-	}
-	for _, n := range x.graph.Outputs {
-		visit(n)
-	}
-	return needed
-}
-
-// children are the operands of a node in order, repeated ones included.
+// children are the operands of a node in order, repeated ones included. The graph must
+// be one that nothing is removed from.
 func children(g *gorgonia.ExprGraph, n *gorgonia.Node) []*gorgonia.Node {
 	var cs []*gorgonia.Node
 	for it := g.From(n.ID()); it.Next(); {
@@ -158,11 +136,9 @@ func (x *Executor) planFrees() {
 // upload copies a value of the slot's shape and element type to the device.
 func (x *Executor) upload(slot int, v gorgonia.Value) (DTensor, error) {
 	t := DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
-	if v.Dtype() != t.DType {
-		return t, fmt.Errorf("it is %v, want %v", v.Dtype(), t.DType)
-	}
-	if !v.Shape().Eq(t.Shape) {
-		return t, fmt.Errorf("it has shape %v, want %v", v.Shape(), t.Shape)
+	v, err := shaped(v, t)
+	if err != nil {
+		return t, err
 	}
 	buf, err := x.device.Alloc(t.Bytes())
 	if err != nil {
@@ -338,7 +314,9 @@ func (x *Executor) launch(op gorgonia.Op, out DTensor, in []DTensor) error {
 	}
 	var v gorgonia.Value
 	if err = protect(func() (err error) { v, err = op.Do(values...); return err }); err == nil {
-		err = x.device.Upload(out, v)
+		if v, err = shaped(v, out); err == nil {
+			err = x.device.Upload(out, v)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%v, on the host: %w", op, err)

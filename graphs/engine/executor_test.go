@@ -181,6 +181,62 @@ func TestViewKeepsItsMemory(t *testing.T) {
 	}
 }
 
+// gorgonia rewrites log(1−p) as log1p(−p) and removes the difference; the operands of
+// what was built before stay theirs.
+func TestRewrittenNodes(t *testing.T) {
+	p := Program{Name: "entropy", Key: "entropy", Build: func(b *Builder) {
+		p, y := b.Tensor("p", 2), b.Tensor("y", 2)
+		b.Output("o", gorgonia.Must(gorgonia.BinaryXent(p, y)))
+	}}
+	x := newExecutor(t, p, newHostDevice(nil, new(spares)), nil)
+	out, err := x.Run(context.Background(), Values{"p": TensorOf([]float64{0.25, 0.25}, 2),
+		"y": TensorOf([]float64{0, 1}, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Floats(out["o"])
+	if want := []float64{-math.Log(0.75), -math.Log(0.25)}; err != nil || len(got) != 2 ||
+		math.Abs(got[0]-want[0]) > 1e-15 || math.Abs(got[1]-want[1]) > 1e-15 {
+		t.Errorf("got %v, want %v; %v", got, want, err)
+	}
+}
+
+// Values have the shapes of their nodes also where gorgonia computes others, with the
+// device and with the host in its place.
+func TestShapesAreTheNodes(t *testing.T) {
+	p := Program{Name: "shapes", Key: "shapes", Build: func(b *Builder) {
+		v, m := b.Tensor("v", 3), b.Input("m", 3, 2)
+		b.Output("contraction", gorgonia.Must(gorgonia.Tensordot([]int{0}, []int{0}, v, v)))
+		column := gorgonia.Must(gorgonia.Slice(m, nil, gorgonia.S(1, 2))) // a vector
+		b.Output("solved", b.Solve(b.RowGram(1, b.Input("a", 3, 3)), column))
+		b.Output("greater", gorgonia.Must(gorgonia.Gt(v, column, false)))
+	}}
+	none := newFake(t)
+	none.hasKernel = func(string) bool { return false }
+	for name, device := range map[string]Device{"host": newHostDevice(nil, new(spares)), "fallback": none} {
+		t.Run(name, func(t *testing.T) {
+			x := newExecutor(t, p, device, nil)
+			defer x.Close()
+			out, err := x.Run(context.Background(), Values{"v": TensorOf([]float64{1, 2, 3}, 3),
+				"m": TensorOf([]float64{0, 4, 0, 0, 0, 9}, 3, 2), "a": TensorOf([]float64{2, 0, 0, 0, 1, 0, 0, 0, 3}, 3, 3)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, ok := out["contraction"].(*gorgonia.F64); !ok || float64(*v) != 14 {
+				t.Errorf("the contraction is %T %v, want the scalar 14", out["contraction"], out["contraction"])
+			}
+			solved, err := Dense(out["solved"])
+			if err != nil || !mat.Equal(solved, mat.NewDense(3, 1, []float64{1, 0, 1})) {
+				t.Errorf("solved: %v; %v", solved, err)
+			}
+			greater, err := Bools(out["greater"])
+			if want := []bool{false, true, false}; err != nil || !slices.Equal(greater, want) {
+				t.Errorf("greater: %v, want %v; %v", greater, want, err)
+			}
+		})
+	}
+}
+
 // What the device has no kernel for runs on the host, and is reported.
 func TestExecutorFallsBackToTheHost(t *testing.T) {
 	f := newFake(t)

@@ -93,7 +93,11 @@ func (f *fakeDevice) Download(src DTensor) (gorgonia.Value, error) {
 			if d := now.(*tensor.Dense); d.RequiresIterator() || d.DataOrder().IsTransposed() {
 				now = d.Materialize().(gorgonia.Value)
 			}
-			copy(Data(to).([]float64), Data(now).([]float64))
+			if bools, ok := Data(to).([]bool); ok {
+				copy(bools, Data(now).([]bool))
+			} else {
+				copy(Data(to).([]float64), Data(now).([]float64))
+			}
 		}
 		return nil
 	})
@@ -101,6 +105,9 @@ func (f *fakeDevice) Download(src DTensor) (gorgonia.Value, error) {
 }
 
 func notYet(t DTensor) gorgonia.Value {
+	if t.DType == tensor.Bool {
+		return TensorOf(make([]bool, t.Shape.TotalSize()), t.Shape...)
+	}
 	if t.Shape.IsScalar() {
 		return gorgonia.NewF64(math.NaN())
 	}

@@ -147,14 +147,5 @@ func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) gorgonia.Nod
 // Apply is an operation of package op; the methods below name those that
 // have no parameters.
 func (b *Builder) Apply(o op.Op, in ...*gorgonia.Node) *gorgonia.Node {
-	return b.node(o.Name(), in, func() (*gorgonia.Node, error) {
-		shapes := make([]tensor.Shape, len(in))
-		for i, n := range in {
-			shapes[i] = n.Shape()
-		}
-		if _, err := o.Shape(shapes...); err != nil {
-			return nil, err // without gorgonia's words around it
-		}
-		return o.Apply(in...)
-	})
+	return b.node(o.Name(), in, func() (*gorgonia.Node, error) { return o.Apply(in...) })
 }

@@ -106,6 +106,10 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {
 		return fmt.Errorf("%v: %w", o, err)
 	}
+	v, err := shaped(v, out)
+	if err != nil {
+		return fmt.Errorf("%v: the result: %w", o, err)
+	}
 	*buf = hostBuf{value: v}
 	// The result may be a view of an operand, which must then not be written
 	// over while the result lives.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -24,8 +25,9 @@ type Program struct {
 	Build func(*Builder)
 }
 
-// Values are inputs or outputs by name: *tensor.Dense for matrices,
-// *gorgonia.F64 or *gorgonia.F32 for scalars.
+// Values are inputs or outputs by name: *tensor.Dense for matrices, vectors and tensors,
+// *gorgonia.F64 or *gorgonia.F32 for scalars. The outputs of comparisons that are not
+// asked for numbers are tensors of bool, or *gorgonia.B.
 type Values map[string]gorgonia.Value
 
 // Builder adds inputs, operations and outputs to a program's graph; see the
@@ -48,6 +50,11 @@ type Graph struct {
 	Outputs map[string]*gorgonia.Node
 	// Names in the order in which they were declared.
 	InputNames, OutputNames []string
+	// needed holds the nodes that some output depends on. Its edges are right where those
+	// of Expr are not: gorgonia rewrites log(1−x) and the like and removes the node that
+	// was there, after which a graph that has been asked for edges before takes one node's
+	// operands for another's.
+	needed *gorgonia.ExprGraph
 }
 
 // Build builds a program's graph for an element type, and refuses one that
@@ -57,7 +64,7 @@ func Build(p Program, dtype tensor.Dtype) (*Graph, error) {
 	b := newBuilder(p.Name, dtype)
 	b.Fail(protect(func() error { p.Build(b); return nil }))
 	if b.err == nil {
-		b.err = b.graph.check()
+		b.Fail(protect(b.graph.finish))
 	}
 	if b.err != nil {
 		return nil, fmt.Errorf("building the graph of %s: %w", p.Name, b.err)
@@ -91,6 +98,21 @@ func (b *Builder) Input(name string, rows, cols int) *gorgonia.Node {
 	}
 	return b.addInput(name, gorgonia.NewMatrix(b.graph.Expr, b.graph.DType,
 		gorgonia.WithShape(rows, cols), gorgonia.WithName(name)))
+}
+
+// Tensor declares an input of any shape: a scalar without lengths, a vector with one.
+func (b *Builder) Tensor(name string, shape ...int) *gorgonia.Node {
+	if len(shape) == 0 {
+		return b.Scalar(name)
+	}
+	for _, length := range shape {
+		if length < 1 {
+			b.Fail(fmt.Errorf("input %q has the shape %v: it is empty", name, shape))
+			return b.none
+		}
+	}
+	return b.addInput(name, gorgonia.NewTensor(b.graph.Expr, b.graph.DType, len(shape),
+		gorgonia.WithShape(shape...), gorgonia.WithName(name)))
 }
 
 // Scalar declares a scalar input.
@@ -133,26 +155,63 @@ func (b *Builder) Output(name string, n *gorgonia.Node) {
 	}
 }
 
-// check refuses what gorgonia merges or confuses without a word. Merging is silent:
-// without the check a program with two nodes of one hash would compute one of them for
-// both.
-func (g *Graph) check() error {
+// finish finds the nodes that are needed, and refuses what gorgonia merges or confuses
+// without a word.
+func (g *Graph) finish() error {
 	if len(g.Outputs) == 0 {
 		return errors.New("it has no output")
 	}
+	outputs := make(gorgonia.Nodes, len(g.OutputNames))
+	for i, name := range g.OutputNames {
+		outputs[i] = g.Outputs[name]
+	}
+	g.needed = g.Expr.ExactSubgraphRoots(outputs...)
 	seen := map[uint32]*gorgonia.Node{}
-	for _, n := range g.Expr.AllNodes() {
+	for _, n := range g.needed.AllNodes() {
 		// gorgonia's machines distinguish nodes by a 32-bit hash alone.
 		h := n.Hashcode()
 		if other := seen[h]; other != nil && other != n {
 			return fmt.Errorf("the nodes %q and %q have the same hash %#x; rename an input", other.Name(), n.Name(), h)
 		}
 		seen[h] = n
+		if n.Op() == nil {
+			continue
+		}
+		operands := children(g.needed, n)
+		if len(operands) > 0 {
+			if err := checkSlice(n, operands[0]); err != nil {
+				return err
+			}
+			continue
+		}
+		// What has no operands is computed once, before the runs.
+		if strings.HasSuffix(fmt.Sprintf("%T", n.Op()), "randomOp") {
+			return fmt.Errorf("the node %q draws random numbers; make them an input", n.Name())
+		}
 		// Tensor constants that print alike are merged, and long ones print
 		// alike.
-		if n.Op() != nil && len(children(g.Expr, n)) == 0 && !n.Shape().IsScalar() {
+		if !n.Shape().IsScalar() {
 			return fmt.Errorf("the node %q is a tensor constant; make it an input", n.Name())
 		}
+	}
+	return nil
+}
+
+// checkSlice refuses a slice in steps that leave a remainder where gorgonia plans one
+// element less than it computes, which it does along every axis but the first.
+func checkSlice(n, operand *gorgonia.Node) error {
+	slicing, ok := n.Op().(interface{ IsSlice() tensor.Slice })
+	if !ok || n.Op().Arity() != 1 || slicing.IsSlice() == nil || slicing.IsSlice().Step() < 2 {
+		return nil
+	}
+	zeros := tensor.New(tensor.Of(operand.Dtype()), tensor.WithShape(operand.Shape().Clone()...))
+	v, err := n.Op().Do(zeros)
+	if err != nil {
+		return fmt.Errorf("slice %v of %v: %w", n.Op(), operand.Shape(), err)
+	}
+	if !v.Shape().Eq(n.Shape()) {
+		return fmt.Errorf("the slice %v of %v is %v, and gorgonia takes it for %v; let its length be a multiple of its step",
+			n.Op(), operand.Shape(), v.Shape(), n.Shape())
 	}
 	return nil
 }

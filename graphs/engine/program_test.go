@@ -40,6 +40,9 @@ func TestBuildRefuses(t *testing.T) {
 		{"an empty input",
 			func(b *Builder) { b.Output("o", b.Input("a", 0, 2)) },
 			`input "a" is 0×2: it is empty`},
+		{"an empty tensor",
+			func(b *Builder) { b.Output("o", b.Tensor("a", 2, 0, 3)) },
+			`input "a" has the shape [2 0 3]: it is empty`},
 		{"an output without a node",
 			func(b *Builder) { b.Output("o", nil) },
 			`output "o" is no node`},
@@ -68,6 +71,35 @@ func TestBuildRefusesHashCollision(t *testing.T) {
 	}}, tensor.Float64)
 	if err == nil || !strings.Contains(err.Error(), "same hash") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What is computed once, before the runs, must not be random; and gorgonia's shape of a
+// slice in steps is not what it computes.
+func TestBuildRefusesNodes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		node func(a *gorgonia.Node) *gorgonia.Node
+		want string
+	}{
+		{"random scalar", func(a *gorgonia.Node) *gorgonia.Node {
+			return gorgonia.Must(gorgonia.Add(a, gorgonia.GaussianRandomNode(a.Graph(), tensor.Float64, 0, 1)))
+		}, "draws random numbers"},
+		{"random matrix", func(a *gorgonia.Node) *gorgonia.Node {
+			return gorgonia.Must(gorgonia.Add(a, gorgonia.UniformRandomNode(a.Graph(), tensor.Float64, 0, 1, 4, 7)))
+		}, "draws random numbers"},
+		{"slice with a remainder", func(a *gorgonia.Node) *gorgonia.Node {
+			return gorgonia.Must(gorgonia.Slice(a, nil, gorgonia.S(0, 7, 3)))
+		}, "is (4, 3), and gorgonia takes it for (4, 2)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Build(Program{Name: "test", Build: func(b *Builder) {
+				b.Output("o", c.node(b.Input("a", 4, 7)))
+			}}, tensor.Float64)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

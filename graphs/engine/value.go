@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -86,14 +87,32 @@ func Dense(v gorgonia.Value) (*mat.Dense, error) {
 	return mat.NewDense(s[0], s[1], data), nil
 }
 
+// rowMajor is a value whose memory holds the elements in row-major order: the value
+// itself, or a copy of a view.
+func rowMajor(v gorgonia.Value) gorgonia.Value {
+	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
+		t.DataOrder().IsColMajor()) {
+		return t.Materialize()
+	}
+	return v
+}
+
+// Bools returns the elements of an output that a comparison gives, in row-major order.
+func Bools(v gorgonia.Value) ([]bool, error) {
+	switch data := Data(rowMajor(v)).(type) {
+	case []bool:
+		return data, nil
+	case bool:
+		return []bool{data}, nil
+	default:
+		return nil, fmt.Errorf("a value holds %T, want bool", data)
+	}
+}
+
 // Floats returns the elements of an output in row-major order. In float64 they
 // share the output's memory.
 func Floats(v gorgonia.Value) ([]float64, error) {
-	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
-		t.DataOrder().IsColMajor()) {
-		v = t.Materialize()
-	}
-	switch data := Data(v).(type) {
+	switch data := Data(rowMajor(v)).(type) {
 	case []float64:
 		return data, nil
 	case []float32:
@@ -121,4 +140,62 @@ func Scalar(v gorgonia.Value) (float64, error) {
 		return 0, fmt.Errorf("a value of shape %v is no scalar", v.Shape())
 	}
 	return f[0], nil
+}
+
+// shaped is a value in the shape that the graph has for it. Gorgonia leaves lengths of
+// one behind here and drops them there, and its contractions return vectors of one for
+// scalars: such a value is taken in another shape, without a copy. What differs in more
+// is an error.
+func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
+	have, want := v.Shape(), as.Shape
+	switch {
+	case v.Dtype() != as.DType:
+		return nil, fmt.Errorf("it is %v, want %v", v.Dtype(), as.DType)
+	case slices.Equal(have, want):
+		return v, nil
+	case !slices.Equal(longer(have), longer(want)):
+		return nil, fmt.Errorf("it has shape %v, want %v", have, want)
+	}
+	t, isTensor := rowMajor(v).(*tensor.Dense)
+	switch {
+	case !isTensor:
+		return ofOne(v.Data(), want), nil
+	case want.IsScalar():
+		return scalar(Data(t)), nil
+	}
+	t = t.ShallowClone()
+	return t, t.Reshape(want...)
+}
+
+// longer are the lengths of a shape that are not one.
+func longer(s tensor.Shape) (lengths []int) {
+	for _, length := range s {
+		if length != 1 {
+			lengths = append(lengths, length)
+		}
+	}
+	return lengths
+}
+
+// ofOne is a tensor of one element, and scalar the scalar of a tensor's only element.
+func ofOne(element any, shape tensor.Shape) gorgonia.Value {
+	switch x := element.(type) {
+	case float64:
+		return TensorOf([]float64{x}, shape...)
+	case float32:
+		return TensorOf([]float32{x}, shape...)
+	default:
+		return TensorOf([]bool{x.(bool)}, shape...)
+	}
+}
+
+func scalar(data any) gorgonia.Value {
+	switch x := data.(type) {
+	case []float64:
+		return gorgonia.NewF64(x[0])
+	case []float32:
+		return gorgonia.NewF32(x[0])
+	default:
+		return gorgonia.NewB(x.([]bool)[0])
+	}
 }

@@ -39,6 +39,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/chewxy/hm"
@@ -291,5 +292,23 @@ func (f *formula) plusTranspose(a *gorgonia.Node) *gorgonia.Node {
 	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Add(a, t) })
 }
 
-// Apply adds the operation to the graph of its inputs.
-func (o Op) Apply(in ...*gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.ApplyOp(o, in...) }
+// Apply adds the operation to the graph of its inputs. A vector of n where the operation
+// takes a matrix stands for a column, n×1: gorgonia makes one of a column that is sliced
+// out of a matrix.
+func (o Op) Apply(in ...*gorgonia.Node) (*gorgonia.Node, error) {
+	operands, shapes := slices.Clone(in), make([]tensor.Shape, len(in))
+	for i, n := range in {
+		if i < len(o.def.in) && o.def.in[i] == 2 && len(n.Shape()) == 1 {
+			column, err := gorgonia.Reshape(n, tensor.Shape{n.Shape()[0], 1})
+			if err != nil {
+				return nil, err
+			}
+			operands[i] = column
+		}
+		shapes[i] = operands[i].Shape()
+	}
+	if _, err := o.Shape(shapes...); err != nil {
+		return nil, err // without gorgonia's words around it
+	}
+	return gorgonia.ApplyOp(o, operands...)
+}
