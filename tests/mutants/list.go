@@ -119,6 +119,12 @@ var mutants = []Mutant{
 		return b.none
 	}
 	for`},
+	{Name: "executor: operands after a rewritten node", File: "graphs/engine/executor.go", Package: engine,
+		Tests: "Rewritten", Old: `operands := children(x.graph.needed, n)`, New: `operands := children(x.graph.Expr, n)`},
+	{Name: "executor: shape of a result", File: "graphs/engine/host.go", Package: engine, Tests: "Shapes",
+		Old: `v, err := shaped(v, out)`, New: `_, err := shaped(v, out)`},
+	{Name: "executor: operands of another shape", File: "graphs/engine/value.go", Package: engine,
+		Tests: "Refuses", Old: `case !slices.Equal(longer(have), longer(want)):`, New: `case longer(have) == nil:`},
 	{Name: "operation: a launch of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
 		Old: `t.Launch(kernels.SumDiagonal{A: t.In(0), N: t.In(0).Rows, Out: t.Out()})`, New: `_ = kernels.SumDiagonal{}`},
 	{Name: "operation: a case of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
