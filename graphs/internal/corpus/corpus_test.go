@@ -66,11 +66,19 @@ func TestLikeTapeMachine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				// A second run uses the memory of the first again, but not that of its outputs.
+				again, err := host.Run(context.Background(), g.Program(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
 				alike := true
 				for _, name := range graph.OutputNames {
 					n, v := graph.Outputs[name], got[name]
 					if !slices.Equal(v.Shape(), n.Shape()) || v.Dtype() != n.Dtype() {
 						t.Errorf("%s is %v %v, want %v %v", name, v.Dtype(), v.Shape(), n.Dtype(), n.Shape())
+					}
+					if difference := differ(t, again[name], v, unequalBits[g.Name]); difference != "" {
+						t.Errorf("%s in a second run: %s", name, difference)
 					}
 					if difference := differ(t, v, want[name], unequalBits[g.Name]); difference != "" {
 						alike = false
