@@ -38,8 +38,14 @@ func reductions() (graphs []Graph) {
 			{"a rank-3 tensor", []int{2, 3, 4}, []int{2}},
 			{"a rank-3 tensor", []int{2, 3, 4}, []int{0, 1}},
 			{"a rank-3 tensor", []int{2, 3, 4}, []int{1, 2}},
-			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{2, 3}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, nil},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{0}},
 			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{1}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{2}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{3}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{1, 2}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{2, 3}},
+			{"a rank-4 tensor", []int{2, 3, 4, 2}, []int{0, 2, 3}},
 		} {
 			g := one(fmt.Sprintf("%s of %s along %s", f.name, c.of, axes(c.along)), normal(c.shape...),
 				func(x *gorgonia.Node) (*gorgonia.Node, error) { return f.f(x, c.along...) })

@@ -5,7 +5,7 @@ type Stage int
 
 // The stages of a graph. Up to Running nothing comes out, neither of gorgonia's
 // TapeMachine nor of the engine. Of Answering only the TapeMachine is wrong, of
-// Differentiating both: the derivative that gorgonia builds is one of something else.
+// Differentiating both: the derivative is not that of the value.
 const (
 	Sound Stage = iota
 	Building
@@ -52,10 +52,13 @@ var faults = map[string]Fault{
 	"sparsemax of a matrix along axes 0":     {Differentiating, "it is that along the other axis"},
 	"average pooling":                        {Differentiating, "the shares of an average go to the wrong elements"},
 
-	// Derivatives that are repeated along the wrong axes.
-	"sum of a rank-4 tensor along axes 2 3":     {Differentiating, "it is repeated out of order"},
-	"mean of a rank-4 tensor along axes 2 3":    {Differentiating, "it is repeated out of order"},
-	"maximum of a rank-4 tensor along axes 2 3": {Differentiating, "it is repeated out of order"},
+	// Package tensor reduces other elements along the third of four axes.
+	"sum of a rank-4 tensor along axes 2":       {Differentiating, "the value is that of other elements"},
+	"mean of a rank-4 tensor along axes 2":      {Differentiating, "the value is that of other elements"},
+	"maximum of a rank-4 tensor along axes 2":   {Differentiating, "the value is that of other elements"},
+	"sum of a rank-4 tensor along axes 2 3":     {Differentiating, "the value is that of other elements"},
+	"mean of a rank-4 tensor along axes 2 3":    {Differentiating, "the value is that of other elements"},
+	"maximum of a rank-4 tensor along axes 2 3": {Differentiating, "the value is that of other elements"},
 
 	// Softmax of a column goes along its only axis, the derivative along the other.
 	"softmax of a column along the default axis":     {Differentiating, "it is that along the axis of length one"},
