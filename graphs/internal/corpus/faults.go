@@ -53,12 +53,12 @@ var faults = map[string]Fault{
 	"average pooling":                        {Differentiating, "the shares of an average go to the wrong elements"},
 
 	// Package tensor reduces other elements along the third of four axes.
-	"sum of a rank-4 tensor along axes 2":       {Differentiating, "the value is that of other elements"},
-	"mean of a rank-4 tensor along axes 2":      {Differentiating, "the value is that of other elements"},
-	"maximum of a rank-4 tensor along axes 2":   {Differentiating, "the value is that of other elements"},
-	"sum of a rank-4 tensor along axes 2 3":     {Differentiating, "the value is that of other elements"},
-	"mean of a rank-4 tensor along axes 2 3":    {Differentiating, "the value is that of other elements"},
-	"maximum of a rank-4 tensor along axes 2 3": {Differentiating, "the value is that of other elements"},
+	"sum of a rank-4 tensor along axes 2":       {Answering, "the value is that of other elements"},
+	"mean of a rank-4 tensor along axes 2":      {Answering, "the value is that of other elements"},
+	"maximum of a rank-4 tensor along axes 2":   {Answering, "the value is that of other elements"},
+	"sum of a rank-4 tensor along axes 2 3":     {Answering, "the value is that of other elements"},
+	"mean of a rank-4 tensor along axes 2 3":    {Answering, "the value is that of other elements"},
+	"maximum of a rank-4 tensor along axes 2 3": {Answering, "the value is that of other elements"},
 
 	// Softmax of a column goes along its only axis, the derivative along the other.
 	"softmax of a column along the default axis":     {Differentiating, "it is that along the axis of length one"},
