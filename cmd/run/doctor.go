@@ -171,7 +171,8 @@ func examineCUDA() []finding {
 	}
 	devices, _ := cuda.Devices() // what libraries lack was said
 	for _, d := range devices {
-		out = append(out, finding{"CUDA", "ok", fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))})
+		text := fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))
+		out = append(out, finding{"CUDA", "ok", text})
 	}
 	e, err := engine.Open("cuda", "float64", 1)
 	if err == nil {

@@ -229,6 +229,61 @@ func TestLibrariesSuitTheDriver(t *testing.T) {
 	}
 }
 
+// With a driver and nothing else the device computes what needs no library, from kernels
+// that the program holds; the host computes the rest, and a warning names it.
+func TestDriverAlone(t *testing.T) {
+	host, _ := engines(t, "float64")
+	image, err := PTX(false, 70)
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := Release(); err == nil {
+		t.Fatal("the device is given back while an engine has it")
+	}
+	before, withLibraries := shared.gpu, loadedLibraries.libs
+	missing := map[string]error{}
+	for _, c := range components {
+		missing[c.name] = errors.New("not there")
+	}
+	shared.gpu, loadedLibraries.libs = nil, &libraries{major: 12, missing: missing}
+	precompiled = func(bool) ([]byte, error) { return image, nil } // the simulated device runs no PTX of NVIDIA's
+	defer func() {
+		if err := Release(); err != nil {
+			t.Error(err)
+		}
+		shared.gpu, loadedLibraries.libs, precompiled = before, withLibraries, kernels.Precompiled
+	}()
+	e, err := engine.Open("cuda", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	p := engine.Program{Name: "both", Key: "both", Build: func(b *engine.Builder) {
+		a := b.Input("a", 3, 3)
+		b.Output("square", b.Square(a))
+		b.Output("factor", b.Cholesky(a))
+	}}
+	in := engine.Values{"a": e.Matrix(mat.NewDense(3, 3, []float64{4, 1, 0, 1, 3, 1, 0, 1, 2}))}
+	want, err := host.Run(context.Background(), p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Run(context.Background(), p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range want {
+		near(t, name, got[name], want[name], 1e-14)
+	}
+	if warnings := e.Warnings(); len(warnings) != 1 || !strings.Contains(warnings[0], "Cholesky") {
+		t.Errorf("warnings %q, want one about the Cholesky factor", warnings)
+	}
+}
+
 // A device that was given back is opened anew, and not given back while it is in
 // use.
 func TestRelease(t *testing.T) {

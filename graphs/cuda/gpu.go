@@ -112,9 +112,6 @@ func openDevice() (*gpu, error) {
 			cudaVersion(g.info.Version), cudaVersion(oldest))
 	}
 	g.libs = loadLibraries(g.info.Version)
-	if g.libs.nvrtc == nil {
-		return nil, g.libs.missing[compiler.name]
-	}
 	g.info.libraries(g.libs)
 	if g.context, err = g.api.RetainContext(g.device); err != nil {
 		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))

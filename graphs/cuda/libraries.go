@@ -26,6 +26,7 @@ type component struct {
 	soname    map[int]string // by CUDA's major version
 	packages  map[int]string // of NVIDIA's wheels
 	property  string         // the function that says its version
+	without   string         // what happens where it is missing
 	functions []string
 }
 
@@ -33,16 +34,19 @@ type component struct {
 var (
 	compiler = component{"NVRTC", map[int]string{12: "libnvrtc.so.12", 13: "libnvrtc.so.13"},
 		map[int]string{12: "nvidia-cuda-nvrtc-cu12", 13: "nvidia-cuda-nvrtc"}, "",
+		"kernels are compiled by the driver from PTX that the program holds",
 		[]string{"nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram",
 			"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize",
 			"nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"}}
 	products = component{"cuBLAS", map[int]string{12: "libcublas.so.12", 13: "libcublas.so.13"},
 		map[int]string{12: "nvidia-cublas-cu12", 13: "nvidia-cublas"}, "cublasGetProperty",
+		"matrix products and triangular solves are computed on the host",
 		[]string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode",
 			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2",
 			"cublasDtrsv_v2", "cublasStrsv_v2"}}
 	solvers = component{"cuSOLVER", map[int]string{12: "libcusolver.so.11", 13: "libcusolver.so.12"},
 		map[int]string{12: "nvidia-cusolver-cu12", 13: "nvidia-cusolver"}, "cusolverGetProperty",
+		"Cholesky factors and eigenvalues are computed on the host",
 		[]string{"cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream",
 			"cusolverDnDpotrf_bufferSize", "cusolverDnSpotrf_bufferSize", "cusolverDnDpotrf", "cusolverDnSpotrf",
 			"cusolverDnDsyevd_bufferSize", "cusolverDnDsyevd"}}
@@ -141,9 +145,11 @@ func loadMajor(major int) *libraries {
 			packages = append(packages, c.packages[major])
 		}
 	}
-	for name, err := range l.missing {
-		l.missing[name] = fmt.Errorf("%w; install what is missing with `pip install %s`, or the CUDA toolkit %d, or give its "+
-			"folder to %s", err, strings.Join(packages, " "), major, library.Variable)
+	for _, c := range components {
+		if err := l.missing[c.name]; err != nil {
+			l.missing[c.name] = fmt.Errorf("%w: without it %s; install what is missing with `pip install %s`, or the CUDA "+
+				"toolkit %d, or give its folder to %s", err, c.without, strings.Join(packages, " "), major, library.Variable)
+		}
 	}
 	return l
 }
@@ -202,16 +208,3 @@ func Libraries() []Found {
 
 // cudaVersion writes a version such as 12040.
 func cudaVersion(v int) string { return fmt.Sprintf("CUDA %d.%d", v/1000, v%1000/10) }
-
-// lacking says what a device cannot do with the libraries that there are; it is empty
-// where nothing is missing.
-func (l *libraries) lacking() string {
-	var parts []string
-	if l.blas == nil {
-		parts = append(parts, "matrix products and triangular solves need cuBLAS")
-	}
-	if l.solver == nil {
-		parts = append(parts, "Cholesky factors and eigenvalues need cuSOLVER")
-	}
-	return strings.Join(parts, "; ")
-}

@@ -73,10 +73,19 @@ func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
 	return m, m.err
 }
 
-// NVRTC compiles to machine code of the device (SASS) where it knows the architecture,
-// and to PTX, which the driver finishes, where the device is newer. The result is cached
-// in the user's cache folder.
+// load compiles the kernels and loads them. NVRTC compiles to machine code of the device
+// (SASS) where it knows the architecture, and to PTX, which the driver finishes, where the
+// device is newer. The result is cached in the user's cache folder. Without NVRTC the
+// driver compiles the PTX that the program holds, and caches it itself.
 func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
+	if g.libs.nvrtc == nil {
+		image, err := precompiled(dtype == tensor.Float32)
+		if err != nil {
+			return none, err
+		}
+		loaded, err := g.api.Load(image)
+		return loaded, g.failed("loading the kernels", err)
+	}
 	source, err := kernels.Source()
 	if err != nil {
 		return none, err
@@ -127,6 +136,29 @@ func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 		writeCache(file, image)
 	}
 	return loaded, nil
+}
+
+// precompiled is the PTX that the program holds; tests on a simulated device, which runs
+// none, set another.
+var precompiled = kernels.Precompiled
+
+// PTX compiles all kernels with the machine's NVRTC for devices of a compute capability,
+// such as 70 for 7.0, and newer ones. It needs no device.
+func PTX(single bool, capability int) ([]byte, error) {
+	libs := loadLibraries(binding().Version())
+	if libs.nvrtc == nil {
+		return nil, libs.missing[compiler.name]
+	}
+	source, err := kernels.Source()
+	if err != nil {
+		return nil, err
+	}
+	dtype := tensor.Float64
+	if single {
+		dtype = tensor.Float32
+	}
+	options := append(compileOptions(dtype), fmt.Sprintf("--gpu-architecture=compute_%d", capability))
+	return compilerOf{libs.nvrtc}.compile(source, options, false)
 }
 
 // compileOptions chooses the element type of all kernels. None relaxes arithmetic:

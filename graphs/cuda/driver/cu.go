@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"reflect"
 	"unsafe"
 
@@ -69,7 +70,8 @@ func (bound) TotalMemory(d Device) (int64, error) {
 
 // RetainContext implements [API].
 func (bound) RetainContext(d Device) (Context, error) {
-	if err := result(cu.Device(d).SetPrimaryCtxFlags(cu.SchedBlockingSync)); err != nil && err != ContextActive {
+	err := result(cu.Device(d).SetPrimaryCtxFlags(cu.SchedBlockingSync))
+	if err != nil && !errors.Is(err, ContextActive) {
 		return 0, err
 	}
 	c, err := cu.Device(d).RetainPrimaryCtx()

@@ -11,14 +11,20 @@ import (
 	"unsafe"
 )
 
-// Handles of the driver, and addresses of device memory. Zero is none.
 type (
-	Device   int32
-	Context  uintptr
-	Pointer  uintptr
-	Stream   uintptr
-	Event    uintptr
-	Module   uintptr
+	// Device is a device; it is 0 for the first one.
+	Device int32
+	// Context is what a process has on a device. Of this handle and the others 0 is none.
+	Context uintptr
+	// Pointer is an address of device memory.
+	Pointer uintptr
+	// Stream is a queue of work.
+	Stream uintptr
+	// Event is a place in a stream that can be waited for.
+	Event uintptr
+	// Module is loaded machine code.
+	Module uintptr
+	// Function is a kernel of a module.
 	Function uintptr
 )
 

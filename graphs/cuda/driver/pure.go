@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -151,11 +152,12 @@ func (pure) TotalMemory(d Device) (int64, error) {
 // RetainContext implements [API].
 func (pure) RetainContext(d Device) (Context, error) {
 	// A context that another library of the process made keeps its flags.
-	if err := call("cuDevicePrimaryCtxSetFlags_v2", uintptr(d), blockingContext); err != nil && err != ContextActive {
+	err := call("cuDevicePrimaryCtxSetFlags_v2", uintptr(d), blockingContext)
+	if err != nil && !errors.Is(err, ContextActive) {
 		return 0, err
 	}
 	var c Context
-	err := call("cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&c)), uintptr(d))
+	err = call("cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&c)), uintptr(d))
 	return c, err
 }
 

@@ -108,7 +108,8 @@ func TestOpenErrors(t *testing.T) {
 		want         string
 	}{
 		{"it is nowhere", "libnowhere.so.7", []string{"", broken}, "f", true, "Nowhere (libnowhere.so.7)"},
-		{"the file is no library", "libbroken.so.1", []string{"", broken}, "f", false, filepath.Join(broken, "libbroken.so.1")},
+		{"the file is no library", "libbroken.so.1", []string{"", broken}, "f", false,
+			filepath.Join(broken, "libbroken.so.1")},
 		{"a function is missing", "libc.so.6", []string{""}, "no_such_function", false, "has no function no_such_function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
