@@ -1,0 +1,41 @@
+package store
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"privkern/runner/store/disk"
+)
+
+// FrozenBackend is the backend of the plan that an output folder has; it is empty where
+// there is no plan, or no JSON up to its backend. It reads the beginning of the file and
+// verifies nothing: who uses the plan reads all of it.
+func FrozenBackend(d disk.Disk, dir string) string {
+	f, err := d.Open(filepath.Join(dir, planFile))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	members := json.NewDecoder(f)
+	if start, err := members.Token(); err != nil || start != json.Delim('{') {
+		return ""
+	}
+	for members.More() {
+		name, err := members.Token()
+		if err != nil {
+			return ""
+		}
+		if name == "backend" {
+			var backend string
+			if members.Decode(&backend) != nil {
+				return ""
+			}
+			return backend
+		}
+		var skipped json.RawMessage
+		if members.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	return ""
+}
