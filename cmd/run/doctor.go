@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -14,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/graphs/backend"
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
-	"privkern/graphs/linalg"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -116,34 +115,6 @@ func (a *app) examine() []finding {
 	return out
 }
 
-// tryDevice solves 2·I X = B on a device: the kernels compile, and the libraries
-// work.
-func tryDevice(e *engine.Engine) error {
-	x, logdet, err := linalg.SolveSPD(
-		e,
-		mat.NewDense(2, 2, []float64{2, 0, 0, 2}),
-		mat.NewDense(2, 2, []float64{2, 4, 6, 8}),
-	)
-	if err != nil {
-		return fmt.Errorf("a test problem: %w", err)
-	}
-	if want := mat.NewDense(
-		2,
-		2,
-		[]float64{1, 2, 3, 4},
-	); !mat.EqualApprox(x, want, 1e-12) ||
-		math.Abs(logdet-2*math.Ln2) > 1e-12 {
-		return fmt.Errorf(
-			"a test problem: the device computes %v and a log-determinant of %g, want %v and %g",
-			mat.Formatted(x, mat.FormatMATLAB()),
-			logdet,
-			mat.Formatted(want, mat.FormatMATLAB()),
-			2*math.Ln2,
-		)
-	}
-	return nil
-}
-
 // examineCUDA looks at the driver, the libraries and the devices, and computes on one. What
 // is missing is a problem only where there is a driver.
 func examineCUDA() []finding {
@@ -176,7 +147,7 @@ func examineCUDA() []finding {
 	}
 	e, err := engine.Open("cuda", "float64", 1)
 	if err == nil {
-		err = errors.Join(tryDevice(e), e.Close())
+		err = errors.Join(backend.Test(e), e.Close())
 	}
 	if err != nil {
 		return append(out, finding{"CUDA", "problem", err.Error()})

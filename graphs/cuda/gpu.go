@@ -82,14 +82,14 @@ func open() (*gpu, error) {
 	return g, nil
 }
 
-// openDevice checks the kernels, the device, the libraries and the driver in the order
-// in which their absence is easiest to explain.
+// openDevice checks the device, the kernels, the libraries and the driver in the order
+// in which their absence is easiest to explain. Without a driver it costs next to nothing.
 func openDevice() (*gpu, error) {
-	if err := checkKernels(); err != nil {
-		return nil, err
-	}
 	count, err := countDevices()
 	if err != nil {
+		return nil, err
+	}
+	if err := checkKernels(); err != nil {
 		return nil, err
 	}
 	index := 0

@@ -10,6 +10,10 @@ import (
 // ErrNoCUDA is returned for the backend "cuda" by a program for a system without CUDA.
 var ErrNoCUDA = errors.New("CUDA needs Linux on amd64 or arm64, and an NVIDIA GPU; `--backend cpu` works everywhere")
 
+// ErrNoDriver says that the machine has no library of the NVIDIA driver, as most
+// machines have not.
+var ErrNoDriver = errors.New("the NVIDIA driver cannot be loaded")
+
 // Accelerator is a backend beside the CPU: one device of the machine, shared by
 // the executors of an engine.
 type Accelerator interface {

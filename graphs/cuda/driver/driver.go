@@ -6,9 +6,10 @@
 package driver
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
+
+	"privkern/graphs/engine"
 )
 
 type (
@@ -139,4 +140,4 @@ func (e Error) Error() string {
 }
 
 // ErrNoDriver says that there is no NVIDIA driver.
-var ErrNoDriver = errors.New("the NVIDIA driver cannot be loaded")
+var ErrNoDriver = engine.ErrNoDriver
