@@ -11,12 +11,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// program is the path of the built command.
+// program is the path of the command: PRIVKERN_TEST_PROGRAM, or one that is built.
 var program string
 
 // buildFlags build it; with the race detector where the tests themselves are.
@@ -24,6 +25,13 @@ var buildFlags = []string{"build"}
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if err := hideDevices(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if program = os.Getenv("PRIVKERN_TEST_PROGRAM"); program != "" {
+			return m.Run()
+		}
 		dir, err := os.MkdirTemp("", "privkern-tests-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -41,6 +49,18 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// device is the one that the tests of CUDA use: the first that is visible.
+var device = "0"
+
+// hideDevices leaves the CPU to the tests, whatever the machine has.
+func hideDevices() error {
+	const variable = "CUDA_VISIBLE_DEVICES"
+	if first, _, _ := strings.Cut(os.Getenv(variable), ","); first != "" {
+		device = first
+	}
+	return os.Setenv(variable, "")
+}
+
 // root is the folder of the module.
 func root(t testing.TB) string {
 	t.Helper()
@@ -53,7 +73,7 @@ func root(t testing.TB) string {
 
 // TestTranscripts runs testdata/script/*.txtar: command lines with what they
 // print and their exit statuses.
-func TestTranscripts(t *testing.T) { transcripts(t, "script", "") }
+func TestTranscripts(t *testing.T) { transcripts(t, "script", nil) }
 
 // TestTranscriptsOnData runs testdata/data/*.txtar, which need the real data sets.
 func TestTranscriptsOnData(t *testing.T) {
@@ -65,21 +85,47 @@ func TestTranscriptsOnData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transcripts(t, "data", folder)
+	transcripts(t, "data", func(e *testscript.Env) { e.Setenv("PRIVKERN_DATA", folder) })
 }
 
-func transcripts(t *testing.T, scripts, data string) {
+// TestTranscriptsOnCUDA runs testdata/cuda/*.txtar, which need a device.
+func TestTranscriptsOnCUDA(t *testing.T) {
+	if os.Getenv("PRIVKERN_TEST_BACKEND") != "cuda" {
+		t.Skip("no device: PRIVKERN_TEST_BACKEND is not cuda")
+	}
+	transcripts(t, "cuda", func(e *testscript.Env) {
+		e.Setenv("CUDA_VISIBLE_DEVICES", device)
+		for _, name := range []string{"LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE"} {
+			e.Setenv(name, os.Getenv(name))
+		}
+	})
+}
+
+// transcripts runs testdata/scripts/*.txtar; setUp, which may be nil, changes their
+// environment. What holds on the simulated device only, such as its faults, stands
+// behind the condition simulated.
+func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			e.Setenv("ROOT", root(t))
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("PRIVKERN_DATA", data)
+			e.Setenv("PRIVKERN_DATA", "")
+			e.Setenv("CUDA_VISIBLE_DEVICES", "")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GOOS", runtime.GOOS)
+			if setUp != nil {
+				setUp(e)
+			}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "simulated" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Getenv("CUDASIM_CACHE") != "", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
@@ -109,9 +155,9 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	defer func() { _ = errOut.Close() }()
 	cmd := exec.Command(name, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
-	cmd.Env = []string{}
+	cmd.Env = []string{"CUDA_VISIBLE_DEVICES=" + ts.Getenv("CUDA_VISIBLE_DEVICES")} // empty hides all
 	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-		"PRIVKERN_BLAS", "TMPDIR"} {
+		"PRIVKERN_BLAS", "TMPDIR", "LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}

@@ -133,7 +133,7 @@ func TestSignalsUnderALimit(t *testing.T) {
 				strings.Contains(stderr.String(), "the same command goes on") != (c.status == 130) {
 				t.Errorf("status %d\n%s", got, stderr.String())
 			}
-			if !strings.Contains(stderr.String(), "24 trials\n") {
+			if !strings.Contains(stderr.String(), "24 trials on cpu\n") {
 				t.Errorf("what is said does not come out while it runs:\n%s", stderr.String())
 			}
 			for i := 0; alive(runners[0]); i++ {

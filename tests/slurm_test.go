@@ -268,7 +268,7 @@ func TestSlurm(t *testing.T) {
 		}
 		again := s.sweep(t, dir, clusterSweep)
 		again.waits(t, 0)
-		if !strings.Contains(again.stderr.String(), "6 trials, all with a result") ||
+		if !strings.Contains(again.stderr.String(), "6 trials on cpu, all with a result") ||
 			again.stdout.String() != r.stdout.String() {
 			t.Errorf("the same command again: %s", again.stderr)
 		}

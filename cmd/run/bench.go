@@ -14,13 +14,14 @@ import (
 )
 
 func (a *app) benchCommand() *cobra.Command {
-	var output, backend string
+	var output, on string
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
 		Short: "Measure the speed of solvers, graphs and the runner",
 		Long: `Measure the solvers, the graphs and the runner one after another, and print each
 measurement beside its bound. A NAME selects the benchmarks whose name begins with
-it. Machines are noisy: compare measurements of one run only.
+it. Machines are noisy: compare measurements of one run only. All of it is measured on
+the CPU.
 
 With --backend the benchmarks device/... measure that backend beside the CPU:
 kernel matrices, solves, affine hulls, the cloaking descent and a kernel affine
@@ -33,8 +34,8 @@ hull machine, with GFLOP/s and the share of a matrix product's.`,
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("backend") {
-				return a.benchDevice(cmd.Context(), backend, output, args)
+			if cmd.Flags().Changed(backendFlag) {
+				return a.benchDevice(cmd.Context(), on, output, args)
 			}
 			newRunner, err := newNoopWorkers()
 			if err != nil {
@@ -65,25 +66,26 @@ hull machine, with GFLOP/s and the share of a matrix product's.`,
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
 	cmd.Flags().
-		StringVar(&backend, "backend", "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
+		StringVar(&on, backendFlag, "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
 	return cmd
 }
 
 // benchDevice measures a backend beside the CPU.
-func (a *app) benchDevice(ctx context.Context, backend, output string, names []string) error {
-	backend, gpu, err := a.resolveBackend(backend, "float64")
+func (a *app) benchDevice(ctx context.Context, on, output string, names []string) error {
+	if err := checkBackend(on, "float64"); err != nil {
+		return err
+	}
+	c, err := a.choose(on, "float64")
 	if err != nil {
 		return err
 	}
-	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(backend), names)
+	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(c.Backend), names)
 	if err != nil {
 		return err
 	}
-	h := host(gpu)
+	h := host(c.Device)
 	a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
-	if gpu != "" {
-		a.say("%s", gpu)
-	}
+	a.say("on %s", c)
 	ms, err := bench.Run(ctx, selected, func(name, doc string) { a.say("%s: %s", name, doc) })
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/dataset"
-	"privkern/graphs/cuda"
 	"privkern/runner"
 	"privkern/runner/execute/progress"
 	"privkern/runner/execute/schedule"
@@ -116,18 +115,6 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 		return shard, usagef("--shard: %w", err)
 	}
 	return shard, nil
-}
-
-// openBackend decides what this machine computes on, and refuses what it does
-// not have. The device is given back: the workers compute.
-func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) (err error) {
-	if o.backend, o.gpu, err = a.resolveBackend(o.backend, dtype); err != nil {
-		return err
-	}
-	if o.backend == "cuda" && !cmd.Flags().Changed("jobs") {
-		o.jobs = max(1, usedDevices(o.backend)) // jobs share the memory of a device
-	}
-	return cuda.Release()
 }
 
 // stopsAtFailure says whether a run ends at its first failure: --fail-fast, or

@@ -11,6 +11,7 @@ import (
 	"privkern/runner"
 	"privkern/runner/claims/ledger"
 	"privkern/runner/execute/progress"
+	"privkern/runner/plan"
 	"privkern/runner/store/disk"
 )
 
@@ -32,7 +33,8 @@ func TestFoldersOfASweepAreDurable(t *testing.T) {
 	d := &syncs{Disk: disk.System}
 	stop := errors.New("far enough")
 	a := &app{Catalogue: &runner.Catalogue{Book: &ledger.Book{}, Disk: d}, out: io.Discard, err: io.Discard}
-	_, err := a.run(context.Background(), runner.SweepRun{Dir: filepath.Join(top, "results", "runs", "out")}, "log.jsonl",
+	req := runner.SweepRun{Dir: filepath.Join(top, "results", "runs", "out"), Plan: &plan.Plan{}}
+	_, err := a.run(context.Background(), req, "", "log.jsonl",
 		func(*progress.Reporter) (runner.Executor, error) { return nil, stop })
 	if !errors.Is(err, stop) {
 		t.Fatal(err)

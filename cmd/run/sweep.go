@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"privkern/graphs/engine"
+	"privkern/graphs/backend"
 	"privkern/runner"
 	"privkern/runner/execute/machine"
 	"privkern/runner/execute/progress"
@@ -46,7 +46,7 @@ type runOptions struct {
 func (o *runOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
-	f.StringVar(&o.backend, "backend", "cpu", backendUsage)
+	f.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
 	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	f.StringVar(&o.seeds, "seeds", "", "seeds instead of the file's: 7, 0,1,2 or 0..19")
 	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for a cluster (run help clusters)")
@@ -61,8 +61,9 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 }
 
 // validate refuses wrong values of flags.
-func (o *runOptions) validate(a *app,
-	cmd *cobra.Command) (shard plan.Shard, seeds []int64, format tables.Format, err error) {
+func (o *runOptions) validate(
+	cmd *cobra.Command,
+) (shard plan.Shard, seeds []int64, format tables.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
 	if err := notEmpty(cmd, "seeds", "out"); err != nil {
 		return shard, nil, "", err
@@ -81,16 +82,8 @@ func (o *runOptions) validate(a *app,
 			err = errors.Join(err, usagef("--seeds: %w", seedsErr))
 		}
 	}
-	switch {
-	case err != nil:
-	case o.executor == "slurm":
-		if err = backendElsewhere(o.backend, o.dtype); err == nil {
-			err = engine.Known(o.backend) // the tasks run this program
-		}
-	case o.planOnly:
-		err = backendElsewhere(o.backend, o.dtype)
-	default:
-		err = a.openBackend(cmd, &o.workOptions, o.dtype)
+	if err == nil {
+		err = checkBackend(o.backend, o.dtype)
 	}
 	return shard, seeds, tables.Format(o.output), err
 }
@@ -104,6 +97,9 @@ func (a *app) sweepCommand() *cobra.Command {
 trials that have no result yet, and print the tables that the files name, or all
 metrics if they name none. Tables, plots and report.html are in the output folder.
 
+The trials run on a GPU if there is one that passes a test problem, otherwise on
+the CPU; --backend chooses. A plan that is frozen keeps its backend.
+
 Ctrl-C stops the sweep; the same command resumes it. name=v1,v2 replaces the
 values of a setting in the files. See run help sweep-files for the format of sweep
 files, run help clusters for clusters, and run help exit-codes for exit statuses.`,
@@ -112,14 +108,14 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
   run sweep my.yaml epsilon=0.5,1 --seeds 0..19 --out results/runs/mine
   run sweep my.yaml --dry-run
   run sweep my.yaml --shard 2/8 --out /shared/mine
-  run sweep my.yaml --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00
+  run sweep my.yaml --executor slurm --backend cuda --slurm partition=gpu,gres=gpu:1,time=2:00:00
   run sweep configs/quickstart.yaml --check --output json`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, seeds, format, err := o.validate(a, cmd)
+			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}
@@ -181,6 +177,10 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
+	dir, err := a.settle(cmd, &o, shard, w)
+	if err != nil {
+		return err
+	}
 	data := a.datasets()
 	p, err := w.Plan(data, o.backend, o.dtype, host(o.gpu).Class())
 	if err != nil {
@@ -192,10 +192,6 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	if n := len(w.Settings) - len(p.Trials); n > 0 {
 		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}
-	dir := o.out
-	if dir == "" {
-		dir = filepath.Join(runsFolder, w.Folder(o.seeds, o.backend, o.dtype))
-	}
 	if o.dryRun {
 		return a.dryRun(p, data, o.workOptions, shard, dir)
 	}
@@ -203,14 +199,14 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		if err := a.Freeze(dir, p, o.replan); err != nil {
 			return err
 		}
-		a.say("the plan is in %s: %s; `run work %s` runs them", dir, text.Count(len(p.Trials), "trial"), dir)
+		a.say("the plan is in %s: %s on %s; `run work %[1]s` runs them", dir, text.Count(len(p.Trials), "trial"), p.Backend)
 		return nil
 	}
 	executor := a.local(o.workOptions, shard, data)
 	if o.executor == "slurm" {
 		executor = a.slurm(cmd, o)
 	}
-	sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}, "log.jsonl", executor)
+	sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}, o.gpu, "log.jsonl", executor)
 	if err != nil {
 		return err
 	}
@@ -243,9 +239,10 @@ func areTrials(n int) string {
 }
 
 // run runs a plan with the executor that newExecutor makes, shows how far it is,
-// and writes what happens to the log, a file in the output folder.
+// and writes what happens to the log, a file in the output folder. device describes
+// this machine's, where it computes on one.
 func (a *app) run(
-	ctx context.Context, req runner.SweepRun, log string, newExecutor newExecutor,
+	ctx context.Context, req runner.SweepRun, device, log string, newExecutor newExecutor,
 ) (schedule.Summary, error) {
 	start := time.Now()
 	path := filepath.Join(req.Dir, log)
@@ -257,7 +254,9 @@ func (a *app) run(
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	reporter := progress.New(a.progressOptions(), a.Experiments, file)
+	options := a.progressOptions()
+	options.Backend, options.Device = req.Plan.Backend, device
+	reporter := progress.New(options, a.Experiments, file)
 	if req.Executor, err = newExecutor(reporter); err != nil {
 		return schedule.Summary{}, err
 	}
@@ -310,7 +309,7 @@ func countText(s schedule.Summary) string {
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard plan.Shard, dir string) error {
 	indices := shard.Indices(len(p.Trials))
 	timed := 0
-	_, err := fmt.Fprintf(a.out, "%s for %s\n", text.Count(len(indices), "trial"), dir)
+	_, err := fmt.Fprintf(a.out, "%s on %s for %s\n", text.Count(len(indices), "trial"), p.Backend, dir)
 	const shown = 20
 	for n, i := range indices {
 		if err != nil {

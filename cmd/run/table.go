@@ -25,7 +25,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			return a.Book.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, seeds, format, err := o.validate(a, cmd)
+			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
 			}

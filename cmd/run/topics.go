@@ -31,7 +31,8 @@ func foldersTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "folders",
 		Short: "What is in an output folder",
-		Long: `An output folder (--out; by default results/runs/NAME) holds:
+		Long: `An output folder (--out; by default results/runs/NAME, or NAME-cuda for trials on
+a GPU) holds:
 
   plan.json        the frozen list of trials
   trials/KEY.json  the record of a trial: status ok, failed with "error", or
@@ -156,7 +157,8 @@ file system that they share.
 
 With Slurm:
 
-  run sweep FILE --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00
+  run sweep FILE --executor slurm --slurm partition=gpu,gres=gpu:1,time=2:00:00 \
+      --backend cuda
 
 freezes the plan, submits array jobs whose tasks run parts of it, and follows
 them until the tables are made, with the exit statuses of a local run. --slurm
@@ -174,6 +176,9 @@ result because its worker was killed, is resubmitted up to --requeue times; afte
 that its trials are reported with the end of its log, and the exit status is 3. A
 failed trial has a result and is not rerun, except with --retry, which first puts
 the records aside.
+
+A plan whose trials other machines run (--executor slurm, --plan-only, --shard)
+takes the cpu unless --backend cuda is given. Once frozen it keeps its backend.
 
 OUT/slurm holds the batch scripts, the logs of the tasks, and jobs.json, which
 lists the parts and the start of each job.

@@ -15,6 +15,7 @@ import (
 
 	"privkern/experiments/budget"
 	privacy "privkern/experiments/release"
+	"privkern/graphs/backend"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/machine"
 	"privkern/runner/execute/progress"
@@ -91,7 +92,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if o.backend, o.gpu, err = a.resolveBackend(o.backend, o.dtype); err != nil {
+			if err = checkBackend(o.backend, o.dtype); err != nil {
 				return err
 			}
 			if err := oneOf("rng", rng, "seeded", "secure"); err != nil {
@@ -134,7 +135,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	}
 	flags := cmd.Flags()
 	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
-	flags.StringVar(&o.backend, "backend", "cpu", backendUsage)
+	flags.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
 	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "source of the noise: seeded (repeatable, protects nobody) or secure "+
 		"(the operating system)")
@@ -150,8 +151,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 // trialOptions are the checked flags of `run trial`.
 type trialOptions struct {
 	seed           int64
-	backend, dtype string
-	gpu            string // describes the device; empty on the CPU
+	backend, dtype string // backend may be auto
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
 	ignoreMemory   bool
@@ -253,8 +253,13 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 
 // runTrial runs one trial in this process and prints its record, or writes its release.
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
+	c, err := a.choose(o.backend, o.dtype)
+	if err != nil {
+		return err
+	}
+	a.say("%s on %s", e.Name, c.String())
 	data := a.datasets()
-	opts := plan.Options{Backend: o.backend, DType: o.dtype}
+	opts := plan.Options{Backend: c.Backend, DType: o.dtype}
 	if o.secure {
 		// No two such trials have the same result, so none have the same key. In
 		// the key of a release the text also hides the digest of private data.
@@ -266,7 +271,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	job := trial.Job{
 		Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: runtime.GOMAXPROCS(0),
-		Folders: map[string]string{}, Secure: o.secure, Host: host(o.gpu),
+		Folders: map[string]string{}, Secure: o.secure, Host: host(c.Device),
 	}
 	var missing error
 	for _, name := range p.DatasetNames() {
@@ -447,53 +452,4 @@ func severalValues(e *experiment.Experiment, name, value string) error {
 	}
 	return fmt.Errorf("%s=%s: a trial takes one value of %[1]s; several are for a sweep: run sweep FILE %[1]s=%[3]s",
 		name, value, strings.Join(values, ","))
-}
-
-// backendUsage describes --backend.
-const backendUsage = "cpu, cuda, or auto (cuda where available, otherwise cpu)"
-
-// checkBackend is oneOf for --backend, with other words for a GPU: "gpu" is a
-// letter away from "cpu".
-func checkBackend(backend string, valid ...string) error {
-	switch strings.ToLower(backend) {
-	case "gpu", "nvidia", "device":
-		return usagef("--backend is %q; did you mean \"cuda\"?", backend)
-	}
-	return oneOf("backend", backend, valid...)
-}
-
-// resolveBackend chooses between cuda and cpu for auto, and refuses a backend that
-// this build or machine does not have, before anything runs. It also describes
-// the device.
-func (a *app) resolveBackend(backend, dtype string) (resolved, gpu string, err error) {
-	if err := checkBackend(backend, "cpu", "cuda", "auto"); err != nil {
-		return "", "", err
-	}
-	if err := oneOf("dtype", dtype, "float64", "float32"); err != nil {
-		return "", "", err
-	}
-	if backend == "auto" {
-		_, gpu, err := a.resolveBackend("cuda", dtype)
-		if err == nil {
-			return "cuda", gpu, nil
-		}
-		a.say("--backend auto takes the cpu; %v", err)
-		backend = "cpu"
-	}
-	e, err := engine.Open(backend, dtype, 1)
-	if err != nil {
-		return "", "", err
-	}
-	return backend, e.Accelerator(), e.Close()
-}
-
-// backendElsewhere checks the backend of trials that other machines run: this
-// one need not have the device.
-func backendElsewhere(backend, dtype string) error {
-	if backend == "auto" {
-		return usagef(
-			"--backend auto: the devices of the machines that run the trials are not known here; name cpu or cuda",
-		)
-	}
-	return errors.Join(checkBackend(backend, "cpu", "cuda"), oneOf("dtype", dtype, "float64", "float32"))
 }

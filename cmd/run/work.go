@@ -16,9 +16,9 @@ func (a *app) workCommand() *cobra.Command {
 		Use:   "work FOLDER",
 		Short: "Run the trials of a plan frozen in an output folder",
 		Long: `Run those trials of the plan in an output folder that have no result yet, or a
-part of them. The folder is one that run sweep made; the sweep file is not needed.
-The tasks of a cluster run this command. It makes no tables; run report FOLDER
-makes them when all parts have run.
+part of them, on the backend of the plan. The folder is one that run sweep made;
+the sweep file is not needed. The tasks of a cluster run this command. It makes no
+tables; run report FOLDER makes them when all parts have run.
 
 Part i/n consists of the trials i, i+n, i+2n, ... of the plan, or with --only of
 its timed or untimed trials, so that timed trials can have whole nodes. The logs
@@ -44,6 +44,9 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 			}
 			o.backend = p.Backend
 			if err := a.openBackend(cmd, &o, p.DType); err != nil {
+				if p.Backend == "cuda" {
+					err = withoutDevice(args[0], err)
+				}
 				return err
 			}
 			log := "log.jsonl"
@@ -55,7 +58,7 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 				}
 				log = filepath.Join("logs", name)
 			}
-			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, log, a.local(o, shard, data))
+			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, o.gpu, log, a.local(o, shard, data))
 			if err != nil {
 				return err
 			}

@@ -211,12 +211,18 @@ func (d *Draft) Plan(data *Datasets, backend, dtype, blasClass string) (*Plan, e
 
 // Folder returns a name for the output folder. Where other settings than the
 // files' are asked for, which make another plan, a hash of them is part of it;
-// seeds is the text that replaces the files' seeds, "" where none does.
+// seeds is the text that replaces the files' seeds, "" where none does. The name ends
+// with a backend other than the CPU.
 func (d *Draft) Folder(seeds, backend, dtype string) string {
-	variant := strings.Join(append(slices.Clone(d.Overrides), seeds, backend, dtype), "\x00")
-	if variant == "\x00cpu\x00float64" {
-		return d.Name
+	name := d.Name
+	// Folders had their names when the backend was a part of the hash.
+	variant := strings.Join(append(slices.Clone(d.Overrides), seeds, "cpu", dtype), "\x00")
+	if variant != "\x00cpu\x00float64" {
+		sum := sha256.Sum256([]byte(variant))
+		name += "-" + hex.EncodeToString(sum[:3])
 	}
-	sum := sha256.Sum256([]byte(variant))
-	return d.Name + "-" + hex.EncodeToString(sum[:3])
+	if backend != "cpu" {
+		name += "-" + backend
+	}
+	return name
 }

@@ -19,9 +19,10 @@ func TestFolder(t *testing.T) {
 		{"the files' own settings", nil, "", "cpu", "float64", "mine"},
 		{"an override", []string{"x=1"}, "", "cpu", "float64", "mine-73af80"},
 		{"seeds", nil, "0..9", "cpu", "float64", "mine-6f4e8c"},
-		{"a backend", nil, "", "cuda", "float64", "mine-d19f1a"},
+		{"a backend", nil, "", "cuda", "float64", "mine-cuda"},
 		{"an element type", nil, "", "cpu", "float32", "mine-64cca1"},
-		{"all of them", []string{"x=1", "y=2"}, "0..9", "cuda", "float32", "mine-ca3b8f"},
+		{"all but a backend", []string{"x=1", "y=2"}, "0..9", "cpu", "float32", "mine-a84703"},
+		{"all of them", []string{"x=1", "y=2"}, "0..9", "cuda", "float32", "mine-a84703-cuda"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &plan.Draft{Name: "mine", Overrides: c.overrides}

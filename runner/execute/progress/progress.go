@@ -46,6 +46,9 @@ type Options struct {
 	Interval time.Duration    // between two lines where there is no terminal; 0: 5 s
 	Width    func() int       // columns of the terminal; nil: 80
 	Now      func() time.Time // nil: time.Now
+	// What computes, for the first line: a backend, and this machine's device where it
+	// uses one.
+	Backend, Device string
 }
 
 // withDefaults fills in what is not given.
@@ -129,6 +132,8 @@ type event struct {
 	Done       int     `json:"done,omitempty"`
 	Total      int     `json:"total,omitempty"`
 	WallS      float64 `json:"wall_s,omitempty"`
+	Backend    string  `json:"backend,omitempty"`
+	Device     string  `json:"device,omitempty"`
 }
 
 func (r *Reporter) event(e event, shown bool) {
@@ -166,19 +171,26 @@ func (r *Reporter) Planned(total, finished int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total, r.finished, r.cached = total, finished, finished
-	r.event(event{Event: "planned", Done: finished, Total: total}, !r.opts.Quiet)
+	planned := event{Event: "planned", Done: finished, Total: total, Backend: r.opts.Backend, Device: r.opts.Device}
+	r.event(planned, !r.opts.Quiet)
 	if r.opts.Quiet {
 		return
 	}
-	switch {
-	case finished == total:
-		r.line("%s, all with a result", text.Count(total, "trial"))
-		return
-	case finished > 0:
-		r.line("%s, %d with a result already", text.Count(total, "trial"), finished)
-	default:
-		r.line("%s", text.Count(total, "trial"))
+	first := text.Count(total, "trial")
+	if r.opts.Backend != "" {
+		first += " on " + r.opts.Backend
 	}
+	if finished == total {
+		r.line("%s, all with a result", first)
+		return
+	}
+	if finished > 0 {
+		first += fmt.Sprintf(", %d with a result already", finished)
+	}
+	if r.opts.Device != "" {
+		first += "; " + r.opts.Device
+	}
+	r.line("%s", first)
 	if r.opts.Terminal && r.opts.Format == Text {
 		r.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(r.opts.Out), progressbar.OptionSetWidth(barColumns), progressbar.OptionShowCount(),

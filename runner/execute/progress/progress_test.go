@@ -243,6 +243,42 @@ func took(seconds float64) *record.Record {
 	return &record.Record{Status: record.OK, Timing: record.Timing{WallS: seconds}}
 }
 
+// The first line names what computes.
+func TestFirstLine(t *testing.T) {
+	for _, c := range []struct {
+		backend, device string
+		total, finished int
+		want            string
+	}{
+		{"", "", 5, 0, "5 trials\n"},
+		{"cpu", "", 1, 0, "1 trial on cpu\n"},
+		{"cpu", "", 5, 2, "5 trials on cpu, 2 with a result already\n"},
+		{"cpu", "", 5, 5, "5 trials on cpu, all with a result\n"},
+		{"cuda", "NVIDIA H100, driver 550", 5, 0, "5 trials on cuda; NVIDIA H100, driver 550\n"},
+		{"cuda", "NVIDIA H100, driver 550", 5, 2,
+			"5 trials on cuda, 2 with a result already; NVIDIA H100, driver 550\n"},
+		{"cuda", "NVIDIA H100, driver 550", 5, 5, "5 trials on cuda, all with a result\n"},
+		{"cuda", "", 5, 0, "5 trials on cuda\n"}, // a cluster's
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			var out, log strings.Builder
+			r := progress.New(progress.Options{Out: &out, Backend: c.backend, Device: c.device}, registry, &log)
+			r.Planned(c.total, c.finished)
+			r.Close()
+			if out.String() != c.want {
+				t.Errorf("got  %q\nwant %q", out.String(), c.want)
+			}
+			var planned struct{ Event, Backend, Device string }
+			if err := json.Unmarshal([]byte(log.String()), &planned); err != nil {
+				t.Fatal(err)
+			}
+			if planned.Event != "planned" || planned.Backend != c.backend || planned.Device != c.device {
+				t.Errorf("the log has %s", log.String())
+			}
+		})
+	}
+}
+
 // On a terminal the times stand behind the bar, within the width of the terminal.
 func TestTerminal(t *testing.T) {
 	var out strings.Builder
