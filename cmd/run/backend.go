@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,8 +41,9 @@ func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	return c, err
 }
 
-// openBackend chooses what the workers compute on. A device is given back: they open
-// it themselves.
+// openBackend chooses what the workers compute on: the CPU, the device that
+// PRIVKERN_DEVICE names, or all devices that pass the test problem. Devices are given
+// back: the workers open them.
 func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) error {
 	c, err := a.choose(o.backend, dtype)
 	if err != nil {
@@ -51,10 +53,29 @@ func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) erro
 	if o.backend == "cpu" {
 		return nil
 	}
-	if !cmd.Flags().Changed("jobs") {
-		o.jobs = max(1, usedDevices(o.backend)) // jobs share the memory of a device
+	if err := cuda.Release(); err != nil {
+		return err
 	}
-	return cuda.Release()
+	if os.Getenv(engine.DeviceVariable) == "" {
+		var refused []error
+		o.devices, refused = backend.Devices(cuda.Count(), dtype)
+		for _, why := range refused {
+			a.complain("%v", why)
+		}
+	}
+	if !cmd.Flags().Changed("jobs") {
+		o.jobs = max(1, len(o.devices)) // jobs share the memory of a device
+	}
+	return nil
+}
+
+// describeDevices describes what this machine computes on, for the first line of a run;
+// it is empty on the CPU.
+func (o *workOptions) describeDevices() string {
+	if len(o.devices) > 1 {
+		return fmt.Sprintf("%d devices, the first %s", len(o.devices), o.gpu)
+	}
+	return o.gpu
 }
 
 // settle decides where the output folder of a draft is and what its trials compute on.

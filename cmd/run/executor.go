@@ -44,6 +44,7 @@ type workOptions struct {
 	only         string // a flag of work
 	backend      string // a flag of sweep and table; work has it from the plan
 	gpu          string // describes the device; empty on the CPU
+	devices      []int  // for the workers; none on the CPU, or where the user has chosen one
 }
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
@@ -125,7 +126,7 @@ func (o *workOptions) stopsAtFailure() bool { return o.failFast || !o.keepGoing 
 func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExecutor {
 	return func(reporter *progress.Reporter) (runner.Executor, error) {
 		threads := max(1, runtime.GOMAXPROCS(0)/o.jobs)
-		newRunner, err := newWorkers(threads, o.backend)
+		newRunner, err := newWorkers(threads, o.devices)
 		if err != nil {
 			return nil, err
 		}

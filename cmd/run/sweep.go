@@ -206,7 +206,8 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	if o.executor == "slurm" {
 		executor = a.slurm(cmd, o)
 	}
-	sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}, o.gpu, "log.jsonl", executor)
+	req := runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}
+	sum, err := a.run(cmd.Context(), req, o.describeDevices(), "log.jsonl", executor)
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func areTrials(n int) string {
 
 // run runs a plan with the executor that newExecutor makes, shows how far it is,
 // and writes what happens to the log, a file in the output folder. device describes
-// this machine's, where it computes on one.
+// this machine's, where it computes on any.
 func (a *app) run(
 	ctx context.Context, req runner.SweepRun, device, log string, newExecutor newExecutor,
 ) (schedule.Summary, error) {

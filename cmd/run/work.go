@@ -58,7 +58,8 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 				}
 				log = filepath.Join("logs", name)
 			}
-			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, o.gpu, log, a.local(o, shard, data))
+			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, o.describeDevices(), log,
+				a.local(o, shard, data))
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments"
-	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/bench"
 	"privkern/runner/execute/schedule"
@@ -75,32 +74,19 @@ func describeDevice(backend string) string {
 	return e.Accelerator()
 }
 
-// usedDevices is the number of devices that a backend computes on: one if the user
-// has chosen it, else all that are visible.
-func usedDevices(backend string) int {
-	switch {
-	case backend == "cpu":
-		return 0
-	case os.Getenv(engine.DeviceVariable) != "":
-		return 1
-	}
-	return cuda.Count()
-}
-
 // newWorkers returns the function that makes worker processes of this program,
-// each with that number of threads. On CUDA they take the visible devices in turn,
-// unless the user has chosen one.
-func newWorkers(threads int, backend string) (func() schedule.Runner, error) {
+// each with that number of threads. They take the devices in turn; without devices
+// they compute on the CPU, or on what the environment says.
+func newWorkers(threads int, devices []int) (func() schedule.Runner, error) {
 	program, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	devices := usedDevices(backend)
 	var slots atomic.Int64
 	return func() schedule.Runner {
 		env := []string{"GOMAXPROCS=" + strconv.Itoa(threads)}
-		if slot := int(slots.Add(1)) - 1; devices > 1 {
-			env = append(env, engine.DeviceVariable+"="+strconv.Itoa(slot%devices))
+		if slot := int(slots.Add(1)) - 1; len(devices) > 0 {
+			env = append(env, engine.DeviceVariable+"="+strconv.Itoa(devices[slot%len(devices)]))
 		}
 		return &worker.Process{Command: []string{program, workerName}, Env: env}
 	}, nil

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -204,6 +206,58 @@ func TestString(t *testing.T) {
 		t.Run(c.want, func(t *testing.T) {
 			if got := c.choice.String(); got != c.want {
 				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// Each device is opened by its number, and closed.
+func TestDevices(t *testing.T) {
+	lost := fake{launch: engine.ErrDeviceLost}
+	wrong := fake{spoil: matrices(func(x float64) float64 { return 2 * x })}
+	for _, c := range []struct {
+		name    string
+		devices []fake // the first was tested
+		taken   []int
+		refused []string
+	}{
+		{"one", []fake{{}}, []int{0}, nil},
+		{"all pass", []fake{{}, {}, {}}, []int{0, 1, 2}, nil},
+		{"one fails", []fake{{}, wrong, {}}, []int{0, 2}, []string{"device 1 is not taken: .*the device computes"}},
+		{"the last is lost", []fake{{}, {}, lost}, []int{0, 1}, []string{"device 2 is not taken: .*the device is lost"}},
+		{"one is lost", []fake{{}, lost, {}, {}}, []int{0},
+			[]string{"device 1 is not taken: .*the device is lost", "devices from 2 on are not tested after that"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(engine.DeviceVariable, "") // restored at the end
+			opened, closed := 0, 0
+			engine.Register("cuda", func() (engine.Accelerator, error) {
+				i, err := strconv.Atoi(os.Getenv(engine.DeviceVariable))
+				if err != nil {
+					return nil, err
+				}
+				opened++
+				d := c.devices[i]
+				d.closed = &closed
+				return d, nil
+			})
+			taken, refused := Devices(len(c.devices), "float64")
+			if !slices.Equal(taken, c.taken) {
+				t.Errorf("took %v, want %v", taken, c.taken)
+			}
+			if len(refused) != len(c.refused) {
+				t.Fatalf("refused %v, want %q", refused, c.refused)
+			}
+			for i, want := range c.refused {
+				if !matches(refused[i], want) {
+					t.Errorf("refused %v, want %s", refused[i], want)
+				}
+			}
+			if closed != opened {
+				t.Errorf("%d of %d engines are closed", closed, opened)
+			}
+			if set, ok := os.LookupEnv(engine.DeviceVariable); ok {
+				t.Errorf("%s stays %q", engine.DeviceVariable, set)
 			}
 		})
 	}
