@@ -146,11 +146,18 @@ func examineCUDA() []finding {
 		out = append(out, finding{"CUDA", "ok", text})
 	}
 	e, err := engine.Open("cuda", "float64", 1)
+	var fellBack []string
 	if err == nil {
-		err = errors.Join(backend.Test(e), e.Close())
+		err = backend.Test(e)
+		fellBack = e.Warnings()
+		err = errors.Join(err, e.Close())
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return append(out, finding{"CUDA", "problem", err.Error()})
+	case len(fellBack) > 0:
+		return append(out, finding{"CUDA", "problem", "a test problem is solved, but not by the device alone: " +
+			strings.Join(fellBack, "; ") + "\n--backend auto takes the cpu"})
 	}
 	return append(out, finding{"CUDA", "ok", "a test problem is solved on the device"})
 }

@@ -1,7 +1,7 @@
 // Package backend chooses what trials compute on: "cpu" or "cuda".
 //
 // The name [Auto] stands for a choice that the machine decides. A device is taken where
-// it can be opened and solves a test problem; else the CPU is. That most machines have
+// it can be opened and solves a test problem without the host; else the CPU is. That most machines have
 // no NVIDIA driver is no reason to say anything; why a device that may be there is not
 // taken is.
 package backend
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -44,32 +45,37 @@ func (c Choice) String() string {
 // that is taken stays open for the engines of this process; see [cuda.Release].
 func Choose(name, dtype string) (Choice, error) {
 	if name != Auto {
-		return open(name, dtype)
+		c, _, err := open(name, dtype)
+		return c, err
 	}
-	c, refused := open("cuda", dtype)
+	c, fellBack, refused := open("cuda", dtype)
+	if refused == nil && len(fellBack) > 0 {
+		refused = fmt.Errorf("backend cuda: libraries are missing, see run doctor: %s", strings.Join(fellBack, "; "))
+	}
 	if refused == nil {
 		return c, nil
 	}
 	// It has nothing to do with the trials that a device that fails cannot be given back.
 	_ = cuda.Release()
-	c, err := open("cpu", dtype)
+	c, _, err := open("cpu", dtype)
 	if !absent(refused) {
 		c.Refused = refused
 	}
 	return c, err
 }
 
-func open(name, dtype string) (c Choice, err error) {
+// open opens and tests a backend, and returns what the host had to compute for it.
+func open(name, dtype string) (c Choice, fellBack []string, err error) {
 	e, err := engine.Open(name, dtype, 1)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	if name != "cpu" {
 		if err = Test(e); err != nil {
 			err = fmt.Errorf("backend %s: %w", name, err)
 		}
 	}
-	return Choice{Backend: name, Device: e.Accelerator()}, errors.Join(err, e.Close())
+	return Choice{Backend: name, Device: e.Accelerator()}, e.Warnings(), errors.Join(err, e.Close())
 }
 
 // kernelModule is a file that the NVIDIA driver of this machine makes, inside of

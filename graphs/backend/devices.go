@@ -20,7 +20,7 @@ func Devices(count int, dtype string) (taken []int, refused []error) {
 	for i := 1; i < count; i++ {
 		err := os.Setenv(engine.DeviceVariable, strconv.Itoa(i))
 		if err == nil {
-			_, err = open("cuda", dtype)
+			_, _, err = open("cuda", dtype)
 			err = errors.Join(err, cuda.Release())
 		}
 		if err == nil {
