@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -81,12 +79,7 @@ func unreadable(err error) bool {
 	if !errors.As(err, &path) {
 		return false
 	}
-	for _, of := range []error{unix.EISDIR, unix.EACCES, unix.EPERM, unix.EIO, unix.ELOOP, unix.EBADMSG, unix.ENXIO} {
-		if errors.Is(path.Err, of) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fileErrors, func(of error) bool { return errors.Is(path.Err, of) })
 }
 
 // unsealedAlone is why an unsealed record is not read where no plan has its key.

@@ -6,18 +6,13 @@ package machine
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// AvailableMemory returns how many bytes programs may still take on this machine: the
-// least of what the kernel calls available and what the control groups (v1 and
-// v2) of this process leave. It is 0 where nothing is known.
-func AvailableMemory() int64 { return available(os.DirFS("/")) }
-
-// available is AvailableMemory with another root of the file system.
+// available is what the kernel of Linux and its control groups leave; 0 where they
+// say nothing.
 func available(root fs.FS) int64 {
 	least := int64(0)
 	take := func(bytes int64, ok bool) {

@@ -3,7 +3,6 @@ package machine
 import (
 	"context"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 // Others measures the processor time that other programs take while this one
 // does something.
 type Others struct {
-	root  fs.FS
+	read  func() reading
 	begin reading
 }
 
@@ -38,10 +37,7 @@ const (
 	quietSeconds = 0.05
 )
 
-// WatchOthers begins a measurement.
-func WatchOthers() *Others { return watchOthers(os.DirFS("/")) }
-
-func watchOthers(root fs.FS) *Others { return &Others{root, read(root)} }
+func watchOthers(read func() reading) *Others { return &Others{read, read()} }
 
 // Cores ends the measurement: how many cores others used on average, 0 where
 // that is next to nothing, of how many that the machine has. After what took less
@@ -54,7 +50,7 @@ func (o *Others) Cores(ctx context.Context) (used float64, of int, known bool) {
 		case <-ctx.Done():
 		}
 	}
-	end := read(o.root)
+	end := o.read()
 	used, known = others(o.begin, end)
 	return used, end.cores, known
 }
@@ -72,6 +68,7 @@ func others(begin, end reading) (used float64, known bool) {
 	return seconds / window, true
 }
 
+// read is what the kernel of Linux has counted.
 func read(root fs.FS) reading {
 	r := reading{at: time.Now(), own: CPUSeconds()}
 	raw, err := fs.ReadFile(root, "proc/stat")

@@ -74,7 +74,7 @@ func TestCores(t *testing.T) {
 			t.Errorf("%d cores of %d, after %v", cores, runtime.NumCPU(), time.Since(o.begin.at))
 		}
 	}
-	o := watchOthers(fstest.MapFS{})
+	o := watchOthers(func() reading { return read(fstest.MapFS{}) })
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if used, _, known := o.Cores(ctx); known || used != 0 {

@@ -33,20 +33,11 @@ const (
 	filesAdvice   = "look after the file system"
 )
 
-// shortages are the errors of system calls by which a machine refuses anybody.
-var shortages = []struct {
+// shortage is an error of a system call by which a machine refuses anybody.
+type shortage struct {
 	errno  syscall.Errno
 	of     string
 	advice string
-}{
-	{syscall.ENOMEM, "memory", MemoryAdvice},
-	{syscall.EAGAIN, "processes or threads", ThreadsAdvice},
-	{syscall.EMFILE, "open files of a process", FilesAdvice},
-	{syscall.ENFILE, "open files of all processes", FilesAdvice},
-	{syscall.ENOSPC, "space on a disk", diskAdvice},
-	{syscall.EDQUOT, "space within a quota", diskAdvice},
-	{syscall.EIO, "a disk that can be read and written", filesAdvice},
-	{syscall.ESTALE, "a file server that has its files", filesAdvice},
 }
 
 // Shortage returns the trouble of an error that says that this machine is short

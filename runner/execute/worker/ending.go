@@ -7,8 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"privkern/runner/execute/trial"
 	"privkern/runner/text"
 )
@@ -37,19 +35,22 @@ const (
 	errorStatus   = 1
 )
 
-// machineEndings is the table of the ends that the machine has caused. A row holds for a
-// signal, or for an exit status with a line of output. Everything else is the
-// process's own: other statuses, panics, faults, failed assertions.
-var machineEndings = []struct {
+// ending is an end that the machine has caused. It holds for a signal, or for an
+// exit status with a line of output.
+type ending struct {
 	signal syscall.Signal
 	status int
 	line   *regexp.Regexp
+	silent bool   // it holds only where nothing was printed
 	what   string // what happened to the process
 	advice string
-}{
+}
+
+// machineEndings is the table of the ends that the machine has caused, with those of
+// the operating system. Everything else is the process's own: other statuses, panics,
+// faults, failed assertions.
+var machineEndings = append(systemEndings, []ending{
 	{signal: syscall.SIGKILL, what: "was killed (SIGKILL), perhaps for want of memory", advice: trial.MemoryAdvice},
-	{signal: syscall.SIGXCPU, what: "was ended by the limit on processor time (SIGXCPU)",
-		advice: "raise the limit (ulimit -t)"},
 	{signal: syscall.SIGTERM, what: "was ended from outside (SIGTERM)"},
 	{signal: syscall.SIGINT, what: "was ended from outside (SIGINT)"},
 	{signal: syscall.SIGHUP, what: "was ended from outside (SIGHUP)"},
@@ -88,13 +89,13 @@ var machineEndings = []struct {
 		advice: trial.MemoryAdvice},
 	{status: errorStatus, line: regexp.MustCompile(`^run: .*(too many open files|too many open files in system)$`),
 		what: "could not open what it needs", advice: trial.FilesAdvice},
-}
+}...)
 
 // trouble says in a sentence how the process, which is named by subject, ended,
 // and whose doing it was.
 func (e exitState) trouble(subject string) *trial.Trouble {
 	for _, row := range machineEndings {
-		if row.signal != e.Signal || row.signal == 0 && row.status != e.Status {
+		if row.signal != e.Signal || row.signal == 0 && row.status != e.Status || row.silent && e.Output != "" {
 			continue
 		}
 		words := ""
@@ -108,7 +109,7 @@ func (e exitState) trouble(subject string) *trial.Trouble {
 	}
 	how := fmt.Sprintf("ended with exit status %d", e.Status)
 	if e.Signal != 0 {
-		how = fmt.Sprintf("was ended by %s (%v)", unix.SignalName(e.Signal), e.Signal)
+		how = fmt.Sprintf("was ended by %s (%v)", signalName(e.Signal), e.Signal)
 	}
 	if words := e.lastWords(); words != "" {
 		how += ": " + words

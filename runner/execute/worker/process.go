@@ -27,6 +27,7 @@ type Process struct {
 	Env     []string
 
 	cmd      *exec.Cmd
+	family   family
 	in       io.WriteCloser
 	messages *bufio.Reader
 	pipe     *os.File
@@ -114,7 +115,7 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration,
 // ended returns why a process that cannot be spoken with any more is of no use.
 func (p *Process) ended(ctx context.Context, err error) error {
 	grace := killMoment
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, io.EOF) || brokenPipe(err) {
 		// It is ending by itself, however loaded the machine is and whoever holds its
 		// output.
 		grace = 2 * outputGrace
@@ -169,25 +170,22 @@ func (p *Process) start() error {
 	}
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Env = append(os.Environ(), p.Env...)
-	cmd.ExtraFiles = []*os.File{write}
 	p.output = &output{}
 	cmd.Stdout, cmd.Stderr = p.output, p.output
-	// A group of its own keeps the terminal's Ctrl-C from the worker: the runner decides
-	// how it ends.
-	cmd.SysProcAttr = endWithParent(&syscall.SysProcAttr{Setpgid: true})
 	// A process that a trial has started may hold standard output for longer
 	// than the worker lives.
 	cmd.WaitDelay = outputGrace
 	in, err := cmd.StdinPipe()
+	var started family
 	if err == nil {
-		err = cmd.Start()
+		started, err = startFamily(cmd, write)
 	}
 	_ = write.Close() // the worker has its own
 	if err != nil {
 		_ = read.Close()
 		return err
 	}
-	p.cmd, p.in, p.pipe, p.messages = cmd, in, read, bufio.NewReader(read)
+	p.cmd, p.family, p.in, p.pipe, p.messages = cmd, started, in, read, bufio.NewReader(read)
 	return nil
 }
 
@@ -215,7 +213,7 @@ func (p *Process) killAfter(grace time.Duration) exit {
 		case <-done:
 			killed <- false
 		case <-time.After(grace):
-			_ = killAll(p.cmd.Process)
+			_ = p.family.kill()
 			killed <- true
 		}
 	}()
@@ -226,7 +224,8 @@ func (p *Process) killAfter(grace time.Duration) exit {
 	state := p.cmd.ProcessState
 	end := exit{exitState: exitStateOf(state, strings.TrimSpace(p.output.String())), ours: <-killed || state.Success()}
 	// What a trial has started ends with it.
-	_ = killAll(p.cmd.Process)
+	_ = p.family.kill()
+	p.family.close()
 	p.cmd = nil
 	return end
 }

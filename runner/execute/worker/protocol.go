@@ -3,7 +3,7 @@
 // so that processor time and memory are measured per trial.
 //
 // A worker process reads jobs as JSON lines from its standard input and writes
-// messages as JSON lines to file descriptor 3. It ends when its input ends:
+// messages as JSON lines to file descriptor 3, on Windows to a handle. It ends when its input ends:
 // when the runner dies, its workers do.
 //
 // Where a limit on memory holds, the whole program runs as a child of itself too
@@ -20,17 +20,12 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 )
-
-// messagesFD is the descriptor that messages go to: standard output stays free
-// for what a library may print.
-const messagesFD = 3
 
 // message is what a worker sends: progress of the current job, or what ends it, a
 // record or the machine's trouble.
@@ -63,13 +58,10 @@ const progressInterval = 100 * time.Millisecond
 // Serve is the main function of a worker process. It returns when the input
 // ends, or when the device cannot be used any more.
 func Serve(ctx context.Context, experiments *experiment.Registry, device Backend) error {
-	out := os.NewFile(messagesFD, "messages")
+	out := openMessages()
 	if out == nil {
 		return errors.New("this command is started by the runner, not by hand")
 	}
-	// What a trial starts must not hold the pipe whose end says that the worker has
-	// ended.
-	syscall.CloseOnExec(messagesFD)
 	jobs := make(chan trial.Job)
 	readErr := make(chan error, 1)
 	go func() {

@@ -13,6 +13,13 @@
 // renames and syncs the folder, in this order, and [MakeFolder] syncs the folder
 // above. A process that is killed loses nothing that it wrote, but what it did not
 // sync stays unsynced: who relies on it syncs it.
+//
+// On Windows less survives, since it cannot sync a folder, and [Disk.SyncDir] of
+// [System] does nothing there. A rename is written through to the disk as far as
+// Windows offers that; a new folder, a second name and a removal are in the journal
+// of NTFS, which reaches the disk seconds later. After a loss of power the newest of
+// them may be missing, so that a trial is run again and a released file has to be
+// asked for again; what has a name is whole.
 package disk
 
 import (
@@ -42,6 +49,8 @@ type Disk interface {
 	// star, with mode 0600.
 	CreateTemp(dir, pattern string) (File, error)
 	// Rename gives a file another name, in one step, in place of what has it.
+	// Windows refuses that while another program has one of the two open, which
+	// [System] waits for, two seconds at most.
 	Rename(from, to string) error
 	// Link gives a file a second name, and fails where something has it.
 	Link(file, name string) error
@@ -55,7 +64,9 @@ type Disk interface {
 	// there.
 	RangeLocks(path string) (RangeLocks, error)
 	// RangeHeld says whether anybody holds a lock on the bytes alone; length 0 is up
-	// to the end. It takes none, and makes no file.
+	// to the end. It makes no file, and takes no lock but on Windows, which cannot be
+	// asked otherwise: there it shares the bytes for a moment, in which others who try
+	// for one of them alone find it held.
 	RangeHeld(path string, start, length int64) (bool, error)
 	// LockFile takes the lock of a file, which it makes where it is not there,
 	// without waiting; it returns [ErrHeld] where another has it.

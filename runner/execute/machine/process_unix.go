@@ -1,3 +1,5 @@
+//go:build unix
+
 package machine
 
 import (
@@ -8,6 +10,14 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// AvailableMemory returns how many bytes programs may still take on this machine: the
+// least of what the kernel calls available and what the control groups (v1 and
+// v2) of this process leave. It is 0 where nothing is known.
+func AvailableMemory() int64 { return available(os.DirFS("/")) }
+
+// WatchOthers begins a measurement.
+func WatchOthers() *Others { return watchOthers(func() reading { return read(os.DirFS("/")) }) }
 
 // CPUSeconds is the processor time of this process, user and system.
 func CPUSeconds() float64 {

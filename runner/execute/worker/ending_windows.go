@@ -1,0 +1,23 @@
+package worker
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+
+	"privkern/runner/execute/trial"
+)
+
+// systemEndings are the ends that only Windows knows: it has no signals, and says by
+// the exit status how a process ended. The Task Manager and taskkill end one with
+// status 1; this program itself says something before it exits with it.
+var systemEndings = []ending{
+	{status: errorStatus, silent: true, what: "was ended from outside (exit status 1 without a word)"},
+	{status: int(windows.STATUS_CONTROL_C_EXIT), what: "was ended from outside (STATUS_CONTROL_C_EXIT)"},
+	{status: int(windows.STATUS_NO_MEMORY), what: "ran out of memory (STATUS_NO_MEMORY)", advice: trial.MemoryAdvice},
+	{status: int(windows.STATUS_COMMITMENT_LIMIT), what: "ran out of memory (STATUS_COMMITMENT_LIMIT)",
+		advice: trial.MemoryAdvice},
+}
+
+// signalName is empty: no process of Windows ends by a signal.
+func signalName(syscall.Signal) string { return "" }

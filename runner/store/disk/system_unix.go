@@ -1,0 +1,31 @@
+//go:build unix
+
+package disk
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func (system) Open(path string) (io.ReadCloser, error) { return os.Open(path) }
+
+func (system) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) Remove(path string) error { return os.Remove(path) }
+
+func (system) SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
