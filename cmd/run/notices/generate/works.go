@@ -24,6 +24,7 @@ var builds = []build{
 	{os: "linux", arch: "arm64"},
 	{os: "darwin", arch: "amd64"},
 	{os: "darwin", arch: "arm64"},
+	{os: "windows", arch: "amd64"},
 	{os: "linux", arch: "amd64", tags: "cu"},
 	{os: "linux", arch: "arm64", tags: "cu"},
 }
