@@ -159,7 +159,7 @@ var mutants = []Mutant{
 	// Locks and what several runners share.
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
 		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
-	{Name: "lock: between processes", File: "runner/store/disk/system.go", Package: store, Tests: "Lock",
+	{Name: "lock: between processes", File: "runner/store/disk/ranges_unix.go", Package: store, Tests: "Lock",
 		Old: `return l.lock(unix.F_WRLCK, at)`, New: `return l.lock(unix.F_UNLCK, at)`},
 	{Name: "lock: finished by another runner", File: "runner/execute/schedule/schedule.go",
 		Package: "./runner/execute/schedule",
