@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 
+	"privkern/graphs/cuda"
 	"privkern/graphs/descent"
 	"privkern/graphs/engine"
 	"privkern/graphs/hull"
@@ -21,15 +22,17 @@ import (
 // DeviceBenchmarks measure what the papers' programs spend their time on, on
 // the CPU with all its cores and on another backend beside it, in both
 // precisions. Where the number of operations is known, its rate is given, and its
-// share of the rate of a large matrix product on the same backend; inputs are then
-// on the device before, and results stay there: what is measured is computing. The
+// share of the rate of a large matrix product on the same backend, and of that of a
+// copy the rate at which it has to read and write memory, each matrix once; inputs are
+// then on the device before, and results stay there: what is measured is computing. The
 // others are whole calls, with their copies.
 func DeviceBenchmarks(backend string) []experiment.Benchmark {
-	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}}
+	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}, copies: map[string]float64{}}
 	if backend != "cpu" {
 		d.backends = append(d.backends, backend)
 	}
 	return []experiment.Benchmark{
+		{Name: "device/copies", Doc: "Copies of 64 MiB between host and device, and on each.", Run: d.links},
 		{Name: "device/product", Doc: "A product of 2,048×2,048 matrices: the peak that the others are compared with.",
 			Run: d.each(d.product)},
 		{Name: "device/kernel", Doc: "The RBF kernel matrix of 5,000 points in 784 dimensions.", Run: d.each(d.kernel)},
@@ -48,6 +51,7 @@ func DeviceBenchmarks(backend string) []experiment.Benchmark {
 type devices struct {
 	backends []string
 	peaks    map[string]float64 // operations per second by backend and precision
+	copies   map[string]float64 // bytes per second, read and written, by backend
 }
 
 // setting is one backend in one precision.
@@ -56,6 +60,9 @@ type setting struct {
 	e      *engine.Engine
 	m      experiment.Meter
 	prefix string
+
+	backend string
+	size    float64 // of a number, in bytes
 }
 
 // each measures on every backend, in both precisions.
@@ -67,7 +74,8 @@ func (d *devices) each(run func(context.Context, setting) error) func(context.Co
 				if err != nil {
 					return err
 				}
-				err = run(ctx, setting{d, e, m, backend + " " + dtype})
+				size := map[string]float64{"float64": 8, "float32": 4}[dtype]
+				err = run(ctx, setting{d, e, m, backend + " " + dtype, backend, size})
 				if err = errors.Join(err, e.Close()); err != nil {
 					return fmt.Errorf("%s %s: %w", backend, dtype, err)
 				}
@@ -97,8 +105,10 @@ func fastest(ctx context.Context, f func() error) (float64, error) {
 	return best, nil
 }
 
-// rate reports a time, and the operations per second.
-func (s setting) rate(ctx context.Context, operations float64, f func() error) error {
+// rate reports a time, and where the operations are known their number per second, and
+// the shares of the product's rate and of the copy's. Numbers are those that have to be
+// read and written.
+func (s setting) rate(ctx context.Context, operations, numbers float64, f func() error) error {
 	seconds, err := fastest(ctx, f)
 	if err != nil {
 		return err
@@ -109,10 +119,60 @@ func (s setting) rate(ctx context.Context, operations float64, f func() error) e
 	}
 	s.m.Value(s.prefix, operations/seconds/1e9, "GFLOP/s", experiment.Target{})
 	peak, err := s.peak(ctx)
+	if err != nil {
+		return err
+	}
+	s.m.Value(s.prefix+", of the product's rate", 100*operations/seconds/peak, "%", experiment.Target{})
+	copied, err := s.d.copyRate(ctx, s.backend)
 	if err == nil {
-		s.m.Value(s.prefix+", of the product's rate", 100*operations/seconds/peak, "%", experiment.Target{})
+		s.m.Value(s.prefix+", of the copy's rate", 100*numbers*s.size/seconds/copied, "%", experiment.Target{})
 	}
 	return err
+}
+
+// copyRate is the rate of a copy in the memory of a backend, in bytes that are read and
+// written in a second.
+func (d *devices) copyRate(ctx context.Context, backend string) (float64, error) {
+	if rate, ok := d.copies[backend]; ok {
+		return rate, nil
+	}
+	if backend != "cpu" {
+		rates, err := cuda.MeasureCopies(ctx)
+		if err != nil {
+			return 0, err
+		}
+		d.copies[backend] = 2 * rates.OnDevice
+		return d.copies[backend], nil
+	}
+	from, to := make([]byte, cuda.CopiedBytes), make([]byte, cuda.CopiedBytes)
+	for i := range from { // pages that were never written are one page of zeros
+		from[i] = byte(i)
+	}
+	seconds, err := fastest(ctx, func() error { copy(to, from); return nil })
+	d.copies[backend] = 2 * cuda.CopiedBytes / seconds
+	return d.copies[backend], err
+}
+
+// links reports the rates of copies, in bytes that arrive in a second.
+func (d *devices) links(ctx context.Context, m experiment.Meter) error {
+	for _, backend := range d.backends {
+		if backend != "cpu" {
+			rates, err := cuda.MeasureCopies(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", backend, err)
+			}
+			m.Value(backend+", from host to device", rates.ToDevice/1e9, "GB/s", experiment.Target{})
+			m.Value(backend+", from device to host", rates.FromDevice/1e9, "GB/s", experiment.Target{})
+			m.Value(backend+", on the device", rates.OnDevice/1e9, "GB/s", experiment.Target{})
+			continue
+		}
+		rate, err := d.copyRate(ctx, backend)
+		if err != nil {
+			return err
+		}
+		m.Value(backend+", one core", rate/2/1e9, "GB/s", experiment.Target{})
+	}
+	return nil
 }
 
 // formula is a program's output in terms of its named inputs.
@@ -187,7 +247,7 @@ func (d *devices) kernel(ctx context.Context, s setting) error {
 		return err
 	}
 	defer done()
-	return s.rate(ctx, 2*n*n*dims, run)
+	return s.rate(ctx, 2*n*n*dims, n*dims+2*n*n, run)
 }
 
 func (d *devices) solves(ctx context.Context, s setting) error {
@@ -213,7 +273,7 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 		return err
 	}
 	defer done()
-	return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), run)
+	return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), problems*(2*n*n+2*n*right), run)
 }
 
 func (d *devices) hull(ctx context.Context, s setting) error {
@@ -231,12 +291,12 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 		return err
 	}
 	defer done()
-	return s.rate(ctx, 2*queries*samples*(dims+columns+1), run)
+	return s.rate(ctx, 2*queries*samples*(dims+columns+1), 3*queries*columns+samples*(dims+columns+1), run)
 }
 
 func (d *devices) cloaking(ctx context.Context, s setting) error {
 	c := normalMatrix(100, 300)
-	return s.rate(ctx, 0, func() error {
+	return s.rate(ctx, 0, 0, func() error {
 		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: 200})
 		return err
 	})
@@ -244,7 +304,7 @@ func (d *devices) cloaking(ctx context.Context, s setting) error {
 
 func (d *devices) machine(ctx context.Context, s setting) error {
 	y, queries := normalMatrix(1000, 784), normalMatrix(2000, 784)
-	return s.rate(ctx, 0, func() error {
+	return s.rate(ctx, 0, 0, func() error {
 		m, err := hull.Fit(ctx, s.e, y, hull.Options{Dim: 20})
 		if err != nil {
 			return err

@@ -24,8 +24,9 @@ it. Machines are noisy: compare measurements of one run only. All of it is measu
 the CPU.
 
 With --backend the benchmarks device/... measure that backend beside the CPU:
-kernel matrices, solves, affine hulls, the cloaking descent and a kernel affine
-hull machine, with GFLOP/s and the share of a matrix product's.`,
+copies, kernel matrices, solves, affine hulls, the cloaking descent and a kernel
+affine hull machine, with GFLOP/s and their share of what a matrix product and a
+copy reach on the same backend.`,
 		Example: `  run bench
   run bench cloaking/
   run bench runner/plan --output json

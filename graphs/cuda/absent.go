@@ -2,7 +2,11 @@
 
 package cuda
 
-import "privkern/graphs/engine"
+import (
+	"context"
+
+	"privkern/graphs/engine"
+)
 
 // Built says whether the program can use CUDA on this system.
 const Built = false
@@ -18,3 +22,6 @@ func Release() error { return nil }
 
 // Count is 0.
 func Count() int { return 0 }
+
+// MeasureCopies returns engine.ErrNoCUDA.
+func MeasureCopies(context.Context) (CopyRates, error) { return CopyRates{}, engine.ErrNoCUDA }
