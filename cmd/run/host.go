@@ -16,6 +16,11 @@ import (
 // -ldflags "-X main.version=...".
 var version = "0.1.0-dev"
 
+// stamp is the commit that a build was made from, which it sets with -ldflags
+// "-X main.stamp=..." where the go command may see no repository, as in a linked
+// worktree.
+var stamp string
+
 // host returns the provenance of what this program computes, on a device if
 // there is one.
 func host(gpu string) record.Provenance {
@@ -25,10 +30,13 @@ func host(gpu string) record.Provenance {
 	}
 }
 
-// revision returns the commit that the program was built from. The go command
-// records it in builds, but not under `go run`; then it is asked of git, where
+// revision returns the commit that the program was built from: the stamp, if there is
+// one. The go command records it in builds, but not under `go run`; then it is asked of git, where
 // the current folder is a checkout of this module.
 func revision() string {
+	if stamp != "" {
+		return stamp
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		rev, dirty := "", ""
 		for _, s := range info.Settings {
