@@ -31,8 +31,8 @@ func host(gpu string) record.Provenance {
 }
 
 // revision returns the commit that the program was built from: the stamp, if there is
-// one. The go command records it in builds, but not under `go run`; then it is asked of git, where
-// the current folder is a checkout of this module.
+// one. The go command records it in builds, but not under `go run`; then it is asked of
+// git, where the current folder is a checkout of this module.
 func revision() string {
 	if stamp != "" {
 		return stamp
