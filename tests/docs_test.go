@@ -271,7 +271,7 @@ run() {
   echo "run has no command $1"
   return 1
 }
-for name in apt-get docker git go kubectl mlflow; do eval "$name() { :; }"; done
+for name in apt-get docker git go kubectl mlflow pip tar privkern-gpu-kit/gpu; do eval "$name() { :; }"; done
 PATH=
 `
 
