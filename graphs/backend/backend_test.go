@@ -99,7 +99,7 @@ func TestChoose(t *testing.T) {
 		{name: "a device", dtype: "float64"},
 		{name: "a device in float32", dtype: "float32"},
 		{name: "no driver", open: absentDriver, dtype: "float64", want: "cannot be loaded: no file", silent: true},
-		{name: "a build without CUDA", open: engine.ErrNoCUDA, dtype: "float64", want: "this build has no CUDA",
+		{name: "a build without CUDA", open: engine.ErrNoCUDA, dtype: "float64", want: "CUDA needs Linux",
 			silent: true},
 		{name: "a driver in the kernel only", open: absentDriver, loaded: true, dtype: "float64",
 			want: "backend cuda: the NVIDIA driver cannot be loaded: no file"},
