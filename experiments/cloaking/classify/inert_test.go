@@ -45,13 +45,6 @@ func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]fu
 	return out
 }
 
-// runOn runs trials with the options.
-func runOn[S, M any](
-	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M],
-) func(*S) (*experiment.Outcome[M], error) {
-	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), trialtest.New(t, o), s) }
-}
-
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
 	s := trialtest.Options{Folder: t.TempDir(), File: cloaktest.Classes(t), Workers: 2}
@@ -60,7 +53,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	t.Run("classification", func(t *testing.T) { classificationConditions(t, s) })
 	t.Run("hmeq", func(t *testing.T) {
 		inert.Conditions[hmeqSettings, hmeqMetrics]{
-			Of: HMEQ(), Run: runOn(t, s, HMEQ()),
+			Of: HMEQ(), Run: trialtest.Runs(t, s, HMEQ()),
 			Bases:  basesOf(func(s *hmeqSettings) (*method, *ClassifierSettings) { return &s.method, &s.ClassifierSettings }),
 			Common: func(s *hmeqSettings) { s.Rows, s.Draws = 40, 3 },
 			Others: func(s *hmeqSettings) []inert.Setting {
@@ -70,7 +63,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	})
 	t.Run("digits", func(t *testing.T) {
 		inert.Conditions[digitsSettings, digitsMetrics]{
-			Of: Digits(), Run: runOn(t, s, Digits()),
+			Of: Digits(), Run: trialtest.Runs(t, s, Digits()),
 			Bases: basesOf(func(s *digitsSettings) (*method, *ClassifierSettings) {
 				return &s.method, &s.ClassifierSettings
 			}),
@@ -83,7 +76,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	})
 	t.Run("stripes", func(t *testing.T) {
 		inert.Conditions[stripesSettings, stripesMetrics]{
-			Of: Stripes(), Run: runOn(t, s, Stripes()),
+			Of: Stripes(), Run: trialtest.Runs(t, s, Stripes()),
 			Bases: basesOf(func(s *stripesSettings) (*method, *ClassifierSettings) {
 				return &s.method, &s.ClassifierSettings
 			}),
@@ -97,7 +90,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	})
 	t.Run("reference", func(t *testing.T) {
 		inert.Conditions[referenceSettings, referenceMetrics]{
-			Of: Reference(), Run: runOn(t, s, Reference()),
+			Of: Reference(), Run: trialtest.Runs(t, s, Reference()),
 			Bases: map[string]func(*referenceSettings){
 				"defaults": func(*referenceSettings) {}, "sparse": func(s *referenceSettings) { s.Method = cloak.Sparse },
 			},
@@ -127,7 +120,7 @@ func classificationConditions(t *testing.T, s trialtest.Options) {
 		}
 	}
 	inert.Conditions[classificationSettings, classificationMetrics]{
-		Of: Classification(), Run: runOn(t, s, Classification()), Bases: bases,
+		Of: Classification(), Run: trialtest.Runs(t, s, Classification()), Bases: bases,
 		Common: func(s *classificationSettings) { s.Folds.Folds, s.Draws = 4, 3 },
 		Others: func(s *classificationSettings) []inert.Setting {
 			return append(otherClassifiers(&s.method, &s.ClassifierSettings),

@@ -73,13 +73,6 @@ func waves(t *testing.T) (path string) {
 	return cloaktest.File(t, b.String())
 }
 
-// runOn runs trials with the options.
-func runOn[S, M any](
-	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M],
-) func(*S) (*experiment.Outcome[M], error) {
-	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), trialtest.New(t, o), s) }
-}
-
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), File: waves(t), Workers: 2}
@@ -88,7 +81,7 @@ func TestWhereSettingsApply(t *testing.T) {
 		bases := basesOf(func(s *regressionSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction })
 		bases["own file"] = smallOwn
 		inert.Conditions[regressionSettings, regressionMetrics]{
-			Of: Regression(), Run: runOn(t, census, Regression()), Bases: bases,
+			Of: Regression(), Run: trialtest.Runs(t, census, Regression()), Bases: bases,
 			Common: func(s *regressionSettings) { s.Folds.Folds, s.Draws = 4, 3 },
 			Others: func(s *regressionSettings) []inert.Setting {
 				return append(append(otherPredictions(&s.prediction), otherModels(&s.Hyperparameters, &s.Solver)...),
@@ -104,7 +97,7 @@ func TestWhereSettingsApply(t *testing.T) {
 		bases := basesOf(func(s *curveSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction })
 		bases["two inputs"] = func(s *curveSettings) { s.Inputs = cloak.AgeAndWeight }
 		inert.Conditions[curveSettings, curveMetrics]{
-			Of: Curve(), Run: runOn(t, census, Curve()), Bases: bases,
+			Of: Curve(), Run: trialtest.Runs(t, census, Curve()), Bases: bases,
 			Common: func(s *curveSettings) { s.Ages = []float64{0, 30, 60} },
 			Others: func(s *curveSettings) []inert.Setting {
 				return append(append(otherPredictions(&s.prediction), otherModels(&s.Hyperparameters, &s.Solver)...),
@@ -116,7 +109,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	})
 	t.Run("surface", func(t *testing.T) {
 		inert.Conditions[surfaceSettings, surfaceMetrics]{
-			Of: Surface(), Run: runOn(t, census, Surface()),
+			Of: Surface(), Run: trialtest.Runs(t, census, Surface()),
 			Bases:  basesOf(func(s *surfaceSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction }),
 			Common: func(s *surfaceSettings) { s.Ages, s.Weights = []float64{0, 40, 60}, []float64{10, 50} },
 			Others: func(s *surfaceSettings) []inert.Setting {
@@ -129,7 +122,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	})
 	t.Run("design", func(t *testing.T) {
 		inert.Conditions[designSettings, designMetrics]{
-			Of: Design(), Run: runOn(t, census, Design()),
+			Of: Design(), Run: trialtest.Runs(t, census, Design()),
 			Bases: map[string]func(*designSettings){
 				"defaults": func(*designSettings) {}, "sparse": func(s *designSettings) { s.Method = cloak.Sparse },
 				"gradient": func(s *designSettings) { s.Algorithm, s.Steps = cloak.Gradient, 20 },

@@ -46,6 +46,12 @@ func Near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
+// Runs returns what runs trials of an experiment with the options.
+func Runs[S, M any](t *testing.T, o Options, x *experiment.Definition[S, M],
+) func(*S) (*experiment.Outcome[M], error) {
+	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), New(t, o), s) }
+}
+
 // Refuses fails where an error is nil, or does not say what it should.
 func Refuses(t *testing.T, err error, want string) {
 	t.Helper()

@@ -298,7 +298,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.x.Name, c.given), func(t *testing.T) {
 			_, err := c.x.Resolve(c.given)
-			refused(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }

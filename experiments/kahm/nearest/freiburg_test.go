@@ -11,6 +11,7 @@ import (
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
 )
@@ -150,7 +151,7 @@ func TestFreiburgBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Freiburg().Compute(t.Context(), trialOn(t, c.folders, 1), Freiburg().With(c.change))
-			refused(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -26,13 +25,6 @@ func trialOn(t *testing.T, folders map[string]string, workers int) *experiment.T
 }
 
 // refused wants an error with the text.
-func refused(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v; want %q", err, want)
-	}
-}
-
 func put(t *testing.T, content []byte, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)
@@ -147,5 +139,5 @@ func TestMeanROC(t *testing.T) {
 		t.Errorf("not a curve from 0 to (1, 1): %v", y)
 	}
 	_, err = meanROC(scores, make([]int, rows))
-	refused(t, err, "class 0 against the others: AUC: no negative rows")
+	trialtest.Refuses(t, err, "class 0 against the others: AUC: no negative rows")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
 )
@@ -139,11 +140,11 @@ func TestStressBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Stress().Compute(t.Context(), trialOn(t, folders, 1), Stress().With(c.change))
-			refused(t, err, c.want)
+			trialtest.Refuses(t, err, c.want)
 		})
 	}
 	_, err := Stress().Resolve(map[string]any{"split_scheme": "half"})
-	refused(t, err, "auto, random, blocked")
+	trialtest.Refuses(t, err, "auto, random, blocked")
 }
 
 // splitStream is the random stream of a split.
@@ -208,5 +209,5 @@ func TestStressRealData(t *testing.T) {
 	}
 	long := Stress().With(func(s *StressSettings) { s.History = 500 })
 	_, err = Stress().Compute(t.Context(), trialOn(t, map[string]string{dataStress: folder}, 1), long)
-	refused(t, err, "history = 500 leaves")
+	trialtest.Refuses(t, err, "history = 500 leaves")
 }
