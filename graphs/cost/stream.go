@@ -1,0 +1,282 @@
+package cost
+
+import (
+	"math"
+	"reflect"
+
+	"gonum.org/v1/gonum/blas"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/op"
+)
+
+// Work is what operations ask of a device.
+type Work struct {
+	Launches   int     // of kernels, copies on the device and calls of libraries
+	Operations float64 // in floating point
+	Traffic    float64 // bytes that are read and written in the device's memory
+	// Copies are those between host and device that belong to the operations themselves,
+	// and Bytes what they copy.
+	Copies   int
+	Up, Down int64
+	Seconds  Seconds // predicted, without those copies
+}
+
+// Add adds other work.
+func (w *Work) Add(other Work) {
+	w.Launches += other.Launches
+	w.Operations += other.Operations
+	w.Traffic += other.Traffic
+	w.Copies += other.Copies
+	w.Up += other.Up
+	w.Down += other.Down
+	w.Seconds.Add(other.Seconds)
+}
+
+// Operand is the shape and the element type of an operand or a result.
+type Operand struct {
+	Shape tensor.Shape
+	DType tensor.Dtype
+}
+
+// Of counts an operation. It returns false for one that has no kernel, which falls back to
+// the host.
+func Of(o gorgonia.Op, out Operand, in []Operand) (Work, bool) {
+	types := make([]tensor.Dtype, 0, len(in)+1)
+	for _, x := range in {
+		types = append(types, x.DType)
+	}
+	types = append(types, out.DType)
+	launch := op.Launch(o, types...)
+	if launch == nil {
+		return Work{}, false
+	}
+	s := &stream{in: in, out: out, element: op.ElementType(types...)}
+	launch(s)
+	return s.work, true
+}
+
+// stream is an [op.Stream] without a device: it counts what is queued. Addresses stand for
+// nothing; no kernel reads them.
+type stream struct {
+	in      []Operand
+	out     Operand
+	element tensor.Dtype
+	work    Work
+}
+
+var _ op.Stream = (*stream)(nil)
+
+// somewhere is the address of everything: zero stands for no matrix.
+const somewhere = 1
+
+func (s *stream) Operands() int            { return len(s.in) }
+func (s *stream) In(i int) kernels.Matrix  { return matrixOf(s.in[i].Shape) }
+func (s *stream) Shape(i int) tensor.Shape { return s.in[i].Shape }
+func (s *stream) Out() kernels.Matrix      { return matrixOf(s.out.Shape) }
+func (s *stream) OutShape() tensor.Shape   { return s.out.Shape }
+func (s *stream) Single() bool             { return s.element == tensor.Float32 }
+func (s *stream) Fail(error)               {}
+func (s *stream) Failure() kernels.Flag    { return somewhere }
+
+func (s *stream) Scratch(rows, cols int) kernels.Matrix {
+	return kernels.Matrix{At: somewhere, Rows: rows, Cols: cols}
+}
+
+func (s *stream) Doubles(int) kernels.Doubles { return somewhere }
+
+func (s *stream) Numbers(v []float64) kernels.Doubles {
+	s.work.Copies++
+	s.work.Up += int64(8 * len(v))
+	return somewhere
+}
+
+func (s *stream) Deliver(_ kernels.Doubles, n int, _ func([]float64)) {
+	s.work.Copies++
+	s.work.Down += int64(8 * n)
+}
+
+func (s *stream) Part(_ kernels.Matrix, _, rows, cols int) kernels.Matrix {
+	return s.Scratch(rows, cols)
+}
+
+// matrixOf is a tensor as kernels see it: a scalar is 1×1, a vector a row.
+func matrixOf(shape tensor.Shape) kernels.Matrix {
+	m := kernels.Matrix{At: somewhere, Rows: 1, Cols: 1}
+	switch len(shape) {
+	case 0:
+	case 1:
+		m.Cols = shape[0]
+	default:
+		m.Rows, m.Cols = shape[0], shape.TotalSize()/shape[0]
+	}
+	return m
+}
+
+// add adds a step.
+func (s *stream) add(x step) {
+	w := Work{Launches: x.launches, Operations: x.operations, Traffic: x.traffic}
+	for i, d := range Devices {
+		w.Seconds[i] = x.seconds(d, s.Single() && !x.double)
+	}
+	s.work.Add(w)
+}
+
+// elem is the size of an element, in bytes.
+func (s *stream) elem() float64 { return float64(s.element.Size()) }
+
+// threads is the number of threads that keep a multiprocessor busy.
+const threads = 1024
+
+// Launch implements [op.Stream]. The traffic is that of the kernel's matrices, or a byte for
+// each thread of one that has truth values alone.
+func (s *stream) Launch(k kernels.Kernel) {
+	g := k.Grid()
+	if g.Blocks == 0 {
+		return
+	}
+	numbers := elements(reflect.ValueOf(k))
+	// Several blocks share a multiprocessor, which one small block does not fill.
+	blocks := max(1, math.Ceil(float64(g.Blocks*g.X*g.Y)/threads))
+	traffic := s.elem() * numbers
+	if numbers == 0 {
+		traffic = float64(g.Blocks * g.X * g.Y)
+	}
+	s.add(step{launches: 1, operations: max(numbers, arithmetic(k)), traffic: traffic, blocks: blocks})
+}
+
+// elements is the number of elements of all matrices of a kernel.
+func elements(v reflect.Value) float64 {
+	n := 0.0
+	for i := range v.NumField() {
+		if v.Field(i).Kind() != reflect.Struct {
+			continue
+		}
+		if m, ok := v.Field(i).Interface().(kernels.Matrix); ok {
+			if m.At != 0 {
+				n += float64(m.Size())
+			}
+		} else {
+			n += elements(v.Field(i))
+		}
+	}
+	return n
+}
+
+// exponential is the number of operations of an exponential, about those of its polynomial.
+const exponential = 20
+
+// arithmetic is the number of operations of a kernel that does more than one for each
+// element that it reads or writes; 0 for any other.
+func arithmetic(k kernels.Kernel) float64 {
+	pairs := func(n, m, d int, each float64, symmetric bool) float64 {
+		all := float64(n) * float64(m) * (each*float64(d) + exponential)
+		if symmetric {
+			return all / 2
+		}
+		return all
+	}
+	switch k := k.(type) {
+	case kernels.DirectSquared:
+		return pairs(k.N, k.M, k.D, 3, k.Symmetric)
+	case kernels.DirectManhattan:
+		return pairs(k.N, k.M, k.D, 3, k.Symmetric)
+	case kernels.FinishSquared:
+		return pairs(k.N, k.M, 0, 0, k.Symmetric)
+	case kernels.FinishProduct:
+		return pairs(k.N, k.M, 0, 0, k.Symmetric)
+	case kernels.MetricGradient:
+		return pairs(k.N, k.M, k.D, 4, false)
+	case kernels.Gibbs:
+		return pairs(k.N, k.M, k.D, 2*exponential, false)
+	case kernels.GibbsGradient:
+		return pairs(k.N, k.M, k.D, 2*exponential, false)
+	case kernels.HullExponentials:
+		return exponential * float64(k.Rows) * float64(k.N)
+	case kernels.SumRidge:
+		return 4 * float64(k.Rows) * float64(k.Cols)
+	case kernels.SumLowerProducts:
+		return 2 * float64(k.N) * float64(k.N)
+	case kernels.DotColumns:
+		return 2 * float64(k.Rows) * float64(k.Cols)
+	case kernels.RowDistance:
+		return 3 * float64(k.Rows) * float64(k.Cols)
+	case kernels.BatchedProduct:
+		return 2 * float64(k.Batch) * float64(k.M) * float64(k.N) * float64(k.K)
+	case kernels.Softmax:
+		return exponential * float64(k.In.Size())
+	}
+	return 0
+}
+
+// Copy implements [op.Stream].
+func (s *stream) Copy(_, from kernels.Matrix) {
+	n := 2 * float64(from.Size())
+	s.add(step{launches: 1, traffic: s.elem() * n, blocks: max(1, n/threads)})
+}
+
+// tile is the side of what one block of a product computes.
+const tile = 128
+
+// product is a step of a product with m×n results of k terms each, of which a part is
+// computed. Where there are few tiles, libraries divide the terms among blocks.
+func (s *stream) product(m, n, k int, part float64) {
+	results := float64(m) * float64(n)
+	tiles := math.Ceil(float64(m)/tile) * math.Ceil(float64(n)/tile) * part
+	s.add(step{launches: 1, product: true, operations: 2 * part * results * float64(k),
+		traffic: s.elem() * (float64(m)*float64(k) + float64(k)*float64(n) + part*results),
+		blocks:  max(1, tiles*max(1, float64(k)/512))})
+}
+
+// Gemm implements [op.Stream].
+func (s *stream) Gemm(_, _ blas.Transpose, m, n, k int, _ float64, _, _, _ kernels.Matrix) {
+	s.product(m, n, k, 1)
+}
+
+// Syrk implements [op.Stream].
+func (s *stream) Syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float64, _, _ kernels.Matrix) {
+	s.product(n, n, k, 0.5)
+}
+
+// The stages of library calls that wait for one another. cuBLAS solves block by block of
+// about 128 rows, a vector by 32; cuSOLVER factors panels of about 32 columns in three
+// kernels each; the reduction to tridiagonal form, most of an eigen-decomposition, takes a
+// column at a time, about a dozen kernels with what follows.
+const (
+	solveBlock, solveStages   = 128.0, 2.0
+	vectorBlock, vectorStages = 32.0, 0.5
+	panel, panelStages        = 32.0, 3.0
+	columnStages              = 12.0
+)
+
+// Trsm implements [op.Stream].
+func (s *stream) Trsm(_ blas.Side, _ blas.Transpose, l, b kernels.Matrix) {
+	n := float64(l.Rows)
+	s.add(step{launches: 1, product: true, stages: solveStages * math.Ceil(n/solveBlock),
+		operations: n * float64(b.Size()), traffic: s.elem() * (n*n/2 + 2*float64(b.Size())),
+		blocks: max(1, (n*n/2+float64(b.Size()))/(tile*tile))})
+}
+
+// Trsv implements [op.Stream].
+func (s *stream) Trsv(_ blas.Transpose, l, _ kernels.Matrix) {
+	n := float64(l.Rows)
+	s.add(step{launches: 1, stages: vectorStages * math.Ceil(n/vectorBlock), operations: n * n,
+		traffic: s.elem() * n * n / 2, blocks: max(1, n*n/threads)})
+}
+
+// Potrf implements [op.Stream].
+func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
+	n := float64(l.Rows)
+	s.add(step{launches: 1, product: true, stages: panelStages * math.Ceil(n/panel), operations: n * n * n / 3,
+		traffic: s.elem() * n * n, blocks: max(1, n*n/(2*tile*tile))})
+}
+
+// Syevd implements [op.Stream]. It is in float64 whatever the element type.
+func (s *stream) Syevd(order int, _, _ kernels.Doubles) kernels.Flag {
+	n := float64(order)
+	s.add(step{launches: 1, product: true, double: true, stages: columnStages * n, operations: 9 * n * n * n,
+		traffic: 8 * n * n * n / 3, blocks: max(1, n*n/(2*tile*tile))})
+	return somewhere
+}
