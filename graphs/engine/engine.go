@@ -32,6 +32,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -56,6 +57,7 @@ type Engine struct {
 	pool    *parallel.Pool
 	device  func() Device // a device for one executor
 	accel   Accelerator   // nil on the CPU
+	counts  counter
 
 	mu       sync.Mutex
 	idle     []idleExecutor // least recently used first
@@ -233,6 +235,7 @@ func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, input
 type Session struct {
 	engine *Engine
 	key    string
+	counts countKey
 	x      *Executor
 }
 
@@ -243,6 +246,7 @@ func (e *Engine) Session(p Program) (*Session, error) { return e.session(p, e.dt
 // The key is the program's with the element type before it.
 func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 	key := dtype.String() + " " + p.Key
+	counts := countKey{p.Name, dtype.String()}
 	x, err := e.take(key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -252,11 +256,11 @@ func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, err = NewExecutor(g, e.device(), e.fellBack); err != nil {
+		if x, err = NewExecutor(g, e.counting(counts), e.fellBack); err != nil {
 			return nil, err
 		}
 	}
-	return &Session{engine: e, key: key, x: x}, nil
+	return &Session{engine: e, key: key, counts: counts, x: x}, nil
 }
 
 // Pin keeps an input on the device for all following runs of the session.
@@ -264,6 +268,7 @@ func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name
 
 // Run runs the session's program.
 func (s *Session) Run(ctx context.Context, inputs Values) (Values, error) {
+	defer s.engine.counts.ran(s.counts, time.Now())
 	return s.x.Run(ctx, inputs)
 }
 
