@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 
+	"privkern/graphs/cost"
 	"privkern/graphs/cuda"
 	"privkern/graphs/descent"
 	"privkern/graphs/engine"
@@ -25,7 +26,8 @@ import (
 // share of the rate of a large matrix product on the same backend, and of that of a
 // copy the rate at which it has to read and write memory, each matrix once; inputs are
 // then on the device before, and results stay there: what is measured is computing. The
-// others are whole calls, with their copies.
+// others are whole calls, with their copies. What a call asks of a CUDA device, and what is
+// predicted for some, stands beside it, with or without one.
 func DeviceBenchmarks(backend string) []experiment.Benchmark {
 	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}, copies: map[string]float64{}}
 	if backend != "cpu" {
@@ -114,8 +116,8 @@ func (s setting) rate(ctx context.Context, operations, numbers float64, f func()
 		return err
 	}
 	s.m.Value(s.prefix, seconds, "s", experiment.Target{})
-	if operations == 0 {
-		return nil
+	if err := s.counts(f); err != nil || operations == 0 {
+		return err
 	}
 	s.m.Value(s.prefix, operations/seconds/1e9, "GFLOP/s", experiment.Target{})
 	peak, err := s.peak(ctx)
@@ -128,6 +130,35 @@ func (s setting) rate(ctx context.Context, operations, numbers float64, f func()
 		s.m.Value(s.prefix+", of the copy's rate", 100*numbers*s.size/seconds/copied, "%", experiment.Target{})
 	}
 	return err
+}
+
+// counts reports what a call asks of a device, and what is predicted for some. On every
+// backend it is the same, and reported once.
+func (s setting) counts(f func() error) error {
+	if s.backend != s.d.backends[0] {
+		return nil
+	}
+	s.e.StartCounting()
+	if err := f(); err != nil {
+		return err
+	}
+	total, dtype := s.e.Profile().Total, s.e.DType()
+	for _, c := range []struct {
+		name  string
+		value float64
+		unit  string
+	}{
+		{"launches", float64(total.Launches), ""},
+		{"synchronisations", float64(total.Synchronisations), ""},
+		{"copies", float64(total.BytesUp+total.BytesDown) / 1e6, "MB"},
+		{"operations", total.Operations / 1e9, "GFLOP"},
+	} {
+		s.m.Value(dtype+", "+c.name, c.value, c.unit, experiment.Target{})
+	}
+	for _, d := range cost.Devices {
+		s.m.Value(dtype+", predicted for "+d.Name, total.Predicted[d.Name], "s", experiment.Target{})
+	}
+	return nil
 }
 
 // copyRate is the rate of a copy in the memory of a backend, in bytes that are read and

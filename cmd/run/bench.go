@@ -23,12 +23,14 @@ measurement beside its bound. A NAME selects the benchmarks whose name begins wi
 it. Machines are noisy: compare measurements of one run only. All of it is measured on
 the CPU.
 
-With --backend the benchmarks device/... measure that backend beside the CPU:
-copies, kernel matrices, solves, affine hulls, the cloaking descent and a kernel
-affine hull machine, with GFLOP/s and their share of what a matrix product and a
-copy reach on the same backend.`,
+The benchmarks device/... are copies, kernel matrices, solves, affine hulls, the
+cloaking descent and a kernel affine hull machine, with GFLOP/s and their share of
+what a matrix product and a copy reach. Beside them stand the launches, waits and
+copies that a CUDA device is asked for, and times that a model predicts for named
+devices. With --backend they alone are run, on that backend beside the CPU.`,
 		Example: `  run bench
   run bench cloaking/
+  run bench device/solves
   run bench runner/plan --output json
   run bench --backend cuda`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,6 +51,7 @@ copy reach on the same backend.`,
 				all = append(all, p.Benchmarks...)
 			}
 			all = append(all, experiments.EngineBenchmarks()...)
+			all = append(all, experiments.DeviceBenchmarks("cpu")...)
 			selected, err := selectBenchmarks(all, args)
 			if err != nil {
 				return err
