@@ -40,6 +40,7 @@ type workOptions struct {
 	requeue      int
 	ignoreMemory bool
 	shareTimings bool
+	profile      bool
 	shard        string
 	only         string // a flag of work
 	backend      string // a flag of sweep and table; work has it from the plan
@@ -75,6 +76,9 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 		false,
 		"run timed trials beside others instead of alone; their records state it",
 	)
+	f.BoolVar(&o.profile, profileFlag, false,
+		"count what the programs of each trial ask of a device, in its record, and write profiles/KEY.pprof to the "+
+			"output folder (see run trial --help)")
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
 	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
 }
@@ -142,6 +146,7 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 				Memory:       availableMemory(o.ignoreMemory),
 				Process:      processLimit(o.ignoreMemory),
 				ShareTimings: o.shareTimings,
+				Profile:      o.profile,
 				Notice:       func(text string) { reporter.Notice(text, false) },
 				Host:         host(o.gpu),
 				NewRunner:    newRunner,
@@ -258,6 +263,9 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		}
 		if o.shareTimings {
 			work = append(work, "--share-timings")
+		}
+		if o.profile {
+			work = append(work, "--"+profileFlag)
 		}
 		if a.dataFolder != "" {
 			folder, err := filepath.Abs(a.dataFolder)

@@ -40,6 +40,8 @@ a GPU) holds:
   logs/KEY.log     the latest log of a trial that crashed, or whose worker was
                    killed: the stack, or the beginning and end of what the
                    process printed, at most 1 MiB
+  profiles/KEY.pprof
+                   with --profile: where a trial spent its processor time
   log.jsonl        the events of the runs, one a line; logs/I-of-N.jsonl for a
                    part. "again" and "given_up" are runs without a result
   tables, plots, report.html

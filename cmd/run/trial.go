@@ -66,10 +66,16 @@ Your own data are a file of comma-separated values with a header, named csv:PATH
 (from the current folder), for experiments with a parameter dataset. For them
 delta must be named.
 
+With --profile the record has a member profile: for each program its runs, the
+launches, waits and copies that a CUDA device is asked for, also where the CPU
+computes, operations and traffic, and times predicted for named devices. A profile
+of the processor, for go tool pprof, goes to a file; --profile=FILE names it.
+
 The exit status is 3 if the trial fails; see run help exit-codes.`,
 		Example: `  run trial privacygp/example1
   run trial privacygp/satellite alpha=0.5 quantity=angle
   run trial cloaking/regression inputs=age method=sparse epsilon=1 --seed 3
+  run trial kahm/fit --profile
   run trial cloaking/regression dataset=csv:my.csv inputs=dose output=response \
       low=0 high=10 lengthscale=2 delta=1e-6 --rng secure --release predictions.csv
   run trial dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 \
@@ -104,6 +110,9 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 			}
 			e, err := a.Experiments.Lookup(args[0])
 			if err != nil {
+				return err
+			}
+			if err := o.checkProfile(cmd, e.Name); err != nil {
 				return err
 			}
 			assignments := args[1:]
@@ -144,6 +153,9 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
 		"--rng secure")
+	flags.StringVar(&o.profile, profileFlag, "", "count what the programs ask of a device, in the record, and write a "+
+		"profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
+	flags.Lookup(profileFlag).NoOptDefVal = profileByName
 	forRelease.add(flags)
 	return cmd
 }
@@ -155,12 +167,40 @@ type trialOptions struct {
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
 	ignoreMemory   bool
+	profile        string // file; empty for none
 
 	// For a release only.
 	releaseOptions  trial.ReleaseOptions
 	allowLargeDelta bool
 	ledger          *budget.Ledger // nil with --no-budget
 	budgetID        string
+}
+
+const (
+	profileFlag = "profile"
+	// profileByName stands for a flag without a file.
+	profileByName = "by name"
+)
+
+// defaultProfile is the file for the profile of an experiment.
+func defaultProfile(experiment string) string {
+	return strings.ReplaceAll(experiment, "/", "-") + ".pprof"
+}
+
+// checkProfile settles the file of the profile. What is counted may depend on the private
+// data, which secure noise is to protect.
+func (o *trialOptions) checkProfile(cmd *cobra.Command, experiment string) error {
+	switch {
+	case !cmd.Flags().Changed(profileFlag):
+		return nil
+	case o.secure:
+		return usagef("--%s: what is counted and timed may depend on private data; leave out --rng secure", profileFlag)
+	case o.profile == "":
+		return usagef("--%s names no file", profileFlag)
+	case o.profile == profileByName:
+		o.profile = defaultProfile(experiment)
+	}
+	return nil
 }
 
 // releaseFlags are those of a release alone.
@@ -271,7 +311,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	job := trial.Job{
 		Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: runtime.GOMAXPROCS(0),
-		Folders: map[string]string{}, Secure: o.secure, Host: host(c.Device),
+		Folders: map[string]string{}, Secure: o.secure, Host: host(c.Device), Profile: o.profile,
 	}
 	var missing error
 	for _, name := range p.DatasetNames() {
@@ -320,6 +360,10 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	for _, w := range rec.Warnings {
 		a.complain("warning: %s", w)
+	}
+	unwritten := func(warning string) bool { return strings.HasPrefix(warning, trial.NoCPUProfile) }
+	if o.profile != "" && !slices.ContainsFunc(rec.Warnings, unwritten) {
+		a.say("the profile of the processor is in %s: go tool pprof -top %[1]s", o.profile)
 	}
 	if rec.Log != "" {
 		a.complain("%s", rec.Log) // a release that fails has no record, and no stack

@@ -52,6 +52,9 @@ type Record struct {
 	Error         *string                            `json:"error"`
 	Timing        Timing                             `json:"timing"`
 	Provenance    Provenance                         `json:"provenance"`
+	// Profile is what the engine counted, where it was asked to: a JSON object of the
+	// engine's.
+	Profile json.RawMessage `json:"profile,omitempty"`
 	// Release is what is said of a release besides; nil for every other record.
 	Release *ReleaseStatement `json:"release,omitempty"`
 

@@ -11,6 +11,12 @@ import (
 // process printed that crashed, or a stack. It is for people; nothing reads it.
 func logPath(key string) string { return filepath.Join(logsDir, key+".log") }
 
+// ProfilePath is the file for a profile of the processor of a trial. Nothing reads it, and
+// it may be deleted at any time.
+func (s *Store) ProfilePath(key string) string {
+	return filepath.Join(s.dir, profilesDir, key+".pprof")
+}
+
 // PutLog writes the log of a trial in place of an earlier one, and returns its
 // name in the output folder.
 func (s *Store) PutLog(key string, text []byte) (name string, err error) {

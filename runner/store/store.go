@@ -33,6 +33,8 @@ const (
 	asideDir  = "aside"
 	logsDir   = "logs"
 	lockFile  = "lock"
+
+	profilesDir = "profiles"
 )
 
 // Store is an output folder. It is safe for concurrent use.

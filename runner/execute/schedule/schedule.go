@@ -71,10 +71,12 @@ type Options struct {
 	Process machine.MemoryLimit
 	// ShareTimings runs timed trials beside others; their records say so.
 	ShareTimings bool
-	Notice       func(text string) // of fewer jobs, timed trials and other kernels; may be nil
-	Host         record.Provenance
-	NewRunner    func() Runner
-	Observer     Observer
+	// Profile counts what trials ask of a device, and profiles the processor.
+	Profile   bool
+	Notice    func(text string) // of fewer jobs, timed trials and other kernels; may be nil
+	Host      record.Provenance
+	NewRunner func() Runner
+	Observer  Observer
 }
 
 // Observer receives the events of a run. The methods are called one at a time.
@@ -471,6 +473,9 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 	}
 	if alone {
 		job.Workers = r.opts.Cores
+	}
+	if r.opts.Profile {
+		job.Profile = r.store.ProfilePath(t.Key)
 	}
 	if e.Datasets != nil {
 		for _, name := range e.Datasets(t.Params) {

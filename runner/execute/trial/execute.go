@@ -34,6 +34,9 @@ type Job struct {
 	Secure  bool
 	// Beside says that other trials may run beside a timed one.
 	Beside bool
+	// Profile is the file for a profile of the processor, beside the counts of the engine
+	// in the record; empty for neither.
+	Profile string
 	// Host is the provenance of the program that runs the plan, without data.
 	Host record.Provenance
 }
@@ -49,13 +52,15 @@ type jobMessage struct {
 	Digests    map[string]string `json:"digests"`
 	Secure     bool              `json:"secure"`
 	Beside     bool              `json:"beside,omitempty"`
+	Profile    string            `json:"profile,omitempty"`
 	Host       record.Provenance `json:"host"`
 }
 
 // MarshalJSON writes a job for a worker.
 func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobMessage{Key: j.Key, Identity: j.Identity, Workers: j.Workers, Folders: j.Folders,
-		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside, Host: j.Host})
+		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside,
+		Profile: j.Profile, Host: j.Host})
 }
 
 // UnmarshalJSON reads what [Job.MarshalJSON] writes.
@@ -65,7 +70,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*j = Job{Key: m.Key, Identity: m.Identity, Workers: m.Workers, Folders: m.Folders,
-		Secure: m.Secure, Beside: m.Beside, Host: m.Host}
+		Secure: m.Secure, Beside: m.Beside, Profile: m.Profile, Host: m.Host}
 	j.Datasets = m.Digests
 	return nil
 }
@@ -129,7 +134,8 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	machine.ResetPeakRSS()
 	wall, cpu := time.Now(), machine.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) {
-		return withEngine(job, open, progress, func(t *experiment.Trial) (*experiment.Result, error) { return e.Run(ctx, t) })
+		return withEngine(job, open, progress,
+			profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) { return e.Run(ctx, t) }))
 	})
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,
 		PeakRSSBytes: machine.PeakRSS()}

@@ -1,0 +1,88 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Counter is what counts while a trial with a profile computes: an engine.
+type Counter interface {
+	StartCounting()
+	// MarshalProfile is what was counted, as JSON.
+	MarshalProfile() ([]byte, error)
+}
+
+// NoCPUProfile begins the warning of a record whose profile of the processor was not written.
+const NoCPUProfile = "there is no profile of the processor"
+
+// profiled calls a trial, and where the job asks for a profile keeps what its engine
+// counted in the record and the profile of the processor in a file. What goes wrong with
+// them is a warning: the result stands.
+func profiled(job Job, r *record.Record, f func(*experiment.Trial) (*experiment.Result, error),
+) func(*experiment.Trial) (*experiment.Result, error) {
+	if job.Profile == "" {
+		return f
+	}
+	return func(t *experiment.Trial) (*experiment.Result, error) {
+		counter, _ := t.Engine.(Counter)
+		if counter != nil {
+			counter.StartCounting()
+		}
+		stop, err := startCPUProfile(job.Profile)
+		result, failure := f(t)
+		if err = errors.Join(err, stop()); err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %v", NoCPUProfile, err))
+		}
+		if counter != nil {
+			counts, err := counter.MarshalProfile()
+			if err != nil {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("there are no counts of the programs: %v", err))
+			} else {
+				r.Profile = counts
+			}
+		}
+		return result, failure
+	}
+}
+
+// startCPUProfile writes a profile of the processor to a file until stop is called.
+func startCPUProfile(file string) (stop func() error, err error) {
+	nothing := func() error { return nil }
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return nothing, err
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return nothing, err
+	}
+	checked := &checkedWriter{Writer: out}
+	if err := pprof.StartCPUProfile(checked); err != nil {
+		return nothing, errors.Join(err, out.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return errors.Join(checked.err, out.Close())
+	}, nil
+}
+
+// checkedWriter keeps the first error, which pprof passes over.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
