@@ -26,35 +26,75 @@ import (
 // share of the rate of a large matrix product on the same backend, and of that of a
 // copy the rate at which it has to read and write memory, each matrix once; inputs are
 // then on the device before, and results stay there: what is measured is computing. The
-// others are whole calls, with their copies. What a call asks of a CUDA device, and what is
-// predicted for some, stands beside it, with or without one.
-func DeviceBenchmarks(backend string) []experiment.Benchmark {
-	d := &devices{backends: []string{"cpu"}, peaks: map[string]float64{}, copies: map[string]float64{}}
+// descent and the machine are whole calls, with their copies. What a call asks of a CUDA
+// device, and what is predicted for some, stands beside it, with or without one. Small
+// sizes are those of a simulated device, on which the others take hours; the rates of small
+// ones say nothing about a real one.
+func DeviceBenchmarks(backend string, small bool) []experiment.Benchmark {
+	d := &devices{backends: []string{"cpu"}, sizes: largeSizes, peaks: map[string]float64{},
+		copies: map[string]float64{}}
 	if backend != "cpu" {
 		d.backends = append(d.backends, backend)
 	}
+	if small {
+		d.sizes = smallSizes
+	}
+	z := d.sizes
 	return []experiment.Benchmark{
 		{Name: "device/copies", Doc: "Copies of 64 MiB between host and device, and on each.", Run: d.links},
-		{Name: "device/product", Doc: "A product of 2,048×2,048 matrices: the peak that the others are compared with.",
+		{Name: "device/product", Doc: fmt.Sprintf(
+			"A product of %d×%[1]d matrices: the peak that the others are compared with.", z.product),
 			Run: d.each(d.product)},
-		{Name: "device/kernel", Doc: "The RBF kernel matrix of 5,000 points in 784 dimensions.", Run: d.each(d.kernel)},
-		{Name: "device/solves", Doc: "64 regularised least squares problems of order 1,000 with 10 right sides.",
-			Run: d.each(d.solves)},
-		{Name: "device/hull", Doc: "Affine hulls of 10,000 queries and 1,000 samples: 20 dimensions, points of 100.",
-			Run: d.each(d.hull)},
-		{Name: "device/cloaking", Doc: "200 iterations of the cloaking descent with 100 test and 300 training inputs.",
+		{Name: "device/kernel", Doc: fmt.Sprintf("The RBF kernel matrix of %d points in %d dimensions.",
+			z.points, z.dims), Run: d.each(d.kernel)},
+		{Name: "device/solves", Doc: fmt.Sprintf("%d regularised least squares problems of order %d with %d right sides.",
+			z.problems, z.order, z.right), Run: d.each(d.solves)},
+		{Name: "device/hull", Doc: fmt.Sprintf("Affine hulls of %d queries and %d samples: %d dimensions, points of %d.",
+			z.queries, z.samples, z.directions, z.columns), Run: d.each(d.hull)},
+		{Name: "device/cloaking", Doc: fmt.Sprintf(
+			"%d iterations of the cloaking descent with %d test and %d training inputs.", z.iterations, z.tests, z.training),
 			Run: d.each(d.cloaking)},
-		{Name: "device/kahm", Doc: "A machine of 1,000 samples of 784 columns, n = 20, and the distances of 2,000 " +
-			"queries.", Run: d.each(d.machine)},
+		{Name: "device/kahm", Doc: fmt.Sprintf("A machine of %d samples of %d columns, n = 20, and the distances of %d "+
+			"queries.", z.machine, z.pixels, z.distances), Run: d.each(d.machine)},
 	}
 }
 
 // devices are the backends that are compared.
 type devices struct {
 	backends []string
+	sizes    deviceSizes
 	peaks    map[string]float64 // operations per second by backend and precision
 	copies   map[string]float64 // bytes per second, read and written, by backend
 }
+
+// deviceSizes are those of the matrices of the benchmarks.
+type deviceSizes struct {
+	product                               int // order of the product
+	points, dims                          int // of the kernel matrix
+	problems, order, right                int // least squares problems
+	queries, samples, directions, columns int // of affine hulls
+	iterations, tests, training           int // of the cloaking descent
+	machine, pixels, distances            int // samples and columns of a machine, queries
+}
+
+var (
+	largeSizes = deviceSizes{
+		product: 2048,
+		points:  5000, dims: 784,
+		problems: 64, order: 1000, right: 10,
+		queries: 10000, samples: 1000, directions: 20, columns: 100,
+		iterations: 200, tests: 100, training: 300,
+		machine: 1000, pixels: 784, distances: 2000,
+	}
+	smallSizes = deviceSizes{
+		product: 128,
+		points:  100, dims: 50,
+		problems: 4, order: 60, right: 10,
+		queries: 100, samples: 60, directions: 20, columns: 30,
+		iterations: 10, tests: 10, training: 30,
+		machine: 60, pixels: 40, distances: 50,
+	}
+)
 
 // setting is one backend in one precision.
 type setting struct {
@@ -110,7 +150,7 @@ func fastest(ctx context.Context, f func() error) (float64, error) {
 // rate reports a time, and where the operations are known their number per second, and
 // the shares of the product's rate and of the copy's. Numbers are those that have to be
 // read and written.
-func (s setting) rate(ctx context.Context, operations, numbers float64, f func() error) error {
+func (s setting) rate(ctx context.Context, operations, numbers int, f func() error) error {
 	seconds, err := fastest(ctx, f)
 	if err != nil {
 		return err
@@ -119,15 +159,16 @@ func (s setting) rate(ctx context.Context, operations, numbers float64, f func()
 	if err := s.counts(f); err != nil || operations == 0 {
 		return err
 	}
-	s.m.Value(s.prefix, operations/seconds/1e9, "GFLOP/s", experiment.Target{})
+	rate := float64(operations) / seconds
+	s.m.Value(s.prefix, rate/1e9, "GFLOP/s", experiment.Target{})
 	peak, err := s.peak(ctx)
 	if err != nil {
 		return err
 	}
-	s.m.Value(s.prefix+", of the product's rate", 100*operations/seconds/peak, "%", experiment.Target{})
+	s.m.Value(s.prefix+", of the product's rate", 100*rate/peak, "%", experiment.Target{})
 	copied, err := s.d.copyRate(ctx, s.backend)
 	if err == nil {
-		s.m.Value(s.prefix+", of the copy's rate", 100*numbers*s.size/seconds/copied, "%", experiment.Target{})
+		s.m.Value(s.prefix+", of the copy's rate", 100*float64(numbers)*s.size/seconds/copied, "%", experiment.Target{})
 	}
 	return err
 }
@@ -246,7 +287,7 @@ func (s setting) peak(ctx context.Context) (float64, error) {
 	if p, ok := s.d.peaks[s.prefix]; ok {
 		return p, nil
 	}
-	const n = 2048
+	n := s.d.sizes.product
 	run, done, err := s.program(ctx, "matrix product", map[string]*mat.Dense{"a": normalMatrix(n, n),
 		"b": normalMatrix(n, n)},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node { return b.Mul(in["a"], in["b"]) })
@@ -255,7 +296,7 @@ func (s setting) peak(ctx context.Context) (float64, error) {
 	}
 	defer done()
 	seconds, err := fastest(ctx, run)
-	s.d.peaks[s.prefix] = 2 * n * n * n / seconds
+	s.d.peaks[s.prefix] = 2 * math.Pow(float64(n), 3) / seconds
 	return s.d.peaks[s.prefix], err
 }
 
@@ -268,10 +309,10 @@ func (d *devices) product(ctx context.Context, s setting) error {
 }
 
 func (d *devices) kernel(ctx context.Context, s setting) error {
-	const n, dims = 5000, 784
+	n, dims := d.sizes.points, d.sizes.dims
 	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": normalMatrix(n, dims)},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
-			eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1.0 / dims}
+			eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1 / float64(dims)}
 			return b.Apply(op.Kernel(eq), in["x"], in["x"])
 		})
 	if err != nil {
@@ -282,7 +323,7 @@ func (d *devices) kernel(ctx context.Context, s setting) error {
 }
 
 func (d *devices) solves(ctx context.Context, s setting) error {
-	const n, right, problems = 1000, 10, 64
+	n, right, problems := d.sizes.order, d.sizes.right, d.sizes.problems
 	b := normalMatrix(n, n)
 	k := mat.NewDense(n, n, nil)
 	k.Mul(b, b.T())
@@ -308,7 +349,8 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 }
 
 func (d *devices) hull(ctx context.Context, s setting) error {
-	const queries, samples, dims, columns = 10000, 1000, 20, 100
+	z := d.sizes
+	queries, samples, dims, columns := z.queries, z.samples, z.directions, z.columns
 	positive := normalMatrix(samples, columns+1)
 	positive.Apply(func(_, _ int, v float64) float64 { return 1 + math.Abs(v) }, positive)
 	weights := mat.NewDense(1, dims, nil)
@@ -326,15 +368,19 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 }
 
 func (d *devices) cloaking(ctx context.Context, s setting) error {
-	c := normalMatrix(100, 300)
-	return s.rate(ctx, 0, 0, func() error {
-		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: 200})
+	steps, p, n := d.sizes.iterations, d.sizes.tests, d.sizes.training
+	c := normalMatrix(p, n)
+	// M = C diag(λ) Cᵀ, its factor, and what the gradient solves with it: C is read for both.
+	operations := (steps + 1) * (2*p*p*n + p*p*p/3 + p*p*n)
+	return s.rate(ctx, operations, (steps+1)*(2*p*n+2*p*p), func() error {
+		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: steps})
 		return err
 	})
 }
 
+// machine measures a call whose operations depend on the data.
 func (d *devices) machine(ctx context.Context, s setting) error {
-	y, queries := normalMatrix(1000, 784), normalMatrix(2000, 784)
+	y, queries := normalMatrix(d.sizes.machine, d.sizes.pixels), normalMatrix(d.sizes.distances, d.sizes.pixels)
 	return s.rate(ctx, 0, 0, func() error {
 		m, err := hull.Fit(ctx, s.e, y, hull.Options{Dim: 20})
 		if err != nil {

@@ -15,27 +15,34 @@ import (
 	"privkern/experiments"
 )
 
-// kitProgram stands for the program of a kit: MOON names the device, BROKEN a benchmark
-// that fails, SLOW one that does not end.
+// kitProgram stands for the program of a kit: MOON names the device, LACKING says that a
+// library is missing, BROKEN names a benchmark that fails, SLOW one that does not end,
+// LOUD one that prints a megabyte; GPU is what comes out on the device, where the CPU
+// has 2.
 const kitProgram = `#!/bin/sh
+for word; do last=$word; done
 case $1 in
 version) echo "privkern 0.1" ;;
 doctor)
   [ -n "$MOON" ] || { echo '!!  CUDA  there is no moon'; exit 1; }
+  [ -z "$LACKING" ] || printf '    "text": "%s: without it there is less"\n' "$LACKING"
   printf '    "text": "device 0: %s"\n' "$MOON"
   ;;
 bench)
-  [ "$4" != "$BROKEN" ] || { echo "it is broken"; exit 1; }
-  [ "$4" != "$SLOW" ] || sleep 100
-  echo "  cuda  1 GFLOP/s"
+  [ "$last" != "$BROKEN" ] || { echo "it is broken"; exit 1; }
+  [ "$last" != "$SLOW" ] || sleep 100
+  [ "$last" != "$LOUD" ] || { head -c 1000000 /dev/zero; exit 0; }
+  echo "  $*  1 GFLOP/s"
   ;;
 sweep)
-  out=; for word; do out=$word; done
-  mkdir -p "$out/tables" && echo "# table" >"$out/tables/a.md"
-  { [ "$4" = cpu ] && echo 2 || echo 2.5; } | {
-    read -r mean
-    printf 'experiment,params,metric,mean,a,b,c,d,e,f\nx,"{""p"":1,""q"":2}",m,%s,,1,0,0,0,z\n' "$mean"
-  } >"$out/tables/summary.csv"
+  case "$*" in *"--backend cpu"*) mean=2 ;; *) mean=${GPU:-2.00000001} ;; esac
+  mkdir -p "$last/tables" && echo "# table" >"$last/tables/a.md"
+  {
+    echo experiment,params,metric,mean,a,b,c,d,e,f
+    printf 'x,"{""p"":1,""q"":2}",m,%s,,1,0,0,0,z\n' "$mean"
+    printf 'x,"{""p"":1,""q"":2}",build_s,%s,,1,0,0,0,z\n' "$$"
+    [ -z "$MORE" ] || [ "$mean" = 2 ] || echo 'x,{},more,1,,1,0,0,0,z'
+  } >"$last/tables/summary.csv"
   ;;
 esac
 `
@@ -137,13 +144,30 @@ func TestKit(t *testing.T) {
 		{"all", []call{
 			{env: []string{moon}, args: []string{"--kit", kit, "all", "OUT"}, says: []string{
 				"1 passed, 0 failed, 1 skipped, 0 not finished", "skipped: graphs/a TestA/two: too little of it",
-				"cuda  1 GFLOP/s", "1 numbers compared, 0 equal to the last bit", "above 1e-12) 2.00e-01",
-				" 0 failed, 0 not"}},
+				"bench --backend cuda device/kahm  1 GFLOP/s",
+				"1 numbers compared, 0 equal to the last bit, 0 differ", "above 1e-9) 5.00e-09", " 0 failed, 0 not"}},
 			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"device/hull, before"}},
 			{env: []string{moon}, args: []string{"--kit", other, "bench", "OUT"}, status: 2,
 				says: []string{"revision abc, the kit is of def"}},
 			{env: []string{"MOON=Io"}, args: []string{"--kit", kit, "bench", "OUT"}, status: 2,
 				says: []string{"another device"}},
+			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "OUT"}, status: 2,
+				says: []string{"results of full sizes, these are small"}},
+		}},
+		{"a library that is missing", []call{{env: []string{moon, "LACKING=libmoon.so"},
+			args: []string{"--kit", kit, "all", "OUT"}, status: 1,
+			says: []string{"a library of CUDA is missing; nothing was run", "libmoon.so: without it there is less"}}}},
+		{"numbers that differ", []call{{env: []string{moon, "GPU=2.00001"},
+			args: []string{"--kit", kit, "tables", "OUT"}, status: 1,
+			says: []string{"1 differ by more than 1e-6", "failed: tables: quickstart: the same numbers"}}}},
+		{"a number that only one has", []call{{env: []string{moon, "MORE=1"},
+			args: []string{"--kit", kit, "tables", "OUT"}, status: 1,
+			says: []string{"failed: tables: kahm-quick: the same numbers"}}}},
+		{"small sizes", []call{
+			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "tables", "table5", "OUT"},
+				says: []string{"bench --backend cuda --small device/kahm  1", "0 trials of Table 5", " 0 failed, 0 not"}},
+			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "OUT/results/gpu/moon"}, status: 2,
+				says: []string{"small sizes do not belong in results/gpu"}},
 		}},
 		{"a benchmark that fails, and is mended", []call{
 			{env: []string{moon, "BROKEN=device/hull"}, args: []string{"--kit", kit, "bench", "OUT"}, status: 1,
@@ -192,6 +216,60 @@ func TestKit(t *testing.T) {
 	}
 }
 
+// TestKitFullDisk fills the disk of the results: no step passes whose output is lost, and
+// with room the same command goes on.
+func TestKitFullDisk(t *testing.T) {
+	disk, resize := smallDisk(t, "20k")
+	out := filepath.Join(disk, "out")
+	args := []string{"--kit", makeKit(t, "abc"), "bench", out}
+	for _, row := range []struct {
+		size   string
+		status int
+		says   string
+	}{
+		{"20k", 1, "cannot be written: "},
+		{"300k", 1, "cannot be written any more"},
+		{"2m", 0, "ok        bench: device/product, before"},
+	} {
+		resize(row.size)
+		status, printed := runKit(t, []string{"MOON=a moon", "LOUD=device/hull"}, args...)
+		if status != row.status || !strings.Contains(printed, row.says) {
+			t.Errorf("with %s the status is %d, want %d and %q:\n%s", row.size, status, row.status, row.says, printed)
+		}
+		steps, err := os.ReadFile(filepath.Join(out, "steps.tsv"))
+		if row.status != 0 && err == nil && strings.Contains(string(steps), "device/hull\tok") {
+			t.Errorf("with %s the step whose output is lost is noted:\n%s", row.size, steps)
+		}
+	}
+}
+
+// TestKitKnowsTimes looks at the names by which the kit leaves out times: every metric
+// that is one has such a name, and no other.
+func TestKitKnowsTimes(t *testing.T) {
+	script, err := os.ReadFile("gpu/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(script), "key ~ /(_s|,seconds|,gflops)$/") {
+		t.Error("times have other names than this test has")
+	}
+	names := 0
+	for _, p := range experiments.Papers() {
+		for _, e := range p.Experiments {
+			for _, m := range e.Metrics {
+				names++
+				named := strings.HasSuffix(m.Name, "_s") || m.Name == "seconds" || m.Name == "gflops"
+				if named != m.Timing {
+					t.Errorf("%s of %s: a time by its name %t, by its declaration %t", m.Name, e.Name, named, m.Timing)
+				}
+			}
+		}
+	}
+	if names == 0 {
+		t.Error("no metric was looked at")
+	}
+}
+
 // Every benchmark of a device is among those that the kit runs.
 func TestKitRunsEveryBenchmark(t *testing.T) {
 	script, err := os.ReadFile("gpu/run")
@@ -201,7 +279,7 @@ func TestKitRunsEveryBenchmark(t *testing.T) {
 	_, rest, _ := strings.Cut(string(script), "benchmarks=(")
 	list, _, _ := strings.Cut(rest, ")")
 	var names []string
-	for _, b := range experiments.DeviceBenchmarks("cuda") {
+	for _, b := range experiments.DeviceBenchmarks("cuda", false) {
 		names = append(names, b.Name)
 	}
 	if want := strings.Join(names, " "); list != want {

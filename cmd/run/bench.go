@@ -15,6 +15,7 @@ import (
 
 func (a *app) benchCommand() *cobra.Command {
 	var output, on string
+	var small bool
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
 		Short: "Measure the speed of solvers, graphs and the runner",
@@ -38,7 +39,7 @@ devices. With --backend they alone are run, on that backend beside the CPU.`,
 				return err
 			}
 			if cmd.Flags().Changed(backendFlag) {
-				return a.benchDevice(cmd.Context(), on, output, args)
+				return a.benchDevice(cmd.Context(), on, small, output, args)
 			}
 			newRunner, err := newNoopWorkers()
 			if err != nil {
@@ -51,7 +52,7 @@ devices. With --backend they alone are run, on that backend beside the CPU.`,
 				all = append(all, p.Benchmarks...)
 			}
 			all = append(all, experiments.EngineBenchmarks()...)
-			all = append(all, experiments.DeviceBenchmarks("cpu")...)
+			all = append(all, experiments.DeviceBenchmarks("cpu", small)...)
 			selected, err := selectBenchmarks(all, args)
 			if err != nil {
 				return err
@@ -71,11 +72,13 @@ devices. With --backend they alone are run, on that backend beside the CPU.`,
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
 	cmd.Flags().
 		StringVar(&on, backendFlag, "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
+	cmd.Flags().BoolVar(&small, "small", false,
+		"small matrices for device/..., as a simulated device needs them; their rates say nothing about a real one")
 	return cmd
 }
 
 // benchDevice measures a backend beside the CPU.
-func (a *app) benchDevice(ctx context.Context, on, output string, names []string) error {
+func (a *app) benchDevice(ctx context.Context, on string, small bool, output string, names []string) error {
 	if err := checkBackend(on, "float64"); err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (a *app) benchDevice(ctx context.Context, on, output string, names []string
 	if err != nil {
 		return err
 	}
-	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(c.Backend), names)
+	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(c.Backend, small), names)
 	if err != nil {
 		return err
 	}
