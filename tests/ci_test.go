@@ -130,6 +130,32 @@ func TestSteps(t *testing.T) {
 			says: []string{"no test is named TestPasess"},
 		},
 		{
+			name: "beside each other",
+			script: `more() { step slow sleep 1; step wrong false; missing moon "it is day"; }; aside more; step good true; ` +
+				`join; step last true`,
+			status: 1, end: "\nNot checked:\n  moon: it is day\n1 not checked\n\n3 passed, 1 failed\n",
+			says: []string{"--- ok: good", "--- ok: slow", "--- FAILED: wrong", "--- ok: last"},
+		},
+		{
+			name: "beside each other, without an end", script: `more() { step good true; exit 0; }; aside more; join`,
+			status: 1, end: "\n0 passed, 1 failed\n", says: []string{"--- ok: good"},
+		},
+		{
+			name: "seconds of a step that waits", script: "step idle sleep 1", end: "\n1 passed, 0 failed\n",
+			says: []string{" s, of the processors 0 s)\n", "\nSlowest steps, of ", " s  idle\n"},
+		},
+		{
+			name: "seconds of a step that computes", script: "step busy bash -c 'for ((i = 0; i < 2000000; i++)); do :; done'",
+			end: "\n1 passed, 0 failed\n", says: []string{"--- ok: busy ("}, not: []string{"of the processors 0 s"},
+		},
+		{
+			name:   "the ten slowest",
+			script: `for i in 5 1 8 2 11 3 7 9 12 4 6 10; do printf '%d\t%d\tstep %d.\n' $i 30 $i >>"$CI_WORK/seconds"; done`,
+			end:    "\n0 passed, 0 failed\n",
+			says:   []string{"\n   12 s        30 s  step 12.\n   11 s        30 s  step 11.\n", " step 3.\n"},
+			not:    []string{" step 2.\n"},
+		},
+		{
 			name: "something is missing", script: "step good true; missing moon 'it is day'",
 			end: "\nNot checked:\n  moon: it is day\n1 not checked\n\n1 passed, 0 failed\n",
 		},
