@@ -28,6 +28,10 @@ type Inspection struct {
 	// may have left them. An unsealed one is sealed where the plan knows the version
 	// of its results; nothing can be said of others.
 	Foreign int `json:"foreign"`
+	// Shared are the results of shared work that the folder has at present, and
+	// SharedBytes what they take.
+	Shared      int   `json:"shared"`
+	SharedBytes int64 `json:"shared_bytes"`
 	// AtWork says that a runner was at work in the folder: tables and plots, which
 	// it writes at its end, were not looked at.
 	AtWork   bool     `json:"at_work"`
@@ -42,8 +46,8 @@ type Defect struct {
 }
 
 // Check verifies an output folder: digest and keys of the plan; digest, key and
-// content of every record; and that the tables and plots that are there are those
-// that the records give. With repair it gives unsealed records and plans their
+// content of every record; digests of the results of shared work; and that the tables
+// and plots that are there are those that the records give. With repair it gives unsealed records and plans their
 // digests, puts aside what does not hold, and writes tables, plots and report
 // anew; a plan that does not hold stays. version is that of this program, for the
 // report.
@@ -64,6 +68,9 @@ func (c *Catalogue) Check(dir string, repair bool, version string) (*Inspection,
 	p, err := k.plan()
 	if err == nil {
 		err = k.records()
+	}
+	if err == nil {
+		err = k.shared()
 	}
 	if err == nil && p != nil {
 		err = k.shown(p)
@@ -196,6 +203,31 @@ func (k *checker) stray(file, reason string) error {
 		done = k.moved(before)
 	}
 	k.problem(file, reason, done)
+	return nil
+}
+
+// shared looks at the results of shared work, where there are any.
+func (k *checker) shared() error {
+	names, err := k.store.Memos()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		problem, bytes, there, err := k.store.ExamineMemo(name)
+		if err != nil {
+			return err
+		}
+		if !there { // removed since the folder was listed
+			continue
+		}
+		k.Shared++
+		k.SharedBytes += bytes
+		if problem != "" {
+			if err := k.stray(filepath.Join("shared", name), problem); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -101,7 +101,27 @@ func (c *Catalogue) Run(ctx context.Context, req SweepRun) (schedule.Summary, er
 	if err == nil {
 		err = s.Settle() // some records may be of runners that were killed
 	}
+	if err == nil {
+		err = removeShared(s, req.Plan)
+	}
 	return sum, err
+}
+
+// removeShared removes the results of shared work once every trial of the plan has a
+// record: nobody needs them any more.
+func removeShared(s *store.Store, p *plan.Plan) error {
+	keys, err := s.Keys()
+	if err != nil {
+		return err
+	}
+	for i := range p.Trials {
+		if !keys[p.Trials[i].Key] {
+			return nil
+		}
+	}
+	// What cannot be removed is no result, and in nobody's way.
+	_ = s.RemoveMemos()
+	return nil
 }
 
 // FrozenPlan returns the plan of an output folder, provided that this program

@@ -18,9 +18,10 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check FOLDER",
 		Short: "Verify an output folder: plan, records, tables and plots",
 		Long: `Verify an output folder: the digest of the plan and the keys of its trials;
-digest, key and content of every record; and that tables and plots match the
-records. Each problem is printed on a line, followed by a count. Logs and
-report.html are not verified, nor are tables and plots while a run is in progress.
+digest, key and content of every record; digests of what trials share; and that
+tables and plots match the records. Each problem is printed on a line, followed by
+a count. Logs and report.html are not verified, nor are tables and plots while a run
+is in progress.
 
 Records of early versions have no digest. They are read, and counted as unsealed:
 their keys are verified, but their numbers cannot be.
@@ -84,6 +85,9 @@ func (a *app) printChecked(c *runner.Inspection, repair bool, output string) err
 	}
 	if c.Foreign > 0 {
 		a.say("%s of trials that the plan does not have", text.Count(c.Foreign, "record"))
+	}
+	if c.Shared > 0 {
+		a.say("%s of work that trials share, %.1f MiB", text.Count(c.Shared, "result"), float64(c.SharedBytes)/(1<<20))
 	}
 	switch {
 	case repair && c.Sealed > 0:

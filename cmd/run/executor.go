@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,6 +30,13 @@ type newExecutor func(*progress.Reporter) (runner.Executor, error)
 // requeueFlag is the name of a flag of sweep, table and work.
 const requeueFlag = "requeue"
 
+// sharedLimitFlag is the name of a flag of sweep, table and work, and defaultSharedLimit
+// its value, in MiB: the shipped sweeps need a hundredth of it.
+const (
+	sharedLimitFlag    = "shared-limit"
+	defaultSharedLimit = 1024
+)
+
 // workOptions are the flags of how trials are run, which sweep, table and work
 // share.
 type workOptions struct {
@@ -41,6 +49,7 @@ type workOptions struct {
 	ignoreMemory bool
 	shareTimings bool
 	profile      bool
+	sharedLimit  int64 // MiB
 	shard        string
 	only         string // a flag of work
 	backend      string // a flag of sweep and table; work has it from the plan
@@ -79,6 +88,12 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.profile, profileFlag, false,
 		"count what the programs of each trial ask of a device, in its record, and write profiles/KEY.pprof to the "+
 			"output folder (see run trial --help)")
+	f.Int64Var(
+		&o.sharedLimit,
+		sharedLimitFlag,
+		defaultSharedLimit,
+		"MiB that results of work which trials share may take in OUT/shared while the sweep runs; 0 to keep none",
+	)
 	f.StringVar(&o.shard, "shard", "", "run part i of n of the plan, such as 1/4")
 	cmd.MarkFlagsMutuallyExclusive("fail-fast", "keep-going")
 }
@@ -104,6 +119,9 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 		return plan.Shard{}, usagef("--jobs is %d; it must be at least 1", o.jobs)
 	case o.requeue < 0:
 		return plan.Shard{}, usagef("--%s is %d; it must not be negative", requeueFlag, o.requeue)
+	case o.sharedLimit < 0 || o.sharedLimit > math.MaxInt64>>20:
+		return plan.Shard{}, usagef("--%s is %d; it must be from 0 to %d MiB", sharedLimitFlag, o.sharedLimit,
+			int64(math.MaxInt64>>20))
 	case o.timeout < 0:
 		return plan.Shard{}, usagef("--timeout is %v; it must not be negative", o.timeout)
 	}
@@ -147,6 +165,7 @@ func (a *app) local(o workOptions, shard plan.Shard, data *plan.Datasets) newExe
 				Process:      processLimit(o.ignoreMemory),
 				ShareTimings: o.shareTimings,
 				Profile:      o.profile,
+				SharedLimit:  o.sharedLimit << 20,
 				Notice:       func(text string) { reporter.Notice(text, false) },
 				Host:         host(o.gpu),
 				NewRunner:    newRunner,
@@ -266,6 +285,9 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 		}
 		if o.profile {
 			work = append(work, "--"+profileFlag)
+		}
+		if o.sharedLimit != defaultSharedLimit {
+			work = append(work, "--"+sharedLimitFlag, strconv.FormatInt(o.sharedLimit, 10))
 		}
 		if a.dataFolder != "" {
 			folder, err := filepath.Abs(a.dataFolder)

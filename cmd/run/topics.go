@@ -206,6 +206,10 @@ merges them:
   run sweep FILE --shard 1/8 --out part1
   run merge part1 part2 ... --out OUT
 
+Parts that share a folder share work, too: what several trials would compute is
+computed once and kept in OUT/shared, within --shared-limit, until all trials have
+a record. It may be deleted at any time.
+
 A trial is locked while it runs, so that two machines never run it at the same
 time. The locks are byte-range locks of the file system (fcntl), which NFS
 version 4, Lustre mounted with flock, GPFS and CephFS keep across machines. The

@@ -56,6 +56,10 @@ type Experiment struct {
 	// PrivateTiming leaves the timing out of a record with secure noise: the time that
 	// a trial takes would disclose what its guarantee needs to be secret.
 	PrivateTiming bool
+	// CountsShared says that metrics of time count shared work as long as it took
+	// when it was done ([Shared.Took]), whichever trial did it. Without, a trial with
+	// such metrics does all of its work itself.
+	CountsShared bool
 	// Run computes one trial. The same Trial gives the same Result, bit for
 	// bit, whatever Workers is.
 	Run func(context.Context, *Trial) (*Result, error)
@@ -137,6 +141,9 @@ type Trial struct {
 	// "k-means". Streams of different purposes, seeds or experiments are
 	// independent of each other and of scheduling. It is never nil.
 	Stream func(purpose string) *rand.Rand
+	// Keeper keeps shared work between the trials of a sweep, by way of [Trial.Memo]; it
+	// is nil where nothing is kept.
+	Keeper Keeper
 	// Secure is true when the streams come from the operating system's
 	// entropy source instead of the seed.
 	Secure bool

@@ -24,6 +24,7 @@ type Declaration[S, M any] struct {
 	// Rules are the conditions that no tag can say.
 	Rules         []Rule[S]
 	PrivateTiming bool
+	CountsShared  bool
 
 	Run          func(context.Context, *Trial, *S) (*Outcome[M], error)
 	Release      func(context.Context, *Trial, *S) (*Release, error)
@@ -65,7 +66,8 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 		metrics: metricsOf(reflect.TypeFor[M]())}
 	x.Experiment = &Experiment{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source, PrivateTiming: d.PrivateTiming,
-		Params: x.settings.params, Metrics: x.metrics.list,
+		CountsShared: d.CountsShared,
+		Params:       x.settings.params, Metrics: x.metrics.list,
 		Datasets: onSettings(x, d.Datasets), Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
 		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),
 		Run: func(ctx context.Context, t *Trial) (*Result, error) {

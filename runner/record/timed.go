@@ -13,6 +13,10 @@ const timed = "timed "
 // TimedBesideTrials says that times were taken beside other trials of the sweep.
 const TimedBesideTrials = timed + "beside other trials (--share-timings)"
 
+// TimedShared says that times count work that another trial of the sweep did, as long as
+// it took there.
+const TimedShared = timed + "with work that another trial of the sweep did, as long as it took there"
+
 // TimedUnobserved says that nothing is known of other programs.
 const TimedUnobserved = timed + "without knowing what other programs used: this system does not count it in /proc/stat"
 

@@ -85,7 +85,7 @@ func CreateOn(d disk.Disk, dir string) (*Store, error) {
 // that is being written is locked, and its file stays. Those of plan, tables,
 // plots and logs are few and may be in the making; they go when they are a day old.
 func (s *Store) removeLeftovers() error {
-	for _, folder := range []string{"", "tables", "plots", logsDir, asideDir, "slurm"} {
+	for _, folder := range []string{"", "tables", "plots", logsDir, asideDir, sharedDir, "slurm"} {
 		old, err := s.temporaryFiles(filepath.Join(s.dir, folder))
 		if err != nil {
 			return err

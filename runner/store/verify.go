@@ -204,8 +204,12 @@ func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error
 }
 
 // Files lists what is in the folder of records, in order, temporary files aside.
-func (s *Store) Files() ([]string, error) {
-	names, err := s.disk.Names(filepath.Join(s.dir, trialsDir))
+func (s *Store) Files() ([]string, error) { return s.visible(trialsDir) }
+
+// visible lists what is in a folder, which may be absent, in order, temporary files
+// aside.
+func (s *Store) visible(folder string) ([]string, error) {
+	names, err := s.disk.Names(filepath.Join(s.dir, folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

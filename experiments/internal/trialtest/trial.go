@@ -24,6 +24,7 @@ type Options struct {
 	Dataset  func(name string) string // nil: by Folder and File
 	Progress func(done, total int, what string)
 	Ctx      context.Context // nil: that of the test
+	Keeper   experiment.Keeper
 }
 
 // Context is what the trial runs under.
@@ -70,8 +71,8 @@ func New(tb testing.TB, o Options) *experiment.Trial {
 		}
 	})
 	return &experiment.Trial{
-		Identity: experiment.Identity{Backend: "cpu", DType: o.DType}, Engine: opened, Workers: workers,
-		Secure: o.Secure, Dataset: o.Dataset, Progress: o.Progress,
+		Identity: experiment.Identity{Backend: "cpu", DType: o.DType, Seed: int64(o.Seed)}, Engine: opened, Workers: workers,
+		Secure: o.Secure, Keeper: o.Keeper, Dataset: o.Dataset, Progress: o.Progress,
 		Stream: func(purpose string) *rand.Rand {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(purpose))

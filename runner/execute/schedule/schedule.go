@@ -69,11 +69,14 @@ type Options struct {
 	// Process is the limit on the memory of a trial's process; the zero value is none.
 	// A trial that needs more has no result.
 	Process machine.MemoryLimit
+	// SharedLimit is the most bytes that results of shared work take in the output
+	// folder; 0 keeps none.
+	SharedLimit int64
 	// ShareTimings runs timed trials beside others; their records say so.
 	ShareTimings bool
 	// Profile counts what trials ask of a device, and profiles the processor.
 	Profile   bool
-	Notice    func(text string) // of fewer jobs, timed trials and other kernels; may be nil
+	Notice    func(text string) // of fewer jobs, timed trials, other kernels, shared work; may be nil
 	Host      record.Provenance
 	NewRunner func() Runner
 	Observer  Observer
@@ -221,6 +224,7 @@ type run struct {
 	seen map[int]store.Version
 
 	crowded sync.Once // for the notice that another runner's trials are waited for
+	noticed sync.Map  // the notices of trials: many may have the same
 
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
@@ -433,6 +437,13 @@ func (r *run) one(ctx context.Context, runner Runner, q *request) (done bool, er
 	return true, nil
 }
 
+// noticeOnce hands on a notice of a trial.
+func (r *run) noticeOnce(text string) {
+	if _, before := r.noticed.LoadOrStore(text, true); !before && r.opts.Notice != nil {
+		r.opts.Notice(text)
+	}
+}
+
 // enter waits until the machine is free for a trial: a timed one runs beside none
 // of other runners on this folder and machine. leave gives it back.
 func (r *run) enter(ctx context.Context, alone bool) (leave func(), err error) {
@@ -470,6 +481,10 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 	job := trial.Job{
 		Key: t.Key, Identity: t.Identity, Workers: r.opts.Workers, Host: r.opts.Host,
 		Folders: map[string]string{}, Beside: e.Timed() && !alone,
+		Notice: r.noticeOnce,
+	}
+	if r.opts.SharedLimit > 0 {
+		job.Shared = trial.SharedWork{Dir: r.store.Dir(), Limit: r.opts.SharedLimit}
 	}
 	if alone {
 		job.Workers = r.opts.Cores

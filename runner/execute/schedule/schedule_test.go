@@ -260,14 +260,17 @@ func TestJobsAreThePlansTrials(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	var got trial.Job
+	var noticed []string
 	sum, err := schedule.Run(context.Background(), s, p, []int{0}, registry, data, schedule.Options{
-		Workers: 4, Timeout: time.Minute,
+		Workers: 4, Timeout: time.Minute, SharedLimit: 7, Notice: func(text string) { noticed = append(noticed, text) },
 		NewRunner: func() schedule.Runner {
 			return runnerFunc(func(ctx context.Context, job trial.Job, limit time.Duration) (*record.Record, error) {
 				if limit != time.Minute {
 					t.Errorf("time limit %v", limit)
 				}
-				got = job
+				job.Notice("once")
+				job.Notice("once")
+				got, got.Notice = job, nil
 				return trial.Execute(ctx, demo, job, nil, nil)
 			})
 		},
@@ -279,6 +282,10 @@ func TestJobsAreThePlansTrials(t *testing.T) {
 			Backend: "cuda", DType: "float32", Datasets: map[string]string{"kung": "digest of kung"},
 		},
 		Workers: 4, Folders: map[string]string{"kung": "folder of kung"},
+		Shared: trial.SharedWork{Dir: s.Dir(), Limit: 7},
+	}
+	if len(noticed) != 1 {
+		t.Errorf("noticed %q; many trials may say the same", noticed)
 	}
 	if err != nil || sum.OK != 1 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v\ngot  %+v\nwant %+v", sum, err, got, want)

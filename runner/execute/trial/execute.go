@@ -37,6 +37,11 @@ type Job struct {
 	// Profile is the file for a profile of the processor, beside the counts of the engine
 	// in the record; empty for neither.
 	Profile string
+	// Shared says where results of shared work are.
+	Shared SharedWork
+	// Notice gets what went wrong with something that costs no result, in one sentence;
+	// nil for nobody. Another process has its own.
+	Notice func(text string)
 	// Host is the provenance of the program that runs the plan, without data.
 	Host record.Provenance
 }
@@ -53,14 +58,14 @@ type jobMessage struct {
 	Secure     bool              `json:"secure"`
 	Beside     bool              `json:"beside,omitempty"`
 	Profile    string            `json:"profile,omitempty"`
+	Shared     SharedWork        `json:"shared,omitzero"`
 	Host       record.Provenance `json:"host"`
 }
 
 // MarshalJSON writes a job for a worker.
 func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobMessage{Key: j.Key, Identity: j.Identity, Workers: j.Workers, Folders: j.Folders,
-		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside,
-		Profile: j.Profile, Host: j.Host})
+		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside, Profile: j.Profile, Shared: j.Shared, Host: j.Host})
 }
 
 // UnmarshalJSON reads what [Job.MarshalJSON] writes.
@@ -70,7 +75,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*j = Job{Key: m.Key, Identity: m.Identity, Workers: m.Workers, Folders: m.Folders,
-		Secure: m.Secure, Beside: m.Beside, Profile: m.Profile, Host: m.Host}
+		Secure: m.Secure, Beside: m.Beside, Profile: m.Profile, Shared: m.Shared, Host: m.Host}
 	j.Datasets = m.Digests
 	return nil
 }
@@ -130,16 +135,24 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 		return nil, err
 	}
 	r.ResultVersion = e.Version
-	watch := watchTimes(e, job)
+	shelf := openShared(e, job)
+	if shelf != nil {
+		defer func() { _ = shelf.Close() }()
+	}
+	others := watchTimes(e, job)
 	machine.ResetPeakRSS()
 	wall, cpu := time.Now(), machine.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) {
-		return withEngine(job, open, progress,
-			profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) { return e.Run(ctx, t) }))
+		return withEngine(job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
+			if shelf != nil {
+				t.Keeper = shelf
+			}
+			return e.Run(ctx, t)
+		}))
 	})
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,
 		PeakRSSBytes: machine.PeakRSS()}
-	shared := watch(ctx)
+	beside := others(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -169,7 +182,8 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 		}
 		r.Series[name] = columns
 	}
-	r.Warnings = append(append(r.Warnings, result.Warnings...), shared...) // never nil: a record has a list
+	r.Warnings = append(append(r.Warnings, result.Warnings...), beside...) // never nil: a record has a list
+	noteShared(r, e, shelf)
 	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
 		r.Privacy.Withdraw(judgedOnly)
 	}

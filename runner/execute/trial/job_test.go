@@ -26,10 +26,11 @@ func TestJobMessage(t *testing.T) {
 			Key: "k", Identity: experiment.Identity{Experiment: "demo/a", ResultVersion: 2, Params: experiment.Params{"x": 1.5},
 				Seed: 3, Backend: "cpu", DType: "float64", Datasets: map[string]string{"set": "digest"}},
 			Workers: 4, Folders: map[string]string{"set": "/data"}, Secure: true, Beside: true,
-			Profile: "profiles/k.pprof", Host: record.Provenance{Version: "1"},
+			Profile: "profiles/k.pprof", Shared: trial.SharedWork{Dir: "out", Limit: 5},
+			Host: record.Provenance{Version: "1"},
 		}, `{"key":"k","experiment":"demo/a","result_version":2,"params":{"x":1.5},"seed":3,"backend":"cpu",` +
 			`"dtype":"float64","workers":4,"folders":{"set":"/data"},"digests":{"set":"digest"},"secure":true,` +
-			`"beside":true,"profile":"profiles/k.pprof","host":` + host + `}`},
+			`"beside":true,"profile":"profiles/k.pprof","shared":{"dir":"out","limit":5},"host":` + host + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := json.Marshal(c.job)

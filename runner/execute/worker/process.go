@@ -157,6 +157,12 @@ func (p *Process) exchange(job trial.Job, progress trial.ProgressFunc) (message,
 		if err = json.Unmarshal(line, &m); err != nil || m.Record != nil || m.Trouble != nil {
 			return m, err
 		}
+		if m.Notice != "" {
+			if job.Notice != nil {
+				job.Notice(m.Notice)
+			}
+			continue
+		}
 		if progress != nil {
 			progress(m.Done, m.Total, m.What)
 		}

@@ -27,14 +27,15 @@ import (
 	"privkern/runner/record"
 )
 
-// message is what a worker sends: progress of the current job, or what ends it, a
-// record or the machine's trouble.
+// message is what a worker sends: progress of the current job or a notice about it, or
+// what ends it, a record or the machine's trouble.
 type message struct {
 	Done   int            `json:"done,omitempty"`
 	Total  int            `json:"total,omitempty"`
 	What   string         `json:"what,omitempty"`
 	Record *record.Record `json:"record,omitempty"`
 	Log    string         `json:"log,omitempty"` // of the record
+	Notice string         `json:"notice,omitempty"`
 	// Trouble is why there is no record.
 	Trouble *trial.Trouble `json:"trouble,omitempty"`
 	// Last says that the worker ends after this message.
@@ -119,6 +120,7 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 	if device.Describe != nil {
 		job.Host.GPU = device.Describe(job.Backend)
 	}
+	job.Notice = func(text string) { _ = send(out, message{Notice: text}) }
 	var sent time.Time
 	r, err := trial.Execute(ctx, e, job, device.Open, func(done, total int, what string) {
 		if now := time.Now(); now.Sub(sent) >= progressInterval {

@@ -96,6 +96,11 @@ var demonstration = experiment.Of(experiment.Declaration[demoSettings, demoMetri
 				t.Progress(i, 5, "step")
 				time.Sleep(60 * time.Millisecond)
 			}
+		case "share work": // in a folder that is not there
+			_, err := t.Memo(context.Background(), "work", func(*experiment.Inputs) {}, func() (*experiment.Shared, error) {
+				return &experiment.Shared{}, nil
+			})
+			return &experiment.Outcome[demoMetrics]{}, err
 		case "lose the device":
 			deviceFailed.Store(true)
 			return nil, errors.New("the device is lost")
@@ -426,6 +431,24 @@ func TestProgressArrives(t *testing.T) {
 	})
 	if err != nil || r.Status != record.OK || steps == 0 {
 		t.Errorf("%d steps, %v", steps, err)
+	}
+}
+
+// What a worker notices arrives, and its trial has a result.
+func TestNoticesArrive(t *testing.T) {
+	p := newProcess(t)
+	var notices []string
+	j := job(t, "share work")
+	j.Shared = trial.SharedWork{Dir: filepath.Join(t.TempDir(), "gone"), Limit: 1}
+	for range 2 {
+		r, err := p.Run(t.Context(), j, 0, nil)
+		if err != nil || r.Status != record.OK {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		j.Notice = func(text string) { notices = append(notices, text) }
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], "shared work cannot be locked") {
+		t.Errorf("noticed %q", notices)
 	}
 }
 

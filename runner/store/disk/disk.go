@@ -54,6 +54,8 @@ type Disk interface {
 	Rename(from, to string) error
 	// Link gives a file a second name, and fails where something has it.
 	Link(file, name string) error
+	// Touch dates a file to now, as if it were written.
+	Touch(path string) error
 	// Remove removes a file, or a folder that is empty.
 	Remove(path string) error
 	// SyncDir makes the entries of a folder durable. File systems that cannot sync

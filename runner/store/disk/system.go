@@ -3,6 +3,7 @@ package disk
 import (
 	"io/fs"
 	"os"
+	"time"
 )
 
 // System is the file system of the operating system.
@@ -30,5 +31,10 @@ func (system) Mkdir(path string, mode fs.FileMode) error { return os.Mkdir(path,
 func (system) CreateTemp(dir, pattern string) (File, error) { return os.CreateTemp(dir, pattern) }
 
 func (system) Link(file, name string) error { return os.Link(file, name) }
+
+func (system) Touch(path string) error {
+	now := time.Now()
+	return os.Chtimes(path, now, now)
+}
 
 func (system) LockFile(path string) (unlock func(), err error) { return tryLock(path) }

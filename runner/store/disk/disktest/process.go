@@ -342,6 +342,17 @@ func (p *Process) Link(from, to string) error {
 	})
 }
 
+// Touch implements [disk.Disk].
+func (p *Process) Touch(name string) error {
+	return p.do(writing, "touch", name, func() error {
+		n, err := p.disk.find(name)
+		if err == nil {
+			n.modified = time.Now()
+		}
+		return err
+	})
+}
+
 // Remove implements [disk.Disk].
 func (p *Process) Remove(name string) error {
 	return p.do(writing, "remove", name, func() error {

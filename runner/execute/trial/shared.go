@@ -1,0 +1,55 @@
+package trial
+
+import (
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/store"
+)
+
+// SharedWork says where the results of work are kept that trials of a sweep have in
+// common. The zero value keeps nothing.
+type SharedWork struct {
+	Dir   string `json:"dir"`   // the output folder of the sweep
+	Limit int64  `json:"limit"` // the most bytes of all results together
+}
+
+// keeps says whether results of the job's work may be kept and used. A trial with secure
+// noise writes nothing that it computes but its record; one that reports times does all
+// of its work, but where they count shared work, and so does one with a profile.
+func (j *Job) keeps(e *experiment.Experiment) bool {
+	return j.Shared.Dir != "" && j.Shared.Limit > 0 && !j.Secure && j.Profile == "" && (!e.Timed() || e.CountsShared)
+}
+
+// openShared opens the results of shared work for a job; nil where none are kept, of
+// which the job's notice has the reason where that is one of the machine.
+func openShared(e *experiment.Experiment, job Job) *store.Memo {
+	if !job.keeps(e) {
+		return nil
+	}
+	job.ResultVersion = e.Version
+	m, err := store.OpenMemo(job.Shared.Dir, store.MemoOptions{Identity: job.Identity, Class: job.Host.Class(),
+		Limit: job.Shared.Limit, Notice: job.Notice})
+	if err != nil && job.Notice != nil {
+		job.Notice(err.Error() + ": every trial does all of its work")
+	}
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// noteShared adds to a record how long the work had taken that was found done, and a
+// warning where its metrics of time count it.
+func noteShared(r *record.Record, e *experiment.Experiment, m *store.Memo) {
+	if m == nil {
+		return
+	}
+	results, took := m.Found()
+	if results == 0 {
+		return
+	}
+	r.Timing.SharedS = took.Seconds()
+	if e.Timed() {
+		r.Warnings = append(r.Warnings, record.TimedShared)
+	}
+}
