@@ -36,7 +36,7 @@ func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	return m.Memory("memory", experiment.Target{AtMost: 2048}, func() error {
 		cpu, err := m.Time("four kernels", func() error {
-			_, err := MakeFeatures(ctx, e, train, test.X, spec, nil)
+			_, err := MakeFeatures(ctx, new(experiment.Trial), e, train, test.X, spec, nil)
 			return err
 		})
 		m.Value("four kernels: CPU", cpu, "s", experiment.Target{AtMost: 90})

@@ -8,6 +8,7 @@ import (
 
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
+	"privkern/runner/experiment"
 )
 
 // Samples are samples with both of their labels.
@@ -57,21 +58,17 @@ type Features struct {
 // samples, weights the compressive kernels, and projects the test samples, which
 // may be nil. Test labels have no part in it, and a test sample's features do not
 // depend on other test samples. Progress, if not nil, is called once
-// per kernel.
-func MakeFeatures(ctx context.Context, e *engine.Engine, train Samples, test *mat.Dense, s Spec,
+// per kernel. A kernel that another trial of t's sweep has compressed for the same
+// samples is not compressed again.
+func MakeFeatures(ctx context.Context, t *experiment.Trial, e *engine.Engine, train Samples, test *mat.Dense, s Spec,
 	progress func(done, total int, what string)) (*Features, error) {
 	factors, tests := make([]*mat.Dense, len(s.kernels)), make([]*mat.Dense, len(s.kernels))
+	c := newCompressor(t, e, train, test, s.compression)
 	for l, k := range s.kernels {
 		// One kernel after the other: each has an N×N matrix while it is fitted.
-		p, err := discriminant.Fit(ctx, e, k.kernel, train.X, train.Utility, s.compression)
-		if err != nil {
+		var err error
+		if factors[l], tests[l], err = c.compress(ctx, k.kernel); err != nil {
 			return nil, err
-		}
-		factors[l] = p.Features
-		if test != nil {
-			if tests[l], err = p.Project(ctx, e, test); err != nil {
-				return nil, err
-			}
 		}
 		if progress != nil {
 			progress(l+1, len(s.kernels), "kernels compressed")

@@ -256,7 +256,8 @@ func TestMakeFeatures(t *testing.T) {
 			s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
 				compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 			compressed := 0
-			f, err := MakeFeatures(t.Context(), e, train, test.X, s, func(done, _ int, _ string) { compressed = done })
+			f, err := MakeFeatures(t.Context(), new(experiment.Trial), e, train, test.X, s,
+				func(done, _ int, _ string) { compressed = done })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +273,8 @@ func TestMakeFeatures(t *testing.T) {
 				m.Rank > 15 {
 				t.Errorf("metrics %+v", m)
 			}
-			one, err := MakeFeatures(t.Context(), e, train, test.X.Slice(7, 8, 0, 30).(*mat.Dense), s, nil)
+			one, err := MakeFeatures(t.Context(), new(experiment.Trial), e, train,
+				test.X.Slice(7, 8, 0, 30).(*mat.Dense), s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,8 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	}
 	e := engine.Of(t.Engine)
 	total := len(spec.kernels) + recognitionSteps
-	f, err := MakeFeatures(ctx, e, train, test.X, spec, func(done, _ int, what string) { t.Progress(done, total, what) })
+	f, err := MakeFeatures(ctx, t, e, train, test.X, spec,
+		func(done, _ int, what string) { t.Progress(done, total, what) })
 	if err != nil {
 		return nil, err
 	}
