@@ -157,6 +157,42 @@ var mutants = []Mutant{
 		Old: `!= hex.EncodeToString(sum[:])`, New: `== hex.EncodeToString(sum[:1])`},
 
 	// Locks and what several runners share.
+	{Name: "memo: class of kernels", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `o.Identity.DType, o.Class})`, New: `o.Identity.DType})`},
+	{Name: "memo: key", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `id := memoID{Of: m.of, Name: name, Key: key}`, New: `id := memoID{Of: m.of, Name: name}`},
+	{Name: "memo: digest", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
+		Old: `!bytes.Equal(sum[:], raw[body:])`, New: `bytes.Equal(sum[:], raw[body:]) && body < 0`},
+	{Name: "memo: of what its name says", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
+		Old: `if id.digest() != strings.TrimSuffix(name, memoSuffix) {`, New: `if strings.TrimSuffix(name, memoSuffix) == id.Of {`},
+	{Name: "memo: computed by one", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if ok {
+			return m.compute(`, New: `if ok || digest != "" {
+			return m.compute(`},
+	{Name: "memo: what is in use stays", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if err != nil || !ok {
+		return false
+	}
+	defer unlock()
+	return s.disk.Remove`, New: `if err != nil {
+		return false
+	}
+	if ok {
+		defer unlock()
+	}
+	return s.disk.Remove`},
+	{Name: "memo: limit", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if total <= m.limit && !f.used.IsZero() {`, New: `if total <= 2*m.limit && !f.used.IsZero() {`},
+	{Name: "memo: nothing of secure trials", File: "runner/execute/trial/shared.go", Package: "./runner/execute/trial",
+		Tests: "Shares", Old: `j.Shared.Limit > 0 && !j.Secure &&`, New: `j.Shared.Limit > 0 &&`},
+	{Name: "memo: nothing of releases", File: "runner/experiment/shared.go", Package: "./runner/execute/trial",
+		Tests: "Shares", Old: `t.Secure || t.Book != nil || t.Entropy != nil`, New: `t.Secure && t.Book != nil`},
+	{Name: "memo: noise of the clusters", File: "experiments/kahm/wide/clusters.go",
+		Package: "./experiments/kahm/nearest", Tests: "SharedWork",
+		Old: `in.Numbers(b.noise.Epsilon, b.noise.Delta, b.noise.D)`, New: `in.Numbers(b.noise.Delta, b.noise.D)`},
+	{Name: "memo: labels of compressed kernels", File: "experiments/multikernel/compress.go",
+		Package: "./experiments/multikernel", Tests: "SharedKernels",
+		Old: `in.Whole(train.Utility...)`, New: `in.Whole(len(train.Utility))`},
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
 		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
 	{Name: "lock: between processes", File: "runner/store/disk/ranges_unix.go", Package: store, Tests: "Lock",

@@ -19,13 +19,14 @@ const (
 // Classifier returns the experiment kahm/classifier.
 var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings, ClassifierMetrics] {
 	return experiment.Of(experiment.Declaration[ClassifierSettings, ClassifierMetrics]{
-		Name:     "kahm/classifier",
-		Version:  2,
-		Summary:  "digits classified by the nearest kernel affine hull machine, and what distances reveal of membership",
-		Source:   "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
-		Datasets: func(s *ClassifierSettings) []string { return s.Names() },
-		Check:    checkClassifier,
-		Memory:   func(s *ClassifierSettings) int64 { return s.memory() },
+		Name:         "kahm/classifier",
+		Version:      2,
+		Summary:      "digits classified by the nearest kernel affine hull machine, and what distances reveal of membership",
+		Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
+		Datasets:     func(s *ClassifierSettings) []string { return s.Names() },
+		Check:        checkClassifier,
+		Memory:       func(s *ClassifierSettings) int64 { return s.memory() },
+		CountsShared: true,
 		Rules: []experiment.Rule[ClassifierSettings]{wide.VariantRule(
 			func(s *ClassifierSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
 		Run: runDigits,

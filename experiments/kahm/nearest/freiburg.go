@@ -29,7 +29,8 @@ var Freiburg = sync.OnceValue(func() *experiment.Definition[FreiburgSettings, Fr
 		Datasets: func(*FreiburgSettings) []string { return []string{dataFreiburg, dataFreiburgFeatures} },
 		Check:    func(s *FreiburgSettings) error { return s.Pipeline.Check() },
 		// The user's features have as many columns as they have.
-		Memory: func(*FreiburgSettings) int64 { return 0 },
+		Memory:       func(*FreiburgSettings) int64 { return 0 },
+		CountsShared: true,
 		Rules: []experiment.Rule[FreiburgSettings]{wide.VariantRule(
 			func(s *FreiburgSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
 		Run: runFreiburg,

@@ -3,14 +3,10 @@ package wide
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
-	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/graphs/hull"
@@ -22,6 +18,7 @@ type Builder struct {
 	// Data is what the machines model.
 	Data Data
 
+	trial    *experiment.Trial
 	e        *engine.Engine
 	n        int // subspace dimension of the machines
 	layers   int
@@ -32,18 +29,14 @@ type Builder struct {
 	private   bool
 	smoothing int
 	noise     *mechanism.EntryNoise // nil for none
-	// stream returns the random stream of a purpose.
-	stream   func(purpose string) *rand.Rand
-	progress func(done, total int, what string)
 }
 
 // NewBuilder returns the builder of a trial's wide machines, which model data of that
 // kind. An error is one of the noise's parameters.
 func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
 	noise, err := p.noise(data)
-	return &Builder{Data: data, e: e, n: p.N, layers: p.Layers, branches: p.branches, clusters: p.clustersOf(data),
-		private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise, stream: t.Stream,
-		progress: t.Progress}, err
+	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
+		clusters: p.clustersOf(data), private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise}, err
 }
 
 // NewFabricator returns the builder of a trial whose samples are one cluster each. Its
@@ -51,9 +44,8 @@ func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (
 func NewFabricator(t *experiment.Trial, e *engine.Engine, data Data, n int, b *Budget, s *Smoothing,
 ) (*Builder, error) {
 	noise, err := b.noise(data)
-	return &Builder{Data: data, e: e, n: n, branches: func(int) int { return 1 }, clusters: NoisyClusters,
-		private: s.Variant == AsPublished, smoothing: s.Steps, noise: noise, stream: t.Stream,
-		progress: t.Progress}, err
+	return &Builder{Data: data, trial: t, e: e, n: n, branches: func(int) int { return 1 }, clusters: NoisyClusters,
+		private: s.Variant == AsPublished, smoothing: s.Steps, noise: noise}, err
 }
 
 // Source is the samples of one class, as one party has them.
@@ -78,7 +70,7 @@ type Model struct {
 	Ensemble *hull.Ensemble
 	StepsMax int // largest number of smoothing steps
 	// FabricationTime is the wall time of the fabrication, BuildTime that of all the
-	// rest.
+	// rest. Work that another trial of the sweep did counts as long as it took there.
 	FabricationTime, BuildTime time.Duration
 
 	// unsafe counts samples that have no image when they are fabricated.
@@ -91,6 +83,7 @@ type Cluster struct {
 	Samples *mat.Dense // with noise, if any; samples×columns
 
 	source   *Source
+	rows     []int      // of the source's samples; nil for all
 	original *mat.Dense // nil where nothing reads them
 }
 
@@ -100,25 +93,20 @@ type Cluster struct {
 // that its name chooses, so that results depend neither on the number of workers nor on
 // what other sources hold. Machines come in the order of the sources.
 func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
-	start := time.Now()
-	bySource := make([][]Cluster, len(sources))
-	err := b.e.ParallelFor(ctx, len(sources), 1, func(i, _ int) (err error) {
-		if bySource[i], err = b.Split(ctx, &sources[i]); err != nil {
-			err = fmt.Errorf("%v: %w", &sources[i], err)
-		}
-		return err
-	})
+	start, digest := time.Now(), b.digest(sources)
+	clusters, elsewhere, err := b.splitAll(ctx, sources, digest)
 	if err != nil {
 		return nil, err
 	}
-	clusters := slices.Concat(bySource...)
 	out := &Model{Machines: make([]*hull.Machine, len(clusters)), Classes: make([]int, len(clusters))}
 	if b.Data == Fabricated {
 		before := time.Now()
-		if err := b.fabricateAll(ctx, clusters, out); err != nil {
+		more, err := b.fabricateAll(ctx, clusters, digest, out)
+		if err != nil {
 			return nil, err
 		}
-		out.FabricationTime = time.Since(before)
+		out.FabricationTime = time.Since(before) + more
+		elsewhere += more
 	}
 	err = b.each(ctx, clusters, "machines", func(i int) (err error) {
 		out.Machines[i], err = hull.Fit(ctx, b.e, clusters[i].Samples, hull.Options{Dim: b.n, Layers: b.layers})
@@ -129,20 +117,28 @@ func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.BuildTime = time.Since(start) - out.FabricationTime
+	out.BuildTime = time.Since(start) + elsewhere - out.FabricationTime
 	out.Ensemble, err = hull.NewEnsemble(out.Machines, out.Classes)
 	return out, err
 }
 
-// fabricateAll puts fabricated samples in the place of those given.
-func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, out *Model) error {
+// fabricateAll puts fabricated samples in the place of those given. The time that work of
+// another trial took is to be added to that of the call.
+func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest func() string, out *Model,
+) (elsewhere time.Duration, err error) {
+	radii := make([]float64, len(clusters))
+	if b.private {
+		if radii, elsewhere, err = b.radii(ctx, clusters, digest); err != nil {
+			return 0, err
+		}
+	}
 	steps, unsafe := make([]int, len(clusters)), make([]int, len(clusters))
-	err := b.each(ctx, clusters, "fabrications", func(i int) error {
-		f, err := b.Fabricate(ctx, clusters[i])
+	err = b.each(ctx, clusters, "fabrications", func(i int) error {
+		f, err := b.fabricate(ctx, clusters[i].Samples, radii[i])
 		if err != nil {
 			return err
 		}
-		clusters[i].Samples, clusters[i].original = f.Samples, nil
+		clusters[i].Samples = f.Samples
 		steps[i], unsafe[i] = f.Steps(), f.unsafe
 		return nil
 	})
@@ -154,12 +150,12 @@ func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, out *Mod
 		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive "+
 			"(the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", out.unsafe)
 	}
-	return err
+	return elsewhere, err
 }
 
 // each calls f for every cluster and reports progress.
 func (b *Builder) each(ctx context.Context, clusters []Cluster, what string, f func(i int) error) error {
-	counter := experiment.NewCounter(b.progress, len(clusters), what)
+	counter := experiment.NewCounter(b.trial.Progress, len(clusters), what)
 	return b.e.ParallelFor(ctx, len(clusters), 1, func(i, _ int) error {
 		if err := f(i); err != nil {
 			return fmt.Errorf("%v: %w", clusters[i].source, err)
@@ -167,48 +163,4 @@ func (b *Builder) each(ctx context.Context, clusters []Cluster, what string, f f
 		counter.Step()
 		return nil
 	})
-}
-
-// Split adds the noise to the samples of a source and divides them into
-// clusters.
-//
-// Noise comes first and once: all that is computed from noisy samples later is
-// post-processing. With clusters=noisy k-means sees their leading principal scores, in
-// which the noise of p columns is mostly projected away, in place of the samples.
-func (b *Builder) Split(ctx context.Context, s *Source) ([]Cluster, error) {
-	given := s.Samples
-	n, p := s.Samples.Dims()
-	if b.noise != nil {
-		given = mat.DenseCopyOf(s.Samples)
-		b.noise.Add(given.RawMatrix().Data, b.stream("noise, "+s.String()))
-	}
-	k := b.branches(n)
-	if k == 1 {
-		return []Cluster{{Samples: given, source: s, original: s.Samples}}, nil
-	}
-	seen := s.Samples
-	if b.clusters == NoisyClusters && b.noise != nil {
-		scores, err := hull.PrincipalScores(ctx, b.e, given, min(b.n, n-1, p))
-		if err != nil {
-			return nil, err
-		}
-		seen = scores
-	}
-	c, err := learn.KMeans(seen, k, b.stream("k-means, "+s.String()),
-		learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
-	if err != nil {
-		return nil, err
-	}
-	rows := make([][]int, k)
-	for i, l := range c.Labels {
-		rows[l] = append(rows[l], i)
-	}
-	clusters := make([]Cluster, k)
-	for l := range clusters {
-		clusters[l] = Cluster{source: s, Samples: learn.SelectRows(given, rows[l])}
-		if b.Data == Fabricated && b.private {
-			clusters[l].original = learn.SelectRows(s.Samples, rows[l])
-		}
-	}
-	return clusters, nil
 }

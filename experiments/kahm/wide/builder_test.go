@@ -107,7 +107,7 @@ func TestCorrectedClustersNoisySamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	noisy := mat.DenseCopyOf(of.Samples)
-	b.noise.Add(noisy.RawMatrix().Data, b.stream("noise, class 0"))
+	b.noise.Add(noisy.RawMatrix().Data, b.trial.Stream("noise, class 0"))
 	again, quiet := *b, *b.noise
 	quiet.Epsilon = 1e12
 	again.noise = &quiet

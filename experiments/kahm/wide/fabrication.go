@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/shared"
 	"privkern/graphs/hull"
+	"privkern/runner/experiment"
 )
 
 // maxSmoothing caps the smoothing steps of a fabrication towards a radius.
@@ -39,18 +42,63 @@ func (f *Fabrication) Steps() int { return len(f.Errors) - 1 }
 func (b *Builder) Fabricate(ctx context.Context, c Cluster) (*Fabrication, error) {
 	radius := math.NaN()
 	if b.private {
-		m, err := hull.Model(ctx, b.e, c.original, b.n)
-		if err != nil {
+		var err error
+		if radius, err = b.radius(ctx, c.original); err != nil {
 			return nil, err
 		}
-		if radius = m.Error; m.Unsafe > 0 {
-			return nil, fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not "+
-				"safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or "+
-				"variant=corrected", m.Unsafe)
+	}
+	return b.fabricate(ctx, c.Samples, radius)
+}
+
+// radius is the modelling error of the original samples of a machine (Eqs. 88 and 96).
+func (b *Builder) radius(ctx context.Context, original *mat.Dense) (float64, error) {
+	m, err := hull.Model(ctx, b.e, original, b.n)
+	if err != nil {
+		return 0, err
+	}
+	if m.Unsafe > 0 {
+		return 0, fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not "+
+			"safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or "+
+			"variant=corrected", m.Unsafe)
+	}
+	return m.Error, nil
+}
+
+// radii returns the radius of every cluster, and drops the original samples. They are
+// the same for every ε, and computed once in a sweep; the time that it took another trial
+// is to be added to that of the call.
+func (b *Builder) radii(ctx context.Context, clusters []Cluster, digest func() string,
+) (radii []float64, elsewhere time.Duration, err error) {
+	key := func(in *experiment.Inputs) {
+		in.Text(digest())
+		in.Whole(b.n, len(clusters))
+		for i := range clusters {
+			in.Whole(clusters[i].rows...)
 		}
 	}
+	numbers, elsewhere, err := b.work(ctx, "radii of the fabrication", key, func() (shared.Numbers, error) {
+		out := make([]float64, len(clusters))
+		err := b.each(ctx, clusters, "radii", func(i int) (err error) {
+			out[i], err = b.radius(ctx, clusters[i].original)
+			return err
+		})
+		return shared.Numbers{"radius": out}, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range clusters {
+		clusters[i].original = nil
+	}
+	radii, err = numbers.Column("radius", len(clusters))
+	return radii, elsewhere, err
+}
+
+// fabricate computes the fabricated samples of a machine of y, up to the radius where the
+// variant has one.
+func (b *Builder) fabricate(ctx context.Context, y *mat.Dense, radius float64) (*Fabrication, error) {
 	out := new(Fabrication)
-	y, most := c.Samples, fault.Capped(ctx, maxSmoothing)
+	most := fault.Capped(ctx, maxSmoothing)
 	for steps := 0; ; steps++ {
 		m, err := hull.Model(ctx, b.e, y, b.n)
 		if err != nil {
