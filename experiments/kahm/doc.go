@@ -34,6 +34,12 @@
 // integer), and the clusters of the original samples used for the noise, the
 // fabrication and the wide machine, the paper's Table 5 comes out.
 //
+// The scale of the data is a setting, too: λ grows with its square (Eq. 40), against
+// kernel matrices whose eigenvalues the number of samples bounds. Samples with which λ
+// is above a tenth of that bound have a warning, and those with which it is above the
+// bound are refused (package wide): with pixels from 0 to 255 machines smooth everything
+// away.
+//
 // # Errata
 //
 // The ledger lists them. The first matters most: Theorems 2 to 5 do not hold as

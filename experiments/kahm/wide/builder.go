@@ -89,10 +89,15 @@ type Cluster struct {
 
 // Build makes the machines of all sources.
 //
+// It refuses samples of a scale at which machines smooth everything away.
+//
 // Sources and clusters are worked on in parallel, each with a random stream of its own
 // that its name chooses, so that results depend neither on the number of workers nor on
 // what other sources hold. Machines come in the order of the sources.
 func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
+	if err := b.checkScale(sources); err != nil {
+		return nil, err
+	}
 	start, digest := time.Now(), b.digest(sources)
 	clusters, elsewhere, err := b.splitAll(ctx, sources, digest)
 	if err != nil {
