@@ -66,8 +66,18 @@
 //	CUDASIM_MEMORY=bytes    memory of each device (4 GiB); beyond it, CUDA_ERROR_OUT_OF_MEMORY
 //	CUDASIM_CC=9.0          compute capability
 //	CUDASIM_DRIVER=12080    version of the driver
-//	CUDASIM_NVRTC=12080     version of NVRTC and cuBLAS, read at each call
+//	CUDASIM_NVRTC=12080     version of NVRTC, cuBLAS and cuSOLVER, read at each call (12080 for
+//	                        those of CUDA 12, 13000 for those of CUDA 13)
 //	CUDASIM_LOST_AFTER=n    after n launches the device is lost: CUDA_ERROR_LAUNCH_FAILED for good
+//	CUDASIM_FAIL=f=e@n,...  function f of the driver, as libcuda exports it, fails with error e,
+//	                        after n calls that do not (0)
+//	CUDASIM_SHARED=file     processes with the same file have the same devices: their memory
+//	                        together is bounded by CUDASIM_MEMORY
+//	CUDASIM_COMPUTE_MODE=m  default; exclusive, where one process of those with the same
+//	                        CUDASIM_SHARED can have a context; prohibited
+//	CUDASIM_MIG=1g.10gb     the devices are such slices of GPUs in MIG mode
+//	CUDASIM_PTX=dir         PTX of the real compiler, which is not understood, is replaced: a
+//	                        module that equals dir/NAME.ptx by dir/NAME.sim
 //	CUDASIM_ORDER=order     forward; reverse; random:SEED, where every launch, block and stretch
 //	                        between barriers has an order of its own; random takes a seed from the
 //	                        clock, and prints it
@@ -112,33 +122,39 @@ var sources embed.FS
 // ErrNoCompiler says that the libraries cannot be built on this machine.
 var ErrNoCompiler = errors.New("the CUDA simulator needs g++ on Linux, to compile its libraries and the kernels")
 
-// library is one shared object: its soname, other names it is found by, and
-// what it is made of.
+// library is what has one source, as one shared object for each version of CUDA.
 type library struct {
-	soname  string
-	names   []string
+	name    string
+	sonames map[int]string // by CUDA's major version; the driver has one for all
 	sources []string
-	links   []string
+	links   map[int][]string
 }
 
-// The driver comes first: the others link it, since devices live there.
+// majors are the versions of CUDA of the libraries.
+var majors = []int{12, 13}
+
+// The driver comes first: the others link it, since devices live there. cuSOLVER links
+// cuBLAS, as the real one does.
 var libraries = []library{
-	{"libcuda.so.1", []string{"libcuda.so"},
-		[]string{"driver.cpp", "fiber.cpp", "races.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
-		[]string{"-ldl", "-lpthread"}},
-	{"libnvrtc.so.12", []string{"libnvrtc.so.13", "libnvrtc.so"},
-		[]string{"nvrtc.cpp", "compile.cpp"}, []string{"-ldl", "-lpthread"}},
-	{"libcublas.so.12", []string{"libcublas.so.13", "libcublas.so"},
-		[]string{"cublas.cpp", "unsupported_cublas.cpp"}, []string{"-l:libcuda.so.1"}},
-	{"libcusolver.so.11", []string{"libcusolver.so.12", "libcusolver.so"},
-		[]string{"cusolver.cpp"}, []string{"-l:libcuda.so.1"}},
+	{"libcuda.so", map[int]string{12: "libcuda.so.1"},
+		[]string{"driver.cpp", "faults.cpp", "fiber.cpp", "races.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
+		map[int][]string{12: {"-ldl", "-lpthread"}}},
+	{"libnvrtc.so", map[int]string{12: "libnvrtc.so.12", 13: "libnvrtc.so.13"},
+		[]string{"nvrtc.cpp", "compile.cpp"},
+		map[int][]string{12: {"-ldl", "-lpthread"}, 13: {"-ldl", "-lpthread"}}},
+	{"libcublas.so", map[int]string{12: "libcublas.so.12", 13: "libcublas.so.13"},
+		[]string{"cublas.cpp", "unsupported_cublas.cpp"},
+		map[int][]string{12: {"-l:libcuda.so.1"}, 13: {"-l:libcuda.so.1"}}},
+	{"libcusolver.so", map[int]string{12: "libcusolver.so.11", 13: "libcusolver.so.12"},
+		[]string{"cusolver.cpp"},
+		map[int][]string{12: {"-l:libcuda.so.1", "-l:libcublas.so.12"}, 13: {"-l:libcuda.so.1", "-l:libcublas.so.13"}}},
 }
 
-// Build compiles the libraries into dir, which it makes, under the sonames
-// libcuda.so.1, libnvrtc.so.12, libcublas.so.12 and libcusolver.so.11, with
-// symbolic links for the names that linkers and CUDA 13 use. It takes some fifteen
-// seconds of processor time; a dir that holds what the same sources gave is left as it is. The
-// error is ErrNoCompiler where there is no g++.
+// Build compiles the libraries into dir, which it makes: the driver, and those of CUDA 12
+// and of CUDA 13 under their sonames, with symbolic links for the names that linkers use,
+// to those of CUDA 12. It takes some fifteen seconds of processor time; a dir that holds
+// what the same sources gave is left as it is. The error is ErrNoCompiler where there is
+// no g++.
 func Build(dir string) error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("%w (this is %s)", ErrNoCompiler, runtime.GOOS)
@@ -184,48 +200,76 @@ func Build(dir string) error {
 			return err
 		}
 	}
-	if err := libraries[0].build(compiler, src, dir); err != nil {
-		return err
-	}
 	errs := make([]error, len(libraries))
 	var wait sync.WaitGroup
-	for i := 1; i < len(libraries); i++ {
-		wait.Go(func() { errs[i] = libraries[i].build(compiler, src, dir) })
+	for i, l := range libraries {
+		wait.Go(func() { errs[i] = l.compile(compiler, src) })
 	}
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
+	for _, l := range libraries {
+		for _, major := range majors {
+			if l.sonames[major] == "" {
+				continue
+			}
+			if err := l.link(compiler, src, dir, major); err != nil {
+				return err
+			}
+		}
+	}
 	return os.WriteFile(stamp, []byte(sum), 0o666)
 }
 
-func (l library) build(compiler, src, dir string) error {
-	args := []string{"-std=c++17", "-O1", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-Wl,-soname," + l.soname,
-		"-Wl,-rpath,$ORIGIN"}
-	if strings.HasPrefix(l.soname, "libcu") && l.soname != libraries[0].soname {
-		args = append(args, "-march=native") // the libraries of linear algebra
+// folder is where the objects of a library are compiled: libraries share sources.
+func (l library) folder(src string) string {
+	return filepath.Join(src, strings.TrimSuffix(l.name, ".so"))
+}
+
+// compile compiles the sources.
+func (l library) compile(compiler, src string) error {
+	if err := os.Mkdir(l.folder(src), 0o777); err != nil {
+		return err
 	}
-	partial := filepath.Join(dir, l.soname+".partial")
-	args = append(args, "-o", partial)
+	args := []string{"-std=c++17", "-O1", "-fPIC", "-U_FORTIFY_SOURCE", "-c"}
+	if l.name == "libcublas.so" || l.name == "libcusolver.so" {
+		args = append(args, "-march=native")
+	}
 	for _, s := range l.sources {
 		args = append(args, filepath.Join(src, s))
 	}
-	args = append(append(args, "-L"+dir), l.links...)
-	out, err := exec.Command(compiler, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("cudasim: compiling %s: %w\n%s", l.soname, err, bytes.TrimSpace(out))
+	return l.run(l.folder(src), compiler, args...)
+}
+
+// link makes the shared object for a version of CUDA.
+func (l library) link(compiler, src, dir string, major int) error {
+	soname := l.sonames[major]
+	partial := filepath.Join(dir, soname+".partial")
+	args := []string{"-std=c++17", "-O1", "-fPIC", "-shared", "-Wl,-soname," + soname, "-Wl,-rpath,$ORIGIN", "-o", partial,
+		fmt.Sprintf("-DCUDASIM_MAJOR=%d", major), filepath.Join(src, "version.cpp")}
+	for _, s := range l.sources {
+		args = append(args, filepath.Join(l.folder(src), strings.TrimSuffix(s, ".cpp")+".o"))
 	}
-	if err := os.Rename(partial, filepath.Join(dir, l.soname)); err != nil {
+	if err := l.run(dir, compiler, append(append(args, "-L"+dir), l.links[major]...)...); err != nil {
 		return err
 	}
-	for _, name := range l.names {
-		link := filepath.Join(dir, name)
-		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.Symlink(l.soname, link); err != nil {
-			return err
-		}
+	if err := os.Rename(partial, filepath.Join(dir, soname)); err != nil || major != majors[0] {
+		return err
+	}
+	link := filepath.Join(dir, l.name)
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(soname, link)
+}
+
+// run runs the compiler in a folder.
+func (l library) run(dir, compiler string, args ...string) error {
+	cmd := exec.Command(compiler, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cudasim: compiling %s: %w\n%s", l.name, err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cudasim_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"os"
 	"os/exec"
@@ -105,6 +106,36 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
+// The libraries of CUDA 12 and of CUDA 13 lie side by side, under sonames and with versions
+// of their own.
+func TestVersionsSideBySide(t *testing.T) {
+	dir := libraries(t)
+	for soname, want := range map[string]int32{"libcublas.so.12": 12, "libcublas.so.13": 13, "libcusolver.so.11": 12,
+		"libcusolver.so.12": 13} {
+		f, err := elf.Open(filepath.Join(dir, soname))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, err := f.DynString(elf.DT_SONAME); err != nil || len(names) != 1 || names[0] != soname {
+			t.Errorf("%s calls itself %q (%v)", soname, names, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		h, err := purego.Dlopen(filepath.Join(dir, soname), purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var property func(kind int32, out *int32) int32
+		name, _, _ := strings.Cut(strings.TrimPrefix(soname, "lib"), ".")
+		purego.RegisterLibFunc(&property, h, name+"GetProperty")
+		var major int32
+		if status := property(0, &major); status != 0 || major != want {
+			t.Errorf("%s is of version %d (status %d), want %d", soname, major, status, want)
+		}
+	}
+}
+
 // A folder that holds what the sources give is left alone.
 func TestBuildAgain(t *testing.T) {
 	dir := libraries(t)
@@ -132,6 +163,14 @@ func TestDriver(t *testing.T) {
 		"devices": {"CUDASIM_DEVICES=2 CUDASIM_CC=8.6 CUDASIM_DRIVER=12040 CUDASIM_MEMORY=1e6"},
 		"hidden":  {"CUDASIM_DEVICES=0", "CUDA_VISIBLE_DEVICES="},
 		"visible": {"CUDASIM_DEVICES=3 CUDA_VISIBLE_DEVICES=2,0,7,1"},
+		"ordered": {"CUDASIM_FAIL=cuMemAlloc_v2=810@1,cuCtxSynchronize=719"},
+		"slices": {"CUDASIM_MIG=1g.10gb CUDASIM_DEVICES=2 " +
+			"CUDA_VISIBLE_DEVICES=MIG-00000000-0000-0000-0000-000000000002"},
+		"unreachable": {"CUDASIM_FAIL=cuInit=805"},
+		"shared":      {"CUDASIM_MEMORY=1e6 CUDASIM_SHARED=" + filepath.Join(t.TempDir(), "shared")},
+		"exclusive":   {"CUDASIM_COMPUTE_MODE=exclusive CUDASIM_SHARED=" + filepath.Join(t.TempDir(), "shared")},
+		"prohibited":  {"CUDASIM_COMPUTE_MODE=prohibited"},
+		"stand_in":    {"CUDASIM_PTX=" + t.TempDir()},
 	})
 }
 

@@ -2,6 +2,7 @@
 // float. What else gorgonia.org/cu links is in unsupported_cublas.cpp.
 #include "blas.h"
 #include "device.h"
+#include "version.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -494,10 +495,11 @@ int cublasDestroy_v2(Handle *h) {
 }
 int cublasGetVersion_v2(Handle *h, int *version) {
   TAKE(version);
-  const char *v = getenv("CUDASIM_NVRTC"); // the toolkit's version
-  *version = (v && *v ? atoi(v) : 12080) * 10;
+  *version = toolkit_version() * 10;
   return OK;
 }
+int cublasGetProperty(int type, int *out) { return property(type, out); }
+int cudasim_cublas_major() { return toolkit_major(); }
 int cublasSetStream_v2(Handle *h, StreamHandle s) {
   TAKE(true);
   h->stream = s;

@@ -2,7 +2,9 @@
 // batched, and symmetric eigen-decompositions, in double and float.
 #include "blas.h"
 #include "device.h"
+#include "version.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -13,7 +15,7 @@ using blas::View;
 
 namespace {
 
-enum Status { OK = 0, NO_HANDLE = 1, BAD_VALUE = 3, EXECUTION_FAILED = 6 };
+enum Status { OK = 0, NO_HANDLE = 1, BAD_VALUE = 3, EXECUTION_FAILED = 6, INTERNAL_ERROR = 7 };
 
 struct Handle {
   StreamHandle stream = nullptr;
@@ -293,8 +295,15 @@ bool symmetric_eigen(Index n, std::vector<double> &a, std::vector<double> &d, bo
 
 extern "C" {
 
+int cudasim_cublas_major();
+
+// It calls cuBLAS, as the real one does: that of another version is none that it knows.
 int cusolverDnCreate(Handle **out) {
   if (!out) return BAD_VALUE;
+  if (cudasim_cublas_major() != toolkit_major()) {
+    fprintf(stderr, "cudasim: cuSOLVER of CUDA %d calls cuBLAS of CUDA %d\n", toolkit_major(), cudasim_cublas_major());
+    return INTERNAL_ERROR;
+  }
   if (usable() != SUCCESS) return NO_HANDLE;
   std::lock_guard<std::mutex> hold(lock);
   *out = new Handle;
@@ -322,6 +331,7 @@ int cusolverGetVersion(int *version) {
   *version = 11700;
   return OK;
 }
+int cusolverGetProperty(int type, int *out) { return property(type, out); }
 
 #define FUNCTIONS(L, T)                                                                            \
   int cusolverDn##L##potrf_bufferSize(Handle *h, int uplo, int n, T *, int lda, int *size) {       \

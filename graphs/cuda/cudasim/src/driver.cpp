@@ -1,6 +1,7 @@
 // libcuda: devices, contexts, memory, streams, events and modules.
 #include "compile.h"
 #include "device.h"
+#include "faults.h"
 #include "fiber.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <deque>
 #include <dlfcn.h>
 #include <elf.h>
+#include <filesystem>
 #include <fstream>
 #include <link.h>
 #include <map>
@@ -168,14 +170,16 @@ struct Context {
 
 struct Device {
   int number = 0;       // before CUDA_VISIBLE_DEVICES
-  size_t used = 0;
   Context *primary = nullptr;
   unsigned retained = 0;
   bool lost = false;
 };
 
+enum Mode { DEFAULT = 0, PROHIBITED = 2, EXCLUSIVE_PROCESS = 3 }; // as attribute 20 numbers them
+
 struct {
-  bool ready = false;
+  Mode mode = DEFAULT;
+  std::string slice; // of a GPU in MIG mode
   int status = NOT_INITIALIZED;
   uint64_t memory = 0, lost_after = 0;
   int version = 0, major = 0, minor = 0;
@@ -211,10 +215,12 @@ int check(Context **out) {
 
 #define CONTEXT(c)                                                                                 \
   Hold hold(lock);                                                                                 \
+  if (int e = ordered(__func__)) return report(e, std::string(__func__) + ": ordered by CUDASIM_FAIL"); \
   Context *c;                                                                                      \
   if (int e = check(&c)) return e
 #define INITIALISED                                                                                \
   Hold hold(lock);                                                                                 \
+  if (int e = ordered(__func__)) return report(e, std::string(__func__) + ": ordered by CUDASIM_FAIL"); \
   if (settings.status != SUCCESS) return settings.status
 
 void damage(Context *c, const Allocation &a, const std::string &who) {
@@ -295,15 +301,19 @@ int synchronise_legacy(Context *c) {
 int allocate(Context *c, size_t bytes, bool host, int device, char **out) {
   Device &d = devices[size_t(device)];
   const size_t rounded = (bytes + granule - 1) / granule * granule;
-  if (rounded < bytes || (!host && (rounded > settings.memory || d.used > settings.memory - rounded))) return OUT_OF_MEMORY;
+  if (rounded < bytes || (!host && !take(d.number, rounded, 0, settings.memory, false))) return OUT_OF_MEMORY;
   Allocation a;
   a.mapped = (rounded + page - 1) / page * page + 2 * fence;
   void *p = mmap(nullptr, a.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) return OUT_OF_MEMORY;
+  auto back = [&] {
+    if (!host) give(d.number, rounded, 0);
+    return int(OUT_OF_MEMORY);
+  };
+  if (p == MAP_FAILED) return back();
   a.mapping = static_cast<char *>(p);
   if (mprotect(a.mapping + fence, a.mapped - 2 * fence, PROT_READ | PROT_WRITE) != 0) {
     munmap(a.mapping, a.mapped);
-    return OUT_OF_MEMORY;
+    return back();
   }
   a.begin = a.mapping + a.mapped - fence - rounded;
   a.bytes = bytes;
@@ -312,7 +322,6 @@ int allocate(Context *c, size_t bytes, bool host, int device, char **out) {
   a.context = c;
   memset(a.mapping + fence, guard_byte, a.mapped - 2 * fence); // poison and guard are the same byte
   memory[uintptr_t(a.begin)] = a;
-  if (!host) d.used += rounded;
   counts.allocations++;
   *out = a.begin;
   return SUCCESS;
@@ -322,7 +331,7 @@ void release(Context *c, std::map<uintptr_t, Allocation>::iterator it, const cha
   Allocation a = it->second;
   memory.erase(it);
   if (a.mapping && a.damaged()) damage(c, a, who);
-  if (!a.host) devices[size_t(a.device)].used -= (a.bytes + granule - 1) / granule * granule;
+  if (!a.host) give(devices[size_t(a.device)].number, (a.bytes + granule - 1) / granule * granule, 0);
   unmap(a);
 }
 
@@ -333,7 +342,10 @@ void unload(Module *m) {
   modules.erase(m);
 }
 
+// Null where the compute mode does not allow one.
 Context *new_context(int device, unsigned flags) {
+  const Device &d = devices[size_t(device)];
+  if (settings.mode == PROHIBITED || !take(d.number, 0, 1, settings.memory, settings.mode == EXCLUSIVE_PROCESS)) return nullptr;
   auto owned = std::make_unique<Context>();
   Context *c = owned.get();
   c->device = device;
@@ -361,6 +373,7 @@ void destroy_context(Context *c) {
   }
   for (auto it = streams.begin(); it != streams.end();) it = it->second->context == c ? streams.erase(it) : std::next(it);
   for (auto it = events.begin(); it != events.end();) it = it->second->context == c ? events.erase(it) : std::next(it);
+  give(devices[size_t(c->device)].number, 0, 1);
   contexts.erase(c);
 }
 
@@ -373,6 +386,16 @@ void read_settings() {
     fprintf(stderr, "cudasim: CUDASIM_CC=%s is not of the form 9.0\n", cc);
     abort();
   }
+  const char *mode = getenv("CUDASIM_COMPUTE_MODE");
+  if (!mode || !*mode || strcmp(mode, "default") == 0) settings.mode = DEFAULT;
+  else if (strcmp(mode, "exclusive") == 0) settings.mode = EXCLUSIVE_PROCESS;
+  else if (strcmp(mode, "prohibited") == 0) settings.mode = PROHIBITED;
+  else {
+    fprintf(stderr, "cudasim: CUDASIM_COMPUTE_MODE=%s is not default, exclusive or prohibited\n", mode);
+    abort();
+  }
+  const char *slice = getenv("CUDASIM_MIG");
+  settings.slice = slice ? slice : "";
   const char *order = getenv("CUDASIM_ORDER");
   if (!order || !*order) order = "forward";
   unsigned long long seed;
@@ -395,7 +418,7 @@ void read_settings() {
 
 std::string uuid_text(int n) {
   char out[64];
-  snprintf(out, sizeof out, "GPU-00000000-0000-0000-0000-%012x", n + 1);
+  snprintf(out, sizeof out, "%s-00000000-0000-0000-0000-%012x", settings.slice.empty() ? "GPU" : "MIG", n + 1);
   return out;
 }
 
@@ -412,7 +435,7 @@ std::vector<int> visible(int count) {
   for (std::string entry; std::getline(in, entry, ',');) {
     entry.erase(0, entry.find_first_not_of(" "));
     int n = -1;
-    if (entry.rfind("GPU-", 0) == 0) {
+    if (entry.rfind("GPU-", 0) == 0 || entry.rfind("MIG-", 0) == 0) {
       for (int i = 0; i < count; i++)
         if (uuid_text(i).rfind(entry, 0) == 0) n = i;
     } else if (!entry.empty() && isdigit((unsigned char)entry[0])) {
@@ -486,7 +509,25 @@ template <class T> int fill(Context *c, const std::shared_ptr<Stream> &s, uintpt
 
 // --- kernels ----------------------------------------------------------------------------------
 
+// What stands for PTX of NVIDIA's compiler, which is not simulated: for NAME.ptx in the folder CUDASIM_PTX its NAME.sim.
+std::string stand_in(const char *image) {
+  const char *folder = getenv("CUDASIM_PTX");
+  if (!folder || !*folder) return "";
+  auto read = [](const std::string &path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  std::error_code none;
+  for (auto &entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.path().extension() == ".ptx" && read(entry.path()) == image) return read(std::filesystem::path(entry.path()).replace_extension(".sim"));
+  return "";
+}
+
 int load(Context *c, const char *image, Module **out) {
+  const std::string stands = stand_in(image);
+  if (!stands.empty()) image = stands.c_str();
   size_t line = strcspn(image, "\n");
   std::string first(image, line);
   char kind[8];
@@ -668,6 +709,7 @@ size_t cudasim_last_error(char *out, size_t size) {
 int cuInit(unsigned flags) {
   Hold hold(lock);
   if (flags) return INVALID_VALUE;
+  if (int e = ordered(__func__)) return report(e, "cuInit: ordered by CUDASIM_FAIL");
   if (settings.status == SUCCESS) return SUCCESS;
   read_settings();
   devices.clear();
@@ -706,7 +748,8 @@ int cuDeviceGetName(char *out, int size, int d) {
   INITIALISED;
   if (!out || size <= 0) return INVALID_VALUE;
   if (!device(d)) return INVALID_DEVICE;
-  snprintf(out, size_t(size), "Simulated CUDA device %d", devices[size_t(d)].number);
+  snprintf(out, size_t(size), "Simulated CUDA device %d%s%s", devices[size_t(d)].number, settings.slice.empty() ? "" : " MIG ",
+           settings.slice.c_str());
   return SUCCESS;
 }
 int cuDeviceGetUuid(char *out, int d) {
@@ -753,7 +796,7 @@ int cuDeviceGetAttribute(int *out, int attribute, int d) {
   static const std::map<int, int> values = {
       {1, 1024},     {2, 1024},       {3, 1024},      {4, 64},         {5, 2147483647}, {6, 65535},      {7, 65535},
       {8, 49152},    {9, 65536},      {10, 32},       {11, 2147483647}, {12, 65536},     {13, 1500000},   {14, 512},
-      {15, 1},       {16, 4},         {17, 0},        {18, 0},         {19, 1},         {20, 0},         {31, 1},
+      {15, 1},       {16, 4},         {17, 0},        {18, 0},         {19, 1},         {31, 1},
       {32, 0},       {34, 0},         {35, 0},        {36, 1000000},   {37, 256},       {38, 4194304},   {39, 2048},
       {40, 2},       {41, 1},         {50, 0},        {78, 1},         {79, 1},         {80, 1},         {81, 233472},
       {82, 65536},   {83, 0},         {84, 0},        {86, 0},         {87, 2},         {88, 0},         {89, 0},
@@ -761,6 +804,7 @@ int cuDeviceGetAttribute(int *out, int attribute, int d) {
       {106, 32},     {111, 1024},     {115, 0}};
   if (attribute == 75) *out = settings.major;
   else if (attribute == 76) *out = settings.minor;
+  else if (attribute == 20) *out = settings.mode;
   else if (attribute == 33) *out = devices[size_t(d)].number + 1;
   else if (auto it = values.find(attribute); it != values.end()) *out = it->second;
   else if (attribute > 0 && attribute < 144) *out = 0;
@@ -784,7 +828,7 @@ int cuDevicePrimaryCtxRetain(Context **out, int d) {
   Device &dev = devices[size_t(d)];
   if (dev.lost) return LAUNCH_FAILED;
   if (!dev.primary) {
-    dev.primary = new_context(d, 0);
+    if (!(dev.primary = new_context(d, 0))) return DEVICE_UNAVAILABLE;
     dev.primary->primary = true;
   }
   dev.retained++;
@@ -833,7 +877,7 @@ int cuCtxCreate_v2(Context **out, unsigned flags, int d) {
   if (!out) return INVALID_VALUE;
   if (!device(d)) return INVALID_DEVICE;
   if (devices[size_t(d)].lost) return LAUNCH_FAILED;
-  *out = new_context(d, flags);
+  if (!(*out = new_context(d, flags))) return DEVICE_UNAVAILABLE;
   current.push_back(*out);
   return SUCCESS;
 }
@@ -910,7 +954,7 @@ int cuMemAlloc_v2(uintptr_t *out, size_t bytes) {
   if (!out || bytes == 0) return INVALID_VALUE;
   char *p;
   if (int e = allocate(c, bytes, false, c->device, &p))
-    return report(e, "no memory for " + std::to_string(bytes) + " bytes: " + std::to_string(devices[size_t(c->device)].used) + " of " +
+    return report(e, "no memory for " + std::to_string(bytes) + " bytes: " + std::to_string(held(devices[size_t(c->device)].number).bytes) + " of " +
                          std::to_string(settings.memory) + " are in use");
   *out = uintptr_t(p);
   return SUCCESS;
@@ -929,7 +973,7 @@ int cuMemFree_v2(uintptr_t p) {
 }
 int cuMemGetInfo_v2(size_t *available, size_t *total) {
   CONTEXT(c);
-  if (available) *available = settings.memory - devices[size_t(c->device)].used;
+  if (available) *available = settings.memory - held(devices[size_t(c->device)].number).bytes;
   if (total) *total = settings.memory;
   return SUCCESS;
 }

@@ -1,6 +1,7 @@
 // libnvrtc: programs are translated and compiled by the host's compiler. What
 // it calls PTX or CUBIN is the translated text.
 #include "compile.h"
+#include "version.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -36,11 +37,6 @@ std::mutex lock;
 std::set<Program *> programs;
 
 bool valid(Program *p) { return programs.count(p) != 0; }
-
-int version() {
-  const char *v = getenv("CUDASIM_NVRTC");
-  return v && *v ? atoi(v) : 12080;
-}
 
 const int architectures[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121};
 
@@ -121,8 +117,8 @@ extern "C" {
 
 int nvrtcVersion(int *major, int *minor) {
   if (!major || !minor) return INVALID_INPUT;
-  *major = version() / 1000;
-  *minor = version() % 1000 / 10;
+  *major = cudasim::toolkit_version() / 1000;
+  *minor = cudasim::toolkit_version() % 1000 / 10;
   return SUCCESS;
 }
 
@@ -201,13 +197,13 @@ int nvrtcCompileProgram(Program *p, int count, const char *const *given) {
   p->real = starts(architecture, "sm_");
   int cc = atoi(architecture.c_str() + architecture.find('_') + 1);
   p->source.preprocessor.push_back("-D__CUDA_ARCH__=" + std::to_string(cc * 10));
-  p->source.preprocessor.push_back("-D__CUDACC_VER_MAJOR__=" + std::to_string(version() / 1000));
-  p->source.preprocessor.push_back("-D__CUDACC_VER_MINOR__=" + std::to_string(version() % 1000 / 10));
+  p->source.preprocessor.push_back("-D__CUDACC_VER_MAJOR__=" + std::to_string(cudasim::toolkit_version() / 1000));
+  p->source.preprocessor.push_back("-D__CUDACC_VER_MINOR__=" + std::to_string(cudasim::toolkit_version() % 1000 / 10));
   std::string text, path;
   if (!cudasim::translate(p->source, text, p->log)) return COMPILATION;
   if (!cudasim::build(text, path, p->log)) return COMPILATION;
   p->image = std::string(cudasim::magic) + " " + (p->real ? "cubin" : "ptx") + " " + std::to_string(cc) + " " +
-             std::to_string(version()) + "\n" + text;
+             std::to_string(cudasim::toolkit_version()) + "\n" + text;
   p->compiled = true;
   return SUCCESS;
 }

@@ -2,6 +2,10 @@
 // see cudasim_test.go.
 #include "check.h"
 
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char *add = "extern \"C\" __global__ void add(double *x, double by) { x[threadIdx.x] += by; }";
 
 TEST(devices) { // with CUDASIM_DEVICES=2 CUDASIM_CC=8.6 CUDASIM_DRIVER=12040 CUDASIM_MEMORY=1e6
@@ -241,4 +245,111 @@ TEST(events) {
   DO(cuEventDestroy_v2(e));
   WANT(400, cuEventRecord(e, s));
   WANT(400, cuStreamWaitEvent(t, e, 0));
+}
+
+TEST(ordered) { // with CUDASIM_FAIL=cuMemAlloc_v2=810@1,cuCtxSynchronize=719
+  DO(cuInit(0));
+  Handle c;
+  DO(cuCtxCreate_v4(&c, nullptr, 0, 0));
+  Address a;
+  DO(cuMemAlloc_v2(&a, 100));
+  WANT(810, cuMemAlloc_v2(&a, 100));
+  WANT(719, cuCtxSynchronize());
+  const char *text;
+  DO(cuGetErrorName(810, &text));
+  CHECK(std::string(text) == "CUDA_ERROR_MPS_CLIENT_TERMINATED");
+}
+
+TEST(unreachable) { WANT(805, cuInit(0)); } // with CUDASIM_FAIL=cuInit=805
+
+TEST(slices) { // with CUDASIM_MIG=1g.10gb CUDASIM_DEVICES=2 CUDA_VISIBLE_DEVICES=MIG-00000000-0000-0000-0000-000000000002
+  DO(cuInit(0));
+  int n;
+  DO(cuDeviceGetCount(&n));
+  CHECK(n == 1);
+  char name[64];
+  DO(cuDeviceGetName(name, sizeof name, 0));
+  CHECK(std::string(name) == "Simulated CUDA device 1 MIG 1g.10gb");
+}
+
+// Two processes, each of which says by a pipe when the other may go on.
+struct Pipe {
+  int ends[2];
+  Pipe() { CHECK(pipe(ends) == 0); }
+  void say() { CHECK(write(ends[1], "x", 1) == 1); }
+  void hear() {
+    char c;
+    CHECK(read(ends[0], &c, 1) == 1);
+  }
+};
+
+TEST(shared) { // with CUDASIM_SHARED=file CUDASIM_MEMORY=1e6
+  Pipe here, there;
+  pid_t child = fork();
+  DO(cuInit(0));
+  Handle c;
+  Address a;
+  if (!child) {
+    DO(cuCtxCreate_v4(&c, nullptr, 0, 0));
+    DO(cuMemAlloc_v2(&a, 600000));
+    there.say();
+    here.hear();
+    _exit(0); // as a process that is killed, with all that it has
+  }
+  there.hear();
+  DO(cuCtxCreate_v4(&c, nullptr, 0, 0));
+  WANT(2, cuMemAlloc_v2(&a, 600000));
+  size_t available, total;
+  DO(cuMemGetInfo_v2(&available, &total));
+  CHECK(available < 400000 && available > 399000 && total == 1000000);
+  here.say();
+  waitpid(child, nullptr, 0);
+  DO(cuMemAlloc_v2(&a, 600000));
+}
+
+TEST(exclusive) { // with CUDASIM_SHARED=file CUDASIM_COMPUTE_MODE=exclusive
+  Pipe here, there;
+  pid_t child = fork();
+  DO(cuInit(0));
+  Handle c;
+  if (!child) {
+    DO(cuDevicePrimaryCtxRetain(&c, 0));
+    there.say();
+    here.hear();
+    DO(cuDevicePrimaryCtxRelease_v2(0));
+    there.say();
+    here.hear();
+    _exit(0);
+  }
+  int mode;
+  DO(cuDeviceGetAttribute(&mode, 20, 0));
+  CHECK(mode == 3);
+  there.hear();
+  WANT(46, cuDevicePrimaryCtxRetain(&c, 0));
+  here.say();
+  there.hear();
+  DO(cuDevicePrimaryCtxRetain(&c, 0));
+  here.say();
+}
+
+TEST(prohibited) { // with CUDASIM_COMPUTE_MODE=prohibited
+  DO(cuInit(0));
+  Handle c;
+  WANT(46, cuDevicePrimaryCtxRetain(&c, 0));
+  WANT(46, cuCtxCreate_v4(&c, nullptr, 0, 0));
+}
+
+TEST(stand_in) { // with CUDASIM_PTX=folder, in which its text stands for PTX of a compiler
+  DO(cuInit(0));
+  Handle c, m;
+  DO(cuCtxCreate_v4(&c, nullptr, 0, 0));
+  std::string image, log;
+  DO(compile(add, {"--gpu-architecture=compute_70"}, image, log));
+  const std::string folder = getenv("CUDASIM_PTX");
+  auto write = [&](const char *name, const std::string &text) { std::ofstream(folder + name, std::ios::binary) << text; };
+  write("/add.ptx", "// of a compiler");
+  write("/add.sim", image.c_str());
+  DO(cuModuleLoadData(&m, "// of a compiler"));
+  function(m, "add");
+  WANT(200, cuModuleLoadData(&m, "// of another compiler"));
 }
