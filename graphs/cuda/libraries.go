@@ -3,13 +3,14 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/cuda/library"
@@ -55,8 +56,8 @@ var (
 // components are all of them.
 var components = []component{compiler, products, solvers}
 
-// support are libraries that cuBLAS and cuSOLVER load themselves, and which they do not
-// find in folders that the loader does not know.
+// support are libraries that cuBLAS and cuSOLVER load themselves. Those of NVIDIA's older
+// wheels do not look for them in the folders of the other wheels.
 var support = map[int][]string{
 	12: {"libnvJitLink.so.12", "libcublasLt.so.12", "libcusparse.so.12"},
 	13: {"libnvJitLink.so.13", "libcublasLt.so.13", "libcusparse.so.12"},
@@ -67,6 +68,7 @@ type libraries struct {
 	major               int
 	nvrtc, blas, solver *library.Library
 	missing             map[string]error // by the component's name
+	loaded              []*library.Library
 }
 
 // complete says whether all are there.
@@ -106,18 +108,20 @@ func loadLibraries(driverVersion int) *libraries {
 	if loadedLibraries.libs != nil {
 		return loadedLibraries.libs
 	}
-	var best *libraries
+	best, most := 0, -1
 	for _, major := range majors(driverVersion) {
 		l := loadMajor(major)
-		if best == nil || l.count() > best.count() {
-			best = l
+		if l.complete() {
+			loadedLibraries.libs = l
+			return l
 		}
-		if best.complete() {
-			break
+		if n := l.count(); n > most {
+			best, most = major, n
 		}
+		l.close() // before the other version: both have a libcusparse.so.12
 	}
-	loadedLibraries.libs = best
-	return best
+	loadedLibraries.libs = loadMajor(best)
+	return loadedLibraries.libs
 }
 
 // loadMajor loads what there is of a version of CUDA.
@@ -126,17 +130,20 @@ func loadMajor(major int) *libraries {
 	l := &libraries{major: major, missing: map[string]error{}}
 	open := func(c component) *library.Library {
 		lib, err := c.open(major, folders)
+		if err != nil && !library.Missing(err) && l.loadSupport(library.Near(c.soname[major], folders)) {
+			lib, err = c.open(major, folders) // what it needs was where it does not look
+		}
 		if err != nil {
 			l.missing[c.name] = err
+			return nil
 		}
+		l.loaded = append(l.loaded, lib)
 		return lib
 	}
 	if l.nvrtc = open(compiler); l.nvrtc != nil {
-		loadBuiltins(l.nvrtc)
-	}
-	for _, soname := range support[major] {
-		// Where this fails, the library that needs it says so.
-		_, _ = library.Open(soname, soname, folders)
+		if err := l.loadBuiltins(); err != nil {
+			l.nvrtc, l.missing[compiler.name] = nil, err
+		}
 	}
 	l.blas, l.solver = open(products), open(solvers)
 	var packages []string
@@ -147,11 +154,33 @@ func loadMajor(major int) *libraries {
 	}
 	for _, c := range components {
 		if err := l.missing[c.name]; err != nil {
-			l.missing[c.name] = fmt.Errorf("%w: without it %s; install what is missing with `pip install %s`, or the CUDA "+
+			l.missing[c.name] = fmt.Errorf("%w; without it %s; install what is missing with `pip install %s`, or the CUDA "+
 				"toolkit %d, or give its folder to %s", err, c.without, strings.Join(packages, " "), major, library.Variable)
 		}
 	}
 	return l
+}
+
+// loadSupport loads what cuBLAS and cuSOLVER need, and says whether there was anything new.
+func (l *libraries) loadSupport(folders []string) bool {
+	before := len(l.loaded)
+	for _, soname := range support[l.major] {
+		if slices.ContainsFunc(l.loaded, func(lib *library.Library) bool { return lib.Name == soname }) {
+			continue
+		}
+		// Where this fails, the library that needs it says so.
+		if lib, err := library.Open(soname, soname, folders); err == nil {
+			l.loaded = append(l.loaded, lib)
+		}
+	}
+	return len(l.loaded) > before
+}
+
+// close gives up all that was loaded.
+func (l *libraries) close() {
+	for _, lib := range slices.Backward(l.loaded) {
+		lib.Close()
+	}
 }
 
 // open loads a component.
@@ -160,12 +189,18 @@ func (c component) open(major int, folders []string) (*library.Library, error) {
 }
 
 // loadBuiltins loads what NVRTC opens by name when it compiles: that of CUDA 13 does not
-// look beside itself. Where this fails, it says so then.
-func loadBuiltins(nvrtc *library.Library) {
-	if folder := filepath.Dir(nvrtc.Path); folder != "." {
-		_, _ = purego.Dlopen(filepath.Join(folder, "libnvrtc-builtins.so."+nvrtcVersion(nvrtc)),
-			purego.RTLD_NOW|purego.RTLD_GLOBAL)
+// look beside itself. Where there is none NVRTC says so then.
+func (l *libraries) loadBuiltins() error {
+	soname := "libnvrtc-builtins.so." + nvrtcVersion(l.nvrtc)
+	lib, err := library.Open("NVRTC", soname, []string{filepath.Dir(l.nvrtc.Path)})
+	if err != nil {
+		if library.Missing(err) {
+			return nil
+		}
+		return err
 	}
+	l.loaded = append(l.loaded, lib)
+	return nil
 }
 
 // nvrtcVersion is such as "12.6".
@@ -177,19 +212,20 @@ func nvrtcVersion(l *library.Library) string {
 	return fmt.Sprintf("%d.%d", major, minor)
 }
 
-// Libraries are what was found of NVIDIA's libraries on this machine, without opening a
-// device.
+// Libraries are what was found on this machine of the driver, which comes first, and of
+// NVIDIA's libraries, without opening a device.
 func Libraries() []Found {
 	api := binding()
-	out := []Found{}
-	driverVersion := 0
-	if err := api.Init(); err != nil {
-		out = append(out, Found{Name: "driver", Problem: driverProblem(err)})
-	} else {
-		driverVersion = api.Version()
-		out = append(out, Found{Name: "driver", Path: driver.Path(), Version: cudaVersion(driverVersion)})
+	err := api.Init()
+	found := Found{Name: "driver", Path: driver.Path()}
+	if found.Path != "" {
+		found.Version = cudaVersion(api.Version())
 	}
-	l := loadLibraries(driverVersion)
+	if err != nil {
+		found.Problem, found.Absent = driverProblem(err), absent(err)
+	}
+	out := []Found{found}
+	l := loadLibraries(api.Version())
 	for _, c := range []struct {
 		component
 		lib *library.Library
@@ -204,6 +240,12 @@ func Libraries() []Found {
 		}
 	}
 	return out
+}
+
+// absent is [Found.Absent] of an error of the driver.
+func absent(err error) bool {
+	visible := os.Getenv("CUDA_VISIBLE_DEVICES")
+	return errors.Is(err, driver.ErrNoDriver) || errors.Is(err, driver.NoDevice) && (visible == "" || visible == "-1")
 }
 
 // cudaVersion writes a version such as 12040.

@@ -6,6 +6,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -44,7 +45,7 @@ type API interface {
 	// Name is the binding's name.
 	Name() string
 	// Init loads and initialises the driver at its first call. The error wraps
-	// [ErrNoDriver] where there is none.
+	// [ErrNoDriver] where there is none, and [ErrUnusable] where it cannot be loaded.
 	Init() error
 	// Version is the newest CUDA that the driver knows, such as 12040 for 12.4; 0 where
 	// there is no driver.
@@ -116,7 +117,10 @@ const (
 	InvalidValue      Error = 1
 	OutOfMemory       Error = 2
 	NotInitialized    Error = 3
+	StubLibrary       Error = 34
+	Unavailable       Error = 46
 	NoDevice          Error = 100
+	InvalidDevice     Error = 101
 	InvalidImage      Error = 200
 	NoBinaryForDevice Error = 209
 	UnsupportedPTX    Error = 222
@@ -125,6 +129,14 @@ const (
 	ContextActive     Error = 708
 	SystemNotReady    Error = 802
 	DriverMismatch    Error = 803
+	Incompatible      Error = 804
+	MPSUnreachable    Error = 805
+	MPSFailed         Error = 806
+	MPSNotReady       Error = 807
+	MPSFullOfClients  Error = 808
+	MPSFull           Error = 809
+	MPSTerminated     Error = 810
+	Unknown           Error = 999
 )
 
 // Error is the driver's own name and text.
@@ -141,3 +153,7 @@ func (e Error) Error() string {
 
 // ErrNoDriver says that there is no NVIDIA driver.
 var ErrNoDriver = engine.ErrNoDriver
+
+// ErrUnusable says that there is a library of the driver which cannot be loaded: it is
+// damaged, of another processor, too old, or not NVIDIA's.
+var ErrUnusable = errors.New("the library of the NVIDIA driver cannot be used")

@@ -37,10 +37,16 @@ var loaded = sync.OnceValues(func() (*library.Library, error) {
 	case err != nil && library.Missing(err):
 		return nil, fmt.Errorf("%w: there is no libcuda.so.1", ErrNoDriver)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
+		return nil, unusable{err}
 	}
 	return l, nil
 })
+
+// unusable is an error that is [ErrUnusable].
+type unusable struct{ error }
+
+// Is implements [errors.Is].
+func (unusable) Is(target error) bool { return target == ErrUnusable }
 
 // Path is the file of the driver's library, empty where there is none.
 func Path() string {

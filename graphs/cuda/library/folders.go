@@ -63,6 +63,19 @@ func ToolkitFolders(major int) []string {
 	return unique(folders)
 }
 
+// Near returns the folders in the order in which to look for what a library needs: first
+// the folder that has the library, then those beside it, as wheels have them. The
+// libraries of two versions of CUDA share names.
+func Near(soname string, folders []string) []string {
+	for _, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, soname)); folder != "" && err == nil {
+			beside := existing(glob(filepath.Join(filepath.Dir(filepath.Dir(folder)), "*", "lib")))
+			return unique(append(append([]string{folder}, beside...), folders...))
+		}
+	}
+	return folders
+}
+
 // chosen are the folders that [Variable] names.
 func chosen() []string {
 	path := os.Getenv(Variable)

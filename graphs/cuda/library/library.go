@@ -25,42 +25,76 @@ type Library struct {
 	calls  map[string]uintptr
 }
 
-// Open loads the first file of this soname that can be loaded from the folders, in their
-// order, and looks the functions up. The folder "" is wherever the dynamic loader looks.
-// The error wraps [fs.ErrNotExist] where there is no such file, and has the loader's
-// reason for each file that is there and cannot be loaded.
+// Open loads the first file of this soname from the folders, in their order, that can be
+// loaded and has the functions. The folder "" is wherever the dynamic loader looks. Its
+// symbols serve no other library, so that two versions of one do not mix. The error wraps
+// [fs.ErrNotExist] where there is no such file, and has the reason for each file that is
+// there and cannot be used.
 func Open(name, soname string, folders []string, functions ...string) (*Library, error) {
 	var reasons []string
 	for _, folder := range folders {
-		path := filepath.Join(folder, soname)
-		if folder != "" {
-			if _, err := os.Stat(path); err != nil {
-				continue
-			}
+		l, errs := open(name, soname, folder, functions)
+		if l != nil {
+			return l, nil
 		}
-		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
-		if err != nil {
-			if folder != "" || !strings.Contains(err.Error(), "No such file") || !strings.Contains(err.Error(), soname+":") {
-				reasons = append(reasons, err.Error())
-			}
-			continue
+		for _, err := range errs {
+			reasons = append(reasons, err.Error())
 		}
-		if folder == "" {
-			path = mapped(soname)
-		}
-		l := &Library{Name: name, Path: path, handle: handle, calls: map[string]uintptr{}}
-		for _, f := range functions {
-			if l.calls[f], err = purego.Dlsym(handle, f); err != nil {
-				return nil, fmt.Errorf("%s (%s) has no function %s: version 12 or 13 of CUDA is required", name, l.Path, f)
-			}
-		}
-		return l, nil
 	}
 	if len(reasons) == 0 {
-		return nil, fmt.Errorf("%s (%s): %w", name, soname, fs.ErrNotExist)
+		return nil, missingError{name, soname}
 	}
 	return nil, fmt.Errorf("%s cannot be loaded: %s", name, strings.Join(reasons, "\n  "))
 }
+
+// open loads a library from one folder. Without a library and without errors there is no
+// such file.
+func open(name, soname, folder string, functions []string) (*Library, []error) {
+	path := filepath.Join(folder, soname)
+	var reasons []error
+	var err error
+	if folder == "" {
+		reasons, err = checkLoader(soname)
+	} else if err = check(path); Missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, append(reasons, err)
+	}
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		absent := folder == "" && strings.Contains(err.Error(), "No such file") &&
+			strings.Contains(err.Error(), soname+":")
+		if !absent {
+			reasons = append(reasons, err)
+		}
+		return nil, reasons
+	}
+	l := &Library{Name: name, Path: path, handle: handle, calls: map[string]uintptr{}}
+	for _, f := range functions {
+		if l.calls[f], err = purego.Dlsym(handle, f); err != nil {
+			l.Close()
+			return nil, append(reasons, fmt.Errorf("%s has no function %s: it is of another version than CUDA 12 or 13, or "+
+				"not NVIDIA's", path, f))
+		}
+	}
+	if folder == "" && len(functions) > 0 {
+		l.Path = mapped(l.calls[functions[0]], soname)
+	}
+	return l, nil
+}
+
+// missingError says that there is no file of a library.
+type missingError struct{ name, soname string }
+
+// Error implements error.
+func (e missingError) Error() string { return fmt.Sprintf("there is no %s (%s)", e.soname, e.name) }
+
+// Is makes it an [fs.ErrNotExist].
+func (e missingError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Close gives the library up. Nothing of it may be called any more.
+func (l *Library) Close() { _ = purego.Dlclose(l.handle) }
 
 // Missing says whether an error of [Open] is that there is no such file.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -102,19 +136,18 @@ func (l *Library) Version(function string) string {
 	return fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
 }
 
-// mapped is the path of the file that the loader chose for a soname, which is the soname
-// itself where the kernel does not say.
-func mapped(soname string) string {
+// mapped is the path of the file that holds a function, the soname where the kernel does
+// not say. The driver's file has another name, such as libcuda.so.550.54.14.
+func mapped(function uintptr, soname string) string {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return soname
 	}
 	for line := range strings.Lines(string(maps)) {
-		// The file of libcublas.so.12 is libcublas.so.12.6.4.1, say.
-		if at := strings.IndexByte(line, '/'); at >= 0 {
-			path := strings.TrimSpace(line[at:])
-			if base := filepath.Base(path); base == soname || strings.HasPrefix(base, soname+".") {
-				return path
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(line, "%x-%x", &from, &to); n == 2 && from <= function && function < to {
+			if at := strings.IndexByte(line, '/'); at >= 0 {
+				return strings.TrimSpace(line[at:])
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package library_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,29 +95,82 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Why a library cannot be used is said.
+// Why a library cannot be used is said, and one that is cut off or of another processor is
+// not given to the dynamic loader.
 func TestOpenErrors(t *testing.T) {
-	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "libbroken.so.1"), []byte("not a library"), 0o600); err != nil {
+	system, err := library.Open("the C library", "libc.so.6", []string{""}, "abs")
+	if err != nil {
 		t.Fatal(err)
 	}
+	whole, err := os.ReadFile(system.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := slices.Clone(whole)
+	foreign[18], foreign[19] = 0x15, 0 // e_machine: 64-bit PowerPC
 	for _, c := range []struct {
-		name, soname string
-		folders      []string
-		function     string
-		missing      bool
-		want         string
+		name     string
+		content  []byte // of the file; nil where there is none
+		function string
+		want     string
 	}{
-		{"it is nowhere", "libnowhere.so.7", []string{"", broken}, "f", true, "Nowhere (libnowhere.so.7)"},
-		{"the file is no library", "libbroken.so.1", []string{"", broken}, "f", false,
-			filepath.Join(broken, "libbroken.so.1")},
-		{"a function is missing", "libc.so.6", []string{""}, "no_such_function", false, "has no function no_such_function"},
+		{"it is nowhere", nil, "f", "there is no libit.so.1 (It)"},
+		{"the file is no library", []byte("not a library, but words of some length"), "f",
+			"It cannot be loaded: FILE is not a shared library"},
+		{"the file is empty", []byte{}, "f", "It cannot be loaded: FILE is cut off"},
+		{"the file begins as a library", whole[:5000], "f", "It cannot be loaded: FILE is cut off"},
+		{"the end is missing", whole[:len(whole)/2], "f", "It cannot be loaded: FILE is cut off"},
+		{"another processor", foreign, "f", "It cannot be loaded: FILE is for ppc64le, and this program for " + runtime.GOARCH},
+		{"a function is missing", whole, "no_such_function", "It cannot be loaded: FILE has no function no_such_function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := library.Open("Nowhere", c.soname, c.folders, c.function)
-			if err == nil || library.Missing(err) != c.missing || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, missing: %v", err, library.Missing(err))
+			file := filepath.Join(t.TempDir(), "libit.so.1")
+			if c.content != nil {
+				if err := os.WriteFile(file, c.content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := strings.ReplaceAll(c.want, "FILE", file)
+			_, err := library.Open("It", "libit.so.1", []string{"", filepath.Dir(file)}, c.function)
+			if err == nil || library.Missing(err) != (c.content == nil) || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			// A good one in the next folder serves.
+			good := filepath.Join(t.TempDir(), "libit.so.1")
+			if err := os.Symlink(system.Path, good); err != nil {
+				t.Fatal(err)
+			}
+			l, err := library.Open("It", "libit.so.1", []string{filepath.Dir(file), filepath.Dir(good)}, "abs")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.name != "a function is missing" && l.Path != good {
+				t.Errorf("loaded %s, want %s", l.Path, good)
+			}
+			// Where the dynamic loader looks first.
+			t.Setenv("LD_LIBRARY_PATH", filepath.Dir(file))
+			_, err = library.Open("It", "libit.so.1", []string{""}, c.function)
+			if err == nil || c.content != nil && c.function == "f" && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("of LD_LIBRARY_PATH: got %v, want %s", err, want)
 			}
 		})
+	}
+}
+
+// What a library needs is looked for beside it first: libraries of two versions of CUDA
+// share names.
+func TestNear(t *testing.T) {
+	root := t.TempDir()
+	other, solver := folder(t, root, "conda", "lib"), folder(t, root, "nvidia", "cusolver", "lib")
+	sparse := folder(t, root, "nvidia", "cusparse", "lib")
+	if err := os.WriteFile(filepath.Join(solver, "libcusolver.so.11"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folders := []string{"", other, solver, sparse}
+	if got, want := library.Near("libcusolver.so.11", folders), []string{solver, sparse, "", other}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := library.Near("libcusolver.so.12", folders); !slices.Equal(got, folders) {
+		t.Errorf("%q for a library that is not there, want %q", got, folders)
 	}
 }
