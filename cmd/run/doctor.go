@@ -116,29 +116,35 @@ func (a *app) examine() []finding {
 }
 
 // examineCUDA looks at the driver, the libraries and the devices, and computes on one. What
-// is missing is a problem only where there is a driver.
+// is missing is a problem only where there is a driver with a device, or should be.
 func examineCUDA() []finding {
 	if !cuda.Built {
 		return []finding{{"CUDA", "none", engine.ErrNoCUDA.Error()}}
 	}
 	var out []finding
-	missing := "none" // without a driver
-	for i, l := range cuda.Libraries() {
-		if i == 0 && l.Problem == "" {
-			missing = "problem"
-		}
-		if l.Problem == "" {
+	libraries := cuda.Libraries()
+	driver := libraries[0]
+	for _, l := range libraries {
+		if l.Path != "" {
 			out = append(out, finding{"CUDA", "ok", fmt.Sprintf("%s %s: %s", l.Name, l.Version, l.Path)})
-		} else {
-			out = append(out, finding{"CUDA", missing, l.Problem})
 		}
-		if i == 0 && l.Problem != "" {
+		switch {
+		case l.Problem == "":
+		case !driver.Absent:
+			out = append(out, finding{"CUDA", "problem", l.Problem})
+		default:
+			out = append(out, finding{"CUDA", "none", l.Problem})
+		}
+		if driver.Path == "" {
 			if text, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
 				first, _, _ := strings.Cut(string(text), "\n")
 				out[0] = finding{"CUDA", "problem", l.Problem + "\nthe kernel's part of it is there: " + first}
 			}
 			return out // libraries do nothing without it
 		}
+	}
+	if driver.Problem != "" {
+		return out
 	}
 	devices, _ := cuda.Devices() // what libraries lack was said
 	for _, d := range devices {
@@ -151,6 +157,9 @@ func examineCUDA() []finding {
 		err = backend.Test(e)
 		fellBack = e.Warnings()
 		err = errors.Join(err, e.Close())
+	}
+	if problem := cuda.CacheProblem(); problem != nil {
+		out = append(out, finding{"CUDA", "none", problem.Error()})
 	}
 	switch {
 	case err != nil:

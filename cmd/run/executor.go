@@ -76,7 +76,7 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 		requeueFlag,
 		2,
 		"how many times to rerun a trial, or resubmit a lost cluster task, that the machine "+
-			"kept from a result (worker killed, out of memory, no process available); 0 for never",
+			"kept from a result (worker killed, out of memory, no process available, device lost or full); 0 for never",
 	)
 	f.BoolVar(&o.ignoreMemory, "ignore-memory", false, ignoreMemoryUsage)
 	f.BoolVar(

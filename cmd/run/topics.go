@@ -17,8 +17,8 @@ func exitCodesTopic() *cobra.Command {
        file that does not exist or has a mistake, or an output folder with a
        different plan
   3    some trials failed, or have no result because the machine repeatedly
-       prevented one (killed, out of memory, no process available, cluster task
-       lost; see --requeue); the results of the others are kept, and the same
+       prevented one (killed, out of memory, no process available, device lost
+       or full, cluster task lost; see --requeue); the results of the others are kept, and the same
        command runs the trials without a result
   4    --check: a value is outside its reference band or missing;
        run audit: a mechanism spends more privacy than it claims

@@ -30,6 +30,9 @@ type Choice struct {
 	// Refused is why [Auto] does not take a device. It is nil where one is taken, and
 	// on a machine without an NVIDIA driver.
 	Refused error
+	// Host says what the host computes for a device that was asked for by name, for want
+	// of libraries; it is empty where nothing is missing.
+	Host string
 }
 
 // String is the backend, with the device where there is one.
@@ -45,7 +48,8 @@ func (c Choice) String() string {
 // that is taken stays open for the engines of this process; see [cuda.Release].
 func Choose(name, dtype string) (Choice, error) {
 	if name != Auto {
-		c, _, err := open(name, dtype)
+		c, fellBack, err := open(name, dtype)
+		c.Host = strings.Join(fellBack, "; ")
 		return c, err
 	}
 	c, fellBack, refused := open("cuda", dtype)

@@ -20,6 +20,9 @@ func Libraries() []Found { return nil }
 // Release has nothing to do.
 func Release() error { return nil }
 
+// CacheProblem is nil.
+func CacheProblem() error { return nil }
+
 // Count is 0.
 func Count() int { return 0 }
 

@@ -40,7 +40,7 @@ type Info struct {
 	Memory   int64  `json:"memory_bytes"`
 	Driver   string `json:"driver,omitempty"` // its version, such as "550.54.14"; empty if unknown
 	Version  int    `json:"cuda_driver"`      // the newest CUDA that the driver knows: 12040 is 12.4
-	Compiler string `json:"nvrtc"`
+	Compiler string `json:"nvrtc"`            // empty for a library that is not there
 	Products string `json:"cublas"`
 	Solver   string `json:"cusolver"`
 }
@@ -51,9 +51,9 @@ func (i Info) String() string {
 	if i.Driver != "" {
 		driver = " driver " + i.Driver + ","
 	}
-	return fmt.Sprintf("%s (compute capability %d.%d),%s CUDA %d.%d, NVRTC %s, cuBLAS %s, cuSOLVER %s",
-		i.Name, i.Major, i.Minor, driver, i.Version/1000, i.Version%1000/10, orUnknown(i.Compiler), orUnknown(i.Products),
-		orUnknown(i.Solver))
+	return fmt.Sprintf("%s (compute capability %d.%d),%s CUDA %d.%d, %s, %s, %s", i.Name, i.Major, i.Minor, driver,
+		i.Version/1000, i.Version%1000/10, named("NVRTC", i.Compiler), named("cuBLAS", i.Products),
+		named("cuSOLVER", i.Solver))
 }
 
 // Found is one of NVIDIA's libraries, or why it is not there.
@@ -62,7 +62,19 @@ type Found struct {
 	Path    string `json:"path,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Problem says what is wrong, and what to do; it is empty for a library that is there.
+	// That of the driver may be that it has no device.
 	Problem string `json:"problem,omitempty"`
+	// Absent says that the problem is none for who wants no GPU: there is no driver, or it
+	// has no device, and CUDA_VISIBLE_DEVICES names none.
+	Absent bool `json:"absent,omitempty"`
+}
+
+// named is a library with its version, which is empty where it is not there.
+func named(library, version string) string {
+	if version == "" {
+		return "no " + library
+	}
+	return library + " " + version
 }
 
 // orUnknown is a version, or words for one that a library does not say.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -121,22 +122,50 @@ func TestLargeValues(t *testing.T) {
 // is noticed.
 func TestCacheOfKernels(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	file := cacheFile("source", []string{"-x"}, Info{Major: 9})
+	name := func(source, option string, major int) string {
+		file, err := cacheFile(source, []string{option}, Info{Major: major})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	file := name("source", "-x", 9)
 	if readCache(file) != nil {
 		t.Error("something is in an empty cache")
 	}
-	writeCache(file, []byte("image"))
-	if got := string(readCache(file)); got != "image" {
-		t.Errorf("got %q", got)
+	for _, image := range []string{"image", "other"} {
+		if err := writeCache(file, []byte(image)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(readCache(file)); got != image {
+			t.Errorf("got %q", got)
+		}
 	}
-	writeCache(file, []byte("other"))
-	if got := string(readCache(file)); got != "other" {
-		t.Errorf("got %q", got)
-	}
-	if cacheFile("other source", []string{"-x"}, Info{Major: 9}) == file ||
-		cacheFile("source", []string{"-y"}, Info{Major: 9}) == file ||
-		cacheFile("source", []string{"-x"}, Info{Major: 8}) == file {
+	if name("other source", "-x", 9) == file || name("source", "-y", 9) == file || name("source", "-x", 8) == file {
 		t.Error("two sources, options or devices share a file")
+	}
+}
+
+// A cache that cannot be written is said once, with what to do.
+func TestCacheThatCannotBeWritten(t *testing.T) {
+	defer func(before *error) { unkept.Store(before) }(unkept.Load())
+	unkept.Store(nil)
+	if noteCache(nil); CacheProblem() != nil {
+		t.Error("a cache that was written is a problem")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := writeCache(filepath.Join(file, "kernels.bin"), []byte("image"))
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	_, second := cacheFile("source", nil, Info{})
+	noteCache(first)
+	noteCache(second)
+	if first == nil || second == nil || !errors.Is(CacheProblem(), first) ||
+		!strings.Contains(CacheProblem().Error(), "set XDG_CACHE_HOME to a folder that can be written") {
+		t.Errorf("got %v after %v and %v", CacheProblem(), first, second)
 	}
 }
 

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -96,7 +97,8 @@ func openDevice() (*gpu, error) {
 	if set := os.Getenv(engine.DeviceVariable); set != "" {
 		index, err = strconv.Atoi(set)
 		if err != nil || index < 0 || index >= count {
-			return nil, fmt.Errorf("%s is %q: it must be the number of a device, 0 to %d", engine.DeviceVariable, set, count-1)
+			return nil, fmt.Errorf("%s is %q: it must be the number of a visible device, of which there are %d, counted "+
+				"from 0", engine.DeviceVariable, set, count)
 		}
 	}
 	g := &gpu{api: binding(), modules: map[tensor.Dtype]*module{}, pool: newPool()}
@@ -162,8 +164,8 @@ func (g *gpu) failed(what string, err error) error {
 		case driver.OutOfMemory, driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX,
 			driver.InvalidImage, driver.NotFound:
 		default:
-			return g.lose(fmt.Errorf("device %d, %s: %s: %w: %w; see dmesg for messages (Xid) of the NVIDIA driver",
-				g.info.Index, g.info.Name, what, engine.ErrDeviceLost, err))
+			return g.lose(fmt.Errorf("device %d, %s: %s: %w: %w%s", g.info.Index, g.info.Name, what, engine.ErrDeviceLost, err,
+				cmp.Or(advice(err), "; see dmesg for messages (Xid) of the NVIDIA driver")))
 		}
 	}
 	return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, err)
@@ -249,24 +251,49 @@ func advice(err error) string {
 		return ""
 	}
 	switch code {
-	case driver.NoDevice:
+	case driver.NoDevice, driver.InvalidDevice:
 		if set, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
-			return fmt.Sprintf("; CUDA_VISIBLE_DEVICES is %q: unset it, or give it the number of a device", set)
+			return fmt.Sprintf("; CUDA_VISIBLE_DEVICES is %q: unset it, or give it the number or the UUID of a device, as "+
+				"`nvidia-smi -L` lists them", set)
 		}
-		return "; see nvidia-smi"
+		return "; see nvidia-smi (a GPU in MIG mode needs an instance: `nvidia-smi mig -lgi` lists them)"
 	case driver.OutOfMemory:
 		return "; other programs use its memory, see nvidia-smi"
+	case driver.Unavailable:
+		return "; another process has it to itself (compute mode EXCLUSIVE_PROCESS) or nobody may use it (PROHIBITED): " +
+			"wait for that process, which nvidia-smi lists; use one job for each device (--jobs); or allow several with " +
+			"`nvidia-smi -c DEFAULT`"
+	case driver.StubLibrary:
+		return fmt.Sprintf("; %s is the stub of a CUDA toolkit, for linking only: take its folder out of LD_LIBRARY_PATH",
+			driver.Path())
 	case driver.DriverMismatch, driver.SystemNotReady:
 		return "; the NVIDIA driver was updated while it was loaded, or is not fully started: restart the machine"
+	case driver.Incompatible:
+		return fmt.Sprintf("; %s is of a forward-compatibility package (cuda-compat), which this GPU does not take: "+
+			"remove its folder from LD_LIBRARY_PATH, or update the driver", driver.Path())
+	case driver.MPSUnreachable, driver.MPSFailed, driver.MPSNotReady, driver.MPSTerminated:
+		return fmt.Sprintf("; the server of MPS does not answer (CUDA_MPS_PIPE_DIRECTORY is %q): start it with "+
+			"`nvidia-cuda-mps-control -d`, or stop it (`echo quit | nvidia-cuda-mps-control`) to go without",
+			os.Getenv("CUDA_MPS_PIPE_DIRECTORY"))
+	case driver.MPSFullOfClients, driver.MPSFull:
+		return "; the server of MPS has as many clients as it takes: use fewer jobs (--jobs), or wait for others to end"
+	case driver.Unknown:
+		return "; the driver's kernel modules may not be loaded (`nvidia-modprobe -u -c 0`), or a suspension may have " +
+			"broken them: restart the machine"
 	}
 	return ""
 }
 
-// driverProblem says why there is no driver, and what to do.
+// driverProblem says why no device can be had of the driver, and what to do.
 func driverProblem(err error) string {
-	if errors.Is(err, driver.ErrNoDriver) {
+	switch {
+	case errors.Is(err, driver.ErrNoDriver):
 		return fmt.Sprintf("%v; install it (https://www.nvidia.com/drivers, or the package nvidia-driver of the "+
 			"distribution), in a container start it with --gpus all; `--backend cpu` works without", err)
+	case errors.Is(err, driver.ErrUnusable):
+		return fmt.Sprintf("%v; install or update the driver, which has to know CUDA 12 or newer "+
+			"(https://www.nvidia.com/drivers, or the package nvidia-driver of the distribution); `--backend cpu` works "+
+			"without", err)
 	}
 	return fmt.Sprintf("no CUDA device can be used: %v%s", err, advice(err))
 }
@@ -364,12 +391,12 @@ func driverVersion() string {
 // libraries adds the versions of the libraries that are there.
 func (i *Info) libraries(l *libraries) {
 	if l.nvrtc != nil {
-		i.Compiler = nvrtcVersion(l.nvrtc)
+		i.Compiler = orUnknown(nvrtcVersion(l.nvrtc))
 	}
 	if l.blas != nil {
-		i.Products = l.blas.Version(products.property)
+		i.Products = orUnknown(l.blas.Version(products.property))
 	}
 	if l.solver != nil {
-		i.Solver = l.solver.Version(solvers.property)
+		i.Solver = orUnknown(l.solver.Version(solvers.property))
 	}
 }

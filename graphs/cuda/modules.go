@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"gorgonia.org/tensor"
@@ -113,7 +114,7 @@ func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 		}
 		options, binary = append(options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
 	}
-	file := cacheFile(source, options, g.info)
+	file, unwritable := cacheFile(source, options, g.info)
 	image := readCache(file)
 	cached := image != nil
 	if !cached {
@@ -133,7 +134,10 @@ func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 		return none, g.failed("loading the kernels", err)
 	}
 	if !cached {
-		writeCache(file, image)
+		if unwritable == nil {
+			unwritable = writeCache(file, image)
+		}
+		noteCache(unwritable)
 	}
 	return loaded, nil
 }
@@ -251,18 +255,38 @@ func (c compilerOf) fetch(program uintptr, size, content string) ([]byte, error)
 // cString is s with the zero byte that ends a string of C.
 func cString(s string) []byte { return append([]byte(s), 0) }
 
-// cacheFile is where the compiled kernels are kept; empty if nowhere.
-// The name has the device's architecture and a digest of compiler, options and source,
-// so that another program version never finds it.
-func cacheFile(source string, options []string, i Info) string {
+// cacheFile is where the compiled kernels are kept, or why nowhere. The name has the
+// device's architecture and a digest of compiler, options and source, so that another
+// program version never finds it.
+func cacheFile(source string, options []string, i Info) (string, error) {
 	folder, err := os.UserCacheDir()
 	if err != nil {
-		return ""
+		return "", err
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s", i.Compiler, strings.Join(options, " "), source)
 	return filepath.Join(folder, "privkern", "cuda",
-		fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24]))
+		fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24])), nil
+}
+
+// unkept is why compiled kernels of this process are not kept.
+var unkept atomic.Pointer[error]
+
+func noteCache(err error) {
+	if err != nil {
+		err = fmt.Errorf("compiled kernels cannot be kept (%w): every process compiles them again, for some seconds; set "+
+			"XDG_CACHE_HOME to a folder that can be written", err)
+		unkept.CompareAndSwap(nil, &err)
+	}
+}
+
+// CacheProblem is why the kernels that this process compiled could not be kept for the
+// next one, nil where they were kept or found.
+func CacheProblem() error {
+	if err := unkept.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // A cached file begins with the SHA-256 of the rest. readCache returns what was kept,
@@ -281,20 +305,23 @@ func readCache(file string) []byte {
 	return data[sha256.Size:]
 }
 
-// writeCache keeps compiled kernels if it can; without, the next process compiles them
-// again. It writes a temporary file and renames it: another process reads all of it or
-// none.
-func writeCache(file string, image []byte) {
-	if file == "" || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
-		return
+// writeCache keeps compiled kernels. It writes a temporary file and renames it: another
+// process reads all of it or none.
+func writeCache(file string, image []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(file), "kernels-*")
 	if err != nil {
-		return
+		return err
 	}
 	sum := sha256.Sum256(image)
 	_, err = temporary.Write(append(sum[:], image...))
-	if errors.Join(err, temporary.Close()) != nil || os.Rename(temporary.Name(), file) != nil {
-		_ = os.Remove(temporary.Name())
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), file)
 	}
+	if err != nil {
+		_ = os.Remove(temporary.Name()) // the first error counts
+	}
+	return err
 }

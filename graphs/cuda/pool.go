@@ -71,8 +71,8 @@ func (g *gpu) alloc(l *lane, bytes int) (driver.Pointer, error) {
 	}
 	if errors.Is(err, driver.OutOfMemory) {
 		free, total, _ := g.api.Memory()
-		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; use fewer "+
-			"jobs on this device, a smaller problem, --dtype float32, or --backend cpu",
+		return 0, fmt.Errorf("device %d, %s: %w: %s are asked for, %s of %s are free, and this process holds %s; a smaller "+
+			"problem, --dtype float32 or --backend cpu needs less",
 			g.info.Index, g.info.Name, engine.ErrOutOfDeviceMemory, amount(size), amount(int(free)), amount(int(total)),
 			amount(g.pool.inUse))
 	}

@@ -66,12 +66,23 @@ func openAccelerator(backend string) (Accelerator, error) {
 	return open()
 }
 
+// deviceError is what a device did to a computation, whose doing it is not.
+type deviceError struct{ text, advice string }
+
+// Error implements error.
+func (e *deviceError) Error() string { return e.text }
+
+// MachineAdvice says what to do. A runner that knows nothing of devices sees by it that
+// the error is no result of a trial, which can run again.
+func (e *deviceError) MachineAdvice() string { return e.advice }
+
 // ErrDeviceLost says that a device does not answer any more; the process has to
 // end before it can be used again.
-var ErrDeviceLost = errors.New("the device is lost")
+var ErrDeviceLost error = &deviceError{"the device is lost", "see whether nvidia-smi and `run doctor` find the device"}
 
 // ErrOutOfDeviceMemory says that a device has too little memory.
-var ErrOutOfDeviceMemory = errors.New("out of device memory")
+var ErrOutOfDeviceMemory error = &deviceError{"out of device memory",
+	"let other programs on the device end, or run fewer trials at a time on it (--jobs)"}
 
 var deviceFailed atomic.Bool
 

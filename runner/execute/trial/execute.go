@@ -115,7 +115,7 @@ func withEngine[R any](job Job, open Opener, progress ProgressFunc,
 		return f(t)
 	}
 	if t.Engine, err = open(job.Backend, job.DType, t.Workers); err != nil {
-		return nil, err
+		return nil, notOpened(err)
 	}
 	defer func() {
 		if closed := t.Engine.Close(); closed != nil {
@@ -126,8 +126,9 @@ func withEngine[R any](job Job, open Opener, progress ProgressFunc,
 }
 
 // Execute runs the job in this process, with an engine of open, which may be nil. It returns an error only where ctx
-// ended, or a [Trouble] where the machine is short of something; whatever goes
-// wrong with the trial itself is in the record.
+// ended, or a [Trouble] where the machine is short of something, or what the trial
+// computes with cannot be opened or fails; whatever goes wrong with the trial itself is
+// in the record.
 func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 	progress ProgressFunc) (*record.Record, error) {
 	r, err := NewRecord(job)
@@ -156,7 +157,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if trouble := Shortage(err); trouble != nil {
+	if trouble := ofMachine(err); trouble != nil {
 		return nil, trouble
 	}
 	if !job.Secure || !e.PrivateTiming {

@@ -40,6 +40,31 @@ type shortage struct {
 	advice string
 }
 
+// machineError is an error of what a trial computes with, such as a device that is lost.
+type machineError interface {
+	error
+	MachineAdvice() string
+}
+
+// notOpened is the trouble of a trial whose engine cannot be opened.
+func notOpened(err error) *Trouble {
+	return &Trouble{Machine: true, Reason: text.Sentence(err.Error())}
+}
+
+// ofMachine returns the trouble of an error that is the doing of this machine or of a
+// device; nil for every other error.
+func ofMachine(err error) *Trouble {
+	var trouble *Trouble
+	if errors.As(err, &trouble) {
+		return trouble
+	}
+	var device machineError
+	if errors.As(err, &device) {
+		return &Trouble{Machine: true, Reason: text.Sentence(err.Error()), Advice: device.MachineAdvice()}
+	}
+	return Shortage(err)
+}
+
 // Shortage returns the trouble of an error that says that this machine is short
 // of something; nil for every other error.
 func Shortage(err error) *Trouble {

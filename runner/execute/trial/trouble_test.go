@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -60,6 +61,35 @@ func TestShortageIsNoResult(t *testing.T) {
 	if r != nil || !errors.As(err, &trouble) || !trouble.Machine ||
 		!strings.HasSuffix(trouble.Reason, "open my.csv: too many open files") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// deviceError is what a device does to a trial.
+type deviceError struct{}
+
+func (deviceError) Error() string         { return "the device is lost" }
+func (deviceError) MachineAdvice() string { return "look after the device" }
+
+// What a trial computes with may not open, or fail: that is no result either.
+func TestDeviceIsTheMachine(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		open, run error
+		want      trial.Trouble
+	}{
+		{"it cannot be opened", errors.New("no\ndevice"), nil, trial.Trouble{Machine: true, Reason: "no; device"}},
+		{"it is lost", nil, fmt.Errorf("solving: %w", deviceError{}),
+			trial.Trouble{Machine: true, Reason: "solving: the device is lost", Advice: "look after the device"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, c.run })
+			opener := func(string, string, int) (io.Closer, error) { return io.NopCloser(nil), c.open }
+			r, err := trial.Execute(context.Background(), e, trial.Job{}, opener, nil)
+			var trouble *trial.Trouble
+			if r != nil || !errors.As(err, &trouble) || *trouble != c.want {
+				t.Errorf("%+v, %+v", r, err)
+			}
+		})
 	}
 }
 
