@@ -95,7 +95,7 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 	}
 	transcripts(t, "cuda", func(e *testscript.Env) {
 		e.Setenv("CUDA_VISIBLE_DEVICES", device)
-		for _, name := range []string{"LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE"} {
+		for _, name := range []string{"LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE", "CUDASIM_PTX"} {
 			e.Setenv(name, os.Getenv(name))
 		}
 	})
@@ -103,7 +103,8 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 
 // transcripts runs testdata/scripts/*.txtar; setUp, which may be nil, changes their
 // environment. What holds on the simulated device only, such as its faults, stands
-// behind the condition simulated.
+// behind the condition simulated; what needs a replacement of the kernels that the program
+// holds as PTX, which that device does not run, behind replaced.
 func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
@@ -122,10 +123,11 @@ func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "simulated" {
+			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX"}[name]
+			if !ok {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}
-			return os.Getenv("CUDASIM_CACHE") != "", nil
+			return os.Getenv(variable) != "", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
@@ -157,7 +159,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
 	cmd.Env = []string{"CUDA_VISIBLE_DEVICES=" + ts.Getenv("CUDA_VISIBLE_DEVICES")} // empty hides all
 	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-		"PRIVKERN_BLAS", "TMPDIR", "LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE"} {
+		"PRIVKERN_BLAS", "TMPDIR", "LD_LIBRARY_PATH", "PRIVKERN_CUDA", "CUDASIM_CACHE", "CUDASIM_PTX"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}

@@ -12,6 +12,7 @@ import (
 	"privkern/graphs/backend"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
+	"privkern/runner/execute/schedule"
 	"privkern/runner/plan"
 	"privkern/runner/store"
 )
@@ -37,6 +38,14 @@ func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	c, err := backend.Choose(name, dtype)
 	if err == nil && c.Refused != nil {
 		a.complain("--backend auto takes the cpu; %v", c.Refused)
+	}
+	if err == nil && c.Host != "" {
+		a.complain("libraries are missing, see run doctor: %s", c.Host)
+	}
+	if err == nil && c.Backend == "cuda" {
+		if problem := cuda.CacheProblem(); problem != nil {
+			a.complain("%v", problem)
+		}
 	}
 	return c, err
 }
@@ -80,12 +89,12 @@ func (o *workOptions) describeDevices() string {
 
 // settle decides where the output folder of a draft is and what its trials compute on.
 // A plan that is frozen there keeps its backend unless --backend names another; a plan
-// whose trials other machines run takes the CPU unless --backend names cuda.
+// whose trials other machines run takes the CPU unless --backend names cuda. Only what
+// auto stands for on this machine is looked for; see ready.
 func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *plan.Draft) (dir string, err error) {
-	frozen := false
 	if o.backend == backend.Auto {
 		if on := a.frozenBackend(o, w); on != "" {
-			o.backend, frozen = on, true
+			o.backend = on
 		}
 	}
 	elsewhere := o.planOnly || o.executor == "slurm"
@@ -94,19 +103,56 @@ func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *pla
 		a.say("other machines may run this plan, which takes the cpu; --backend cuda makes one for GPUs")
 	}
 	switch {
-	case elsewhere:
-		if o.executor == "slurm" {
-			err = engine.Known(o.backend) // the tasks run this program
-		}
-	case o.dryRun && o.backend != backend.Auto: // nothing is computed
-	default:
+	case o.executor == "slurm":
+		err = engine.Known(o.backend) // the tasks run this program
+	case o.backend == backend.Auto:
 		err = a.openBackend(cmd, &o.workOptions, o.dtype)
 	}
-	dir = o.folder(w, o.backend)
+	return o.folder(w, o.backend), err
+}
+
+// ready opens what the trials of a plan compute on, unless it is open or all trials have
+// a result: then a machine without a device prints their tables too.
+func (a *app) ready(cmd *cobra.Command, o *workOptions, shard plan.Shard, dir string, p *plan.Plan) error {
+	if o.gpu != "" {
+		return nil
+	}
+	if o.backend == "cuda" && o.retry == "" {
+		if left, err := a.left(dir, p, o.only, shard); err != nil || left == 0 {
+			return err
+		}
+	}
+	frozen := store.FrozenBackend(a.Disk, dir) == o.backend
+	err := a.openBackend(cmd, o, p.DType)
 	if err != nil && frozen && o.backend == "cuda" {
 		err = withoutDevice(dir, err)
 	}
-	return dir, err
+	return err
+}
+
+// left is how many trials of a part of a plan have no file of a record.
+func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int, error) {
+	positions, err := schedule.TrialKind(kind).Positions(p, a.Experiments)
+	if err != nil {
+		return 0, err
+	}
+	positions = shard.Of(positions)
+	s, err := store.OpenOn(a.Disk, dir)
+	if err != nil {
+		return len(positions), nil //nolint:nilerr // there is no folder yet, or what makes it says why not
+	}
+	defer func() { _ = s.Close() }()
+	keys, err := s.Keys()
+	if err != nil {
+		return 0, err
+	}
+	left := 0
+	for _, i := range positions {
+		if !keys[p.Trials[i].Key] {
+			left++
+		}
+	}
+	return left, nil
 }
 
 // withoutDevice says that a frozen plan is for a device that this machine lacks.

@@ -21,6 +21,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/show/tables"
+	"privkern/runner/store"
 	"privkern/runner/store/disk"
 	"privkern/runner/text"
 )
@@ -171,13 +172,30 @@ func (a *app) refuseSettings(files []string) error {
 	return nil
 }
 
-// launch plans, runs, and prints the tables.
+// launch plans, runs, and prints the tables. Where --backend auto stands for another
+// backend than that of the plan that another machine has frozen meanwhile, it stands for
+// that of the plan.
 func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format tables.Format, w *plan.Draft) error {
 	spareMemory()
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
-	dir, err := a.settle(cmd, &o, shard, w)
+	took := o
+	err := a.runDraft(cmd, &took, shard, format, w)
+	var mismatch *store.PlanMismatchError
+	if o.backend != backend.Auto || !errors.As(err, &mismatch) {
+		return err
+	}
+	if on := store.FrozenBackend(a.Disk, mismatch.Dir); on == "" || on == took.backend {
+		return err
+	}
+	a.say("another machine has made the plan in %s meanwhile, which is followed", mismatch.Dir)
+	return a.runDraft(cmd, &o, shard, format, w)
+}
+
+// runDraft is launch but for that.
+func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, format tables.Format, w *plan.Draft) error {
+	dir, err := a.settle(cmd, o, shard, w)
 	if err != nil {
 		return err
 	}
@@ -202,9 +220,15 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		a.say("the plan is in %s: %s on %s; `run work %[1]s` runs them", dir, text.Count(len(p.Trials), "trial"), p.Backend)
 		return nil
 	}
-	executor := a.local(o.workOptions, shard, data)
+	var executor newExecutor
 	if o.executor == "slurm" {
-		executor = a.slurm(cmd, o)
+		executor = a.slurm(cmd, *o)
+	} else {
+		if err := a.ready(cmd, &o.workOptions, shard, dir, p); err != nil {
+			return err
+		}
+		p.BLASClass = host(o.gpu).Class()
+		executor = a.local(o.workOptions, shard, data)
 	}
 	req := runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}
 	sum, err := a.run(cmd.Context(), req, o.describeDevices(), "log.jsonl", executor)

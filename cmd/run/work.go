@@ -43,10 +43,7 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 				return err
 			}
 			o.backend = p.Backend
-			if err := a.openBackend(cmd, &o, p.DType); err != nil {
-				if p.Backend == "cuda" {
-					err = withoutDevice(args[0], err)
-				}
+			if err := a.ready(cmd, &o, shard, args[0], p); err != nil {
 				return err
 			}
 			log := "log.jsonl"
