@@ -81,8 +81,8 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 	job := trial.Job{
 		Key: strings.Repeat("0", 64),
 		Identity: experiment.Identity{
-			Experiment: e.Name, Params: params, Backend: "cpu",
-			DType: "float64", Datasets: map[string]string{set: hex.EncodeToString(digest[:])},
+			Experiment: e.Name, Params: params, Backend: trial.AuditedBackend,
+			DType: trial.AuditedDType, Datasets: map[string]string{set: hex.EncodeToString(digest[:])},
 		},
 		Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{set: place}, Secure: true, Host: host(""),
 	}

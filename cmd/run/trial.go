@@ -54,7 +54,9 @@ releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
 published: no error, no count of clipped values, no SHA-256 of the data, no path.
 A release needs --rng secure, and replaces no file. One that fails leaves no file
-and prints no record.
+and prints no record. It computes on the CPU, as run audit does: --backend auto takes
+no GPU for it. With --backend cuda, or --dtype float32, it states that audits say
+nothing of that.
 
 A release books its epsilon and delta on the accounts of its data before noise is
 drawn, and is refused where they exceed what is left (run budget --help). One that
@@ -293,6 +295,9 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 
 // runTrial runs one trial in this process and prints its record, or writes its release.
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
+	if o.release != "" && o.backend == backend.Auto {
+		o.backend = trial.AuditedBackend
+	}
 	c, err := a.choose(o.backend, o.dtype)
 	if err != nil {
 		return err

@@ -25,9 +25,19 @@ type ReleaseOptions struct {
 	Open     Opener // of the engine; nil for none
 }
 
-// notes are what the options add to the words on privacy.
-func (o ReleaseOptions) notes() []string {
+// What audits compute on, and therefore releases unless the operator names another.
+const (
+	AuditedBackend = "cpu"
+	AuditedDType   = "float64"
+)
+
+// notes are what the options and the job add to the words on privacy.
+func (o ReleaseOptions) notes(job Job) []string {
 	var out []string
+	if job.Backend != AuditedBackend || job.DType != AuditedDType {
+		out = append(out, fmt.Sprintf("computation: on %s in %s; audits of the mechanism are on %s in %s and say nothing of it",
+			job.Backend, job.DType, AuditedBackend, AuditedDType))
+	}
 	switch o.Tuning {
 	case experiment.TuningPublic:
 		out = append(out, "hyper-parameters: public, chosen without looking at the data, as the operator states")
@@ -89,7 +99,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 		r.Release.Budget = record.BudgetUnbooked
 	}
 	// A model holds the same words.
-	release.Privacy.Notes = append(release.Privacy.Notes, o.notes()...)
+	release.Privacy.Notes = append(release.Privacy.Notes, o.notes(job)...)
 	if release.Model == nil {
 		r.Series["released"] = releasedColumns(release)
 	}

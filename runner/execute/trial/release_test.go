@@ -54,6 +54,30 @@ func TestReleaseRecord(t *testing.T) {
 	}
 }
 
+// What is not audited is said: audits compute on the CPU in float64.
+func TestReleaseSaysWhatIsNotAudited(t *testing.T) {
+	for _, c := range []struct{ backend, dtype, want string }{
+		{"cpu", "float64", ""},
+		{"cuda", "float64", "computation: on cuda in float64; "},
+		{"cpu", "float32", "computation: on cpu in float32; "},
+	} {
+		t.Run(c.backend+" "+c.dtype, func(t *testing.T) {
+			job := trial.Job{Identity: experiment.Identity{Experiment: "demo/a", Backend: c.backend, DType: c.dtype},
+				Secure: true}
+			_, rel, err := trial.Release(context.Background(), releasing(func(*experiment.Trial) (*experiment.Release, error) {
+				return good(), nil
+			}), job, booked, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(rel.Privacy.Notes, "\n")
+			if said := strings.Contains(notes, "computation: "); said != (c.want != "") || !strings.Contains(notes, c.want) {
+				t.Errorf("notes %q, want %q", notes, c.want)
+			}
+		})
+	}
+}
+
 type dataSettings struct {
 	Dataset string  `name:"dataset" default:"census" doc:"a data set or csv:PATH"`
 	Width   float64 `name:"width" default:"100" when:"dataset is not csv:*" doc:"does nothing with a file"`
