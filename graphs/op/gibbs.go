@@ -68,7 +68,8 @@ func gibbsShape(in []tensor.Shape) (tensor.Shape, error) {
 
 // gibbsMatrix is the CPU kernel of Gibbs: O(nmd) operations, one exponential and one
 // square root a pair. The exponents add up and the ratios multiply in float64, so that d
-// exponentials become one.
+// exponentials become one. Products are converted, which keeps compilers from fusing them
+// into sums: a²+b² would not be symmetric, and the ratio on the diagonal not one.
 func gibbsMatrix[T cpublas.Float](c call[T], variance float64) error {
 	x, y, lx, ly := c.in[0], c.in[1], c.in[2], c.in[3]
 	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
@@ -79,9 +80,9 @@ func gibbsMatrix[T cpublas.Float](c call[T], variance float64) error {
 				ratio, exponent := 1.0, 0.0
 				for k, v := range xi {
 					a, b := float64(ai[k]), float64(bj[k])
-					q := a*a + b*b
+					q := float64(a*a) + float64(b*b)
 					diff := float64(v) - float64(yj[k])
-					ratio *= 2 * (a * b) / q
+					ratio *= 2 * float64(a*b) / q
 					exponent += diff * diff / q
 				}
 				row[j] = T(variance * math.Sqrt(ratio) * math.Exp(-exponent))
@@ -138,7 +139,7 @@ func gibbsPullback[T cpublas.Float](c call[T], byLengthscale bool) error {
 				yj, bj := y.row(j), ly.row(j)
 				for k, v := range xi {
 					a, b := float64(ai[k]), float64(bj[k])
-					q := a*a + b*b
+					q := float64(a*a) + float64(b*b)
 					diff := float64(v) - float64(yj[k])
 					slope := -2 * diff / q
 					if byLengthscale {
