@@ -108,6 +108,9 @@ func TestOpenErrors(t *testing.T) {
 	}
 	foreign := slices.Clone(whole)
 	foreign[18], foreign[19] = 0x15, 0 // e_machine: 64-bit PowerPC
+	bare := slices.Clone(whole[:len(whole)/2])
+	clear(bare[40:48]) // e_shoff
+	clear(bare[60:64]) // e_shnum, e_shstrndx
 	for _, c := range []struct {
 		name     string
 		content  []byte // of the file; nil where there is none
@@ -120,6 +123,7 @@ func TestOpenErrors(t *testing.T) {
 		{"the file is empty", []byte{}, "f", "It cannot be loaded: FILE is cut off"},
 		{"the file begins as a library", whole[:5000], "f", "It cannot be loaded: FILE is cut off"},
 		{"the end is missing", whole[:len(whole)/2], "f", "It cannot be loaded: FILE is cut off"},
+		{"the end is missing, and there are no sections", bare, "f", "It cannot be loaded: FILE is cut off"},
 		{"another processor", foreign, "f", "It cannot be loaded: FILE is for ppc64le, and this program for " + runtime.GOARCH},
 		{"a function is missing", whole, "no_such_function", "It cannot be loaded: FILE has no function no_such_function"},
 	} {
