@@ -139,7 +139,7 @@ func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int
 	positions = shard.Of(positions)
 	s, err := store.OpenOn(a.Disk, dir)
 	if err != nil {
-		return len(positions), nil //nolint:nilerr // there is no folder yet, or what makes it says why not
+		return len(positions), nil // there is no folder yet, or what makes it says why not
 	}
 	defer func() { _ = s.Close() }()
 	keys, err := s.Keys()

@@ -124,7 +124,8 @@ func TestOpenErrors(t *testing.T) {
 		{"the file begins as a library", whole[:5000], "f", "It cannot be loaded: FILE is cut off"},
 		{"the end is missing", whole[:len(whole)/2], "f", "It cannot be loaded: FILE is cut off"},
 		{"the end is missing, and there are no sections", bare, "f", "It cannot be loaded: FILE is cut off"},
-		{"another processor", foreign, "f", "It cannot be loaded: FILE is for ppc64le, and this program for " + runtime.GOARCH},
+		{"another processor", foreign, "f",
+			"It cannot be loaded: FILE is for ppc64le, and this program for " + runtime.GOARCH},
 		{"a function is missing", whole, "no_such_function", "It cannot be loaded: FILE has no function no_such_function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,7 +172,8 @@ func TestNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	folders := []string{"", other, solver, sparse}
-	if got, want := library.Near("libcusolver.so.11", folders), []string{solver, sparse, "", other}; !slices.Equal(got, want) {
+	want := []string{solver, sparse, "", other}
+	if got := library.Near("libcusolver.so.11", folders); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := library.Near("libcusolver.so.12", folders); !slices.Equal(got, folders) {

@@ -35,8 +35,8 @@ const (
 func (o ReleaseOptions) notes(job Job) []string {
 	var out []string
 	if job.Backend != AuditedBackend || job.DType != AuditedDType {
-		out = append(out, fmt.Sprintf("computation: on %s in %s; audits of the mechanism are on %s in %s and say nothing of it",
-			job.Backend, job.DType, AuditedBackend, AuditedDType))
+		out = append(out, fmt.Sprintf("computation: on %s in %s; audits of the mechanism are on %s in %s and say nothing "+
+			"of it", job.Backend, job.DType, AuditedBackend, AuditedDType))
 	}
 	switch o.Tuning {
 	case experiment.TuningPublic:
