@@ -21,6 +21,10 @@ import (
 type device struct {
 	gpu *gpu
 	run run
+	// The element type of the last operation that had one. What only moves integers or
+	// truth values takes the kernels of that module, so that the other one is not compiled
+	// for it.
+	element tensor.Dtype
 }
 
 var _ engine.Device = (*device)(nil)
@@ -204,21 +208,23 @@ func (d *device) Upload(dst engine.DTensor, v gorgonia.Value) error {
 	if len(data) != dst.Bytes() {
 		return fmt.Errorf("a value of %d bytes for %d bytes of device memory", len(data), dst.Bytes())
 	}
-	return d.on(func(l *lane) error {
-		to := dst.Buf.(*buffer).block
-		for piece := range slices.Chunk(data, chunkBytes) {
-			from, err := d.stage(len(piece))
-			if err != nil {
-				return err
-			}
-			copy(unsafe.Slice((*byte)(from), len(piece)), piece)
-			if err := d.gpu.api.Upload(to, from, len(piece), l.stream); err != nil {
-				return d.gpu.failed("copying to the device", err)
-			}
-			to += driver.Pointer(len(piece))
+	return d.on(func(l *lane) error { return d.send(l, dst.Buf.(*buffer).block, data) })
+}
+
+// send queues a copy of the host's bytes, which are free when it returns.
+func (d *device) send(l *lane, to driver.Pointer, data []byte) error {
+	for piece := range slices.Chunk(data, chunkBytes) {
+		from, err := d.stage(len(piece))
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		copy(unsafe.Slice((*byte)(from), len(piece)), piece)
+		if err := d.gpu.api.Upload(to, from, len(piece), l.stream); err != nil {
+			return d.gpu.failed("copying to the device", err)
+		}
+		to += driver.Pointer(len(piece))
+	}
+	return nil
 }
 
 // bytesOf returns a value's elements in row-major order.
@@ -319,8 +325,11 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 	if launch == nil {
 		return engine.ErrNoKernel
 	}
+	if op.HasElementType(types...) || d.element == (tensor.Dtype{}) {
+		d.element = op.ElementType(types...)
+	}
 	return d.on(func(l *lane) error {
-		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: op.ElementType(types...), out: out, in: in}
+		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: d.element, out: out, in: in}
 		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
 			launch(t)
 		}

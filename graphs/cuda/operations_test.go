@@ -11,7 +11,9 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
@@ -127,6 +129,14 @@ func numbers(t *testing.T, v gorgonia.Value) []float64 {
 	t.Helper()
 	var truth []bool
 	switch data := engine.Data(v).(type) {
+	case int:
+		return []float64{float64(data)}
+	case []int:
+		f := make([]float64, len(data))
+		for i, n := range data {
+			f[i] = float64(n)
+		}
+		return f
 	case bool:
 		truth = []bool{data}
 	case []bool:
@@ -175,5 +185,27 @@ func near(t *testing.T, what string, got, want gorgonia.Value, tolerance float64
 	if worst > tolerance {
 		t.Errorf("%s: element %d is %.17g, want %.17g: off by %.2g, allowed is %.2g", what, at, g[at], w[at], worst,
 			tolerance)
+	}
+}
+
+// What has no floating-point operands runs from the module that is there: a graph in
+// float32 does not have the kernels compiled for float64.
+func TestMovesTakeTheOtherKernelsModule(t *testing.T) {
+	if err := Release(); err != nil { // with the modules of tests before
+		t.Fatal(err)
+	}
+	_, device := engines(t, "float32")
+	g := shared.gpu
+	p := engine.Program{Name: "mask", Key: "mask", Build: func(b *engine.Builder) {
+		x := b.Input("x", 4, 3)
+		b.Output("out", gorgonia.Must(gorgonia.Transpose(gorgonia.Must(gorgonia.Gt(x, b.Constant(0), false)))))
+	}}
+	if _, err := device.Run(context.Background(), p, engine.Values{"x": device.Matrix(mat.NewDense(4, 3, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	g.building.Lock()
+	defer g.building.Unlock()
+	if _, ok := g.modules[tensor.Float64]; ok || g.modules[tensor.Float32] == nil {
+		t.Errorf("the modules are %v", g.modules)
 	}
 }

@@ -103,22 +103,30 @@ func (t *task) Scratch(rows, cols int) kernels.Matrix {
 func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch(8 * n)) }
 
 // Numbers implements [op.Stream].
-func (t *task) Numbers(v []float64) kernels.Doubles {
-	data := asBytes(v)
-	if len(data) > chunkBytes {
-		t.Fail(fmt.Errorf("%d numbers of the host for one operation: at most %d", len(v), chunkBytes/8))
-	}
+func (t *task) Numbers(v []float64) kernels.Doubles { return kernels.Doubles(t.given(asBytes(v))) }
+
+// Truths implements [op.Stream].
+func (t *task) Truths(v []bool) kernels.Truth { return kernels.Truth(t.given(asBytes(v))) }
+
+// given are bytes of the host in scratch memory.
+func (t *task) given(data []byte) driver.Pointer {
 	to := t.scratch(len(data))
-	if t.err != nil {
-		return 0
+	if t.err == nil {
+		t.err = t.d.send(t.lane, to, data)
 	}
-	from, err := t.d.stage(len(data))
+	return to
+}
+
+// Send implements [op.Stream].
+func (t *task) Send(to kernels.Matrix, v gorgonia.Value) {
+	if t.err != nil {
+		return
+	}
+	data, err := bytesOf(v)
 	if err == nil {
-		copy(unsafe.Slice((*byte)(from), len(data)), data)
-		err = t.gpu.failed("copying to the device", t.gpu.api.Upload(to, from, len(data), t.lane.stream))
+		err = t.d.send(t.lane, driver.Pointer(to.At), data)
 	}
 	t.err = err
-	return kernels.Doubles(to)
 }
 
 // Deliver implements [op.Stream].

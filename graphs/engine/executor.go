@@ -7,6 +7,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
 )
 
 // Executor runs one graph on one device, over and over. It is not safe for
@@ -78,7 +80,7 @@ func (x *Executor) plan() error {
 				return fmt.Errorf("the node %q is a variable but no declared input", n.Name())
 			}
 			x.inputs[name] = slot
-		case len(operands) == 0:
+		case len(operands) == 0 && !op.Random(n.Op()):
 			v, err := n.Op().Do()
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)

@@ -391,3 +391,46 @@ func TestDeviceFailsForConstants(t *testing.T) {
 		t.Errorf("got %v, and the device has failed: %v", err, DeviceFailed())
 	}
 }
+
+// A node that draws random numbers draws in every run, unlike a constant, which is
+// computed before the runs.
+func TestRandomNodesDrawInEveryRun(t *testing.T) {
+	g, err := Build(Program{Name: "random", Build: func(b *Builder) {
+		a := b.Input("a", 4, 7)
+		b.Output("o", b.Add(a, gorgonia.UniformRandomNode(a.Graph(), tensor.Float64, 0, 1, 4, 7)))
+	}}, tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := newFake(t)
+	for name, d := range map[string]Device{"host": newHostDevice(nil, new(spares)), "device": fake} {
+		x, err := NewExecutor(g, d, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs [][]float64
+		for range 2 {
+			out, err := x.Run(context.Background(), Values{"a": NewMatrix(tensor.Float64, mat.NewDense(4, 7, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := Floats(out["o"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, v)
+		}
+		if slices.Equal(runs[0], runs[1]) {
+			t.Errorf("%s: two runs draw %v", name, runs[0])
+		}
+		for _, v := range runs[1] {
+			if v < 0 || v >= 1 {
+				t.Errorf("%s: %g is no draw from 0 to 1", name, v)
+			}
+		}
+		x.Close()
+	}
+	if n := fake.live(); n > 0 {
+		t.Errorf("%d buffers are alive", n)
+	}
+}

@@ -3,10 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
 )
 
 // Program is a computation as a gorgonia graph: a function from named inputs
@@ -184,13 +185,9 @@ func (g *Graph) finish() error {
 			}
 			continue
 		}
-		// What has no operands is computed once, before the runs.
-		if strings.HasSuffix(fmt.Sprintf("%T", n.Op()), "randomOp") {
-			return fmt.Errorf("the node %q draws random numbers; make them an input", n.Name())
-		}
 		// Tensor constants that print alike are merged, and long ones print
 		// alike.
-		if !n.Shape().IsScalar() {
+		if !n.Shape().IsScalar() && !op.Random(n.Op()) {
 			return fmt.Errorf("the node %q is a tensor constant; make it an input", n.Name())
 		}
 	}

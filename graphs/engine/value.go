@@ -184,6 +184,8 @@ func ofOne(element any, shape tensor.Shape) gorgonia.Value {
 		return TensorOf([]float64{x}, shape...)
 	case float32:
 		return TensorOf([]float32{x}, shape...)
+	case int:
+		return TensorOf([]int{x}, shape...)
 	default:
 		return TensorOf([]bool{x.(bool)}, shape...)
 	}
@@ -195,6 +197,8 @@ func scalar(data any) gorgonia.Value {
 		return gorgonia.NewF64(x[0])
 	case []float32:
 		return gorgonia.NewF32(x[0])
+	case []int:
+		return gorgonia.NewI(x[0])
 	default:
 		return gorgonia.NewB(x.([]bool)[0])
 	}

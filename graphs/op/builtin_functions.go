@@ -101,7 +101,7 @@ func functions() (all []Builtin) {
 			},
 			cases: e.cases})
 	}
-	return append(all, dropout(), dropoutGradient())
+	return all
 }
 
 // cases are those of a function: of a matrix, of a scalar, and its derivative.
@@ -124,50 +124,4 @@ func (e elementary) cases(s *sampler) []Case {
 		all = append(all, slope(e.name+", derivative", 0, 100, []Operand{numbers(7, 5)}, graph))
 	}
 	return all
-}
-
-// dropout is a copy where nothing is dropped: what is drawn while training comes from
-// the host's generator, and so does the result.
-func dropout() Builtin {
-	return Builtin{Name: "dropout", kind: "dropoutOp",
-		queue: func(p *parameters) func(Stream) {
-			if p.truth("isTraining") && p.number("probability") != 0 {
-				return nil
-			}
-			return func(t Stream) { t.Copy(t.Out(), t.In(0)) }
-		},
-		cases: func(s *sampler) []Case {
-			return []Case{exact("dropout of nothing", []Operand{s.normal(7, 5)}, noDropout)}
-		}}
-}
-
-// noDropout drops with probability 0.
-func noDropout(in gorgonia.Nodes) (*gorgonia.Node, error) { return gorgonia.Dropout(in[0], 0) }
-
-// dropoutGradient takes the places of what was dropped from the result.
-func dropoutGradient() Builtin {
-	return Builtin{Name: "dropout, derivative", kind: "dropoutDiffOp",
-		queue: func(p *parameters) func(Stream) {
-			probability := p.number("probability")
-			return func(t Stream) {
-				if probability == 0 {
-					t.Launch(kernels.Fill{Out: t.Out(), N: t.Out().Size()})
-					return
-				}
-				t.Launch(kernels.DropoutGradient{Y: t.In(1), G: t.In(2), P: probability, Out: t.Out(), N: t.Out().Size()})
-			}
-		},
-		cases: func(s *sampler) []Case {
-			return []Case{
-				slope("dropout of nothing, derivative", 0, 0, []Operand{s.normal(7, 5)}, noDropout),
-				slope("dropout out of training, derivative", 0, 10, []Operand{s.normal(7, 5)},
-					func(in gorgonia.Nodes) (*gorgonia.Node, error) {
-						out, err := gorgonia.Dropout(in[0], 0.5)
-						if mode, ok := out.Op().(gorgonia.TrainModeOp); ok && err == nil {
-							err = mode.SetTraining(false)
-						}
-						return out, err
-					}),
-			}
-		}}
 }

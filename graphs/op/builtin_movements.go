@@ -58,17 +58,23 @@ func transposition() Builtin {
 func reshape() Builtin {
 	return Builtin{Name: "reshape", kind: "reshapeOp",
 		queue: always(func(t Stream) {
-			in, out := t.In(0), t.Out()
-			if in.Size() != out.Size() {
-				t.Fail(fmt.Errorf("%v as %v", t.Shape(0), t.OutShape()))
-				return
+			if sameSize(t) {
+				t.Copy(t.Out(), t.In(0))
 			}
-			t.Copy(out, in)
 		}),
 		cases: func(s *sampler) []Case {
 			return []Case{exact("reshape", []Operand{s.normal(70, 41)},
 				func(in gorgonia.Nodes) (*gorgonia.Node, error) { return shaped(in[0], 41, 70), nil })}
 		}}
+}
+
+// sameSize says whether the result has as many elements as the operand.
+func sameSize(t Stream) bool {
+	same := t.In(0).Size() == t.Out().Size()
+	if !same {
+		t.Fail(fmt.Errorf("%v as %v", t.Shape(0), t.OutShape()))
+	}
+	return same
 }
 
 // repetition repeats each element along an axis. How often is in the shapes; the
@@ -78,17 +84,24 @@ func repetition() Builtin {
 		queue: func(p *parameters) func(Stream) {
 			along := p.integer("along")
 			return func(t Stream) {
-				in, shape := t.In(0), t.OutShape()
-				n := sizeOf(shape)
-				if along >= len(shape) || in.Size() == 0 || n%in.Size() != 0 {
-					t.Fail(fmt.Errorf("%v cannot be repeated to %v along axis %d", t.Shape(0), shape, along))
-					return
+				if k, ok := repetitionOn(t, along); ok {
+					t.Launch(k)
 				}
-				inner := sizeOf(shape[along+1:])
-				t.Launch(kernels.Repeat{In: in, Out: t.Out(), Rows: n / inner, Cols: inner, ByRow: n / in.Size(), ByCol: 1})
 			}
 		},
 		cases: repetitionCases}
+}
+
+// repetitionOn is how elements are repeated along an axis: rows of what is behind it.
+func repetitionOn(t Stream, along int) (kernels.Repeat, bool) {
+	in, shape := t.In(0), t.OutShape()
+	n := sizeOf(shape)
+	if along < 0 || along >= len(shape) || in.Size() == 0 || n%in.Size() != 0 {
+		t.Fail(fmt.Errorf("%v cannot be repeated to %v along axis %d", t.Shape(0), shape, along))
+		return kernels.Repeat{}, false
+	}
+	inner := sizeOf(shape[along+1:])
+	return kernels.Repeat{In: in, Out: t.Out(), Rows: n / inner, Cols: inner, ByRow: n / in.Size(), ByCol: 1}, true
 }
 
 // repetitionCases have repetitions and sizes: the derivative of a sum repeats its own,
@@ -119,15 +132,9 @@ func dimension() Builtin {
 		queue: func(p *parameters) func(Stream) {
 			axis := p.integer("axis")
 			return func(t Stream) {
-				length, shape := 1, t.Shape(0)
-				if len(shape) > 0 {
-					if axis >= len(shape) {
-						t.Fail(fmt.Errorf("axis %d of shape %v", axis, shape))
-						return
-					}
-					length = shape[axis]
+				if length, ok := lengthOf(t, axis); ok {
+					t.Launch(kernels.Fill{Out: t.Out(), V: float64(length), N: 1})
 				}
-				t.Launch(kernels.Fill{Out: t.Out(), V: float64(length), N: 1})
 			}
 		},
 		cases: func(s *sampler) []Case {
@@ -140,19 +147,30 @@ func dimension() Builtin {
 		}}
 }
 
+// lengthOf is the length of an axis of the operand.
+func lengthOf(t Stream, axis int) (int, bool) {
+	shape := t.Shape(0)
+	switch {
+	case len(shape) == 0:
+		return 1, true
+	case axis < 0 || axis >= len(shape):
+		t.Fail(fmt.Errorf("axis %d of shape %v", axis, shape))
+		return 0, false
+	}
+	return shape[axis], true
+}
+
 // concatenation copies one operand after another.
 func concatenation() Builtin {
 	return Builtin{Name: "concatenate", kind: "concatOp",
 		queue: func(p *parameters) func(Stream) {
 			axis := p.integer("axis")
 			return func(t Stream) {
-				whole := t.OutShape()
-				if axis < 0 || axis >= len(whole) {
-					t.Fail(fmt.Errorf("axis %d of shape %v", axis, whole))
+				rows, width, ok := partsOn(t, axis)
+				if !ok {
 					return
 				}
-				// Rows are what is before the axis, columns the axis and what is behind.
-				rows, width, at := sizeOf(whole[:axis]), sizeOf(whole[axis:]), 0
+				at := 0
 				for i := range t.Operands() {
 					a := t.In(i)
 					cols := a.Size() / rows
@@ -186,6 +204,17 @@ func concatenation() Builtin {
 		}}
 }
 
+// partsOn are the rows and columns of the result of a concatenation: rows are what is
+// before the axis, columns the axis and what is behind.
+func partsOn(t Stream, axis int) (rows, cols int, ok bool) {
+	whole := t.OutShape()
+	if axis < 0 || axis >= len(whole) {
+		t.Fail(fmt.Errorf("axis %d of shape %v", axis, whole))
+		return 0, 0, false
+	}
+	return sizeOf(whole[:axis]), sizeOf(whole[axis:]), true
+}
+
 // sliceView is the view of a slice of one axis: of operand 0, whose elements the
 // operand or result with n elements takes.
 func sliceView(t Stream, p *parameters, along, n int) (kernels.View, bool) {
@@ -205,12 +234,7 @@ func sliceView(t Stream, p *parameters, along, n int) (kernels.View, bool) {
 			start, step))
 		return kernels.View{}, false
 	}
-	view, err := kernels.NewView(start*l.Inner, []int{l.Outer, length, l.Inner}, []int{l.Length * l.Inner, step * l.Inner,
-		1})
-	if err != nil {
-		t.Fail(err)
-	}
-	return view, err == nil
+	return viewOf(t, start*l.Inner, []int{l.Outer, length, l.Inner}, []int{l.Length * l.Inner, step * l.Inner, 1})
 }
 
 // slicing is a range of an axis. One of length 1 loses the axis.
@@ -296,20 +320,9 @@ func element() Builtin {
 		queue: func(p *parameters) func(Stream) {
 			coordinates := p.integers("coordinates")
 			return func(t Stream) {
-				shape := t.Shape(0)
-				if len(coordinates) != len(shape) {
-					t.Fail(fmt.Errorf("element %v of shape %v", coordinates, shape))
-					return
+				if at, ok := placeOf(t, coordinates); ok {
+					t.Copy(t.Out(), t.Part(t.In(0), at, 1, 1))
 				}
-				at := 0
-				for i, stride := range shape.CalcStrides() {
-					if coordinates[i] < 0 || coordinates[i] >= shape[i] {
-						t.Fail(fmt.Errorf("element %v of shape %v", coordinates, shape))
-						return
-					}
-					at += coordinates[i] * stride
-				}
-				t.Copy(t.Out(), t.Part(t.In(0), at, 1, 1))
 			}
 		},
 		cases: func(s *sampler) []Case {
@@ -322,19 +335,32 @@ func element() Builtin {
 		}}
 }
 
+// placeOf is where an element of the operand is.
+func placeOf(t Stream, coordinates []int) (at int, ok bool) {
+	shape := t.Shape(0)
+	ok = len(coordinates) == len(shape)
+	if ok {
+		for i, stride := range shape.CalcStrides() {
+			ok = ok && coordinates[i] >= 0 && coordinates[i] < shape[i]
+			at += coordinates[i] * stride
+		}
+	}
+	if !ok {
+		t.Fail(fmt.Errorf("element %v of shape %v", coordinates, shape))
+	}
+	return at, ok
+}
+
 // diagonal is a matrix with the elements of a tensor on its diagonal.
 func diagonal() Builtin {
 	return Builtin{Name: "diagonal matrix", kind: "diagFlatOp",
 		queue: always(func(t Stream) {
 			in, out := t.In(0), t.Out()
 			n := in.Size()
-			view, err := kernels.NewView(0, []int{n}, []int{n + 1})
-			if err != nil {
-				t.Fail(err)
-				return
-			}
 			t.Launch(kernels.Fill{Out: out, N: out.Size()})
-			t.Launch(kernels.Scatter{In: in, Out: out, N: n, View: view})
+			if view, ok := viewOf(t, 0, []int{n}, []int{n + 1}); ok {
+				t.Launch(kernels.Scatter{In: in, Out: out, N: n, View: view})
+			}
 		}),
 		cases: func(s *sampler) []Case {
 			return []Case{exact("diagonal matrix", []Operand{s.normal(1, 37)},
@@ -348,13 +374,22 @@ func upsampling() Builtin {
 		queue: func(p *parameters) func(Stream) {
 			by := p.integer("stride") + 1
 			return func(t Stream) {
-				if shape := t.Shape(0); imagesOn(t, shape) {
-					h, w := shape[2], shape[3]
-					gatherOn(t, t.In(0), 0, []int{shape[0] * shape[1], h, by, w, by}, []int{h * w, w, 0, 1, 0}, t.Out())
+				if view, ok := pixelsView(t, by); ok {
+					t.Launch(kernels.Gather{In: t.In(0), Out: t.Out(), N: t.Out().Size(), View: view})
 				}
 			}
 		},
 		cases: upsamplingCases}
+}
+
+// pixelsView is a view of images in which each pixel is repeated along both axes.
+func pixelsView(t Stream, by int) (kernels.View, bool) {
+	shape := t.Shape(0)
+	if !imagesOn(t, shape) {
+		return kernels.View{}, false
+	}
+	h, w := shape[2], shape[3]
+	return viewOf(t, 0, []int{shape[0] * shape[1], h, by, w, by}, []int{h * w, w, 0, 1, 0})
 }
 
 // upsamplingGradient adds up what the copies of each pixel are given.

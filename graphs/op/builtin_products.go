@@ -288,25 +288,26 @@ func foldOn(t Stream, operand int, axes []int, first bool) (m kernels.Matrix, re
 
 // permuteOn queues a copy with the axes in another order, and returns where it is.
 func permuteOn(t Stream, in kernels.Matrix, shape tensor.Shape, order []int, out kernels.Matrix) kernels.Matrix {
+	if view, ok := permutedView(t, shape, order); ok {
+		t.Launch(kernels.Gather{In: in, Out: out, N: sizeOf(shape), View: view})
+	}
+	return out
+}
+
+// permutedView is a view with the axes in another order.
+func permutedView(t Stream, shape tensor.Shape, order []int) (kernels.View, bool) {
 	strides := shape.CalcStrides()
+	if len(order) != len(strides) {
+		t.Fail(fmt.Errorf("axes %v of shape %v", order, shape))
+		return kernels.View{}, false
+	}
 	lengths, steps := make([]int, len(order)), make([]int, len(order))
 	for i, axis := range order {
 		if axis < 0 || axis >= len(strides) {
 			t.Fail(fmt.Errorf("axes %v of shape %v", order, shape))
-			return out
+			return kernels.View{}, false
 		}
 		lengths[i], steps[i] = shape[axis], strides[axis]
 	}
-	gatherOn(t, in, 0, lengths, steps, out)
-	return out
-}
-
-// gatherOn queues a copy of a view.
-func gatherOn(t Stream, in kernels.Matrix, offset int, lengths, strides []int, out kernels.Matrix) {
-	view, err := kernels.NewView(offset, lengths, strides)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	t.Launch(kernels.Gather{In: in, Out: out, N: sizeOf(lengths), View: view})
+	return viewOf(t, 0, lengths, steps)
 }

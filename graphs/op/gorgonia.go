@@ -22,6 +22,9 @@ type Builtin struct {
 	// other are the types of the operands, by their places, and of the result, at −1, that
 	// are not the element type.
 	other map[int]tensor.Dtype
+	// of is the type of the elements of an operation that computes nothing, if it is not
+	// the element type.
+	of    tensor.Dtype
 	cases func(*sampler) []Case
 }
 
@@ -69,7 +72,10 @@ func launchBuiltin(o gorgonia.Op, types []tensor.Dtype) func(Stream) {
 
 // takes says whether the kernels are for operands and a result of these types.
 func (b Builtin) takes(types []tensor.Dtype) bool {
-	element := ElementType(types...)
+	element := b.of
+	if element == (tensor.Dtype{}) {
+		element = ElementType(types...)
+	}
 	for i, t := range types {
 		if i == len(types)-1 {
 			i = -1
@@ -88,7 +94,7 @@ func (b Builtin) takes(types []tensor.Dtype) bool {
 // Builtins lists gorgonia's operations that have a launch, by families.
 func Builtins() []Builtin {
 	return slices.Concat(functions(), pairFunctions(), comparisons(), reductions(), softmaxes(), products(), movements(),
-		convolutions(), normalisations(), indices())
+		moves(), convolutions(), normalisations(), indices(), randoms())
 }
 
 // BuiltinCases are the cases of all operations of gorgonia that have a launch, each

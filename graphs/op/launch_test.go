@@ -76,6 +76,15 @@ func (r *recorder) Doubles(n int) kernels.Doubles { return kernels.Doubles(r.han
 func (r *recorder) Numbers(v []float64) kernels.Doubles {
 	return r.Doubles(len(v))
 }
+func (r *recorder) Truths(v []bool) kernels.Truth { return kernels.Truth(r.hand(len(v))) }
+
+func (r *recorder) Send(to kernels.Matrix, v gorgonia.Value) {
+	r.check("send", to)
+	if n := v.Shape().TotalSize(); n != to.Size() {
+		r.Fail(fmt.Errorf("%d elements for %d", n, to.Size()))
+	}
+	r.calls++
+}
 
 func (r *recorder) Deliver(d kernels.Doubles, n int, _ func([]float64)) {
 	if r.memory[uintptr(d)] < n {
@@ -247,7 +256,7 @@ func record(t *testing.T, g *engine.Graph) (ops []gorgonia.Op, launched []kernel
 			operand := it.Node().(*gorgonia.Node)
 			in, dtypes = append(in, operand.Shape()), append(dtypes, operand.Dtype())
 		}
-		if len(in) == 0 {
+		if len(in) == 0 && !op.Random(o) {
 			continue // a constant
 		}
 		launch := op.Launch(o, append(dtypes, n.Dtype())...)

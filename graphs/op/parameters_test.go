@@ -29,7 +29,7 @@ func caseOperations(t *testing.T) (all []gorgonia.Op) {
 			}
 			c.Node(in)
 			for _, n := range g.AllNodes() {
-				if o := n.Op(); o != nil && o.Arity() != 0 {
+				if o := n.Op(); o != nil && (o.Arity() != 0 || Random(o)) {
 					all = append(all, o)
 				}
 			}
@@ -95,6 +95,7 @@ func TestFieldsOfGorgonia(t *testing.T) {
 		"maxPoolOp": "unpaddedB int; unpaddedC int; unpaddedH int; unpaddedW int; h int; w int; padNorth int; " +
 			"padWest int; padSouth int; padEast int; explicitPadding bool; strideH int; strideW int; " +
 			"mask tensor.Tensor",
+		"randomOp":            "which gorgonia.randomness; shape tensor.Shape; dt tensor.Dtype; a float64; b float64",
 		"repeatOp":            "along int; inputShape tensor.Shape",
 		"reshapeOp":           "from tensor.Shape; to tensor.Shape",
 		"sizeOp":              "axis int; d int; val int",
@@ -230,8 +231,8 @@ type failures struct {
 
 func (f *failures) Fail(err error) { f.err = err }
 
-// Kernels are for operands of one element type. Truth values and integers are elsewhere
-// the host's.
+// Kernels are for operands of one element type, or move integers or truth values, with
+// which the host computes.
 func TestTypesOfOperands(t *testing.T) {
 	g := gorgonia.NewGraph()
 	a := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(2, 3), gorgonia.WithName("a"))
@@ -254,7 +255,9 @@ func TestTypesOfOperands(t *testing.T) {
 		{"equal truth values", gorgonia.Must(gorgonia.Eq(a, b, false)).Op(),
 			[]tensor.Dtype{tensor.Bool, tensor.Bool, tensor.Bool}, true},
 		{"comparison as numbers", number, []tensor.Dtype{tensor.Float64, tensor.Float64, tensor.Float64}, true},
-		{"truth values in another shape", reshaped, []tensor.Dtype{tensor.Bool, tensor.Bool}, false},
+		{"truth values in another shape", reshaped, []tensor.Dtype{tensor.Bool, tensor.Bool}, true},
+		{"integers in another shape", reshaped, []tensor.Dtype{tensor.Int, tensor.Int}, true},
+		{"integers as numbers in another shape", reshaped, []tensor.Dtype{tensor.Int, tensor.Float64}, false},
 		{"integers", integer, []tensor.Dtype{tensor.Float32, tensor.Int}, true},
 		{"from integers", integer, []tensor.Dtype{tensor.Int, tensor.Float32}, true},
 		{"integers of integers", integer, []tensor.Dtype{tensor.Int, tensor.Int}, false},

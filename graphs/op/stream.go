@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -32,10 +34,13 @@ type Stream interface {
 	// numbers in float64. Both are free again after the operation.
 	Scratch(rows, cols int) kernels.Matrix
 	Doubles(n int) kernels.Doubles
-	// Numbers are numbers of the host in the device's memory. Deliver calls a
+	// Numbers are numbers of the host in the device's memory, and Truths truth values. Send
+	// copies the elements of a value of the host, whatever their type is. Deliver calls a
 	// function with n numbers of the device at the end of the run, for what an
 	// operation keeps between runs; a run that fails before does not call it.
 	Numbers(v []float64) kernels.Doubles
+	Truths(v []bool) kernels.Truth
+	Send(to kernels.Matrix, v gorgonia.Value)
 	Deliver(d kernels.Doubles, n int, to func([]float64))
 	// Failure returns the place where the operation leaves a number other than
 	// zero when it fails; the host's error for the same operands follows at the
@@ -80,15 +85,18 @@ func Launch(o gorgonia.Op, types ...tensor.Dtype) func(Stream) {
 }
 
 // ElementType is the floating-point type among those of an operation: other operands
-// or the result may be integers or truth values.
+// or the result may be integers or truth values. It is float64 where there is none.
 func ElementType(types ...tensor.Dtype) tensor.Dtype {
-	for _, t := range types {
-		if t == tensor.Float64 || t == tensor.Float32 {
-			return t
-		}
+	if i := slices.IndexFunc(types, floating); i >= 0 {
+		return types[i]
 	}
-	return tensor.Float64 // no operation that has a launch
+	return tensor.Float64
 }
+
+// HasElementType says whether there is one among the types of an operation.
+func HasElementType(types ...tensor.Dtype) bool { return slices.ContainsFunc(types, floating) }
+
+func floating(t tensor.Dtype) bool { return t == tensor.Float64 || t == tensor.Float32 }
 
 // mirrorOn copies the upper triangle of a square matrix into the lower one.
 func mirrorOn(t Stream, a kernels.Matrix) { t.Launch(kernels.MirrorUpper{A: a, N: a.Rows}) }

@@ -16,7 +16,7 @@ var sources embed.FS
 
 // files are compiled as one, the common part first.
 var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull",
-	"functions", "strided", "lines", "batch", "norm", "convolution", "index"}
+	"functions", "strided", "lines", "batch", "norm", "convolution", "index", "random"}
 
 // Source is all kernels in CUDA C.
 func Source() (string, error) {
@@ -50,8 +50,8 @@ func All() []Kernel {
 		LogarithmOfOnePlus{}, ExponentialMinusOne{}, SquareRoot{}, Reciprocal{}, ReciprocalRoot{}, Cube{},
 		HyperbolicTangent{}, Sigmoid{}, Softplus{}, RaiseTo{}, Quotient{}, Larger{}, Smaller{}, Compare{}, CompareTruth{},
 		MatchTruth{},
-		DropoutGradient{},
-		Gather{}, Scatter{},
+		DropoutGradient{}, Drop{},
+		Gather{}, Scatter{}, GatherIntegers{}, ScatterIntegers{}, GatherTruth{}, ScatterTruth{},
 		SumLines{}, SumChunks{}, MaxLines{}, MaxChunks{}, Softmax{}, SoftmaxGradient{}, Sparsemax{},
 		SparsemaxGradient{},
 		BatchedProduct{},

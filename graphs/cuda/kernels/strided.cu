@@ -35,3 +35,24 @@ extern "C" __global__ void scatter(const REAL *in, REAL *out, Int n, VIEW)
 {
     EACH(k, n) out[IN_VIEW(k)] = in[k];
 }
+
+// The same for integers and for truth values, whatever the element type is.
+extern "C" __global__ void gather_integers(const Int *in, Int *out, Int n, VIEW)
+{
+    EACH(k, n) out[k] = in[IN_VIEW(k)];
+}
+
+extern "C" __global__ void scatter_integers(const Int *in, Int *out, Int n, VIEW)
+{
+    EACH(k, n) out[IN_VIEW(k)] = in[k];
+}
+
+extern "C" __global__ void gather_truth(const Byte *in, Byte *out, Int n, VIEW)
+{
+    EACH(k, n) out[k] = in[IN_VIEW(k)];
+}
+
+extern "C" __global__ void scatter_truth(const Byte *in, Byte *out, Int n, VIEW)
+{
+    EACH(k, n) out[IN_VIEW(k)] = in[k];
+}

@@ -59,3 +59,43 @@ type Scatter struct {
 
 // Grid implements [Kernel].
 func (k Scatter) Grid() Grid { return Each(k.N) }
+
+// GatherIntegers is gather_integers: Gather for integers.
+type GatherIntegers struct {
+	In, Out Integers
+	N       int
+	View
+}
+
+// Grid implements [Kernel].
+func (k GatherIntegers) Grid() Grid { return Each(k.N) }
+
+// ScatterIntegers is scatter_integers: Scatter for integers.
+type ScatterIntegers struct {
+	In, Out Integers
+	N       int
+	View
+}
+
+// Grid implements [Kernel].
+func (k ScatterIntegers) Grid() Grid { return Each(k.N) }
+
+// GatherTruth is gather_truth: Gather for truth values.
+type GatherTruth struct {
+	In, Out Truth
+	N       int
+	View
+}
+
+// Grid implements [Kernel].
+func (k GatherTruth) Grid() Grid { return Each(k.N) }
+
+// ScatterTruth is scatter_truth: Scatter for truth values.
+type ScatterTruth struct {
+	In, Out Truth
+	N       int
+	View
+}
+
+// Grid implements [Kernel].
+func (k ScatterTruth) Grid() Grid { return Each(k.N) }

@@ -123,7 +123,7 @@ func value(dtype tensor.Dtype, shape []int, elements []float64) gorgonia.Value {
 // All are the graphs of the corpus, each with a name of its own.
 func All() []Graph {
 	return slices.Concat(unaries(), binaries(), comparisons(), broadcasts(), reductions(), norms(), arrangements(),
-		slicings(), products(), layers(), models())
+		arrangedIndices(), slicings(), products(), layers(), models())
 }
 
 // Inputs. Where the graph has a kink or a tie at zero, draws do not meet it; digits meet

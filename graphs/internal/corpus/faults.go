@@ -50,6 +50,7 @@ var faults = map[string]Fault{
 	"inverse square root of a matrix":        {Differentiating, "x is raised to the wrong power"},
 	"inverse square root of a rank-3 tensor": {Differentiating, "x is raised to the wrong power"},
 	"sparsemax of a matrix along axes 0":     {Differentiating, "it is that along the other axis"},
+	"dropout of nothing":                     {Differentiating, "it is zero"},
 	"average pooling":                        {Differentiating, "the shares of an average go to the wrong elements"},
 
 	// Package tensor reduces other elements along the third of four axes.

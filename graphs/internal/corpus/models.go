@@ -21,6 +21,11 @@ func pool(f func(x *gorgonia.Node, kernel tensor.Shape, pad, stride []int) (*gor
 	return func(x *gorgonia.Node) (*gorgonia.Node, error) { return f(x, tensor.Shape(kernel), pad, stride) }
 }
 
+// dropout drops at random, but for the probabilities 0 and 1.
+func dropout(probability float64) unary {
+	return func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Dropout(x, probability) }
+}
+
 // layers are the building blocks of networks.
 func layers() []Graph {
 	normalised := func(in gorgonia.Nodes) gorgonia.Nodes {
@@ -51,6 +56,9 @@ func layers() []Graph {
 		{Name: "batch normalisation of a matrix", In: []Input{normal(6, 4), normal(1, 4), normal(1, 4)}, Build: normalised},
 		{Name: "batch normalisation of images", In: []Input{normal(3, 2, 3, 4), normal(1, 2, 1, 1), normal(1, 2, 1, 1)},
 			Build: normalised},
+		one("dropout of nothing", normal(5, 7), dropout(0)),
+		alone(one("dropout of nothing", normal(5, 7), dropout(0))),
+		one("dropout of everything", normal(5, 7), dropout(1)),
 		two("binary cross-entropy", probabilities(5, 7), coins(5, 7), entropy),
 		{Name: "dense layer with a bias for each row", In: []Input{normal(5, 4), weights(4, 3), weights(3)},
 			Build: func(in gorgonia.Nodes) gorgonia.Nodes {

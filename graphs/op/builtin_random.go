@@ -1,0 +1,158 @@
+package op
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
+)
+
+// Random numbers come from gorgonia's own generators on the host, on every backend: what
+// is drawn in a run is uploaded in that run, behind what was queued before, and nothing
+// waits for the device. A device therefore draws what the host would have drawn from the
+// same state of the generator, and computes the rest itself. gorgonia seeds its
+// generators by the clock: a graph with them gives other numbers in every process, so
+// that no trial, which its seed has to determine, may contain one.
+
+// randoms are the operations that draw.
+func randoms() []Builtin { return []Builtin{random(), dropout(), dropoutGradient()} }
+
+// Random says whether an operation without operands draws anew whenever it is computed;
+// the other ones are constants.
+func Random(o gorgonia.Op) bool { return parametersOf(o).kind == "randomOp" }
+
+// random are independent numbers of one distribution: uniform, normal or binomial.
+func random() Builtin {
+	return Builtin{Name: "random numbers", kind: "randomOp",
+		queue: func(p *parameters) func(Stream) {
+			return func(t Stream) {
+				v, err := drawn(p.operation)
+				if err != nil {
+					t.Fail(err)
+					return
+				}
+				t.Send(t.Out(), v)
+			}
+		},
+		cases: randomCases}
+}
+
+// drawn computes an operation on the host. gorgonia's generators panic for an empty range.
+func drawn(o gorgonia.Op, in ...gorgonia.Value) (v gorgonia.Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return o.Do(in...)
+}
+
+// randomCases draw from distributions of a single number.
+func randomCases(s *sampler) (all []Case) {
+	for _, c := range []struct {
+		name string
+		node func(g *gorgonia.ExprGraph, dtype tensor.Dtype) *gorgonia.Node
+	}{
+		{"random matrix", func(g *gorgonia.ExprGraph, dtype tensor.Dtype) *gorgonia.Node {
+			return gorgonia.GaussianRandomNode(g, dtype, 1.5, 0, 7, 5)
+		}},
+		{"random scalar", func(g *gorgonia.ExprGraph, dtype tensor.Dtype) *gorgonia.Node {
+			return gorgonia.GaussianRandomNode(g, dtype, 1.5, 0)
+		}},
+		{"random counts", func(g *gorgonia.ExprGraph, dtype tensor.Dtype) *gorgonia.Node {
+			return gorgonia.BinomialRandomNode(g, dtype, 3, 1, 7, 5)
+		}},
+	} {
+		all = append(all, exact(c.name, []Operand{s.normal(7, 5)}, func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+			return gorgonia.Add(in[0], c.node(in[0].Graph(), in[0].Dtype()))
+		}))
+	}
+	return all
+}
+
+// dropout sets elements to zero with some probability, and divides the others by that of
+// being kept. Out of training it is a copy.
+func dropout() Builtin {
+	return Builtin{Name: "dropout", kind: "dropoutOp",
+		queue: func(p *parameters) func(Stream) {
+			probability := p.number("probability")
+			if !p.truth("isTraining") || probability == 0 {
+				return func(t Stream) { t.Copy(t.Out(), t.In(0)) }
+			}
+			return func(t Stream) {
+				kept, err := keptBy(p.operation, t)
+				if err != nil {
+					t.Fail(err)
+					return
+				}
+				t.Launch(kernels.Drop{A: t.In(0), Kept: t.Truths(kept), By: 1 - probability, Out: t.Out(), N: t.Out().Size()})
+			}
+		},
+		cases: func(s *sampler) []Case {
+			x := []Operand{s.normal(7, 5)}
+			return []Case{exact("dropout of nothing", x, dropped(0)), exact("dropout of everything", x, dropped(1)),
+				exact("dropout of hardly anything", x, dropped(1e-300))}
+		}}
+}
+
+// keptBy draws which elements a dropout keeps: those that it leaves of ones.
+func keptBy(dropout gorgonia.Op, t Stream) ([]bool, error) {
+	dtype := tensor.Float64
+	if t.Single() {
+		dtype = tensor.Float32
+	}
+	if t.Shape(0).IsScalar() {
+		return nil, fmt.Errorf("a dropout of a scalar")
+	}
+	left, err := drawn(dropout, tensor.Ones(dtype, t.Shape(0).Clone()...))
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]bool, t.Shape(0).TotalSize())
+	switch data := left.Data().(type) {
+	case []float64:
+		for i, v := range data {
+			kept[i] = v != 0
+		}
+	case []float32:
+		for i, v := range data {
+			kept[i] = v != 0
+		}
+	}
+	return kept, nil
+}
+
+// dropped is a dropout with some probability.
+func dropped(probability float64) func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+	return func(in gorgonia.Nodes) (*gorgonia.Node, error) { return gorgonia.Dropout(in[0], probability) }
+}
+
+// dropoutGradient takes the places of what was dropped from the result.
+func dropoutGradient() Builtin {
+	return Builtin{Name: "dropout, derivative", kind: "dropoutDiffOp",
+		queue: func(p *parameters) func(Stream) {
+			probability := p.number("probability")
+			return func(t Stream) {
+				if probability == 0 {
+					t.Launch(kernels.Fill{Out: t.Out(), N: t.Out().Size()})
+					return
+				}
+				t.Launch(kernels.DropoutGradient{Y: t.In(1), G: t.In(2), P: probability, Out: t.Out(), N: t.Out().Size()})
+			}
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{
+				slope("dropout of nothing, derivative", 0, 0, []Operand{s.normal(7, 5)}, dropped(0)),
+				slope("dropout out of training, derivative", 0, 10, []Operand{s.normal(7, 5)},
+					func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+						out, err := gorgonia.Dropout(in[0], 0.5)
+						if mode, ok := out.Op().(gorgonia.TrainModeOp); ok && err == nil {
+							err = mode.SetTraining(false)
+						}
+						return out, err
+					}),
+			}
+		}}
+}
