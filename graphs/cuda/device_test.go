@@ -223,6 +223,7 @@ func TestLengthsBeyond32Bits(t *testing.T) {
 	long, one := kernels.Matrix{Rows: 1 << 32, Cols: 1}, kernels.Matrix{Rows: 1, Cols: 1}
 	for name, f := range map[string]func(*task){
 		"gemm":   func(t *task) { t.Gemm(blas.NoTrans, blas.Trans, long.Rows, 1, 1, 1, long, one, long) },
+		"gemms":  func(t *task) { t.gemms(true, false, long.Rows, 1, 1, 1, one, one, one) },
 		"syrk":   func(t *task) { t.Syrk(blas.Upper, blas.Trans, 1, long.Rows, 1, long, one) },
 		"trsm":   func(t *task) { t.Trsm(blas.Right, blas.Trans, one, long) },
 		"trsv":   func(t *task) { t.Trsv(blas.NoTrans, long, long) },
@@ -258,16 +259,13 @@ func TestLibrariesSuitTheDriver(t *testing.T) {
 	}
 }
 
-// With a driver and nothing else the device computes what needs no library, from kernels
-// that the program holds; the host computes the rest, and a warning names it.
-func TestDriverAlone(t *testing.T) {
-	host, _ := engines(t, "float64")
-	image, err := PTX(false, 70)
+// driverAlone opens an engine of a device without any library, whose kernels are those
+// that the program holds.
+func driverAlone(t *testing.T, dtype tensor.Dtype) *engine.Engine {
+	t.Helper()
+	image, err := PTX(dtype == tensor.Float32, 70)
 	if err != nil {
 		t.Skip(err)
-	}
-	if err := Release(); err == nil {
-		t.Fatal("the device is given back while an engine has it")
 	}
 	before, withLibraries := shared.gpu, loadedLibraries.libs
 	missing := map[string]error{}
@@ -276,21 +274,63 @@ func TestDriverAlone(t *testing.T) {
 	}
 	shared.gpu, loadedLibraries.libs = nil, &libraries{major: 12, missing: missing}
 	precompiled = func(bool) ([]byte, error) { return image, nil } // the simulated device runs no PTX of NVIDIA's
-	defer func() {
+	t.Cleanup(func() {
 		if err := Release(); err != nil {
 			t.Error(err)
 		}
 		shared.gpu, loadedLibraries.libs, precompiled = before, withLibraries, kernels.Precompiled
-	}()
-	e, err := engine.Open("cuda", "float64", 1)
+	})
+	e, err := engine.Open("cuda", dtype.String(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return e
+}
+
+// Products need no library: ours agree with the host's, as those of cuBLAS do.
+func TestProductsOfDriverAlone(t *testing.T) {
+	for _, precision := range []struct {
+		dtype     tensor.Dtype
+		tolerance float64
+	}{{tensor.Float64, 1e-12}, {tensor.Float32, 5e-6}} {
+		t.Run(precision.dtype.String(), func(t *testing.T) {
+			host, _ := engines(t, precision.dtype.String())
+			device, seen := driverAlone(t, precision.dtype), 0
+			for _, c := range op.BuiltinCases() {
+				if !strings.Contains(c.Name, "product") && !strings.Contains(c.Name, "contraction") {
+					continue
+				}
+				seen++
+				want, err := host.Run(context.Background(), program(c), inputs(host, c))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := device.Run(context.Background(), program(c), inputs(device, c))
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, c.Name, got["out"], want["out"], precision.tolerance*max(1, c.Condition))
+			}
+			if w := device.Warnings(); len(w) > 0 || seen < 20 {
+				t.Errorf("%d cases, warnings: %v", seen, w)
+			}
+		})
+	}
+}
+
+// With a driver and nothing else the device computes what needs no library, from kernels
+// that the program holds; the host computes the rest, and a warning names it.
+func TestDriverAlone(t *testing.T) {
+	host, _ := engines(t, "float64")
+	if err := Release(); err == nil {
+		t.Fatal("the device is given back while an engine has it")
+	}
+	e := driverAlone(t, tensor.Float64)
 	p := engine.Program{Name: "both", Key: "both", Build: func(b *engine.Builder) {
 		a := b.Input("a", 3, 3)
 		b.Output("square", b.Square(a))

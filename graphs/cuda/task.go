@@ -216,8 +216,8 @@ func (t *task) Copy(to, from kernels.Matrix) {
 // cuSOLVER are column-major: they see every matrix transposed, so that operands
 // change places and triangles flip.
 
-// blasCall calls a cuBLAS function of the element type. Scalars are passed by
-// address, in the element type.
+// blasCall calls a cuBLAS function of the element type by its name without prefix. Scalars
+// are passed by address, in the element type.
 //
 //go:uintptrescapes
 func (t *task) blasCall(name string, args ...uintptr) {
@@ -239,14 +239,14 @@ func (t *task) blasCall(name string, args ...uintptr) {
 	}
 	const full = 3 // CUBLAS_STATUS_ALLOC_FAILED
 	status := t.withRoom(full, func() int {
-		return t.gpu.libs.blas.Call(prefix+name+"_v2", append([]uintptr{handle}, args...)...)
+		return t.gpu.libs.blas.Call(prefix+name, append([]uintptr{handle}, args...)...)
 	})
 	switch status {
 	case 0:
 	case full:
-		t.err = fmt.Errorf("cuBLAS, %s: %w for its own use", name, engine.ErrOutOfDeviceMemory)
+		t.err = fmt.Errorf("cuBLAS, %s%s: %w for its own use", prefix, name, engine.ErrOutOfDeviceMemory)
 	default:
-		t.err = fmt.Errorf("cuBLAS, %s: %s", name, blasStatus(status))
+		t.err = fmt.Errorf("cuBLAS, %s%s: %s", prefix, name, blasStatus(status))
 	}
 }
 
@@ -328,8 +328,45 @@ func (t *task) Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c k
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
-	t.blasCall("gemm", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)),
+	t.blasCall("gemm_v2", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)),
 		b.At, uintptr(b.Cols), a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
+}
+
+// Product implements [op.Stream]. cuBLAS computes every product if it is there, also many
+// small ones in one call: its kernels suit the device and the sizes, and use tensor cores.
+// The kernel of ours is for a driver alone, where the host would compute otherwise. The two
+// agree within what the order of a sum changes.
+func (t *task) Product(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
+	switch {
+	case t.err != nil:
+	case t.gpu.libs.blas == nil:
+		t.Launch(kernels.BatchedProduct{A: a, B: b, Batch: batch, M: m, N: n, K: k, TransA: tA, TransB: tB, C: c})
+	default:
+		t.gemms(tA, tB, batch, m, n, k, a, b, c)
+	}
+}
+
+// gemms calls cuBLAS for a batch of products, as Gemm does for one.
+func (t *task) gemms(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
+	if !t.fits(batch, m, n, k) {
+		return
+	}
+	opA, lda, opB, ldb := uintptr(0), k, uintptr(0), n
+	if tA {
+		opA, lda = 1, m
+	}
+	if tB {
+		opB, ldb = 1, k
+	}
+	x, y := t.number(1), t.number(0)
+	if batch == 1 {
+		t.blasCall("gemm_v2", opB, opA, uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)), b.At, uintptr(ldb),
+			a.At, uintptr(lda), uintptr(unsafe.Pointer(y)), c.At, uintptr(n))
+		return
+	}
+	t.blasCall("gemmStridedBatched", opB, opA, uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)),
+		b.At, uintptr(ldb), uintptr(k*n), a.At, uintptr(lda), uintptr(m*k), uintptr(unsafe.Pointer(y)),
+		c.At, uintptr(n), uintptr(m*n), uintptr(batch))
 }
 
 // Syrk implements [op.Stream]. Seen transposed, A Aᵀ is AᵀA of what is stored, and the
@@ -339,7 +376,7 @@ func (t *task) Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, 
 		return
 	}
 	x, y := t.number(alpha), t.number(0)
-	t.blasCall("syrk", flipped(uplo), 1-operation(tr), uintptr(n), uintptr(k), uintptr(unsafe.Pointer(x)),
+	t.blasCall("syrk_v2", flipped(uplo), 1-operation(tr), uintptr(n), uintptr(k), uintptr(unsafe.Pointer(x)),
 		a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
 }
 
@@ -353,7 +390,7 @@ func (t *task) Trsm(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
 	if side == blas.Right {
 		flippedSide = 0
 	}
-	t.blasCall("trsm", flippedSide, flipped(blas.Lower), operation(tr), 0, uintptr(b.Cols), uintptr(b.Rows),
+	t.blasCall("trsm_v2", flippedSide, flipped(blas.Lower), operation(tr), 0, uintptr(b.Cols), uintptr(b.Rows),
 		uintptr(unsafe.Pointer(x)), l.At, uintptr(l.Cols), b.At, uintptr(b.Cols))
 }
 
@@ -363,7 +400,7 @@ func (t *task) Trsv(tr blas.Transpose, l, b kernels.Matrix) {
 		return
 	}
 	n := uintptr(l.Rows)
-	t.blasCall("trsv", 1, 1-operation(tr), 0, n, l.At, n, b.At, 1)
+	t.blasCall("trsv_v2", 1, 1-operation(tr), 0, n, l.At, n, b.At, 1)
 }
 
 // solverCall calls a cuSOLVER function.

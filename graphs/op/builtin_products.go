@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -47,14 +46,6 @@ func product(name string, operator int, launch func(t Stream, tA, tB bool), case
 		}}
 }
 
-// transposed is the parameter of BLAS.
-func transposed(t bool) blas.Transpose {
-	if t {
-		return blas.Trans
-	}
-	return blas.NoTrans
-}
-
 // sides are the numbers of rows and columns of op(A) for an A of r×c.
 func sides(r, c int, transposed bool) (rows, cols int) {
 	if transposed {
@@ -77,7 +68,7 @@ func matrixProductOn(t Stream, tA, tB bool) {
 	m, k := sides(a.Rows, a.Cols, tA)
 	l, n := sides(b.Rows, b.Cols, tB)
 	if conform(t, k, l) {
-		t.Gemm(transposed(tA), transposed(tB), m, n, k, 1, a, b, t.Out())
+		t.Product(tA, tB, 1, m, n, k, a, b, t.Out())
 	}
 }
 
@@ -100,14 +91,11 @@ func matrixProductCases(s *sampler) (all []Case) {
 
 // vectorProductOn queues op(A) b.
 func vectorProductOn(t Stream, tA, _ bool) {
-	a, b, out := t.In(0), t.In(1), t.Out()
+	a, b := t.In(0), t.In(1)
 	m, k := sides(a.Rows, a.Cols, tA)
-	if !conform(t, k, b.Size()) {
-		return
+	if conform(t, k, b.Size()) {
+		t.Product(tA, false, 1, m, 1, k, a, b, t.Out())
 	}
-	b.Rows, b.Cols = k, 1
-	out.Rows, out.Cols = m, 1
-	t.Gemm(transposed(tA), blas.NoTrans, m, 1, k, 1, a, b, out)
 }
 
 // vectorProductCases are those of a product with a vector.
@@ -131,12 +119,9 @@ func vectorProductCases(s *sampler) (all []Case) {
 // dotProductOn queues aᵀb.
 func dotProductOn(t Stream, _, _ bool) {
 	a, b := t.In(0), t.In(1)
-	k := a.Size()
-	if !conform(t, k, b.Size()) {
-		return
+	if k := a.Size(); conform(t, k, b.Size()) {
+		t.Product(false, false, 1, 1, 1, k, a, b, t.Out())
 	}
-	a.Rows, a.Cols, b.Rows, b.Cols = 1, k, k, 1
-	t.Gemm(blas.NoTrans, blas.NoTrans, 1, 1, k, 1, a, b, t.Out())
 }
 
 // dotProductCases are those of a product of vectors.
@@ -152,10 +137,8 @@ func dotProductCases(s *sampler) []Case {
 
 // outerProductOn queues a bᵀ.
 func outerProductOn(t Stream, _, _ bool) {
-	a, b, out := t.In(0), t.In(1), t.Out()
-	m, n := a.Size(), b.Size()
-	a.Rows, a.Cols, b.Rows, b.Cols, out.Rows, out.Cols = m, 1, 1, n, m, n
-	t.Gemm(blas.NoTrans, blas.NoTrans, m, n, 1, 1, a, b, out)
+	a, b := t.In(0), t.In(1)
+	t.Product(false, false, 1, a.Size(), b.Size(), 1, a, b, t.Out())
 }
 
 // outerProductCases are those of an outer product. gorgonia's own derivative of it has
@@ -165,9 +148,7 @@ func outerProductCases(s *sampler) []Case {
 }
 
 // batchedProductOn queues the products of each pair of matrices.
-// Large ones go to BLAS one by one; small ones would leave a device idle that way.
 func batchedProductOn(t Stream, tA, tB bool) {
-	const large = 1 << 24 // products of numbers in one of the matrices
 	x, y := t.Shape(0), t.Shape(1)
 	if len(x) < 2 || len(x) != len(y) {
 		t.Fail(fmt.Errorf("a batched product of shapes %v and %v", x, y))
@@ -177,17 +158,8 @@ func batchedProductOn(t Stream, tA, tB bool) {
 	batch := sizeOf(x[:last])
 	m, k := sides(x[last], x[last+1], tA)
 	l, n := sides(y[last], y[last+1], tB)
-	if !conform(t, k, l) || !conform(t, batch, sizeOf(y[:last])) {
-		return
-	}
-	a, b, c := t.In(0), t.In(1), t.Out()
-	if m*n*k < large {
-		t.Launch(kernels.BatchedProduct{A: a, B: b, Batch: batch, M: m, N: n, K: k, TransA: tA, TransB: tB, C: c})
-		return
-	}
-	for i := range batch {
-		t.Gemm(transposed(tA), transposed(tB), m, n, k, 1, t.Part(a, i*m*k, x[last], x[last+1]),
-			t.Part(b, i*k*n, y[last], y[last+1]), t.Part(c, i*m*n, m, n))
+	if conform(t, k, l) && conform(t, batch, sizeOf(y[:last])) {
+		t.Product(tA, tB, batch, m, n, k, t.In(0), t.In(1), t.Out())
 	}
 }
 
@@ -255,9 +227,7 @@ func contractOn(t Stream, along [2][]int) {
 	if !conform(t, inner, inner2) {
 		return
 	}
-	out := t.Out()
-	out.Rows, out.Cols = rest, rest2
-	t.Gemm(blas.NoTrans, blas.NoTrans, rest, rest2, inner, 1, a, b, out)
+	t.Product(false, false, 1, rest, rest2, inner, a, b, t.Out())
 }
 
 // foldOn is an operand as a matrix whose columns, or with first whose rows, are the

@@ -181,6 +181,17 @@ func (r *recorder) Gemm(tA, tB blas.Transpose, m, n, k int, _ float64, a, b, c k
 	r.calls++
 }
 
+func (r *recorder) Product(_, _ bool, batch, m, n, k int, a, b, c kernels.Matrix) {
+	r.check("product", a, b, c)
+	for i, want := range []int{batch * m * k, batch * k * n, batch * m * n} {
+		if got := []kernels.Matrix{a, b, c}[i].Size(); got != want {
+			r.Fail(fmt.Errorf("product: matrix %d has %d elements, want %d", i, got, want))
+		}
+	}
+	r.calls++
+	r.kernel = append(r.kernel, kernels.BatchedProduct{}) // where cuBLAS is missing
+}
+
 func (r *recorder) Syrk(_ blas.Uplo, tr blas.Transpose, n, k int, _ float64, a, c kernels.Matrix) {
 	r.check("syrk", a, c)
 	if got := [2]int{a.Rows, a.Cols}; tr == blas.NoTrans && got != [2]int{n, k} || tr == blas.Trans &&

@@ -55,6 +55,9 @@ type Stream interface {
 	Copy(to, from kernels.Matrix)
 	// Gemm is C = alpha op(A) op(B), m×n, with k products each.
 	Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix)
+	// Product is C = op(A) op(B) for each of a batch of matrices that follow one another,
+	// m×n with k products each.
+	Product(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix)
 	// Syrk is C = alpha A Aᵀ, or alpha AᵀA if transposed, in one triangle of the
 	// n×n C, with k products each.
 	Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c kernels.Matrix)

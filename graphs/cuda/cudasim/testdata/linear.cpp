@@ -136,6 +136,8 @@ template <class T> void gemm() {
   DO(F<T>::batched(h, 0, 0, 4, 5, 3, &one, pa, 4, pb, 3, &zero, pc, 4, 2));
   same("gemmBatched", c.read(other), c.read(dc));
   WANT(7, F<T>::gemm(h, 0, 0, 4, 5, 3, &one, da, 3, db, 3, &zero, dc, 4));
+  WANT(7, F<T>::strided(h, 0, 0, 4, 5, 3, &one, da, 3, 0, db, 3, 15, &zero, dc, 4, 20, 2));
+  WANT(7, F<T>::strided(h, 0, 0, 4, 5, 3, &one, da, 4, 0, db, 3, 15, &zero, dc, 4, 20, -1));
   DO(cublasDestroy_v2(h));
   WANT(1, F<T>::gemm(h, 0, 0, 4, 5, 3, &one, da, 4, db, 3, &zero, dc, 4));
 }
