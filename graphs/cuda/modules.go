@@ -197,26 +197,35 @@ func (c compilerOf) architectures() ([]int, error) {
 
 // compile compiles CUDA C to device code, or to PTX.
 func (c compilerOf) compile(source string, options []string, binary bool) ([]byte, error) {
+	image, _, err := c.compileLogged(source, options, binary)
+	return image, err
+}
+
+// compileLogged also returns what the compiler says about a source that it takes.
+func (c compilerOf) compileLogged(source string, options []string, binary bool) (image []byte, said string, err error) {
 	text, name := cString(source), cString("kernels.cu")
 	var program uintptr
 	if status := c.Call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&text[0])),
 		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); status != 0 {
-		return nil, fmt.Errorf("NVRTC: the kernels cannot be read: status %d", status)
+		return nil, "", fmt.Errorf("NVRTC: the kernels cannot be read: status %d", status)
 	}
 	defer func() { c.Call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
 	status, err := c.compileProgram(program, options)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	log, _ := c.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+	said = string(bytes.TrimRight(log, "\x00\n"))
 	if status != 0 {
-		log, _ := c.fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
-		return nil, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", c.Path,
-			strings.Join(options, " "), status, bytes.TrimRight(log, "\x00\n"))
+		return nil, said, fmt.Errorf("NVRTC (%s) cannot compile the kernels with %s: status %d\n%s", c.Path,
+			strings.Join(options, " "), status, said)
 	}
 	if binary {
-		return c.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+		image, err = c.fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+	} else {
+		image, err = c.fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX")
 	}
-	return c.fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX")
+	return image, said, err
 }
 
 // compileProgram passes the options as an array of C strings, which must stay

@@ -48,6 +48,12 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
 // 16×16 threads does 64×64 pairs, 4×4 a thread, 16 dimensions at a time.
 // Symmetric matrices get their upper tiles, and the mirror image. The sum of a pair
 // is the same wherever in its tile the pair stands.
+//
+// The sums are in registers because all loops over them are unrolled. That with the profile,
+// which is long, is not: a thread reads its own sums again from out.
+#define SIDES                                                                                     \
+    _Pragma("unroll") for (int a = 0; a < 4; a++)                                                 \
+        _Pragma("unroll") for (int b = 0; b < 4; b++)
 #define DIRECT(TERM)                                                                              \
     {                                                                                             \
         __shared__ REAL xs[16][65], ys[16][65];                                                   \
@@ -55,8 +61,7 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
         if (symmetric && j0 < i0) return;                                                         \
         int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;                                 \
         REAL s[4][4];                                                                             \
-        for (int a = 0; a < 4; a++)                                                               \
-            for (int b = 0; b < 4; b++) s[a][b] = 0;                                              \
+        SIDES s[a][b] = 0;                                                                        \
         for (Int k0 = 0; k0 < d; k0 += 16) {                                                      \
             for (int q = t; q < 64 * 16; q += 256) {                                              \
                 int r = q / 16, k = q % 16;                                                       \
@@ -65,21 +70,25 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
             }                                                                                     \
             __syncthreads();                                                                      \
             for (int k = 0; k < 16; k++)                                                          \
-                for (int a = 0; a < 4; a++)                                                       \
-                    for (int b = 0; b < 4; b++) {                                                 \
-                        REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                      \
-                        s[a][b] = TERM;                                                           \
-                    }                                                                             \
+                SIDES                                                                             \
+                {                                                                                 \
+                    REAL diff = xs[k][ty + 16 * a] - ys[k][tx + 16 * b];                          \
+                    s[a][b] = TERM;                                                               \
+                }                                                                                 \
             __syncthreads();                                                                      \
         }                                                                                         \
-        for (int a = 0; a < 4; a++)                                                               \
-            for (int b = 0; b < 4; b++) {                                                         \
-                Int i = i0 + ty + 16 * a, j = j0 + tx + 16 * b;                                   \
-                if (i >= n || j >= m || (symmetric && j < i)) continue;                           \
-                REAL v = APPLY(s[a][b]);                                                          \
-                out[i * m + j] = v;                                                               \
-                if (symmetric) out[j * m + i] = v;                                                \
-            }                                                                                     \
+        SIDES                                                                                     \
+        {                                                                                         \
+            Int i = i0 + ty + 16 * a, j = j0 + tx + 16 * b;                                       \
+            if (i < n && j < m && !(symmetric && j < i)) out[i * m + j] = s[a][b];                \
+        }                                                                                         \
+        for (int q = 0; q < 16; q++) {                                                            \
+            Int i = i0 + ty + 16 * (q / 4), j = j0 + tx + 16 * (q % 4);                           \
+            if (i >= n || j >= m || (symmetric && j < i)) continue;                               \
+            REAL v = APPLY(out[i * m + j]);                                                       \
+            out[i * m + j] = v;                                                                   \
+            if (symmetric) out[j * m + i] = v;                                                    \
+        }                                                                                         \
     }
 
 extern "C" __global__ void direct_squared(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
