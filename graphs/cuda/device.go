@@ -407,7 +407,7 @@ func (d *device) explain(f fallible, info int) error {
 	if err := d.drain(); err != nil {
 		return err
 	}
-	if _, err := f.op.Do(values...); err != nil {
+	if _, err := op.Do(f.op, values...); err != nil {
 		return err
 	}
 	name := f.op.String()

@@ -96,6 +96,9 @@ func TestOperationsLikeTheHost(t *testing.T) {
 		t.Run(precision.dtype, func(t *testing.T) {
 			host, device := engines(t, precision.dtype)
 			for _, c := range cases() {
+				if c.Single && precision.dtype != "float32" {
+					continue
+				}
 				t.Run(c.Name, func(t *testing.T) {
 					want, err := host.Run(context.Background(), program(c), inputs(host, c))
 					if err != nil {
@@ -200,7 +203,8 @@ func TestMovesTakeTheOtherKernelsModule(t *testing.T) {
 		x := b.Input("x", 4, 3)
 		b.Output("out", gorgonia.Must(gorgonia.Transpose(gorgonia.Must(gorgonia.Gt(x, b.Constant(0), false)))))
 	}}
-	if _, err := device.Run(context.Background(), p, engine.Values{"x": device.Matrix(mat.NewDense(4, 3, nil))}); err != nil {
+	in := engine.Values{"x": device.Matrix(mat.NewDense(4, 3, nil))}
+	if _, err := device.Run(context.Background(), p, in); err != nil {
 		t.Fatal(err)
 	}
 	g.building.Lock()

@@ -152,7 +152,9 @@ func movesOfElements() []movement {
 			{"element", func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.At(x, 3, 2) }},
 		}},
 		{name: "upsample", kind: "upsampleOp", view: upsampledView, cases: []moveCase{
-			{"upsample", func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Upsample2D(shaped(x, 2, 3, 4, 2), 3) }},
+			{"upsample", func(x *gorgonia.Node) (*gorgonia.Node, error) {
+				return gorgonia.Upsample2D(shaped(x, 2, 3, 4, 2), 3)
+			}},
 		}},
 		{name: "concatenate", kind: "concatOp", onto: concatenatedView, cases: []moveCase{
 			{"concatenate rows", func(x *gorgonia.Node) (*gorgonia.Node, error) {
@@ -248,7 +250,8 @@ func dimensionAsInteger() Builtin {
 			}
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{exact("size as an integer", []Operand{s.normal(7, 4)}, func(in gorgonia.Nodes) (*gorgonia.Node, error) {
+			x := []Operand{s.normal(7, 4)}
+			return []Case{exact("size as an integer", x, func(in gorgonia.Nodes) (*gorgonia.Node, error) {
 				whole, err := integersOf(in[0])
 				if err != nil {
 					return nil, err

@@ -94,7 +94,8 @@ func (b Builtin) takes(types []tensor.Dtype) bool {
 // Builtins lists gorgonia's operations that have a launch, by families.
 func Builtins() []Builtin {
 	return slices.Concat(functions(), pairFunctions(), comparisons(), reductions(), softmaxes(), products(), movements(),
-		moves(), convolutions(), normalisations(), indices(), randoms())
+		moves(), convolutions(), normalisations(), indices(), randoms(), temporal(),
+		[]Builtin{boxes()})
 }
 
 // BuiltinCases are the cases of all operations of gorgonia that have a launch, each

@@ -16,7 +16,7 @@ var sources embed.FS
 
 // files are compiled as one, the common part first.
 var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull",
-	"functions", "strided", "lines", "batch", "norm", "convolution", "index", "random"}
+	"functions", "strided", "lines", "batch", "norm", "convolution", "index", "random", "ctc", "yolo"}
 
 // Source is all kernels in CUDA C.
 func Source() (string, error) {
@@ -50,7 +50,7 @@ func All() []Kernel {
 		LogarithmOfOnePlus{}, ExponentialMinusOne{}, SquareRoot{}, Reciprocal{}, ReciprocalRoot{}, Cube{},
 		HyperbolicTangent{}, Sigmoid{}, Softplus{}, RaiseTo{}, Quotient{}, Larger{}, Smaller{}, Compare{}, CompareTruth{},
 		MatchTruth{},
-		DropoutGradient{}, Drop{},
+		DropoutGradient{}, Drop{}, CtcPathsTo{}, CtcPathsFrom{}, CtcGradient{}, Boxes{},
 		Gather{}, Scatter{}, GatherIntegers{}, ScatterIntegers{}, GatherTruth{}, ScatterTruth{},
 		SumLines{}, SumChunks{}, MaxLines{}, MaxChunks{}, Softmax{}, SoftmaxGradient{}, Sparsemax{},
 		SparsemaxGradient{},
