@@ -93,6 +93,17 @@ func (s *stream) Numbers(v []float64) kernels.Doubles {
 	return somewhere
 }
 
+func (s *stream) Truths(n int, _ func() ([]bool, error)) kernels.Truth {
+	s.work.Copies++
+	s.work.Up += int64(n)
+	return somewhere
+}
+
+func (s *stream) Send(to kernels.Matrix, _ func() (gorgonia.Value, error)) {
+	s.work.Copies++
+	s.work.Up += int64(to.Size()) * int64(s.out.DType.Size())
+}
+
 func (s *stream) Deliver(_ kernels.Doubles, n int, _ func([]float64)) {
 	s.work.Copies++
 	s.work.Down += int64(8 * n)
@@ -220,24 +231,29 @@ func (s *stream) Copy(_, from kernels.Matrix) {
 // tile is the side of what one block of a product computes.
 const tile = 128
 
-// product is a step of a product with m×n results of k terms each, of which a part is
-// computed. Where there are few tiles, libraries divide the terms among blocks.
-func (s *stream) product(m, n, k int, part float64) {
+// products is a step of products with m×n results of k terms each, of each of which a part
+// is computed. Where there are few tiles, libraries divide the terms among blocks.
+func (s *stream) products(batch, part float64, m, n, k int) {
 	results := float64(m) * float64(n)
-	tiles := math.Ceil(float64(m)/tile) * math.Ceil(float64(n)/tile) * part
-	s.add(step{launches: 1, product: true, operations: 2 * part * results * float64(k),
-		traffic: s.elem() * (float64(m)*float64(k) + float64(k)*float64(n) + part*results),
+	tiles := math.Ceil(float64(m)/tile) * math.Ceil(float64(n)/tile) * part * batch
+	s.add(step{launches: 1, product: true, operations: 2 * batch * part * results * float64(k),
+		traffic: s.elem() * batch * (float64(m)*float64(k) + float64(k)*float64(n) + part*results),
 		blocks:  max(1, tiles*max(1, float64(k)/512))})
 }
 
 // Gemm implements [op.Stream].
 func (s *stream) Gemm(_, _ blas.Transpose, m, n, k int, _ float64, _, _, _ kernels.Matrix) {
-	s.product(m, n, k, 1)
+	s.products(1, 1, m, n, k)
+}
+
+// Product implements [op.Stream].
+func (s *stream) Product(_, _ bool, batch, m, n, k int, _, _, _ kernels.Matrix) {
+	s.products(float64(batch), 1, m, n, k)
 }
 
 // Syrk implements [op.Stream].
 func (s *stream) Syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float64, _, _ kernels.Matrix) {
-	s.product(n, n, k, 0.5)
+	s.products(1, 0.5, n, n, k)
 }
 
 // The stages of library calls that wait for one another. cuBLAS solves block by block of

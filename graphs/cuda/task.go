@@ -106,7 +106,16 @@ func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch
 func (t *task) Numbers(v []float64) kernels.Doubles { return kernels.Doubles(t.given(asBytes(v))) }
 
 // Truths implements [op.Stream].
-func (t *task) Truths(v []bool) kernels.Truth { return kernels.Truth(t.given(asBytes(v))) }
+func (t *task) Truths(_ int, of func() ([]bool, error)) kernels.Truth {
+	if t.err != nil {
+		return 0
+	}
+	v, err := of()
+	if t.err = err; err != nil {
+		return 0
+	}
+	return kernels.Truth(t.given(asBytes(v)))
+}
 
 // given are bytes of the host in scratch memory.
 func (t *task) given(data []byte) driver.Pointer {
@@ -118,11 +127,15 @@ func (t *task) given(data []byte) driver.Pointer {
 }
 
 // Send implements [op.Stream].
-func (t *task) Send(to kernels.Matrix, v gorgonia.Value) {
+func (t *task) Send(to kernels.Matrix, of func() (gorgonia.Value, error)) {
 	if t.err != nil {
 		return
 	}
-	data, err := bytesOf(v)
+	var data []byte
+	v, err := of()
+	if err == nil {
+		data, err = bytesOf(v)
+	}
 	if err == nil {
 		err = t.d.send(t.lane, driver.Pointer(to.At), data)
 	}

@@ -245,7 +245,7 @@ func dimensionAsInteger() Builtin {
 			axis := p.integer("axis")
 			return func(t Stream) {
 				if length, ok := lengthOf(t, axis); ok {
-					t.Send(t.Out(), gorgonia.NewI(length))
+					t.Send(t.Out(), func() (gorgonia.Value, error) { return gorgonia.NewI(length), nil })
 				}
 			}
 		},

@@ -28,12 +28,7 @@ func random() Builtin {
 	return Builtin{Name: "random numbers", kind: "randomOp",
 		queue: func(p *parameters) func(Stream) {
 			return func(t Stream) {
-				v, err := drawn(p.operation)
-				if err != nil {
-					t.Fail(err)
-					return
-				}
-				t.Send(t.Out(), v)
+				t.Send(t.Out(), func() (gorgonia.Value, error) { return drawn(p.operation) })
 			}
 		},
 		cases: randomCases}
@@ -82,12 +77,8 @@ func dropout() Builtin {
 				return func(t Stream) { t.Copy(t.Out(), t.In(0)) }
 			}
 			return func(t Stream) {
-				kept, err := keptBy(p.operation, t)
-				if err != nil {
-					t.Fail(err)
-					return
-				}
-				t.Launch(kernels.Drop{A: t.In(0), Kept: t.Truths(kept), By: 1 - probability, Out: t.Out(), N: t.Out().Size()})
+				kept := t.Truths(t.Out().Size(), func() ([]bool, error) { return keptBy(p.operation, t) })
+				t.Launch(kernels.Drop{A: t.In(0), Kept: kept, By: 1 - probability, Out: t.Out(), N: t.Out().Size()})
 			}
 		},
 		cases: func(s *sampler) []Case {

@@ -76,11 +76,19 @@ func (r *recorder) Doubles(n int) kernels.Doubles { return kernels.Doubles(r.han
 func (r *recorder) Numbers(v []float64) kernels.Doubles {
 	return r.Doubles(len(v))
 }
-func (r *recorder) Truths(v []bool) kernels.Truth { return kernels.Truth(r.hand(len(v))) }
+func (r *recorder) Truths(n int, of func() ([]bool, error)) kernels.Truth {
+	if v, err := of(); err != nil || len(v) != n {
+		r.Fail(fmt.Errorf("%d truth values of %d, %w", len(v), n, err))
+	}
+	return kernels.Truth(r.hand(n))
+}
 
-func (r *recorder) Send(to kernels.Matrix, v gorgonia.Value) {
+func (r *recorder) Send(to kernels.Matrix, of func() (gorgonia.Value, error)) {
 	r.check("send", to)
-	if n := v.Shape().TotalSize(); n != to.Size() {
+	v, err := of()
+	if err != nil {
+		r.Fail(err)
+	} else if n := v.Shape().TotalSize(); n != to.Size() {
 		r.Fail(fmt.Errorf("%d elements for %d", n, to.Size()))
 	}
 	r.calls++

@@ -34,13 +34,15 @@ type Stream interface {
 	// numbers in float64. Both are free again after the operation.
 	Scratch(rows, cols int) kernels.Matrix
 	Doubles(n int) kernels.Doubles
-	// Numbers are numbers of the host in the device's memory, and Truths truth values. Send
-	// copies the elements of a value of the host, whatever their type is. Deliver calls a
+	// Numbers are numbers of the host in the device's memory, and Truths the n truth values
+	// that a function returns. Send copies the elements of a value that a function returns,
+	// whatever their type is. What draws random numbers draws in these functions, which a
+	// stream that only counts does not call. Deliver calls a
 	// function with n numbers of the device at the end of the run, for what an
 	// operation keeps between runs; a run that fails before does not call it.
 	Numbers(v []float64) kernels.Doubles
-	Truths(v []bool) kernels.Truth
-	Send(to kernels.Matrix, v gorgonia.Value)
+	Truths(n int, of func() ([]bool, error)) kernels.Truth
+	Send(to kernels.Matrix, of func() (gorgonia.Value, error))
 	Deliver(d kernels.Doubles, n int, to func([]float64))
 	// Failure returns the place where the operation leaves a number other than
 	// zero when it fails; the host's error for the same operands follows at the
