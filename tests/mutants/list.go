@@ -166,7 +166,8 @@ var mutants = []Mutant{
 	{Name: "memo: digest", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
 		Old: `!bytes.Equal(sum[:], raw[body:])`, New: `bytes.Equal(sum[:], raw[body:]) && body < 0`},
 	{Name: "memo: of what its name says", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
-		Old: `if id.digest() != strings.TrimSuffix(name, memoSuffix) {`, New: `if strings.TrimSuffix(name, memoSuffix) == id.Of {`},
+		Old: `if id.digest() != strings.TrimSuffix(name, memoSuffix) {`,
+		New: `if strings.TrimSuffix(name, memoSuffix) == id.Of {`},
 	{Name: "memo: computed by one", File: "runner/store/memo.go", Package: store, Tests: "Memo",
 		Old: `if ok {
 			return m.compute(`, New: `if ok || digest != "" {
@@ -195,6 +196,11 @@ var mutants = []Mutant{
 	{Name: "memo: labels of compressed kernels", File: "experiments/multikernel/compress.go",
 		Package: "./experiments/multikernel", Tests: "SharedKernels",
 		Old: `in.Whole(train.Utility...)`, New: `in.Whole(len(train.Utility))`},
+	{Name: "scale: refused", File: "experiments/kahm/wide/scale.go", Package: "./experiments/kahm/wide", Tests: "Scale",
+		Old: `case worst > refusedScale:`, New: `case worst > 2*refusedScale:`},
+	{Name: "scale: of the samples of a machine", File: "experiments/kahm/wide/scale.go",
+		Package: "./experiments/kahm/wide", Tests: "Scale",
+		Old: `max(fewestSamples, n/b.branches(n))`, New: `max(fewestSamples, n)`},
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
 		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
 	{Name: "lock: between processes", File: "runner/store/disk/ranges_unix.go", Package: store, Tests: "Lock",
