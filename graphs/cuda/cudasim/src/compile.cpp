@@ -409,6 +409,9 @@ bool build(const std::string &text, std::string &path, std::string &log) {
     // Loops stay loops: a call of memset would be one access without a check. Lines are for messages.
     flags.insert(flags.end(), {"-fsanitize=thread", "-DCUDASIM_RACES=1", "-fno-tree-loop-distribute-patterns", "-g1", "-gdwarf-4"});
   flags.push_back(contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  // What is known when it compiles is computed when the kernel runs: the compiler's own exp rounds otherwise than libm's,
+  // and a number that one kernel reads and another knows would be two numbers.
+  flags.push_back("-frounding-math");
 #if defined(__x86_64__) || defined(__i386__)
   if (__builtin_cpu_supports("fma")) flags.push_back("-mfma");
 #endif

@@ -528,6 +528,24 @@ extern "C" __global__ void f(double *x) {
   for (double v : get<double>(x, 2 * 256)) CHECK(v == 6 * (255 * 128 + 255 + 256));
 }
 
+// What the compiler knows is the same number as what the kernel reads.
+TEST(constants) {
+  context();
+  Handle f = function(module(R"(
+extern "C" __global__ void f(double *x) {
+  x[1] = expm1(x[0]);
+  x[2] = expm1(1.0);
+  x[0] = x[0] == 1 ? expm1(x[0]) : 0;
+})"), "f");
+  Address x = put(std::vector<double>{1, 0, 0});
+  DO(launch(f, 1, 1, 0, nullptr, x));
+  DO(cuCtxSynchronize());
+  std::vector<double> got = get<double>(x, 3);
+  CHECK(got[1] > 1.7182818284590448 && got[1] < 1.7182818284590456);
+  CHECK(got[2] == got[1]);
+  CHECK(got[0] == got[1]);
+}
+
 TEST(lost) { // with CUDASIM_LOST_AFTER=2
   Handle c = context();
   Handle f = function(module("extern \"C\" __global__ void f(int *x) { x[0] += 1; }"), "f");
