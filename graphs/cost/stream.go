@@ -58,6 +58,19 @@ func Of(o gorgonia.Op, out Operand, in []Operand) (Work, bool) {
 	return s.work, true
 }
 
+// OfChain counts a chain of functions of n elements each, which one kernel computes: what it
+// reads and writes is its operands and results alone.
+func OfChain(functions, n int, dtype tensor.Dtype, operands ...Operand) Work {
+	traffic := 0.0
+	for _, x := range operands {
+		traffic += float64(x.Shape.TotalSize()) * float64(x.DType.Size())
+	}
+	s := &stream{element: dtype}
+	s.add(step{launches: 1, operations: float64(functions) * float64(n), traffic: traffic,
+		blocks: max(1, math.Ceil(float64(n)/threads))})
+	return s.work
+}
+
 // stream is an [op.Stream] without a device: it counts what is queued. Addresses stand for
 // nothing; no kernel reads them.
 type stream struct {

@@ -70,29 +70,33 @@ func TestKernelsCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := kernels.Source()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, arch := range []int{70, 80, 90, 100} {
 		for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 			t.Run(fmt.Sprintf("sm_%d/%v", arch, dtype), func(t *testing.T) {
 				if !slices.Contains(supported, arch) {
 					t.Skipf("NVRTC (%s) compiles for %v", nvrtc.Path, supported)
 				}
-				options := append(compileOptions(dtype), fmt.Sprintf("--gpu-architecture=sm_%d", arch), saying)
-				image, log, err := nvrtc.compileLogged(source, options, true)
-				if err != nil {
-					t.Fatal(err)
+				var log strings.Builder
+				for _, unit := range []kernels.Unit{kernels.General, kernels.Elements} {
+					source, err := kernels.Source(unit)
+					if err != nil {
+						t.Fatal(err)
+					}
+					options := append(compileOptions(part{unit, dtype}), fmt.Sprintf("--gpu-architecture=sm_%d", arch), saying)
+					image, text, err := nvrtc.compileLogged(source, options, true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(image) < 1000 {
+						t.Errorf("%v: an image of %d bytes", unit, len(image))
+					}
+					log.WriteString(text)
 				}
-				if len(image) < 1000 {
-					t.Errorf("an image of %d bytes", len(image))
-				}
-				wrong, names := findings(log)
+				wrong, names := findings(log.String())
 				for _, finding := range wrong {
 					t.Error(finding)
 				}
-				if log == "" { // of the simulated compiler
+				if log.Len() == 0 { // of the simulated compiler
 					return
 				}
 				for _, k := range kernels.All() {
@@ -134,8 +138,8 @@ func TestCompileLogShowsSpillsAndWarnings(t *testing.T) {
 }`, "k takes 512 bytes of local memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			options := append(compileOptions(tensor.Float64), fmt.Sprintf("--gpu-architecture=sm_%d", slices.Max(supported)),
-				saying)
+			options := append(compileOptions(part{kernels.General, tensor.Float64}),
+				fmt.Sprintf("--gpu-architecture=sm_%d", slices.Max(supported)), saying)
 			_, log, err := nvrtc.compileLogged(c.source, options, true)
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +159,7 @@ func TestCompileLogShowsSpillsAndWarnings(t *testing.T) {
 func TestCompileErrorIsShown(t *testing.T) {
 	nvrtc := installedCompiler(t)
 	_, err := nvrtc.compile("#line 1 \"broken.cu\"\nextern \"C\" __global__ void k(double *x) { x[0] = undeclared; }",
-		compileOptions(tensor.Float64), true)
+		compileOptions(part{kernels.General, tensor.Float64}), true)
 	if err == nil || !strings.Contains(err.Error(), "undeclared") || !strings.Contains(err.Error(), "broken.cu") {
 		t.Errorf("got %v", err)
 	}

@@ -17,6 +17,11 @@
 // and cuSOLVER, loaded at run time. Values go through page-locked memory, so that the
 // host need not wait while they are copied.
 //
+// Operations on single elements that one kernel can compute are fused (package engine
+// plans which): NVRTC compiles the kernel once that pays, or the cache has it, and until
+// then, and without NVRTC, they run one by one. Their kernels are compiled without
+// contraction, so that the bits are the same.
+//
 // Failures of the mathematics, such as a matrix that is not positive definite, are
 // numbers that kernels leave behind. They are read at the end of a run, and the host
 // then computes the failed operation on the same operands, which gives the same error as

@@ -330,9 +330,7 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 	}
 	return d.on(func(l *lane) error {
 		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: d.element, out: out, in: in}
-		if t.module, t.err = d.gpu.module(t.dtype); t.err == nil {
-			launch(t)
-		}
+		launch(t)
 		t.giveBack()
 		if t.err != nil {
 			return fmt.Errorf("%v: %w", o, t.err)

@@ -263,9 +263,13 @@ func TestLibrariesSuitTheDriver(t *testing.T) {
 // that the program holds.
 func driverAlone(t *testing.T, dtype tensor.Dtype) *engine.Engine {
 	t.Helper()
-	image, err := PTX(dtype == tensor.Float32, 70)
-	if err != nil {
-		t.Skip(err)
+	images := map[kernels.Unit][]byte{}
+	for _, u := range []kernels.Unit{kernels.General, kernels.Elements} {
+		image, err := PTX(u, dtype == tensor.Float32, 70)
+		if err != nil {
+			t.Skip(err)
+		}
+		images[u] = image
 	}
 	before, withLibraries := shared.gpu, loadedLibraries.libs
 	missing := map[string]error{}
@@ -273,7 +277,8 @@ func driverAlone(t *testing.T, dtype tensor.Dtype) *engine.Engine {
 		missing[c.name] = errors.New("not there")
 	}
 	shared.gpu, loadedLibraries.libs = nil, &libraries{major: 12, missing: missing}
-	precompiled = func(bool) ([]byte, error) { return image, nil } // the simulated device runs no PTX of NVIDIA's
+	// The simulated device runs no PTX of NVIDIA's.
+	precompiled = func(u kernels.Unit, _ bool) ([]byte, error) { return images[u], nil }
 	t.Cleanup(func() {
 		if err := Release(); err != nil {
 			t.Error(err)

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gorgonia.org/tensor"
-
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/engine"
 )
@@ -37,15 +35,17 @@ type gpu struct {
 	device  driver.Device
 	context driver.Context
 	libs    *libraries
+	fusion  string // fuseWhenItPays, fuseAlways or fuseNever
 
 	mu      sync.Mutex
-	modules map[tensor.Dtype]*module // guarded by building
+	modules map[part]*module          // guarded by building
+	chains  map[chainKey]*chainKernel // guarded by building
 	pool    pool
 	idle    []*lane
 	pinned  []*chunk // page-locked memory that nobody uses
 	users   int
 
-	building sync.Mutex            // of modules
+	building sync.Mutex            // of modules and chains
 	lost     atomic.Pointer[error] // set once the device does not answer any more
 }
 
@@ -101,7 +101,11 @@ func openDevice() (*gpu, error) {
 				"from 0", engine.DeviceVariable, set, count)
 		}
 	}
-	g := &gpu{api: binding(), modules: map[tensor.Dtype]*module{}, pool: newPool()}
+	g := &gpu{api: binding(), modules: map[part]*module{},
+		chains: map[chainKey]*chainKernel{}, pool: newPool()}
+	if g.fusion, err = fusionMode(); err != nil {
+		return nil, err
+	}
 	if g.device, g.info, err = describe(index); err != nil {
 		return nil, err
 	}
@@ -230,6 +234,11 @@ func Release() error {
 		for _, m := range g.modules {
 			if m.err == nil {
 				err = errors.Join(err, g.api.Unload(m.handle))
+			}
+		}
+		for _, k := range g.chains {
+			if k.ready {
+				err = errors.Join(err, g.api.Unload(k.module))
 			}
 		}
 		for _, l := range g.idle {

@@ -27,14 +27,25 @@ import (
 // checkKernels refuses a program whose launches do not agree with the kernels'
 // source.
 func checkKernels() error {
-	source, err := kernels.Source()
-	if err != nil {
-		return err
+	for _, u := range []kernels.Unit{kernels.General, kernels.Elements} {
+		source, err := kernels.Source(u)
+		if err == nil {
+			err = kernels.Check(source, kernels.Of(u))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return kernels.Check(source, kernels.All())
+	return nil
 }
 
-// module is the kernels in one precision, or why there are none.
+// part is a unit of the kernels in one precision.
+type part struct {
+	unit  kernels.Unit
+	dtype tensor.Dtype
+}
+
+// module is a part of the kernels, or why there is none.
 type module struct {
 	err    error
 	handle driver.Module
@@ -58,48 +69,69 @@ func (m *module) function(api driver.API, name string) (driver.Function, error) 
 	return f, nil
 }
 
-// module compiles the kernels for an element type once, or takes them from the
-// cache.
-func (g *gpu) module(dtype tensor.Dtype) (*module, error) {
+// module compiles a part of the kernels once, or takes it from the cache.
+func (g *gpu) module(p part) (*module, error) {
 	g.building.Lock()
 	defer g.building.Unlock()
-	m := g.modules[dtype]
+	m := g.modules[p]
 	if m == nil {
 		m = &module{functions: map[string]driver.Function{}}
-		if m.handle, m.err = g.load(dtype); g.gone() != nil {
+		if m.handle, m.err = g.load(p); g.gone() != nil {
 			return nil, g.gone()
 		}
-		g.modules[dtype] = m
+		g.modules[p] = m
 	}
 	return m, m.err
 }
 
-// load compiles the kernels and loads them. NVRTC compiles to machine code of the device
-// (SASS) where it knows the architecture, and to PTX, which the driver finishes, where the
-// device is newer. The result is cached in the user's cache folder. Without NVRTC the
-// driver compiles the PTX that the program holds, and caches it itself.
-func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
+// load compiles a part of the kernels and loads it. The result is cached in the user's
+// cache folder. Without NVRTC the driver compiles the PTX that the program holds, and
+// caches it itself.
+func (g *gpu) load(p part) (none driver.Module, err error) {
 	if g.libs.nvrtc == nil {
-		image, err := precompiled(dtype == tensor.Float32)
+		image, err := precompiled(p.unit, p.dtype == tensor.Float32)
 		if err != nil {
 			return none, err
 		}
 		loaded, err := g.api.Load(image)
 		return loaded, g.failed("loading the kernels", err)
 	}
-	source, err := kernels.Source()
+	source, err := kernels.Source(p.unit)
 	if err != nil {
 		return none, err
 	}
-	options, binary := compileOptions(dtype), true
-	arch := g.info.Major*10 + g.info.Minor
-	nvrtc := compilerOf{g.libs.nvrtc}
-	supported, err := nvrtc.architectures()
+	c, err := g.compilation(source, p)
 	if err != nil {
 		return none, err
+	}
+	if loaded, found := g.loadCached(c); found {
+		return loaded, nil
+	}
+	return g.compile(c)
+}
+
+// compilation is a source with what it is compiled with, and the file of the user's cache
+// folder that keeps the result, or why there is none.
+type compilation struct {
+	source     string
+	options    []string
+	binary     bool
+	file       string
+	unwritable error
+}
+
+// compilation of a source: NVRTC compiles to machine code of the device (SASS) where it
+// knows the architecture, and to PTX, which the driver finishes, where the device is
+// newer.
+func (g *gpu) compilation(source string, p part) (*compilation, error) {
+	c := &compilation{source: source, options: compileOptions(p), binary: true}
+	arch := g.info.Major*10 + g.info.Minor
+	supported, err := compilerOf{g.libs.nvrtc}.architectures()
+	if err != nil {
+		return nil, err
 	}
 	if slices.Contains(supported, arch) {
-		options = append(options, fmt.Sprintf("--gpu-architecture=sm_%d", arch))
+		c.options = append(c.options, fmt.Sprintf("--gpu-architecture=sm_%d", arch))
 	} else {
 		// A newer device than the compiler knows: the driver compiles the rest.
 		newest := 0
@@ -109,36 +141,41 @@ func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 			}
 		}
 		if newest == 0 {
-			return none, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12",
+			return nil, fmt.Errorf("NVRTC %s does not support compute capability %d.%d of %s: install CUDA 12",
 				g.info.Compiler, g.info.Major, g.info.Minor, g.info.Name)
 		}
-		options, binary = append(options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
+		c.options, c.binary = append(c.options, fmt.Sprintf("--gpu-architecture=compute_%d", newest)), false
 	}
-	file, unwritable := cacheFile(source, options, g.info)
-	image := readCache(file)
-	cached := image != nil
-	if !cached {
-		if image, err = nvrtc.compile(source, options, binary); err != nil {
-			return none, err
-		}
+	c.file, c.unwritable = cacheFile(source, c.options, g.info)
+	return c, nil
+}
+
+// loadCached loads what the cache keeps, and says whether there was something. What the
+// driver refuses, a damaged file say, counts as nothing.
+func (g *gpu) loadCached(c *compilation) (driver.Module, bool) {
+	var none driver.Module
+	image := readCache(c.file)
+	if image == nil {
+		return none, false
 	}
 	loaded, err := g.api.Load(image)
-	if err != nil && cached { // a damaged file, say
-		if image, err = nvrtc.compile(source, options, binary); err != nil {
-			return none, err
-		}
-		cached = false
-		loaded, err = g.api.Load(image)
-	}
+	return loaded, err == nil
+}
+
+// compile compiles, loads and keeps the result.
+func (g *gpu) compile(c *compilation) (loaded driver.Module, err error) {
+	image, err := compilerOf{g.libs.nvrtc}.compile(c.source, c.options, c.binary)
 	if err != nil {
-		return none, g.failed("loading the kernels", err)
+		return loaded, err
 	}
-	if !cached {
-		if unwritable == nil {
-			unwritable = writeCache(file, image)
-		}
-		noteCache(unwritable)
+	if loaded, err = g.api.Load(image); err != nil {
+		return loaded, g.failed("loading the kernels", err)
 	}
+	unwritable := c.unwritable
+	if unwritable == nil {
+		unwritable = writeCache(c.file, image)
+	}
+	noteCache(unwritable)
 	return loaded, nil
 }
 
@@ -146,32 +183,38 @@ func (g *gpu) load(dtype tensor.Dtype) (none driver.Module, err error) {
 // none, set another.
 var precompiled = kernels.Precompiled
 
-// PTX compiles all kernels with the machine's NVRTC for devices of a compute capability,
+// PTX compiles a unit of the kernels with the machine's NVRTC for devices of a compute capability,
 // such as 70 for 7.0, and newer ones. It needs no device.
-func PTX(single bool, capability int) ([]byte, error) {
+func PTX(unit kernels.Unit, single bool, capability int) ([]byte, error) {
 	libs := loadLibraries(binding().Version())
 	if libs.nvrtc == nil {
 		return nil, libs.missing[compiler.name]
 	}
-	source, err := kernels.Source()
+	source, err := kernels.Source(unit)
 	if err != nil {
 		return nil, err
 	}
-	dtype := tensor.Float64
+	p := part{unit, tensor.Float64}
 	if single {
-		dtype = tensor.Float32
+		p.dtype = tensor.Float32
 	}
-	options := append(compileOptions(dtype), fmt.Sprintf("--gpu-architecture=compute_%d", capability))
+	options := append(compileOptions(p), fmt.Sprintf("--gpu-architecture=compute_%d", capability))
 	return compilerOf{libs.nvrtc}.compile(source, options, false)
 }
 
-// compileOptions chooses the element type of all kernels. None relaxes arithmetic:
-// division and square root are those of IEEE, by NVRTC's defaults.
-func compileOptions(dtype tensor.Dtype) []string {
-	if dtype == tensor.Float32 {
-		return []string{"-DREAL=float", "-DSINGLE=1"}
+// compileOptions chooses the element type of the kernels. None relaxes arithmetic:
+// division and square root are those of IEEE, by NVRTC's defaults. Functions of single
+// elements are not contracted either, so that a chain of them in one kernel has the bits
+// of the same functions in a kernel each.
+func compileOptions(p part) []string {
+	options := []string{"-DREAL=double", "-DSINGLE=0"}
+	if p.dtype == tensor.Float32 {
+		options = []string{"-DREAL=float", "-DSINGLE=1"}
 	}
-	return []string{"-DREAL=double", "-DSINGLE=0"}
+	if p.unit == kernels.Elements {
+		options = append(options, "--fmad=false")
+	}
+	return options
 }
 
 // compilerOf is NVRTC.

@@ -25,7 +25,6 @@ type task struct {
 	lane     *lane
 	op       gorgonia.Op
 	dtype    tensor.Dtype
-	module   *module
 	out      engine.DTensor
 	in       []engine.DTensor
 	borrowed []driver.Pointer
@@ -208,8 +207,13 @@ func (t *task) Launch(k kernels.Kernel) {
 	if t.err != nil || g.Blocks == 0 {
 		return
 	}
+	module, err := t.gpu.module(part{kernels.UnitOf(k), t.dtype})
+	if err != nil {
+		t.err = err
+		return
+	}
 	name, words := kernels.Pack(k)
-	f, err := t.module.function(t.gpu.api, name)
+	f, err := module.function(t.gpu.api, name)
 	if err != nil {
 		t.err = err
 		return

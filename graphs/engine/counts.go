@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/cost"
+	"privkern/graphs/cuda/kernels"
 )
 
 // Count is what the runs of one program in one element type asked of a device, or would
@@ -135,9 +137,58 @@ type countingDevice struct {
 	pending tally // since the last Sync
 }
 
-// counting returns a device that counts for a program.
+// counting returns a device that counts for a program. It fuses where the other one does.
 func (e *Engine) counting(key countKey) Device {
-	return &countingDevice{Device: e.device(), counts: &e.counts, key: key}
+	d := &countingDevice{Device: e.device(), counts: &e.counts, key: key}
+	if f, ok := d.Device.(Fuser); ok {
+		return &countingFuser{d, f}
+	}
+	return d
+}
+
+// countingFuser is a countingDevice for a device that fuses.
+type countingFuser struct {
+	*countingDevice
+	fuser Fuser
+}
+
+// Fuses implements [Fuser].
+func (d *countingFuser) Fuses() bool { return d.fuser.Fuses() }
+
+// Fuse implements [Fuser].
+func (d *countingFuser) Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error) {
+	f, err := d.fuser.Fuse(c, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return &countingChain{f, d.countingDevice, c, dtype}, nil
+}
+
+// countingChain counts the launches of a chain's kernel.
+type countingChain struct {
+	Fused
+	device *countingDevice
+	chain  *kernels.Chain
+	dtype  tensor.Dtype
+}
+
+// Launch implements [Fused].
+func (c *countingChain) Launch(out, in []DTensor) error {
+	err := c.Fused.Launch(out, in)
+	if err == nil && c.device.counts.on.Load() {
+		operands := append(operandsOf(in), operandsOf(out)...)
+		c.device.worked(cost.OfChain(len(c.chain.Steps), c.chain.N, c.dtype, operands...))
+	}
+	return err
+}
+
+// operandsOf are tensors as package cost sees them.
+func operandsOf(all []DTensor) []cost.Operand {
+	operands := make([]cost.Operand, len(all))
+	for i, t := range all {
+		operands[i] = cost.Operand{Shape: t.Shape, DType: t.DType}
+	}
+	return operands
 }
 
 // Upload implements [Device].
@@ -186,11 +237,7 @@ func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused
 		d.pending.Fallbacks++
 		return
 	}
-	operands := make([]cost.Operand, len(in))
-	for i, t := range in {
-		operands[i] = cost.Operand{Shape: t.Shape, DType: t.DType}
-	}
-	work, ok := cost.Of(o, cost.Operand{Shape: out.Shape, DType: out.DType}, operands)
+	work, ok := cost.Of(o, cost.Operand{Shape: out.Shape, DType: out.DType}, operandsOf(in))
 	if !ok {
 		d.pending.Fallbacks++
 		for _, t := range in {
@@ -200,6 +247,11 @@ func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused
 		d.copied(int64(out.Bytes()), 0)
 		return
 	}
+	d.worked(work)
+}
+
+// worked counts work of the device.
+func (d *countingDevice) worked(work cost.Work) {
 	d.pending.Launches += int64(work.Launches)
 	d.pending.Operations += work.Operations
 	d.pending.Traffic += work.Traffic

@@ -187,3 +187,24 @@ func TestCountsOfManyGoroutines(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A chain that a device computes by one kernel is one launch, which reads the chain's inputs
+// and writes its results.
+func TestCountsOfChains(t *testing.T) {
+	e := open(t, "float64", 1)
+	e.StartCounting()
+	f := newFuser(t)
+	e.device = func() Device { return f }
+	p := Program{Name: "chain", Key: "chain", Build: func(b *Builder) {
+		x, y := b.Input("x", 30, 20), b.Input("y", 30, 20)
+		b.Output("z", b.Square(b.Add(x, b.Hadamard(x, y))))
+	}}
+	in := Values{"x": e.Matrix(mat.NewDense(30, 20, nil)), "y": e.Matrix(mat.NewDense(30, 20, nil))}
+	if _, err := e.Run(context.Background(), p, in); err != nil {
+		t.Fatal(err)
+	}
+	c := e.Profile().Total
+	if f.fused != 1 || c.Launches != 1 || c.Traffic != 3*600*8 || c.Operations != 3*600 || c.Predicted["H100"] <= 0 {
+		t.Errorf("%d chains, %+v", f.fused, c)
+	}
+}

@@ -5,6 +5,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
 )
 
 // Buf is a device's handle for a piece of its memory. Only the device that
@@ -45,6 +47,30 @@ type Device interface {
 	// once at the end of every run, failed ones included, and where the host
 	// has to compute an operation.
 	Sync() error
+}
+
+// Fuser is a device that may compute several operations on single elements by one kernel.
+type Fuser interface {
+	Device
+	// Fuses says whether it does.
+	Fuses() bool
+	// Fuse prepares the kernel of a chain on numbers of one element type, beside which
+	// there may be truth values.
+	Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error)
+}
+
+// Fused is a chain's kernel on the device of one executor. Its results have the bits of
+// the operations one by one, so that the executor may change between the two from run to
+// run.
+type Fused interface {
+	// Ready says whether the kernel is to be used this time. It is asked once for each
+	// time that the chain is computed.
+	Ready() (bool, error)
+	// Launch queues the kernel, which must be ready, for the chain's inputs and outputs
+	// in their order.
+	Launch(out, in []DTensor) error
+	// String names the operations.
+	String() string
 }
 
 // ErrNoKernel is returned by Device.Launch for an operation that the device has

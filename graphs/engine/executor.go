@@ -21,6 +21,7 @@ type Executor struct {
 	graph  *Graph
 	device Device
 	steps  []step
+	units  []unit         // of the steps, in their order
 	inputs map[string]int // slot of each input
 	output map[string]int // slot of each output
 	shapes []tensor.Shape // of each slot
@@ -39,6 +40,12 @@ type step struct {
 	in   []int
 	out  int
 	dead []int // slots that nothing reads after this step
+}
+
+// unit is steps [from, to), which are one, or several that one kernel may compute.
+type unit struct {
+	from, to int
+	chain    *chain // nil where the steps run one by one
 }
 
 // NewExecutor plans the run of a graph on a device and uploads its constants.
@@ -101,8 +108,7 @@ func (x *Executor) plan() error {
 	for name, n := range x.graph.Outputs {
 		x.output[name] = slots[n]
 	}
-	x.planFrees()
-	return nil
+	return x.planUnits()
 }
 
 // children are the operands of a node in order, repeated ones included. The graph must
@@ -248,24 +254,41 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 		}
 		live[slot] = true
 	}
-	for _, s := range x.steps {
+	alloc := func(slot int, what any) (t DTensor, err error) {
+		t = DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
+		if t.Buf, err = x.device.Alloc(t.Bytes()); err != nil {
+			return t, fmt.Errorf("%v: %w", what, err)
+		}
+		values[slot], live[slot] = t, true
+		return t, nil
+	}
+	for _, u := range x.units {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out := DTensor{Shape: x.shapes[s.out], DType: x.dtypes[s.out]}
-		if out.Buf, err = x.device.Alloc(out.Bytes()); err != nil {
-			return nil, fmt.Errorf("%v: %w", s.op, err)
+		if u.chain != nil {
+			done, err := u.chain.run(values, alloc, free)
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				continue
+			}
 		}
-		values[s.out], live[s.out] = out, true
-		in := make([]DTensor, len(s.in))
-		for i, slot := range s.in {
-			in[i] = values[slot]
-		}
-		if err := x.launch(s.op, out, in); err != nil {
-			return nil, err
-		}
-		for _, slot := range s.dead {
-			free(slot)
+		for _, s := range x.steps[u.from:u.to] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			out, err := alloc(s.out, s.op)
+			if err != nil {
+				return nil, err
+			}
+			if err := x.launch(s.op, out, at(values, s.in)); err != nil {
+				return nil, err
+			}
+			for _, slot := range s.dead {
+				free(slot)
+			}
 		}
 	}
 	outputs = make(Values, len(x.output))

@@ -16,34 +16,34 @@ type unary = func(*gorgonia.Node) (*gorgonia.Node, error)
 type elementary struct {
 	name      string
 	graph     unary
-	kernel    func(kernels.Unary) kernels.Kernel
+	kernel    func(kernels.Unary) kernels.Elementwise
 	condition float64 // of its case; 0 for a result that is the host's to the last bit
 	positive  bool    // it is not defined for other numbers
 	constant  bool    // it has no derivative
 	// scalar is the kernel for a scalar, where the host has another function for it.
-	scalar func(kernels.Unary) kernels.Kernel
+	scalar func(kernels.Unary) kernels.Elementwise
 }
 
 // elementaries are gorgonia's functions of single elements.
 func elementaries() []elementary {
 	type u = kernels.Unary
-	type k = kernels.Kernel
+	type k = kernels.Elementwise
 	return []elementary{
 		{name: "absolute value", graph: gorgonia.Abs, kernel: func(a u) k { return kernels.Absolute{Unary: a} }},
 		{name: "sign", graph: gorgonia.Sign, constant: true, kernel: func(a u) k { return kernels.Sign{Unary: a} },
 			scalar: func(a u) k { return kernels.Sign{Unary: a, Bit: true} }},
 		{name: "ceiling", graph: gorgonia.Ceil, kernel: func(a u) k { return kernels.RoundUp{Unary: a} }, constant: true},
 		{name: "floor", graph: gorgonia.Floor, kernel: func(a u) k { return kernels.RoundDown{Unary: a} }, constant: true},
-		{name: "sine", graph: gorgonia.Sin, condition: 1, kernel: func(a u) k { return kernels.Sine(a) }},
-		{name: "cosine", graph: gorgonia.Cos, condition: 1, kernel: func(a u) k { return kernels.Cosine(a) }},
+		{name: "sine", graph: gorgonia.Sin, condition: 1, kernel: func(a u) k { return kernels.Sine{Unary: a} }},
+		{name: "cosine", graph: gorgonia.Cos, condition: 1, kernel: func(a u) k { return kernels.Cosine{Unary: a} }},
 		{name: "exponential", graph: gorgonia.Exp, condition: 1,
 			kernel: func(a u) k { return kernels.Exponential{Unary: a} }},
 		{name: "logarithm", graph: gorgonia.Log, condition: 1, positive: true,
 			kernel: func(a u) k { return kernels.Logarithm{Unary: a} }},
 		{name: "binary logarithm", graph: gorgonia.Log2, condition: 1, positive: true,
 			kernel: func(a u) k { return kernels.BinaryLogarithm{Unary: a} }},
-		{name: "negate", graph: gorgonia.Neg, kernel: func(a u) k { return kernels.Negate(a) }},
-		{name: "square", graph: gorgonia.Square, kernel: func(a u) k { return kernels.Square(a) }},
+		{name: "negate", graph: gorgonia.Neg, kernel: func(a u) k { return kernels.Negate{Unary: a} }},
+		{name: "square", graph: gorgonia.Square, kernel: func(a u) k { return kernels.Square{Unary: a} }},
 		{name: "square root", graph: gorgonia.Sqrt, positive: true,
 			kernel: func(a u) k { return kernels.SquareRoot{Unary: a} }},
 		{name: "reciprocal", graph: gorgonia.Inverse, positive: true,
@@ -85,19 +85,19 @@ const operatorOfOne = "ʘUnaryOperator"
 // functions are the operations on single elements.
 func functions() (all []Builtin) {
 	for _, e := range elementaries() {
-		launch := func(t Stream) {
-			kernel := e.kernel
+		kernel := func(t Operands) kernels.Elementwise {
+			f := e.kernel
 			if e.scalar != nil && len(t.Shape(0)) == 0 {
-				kernel = e.scalar
+				f = e.scalar
 			}
-			t.Launch(kernel(kernels.Unary{A: t.In(0), Out: t.Out(), N: t.Out().Size()}))
+			return f(kernels.Unary{A: t.In(0), Out: t.Out(), N: t.Out().Size()})
 		}
 		all = append(all, Builtin{Name: e.name, kind: "elemUnaryOp",
-			queue: func(p *parameters) func(Stream) {
+			element: func(p *parameters) func(Operands) kernels.Elementwise {
 				if operators()[p.address(operatorOfOne)] != e.name {
 					return nil
 				}
-				return launch
+				return kernel
 			},
 			cases: e.cases})
 	}

@@ -62,6 +62,15 @@ func reshape() Builtin {
 				t.Copy(t.Out(), t.In(0))
 			}
 		}),
+		element: func(*parameters) func(Operands) kernels.Elementwise {
+			return func(t Operands) kernels.Elementwise {
+				if !sameSize(t) {
+					return nil
+				}
+				n := t.Out().Size()
+				return kernels.Repeat{A: t.In(0), Inner: n, By: 1, Out: t.Out(), N: n}
+			}
+		},
 		cases: func(s *sampler) []Case {
 			return []Case{exact("reshape", []Operand{s.normal(70, 41)},
 				func(in gorgonia.Nodes) (*gorgonia.Node, error) { return shaped(in[0], 41, 70), nil })}
@@ -69,7 +78,7 @@ func reshape() Builtin {
 }
 
 // sameSize says whether the result has as many elements as the operand.
-func sameSize(t Stream) bool {
+func sameSize(t Operands) bool {
 	same := t.In(0).Size() == t.Out().Size()
 	if !same {
 		t.Fail(fmt.Errorf("%v as %v", t.Shape(0), t.OutShape()))
@@ -81,27 +90,27 @@ func sameSize(t Stream) bool {
 // second operand is the same number.
 func repetition() Builtin {
 	return Builtin{Name: "repeat", kind: "repeatOp",
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			along := p.integer("along")
-			return func(t Stream) {
+			return func(t Operands) kernels.Elementwise {
 				if k, ok := repetitionOn(t, along); ok {
-					t.Launch(k)
+					return k
 				}
+				return nil
 			}
 		},
 		cases: repetitionCases}
 }
 
-// repetitionOn is how elements are repeated along an axis: rows of what is behind it.
-func repetitionOn(t Stream, along int) (kernels.Repeat, bool) {
+// repetitionOn is how elements are repeated along an axis: runs of what is behind it.
+func repetitionOn(t Operands, along int) (kernels.Repeat, bool) {
 	in, shape := t.In(0), t.OutShape()
 	n := sizeOf(shape)
 	if along < 0 || along >= len(shape) || in.Size() == 0 || n%in.Size() != 0 {
 		t.Fail(fmt.Errorf("%v cannot be repeated to %v along axis %d", t.Shape(0), shape, along))
 		return kernels.Repeat{}, false
 	}
-	inner := sizeOf(shape[along+1:])
-	return kernels.Repeat{In: in, Out: t.Out(), Rows: n / inner, Cols: inner, ByRow: n / in.Size(), ByCol: 1}, true
+	return kernels.Repeat{A: in, Inner: sizeOf(shape[along+1:]), By: n / in.Size(), Out: t.Out(), N: n}, true
 }
 
 // repetitionCases have repetitions and sizes: the derivative of a sum repeats its own,
@@ -129,12 +138,13 @@ func repetitionCases(s *sampler) []Case {
 // dimension is the length of an axis, 1 for a scalar.
 func dimension() Builtin {
 	return Builtin{Name: "size", kind: "sizeOp",
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			axis := p.integer("axis")
-			return func(t Stream) {
+			return func(t Operands) kernels.Elementwise {
 				if length, ok := lengthOf(t, axis); ok {
-					t.Launch(kernels.Fill{Out: t.Out(), V: float64(length), N: 1})
+					return kernels.Fill{Out: t.Out(), V: float64(length), N: 1}
 				}
+				return nil
 			}
 		},
 		cases: func(s *sampler) []Case {
@@ -148,7 +158,7 @@ func dimension() Builtin {
 }
 
 // lengthOf is the length of an axis of the operand.
-func lengthOf(t Stream, axis int) (int, bool) {
+func lengthOf(t Operands, axis int) (int, bool) {
 	shape := t.Shape(0)
 	switch {
 	case len(shape) == 0:

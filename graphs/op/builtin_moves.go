@@ -197,7 +197,7 @@ func repeatedView(p *parameters) func(Stream) (kernels.View, bool) {
 		if !ok {
 			return kernels.View{}, false
 		}
-		return viewOf(t, 0, []int{k.Rows / k.ByRow, k.ByRow, k.Cols}, []int{k.Cols, 0, 1})
+		return viewOf(t, 0, []int{k.N / (k.By * k.Inner), k.By, k.Inner}, []int{k.Inner, 0, 1})
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 
 // pairsOn returns the operands of an operation on matching elements; a scalar goes
 // with every element.
-func pairsOn(t Stream) (k kernels.Binary, ok bool) {
+func pairsOn(t Operands) (k kernels.Binary, ok bool) {
 	k = kernels.Binary{A: t.In(0), SA: 1, B: t.In(1), SB: 1, Out: t.Out(), N: t.Out().Size()}
 	for _, m := range []struct {
 		of     kernels.Matrix
@@ -48,12 +48,12 @@ func pairsOn(t Stream) (k kernels.Binary, ok bool) {
 // pairFunctions are the operations on pairs of elements that are no comparisons.
 func pairFunctions() []Builtin {
 	type b = kernels.Binary
-	type k = kernels.Kernel
+	type k = kernels.Elementwise
 	return []Builtin{
-		arithmetic("add", addOperator, gorgonia.Add, func(p b) k { return kernels.Add(p) }),
-		arithmetic("subtract", subtractOperator, gorgonia.Sub, func(p b) k { return kernels.Subtract(p) }),
-		arithmetic("multiply", multiplyOperator, gorgonia.HadamardProd, func(p b) k { return kernels.Multiply(p) }),
-		arithmetic("divide", divideOperator, gorgonia.HadamardDiv, func(p b) k { return kernels.Divide(p) }),
+		arithmetic("add", addOperator, gorgonia.Add, func(p b) k { return kernels.Add{Binary: p} }),
+		arithmetic("subtract", subtractOperator, gorgonia.Sub, func(p b) k { return kernels.Subtract{Binary: p} }),
+		arithmetic("multiply", multiplyOperator, gorgonia.HadamardProd, func(p b) k { return kernels.Multiply{Binary: p} }),
+		arithmetic("divide", divideOperator, gorgonia.HadamardDiv, func(p b) k { return kernels.Divide{Binary: p} }),
 		arithmetic("power", powerOperator, gorgonia.Pow, func(p b) k { return kernels.RaiseTo{Binary: p} }),
 		extreme("larger", "maxBetween", gorgonia.MaxBetween, func(p b) k { return kernels.Larger{Binary: p} }),
 		extreme("smaller", "minBetween", gorgonia.MinBetween, func(p b) k { return kernels.Smaller{Binary: p} }),
@@ -62,23 +62,23 @@ func pairFunctions() []Builtin {
 
 // arithmetic is an operation on pairs of elements. The host divides by the elements of
 // tensors in a way of its own.
-func arithmetic(name string, operator int, f binary, kernel func(kernels.Binary) kernels.Kernel) Builtin {
-	launch := func(t Stream) {
+func arithmetic(name string, operator int, f binary, kernel func(kernels.Binary) kernels.Elementwise) Builtin {
+	element := func(t Operands) kernels.Elementwise {
 		k, ok := pairsOn(t)
 		switch {
 		case !ok:
+			return nil
 		case operator == divideOperator && len(t.Shape(1)) > 0:
-			t.Launch(kernels.Quotient{Binary: k})
-		default:
-			t.Launch(kernel(k))
+			return kernels.Quotient{Binary: k}
 		}
+		return kernel(k)
 	}
 	return Builtin{Name: name, kind: "elemBinOp",
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			if p.code(operatorOfTwo) != operator {
 				return nil
 			}
-			return launch
+			return element
 		},
 		cases: func(s *sampler) []Case {
 			graph := func(in gorgonia.Nodes) (*gorgonia.Node, error) { return f(in[0], in[1]) }
@@ -125,13 +125,16 @@ func shaped(a *gorgonia.Node, shape ...int) *gorgonia.Node {
 }
 
 // extreme is the larger or the smaller of two elements.
-func extreme(name, kind string, f binary, kernel func(kernels.Binary) kernels.Kernel) Builtin {
+func extreme(name, kind string, f binary, kernel func(kernels.Binary) kernels.Elementwise) Builtin {
 	return Builtin{Name: name, kind: kind,
-		queue: always(func(t Stream) {
-			if k, ok := pairsOn(t); ok {
-				t.Launch(kernel(k))
+		element: func(*parameters) func(Operands) kernels.Elementwise {
+			return func(t Operands) kernels.Elementwise {
+				if k, ok := pairsOn(t); ok {
+					return kernel(k)
+				}
+				return nil
 			}
-		}),
+		},
 		cases: func(s *sampler) []Case {
 			graph := func(in gorgonia.Nodes) (*gorgonia.Node, error) { return f(in[0], in[1]) }
 			in := []Operand{s.normal(70, 41), s.normal(70, 41)}
@@ -167,19 +170,21 @@ func comparisons() (all []Builtin) {
 // match is a comparison of truth values, as truth values.
 func match(name string, relation kernels.Relation,
 	f func(a, b *gorgonia.Node, numbers bool) (*gorgonia.Node, error)) Builtin {
-	launch := func(t Stream) {
-		if k, ok := pairsOn(t); ok {
-			t.Launch(kernels.MatchTruth{A: kernels.Truth(k.A.At), SA: k.SA, B: kernels.Truth(k.B.At), SB: k.SB,
-				Unlike: relation == kernels.NotEqual, Out: kernels.Truth(k.Out.At), N: k.N})
+	element := func(t Operands) kernels.Elementwise {
+		k, ok := pairsOn(t)
+		if !ok {
+			return nil
 		}
+		return kernels.MatchTruth{A: kernels.Truth(k.A.At), SA: k.SA, B: kernels.Truth(k.B.At), SB: k.SB,
+			Unlike: relation == kernels.NotEqual, Out: kernels.Truth(k.Out.At), N: k.N}
 	}
 	return Builtin{Name: name, kind: "elemBinOp",
 		other: map[int]tensor.Dtype{0: tensor.Bool, 1: tensor.Bool, -1: tensor.Bool},
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			if p.code(operatorOfTwo) != lessOperator+relation {
 				return nil
 			}
-			return launch
+			return element
 		},
 		cases: func(s *sampler) []Case {
 			return []Case{exact(name, []Operand{s.whole(70, 41), s.whole(70, 41), s.scalar(0)},
@@ -205,23 +210,23 @@ func comparison(relation kernels.Relation, name string, numbers bool,
 		name += ", truth"
 		other = map[int]tensor.Dtype{-1: tensor.Bool}
 	}
-	launch := func(t Stream) {
+	element := func(t Operands) kernels.Elementwise {
 		k, ok := pairsOn(t)
 		switch {
 		case !ok:
+			return nil
 		case numbers:
-			t.Launch(kernels.Compare{A: k.A, SA: k.SA, B: k.B, SB: k.SB, Relation: relation, Out: k.Out, N: k.N})
-		default:
-			t.Launch(kernels.CompareTruth{A: k.A, SA: k.SA, B: k.B, SB: k.SB, Relation: relation,
-				Out: kernels.Truth(k.Out.At), N: k.N})
+			return kernels.Compare{A: k.A, SA: k.SA, B: k.B, SB: k.SB, Relation: relation, Out: k.Out, N: k.N}
 		}
+		return kernels.CompareTruth{A: k.A, SA: k.SA, B: k.B, SB: k.SB, Relation: relation,
+			Out: kernels.Truth(k.Out.At), N: k.N}
 	}
 	return Builtin{Name: name, kind: "elemBinOp", other: other,
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			if p.code(operatorOfTwo) != lessOperator+relation || p.truth("retSame") != numbers {
 				return nil
 			}
-			return launch
+			return element
 		},
 		cases: func(s *sampler) []Case {
 			graph := func(in gorgonia.Nodes) (*gorgonia.Node, error) { return f(in[0], in[1], numbers) }

@@ -123,14 +123,13 @@ func dropped(probability float64) func(in gorgonia.Nodes) (*gorgonia.Node, error
 // dropoutGradient takes the places of what was dropped from the result.
 func dropoutGradient() Builtin {
 	return Builtin{Name: "dropout, derivative", kind: "dropoutDiffOp",
-		queue: func(p *parameters) func(Stream) {
+		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			probability := p.number("probability")
-			return func(t Stream) {
+			return func(t Operands) kernels.Elementwise {
 				if probability == 0 {
-					t.Launch(kernels.Fill{Out: t.Out(), N: t.Out().Size()})
-					return
+					return kernels.Fill{Out: t.Out(), N: t.Out().Size()}
 				}
-				t.Launch(kernels.DropoutGradient{Y: t.In(1), G: t.In(2), P: probability, Out: t.Out(), N: t.Out().Size()})
+				return kernels.DropoutGradient{Y: t.In(1), G: t.In(2), P: probability, Out: t.Out(), N: t.Out().Size()}
 			}
 		},
 		cases: func(s *sampler) []Case {

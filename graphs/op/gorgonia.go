@@ -5,6 +5,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
 )
 
 // Builtin is an operation of gorgonia that has a launch on a CUDA device. Its type is
@@ -19,6 +21,10 @@ type Builtin struct {
 	// queue returns what queues the operation with these parameters, or nil where
 	// they are another operation's.
 	queue func(p *parameters) func(Stream)
+	// element returns, for an operation on single elements, the kernel that is all of
+	// its launch, or nil where the parameters are another operation's. A fused kernel
+	// takes its function from there. Where there is a queue as well, it queues the same.
+	element func(p *parameters) func(Operands) kernels.Elementwise
 	// other are the types of the operands, by their places, and of the result, at −1, that
 	// are not the element type.
 	other map[int]tensor.Dtype
@@ -43,11 +49,28 @@ func (b Builtin) Launch(o gorgonia.Op) func(Stream) {
 // launch returns what queues an operation of the right type, or nil. That a
 // parameter cannot be read is an error of the launch.
 func (b Builtin) launch(p *parameters) func(Stream) {
-	queue := b.queue(p)
+	queue := b.queued(p)
 	if p.err != nil {
 		return func(t Stream) { t.Fail(p.err) }
 	}
 	return queue
+}
+
+// queued is what queue returns, which is the launch of element's kernel where there is no
+// queue.
+func (b Builtin) queued(p *parameters) func(Stream) {
+	if b.queue != nil {
+		return b.queue(p)
+	}
+	kernel := b.element(p)
+	if kernel == nil {
+		return nil
+	}
+	return func(t Stream) {
+		if k := kernel(t); k != nil {
+			t.Launch(k)
+		}
+	}
 }
 
 // byKind are the operations by type.

@@ -10,14 +10,8 @@ import (
 	"privkern/graphs/cuda/kernels"
 )
 
-// Stream is a CUDA device on which one operation is being queued: its operands, memory,
-// kernels, cuBLAS and cuSOLVER. Arguments are row-major, as those of package cpublas.
-// After an error, which the device keeps, its methods do nothing.
-//
-// Nothing waits: what is queued runs later, in order, and no method returns a number
-// that the device computes. Operations with data-dependent control flow therefore make
-// all steps that could be needed (see ReciprocalCondition), or leave a flag.
-type Stream interface {
+// Operands are those of an operation that is being queued or planned, and its result.
+type Operands interface {
 	// Operands is the number of operands. In returns one, counted from 0, and
 	// Shape its shape.
 	Operands() int
@@ -27,6 +21,19 @@ type Stream interface {
 	// values are bytes.
 	Out() kernels.Matrix
 	OutShape() tensor.Shape
+	// Fail records an error.
+	Fail(err error)
+}
+
+// Stream is a CUDA device on which one operation is being queued: its operands, memory,
+// kernels, cuBLAS and cuSOLVER. Arguments are row-major, as those of package cpublas.
+// After an error, which the device keeps, its methods do nothing.
+//
+// Nothing waits: what is queued runs later, in order, and no method returns a number
+// that the device computes. Operations with data-dependent control flow therefore make
+// all steps that could be needed (see ReciprocalCondition), or leave a flag.
+type Stream interface {
+	Operands
 	// Single says whether the element type is float32.
 	Single() bool
 
@@ -74,9 +81,6 @@ type Stream interface {
 	// eigenvalues in ascending order. The flag that it returns says whether it
 	// converged.
 	Syevd(n int, v, w kernels.Doubles) kernels.Flag
-
-	// Fail records an error.
-	Fail(err error)
 }
 
 // Launch returns what queues an operation on a CUDA device: one of this package,
@@ -102,6 +106,49 @@ func ElementType(types ...tensor.Dtype) tensor.Dtype {
 func HasElementType(types ...tensor.Dtype) bool { return slices.ContainsFunc(types, floating) }
 
 func floating(t tensor.Dtype) bool { return t == tensor.Float64 || t == tensor.Float32 }
+
+// Elementwise says what an operation does at each place where it is a function of single
+// elements, for operands and a result, which comes last, of some types and shapes. It is
+// false for every other operation, and for one whose launch would fail. Operands are
+// numbered from 1 in the place of their addresses.
+func Elementwise(o gorgonia.Op, types []tensor.Dtype, shapes []tensor.Shape) (e kernels.Element, ok bool) {
+	p := parametersOf(o)
+	for _, b := range byKind[p.kind] {
+		if b.element == nil || !b.takes(types) {
+			continue
+		}
+		kernel := b.element(p)
+		if p.err != nil {
+			return e, false
+		}
+		if kernel == nil {
+			continue
+		}
+		t := &absent{shapes: shapes}
+		if k := kernel(t); t.err == nil {
+			return kernels.ElementOf(k), true
+		}
+		return e, false
+	}
+	return e, false
+}
+
+// absent are operands without memory.
+type absent struct {
+	shapes []tensor.Shape // the last is the result's
+	err    error
+}
+
+func (a *absent) Operands() int            { return len(a.shapes) - 1 }
+func (a *absent) Shape(i int) tensor.Shape { return a.shapes[i] }
+func (a *absent) OutShape() tensor.Shape   { return a.shapes[a.Operands()] }
+func (a *absent) Out() kernels.Matrix      { return a.matrix(a.Operands()) }
+func (a *absent) In(i int) kernels.Matrix  { return a.matrix(i) }
+func (a *absent) Fail(err error)           { a.err = err }
+
+func (a *absent) matrix(i int) kernels.Matrix {
+	return kernels.Matrix{At: uintptr(i + 1), Rows: 1, Cols: a.shapes[i].TotalSize()}
+}
 
 // mirrorOn copies the upper triangle of a square matrix into the lower one.
 func mirrorOn(t Stream, a kernels.Matrix) { t.Launch(kernels.MirrorUpper{A: a, N: a.Rows}) }

@@ -1,6 +1,4 @@
-// What all kernels share. REAL is the element type (float or double) and
-// SINGLE says which; both come from the compiler's options. Arguments are all 64
-// bits wide: pointers, Int and double.
+// What all kernels share but those of single elements (elements.cu).
 //
 // Matrices are row-major. Results do not depend on how blocks are scheduled:
 // there are no atomic operations, and every sum has a fixed tree. Sums are taken
@@ -15,30 +13,10 @@
 // times(a, b), which is never fused, or fused(a, b, c), which always is. That holds for
 // twice a product, too: 2 * (a * b) becomes a * b + a * b, and then one of them is fused.
 
-typedef long long Int;
-
 static __device__ float times(float a, float b) { return __fmul_rn(a, b); }
 static __device__ double times(double a, double b) { return __dmul_rn(a, b); }
 static __device__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 static __device__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
-
-#if SINGLE
-#define EXP expf
-#define SQRT sqrtf
-#define TANH tanhf
-#define ABS fabsf
-#define SIN sinf
-#define COS cosf
-#define LOG logf
-#else
-#define EXP exp
-#define SQRT sqrt
-#define TANH tanh
-#define ABS fabs
-#define SIN sin
-#define COS cos
-#define LOG log
-#endif
 
 // Threads of a block in kernels over rows and over elements.
 #define BLOCK 256
@@ -77,5 +55,3 @@ static __device__ double blockMax(double v)
 // finite is false for NaN and the infinities. The difference is not contracted with a
 // product that v may be.
 static __device__ bool finite_(double v) { return __dsub_rn(v, v) == 0; }
-
-static __device__ double infinity() { return -log(0.0); }

@@ -4,6 +4,10 @@
 // the types agree with the source is what [Check] checks. The package needs
 // neither a device nor CUDA.
 //
+// The kernels of single elements are made from their types and from functions in
+// elements.cu: one function each ([Elementwise]), or a [Chain] of them, which gives the
+// same bits.
+//
 // Matrices are row-major. REAL in the source is the element type, float64 or
 // float32.
 package kernels

@@ -18,21 +18,25 @@ import (
 //go:embed precompiled
 var precompiled embed.FS
 
-// Names of the files that [Precompiled] reads.
-const (
-	digestFile = "precompiled/source.sha256"
-	doubleFile = "precompiled/float64.ptx.gz"
-	singleFile = "precompiled/float32.ptx.gz"
-)
+// digestFile has the [Digest] of what the embedded files were made of.
+const digestFile = "source.sha256"
 
-// Precompiled is the PTX of all kernels, for machines without NVRTC. It is an error where
-// it was made of other sources than [Source].
-func Precompiled(single bool) ([]byte, error) {
+// PrecompiledFile is the name of the file with a unit's PTX in one precision.
+func PrecompiledFile(u Unit, single bool) string {
+	if single {
+		return u.String() + "-float32.ptx.gz"
+	}
+	return u.String() + "-float64.ptx.gz"
+}
+
+// Precompiled is the PTX of a unit's kernels, for machines without NVRTC. It is an error
+// where it was made of other sources than [Source].
+func Precompiled(u Unit, single bool) ([]byte, error) {
 	digest, err := Digest()
 	if err != nil {
 		return nil, err
 	}
-	made, err := precompiled.ReadFile(digestFile)
+	made, err := precompiled.ReadFile("precompiled/" + digestFile)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +44,7 @@ func Precompiled(single bool) ([]byte, error) {
 		return nil, fmt.Errorf("the precompiled kernels are of other sources (%.12s, not %.12s): run go generate "+
 			"./graphs/cuda/kernels", got, digest)
 	}
-	file := doubleFile
-	if single {
-		file = singleFile
-	}
+	file := "precompiled/" + PrecompiledFile(u, single)
 	packed, err := precompiled.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -55,12 +56,15 @@ func Precompiled(single bool) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// Digest is the SHA-256 of [Source], in hexadecimal digits.
+// Digest is the SHA-256 of the [Source] of all units, in hexadecimal digits.
 func Digest() (string, error) {
-	source, err := Source()
-	if err != nil {
-		return "", err
+	h := sha256.New()
+	for u := range files {
+		text, err := Source(Unit(u))
+		if err != nil {
+			return "", err
+		}
+		h.Write([]byte(text))
 	}
-	sum := sha256.Sum256([]byte(source))
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -7,9 +7,13 @@ import (
 
 // The embedded PTX has every kernel, for the oldest device and the oldest driver.
 func TestPrecompiled(t *testing.T) {
-	for name, single := range map[string]bool{"float64": false, "float32": true} {
+	for _, name := range []string{"general-float64", "general-float32", "elements-float64", "elements-float32"} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := Precompiled(single)
+			unit := General
+			if strings.HasPrefix(name, "elements") {
+				unit = Elements
+			}
+			raw, err := Precompiled(unit, strings.HasSuffix(name, "float32"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -19,7 +23,7 @@ func TestPrecompiled(t *testing.T) {
 					t.Errorf("there is no line %q", line)
 				}
 			}
-			for _, k := range All() {
+			for _, k := range Of(unit) {
 				if entry, _ := Pack(k); !strings.Contains(ptx, ".visible .entry "+entry+"(") {
 					t.Errorf("there is no kernel %s", entry)
 				}

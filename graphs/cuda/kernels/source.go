@@ -14,12 +14,36 @@ import (
 //go:embed *.cu
 var sources embed.FS
 
-// files are compiled as one, the common part first.
-var files = []string{"common", "elementwise", "reduce", "pairs", "factor", "laplace", "hull",
-	"functions", "strided", "lines", "batch", "norm", "convolution", "index", "random", "ctc", "yolo"}
+// Unit is a part of the kernels that is compiled by itself.
+type Unit int
 
-// Source is all kernels in CUDA C.
-func Source() (string, error) {
+const (
+	// General has all kernels but those of single elements. The compiler contracts.
+	General Unit = iota
+	// Elements has the [Elementwise] kernels, and is compiled with --fmad=false.
+	Elements
+)
+
+// String names the unit.
+func (u Unit) String() string { return [...]string{"general", "elements"}[u] }
+
+// UnitOf is the unit that has a kernel.
+func UnitOf(k Kernel) Unit {
+	if _, ok := k.(Elementwise); ok {
+		return Elements
+	}
+	return General
+}
+
+// files of a unit are compiled as one, the common part first.
+var files = [...][]string{
+	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
+		"norm", "convolution", "index", "random", "ctc", "yolo"},
+	Elements: {"numbers", "elements"},
+}
+
+// read joins source files.
+func read(files ...string) (string, error) {
 	var b strings.Builder
 	for _, name := range files {
 		text, err := sources.ReadFile(name + ".cu")
@@ -31,11 +55,25 @@ func Source() (string, error) {
 	return b.String(), nil
 }
 
+// Source is all kernels of a unit in CUDA C.
+func Source(u Unit) (string, error) {
+	text, err := read(files[u]...)
+	if err != nil || u == General {
+		return text, err
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	for _, k := range Of(u) {
+		b.WriteString(elementKernel(reflect.TypeOf(k)))
+	}
+	return b.String(), nil
+}
+
 // All are the kernels that are launched, without arguments.
 func All() []Kernel {
 	return []Kernel{
-		Add{}, Subtract{}, Multiply{}, Divide{}, Negate{}, Square{}, Sine{}, Cosine{}, Fill{}, CopyBlock{},
-		Repeat{}, Transpose{}, Scale{}, ScaleRoot{},
+		Add{}, Subtract{}, Multiply{}, Divide{}, Negate{}, Square{}, Sine{}, Cosine{}, Fill{}, Repeat{},
+		CopyBlock{}, Transpose{}, Scale{}, ScaleRoot{},
 		SumAll{}, SumLowerProducts{}, SumRidge{}, SumParts{}, SumDiagonal{}, SumRows{}, SumColumns{},
 		DotColumns{}, RowDistance{}, CentreSymmetric{},
 		DirectSquared{}, DirectManhattan{}, ShiftRows{}, ColumnMeans{}, FinishSquared{}, FinishProduct{},
@@ -59,6 +97,11 @@ func All() []Kernel {
 		ToIntegers{}, FromIntegers{}, Pick{}, PickGradient{},
 		ImageColumns{}, ColumnsImage{}, MaxPool{}, MaxPoolGradient{}, AveragePool{}, AveragePoolGradient{},
 	}
+}
+
+// Of are the kernels of a unit among [All].
+func Of(u Unit) []Kernel {
+	return slices.DeleteFunc(All(), func(k Kernel) bool { return UnitOf(k) != u })
 }
 
 // parameter is one parameter of a kernel: its name, without regard to case, and

@@ -9,15 +9,17 @@ import (
 // Every kernel of the source has a type with its parameters, and every type a
 // kernel: without a device, what the program checks when it opens one.
 func TestTypesAgreeWithTheSource(t *testing.T) {
-	source, err := Source()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Check(source, All()); err != nil {
-		t.Error(err)
-	}
-	if n := strings.Count(source, "__global__"); n != len(All()) {
-		t.Errorf("%d types for %d kernels", len(All()), n)
+	for _, u := range []Unit{General, Elements} {
+		source, err := Source(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(source, Of(u)); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(source, "__global__"); n != len(Of(u)) {
+			t.Errorf("%d types for %d kernels", len(Of(u)), n)
+		}
 	}
 }
 

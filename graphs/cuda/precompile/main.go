@@ -36,24 +36,32 @@ func write(folder string) error {
 	if err != nil {
 		return err
 	}
-	for name, single := range map[string]bool{"float64.ptx.gz": false, "float32.ptx.gz": true} {
-		ptx, err := cuda.PTX(single, capability)
-		if err != nil {
-			return err
+	for _, unit := range []kernels.Unit{kernels.General, kernels.Elements} {
+		for _, single := range []bool{false, true} {
+			if err := compile(folder, unit, single); err != nil {
+				return err
+			}
 		}
-		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		if err != nil {
-			return err
-		}
-		_, err = z.Write(bytes.TrimRight(ptx, "\x00"))
-		if err = errors.Join(err, z.Close()); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), packed.Bytes(), 0o644); err != nil {
-			return err
-		}
-		fmt.Printf("%s: %d bytes of PTX, %d packed\n", name, len(ptx), packed.Len())
 	}
 	return os.WriteFile(filepath.Join(folder, "source.sha256"), []byte(digest+"\n"), 0o644)
+}
+
+// compile writes one unit's kernels in one precision.
+func compile(folder string, unit kernels.Unit, single bool) error {
+	ptx, err := cuda.PTX(unit, single, capability)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	_, err = z.Write(bytes.TrimRight(ptx, "\x00"))
+	if err = errors.Join(err, z.Close()); err != nil {
+		return err
+	}
+	name := kernels.PrecompiledFile(unit, single)
+	fmt.Printf("%s: %d bytes of PTX, %d packed\n", name, len(ptx), packed.Len())
+	return os.WriteFile(filepath.Join(folder, name), packed.Bytes(), 0o644)
 }

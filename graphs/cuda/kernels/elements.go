@@ -1,6 +1,17 @@
 package kernels
 
-// The parameters of the kernels in functions.cu.
+// The kernels of the functions in elements.cu, whose source element.go makes from these types.
+
+// Elementwise is a kernel of a function of elements.cu, of the kernel's name, that is
+// applied to each of N places. Its fields say how, by their names: Out and N; the operands,
+// of type [Matrix] or [Truth], in the order of the function's parameters, of which
+// operand A is taken at the place itself, at SA times the place if SA follows it (0
+// repeats a scalar), or [Repeat]'s way if Inner and By follow it; and then the function's
+// other parameters.
+type Elementwise interface {
+	Kernel
+	elementwise()
+}
 
 // Unary is a function of each of N elements.
 type Unary struct {
@@ -10,6 +21,8 @@ type Unary struct {
 
 // Grid implements [Kernel].
 func (k Unary) Grid() Grid { return Each(k.N) }
+
+func (Unary) elementwise() {}
 
 // Binary is a function of N pairs of elements. A stride of 0 takes a scalar for
 // all of them.
@@ -24,6 +37,8 @@ type Binary struct {
 
 // Grid implements [Kernel].
 func (k Binary) Grid() Grid { return Each(k.N) }
+
+func (Binary) elementwise() {}
 
 // Functions of single elements, which the kernels of the same names compute.
 type (
@@ -54,6 +69,14 @@ type (
 	Reciprocal struct{ Unary }
 	// ReciprocalRoot is reciprocal_root: 1/√a.
 	ReciprocalRoot struct{ Unary }
+	// Negate is negate: −a.
+	Negate struct{ Unary }
+	// Square is square: a².
+	Square struct{ Unary }
+	// Sine is sine: the sine.
+	Sine struct{ Unary }
+	// Cosine is cosine: the cosine.
+	Cosine struct{ Unary }
 	// Cube is cube: a³.
 	Cube struct{ Unary }
 	// HyperbolicTangent is hyperbolic_tangent: tanh a.
@@ -66,6 +89,14 @@ type (
 
 // Functions of pairs of elements.
 type (
+	// Add is add: A + B.
+	Add struct{ Binary }
+	// Subtract is subtract: A − B.
+	Subtract struct{ Binary }
+	// Multiply is multiply: A ∘ B.
+	Multiply struct{ Binary }
+	// Divide is divide: A / B.
+	Divide struct{ Binary }
 	// RaiseTo is raise_to: A to the power of B.
 	RaiseTo struct{ Binary }
 	// Quotient is quotient: A / B, +Inf where B is zero.
@@ -103,6 +134,8 @@ type Compare struct {
 // Grid implements [Kernel].
 func (k Compare) Grid() Grid { return Each(k.N) }
 
+func (Compare) elementwise() {}
+
 // CompareTruth is compare_truth: Compare as truth values.
 type CompareTruth struct {
 	A        Matrix
@@ -116,6 +149,8 @@ type CompareTruth struct {
 
 // Grid implements [Kernel].
 func (k CompareTruth) Grid() Grid { return Each(k.N) }
+
+func (CompareTruth) elementwise() {}
 
 // MatchTruth is match_truth: whether truth values are equal, or are not with Unlike.
 type MatchTruth struct {
@@ -131,6 +166,8 @@ type MatchTruth struct {
 // Grid implements [Kernel].
 func (k MatchTruth) Grid() Grid { return Each(k.N) }
 
+func (MatchTruth) elementwise() {}
+
 // DropoutGradient is dropout_gradient: G / P where Y is not zero.
 type DropoutGradient struct {
 	Y, G Matrix
@@ -141,3 +178,30 @@ type DropoutGradient struct {
 
 // Grid implements [Kernel].
 func (k DropoutGradient) Grid() Grid { return Each(k.N) }
+
+func (DropoutGradient) elementwise() {}
+
+// Fill is fill: V in each of N elements.
+type Fill struct {
+	Out Matrix
+	V   float64
+	N   int
+}
+
+// Grid implements [Kernel].
+func (k Fill) Grid() Grid { return Each(k.N) }
+
+func (Fill) elementwise() {}
+
+// Repeat is repeat: runs of Inner elements of A, By times each.
+type Repeat struct {
+	A         Matrix
+	Inner, By int
+	Out       Matrix
+	N         int
+}
+
+// Grid implements [Kernel].
+func (k Repeat) Grid() Grid { return Each(k.N) }
+
+func (Repeat) elementwise() {}

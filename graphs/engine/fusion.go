@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/op"
+)
+
+// chain is steps that one kernel may compute. Only what others read gets memory.
+type chain struct {
+	kernel  Fused
+	in, out []int // slots in the order of the kernel's parameters
+	dead    []int // slots that nothing reads after the chain
+}
+
+// run computes a chain by its kernel, if that is ready.
+func (c *chain) run(values []DTensor, alloc func(slot int, what any) (DTensor, error), free func(int)) (bool, error) {
+	ready, err := c.kernel.Ready()
+	if err != nil || !ready {
+		return false, err
+	}
+	out := make([]DTensor, len(c.out))
+	for i, slot := range c.out {
+		if out[i], err = alloc(slot, c.kernel); err != nil {
+			return false, err
+		}
+	}
+	if err := c.kernel.Launch(out, at(values, c.in)); err != nil {
+		return false, err
+	}
+	for _, slot := range c.dead {
+		free(slot)
+	}
+	return true, nil
+}
+
+// at are the values of slots.
+func at(values []DTensor, slots []int) []DTensor {
+	t := make([]DTensor, len(slots))
+	for i, slot := range slots {
+		t[i] = values[slot]
+	}
+	return t
+}
+
+// maxChain bounds the steps of one kernel: with them grow the compiler's time, the
+// registers that a thread takes, and the parameters, which are at most four for each step.
+const maxChain = 48
+
+// planUnits decides which steps one kernel may compute, and when slots are freed.
+func (x *Executor) planUnits() error {
+	f, ok := x.device.(Fuser)
+	if !ok || !f.Fuses() {
+		x.units = make([]unit, len(x.steps))
+		for i := range x.steps {
+			x.units[i] = unit{from: i, to: i + 1}
+		}
+		x.planFrees()
+		return nil
+	}
+	elements := x.elements()
+	groups, err := x.inOrder(x.group(elements), elements)
+	if err != nil {
+		return err
+	}
+	var steps []step
+	var members []*kernels.Element
+	for _, g := range groups {
+		x.units = append(x.units, unit{from: len(steps), to: len(steps) + len(g)})
+		for _, i := range g {
+			steps, members = append(steps, x.steps[i]), append(members, elements[i])
+		}
+	}
+	x.steps = steps
+	x.planFrees()
+	for i := range x.units {
+		u := &x.units[i]
+		if u.to == u.from+1 {
+			continue
+		}
+		if u.chain, err = x.chain(f, *u, members[u.from:u.to]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elements are what steps on single elements do, nil for the other steps. One that has an
+// operand larger than its result only asks for its shape, and counts as another step:
+// between steps on single elements values go to as many elements or more.
+func (x *Executor) elements() []*kernels.Element {
+	elements := make([]*kernels.Element, len(x.steps))
+	for i, s := range x.steps {
+		var types []tensor.Dtype
+		var shapes []tensor.Shape
+		larger := false
+		for _, slot := range append(slices.Clone(s.in), s.out) {
+			types, shapes = append(types, x.dtypes[slot]), append(shapes, x.shapes[slot])
+			larger = larger || x.size(slot) > x.size(s.out)
+		}
+		if e, ok := op.Elementwise(s.op, types, shapes); ok && !larger {
+			elements[i] = &e
+		}
+	}
+	return elements
+}
+
+// size is the number of elements of a slot.
+func (x *Executor) size(slot int) int { return x.shapes[slot].TotalSize() }
+
+// group puts together, connected or not, steps on single elements that make as many
+// elements and that the same of the other steps must precede. Every step is in one
+// group, and in a group steps keep their order.
+//
+// A step whose result is only read by one group of as many elements, after more of the
+// other steps, joins that one: an operand is kept longer then instead of the result. Where
+// two of that size would be, it does not.
+func (x *Executor) group(elements []*kernels.Element) (groups [][]int) {
+	rank := make([]int, len(x.steps))   // the number of other steps before
+	after := make([]int, len(x.shapes)) // the rank at which a slot is there
+	readers := make([][]int, len(x.shapes))
+	others := 0
+	for i, s := range x.steps {
+		for _, slot := range s.in {
+			rank[i] = max(rank[i], after[slot])
+			readers[slot] = append(readers[slot], i)
+		}
+		if elements[i] == nil {
+			rank[i] = others
+			others++
+			after[s.out] = others
+		} else {
+			after[s.out] = rank[i]
+		}
+	}
+	for i := len(x.steps) - 1; i >= 0; i-- {
+		s := x.steps[i]
+		if elements[i] == nil || len(readers[s.out]) == 0 {
+			continue
+		}
+		to := rank[readers[s.out][0]]
+		joins := !slices.ContainsFunc(readers[s.out], func(j int) bool {
+			return elements[j] == nil || rank[j] != to || x.size(x.steps[j].out) != x.size(s.out)
+		})
+		full := map[int]bool{}
+		for _, slot := range s.in {
+			if x.size(slot) == x.size(s.out) {
+				full[slot] = true
+			}
+		}
+		if joins && len(full) < 2 {
+			rank[i] = to
+		}
+	}
+	type key struct{ rank, size int }
+	open := map[key]int{} // the group that steps join
+	for i, s := range x.steps {
+		k := key{rank[i], x.size(s.out)}
+		g, ok := open[k]
+		switch {
+		case elements[i] == nil:
+			groups = append(groups, []int{i})
+		case ok && len(groups[g]) < maxChain:
+			groups[g] = append(groups[g], i)
+		default:
+			open[k] = len(groups)
+			groups = append(groups, []int{i})
+		}
+	}
+	return groups
+}
+
+// inOrder puts groups into an order in which all operands are there. Groups are as late
+// as their last step was, and the other steps keep their order, on which it depends which
+// error comes first and what a generator of the host draws for whom.
+func (x *Executor) inOrder(groups [][]int, elements []*kernels.Element) ([][]int, error) {
+	writer := make([]int, len(x.shapes)) // the group that makes a slot, or −1
+	for slot := range writer {
+		writer[slot] = -1
+	}
+	for g, steps := range groups {
+		for _, i := range steps {
+			writer[x.steps[i].out] = g
+		}
+	}
+	next := make([][]int, len(groups))
+	waits := make([]int, len(groups)) // the number of edges from groups that must come before
+	before := func(a, b int) {
+		if a >= 0 && a != b {
+			next[a] = append(next[a], b)
+			waits[b]++
+		}
+	}
+	other := -1 // the last group of another step
+	for i, s := range x.steps {
+		g := writer[s.out]
+		for _, slot := range s.in {
+			before(writer[slot], g)
+		}
+		if elements[i] == nil {
+			before(other, g)
+			other = g
+		}
+	}
+	last := func(g int) int { return groups[g][len(groups[g])-1] }
+	var ready []int // the one that is next at the end
+	add := func(g int) {
+		at, _ := slices.BinarySearchFunc(ready, g, func(a, b int) int { return cmp.Compare(last(b), last(a)) })
+		ready = slices.Insert(ready, at, g)
+	}
+	for g := range groups {
+		if waits[g] == 0 {
+			add(g)
+		}
+	}
+	ordered := make([][]int, 0, len(groups))
+	for len(ready) > 0 {
+		g := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		ordered = append(ordered, groups[g])
+		for _, b := range next[g] {
+			if waits[b]--; waits[b] == 0 {
+				add(b)
+			}
+		}
+	}
+	if len(ordered) < len(groups) {
+		return nil, errors.New("groups of steps wait for each other; this is a defect of the program")
+	}
+	return ordered, nil
+}
+
+// chain is the kernel of a unit's steps.
+func (x *Executor) chain(f Fuser, u unit, elements []*kernels.Element) (*chain, error) {
+	steps := x.steps[u.from:u.to]
+	c := new(chain)
+	k := &kernels.Chain{N: x.size(steps[0].out)}
+	made := map[int]int{} // the step that makes a slot
+	taken := map[int]int{}
+	var types []tensor.Dtype
+	for i, s := range steps {
+		made[s.out] = i
+		types = append(types, x.dtypes[s.out])
+		e := *elements[i]
+		from := make([]int, len(e.Operands))
+		for j, o := range e.Operands {
+			slot := s.in[o.At-1]
+			types = append(types, x.dtypes[slot])
+			if step, ok := made[slot]; ok {
+				from[j] = step
+				continue
+			}
+			if _, ok := taken[slot]; !ok {
+				taken[slot] = len(c.in)
+				c.in = append(c.in, slot)
+			}
+			from[j] = -1 - taken[slot]
+		}
+		k.Steps = append(k.Steps, kernels.Step{Element: e, From: from})
+		c.dead = append(c.dead, s.dead...)
+	}
+	k.Inputs = len(c.in)
+	outside := map[int]bool{}
+	for _, slot := range x.output {
+		outside[slot] = true
+	}
+	for _, s := range x.steps[u.to:] {
+		for _, slot := range s.in {
+			outside[slot] = true
+		}
+	}
+	for i, s := range steps {
+		if outside[s.out] {
+			c.out, k.Out = append(c.out, s.out), append(k.Out, i)
+		}
+	}
+	var err error
+	c.kernel, err = f.Fuse(k, op.ElementType(types...))
+	return c, err
+}
