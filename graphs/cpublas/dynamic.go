@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"privkern/graphs/internal/dynamic"
 	"gonum.org/v1/gonum/blas"
 )
 
@@ -23,9 +25,9 @@ var candidates = func() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }()
 
-// dlopen loads a library with names of its own, so that two can be loaded side by side.
+// dlopen loads a library.
 func dlopen(name string) (uintptr, error) {
-	h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	h, err := dynamic.Open(name)
 	if err != nil {
 		return 0, missingError(name, err)
 	}

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"privkern/graphs/internal/dynamic"
 )
 
 // A Library is loaded, with the functions that its user asked for.
@@ -61,7 +63,7 @@ func open(name, soname, folder string, functions []string) (*Library, []error) {
 	if err != nil {
 		return nil, append(reasons, err)
 	}
-	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := dynamic.Open(path)
 	if err != nil {
 		absent := folder == "" && strings.Contains(err.Error(), "No such file") &&
 			strings.Contains(err.Error(), soname+":")
