@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +83,7 @@ func TestWhoSharesWork(t *testing.T) {
 			}
 			for run := range 2 {
 				r, err := trial.Execute(t.Context(), e, c.job, nil, nil)
-				if err != nil || r.Status != record.OK || r.Metrics["y"] != private {
+				if err != nil || r.Status != record.OK || !maps.Equal(r.Metrics, map[string]float64{"y": private}) {
 					t.Fatalf("%+v, %v", r, err)
 				}
 				found := run == 1 && c.shares
