@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// What a function warns of is known of it, whether or not the engine has the warning
+// before, and whether or not the function fails.
+func TestWarned(t *testing.T) {
+	e, err := Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	e.Warn("a")
+	failed := errors.New("failed")
+	given, err := e.Warned(func() error {
+		e.Warn("c")
+		e.Warn("a")
+		return failed
+	})
+	if !errors.Is(err, failed) || !slices.Equal(given, []string{"a", "c"}) {
+		t.Errorf("%q, %v", given, err)
+	}
+	if all := e.Warnings(); !slices.Equal(all, []string{"a", "c"}) {
+		t.Errorf("the engine has %q", all)
+	}
+	if given, err = e.Warned(func() error { return nil }); err != nil || len(given) > 0 {
+		t.Errorf("%q, %v", given, err)
+	}
+}
