@@ -48,7 +48,8 @@ func TestCounts(t *testing.T) {
 			2 * n * n * m, 8 * (n*n + 6*n*m)},
 		{"ridge regression", count(t, op.RidgeSolve(), tensor.Shape{n, m}, tensor.Shape{n, n}, scalar, tensor.Shape{n, m}), 6,
 			n*n*n/3 + 2*n*n*m + n*n*2, 8 * (5*n*n + 6*n*m)},
-		{"a kernel matrix", count(t, op.Kernel(gaussian), tensor.Shape{n, n}, tensor.Shape{n, d}, tensor.Shape{n, d}), 5, n * n * (2*d + 20), 8 * (2*n*n + 8*n*d)},
+		{"a kernel matrix", count(t, op.Kernel(gaussian), tensor.Shape{n, n}, tensor.Shape{n, d}, tensor.Shape{n, d}), 5,
+			n * n * (2*d + 20), 8 * (2*n*n + 8*n*d)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.work.Launches != c.launches {

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/internal/dynamic"
-	"gonum.org/v1/gonum/blas"
 )
 
 // candidates are the names under which a library is usually installed.
