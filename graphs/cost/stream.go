@@ -161,7 +161,7 @@ func (s *stream) Launch(k kernels.Kernel) {
 	if g.Blocks == 0 {
 		return
 	}
-	numbers := elements(reflect.ValueOf(k))
+	numbers := touched(k)
 	// Several blocks share a multiprocessor, which one small block does not fill.
 	blocks := max(1, math.Ceil(float64(g.Blocks*g.X*g.Y)/threads))
 	traffic := s.elem() * numbers
@@ -169,6 +169,19 @@ func (s *stream) Launch(k kernels.Kernel) {
 		traffic = float64(g.Blocks * g.X * g.Y)
 	}
 	s.add(step{launches: 1, operations: max(numbers, arithmetic(k)), traffic: traffic, blocks: blocks})
+}
+
+// touched is the number of elements that a kernel reads and writes.
+func touched(k kernels.Kernel) float64 {
+	switch k := k.(type) { // of these matrices the diagonal alone
+	case kernels.CheckFactor:
+		return float64(k.N)
+	case kernels.SumDiagonal:
+		return float64(k.N)
+	case kernels.AddIdentity:
+		return 2 * float64(k.N)
+	}
+	return elements(reflect.ValueOf(k))
 }
 
 // elements is the number of elements of all matrices of a kernel.
