@@ -180,7 +180,9 @@ func (s setting) counts(f func() error) error {
 		return nil
 	}
 	s.e.StartCounting()
-	if err := f(); err != nil {
+	err := f()
+	s.e.StopCounting() // the rates that follow are compared with this one's
+	if err != nil {
 		return err
 	}
 	total, dtype := s.e.Profile().Total, s.e.DType()

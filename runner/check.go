@@ -209,8 +209,9 @@ func (k *checker) stray(file, reason string) error {
 // shared looks at the results of shared work, where there are any.
 func (k *checker) shared() error {
 	names, err := k.store.Memos()
-	if err != nil {
-		return err
+	if err != nil { // a file of that name, say: no result depends on it
+		k.problem("shared", err.Error(), "")
+		return nil
 	}
 	for _, name := range names {
 		problem, bytes, there, err := k.store.ExamineMemo(name)

@@ -69,6 +69,9 @@ type tally struct {
 // operation and changes no result.
 func (e *Engine) StartCounting() { e.counts.on.Store(true) }
 
+// StopCounting counts nothing that begins from now on.
+func (e *Engine) StopCounting() { e.counts.on.Store(false) }
+
 // Profile is what was counted since StartCounting.
 func (e *Engine) Profile() Profile {
 	e.counts.mu.Lock()

@@ -89,7 +89,7 @@ type Timing struct {
 	WallS        float64 `json:"wall_s"`
 	CPUS         float64 `json:"cpu_s"`
 	PeakRSSBytes int64   `json:"peak_rss_bytes"`
-	// SharedS is how long work had taken that another trial of the sweep did for this
+	// SharedS is how long work had taken that was done earlier in the sweep for this
 	// one; it is in none of the others.
 	SharedS float64 `json:"shared_s,omitempty"`
 }

@@ -15,7 +15,7 @@ const TimedBesideTrials = timed + "beside other trials (--share-timings)"
 
 // TimedShared says that times count work that another trial of the sweep did, as long as
 // it took there.
-const TimedShared = timed + "with work that another trial of the sweep did, as long as it took there"
+const TimedShared = timed + "with work that was done earlier in the sweep, as long as it took then"
 
 // TimedUnobserved says that nothing is known of other programs.
 const TimedUnobserved = timed + "without knowing what other programs used: this system does not count it in /proc/stat"

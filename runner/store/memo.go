@@ -197,7 +197,8 @@ func (m *Memo) write(ctx context.Context, file string, id memoID, v *experiment.
 		return err
 	}
 	// A crash may lose the name, which costs the work and nothing else.
-	return disk.Replace(d, m.store.memoPath(file), 0o644, func(w io.Writer) error {
+	// What is derived from the data is for the user alone.
+	return disk.Replace(d, m.store.memoPath(file), 0o600, func(w io.Writer) error {
 		_, err := w.Write(raw)
 		return err
 	})
@@ -242,6 +243,9 @@ func (m *Memo) makeRoom(size int64) (ok bool, err error) {
 	var files []kept
 	total := size
 	for _, name := range names {
+		if !isMemo(name) {
+			continue // somebody else's
+		}
 		info, err := s.disk.Stat(s.memoPath(name))
 		if err != nil {
 			continue // it is gone
@@ -277,6 +281,12 @@ func (s *Store) removeMemo(name string) bool {
 	return s.disk.Remove(s.memoPath(name)) == nil
 }
 
+// isMemo says whether a name is that of a memo, or of one that is being written.
+func isMemo(name string) bool {
+	return strings.HasSuffix(name, memoSuffix) ||
+		strings.HasPrefix(name, ".") && strings.Contains(name, memoSuffix) && strings.HasSuffix(name, ".tmp")
+}
+
 // RemoveMemos removes the results of shared work that nobody uses, and their folder
 // where nothing is left in it.
 func (s *Store) RemoveMemos() error {
@@ -289,8 +299,7 @@ func (s *Store) RemoveMemos() error {
 	}
 	left := false
 	for _, name := range names {
-		ours := strings.HasSuffix(name, memoSuffix) || strings.HasSuffix(name, ".tmp")
-		left = !ours || !s.removeMemo(name) || left
+		left = !isMemo(name) || !s.removeMemo(name) || left
 	}
 	if left {
 		return nil

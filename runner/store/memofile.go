@@ -40,7 +40,7 @@ type memoHead struct {
 
 // memoID is what determines the result of shared work.
 type memoID struct {
-	Of   string `json:"of"`   // the trials that it is for: see [MemoOf]
+	Of   string `json:"of"`   // the trials that it is for: see [MemoOptions]
 	Name string `json:"name"` // of the work
 	Key  string `json:"key"`  // the digest of its inputs
 }
@@ -50,7 +50,7 @@ type memoColumn struct {
 	Count int    `json:"count"`
 }
 
-// file is the digest by which a memo is named, relative to the folder of memos.
+// digest is the name of a memo without its suffix.
 func (id memoID) digest() string {
 	raw, err := json.Marshal(id)
 	if err != nil {

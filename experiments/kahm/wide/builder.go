@@ -87,9 +87,8 @@ type Cluster struct {
 	original *mat.Dense // nil where nothing reads them
 }
 
-// Build makes the machines of all sources.
-//
-// It refuses samples of a scale at which machines smooth everything away.
+// Build makes the machines of all sources. It refuses samples of a scale at which machines
+// smooth everything away.
 //
 // Sources and clusters are worked on in parallel, each with a random stream of its own
 // that its name chooses, so that results depend neither on the number of workers nor on

@@ -39,7 +39,7 @@ func (b *Builder) checkScale(sources []Source) error {
 	for i := range sources {
 		s := &sources[i]
 		n := s.size()
-		machine := max(fewestSamples, n/b.branches(n))
+		machine := max(fewestSamples, n/max(1, b.branches(n)))
 		rms := rootMeanSquare(s)
 		if share := 2 * rms * rms / float64(machine); share > worst {
 			worst = share

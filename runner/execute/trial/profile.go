@@ -27,28 +27,30 @@ const NoCPUProfile = "there is no profile of the processor"
 // them is a warning: the result stands.
 func profiled(job Job, r *record.Record, f func(*experiment.Trial) (*experiment.Result, error),
 ) func(*experiment.Trial) (*experiment.Result, error) {
-	if job.Profile == "" {
+	if job.Profile == "" || job.Secure { // what is counted may depend on the private data
 		return f
 	}
-	return func(t *experiment.Trial) (*experiment.Result, error) {
+	return func(t *experiment.Trial) (result *experiment.Result, failure error) {
 		counter, _ := t.Engine.(Counter)
 		if counter != nil {
 			counter.StartCounting()
 		}
 		stop, err := startCPUProfile(job.Profile)
-		result, failure := f(t)
-		if err = errors.Join(err, stop()); err != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %v", NoCPUProfile, err))
-		}
-		if counter != nil {
+		defer func() { // in a panic, too: the process may run another trial
+			if err = errors.Join(err, stop()); err != nil {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %v", NoCPUProfile, err))
+			}
+			if counter == nil {
+				return
+			}
 			counts, err := counter.MarshalProfile()
 			if err != nil {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("there are no counts of the programs: %v", err))
-			} else {
-				r.Profile = counts
+				return
 			}
-		}
-		return result, failure
+			r.Profile = counts
+		}()
+		return f(t)
 	}
 }
 

@@ -33,6 +33,7 @@ func TestProfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "profiles", "k.pprof")
 	for _, c := range []struct {
 		name, file     string
+		secure, panics bool
 		counts, result error
 		profile        string
 		warnings       []string
@@ -42,17 +43,23 @@ func TestProfile(t *testing.T) {
 		{name: "of a failure", file: file, result: failed, profile: `{"programs":[]}`},
 		{name: "full disk", file: "/dev/full", profile: `{"programs":[]}`, warnings: []string{trial.NoCPUProfile}},
 		{name: "no folder", file: "/dev/null/k.pprof", profile: `{"programs":[]}`, warnings: []string{trial.NoCPUProfile}},
+		{name: "after a panic", file: file, panics: true, result: failed, profile: `{"programs":[]}`},
+		{name: "once more", file: file, profile: `{"programs":[]}`},
+		{name: "secure noise", file: file, secure: true},
 		{name: "no counts", file: file, counts: errors.New("overflow"), warnings: []string{"overflow"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			engine := &countingEngine{fails: c.counts}
 			run := func(context.Context, *experiment.Trial) (*experiment.Result, error) {
-				if engine.counting != (c.file != "") {
+				if engine.counting != (c.file != "" && !c.secure) {
 					t.Errorf("counting: %v", engine.counting)
+				}
+				if c.panics {
+					panic(c.result)
 				}
 				return &experiment.Result{Metrics: map[string]float64{"y": 1}}, c.result
 			}
-			job := trial.Job{Identity: experiment.Identity{Experiment: "demo/a"}, Profile: c.file}
+			job := trial.Job{Identity: experiment.Identity{Experiment: "demo/a"}, Profile: c.file, Secure: c.secure}
 			r, err := trial.Execute(t.Context(), demo(run), job,
 				func(string, string, int) (io.Closer, error) { return engine, nil }, nil)
 			if err != nil {
@@ -72,7 +79,7 @@ func TestProfile(t *testing.T) {
 					t.Errorf("warning %q, want %q", r.Warnings[i], w)
 				}
 			}
-			if c.file != file {
+			if c.file != file || c.secure {
 				return
 			}
 			if info, err := os.Stat(file); err != nil || info.Size() == 0 {

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"fmt"
+
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
@@ -14,10 +16,21 @@ type SharedWork struct {
 }
 
 // keeps says whether results of the job's work may be kept and used. A trial with secure
-// noise writes nothing that it computes but its record; one that reports times does all
-// of its work, but where they count shared work, and so does one with a profile.
+// noise writes nothing that it computes but its record; one with a profile does all of its
+// work, and so does one that reports times, but where they count shared work and it runs
+// alone.
 func (j *Job) keeps(e *experiment.Experiment) bool {
-	return j.Shared.Dir != "" && j.Shared.Limit > 0 && !j.Secure && j.Profile == "" && (!e.Timed() || e.CountsShared)
+	return j.Shared.Dir != "" && j.Shared.Limit > 0 && !j.Secure && j.Profile == "" &&
+		(!e.Timed() || e.CountsShared && !j.Beside)
+}
+
+// class is of what trials the job shares work, besides those of its identity. Where times
+// count the work, they are of the same processor with the same number of workers.
+func (j *Job) class(e *experiment.Experiment) string {
+	if !e.Timed() {
+		return j.Host.Class()
+	}
+	return fmt.Sprintf("%s, %d workers, %s", j.Host.Class(), j.Workers, j.Host.CPU)
 }
 
 // openShared opens the results of shared work for a job; nil where none are kept, of
@@ -27,7 +40,7 @@ func openShared(e *experiment.Experiment, job Job) *store.Memo {
 		return nil
 	}
 	job.ResultVersion = e.Version
-	m, err := store.OpenMemo(job.Shared.Dir, store.MemoOptions{Identity: job.Identity, Class: job.Host.Class(),
+	m, err := store.OpenMemo(job.Shared.Dir, store.MemoOptions{Identity: job.Identity, Class: job.class(e),
 		Limit: job.Shared.Limit, Notice: job.Notice})
 	if err != nil && job.Notice != nil {
 		job.Notice(err.Error() + ": every trial does all of its work")
