@@ -130,7 +130,8 @@ func (a *app) ready(cmd *cobra.Command, o *workOptions, shard plan.Shard, dir st
 	return err
 }
 
-// left is how many trials of a part of a plan have no file of a record.
+// left is how many trials of a part of a plan have no record, at least 1 where one is
+// damaged.
 func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int, error) {
 	positions, err := schedule.TrialKind(kind).Positions(p, a.Experiments)
 	if err != nil {
@@ -149,6 +150,18 @@ func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int
 	left := 0
 	for _, i := range positions {
 		if !keys[p.Trials[i].Key] {
+			left++
+		}
+	}
+	for _, i := range positions { // a file may hold no record
+		if left > 0 {
+			break
+		}
+		_, ok, err := s.Get(p.Trials[i].Key)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
 			left++
 		}
 	}

@@ -151,6 +151,13 @@ func TestEveryOperationIsCounted(t *testing.T) {
 			}
 			out := cost.Operand{Shape: n.Shape(), DType: n.Dtype()}
 			w, ok := cost.Of(n.Op(), out, operands)
+			types := []tensor.Dtype{}
+			for _, x := range append(operands, out) {
+				types = append(types, x.DType)
+			}
+			if ok != (op.Launch(n.Op(), types...) != nil) {
+				t.Errorf("%s, %v: counted %v", c.Name, n.Op(), ok)
+			}
 			if !ok {
 				continue
 			}

@@ -168,7 +168,7 @@ func (s *stream) Launch(k kernels.Kernel) {
 	if numbers == 0 {
 		traffic = float64(g.Blocks * g.X * g.Y)
 	}
-	s.add(step{launches: 1, operations: max(numbers, arithmetic(k)), traffic: traffic, blocks: blocks})
+	s.add(step{launches: 1, operations: arithmetic(k, numbers), traffic: traffic, blocks: blocks})
 }
 
 // touched is the number of elements that a kernel reads and writes.
@@ -205,9 +205,9 @@ func elements(v reflect.Value) float64 {
 // exponential is the number of operations of an exponential, about those of its polynomial.
 const exponential = 20
 
-// arithmetic is the number of operations of a kernel that does more than one for each
-// element that it reads or writes; 0 for any other.
-func arithmetic(k kernels.Kernel) float64 {
+// arithmetic is the number of operations of a kernel: one for each of the numbers that it
+// reads and writes where nothing else is known.
+func arithmetic(k kernels.Kernel, numbers float64) float64 {
 	pairs := func(n, m, d int, each float64, symmetric bool) float64 {
 		all := float64(n) * float64(m) * (each*float64(d) + exponential)
 		if symmetric {
@@ -216,6 +216,11 @@ func arithmetic(k kernels.Kernel) float64 {
 		return all
 	}
 	switch k := k.(type) {
+	case kernels.Fill, kernels.Repeat, kernels.Identity, kernels.CopyBlock, kernels.Transpose, kernels.Gather,
+		kernels.Scatter, kernels.MirrorUpper:
+		return 0
+	case kernels.Elementwise:
+		return places(k)
 	case kernels.DirectSquared:
 		return pairs(k.N, k.M, k.D, 3, k.Symmetric)
 	case kernels.DirectManhattan:
@@ -245,8 +250,11 @@ func arithmetic(k kernels.Kernel) float64 {
 	case kernels.Softmax:
 		return exponential * float64(k.In.Size())
 	}
-	return 0
+	return numbers
 }
+
+// places is the number of elements that a function of single elements computes.
+func places(k kernels.Elementwise) float64 { return float64(reflect.ValueOf(k).FieldByName("N").Int()) }
 
 // Copy implements [op.Stream].
 func (s *stream) Copy(_, from kernels.Matrix) {

@@ -4,9 +4,11 @@ package cuda
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"gorgonia.org/tensor"
 
@@ -50,6 +52,7 @@ const (
 
 // chainKernel is a chain's kernel for all chains with its source, whatever their sizes.
 type chainKernel struct {
+	mu          sync.Mutex // of all but the compilation
 	compilation *compilation
 	looked      bool // whether the cache keeps it
 	ready       bool
@@ -70,7 +73,7 @@ type fused struct {
 	d      *device
 	chain  *kernels.Chain
 	dtype  tensor.Dtype
-	kernel *chainKernel // guarded by building of the gpu
+	kernel *chainKernel
 }
 
 var _ engine.Fuser = (*device)(nil)
@@ -99,11 +102,14 @@ func (d *device) Fuse(c *kernels.Chain, dtype tensor.Dtype) (engine.Fused, error
 	return &fused{d: d, chain: c, dtype: dtype, kernel: k}, nil
 }
 
-// Ready implements [engine.Fused].
+// Ready implements [engine.Fused]. While another run compiles the kernel it is not: the
+// operations one by one have the same bits.
 func (f *fused) Ready() (bool, error) {
 	g, k := f.d.gpu, f.kernel
-	g.building.Lock()
-	defer g.building.Unlock()
+	if !k.mu.TryLock() {
+		return false, nil
+	}
+	defer k.mu.Unlock()
 	if k.ready || k.err != nil {
 		return k.ready, k.err
 	}
@@ -115,6 +121,10 @@ func (f *fused) Ready() (bool, error) {
 			}
 			return nil
 		})
+		if errors.Is(err, engine.ErrOutOfDeviceMemory) {
+			k.looked = false
+			return false, nil
+		}
 		if err != nil || k.ready {
 			return k.ready, err
 		}
@@ -129,6 +139,10 @@ func (f *fused) Ready() (bool, error) {
 		}
 		return f.use(m)
 	})
+	if errors.Is(err, engine.ErrOutOfDeviceMemory) { // the operations one by one may have room
+		k.lost = 0
+		return false, nil
+	}
 	if err != nil && g.gone() == nil {
 		k.err = fmt.Errorf("%v in one kernel: %w; %s=%s computes without it", f, err, fusionVariable, fuseNever)
 		return false, k.err

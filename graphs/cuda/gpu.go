@@ -45,7 +45,7 @@ type gpu struct {
 	pinned  []*chunk // page-locked memory that nobody uses
 	users   int
 
-	building sync.Mutex            // of modules and chains
+	building sync.Mutex            // of the maps of modules and chains
 	lost     atomic.Pointer[error] // set once the device does not answer any more
 }
 
@@ -165,7 +165,9 @@ func (g *gpu) failed(what string, err error) error {
 	var code driver.Error
 	if errors.As(err, &code) {
 		switch code {
-		case driver.OutOfMemory, driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX,
+		case driver.OutOfMemory:
+			return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, engine.ErrOutOfDeviceMemory)
+		case driver.InvalidValue, driver.NotReady, driver.NoBinaryForDevice, driver.UnsupportedPTX,
 			driver.InvalidImage, driver.NotFound:
 		default:
 			return g.lose(fmt.Errorf("device %d, %s: %s: %w: %w%s", g.info.Index, g.info.Name, what, engine.ErrDeviceLost, err,

@@ -22,6 +22,7 @@ import (
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/cuda/library"
+	"privkern/graphs/engine"
 )
 
 // checkKernels refuses a program whose launches do not agree with the kernels'
@@ -47,8 +48,10 @@ type part struct {
 
 // module is a part of the kernels, or why there is none.
 type module struct {
-	err    error
-	handle driver.Module
+	building sync.Mutex // who holds it compiles; others that need this part wait
+	built    bool
+	err      error
+	handle   driver.Module
 
 	mu        sync.Mutex
 	functions map[string]driver.Function
@@ -69,18 +72,29 @@ func (m *module) function(api driver.API, name string) (driver.Function, error) 
 	return f, nil
 }
 
-// module compiles a part of the kernels once, or takes it from the cache.
+// module compiles a part of the kernels once, or takes it from the cache. Who needs
+// another part does not wait for it.
 func (g *gpu) module(p part) (*module, error) {
 	g.building.Lock()
-	defer g.building.Unlock()
 	m := g.modules[p]
 	if m == nil {
 		m = &module{functions: map[string]driver.Function{}}
-		if m.handle, m.err = g.load(p); g.gone() != nil {
-			return nil, g.gone()
-		}
 		g.modules[p] = m
 	}
+	g.building.Unlock()
+	m.building.Lock()
+	defer m.building.Unlock()
+	if m.built {
+		return m, m.err
+	}
+	handle, err := g.load(p)
+	if gone := g.gone(); gone != nil {
+		return nil, gone
+	}
+	if errors.Is(err, engine.ErrOutOfDeviceMemory) { // there may be room later
+		return nil, err
+	}
+	m.handle, m.err, m.built = handle, err, true
 	return m, m.err
 }
 

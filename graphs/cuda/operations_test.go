@@ -59,7 +59,7 @@ func cases() (all []op.Case) {
 
 // program computes "out", the case's result, from "in0", "in1", ….
 func program(c op.Case) engine.Program {
-	return engine.Program{Name: c.Name, Key: "test " + c.Name, Build: func(b *engine.Builder) {
+	return engine.Program{Name: c.Name, Key: "test " + c.Name, Draws: true, Build: func(b *engine.Builder) {
 		nodes := make(gorgonia.Nodes, len(c.In))
 		for i, o := range c.In {
 			if o.Scalar {

@@ -31,7 +31,7 @@ func seeded(dropout *gorgonia.Node) *gorgonia.Node {
 // generator, run after run, and so does its derivative.
 func TestDropoutDrawsTheHostsNumbers(t *testing.T) {
 	const rows, cols = 300, 700 // more than one piece of page-locked memory of float64
-	p := engine.Program{Name: "dropout", Key: "dropout", Build: func(b *engine.Builder) {
+	p := engine.Program{Name: "dropout", Key: "dropout", Draws: true, Build: func(b *engine.Builder) {
 		x := b.Input("x", rows, cols)
 		dropped, err := gorgonia.Dropout(x, 0.3)
 		b.Fail(err)
@@ -83,7 +83,7 @@ func TestRandomNodes(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 		t.Run(dtype.String(), func(t *testing.T) {
 			_, device := engines(t, dtype.String())
-			p := engine.Program{Name: "random", Key: "random", Build: func(b *engine.Builder) {
+			p := engine.Program{Name: "random", Key: "random", Draws: true, Build: func(b *engine.Builder) {
 				g := b.Input("x", 1, 1).Graph()
 				b.Output("uniform", gorgonia.UniformRandomNode(g, dtype, 2, 3, 50, 40))
 				b.Output("normal", gorgonia.GaussianRandomNode(g, dtype, 5, 0.1, 2000))

@@ -17,14 +17,16 @@ import (
 )
 
 // Count is what the runs of one program in one element type asked of a device, or would
-// have asked of one: on the CPU, too, launches and copies are those of a CUDA device.
+// have asked of one: on the CPU, too, launches and copies are those of a CUDA device, where
+// nothing is fused.
 type Count struct {
 	Program string `json:"program"`
 	DType   string `json:"dtype"`
 	Runs    int64  `json:"runs"`
 	// Launches are those of kernels, copies on the device and calls of libraries.
 	Launches int64 `json:"launches"`
-	// Synchronisations is how often the host waits for the device.
+	// Synchronisations is how often the host waits for the device: at the end of each run,
+	// and for each fallback. Waits inside a device for room to copy are not counted.
 	Synchronisations int64 `json:"synchronisations"`
 	// Copies between host and device, and what they copy.
 	Copies    int64 `json:"copies"`
@@ -265,9 +267,14 @@ func (d *countingDevice) worked(work cost.Work) {
 	d.pending.predicted.Add(cost.Copies(work.Copies, work.Up+work.Down))
 }
 
+// queued says whether anything was done since the last Sync.
+func (d *countingDevice) queued() bool {
+	return d.pending.Launches > 0 || d.pending.Copies > 0 || d.pending.Fallbacks > 0
+}
+
 // Sync implements [Device].
 func (d *countingDevice) Sync() error {
-	if d.counts.on.Load() {
+	if d.counts.on.Load() && d.queued() {
 		d.waited()
 		d.counts.add(d.key, d.pending)
 		d.pending = tally{}

@@ -392,13 +392,34 @@ func TestDeviceFailsForConstants(t *testing.T) {
 	}
 }
 
+// A program does not draw random numbers by accident.
+func TestDrawsAreDeclared(t *testing.T) {
+	for name, draw := range map[string]func(a *gorgonia.Node) *gorgonia.Node{
+		"a random node": func(a *gorgonia.Node) *gorgonia.Node {
+			return gorgonia.UniformRandomNode(a.Graph(), tensor.Float64, 0, 1, 4, 7)
+		},
+		"a dropout": func(a *gorgonia.Node) *gorgonia.Node { return gorgonia.Must(gorgonia.Dropout(a, 0.5)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Program{Name: "random", Build: func(b *Builder) {
+				a := b.Input("a", 4, 7)
+				b.Output("o", b.Add(a, draw(a)))
+			}}
+			if _, err := Build(p, tensor.Float64); err == nil || !strings.Contains(err.Error(), "draws random numbers") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // A node that draws random numbers draws in every run, unlike a constant, which is
 // computed before the runs.
 func TestRandomNodesDrawInEveryRun(t *testing.T) {
-	g, err := Build(Program{Name: "random", Build: func(b *Builder) {
+	p := Program{Name: "random", Draws: true, Build: func(b *Builder) {
 		a := b.Input("a", 4, 7)
 		b.Output("o", b.Add(a, gorgonia.UniformRandomNode(a.Graph(), tensor.Float64, 0, 1, 4, 7)))
-	}}, tensor.Float64)
+	}}
+	g, err := Build(p, tensor.Float64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,9 @@ func (x *Executor) planUnits() error {
 		return nil
 	}
 	elements := x.elements()
-	groups, err := x.inOrder(x.group(elements), elements)
+	groups, err := x.frugal(x.group(elements), func(groups [][]int) ([][]int, error) {
+		return x.inOrder(groups, elements)
+	})
 	if err != nil {
 		return err
 	}

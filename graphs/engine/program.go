@@ -22,6 +22,9 @@ type Program struct {
 	// Key stands for the graph: two programs with the same key must build the
 	// same one. It carries the name, every parameter and every shape.
 	Key string
+	// Draws lets operations draw random numbers. gorgonia seeds its generators by the
+	// clock: what such a program computes cannot be repeated, and no trial may run it.
+	Draws bool
 	// Build adds the program's nodes. What goes wrong in it the builder keeps.
 	Build func(*Builder)
 }
@@ -56,6 +59,7 @@ type Graph struct {
 	// was there, after which a graph that has been asked for edges before takes one node's
 	// operands for another's.
 	needed *gorgonia.ExprGraph
+	draws  bool // is allowed to
 }
 
 // Build builds a program's graph for an element type, and refuses one that
@@ -63,6 +67,7 @@ type Graph struct {
 // program, the operation and the shapes of the operands.
 func Build(p Program, dtype tensor.Dtype) (*Graph, error) {
 	b := newBuilder(p.Name, dtype)
+	b.graph.draws = p.Draws
 	b.Fail(protect(func() error { p.Build(b); return nil }))
 	if b.err == nil {
 		b.Fail(protect(b.graph.finish))
@@ -177,6 +182,10 @@ func (g *Graph) finish() error {
 		seen[h] = n
 		if n.Op() == nil {
 			continue
+		}
+		if !g.draws && op.Draws(n.Op()) {
+			return fmt.Errorf("%v draws random numbers, which gorgonia seeds by the clock; draw them on the host and make them "+
+				"an input", n.Op())
 		}
 		operands := children(g.needed, n)
 		if len(operands) > 0 {

@@ -23,6 +23,15 @@ func randoms() []Builtin { return []Builtin{random(), dropout(), dropoutGradient
 // the other ones are constants.
 func Random(o gorgonia.Op) bool { return parametersOf(o).kind == "randomOp" }
 
+// Draws says whether an operation draws random numbers.
+func Draws(o gorgonia.Op) bool {
+	if Random(o) {
+		return true
+	}
+	p := parametersOf(o)
+	return p.kind == "dropoutOp" && p.truth("isTraining") && p.number("probability") != 0
+}
+
 // random are independent numbers of one distribution: uniform, normal or binomial.
 func random() Builtin {
 	return Builtin{Name: "random numbers", kind: "randomOp",

@@ -247,7 +247,7 @@ func graphOf(t *testing.T, c op.Case) *engine.Graph {
 	if c.Single {
 		dtype = tensor.Float32
 	}
-	g, err := engine.Build(engine.Program{Name: c.Name, Build: func(b *engine.Builder) {
+	g, err := engine.Build(engine.Program{Name: c.Name, Draws: true, Build: func(b *engine.Builder) {
 		in := make(gorgonia.Nodes, len(c.In))
 		for i, o := range c.In {
 			if rows, cols := o.Dims(); o.Scalar {

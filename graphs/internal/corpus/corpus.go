@@ -47,7 +47,7 @@ type Input struct {
 
 // Program is the graph as a program.
 func (g Graph) Program() engine.Program {
-	return engine.Program{Name: g.Name, Key: "corpus " + g.Name, Build: func(b *engine.Builder) {
+	return engine.Program{Name: g.Name, Key: "corpus " + g.Name, Draws: true, Build: func(b *engine.Builder) {
 		in := make(gorgonia.Nodes, len(g.In))
 		for i, input := range g.In {
 			in[i] = b.Tensor(fmt.Sprint("in", i), input.Shape...)
