@@ -25,7 +25,7 @@ case $1 in
 version) echo "privkern 0.1" ;;
 doctor)
   [ -n "$MOON" ] || { echo '!!  CUDA  there is no moon'; exit 1; }
-  [ -z "$LACKING" ] || printf '    "text": "%s: without it there is less"\n' "$LACKING"
+  [ -z "$LACKING" ] || printf '    "text": "%s; without it there is less"\n' "$LACKING"
   printf '    "text": "device 0: %s"\n' "$MOON"
   ;;
 bench)
@@ -156,7 +156,7 @@ func TestKit(t *testing.T) {
 		}},
 		{"a library that is missing", []call{{env: []string{moon, "LACKING=libmoon.so"},
 			args: []string{"--kit", kit, "all", "OUT"}, status: 1,
-			says: []string{"a library of CUDA is missing; nothing was run", "libmoon.so: without it there is less"}}}},
+			says: []string{"a library of CUDA is missing; nothing was run", "libmoon.so; without it there is less"}}}},
 		{"numbers that differ", []call{{env: []string{moon, "GPU=2.00001"},
 			args: []string{"--kit", kit, "tables", "OUT"}, status: 1,
 			says: []string{"1 differ by more than 1e-6", "failed: tables: quickstart: the same numbers"}}}},
