@@ -271,7 +271,7 @@ var mutants = []Mutant{
 		Package: "./graphs/cuda", Device: true, Tests: "OperationsLikeTheHost/float64/ReciprocalCondition",
 		Env: "CUDASIM_CHECK=races", Old: `__syncthreads(); // all have read x and the state`, New: `;`},
 	{Name: "device: chains without contraction", File: "graphs/cuda/modules.go", Package: "./graphs/cuda", Device: true,
-		Tests: "RandomChains", Old: `options = append(options, "--fmad=false")`, New: `_ = options`},
+		Tests: "FusedGraphs", Old: `options = append(options, "--fmad=false")`, New: `_ = options`},
 	{Name: "device: scalar of a fused kernel", File: "graphs/cuda/kernels/element.go", Package: "./graphs/cuda",
 		Device: true, Tests: "RandomChains/float64", Old: `if words[i] == 0 {`, New: `if words[i] == 7 {`},
 	{Name: "device: repeated operand of a fused kernel", File: "graphs/cuda/kernels/element.go",
