@@ -122,9 +122,8 @@ func (a *app) ready(cmd *cobra.Command, o *workOptions, shard plan.Shard, dir st
 			return err
 		}
 	}
-	frozen := store.FrozenBackend(a.Disk, dir) == o.backend
 	err := a.openBackend(cmd, o, p.DType)
-	if err != nil && frozen && o.backend == "cuda" {
+	if err != nil && o.backend == "cuda" && store.FrozenBackend(a.Disk, dir) == o.backend {
 		err = withoutDevice(dir, err)
 	}
 	return err

@@ -127,11 +127,9 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 			if err := a.refuseSettings(files); err != nil {
 				return err
 			}
-			wanted, err := plan.ReadSweeps(a.Book, files, overrides, seeds)
-			if err != nil {
-				return err
-			}
-			return a.launch(cmd, o, shard, format, wanted)
+			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
+				return plan.ReadSweeps(a.Book, files, overrides, seeds)
+			})
 		},
 	}
 	o.addFlags(cmd)
@@ -174,14 +172,20 @@ func (a *app) refuseSettings(files []string) error {
 
 // launch plans, runs, and prints the tables. Where --backend auto stands for another
 // backend than that of the plan that another machine has frozen meanwhile, it stands for
-// that of the plan.
-func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format tables.Format, w *plan.Draft) error {
+// that of the plan. The draft is read again then: of a large sweep it takes memory that
+// nothing may hold while the sweep runs.
+func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format tables.Format,
+	read func() (*plan.Draft, error)) error {
 	spareMemory()
+	w, err := read()
+	if err != nil {
+		return err
+	}
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
 	took := o
-	err := a.runDraft(cmd, &took, shard, format, w)
+	err = a.runDraft(cmd, &took, shard, format, w)
 	var mismatch *store.PlanMismatchError
 	if o.backend != backend.Auto || !errors.As(err, &mismatch) {
 		return err
@@ -190,6 +194,9 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 		return err
 	}
 	a.say("another machine has made the plan in %s meanwhile, which is followed", mismatch.Dir)
+	if w, err = read(); err != nil {
+		return err
+	}
 	return a.runDraft(cmd, &o, shard, format, w)
 }
 

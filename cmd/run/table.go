@@ -29,11 +29,9 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err != nil {
 				return err
 			}
-			wanted, err := plan.ReadTables(a.Book, args, seeds)
-			if err != nil {
-				return err
-			}
-			return a.launch(cmd, o, shard, format, wanted)
+			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
+				return plan.ReadTables(a.Book, args, seeds)
+			})
 		},
 	}
 	o.addFlags(cmd)
