@@ -206,7 +206,7 @@ var mutants = []Mutant{
 		Old: `case worst > refusedScale:`, New: `case worst > 2*refusedScale:`},
 	{Name: "scale: of the samples of a machine", File: "experiments/kahm/wide/scale.go",
 		Package: "./experiments/kahm/wide", Tests: "Scale",
-		Old: `max(fewestSamples, n/b.branches(n))`, New: `max(fewestSamples, n)`},
+		Old: `max(fewestSamples, n/max(1, b.branches(n)))`, New: `max(fewestSamples, n)`},
 	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
 		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
 	{Name: "lock: between processes", File: "runner/store/disk/ranges_unix.go", Package: store, Tests: "Lock",
