@@ -86,9 +86,9 @@ var _ op.Stream = (*stream)(nil)
 const somewhere = 1
 
 func (s *stream) Operands() int            { return len(s.in) }
-func (s *stream) In(i int) kernels.Matrix  { return matrixOf(s.in[i].Shape) }
+func (s *stream) In(i int) kernels.Matrix  { return kernels.MatrixOf(somewhere, s.in[i].Shape...) }
 func (s *stream) Shape(i int) tensor.Shape { return s.in[i].Shape }
-func (s *stream) Out() kernels.Matrix      { return matrixOf(s.out.Shape) }
+func (s *stream) Out() kernels.Matrix      { return kernels.MatrixOf(somewhere, s.out.Shape...) }
 func (s *stream) OutShape() tensor.Shape   { return s.out.Shape }
 func (s *stream) Single() bool             { return s.element == tensor.Float32 }
 func (s *stream) Fail(error)               {}
@@ -124,19 +124,6 @@ func (s *stream) Deliver(_ kernels.Doubles, n int, _ func([]float64)) {
 
 func (s *stream) Part(_ kernels.Matrix, _, rows, cols int) kernels.Matrix {
 	return s.Scratch(rows, cols)
-}
-
-// matrixOf is a tensor as kernels see it: a scalar is 1×1, a vector a row.
-func matrixOf(shape tensor.Shape) kernels.Matrix {
-	m := kernels.Matrix{At: somewhere, Rows: 1, Cols: 1}
-	switch len(shape) {
-	case 0:
-	case 1:
-		m.Cols = shape[0]
-	default:
-		m.Rows, m.Cols = shape[0], shape.TotalSize()/shape[0]
-	}
-	return m
 }
 
 // add adds a step.

@@ -58,17 +58,9 @@ func (t *task) Fail(err error) {
 	}
 }
 
-// matrixOf is a tensor as kernels see it: a scalar is 1×1, a vector a row.
+// matrixOf is a tensor as kernels see it.
 func matrixOf(t engine.DTensor) kernels.Matrix {
-	m := kernels.Matrix{At: uintptr(t.Buf.(*buffer).block), Rows: 1, Cols: 1}
-	switch len(t.Shape) {
-	case 0:
-	case 1:
-		m.Cols = t.Shape[0]
-	default:
-		m.Rows, m.Cols = t.Shape[0], t.Shape.TotalSize()/t.Shape[0]
-	}
-	return m
+	return kernels.MatrixOf(uintptr(t.Buf.(*buffer).block), t.Shape...)
 }
 
 // Part implements [op.Stream].

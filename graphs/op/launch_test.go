@@ -44,22 +44,10 @@ func newRecorder(out tensor.Shape, in []tensor.Shape) *recorder {
 	return r
 }
 
-func asMatrix(at uintptr, s tensor.Shape) kernels.Matrix {
-	m := kernels.Matrix{At: at, Rows: 1, Cols: 1}
-	switch len(s) {
-	case 0:
-	case 1:
-		m.Cols = s[0]
-	default:
-		m.Rows, m.Cols = s[0], s.TotalSize()/s[0]
-	}
-	return m
-}
-
 func (r *recorder) Operands() int            { return len(r.in) }
-func (r *recorder) In(i int) kernels.Matrix  { return asMatrix(uintptr(2+i), r.in[i]) }
+func (r *recorder) In(i int) kernels.Matrix  { return kernels.MatrixOf(uintptr(2+i), r.in[i]...) }
 func (r *recorder) Shape(i int) tensor.Shape { return r.in[i] }
-func (r *recorder) Out() kernels.Matrix      { return asMatrix(1, r.out) }
+func (r *recorder) Out() kernels.Matrix      { return kernels.MatrixOf(1, r.out...) }
 func (r *recorder) OutShape() tensor.Shape   { return r.out }
 func (r *recorder) Single() bool             { return false }
 

@@ -37,6 +37,19 @@ type Matrix struct {
 	Rows, Cols int
 }
 
+// MatrixOf is a tensor as kernels see it: a scalar is 1×1, a vector one row, and of more
+// dimensions all but the first are columns.
+func MatrixOf(at uintptr, shape ...int) Matrix {
+	m := Matrix{At: at, Rows: 1, Cols: 1}
+	if len(shape) > 1 {
+		m.Rows, shape = shape[0], shape[1:]
+	}
+	for _, n := range shape {
+		m.Cols *= n
+	}
+	return m
+}
+
 // Size is the number of elements.
 func (m Matrix) Size() int { return m.Rows * m.Cols }
 
