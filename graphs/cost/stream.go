@@ -17,11 +17,11 @@ type Work struct {
 	Launches   int     // of kernels, copies on the device and calls of libraries
 	Operations float64 // in floating point
 	Traffic    float64 // bytes that are read and written in the device's memory
-	// Copies are those between host and device that belong to the operations themselves,
-	// and Bytes what they copy.
+	// Copies are those between host and device, and Up and Down the bytes that they copy. Of
+	// counts those that operations make themselves.
 	Copies   int
 	Up, Down int64
-	Seconds  Seconds // predicted, without those copies
+	Seconds  Seconds // predicted, without the copies
 }
 
 // Add adds other work.

@@ -61,10 +61,36 @@ type counter struct {
 // countKey is a program in an element type.
 type countKey struct{ program, dtype string }
 
-// tally is a Count with its times by place.
+// tally is what is counted: work has the copies of operands and results as well.
 type tally struct {
-	Count
-	predicted cost.Seconds
+	runs, waits, fallbacks int
+	seconds                float64
+	work                   cost.Work
+}
+
+// add adds another tally.
+func (t *tally) add(other tally) {
+	t.runs += other.runs
+	t.waits += other.waits
+	t.fallbacks += other.fallbacks
+	t.seconds += other.seconds
+	t.work.Add(other.work)
+}
+
+// predicted are the times of the work, the copies and the waits.
+func (t *tally) predicted() cost.Seconds {
+	s := t.work.Seconds
+	s.Add(cost.Copies(t.work.Copies, t.work.Up+t.work.Down))
+	s.Add(cost.Waits(t.waits))
+	return s
+}
+
+// count is the tally for people.
+func (t *tally) count(key countKey, predicted cost.Seconds) Count {
+	return Count{Program: key.program, DType: key.dtype, Runs: int64(t.runs), Launches: int64(t.work.Launches),
+		Synchronisations: int64(t.waits), Copies: int64(t.work.Copies), BytesUp: t.work.Up, BytesDown: t.work.Down,
+		Operations: t.work.Operations, Traffic: t.work.Traffic, Fallbacks: int64(t.fallbacks), Seconds: t.seconds,
+		Predicted: predicted.ByName()}
 }
 
 // StartCounting counts what runs from now on. Counting costs a run some microseconds an
@@ -79,15 +105,15 @@ func (e *Engine) Profile() Profile {
 	e.counts.mu.Lock()
 	defer e.counts.mu.Unlock()
 	p := Profile{Programs: []Count{}}
+	var total tally
 	var predicted cost.Seconds
-	for _, t := range e.counts.all {
-		c := t.Count
-		c.Predicted = t.predicted.ByName()
-		p.Programs = append(p.Programs, c)
-		p.Total.add(c)
-		predicted.Add(t.predicted)
+	for key, t := range e.counts.all {
+		times := t.predicted()
+		p.Programs = append(p.Programs, t.count(key, times))
+		total.add(*t)
+		predicted.Add(times)
 	}
-	p.Total.Predicted = predicted.ByName()
+	p.Total = total.count(countKey{}, predicted)
 	slices.SortFunc(p.Programs, func(a, b Count) int {
 		return cmp.Or(-cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Program, b.Program), cmp.Compare(a.DType, b.DType))
 	})
@@ -96,20 +122,6 @@ func (e *Engine) Profile() Profile {
 
 // MarshalProfile is the profile as JSON, for a runner that knows nothing of graphs.
 func (e *Engine) MarshalProfile() ([]byte, error) { return json.Marshal(e.Profile()) }
-
-// add adds all but what is predicted.
-func (c *Count) add(other Count) {
-	c.Runs += other.Runs
-	c.Launches += other.Launches
-	c.Synchronisations += other.Synchronisations
-	c.Copies += other.Copies
-	c.BytesUp += other.BytesUp
-	c.BytesDown += other.BytesDown
-	c.Operations += other.Operations
-	c.Traffic += other.Traffic
-	c.Fallbacks += other.Fallbacks
-	c.Seconds += other.Seconds
-}
 
 // add adds a count to that of a program.
 func (c *counter) add(key countKey, t tally) {
@@ -120,17 +132,16 @@ func (c *counter) add(key countKey, t tally) {
 	}
 	to := c.all[key]
 	if to == nil {
-		to = &tally{Count: Count{Program: key.program, DType: key.dtype}}
+		to = new(tally)
 		c.all[key] = to
 	}
-	to.Count.add(t.Count)
-	to.predicted.Add(t.predicted)
+	to.add(t)
 }
 
 // ran counts a run of a program, which began at some time.
 func (c *counter) ran(key countKey, began time.Time) {
 	if c.on.Load() {
-		c.add(key, tally{Count: Count{Runs: 1, Seconds: time.Since(began).Seconds()}})
+		c.add(key, tally{runs: 1, seconds: time.Since(began).Seconds()})
 	}
 }
 
@@ -182,7 +193,7 @@ func (c *countingChain) Launch(out, in []DTensor) error {
 	err := c.Fused.Launch(out, in)
 	if err == nil && c.device.counts.on.Load() {
 		operands := append(operandsOf(in), operandsOf(out)...)
-		c.device.worked(cost.OfChain(len(c.chain.Steps), c.chain.N, c.dtype, operands...))
+		c.device.pending.work.Add(cost.OfChain(len(c.chain.Steps), c.chain.N, c.dtype, operands...))
 	}
 	return err
 }
@@ -199,7 +210,7 @@ func operandsOf(all []DTensor) []cost.Operand {
 // Upload implements [Device].
 func (d *countingDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	if d.counts.on.Load() {
-		d.copied(int64(dst.Bytes()), 0)
+		d.copied(dst.Bytes(), 0)
 	}
 	return d.Device.Upload(dst, v)
 }
@@ -207,23 +218,14 @@ func (d *countingDevice) Upload(dst DTensor, v gorgonia.Value) error {
 // Download implements [Device].
 func (d *countingDevice) Download(src DTensor) (gorgonia.Value, error) {
 	if d.counts.on.Load() {
-		d.copied(0, int64(src.Bytes()))
+		d.copied(0, src.Bytes())
 	}
 	return d.Device.Download(src)
 }
 
 // copied counts a copy.
-func (d *countingDevice) copied(up, down int64) {
-	d.pending.Copies++
-	d.pending.BytesUp += up
-	d.pending.BytesDown += down
-	d.pending.predicted.Add(cost.Copies(1, up+down))
-}
-
-// waited counts a wait for the device.
-func (d *countingDevice) waited() {
-	d.pending.Synchronisations++
-	d.pending.predicted.Add(cost.Waits(1))
+func (d *countingDevice) copied(up, down int) {
+	d.pending.work.Add(cost.Work{Copies: 1, Up: int64(up), Down: int64(down)})
 }
 
 // Launch implements [Device].
@@ -239,43 +241,31 @@ func (d *countingDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error 
 // to the executor, which makes them; the host never says so.
 func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused bool) {
 	if refused {
-		d.pending.Fallbacks++
+		d.pending.fallbacks++
 		return
 	}
 	work, ok := cost.Of(o, cost.Operand{Shape: out.Shape, DType: out.DType}, operandsOf(in))
 	if !ok {
-		d.pending.Fallbacks++
+		d.pending.fallbacks++
 		for _, t := range in {
-			d.copied(0, int64(t.Bytes()))
+			d.copied(0, t.Bytes())
 		}
-		d.waited()
-		d.copied(int64(out.Bytes()), 0)
+		d.pending.waits++
+		d.copied(out.Bytes(), 0)
 		return
 	}
-	d.worked(work)
-}
-
-// worked counts work of the device.
-func (d *countingDevice) worked(work cost.Work) {
-	d.pending.Launches += int64(work.Launches)
-	d.pending.Operations += work.Operations
-	d.pending.Traffic += work.Traffic
-	d.pending.Copies += int64(work.Copies)
-	d.pending.BytesUp += work.Up
-	d.pending.BytesDown += work.Down
-	d.pending.predicted.Add(work.Seconds)
-	d.pending.predicted.Add(cost.Copies(work.Copies, work.Up+work.Down))
+	d.pending.work.Add(work)
 }
 
 // queued says whether anything was done since the last Sync.
 func (d *countingDevice) queued() bool {
-	return d.pending.Launches > 0 || d.pending.Copies > 0 || d.pending.Fallbacks > 0
+	return d.pending.work.Launches > 0 || d.pending.work.Copies > 0 || d.pending.fallbacks > 0
 }
 
 // Sync implements [Device].
 func (d *countingDevice) Sync() error {
 	if d.counts.on.Load() && d.queued() {
-		d.waited()
+		d.pending.waits++
 		d.counts.add(d.key, d.pending)
 		d.pending = tally{}
 	}
