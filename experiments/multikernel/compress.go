@@ -33,22 +33,13 @@ func newCompressor(t *experiment.Trial, e *engine.Engine, train Samples, test *m
 ) *compressor {
 	return &compressor{t, e, train, test, o, sync.OnceValue(func() string {
 		return experiment.Digest(func(in *experiment.Inputs) {
-			addMatrix(in, train.X)
+			shared.AddMatrix(in, train.X)
 			in.Whole(train.Utility...)
 			if test != nil {
-				addMatrix(in, test)
+				shared.AddMatrix(in, test)
 			}
 		})
 	})}
-}
-
-// addMatrix adds the shape and the elements of a matrix.
-func addMatrix(in *experiment.Inputs, x *mat.Dense) {
-	n, columns := x.Dims()
-	in.Whole(n, columns)
-	for i := range n {
-		in.Numbers(x.RawRowView(i)...)
-	}
 }
 
 // compress returns the features of the training samples, Z = K̄A (N×Q), and those of the

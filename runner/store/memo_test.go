@@ -207,7 +207,7 @@ func TestMemoOfAFailure(t *testing.T) {
 	}
 }
 
-// Who waits for another stops where it is told to.
+// Who waits for another stops when its context ends.
 func TestMemoWaitsUntilItsContextEnds(t *testing.T) {
 	dir := t.TempDir()
 	first, second := newWorker(t, disk.System, dir), newWorker(t, disk.System, dir)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -37,6 +39,15 @@ func Work(ctx context.Context, t *experiment.Trial, e *engine.Engine, name strin
 		e.Warn("%s", text)
 	}
 	return v.Numbers, v.Took, nil
+}
+
+// AddMatrix adds the shape and the elements of a matrix to the inputs of some work.
+func AddMatrix(in *experiment.Inputs, x *mat.Dense) {
+	n, columns := x.Dims()
+	in.Whole(n, columns)
+	for i := range n {
+		in.Numbers(x.RawRowView(i)...)
+	}
 }
 
 // Column returns the column of that name, of which there must be count numbers.

@@ -197,12 +197,9 @@ func (b *Builder) digest(sources []Source) func() string {
 			in.Whole(int(b.trial.Seed), len(sources))
 			for i := range sources {
 				s := &sources[i]
-				n, p := s.Samples.Dims()
 				in.Text(s.String())
-				in.Whole(n, p, b.branches(n))
-				for row := range n {
-					in.Numbers(s.Samples.RawRowView(row)...)
-				}
+				in.Whole(b.branches(s.size()))
+				shared.AddMatrix(in, s.Samples)
 			}
 		})
 	})
