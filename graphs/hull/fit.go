@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
-	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
@@ -23,10 +22,12 @@ type fit struct {
 	directions *mat.Dense // dim×p
 	variances  []float64
 	scores     *mat.Dense    // N×dim, of the samples
-	targets    *tensor.Dense // T = [Y−μ, 1], N×(p+1)
-	meanRow    *tensor.Dense // μ, 1×p
-	gram       *tensor.Dense // YYᵀ, N×N; nil unless p is large
+	targets    *targets      // Y
+	sketch     *targets      // a few random combinations of the columns of Y; nil unless p is large
+	gram       *tensor.Dense // YYᵀ, N×N; nil unless p is much larger than N
 	square     float64       // ‖Y‖²_F
+	iteration  Iteration
+	tolerance  float64
 }
 
 // rankTolerance is the share of the largest variance below which a principal
@@ -46,8 +47,8 @@ const gramFactor = 2
 // whatever the engine's element type.
 // A principal direction that float32 rounds away would be lost for good, while the
 // layers need no more than their scores.
-func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*fit, error) {
-	f := &fit{e: e, mean: columnMeans(y)}
+func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*fit, error) {
+	f := &fit{e: e, mean: columnMeans(y), iteration: opts.Iteration, tolerance: opts.Tolerance}
 	f.n, f.p = y.Dims()
 	for i := range f.n {
 		for _, v := range y.RawRowView(i) {
@@ -55,17 +56,13 @@ func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*fit,
 		}
 	}
 	centred := f.centre(y)
-	if err := f.principal(ctx, centred, dim); err != nil {
+	if err := f.principal(ctx, centred, opts.Dim); err != nil {
 		return nil, err
 	}
-	targets := mat.NewDense(f.n, f.p+1, nil)
-	for i := range f.n {
-		row := targets.RawRowView(i)
-		copy(row, centred.RawRowView(i))
-		row[f.p] = 1
+	f.targets = newTargets(e, centred, mat.NewDense(1, f.p, f.mean))
+	if f.p >= sketchFrom && opts.Iteration == Secant {
+		f.sketch = f.sketched(centred)
 	}
-	f.targets = e.Tensor(targets)
-	f.meanRow = e.Tensor(mat.NewDense(1, f.p, f.mean))
 	if f.p > gramFactor*f.n {
 		out, err := e.Run(ctx, gramProgram(f.n, f.p), engine.Values{"y": e.Matrix(y)})
 		if err != nil {
@@ -185,103 +182,6 @@ func (f *fit) constant(centred *mat.Dense) {
 	f.directions.Set(0, 0, 1)
 	f.scores = mat.NewDense(f.n, 1, nil)
 	centred.Zero()
-}
-
-// solution is a layer in the samples' own coordinates: points X (N×d), weights (1×d),
-// the kernel matrix K (N×N) and solutions B.
-type solution struct {
-	points, weights *tensor.Dense
-	kernel          gorgonia.Value
-	solutions       *tensor.Dense // [B', b], N×(p+1)
-}
-
-// layer solves the KAHM of the leading d directions. The fixed point of the
-// layer before is where the iteration starts.
-//
-// The kernel of the layer is exp(−|x−x′|²/2) of x_j = z_j/√(dθ_j), which is Eq. (35)
-// with n = d: θ is diagonal in principal coordinates. A direction without variance has
-// the weight zero. K, T and μ stay on the device while λ changes; each evaluation of R
-// is one Cholesky factorisation, N³/3 operations, and a solve.
-//
-// The solution that remains is that of the last λ at which R was evaluated, fixed.at,
-// which is within the tolerance of λ*, not λ* itself: one factorisation less.
-func (f *fit) layer(ctx context.Context, d int, iteration Iteration,
-	previous *fixedPoint) (*solution, *fixedPoint, error) {
-	points, weights := mat.NewDense(f.n, d, nil), mat.NewDense(1, d, nil)
-	for j := range d {
-		if f.variances[j] > 0 {
-			weights.Set(0, j, 1/math.Sqrt(float64(d)*f.variances[j]))
-		}
-		for i := range f.n {
-			points.Set(i, j, f.scores.At(i, j)*weights.At(0, j))
-		}
-	}
-	one := &solution{points: f.e.Tensor(points), weights: f.e.Tensor(weights)}
-	out, err := f.e.Run(ctx, kernelProgram(f.n, d), engine.Values{"x": one.points})
-	if err != nil {
-		return nil, nil, err
-	}
-	k := out["k"]
-	one.kernel = k
-	// ‖Y‖²/(pN), of which τ in Eq. (40) is twice and e₀ in Eq. (44) the half.
-	scale := f.square / (float64(f.p) * float64(f.n))
-	fixed := &fixedPoint{tau: 2 * scale, single: f.e.DType() == tensor.Float32.String()}
-	solve, err := f.e.Session(ridgeProgram(f.n, f.p))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer solve.Close()
-	for name, v := range map[string]*tensor.Dense{"targets": f.targets, "mean": f.meanRow} {
-		if err := solve.Pin(name, v); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := solve.Pin("k", k); err != nil {
-		return nil, nil, err
-	}
-	residual := func(lambda float64) (float64, error) {
-		out, err := solve.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
-		if err != nil {
-			return 0, err
-		}
-		one.solutions = out["solutions"].(*tensor.Dense)
-		return f.residual(lambda, out)
-	}
-	if f.gram != nil {
-		// The norm from the Gram matrix; the solutions once, at the end.
-		norms, err := f.e.Session(gramNormProgram(f.n))
-		if err != nil {
-			return nil, nil, err
-		}
-		defer norms.Close()
-		if err := norms.Pin("k", k); err != nil {
-			return nil, nil, err
-		}
-		if err := norms.Pin("gram", f.gram); err != nil {
-			return nil, nil, err
-		}
-		full := residual
-		err = fixed.find(iteration, scale/2, previous, func(lambda float64) (float64, error) {
-			out, err := norms.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
-			if err != nil {
-				return 0, err
-			}
-			return f.residual(lambda, out)
-		})
-		if err == nil {
-			fixed.at = fixed.lambda()
-			_, err = full(fixed.at)
-		}
-		return one, fixed, err
-	}
-	err = fixed.find(iteration, scale/2, previous, residual)
-	return one, fixed, err
-}
-
-// residual is R at λ = e+τ (Eq. 42), from a program's "norm".
-func (f *fit) residual(lambda float64, out engine.Values) (float64, error) {
-	norm, err := engine.Scalar(out["norm"])
-	return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
 }
 
 // withScores puts the principal scores of the solutions before them:

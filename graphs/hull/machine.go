@@ -21,7 +21,7 @@
 //
 // # What it costs
 //
-// A layer of N samples takes three or four Cholesky factorisations of order N and
+// A layer of N samples takes one to three Cholesky factorisations of order N and
 // as many solves with p right sides, 2N²p operations each: N³ where columns are
 // few, N²p where they are many. The principal directions come from the smaller of
 // the p×p covariance and the N×N Gram matrix. A query takes 2N(n+p+1) operations
@@ -75,6 +75,9 @@ type Options struct {
 	// Layers is L, from 1 to Dim; 0 stands for 1.
 	Layers    int
 	Iteration Iteration
+	// Tolerance bounds how far, relative to λ*, the λ of the solutions may be from it where
+	// Secant finds it; 0 stands for 1e-10, in float32 1e-5, which also are the least.
+	Tolerance float64
 }
 
 // Machine is a conditionally deep kernel affine hull machine. It is safe for concurrent
@@ -112,7 +115,7 @@ func (m *Machine) Layers() int { return len(m.layers) }
 func (m *Machine) Lambda(layer int) float64 { return m.layers[layer].lambda }
 
 // Iterations is the number of evaluations of R (Eq. 42) that a layer's fixed
-// point took.
+// point took; an estimate of R from a few right-hand sides does not count.
 func (m *Machine) Iterations(layer int) int { return m.layers[layer].iterations }
 
 // Fit fits a conditionally deep machine to the rows of y (N×p).
@@ -123,8 +126,8 @@ func (m *Machine) Iterations(layer int) int { return m.layers[layer].iterations 
 // It returns an error where y is empty or not finite, where opts do not suit
 // it, and where all samples are zero (λ* would be zero).
 //
-// A layer costs three or four evaluations of R with the secant method, N³/3 + 2N²p
-// operations each. opts.Dim should be at most N−2: with N−1 directions the scaled
+// A layer costs one to three evaluations of R with the secant method, as the tolerance has
+// it, N³/3 + 2N²p operations each. opts.Dim should be at most N−2: with N−1 directions the scaled
 // samples are the corners of a regular simplex, all kernel values between different
 // samples are e⁻¹, whatever the data.
 func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Machine, error) {
@@ -134,19 +137,19 @@ func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Ma
 	if err := check(y, opts); err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
-	f, err := newFit(ctx, e, y, opts.Dim)
+	f, err := newFit(ctx, e, y, opts)
 	if err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
 	m := &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
 	layers := min(opts.Layers, f.dim)
-	var previous *fixedPoint
+	var found []*fixedPoint
 	for l := range layers {
-		one, fixed, err := f.layer(ctx, f.dim-l, opts.Iteration, previous)
+		one, fixed, err := f.layer(ctx, f.dim-l, found)
 		if err != nil {
 			return nil, fmt.Errorf("kernel affine hull machine: layer %d: %w", l+1, err)
 		}
-		previous = fixed
+		found = append(found, fixed)
 		solutions, scores := f.withScores(one.solutions)
 		m.layers = append(m.layers, layer{
 			points: one.points, weights: one.weights, solutions: solutions, scores: scores,
@@ -165,6 +168,9 @@ func check(y *mat.Dense, opts Options) error {
 	switch {
 	case opts.Dim < 1 || opts.Dim > p:
 		return fmt.Errorf("%d principal directions of %d columns: use 1 to %[2]d", opts.Dim, p)
+	case !(opts.Tolerance >= 0 && opts.Tolerance < 1):
+		return fmt.Errorf("a tolerance of %g of the regularisation parameter: use at least 0, and less than 1",
+			opts.Tolerance)
 	case opts.Layers < 1 || opts.Layers > opts.Dim:
 		return fmt.Errorf("%d layers with %d principal directions: use 1 to %[2]d", opts.Layers, opts.Dim)
 	}

@@ -119,6 +119,67 @@ func TestLambdaIsTheFixedPoint(t *testing.T) {
 	}
 }
 
+// clustered is samples like pictures of one kind: a mean, many columns that a few directions
+// explain, and some noise.
+func clustered(n, p int) *mat.Dense {
+	rng := graphtest.Rand(6)
+	scores, directions := graphtest.Normal(rng, n, 40), graphtest.Normal(rng, 40, p)
+	scores.Apply(func(_, j int, v float64) float64 { return v / (1 + float64(j)) }, scores)
+	var y, noise mat.Dense
+	y.Mul(scores, directions)
+	noise.Scale(.5, graphtest.Normal(rng, n, p))
+	y.Apply(func(i, j int, v float64) float64 { return 2 + v + noise.At(i, j) }, &y)
+	return &y
+}
+
+// With many columns an estimate takes the first step, and each layer begins on the line of
+// those before: one or two evaluations of R are enough where the paper's iteration takes
+// ten, for the same λ*.
+func TestManyColumnsTakeFewEvaluations(t *testing.T) {
+	for n, most := range map[int]int{60: 9, 200: 8} { // of the smaller the norm comes from the Gram matrix
+		t.Run(fmt.Sprint(n, " samples"), func(t *testing.T) {
+			y := clustered(n, 300)
+			picard := fit(t, y, hull.Options{Dim: 8, Layers: 5, Iteration: hull.Picard})
+			exact := fit(t, y, hull.Options{Dim: 8, Layers: 5})
+			coarse := fit(t, y, hull.Options{Dim: 8, Layers: 5, Tolerance: 1e-3})
+			evaluations := 0
+			for l := range 5 {
+				if d := math.Abs(exact.Lambda(l)/picard.Lambda(l) - 1); d > 1e-11 {
+					t.Errorf("layer %d: λ is %.16g, want %.16g", l, exact.Lambda(l), picard.Lambda(l))
+				}
+				// The estimate that remains has the error of the last λ times the slope of R.
+				if d := math.Abs(coarse.Lambda(l)/picard.Lambda(l) - 1); d > 1e-4 || d == 0 {
+					t.Errorf("layer %d: λ is %.16g with a tolerance of 1e-3, which is off by %.1e of %.16g", l, coarse.Lambda(l), d,
+						picard.Lambda(l))
+				}
+				evaluations += coarse.Iterations(l)
+				if exact.Iterations(l) >= picard.Iterations(l)-2 {
+					t.Errorf("layer %d: %d evaluations, %d by the paper's iteration", l, exact.Iterations(l), picard.Iterations(l))
+				}
+			}
+			if evaluations > most {
+				t.Errorf("%d evaluations for 5 layers, want at most %d", evaluations, most)
+			}
+			q := clustered(8, 300)
+			d := func(m *hull.Machine) *mat.Dense {
+				all, err := m.Distances(context.Background(), graphtest.Engine(t, "float64", 1), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			want, got := d(exact), d(coarse)
+			for i := range 8 {
+				for l := range 5 {
+					if off := math.Abs(got.At(i, l)/want.At(i, l) - 1); off > 1e-3 {
+						t.Errorf("query %d, layer %d: a distance of %g, want %g", i, l, got.At(i, l), want.At(i, l))
+					}
+				}
+			}
+		})
+	}
+}
+
 // Model gives the images of the samples themselves, and their smoothed form,
 // without a product with the kernel matrix.
 func TestModelOfTheSamples(t *testing.T) {
@@ -135,7 +196,7 @@ func TestModelOfTheSamples(t *testing.T) {
 
 func testModel(t *testing.T, e *engine.Engine, y *mat.Dense, tolerance float64) {
 	t.Helper()
-	got, err := hull.Model(context.Background(), e, y, 3)
+	got, err := hull.Model(context.Background(), e, y, hull.Options{Dim: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +304,9 @@ func TestRefusals(t *testing.T) {
 		{y, hull.Options{Dim: 5}, "5 principal directions of 4 columns"},
 		{y, hull.Options{}, "0 principal directions"},
 		{y, hull.Options{Dim: 2, Layers: 3}, "3 layers with 2 principal directions"},
+		{y, hull.Options{Dim: 2, Tolerance: -1e-3}, "a tolerance of -0.001 of the regularisation parameter"},
+		{y, hull.Options{Dim: 2, Tolerance: 1}, "use at least 0, and less than 1"},
+		{y, hull.Options{Dim: 2, Tolerance: math.NaN()}, "a tolerance of NaN"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if _, err := hull.Fit(context.Background(), graphtest.Engine(t, "float64", 1), c.y, c.opts); err == nil ||

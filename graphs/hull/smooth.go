@@ -26,21 +26,22 @@ type SmoothModel struct {
 }
 
 // Model fits a KAHM (Definition 1) to the rows of y (N×p) and returns what it
-// makes of them. The errors are those of Fit.
+// makes of them. opts.Layers is not read. The errors are those of Fit.
 //
 // In matrix form, with K the kernel matrix of the samples and S = K(K+λI)⁻¹, row i of SY
 // is the smoothed sample Σ_j h_j(y_i) y_j of Eq. (81), row i of S1 the sum of
 // memberships, and their quotient the image. Unlike [Machine.Images] it needs no kernel
 // values besides K: the points are the samples.
-func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*SmoothModel, error) {
-	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
+func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*SmoothModel, error) {
+	opts.Layers = 1
+	if err := check(y, opts); err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
-	f, err := newFit(ctx, e, y, dim)
+	f, err := newFit(ctx, e, y, opts)
 	if err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
-	one, fixed, err := f.layer(ctx, f.dim, Secant, nil)
+	one, fixed, err := f.layer(ctx, f.dim, nil)
 	if err != nil {
 		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
 	}
@@ -107,7 +108,7 @@ func (f *fit) kernelTimes(one *solution, lambda float64) (*mat.Dense, error) {
 		out.Mul(k, solutions)
 		return out, nil
 	}
-	targets, err := engine.Dense(f.targets)
+	targets, err := engine.Dense(f.targets.values)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func runFabrication(ctx context.Context, t *experiment.Trial, s *FabricationSett
 	if err != nil {
 		return nil, err
 	}
-	original, err := hull.Model(ctx, e, y, s.N)
+	original, err := hull.Model(ctx, e, y, wide.MachineOptions(s.N, 1))
 	if err != nil {
 		return nil, err
 	}

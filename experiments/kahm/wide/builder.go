@@ -13,6 +13,18 @@ import (
 	"privkern/runner/experiment"
 )
 
+// tolerance is how far, relative to λ* (Eq. 40), the λ of a machine may be from it. It
+// changes distances by less than a ten-thousandth of themselves, and spares half of the
+// solutions.
+const tolerance = 1e-3
+
+// MachineOptions are those of a machine of n principal directions in the first of its
+// layers. Modelling errors are compared with one another only where they come from the
+// same options.
+func MachineOptions(n, layers int) hull.Options {
+	return hull.Options{Dim: n, Layers: layers, Tolerance: tolerance}
+}
+
 // Builder makes the machines of classes from their samples.
 type Builder struct {
 	// Data is what the machines model.
@@ -113,7 +125,7 @@ func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 		elsewhere += more
 	}
 	err = b.each(ctx, clusters, "machines", func(i int) (err error) {
-		out.Machines[i], err = hull.Fit(ctx, b.e, clusters[i].Samples, hull.Options{Dim: b.n, Layers: b.layers})
+		out.Machines[i], err = hull.Fit(ctx, b.e, clusters[i].Samples, MachineOptions(b.n, b.layers))
 		out.Classes[i] = clusters[i].source.Class
 		clusters[i].Samples = nil
 		return err

@@ -52,7 +52,7 @@ func (b *Builder) Fabricate(ctx context.Context, c Cluster) (*Fabrication, error
 
 // radius is the modelling error of the original samples of a machine (Eqs. 88 and 96).
 func (b *Builder) radius(ctx context.Context, original *mat.Dense) (float64, error) {
-	m, err := hull.Model(ctx, b.e, original, b.n)
+	m, err := hull.Model(ctx, b.e, original, MachineOptions(b.n, 1))
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (b *Builder) fabricate(ctx context.Context, y *mat.Dense, radius float64) (
 	out := new(Fabrication)
 	most := fault.Capped(ctx, maxSmoothing)
 	for steps := 0; ; steps++ {
-		m, err := hull.Model(ctx, b.e, y, b.n)
+		m, err := hull.Model(ctx, b.e, y, MachineOptions(b.n, 1))
 		if err != nil {
 			return nil, fmt.Errorf("smoothing step %d: %w", steps, err)
 		}
