@@ -79,6 +79,12 @@ func (b *Builder) LargestEigen(k int, a *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.LargestEigen(k), a)
 }
 
+// LeadingEigen is [op.LeadingEigen]: approximations of the k largest eigenvalues in some
+// steps, each before a bound of its error and its eigenvector in a row (k×(n+2)).
+func (b *Builder) LeadingEigen(k, steps int, a *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.LeadingEigen(k, steps), a)
+}
+
 // PSDPart is [op.PSDPart]: V max(W, 0) Vᵀ, n×n, for A and its Eigen.
 func (b *Builder) PSDPart(a, eigen *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.PSDPart(), a, eigen)

@@ -18,7 +18,7 @@ func All() []Op {
 		Kernel(Profile{}), KernelSymmetric(Profile{}), kernelSlope(Profile{}), metricGradient(InnerProduct),
 		Gibbs(1), gibbsGradient(false),
 		WeightedGram(), scaledProduct(), QuadraticForms(), IdentityPlusGram(), Scatter(1, false),
-		Eigen(), Eigenvalues(), LargestEigen(1), PSDPart(), psdGradient(),
+		Eigen(), Eigenvalues(), LargestEigen(1), LeadingEigen(1, 2), PSDPart(), psdGradient(),
 		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
