@@ -30,12 +30,6 @@ type fit struct {
 	tolerance  float64
 }
 
-// rankTolerance is the share of the largest variance below which a principal
-// direction counts as absent: its scores are rounding.
-// A scaled coordinate 1/√θ of such a direction would blow that rounding up to the size
-// of the others.
-const rankTolerance = 1e-12
-
 // gramFactor: with more columns than this many times the number of samples, the
 // residual of the fixed point is computed from YYᵀ, in O(N³) instead of O(N²p)
 // operations.
@@ -121,55 +115,6 @@ func (f *fit) centre(y *mat.Dense) *mat.Dense {
 		}
 	}
 	return centred
-}
-
-// findPrincipal finds the at most dim directions with the largest variances:
-// eigenvectors of the covariance, or, with more columns than samples, of the Gram
-// matrix. Where all samples are equal there are none.
-//
-// With the centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same eigenvalues other
-// than zero, and v = Ycᵀu/‖Ycᵀu‖ is the direction of an eigenvector u of the second. The
-// decomposition takes O(min(N,p)³) operations instead of O(p³): for p = 20,000 and a
-// thousand samples this is what the time depends on. Both give variances to rounding of
-// the largest one, so that standard deviations below 1e-8 of the largest one are noise;
-// rankTolerance drops such directions, where a singular value decomposition of Yc would
-// resolve them.
-func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
-	rank := min(dim, f.n-1, f.p)
-	if rank == 0 {
-		return nil
-	}
-	out, err := f.e.RunAs(ctx, tensor.Float64, principalProgram(f.n, f.p, rank),
-		engine.Values{"y": engine.NewMatrix(tensor.Float64, centred)})
-	if err != nil {
-		return err
-	}
-	eigen, err := engine.Dense(out["eigen"])
-	if err != nil {
-		return err
-	}
-	values := mat.Col(nil, 0, eigen)
-	for rank > 0 && !(values[rank-1] > rankTolerance*values[0]) {
-		rank--
-	}
-	if rank == 0 {
-		return nil
-	}
-	f.variances = values[:rank]
-	vectors := eigen.Slice(0, rank, 1, eigen.RawMatrix().Cols).(*mat.Dense)
-	f.directions = mat.NewDense(rank, f.p, nil)
-	if f.p <= f.n {
-		f.directions.Copy(vectors)
-		return nil
-	}
-	f.directions.Mul(vectors, centred) // v = Ycᵀu / √((N−1)θ)
-	for i, v := range f.variances {
-		row := f.directions.RawRowView(i)
-		for j := range row {
-			row[j] /= math.Sqrt(float64(f.n-1) * v)
-		}
-	}
-	return nil
 }
 
 // constant sets up a machine whose samples are all equal: its kernel does not

@@ -9,21 +9,44 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// principalProgram computes "eigen", the k principal variances and directions
-// of the centred samples "y" (n×p), as op.LargestEigen lays them out. With
-// p > n the directions are those of the Gram matrix, in the space of samples.
-func principalProgram(n, p, k int) engine.Program {
-	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d %d", n, p, k),
+// covarianceProgram computes "covariance", that of the centred samples "y" (n×p), its
+// "trace" and "square", the sum of the squares of its elements. With p > n it is the Gram
+// matrix of the samples, YYᵀ/(n−1), the smaller of the two.
+//
+// To form it and multiply by it costs less than to multiply by Y and Yᵀ in turn from about
+// eleven steps of the eigenpairs on, and what they do not resolve needs it anyway.
+func covarianceProgram(n, p int) engine.Program {
+	return engine.Program{Name: "covariance", Key: fmt.Sprintf("covariance %d %d", n, p),
 		Build: func(b *engine.Builder) {
 			y := b.Input("y", n, p)
 			scale := 1 / float64(n-1)
 			var s *gorgonia.Node
 			if p > n {
-				s = b.RowGram(scale, y) // YYᵀ/(n−1), n×n: the smaller of the two
+				s = b.RowGram(scale, y) // n×n
 			} else {
-				s = b.ColumnGram(scale, y) // YᵀY/(n−1), p×p: the sample covariance
+				s = b.ColumnGram(scale, y) // YᵀY/(n−1), p×p
 			}
-			b.Output("eigen", b.LargestEigen(k, s))
+			b.Output("covariance", s)
+			b.Output("trace", b.Trace(s))
+			b.Output("square", b.Sum(b.Square(s)))
+		}}
+}
+
+// leadingProgram computes "eigen", the k leading eigenpairs of the "covariance" (n×n) in
+// some steps, as op.LeadingEigen lays them out.
+func leadingProgram(n, k, steps int) engine.Program {
+	return engine.Program{Name: "leading principal directions", Key: fmt.Sprintf("leading %d %d %d", n, k, steps),
+		Build: func(b *engine.Builder) {
+			b.Output("eigen", b.LeadingEigen(k, steps, b.Input("covariance", n, n)))
+		}}
+}
+
+// principalProgram computes "eigen", the k largest eigenpairs of the "covariance" (n×n), as
+// op.LargestEigen lays them out.
+func principalProgram(n, k int) engine.Program {
+	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d", n, k),
+		Build: func(b *engine.Builder) {
+			b.Output("eigen", b.LargestEigen(k, b.Input("covariance", n, n)))
 		}}
 }
 

@@ -87,8 +87,13 @@ const (
 // passes is the number of projections along all blocks. One is enough for rows that are
 // independent. Where few directions are left, rows are rounding that is scaled up, by up to
 // 1e7 in each orthonormalisation, and so are their components along the blocks before: a
-// second one removes these.
-const passes = 2
+// second one removes these. The device makes it always, the CPU where the projections and
+// the rows before it leave less of the square of a row's length than this many times what
+// the shift is of those of the longest rows, which in float32 is always.
+const (
+	passes       = 2
+	independence = 1e7
+)
 
 // shifts are those of an element type: the first, the second and the least.
 func shifts(single bool) (first, second, least float64) {
@@ -122,6 +127,8 @@ type krylov[T cpublas.Float] struct {
 	q, aq, t             []T // m×n, m×n, m×m
 	gram, c              []T
 	first, second, least T
+	size                 float64 // the largest ‖AQ‖² of a block
+	failed               bool
 }
 
 // leadingEigen is the CPU kernel of LeadingEigen.
@@ -175,10 +182,18 @@ func (s *krylov[T]) next(j int) {
 	from, to := max(0, j-1)*s.block, (j+1)*s.block
 	r := s.rows(j + 1)
 	copy(r, s.aq[j*s.block*s.n:to*s.n])
+	size := 0.0
+	for _, v := range r {
+		size += float64(v) * float64(v)
+	}
+	s.size = max(s.size, size)
 	cpublas.Gemm(blas.Trans, blas.NoTrans, s.block, s.n, to-from, -1, s.t[from*s.m+j*s.block:], s.m, s.q[from*s.n:], s.n,
 		1, r, s.n)
-	s.orthonormalise(r, s.first)
-	for range passes {
+	least := s.orthonormalise(r, s.first)
+	for i := range passes {
+		if i > 0 && float64(least)*float64(least) > independence*float64(s.first)*s.size {
+			break
+		}
 		cpublas.Gemm(blas.NoTrans, blas.Trans, to, s.block, s.n, 1, s.q, s.n, r, s.n, 0, s.c, s.block)
 		cpublas.Gemm(blas.Trans, blas.NoTrans, s.block, s.n, to, -1, s.c, s.block, s.q, s.n, 1, r, s.n)
 		s.orthonormalise(r, s.second)
@@ -186,8 +201,9 @@ func (s *krylov[T]) next(j int) {
 }
 
 // orthonormalise replaces rows R by L⁻¹R, LLᵀ = RRᵀ + shift.
-// A Gram matrix that is not finite has a factor that is not: the Ritz values say so.
-func (s *krylov[T]) orthonormalise(r []T, relative T) {
+// It returns the least element of the diagonal of L. Only a Gram matrix that is not finite
+// has no factor, or one that is not finite, which the Ritz values show.
+func (s *krylov[T]) orthonormalise(r []T, relative T) (least T) {
 	b, g := s.block, s.gram
 	cpublas.Syrk(blas.Lower, blas.NoTrans, b, s.n, 1, r, s.n, 0, g, b)
 	trace := T(0)
@@ -198,8 +214,13 @@ func (s *krylov[T]) orthonormalise(r []T, relative T) {
 	for i := range b {
 		g[i*b+i] += shift
 	}
-	cpublas.Cholesky(b, g, b)
+	s.failed = s.failed || cpublas.Cholesky(b, g, b) != 0
 	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, b, s.n, 1, g, b, r, s.n)
+	least = g[0]
+	for i := range b {
+		least = min(least, g[i*b+i])
+	}
+	return least
 }
 
 // ritz writes the pairs of the space and their bounds.
@@ -211,7 +232,7 @@ func (s *krylov[T]) ritz(out matrix[T], k int) error {
 		}
 	}
 	w, z, err := symmetricEigen(matrix[T]{m, m, s.t})
-	if err != nil {
+	if err != nil || s.failed {
 		return &NoConvergenceError{Order: n}
 	}
 	weights := make([]T, k*m)
