@@ -202,6 +202,18 @@ var programs = map[string]struct {
 		d, err := m.Distances(context.Background(), e, normal(2, 30, 60))
 		return elements(d), err
 	}},
+	"kernel affine hull machine of leading directions": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		y, q := normal(1, 160, 140), normal(2, 30, 140)
+		for _, a := range []*mat.Dense{y, q} {
+			a.Apply(func(_, j int, v float64) float64 { return v * math.Pow(.8, float64(j)) }, a)
+		}
+		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3})
+		if err != nil {
+			return nil, err
+		}
+		d, err := m.Distances(context.Background(), e, q)
+		return elements(d), err
+	}},
 	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		y := normal(1, 60, 9)
 		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3, Layers: 2})

@@ -152,9 +152,7 @@ func leadingSteps(n, k int, participation float64) int {
 	case share <= 1./24:
 		steps = 10
 	case share <= 1./8:
-		steps = 12
-	case share <= 1./4:
-		steps = 16
+		steps = 13
 	}
 	return affordable(n, k, steps)
 }
@@ -164,7 +162,7 @@ func leadingSteps(n, k int, participation float64) int {
 // constant factor in a step, at least once it is small: where more steps at the rate so far
 // would not do, or would cost too much, none are made.
 func moreSteps(n, k, steps int, residual float64) int {
-	const more = 4
+	const more = 3
 	rate := 1 + more/float64(steps-1)
 	if !(residual > 0 && math.Pow(residual, rate) <= residualTolerance) {
 		return 0

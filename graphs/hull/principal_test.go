@@ -87,7 +87,7 @@ func TestPrincipalScoresEitherWay(t *testing.T) {
 			}
 			return .1 * math.Pow(.9, float64(j))
 		}, 4, 1, 0},
-		{"slow decay", 320, 200, 4, power(.96), 4, 1, 0},
+		{"slow decay", 320, 220, 4, power(.96), 4, 1, 0},
 		{"slow decay, more steps", 320, 300, 4, func(j int) float64 {
 			if j < 2 {
 				return 1

@@ -68,20 +68,20 @@ func (d *krylovOn) project(x, q, r kernels.Matrix) {
 	c, along := d.Scratch(d.block, q.Rows), d.Scratch(d.block, d.n)
 	d.Gemm(blas.NoTrans, blas.Trans, d.block, q.Rows, d.n, 1, x, q, c)
 	d.Gemm(blas.NoTrans, blas.NoTrans, d.block, d.n, q.Rows, 1, c, q, along)
-	d.Launch(kernels.Subtract{Binary: pairOf(x, 1, along, 1, r)})
+	d.Launch(kernels.Subtract{Binary: pairOf(x, along, 1, r)})
 }
 
-// pairOf are the operands of a function of pairs of elements.
-func pairOf(a kernels.Matrix, sa int, b kernels.Matrix, sb int, out kernels.Matrix) kernels.Binary {
-	return kernels.Binary{A: a, SA: sa, B: b, SB: sb, Out: out, N: out.Size()}
+// pairOf are the operands of a function of pairs of elements; a stride of 0 takes b as a scalar.
+func pairOf(a, b kernels.Matrix, sb int, out kernels.Matrix) kernels.Binary {
+	return kernels.Binary{A: a, SA: 1, B: b, SB: sb, Out: out, N: out.Size()}
 }
 
 // orthonormalise is that of the CPU.
 func (d *krylovOn) orthonormalise(r, relative kernels.Matrix) {
 	d.Syrk(blas.Lower, blas.NoTrans, d.block, d.n, 1, r, d.gram)
 	d.Launch(kernels.SumDiagonal{A: d.gram, N: d.block, Out: d.shift})
-	d.Launch(kernels.Multiply{Binary: pairOf(d.shift, 1, relative, 1, d.shift)})
-	d.Launch(kernels.Add{Binary: pairOf(d.shift, 1, d.least, 1, d.shift)})
+	d.Launch(kernels.Multiply{Binary: pairOf(d.shift, relative, 1, d.shift)})
+	d.Launch(kernels.Add{Binary: pairOf(d.shift, d.least, 1, d.shift)})
 	d.Launch(kernels.LowerShifted{A: d.gram, Shift: d.shift, N: d.block, Out: d.l})
 	d.Potrf(d.l, d.failed)
 	d.Trsm(blas.Left, blas.NoTrans, d.l, r)
@@ -109,8 +109,8 @@ func (d *krylovOn) ritz(q, aq kernels.Matrix, k, m int) {
 	d.Launch(kernels.RowDistance{A: gram, B: unit, Rows: k, Cols: k, Out: defect})
 	largest := d.Scratch(1, 1)
 	d.Launch(kernels.Absolute{Unary: kernels.Unary{A: d.Part(theta, 0, 1, 1), Out: largest, N: 1}})
-	d.Launch(kernels.Multiply{Binary: pairOf(defect, 1, largest, 0, defect)})
-	d.Launch(kernels.Add{Binary: pairOf(bound, 1, defect, 1, bound)})
+	d.Launch(kernels.Multiply{Binary: pairOf(defect, largest, 0, defect)})
+	d.Launch(kernels.Add{Binary: pairOf(bound, defect, 1, bound)})
 	cols := n + 2
 	for _, part := range []struct {
 		of         kernels.Matrix

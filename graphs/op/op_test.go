@@ -169,8 +169,8 @@ func TestTransposedViewAsInput(t *testing.T) {
 func TestParametersAreHashed(t *testing.T) {
 	base := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1, Offset: 1, Degree: 1}
 	ops := append([]op.Op{op.Kernel(base)}, op.All()...)
-	ops = append(ops, op.KernelSymmetric(base), op.Gibbs(math.Nextafter(1, 2)), op.LargestEigen(2), op.LeadingEigen(2, 2), op.LeadingEigen(1, 3),
-		op.RowDistance(1),
+	ops = append(ops, op.KernelSymmetric(base), op.Gibbs(math.Nextafter(1, 2)), op.LargestEigen(2),
+		op.LeadingEigen(2, 2), op.LeadingEigen(1, 3), op.RowDistance(1),
 		op.Scatter(1, true), op.Scatter(math.Nextafter(1, 2), false))
 	for _, change := range []func(*op.Profile){
 		func(p *op.Profile) { p.Metric = op.Manhattan },

@@ -105,6 +105,12 @@ var mutants = []Mutant{
 		return nil
 	}
 	shifted`},
+	{Name: "eigenpairs: residual", File: "graphs/op/leading.go", Package: op, Tests: "LeadingEigen",
+		Old: `residual += d * d`, New: `residual += d * d / 4`},
+	{Name: "eigenpairs: second projection", File: "graphs/op/leading.go", Package: op, Tests: "LeadingEigen",
+		Old: `*float64(s.first)*s.size {`, New: `*0*s.size {`},
+	{Name: "machine: directions that are not resolved", File: "graphs/hull/principal.go", Package: "./graphs/hull",
+		Tests: "Principal", Old: `worst <= residualTolerance*values[k-1] &&`, New: `worst <= values[0] &&`},
 	{Name: "builder: an error ends the construction", File: "graphs/engine/program.go", Package: engine, Tests: "Build",
 		Old: `return nil, fmt.Errorf("building the graph of %s: %w", p.Name, b.err)`, New: `return b.graph, nil`},
 	{Name: "builder: the first error stays", File: "graphs/engine/program.go", Package: engine, Tests: "FirstError",
