@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,103 +103,6 @@ func write(t *testing.T, texts ...string) []string {
 	return paths
 }
 
-// settingTexts writes settings as "experiment name=value ... #seed", without defaults.
-func settingTexts(w *plan.Draft) []string {
-	var out []string
-	for _, s := range w.Settings {
-		out = append(out, fmt.Sprintf("%s #%d", strings.TrimSpace(s.Experiment.Name+" "+s.Experiment.Describe(s.Params)),
-			s.Seed))
-	}
-	return out
-}
-
-func TestReadSweeps(t *testing.T) {
-	const doubles = "title: Doubles\nexperiment: demo/double\nsweep: {x: [2, 3]}\n"
-	const others = "experiment: demo/other\nseeds: 0..1\n"
-	const tables = "tables: [demo/table1, demo/table2]\n"
-	for _, c := range []struct {
-		name      string
-		files     []string
-		overrides []string
-		seeds     []int64
-		want      []string
-	}{
-		{"files in their order", []string{doubles, others}, nil, nil,
-			[]string{"demo/double x=2 #0", "demo/double x=3 #0", "demo/other #0", "demo/other #1"}},
-		{"other seeds, for all files", []string{doubles, others}, nil, []int64{7},
-			[]string{"demo/double x=2 #7", "demo/double x=3 #7", "demo/other #7"}},
-		{"an override goes to all files that have the parameter", []string{doubles, others}, []string{"x=5"}, nil,
-			[]string{"demo/double x=5 #0", "demo/other x=5 #0", "demo/other x=5 #1"}},
-		{"and to no other", []string{others, doubles}, []string{"size=4"}, nil,
-			[]string{"demo/other #0", "demo/other #1", "demo/double x=2 size=4 #0", "demo/double x=3 size=4 #0"}},
-		{"tables only", []string{tables}, nil, nil,
-			[]string{"demo/double #0", "demo/double x=2 #0", "demo/double x=3 #0", "demo/double x=3 #1"}},
-		{"tables only, with other seeds than the ledger's", []string{tables}, nil, []int64{8, 9},
-			[]string{"demo/double #8", "demo/double #9", "demo/double x=2 #8", "demo/double x=2 #9",
-				"demo/double x=3 #8", "demo/double x=3 #9"}}, // each once, though the ledger has x=3 with two seeds
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w, err := plan.ReadSweeps(catalogue(t).Book, write(t, c.files...), c.overrides, c.seeds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := settingTexts(w); !slices.Equal(got, c.want) {
-				t.Errorf("got  %q\nwant %q", got, c.want)
-			}
-		})
-	}
-	w, err := plan.ReadSweeps(catalogue(t).Book, write(t, doubles, others), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// SHA-256 by sha256sum(1).
-	const digest = "993b03824828366bb2edd048c0cd11c02e70c78699284fe60ea7161461521705"
-	if w.Name != "a+b" || w.Title != "Doubles" || len(w.Sources) != 2 || w.Sources[0].SHA256 != digest {
-		t.Errorf("name %q, title %q, sources %+v", w.Name, w.Title, w.Sources)
-	}
-}
-
-func TestReadSweepsRefuses(t *testing.T) {
-	for _, c := range []struct {
-		overrides []string
-		want      string
-	}{
-		{[]string{"sise=4"}, `sise=4: unknown parameter "sise"; did you mean "size"?`},
-		{[]string{"unheard=4"}, `unknown parameter "unheard"; valid: x, size, width`}, // of all files, each once
-		{[]string{"x=1", "x=2"}, `parameter "x" is given twice`},
-		{[]string{"x=many"}, `"many" is not a number`},
-		// although the other file lacks it
-		{[]string{"size=1.5"}, `demo/double: parameter "size": "1.5" is not a whole number`},
-	} {
-		t.Run(strings.Join(c.overrides, " "), func(t *testing.T) {
-			_, err := plan.ReadSweeps(catalogue(t).Book, write(t, "experiment: demo/double\n", "experiment: demo/other\n"),
-				c.overrides, nil)
-			var mistake *plan.OverrideError
-			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%q: %v, want %s", c.overrides, err, c.want)
-			}
-		})
-	}
-}
-
-func TestReadTables(t *testing.T) {
-	w, err := plan.ReadTables(catalogue(t).Book, []string{"demo/table2", "demo/table1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := settingTexts(w), []string{"demo/double x=3 #0", "demo/double x=3 #1", "demo/double #0",
-		"demo/double x=2 #0"}; !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if w.Name != "table-demo-table2+demo-table1" || !slices.Equal(w.Tables, []string{"demo/table2", "demo/table1"}) {
-		t.Errorf("%+v", w)
-	}
-	var unknown *experiment.UnknownError
-	if _, err := plan.ReadTables(catalogue(t).Book, []string{"demo/table3"}, nil); !errors.As(err, &unknown) {
-		t.Errorf("%v", err)
-	}
-}
-
 // inProcess runs trials in this process.
 type inProcess struct{}
 
@@ -223,7 +125,7 @@ func (noData) Find(name string) (string, string, error) {
 func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seeds []int64,
 	files ...string) schedule.Summary {
 	t.Helper()
-	w, err := plan.ReadSweeps(c.Book, write(t, files...), nil, seeds)
+	w, err := plan.ReadSweeps(c.Book, write(t, files...), nil, seeds, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +249,7 @@ func TestSkippedTables(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			catalogue := catalogue(t)
 			w, err := plan.ReadSweeps(catalogue.Book, write(t, "tables: [demo/table1, demo/table2, demo/table1]\n"+
-				"experiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil)
+				"experiment: demo/double\nsweep: {x: [1, 2, 3, 4]}\n"), nil, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,7 +296,7 @@ func TestViolationsOfAllTables(t *testing.T) {
 func TestAnotherPlanIsRefused(t *testing.T) {
 	c, dir := catalogue(t), t.TempDir()
 	sweep(t, c, dir, plan.Shard{}, nil, "experiment: demo/double\n")
-	w, err := plan.ReadSweeps(c.Book, write(t, "experiment: demo/other\n"), nil, nil)
+	w, err := plan.ReadSweeps(c.Book, write(t, "experiment: demo/other\n"), nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 			for _, x := range settings {
 				runs[identity(t, x)] = true
 			}
-			wanted, err := plan.ReadTables(c.Book, s.Tables, nil)
+			wanted, err := plan.ReadTables(c.Book, s.Tables, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,6 +100,21 @@ func (s jsonSchema) block(experiment string) jsonSchema {
 	return s
 }
 
+// A file names one element type of those that trials compute in, and a block of runs
+// none.
+func TestSchemaHasElementTypes(t *testing.T) {
+	file := readSchema(t)
+	if got, want := file.at("properties", "dtype").node["enum"], []any{"float64", "float32"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for name, s := range map[string]jsonSchema{"file": file, "runs": file.at("properties", "runs", "items")} {
+		_, has := s.at("properties").node["dtype"]
+		if s.node["additionalProperties"] != false || has != (name == "file") {
+			t.Errorf("%s: an element type: %v", name, has)
+		}
+	}
+}
+
 // Every parameter of every experiment has its type, bounds, words and text in
 // the schema, wherever a sweep file may name it.
 func TestSchemaHasEveryParameter(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/schedule"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/store"
 )
@@ -22,15 +22,18 @@ const (
 	backendUsage = "cpu, cuda, or auto: cuda where a GPU passes a test problem, otherwise cpu"
 )
 
-// checkBackend refuses wrong values of --backend and --dtype before anything is
-// opened. It has other words for a GPU: "gpu" is a letter away from "cpu".
-func checkBackend(name, dtype string) error {
+// checkBackend refuses wrong values of --backend before anything is opened. It has
+// other words for a GPU: "gpu" is a letter away from "cpu".
+func checkBackend(name string) error {
 	switch strings.ToLower(name) {
 	case "gpu", "nvidia", "device":
 		return usagef("--backend is %q; did you mean \"cuda\"?", name)
 	}
-	return errors.Join(oneOf(backendFlag, name, "cpu", "cuda", backend.Auto), oneOf("dtype", dtype, "float64", "float32"))
+	return oneOf(backendFlag, name, "cpu", "cuda", backend.Auto)
 }
+
+// checkDType refuses wrong values of --dtype.
+func checkDType(name string) error { return oneOf("dtype", name, experiment.DTypes()...) }
 
 // choose opens and tests what this process computes on, and says why a device is not
 // taken. A backend that this build or machine does not have is an error.
@@ -106,7 +109,7 @@ func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *pla
 	case o.executor == "slurm":
 		err = engine.Known(o.backend) // the tasks run this program
 	case o.backend == backend.Auto:
-		err = a.openBackend(cmd, &o.workOptions, o.dtype)
+		err = a.openBackend(cmd, &o.workOptions, w.DType)
 	}
 	return o.folder(w, o.backend), err
 }
@@ -178,7 +181,7 @@ func (o *runOptions) folder(w *plan.Draft, on string) string {
 	if o.out != "" {
 		return o.out
 	}
-	return filepath.Join(runsFolder, w.Folder(o.seeds, on, o.dtype))
+	return filepath.Join(runsFolder, w.Folder(o.seeds, on))
 }
 
 // frozenBackend is the backend of the plan that the output folder of a draft has, empty

@@ -79,7 +79,7 @@ devices. With --backend they alone are run, on that backend beside the CPU.`,
 
 // benchDevice measures a backend beside the CPU.
 func (a *app) benchDevice(ctx context.Context, on string, small bool, output string, names []string) error {
-	if err := checkBackend(on, "float64"); err != nil {
+	if err := checkBackend(on); err != nil {
 		return err
 	}
 	c, err := a.choose(on, "float64")

@@ -50,6 +50,7 @@ func exitStatus(err error) int {
 		mismatch *store.PlanMismatchError
 		data     *dataset.UnknownError
 		override *plan.OverrideError
+		dtypes   *plan.DTypeError
 	)
 	switch {
 	case err == nil:
@@ -61,7 +62,8 @@ func exitStatus(err error) int {
 	case errors.Is(err, schedule.ErrFailFast):
 		return exitTrials
 	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &noFile), errors.As(err, &unknown),
-		errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override):
+		errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override),
+		errors.As(err, &dtypes):
 		return exitUsage
 	}
 	return exitError

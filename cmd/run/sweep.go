@@ -34,7 +34,7 @@ type runOptions struct {
 	workOptions
 	slurmOptions
 	out      string
-	dtype    string
+	dtype    string // empty where the command line names none
 	seeds    string
 	executor string
 	check    bool
@@ -44,11 +44,11 @@ type runOptions struct {
 	output   string
 }
 
-func (o *runOptions) addFlags(cmd *cobra.Command) {
+func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
 	f.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
-	f.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
+	f.StringVar(&o.dtype, "dtype", "", dtypeUsage)
 	f.StringVar(&o.seeds, "seeds", "", "seeds instead of the file's: 7, 0,1,2 or 0..19")
 	f.StringVar(&o.executor, "executor", "local", "where trials run: local, or slurm for a cluster (run help clusters)")
 	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is outside its reference band or missing")
@@ -66,7 +66,7 @@ func (o *runOptions) validate(
 	cmd *cobra.Command,
 ) (shard plan.Shard, seeds []int64, format tables.Format, err error) {
 	// An empty shell variable must not turn a part into the whole.
-	if err := notEmpty(cmd, "seeds", "out"); err != nil {
+	if err := notEmpty(cmd, "seeds", "out", "dtype"); err != nil {
 		return shard, nil, "", err
 	}
 	if o.shard != "" && o.check {
@@ -84,7 +84,10 @@ func (o *runOptions) validate(
 		}
 	}
 	if err == nil {
-		err = checkBackend(o.backend, o.dtype)
+		err = checkBackend(o.backend)
+		if o.dtype != "" {
+			err = errors.Join(err, checkDType(o.dtype))
+		}
 	}
 	return shard, seeds, tables.Format(o.output), err
 }
@@ -128,11 +131,11 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.ReadSweeps(a.Book, files, overrides, seeds)
+				return plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
 			})
 		},
 	}
-	o.addFlags(cmd)
+	o.addFlags(cmd, "float64 or float32 (default: the file's, or float64)")
 	return cmd
 }
 
@@ -207,7 +210,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return err
 	}
 	data := a.datasets()
-	p, err := w.Plan(data, o.backend, o.dtype, host(o.gpu).Class())
+	p, err := w.Plan(data, o.backend, host(o.gpu).Class())
 	if err != nil {
 		return err
 	}

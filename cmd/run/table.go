@@ -30,10 +30,10 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.ReadTables(a.Book, args, seeds)
+				return plan.ReadTables(a.Book, args, seeds, o.dtype)
 			})
 		},
 	}
-	o.addFlags(cmd)
+	o.addFlags(cmd, "float64 or float32 (default float64)")
 	return cmd
 }

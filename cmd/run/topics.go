@@ -111,6 +111,7 @@ func sweepFilesTopic() *cobra.Command {
 
   # yaml-language-server: $schema=./sweep.schema.json
   title: "Cloaking, Table 1"
+  dtype: float64                          # or float32; float64 by default
   experiment: cloaking/regression
   params: {delta: 0.01, folds: 14}        # fixed
   sweep:                                  # all combinations
@@ -136,7 +137,9 @@ such blocks under runs:
     - experiment: privacygp/uniform
 
 On the command line, name=v1,v2 replaces the values of a setting in the files;
-brackets keep a list together: inducing_points=[5,20,35].
+brackets keep a list together: inducing_points=[5,20,35]. --seeds and --dtype replace
+the seeds and the element type; files of one sweep that name different ones need
+--dtype.
 
 Everything is checked before any trial runs, including the columns of your own
 files; an error names file, line and column. A value or a combination of settings

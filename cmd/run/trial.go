@@ -100,7 +100,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if err = checkBackend(o.backend, o.dtype); err != nil {
+			if err = errors.Join(checkBackend(o.backend), checkDType(o.dtype)); err != nil {
 				return err
 			}
 			if err := oneOf("rng", rng, "seeded", "secure"); err != nil {
@@ -147,7 +147,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags := cmd.Flags()
 	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
 	flags.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
-	flags.StringVar(&o.dtype, "dtype", "float64", "float64 or float32")
+	flags.StringVar(&o.dtype, "dtype", experiment.Float64, "float64 or float32")
 	flags.StringVar(&rng, "rng", "seeded", "source of the noise: seeded (repeatable, protects nobody) or secure "+
 		"(the operating system)")
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: "+

@@ -1,5 +1,15 @@
 package experiment
 
+// The element types that trials compute in. Float64 is that of a sweep file that
+// names none.
+const (
+	Float64 = "float64"
+	Float32 = "float32"
+)
+
+// DTypes returns the names of the element types.
+func DTypes() []string { return []string{Float64, Float32} }
+
 // Identity is everything that determines a trial's result. Its JSON is that of the
 // key (package record).
 type Identity struct {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,10 @@ type Draft struct {
 	Sources   []SweepFile        // what was read
 	Overrides []string           // name=value from the command line
 	Tables    []string           // to be printed at the end
+	DType     string             // element type of the trials
+	// FilesDType is the element type that the files ask for: that of the trials, unless
+	// the command line names one. It is empty where the files disagree.
+	FilesDType string
 	// Warnings name parameters that are given and do nothing.
 	Warnings []string
 	// Merged is how many trials the command line made equal to others.
@@ -38,15 +43,26 @@ func (e *OverrideError) Error() string { return e.Err.Error() }
 // Unwrap returns the mistake.
 func (e *OverrideError) Unwrap() error { return e.Err }
 
+// DTypeError says that two sweep files ask for different element types.
+type DTypeError struct {
+	Files, DTypes [2]string
+}
+
+func (e *DTypeError) Error() string {
+	return fmt.Sprintf("%s asks for %s and %s for %s; the trials of a plan have one element type: give --dtype "+
+		"(a file without dtype asks for %s)", e.Files[0], e.DTypes[0], e.Files[1], e.DTypes[1], experiment.Float64)
+}
+
 // Names returns the names that a sweep file may use.
 func Names(book *ledger.Book) sweep.Names {
 	return sweep.Names{Experiments: book.Experiments, Tables: book.Names()}
 }
 
 // ReadSweeps reads sweep files, applies name=value overrides to them, replaces
-// their seeds (nil keeps them), and expands them. A file that names tables
-// only stands for the trials that the tables are made of.
-func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64) (*Draft, error) {
+// their seeds (nil keeps them) and their element type ("" keeps it, and is a
+// [*DTypeError] where they disagree), and expands them. A file that names tables only
+// stands for the trials that the tables are made of.
+func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dtype string) (*Draft, error) {
 	d := &Draft{Overrides: overrides}
 	var sweeps []*sweep.Sweep
 	var titles, names []string
@@ -65,6 +81,9 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64) (*D
 		sweeps = append(sweeps, s)
 	}
 	d.Name, d.Title = strings.Join(names, "+"), strings.Join(titles, "; ")
+	if err := d.setDType(sweeps, dtype); err != nil {
+		return nil, err
+	}
 	if err := override(sweeps, overrides); err != nil {
 		return nil, &OverrideError{err}
 	}
@@ -88,6 +107,24 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64) (*D
 		arguments = append(arguments, x.Arguments...)
 	}
 	return d, d.judge(arguments)
+}
+
+// setDType decides on the element type: dtype, or that of the files where it is empty.
+func (d *Draft) setDType(sweeps []*sweep.Sweep, dtype string) error {
+	for i, s := range sweeps {
+		first := sweeps[0]
+		switch {
+		case i == 0:
+			d.FilesDType = s.DType
+		case s.DType == first.DType:
+		case dtype == "":
+			return &DTypeError{Files: [2]string{first.Path, s.Path}, DTypes: [2]string{first.DType, s.DType}}
+		default:
+			d.FilesDType = ""
+		}
+	}
+	d.DType = cmp.Or(dtype, d.FilesDType)
+	return nil
 }
 
 // judge refuses a name=value argument with several values that does nothing in any
@@ -139,9 +176,9 @@ func override(sweeps []*sweep.Sweep, assignments []string) error {
 	return nil
 }
 
-// ReadTables returns what the named tables are made of, with other seeds than
-// the ledger's where seeds is not nil.
-func ReadTables(book *ledger.Book, tables []string, seeds []int64) (*Draft, error) {
+// ReadTables returns what the named tables are made of, with other seeds than the
+// ledger's where seeds is not nil, in this element type, float64 where it is empty.
+func ReadTables(book *ledger.Book, tables []string, seeds []int64, dtype string) (*Draft, error) {
 	settings, err := tableSettings(book, tables, seeds)
 	if err != nil {
 		return nil, err
@@ -149,6 +186,7 @@ func ReadTables(book *ledger.Book, tables []string, seeds []int64) (*Draft, erro
 	return &Draft{
 		Name: "table-" + strings.ReplaceAll(strings.Join(tables, "+"), "/", "-"), Title: strings.Join(tables, ", "),
 		Settings: settings, Tables: tables,
+		DType: cmp.Or(dtype, experiment.Float64), FilesDType: experiment.Float64,
 	}, nil
 }
 
@@ -200,12 +238,12 @@ func withoutSeeds(all []experiment.Identity) ([]experiment.Identity, error) {
 	return out, nil
 }
 
-// Plan freezes the draft for a backend and an element type, on a machine whose
-// kernels have this class. See [New].
-func (d *Draft) Plan(data *Datasets, backend, dtype, blasClass string) (*Plan, error) {
+// Plan freezes the draft for a backend, on a machine whose kernels have this class. See
+// [New].
+func (d *Draft) Plan(data *Datasets, backend, blasClass string) (*Plan, error) {
 	return New(d.Settings, data, Options{
 		Title: d.Title, Sources: d.Sources, Overrides: d.Overrides, Tables: d.Tables,
-		Backend: backend, DType: dtype, BLASClass: blasClass,
+		Backend: backend, DType: d.DType, BLASClass: blasClass,
 	})
 }
 
@@ -213,11 +251,11 @@ func (d *Draft) Plan(data *Datasets, backend, dtype, blasClass string) (*Plan, e
 // files' are asked for, which make another plan, a hash of them is part of it;
 // seeds is the text that replaces the files' seeds, "" where none does. The name ends
 // with a backend other than the CPU.
-func (d *Draft) Folder(seeds, backend, dtype string) string {
+func (d *Draft) Folder(seeds, backend string) string {
 	name := d.Name
-	// Folders had their names when the backend was a part of the hash.
-	variant := strings.Join(append(slices.Clone(d.Overrides), seeds, "cpu", dtype), "\x00")
-	if variant != "\x00cpu\x00float64" {
+	if len(d.Overrides) > 0 || seeds != "" || d.DType != d.FilesDType {
+		// Folders had their names when the backend was a part of the hash.
+		variant := strings.Join(append(slices.Clone(d.Overrides), seeds, "cpu", d.DType), "\x00")
 		sum := sha256.Sum256([]byte(variant))
 		name += "-" + hex.EncodeToString(sum[:3])
 	}

@@ -33,6 +33,7 @@ const maxFileBytes = 4 << 20
 // types (see [Schema]).
 type File struct {
 	Title  string `json:"title,omitempty" jsonschema_description:"What the sweep is; shown above its tables."`
+	DType  string `json:"dtype,omitempty" jsonschema_description:"Element type, float64 by default; --dtype replaces it."`
 	Block  `json:",inline"`
 	Runs   []Block  `json:"runs,omitempty" jsonschema_description:"Several blocks, each with an experiment of its own."`
 	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
@@ -61,7 +62,7 @@ var blockDocs = map[string]string{
 }
 
 var (
-	fileKeys  = []string{"title", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables"}
+	fileKeys  = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables"}
 	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
 )
 
@@ -120,6 +121,7 @@ type block struct {
 // experiments; Expand turns it into settings.
 type Sweep struct {
 	Title  string
+	DType  string // float64 where the file names none
 	Path   string
 	Tables []string
 	Source []byte
@@ -207,7 +209,7 @@ func (r *reader) errorAt(t *token.Token, err error) error {
 }
 
 func (r *reader) file(n ast.Node) (*Sweep, error) {
-	s := &Sweep{}
+	s := &Sweep{DType: experiment.Float64}
 	b := &block{at: n.GetToken(), seeds: []int64{0}}
 	var runs []*block
 	var fields []string
@@ -216,6 +218,10 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 		case "title":
 			t, err := r.text(v, "title")
 			s.Title = t
+			return err
+		case "dtype":
+			t, err := r.dtype(v)
+			s.DType = t
 			return err
 		case "tables":
 			return r.list(v, "tables", func(e ast.Node) error {

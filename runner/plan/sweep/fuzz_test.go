@@ -32,6 +32,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("title: |\n  two\n  lines\nexperiment: demo/curve\ncases:\n  - {method: sparse}\n  - {at: [1, 2], points: " +
 		"0..3 step 1}\ntables: [demo/table1]\n")
 	f.Add("experiment: demo/other\nexperiment: demo/curve\n---\n")
+	f.Add("dtype: float32\ntables: [demo/table1]\n")
 	f.Add("? [a, b]\n: - c\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if !fewTrials(text) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -74,6 +75,20 @@ func (r *reader) text(n ast.Node, what string) (string, error) {
 		return s.Value.Value, nil
 	}
 	return "", r.errorAt(n.GetToken(), fmt.Errorf("%s must be a text", what))
+}
+
+// dtype reads the name of an element type.
+func (r *reader) dtype(n ast.Node) (string, error) {
+	raw, err := r.raw(n)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprint(raw)
+	if !slices.Contains(experiment.DTypes(), name) {
+		return "", r.errorAt(n.GetToken(),
+			fmt.Errorf("dtype: %q is not one of %s", name, strings.Join(experiment.DTypes(), ", ")))
+	}
+	return name, nil
 }
 
 // raw turns a node into a bool, number, string or list of these.

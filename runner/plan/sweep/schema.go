@@ -28,6 +28,9 @@ func Schema(names Names) ([]byte, error) {
 		fillBlock(s, names.Experiments.Names())
 	}
 	block.Required = []string{"experiment"}
+	if p, ok := file.Properties.Get("dtype"); ok {
+		p.Enum = anySlice(experiment.DTypes())
+	}
 	if p, ok := file.Properties.Get("tables"); ok {
 		p.MinItems = ptr(uint64(1))
 		p.Items = &jsonschema.Schema{Type: "string", Enum: anySlice(names.Tables)}

@@ -135,6 +135,27 @@ func TestExpansion(t *testing.T) {
 	}
 }
 
+// A file's trials compute in one element type, wherever its key stands.
+func TestElementType(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"none", "experiment: demo/curve\n", "float64"},
+		{"first", "dtype: float32\nexperiment: demo/curve\n", "float32"},
+		{"last", "experiment: demo/curve\ndtype: float64\n", "float64"},
+		{"beside runs", "runs:\n  - experiment: demo/other\ndtype: 'float32'\n", "float32"},
+		{"beside tables only", "dtype: float32\ntables: [demo/table1]\n", "float32"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := sweep.Read("test.yaml", []byte(c.file), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.DType != c.want {
+				t.Errorf("%s, want %s", s.DType, c.want)
+			}
+		})
+	}
+}
+
 // Every mistake names its place and what would be right.
 func TestMistakesHaveAPlace(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
@@ -174,6 +195,16 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		{"a key twice", "experiment: demo/curve\nexperiment: demo/other\n", `test.yaml:2:1`},
 		{"bad function", "experiment: demo/curve\nsweep:\n  folds: geomspace(1,2,3)\n", `unknown function "geomspace"`},
 		{"bad count", "experiment: demo/curve\nsweep:\n  folds: linspace(1,2,0)\n", `the count must be a whole number`},
+		{"another element type", "experiment: demo/curve\ndtype: float16\n",
+			"test.yaml:2:8: dtype: \"float16\" is not one of float64, float32\n  dtype: float16\n"},
+		{"a number for an element type", "dtype: 32\nexperiment: demo/curve\n",
+			`test.yaml:1:8: dtype: "32" is not one of float64, float32`},
+		{"two element types", "experiment: demo/curve\ndtype: [float32, float64]\n",
+			`test.yaml:2:8: dtype: "[float32 float64]" is not one of float64, float32`},
+		{"no element type", "experiment: demo/curve\ndtype:\n", `the value is missing`},
+		{"an element type of one experiment", "runs:\n  - experiment: demo/curve\n    dtype: float32\n",
+			`test.yaml:3:5: unknown key "dtype"; valid: experiment, params, sweep, zip, cases, seeds`},
+		{"an element type only", "dtype: float32\n", `nothing to run`},
 		{"bad seeds", "experiment: demo/curve\nseeds: 5..1\n", `test.yaml:2:8: "5..1" are not seeds`},
 		{"check of the experiment", "experiment: demo/curve\nsweep:\n  epsilon: [1, 7]\n",
 			`epsilon may not be 7 (setting epsilon=7)`},
