@@ -104,7 +104,8 @@ func (s jsonSchema) block(experiment string) jsonSchema {
 // none.
 func TestSchemaHasElementTypes(t *testing.T) {
 	file := readSchema(t)
-	if got, want := file.at("properties", "dtype").node["enum"], []any{"float64", "float32"}; !reflect.DeepEqual(got, want) {
+	got, want := file.at("properties", "dtype").node["enum"], []any{"float64", "float32"}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for name, s := range map[string]jsonSchema{"file": file, "runs": file.at("properties", "runs", "items")} {
