@@ -31,6 +31,11 @@ func (f fake) Alloc(int) (engine.Buf, error) { return new(gorgonia.Value), nil }
 func (f fake) Free(engine.Buf)               {}
 func (f fake) Sync() error                   { return nil }
 
+func (f fake) Detach() (engine.Tail, error)                    { return nil, nil }
+func (f fake) After(engine.Tail) error                         { return nil }
+func (f fake) Take(t engine.DTensor) (engine.Buf, error)       { return t.Buf, nil }
+func (f fake) Lend(kept, _ engine.DTensor) (engine.Buf, error) { return kept.Buf, nil }
+
 func (f fake) Upload(dst engine.DTensor, v gorgonia.Value) (err error) {
 	*dst.Buf.(*gorgonia.Value), err = gorgonia.CloneValue(v)
 	return err

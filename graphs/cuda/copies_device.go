@@ -27,7 +27,7 @@ func MeasureCopies(ctx context.Context) (CopyRates, error) {
 
 // measureCopies is MeasureCopies on a thread with the context.
 func (g *gpu) measureCopies(ctx context.Context) (rates CopyRates, err error) {
-	l, err := g.lane()
+	l, err := g.lane(nil)
 	if err != nil {
 		return rates, err
 	}

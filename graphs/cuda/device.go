@@ -21,6 +21,8 @@ import (
 type device struct {
 	gpu *gpu
 	run run
+	// like is the lane of a run that the next one follows: in it nothing has to wait.
+	like *lane
 	// The element type of the last operation that had one. What only moves integers or
 	// truth values takes the kernels of that module, so that the other one is not compiled
 	// for it.
@@ -32,9 +34,10 @@ var _ engine.Device = (*device)(nil)
 // buffer is a piece of device memory.
 type buffer struct {
 	block driver.Pointer
+	// The rest is guarded by the device's lock. holds is how many operations may still need
+	// their input to say why they failed.
 	freed bool
-	// held: an operation may still need its input to say why it failed.
-	held bool
+	holds int
 }
 
 // run is what a run has queued. It is empty after Sync.
@@ -91,9 +94,10 @@ func (d *device) on(f func(l *lane) error) error {
 	}
 	return g.call(func() (err error) {
 		if d.run.lane == nil {
-			if d.run.lane, err = g.lane(); err != nil {
+			if d.run.lane, err = g.lane(d.like); err != nil {
 				return err
 			}
+			d.like = nil
 		}
 		return f(d.run.lane)
 	})
@@ -123,8 +127,7 @@ func (d *device) Alloc(bytes int) (engine.Buf, error) {
 // may still use it: whoever gets the block next works later in the same stream.
 func (d *device) Free(b engine.Buf) {
 	buf := b.(*buffer)
-	if buf.held && !buf.freed {
-		buf.freed = true // the end of the run releases it
+	if d.gpu.isHeld(buf) {
 		return
 	}
 	if err := d.gpu.release(d.run.lane, buf.block); err != nil {
@@ -364,24 +367,16 @@ func (d *device) Sync() error {
 // failed. It gives up what was held for that. It also runs in the middle of a run,
 // when memory or places for failures are used up.
 func (d *device) settle() error {
-	r, g := &d.run, d.gpu
-	var infos []int32
-	if len(r.fallible) > 0 {
-		at, err := d.stage(4 * maxInfos)
-		if err != nil {
-			return err
-		}
-		infos = unsafe.Slice((*int32)(at), len(r.fallible))
-		if err := g.api.Download(at, r.infos, 4*len(infos), r.lane.stream); err != nil {
-			return g.failed("copying from the device", err)
-		}
+	r := &d.run
+	infos, err := d.askInfos()
+	if err != nil {
+		return err
 	}
 	if err := r.lane.wait(); err != nil {
 		return err
 	}
 	infos = slices.Clone(infos)
 	d.deliver()
-	var err error
 	for i, info := range infos {
 		if info != 0 {
 			err = d.explain(r.fallible[i], int(info))
@@ -389,6 +384,21 @@ func (d *device) settle() error {
 		}
 	}
 	return errors.Join(err, d.release())
+}
+
+// askInfos queues a copy of what operations that can fail say, to page-locked memory.
+func (d *device) askInfos() ([]int32, error) {
+	r, g := &d.run, d.gpu
+	if len(r.fallible) == 0 {
+		return nil, nil
+	}
+	at, err := d.stage(4 * maxInfos)
+	if err != nil {
+		return nil, err
+	}
+	infos := unsafe.Slice((*int32)(at), len(r.fallible))
+	err = g.api.Download(at, r.infos, 4*len(infos), r.lane.stream)
+	return infos, g.failed("copying from the device", err)
 }
 
 // explain lets the host fail on the same inputs, which gives the same error.
@@ -419,13 +429,7 @@ func (d *device) explain(f fallible, info int) error {
 // release gives up the inputs that were held for errors.
 func (d *device) release() error {
 	r := &d.run
-	var err error
-	for _, b := range r.held {
-		b.held = false
-		if b.freed {
-			err = errors.Join(err, d.gpu.release(r.lane, b.block))
-		}
-	}
+	err := d.gpu.unhold(r.held)
 	r.held, r.fallible = nil, nil
 	if r.infos != 0 {
 		err = errors.Join(err, d.gpu.release(r.lane, r.infos))
@@ -443,6 +447,6 @@ func (d *device) forget() error {
 		d.deliver()
 		g.putBack(r.lane)
 	}
-	d.run = run{}
+	d.run, d.like = run{}, nil
 	return err
 }

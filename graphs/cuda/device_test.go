@@ -184,7 +184,7 @@ func TestLibrariesGetRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
 			err := g.call(func() error {
-				l, err := g.lane()
+				l, err := g.lane(nil)
 				if err != nil {
 					return err
 				}

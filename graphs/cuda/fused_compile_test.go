@@ -29,6 +29,10 @@ func (p planner) Upload(engine.DTensor, gorgonia.Value) error                { r
 func (p planner) Download(engine.DTensor) (gorgonia.Value, error)            { return nil, nil }
 func (p planner) Launch(gorgonia.Op, engine.DTensor, []engine.DTensor) error { return nil }
 func (p planner) Sync() error                                                { return nil }
+func (p planner) Detach() (engine.Tail, error)                               { return nil, nil }
+func (p planner) After(engine.Tail) error                                    { return nil }
+func (p planner) Take(t engine.DTensor) (engine.Buf, error)                  { return t.Buf, nil }
+func (p planner) Lend(kept, _ engine.DTensor) (engine.Buf, error)            { return kept.Buf, nil }
 func (p planner) Fuses() bool                                                { return true }
 func (p planner) Fuse(c *kernels.Chain, _ tensor.Dtype) (engine.Fused, error) {
 	source, err := c.Source()

@@ -42,7 +42,8 @@ type gpu struct {
 	chains  map[chainKey]*chainKernel // guarded by building
 	pool    pool
 	idle    []*lane
-	pinned  []*chunk // page-locked memory that nobody uses
+	events  []driver.Event // that nobody uses
+	pinned  []*chunk       // page-locked memory that nobody uses
 	users   int
 
 	building sync.Mutex            // of the maps of modules and chains
@@ -132,7 +133,7 @@ func openDevice() (*gpu, error) {
 // setUp makes the first lane, with the libraries' handles, so that what is wrong with them
 // is said when the device is opened.
 func (g *gpu) setUp() error {
-	l, err := g.lane()
+	l, err := g.lane(nil)
 	if err == nil && g.libs.blas != nil {
 		_, err = l.blasHandle()
 	}
@@ -206,7 +207,7 @@ func (g *gpu) Close() error {
 	if g.users > 0 || g.gone() != nil {
 		return nil
 	}
-	return g.call(g.trim)
+	return g.call(func() error { return errors.Join(g.settleIdle(), g.trim()) })
 }
 
 // Release gives the device back to the machine, with the memory that a context
@@ -229,7 +230,10 @@ func Release() error {
 		return fmt.Errorf("device %d, %s, is given back while %d engines are open", g.info.Index, g.info.Name, g.users)
 	}
 	err := g.call(func() error {
-		err := g.trim()
+		err := errors.Join(g.settleIdle(), g.trim())
+		for _, e := range g.events {
+			err = errors.Join(err, g.api.DestroyEvent(e))
+		}
 		for _, c := range g.pinned {
 			err = errors.Join(err, g.api.FreeHost(c.start))
 		}

@@ -4,14 +4,16 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"privkern/graphs/cuda/driver"
 )
 
 // lane is a stream of the device with what belongs to it: one run has it for itself, from
-// the first work that it queues until it has waited for the device, so that nothing of one
-// run waits for another. There are as many as runs at the same time.
+// the first work that it queues until it has waited for the device, or goes on without the
+// host, so that nothing of one run waits for another. There are as many as runs that hosts
+// queue at the same time.
 type lane struct {
 	gpu    *gpu
 	stream driver.Stream
@@ -20,14 +22,26 @@ type lane struct {
 	solver uintptr      // cuSOLVER's handle, 0 until it is needed
 	// free are blocks that work in this stream may still use, by size.
 	free map[int][]driver.Pointer
+	// tails are the runs that were queued here and that nobody has waited for.
+	tails int
 }
 
-// lane returns one that no run has. The calling thread has the device's context.
-func (g *gpu) lane() (*lane, error) {
+// lane returns one that no run has: one in particular if that is idle, or the last of those
+// in which nothing is queued, or any. The calling thread has the device's context.
+func (g *gpu) lane(like *lane) (*lane, error) {
 	g.mu.Lock()
-	if n := len(g.idle); n > 0 {
-		l := g.idle[n-1]
-		g.idle = g.idle[:n-1]
+	at := slices.Index(g.idle, like)
+	for i := len(g.idle) - 1; i >= 0 && at < 0; i-- {
+		if g.idle[i].tails == 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = len(g.idle) - 1
+	}
+	if at >= 0 {
+		l := g.idle[at]
+		g.idle = slices.Delete(g.idle, at, at+1)
 		g.mu.Unlock()
 		return l, nil
 	}
@@ -50,6 +64,21 @@ func (g *gpu) putBack(l *lane) {
 	defer g.mu.Unlock()
 	l.settled()
 	g.idle = append(g.idle, l)
+}
+
+// settleIdle waits for the lanes that no run has, if work may be queued that uses their free
+// blocks. The caller holds the lock and a thread with the context.
+func (g *gpu) settleIdle() error {
+	for _, l := range g.idle {
+		if len(l.free) == 0 {
+			continue
+		}
+		if err := g.failed("waiting for the device", g.api.Synchronize(l.stream)); err != nil {
+			return err
+		}
+		l.settled()
+	}
+	return nil
 }
 
 // settled makes the lane's free blocks everybody's, once nothing that is queued uses them.

@@ -64,7 +64,7 @@ func (g *gpu) alloc(l *lane, bytes int) (driver.Pointer, error) {
 			return 0, err
 		}
 		l.settled()
-		if err := g.trim(); err != nil {
+		if err := errors.Join(g.settleIdle(), g.trim()); err != nil {
 			return 0, err
 		}
 		block, err = g.api.Alloc(size)
@@ -113,6 +113,39 @@ func (g *gpu) release(l *lane, block driver.Pointer) error {
 	return nil
 }
 
+// hold keeps a buffer's memory, also after it is freed.
+func (g *gpu) hold(b *buffer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.holds++
+}
+
+// isHeld says whether somebody who holds a buffer is left to release it, once it is freed.
+func (g *gpu) isHeld(b *buffer) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b.holds == 0 || b.freed {
+		return false
+	}
+	b.freed = true
+	return true
+}
+
+// unhold gives up holds of buffers. Nothing that is queued uses those any more that were
+// freed.
+func (g *gpu) unhold(held []*buffer) (err error) {
+	for _, b := range held {
+		g.mu.Lock()
+		b.holds--
+		last := b.holds == 0 && b.freed
+		g.mu.Unlock()
+		if last {
+			err = errors.Join(err, g.release(nil, b.block))
+		}
+	}
+	return err
+}
+
 // trim gives all blocks that nobody uses back to the driver, which waits for the device.
 // The caller holds the lock and a thread with the context.
 func (g *gpu) trim() error {
@@ -140,7 +173,7 @@ func (g *gpu) makeRoom(l *lane) bool {
 	}
 	l.settled()
 	before := g.pool.kept
-	return g.trim() == nil && g.pool.kept < before
+	return g.settleIdle() == nil && g.trim() == nil && g.pool.kept < before
 }
 
 // amount is a number of bytes in a unit that suits it.

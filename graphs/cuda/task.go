@@ -185,10 +185,9 @@ func (t *task) Failure() kernels.Flag {
 	}
 	r.fallible = append(r.fallible, fallible{t.op, t.in})
 	for _, x := range t.in {
-		if b := x.Buf.(*buffer); !b.held {
-			b.held = true
-			r.held = append(r.held, b)
-		}
+		b := x.Buf.(*buffer)
+		t.gpu.hold(b)
+		r.held = append(r.held, b)
 	}
 	return kernels.Flag(r.infos) + kernels.Flag(4*(len(r.fallible)-1))
 }

@@ -25,8 +25,9 @@ type Count struct {
 	Runs    int64  `json:"runs"`
 	// Launches are those of kernels, copies on the device and calls of libraries.
 	Launches int64 `json:"launches"`
-	// Synchronisations is how often the host waits for the device: at the end of each run,
-	// and for each fallback. Waits inside a device for room to copy are not counted.
+	// Synchronisations is how often the host waits for the device: at the end of each run of
+	// which it gets a result, for each fallback, and where it copies resident values. Waits
+	// for room, to copy or to queue more, are not counted.
 	Synchronisations int64 `json:"synchronisations"`
 	// Copies between host and device, and what they copy.
 	Copies    int64 `json:"copies"`
@@ -264,10 +265,21 @@ func (d *countingDevice) queued() bool {
 
 // Sync implements [Device].
 func (d *countingDevice) Sync() error {
+	d.ended(1)
+	return d.Device.Sync()
+}
+
+// Detach implements [Device].
+func (d *countingDevice) Detach() (Tail, error) {
+	d.ended(0)
+	return d.Device.Detach()
+}
+
+// ended counts what was done since the last run, if anything was, with the waits for it.
+func (d *countingDevice) ended(waits int) {
 	if d.counts.on.Load() && d.queued() {
-		d.pending.waits++
+		d.pending.waits += waits
 		d.counts.add(d.key, d.pending)
 		d.pending = tally{}
 	}
-	return d.Device.Sync()
 }

@@ -44,9 +44,31 @@ type Device interface {
 	// before. It returns ErrNoKernel for one that it cannot do.
 	Launch(op gorgonia.Op, out DTensor, in []DTensor) error
 	// Sync waits for all work and returns its first error. An executor calls it
-	// once at the end of every run, failed ones included, and where the host
-	// has to compute an operation.
+	// at the end of every run that the host waits for, failed ones included, and where the
+	// host has to compute an operation.
 	Sync() error
+	// Detach ends a run in place of Sync, and does not wait for it. It returns no tail where
+	// nothing is left to do; its error is that of a Sync.
+	Detach() (Tail, error)
+	// After lets what is launched from now on follow the end of another run, without the
+	// host.
+	After(Tail) error
+	// Take returns the memory of a run's value as it stays after the run, in place of the
+	// buffer, which need not be freed.
+	Take(DTensor) (Buf, error)
+	// Lend returns memory that was taken, or uploaded, as this device reads it during one
+	// run, in another shape of as many elements perhaps. It is neither written to nor freed.
+	// Several devices may have it at the same time.
+	Lend(kept, as DTensor) (Buf, error)
+}
+
+// Tail is the end of a run that nobody has waited for. It is safe for concurrent use.
+type Tail interface {
+	// Done says whether the run has ended. It does not wait.
+	Done() bool
+	// Wait waits for the run and returns the error of its first operation that failed. It is
+	// called once, and what the run has used of the device's memory stays until then.
+	Wait() error
 }
 
 // Fuser is a device that may compute several operations on single elements by one kernel.

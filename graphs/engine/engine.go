@@ -48,8 +48,8 @@ var ErrClosed = errors.New("the engine is closed")
 // concurrent use: goroutines that run at the same time get graphs of their
 // own.
 //
-// What it keeps is bounded: maxIdle executors with their constants, and on the CPU
-// spareBytes of memory for each element type.
+// What it keeps by itself is bounded: maxIdle executors with their constants, and on the CPU
+// spareBytes of memory for each element type. [Resident] values belong to their owners.
 type Engine struct {
 	backend string
 	dtype   tensor.Dtype
@@ -58,6 +58,8 @@ type Engine struct {
 	device  func() Device // a device for one executor
 	accel   Accelerator   // nil on the CPU
 	counts  counter
+	// residents are the values that stay in the backend's memory.
+	residents *residents
 
 	mu       sync.Mutex
 	idle     []idleExecutor // least recently used first
@@ -87,6 +89,7 @@ func Open(backend, dtype string, workers int) (*Engine, error) {
 		return nil, fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
 	}
 	e := &Engine{backend: backend, warnings: map[string]bool{}}
+	e.residents = newResidents(e.counting)
 	switch dtype {
 	case "float64":
 		e.dtype = tensor.Float64
@@ -192,7 +195,8 @@ func (e *Engine) Programs() []string {
 	return slices.Compact(names)
 }
 
-// Close frees what the engine keeps. Runs that have begun may finish.
+// Close frees what the engine keeps, and closes resident values. Runs that have begun may
+// finish.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,6 +205,7 @@ func (e *Engine) Close() error {
 	}
 	closed := e.closed
 	e.idle, e.closed = nil, true
+	e.residents.close()
 	if e.accel != nil && !closed {
 		return e.accel.Close()
 	}
@@ -209,25 +214,26 @@ func (e *Engine) Close() error {
 
 // Run runs a program once. The inputs are not written to; in float64 they may be
 // shared with the values that are passed, which must not change during the run.
-func (e *Engine) Run(ctx context.Context, p Program, inputs Values) (Values, error) {
+func (e *Engine) Run(ctx context.Context, p Program, inputs Values, options ...RunOption) (Values, error) {
 	s, err := e.Session(p)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return s.Run(ctx, inputs)
+	return s.Run(ctx, inputs, options...)
 }
 
 // RunAs runs a program once in an element type of its own: in float64 for what float32
 // cannot resolve, in float32 for what needs no more. The inputs must have that element
 // type.
-func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values) (Values, error) {
+func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values,
+	options ...RunOption) (Values, error) {
 	s, err := e.session(p, dtype)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return s.Run(ctx, inputs)
+	return s.Run(ctx, inputs, options...)
 }
 
 // Session is a program that one goroutine runs many times. A loop over a parameter is
@@ -256,20 +262,21 @@ func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, err = NewExecutor(g, e.counting(counts), e.fellBack); err != nil {
+		if x, err = e.residents.executor(g, e.counting(counts), e.fellBack); err != nil {
 			return nil, err
 		}
 	}
 	return &Session{engine: e, key: key, counts: counts, x: x}, nil
 }
 
-// Pin keeps an input on the device for all following runs of the session.
+// Pin keeps an input on the device for all following runs of the session. A resident value
+// is not copied; the session keeps its memory, also after the value is closed.
 func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name, v) }
 
 // Run runs the session's program.
-func (s *Session) Run(ctx context.Context, inputs Values) (Values, error) {
+func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (Values, error) {
 	defer s.engine.counts.ran(s.counts, time.Now())
-	return s.x.Run(ctx, inputs)
+	return s.x.Run(ctx, inputs, staying(options)...)
 }
 
 // Close gives the program back to the engine. The session cannot be used

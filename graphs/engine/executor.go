@@ -15,8 +15,9 @@ import (
 // concurrent use: gorgonia's nodes and a device's buffers belong to one
 // goroutine at a time.
 //
-// The invariant between runs: only constants and pinned inputs hold device memory. Every
-// buffer of a run is freed after its last reader or at the end, after errors as well.
+// The invariant between runs: only constants, pinned inputs and resident values hold device
+// memory. Every other buffer of a run is freed after its last reader or at the end, after
+// errors as well.
 type Executor struct {
 	graph  *Graph
 	device Device
@@ -26,9 +27,10 @@ type Executor struct {
 	output map[string]int // slot of each output
 	shapes []tensor.Shape // of each slot
 	dtypes []tensor.Dtype
+	home   *residents
 	// What stays on the device between runs: constants, and pinned inputs.
-	resident map[int]DTensor
-	pinned   map[string]bool
+	kept   map[int]*memory
+	pinned map[string]bool
 	// fellBack is called for each operation that the host computed in the
 	// device's place; it may be nil.
 	fellBack func(op string)
@@ -50,14 +52,37 @@ type unit struct {
 
 // NewExecutor plans the run of a graph on a device and uploads its constants.
 func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
-	x := &Executor{graph: g, device: d, inputs: map[string]int{}, output: map[string]int{},
-		resident: map[int]DTensor{}, pinned: map[string]bool{}, fellBack: fellBack}
-	if err := x.plan(); err != nil {
+	return newResidents(func(countKey) Device { return d }).executor(g, d, fellBack)
+}
+
+// executor is NewExecutor among the resident values of an engine.
+func (h *residents) executor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
+	x := &Executor{graph: g, device: d, home: h, inputs: map[string]int{}, output: map[string]int{},
+		kept: map[int]*memory{}, pinned: map[string]bool{}, fellBack: fellBack}
+	err := x.plan()
+	if err == nil {
+		err = x.leaveConstants()
+	}
+	if err != nil {
 		noteFailure(err)
 		x.Close()
 		return nil, fmt.Errorf("%s: %w", g.Program, err)
 	}
 	return x, nil
+}
+
+// leaveConstants does not wait for the copies of constants.
+func (x *Executor) leaveConstants() error {
+	tail, err := x.device.Detach()
+	if err != nil {
+		return err
+	}
+	var all, uses []*memory
+	for _, m := range x.kept {
+		all, uses = append(all, m), append(uses, m.retain())
+	}
+	x.home.depart(x.graph.Program, tail, uses, all)
+	return nil
 }
 
 // plan gives every needed node a slot, in topological order. Slots number the values
@@ -92,11 +117,11 @@ func (x *Executor) plan() error {
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
 			}
-			t, err := x.upload(slot, v)
+			t, err := x.home.upload(x.device, x.slot(slot), v)
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
 			}
-			x.resident[slot] = t
+			x.kept[slot] = &memory{home: x.home, tensor: t, key: x.key(), users: 1}
 		default:
 			s := step{op: n.Op(), out: slot}
 			for _, c := range operands {
@@ -141,74 +166,65 @@ func (x *Executor) planFrees() {
 	}
 }
 
-// upload copies a value of the slot's shape and element type to the device.
-func (x *Executor) upload(slot int, v gorgonia.Value) (DTensor, error) {
-	t := DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
-	v, err := shaped(v, t)
-	if err != nil {
-		return t, err
-	}
-	buf, err := x.device.Alloc(t.Bytes())
-	if err != nil {
-		return t, err
-	}
-	t.Buf = buf
-	if err := x.device.Upload(t, v); err != nil {
-		x.device.Free(buf)
-		return t, err
-	}
-	return t, nil
-}
+// key is what counts know the program by.
+func (x *Executor) key() countKey { return countKey{x.graph.Program, x.graph.DType.String()} }
 
 // Pin uploads an input once for all following runs, which must not be given it
-// again. A second Pin replaces the first.
+// again; a resident value is there already, and may be closed. A second Pin replaces the
+// first.
 func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	slot, ok := x.inputs[name]
 	if !ok {
 		return fmt.Errorf("%s: there is no input %q to pin", x.graph.Program, name)
 	}
 	x.unpin(name)
-	t, err := x.upload(slot, v)
+	var m *memory
+	var err error
+	if r, ok := v.(*Resident); ok {
+		m, err = x.resident(r, slot)
+	} else {
+		m, err = x.home.keep(x.device, x.key(), x.slot(slot), v)
+	}
 	if err != nil {
 		noteFailure(err)
 		return fmt.Errorf("%s: input %q: %w", x.graph.Program, name, err)
 	}
-	x.resident[slot], x.pinned[name] = t, true
+	x.kept[slot], x.pinned[name] = m, true
 	return nil
 }
 
-// unpin frees one pinned input, if it is one.
+// unpin gives up one pinned input, if it is one.
 func (x *Executor) unpin(name string) {
 	if x.pinned[name] {
 		slot := x.inputs[name]
-		x.device.Free(x.resident[slot].Buf)
-		delete(x.resident, slot)
+		x.kept[slot].release()
+		delete(x.kept, slot)
 		delete(x.pinned, name)
 	}
 }
 
-// Unpin frees all pinned inputs.
+// Unpin gives up all pinned inputs.
 func (x *Executor) Unpin() {
 	for name := range x.inputs {
 		x.unpin(name)
 	}
 }
 
-// Close frees what stays on the device. The executor cannot run again.
+// Close gives up what stays on the device. The executor cannot run again.
 func (x *Executor) Close() {
-	for slot, t := range x.resident {
-		x.device.Free(t.Buf)
-		delete(x.resident, slot)
+	_ = x.device.Sync() // uploads that no run waited for
+	for slot, m := range x.kept {
+		m.release()
+		delete(x.kept, slot)
 	}
 	clear(x.pinned)
-	_ = x.device.Sync() // uploads that no run waited for
 }
 
 // Run computes the outputs. Inputs must have the declared shapes and the
 // graph's element type; they are never written to. Outputs belong to the
-// caller.
-func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
-	outputs, err := x.run(ctx, inputs)
+// caller; those that are named stay on the device, as [Resident] values.
+func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (Values, error) {
+	outputs, err := x.run(ctx, inputs, stay)
 	if err != nil {
 		noteFailure(err)
 		return nil, fmt.Errorf("%s: %w", x.graph.Program, err)
@@ -218,7 +234,8 @@ func (x *Executor) Run(ctx context.Context, inputs Values) (Values, error) {
 
 // run uploads the inputs, launches the steps in order and downloads the outputs. It
 // stops between operations when the context ends.
-func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err error) {
+func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outputs Values, err error) {
+	visit := x.visit(stay)
 	values := make([]DTensor, len(x.shapes))
 	live := make([]bool, len(x.shapes))
 	free := func(slot int) {
@@ -231,32 +248,28 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 		for slot := range live {
 			free(slot)
 		}
-		// Also after a failure: what was queued must not outlive the run. An
-		// operation that failed on the device explains a later error, of an
-		// allocation say, better than that error does.
-		if failure := x.device.Sync(); failure != nil {
-			outputs, err = nil, failure
-		}
+		outputs, err = visit.end(outputs, err)
 	}()
-	for slot, t := range x.resident {
-		values[slot] = t
-	}
-	if err := x.checkNames(inputs); err != nil {
+	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
+	}
+	for slot, m := range x.kept {
+		if values[slot], err = visit.lend(slot, m.retain()); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range x.graph.InputNames {
 		slot, used := x.inputs[name]
 		if !used || x.pinned[name] {
 			continue
 		}
-		if values[slot], err = x.upload(slot, inputs[name]); err != nil {
+		if values[slot], live[slot], err = visit.input(slot, inputs[name]); err != nil {
 			return nil, fmt.Errorf("input %q: %w", name, err)
 		}
-		live[slot] = true
 	}
 	alloc := func(slot int, what any) (t DTensor, err error) {
-		t = DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
-		if t.Buf, err = x.device.Alloc(t.Bytes()); err != nil {
+		t = x.slot(slot)
+		if t.Buf, err = x.home.alloc(x.device, t.Bytes()); err != nil {
 			return t, fmt.Errorf("%v: %w", what, err)
 		}
 		values[slot], live[slot] = t, true
@@ -291,17 +304,16 @@ func (x *Executor) run(ctx context.Context, inputs Values) (outputs Values, err 
 			}
 		}
 	}
-	outputs = make(Values, len(x.output))
-	for name, slot := range x.output {
-		if outputs[name], err = x.device.Download(values[slot]); err != nil {
-			return nil, fmt.Errorf("output %q: %w", name, err)
-		}
-	}
-	return outputs, nil
+	return visit.outputs(values, live)
 }
 
-// checkNames refuses missing inputs, unknown ones and pinned ones.
-func (x *Executor) checkNames(inputs Values) error {
+// checkNames refuses missing inputs, unknown ones and pinned ones, and unknown outputs.
+func (x *Executor) checkNames(inputs Values, stay []string) error {
+	for _, name := range stay {
+		if _, ok := x.output[name]; !ok {
+			return fmt.Errorf("there is no output %q to stay", name)
+		}
+	}
 	for _, name := range x.graph.InputNames {
 		if _, used := x.inputs[name]; used && inputs[name] == nil && !x.pinned[name] {
 			return fmt.Errorf("the input %q is missing", name)

@@ -13,16 +13,23 @@ import (
 // fakeDevice is a device with memory of its own and a queue, as a GPU has. It
 // computes with the host's kernels, only later, and reports a buffer that is
 // freed twice, used after it was freed, read before it was written, or never
-// freed. What is downloaded is NaN until something waits.
+// freed. What is downloaded is NaN until something waits, and so is what a failure leaves.
+//
+// A run that nobody waited for is a queue of its own, which is worked off as late as can be:
+// what reads its results without following it finds nothing.
 type fakeDevice struct {
 	t          *testing.T
 	hasKernel  func(op string) bool
 	failAfter  int // launches until one fails; 0 for never
 	outOfAfter int // allocations until one fails; 0 for never
+	most       int // buffers that there is room for; 0 for any number
 
 	memory   map[int]gorgonia.Value // nil for one that is not written yet
 	next     int
 	queue    []queued
+	follows  []*fakeTail // of the queue
+	detached []*fakeTail
+	waits    int // Sync and Wait with something to do
 	launches []string
 	uploads  int
 	// Buffers that are allocated and not yet freed, now and at most, counted
@@ -38,6 +45,9 @@ func (f *fakeDevice) Alloc(bytes int) (Buf, error) {
 	if f.outOfAfter--; f.outOfAfter == 0 {
 		return nil, errors.New("out of memory")
 	}
+	if f.most > 0 && f.held >= f.most {
+		return nil, ErrOutOfDeviceMemory
+	}
 	if bytes <= 0 {
 		f.t.Errorf("an allocation of %d bytes", bytes)
 	}
@@ -49,23 +59,20 @@ func (f *fakeDevice) Alloc(bytes int) (Buf, error) {
 }
 
 // queued is work that has been handed to the device but not been done.
-type queued struct {
-	free bool // work that happens even after a failure
-	do   func() error
-}
+type queued struct{ do func() error }
 
-func (f *fakeDevice) enqueue(do func() error) { f.queue = append(f.queue, queued{do: do}) }
+func (f *fakeDevice) enqueue(do func() error) { f.queue = append(f.queue, queued{do}) }
 
 // Free takes effect in the order of the queue.
 func (f *fakeDevice) Free(b Buf) {
 	f.held--
-	f.queue = append(f.queue, queued{free: true, do: func() error {
+	f.enqueue(func() error {
 		if _, ok := f.memory[b.(int)]; !ok {
 			f.t.Errorf("buffer %v was freed twice", b)
 		}
 		delete(f.memory, b.(int))
 		return nil
-	}})
+	})
 }
 
 func (f *fakeDevice) Upload(dst DTensor, v gorgonia.Value) error {
@@ -137,25 +144,87 @@ func (f *fakeDevice) Launch(op gorgonia.Op, out DTensor, in []DTensor) error {
 		}
 		v, err := op.Do(values...)
 		if err != nil {
-			return err
+			return errors.Join(err, f.write(out, notYet(out)))
 		}
 		return f.write(out, v)
 	})
 	return nil
 }
 
-// Sync does what is queued. After a failure only buffers are freed.
+// Sync does what is queued, after what that follows.
 func (f *fakeDevice) Sync() error {
-	queue := f.queue
-	f.queue = nil
-	var failure error
-	for _, work := range queue {
-		if failure == nil || work.free {
-			failure = errors.Join(failure, work.do())
+	if len(f.queue) > 0 {
+		f.waits++
+	}
+	now := f.end()
+	now.do()
+	return now.err
+}
+
+// end ends a run without doing anything of it.
+func (f *fakeDevice) end() *fakeTail {
+	t := &fakeTail{f: f, queue: f.queue, follows: f.follows}
+	f.queue, f.follows = nil, nil
+	return t
+}
+
+// fakeTail is the end of a run of a fakeDevice.
+type fakeTail struct {
+	f       *fakeDevice
+	queue   []queued
+	follows []*fakeTail
+	done    bool
+	waited  bool
+	err     error
+}
+
+// do works a run off. As on a GPU what follows a failure is computed all the same.
+func (t *fakeTail) do() {
+	if t.done {
+		return
+	}
+	t.done = true
+	for _, other := range t.follows {
+		other.do()
+	}
+	for _, work := range t.queue {
+		if err := work.do(); t.err == nil {
+			t.err = err
 		}
 	}
-	return failure
 }
+
+func (t *fakeTail) Done() bool { return t.done }
+
+func (t *fakeTail) Wait() error {
+	if t.waited {
+		t.f.t.Error("a run was waited for twice")
+	}
+	if !t.done {
+		t.f.waits++
+	}
+	t.waited = true
+	t.do()
+	return t.err
+}
+
+func (f *fakeDevice) Detach() (Tail, error) {
+	if len(f.queue) == 0 {
+		return nil, nil
+	}
+	t := f.end()
+	f.detached = append(f.detached, t)
+	return t, nil
+}
+
+func (f *fakeDevice) After(t Tail) error {
+	f.follows = append(f.follows, t.(*fakeTail))
+	return nil
+}
+
+func (f *fakeDevice) Take(t DTensor) (Buf, error) { return t.Buf, nil }
+
+func (f *fakeDevice) Lend(kept, _ DTensor) (Buf, error) { return kept.Buf, nil }
 
 func (f *fakeDevice) read(t DTensor) (gorgonia.Value, error) {
 	v, ok := f.memory[t.Buf.(int)]
@@ -167,7 +236,7 @@ func (f *fakeDevice) read(t DTensor) (gorgonia.Value, error) {
 		f.t.Errorf("buffer %v was read before it was written", t.Buf)
 		return nil, fmt.Errorf("buffer %v is empty", t.Buf)
 	}
-	return v, nil
+	return shaped(v, t)
 }
 
 func (f *fakeDevice) write(t DTensor, v gorgonia.Value) error {
@@ -183,6 +252,9 @@ func (f *fakeDevice) write(t DTensor, v gorgonia.Value) error {
 
 // live is the number of buffers after all that is queued.
 func (f *fakeDevice) live() int {
+	for _, t := range f.detached {
+		t.do()
+	}
 	if err := f.Sync(); err != nil {
 		f.t.Errorf("work was left behind, and fails: %v", err)
 	}

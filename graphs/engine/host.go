@@ -36,6 +36,8 @@ type hostBuf struct {
 	borrowed bool
 	// reusable: nobody but this buffer refers to the memory.
 	reusable bool
+	// shared: another value of the run is a view of this one, or the other way around.
+	shared bool
 }
 
 // Alloc allocates nothing yet: an operation outside package op brings the
@@ -116,7 +118,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	for i, t := range in {
 		if overlap(v, values[i]) {
 			operand := t.Buf.(*hostBuf)
-			operand.reusable = false
+			operand.reusable, operand.shared, buf.shared = false, true, true
 			buf.borrowed = buf.borrowed || operand.borrowed
 		}
 	}

@@ -99,6 +99,9 @@ func rowMajor(v gorgonia.Value) gorgonia.Value {
 
 // Bools returns the elements of an output that a comparison gives, in row-major order.
 func Bools(v gorgonia.Value) ([]bool, error) {
+	if _, ok := v.(*Resident); ok {
+		return nil, errNotHere
+	}
 	switch data := Data(rowMajor(v)).(type) {
 	case []bool:
 		return data, nil
@@ -112,6 +115,9 @@ func Bools(v gorgonia.Value) ([]bool, error) {
 // Floats returns the elements of an output in row-major order. In float64 they
 // share the output's memory.
 func Floats(v gorgonia.Value) ([]float64, error) {
+	if _, ok := v.(*Resident); ok {
+		return nil, errNotHere
+	}
 	switch data := Data(rowMajor(v)).(type) {
 	case []float64:
 		return data, nil
@@ -147,14 +153,12 @@ func Scalar(v gorgonia.Value) (float64, error) {
 // scalars: such a value is taken in another shape, without a copy. What differs in more
 // is an error.
 func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
-	have, want := v.Shape(), as.Shape
-	switch {
-	case v.Dtype() != as.DType:
-		return nil, fmt.Errorf("it is %v, want %v", v.Dtype(), as.DType)
-	case slices.Equal(have, want):
+	want := as.Shape
+	switch err := fits(v, as); {
+	case err != nil:
+		return nil, err
+	case slices.Equal(v.Shape(), want):
 		return v, nil
-	case !slices.Equal(longer(have), longer(want)):
-		return nil, fmt.Errorf("it has shape %v, want %v", have, want)
 	}
 	t, isTensor := rowMajor(v).(*tensor.Dense)
 	switch {
@@ -165,6 +169,18 @@ func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
 	}
 	t = t.ShallowClone()
 	return t, t.Reshape(want...)
+}
+
+// fits refuses a value that cannot have a tensor's shape and element type.
+func fits(v gorgonia.Value, as DTensor) error {
+	have, want := v.Shape(), as.Shape
+	switch {
+	case v.Dtype() != as.DType:
+		return fmt.Errorf("it is %v, want %v", v.Dtype(), as.DType)
+	case !slices.Equal(longer(have), longer(want)):
+		return fmt.Errorf("it has shape %v, want %v", have, want)
+	}
+	return nil
 }
 
 // longer are the lengths of a shape that are not one.

@@ -16,7 +16,8 @@ func New() API { return bound{} }
 
 // bound calls the driver through gorgonia.org/cu, and without cgo where that has no
 // function: page-locked memory, errors' texts, and to destroy streams and unload modules
-// without leaking what it keeps of them.
+// without leaking what it keeps of them; questions for events and streams that follow them
+// are without cgo, too.
 type bound struct{ pure }
 
 // Its handles are structures of one pointer of C, which only it can name.

@@ -92,6 +92,10 @@ type API interface {
 	NewEvent() (Event, error)
 	Record(e Event, s Stream) error
 	Wait(e Event) error
+	// Follow lets what is queued in a stream from now on follow an event.
+	Follow(s Stream, e Event) error
+	// Passed says whether an event has been reached. It does not wait.
+	Passed(e Event) (bool, error)
 	DestroyEvent(e Event) error
 
 	// Load loads machine code or PTX.

@@ -27,7 +27,7 @@ var functions = []string{
 	"cuMemGetInfo_v2", "cuMemAllocHost_v2", "cuMemFreeHost", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
 	"cuMemcpyDtoDAsync_v2", "cuMemsetD8Async", "cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
 	"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventDestroy_v2", "cuModuleLoadData", "cuModuleUnload",
-	"cuModuleGetFunction", "cuLaunchKernel",
+	"cuModuleGetFunction", "cuLaunchKernel", "cuStreamWaitEvent", "cuEventQuery",
 }
 
 // loaded is the driver's library. Nothing of it runs before the first call.
@@ -245,6 +245,20 @@ func (pure) Record(e Event, s Stream) error { return call("cuEventRecord", uintp
 
 // Wait implements [API].
 func (pure) Wait(e Event) error { return call("cuEventSynchronize", uintptr(e)) }
+
+// Follow implements [API].
+func (pure) Follow(s Stream, e Event) error {
+	return call("cuStreamWaitEvent", uintptr(s), uintptr(e), 0)
+}
+
+// Passed implements [API].
+func (pure) Passed(e Event) (bool, error) {
+	err := call("cuEventQuery", uintptr(e))
+	if errors.Is(err, NotReady) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // DestroyEvent implements [API].
 func (pure) DestroyEvent(e Event) error { return call("cuEventDestroy_v2", uintptr(e)) }

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Detach has nothing to wait for either: the host computes at once.
+func (d *hostDevice) Detach() (Tail, error) { return nil, nil }
+
+// After has nothing to follow.
+func (d *hostDevice) After(Tail) error { return nil }
+
+// Take hands over the result itself, and copies only what something else refers to. The
+// run's buffer is borrowed from then on.
+func (d *hostDevice) Take(t DTensor) (Buf, error) {
+	buf := t.Buf.(*hostBuf)
+	if buf.value == nil {
+		return nil, fmt.Errorf("a value stays that was never computed")
+	}
+	if buf.borrowed || buf.shared {
+		v, err := gorgonia.CloneValue(buf.value)
+		return &hostBuf{value: v}, err
+	}
+	kept := *buf
+	buf.borrowed, buf.reusable = true, false
+	return &kept, nil
+}
+
+// Lend gives a tensor a header of its own, as Upload does. Nothing is copied.
+func (d *hostDevice) Lend(kept, as DTensor) (Buf, error) {
+	v, err := shaped(kept.Buf.(*hostBuf).value, as)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := v.(*tensor.Dense); ok {
+		v = t.ShallowClone()
+	}
+	return &hostBuf{value: v, borrowed: true}, nil
+}
