@@ -91,6 +91,7 @@ var programs = map[string]struct {
 		if err != nil {
 			return nil, err
 		}
+		defer m.Close()
 		y := mat.NewDense(50, 1, nil)
 		for i := range 50 {
 			y.Set(i, 0, math.Copysign(1, x.At(i, 0)))
@@ -116,6 +117,7 @@ var programs = map[string]struct {
 		if err != nil {
 			return nil, err
 		}
+		defer m.Close()
 		y := mat.NewDense(50, 1, nil)
 		for i := range 50 {
 			y.Set(i, 0, math.Copysign(1, v.At(i, 0)))

@@ -35,14 +35,21 @@ import (
 	"privkern/graphs/internal/finite"
 )
 
-// Model is a GP classifier at fixed training inputs. Its methods may be called
-// from several goroutines.
+// Model is a GP classifier at fixed training inputs, whose covariance is copied to the
+// engine's device once. Its methods may be called from several goroutines.
 type Model struct {
 	e       *engine.Engine
 	n       int
 	rank    int // columns of V, 0 for a full covariance
-	factors gorgonia.Value
-	counts  gorgonia.Value
+	factors *engine.Resident
+	counts  *engine.Resident
+}
+
+// Close gives the covariance's memory back, as the engine's end does. The model cannot be
+// used again.
+func (m *Model) Close() {
+	m.factors.Close()
+	m.counts.Close()
 }
 
 // Full returns the model with the prior covariance k (N×N, symmetric, positive
@@ -82,7 +89,16 @@ func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float6
 				"number is required", i, c)
 		}
 	}
-	return &Model{e: e, n: n, rank: rank, factors: e.Matrix(factors), counts: e.Column(counts)}, nil
+	m := &Model{e: e, n: n, rank: rank}
+	var err error
+	if m.factors, err = e.Keep(e.Matrix(factors)); err != nil {
+		return nil, fmt.Errorf("the Laplace approximation: %w", err)
+	}
+	if m.counts, err = e.Keep(e.Column(counts)); err != nil {
+		m.factors.Close()
+		return nil, fmt.Errorf("the Laplace approximation: %w", err)
+	}
+	return m, nil
 }
 
 func check(name string, a *mat.Dense) error {
@@ -176,8 +192,8 @@ func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, ve
 	return values, wide, nil
 }
 
-// Variance returns, for P test inputs, the part of the posterior variance that
-// depends on the training inputs, with W at f.
+// Variances returns, for P test inputs and each of the latent functions fs, the part of
+// the posterior variance that depends on the training inputs, with W at f.
 //
 // For a full covariance, cross is the covariance between training and test
 // inputs (N×P), and the result is k_*ᵀ(K + W⁻¹)⁻¹k_*, by which the prior
@@ -185,7 +201,7 @@ func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, ve
 // test inputs (M×P), and the result is the variance of the subset of
 // regressors, φ_*ᵀ(I + VᵀWV)⁻¹φ_*; DTC adds k_** − φ_*ᵀφ_* to it
 // (Quiñonero-Candela and Rasmussen 2005).
-func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]float64, error) {
+func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense) ([][]float64, error) {
 	if err := check("the covariance of the test inputs", cross); err != nil {
 		return nil, err
 	}
@@ -198,14 +214,35 @@ func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]
 		return nil, fmt.Errorf("posterior variance: the covariance of the test inputs is %d×%d; %d rows are expected", rows,
 			points, want)
 	}
-	out, err := m.run(ctx, m.varianceProgram(points), f, engine.Values{"cross": m.e.Matrix(cross)})
+	kept, err := m.e.Keep(m.e.Matrix(cross))
+	if err != nil {
+		return nil, fmt.Errorf("posterior variance: %w", err)
+	}
+	defer kept.Close()
+	all := make([][]float64, len(fs))
+	err = m.e.ParallelFor(ctx, len(fs), 1, func(i, _ int) error {
+		out, err := m.run(ctx, m.varianceProgram(points), fs[i], engine.Values{"cross": kept})
+		if err == nil {
+			all[i], err = engine.Floats(out["variance"])
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return engine.Floats(out["variance"])
+	return all, nil
 }
 
-// run runs a program at f. The covariance stays where the session keeps it.
+// Variance is Variances for one latent function.
+func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]float64, error) {
+	all, err := m.Variances(ctx, [][]float64{f}, cross)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// run runs a program at f. The covariance stays where it is.
 func (m *Model) run(ctx context.Context, p engine.Program, f []float64, inputs engine.Values) (engine.Values, error) {
 	if len(f) != m.n {
 		return nil, fmt.Errorf("%s: the latent function has %d values for %d training inputs", p.Name, len(f), m.n)

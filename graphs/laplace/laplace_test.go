@@ -42,6 +42,7 @@ func full(t testing.TB, e *engine.Engine, k *mat.Dense) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(m.Close)
 	return m
 }
 
@@ -51,6 +52,7 @@ func lowRank(t testing.TB, e *engine.Engine, v *mat.Dense) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(m.Close)
 	return m
 }
 

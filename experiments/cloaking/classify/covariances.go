@@ -20,7 +20,7 @@ import (
 // covariances of a training set with itself and with test inputs, as
 // [laplace.Model] wants them.
 type covariances struct {
-	model *laplace.Model
+	model *laplace.Model // to be closed, where the engine lives longer than the fit
 	cross *mat.Dense
 	// prior is what the variance at each test input starts from, and sign says
 	// whether the model's part is added to it or subtracted.

@@ -83,6 +83,7 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 	if err != nil {
 		return nil, err
 	}
+	defer p.cov.model.Close()
 	return c.fit(ctx, p, labels, purpose)
 }
 
@@ -248,16 +249,13 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 	out.mean = new(mat.Dense)
 	out.mean.Mul(cov.cross.T(), dual)
 	out.variance = mat.NewDense(points, len(modes), nil)
-	return c.e.ParallelFor(ctx, len(modes), 1, func(j, _ int) error {
-		part, err := cov.model.Variance(ctx, modes[j], cov.cross)
-		if err != nil {
-			return err
-		}
+	parts, err := cov.model.Variances(ctx, modes, cov.cross)
+	for j, part := range parts {
 		for i, v := range part {
 			out.variance.Set(i, j, max(0, cov.prior[i]+cov.sign*v))
 		}
-		return nil
-	})
+	}
+	return err
 }
 
 // columns returns the columns of a.

@@ -62,6 +62,7 @@ func runReference(
 	if err != nil {
 		return nil, err
 	}
+	defer cov.model.Close()
 	values, _, err := cov.model.Spectrum(ctx, make([]float64, len(counts)))
 	if err != nil {
 		return nil, err

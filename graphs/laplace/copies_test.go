@@ -1,0 +1,50 @@
+package laplace
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+)
+
+// The covariance goes to the device once for all steps of a model, and that of the test
+// inputs once for all modes.
+func TestCopiesOfAModel(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	const n, points, steps, modes = 20, 7, 6, 5
+	x := line(n)
+	k, cross := covariance(t, e, x, x, 2), covariance(t, e, x, line(points), 2)
+	e.StartCounting()
+	m := full(t, e, k)
+	labels := mat.NewDense(n, 1, nil)
+	f := make([]float64, n)
+	for range steps {
+		s, err := m.Step(t.Context(), f, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = mat.Col(nil, 0, s.Latent)
+	}
+	c := e.Profile().Total
+	// Covariance and counts once, f and labels for each step, and f and dual of it.
+	if c.Copies != 2+4*steps || c.BytesUp != 8*(n*n+n+steps*2*n) || c.BytesDown != 8*steps*2*n ||
+		c.Synchronisations != steps {
+		t.Errorf("steps: %d copies, %d bytes up, %d down, %d waits", c.Copies, c.BytesUp, c.BytesDown, c.Synchronisations)
+	}
+	all := make([][]float64, modes)
+	for i := range all {
+		all[i] = f
+	}
+	if _, err := m.Variances(t.Context(), all, cross); err != nil {
+		t.Fatal(err)
+	}
+	p := e.Profile().Total
+	if copies, up := p.Copies-c.Copies, p.BytesUp-c.BytesUp; copies != 1+2*modes || up != 8*(n*points+modes*n) {
+		t.Errorf("variances: %d copies, %d bytes up", copies, up)
+	}
+}
