@@ -271,6 +271,11 @@ func TestCloseWhileQueued(t *testing.T) {
 	}
 	wantFloats(t, twice["twice"], 4, 0, 2, 6)
 	twice.Close()
+	run(t, e, factor(), Values{"a": square2(4, 2, 2, 10)}, "l").Close() // before it is written
+	if err := f.Sync(); err != nil {
+		t.Error(err)
+	}
+	e.residents.settle()
 	if n := f.live(); n != 1 {
 		t.Errorf("%d buffers are left, want the constant", n)
 	}
