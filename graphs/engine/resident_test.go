@@ -47,7 +47,9 @@ func backends(t *testing.T, test func(t *testing.T, e *Engine)) {
 // factor computes "l", the Cholesky factor of "a", and doubled "twice", 2·"x", of 2×2
 // matrices.
 func factor() Program {
-	return Program{Name: "factor", Key: "factor", Build: func(b *Builder) { b.Output("l", b.Cholesky(b.Input("a", 2, 2))) }}
+	return Program{Name: "factor", Key: "factor", Build: func(b *Builder) {
+		b.Output("l", b.Cholesky(b.Input("a", 2, 2)))
+	}}
 }
 
 func doubled() Program {
