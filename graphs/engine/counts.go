@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -257,6 +258,9 @@ func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused
 	}
 	d.pending.work.Add(work)
 }
+
+// within implements canceller.
+func (d *countingDevice) within(ctx context.Context) { within(ctx, d.Device) }
 
 // queued says whether anything was done since the last Sync.
 func (d *countingDevice) queued() bool {

@@ -214,6 +214,10 @@ func (e *Engine) Close() error {
 
 // Run runs a program once. The inputs are not written to; in float64 they may be
 // shared with the values that are passed, which must not change during the run.
+//
+// Where an operation fails for some members of a batch, the run goes on for the others:
+// the outputs, NaN for those members, come together with an error in which errors.As finds
+// an [op.MembersError]. Every other error comes without outputs.
 func (e *Engine) Run(ctx context.Context, p Program, inputs Values, options ...RunOption) (Values, error) {
 	s, err := e.Session(p)
 	if err != nil {
@@ -273,7 +277,8 @@ func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 // is not copied; the session keeps its memory, also after the value is closed.
 func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name, v) }
 
-// Run runs the session's program.
+// Run runs the session's program. Members of a batch that fail leave the others' outputs,
+// as in [Engine.Run].
 func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (Values, error) {
 	defer s.engine.counts.ran(s.counts, time.Now())
 	return s.x.Run(ctx, inputs, staying(options)...)

@@ -223,11 +223,15 @@ func (x *Executor) Close() {
 // Run computes the outputs. Inputs must have the declared shapes and the
 // graph's element type; they are never written to. Outputs belong to the
 // caller; those that are named stay on the device, as [Resident] values.
+//
+// Where an operation fails for some members of a batch, the run goes on for the others:
+// the outputs, NaN for those members, come together with a [op.MembersError]. Every other
+// error comes without outputs.
 func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (Values, error) {
 	outputs, err := x.run(ctx, inputs, stay)
 	if err != nil {
 		noteFailure(err)
-		return nil, fmt.Errorf("%s: %w", x.graph.Program, err)
+		return outputs, fmt.Errorf("%s: %w", x.graph.Program, err)
 	}
 	return outputs, nil
 }
@@ -238,6 +242,7 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 	visit := x.visit(stay)
 	values := make([]DTensor, len(x.shapes))
 	live := make([]bool, len(x.shapes))
+	var failed op.Failures // of members of batches
 	free := func(slot int) {
 		if live[slot] {
 			x.device.Free(values[slot].Buf)
@@ -248,8 +253,9 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		for slot := range live {
 			free(slot)
 		}
-		outputs, err = visit.end(outputs, err)
+		outputs, err = visit.end(outputs, err, &failed)
 	}()
+	within(ctx, x.device)
 	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
 	}
@@ -296,7 +302,7 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 			if err != nil {
 				return nil, err
 			}
-			if err := x.launch(s.op, out, at(values, s.in)); err != nil {
+			if err := failed.Keep(x.launch(s.op, out, at(values, s.in))); err != nil {
 				return nil, err
 			}
 			for _, slot := range s.dead {
@@ -332,31 +338,33 @@ func (x *Executor) checkNames(inputs Values, stay []string) error {
 
 // launch computes one operation on the device, or on the host where the device has no
 // kernel for it. The fallback costs two copies and a wait for the device.
-func (x *Executor) launch(op gorgonia.Op, out DTensor, in []DTensor) error {
-	err := x.device.Launch(op, out, in)
+func (x *Executor) launch(o gorgonia.Op, out DTensor, in []DTensor) error {
+	err := x.device.Launch(o, out, in)
 	if !errors.Is(err, ErrNoKernel) {
 		return err
 	}
 	if x.fellBack != nil {
-		x.fellBack(op.String())
+		x.fellBack(o.String())
 	}
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
 		if values[i], err = x.device.Download(t); err != nil {
-			return fmt.Errorf("%v, input %d, for the host: %w", op, i, err)
+			return fmt.Errorf("%v, input %d, for the host: %w", o, i, err)
 		}
 	}
-	if err := x.device.Sync(); err != nil {
+	var failed op.Failures // of members of batches
+	if err := failed.Keep(x.device.Sync()); err != nil {
 		return err
 	}
 	var v gorgonia.Value
-	if err = protect(func() (err error) { v, err = op.Do(values...); return err }); err == nil {
+	err = protect(func() (err error) { v, err = o.Do(values...); return err })
+	if err = failed.Keep(err); err == nil {
 		if v, err = shaped(v, out); err == nil {
 			err = x.device.Upload(out, v)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%v, on the host: %w", op, err)
+		return fmt.Errorf("%v, on the host: %w", o, err)
 	}
-	return nil
+	return failed.Err()
 }

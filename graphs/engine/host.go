@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -19,6 +20,7 @@ import (
 type hostDevice struct {
 	pool  *parallel.Pool
 	spare *spares
+	ctx   context.Context // of the run; see canceller
 }
 
 var _ Device = (*hostDevice)(nil)
@@ -26,8 +28,21 @@ var _ Device = (*hostDevice)(nil)
 // newHostDevice returns a device for one executor; the pool and the spare memory are its
 // engine's.
 func newHostDevice(pool *parallel.Pool, spare *spares) *hostDevice {
-	return &hostDevice{pool: pool, spare: spare}
+	return &hostDevice{pool: pool, spare: spare, ctx: context.Background()}
 }
+
+// canceller is a device that stops inside an operation when the context of a run ends.
+type canceller interface{ within(context.Context) }
+
+// within lets a device know the context of its next run.
+func within(ctx context.Context, d Device) {
+	if c, ok := d.(canceller); ok {
+		c.within(ctx)
+	}
+}
+
+// within implements canceller.
+func (d *hostDevice) within(ctx context.Context) { d.ctx = ctx }
 
 // hostBuf is the host's buffer: a value, once there is one.
 type hostBuf struct {
@@ -97,12 +112,12 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 			prealloc = d.newTensor(out)
 			*buf = hostBuf{value: prealloc, reusable: true}
 		}
-		v, err := ours.Compute(d.pool, prealloc, values...)
+		v, err := ours.Compute(d.ctx, d.pool, prealloc, values...)
 		buf.value = v
-		if err != nil {
+		if v == nil {
 			*buf = hostBuf{}
 		}
-		return err
+		return err // that of some members comes with a value
 	}
 	var v gorgonia.Value
 	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {

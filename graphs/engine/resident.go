@@ -7,6 +7,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
 )
 
 // Resident is a value in the memory of an engine's backend: a constant that [Engine.Keep]
@@ -99,7 +101,8 @@ func (r *Resident) Value(ctx context.Context) (gorgonia.Value, error) {
 
 // Host returns values whose elements are on the host: those of resident values are copied,
 // all in one go and with one wait for each program that they come from, others are
-// returned as they are. The error is the first that [Resident.Value] would give.
+// returned as they are. The error is the first that [Resident.Value] would give; one of
+// members of batches comes with the values, as in [Engine.Run].
 func Host(ctx context.Context, values Values) (Values, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -122,13 +125,14 @@ func Host(ctx context.Context, values Values) (Values, error) {
 		}
 		groups[from][name] = r
 	}
+	var failed op.Failures
 	for from, group := range groups {
-		if err := from.home.download(from.key, group, all); err != nil {
+		if err := failed.Keep(from.home.download(from.key, group, all)); err != nil {
 			noteFailure(err)
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, failed.Err()
 }
 
 // download copies values to the host.
@@ -138,15 +142,19 @@ func (h *residents) download(key countKey, group map[string]*Resident, to Values
 	defer func() {
 		// Also after a failure: what was queued must not outlive the memory. A value
 		// that was never computed explains a later error better than that error does.
-		failure := d.Sync()
+		var failed op.Failures
+		failure := failed.Keep(d.Sync())
 		for _, m := range reads {
-			if e := m.settle(); e != nil {
+			if e := failed.Keep(m.settle()); e != nil {
 				failure = e
 			}
 			m.release()
 		}
-		if failure != nil {
+		switch {
+		case failure != nil:
 			err = failure
+		case err == nil:
+			err = failed.Err()
 		}
 	}()
 	for name, r := range group {

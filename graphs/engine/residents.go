@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/op"
 )
 
 // residents are the values that stay in the memory of an engine's backend, and the runs
@@ -80,21 +82,26 @@ type unfinished struct {
 }
 
 // settle waits for the run, once, and returns its error: the first failure of what it read,
-// or its own, with the name of the program that failed.
+// or its own, with the name of the program that failed. Where members of batches failed and
+// nothing else did, it is an [op.MembersError].
 func (u *unfinished) settle() error {
 	u.settling.Lock()
 	defer u.settling.Unlock()
 	if u.done.Load() {
 		return u.err
 	}
+	var failed op.Failures
 	for _, m := range u.reads {
 		if m.maker != u && u.err == nil {
-			u.err = m.settle()
+			u.err = failed.Keep(m.settle())
 		}
 	}
-	if err := u.tail.Wait(); err != nil && u.err == nil {
+	if err := failed.Keep(u.tail.Wait()); err != nil && u.err == nil {
 		noteFailure(err)
 		u.err = fmt.Errorf("%s: %w", u.program, err)
+	}
+	if u.err == nil {
+		u.err = failed.Err()
 	}
 	u.done.Store(true)
 	h := u.home

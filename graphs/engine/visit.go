@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/op"
 )
 
 // visit is what one run has to do with memory that outlives it.
@@ -122,19 +124,20 @@ func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 // end ends a run: without waiting for it where nothing goes to the host. After a failure,
 // too, what was queued must not outlive a run. An operation that failed on the device, and
 // before it a run whose outputs were read, explains a later error, of an allocation say,
-// better than that error does.
-func (v *visit) end(outputs Values, err error) (Values, error) {
+// better than that error does. Members of batches that have failed leave the others' outputs.
+func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, error) {
 	x := v.x
 	var tail Tail
 	if err == nil && !v.waits() {
 		tail, err = x.device.Detach()
-	} else if failure := x.device.Sync(); failure != nil {
+		err = failed.Keep(err)
+	} else if failure := failed.Keep(x.device.Sync()); failure != nil {
 		err = failure
 	}
 	if tail == nil {
 		// The device has ended all that comes before, so that this waits for nothing.
 		for _, m := range v.reads {
-			if failure := m.settle(); failure != nil {
+			if failure := failed.Keep(m.settle()); failure != nil {
 				err = failure
 			}
 		}
@@ -149,5 +152,5 @@ func (v *visit) end(outputs Values, err error) (Values, error) {
 		}
 		return nil, err
 	}
-	return outputs, nil
+	return outputs, failed.Err()
 }

@@ -22,7 +22,7 @@ import (
 // Cholesky is the operation A → L, lower triangular with zeros above the
 // diagonal, A = L Lᵀ.
 func Cholesky() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Cholesky", in: []int{2}, out: 2, shape: square,
 		run64: choleskyFactor[float64], run32: choleskyFactor[float32],
 		launch: func(t Stream) { factorOn(t, t.In(0), kernels.Matrix{}, t.Out()) },
@@ -52,7 +52,7 @@ func choleskyFactor[T cpublas.Float](c call[T]) error {
 // The shift is an operand, not a parameter: a loop over s builds one graph, and the
 // shifted matrix never stands in memory beside A.
 func CholeskyShifted() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "CholeskyShifted", in: []int{2, 0}, out: 2, shape: square,
 		run64: choleskyShifted[float64], run32: choleskyShifted[float32],
 		launch: func(t Stream) { factorOn(t, t.In(0), t.In(1), t.Out()) },
@@ -159,7 +159,7 @@ func factorOn(t Stream, a, shift, l kernels.Matrix) {
 // of the derivative belongs to each. It costs one product and two triangular solves, 4n³
 // operations, and no inverse of L, whose error would be that of L⁻¹ twice.
 func choleskyGradient() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "CholeskyGradient", in: []int{2, 2}, out: 2, shape: square,
 		run64: choleskyPullback[float64], run32: choleskyPullback[float32],
 		launch: func(t Stream) {
@@ -207,7 +207,7 @@ func choleskyPullback[T cpublas.Float](c call[T]) error {
 // It takes 2n²m operations, against n³/3 of the factor, which is why programs that solve
 // repeatedly keep L.
 func CholeskySolve() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "CholeskySolve", in: []int{2, 2}, out: 2, shape: solve,
 		run64: choleskySolve[float64], run32: choleskySolve[float32],
 		launch: func(t Stream) {
@@ -235,7 +235,7 @@ func choleskySolve[T cpublas.Float](c call[T]) error {
 // symmetric and without negative diagonal elements, which BᵀX of a CholeskySolve is not
 // once A is ill-conditioned.
 func TriangularSolve() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "TriangularSolve", in: []int{2, 2}, out: 2, shape: solve,
 		run64: triangularSolve[float64], run32: triangularSolve[float32],
 		launch: func(t Stream) {
@@ -267,7 +267,7 @@ func substitute[T cpublas.Float](l []T, n int, b []T, m int) {
 // It is a sum of logarithms, not the logarithm of a product: the determinant itself
 // leaves the range of float64 for a few hundred rows.
 func CholeskyLogDet() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "CholeskyLogDet", in: []int{2}, out: 0, shape: squareToScalar,
 		run64: choleskyLogDet[float64], run32: choleskyLogDet[float32],
 		launch: func(t Stream) { logDetOn(t, t.In(0)) },
@@ -307,7 +307,7 @@ func logDetOn(t Stream, l kernels.Matrix) {
 // upper bound of the reciprocal condition: right in its order of magnitude, which is all
 // that a warning needs.
 func ReciprocalCondition() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "ReciprocalCondition", in: []int{2, 2}, out: 0,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := solve(in); err != nil {

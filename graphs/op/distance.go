@@ -34,7 +34,7 @@ func (m Metric) String() string {
 // operations and O(d) memory a worker. For the inner product it is the product WY. The
 // slope of |x−y| at zero counts as zero, the middle of its subdifferential.
 func metricGradient(m Metric) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "MetricGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0),
 		run64: func(c call[float64]) error { return metricPullback(c, m) },
 		run32: func(c call[float32]) error { return metricPullback(c, m) },

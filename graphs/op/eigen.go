@@ -21,7 +21,7 @@ import (
 // whatever the element type. It has no derivative, because eigenvectors of
 // repeated eigenvalues are arbitrary; PSDPart has.
 func Eigen() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Eigen", in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {
@@ -100,7 +100,7 @@ func eigenOn(t Stream, a kernels.Matrix) (w, v kernels.Doubles) {
 // Eigenvalues is the operation E → the 1×n eigenvalues of an Eigen result, in
 // ascending order.
 func Eigenvalues() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Eigenvalues", in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{1, in[0][1]}, nil },
 		run64: firstRow[float64], run32: firstRow[float32],
@@ -122,7 +122,7 @@ func firstRow[T cpublas.Float](c call[T]) error {
 // after it an eigenvector of unit length. Like Eigen it is computed in float64
 // and has no derivative. It fails with a *NoConvergenceError.
 func LargestEigen(k int) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: fmt.Sprintf("LargestEigen(k=%d)", k), in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {
@@ -177,7 +177,7 @@ func largestEigen[T cpublas.Float](c call[T], k int) error {
 // the choice of a basis for a repeated eigenvalue has a part in it, so that it has bits
 // that can be compared where Eigen has none.
 func PSDPart() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "PSDPart", in: []int{2, 2}, out: 2, shape: square,
 		run64: psdPart[float64], run32: psdPart[float32],
 		launch: func(t Stream) {
@@ -232,7 +232,7 @@ func psdPart[T cpublas.Float](c call[T]) error {
 // an eigenvector it has no 1/(λ_i − λ_j) that could blow up: Γ is between 0 and 1 for
 // every pair of eigenvalues.
 func psdGradient() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "PSDPartGradient", in: []int{2, 2}, out: 2, shape: sameShape(1),
 		run64: psdPullback[float64], run32: psdPullback[float32],
 		launch: func(t Stream) {

@@ -26,7 +26,7 @@ import (
 // (Rasmussen and Williams 2006, Eq. 4.32). Lengthscales that are not positive are not
 // looked for here, and give NaN or a value without meaning.
 func Gibbs(variance float64) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: fmt.Sprintf("Gibbs(variance=%x)", variance), in: []int{2, 2, 2, 2}, out: 2, shape: gibbsShape,
 		run64: func(c call[float64]) error { return gibbsMatrix(c, variance) },
 		run32: func(c call[float32]) error { return gibbsMatrix(c, variance) },
@@ -106,7 +106,7 @@ func gibbsGradient(byLengthscale bool) Op {
 	if byLengthscale {
 		by = "L"
 	}
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "GibbsGradient(" + by + ")", in: []int{2, 2, 2, 2, 2}, out: 2, shape: sameShape(0),
 		run64: func(c call[float64]) error { return gibbsPullback(c, byLengthscale) },
 		run32: func(c call[float32]) error { return gibbsPullback(c, byLengthscale) },

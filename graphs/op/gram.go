@@ -18,7 +18,7 @@ import (
 // 2p²n, and no diagonal element is negative. A negative weight is an error, on both
 // backends.
 func WeightedGram() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "WeightedGram", in: []int{2, 2}, out: 2, shape: gramShape,
 		run64: weightedGram[float64], run32: weightedGram[float32],
 		launch: func(t Stream) {
@@ -82,7 +82,7 @@ func gramShape(in []tensor.Shape) (tensor.Shape, error) {
 // It costs 2p²n operations and a p×n product GC in scratch memory; CᵀGC, of which q is
 // the diagonal, would cost n times the memory of q.
 func QuadraticForms() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "QuadraticForms", in: []int{2, 2}, out: 2, shape: formsShape,
 		run64: quadraticForms[float64], run32: quadraticForms[float32],
 		launch: func(t Stream) {
@@ -127,7 +127,7 @@ func formsShape(in []tensor.Shape) (tensor.Shape, error) {
 // It is the derivative of WeightedGram by C. G is p×p, C and the result are p×n, w is
 // n×1.
 func scaledProduct() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "ScaledProduct", in: []int{2, 2, 2}, out: 2, shape: sameShape(1),
 		run64: scaledColumns[float64], run32: scaledColumns[float32],
 		launch: func(t Stream) {
@@ -163,7 +163,7 @@ func scaledColumns[T cpublas.Float](c call[T]) error {
 // is the B = I + σ⁻²VVᵀ of sparse Gaussian processes, whose condition number is the
 // squared largest singular value of X, plus one, at most.
 func IdentityPlusGram() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "IdentityPlusGram", in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][1], in[0][1]}, nil },
 		run64: identityPlusGram[float64], run32: identityPlusGram[float32],
@@ -194,7 +194,7 @@ func identityPlusGram[T cpublas.Float](c call[T]) error {
 // (p×p), or the Gram matrix (N×N) with the same eigenvalues other than zero.
 // Which of the two is smaller decides: m²n operations for the m×m side.
 func Scatter(scale float64, rows bool) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: fmt.Sprintf("Scatter(scale=%x,rows=%v)", scale, rows), in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			n := in[0][1]

@@ -62,7 +62,7 @@ func safety(single bool) float64 {
 // products and qN exponentials. Every query stands in one tile alone, so that its bits
 // do not depend on the number of workers.
 func AffineHull() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "AffineHull", in: []int{2, 2, 2, 2}, out: 2, shape: hullShape,
 		run64: affineHull[float64], run32: affineHull[float32],
 		launch: launchAffineHull,

@@ -62,7 +62,7 @@ func (p Profile) String() string {
 // operations, by the chain rule: W = G ∘ ∂k/∂s (kernelSlope) and Σ_j W_ij ∂s/∂x_i
 // (metricGradient).
 func Kernel(p Profile) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Kernel(" + p.String() + ")", in: []int{2, 2}, out: 2, shape: pairs,
 		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
 		run32:  func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
@@ -92,7 +92,7 @@ func Kernel(p Profile) Op {
 // distance.
 // X is n×d, K is n×n; half of the distances and exponentials of Kernel.
 func KernelSymmetric(p Profile) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "KernelSymmetric(" + p.String() + ")", in: []int{2}, out: 2,
 		shape:  func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
 		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
@@ -145,7 +145,7 @@ func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetr
 // matrix for as long as the graph lives, and inverting the form loses digits where k is
 // close to its maximum.
 func kernelSlope(p Profile) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "KernelSlope(" + p.String() + ")", in: []int{2, 2, 2}, out: 2, shape: pairs,
 		run64: func(c call[float64]) error { return slopeMatrix(c, p) },
 		run32: func(c call[float32]) error { return slopeMatrix(c, p) },

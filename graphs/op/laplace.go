@@ -21,7 +21,7 @@ import (
 // likelihoods, which adds the curvatures W = −∂² log p(y|f)/∂f² (Rasmussen and Williams
 // 2006, Eq. 3.15). A negative count is an error.
 func LogisticScale() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "LogisticScale", in: []int{2, 2}, out: 2, shape: columnAnd(rowsAlike),
 		run64: logisticScale[float64], run32: logisticScale[float32],
 		launch: func(t Stream) {
@@ -57,7 +57,7 @@ func logisticScale[T cpublas.Float](c call[T]) error {
 // The columns of Y share f: they are right sides of one linear system. The result is
 // linear in Y, which is what calibrates noise that is added to the labels.
 func NewtonTarget() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "NewtonTarget", in: []int{2, 2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := columnAnd(rowsAlike)(in[:2]); err != nil {
@@ -109,7 +109,7 @@ func logistic(f float64) float64 {
 // eigenvalues lie between 1 and 1 + n max_ij(K_ij)/4: its factorisation is safe where
 // that of K + W⁻¹ breaks down, because W tends to zero for points that are certain.
 func IdentityPlusScaled() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "IdentityPlusScaled", in: []int{2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {

@@ -31,7 +31,7 @@ import (
 // separate it from those after it. The bound is large where fewer steps than asked for
 // exhaust the space: an eigenvalue that is zero to rounding may have a vector of no length.
 func LeadingEigen(k, steps int) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: fmt.Sprintf("LeadingEigen(k=%d, steps=%d)", k, steps), in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {

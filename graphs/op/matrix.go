@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -34,8 +35,11 @@ func (m matrix[T]) row(i int) []T { return m.data[i*m.cols : (i+1)*m.cols] }
 
 // execute runs a kernel in one element type. A scalar result is computed in a 1×1 matrix
 // and stored once, because gorgonia's scalars have no slice.
-func execute[T cpublas.Float](run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value,
-	in []gorgonia.Value) error {
+func execute[T cpublas.Float](ctx context.Context, o Op, run func(call[T]) error, pool *parallel.Pool,
+	out gorgonia.Value, in []gorgonia.Value) error {
+	if o.lead > 0 {
+		return executeMembers(ctx, o, run, pool, out, in)
+	}
 	c := call[T]{pool: pool, in: make([]matrix[T], len(in))}
 	for i, v := range in {
 		m, err := asMatrix[T](v)
@@ -60,16 +64,6 @@ func execute[T cpublas.Float](run func(call[T]) error, pool *parallel.Pool, out 
 
 // asMatrix returns a value's elements in row-major order.
 func asMatrix[T cpublas.Float](v gorgonia.Value) (matrix[T], error) {
-	switch s := v.(type) {
-	case *gorgonia.F64:
-		return matrix[T]{1, 1, []T{T(*s)}}, nil
-	case *gorgonia.F32:
-		return matrix[T]{1, 1, []T{T(*s)}}, nil
-	case *tensor.Dense:
-		if s.RequiresIterator() || s.DataOrder().IsTransposed() || s.DataOrder().IsColMajor() {
-			v = s.Materialize()
-		}
-	}
 	rows, cols := 1, 1
 	switch s := v.Shape(); len(s) {
 	case 0:
@@ -80,15 +74,32 @@ func asMatrix[T cpublas.Float](v gorgonia.Value) (matrix[T], error) {
 	default:
 		return matrix[T]{}, fmt.Errorf("shape %v is no matrix", s)
 	}
+	data, err := elementsOf[T](v)
+	return matrix[T]{rows, cols, data}, err
+}
+
+// elementsOf returns a value's elements in row-major order: its memory, but that of a copy
+// where it is a view that is transposed or not contiguous.
+func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
+	switch s := v.(type) {
+	case *gorgonia.F64:
+		return []T{T(*s)}, nil
+	case *gorgonia.F32:
+		return []T{T(*s)}, nil
+	case *tensor.Dense:
+		if s.RequiresIterator() || s.DataOrder().IsTransposed() || s.DataOrder().IsColMajor() {
+			v = s.Materialize()
+		}
+	}
 	all := v.Data()
 	runtime.KeepAlive(v) // package tensor forgets it while it makes the slice
 	switch data := all.(type) {
 	case []T:
-		return matrix[T]{rows, cols, data[:rows*cols]}, nil
+		return data[:v.Shape().TotalSize()], nil
 	case T:
-		return matrix[T]{1, 1, []T{data}}, nil
+		return []T{data}, nil
 	}
-	return matrix[T]{}, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
+	return nil, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
 }
 
 // newValue is a value of zeros for the result, a tensor or a scalar.

@@ -35,6 +35,7 @@
 package op
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash"
@@ -52,7 +53,15 @@ import (
 // Op is one of this package's operations. Gorgonia takes two with equal names and
 // inputs for the same computation and merges them: what distinguishes operations is
 // in the name.
-type Op struct{ def *definition }
+//
+// The zero batch is one problem; see [Op.Batch] for the others.
+type Op struct {
+	def *definition
+	// lead is the number of leading dimensions of a batch, and shared has bit i where
+	// operand i is without them.
+	lead   int
+	shared uint
+}
 
 // definition is one operation, complete. Everything that gorgonia wants beside it is
 // derived by Op's methods.
@@ -93,7 +102,10 @@ func (o Op) Arity() int { return len(o.def.in) }
 func (o Op) Type() hm.Type {
 	elem := hm.TypeVariable('a')
 	types := make([]hm.Type, 0, len(o.def.in)+1)
-	for _, d := range append(o.def.in[:len(o.def.in):len(o.def.in)], o.def.out) {
+	for i, d := range append(o.def.in[:len(o.def.in):len(o.def.in)], o.def.out) {
+		if !o.shares(i) {
+			d += o.lead
+		}
 		if d == 0 {
 			types = append(types, elem)
 		} else {
@@ -127,25 +139,35 @@ func (o Op) Shape(in ...tensor.Shape) (tensor.Shape, error) {
 	if len(in) != len(o.def.in) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(in), len(o.def.in))
 	}
-	for i, s := range in {
-		if len(s) != o.def.in[i] {
-			return nil, fmt.Errorf("input %d has shape %v, want %d dimensions", i, s, o.def.in[i])
-		}
+	lead, member, err := o.members(in)
+	if err != nil {
+		return nil, err
 	}
-	return o.def.shape(in)
+	out, err := o.def.shape(member)
+	if err != nil || o.lead == 0 {
+		return out, err
+	}
+	return append(lead.Clone(), out...), nil
 }
 
 // Do computes the operation on one goroutine into a new value.
-func (o Op) Do(in ...gorgonia.Value) (gorgonia.Value, error) { return o.Compute(nil, nil, in...) }
+func (o Op) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
+	return o.Compute(context.Background(), nil, nil, in...)
+}
 
 // UsePreallocDo computes the operation on one goroutine into out.
 func (o Op) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
-	return o.Compute(nil, out, in...)
+	return o.Compute(context.Background(), nil, out, in...)
 }
 
 // Compute computes the operation with the workers of a pool. A nil out stands
 // for a new value. Inputs that are lazily transposed views are copied first.
-func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Value) (result gorgonia.Value, err error) {
+//
+// Of a batch it computes one member after the other, as many at a time as the pool has
+// workers, and returns the context's error between them. Members that fail are NaN in the
+// result, which comes with a *MembersError; every other error comes without a result.
+func (o Op) Compute(ctx context.Context, pool *parallel.Pool, out gorgonia.Value,
+	in ...gorgonia.Value) (result gorgonia.Value, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if e, ok := v.(error); ok {
@@ -178,11 +200,14 @@ func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Valu
 	}
 	switch dtype {
 	case tensor.Float64:
-		err = execute(o.def.run64, pool, out, in)
+		err = execute(ctx, o, o.def.run64, pool, out, in)
 	case tensor.Float32:
-		err = execute(o.def.run32, pool, out, in)
+		err = execute(ctx, o, o.def.run32, pool, out, in)
 	default:
 		err = fmt.Errorf("element type %v, want float64 or float32", dtype)
+	}
+	if failed := (*MembersError)(nil); errors.As(err, &failed) {
+		return out, failed // whose members name the operation
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name(), err)
@@ -202,7 +227,7 @@ func (o Op) CallsExtern() bool { return true }
 func (o Op) OverwritesInput() int { return -1 }
 
 // WriteHash writes what distinguishes this operation from every other.
-func (o Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "privkern/%s/%d", o.def.name, len(o.def.in)) }
+func (o Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "privkern/%s/%d", o, len(o.def.in)) }
 
 // Hashcode is the hash of WriteHash.
 func (o Op) Hashcode() uint32 {
@@ -218,7 +243,7 @@ func (o Op) Name() string {
 }
 
 // String is the operation's name with all its parameters.
-func (o Op) String() string { return o.def.name }
+func (o Op) String() string { return o.def.name + o.batchName() }
 
 // DiffWRT says by which inputs the operation can be differentiated.
 // An operation without a derivative answers with false for every input, so that gorgonia
@@ -240,8 +265,8 @@ var ErrNotDifferentiable = errors.New("the operation has no derivative")
 // by it. A node is nil for an input that DiffWRT excludes. Nodes of a derivative are
 // operations themselves: they run on both backends and have cases.
 func (o Op) SymDiff(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-	if o.def.sym == nil {
-		return nil, fmt.Errorf("%s: %w", o.Name(), ErrNotDifferentiable)
+	if o.def.sym == nil || o.lead > 0 {
+		return nil, fmt.Errorf("%s: %w", o, ErrNotDifferentiable)
 	}
 	f := new(formula)
 	nodes := o.def.sym(f, in, out, grad)
@@ -294,7 +319,8 @@ func (f *formula) plusTranspose(a *gorgonia.Node) *gorgonia.Node {
 
 // Apply adds the operation to the graph of its inputs. A vector of n where the operation
 // takes a matrix stands for a column, n×1: gorgonia makes one of a column that is sliced
-// out of a matrix.
+// out of a matrix. Operands with leading dimensions make the operation one on a batch, see
+// [Op.Batch].
 func (o Op) Apply(in ...*gorgonia.Node) (*gorgonia.Node, error) {
 	operands, shapes := slices.Clone(in), make([]tensor.Shape, len(in))
 	for i, n := range in {
@@ -307,8 +333,9 @@ func (o Op) Apply(in ...*gorgonia.Node) (*gorgonia.Node, error) {
 		}
 		shapes[i] = operands[i].Shape()
 	}
-	if _, err := o.Shape(shapes...); err != nil {
+	form, err := o.Batch(shapes...)
+	if err != nil {
 		return nil, err // without gorgonia's words around it
 	}
-	return gorgonia.ApplyOp(o, operands...)
+	return gorgonia.ApplyOp(form, operands...)
 }

@@ -19,7 +19,7 @@ import (
 // It takes n³/3 + 2n²m operations. With λ at or above zero the condition number of the
 // system is at most (‖K‖₂ + λ)/λ, however close to singular K is.
 func RidgeSolve() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "RidgeSolve", in: []int{2, 0, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) { return solve([]tensor.Shape{in[0], in[2]}) },
 		run64: ridgeSolve[float64], run32: ridgeSolve[float32],
@@ -122,7 +122,7 @@ func ridgeFactor[T cpublas.Float](k matrix[T], lambda T) (l []T, done func(), er
 // product with K and without the cancellation that the difference suffers for small λ. B
 // belongs to centred Y because evaluation wants it so; the mean comes back as b mᵀ.
 func RidgeNorm() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "RidgeNorm", in: []int{2, 2}, out: 0,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if in[1][0] != 1 || in[1][1] != in[0][1]-1 {
@@ -174,7 +174,7 @@ func ridgeNorm[T cpublas.Float](c call[T]) error {
 // RidgeNorm needs 2n²p operations for B instead, so that this one is the cheaper from p
 // of about 2n on.
 func RidgeGramNorm() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "RidgeGramNorm", in: []int{2, 0, 2}, out: 0,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if !in[0].Eq(in[2]) {

@@ -17,7 +17,7 @@ import (
 // RowMeans is the operation A → m, m_i the mean of row i, n×1 for an n×p A.
 // Sums are taken in float64.
 func RowMeans() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "RowMeans", in: []int{2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], 1}, nil },
 		run64: rowMeans[float64], run32: rowMeans[float32],
@@ -49,7 +49,7 @@ func rowMeans[T cpublas.Float](c call[T]) error {
 // with C would take O(n³). K̄ has lost the digits by which the level of K exceeds its
 // spread: a kernel that is nearly constant leaves rounding.
 func CentreSymmetric() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "CentreSymmetric", in: []int{2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {
@@ -90,7 +90,7 @@ func centreSymmetric[T cpublas.Float](c call[T]) error {
 // Trace is the operation A → tr(A) for a square A.
 // The sum is taken in float64.
 func Trace() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Trace", in: []int{2}, out: 0, shape: squareToScalar,
 		run64: trace[float64], run32: trace[float32],
 		launch: func(t Stream) { t.Launch(kernels.SumDiagonal{A: t.In(0), N: t.In(0).Rows, Out: t.Out()}) },
@@ -110,7 +110,7 @@ func trace[T cpublas.Float](c call[T]) error {
 
 // ScaleRows is the operation (s, X) → diag(s) X. s is n×1, X is n×m.
 func ScaleRows() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "ScaleRows", in: []int{2, 2}, out: 2, shape: rowsAlike,
 		run64: scaleRows[float64], run32: scaleRows[float32],
 		launch: func(t Stream) {
@@ -139,7 +139,7 @@ func scaleRows[T cpublas.Float](c call[T]) error {
 // It subtracts before it squares: the distance of a point to its image is small against
 // both, and ‖a‖² − 2a·b + ‖b‖² would be rounding.
 func RowDistance(from int) Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: fmt.Sprintf("RowDistance(from=%d)", from), in: []int{2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if !in[0].Eq(in[1]) || from < 0 || from >= in[0][1] {

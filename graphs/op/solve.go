@@ -18,7 +18,7 @@ import (
 // The factor is not kept: the derivative factors A once more, n³/3 operations, and a
 // graph that needs several solves with one A should use Cholesky and CholeskySolve.
 func Solve() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Solve", in: []int{2, 2}, out: 2, shape: solve,
 		run64: solveSPD[float64], run32: solveSPD[float32],
 		launch: func(t Stream) {
@@ -57,7 +57,7 @@ func solveSPD[T cpublas.Float](c call[T]) error {
 // LogDet is the operation A → log|A| for symmetric positive definite A. It
 // fails with a *NotPositiveDefiniteError.
 func LogDet() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "LogDet", in: []int{2}, out: 0, shape: squareToScalar,
 		run64: logDetSPD[float64], run32: logDetSPD[float32],
 		launch: func(t Stream) {
@@ -94,7 +94,7 @@ func logDetSPD[T cpublas.Float](c call[T]) error {
 // definite A. It serves as the derivative of LogDet; to solve equations, use
 // Solve. It fails with a *NotPositiveDefiniteError.
 func Inverse() Op {
-	return Op{&definition{
+	return Op{def: &definition{
 		name: "Inverse", in: []int{2}, out: 2, shape: square,
 		run64: inverseSPD[float64], run32: inverseSPD[float32],
 		launch: func(t Stream) {
