@@ -8,6 +8,10 @@ import (
 
 // The operations of package op as formulas. Shapes and errors are those of the
 // operation that the comment names.
+//
+// All of them take batches: operands with leading dimensions, [batch…, n, m] or, for a
+// scalar, [batch…], as [Builder.Tensor] declares them; operands without are shared by all
+// members. See [op.Op.Batch] for the rules, and package batch for members of several sizes.
 
 // Cholesky is [op.Cholesky]: L of A = L Lᵀ, n×n. It fails in the run where A is not
 // positive definite.
@@ -155,4 +159,15 @@ func (b *Builder) IdentityPlusScaled(k, s *gorgonia.Node) *gorgonia.Node {
 // q×c.
 func (b *Builder) AffineHull(z, x, w, solutions *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.AffineHull(), z, x, w, solutions)
+}
+
+// Leading is [op.Leading]: A with the rows and columns from count on replaced by those of
+// d·I, n×n.
+func (b *Builder) Leading(d float64, a, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.Leading(d), a, count)
+}
+
+// LeadingRows is [op.LeadingRows]: X with the rows from count on replaced by v, n×m.
+func (b *Builder) LeadingRows(v float64, x, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.LeadingRows(v), x, count)
 }

@@ -22,6 +22,7 @@ func All() []Op {
 		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
+		Leading(1), LeadingRows(0),
 	}
 }
 

@@ -38,7 +38,7 @@ func UnitOf(k Kernel) Unit {
 // files of a unit are compiled as one, the common part first.
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
-		"norm", "convolution", "index", "random", "ctc", "yolo"},
+		"norm", "convolution", "index", "random", "ctc", "yolo", "padding"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -81,7 +81,7 @@ func All() []Kernel {
 		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
-		KeepFailure{},
+		KeepFailure{}, Leading{}, LeadingRows{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
 		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},

@@ -1,0 +1,26 @@
+// What replaces padding. The number of leading rows that stay is in memory.
+
+// NaN counts no rows.
+static __device__ Int leadingRows(REAL count, Int n)
+{
+    if (!(count > 0)) return 0;
+    return count < n ? (Int)count : n;
+}
+
+// The leading block of a, and a diagonal beyond it.
+extern "C" __global__ void leading(const REAL *a, const REAL *count, Int n, double diagonal, REAL *out)
+{
+    Int stay = leadingRows(*count, n);
+    EACH(q, n * n)
+    {
+        Int i = q / n, j = q % n;
+        out[q] = i < stay && j < stay ? a[q] : i == j && i >= stay ? (REAL)diagonal : (REAL)0;
+    }
+}
+
+// The leading rows of x, and one value in all others.
+extern "C" __global__ void leading_rows(const REAL *x, const REAL *count, Int rows, Int cols, double value, REAL *out)
+{
+    Int stay = leadingRows(*count, rows) * cols;
+    EACH(q, rows * cols) out[q] = q < stay ? x[q] : (REAL)value;
+}

@@ -1,0 +1,107 @@
+package op
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
+)
+
+// Operations that make padding exact: members of a batch have one size, and what pads a
+// smaller one must contribute nothing to it. The number of rows that count is an operand,
+// one for each member. See package batch for the sizes.
+
+// Far is the coordinate of points that pad the samples of an [AffineHull]: it is so far
+// away that every kernel value of such a point is exactly zero beside that of a sample, for
+// scaled queries below 1e14, and its square is finite in float32. So that the row's
+// largest kernel value is that of a sample, the solutions of padding do not matter, but they
+// should be zero: they count in the norm of b.
+const Far = 1e15
+
+// Leading is the operation (A, c) → A with the rows and columns from c on replaced by those
+// of the diagonal matrix d·I, for a square n×n A and a scalar c in [0, n]; c is rounded
+// down. With d = 1 the factor of a padded definite matrix is that of its leading block
+// beside an identity, the log-determinant is that of the block, and solutions for
+// right-hand sides that are zero from row c on are zero there.
+func Leading(d float64) Op {
+	return Op{def: &definition{
+		name: fmt.Sprintf("Leading(d=%x)", d), in: []int{2, 0}, out: 2, shape: square,
+		run64: func(c call[float64]) error { return leading(c, d) },
+		run32: func(c call[float32]) error { return leading(c, float32(d)) },
+		launch: func(t Stream) {
+			t.Launch(kernels.Leading{A: t.In(0), Count: t.In(1), N: t.In(0).Rows, Diagonal: d, Out: t.Out()})
+		},
+		diff: []bool{true, false},
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.apply(Leading(0), grad, in[1]), nil}
+		},
+		cases: func(s *sampler) []Case {
+			a, count := s.normal(small, small), s.scalar(20)
+			return []Case{applied("Leading", Leading(1), 0, a, count),
+				derived("Leading, derivative", Leading(1), 0, 10, a, count)}
+		},
+	}}
+}
+
+// leading is the CPU kernel of Leading.
+func leading[T cpublas.Float](c call[T], d T) error {
+	a, n := c.in[0], c.in[0].rows
+	count := leadingRows(c.in[1].data[0], n)
+	for i := range n {
+		row := c.out.row(i)
+		clear(row)
+		if i < count {
+			copy(row[:count], a.row(i))
+		} else {
+			row[i] = d
+		}
+	}
+	return nil
+}
+
+// leadingRows is a count as an integer in [0, n]; NaN counts none.
+func leadingRows[T cpublas.Float](count T, n int) int {
+	if !(count > 0) {
+		return 0
+	}
+	return int(min(count, T(n)))
+}
+
+// LeadingRows is the operation (X, c) → X with all elements of the rows from c on replaced
+// by v, for an n×m X and a scalar c in [0, n]; c is rounded down. With v = 0 rows
+// contribute nothing to sums and products, and with v = [Far] points nothing to an
+// [AffineHull].
+func LeadingRows(v float64) Op {
+	return Op{def: &definition{
+		name: fmt.Sprintf("LeadingRows(v=%x)", v), in: []int{2, 0}, out: 2, shape: sameShape(0),
+		run64: func(c call[float64]) error { return leadingRowsOf(c, v) },
+		run32: func(c call[float32]) error { return leadingRowsOf(c, float32(v)) },
+		launch: func(t Stream) {
+			x := t.In(0)
+			t.Launch(kernels.LeadingRows{X: x, Count: t.In(1), Rows: x.Rows, Cols: x.Cols, Value: v, Out: t.Out()})
+		},
+		diff: []bool{true, false},
+		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{f.apply(LeadingRows(0), grad, in[1]), nil}
+		},
+		cases: func(s *sampler) []Case {
+			x, count := s.normal(small, 5), s.scalar(20)
+			return []Case{applied("LeadingRows", LeadingRows(0), 0, x, count),
+				applied("LeadingRows, far away", LeadingRows(Far), 0, x, count),
+				derived("LeadingRows, derivative", LeadingRows(2), 0, 10, x, count)}
+		},
+	}}
+}
+
+// leadingRowsOf is the CPU kernel of LeadingRows.
+func leadingRowsOf[T cpublas.Float](c call[T], v T) error {
+	x := c.in[0]
+	kept := leadingRows(c.in[1].data[0], x.rows) * x.cols
+	copy(c.out.data, x.data[:kept])
+	for i := range c.out.data[kept:] {
+		c.out.data[kept+i] = v
+	}
+	return nil
+}
