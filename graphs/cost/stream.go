@@ -78,6 +78,9 @@ type stream struct {
 	out     Operand
 	element tensor.Dtype
 	work    Work
+	members int // that each step computes in a batch; 0 outside of one
+	// fails: the operation has a flag for its failure.
+	fails bool
 }
 
 var _ op.Stream = (*stream)(nil)
@@ -92,7 +95,12 @@ func (s *stream) Out() kernels.Matrix      { return kernels.MatrixOf(somewhere, 
 func (s *stream) OutShape() tensor.Shape   { return s.out.Shape }
 func (s *stream) Single() bool             { return s.element == tensor.Float32 }
 func (s *stream) Fail(error)               {}
-func (s *stream) Failure() kernels.Flag    { return somewhere }
+
+// Failure implements [op.Stream].
+func (s *stream) Failure() kernels.Flag {
+	s.fails = true
+	return somewhere
+}
 
 func (s *stream) Scratch(rows, cols int) kernels.Matrix {
 	return kernels.Matrix{At: somewhere, Rows: rows, Cols: cols}
@@ -126,8 +134,11 @@ func (s *stream) Part(_ kernels.Matrix, _, rows, cols int) kernels.Matrix {
 	return s.Scratch(rows, cols)
 }
 
-// add adds a step.
+// add adds a step, which in a batch does the same for every member.
 func (s *stream) add(x step) {
+	if n := float64(s.members); n > 1 {
+		x.operations, x.traffic, x.blocks = n*x.operations, n*x.traffic, n*x.blocks
+	}
 	w := Work{Launches: x.launches, Operations: x.operations, Traffic: x.traffic}
 	for i, d := range Devices {
 		w.Seconds[i] = x.seconds(d, s.Single() && !x.double)
@@ -165,6 +176,8 @@ func touched(k kernels.Kernel) float64 {
 		return float64(k.N)
 	case kernels.SumDiagonal:
 		return float64(k.N)
+	case kernels.ClearUpper: // half of the diagonal blocks
+		return float64(k.N) * float64(k.Order) / 2
 	case kernels.AddIdentity:
 		return 2 * float64(k.N)
 	}
@@ -274,6 +287,10 @@ func (s *stream) Product(_, _ bool, batch, m, n, k int, _, _, _ kernels.Matrix) 
 
 // Syrk implements [op.Stream].
 func (s *stream) Syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float64, _, _ kernels.Matrix) {
+	if s.members > 0 { // for batches there is the whole product alone
+		s.products(1, 1, n, n, k)
+		return
+	}
 	s.products(1, 0.5, n, n, k)
 }
 
@@ -290,6 +307,10 @@ const (
 
 // Trsm implements [op.Stream].
 func (s *stream) Trsm(_ blas.Side, _ blas.Transpose, l, b kernels.Matrix) {
+	if s.members > 0 {
+		s.solveMembers(l.Rows, b.Size()/l.Rows)
+		return
+	}
 	n := float64(l.Rows)
 	s.add(step{launches: 1, product: true, stages: solveStages * math.Ceil(n/solveBlock),
 		operations: n * float64(b.Size()), traffic: s.elem() * (n*n/2 + 2*float64(b.Size())),
@@ -298,6 +319,10 @@ func (s *stream) Trsm(_ blas.Side, _ blas.Transpose, l, b kernels.Matrix) {
 
 // Trsv implements [op.Stream].
 func (s *stream) Trsv(_ blas.Transpose, l, _ kernels.Matrix) {
+	if s.members > 0 {
+		s.solveMembers(l.Rows, 1)
+		return
+	}
 	n := float64(l.Rows)
 	s.add(step{launches: 1, stages: vectorStages * math.Ceil(n/vectorBlock), operations: n * n,
 		traffic: s.elem() * n * n / 2, blocks: max(1, n*n/threads)})
@@ -305,6 +330,10 @@ func (s *stream) Trsv(_ blas.Transpose, l, _ kernels.Matrix) {
 
 // Potrf implements [op.Stream].
 func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
+	if s.members > 0 {
+		s.factorMembers(l)
+		return
+	}
 	n := float64(l.Rows)
 	s.add(step{launches: 1, product: true, stages: panelStages * math.Ceil(n/panel), operations: n * n * n / 3,
 		traffic: s.elem() * n * n, blocks: max(1, n*n/(2*tile*tile))})

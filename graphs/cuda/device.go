@@ -49,18 +49,23 @@ type run struct {
 	// after a failure: cuSOLVER's devInfo, or what a kernel says.
 	fallible []fallible
 	infos    driver.Pointer
+	room     int // numbers at infos
+	failures int // of them in use
 	held     []*buffer
+	failed   op.Failures // members of batches, as far as they are known
 	err      error
 }
 
-// maxInfos bounds the operations of a run that can fail; the run waits for the
-// device when they are used up.
+// maxInfos bounds the operations of a run that can fail, or their members; the run waits
+// for the device when they are used up. Only the members of one operation may be more.
 const maxInfos = 256
 
 // A fallible operation keeps its operands for the explanation.
 type fallible struct {
-	op gorgonia.Op
-	in []engine.DTensor
+	op        gorgonia.Op
+	in        []engine.DTensor
+	at, count int  // its numbers at infos
+	members   bool // of a batch
 }
 
 // A download waits in page-locked memory until the run ends, and is copied to its value
@@ -343,7 +348,7 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 }
 
 // Sync waits for the run's work. Its error is that of the first operation that failed,
-// in the order of launch.
+// in the order of launch, or, where there is no other, an [op.MembersError].
 func (d *device) Sync() error {
 	r, g := &d.run, d.gpu
 	if r.lane == nil && r.err == nil {
@@ -360,7 +365,11 @@ func (d *device) Sync() error {
 			return err
 		})
 	}
-	return errors.Join(err, d.forget())
+	members := r.failed.Err()
+	if err = errors.Join(err, d.forget()); err != nil {
+		return err
+	}
+	return members
 }
 
 // settle waits for the device, delivers downloads, and finds the first operation that
@@ -377,35 +386,84 @@ func (d *device) settle() error {
 	}
 	infos = slices.Clone(infos)
 	d.deliver()
-	for i, info := range infos {
-		if info != 0 {
-			err = d.explain(r.fallible[i], int(info))
-			break
-		}
-	}
-	return errors.Join(err, d.release())
+	return errors.Join(r.failure(infos, d.gpu, d.explain), d.release())
 }
 
 // askInfos queues a copy of what operations that can fail say, to page-locked memory.
 func (d *device) askInfos() ([]int32, error) {
 	r, g := &d.run, d.gpu
-	if len(r.fallible) == 0 {
+	if r.failures == 0 {
 		return nil, nil
 	}
-	at, err := d.stage(4 * maxInfos)
+	at, err := d.stage(4 * r.room)
 	if err != nil {
 		return nil, err
 	}
-	infos := unsafe.Slice((*int32)(at), len(r.fallible))
+	infos := unsafe.Slice((*int32)(at), r.failures)
 	err = g.api.Download(at, r.infos, 4*len(infos), r.lane.stream)
 	return infos, g.failed("copying from the device", err)
 }
 
+// explanation is the error of an operation that left a number other than zero.
+type explanation func(o gorgonia.Op, in []engine.DTensor, info int) error
+
+// failure is the error of the first operation that failed. Failures of members of batches
+// are kept for the end of the run.
+func (r *run) failure(infos []int32, g *gpu, explain explanation) error {
+	for _, f := range r.fallible {
+		left := infos[f.at : f.at+f.count]
+		switch {
+		case f.members:
+			if err := r.membersFailure(f, left, g, explain); err != nil {
+				return err
+			}
+		case left[0] != 0:
+			return explain(f.op, f.in, int(left[0]))
+		}
+	}
+	return nil
+}
+
+// membersFailure is failure for a batch.
+func (r *run) membersFailure(f fallible, infos []int32, g *gpu, explain explanation) error {
+	all := make([]error, len(infos))
+	failed := false
+	for i, info := range infos {
+		// What failed before left NaN, of which there is nothing more to say.
+		if info == 0 || r.failed.Known(len(infos), i) {
+			continue
+		}
+		o, in := memberOf(f, i)
+		if all[i] = explain(o, in, int(info)); g.gone() != nil {
+			return all[i]
+		}
+		failed = true
+	}
+	if !failed {
+		return nil
+	}
+	return r.failed.Keep(op.NewMembersError(all))
+}
+
+// memberOf is a batch's operation on the operands of one member.
+func memberOf(f fallible, i int) (op.Op, []engine.DTensor) {
+	batch := f.op.(op.Op)
+	in := make([]engine.DTensor, len(f.in))
+	for j, t := range f.in {
+		in[j] = t
+		if shape, shared := batch.MemberShape(j, t.Shape); !shared {
+			at := t.Buf.(*buffer).block + driver.Pointer(i*shape.TotalSize()*int(t.DType.Size()))
+			in[j] = engine.DTensor{Buf: &buffer{block: at}, Shape: shape, DType: t.DType}
+		}
+	}
+	return batch.Member(), in
+}
+
 // explain lets the host fail on the same inputs, which gives the same error.
 // That the host does not fail is possible, where rounding decides.
-func (d *device) explain(f fallible, info int) error {
-	values := make([]gorgonia.Value, len(f.in))
-	for i, t := range f.in {
+func (d *device) explain(o gorgonia.Op, in []engine.DTensor, info int) error {
+	values := make([]gorgonia.Value, len(in))
+	for i, t := range in {
 		v, data := newValue(t)
 		if err := d.download(d.run.lane, v, data, t.Buf.(*buffer).block); err != nil {
 			return err
@@ -415,11 +473,11 @@ func (d *device) explain(f fallible, info int) error {
 	if err := d.drain(); err != nil {
 		return err
 	}
-	if _, err := op.Do(f.op, values...); err != nil {
+	if _, err := op.Do(o, values...); err != nil {
 		return err
 	}
-	name := f.op.String()
-	if ours, ok := f.op.(op.Op); ok {
+	name := o.String()
+	if ours, ok := o.(op.Op); ok {
 		name = ours.Name()
 	}
 	return fmt.Errorf("%s failed on the device (code %d), though not on the host: the matrix is at the edge of what the "+
@@ -430,7 +488,7 @@ func (d *device) explain(f fallible, info int) error {
 func (d *device) release() error {
 	r := &d.run
 	err := d.gpu.unhold(r.held)
-	r.held, r.fallible = nil, nil
+	r.held, r.fallible, r.failures = nil, nil, 0
 	if r.infos != 0 {
 		err = errors.Join(err, d.gpu.release(r.lane, r.infos))
 		r.infos = 0

@@ -191,7 +191,7 @@ func (f *fused) Launch(out, in []engine.DTensor) error {
 	grid := f.chain.Grid()
 	return f.d.on(func(l *lane) error {
 		g := f.d.gpu
-		err := g.api.Launch(f.kernel.function, grid.Blocks, grid.X, grid.Y, l.stream, words)
+		err := g.api.Launch(f.kernel.function, grid.Blocks, 1, grid.X, grid.Y, l.stream, words)
 		return g.failed(fmt.Sprintf("the kernel of %v", f), err)
 	})
 }

@@ -54,9 +54,9 @@ type counter struct {
 	launches int
 }
 
-func (c *counter) Launch(f driver.Function, blocks, x, y int, s driver.Stream, words []uint64) error {
+func (c *counter) Launch(f driver.Function, blocks, members, x, y int, s driver.Stream, words []uint64) error {
 	c.launches++
-	return c.API.Launch(f, blocks, x, y, s, words)
+	return c.API.Launch(f, blocks, members, x, y, s, words)
 }
 
 // counting counts launches for the length of a test.

@@ -4,8 +4,9 @@ package cuda
 
 import (
 	"errors"
-	"slices"
 	"sync"
+
+	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/engine"
@@ -126,17 +127,19 @@ func (t *tail) Wait() error {
 		err = g.call(func() error { return g.failed("waiting for the device", g.api.Wait(t.event)) })
 	}
 	if err == nil {
-		if i := slices.IndexFunc(t.infos, func(info int32) bool { return info != 0 }); i >= 0 {
-			err = t.explain(t.run.fallible[i], int(t.infos[i]))
-		}
+		err = t.run.failure(t.infos, g, t.explain)
 	}
-	return errors.Join(err, t.release())
+	members := t.run.failed.Err()
+	if err = errors.Join(err, t.release()); err != nil {
+		return err
+	}
+	return members
 }
 
 // explain is [device.explain] in a lane of its own: the run has ended.
-func (t *tail) explain(f fallible, info int) error {
+func (t *tail) explain(o gorgonia.Op, in []engine.DTensor, info int) error {
 	d := &device{gpu: t.gpu}
-	err := d.on(func(*lane) error { return d.explain(f, info) })
+	err := d.on(func(*lane) error { return d.explain(o, in, info) })
 	return errors.Join(err, d.Sync())
 }
 

@@ -29,6 +29,14 @@ type task struct {
 	in       []engine.DTensor
 	borrowed []driver.Pointer
 	err      error
+	// In a batch: how many members are queued at the same time, 0 for one that is queued
+	// apart, the first one's number, the strides by address, and how often the launch asked
+	// for the place of its failure.
+	batch   *memberBatch
+	members int
+	first   int
+	strides map[uintptr]int
+	asked   int
 }
 
 var _ op.Stream = (*task)(nil)
@@ -65,7 +73,11 @@ func matrixOf(t engine.DTensor) kernels.Matrix {
 
 // Part implements [op.Stream].
 func (t *task) Part(a kernels.Matrix, from, rows, cols int) kernels.Matrix {
-	return kernels.Matrix{At: a.At + uintptr(from*t.elem()), Rows: rows, Cols: cols}
+	part := kernels.Matrix{At: a.At + uintptr(from*t.elem()), Rows: rows, Cols: cols}
+	if t.members > 0 {
+		t.strides[part.At] = t.stride(a.At)
+	}
+	return part
 }
 
 // elem is the size of an element.
@@ -85,20 +97,30 @@ func (t *task) scratch(bytes int) driver.Pointer {
 	return block
 }
 
+// scratchEach is scratch for n elements of a size for each member of a batch.
+func (t *task) scratchEach(n, size int) uintptr {
+	if t.members == 0 {
+		return uintptr(t.scratch(n * size))
+	}
+	at := uintptr(t.scratch(t.members * n * size))
+	t.strides[at] = n
+	return at
+}
+
 // Scratch implements [op.Stream].
 func (t *task) Scratch(rows, cols int) kernels.Matrix {
-	return kernels.Matrix{At: uintptr(t.scratch(rows * cols * t.elem())), Rows: rows, Cols: cols}
+	return kernels.Matrix{At: t.scratchEach(rows*cols, t.elem()), Rows: rows, Cols: cols}
 }
 
 // Doubles implements [op.Stream].
-func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratch(8 * n)) }
+func (t *task) Doubles(n int) kernels.Doubles { return kernels.Doubles(t.scratchEach(n, 8)) }
 
 // Numbers implements [op.Stream].
 func (t *task) Numbers(v []float64) kernels.Doubles { return kernels.Doubles(t.given(asBytes(v))) }
 
 // Truths implements [op.Stream].
 func (t *task) Truths(_ int, of func() ([]bool, error)) kernels.Truth {
-	if t.err != nil {
+	if !t.noBatch("copy of truth values") {
 		return 0
 	}
 	v, err := of()
@@ -110,6 +132,7 @@ func (t *task) Truths(_ int, of func() ([]bool, error)) kernels.Truth {
 
 // given are bytes of the host in scratch memory.
 func (t *task) given(data []byte) driver.Pointer {
+	t.noBatch("copy of numbers")
 	to := t.scratch(len(data))
 	if t.err == nil {
 		t.err = t.d.send(t.lane, to, data)
@@ -119,7 +142,7 @@ func (t *task) given(data []byte) driver.Pointer {
 
 // Send implements [op.Stream].
 func (t *task) Send(to kernels.Matrix, of func() (gorgonia.Value, error)) {
-	if t.err != nil {
+	if !t.noBatch("copy of elements") {
 		return
 	}
 	var data []byte
@@ -138,7 +161,7 @@ func (t *task) Deliver(d kernels.Doubles, n int, to func([]float64)) {
 	if 8*n > chunkBytes {
 		t.Fail(fmt.Errorf("%d numbers for the host from one operation: at most %d", n, chunkBytes/8))
 	}
-	if t.err != nil {
+	if !t.noBatch("delivery") {
 		return
 	}
 	from, err := t.d.stage(8 * n)
@@ -160,36 +183,51 @@ func (t *task) giveBack() {
 	t.borrowed = nil
 }
 
-// Failure implements [op.Stream]. The operands are held until the end of the run,
-// so that the error can say why.
+// Failure implements [op.Stream].
 func (t *task) Failure() kernels.Flag {
 	if t.err != nil {
 		return 0
 	}
+	if t.batch != nil {
+		return t.memberFailure()
+	}
+	return t.failures(1, false)
+}
+
+// failures are n places, one for each member of a batch. The operands are held until the
+// end of the run, so that the error can say why.
+func (t *task) failures(n int, members bool) kernels.Flag {
 	r := &t.d.run
-	if len(r.fallible) == maxInfos {
+	if r.failures+n > r.room && r.failures > 0 {
 		if t.err = t.d.settle(); t.err != nil {
 			return 0
 		}
 	}
 	if r.infos == 0 {
-		block, err := t.gpu.alloc(t.lane, 4*maxInfos)
+		room := max(n, maxInfos)
+		if 4*room > chunkBytes {
+			t.Fail(fmt.Errorf("a batch of %d members: at most %d of an operation that may fail", n, chunkBytes/4))
+			return 0
+		}
+		block, err := t.gpu.alloc(t.lane, 4*room)
 		if err == nil {
-			r.infos = block
-			err = t.gpu.failed("clearing memory", t.gpu.api.Clear(block, 4*maxInfos, t.lane.stream))
+			r.infos, r.room = block, room
+			err = t.gpu.failed("clearing memory", t.gpu.api.Clear(block, 4*room, t.lane.stream))
 		}
 		if err != nil {
 			t.err = err
 			return 0
 		}
 	}
-	r.fallible = append(r.fallible, fallible{t.op, t.in})
+	at := kernels.Flag(r.infos) + kernels.Flag(4*r.failures)
+	r.fallible = append(r.fallible, fallible{op: t.op, in: t.in, at: r.failures, count: n, members: members})
+	r.failures += n
 	for _, x := range t.in {
 		b := x.Buf.(*buffer)
 		t.gpu.hold(b)
 		r.held = append(r.held, b)
 	}
-	return kernels.Flag(r.infos) + kernels.Flag(4*(len(r.fallible)-1))
+	return at
 }
 
 // Launch implements [op.Stream].
@@ -203,17 +241,28 @@ func (t *task) Launch(k kernels.Kernel) {
 		t.err = err
 		return
 	}
-	name, words := kernels.Pack(k)
+	if kernels.UnitOf(k) != kernels.General && !t.noBatch("kernel of single elements") {
+		return
+	}
+	name, words := kernels.PackBatch(k, t.stride)
+	if t.err != nil {
+		return
+	}
 	f, err := module.function(t.gpu.api, name)
 	if err != nil {
 		t.err = err
 		return
 	}
-	t.err = t.gpu.failed("kernel "+name, t.gpu.api.Launch(f, g.Blocks, g.X, g.Y, t.lane.stream, words))
+	t.err = t.gpu.failed("kernel "+name, t.gpu.api.Launch(f, g.Blocks, max(1, t.members), g.X, g.Y, t.lane.stream, words))
 }
 
 // Copy implements [op.Stream].
 func (t *task) Copy(to, from kernels.Matrix) {
+	if t.members > 0 {
+		n := from.Size()
+		t.Launch(kernels.CopyBlock{In: from, LdIn: n, Out: to, LdOut: n, Rows: 1, Cols: n})
+		return
+	}
 	if t.err == nil {
 		t.err = t.gpu.failed("copying on the device",
 			t.gpu.api.Copy(driver.Pointer(to.At), driver.Pointer(from.At), from.Size()*t.elem(), t.lane.stream))
@@ -332,6 +381,10 @@ func (t *task) workspace(n int, length int32, elem int) driver.Pointer {
 // With column-major eyes it is Cᵀ = op(B)ᵀ op(A)ᵀ: operands and sizes change places, and
 // the transpositions stay.
 func (t *task) Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix) {
+	if t.members > 0 {
+		t.multiply(tA, tB, m, n, k, alpha, t.view(a, 0, 0), t.view(b, 0, 0), 0, t.view(c, 0, 0))
+		return
+	}
 	if !t.fits(m, n, k, a.Cols, b.Cols, c.Cols) {
 		return
 	}
@@ -346,7 +399,7 @@ func (t *task) Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c k
 // agree within what the order of a sum changes.
 func (t *task) Product(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
 	switch {
-	case t.err != nil:
+	case !t.noBatch("batch of products"):
 	case t.gpu.libs.blas == nil:
 		t.Launch(kernels.BatchedProduct{A: a, B: b, Batch: batch, M: m, N: n, K: k, TransA: tA, TransB: tB, C: c})
 	default:
@@ -378,8 +431,16 @@ func (t *task) gemms(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
 }
 
 // Syrk implements [op.Stream]. Seen transposed, A Aᵀ is AᵀA of what is stored, and the
-// triangle the other one.
+// triangle the other one. For batches cuBLAS has the whole product alone.
 func (t *task) Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c kernels.Matrix) {
+	if t.members > 0 {
+		other := blas.Trans
+		if tr == blas.Trans {
+			other = blas.NoTrans
+		}
+		t.multiply(tr, other, n, n, k, alpha, t.view(a, 0, 0), t.view(a, 0, 0), 0, t.view(c, 0, 0))
+		return
+	}
 	if !t.fits(n, k, a.Cols, c.Cols) {
 		return
 	}
@@ -391,6 +452,10 @@ func (t *task) Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, 
 // Trsm implements [op.Stream]. Seen transposed, L X = B is Xᵀ Lᵀ = Bᵀ: the side and
 // the triangle change, op does not.
 func (t *task) Trsm(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
+	if t.members > 0 {
+		t.solveMembers(side, tr, l, b)
+		return
+	}
 	if !t.fits(b.Rows, b.Cols, l.Cols) {
 		return
 	}
@@ -404,6 +469,10 @@ func (t *task) Trsm(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
 
 // Trsv implements [op.Stream]. cuBLAS sees the upper triangular Lᵀ.
 func (t *task) Trsv(tr blas.Transpose, l, b kernels.Matrix) {
+	if t.members > 0 {
+		t.solveMembers(blas.Left, tr, l, b)
+		return
+	}
 	if !t.fits(l.Rows) {
 		return
 	}
@@ -443,6 +512,10 @@ func (t *task) solverCall(name string, args ...uintptr) {
 // Potrf implements [op.Stream]. It leaves cuSOLVER's devInfo at the flag: the order of
 // the first leading block that is not positive definite.
 func (t *task) Potrf(l kernels.Matrix, failed kernels.Flag) {
+	if t.members > 0 {
+		t.factorMembers(l, failed)
+		return
+	}
 	n := l.Rows
 	if !t.fits(n) {
 		return
@@ -461,7 +534,7 @@ func (t *task) Potrf(l kernels.Matrix, failed kernels.Flag) {
 // Syevd implements [op.Stream]. Divide and conquer, in float64 whatever the element
 // type. cuSOLVER's eigenvectors are columns of a column-major matrix, rows of ours.
 func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
-	if !t.fits(n) {
+	if !t.noBatch("eigen-decomposition") || !t.fits(n) {
 		return 0
 	}
 	const name, vectors, lower = "cusolverDnDsyevd", 1, 0

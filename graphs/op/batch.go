@@ -88,6 +88,21 @@ func (o Op) wrongDims(i, first int, in []tensor.Shape) error {
 // shares says whether all members have the same operand i.
 func (o Op) shares(i int) bool { return o.shared>>i&1 == 1 }
 
+// MemberShape is the shape of a member's operand i, for one of a batch, and whether all
+// members share it.
+func (o Op) MemberShape(i int, shape tensor.Shape) (member tensor.Shape, shared bool) {
+	return shape[len(shape)-o.def.in[i]:], o.shares(i)
+}
+
+// Orders of the diagonal blocks by which a device solves and factors batches: below them
+// the libraries' functions for batches compute, between them products of matrices do. A
+// block of columns of a factor takes off what the columns to its left contribute, by one
+// product, before its own block is factored.
+const (
+	MemberSolveBlock  = 128
+	MemberFactorBlock = 64
+)
+
 // batchName is what distinguishes a batch in the operation's name.
 func (o Op) batchName() string {
 	if o.lead == 0 {

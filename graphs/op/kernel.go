@@ -151,8 +151,7 @@ func kernelSlope(p Profile) Op {
 		run32: func(c call[float32]) error { return slopeMatrix(c, p) },
 		launch: func(t Stream) {
 			pairwiseOn(t, p, t.In(0), t.In(1), false, true)
-			t.Launch(kernels.Multiply{Binary: kernels.Binary{A: t.Out(), SA: 1, B: t.In(2), SB: 1, Out: t.Out(),
-				N: t.Out().Size()}})
+			t.Launch(kernels.Scale{In: t.Out(), S: t.In(2), Out: t.Out(), Rows: t.Out().Size(), Cols: 1})
 		},
 		cases: func(s *sampler) (cases []Case) {
 			eachProfile(s, func(name string, p Profile, x, y Operand) {

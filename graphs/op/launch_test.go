@@ -226,6 +226,21 @@ func (r *recorder) Syevd(n int, v, w kernels.Doubles) kernels.Flag {
 	return kernels.Flag(r.hand(1))
 }
 
+// Batch queues the operation for the first member.
+func (r *recorder) Batch(b op.Batch) {
+	m := newRecorder(b.Out, b.In)
+	b.Launch(m)
+	r.kernel, r.calls, r.err = append(r.kernel, m.kernel...), r.calls+m.calls, errors.Join(r.err, m.err)
+	if b.Members < 2 || len(b.Shared) != len(b.In) {
+		r.Fail(fmt.Errorf("a batch of %d members and operands %v, shared %v", b.Members, b.In, b.Shared))
+	}
+	for _, k := range m.kernel {
+		if kernels.UnitOf(k) != kernels.General {
+			r.Fail(fmt.Errorf("%T computes no batches", k))
+		}
+	}
+}
+
 func (r *recorder) Fail(err error) { r.err = errors.Join(r.err, err) }
 
 // graphOf builds a case's graph.
@@ -316,9 +331,37 @@ func TestEveryOperationHasCaseAndLaunch(t *testing.T) {
 	for _, b := range op.Builtins() {
 		check("gorgonia's "+b.Name, b.Cases(), func(other gorgonia.Op) bool { return b.Launch(other) != nil })
 	}
+	// Package cuda launches these around the members of a batch.
+	for _, k := range []kernels.Kernel{kernels.MemberAddresses{}, kernels.Invalidate{}, kernels.ClearUpper{}} {
+		used[reflect.TypeOf(k)] = true
+	}
 	for _, k := range kernels.All() {
 		if !used[reflect.TypeOf(k)] {
 			t.Errorf("no case launches the kernel %T", k)
+		}
+	}
+}
+
+// The launch of every operation is one for a batch, with operands that differ and with
+// shared ones, or one for each member.
+func TestEveryOperationQueuesBatches(t *testing.T) {
+	for _, c := range direct() {
+		for shared := -1; shared < len(c.In) && (shared < 0 || len(c.In) > 1); shared++ {
+			in := batchOf(tensor.Float64, c.In, 3, shared)
+			shapes := make([]tensor.Shape, len(in))
+			for i, v := range in {
+				shapes[i] = v.Shape()
+			}
+			o := form(t, c.Op, in)
+			out, err := o.Shape(shapes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRecorder(out, shapes)
+			op.Launch(o)(r)
+			if r.err != nil || len(r.kernel)+r.calls == 0 {
+				t.Errorf("%s, operand %d shared: %v", c.Name, shared, r.err)
+			}
 		}
 	}
 }

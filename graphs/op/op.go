@@ -80,6 +80,8 @@ type definition struct {
 	run32 func(call[float32]) error
 	// launch queues the operation on a CUDA device.
 	launch func(Stream)
+	// apart: the launch is not one for all members of a batch, but is queued for each.
+	apart bool
 	// diff says which inputs sym differentiates by; nil for none.
 	diff []bool
 	sym  func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes
@@ -225,6 +227,10 @@ func (o Op) CallsExtern() bool { return true }
 
 // OverwritesInput is -1: no input is ever overwritten.
 func (o Op) OverwritesInput() int { return -1 }
+
+// Member is the operation on one member of a batch; it is the operation itself where it is
+// none.
+func (o Op) Member() Op { return Op{def: o.def} }
 
 // WriteHash writes what distinguishes this operation from every other.
 func (o Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "privkern/%s/%d", o, len(o.def.in)) }

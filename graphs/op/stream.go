@@ -81,6 +81,25 @@ type Stream interface {
 	// eigenvalues in ascending order. The flag that it returns says whether it
 	// converged.
 	Syevd(n int, v, w kernels.Doubles) kernels.Flag
+
+	// Batch queues an operation for all members of a batch.
+	Batch(b Batch)
+}
+
+// Batch is an operation on every member of a batch that is being queued. Its Launch gets a
+// stream whose operands, result and scratch memory are those of the first member, and whose
+// methods do the same for all others: every method is called once. Where Apart is set,
+// Launch is called for one member after the other.
+//
+// The streams of a batch have no Numbers, Truths, Send, Deliver and Product, no kernels of
+// single elements, and Syevd only where members are apart.
+type Batch struct {
+	Members int
+	In      []tensor.Shape // of a member's operands
+	Shared  []bool         // operands that are the same one for all members
+	Out     tensor.Shape   // of a member's result
+	Apart   bool
+	Launch  func(Stream)
 }
 
 // Launch returns what queues an operation on a CUDA device: one of this package,
@@ -88,12 +107,37 @@ type Stream interface {
 // operands and of the result, which comes last.
 func Launch(o gorgonia.Op, types ...tensor.Dtype) func(Stream) {
 	if ours, ok := o.(Op); ok {
-		if ours.lead > 0 {
-			return nil
-		}
-		return ours.def.launch
+		return ours.launch
 	}
 	return launchBuiltin(o, types)
+}
+
+// launch queues the operation.
+func (o Op) launch(t Stream) {
+	if o.lead == 0 {
+		o.def.launch(t)
+		return
+	}
+	in := make([]tensor.Shape, t.Operands())
+	for i := range in {
+		in[i] = t.Shape(i)
+	}
+	lead, member, err := o.members(in)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	out, err := o.def.shape(member)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	shared := make([]bool, len(in))
+	for i := range shared {
+		shared[i] = o.shares(i)
+	}
+	t.Batch(Batch{Members: lead.TotalSize(), In: member, Shared: shared, Out: out, Apart: o.def.apart,
+		Launch: o.def.launch})
 }
 
 // ElementType is the floating-point type among those of an operation: other operands

@@ -165,10 +165,10 @@ func (bound) Function(m Module, name string) (Function, error) {
 }
 
 // Launch implements [API].
-func (bound) Launch(f Function, blocks, x, y int, s Stream, words []uint64) error {
+func (bound) Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error {
 	params := make([]unsafe.Pointer, len(words))
 	for i := range words {
 		params[i] = unsafe.Pointer(&words[i])
 	}
-	return result(from[cu.Function](f).Launch(blocks, 1, 1, x, y, 1, 0, from[cu.Stream](s), params))
+	return result(from[cu.Function](f).Launch(blocks, members, 1, x, y, 1, 0, from[cu.Stream](s), params))
 }

@@ -102,8 +102,9 @@ type API interface {
 	Load(image []byte) (Module, error)
 	Unload(m Module) error
 	Function(m Module, name string) (Function, error)
-	// Launch queues a kernel on blocks of x×y threads; its arguments have 64 bits each.
-	Launch(f Function, blocks, x, y int, s Stream, words []uint64) error
+	// Launch queues a kernel on blocks of x×y threads, for each of some members of a batch,
+	// which are the blocks' numbers in y; its arguments have 64 bits each.
+	Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error
 }
 
 // The flags of what the backend makes.

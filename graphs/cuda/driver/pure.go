@@ -288,7 +288,7 @@ const maxWords = 64
 
 // Launch implements [API]. The driver takes an array of the arguments' addresses: both lie
 // in one piece of memory, which Go does not move.
-func (pure) Launch(f Function, blocks, x, y int, s Stream, words []uint64) error {
+func (pure) Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error {
 	if len(words) > maxWords {
 		return InvalidValue
 	}
@@ -301,6 +301,6 @@ func (pure) Launch(f Function, blocks, x, y int, s Stream, words []uint64) error
 		p.words[i] = w
 		p.at[i] = uintptr(unsafe.Pointer(&p.words[i]))
 	}
-	return call("cuLaunchKernel", uintptr(f), uintptr(blocks), 1, 1, uintptr(x), uintptr(y), 1, 0, uintptr(s),
+	return call("cuLaunchKernel", uintptr(f), uintptr(blocks), uintptr(members), 1, uintptr(x), uintptr(y), 1, 0, uintptr(s),
 		uintptr(unsafe.Pointer(p)), 0)
 }

@@ -93,24 +93,38 @@ func tiles(rows, cols, side, x, y int) Grid {
 }
 
 // Pack returns the name of a kernel in the source, and its arguments in 64 bits
-// each.
+// each, for a launch that is no batch.
 func Pack(k Kernel) (name string, words []uint64) {
-	v := reflect.ValueOf(k)
-	return nameOf(v.Type()), pack(make([]uint64, 0, 16), v)
+	return PackBatch(k, func(uintptr) int { return 0 })
 }
 
-func pack(words []uint64, v reflect.Value) []uint64 {
+// PackBatch is Pack for a batch, with one block in y for each member. By how many elements
+// the memory of a member is behind that of the one before follows from the first one's
+// address; it is 0 for what all members share. [Elementwise] kernels compute no batches.
+func PackBatch(k Kernel, stride func(at uintptr) int) (name string, words []uint64) {
+	v := reflect.ValueOf(k)
+	words, addresses := pack(make([]uint64, 0, 32), nil, v)
+	if UnitOf(k) == General {
+		for _, at := range addresses {
+			words = append(words, uint64(stride(uintptr(at))))
+		}
+	}
+	return nameOf(v.Type()), words
+}
+
+// pack appends the arguments, and those that are addresses once more by themselves.
+func pack(words, addresses []uint64, v reflect.Value) (all, at []uint64) {
 	for i := range v.NumField() {
 		f := v.Field(i)
 		switch f.Kind() {
 		case reflect.Struct:
 			if f.Type() == matrixType {
-				words = append(words, f.Field(0).Uint())
+				words, addresses = append(words, f.Field(0).Uint()), append(addresses, f.Field(0).Uint())
 			} else {
-				words = pack(words, f)
+				words, addresses = pack(words, addresses, f)
 			}
 		case reflect.Uintptr:
-			words = append(words, f.Uint())
+			words, addresses = append(words, f.Uint()), append(addresses, f.Uint())
 		case reflect.Int:
 			words = append(words, uint64(f.Int()))
 		case reflect.Bool:
@@ -125,7 +139,7 @@ func pack(words []uint64, v reflect.Value) []uint64 {
 			panic(fmt.Sprintf("kernel %v: no kernel takes a %v", v.Type(), f.Type()))
 		}
 	}
-	return words
+	return words, addresses
 }
 
 var matrixType = reflect.TypeFor[Matrix]()

@@ -92,10 +92,14 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
     }
 
 extern "C" __global__ void direct_squared(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
+{
     DIRECT(fused(diff, diff, s[a][b]))
+}
 
 extern "C" __global__ void direct_manhattan(const REAL *x, const REAL *y, Int n, Int m, Int d, Int symmetric, REAL *out, PROFILE)
+{
     DIRECT(s[a][b] + ABS(diff))
+}
 
 // The rows of a − means, and their squared norms; one block a row.
 extern "C" __global__ void shift_rows(const REAL *a, const double *mean, Int rows, Int cols, REAL *out, REAL *norms)

@@ -38,7 +38,8 @@ func UnitOf(k Kernel) Unit {
 // files of a unit are compiled as one, the common part first.
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
-		"norm", "convolution", "index", "random", "ctc", "yolo", "padding"},
+		"norm", "convolution", "index", "random", "ctc", "yolo", "padding",
+		"members"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -58,8 +59,11 @@ func read(files ...string) (string, error) {
 // Source is all kernels of a unit in CUDA C.
 func Source(u Unit) (string, error) {
 	text, err := read(files[u]...)
-	if err != nil || u == General {
+	if err != nil {
 		return text, err
+	}
+	if u == General {
+		return forMembers(text)
 	}
 	var b strings.Builder
 	b.WriteString(text)
@@ -67,6 +71,33 @@ func Source(u Unit) (string, error) {
 		b.WriteString(elementKernel(reflect.TypeOf(k)))
 	}
 	return b.String(), nil
+}
+
+// head is a kernel up to the beginning of its body.
+var head = regexp.MustCompile(`(extern "C" __global__ void \w+)\(([^)]*)\)(\s*)\{`)
+
+// strideSuffix ends the names of the parameters that forMembers adds.
+const strideSuffix = "_stride"
+
+// forMembers lets every kernel compute batches, one member for each block in y: for every
+// pointer it adds a parameter, by how many elements the memory of a member is behind that
+// of the one before, and begins the body by advancing the pointer. Lines stay where they are.
+func forMembers(source string) (string, error) {
+	if kernels, heads := strings.Count(source, "__global__"), len(head.FindAllString(source, -1)); kernels != heads {
+		return "", fmt.Errorf("the bodies of %d kernels of %d begin with a brace", heads, kernels)
+	}
+	return head.ReplaceAllStringFunc(source, func(text string) string {
+		m := head.FindStringSubmatch(text)
+		var parameters, advance strings.Builder
+		for p := range strings.SplitSeq(m[2], ",") {
+			if i := strings.LastIndex(p, "*"); i >= 0 {
+				name := strings.TrimSpace(p[i+1:])
+				fmt.Fprintf(&parameters, ", Int %s%s", name, strideSuffix)
+				fmt.Fprintf(&advance, " %s += blockIdx.y * %s%s;", name, name, strideSuffix)
+			}
+		}
+		return fmt.Sprintf("%s(%s%s)%s{%s", m[1], m[2], &parameters, m[3], &advance)
+	}), nil
 }
 
 // All are the kernels that are launched, without arguments.
@@ -81,7 +112,7 @@ func All() []Kernel {
 		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
-		KeepFailure{}, Leading{}, LeadingRows{},
+		KeepFailure{}, MemberAddresses{}, Invalidate{}, ClearUpper{}, Leading{}, LeadingRows{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
 		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},
@@ -177,7 +208,7 @@ var (
 	macro = regexp.MustCompile(`(?m)^#define (\w+) ((?:Int|double|const) .*)$`)
 )
 
-// signatures are the kernels of a source with their parameters.
+// signatures are the kernels of a source with their parameters, but the strides of batches.
 func signatures(source string) map[string][]parameter {
 	macros := map[string]string{}
 	for _, m := range macro.FindAllStringSubmatch(source, -1) {
@@ -189,7 +220,9 @@ func signatures(source string) map[string][]parameter {
 		for _, text := range strings.Split(m[2], ",") {
 			text = strings.TrimSpace(text)
 			for _, text := range strings.Split(cmp.Or(macros[text], text), ",") {
-				list = append(list, parameterOf(text))
+				if p := parameterOf(text); !strings.HasSuffix(p.name, strideSuffix) {
+					list = append(list, p)
+				}
 			}
 		}
 		found[m[1]] = list

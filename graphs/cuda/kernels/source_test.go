@@ -68,11 +68,40 @@ func TestSignatures(t *testing.T) {
 func TestPack(t *testing.T) {
 	name, words := Pack(FinishProduct{N: 2, M: 3, Symmetric: true, Out: Matrix{At: 4096, Rows: 2, Cols: 3},
 		Profile: Profile{Form: 4, Scale: 1, Rate: 2, Offset: -2, Degree: 5}})
-	want := []uint64{2, 3, 1, 4096, 4, 0, 0x3ff0000000000000, 0x4000000000000000, 0xc000000000000000, 5}
+	want := []uint64{2, 3, 1, 4096, 4, 0, 0x3ff0000000000000, 0x4000000000000000, 0xc000000000000000, 5, 0}
 	if name != "finish_product" || !slices.Equal(words, want) {
 		t.Errorf("got %s %#x, want %#x", name, words, want)
 	}
-	if _, words := Pack(KeepFailure{Other: 8, Failed: 16}); !slices.Equal(words, []uint64{8, 16}) {
+	if _, words := Pack(KeepFailure{Other: 8, Failed: 16}); !slices.Equal(words, []uint64{8, 16, 0, 0}) {
 		t.Errorf("got %v", words)
+	}
+}
+
+// In a batch a stride for every address follows the arguments.
+func TestPackBatch(t *testing.T) {
+	_, words := PackBatch(CheckFactor{L: Matrix{At: 4096, Rows: 2, Cols: 2}, N: 2, Failed: 16},
+		func(at uintptr) int { return int(at) / 4 })
+	if want := []uint64{4096, 2, 16, 1024, 4}; !slices.Equal(words, want) {
+		t.Errorf("got %v, want %v", words, want)
+	}
+	add := Add{Binary{A: Matrix{At: 8}, B: Matrix{At: 16}, Out: Matrix{At: 24}, N: 3}}
+	_, one := Pack(add)
+	if _, words := PackBatch(add, func(uintptr) int { return 7 }); !slices.Equal(words, one) {
+		t.Errorf("a kernel of single elements has the arguments %v, want %v", words, one)
+	}
+}
+
+// Every pointer is advanced by its stride, which is the next parameter but for those of the
+// kernel itself; lines stay.
+func TestKernelsTakeMembers(t *testing.T) {
+	const before = "#line 1\nextern \"C\" __global__ void k(const REAL *a,\n  Int n, int *failed)\n{\n  *failed = 1;\n}\n"
+	got, err := forMembers(before)
+	const want = "#line 1\nextern \"C\" __global__ void k(const REAL *a,\n  Int n, int *failed, Int a_stride, Int " +
+		"failed_stride)\n{ a += blockIdx.y * a_stride; failed += blockIdx.y * failed_stride;\n  *failed = 1;\n}\n"
+	if err != nil || got != want {
+		t.Errorf("%v, %s", err, got)
+	}
+	if _, err := forMembers("extern \"C\" __global__ void k(REAL *a)\n  BODY"); err == nil {
+		t.Error("a kernel whose body is a macro passed")
 	}
 }
