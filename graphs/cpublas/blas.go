@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // Float is a precision in which the CPU computes.
@@ -17,7 +16,7 @@ type Float interface{ float32 | float64 }
 // It implements gonum's interfaces, which is what makes gonum and gorgonia call it.
 // Row-major arguments are those of a column-major transpose: no matrix is copied.
 type Implementation struct {
-	gonum.Implementation
+	serial
 	lib *library
 }
 
@@ -37,7 +36,7 @@ const (
 func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
 	ldb int, beta float64, c []float64, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
-		i.Implementation.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		i.serial.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	callGemm(i.lib.float64.gemm, trans(ta), trans(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -47,7 +46,7 @@ func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64,
 func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
 	ldb int, beta float32, c []float32, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
-		i.Implementation.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		i.serial.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	callGemm(i.lib.float32.gemm, trans(ta), trans(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)

@@ -8,8 +8,10 @@
 // gonum. Arguments are checked as gonum checks them, and small problems, where
 // the call costs more than it gains, stay in Go.
 //
-// The library runs on one thread: parallelism is the engine's, over tiles and
-// batches, so that results do not depend on how many threads a library likes.
+// The library runs on one thread, and so do gonum's products: parallelism is the
+// engine's, over tiles and batches, so that results do not depend on how many threads a
+// library likes, and no more cores compute than a pool has workers. Package dense divides
+// single large products and factors.
 //
 // The environment variable PRIVKERN_BLAS chooses: "auto" (the default) looks
 // for a library under its usual names, "gonum" stays with pure Go, anything
@@ -27,7 +29,6 @@ import (
 	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-	gonumblas "gonum.org/v1/gonum/blas/gonum"
 	gonumlapack "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gorgonia.org/gorgonia"
@@ -139,10 +140,10 @@ func choose(setting string) (*library, Info) {
 func register(lib *library) {
 	active = lib
 	if lib == nil {
-		blas64.Use(gonumblas.Implementation{})
-		blas32.Use(gonumblas.Implementation{})
+		blas64.Use(serial{})
+		blas32.Use(serial{})
 		lapack64.Use(gonumlapack.Implementation{})
-		gorgonia.Use(gonumblas.Implementation{})
+		gorgonia.Use(serial{})
 		return
 	}
 	b := Implementation{lib: lib}

@@ -1,0 +1,69 @@
+package cpublas
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// serial is gonum's BLAS with products that stay on the goroutine of the caller. gonum's own
+// start as many goroutines as there are processors, for every call, beside those of a pool.
+//
+// gonum divides a product from four blocks of its result on, and then adds up the blocks of
+// the inner dimension in order. Calls of at most three blocks in the same order give the same
+// bits.
+type serial struct{ gonum.Implementation }
+
+var (
+	_ blas.Float64 = serial{}
+	_ blas.Float32 = serial{}
+)
+
+// gonum's sizes: blocks are gonumBlock×gonumBlock, and gonumParallel of them are divided.
+const (
+	gonumBlock    = 64
+	gonumParallel = 4
+)
+
+// Dgemm computes C = alpha op(A) op(B) + beta C.
+func (s serial) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int) {
+	inBlocks(s.Implementation.Dgemm, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Sgemm computes C = alpha op(A) op(B) + beta C.
+func (s serial) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int) {
+	inBlocks(s.Implementation.Sgemm, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// inBlocks calls gonum's product for the whole, where gonum does not divide it, panics or has
+// nothing to multiply, or for strips of blocks.
+func inBlocks[T Float](gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T,
+	c []T, ldc int), ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	blocks := ((m + gonumBlock - 1) / gonumBlock) * ((n + gonumBlock - 1) / gonumBlock)
+	if blocks < gonumParallel || alpha == 0 || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
+		gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	const wide = (gonumParallel - 1) * gonumBlock
+	for i := 0; i < m; i += gonumBlock {
+		rows := min(gonumBlock, m-i)
+		for j := 0; j < n; j += wide {
+			cols, to := min(wide, n-j), c[i*ldc+j:]
+			by := beta
+			for l := 0; l < k; l += gonumBlock {
+				gemm(ta, tb, rows, cols, min(gonumBlock, k-l), alpha, within(a, lda, i, l, ta), lda,
+					within(b, ldb, l, j, tb), ldb, by, to, ldc)
+				by = 1
+			}
+		}
+	}
+}
+
+// within is what of A begins at row i and column j of op(A).
+func within[T Float](a []T, lda, i, j int, t blas.Transpose) []T {
+	if t != blas.NoTrans {
+		i, j = j, i
+	}
+	return a[i*lda+j:]
+}
