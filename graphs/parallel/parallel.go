@@ -17,12 +17,29 @@ import (
 // share it, nested ones included. The nil Pool runs every loop on the
 // goroutine that calls it.
 type Pool struct {
-	extra chan struct{} // one token for each goroutine beside the caller's
+	extra chan struct{}   // one token for each goroutine beside the caller's
+	ctx   context.Context // ends all loops; may be nil
 }
 
 // NewPool returns a pool of that many workers, the calling goroutine included.
 func NewPool(workers int) *Pool {
 	return &Pool{extra: make(chan struct{}, max(workers, 1)-1)}
+}
+
+// Within returns the same workers for loops that end with a context as well.
+func (p *Pool) Within(ctx context.Context) *Pool {
+	if p == nil {
+		return &Pool{ctx: ctx}
+	}
+	return &Pool{extra: p.extra, ctx: ctx}
+}
+
+// ended is the error of a context that ends the loop.
+func (p *Pool) ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil || p == nil || p.ctx == nil {
+		return err
+	}
+	return p.ctx.Err()
 }
 
 // Workers returns the bound.
@@ -49,7 +66,7 @@ func (e *PanicError) Unwrap() error {
 
 // For calls f for the tiles [0,tile), [tile,2·tile), … of [0,n). It returns
 // the error of the first tile that fails, in the order of the tiles, or the
-// context's; tiles after a failed one may not run. A panic in f is returned as
+// context's, or that of [Pool.Within]; tiles after a failed one may not run. A panic in f is returned as
 // a *PanicError.
 //
 // The caller's goroutine works too, and others join it while the pool has
@@ -74,7 +91,7 @@ func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) e
 			if t >= tiles {
 				return
 			}
-			err := ctx.Err()
+			err := p.ended(ctx)
 			if err == nil {
 				err = protect(f, t*tile, min((t+1)*tile, n))
 			}

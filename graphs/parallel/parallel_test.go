@@ -79,6 +79,31 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// A pool within a context ends with it, and shares its workers.
+func TestWithin(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	for _, p := range []*Pool{NewPool(2), nil} {
+		within := p.Within(ctx)
+		if within.Workers() != p.Workers() {
+			t.Errorf("%d workers, want %d", within.Workers(), p.Workers())
+		}
+		if err := within.For(context.Background(), 9, 1, func(int, int) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	visited := atomic.Int32{}
+	err := NewPool(2).Within(ctx).For(context.Background(), 1000, 1, func(lo, _ int) error {
+		visited.Add(1)
+		if lo == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || visited.Load() == 1000 {
+		t.Errorf("%d tiles; %v", visited.Load(), err)
+	}
+}
+
 // Loops inside loops share the bound, and finish.
 func TestNestedLoopsKeepTheBound(t *testing.T) {
 	const workers = 3
