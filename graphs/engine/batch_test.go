@@ -128,10 +128,12 @@ func (c *endsAfter) Err() error {
 // An engine that counts stops in the middle of a batch, too.
 func TestCountingDevicePassesTheContextOn(t *testing.T) {
 	host := newHostDevice(nil, new(spares))
-	ctx := t.Context()
-	within(ctx, &countingDevice{Device: host})
-	if host.ctx != ctx {
-		t.Error("the host's device does not know the context")
+	ctx, cancel := context.WithCancel(t.Context())
+	(&countingDevice{Device: host}).within(ctx)
+	cancel()
+	err := host.pool.For(t.Context(), 1, 1, func(int, int) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a loop of the host's device ends with %v, want the context's error", err)
 	}
 }
 

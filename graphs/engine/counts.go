@@ -209,6 +209,13 @@ func operandsOf(all []DTensor) []cost.Operand {
 	return operands
 }
 
+// within implements interruptible where the other device does.
+func (d *countingDevice) within(ctx context.Context) {
+	if i, ok := d.Device.(interruptible); ok {
+		i.within(ctx)
+	}
+}
+
 // Upload implements [Device].
 func (d *countingDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	if d.counts.on.Load() {
@@ -258,9 +265,6 @@ func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused
 	}
 	d.pending.work.Add(work)
 }
-
-// within implements canceller.
-func (d *countingDevice) within(ctx context.Context) { within(ctx, d.Device) }
 
 // queued says whether anything was done since the last Sync.
 func (d *countingDevice) queued() bool {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 
 	"gorgonia.org/gorgonia"
@@ -70,6 +71,9 @@ type Tail interface {
 	// called once, and what the run has used of the device's memory stays until then.
 	Wait() error
 }
+
+// interruptible is a device whose operations end early with the context of a run.
+type interruptible interface{ within(ctx context.Context) }
 
 // Fuser is a device that may compute several operations on single elements by one kernel.
 type Fuser interface {

@@ -237,8 +237,11 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (Valu
 }
 
 // run uploads the inputs, launches the steps in order and downloads the outputs. It
-// stops between operations when the context ends.
+// stops between operations when the context ends, and within those that the host divides.
 func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outputs Values, err error) {
+	if d, ok := x.device.(interruptible); ok {
+		d.within(ctx)
+	}
 	visit := x.visit(stay)
 	values := make([]DTensor, len(x.shapes))
 	live := make([]bool, len(x.shapes))
@@ -255,7 +258,6 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		}
 		outputs, err = visit.end(outputs, err, &failed)
 	}()
-	within(ctx, x.device)
 	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,6 @@ import (
 type hostDevice struct {
 	pool  *parallel.Pool
 	spare *spares
-	ctx   context.Context // of the run; see canceller
 }
 
 var _ Device = (*hostDevice)(nil)
@@ -28,21 +27,8 @@ var _ Device = (*hostDevice)(nil)
 // newHostDevice returns a device for one executor; the pool and the spare memory are its
 // engine's.
 func newHostDevice(pool *parallel.Pool, spare *spares) *hostDevice {
-	return &hostDevice{pool: pool, spare: spare, ctx: context.Background()}
+	return &hostDevice{pool: pool, spare: spare}
 }
-
-// canceller is a device that stops inside an operation when the context of a run ends.
-type canceller interface{ within(context.Context) }
-
-// within lets a device know the context of its next run.
-func within(ctx context.Context, d Device) {
-	if c, ok := d.(canceller); ok {
-		c.within(ctx)
-	}
-}
-
-// within implements canceller.
-func (d *hostDevice) within(ctx context.Context) { d.ctx = ctx }
 
 // hostBuf is the host's buffer: a value, once there is one.
 type hostBuf struct {
@@ -98,8 +84,11 @@ func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 	return buf.value, nil
 }
 
+// within implements interruptible.
+func (d *hostDevice) within(ctx context.Context) { d.pool = d.pool.Within(ctx) }
+
 // Launch computes an operation: one of package op into spare memory and with the pool's
-// workers, one of gorgonia on one goroutine into memory of its own.
+// workers, one of gorgonia into memory of its own, on one goroutine but for large products.
 func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
@@ -112,7 +101,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 			prealloc = d.newTensor(out)
 			*buf = hostBuf{value: prealloc, reusable: true}
 		}
-		v, err := ours.Compute(d.ctx, d.pool, prealloc, values...)
+		v, err := ours.Compute(d.pool, prealloc, values...)
 		buf.value = v
 		if v == nil {
 			*buf = hostBuf{}
@@ -120,7 +109,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 		return err // that of some members comes with a value
 	}
 	var v gorgonia.Value
-	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {
+	if err := protect(func() (err error) { v, err = op.DoWith(d.pool, o, values...); return err }); err != nil {
 		return fmt.Errorf("%v: %w", o, err)
 	}
 	v, err := shaped(v, out)

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -120,8 +121,8 @@ func (o Op) batchName() string {
 // executeMembers runs a kernel for every member of a batch.
 // Each member is computed as if it were alone, on parts of the operands' memory: its bits
 // depend neither on the batch nor on the number of workers. What fails is NaN.
-func executeMembers[T cpublas.Float](ctx context.Context, o Op, run func(call[T]) error, pool *parallel.Pool,
-	out gorgonia.Value, in []gorgonia.Value) error {
+func executeMembers[T cpublas.Float](o Op, run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value,
+	in []gorgonia.Value) error {
 	shapes := make([]tensor.Shape, len(in))
 	operands := make([][]T, len(in))
 	for i, v := range in {
@@ -144,7 +145,7 @@ func executeMembers[T cpublas.Float](ctx context.Context, o Op, run func(call[T]
 		return fmt.Errorf("the output: %w", err)
 	}
 	failed := make([]error, lead.TotalSize())
-	err = pool.For(ctx, len(failed), 1, func(i, _ int) error {
+	err = pool.For(context.Background(), len(failed), 1, func(i, _ int) error {
 		c := call[T]{pool: pool, in: make([]matrix[T], len(in))}
 		for j, data := range operands {
 			if o.shares(j) {
@@ -154,7 +155,9 @@ func executeMembers[T cpublas.Float](ctx context.Context, o Op, run func(call[T]
 			}
 		}
 		c.out = memberOf(results, shape, i)
-		if err := run(c); err != nil {
+		if err := run(c); errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return err
+		} else if err != nil {
 			failed[i] = fmt.Errorf("%s: %w", o.Name(), err)
 			for k := range c.out.data {
 				c.out.data[k] = T(math.NaN())

@@ -107,7 +107,7 @@ func TestMembersHaveTheBitsOfOne(t *testing.T) {
 			for shared := -1; shared < len(c.In) && (shared < 0 || len(c.In) > 1); shared++ {
 				in := batchOf(dtype, c.In, members, shared)
 				o := form(t, c.Op, in)
-				got, err := o.Compute(t.Context(), parallel.NewPool(1+2*((shared+1)%2)), nil, in...)
+				got, err := o.Compute(parallel.NewPool(1+2*((shared+1)%2)), nil, in...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,7 +167,7 @@ func TestOneMemberFails(t *testing.T) {
 	for name, second := range map[string]*mat.Dense{"singular": singular, "NaN": nan} {
 		for _, o := range []op.Op{op.Cholesky(), op.LogDet(), op.Inverse()} {
 			in, good := three(1, n, second), three(1, n, nil)
-			got, err := form(t, o, []gorgonia.Value{in}).Compute(t.Context(), parallel.NewPool(3), nil, in)
+			got, err := form(t, o, []gorgonia.Value{in}).Compute(parallel.NewPool(3), nil, in)
 			var failed *op.MembersError
 			var notPD *op.NotPositiveDefiniteError
 			if !errors.As(err, &failed) || !errors.As(err, &notPD) {
@@ -289,7 +289,7 @@ func TestBatchesAreHashed(t *testing.T) {
 func TestCancelledBetweenMembers(t *testing.T) {
 	in := three(1, 4, nil)
 	ctx := &countdown{Context: t.Context(), left: 2}
-	v, err := form(t, op.Cholesky(), []gorgonia.Value{in}).Compute(ctx, nil, nil, in)
+	v, err := form(t, op.Cholesky(), []gorgonia.Value{in}).Compute((*parallel.Pool)(nil).Within(ctx), nil, in)
 	if !errors.Is(err, context.Canceled) || v != nil {
 		t.Errorf("%v, %v", v, err)
 	}

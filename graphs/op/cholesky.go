@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,8 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
+	"privkern/graphs/parallel"
 )
 
 // The operations here read the lower triangle of a symmetric positive definite
@@ -42,7 +45,7 @@ func Cholesky() Op {
 // choleskyFactor is the CPU kernel of Cholesky: n³/3 operations, in place of a copy of
 // the lower triangle.
 func choleskyFactor[T cpublas.Float](c call[T]) error {
-	return factor(c.in[0], c.out.data)
+	return factor(c.pool, c.in[0], c.out.data)
 }
 
 // CholeskyShifted is the operation (A, s) → L, lower triangular with zeros above the
@@ -64,24 +67,35 @@ func CholeskyShifted() Op {
 
 // choleskyShifted is the CPU kernel of CholeskyShifted.
 func choleskyShifted[T cpublas.Float](c call[T]) error {
-	return factorShifted(c.in[0], c.in[1].data[0], c.out.data)
+	return factorShifted(c.pool, c.in[0], c.in[1].data[0], c.out.data)
 }
 
 // factor writes the Cholesky factor of a to l, with zeros above the diagonal.
-func factor[T cpublas.Float](a matrix[T], l []T) error { return factorShifted(a, 0, l) }
+func factor[T cpublas.Float](pool *parallel.Pool, a matrix[T], l []T) error {
+	return factorShifted(pool, a, 0, l)
+}
 
 // factorShifted writes the Cholesky factor of a + shift·I to l, with zeros above
 // the diagonal.
 // It is a *NotPositiveDefiniteError if a pivot is not positive, infinite or NaN. The
 // upper triangle of l is cleared because callers read L as a full matrix.
-func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
+func factorShifted[T cpublas.Float](pool *parallel.Pool, a matrix[T], shift T, l []T) error {
 	n := a.rows
-	for i := range n {
-		copy(l[i*n:i*n+i+1], a.data[i*n:i*n+i+1])
-		l[i*n+i] += shift
-		clear(l[i*n+i+1 : (i+1)*n])
+	err := pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			copy(l[i*n:i*n+i+1], a.data[i*n:i*n+i+1])
+			l[i*n+i] += shift
+			clear(l[i*n+i+1 : (i+1)*n])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	failed := cpublas.Cholesky(n, l, n)
+	failed, err := dense.Cholesky(pool, n, l, n)
+	if err != nil {
+		return err
+	}
 	// OpenBLAS lets a NaN pass.
 	for i := 0; failed == 0 && i < n; i++ {
 		if d := float64(l[i*n+i]); !(d > 0) || math.IsInf(d, 1) {
@@ -96,7 +110,7 @@ func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
 		shifted.data[i*n+i] += shift
 	}
 	// The factorisation has overwritten l: the description starts from A again.
-	return notPositiveDefinite(shifted, failed-1)
+	return notPositiveDefinite(pool, shifted, failed-1)
 }
 
 // notPositiveDefinite describes the failure in a row: it eliminates that row
@@ -105,7 +119,7 @@ func factorShifted[T cpublas.Float](a matrix[T], shift T, l []T) error {
 // − ‖L₁₁⁻¹a₁‖² of the element a on the diagonal, a₁ being what is to the left of it.
 // Float64 is used also for a float32 matrix: the difference of two nearly equal numbers
 // is what decides between singular and indefinite.
-func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
+func notPositiveDefinite[T cpublas.Float](pool *parallel.Pool, a matrix[T], row int) error {
 	n := row + 1
 	leading := make([]float64, n*n)
 	for i := range n {
@@ -116,9 +130,13 @@ func notPositiveDefinite[T cpublas.Float](a matrix[T], row int) error {
 	e := &NotPositiveDefiniteError{Order: a.rows, Row: row, Diagonal: leading[n*n-1], Single: isSingle[T]()}
 	last := leading[row*n : n*n-1]
 	if row > 0 {
-		if k := cpublas.Cholesky(row, leading, n); k != 0 {
+		k, err := dense.Cholesky(pool, row, leading, n)
+		if err != nil {
+			return err
+		}
+		if k != 0 {
 			// A blocked factorisation may notice later than one row by row.
-			return notPositiveDefinite(a, k-1)
+			return notPositiveDefinite(pool, a, k-1)
 		}
 		// A row before that is singular but for rounding is where it began:
 		// what comes after it is amplified rounding and may have any size.
@@ -186,13 +204,19 @@ func choleskyPullback[T cpublas.Float](c call[T]) error {
 	for i := range n {
 		copy(lower[i*n:i*n+i+1], g.data[i*n:])
 	}
-	cpublas.Gemm(blas.Trans, blas.NoTrans, n, n, n, 1, l, n, lower, n, 0, s, n)
+	if err := dense.Gemm(c.pool, blas.Trans, blas.NoTrans, n, n, n, 1, l, n, lower, n, 0, s, n); err != nil {
+		return err
+	}
 	for i := range n {
 		s[i*n+i] /= 2
 		clear(s[i*n+i+1 : (i+1)*n])
 	}
-	cpublas.Trsm(blas.Left, blas.Lower, blas.Trans, n, n, 1, l, n, s, n)
-	cpublas.Trsm(blas.Right, blas.Lower, blas.NoTrans, n, n, 1, l, n, s, n)
+	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.Trans, n, n, l, n, s, n); err != nil {
+		return err
+	}
+	if err := dense.Trsm(c.pool, blas.Right, blas.Lower, blas.NoTrans, n, n, l, n, s, n); err != nil {
+		return err
+	}
 	for i := range n {
 		for j := range i {
 			v := (s[i*n+j] + s[j*n+i]) / 2
@@ -226,8 +250,7 @@ func CholeskySolve() Op {
 // choleskySolve is the CPU kernel of CholeskySolve.
 func choleskySolve[T cpublas.Float](c call[T]) error {
 	copy(c.out.data, c.in[1].data)
-	substitute(c.in[0].data, c.in[0].rows, c.out.data, c.out.cols)
-	return nil
+	return substitute(c.pool, c.in[0].data, c.in[0].rows, c.out.data, c.out.cols)
 }
 
 // TriangularSolve is the operation (L, B) → X, L X = B. L is lower triangular, n×n, B
@@ -251,15 +274,16 @@ func TriangularSolve() Op {
 // triangularSolve is the CPU kernel of TriangularSolve.
 func triangularSolve[T cpublas.Float](c call[T]) error {
 	copy(c.out.data, c.in[1].data)
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, c.in[0].rows, c.out.cols, 1, c.in[0].data, c.in[0].rows,
+	return dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, c.in[0].rows, c.out.cols, c.in[0].data, c.in[0].rows,
 		c.out.data, c.out.cols)
-	return nil
 }
 
 // substitute solves L Lᵀ X = B in place of the n×m B.
-func substitute[T cpublas.Float](l []T, n int, b []T, m int) {
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, n, m, 1, l, n, b, m)
-	cpublas.Trsm(blas.Left, blas.Lower, blas.Trans, n, m, 1, l, n, b, m)
+func substitute[T cpublas.Float](pool *parallel.Pool, l []T, n int, b []T, m int) error {
+	if err := dense.Trsm(pool, blas.Left, blas.Lower, blas.NoTrans, n, m, l, n, b, m); err != nil {
+		return err
+	}
+	return dense.Trsm(pool, blas.Left, blas.Lower, blas.Trans, n, m, l, n, b, m)
 }
 
 // CholeskyLogDet is the operation L → log|L Lᵀ|.

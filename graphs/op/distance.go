@@ -9,6 +9,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
 	"privkern/graphs/parallel"
 )
 
@@ -75,8 +76,8 @@ func metricPullback[T cpublas.Float](c call[T], m Metric) error {
 	x, y, w := c.in[0], c.in[1], c.in[2]
 	d := x.cols
 	if m == InnerProduct {
-		cpublas.Gemm(blas.NoTrans, blas.NoTrans, x.rows, d, y.rows, 1, w.data, w.cols, y.data, d, 0, c.out.data, d)
-		return nil
+		return dense.Gemm(c.pool, blas.NoTrans, blas.NoTrans, x.rows, d, y.rows, 1, w.data, w.cols, y.data, d, 0,
+			c.out.data, d)
 	}
 	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
 		sum := make([]float64, d)

@@ -13,6 +13,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
 )
 
 // Eigen is the operation A → E for symmetric n×n A: row 0 of the (n+1)×n E
@@ -221,8 +222,10 @@ func psdPart[T cpublas.Float](c call[T]) error {
 			scaled[i*k+j] = v[i*n+first+j] * T(math.Sqrt(float64(w[first+j])))
 		}
 	}
-	cpublas.Syrk(blas.Upper, blas.NoTrans, n, k, 1, scaled, k, 0, c.out.data, n)
-	return mirror(nil, c.out)
+	if err := dense.Syrk(c.pool, blas.Upper, blas.NoTrans, n, k, 1, scaled, k, 0, c.out.data, n); err != nil {
+		return err
+	}
+	return mirror(c.pool, c.out)
 }
 
 // psdGradient is the operation (E, G) → V (Γ ∘ VᵀGV) Vᵀ, where Γ_ij is the
@@ -258,16 +261,24 @@ func psdPullback[T cpublas.Float](c call[T]) error {
 	n := c.in[1].rows
 	w, v := c.in[0].data[:n], c.in[0].data[n:]
 	t, s := make([]T, n*n), make([]T, n*n)
-	cpublas.Gemm(blas.Trans, blas.NoTrans, n, n, n, 1, v, n, c.in[1].data, n, 0, t, n)
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, t, n, v, n, 0, s, n)
+	product := func(ta, tb blas.Transpose, a, b, to []T) error {
+		return dense.Gemm(c.pool, ta, tb, n, n, n, 1, a, n, b, n, 0, to, n)
+	}
+	if err := product(blas.Trans, blas.NoTrans, v, c.in[1].data, t); err != nil {
+		return err
+	}
+	if err := product(blas.NoTrans, blas.NoTrans, t, v, s); err != nil {
+		return err
+	}
 	for i := range n {
 		for j := range n {
 			s[i*n+j] *= dividedDifference(w[i], w[j])
 		}
 	}
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, v, n, s, n, 0, t, n)
-	cpublas.Gemm(blas.NoTrans, blas.Trans, n, n, n, 1, t, n, v, n, 0, c.out.data, n)
-	return nil
+	if err := product(blas.NoTrans, blas.NoTrans, v, s, t); err != nil {
+		return err
+	}
+	return product(blas.NoTrans, blas.Trans, t, v, c.out.data)
 }
 
 // dividedDifference is (max(a,0) − max(b,0)) / (a − b), and its limit for a = b.

@@ -10,6 +10,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
 )
 
 // WeightedGram is the operation (C, w) → C diag(w) Cᵀ, exactly symmetric. C is p×n, w is
@@ -64,8 +65,11 @@ func weightedGram[T cpublas.Float](c call[T]) error {
 			to[j] = v * root[j]
 		}
 	}
-	cpublas.Syrk(blas.Upper, blas.NoTrans, a.rows, a.cols, 1, s, a.cols, 0, c.out.data, a.rows)
-	return mirror(nil, c.out)
+	if err := dense.Syrk(c.pool, blas.Upper, blas.NoTrans, a.rows, a.cols, 1, s, a.cols, 0, c.out.data,
+		a.rows); err != nil {
+		return err
+	}
+	return mirror(c.pool, c.out)
 }
 
 // gramShape is p×p for a p×n matrix and n×1 weights.
@@ -104,7 +108,10 @@ func quadraticForms[T cpublas.Float](c call[T]) error {
 	product := borrow[T](len(a.data))
 	defer release(product)
 	ga := *product
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols, 0, ga, a.cols)
+	if err := dense.Gemm(c.pool, blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols,
+		0, ga, a.cols); err != nil {
+		return err
+	}
 	clear(c.out.data)
 	for i := range a.rows {
 		row := ga[i*a.cols:]
@@ -145,8 +152,10 @@ func scaledProduct() Op {
 // scaledColumns is the CPU kernel of scaledProduct.
 func scaledColumns[T cpublas.Float](c call[T]) error {
 	g, a, w := c.in[0], c.in[1], c.in[2].data
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols, 0, c.out.data,
-		a.cols)
+	if err := dense.Gemm(c.pool, blas.NoTrans, blas.NoTrans, a.rows, a.cols, a.rows, 1, g.data, a.rows, a.data, a.cols,
+		0, c.out.data, a.cols); err != nil {
+		return err
+	}
 	for i := range a.rows {
 		row := c.out.row(i)
 		for j := range row {
@@ -182,7 +191,10 @@ func IdentityPlusGram() Op {
 // identityPlusGram is the CPU kernel of IdentityPlusGram, m²n operations.
 func identityPlusGram[T cpublas.Float](c call[T]) error {
 	x := c.in[0]
-	cpublas.Syrk(blas.Upper, blas.Trans, x.cols, x.rows, 1, x.data, x.cols, 0, c.out.data, x.cols)
+	err := dense.Syrk(c.pool, blas.Upper, blas.Trans, x.cols, x.rows, 1, x.data, x.cols, 0, c.out.data, x.cols)
+	if err != nil {
+		return err
+	}
 	for i := range x.cols {
 		c.out.data[i*x.cols+i]++
 	}
@@ -225,10 +237,12 @@ func Scatter(scale float64, rows bool) Op {
 // scatter is the CPU kernel of Scatter. One triangle is computed and mirrored.
 func scatter[T cpublas.Float](c call[T], scale float64, rows bool) error {
 	a := c.in[0]
+	t, n, k := blas.Trans, a.cols, a.rows
 	if rows {
-		cpublas.Syrk(blas.Upper, blas.NoTrans, a.rows, a.cols, T(scale), a.data, a.cols, 0, c.out.data, a.rows)
-	} else {
-		cpublas.Syrk(blas.Upper, blas.Trans, a.cols, a.rows, T(scale), a.data, a.cols, 0, c.out.data, a.cols)
+		t, n, k = blas.NoTrans, a.rows, a.cols
 	}
-	return mirror(nil, c.out)
+	if err := dense.Syrk(c.pool, blas.Upper, t, n, k, T(scale), a.data, a.cols, 0, c.out.data, n); err != nil {
+		return err
+	}
+	return mirror(c.pool, c.out)
 }

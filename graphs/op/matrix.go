@@ -1,7 +1,6 @@
 package op
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -35,10 +34,10 @@ func (m matrix[T]) row(i int) []T { return m.data[i*m.cols : (i+1)*m.cols] }
 
 // execute runs a kernel in one element type. A scalar result is computed in a 1×1 matrix
 // and stored once, because gorgonia's scalars have no slice.
-func execute[T cpublas.Float](ctx context.Context, o Op, run func(call[T]) error, pool *parallel.Pool,
-	out gorgonia.Value, in []gorgonia.Value) error {
+func execute[T cpublas.Float](o Op, run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value,
+	in []gorgonia.Value) error {
 	if o.lead > 0 {
-		return executeMembers(ctx, o, run, pool, out, in)
+		return executeMembers(o, run, pool, out, in)
 	}
 	c := call[T]{pool: pool, in: make([]matrix[T], len(in))}
 	for i, v := range in {

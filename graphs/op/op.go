@@ -35,7 +35,6 @@
 package op
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash"
@@ -154,22 +153,21 @@ func (o Op) Shape(in ...tensor.Shape) (tensor.Shape, error) {
 
 // Do computes the operation on one goroutine into a new value.
 func (o Op) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
-	return o.Compute(context.Background(), nil, nil, in...)
+	return o.Compute(nil, nil, in...)
 }
 
 // UsePreallocDo computes the operation on one goroutine into out.
 func (o Op) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
-	return o.Compute(context.Background(), nil, out, in...)
+	return o.Compute(nil, out, in...)
 }
 
 // Compute computes the operation with the workers of a pool. A nil out stands
 // for a new value. Inputs that are lazily transposed views are copied first.
 //
 // Of a batch it computes one member after the other, as many at a time as the pool has
-// workers, and returns the context's error between them. Members that fail are NaN in the
+// workers, and ends with the context of [parallel.Pool.Within]. Members that fail are NaN in the
 // result, which comes with a *MembersError; every other error comes without a result.
-func (o Op) Compute(ctx context.Context, pool *parallel.Pool, out gorgonia.Value,
-	in ...gorgonia.Value) (result gorgonia.Value, err error) {
+func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Value) (result gorgonia.Value, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if e, ok := v.(error); ok {
@@ -202,9 +200,9 @@ func (o Op) Compute(ctx context.Context, pool *parallel.Pool, out gorgonia.Value
 	}
 	switch dtype {
 	case tensor.Float64:
-		err = execute(ctx, o, o.def.run64, pool, out, in)
+		err = execute(o, o.def.run64, pool, out, in)
 	case tensor.Float32:
-		err = execute(ctx, o, o.def.run32, pool, out, in)
+		err = execute(o, o.def.run32, pool, out, in)
 	default:
 		err = fmt.Errorf("element type %v, want float64 or float32", dtype)
 	}

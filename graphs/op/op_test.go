@@ -96,7 +96,7 @@ func TestWorkersChangeNoBit(t *testing.T) {
 				before[i] = mat.DenseCopyOf(a)
 			}
 			want := compute(t, c, tensor.Float64)
-			got, err := c.Op.Compute(t.Context(), parallel.NewPool(5), nil, values(tensor.Float64, c.In)...)
+			got, err := c.Op.Compute(parallel.NewPool(5), nil, values(tensor.Float64, c.In)...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,8 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
+	"privkern/graphs/parallel"
 )
 
 // Regularised least squares: operations for loops over λ.
@@ -43,14 +45,13 @@ func RidgeSolve() Op {
 // ridgeSolve is the CPU kernel of RidgeSolve.
 func ridgeSolve[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
-	l, done, err := ridgeFactor(c.in[0], c.in[1].data[0])
+	l, done, err := ridgeFactor(c.pool, c.in[0], c.in[1].data[0])
 	if err != nil {
 		return err
 	}
 	defer done()
 	copy(c.out.data, c.in[2].data)
-	substituteBlocks(l, n, c.out.data, c.out.cols)
-	return nil
+	return substituteBlocks(c.pool, l, n, c.out.data, c.out.cols)
 }
 
 // substituteBlock is the order of the diagonal blocks of substituteBlocks.
@@ -68,11 +69,15 @@ const substituteBlock = 128
 // The inverses cost accuracy only where a diagonal block is itself ill-conditioned: the
 // square of its condition number is at most that of K + λI. Blocks are fixed in size, so
 // the order of summation depends on n and m alone.
-func substituteBlocks[T cpublas.Float](l []T, n int, b []T, m int) {
+func substituteBlocks[T cpublas.Float](pool *parallel.Pool, l []T, n int, b []T, m int) error {
 	if m < 2*substituteBlock || n < 2*substituteBlock {
-		substitute(l, n, b, m)
-		return
+		return substitute(pool, l, n, b, m)
 	}
+	return dense.Columns(pool, m, n*n*m, func(at, columns int) { substituteColumns(l, n, b[at:], columns, m) })
+}
+
+// substituteColumns is substituteBlocks for m columns of a B whose rows are ld elements apart.
+func substituteColumns[T cpublas.Float](l []T, n int, b []T, m, ld int) {
 	scratch := borrow[T](substituteBlock * (substituteBlock + m))
 	defer release(scratch)
 	inverse, x := (*scratch)[:substituteBlock*substituteBlock], (*scratch)[substituteBlock*substituteBlock:]
@@ -83,20 +88,22 @@ func substituteBlocks[T cpublas.Float](l []T, n int, b []T, m int) {
 			inverse[j*k+j] = 1
 		}
 		cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, k, k, 1, l[i*n+i:], n, inverse, k)
-		cpublas.Gemm(t, blas.NoTrans, k, m, k, 1, inverse, k, b[i*m:], m, 0, x, m)
-		copy(b[i*m:(i+k)*m], x[:k*m])
+		cpublas.Gemm(t, blas.NoTrans, k, m, k, 1, inverse, k, b[i*ld:], ld, 0, x, m)
+		for j := range k {
+			copy(b[(i+j)*ld:(i+j)*ld+m], x[j*m:])
+		}
 	}
 	for i := 0; i < n; i += substituteBlock {
 		k := min(substituteBlock, n-i)
 		if i > 0 {
-			cpublas.Gemm(blas.NoTrans, blas.NoTrans, k, m, i, -1, l[i*n:], n, b, m, 1, b[i*m:], m)
+			cpublas.Gemm(blas.NoTrans, blas.NoTrans, k, m, i, -1, l[i*n:], n, b, ld, 1, b[i*ld:], ld)
 		}
 		solve(i, k, blas.NoTrans)
 	}
 	for i := (n - 1) / substituteBlock * substituteBlock; i >= 0; i -= substituteBlock {
 		k := min(substituteBlock, n-i)
 		if rest := n - i - k; rest > 0 {
-			cpublas.Gemm(blas.Trans, blas.NoTrans, k, m, rest, -1, l[(i+k)*n+i:], n, b[(i+k)*m:], m, 1, b[i*m:], m)
+			cpublas.Gemm(blas.Trans, blas.NoTrans, k, m, rest, -1, l[(i+k)*n+i:], n, b[(i+k)*ld:], ld, 1, b[i*ld:], ld)
 		}
 		solve(i, k, blas.Trans)
 	}
@@ -104,11 +111,11 @@ func substituteBlocks[T cpublas.Float](l []T, n int, b []T, m int) {
 
 // ridgeFactor returns the Cholesky factor of K + λI in scratch memory, which
 // done gives back.
-func ridgeFactor[T cpublas.Float](k matrix[T], lambda T) (l []T, done func(), err error) {
+func ridgeFactor[T cpublas.Float](pool *parallel.Pool, k matrix[T], lambda T) (l []T, done func(), err error) {
 	n := k.rows
 	scratch := borrow[T](n * n)
 	l = *scratch
-	if err := factorShifted(k, lambda, l); err != nil {
+	if err := factorShifted(pool, k, lambda, l); err != nil {
 		release(scratch)
 		return nil, nil, err
 	}
@@ -195,7 +202,7 @@ func RidgeGramNorm() Op {
 // All its terms are those of the lower triangle, twice off the diagonal.
 func ridgeGramNorm[T cpublas.Float](c call[T]) error {
 	n := c.in[0].rows
-	l, done, err := ridgeFactor(c.in[0], c.in[1].data[0])
+	l, done, err := ridgeFactor(c.pool, c.in[0], c.in[1].data[0])
 	if err != nil {
 		return err
 	}
@@ -204,14 +211,22 @@ func ridgeGramNorm[T cpublas.Float](c call[T]) error {
 	defer release(scratch)
 	g, inv, p := (*scratch)[:n*n], (*scratch)[n*n:2*n*n], (*scratch)[2*n*n:]
 	copy(g, c.in[2].data)
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, n, n, 1, l, n, g, n)
-	cpublas.Trsm(blas.Right, blas.Lower, blas.Trans, n, n, 1, l, n, g, n)
+	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n, n, l, n, g, n); err != nil {
+		return err
+	}
+	if err := dense.Trsm(c.pool, blas.Right, blas.Lower, blas.Trans, n, n, l, n, g, n); err != nil {
+		return err
+	}
 	clear(inv)
 	for i := range n {
 		inv[i*n+i] = 1
 	}
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, n, n, 1, l, n, inv, n)
-	cpublas.Syrk(blas.Lower, blas.NoTrans, n, n, 1, inv, n, 0, p, n)
+	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n, n, l, n, inv, n); err != nil {
+		return err
+	}
+	if err := dense.Syrk(c.pool, blas.Lower, blas.NoTrans, n, n, 1, inv, n, 0, p, n); err != nil {
+		return err
+	}
 	total := 0.0
 	for i := range n {
 		for j := range i {

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/parallel"
 )
 
-func benchmarkSubstitute[T cpublas.Float](b *testing.B, solve func([]T, int, []T, int)) {
+func benchmarkSubstitute[T cpublas.Float](b *testing.B, solve func(*parallel.Pool, []T, int, []T, int) error) {
 	cpublas.Setup()
 	const n, m = 1000, 785
 	l, x := make([]T, n*n), make([]T, n*m)
@@ -20,7 +21,9 @@ func benchmarkSubstitute[T cpublas.Float](b *testing.B, solve func([]T, int, []T
 		x[i] = T(i % 17)
 	}
 	for b.Loop() {
-		solve(l, n, x, m)
+		if err := solve(nil, l, n, x, m); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/dense"
 )
 
 // Operations on a symmetric positive definite matrix that factor it themselves.
@@ -46,12 +47,11 @@ func solveSPD[T cpublas.Float](c call[T]) error {
 	scratch := borrow[T](n * n)
 	defer release(scratch)
 	l := *scratch
-	if err := factor(c.in[0], l); err != nil {
+	if err := factor(c.pool, c.in[0], l); err != nil {
 		return err
 	}
 	copy(c.out.data, c.in[1].data)
-	substitute(l, n, c.out.data, c.out.cols)
-	return nil
+	return substitute(c.pool, l, n, c.out.data, c.out.cols)
 }
 
 // LogDet is the operation A → log|A| for symmetric positive definite A. It
@@ -83,7 +83,7 @@ func logDetSPD[T cpublas.Float](c call[T]) error {
 	scratch := borrow[T](n * n)
 	defer release(scratch)
 	l := *scratch
-	if err := factor(c.in[0], l); err != nil {
+	if err := factor(c.pool, c.in[0], l); err != nil {
 		return err
 	}
 	c.out.data[0] = T(logDet(l, n))
@@ -125,14 +125,18 @@ func inverseSPD[T cpublas.Float](c call[T]) error {
 	scratch := borrow[T](2 * n * n)
 	defer release(scratch)
 	l, inv := (*scratch)[:n*n], (*scratch)[n*n:]
-	if err := factor(c.in[0], l); err != nil {
+	if err := factor(c.pool, c.in[0], l); err != nil {
 		return err
 	}
 	clear(inv)
 	for i := range n {
 		inv[i*n+i] = 1
 	}
-	cpublas.Trsm(blas.Left, blas.Lower, blas.NoTrans, n, n, 1, l, n, inv, n)
-	cpublas.Syrk(blas.Upper, blas.Trans, n, n, 1, inv, n, 0, c.out.data, n)
-	return mirror(nil, c.out)
+	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n, n, l, n, inv, n); err != nil {
+		return err
+	}
+	if err := dense.Syrk(c.pool, blas.Upper, blas.Trans, n, n, 1, inv, n, 0, c.out.data, n); err != nil {
+		return err
+	}
+	return mirror(c.pool, c.out)
 }

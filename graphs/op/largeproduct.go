@@ -1,0 +1,66 @@
+package op
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/dense"
+	"privkern/graphs/parallel"
+)
+
+// DoWith is [Do] with the workers of a pool, which share a large product of matrices.
+func DoWith(pool *parallel.Pool, o gorgonia.Op, in ...gorgonia.Value) (gorgonia.Value, error) {
+	if p := parametersOf(o); p.kind == "linAlgBinOp" && p.code(linearOperator) == matrixMatrix {
+		tA, tB := p.truth("transA"), p.truth("transB")
+		if p.err == nil && isLarge(in, tA, tB) {
+			if in[0].Dtype() == tensor.Float32 {
+				return largeProduct[float32](pool, in, tA, tB)
+			}
+			return largeProduct[float64](pool, in, tA, tB)
+		}
+	}
+	return Do(o, in...)
+}
+
+// isLarge says whether a product is one that package dense divides. What gorgonia would
+// refuse is not.
+func isLarge(in []gorgonia.Value, tA, tB bool) bool {
+	if len(in) != 2 || in[0].Dtype() != in[1].Dtype() ||
+		in[0].Dtype() != tensor.Float64 && in[0].Dtype() != tensor.Float32 {
+		return false
+	}
+	a, b := in[0].Shape(), in[1].Shape()
+	if len(a) != 2 || len(b) != 2 {
+		return false
+	}
+	m, k := sides(a[0], a[1], tA)
+	l, n := sides(b[0], b[1], tB)
+	return k == l && m*n*k >= dense.LargeProduct
+}
+
+// largeProduct is op(A) op(B).
+func largeProduct[T cpublas.Float](pool *parallel.Pool, in []gorgonia.Value, tA, tB bool) (gorgonia.Value, error) {
+	a, err := asMatrix[T](in[0])
+	if err != nil {
+		return nil, err
+	}
+	b, err := asMatrix[T](in[1])
+	if err != nil {
+		return nil, err
+	}
+	m, k := sides(a.rows, a.cols, tA)
+	_, n := sides(b.rows, b.cols, tB)
+	out := make([]T, m*n)
+	err = dense.Gemm(pool, transposed(tA), transposed(tB), m, n, k, 1, a.data, a.cols, b.data, b.cols, 0, out, n)
+	return tensor.New(tensor.WithShape(m, n), tensor.WithBacking(out)), err
+}
+
+// transposed is the flag of a library's product.
+func transposed(t bool) blas.Transpose {
+	if t {
+		return blas.Trans
+	}
+	return blas.NoTrans
+}
