@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -245,6 +246,63 @@ func TestPanic(t *testing.T) {
 		make([]float64, 100), 10, 0, make([]float64, 800*10), 10)
 	if !errors.As(err, &p) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Parts of problems that are computed at the same time keep the bound of their pool.
+func TestPartsKeepTheBound(t *testing.T) {
+	cpublas.Setup()
+	const workers, n = 3, 2 * solvePart
+	pool := parallel.NewPool(workers)
+	var now, most atomic.Int32
+	err := pool.For(context.Background(), 4, 1, func(int, int) error {
+		return Columns(pool, n, LargeProduct, func(int, int) {
+			for c := now.Add(1); ; {
+				if m := most.Load(); c <= m || most.CompareAndSwap(m, c) {
+					break
+				}
+			}
+			a := make([]float64, 64*64)
+			cpublas.Gemm(blas.NoTrans, blas.NoTrans, 64, 64, 64, 1, a, 64, a, 64, 0, make([]float64, 64*64), 64)
+			now.Add(-1)
+		})
+	})
+	if err != nil || most.Load() > workers {
+		t.Errorf("%d parts at the same time, want at most %d; %v", most.Load(), workers, err)
+	}
+}
+
+// Columns are divided where the problem is large, and stay together where it is not.
+func TestColumns(t *testing.T) {
+	const n = 3*solvePart + 5
+	for _, c := range []struct{ multiplications, want int }{{LargeProduct - 1, 1}, {LargeProduct, 4}} {
+		var calls, columns atomic.Int32
+		err := Columns(parallel.NewPool(2), n, c.multiplications, func(_, k int) {
+			calls.Add(1)
+			columns.Add(int32(k))
+		})
+		if err != nil || int(calls.Load()) != c.want || columns.Load() != n {
+			t.Errorf("%d calls for %d columns, want %d; %v", calls.Load(), columns.Load(), c.want, err)
+		}
+	}
+}
+
+// BenchmarkCholesky compares one call with one, two and four workers.
+func BenchmarkCholesky(b *testing.B) {
+	cpublas.Setup()
+	const n = 5451
+	a, l := definite[float64](n, n), make([]float64, n*n)
+	for _, workers := range []int{0, 1, 2, 4} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			for b.Loop() {
+				copy(l, a)
+				if workers == 0 {
+					cpublas.Cholesky(n, l, n)
+				} else if _, err := Cholesky(parallel.NewPool(workers), n, l, n); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
