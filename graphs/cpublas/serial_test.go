@@ -16,8 +16,8 @@ func TestProductsOfGonumStayOnOneGoroutine(t *testing.T) {
 	serialProducts(t, serial{}.Sgemm, gonum.Implementation{}.Sgemm)
 }
 
-func serialProducts[T Float](t *testing.T, ours, gonums func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int,
-	b []T, ldb int, beta T, c []T, ldc int)) {
+func serialProducts[T Float](t *testing.T, ours, gonums func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T,
+	lda int, b []T, ldb int, beta T, c []T, ldc int)) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, s := range [][3]int{{64, 192, 70}, {65, 200, 130}, {300, 10, 64}, {5, 600, 1}, {128, 128, 0}} {
 		m, n, k := s[0], s[1], s[2]

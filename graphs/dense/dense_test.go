@@ -200,7 +200,7 @@ func testCholesky[T cpublas.Float](t *testing.T) {
 // bad is the first row whose pivot is not positive.
 func bad[T cpublas.Float](n int, l []T) int {
 	for i := range n {
-		if !(l[i*n+i] > 0) {
+		if v := float64(l[i*n+i]); v <= 0 || math.IsNaN(v) {
 			return i
 		}
 	}
