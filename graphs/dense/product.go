@@ -22,7 +22,7 @@ func Gemm[T cpublas.Float](pool *parallel.Pool, ta, tb blas.Transpose, m, n, k i
 func gemm[T cpublas.Float](pool *parallel.Pool, ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T,
 	ldb int, beta T, c []T, ldc int) error {
 	var parts []rectangle
-	for _, r := range split(0, m, part(m, rowPart)) {
+	for _, r := range split(0, m, part(m, wide[T]()*rowPart)) {
 		for _, s := range split(0, n, part(n, columnPart)) {
 			parts = append(parts, rectangle{r, s})
 		}
@@ -48,7 +48,7 @@ func Syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose
 // first, and then the blocks on it.
 func syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int,
 	beta T, c []T, ldc int) error {
-	strips := split(0, n, part(n, min(rowPart, max(n/4, align))))
+	strips := split(0, n, part(n, min(wide[T]()*rowPart, max(n/4, align))))
 	var parts, diagonal []rectangle
 	for i := range strips {
 		s := strips[i]

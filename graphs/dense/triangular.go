@@ -21,7 +21,7 @@ func Trsm[T cpublas.Float](pool *parallel.Pool, side blas.Side, uplo blas.Uplo, 
 		return nil
 	case side == blas.Right:
 		return trsmRows(pool, uplo, t, m, n, a, lda, b, ldb)
-	case n < 2*solvePart:
+	case n < 2*wide[T]()*solvePart:
 		return trsmBlocks(pool, uplo, t, m, n, a, lda, b, ldb)
 	}
 	return trsmColumns(pool, uplo, t, m, n, a, lda, b, ldb)
@@ -30,7 +30,7 @@ func Trsm[T cpublas.Float](pool *parallel.Pool, side blas.Side, uplo blas.Uplo, 
 // trsmColumns solves op(A) X = B for parts of the columns of B, whatever the size.
 func trsmColumns[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, m, n int, a []T, lda int,
 	b []T, ldb int) error {
-	return each(pool, split(0, n, part(n, solvePart)), func(s span) {
+	return each(pool, split(0, n, part(n, wide[T]()*solvePart)), func(s span) {
 		trsmHalves(blas.Left, uplo, t, m, s.n, a, lda, b[s.at:], ldb)
 	})
 }
@@ -38,7 +38,7 @@ func trsmColumns[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Tr
 // trsmRows solves X op(A) = B for parts of the rows of B, whatever the size.
 func trsmRows[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, m, n int, a []T, lda int, b []T,
 	ldb int) error {
-	return each(pool, split(0, m, part(m, min(solvePart, max(m/2, align)))), func(s span) {
+	return each(pool, split(0, m, part(m, min(wide[T]()*solvePart, max(m/2, align)))), func(s span) {
 		trsmHalves(blas.Right, uplo, t, s.n, n, a, lda, b[s.at*ldb:], ldb)
 	})
 }
@@ -51,7 +51,7 @@ func trsmHalves[T cpublas.Float](side blas.Side, uplo blas.Uplo, t blas.Transpos
 	if side == blas.Right {
 		order = n
 	}
-	if order <= halfPart {
+	if order <= wide[T]()*halfPart {
 		cpublas.Trsm(side, uplo, t, m, n, 1, a, lda, b, ldb)
 		return
 	}
