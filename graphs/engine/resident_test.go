@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -459,4 +460,47 @@ func TestResidentsOfTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Goroutines read one value at the same time, and one of them closes it.
+func TestGoroutinesShareAResident(t *testing.T) {
+	e := open(t, "float64", 2)
+	defer func() { _ = e.Close() }()
+	a, err := e.Keep(sampleInputs()["a"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started, all sync.WaitGroup
+	for range 4 {
+		started.Add(1)
+		all.Go(func() {
+			s, err := e.Session(sample())
+			if err == nil {
+				err = s.Pin("a", a)
+			}
+			started.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			for range 20 {
+				out, err := s.Run(context.Background(), Values{"b": sampleInputs()["b"]}, Stay("s"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				host, err := Host(context.Background(), out)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				checkSample(t, host)
+				out.Close()
+			}
+		})
+	}
+	started.Wait()
+	a.Close()
+	all.Wait()
 }
