@@ -102,7 +102,8 @@ func TestCancelledInABatch(t *testing.T) {
 	x := newExecutor(t, batched(3), newHostDevice(nil, new(spares)), nil)
 	// The executor asks before each unit and each step, the operation before each member.
 	for left := range 8 {
-		ctx := &endsAfter{context.Background(), left}
+		ctx := &endsAfter{Context: context.Background()}
+		ctx.left.Store(int32(left))
 		out, err := x.Run(ctx, batchedInputs(3, 1, 2, 2, 4))
 		if !errors.Is(err, context.Canceled) || out != nil {
 			t.Errorf("after %d questions: %v, %v", left, out, err)
@@ -110,19 +111,6 @@ func TestCancelledInABatch(t *testing.T) {
 	}
 	out, err := x.Run(context.Background(), batchedInputs(3, 1, 2, 2, 4))
 	checkBatched(t, out, err)
-}
-
-// endsAfter is a context that ends when it has been asked for some times.
-type endsAfter struct {
-	context.Context
-	left int
-}
-
-func (c *endsAfter) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 // An engine that counts stops in the middle of a batch, too.
