@@ -47,7 +47,8 @@ func DeviceBenchmarks(backend string, small bool) []experiment.Benchmark {
 			Run: d.each(d.product)},
 		{Name: "device/kernel", Doc: fmt.Sprintf("The RBF kernel matrix of %d points in %d dimensions.",
 			z.points, z.dims), Run: d.each(d.kernel)},
-		{Name: "device/solves", Doc: fmt.Sprintf("%d regularised least squares problems of order %d with %d right sides.",
+		{Name: "device/solves", Doc: fmt.Sprintf("%d regularised least squares problems of order %d with %d right sides, "+
+			"one by one and in one batch.",
 			z.problems, z.order, z.right), Run: d.each(d.solves)},
 		{Name: "device/hull", Doc: fmt.Sprintf("Affine hulls of %d queries and %d samples: %d dimensions, points of %d.",
 			z.queries, z.samples, z.directions, z.columns), Run: d.each(d.hull)},
@@ -105,6 +106,14 @@ type setting struct {
 
 	backend string
 	size    float64 // of a number, in bytes
+	variant string  // of what is measured; empty for the only one
+}
+
+// as is the setting for another way to compute the same.
+func (s setting) as(variant string) setting {
+	s.variant = ", " + variant
+	s.prefix += s.variant
+	return s
 }
 
 // each measures on every backend, in both precisions.
@@ -117,7 +126,7 @@ func (d *devices) each(run func(context.Context, setting) error) func(context.Co
 					return err
 				}
 				size := map[string]float64{"float64": 8, "float32": 4}[dtype]
-				err = run(ctx, setting{d, e, m, backend + " " + dtype, backend, size})
+				err = run(ctx, setting{d: d, e: e, m: m, prefix: backend + " " + dtype, backend: backend, size: size})
 				if err = errors.Join(err, e.Close()); err != nil {
 					return fmt.Errorf("%s %s: %w", backend, dtype, err)
 				}
@@ -179,6 +188,7 @@ func (s setting) counts(f func() error) error {
 	if s.backend != s.d.backends[0] {
 		return nil
 	}
+	before := s.e.Profile().Total
 	s.e.StartCounting()
 	err := f()
 	s.e.StopCounting() // the rates that follow are compared with this one's
@@ -191,15 +201,16 @@ func (s setting) counts(f func() error) error {
 		value float64
 		unit  string
 	}{
-		{"launches", float64(total.Launches), ""},
-		{"synchronisations", float64(total.Synchronisations), ""},
-		{"copies", float64(total.BytesUp+total.BytesDown) / 1e6, "MB"},
-		{"operations", total.Operations / 1e9, "GFLOP"},
+		{"launches", float64(total.Launches - before.Launches), ""},
+		{"synchronisations", float64(total.Synchronisations - before.Synchronisations), ""},
+		{"copies", float64(total.BytesUp+total.BytesDown-before.BytesUp-before.BytesDown) / 1e6, "MB"},
+		{"operations", (total.Operations - before.Operations) / 1e9, "GFLOP"},
 	} {
-		s.m.Value(dtype+", "+c.name, c.value, c.unit, experiment.Target{})
+		s.m.Value(dtype+s.variant+", "+c.name, c.value, c.unit, experiment.Target{})
 	}
 	for _, d := range cost.Devices {
-		s.m.Value(dtype+", predicted for "+d.Name, total.Predicted[d.Name], "s", experiment.Target{})
+		predicted := total.Predicted[d.Name] - before.Predicted[d.Name]
+		s.m.Value(dtype+s.variant+", predicted for "+d.Name, predicted, "s", experiment.Target{})
 	}
 	return nil
 }
@@ -334,20 +345,35 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 			k.Set(i, j, k.At(j, i))
 		}
 	}
-	run, done, err := s.program(ctx, "least squares", map[string]*mat.Dense{"k": k, "t": normalMatrix(n, right)},
+	shifts := mat.NewDense(problems, 1, nil)
+	shifts.Apply(func(i, _ int, _ float64) float64 { return 100 + float64(i) }, shifts)
+	measure := func(s setting, name string, inputs map[string]*mat.Dense, f formula) error {
+		run, done, err := s.program(ctx, name, inputs, f)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), problems*(2*n*n+2*n*right), run)
+	}
+	t := normalMatrix(n, right)
+	err := measure(s, "least squares", map[string]*mat.Dense{"k": k, "t": t},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
-			solve := func(lambda float64) *gorgonia.Node { return b.RidgeSolve(in["k"], b.Constant(lambda), in["t"]) }
-			total := solve(100)
+			solve := func(i int) *gorgonia.Node { return b.RidgeSolve(in["k"], b.Constant(shifts.At(i, 0)), in["t"]) }
+			total := solve(0)
 			for i := 1; i < problems; i++ {
-				total = b.Add(total, solve(100+float64(i)))
+				total = b.Add(total, solve(i))
 			}
 			return total
 		})
 	if err != nil {
 		return err
 	}
-	defer done()
-	return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), problems*(2*n*n+2*n*right), run)
+	inputs := map[string]*mat.Dense{"k": k, "t": t, "shifts": shifts}
+	return measure(s.as("one batch"), "least squares in one batch", inputs,
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+			each := gorgonia.Must(gorgonia.Reshape(in["shifts"], []int{problems}))
+			return b.RidgeSolve(in["k"], each, in["t"])
+		})
 }
 
 func (d *devices) hull(ctx context.Context, s setting) error {

@@ -14,9 +14,10 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// batched are the solutions of ridge regressions by the Cholesky factors of a batch of n
-// matrices, the first of which is also factored in a batch of its own.
-func batched(n int) Program {
+// batched are the solutions of ridge regressions for three matrices, by their Cholesky
+// factors; the matrices are also factored without the shift.
+func batched() Program {
+	const n = 3
 	return Program{Name: "batched", Key: "batched", Build: func(b *Builder) {
 		k, rhs := b.Tensor("k", n, 2, 2), b.Input("rhs", 2, 1)
 		l := b.CholeskyShifted(k, b.Tensor("shift", n))
@@ -26,13 +27,10 @@ func batched(n int) Program {
 	}}
 }
 
-// batchedInputs are (2+i)·I with the shift 0, but member 1 is what is given.
-func batchedInputs(n int, member ...float64) Values {
-	var k []float64
-	for i := range n {
-		d := float64(2 + i)
-		k = append(k, d, 0, 0, d)
-	}
+// batchedInputs are (2+i)·I for three members with the shift 0, but member 1 is what is given.
+func batchedInputs(member ...float64) Values {
+	const n = 3
+	k := []float64{2, 0, 0, 2, 3, 0, 0, 3, 4, 0, 0, 4}
 	copy(k[4:], member)
 	return Values{"k": TensorOf(k, n, 2, 2), "rhs": TensorOf([]float64{2, 4}, 2, 1),
 		"shift": TensorOf(make([]float64, n), n)}
@@ -72,12 +70,12 @@ func TestRunGoesOnForTheOtherMembers(t *testing.T) {
 		"three workers": newHostDevice(parallel.NewPool(3), new(spares)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := newExecutor(t, batched(3), d, nil)
+			x := newExecutor(t, batched(), d, nil)
 			for _, member := range [][]float64{{1, 2, 2, 4}, {1, 2, 2, 1}, {math.NaN(), 0, 0, 1}} {
-				out, err := x.Run(context.Background(), batchedInputs(3, member...))
+				out, err := x.Run(context.Background(), batchedInputs(member...))
 				checkBatched(t, out, err)
 			}
-			if out, err := x.Run(context.Background(), batchedInputs(3)); err != nil || len(out) != 3 {
+			if out, err := x.Run(context.Background(), batchedInputs()); err != nil || len(out) != 3 {
 				t.Errorf("a run after one with failures: %v", err)
 			}
 		})
@@ -88,8 +86,8 @@ func TestRunGoesOnForTheOtherMembers(t *testing.T) {
 func TestMembersFailInAFallback(t *testing.T) {
 	d := newFake(t)
 	d.hasKernel = func(string) bool { return false }
-	x := newExecutor(t, batched(3), d, nil)
-	out, err := x.Run(context.Background(), batchedInputs(3, 1, 2, 2, 4))
+	x := newExecutor(t, batched(), d, nil)
+	out, err := x.Run(context.Background(), batchedInputs(1, 2, 2, 4))
 	checkBatched(t, out, err)
 	if n := d.live(); n != 0 {
 		t.Errorf("%d buffers are left", n)
@@ -99,17 +97,17 @@ func TestMembersFailInAFallback(t *testing.T) {
 // An error of another kind, such as of the end of the context, comes without outputs, also
 // after the failure of a member.
 func TestCancelledInABatch(t *testing.T) {
-	x := newExecutor(t, batched(3), newHostDevice(nil, new(spares)), nil)
+	x := newExecutor(t, batched(), newHostDevice(nil, new(spares)), nil)
 	// The executor asks before each unit and each step, the operation before each member.
 	for left := range 8 {
 		ctx := &endsAfter{Context: context.Background()}
 		ctx.left.Store(int32(left))
-		out, err := x.Run(ctx, batchedInputs(3, 1, 2, 2, 4))
+		out, err := x.Run(ctx, batchedInputs(1, 2, 2, 4))
 		if !errors.Is(err, context.Canceled) || out != nil {
 			t.Errorf("after %d questions: %v, %v", left, out, err)
 		}
 	}
-	out, err := x.Run(context.Background(), batchedInputs(3, 1, 2, 2, 4))
+	out, err := x.Run(context.Background(), batchedInputs(1, 2, 2, 4))
 	checkBatched(t, out, err)
 }
 

@@ -314,7 +314,7 @@ func TestFailuresOfSeveralOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := errors.New("other")
-	if err := f.Keep(other); err != other {
+	if err := f.Keep(other); !errors.Is(err, other) {
 		t.Errorf("%v was kept", err)
 	}
 	of := func(members int, text string, numbers ...int) error {

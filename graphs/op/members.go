@@ -66,9 +66,9 @@ func NewMembersError(failed []error) error {
 type Failures struct{ all []*MembersError }
 
 // Keep takes a *MembersError over, or what Err returned, and returns nil; any other error it
-// returns.
+// returns, also one that wraps them: it may wrap more.
 func (f *Failures) Keep(err error) error {
-	switch e := err.(type) {
+	switch e := any(err).(type) {
 	case *MembersError:
 		f.add(e)
 		return nil

@@ -267,58 +267,23 @@ var ErrNotDifferentiable = errors.New("the operation has no derivative")
 //
 // out is the node of the result and grad, of its shape, the derivative of the objective
 // by it. A node is nil for an input that DiffWRT excludes. Nodes of a derivative are
-// operations themselves: they run on both backends and have cases.
+// operations themselves: they run on both backends and have cases. The derivative by an
+// operand that the members of a batch share is the sum over them.
 func (o Op) SymDiff(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-	if o.def.sym == nil || o.lead > 0 {
+	if o.def.sym == nil {
 		return nil, fmt.Errorf("%s: %w", o, ErrNotDifferentiable)
 	}
-	f := new(formula)
+	f := &formula{lead: o.lead}
 	nodes := o.def.sym(f, in, out, grad)
+	for i := range nodes {
+		if o.shares(i) && nodes[i] != nil {
+			nodes[i] = f.overMembers(nodes[i])
+		}
+	}
 	if f.err != nil {
 		return nil, fmt.Errorf("derivative of %s: %w", o.Name(), f.err)
 	}
 	return nodes, nil
-}
-
-// formula adds the nodes of a derivative. It keeps its first error, after which
-// it adds nothing.
-type formula struct{ err error }
-
-// node adds one node, unless an error came before.
-func (f *formula) node(add func() (*gorgonia.Node, error)) (n *gorgonia.Node) {
-	if f.err == nil {
-		n, f.err = add()
-	}
-	return n
-}
-
-// apply adds an operation of this package.
-func (f *formula) apply(o Op, in ...*gorgonia.Node) *gorgonia.Node {
-	return f.node(func() (*gorgonia.Node, error) { return o.Apply(in...) })
-}
-
-// mul is the matrix product AB, hadamard A∘B element by element, where either may be a
-// scalar, neg −A and transpose Aᵀ.
-func (f *formula) mul(a, b *gorgonia.Node) *gorgonia.Node {
-	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Mul(a, b) })
-}
-
-func (f *formula) hadamard(a, b *gorgonia.Node) *gorgonia.Node {
-	return f.node(func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(a, b) })
-}
-
-func (f *formula) neg(a *gorgonia.Node) *gorgonia.Node {
-	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Neg(a) })
-}
-
-func (f *formula) transpose(a *gorgonia.Node) *gorgonia.Node {
-	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Transpose(a) })
-}
-
-// plusTranspose is A + Aᵀ.
-func (f *formula) plusTranspose(a *gorgonia.Node) *gorgonia.Node {
-	t := f.transpose(a)
-	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Add(a, t) })
 }
 
 // Apply adds the operation to the graph of its inputs. A vector of n where the operation

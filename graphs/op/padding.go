@@ -63,10 +63,10 @@ func leading[T cpublas.Float](c call[T], d T) error {
 
 // leadingRows is a count as an integer in [0, n]; NaN counts none.
 func leadingRows[T cpublas.Float](count T, n int) int {
-	if !(count > 0) {
-		return 0
+	if count > 0 {
+		return int(min(count, T(n)))
 	}
-	return int(min(count, T(n)))
+	return 0
 }
 
 // LeadingRows is the operation (X, c) → X with all elements of the rows from c on replaced

@@ -68,7 +68,7 @@ func LogDet() Op {
 		diff: []bool{true},
 		// ∂A = g A⁻¹ for the scalar g.
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
-			return gorgonia.Nodes{f.hadamard(f.apply(Inverse(), in[0]), grad)}
+			return gorgonia.Nodes{f.scale(f.apply(Inverse(), in[0]), grad)}
 		},
 		cases: func(s *sampler) []Case {
 			a := s.definite(small)

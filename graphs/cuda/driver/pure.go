@@ -301,6 +301,6 @@ func (pure) Launch(f Function, blocks, members, x, y int, s Stream, words []uint
 		p.words[i] = w
 		p.at[i] = uintptr(unsafe.Pointer(&p.words[i]))
 	}
-	return call("cuLaunchKernel", uintptr(f), uintptr(blocks), uintptr(members), 1, uintptr(x), uintptr(y), 1, 0, uintptr(s),
-		uintptr(unsafe.Pointer(p)), 0)
+	return call("cuLaunchKernel", uintptr(f), uintptr(blocks), uintptr(members), 1, uintptr(x), uintptr(y), 1, 0,
+		uintptr(s), uintptr(unsafe.Pointer(p)), 0)
 }
