@@ -56,6 +56,11 @@ func TestGradientsOfBatches(t *testing.T) {
 			func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 				return b.Solve(symmetrise(b, in[0]), stacked(4, 2)(in[1]))
 			}},
+		"Solve, several leading dimensions": {graphtest.Inputs{"a": spd, "b": graphtest.Normal(rng, 4, 2)},
+			func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
+				a := gorgonia.Must(gorgonia.Reshape(symmetric(b, in[0]), tensor.Shape{1, members, 4, 4}))
+				return b.Solve(a, in[1])
+			}},
 		"LogDet": {graphtest.Inputs{"a": spd}, func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 			return b.LogDet(symmetric(b, in[0]))
 		}},
