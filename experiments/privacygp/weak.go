@@ -17,7 +17,7 @@ import (
 var weak = sync.OnceValue(func() *experiment.Definition[weakSettings, weakMetrics] {
 	return experiment.Of(experiment.Declaration[weakSettings, weakMetrics]{
 		Name:    "privacygp/weak",
-		Version: 3,
+		Version: 4,
 		Summary: "weakly privacy-aware noise for many sensitive inputs, with its certificate",
 		Source:  source + "Eq. (10)",
 		Check:   checkWeak,
