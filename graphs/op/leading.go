@@ -49,10 +49,11 @@ func LeadingEigen(k, steps int) Op {
 		cases: func(s *sampler) []Case {
 			graph := func(steps int) func(gorgonia.Nodes) *gorgonia.Node {
 				return func(in gorgonia.Nodes) *gorgonia.Node {
-					n := in[0].Shape()[0]
 					e := gorgonia.Must(LeadingEigen(3, steps).Apply(in[0]))
-					vectors := gorgonia.Must(gorgonia.Slice(e, nil, gorgonia.S(2, n+2)))
-					return gorgonia.Must(gorgonia.Square(vectors))
+					last := e.Dims() - 1
+					slices := make([]tensor.Slice, last+1)
+					slices[last] = gorgonia.S(2, e.Shape()[last])
+					return gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Slice(e, slices...))))
 				}
 			}
 			return []Case{
