@@ -33,6 +33,7 @@ import (
 func LeadingEigen(k, steps int) Op {
 	return Op{def: &definition{
 		name: fmt.Sprintf("LeadingEigen(k=%d, steps=%d)", k, steps), in: []int{2}, out: 2,
+		apart: true,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			if _, err := square(in); err != nil {
 				return nil, err
