@@ -391,7 +391,7 @@ func TestRelease(t *testing.T) {
 
 // Hulls are evaluated for a part of the queries at a time, whose size does not
 // depend on the memory that is free; where there is too little, the error says
-// what is missing. It needs a device of 48 MiB, which
+// what is missing. It needs a device of 192 MiB, which
 // PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
 func TestLittleMemory(t *testing.T) {
 	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
@@ -405,7 +405,7 @@ func TestLittleMemory(t *testing.T) {
 		return op.Operand{Dense: m}
 	}
 	c := op.Case{Name: "AffineHull", Op: op.AffineHull(),
-		In: []op.Operand{normal(4000, 2), normal(2000, 1), {Dense: mat.NewDense(1, 1, []float64{1})}, normal(2000, 3)}}
+		In: []op.Operand{normal(14000, 2), normal(2000, 1), {Dense: mat.NewDense(1, 1, []float64{1})}, normal(2000, 3)}}
 	for i := range 2000 {
 		c.In[3].Set(i, 2, 1)
 	}
@@ -419,11 +419,11 @@ func TestLittleMemory(t *testing.T) {
 	}
 	near(t, "out", got["out"], want["out"], 1e-9)
 	eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1}
-	large := op.Case{Name: "KernelSymmetric", Op: op.KernelSymmetric(eq), In: []op.Operand{normal(3000, 2)}}
+	large := op.Case{Name: "KernelSymmetric", Op: op.KernelSymmetric(eq), In: []op.Operand{normal(5200, 2)}}
 	_, err = e.Run(context.Background(), program(large), inputs(e, large))
 	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || !strings.Contains(err.Error(), "are asked for") ||
 		!engine.DeviceFailed() {
-		t.Errorf("a matrix of 69 MiB: got %v", err)
+		t.Errorf("a matrix of 206 MiB: got %v", err)
 	}
 	if _, err := e.Run(context.Background(), program(c), inputs(e, c)); err != nil {
 		t.Errorf("after running out of memory: %v", err)

@@ -76,6 +76,13 @@ func (b *Builder) Sub(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.binary("difference", gorgonia.Sub, x, y)
 }
 
+// SubRow is X − 1y, the row y (1×m) taken off every row of X (n×m).
+func (b *Builder) SubRow(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("difference of rows", func(x, y *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.BroadcastSub(x, y, nil, []byte{0})
+	}, x, y)
+}
+
 // Hadamard is X ∘ Y, element by element; one of them may be a scalar.
 func (b *Builder) Hadamard(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.binary("element-wise product", gorgonia.HadamardProd, x, y)

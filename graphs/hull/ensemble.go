@@ -15,8 +15,11 @@ import (
 // branches of a wide machine (Definitions 5 and 6), the classes of a classifier
 // (Definition 7), the parties of a federation (Eq. 104).
 //
-// Distances are exact, in the machines' own precision, but few are computed.
-// Every machine is first evaluated in float32 in few coordinates (its principal
+// Distances are exact, in the machines' own precision. On a GPU all of them are
+// computed, see [Resident]: products are cheap there, and waiting for what the bounds
+// leave is not. On the CPU few are, see [Bounded].
+//
+// With bounds every machine is first evaluated in float32 in few coordinates (its principal
 // scores, and the leading principal directions of the queries), which costs a
 // tenth: the distance in these coordinates is a lower bound. What the bounds do
 // not rule out, layer by layer and the lowest first, is evaluated in float32 in
@@ -34,6 +37,7 @@ type Ensemble struct {
 	groups   []int
 	count    int // of groups
 	columns  int
+	device   placement
 }
 
 // NewEnsemble returns an ensemble of machines of the same number of columns.
@@ -70,12 +74,30 @@ type Nearest struct {
 	Pairs, Evaluated, Unsafe int64
 }
 
+// Method is how an ensemble is searched. All methods find the same machines, and distances
+// that are equal to the precision of the element type.
+type Method int
+
+const (
+	// Automatic is Resident on a GPU, and Bounded on the CPU.
+	Automatic Method = iota
+	// Bounded computes lower bounds in float32 first, and in the machines' own precision
+	// what they leave: a tenth of the operations and less, in many runs that wait.
+	Bounded
+	// Resident computes all distances, in one run for a machine and thousands of queries,
+	// on constants that stay on the device. Only distances are copied back, and the host
+	// waits once for all machines.
+	Resident
+)
+
 // Search options.
 type Search struct {
 	// ByGroup asks for the nearest machine of every group, rather than of all.
 	ByGroup bool
-	// Exhaustive evaluates every pair in full, in the machines' own precision:
-	// the reference for tests and benchmarks.
+	// Method is how the machines are searched; Automatic follows the backend.
+	Method Method
+	// Exhaustive evaluates every pair by [Machine.Distances], whatever the method: the
+	// reference for tests and benchmarks.
 	Exhaustive bool
 	// Progress, if not nil, is called with the number of queries done and in all.
 	Progress func(done, total int)
@@ -119,6 +141,7 @@ type search struct {
 	ctx     context.Context
 	e       *engine.Engine
 	opts    Search
+	direct  bool       // compute all distances, on resident values
 	full    bool       // screen in all coordinates
 	basis   *mat.Dense // of the screening coordinates: m×p, orthonormal rows
 	origin  []float64  // the mean of the queries
@@ -140,7 +163,9 @@ type search struct {
 
 // Nearest searches for the nearest machine of every query (q×p).
 //
-// It returns an error where the columns do not fit or a query is not finite. Results do
+// It returns an error where the columns do not fit or a query is not finite, and with
+// [Resident] where the engine has another element type than the one that fitted the
+// machines, or the device has no room for one machine and a few queries. Results do
 // not depend on the number of workers: machines are independent of one another, and of
 // equal distances that of the first machine is taken. Time is O(pairs × N(s+p)) at
 // worst.
@@ -163,6 +188,10 @@ func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.D
 	run := &search{Ensemble: s, ctx: ctx, e: e, opts: opts, slack: slackStart}
 	if opts.slack > 0 {
 		run.slack = opts.slack
+	}
+	run.direct = !opts.Exhaustive && (opts.Method == Resident || opts.Method == Automatic && e.Backend() != "cpu")
+	if run.direct {
+		defer s.device.begin(e, s.machines)()
 	}
 	if err := run.prepare(queries); err != nil {
 		return nil, err
@@ -192,6 +221,9 @@ func (s *search) all(queries *mat.Dense, groups int) (enough bool, err error) {
 		layers += len(m.layers)
 	}
 	size := min(searchChunk, max(64, searchBounds/layers))
+	if s.direct {
+		size = s.directRows(q)
+	}
 	if s.opts.chunk > 0 {
 		size = s.opts.chunk
 	}
@@ -219,8 +251,11 @@ func (s *search) all(queries *mat.Dense, groups int) (enough bool, err error) {
 func (s *search) chunk() error {
 	for {
 		s.reset()
-		if s.opts.Exhaustive {
+		switch {
+		case s.opts.Exhaustive:
 			return s.everything()
+		case s.direct:
+			return s.directly(0, len(s.best))
 		}
 		if err := s.bounds(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package hull_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestPruningIsExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: byGroup})
+				got, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: byGroup, Method: hull.Bounded})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +89,13 @@ func TestPruningIsExact(t *testing.T) {
 				if noise == 0 && !byGroup && got.Evaluated > want.Pairs/2 {
 					t.Errorf("%s: %d of %d pairs were evaluated: nothing was ruled out", dtype, got.Evaluated, got.Pairs)
 				}
-				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, hull.Search{ByGroup: byGroup})
+				all, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: byGroup, Method: hull.Resident})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, fmt.Sprintf("%s, noise %g, all distances", dtype, noise), all, want,
+					map[string]float64{"float64": 1e-12, "float32": 1e-5}[dtype])
+				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, hull.Search{ByGroup: byGroup, Method: hull.Bounded})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,6 +103,25 @@ func TestPruningIsExact(t *testing.T) {
 					t.Errorf("%s, noise %g: one worker and two give different bits, or evaluate %d and %d pairs", dtype, noise,
 						alone.Evaluated, got.Evaluated)
 				}
+			}
+		}
+	}
+}
+
+// same compares all that a search that computes every distance finds with another one.
+func same(t *testing.T, what string, got, want *hull.Nearest, tolerance float64) {
+	t.Helper()
+	if got.Pairs != want.Pairs || got.Evaluated != want.Evaluated || got.Unsafe != want.Unsafe {
+		t.Errorf("%s: %d of %d pairs and %d without an image, want %d of %d and %d", what, got.Evaluated, got.Pairs,
+			got.Unsafe, want.Evaluated, want.Pairs, want.Unsafe)
+	}
+	rows, groups := want.Distance.Dims()
+	for i := range rows {
+		for g := range groups {
+			d, w := got.Distance.At(i, g), want.Distance.At(i, g)
+			if !(math.Abs(d-w) <= tolerance*w) || got.Machine[i][g] != want.Machine[i][g] {
+				t.Errorf("%s, query %d: distance %.16g to machine %d, want %.16g to %d", what, i, d, got.Machine[i][g], w,
+					want.Machine[i][g])
 			}
 		}
 	}

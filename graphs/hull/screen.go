@@ -55,7 +55,7 @@ func (s *search) prepare(queries *mat.Dense) error {
 	}
 	m := min(max(minScreenDims, screenColumns-dims-1), q-1)
 	s.full = p <= 2*screenColumns || m < 1
-	if s.opts.Exhaustive || s.full {
+	if s.opts.Exhaustive || s.direct || s.full {
 		return nil
 	}
 	sample := queries.Slice(0, min(q, screenSample), 0, p).(*mat.Dense)

@@ -77,7 +77,7 @@ func TestSearchIsExactAnywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := s.Nearest(context.Background(), e, q, Search{chunk: c.chunk, slack: c.slack})
+				got, err := s.Nearest(context.Background(), e, q, Search{Method: Bounded, chunk: c.chunk, slack: c.slack})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,6 +85,16 @@ func TestSearchIsExactAnywhere(t *testing.T) {
 					if got.Machine[i][0] != want.Machine[i][0] || math.Abs(got.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
 						t.Errorf("query %d: distance %g to machine %d, want %g to %d", i, got.Distance.At(i, 0), got.Machine[i][0],
 							want.Distance.At(i, 0), want.Machine[i][0])
+					}
+				}
+				all, err := s.Nearest(context.Background(), e, q, Search{Method: Resident, chunk: c.chunk})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range q.RawMatrix().Rows {
+					if all.Machine[i][0] != want.Machine[i][0] || math.Abs(all.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
+						t.Errorf("query %d, all distances: %g to machine %d, want %g to %d", i, all.Distance.At(i, 0),
+							all.Machine[i][0], want.Distance.At(i, 0), want.Machine[i][0])
 					}
 				}
 				if got.Pairs != want.Pairs || got.Evaluated > got.Pairs || got.Unsafe > want.Unsafe {
@@ -111,13 +121,15 @@ func TestTies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := twice.Nearest(context.Background(), e, q, Search{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, m := range n.Machine {
-		if m[0] >= len(s.machines) {
-			t.Errorf("query %d: machine %d, whose twin %d comes first", i, m[0], m[0]-len(s.machines))
+	for _, method := range []Method{Bounded, Resident} {
+		n, err := twice.Nearest(context.Background(), e, q, Search{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range n.Machine {
+			if m[0] >= len(s.machines) {
+				t.Errorf("method %d, query %d: machine %d, whose twin %d comes first", method, i, m[0], m[0]-len(s.machines))
+			}
 		}
 	}
 }

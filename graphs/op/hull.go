@@ -186,7 +186,7 @@ func columnNorm[T cpublas.Float](a matrix[T], j int) float64 {
 // hullBytes bounds the kernel values that a device holds at a time. It must not
 // depend on the memory that is free: cuBLAS may sum in another order for another
 // number of queries.
-const hullBytes = 32 << 20
+const hullBytes = 128 << 20
 
 // launchAffineHull works on a part of the queries at a time: two products with
 // everything between them in place.
