@@ -15,7 +15,6 @@ import (
 	"privkern/graphs/cuda"
 	"privkern/graphs/descent"
 	"privkern/graphs/engine"
-	"privkern/graphs/hull"
 	"privkern/graphs/op"
 	"privkern/runner/experiment"
 )
@@ -57,6 +56,9 @@ func DeviceBenchmarks(backend string, small bool) []experiment.Benchmark {
 			Run: d.each(d.cloaking)},
 		{Name: "device/kahm", Doc: fmt.Sprintf("A machine of %d samples of %d columns, n = 20, and the distances of %d "+
 			"queries.", z.machine, z.pixels, z.distances), Run: d.each(d.machine)},
+		{Name: "device/search", Doc: fmt.Sprintf("The nearest of %d such machines of %d layers for %[3]d queries, all "+
+			"distances on resident constants, on the CPU as well.", z.ensemble, z.layers, z.distances),
+			Run: d.each(d.search)},
 	}
 }
 
@@ -76,6 +78,7 @@ type deviceSizes struct {
 	queries, samples, directions, columns int // of affine hulls
 	iterations, tests, training           int // of the cloaking descent
 	machine, pixels, distances            int // samples and columns of a machine, queries
+	ensemble, layers                      int // machines of an ensemble
 }
 
 var (
@@ -86,6 +89,7 @@ var (
 		queries: 10000, samples: 1000, directions: 20, columns: 100,
 		iterations: 200, tests: 100, training: 300,
 		machine: 1000, pixels: 784, distances: 2000,
+		ensemble: 4, layers: 5,
 	}
 	smallSizes = deviceSizes{
 		product: 128,
@@ -94,6 +98,7 @@ var (
 		queries: 100, samples: 60, directions: 20, columns: 30,
 		iterations: 10, tests: 10, training: 30,
 		machine: 60, pixels: 40, distances: 50,
+		ensemble: 3, layers: 2,
 	}
 )
 
@@ -402,19 +407,6 @@ func (d *devices) cloaking(ctx context.Context, s setting) error {
 	operations := (steps + 1) * (2*p*p*n + p*p*p/3 + p*p*n)
 	return s.rate(ctx, operations, (steps+1)*(2*p*n+2*p*p), func() error {
 		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: steps})
-		return err
-	})
-}
-
-// machine measures a call whose operations depend on the data.
-func (d *devices) machine(ctx context.Context, s setting) error {
-	y, queries := normalMatrix(d.sizes.machine, d.sizes.pixels), normalMatrix(d.sizes.distances, d.sizes.pixels)
-	return s.rate(ctx, 0, 0, func() error {
-		m, err := hull.Fit(ctx, s.e, y, hull.Options{Dim: 20})
-		if err != nil {
-			return err
-		}
-		_, err = m.Distances(ctx, s.e, queries)
 		return err
 	})
 }

@@ -25,10 +25,11 @@ it. Machines are noisy: compare measurements of one run only. All of it is measu
 the CPU.
 
 The benchmarks device/... are copies, kernel matrices, solves, affine hulls, the
-cloaking descent and a kernel affine hull machine, with GFLOP/s and their share of
-what a matrix product and a copy reach. Beside them stand the launches, waits and
-copies that a CUDA device is asked for, and times that a model predicts for named
-devices. With --backend they alone are run, on that backend beside the CPU.`,
+cloaking descent, a kernel affine hull machine and the search for the nearest of some,
+with GFLOP/s and their share of what a matrix product and a copy reach. Beside them
+stand the launches, waits and copies that a CUDA device is asked for, and times that a
+model predicts for named devices. With --backend they alone are run, on that backend
+beside the CPU.`,
 		Example: `  run bench
   run bench cloaking/
   run bench device/solves

@@ -217,13 +217,13 @@ func TestMembersBesideAFailure(t *testing.T) {
 }
 
 // A batch for which there is too little memory is refused as a whole, and half of it runs
-// afterwards. It needs a device of 48 MiB, as TestLittleMemory.
+// afterwards. It needs a device of 192 MiB, as TestLittleMemory.
 func TestLittleMemoryForABatch(t *testing.T) {
 	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
 		t.Skip("PRIVKERN_TEST_LITTLE_MEMORY is not set")
 	}
 	_, e := engines(t, "float64")
-	const n, members = 256, 64 // 32 MiB, and as much for the factors
+	const n, members = 256, 256 // 128 MiB, and as much for the factors
 	run := func(members int) error {
 		p := engine.Program{Name: "half", Key: fmt.Sprint("half ", members), Build: func(b *engine.Builder) {
 			b.Output("out", b.LogDet(b.Tensor("a", members, n, n)))

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/engine"
 	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
 )
@@ -95,7 +96,8 @@ func TestPruningIsExact(t *testing.T) {
 				}
 				same(t, fmt.Sprintf("%s, noise %g, all distances", dtype, noise), all, want,
 					map[string]float64{"float64": 1e-12, "float32": 1e-5}[dtype])
-				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q, hull.Search{ByGroup: byGroup, Method: hull.Bounded})
+				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q,
+					hull.Search{ByGroup: byGroup, Method: hull.Bounded})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,5 +126,53 @@ func same(t *testing.T, what string, got, want *hull.Nearest, tolerance float64)
 					want.Machine[i][g])
 			}
 		}
+	}
+}
+
+// The search on the backend under test, twice with constants that stay,
+// finds what one on the host finds.
+func TestSearchOnBackend(t *testing.T) {
+	for dtype, tolerance := range map[string]float64{"float64": 1e-11, "float32": 1e-3} {
+		t.Run(dtype, func(t *testing.T) {
+			rng := graphtest.Rand(5)
+			host, err := engine.Open("cpu", dtype, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = host.Close() }()
+			q := mat.NewDense(15, 12, nil)
+			var machines []*hull.Machine
+			for b := range 3 {
+				y := graphtest.Normal(rng, 20+b, 12)
+				y.Apply(func(_, j int, v float64) float64 { return 10 + float64(b) + v/float64(1+j) }, y)
+				m, err := hull.Fit(context.Background(), host, y, hull.Options{Dim: 4, Layers: 2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				machines = append(machines, m)
+				for i := b; i < 15; i += 3 {
+					q.SetRow(i, y.RawRowView(i))
+					q.Set(i, 0, q.At(i, 0)+.3*rng.NormFloat64())
+				}
+			}
+			s, err := hull.NewEnsemble(machines, []int{0, 1, 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := s.Nearest(context.Background(), host, q, hull.Search{ByGroup: true, Exhaustive: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := graphtest.Engine(t, dtype, 1)
+			s.Keep()
+			defer s.Close()
+			for range 2 {
+				got, err := s.Nearest(context.Background(), e, q, hull.Search{ByGroup: true, Method: hull.Resident})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, dtype, got, want, tolerance)
+			}
+		})
 	}
 }

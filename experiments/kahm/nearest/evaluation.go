@@ -104,6 +104,8 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 	if err != nil {
 		return nil, err
 	}
+	model.Ensemble.Keep() // for all searches of the evaluation
+	defer model.Ensemble.Close()
 	c, err := classify(ctx, t, model, d)
 	if err != nil {
 		return nil, err
