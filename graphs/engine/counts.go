@@ -152,7 +152,8 @@ type countingDevice struct {
 	Device
 	counts  *counter
 	key     countKey
-	pending tally // since the last Sync
+	pending tally      // since the last Sync
+	mu      sync.Mutex // of pending where steps run at the same time
 }
 
 // counting returns a device that counts for a program. It fuses where the other one does.
@@ -216,6 +217,14 @@ func (d *countingDevice) within(ctx context.Context) {
 	}
 }
 
+// concurrent implements sharer where the other device does.
+func (d *countingDevice) concurrent() concurrent {
+	if s, ok := d.Device.(sharer); ok {
+		return s.concurrent()
+	}
+	return nil
+}
+
 // Upload implements [Device].
 func (d *countingDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	if d.counts.on.Load() {
@@ -241,6 +250,8 @@ func (d *countingDevice) copied(up, down int) {
 func (d *countingDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	err := d.Device.Launch(o, out, in)
 	if d.counts.on.Load() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.count(o, out, in, errors.Is(err, ErrNoKernel))
 	}
 	return err

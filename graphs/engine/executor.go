@@ -22,12 +22,14 @@ type Executor struct {
 	graph  *Graph
 	device Device
 	steps  []step
-	units  []unit         // of the steps, in their order
-	inputs map[string]int // slot of each input
-	output map[string]int // slot of each output
-	shapes []tensor.Shape // of each slot
-	dtypes []tensor.Dtype
-	home   *residents
+	units  []unit // of the steps, in their order
+	// schedule is nil where steps run one after another.
+	schedule *schedule
+	inputs   map[string]int // slot of each input
+	output   map[string]int // slot of each output
+	shapes   []tensor.Shape // of each slot
+	dtypes   []tensor.Dtype
+	home     *residents
 	// What stays on the device between runs: constants, and pinned inputs.
 	kept   map[int]*memory
 	pinned map[string]bool
@@ -133,7 +135,11 @@ func (x *Executor) plan() error {
 	for name, n := range x.graph.Outputs {
 		x.output[name] = slots[n]
 	}
-	return x.planUnits()
+	if err := x.planUnits(); err != nil {
+		return err
+	}
+	x.schedule = x.planSchedule()
+	return nil
 }
 
 // children are the operands of a node in order, repeated ones included. The graph must
@@ -236,25 +242,18 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (Valu
 	return outputs, nil
 }
 
-// run uploads the inputs, launches the steps in order and downloads the outputs. It
-// stops between operations when the context ends, and within those that the host divides.
+// run uploads the inputs, launches the steps and downloads the outputs. It stops between
+// operations when the context ends, and within those that the host divides.
 func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outputs Values, err error) {
 	if d, ok := x.device.(interruptible); ok {
 		d.within(ctx)
 	}
 	visit := x.visit(stay)
-	values := make([]DTensor, len(x.shapes))
-	live := make([]bool, len(x.shapes))
+	held := newSlots(x)
 	var failed op.Failures // of members of batches
-	free := func(slot int) {
-		if live[slot] {
-			x.device.Free(values[slot].Buf)
-			live[slot] = false
-		}
-	}
 	defer func() {
-		for slot := range live {
-			free(slot)
+		for slot := range held.live {
+			held.free(slot)
 		}
 		outputs, err = visit.end(outputs, err, &failed)
 	}()
@@ -262,7 +261,7 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		return nil, err
 	}
 	for slot, m := range x.kept {
-		if values[slot], err = visit.lend(slot, m.retain()); err != nil {
+		if held.values[slot], err = visit.lend(slot, m.retain()); err != nil {
 			return nil, err
 		}
 	}
@@ -271,26 +270,31 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		if !used || x.pinned[name] {
 			continue
 		}
-		if values[slot], live[slot], err = visit.input(slot, inputs[name]); err != nil {
+		if held.values[slot], held.live[slot], err = visit.input(slot, inputs[name]); err != nil {
 			return nil, fmt.Errorf("input %q: %w", name, err)
 		}
 	}
-	alloc := func(slot int, what any) (t DTensor, err error) {
-		t = x.slot(slot)
-		if t.Buf, err = x.home.alloc(x.device, t.Bytes()); err != nil {
-			return t, fmt.Errorf("%v: %w", what, err)
-		}
-		values[slot], live[slot] = t, true
-		return t, nil
+	if x.schedule != nil && x.schedule.takes(held.values) {
+		err = x.schedule.run(ctx, held, &failed)
+	} else {
+		err = x.oneByOne(ctx, held, &failed)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return visit.outputs(held.values, held.live)
+}
+
+// oneByOne launches one step after another.
+func (x *Executor) oneByOne(ctx context.Context, held *slots, failed *op.Failures) error {
 	for _, u := range x.units {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if u.chain != nil {
-			done, err := u.chain.run(values, alloc, free)
+			done, err := u.chain.run(held.values, held.alloc, held.free)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if done {
 				continue
@@ -298,21 +302,50 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		}
 		for _, s := range x.steps[u.from:u.to] {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
-			out, err := alloc(s.out, s.op)
+			out, err := held.alloc(s.out, s.op)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if err := failed.Keep(x.launch(s.op, out, at(values, s.in))); err != nil {
-				return nil, err
+			if err := failed.Keep(x.launch(s.op, out, at(held.values, s.in))); err != nil {
+				return err
 			}
 			for _, slot := range s.dead {
-				free(slot)
+				held.free(slot)
 			}
 		}
 	}
-	return visit.outputs(values, live)
+	return nil
+}
+
+// slots are the values of one run.
+type slots struct {
+	x      *Executor
+	values []DTensor
+	live   []bool // is the run's own memory
+}
+
+func newSlots(x *Executor) *slots {
+	return &slots{x, make([]DTensor, len(x.shapes)), make([]bool, len(x.shapes))}
+}
+
+// alloc gives a slot memory for the result of an operation.
+func (h *slots) alloc(slot int, what any) (t DTensor, err error) {
+	t = h.x.slot(slot)
+	if t.Buf, err = h.x.home.alloc(h.x.device, t.Bytes()); err != nil {
+		return t, fmt.Errorf("%v: %w", what, err)
+	}
+	h.values[slot], h.live[slot] = t, true
+	return t, nil
+}
+
+// free frees a slot's memory where that is the run's own.
+func (h *slots) free(slot int) {
+	if h.live[slot] {
+		h.x.device.Free(h.values[slot].Buf)
+		h.live[slot] = false
+	}
 }
 
 // checkNames refuses missing inputs, unknown ones and pinned ones, and unknown outputs.

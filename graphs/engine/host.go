@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -20,6 +19,9 @@ import (
 type hostDevice struct {
 	pool  *parallel.Pool
 	spare *spares
+	// apart: steps run at the same time, so that each has headers of its own.
+	apart bool
+	views sync.Mutex // of what Launch writes to its operands' buffers
 }
 
 var _ Device = (*hostDevice)(nil)
@@ -63,11 +65,16 @@ func (d *hostDevice) Free(b Buf) {
 // gorgonia's operations transpose the header of an input for a moment, which
 // other goroutines must not see.
 func (d *hostDevice) Upload(dst DTensor, v gorgonia.Value) error {
-	if t, ok := v.(*tensor.Dense); ok {
-		v = t.ShallowClone()
-	}
-	*dst.Buf.(*hostBuf) = hostBuf{value: v, borrowed: true}
+	*dst.Buf.(*hostBuf) = hostBuf{value: header(v), borrowed: true}
 	return nil
+}
+
+// header is the value with a header of its own.
+func header(v gorgonia.Value) gorgonia.Value {
+	if t, ok := v.(*tensor.Dense); ok {
+		return t.ShallowClone()
+	}
+	return v
 }
 
 // Download hands over the result itself, and copies only what belongs to the caller's
@@ -93,6 +100,9 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
 		values[i] = t.Buf.(*hostBuf).value
+		if d.apart {
+			values[i] = header(values[i])
+		}
 	}
 	buf := out.Buf.(*hostBuf)
 	if ours, ok := o.(op.Op); ok {
@@ -119,6 +129,8 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	*buf = hostBuf{value: v}
 	// The result may be a view of an operand, which must then not be written
 	// over while the result lives.
+	d.views.Lock()
+	defer d.views.Unlock()
 	for i, t := range in {
 		if overlap(v, values[i]) {
 			operand := t.Buf.(*hostBuf)
@@ -155,57 +167,4 @@ func overlap(a, b gorgonia.Value) bool {
 		return false
 	}
 	return ta.Uintptr() < tb.Uintptr()+tb.MemSize() && tb.Uintptr() < ta.Uintptr()+ta.MemSize()
-}
-
-// spareBytes bounds the memory of one precision that an engine keeps for later
-// runs.
-const spareBytes = 256 << 20
-
-// spares is the memory that all devices of an engine use again.
-type spares struct {
-	float64 spare[float64]
-	float32 spare[float32]
-}
-
-// spare keeps slices for later use, by length. It is safe for concurrent use.
-// Graphs use the same few shapes over and over, so that lengths match exactly; garbage
-// collection of large matrices would otherwise be a large share of short runs.
-type spare[T float32 | float64] struct {
-	mu     sync.Mutex
-	slices map[int][][]T
-	bytes  int
-}
-
-// get returns n elements with undefined contents.
-func (s *spare[T]) get(n int) []T {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.slices[n]
-	if len(list) == 0 {
-		return make([]T, n)
-	}
-	a := list[len(list)-1]
-	list[len(list)-1] = nil
-	s.slices[n] = list[:len(list)-1]
-	s.bytes -= n * int(unsafe.Sizeof(a[0]))
-	return a
-}
-
-// put keeps a slice. Where there is no room left, what is kept of other
-// lengths makes place: the lengths in use change as a program goes on.
-func (s *spare[T]) put(a []T) {
-	if len(a) == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	bytes := len(a) * int(unsafe.Sizeof(a[0]))
-	if bytes > spareBytes {
-		return
-	}
-	if s.slices == nil || s.bytes+bytes > spareBytes {
-		s.slices, s.bytes = map[int][][]T{}, 0
-	}
-	s.slices[len(a)] = append(s.slices[len(a)], a)
-	s.bytes += bytes
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Detach has nothing to wait for either: the host computes at once.
@@ -35,8 +34,5 @@ func (d *hostDevice) Lend(kept, as DTensor) (Buf, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := v.(*tensor.Dense); ok {
-		v = t.ShallowClone()
-	}
-	return &hostBuf{value: v, borrowed: true}, nil
+	return &hostBuf{value: header(v), borrowed: true}, nil
 }

@@ -50,6 +50,23 @@ func (p *Pool) Workers() int {
 	return cap(p.extra) + 1
 }
 
+// Acquire takes a worker beside the caller out of the pool, if there is one to spare, for work
+// that is no loop. Whoever has it gives it back with Release.
+func (p *Pool) Acquire() bool {
+	if p == nil {
+		return false
+	}
+	select {
+	case p.extra <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Release gives back a worker that Acquire took, which need not be on the same goroutine.
+func (p *Pool) Release() { <-p.extra }
+
 // PanicError is a panic inside a loop, turned into an error.
 type PanicError struct {
 	Value any
@@ -108,16 +125,13 @@ func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) e
 		}
 	}
 	for range min(tiles, p.Workers()) - 1 {
-		select {
-		case p.extra <- struct{}{}:
-			wg.Go(func() {
-				defer func() { <-p.extra }()
-				work()
-			})
-			continue
-		default:
+		if !p.Acquire() {
+			break
 		}
-		break
+		wg.Go(func() {
+			defer p.Release()
+			work()
+		})
 	}
 	work()
 	wg.Wait()

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// spareBytes bounds the memory of one precision that an engine keeps for later
+// runs.
+const spareBytes = 256 << 20
+
+// spares is the memory that all devices of an engine use again.
+type spares struct {
+	float64 spare[float64]
+	float32 spare[float32]
+}
+
+// spare keeps slices for later use, by length. It is safe for concurrent use.
+// Graphs use the same few shapes over and over, so that lengths match exactly; garbage
+// collection of large matrices would otherwise be a large share of short runs.
+type spare[T float32 | float64] struct {
+	mu     sync.Mutex
+	slices map[int][][]T
+	bytes  int
+}
+
+// get returns n elements with undefined contents.
+func (s *spare[T]) get(n int) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.slices[n]
+	if len(list) == 0 {
+		return make([]T, n)
+	}
+	a := list[len(list)-1]
+	list[len(list)-1] = nil
+	s.slices[n] = list[:len(list)-1]
+	s.bytes -= n * int(unsafe.Sizeof(a[0]))
+	return a
+}
+
+// put keeps a slice. Where there is no room left, what is kept of other
+// lengths makes place: the lengths in use change as a program goes on.
+func (s *spare[T]) put(a []T) {
+	if len(a) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bytes := len(a) * int(unsafe.Sizeof(a[0]))
+	if bytes > spareBytes {
+		return
+	}
+	if s.slices == nil || s.bytes+bytes > spareBytes {
+		s.slices, s.bytes = map[int][][]T{}, 0
+	}
+	s.slices[len(a)] = append(s.slices[len(a)], a)
+	s.bytes += bytes
+}

@@ -1,0 +1,21 @@
+package op
+
+import "gorgonia.org/gorgonia"
+
+// stateless are the operations of gorgonia that keep nothing from one call to the next, and
+// write to no operand's elements. They may change an operand's header for a moment.
+var stateless = map[string]bool{
+	"atOp": true, "concatOp": true, "diagFlatOp": true, "dtConvOp": true, "elemBinOp": true, "elemUnaryOp": true,
+	"linAlgBinOp": true, "maxOp": true, "repeatOp": true, "reshapeOp": true, "sizeOp": true, "sliceIncrOp": true,
+	"sliceOp": true, "sumOp": true, "tensordotOp": true, "transposeOp": true,
+}
+
+// Stateless says whether a graph's operations of this kind may run at the same time, each with
+// headers of its own of its operands. Those that draw random numbers or learn may not, nor do
+// operations that nothing is known of.
+func Stateless(o gorgonia.Op) bool {
+	if _, ours := o.(Op); ours {
+		return true
+	}
+	return stateless[parametersOf(o).kind]
+}
