@@ -82,9 +82,7 @@ var active *library
 
 var setup = sync.OnceValue(func() Info {
 	lib, info := choose(os.Getenv(EnvVar))
-	if lib != nil {
-		register(lib)
-	}
+	register(lib)
 	// The condition of math.Exp.
 	info.NoFMA = runtime.GOARCH == "amd64" && (!cpu.X86.HasAVX || !cpu.X86.HasFMA)
 	return info

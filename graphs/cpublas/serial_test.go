@@ -2,11 +2,16 @@ package cpublas
 
 import (
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
@@ -57,5 +62,26 @@ func serialProducts[T Float](t *testing.T, ours, gonums func(ta, tb blas.Transpo
 	<-done
 	if most > before+1 { // the one that counts
 		t.Errorf("%d goroutines, want %d", most, before+1)
+	}
+}
+
+// Setup lets gonum's products stay on their goroutine, too, where no library is loaded.
+func TestSetupRegistersSerialProducts(t *testing.T) {
+	if os.Getenv(EnvVar) != "gonum" {
+		c := exec.Command(os.Args[0], "-test.run=^TestSetupRegistersSerialProducts$", "-test.v")
+		c.Env = append(os.Environ(), EnvVar+"=gonum")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	if info := Setup(); info.Path != "" {
+		t.Fatalf("%v is loaded", info)
+	}
+	if _, ok := blas64.Implementation().(serial); !ok {
+		t.Errorf("products in float64 are those of %T", blas64.Implementation())
+	}
+	if _, ok := blas32.Implementation().(serial); !ok {
+		t.Errorf("products in float32 are those of %T", blas32.Implementation())
 	}
 }
