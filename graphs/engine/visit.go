@@ -150,6 +150,10 @@ func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, err
 		for _, r := range v.made {
 			r.Close()
 		}
+		if members := failed.Err(); members != nil {
+			// It is not wrapped, for there are no outputs, as there would be beside it alone.
+			err = fmt.Errorf("%v; then %w", members, err)
+		}
 		return nil, err
 	}
 	return outputs, failed.Err()
