@@ -134,6 +134,18 @@ func (b *Builder) Concat(axis int, in ...*gorgonia.Node) *gorgonia.Node {
 	return b.node("concatenation", in, func() (*gorgonia.Node, error) { return gorgonia.Concat(axis, in...) })
 }
 
+// Members are some members of X along its first axis: those that the elements of at, a
+// vector of numbers from 0, count, rounded down.
+func (b *Builder) Members(x, at *gorgonia.Node) *gorgonia.Node {
+	return b.node("members", gorgonia.Nodes{x, at}, func() (*gorgonia.Node, error) {
+		index, err := gorgonia.ConvType(at, at.Dtype(), tensor.Int)
+		if err != nil {
+			return nil, err
+		}
+		return gorgonia.ByIndices(x, index, 0)
+	})
+}
+
 // Gradient is the symbolic derivative of a scalar by some nodes, one each. It adds nodes
 // to the graph; the derivative of an operation without one is an error.
 func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) gorgonia.Nodes {

@@ -8,83 +8,64 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/batch"
 	"privkern/graphs/cpublas"
 	"privkern/graphs/engine"
 )
 
-// fit is what all layers of a machine share while they are computed: N samples of p
-// columns, their mean μ, and dim principal directions. It belongs to one call.
+// fit is one machine while it is computed: N samples of p columns, their mean μ, and dim
+// principal directions. It belongs to one call.
 type fit struct {
 	e          *engine.Engine
+	index      int        // among the samples of the call
+	samples    *mat.Dense // Y, N×p
+	centred    *mat.Dense // Y − 1μ, N×p; nil once nothing reads it any more
 	n, p, dim  int
 	mean       []float64
 	directions *mat.Dense // dim×p
 	variances  []float64
-	scores     *mat.Dense    // N×dim, of the samples
-	targets    *targets      // Y
-	sketch     *targets      // a few random combinations of the columns of Y; nil unless p is large
-	gram       *tensor.Dense // YYᵀ, N×N; nil unless p is much larger than N
-	square     float64       // ‖Y‖²_F
-	iteration  Iteration
-	tolerance  float64
+	scores     *mat.Dense // N×dim, of the samples
+	square     float64    // ‖Y‖²_F
+	err        error      // why there is no machine
 }
 
-// gramFactor: with more columns than this many times the number of samples, the
-// residual of the fixed point is computed from YYᵀ, in O(N³) instead of O(N²p)
-// operations.
-// The factor is where the two cost the same: a solve with p right sides takes 2N²p
-// operations, [op.RidgeGramNorm] about 4N³.
-const gramFactor = 2
-
-// newFit centres the samples and finds their principal directions, in float64
-// whatever the engine's element type.
-// A principal direction that float32 rounds away would be lost for good, while the
-// layers need no more than their scores.
-func newFit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*fit, error) {
-	f := &fit{e: e, mean: columnMeans(y), iteration: opts.Iteration, tolerance: opts.Tolerance}
-	f.n, f.p = y.Dims()
-	for i := range f.n {
-		for _, v := range y.RawRowView(i) {
-			f.square += v * v
+// centredBatch returns the centred samples of fits as members of a batch, m×n×p, of which
+// their own are parts. They are float64 whatever the engine's element type: a principal
+// direction that float32 rounds away would be lost for good, while the layers need no more
+// than their scores.
+func centredBatch(ctx context.Context, e *engine.Engine, fits []*fit, n int) (*tensor.Dense, error) {
+	p := fits[0].p
+	data := make([]float64, len(fits)*n*p)
+	err := e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
+		f := fits[i]
+		f.mean = columnMeans(f.samples)
+		f.centred = mat.NewDense(f.n, p, data[i*n*p:(i*n+f.n)*p])
+		f.centreTo(f.centred, f.samples)
+		for r := range f.n {
+			for _, v := range f.samples.RawRowView(r) {
+				f.square += v * v
+			}
 		}
-	}
-	centred := f.centre(y)
-	if err := f.principal(ctx, centred, opts.Dim); err != nil {
-		return nil, err
-	}
-	f.targets = newTargets(e, centred, mat.NewDense(1, f.p, f.mean))
-	if f.p >= sketchFrom && opts.Iteration == Secant {
-		f.sketch = f.sketched(centred)
-	}
-	if f.p > gramFactor*f.n {
-		out, err := e.Run(ctx, gramProgram(f.n, f.p), engine.Values{"y": e.Matrix(y)})
-		if err != nil {
-			return nil, err
-		}
-		f.gram = out["gram"].(*tensor.Dense)
-	}
-	return f, nil
+		return nil
+	})
+	return engine.TensorOf(data, len(fits), n, p), err
 }
 
-// principal finds the directions of the machine and the scores of its samples.
+// encode computes the scores of the centred samples, of which dim directions were wanted.
 // With no direction at all (equal samples) it sets up constant.
-func (f *fit) principal(ctx context.Context, centred *mat.Dense, dim int) error {
-	if err := f.findPrincipal(ctx, centred, dim); err != nil {
-		return err
-	}
+func (f *fit) encode(dim int) {
 	if len(f.variances) < dim {
 		// One text for all machines: there may be thousands.
 		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have "+
 			"fewer than %d principal directions", dim)
 	}
 	if f.directions == nil {
-		f.constant(centred)
-		return nil
+		f.constant()
+		return
 	}
 	f.dim = len(f.variances)
 	f.scores = mat.NewDense(f.n, f.dim, nil)
-	f.scores.Mul(centred, f.directions.T())
-	return nil
+	f.scores.Mul(f.centred, f.directions.T())
 }
 
 // PrincipalScores returns the scores of the rows of y (N×p) on their at most dim
@@ -96,36 +77,71 @@ func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim in
 	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
-	f := &fit{e: e, mean: columnMeans(y)}
-	f.n, f.p = y.Dims()
-	if err := f.principal(ctx, f.centre(y), dim); err != nil {
+	fits := []*fit{newFit(e, y, 0)}
+	if err := principal(ctx, e, fits, batch.SizeClass(fits[0].n), dim); err != nil {
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
-	return f.scores, nil
+	if err := fits[0].err; err != nil {
+		return nil, fmt.Errorf("principal scores: %w", err)
+	}
+	return fits[0].scores, nil
 }
+
+// newFit begins the machine of the rows of y.
+func newFit(e *engine.Engine, y *mat.Dense, index int) *fit {
+	f := &fit{e: e, index: index, samples: y}
+	f.n, f.p = y.Dims()
+	return f
+}
+
+// principal centres the samples of fits of a size class n, of which the at most dim
+// principal directions are as many, and finds these and the scores.
+func principal(ctx context.Context, e *engine.Engine, fits []*fit, n, dim int) error {
+	y, err := centredBatch(ctx, e, fits, n)
+	if err != nil {
+		return err
+	}
+	if err := directions(ctx, e, y, fits, rank(fits[0].n, fits[0].p, dim)); err != nil {
+		return err
+	}
+	return e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
+		if fits[i].err == nil {
+			fits[i].encode(dim)
+		}
+		return nil
+	})
+}
+
+// rank is the number of principal directions to look for.
+func rank(n, p, dim int) int { return min(dim, n-1, p) }
 
 // centre returns y − 1μ.
 func (f *fit) centre(y *mat.Dense) *mat.Dense {
 	centred := mat.NewDense(f.n, f.p, nil)
+	f.centreTo(centred, y)
+	return centred
+}
+
+// centreTo writes y − 1μ.
+func (f *fit) centreTo(to, y *mat.Dense) {
 	for i := range f.n {
-		to := centred.RawRowView(i)
+		row := to.RawRowView(i)
 		for j, v := range y.RawRowView(i) {
-			to[j] = v - f.mean[j]
+			row[j] = v - f.mean[j]
 		}
 	}
-	return centred
 }
 
 // constant sets up a machine whose samples are all equal: its kernel does not
 // depend on the query, and its image is the sample.
 // λ* comes from ‖Y‖, which is that of the samples before centring, so that the fixed
 // point exists.
-func (f *fit) constant(centred *mat.Dense) {
+func (f *fit) constant() {
 	f.dim, f.variances = 1, []float64{0}
 	f.directions = mat.NewDense(1, f.p, nil)
 	f.directions.Set(0, 0, 1)
 	f.scores = mat.NewDense(f.n, 1, nil)
-	centred.Zero()
+	f.centred.Zero()
 }
 
 // withScores puts the principal scores of the solutions before them:
@@ -133,11 +149,11 @@ func (f *fit) constant(centred *mat.Dense) {
 //
 // The next layer reads the image through V alone, and V(A(y)−μ) = (B'Vᵀ)ᵀk / bᵀk: with
 // the scores of the solutions kept, a layer hands on dim numbers a query and not p.
-func (f *fit) withScores(solutions *tensor.Dense) (full, scores *tensor.Dense) {
-	if data, ok := engine.Data(solutions).([]float64); ok {
+func (f *fit) withScores(solutions any) (full, scores *tensor.Dense) {
+	if data, ok := solutions.([]float64); ok {
 		return withScores(f, data)
 	}
-	return withScores(f, engine.Data(solutions).([]float32))
+	return withScores(f, solutions.([]float32))
 }
 
 // The scores take 2·N·p·dim operations once a layer.

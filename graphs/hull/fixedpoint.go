@@ -20,9 +20,12 @@ type fixedPoint struct {
 	e           float64
 	slope       float64 // dR/de, as far as it is known
 	evaluations int
-	single      bool    // R comes in float32
+	single      bool // R comes in float32
+	iteration   Iteration
 	tolerance   float64 // of the secant method, relative to λ; 0 for its own
 	at          float64 // the λ of the last evaluation, from which the solutions are
+
+	lastE, lastR float64 // of the evaluation before
 }
 
 // lambda is λ*, at which the layer is defined; see at for that of its solutions.
@@ -48,12 +51,17 @@ const (
 // digits, .2 with much noise; e₀ (44) is a quarter.
 const startShare = 1. / 32
 
-// begin sets where the secant method starts, and the slope of R there as far as it is
-// known, from the fixed points of the layers before, the nearest last.
+// begin sets where the iteration starts: Picard's at e₀ (44), the secant method, with the
+// slope of R as far as it is known, from the fixed points of the layers before, the nearest
+// last.
 //
 // The slopes of neighbouring layers are close, and their fixed points follow a line: e
 // grows as directions go.
 func (x *fixedPoint) begin(before []*fixedPoint) {
+	if x.iteration == Picard {
+		x.e = x.tau / 4
+		return
+	}
 	x.e = x.tau * startShare
 	if len(before) == 0 {
 		return
@@ -66,61 +74,68 @@ func (x *fixedPoint) begin(before []*fixedPoint) {
 	}
 }
 
-// find iterates from where begin started, with Picard from e = start. R is evaluated at
-// λ = e+τ, the last time as near to the fixed point as the tolerance says. Short of it
-// after maxEvaluations, it returns an error that says what was reached.
+// next is the λ = e+τ at which R is to be evaluated.
+func (x *fixedPoint) next() float64 {
+	x.at = x.e + x.tau
+	return x.at
+}
+
+// take takes R at λ = next, and says whether that was as near to the fixed point as the
+// tolerance says. Short of it after maxEvaluations, it returns an error that says what was
+// reached.
 //
 // Picard is e ← R(e) (Eq. 43). Secant solves e − R(e) = 0: the step (R−e)/(1−s) with s
 // the slope of R from the last two evaluations, of order 1.6 where Picard's converges
 // linearly. A slope outside of (0, 1) is rounding, not a property of R; the one before,
 // or zero, stands in then, and the step falls back to Picard's.
-func (x *fixedPoint) find(iteration Iteration, start float64, residual func(lambda float64) (float64, error)) error {
-	if iteration == Picard {
-		x.e = start
+func (x *fixedPoint) take(r float64) (done bool, err error) {
+	if math.IsNaN(r) || math.IsInf(r, 0) {
+		return false, fmt.Errorf("the residual at λ = %g is %g", x.at, r)
 	}
-	picard, secant := picardTolerance, secantTolerance
+	x.evaluations++
+	change, wanted := x.picard, picardTolerance
+	if x.iteration == Secant {
+		change, wanted = x.secant, secantTolerance
+	}
 	if x.single {
-		picard, secant = singleTolerance, singleTolerance
+		wanted = singleTolerance
 	}
-	secant = max(secant, x.tolerance)
-	var lastE, lastR float64
-	var change, wanted float64 // of the last evaluation, relative
-	for {
-		x.at = x.e + x.tau
-		r, err := residual(x.at)
-		if err != nil {
-			return err
-		}
-		if math.IsNaN(r) || math.IsInf(r, 0) {
-			return fmt.Errorf("the residual at λ = %g is %g", x.e+x.tau, r)
-		}
-		x.evaluations++
-		if iteration == Picard {
-			change, wanted = math.Abs(r-x.e)/r, picard
-			done := math.Abs(r-x.e) <= picard*r
-			if x.e = r; done {
-				return nil
-			}
-		} else {
-			if x.evaluations > 1 && x.e != lastE {
-				// R is increasing with a slope well below one; anything else
-				// is rounding at the fixed point.
-				if s := (r - lastR) / (x.e - lastE); s > 0 && s < 1 {
-					x.slope = s
-				}
-			}
-			step := (r - x.e) / (1 - x.slope)
-			lastE, lastR = x.e, r
-			x.e += step
-			change, wanted = math.Abs(step)/(x.e+x.tau), secant
-			if math.Abs(step) <= secant*(x.e+x.tau) {
-				return nil
-			}
-		}
-		if x.evaluations == maxEvaluations {
-			return fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations, the most "+
-				"that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; use another n, "+
-				"or more samples", maxEvaluations, change, wanted)
+	if x.iteration == Secant {
+		wanted = max(wanted, x.tolerance)
+	}
+	by := change(r)
+	switch {
+	case by <= wanted:
+		return true, nil
+	case x.evaluations == maxEvaluations:
+		return false, fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations, the most "+
+			"that are allowed: the last one changed it by %.1e of itself, and at most %.0e is wanted; use another n, "+
+			"or more samples", maxEvaluations, by, wanted)
+	}
+	return false, nil
+}
+
+// picard takes the step of Eq. (43) and returns its relative change of e.
+func (x *fixedPoint) picard(r float64) (change float64) {
+	change = math.Abs(r-x.e) / r
+	if r == x.e { // zero perhaps
+		change = 0
+	}
+	x.e = r
+	return change
+}
+
+// secant takes a step of the secant method and returns its change of λ, relative to λ.
+func (x *fixedPoint) secant(r float64) (change float64) {
+	if x.evaluations > 1 && x.e != x.lastE {
+		// R is increasing with a slope well below one; anything else is rounding at the
+		// fixed point.
+		if s := (r - x.lastR) / (x.e - x.lastE); s > 0 && s < 1 {
+			x.slope = s
 		}
 	}
+	step := (r - x.e) / (1 - x.slope)
+	x.lastE, x.lastR = x.e, r
+	x.e += step
+	return math.Abs(step) / (x.e + x.tau)
 }

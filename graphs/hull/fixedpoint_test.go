@@ -33,8 +33,11 @@ func TestFixedPointShortOfItsTolerance(t *testing.T) {
 		{"the paper's iteration", Picard, false, func(e float64) float64 { return (1 + e) / 3 }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := &fixedPoint{single: c.single, e: 1e-3}
-			err := x.find(c.iteration, 1e-3, func(lambda float64) (float64, error) { return c.residual(lambda), nil })
+			x := &fixedPoint{single: c.single, e: 1e-3, iteration: c.iteration}
+			var err error
+			for done := false; !done && err == nil; {
+				done, err = x.take(c.residual(x.next()))
+			}
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -43,19 +46,22 @@ func TestFixedPointShortOfItsTolerance(t *testing.T) {
 }
 
 // A layer starts where those before suggest: at a share of τ, where the last one was found,
-// on the line through the last two, which does not cross zero.
+// on the line through the last two, which does not cross zero. The paper's iteration starts
+// at a quarter of τ.
 func TestFixedPointBegins(t *testing.T) {
 	first, second := &fixedPoint{e: .02, slope: .1}, &fixedPoint{e: .03, slope: .2}
 	for _, c := range []struct {
-		before   []*fixedPoint
-		e, slope float64
+		iteration Iteration
+		before    []*fixedPoint
+		e, slope  float64
 	}{
-		{nil, 2. / 32, 0},
-		{[]*fixedPoint{first}, .02, .1},
-		{[]*fixedPoint{first, second}, .04, .2},
-		{[]*fixedPoint{{e: .08}, second}, .015, .2},
+		{Secant, nil, 2. / 32, 0},
+		{Secant, []*fixedPoint{first}, .02, .1},
+		{Secant, []*fixedPoint{first, second}, .04, .2},
+		{Secant, []*fixedPoint{{e: .08}, second}, .015, .2},
+		{Picard, []*fixedPoint{first, second}, .5, 0},
 	} {
-		x := &fixedPoint{tau: 2}
+		x := &fixedPoint{tau: 2, iteration: c.iteration}
 		x.begin(c.before)
 		if math.Abs(x.e-c.e) > 1e-15 || x.slope != c.slope {
 			t.Errorf("after %d layers: e = %g with the slope %g, want %g with %g", len(c.before), x.e, x.slope, c.e, c.slope)

@@ -3,100 +3,60 @@ package hull
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 )
 
-// solution is a layer in the samples' own coordinates: points X (N×d), weights (1×d),
-// the kernel matrix K (N×N) and solutions B.
-type solution struct {
-	points, weights *tensor.Dense
-	kernel          gorgonia.Value
-	solutions       *tensor.Dense // [B', b], N×(p+1)
+// solved is a layer of the members of a group, in the samples' own coordinates: points X
+// (N×d), weights (1×d), and solutions [B', b], N×(p+1) and the rows of the padding, in the
+// element type of the engine. The kernel matrices "k" (m×n×n) stay where they are.
+type solved struct {
+	points, weights []*mat.Dense
+	kernels         residents
+	fixed           []*fixedPoint
+	solutions       []any
 }
 
-// targets are right-hand sides of the regularised least squares problem.
-type targets struct {
-	columns int
-	values  *tensor.Dense // T = [Y−μ, 1], N×(columns+1)
-	mean    *tensor.Dense // μ, 1×columns
-}
-
-// newTargets returns the targets of centred samples and their mean.
-func newTargets(e *engine.Engine, centred, mean *mat.Dense) *targets {
-	n, p := centred.Dims()
-	values := mat.NewDense(n, p+1, nil)
-	for i := range n {
-		row := values.RawRowView(i)
-		copy(row, centred.RawRowView(i))
-		row[p] = 1
-	}
-	return &targets{columns: p, values: e.Tensor(values), mean: e.Tensor(mean)}
-}
-
-const (
-	// sketchColumns is the number of columns of a sketch. The norm that it estimates is
-	// off by a few hundredths at most, as a part of λ by less than the tolerance: the
-	// fixed point is a small part of λ.
-	sketchColumns = 63
-	// sketchFrom is the number of columns from which a sketch costs a third of the solution
-	// or less.
-	sketchFrom = 4 * (sketchColumns + 1)
-	// sketchTolerance is the change of λ, as a part of it, after which the last step with a
-	// sketch is off by no more than the sketch itself.
-	sketchTolerance = 2e-2
-)
-
-// sketched returns YΩ for a p×sketchColumns matrix Ω of random signs, divided by the root
-// of their number, so that ‖(K+λI)⁻¹YΩ‖² has the expectation ‖(K+λI)⁻¹Y‖². The signs are
-// the same for every machine of p columns.
-//
-// Source: Hutchinson, "A stochastic estimator of the trace of the influence matrix"
-// (1990).
-func (f *fit) sketched(centred *mat.Dense) *targets {
-	signs := rand.New(rand.NewPCG(uint64(f.p), sketchColumns))
-	omega := mat.NewDense(f.p, sketchColumns, nil)
-	scale := 1 / math.Sqrt(sketchColumns)
-	for i := range omega.RawMatrix().Data {
-		omega.RawMatrix().Data[i] = scale * float64(2*signs.IntN(2)-1)
-	}
-	var samples, mean mat.Dense
-	samples.Mul(centred, omega)
-	mean.Mul(mat.NewDense(1, f.p, f.mean), omega)
-	return newTargets(f.e, &samples, &mean)
-}
-
-// encode returns the layer of the leading d directions without its solutions.
+// encode returns the layers of the leading d directions without their solutions.
 //
 // The kernel of the layer is exp(−|x−x′|²/2) of x_j = z_j/√(dθ_j), which is Eq. (35)
 // with n = d: θ is diagonal in principal coordinates. A direction without variance has
 // the weight zero.
-func (f *fit) encode(ctx context.Context, d int) (*solution, error) {
-	points, weights := mat.NewDense(f.n, d, nil), mat.NewDense(1, d, nil)
-	for j := range d {
-		if f.variances[j] > 0 {
-			weights.Set(0, j, 1/math.Sqrt(float64(d)*f.variances[j]))
+func (g *group) encode(ctx context.Context, d int) (*solved, error) {
+	m := len(g.fits)
+	one := &solved{points: make([]*mat.Dense, m), weights: make([]*mat.Dense, m), fixed: make([]*fixedPoint, m),
+		solutions: make([]any, m)}
+	for i, f := range g.fits {
+		points, weights := mat.NewDense(f.n, d, nil), mat.NewDense(1, d, nil)
+		for j := range d {
+			if f.variances[j] > 0 {
+				weights.Set(0, j, 1/math.Sqrt(float64(d)*f.variances[j]))
+			}
+			for r := range f.n {
+				points.Set(r, j, f.scores.At(r, j)*weights.At(0, j))
+			}
 		}
-		for i := range f.n {
-			points.Set(i, j, f.scores.At(i, j)*weights.At(0, j))
-		}
+		one.points[i], one.weights[i] = points, weights
 	}
-	one := &solution{points: f.e.Tensor(points), weights: f.e.Tensor(weights)}
-	out, err := f.e.Run(ctx, kernelProgram(f.n, d), engine.Values{"x": one.points})
+	x, err := batch.Matrices(g.e.ElementType(), g.n, d, one.points)
 	if err != nil {
 		return nil, err
 	}
-	one.kernel = out["k"]
+	out, err := g.e.Run(ctx, kernelProgram(m, g.n, d), engine.Values{"x": x, "count": g.counts}, engine.Stay("k"))
+	if err != nil {
+		return nil, err
+	}
+	one.kernels = residents{"k": out["k"].(*engine.Resident)}
 	return one, nil
 }
 
-// layer solves the KAHM of the leading d directions. The fixed points of the layers before
-// say where the iteration starts.
+// layer solves the KAHM of the leading d directions of every member. The fixed points of its
+// layers before say where the iteration starts.
 //
 // While λ changes, K, T and μ stay on the device; each evaluation of R is one Cholesky
 // factorisation, N³/3 operations, and a solve. Where no line of fixed points gives a good
@@ -104,96 +64,214 @@ func (f *fit) encode(ctx context.Context, d int) (*solution, error) {
 //
 // The solution that remains is that of the last λ at which R was evaluated, fixed.at,
 // which is within the tolerance of λ*, not λ* itself: one factorisation less.
-func (f *fit) layer(ctx context.Context, d int, before []*fixedPoint) (*solution, *fixedPoint, error) {
-	one, err := f.encode(ctx, d)
+func (g *group) layer(ctx context.Context, d int, before [][]*fixedPoint) (_ *solved, err error) {
+	one, err := g.encode(ctx, d)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	// ‖Y‖²/(pN), of which τ in Eq. (40) is twice and e₀ in Eq. (44) the half.
-	scale := f.square / (float64(f.p) * float64(f.n))
-	fixed := &fixedPoint{tau: 2 * scale, single: f.e.DType() == tensor.Float32.String(), tolerance: f.tolerance}
-	fixed.begin(before)
-	if f.sketch != nil && len(before) < 2 {
-		rough := &fixedPoint{tau: fixed.tau, e: fixed.e, slope: fixed.slope, tolerance: sketchTolerance}
-		err := f.evaluations(ctx, one.kernel, f.sketch, func(estimate evaluation) error {
-			return rough.find(Secant, 0, func(lambda float64) (r float64, err error) {
-				r, _, err = estimate(lambda)
-				return r, err
-			})
-		})
+	defer func() {
 		if err != nil {
-			return nil, nil, err
+			one.kernels.close()
 		}
-		fixed.e, fixed.slope = rough.e, rough.slope
+	}()
+	for i, f := range g.fits {
+		// ‖Y‖²/(pN), of which τ in Eq. (40) is twice and e₀ in Eq. (44) the half.
+		scale := f.square / (float64(f.p) * float64(f.n))
+		one.fixed[i] = &fixedPoint{tau: 2 * scale, single: g.e.ElementType() == tensor.Float32,
+			iteration: g.opts.Iteration, tolerance: g.opts.Tolerance}
+		one.fixed[i].begin(before[i])
 	}
-	err = f.evaluations(ctx, one.kernel, f.targets, func(full evaluation) error {
-		solve := func(lambda float64) (r float64, err error) {
-			r, one.solutions, err = full(lambda)
-			return r, err
+	if g.sketch != nil && g.dim-d < 2 {
+		if err := g.estimate(ctx, one); err != nil {
+			return nil, err
 		}
-		if f.gram == nil {
-			return fixed.find(f.iteration, scale/2, solve)
-		}
+	}
+	full := g.ridge(one, g.targets)
+	if g.gram != nil {
 		// The norm from the Gram matrix; the solutions once, at the end.
-		if err := f.findByGram(ctx, one.kernel, fixed, scale/2); err != nil {
-			return err
+		norms := problem{program: func(m int) engine.Program { return gramNormProgram(m, g.n) },
+			in: residents{"k": one.kernels["k"], "gram": g.gram["gram"]}}
+		if _, err := g.find(ctx, norms, one.fixed); err != nil {
+			return nil, err
 		}
-		fixed.at = fixed.lambda()
-		_, err := solve(fixed.at)
-		return err
-	})
-	return one, fixed, err
+		full.known = true
+	}
+	full.solutions = true
+	runs, err := g.find(ctx, full, one.fixed)
+	if err != nil {
+		return nil, err
+	}
+	return one, g.take(ctx, one, runs)
 }
 
-// evaluation computes R at λ = e+τ (Eq. 42), and the solutions there.
-type evaluation func(lambda float64) (r float64, solutions *tensor.Dense, err error)
+// estimate takes the first steps of the fixed points of a layer by the sketch.
+func (g *group) estimate(ctx context.Context, one *solved) error {
+	rough := make([]*fixedPoint, len(one.fixed))
+	for i, x := range one.fixed {
+		rough[i] = &fixedPoint{tau: x.tau, e: x.e, slope: x.slope, tolerance: sketchTolerance}
+	}
+	if _, err := g.find(ctx, g.ridge(one, g.sketch), rough); err != nil {
+		return err
+	}
+	for i, x := range rough {
+		one.fixed[i].e, one.fixed[i].slope = x.e, x.slope
+	}
+	return nil
+}
 
-// evaluations calls use with the evaluation of R for a kernel matrix and targets.
-func (f *fit) evaluations(ctx context.Context, k gorgonia.Value, t *targets, use func(evaluation) error) error {
-	s, err := f.e.Session(ridgeProgram(f.n, t.columns))
+// problem is what R (Eq. 42) is computed by: the program for a number of members, whose
+// output is their "norm", and what it reads of all members beside "lambda".
+type problem struct {
+	program func(members int) engine.Program
+	in      residents
+	// solutions says that those at the last λ of a member are wanted, known that the fixed
+	// points have been found, and no more than the solutions there is missing.
+	solutions, known bool
+}
+
+// ridge is the problem of a layer with its targets as right-hand sides.
+func (g *group) ridge(one *solved, t *targets) problem {
+	return problem{program: func(m int) engine.Program { return ridgeProgram(m, g.n, t.columns) },
+		in: residents{"k": one.kernels["k"], "targets": t.values["targets"], "mean": t.values["mean"]}}
+}
+
+// run is the solutions of one run, of some members, and the rows of those for which it was the
+// last.
+type run struct {
+	solutions *engine.Resident
+	members   []int
+	last      []int
+}
+
+// find advances the fixed points of all members together until each has been found. A run
+// evaluates R for those that are still searched for, whose inputs are taken out of the batch
+// where others have been found. What fails for a member ends its search.
+//
+// The runs that it returns have the solutions of the members, where they are wanted. The
+// caller closes them.
+func (g *group) find(ctx context.Context, of problem, points []*fixedPoint) (runs []run, err error) {
+	var active []int
+	for i, f := range g.fits {
+		if f.err == nil {
+			active = append(active, i)
+		}
+	}
+	in, rows := of.in, active
+	var own residents // of the members that are searched for
+	defer func() {
+		own.close()
+		if err != nil {
+			closeRuns(runs)
+		}
+	}()
+	for len(active) > 0 {
+		picked, err := pick(ctx, g.e, g.e.ElementType(), in, rows)
+		if err != nil {
+			return runs, err
+		}
+		own.close()
+		own = picked
+		one, rest, err := g.evaluate(ctx, of, picked, active, points)
+		if err != nil {
+			return runs, err
+		}
+		if one.last != nil && of.solutions {
+			runs = append(runs, one)
+		} else if one.solutions != nil {
+			one.solutions.Close()
+		}
+		active = nil
+		for _, row := range rest {
+			active = append(active, one.members[row])
+		}
+		in, rows = picked, rest
+	}
+	return runs, nil
+}
+
+// evaluate computes R for the active members, of which the inputs are, and takes a step of
+// their fixed points. The rows of the members that go on are the rest.
+func (g *group) evaluate(ctx context.Context, of problem, in residents, active []int, points []*fixedPoint,
+) (one run, rest []int, err error) {
+	program, lambdas := of.program(len(active)), make([]float64, len(active))
+	for row, i := range active {
+		lambdas[row] = points[i].next()
+	}
+	values := in.values()
+	if values["lambda"], err = batch.Scalars(g.e.ElementType(), lambdas); err != nil {
+		return one, nil, err
+	}
+	var stay []engine.RunOption
+	if in["targets"] != nil {
+		stay = append(stay, engine.Stay("solutions"))
+	}
+	out, err := g.e.Run(ctx, program, values, stay...)
+	failed, err := failures(program, err, len(active))
+	if err != nil {
+		return one, nil, err
+	}
+	one.members = active
+	if v, ok := out["solutions"].(*engine.Resident); ok {
+		one.solutions = v
+	}
+	norms, err := engine.Floats(out["norm"])
+	if err != nil {
+		return one, nil, err
+	}
+	for row, i := range active {
+		f, done, err := g.fits[i], of.known, failed[row]
+		if err == nil && !done {
+			r := lambdas[row] * lambdas[row] * norms[row] / (float64(f.p) * float64(f.n)) // Eq. (42)
+			done, err = points[i].take(r)
+		}
+		switch {
+		case err != nil:
+			g.failed(i, err)
+		case done:
+			one.last = append(one.last, row)
+		default:
+			rest = append(rest, row)
+		}
+	}
+	return one, rest, nil
+}
+
+// closeRuns frees the solutions of runs.
+func closeRuns(runs []run) {
+	for _, one := range runs {
+		one.solutions.Close()
+	}
+}
+
+// take copies the last solutions of all members to the host, and closes the runs.
+func (g *group) take(ctx context.Context, one *solved, runs []run) error {
+	defer closeRuns(runs)
+	values := make([]*engine.Resident, len(runs))
+	for i, r := range runs {
+		picked, err := pick(ctx, g.e, g.e.ElementType(), residents{"solutions": r.solutions}, r.last)
+		if err != nil {
+			return err
+		}
+		defer picked.close()
+		values[i] = picked["solutions"]
+	}
+	all, err := hosts(ctx, values)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	for name, v := range map[string]gorgonia.Value{"targets": t.values, "mean": t.mean, "k": k} {
-		if err := s.Pin(name, v); err != nil {
-			return err
+	for i, r := range runs {
+		for at, row := range r.last {
+			one.solutions[r.members[row]] = memberOf(all[i], at)
 		}
 	}
-	return use(func(lambda float64) (float64, *tensor.Dense, error) {
-		out, err := s.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
-		if err != nil {
-			return 0, nil, err
-		}
-		r, err := f.residual(lambda, out)
-		return r, out["solutions"].(*tensor.Dense), err
-	})
+	return nil
 }
 
-// findByGram finds the fixed point with the norm from the Gram matrix.
-func (f *fit) findByGram(ctx context.Context, k gorgonia.Value, fixed *fixedPoint, start float64) error {
-	norms, err := f.e.Session(gramNormProgram(f.n))
-	if err != nil {
-		return err
+// memberOf are the elements of a member of a batch, which share its memory.
+func memberOf(v gorgonia.Value, i int) any {
+	size := v.Shape().TotalSize() / v.Shape()[0]
+	if data, ok := engine.Data(v).([]float64); ok {
+		return data[i*size : (i+1)*size]
 	}
-	defer norms.Close()
-	if err := norms.Pin("k", k); err != nil {
-		return err
-	}
-	if err := norms.Pin("gram", f.gram); err != nil {
-		return err
-	}
-	return fixed.find(f.iteration, start, func(lambda float64) (float64, error) {
-		out, err := norms.Run(ctx, engine.Values{"lambda": f.e.Scalar(lambda)})
-		if err != nil {
-			return 0, err
-		}
-		return f.residual(lambda, out)
-	})
-}
-
-// residual is R at λ = e+τ (Eq. 42), from a program's "norm".
-func (f *fit) residual(lambda float64, out engine.Values) (float64, error) {
-	norm, err := engine.Scalar(out["norm"])
-	return lambda * lambda * norm / (float64(f.p) * float64(f.n)), err
+	return engine.Data(v).([]float32)[i*size : (i+1)*size]
 }

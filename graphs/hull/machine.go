@@ -130,33 +130,75 @@ func (m *Machine) Iterations(layer int) int { return m.layers[layer].iterations 
 // it, N³/3 + 2N²p operations each. opts.Dim should be at most N−2: with N−1 directions the scaled
 // samples are the corners of a regular simplex, all kernel values between different
 // samples are e⁻¹, whatever the data.
-func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*Machine, error) {
+func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (m *Machine, err error) {
+	err = FitAll(ctx, e, []*mat.Dense{y}, opts, func(_ int, fitted *Machine, err error) error {
+		m = fitted
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// FitAll fits the machines of several sets of samples, those of a size in common runs. It
+// hands each machine to done with its number among the samples, or the error that Fit gives
+// for these samples, which do not keep the others from having theirs.
+//
+// Machines come batch by batch, in no order, and done is called by several goroutines. From
+// then on their samples are not read, and done may set their place in the slice to nil. An
+// error of done ends the call, which returns it, as does one that belongs to no machine.
+// The numbers of a machine have the bits that Fit gives, whatever the others are.
+func FitAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Options,
+	done func(i int, m *Machine, err error) error) error {
 	if opts.Layers == 0 {
 		opts.Layers = 1
 	}
-	if err := check(y, opts); err != nil {
-		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	f, err := newFit(ctx, e, y, opts)
-	if err != nil {
-		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	m := &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
-	layers := min(opts.Layers, f.dim)
-	var found []*fixedPoint
-	for l := range layers {
-		one, fixed, err := f.layer(ctx, f.dim-l, found)
+	fail := func(i int, err error) error { return done(i, nil, err) }
+	return inGroups(ctx, e, samples, opts, fail, func(ctx context.Context, g *group) error {
+		machines, err := g.machines(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("kernel affine hull machine: layer %d: %w", l+1, err)
+			return err
 		}
-		found = append(found, fixed)
-		solutions, scores := f.withScores(one.solutions)
-		m.layers = append(m.layers, layer{
-			points: one.points, weights: one.weights, solutions: solutions, scores: scores,
-			lambda: fixed.lambda(), iterations: fixed.evaluations,
-		})
+		for i, f := range g.fits {
+			if f.err == nil {
+				if err := done(f.index, machines[i], nil); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// machines fits the machines of a group layer by layer.
+func (g *group) machines(ctx context.Context) ([]*Machine, error) {
+	machines := make([]*Machine, len(g.fits))
+	found := make([][]*fixedPoint, len(g.fits))
+	for i, f := range g.fits {
+		machines[i] = &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
 	}
-	return m, nil
+	for l := range min(g.opts.Layers, g.dim) {
+		g.stage = fmt.Sprintf("layer %d: ", l+1)
+		solved, err := g.layer(ctx, g.dim-l, found)
+		if err != nil {
+			return nil, err
+		}
+		solved.kernels.close()
+		err = g.each(ctx, func(i int, f *fit) {
+			fixed := solved.fixed[i]
+			found[i] = append(found[i], fixed)
+			solutions, scores := f.withScores(solved.solutions[i])
+			machines[i].layers = append(machines[i].layers, layer{
+				points: g.e.Tensor(solved.points[i]), weights: g.e.Tensor(solved.weights[i]), solutions: solutions,
+				scores: scores, lambda: fixed.lambda(), iterations: fixed.evaluations,
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return machines, nil
 }
 
 // check says what is wrong with samples or options, in words for the caller's prefix.

@@ -2,13 +2,14 @@ package hull
 
 import (
 	"context"
-	"errors"
+	"iter"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
 )
@@ -31,10 +32,24 @@ const rankTolerance = 1e-12
 // largest variance: the full decomposition decides on the rank there.
 const residualTolerance = 1e-9
 
-// findPrincipal finds the at most dim directions with the largest variances:
-// eigenvectors of the covariance, or, with more columns than samples, of the Gram
-// matrix. Where all samples are equal there are none. The component of a direction that is
-// the largest in size is positive.
+// findPrincipal finds the principal directions of the centred samples of one fit.
+func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
+	y, err := batch.Matrices(tensor.Float64, batch.SizeClass(f.n), f.p, []*mat.Dense{centred})
+	if err != nil {
+		return err
+	}
+	f.centred = centred
+	if err := directions(ctx, f.e, y, []*fit{f}, rank(f.n, f.p, dim)); err != nil {
+		return err
+	}
+	f.centred = nil
+	return f.err
+}
+
+// directions finds the at most rank directions with the largest variances of each of the
+// centred samples y (m×n×p), which belong to some fits: eigenvectors of the covariance, or,
+// with more columns than n, of the Gram matrix. Where all samples are equal there are none.
+// The component of a direction that is the largest in size is positive.
 //
 // With the centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same eigenvalues other
 // than zero, and v = Ycᵀu/‖Ycᵀu‖ is the direction of an eigenvector u of the second. The
@@ -43,41 +58,52 @@ const residualTolerance = 1e-9
 // the largest one, so that standard deviations below 1e-8 of the largest one are noise;
 // rankTolerance drops such directions, where a singular value decomposition of Yc would
 // resolve them.
-func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
-	rank := min(dim, f.n-1, f.p)
+func directions(ctx context.Context, e *engine.Engine, y gorgonia.Value, fits []*fit, rank int) error {
 	if rank == 0 {
 		return nil
 	}
-	values, vectors, err := f.eigenpairs(ctx, centred, rank)
+	pairs, err := eigenpairs(ctx, e, y, fits, rank)
 	if err != nil {
 		return err
 	}
-	for rank > 0 && !(values[rank-1] > rankTolerance*values[0]) {
+	n := y.Shape()[1]
+	return e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
+		if fits[i].err == nil {
+			fits[i].direct(pairs[i], n)
+		}
+		return nil
+	})
+}
+
+// direct sets up the directions of eigenpairs, which are those of a Gram matrix where p > n.
+func (f *fit) direct(pairs eigen, n int) {
+	rank := len(pairs.values)
+	for rank > 0 && !(pairs.values[rank-1] > rankTolerance*pairs.values[0]) {
 		rank--
 	}
 	if rank == 0 {
-		return nil
+		return
 	}
-	f.variances = values[:rank]
-	vectors = vectors.Slice(0, rank, 0, min(f.n, f.p)).(*mat.Dense)
+	_, cols := pairs.vectors.Dims()
+	vectors := pairs.vectors.Slice(0, rank, 0, min(f.n, cols)).(*mat.Dense)
 	f.directions = mat.NewDense(rank, f.p, nil)
-	if f.p <= f.n {
-		f.directions.Copy(vectors)
+	if f.p <= n {
+		f.directions.Copy(pairs.vectors)
 	} else {
-		f.directions.Mul(vectors, centred) // v = Ycᵀu / √((N−1)θ)
+		f.directions.Mul(vectors, f.centred) // v = Ycᵀu / √λ
 	}
-	for i, v := range f.variances {
+	for i, v := range pairs.values[:rank] {
+		f.variances = append(f.variances, v/float64(f.n-1))
 		row := f.directions.RawRowView(i)
 		scale := 1.0
-		if f.p > f.n {
-			scale = math.Sqrt(float64(f.n-1) * v)
+		if f.p > n {
+			scale = math.Sqrt(v)
 		}
 		scale = math.Copysign(scale, largestComponent(row))
 		for j := range row {
 			row[j] /= scale
 		}
 	}
-	return nil
 }
 
 // largestComponent is the first of the largest in size.
@@ -90,54 +116,135 @@ func largestComponent(v []float64) (largest float64) {
 	return largest
 }
 
-// eigenpairs returns the k largest eigenvalues of the covariance of the centred samples, or
-// of their Gram matrix, and their eigenvectors as rows. Which way they are computed is
-// decided by the samples alone.
-func (f *fit) eigenpairs(ctx context.Context, centred *mat.Dense, k int) (values []float64, vectors *mat.Dense,
-	err error) {
-	out, err := f.e.RunAs(ctx, tensor.Float64, covarianceProgram(f.n, f.p),
-		engine.Values{"y": engine.NewMatrix(tensor.Float64, centred)})
-	if err != nil {
-		return nil, nil, err
-	}
-	n, covariance := min(f.n, f.p), out["covariance"]
-	trace, err := engine.Scalar(out["trace"])
-	if err != nil {
-		return nil, nil, err
-	}
-	square, err := engine.Scalar(out["square"])
-	if err != nil {
-		return nil, nil, err
-	}
-	for steps := leadingSteps(n, k, trace*trace/square); steps > 0; {
-		pairs, err := f.pairs(ctx, leadingProgram(n, k, steps), covariance)
-		var failed *op.NoConvergenceError
-		if errors.As(err, &failed) {
-			break // the squares of a finite covariance may overflow
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		values, worst := mat.Col(nil, 0, pairs), mat.Max(pairs.Slice(0, k, 1, 2))
-		if worst <= residualTolerance*values[k-1] && values[k-1] > 2*rankTolerance*values[0] {
-			return values, pairs.Slice(0, k, 2, n+2).(*mat.Dense), nil
-		}
-		steps = moreSteps(n, k, steps, worst/values[k-1])
-	}
-	pairs, err := f.pairs(ctx, principalProgram(n, k), covariance)
-	if err != nil {
-		return nil, nil, err
-	}
-	return mat.Col(nil, 0, pairs), pairs.Slice(0, k, 1, n+1).(*mat.Dense), nil
+// eigen are eigenvalues of a covariance, in descending order and times one less than the
+// number of samples, and their eigenvectors as rows.
+type eigen struct {
+	values  []float64
+	vectors *mat.Dense
 }
 
-// pairs runs a program of eigenpairs.
-func (f *fit) pairs(ctx context.Context, p engine.Program, covariance gorgonia.Value) (*mat.Dense, error) {
-	out, err := f.e.RunAs(ctx, tensor.Float64, p, engine.Values{"covariance": covariance})
+// eigenpairs returns the k largest eigenvalues of the covariances of centred samples, or of
+// their Gram matrices, and their eigenvectors. Which way those of a member are computed is
+// decided by its samples alone: members that take the same way share its runs.
+func eigenpairs(ctx context.Context, e *engine.Engine, y gorgonia.Value, fits []*fit, k int) ([]eigen, error) {
+	m, n, p := y.Shape()[0], y.Shape()[1], y.Shape()[2]
+	out, err := e.RunAs(ctx, tensor.Float64, covarianceProgram(m, n, p), engine.Values{"y": y}, engine.Stay("covariance"))
 	if err != nil {
 		return nil, err
 	}
-	return engine.Dense(out["eigen"])
+	defer out.Close()
+	order := min(n, p)
+	steps, err := firstSteps(out, order, k)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]eigen, m)
+	for way, now := range ways(steps) {
+		pairs, failed, err := pairsOf(ctx, e, out["covariance"].(*engine.Resident), now, k, way)
+		if err != nil {
+			return nil, err
+		}
+		for i, member := range now {
+			switch {
+			case failed[i] != nil && way == 0:
+				fits[member].err = failed[i]
+				steps[member] = settled
+			case failed[i] != nil:
+				steps[member] = 0 // the squares of a finite covariance may overflow
+			case way == 0:
+				found[member] = eigen{mat.Col(nil, 0, pairs[i]), pairs[i].Slice(0, k, 1, order+1).(*mat.Dense)}
+				steps[member] = settled
+			default:
+				found[member], steps[member] = leadingPairs(pairs[i], order, k, way)
+			}
+		}
+	}
+	return found, nil
+}
+
+// leadingPairs are the leading eigenpairs of some steps where they are resolved, or else the
+// number of steps to be made instead.
+func leadingPairs(pairs *mat.Dense, n, k, steps int) (eigen, int) {
+	values, worst := mat.Col(nil, 0, pairs), mat.Max(pairs.Slice(0, k, 1, 2))
+	if worst <= residualTolerance*values[k-1] && values[k-1] > 2*rankTolerance*values[0] {
+		return eigen{values, pairs.Slice(0, k, 2, n+2).(*mat.Dense)}, settled
+	}
+	return eigen{}, moreSteps(n, k, steps, worst/values[k-1])
+}
+
+// settled stands for no steps, and no full decomposition either.
+const settled = -1
+
+// ways are the members that take equal numbers of steps, the fewest first and the full
+// decomposition last, until all are settled.
+func ways(steps []int) iter.Seq2[int, []int] {
+	return func(yield func(int, []int) bool) {
+		for {
+			way, now := settled, []int(nil)
+			for i, s := range steps {
+				switch {
+				case s == settled || s == 0 && way > 0 || way > 0 && s > way:
+				case s == way:
+					now = append(now, i)
+				default:
+					way, now = s, []int{i}
+				}
+			}
+			if way == settled || !yield(way, now) {
+				return
+			}
+		}
+	}
+}
+
+// firstSteps are the numbers of steps that the outputs of a covarianceProgram suggest.
+func firstSteps(out engine.Values, n, k int) ([]int, error) {
+	traces, err := engine.Floats(out["trace"])
+	if err != nil {
+		return nil, err
+	}
+	squares, err := engine.Floats(out["squares"])
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]int, len(traces))
+	for i, trace := range traces {
+		square := 0.0
+		for _, mean := range squares[i*n : (i+1)*n] {
+			square += float64(n) * mean
+		}
+		steps[i] = leadingSteps(n, k, trace*trace/square)
+	}
+	return steps, nil
+}
+
+// pairsOf runs the program of eigenpairs for some members, for a number of steps or, with
+// zero, in full. Members that it fails for have an error.
+func pairsOf(ctx context.Context, e *engine.Engine, covariance *engine.Resident, members []int, k, steps int,
+) (pairs []*mat.Dense, failed []error, err error) {
+	order := covariance.Shape()[1]
+	program, cols := leadingProgram(len(members), order, k, steps), order+2
+	if steps == 0 {
+		program, cols = principalProgram(len(members), order, k), order+1
+	}
+	in, err := pick(ctx, e, tensor.Float64, residents{"covariance": covariance}, members)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.close()
+	out, err := e.RunAs(ctx, tensor.Float64, program, in.values())
+	failed, err = failures(program, err, len(members))
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := engine.Floats(out["eigen"])
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range members {
+		pairs = append(pairs, mat.NewDense(k, cols, all[i*k*cols:(i+1)*k*cols]))
+	}
+	return pairs, failed, nil
 }
 
 // leadingSteps is the number of steps in which the k leading eigenpairs of a matrix of

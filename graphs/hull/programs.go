@@ -2,89 +2,117 @@ package hull
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 )
 
-// covarianceProgram computes "covariance", that of the centred samples "y" (n×p), its
-// "trace" and "square", the sum of the squares of its elements. With p > n it is the Gram
-// matrix of the samples, YYᵀ/(n−1), the smaller of the two.
+// The programs below compute a batch of m members at once. n is the size class of the
+// members' samples: what pads them contributes nothing.
+
+// covarianceProgram computes the "covariance" of each of the centred samples "y" (m×n×p),
+// times one less than their number, its "trace" (m), and "squares", the mean square of each
+// of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
+// the two.
 //
 // To form it and multiply by it costs less than to multiply by Y and Yᵀ in turn from about
 // eleven steps of the eigenpairs on, and what they do not resolve needs it anyway.
-func covarianceProgram(n, p int) engine.Program {
-	return engine.Program{Name: "covariance", Key: fmt.Sprintf("covariance %d %d", n, p),
+func covarianceProgram(m, n, p int) engine.Program {
+	return engine.Program{Name: "covariance", Key: fmt.Sprintf("covariance %d %d %d", m, n, p),
 		Build: func(b *engine.Builder) {
-			y := b.Input("y", n, p)
-			scale := 1 / float64(n-1)
+			y := b.Tensor("y", m, n, p)
 			var s *gorgonia.Node
 			if p > n {
-				s = b.RowGram(scale, y) // n×n
+				s = b.RowGram(1, y) // n×n
 			} else {
-				s = b.ColumnGram(scale, y) // YᵀY/(n−1), p×p
+				s = b.ColumnGram(1, y) // YᵀY, p×p
 			}
 			b.Output("covariance", s)
 			b.Output("trace", b.Trace(s))
-			b.Output("square", b.Sum(b.Square(s)))
+			b.Output("squares", b.RowMeans(b.Square(s)))
 		}}
 }
 
-// leadingProgram computes "eigen", the k leading eigenpairs of the "covariance" (n×n) in
+// leadingProgram computes "eigen", the k leading eigenpairs of each "covariance" (m×n×n) in
 // some steps, as op.LeadingEigen lays them out.
-func leadingProgram(n, k, steps int) engine.Program {
-	return engine.Program{Name: "leading principal directions", Key: fmt.Sprintf("leading %d %d %d", n, k, steps),
+func leadingProgram(m, n, k, steps int) engine.Program {
+	return engine.Program{Name: "leading principal directions", Key: fmt.Sprintf("leading %d %d %d %d", m, n, k, steps),
 		Build: func(b *engine.Builder) {
-			b.Output("eigen", b.LeadingEigen(k, steps, b.Input("covariance", n, n)))
+			b.Output("eigen", b.LeadingEigen(k, steps, b.Tensor("covariance", m, n, n)))
 		}}
 }
 
-// principalProgram computes "eigen", the k largest eigenpairs of the "covariance" (n×n), as
-// op.LargestEigen lays them out.
-func principalProgram(n, k int) engine.Program {
-	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d", n, k),
+// principalProgram computes "eigen", the k largest eigenpairs of each "covariance" (m×n×n),
+// as op.LargestEigen lays them out.
+func principalProgram(m, n, k int) engine.Program {
+	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d %d", m, n, k),
 		Build: func(b *engine.Builder) {
-			b.Output("eigen", b.LargestEigen(k, b.Input("covariance", n, n)))
+			b.Output("eigen", b.LargestEigen(k, b.Tensor("covariance", m, n, n)))
 		}}
 }
 
-// gramProgram computes "gram", YYᵀ (n×n) of "y" (n×p). N²p operations, once a machine;
+// gramProgram computes "gram", YYᵀ (m×n×n) of "y" (m×n×p). N²p operations, once a machine;
 // all layers use it.
-func gramProgram(n, p int) engine.Program {
-	return engine.Program{Name: "Gram matrix", Key: fmt.Sprintf("gram %d %d", n, p),
-		Build: func(b *engine.Builder) { b.Output("gram", b.RowGram(1, b.Input("y", n, p))) }}
+func gramProgram(m, n, p int) engine.Program {
+	return engine.Program{Name: "Gram matrix", Key: fmt.Sprintf("gram %d %d %d", m, n, p),
+		Build: func(b *engine.Builder) { b.Output("gram", b.RowGram(1, b.Tensor("y", m, n, p))) }}
 }
 
-// kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of encodings
-// "x" (n×d) that are scaled so that θ and n are in them.
+// kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of each of the encodings
+// "x" (m×n×d), of which "count" (m) are samples, that are scaled so that θ and n are in
+// them. What pads it is an identity.
 // Eq. (35) has −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is the RBF kernel
 // of γ = ½.
-func kernelProgram(n, d int) engine.Program { return kernel.SymmetricProgram(kernel.RBF(0.5), n, d) }
-
-// ridgeProgram computes the "solutions" B = (K+λI)⁻¹T of "targets" T = [Y−μ, 1]
-// (n×(p+1)) for the kernel matrix "k" and the scalar "lambda", and with the
-// "mean" μ (1×p) the "norm" ‖(K+λI)⁻¹Y‖²_F, from which R (Eq. 42) follows:
-// Y − K(K+λI)⁻¹Y = λ(K+λI)⁻¹Y.
-func ridgeProgram(n, p int) engine.Program {
-	return engine.Program{Name: "regularised least squares", Key: fmt.Sprintf("ridge %d %d", n, p),
+func kernelProgram(m, n, d int) engine.Program {
+	return engine.Program{Name: "kernel matrix of encodings", Key: fmt.Sprintf("encodings %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {
-			solutions := b.RidgeSolve(b.Input("k", n, n), b.Scalar("lambda"), b.Input("targets", n, p+1)) // n×(p+1)
-			norm := b.RidgeNorm(solutions, b.Input("mean", 1, p))                                         // scalar
-			b.Output("solutions", solutions)
-			b.Output("norm", norm)
+			k := kernel.RBF(0.5).Symmetric(b, b.Tensor("x", m, n, d))
+			b.Output("k", b.Leading(1, k, b.Tensor("count", m)))
 		}}
 }
 
-// gramNormProgram computes the "norm" ‖(K+λI)⁻¹Y‖²_F from "k", "lambda" and the
-// "gram" matrix YYᵀ.
-// It has the norm only: while λ changes, no solution of p columns is computed.
-func gramNormProgram(n int) engine.Program {
-	return engine.Program{Name: "norm of the regularised solution", Key: fmt.Sprintf("gram norm %d", n),
+// ridgeProgram computes the "solutions" B = (K+λI)⁻¹T of "targets" T = [Y−μ, 1]
+// (m×n×(p+1)) for the kernel matrices "k" and "lambda" (m), and with the
+// "mean" μ (m×1×p) the "norm" ‖(K+λI)⁻¹Y‖²_F (m), from which R (Eq. 42) follows:
+// Y − K(K+λI)⁻¹Y = λ(K+λI)⁻¹Y.
+func ridgeProgram(m, n, p int) engine.Program {
+	return engine.Program{Name: "regularised least squares", Key: fmt.Sprintf("ridge %d %d %d", m, n, p),
 		Build: func(b *engine.Builder) {
-			b.Output("norm", b.RidgeGramNorm(b.Input("k", n, n), b.Scalar("lambda"), b.Input("gram", n, n)))
+			solutions := b.RidgeSolve(b.Tensor("k", m, n, n), b.Tensor("lambda", m), b.Tensor("targets", m, n, p+1))
+			b.Output("solutions", solutions) // m×n×(p+1)
+			b.Output("norm", b.RidgeNorm(solutions, b.Tensor("mean", m, 1, p)))
 		}}
+}
+
+// gramNormProgram computes the "norm" ‖(K+λI)⁻¹Y‖²_F (m) from "k", "lambda" and the
+// "gram" matrices YYᵀ.
+// It has the norm only: while λ changes, no solution of p columns is computed.
+func gramNormProgram(m, n int) engine.Program {
+	return engine.Program{Name: "norm of the regularised solution", Key: fmt.Sprintf("gram norm %d %d", m, n),
+		Build: func(b *engine.Builder) {
+			b.Output("norm", b.RidgeGramNorm(b.Tensor("k", m, n, n), b.Tensor("lambda", m), b.Tensor("gram", m, n, n)))
+		}}
+}
+
+// pickProgram takes the members "at" (count numbers) out of batches of the given shapes, by
+// name.
+func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
+	names := slices.Sorted(maps.Keys(shapes))
+	key := fmt.Sprintf("members %d", count)
+	for _, name := range names {
+		key += fmt.Sprintf(" %s %v", name, shapes[name])
+	}
+	return engine.Program{Name: "members of a batch", Key: key, Build: func(b *engine.Builder) {
+		at := b.Tensor("at", count)
+		for _, name := range names {
+			b.Output(name, b.Members(b.Tensor(name, shapes[name]...), at))
+		}
+	}}
 }
 
 // machineProgram evaluates the layers from first (counted from 0) to before last

@@ -2,11 +2,12 @@ package hull
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/batch"
+	"privkern/graphs/cpublas"
 	"privkern/graphs/engine"
 )
 
@@ -32,30 +33,68 @@ type SmoothModel struct {
 // is the smoothed sample Σ_j h_j(y_i) y_j of Eq. (81), row i of S1 the sum of
 // memberships, and their quotient the image. Unlike [Machine.Images] it needs no kernel
 // values besides K: the points are the samples.
-func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*SmoothModel, error) {
-	opts.Layers = 1
-	if err := check(y, opts); err != nil {
-		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	f, err := newFit(ctx, e, y, opts)
-	if err != nil {
-		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	one, fixed, err := f.layer(ctx, f.dim, nil)
-	if err != nil {
-		return nil, fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	products, err := f.kernelTimes(one, fixed.at)
+func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (m *SmoothModel, err error) {
+	err = ModelAll(ctx, e, []*mat.Dense{y}, opts, func(_ int, model *SmoothModel, err error) error {
+		m = model
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	return m, nil
+}
+
+// ModelAll is [Model] for several sets of samples, those of a size in common runs. What done
+// gets and may do is as in [FitAll].
+func ModelAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Options,
+	done func(i int, m *SmoothModel, err error) error) error {
+	opts.Layers = 1
+	fail := func(i int, err error) error { return done(i, nil, err) }
+	return inGroups(ctx, e, samples, opts, fail, func(ctx context.Context, g *group) error {
+		one, err := g.layer(ctx, g.dim, make([][]*fixedPoint, len(g.fits)))
+		if err != nil {
+			return err
+		}
+		defer one.kernels.close()
+		kernels, err := g.directKernels(ctx, one)
+		if err != nil {
+			return err
+		}
+		models := make([]*SmoothModel, len(g.fits))
+		err = g.each(ctx, func(i int, f *fit) {
+			var products func(row int, to []float64)
+			if solutions, ok := one.solutions[i].([]float64); ok {
+				products = kernelTimes(g, i, solutions, one.fixed[i].at, kernels[i])
+			} else {
+				products = kernelTimes(g, i, one.solutions[i].([]float32), one.fixed[i].at, kernels[i])
+			}
+			models[i] = f.model(one.fixed[i], products)
+		})
+		if err != nil {
+			return err
+		}
+		for i, f := range g.fits {
+			if f.err == nil {
+				if err := done(f.index, models[i], nil); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// model makes the model of the samples from the rows of K [B', b].
+func (f *fit) model(fixed *fixedPoint, products func(row int, to []float64)) *SmoothModel {
 	safety := memberships64
 	if fixed.single {
 		safety = memberships32
 	}
 	out := &SmoothModel{Images: mat.NewDense(f.n, f.p, nil), Smoothed: mat.NewDense(f.n, f.p, nil)}
+	product := make([]float64, f.p+1)
 	for i := range f.n {
-		from, product := y.RawRowView(i), products.RawRowView(i)
+		from := f.samples.RawRowView(i)
+		products(i, product)
 		smoothed, image := out.Smoothed.RawRowView(i), out.Images.RawRowView(i)
 		sum := product[f.p]
 		for j := range from {
@@ -75,7 +114,7 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (*
 		}
 		out.Error += math.Sqrt(square)
 	}
-	return out, nil
+	return out
 }
 
 // A sum of memberships below this share of 1/(1+λ), that of a single sample,
@@ -91,32 +130,53 @@ const (
 // eigenvalues κ of K.
 const directFrom = 10
 
-// kernelTimes returns K [B', b] for solutions B = (K+λI)⁻¹T, N×(p+1). As
-// KB = T − λB it costs no product, but where λ is large, nearly all of T cancels.
-// From (K+λI)B = T. The product takes 2N²p operations, the difference Np.
-func (f *fit) kernelTimes(one *solution, lambda float64) (*mat.Dense, error) {
-	solutions, err := engine.Dense(one.solutions)
+// directKernels are the kernel matrices of the members of a group for which the product is
+// computed, n×n, nil for the others.
+func (g *group) directKernels(ctx context.Context, one *solved) ([]*mat.Dense, error) {
+	kernels := make([]*mat.Dense, len(g.fits))
+	var direct []int
+	for i, f := range g.fits {
+		if f.err == nil && one.fixed[i].at >= directFrom {
+			direct = append(direct, i)
+		}
+	}
+	if direct == nil {
+		return kernels, nil
+	}
+	picked, err := pick(ctx, g.e, g.e.ElementType(), one.kernels, direct)
 	if err != nil {
 		return nil, err
 	}
-	out := mat.NewDense(f.n, f.p+1, nil)
-	if lambda >= directFrom {
-		k, err := engine.Dense(one.kernel)
-		if err != nil {
+	defer picked.close()
+	all, err := picked["k"].Value(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for row, i := range direct {
+		if kernels[i], err = batch.Member(all, row, g.fits[i].n, g.fits[i].n); err != nil {
 			return nil, err
 		}
-		out.Mul(k, solutions)
-		return out, nil
 	}
-	targets, err := engine.Dense(f.targets.values)
-	if err != nil {
-		return nil, err
+	return kernels, nil
+}
+
+// kernelTimes gives the rows of K [B', b] of a member for its solutions B = (K+λI)⁻¹T,
+// N×(p+1). As KB = T − λB it costs no product, but where λ is large, nearly all of T
+// cancels, and K is given.
+// From (K+λI)B = T. The product takes 2N²p operations, the difference Np.
+func kernelTimes[T cpublas.Float](g *group, i int, solutions []T, lambda float64, k *mat.Dense,
+) func(row int, to []float64) {
+	cols := g.p + 1
+	if k != nil {
+		var product mat.Dense
+		product.Mul(k, mat.NewDense(g.fits[i].n, cols, convert[float64](solutions[:g.fits[i].n*cols])))
+		return func(row int, to []float64) { copy(to, product.RawRowView(row)) }
 	}
-	for i := range f.n {
-		to, b := out.RawRowView(i), solutions.RawRowView(i)
-		for j, t := range targets.RawRowView(i) {
-			to[j] = t - lambda*b[j]
+	targets := engine.Data(g.targets.host).([]T)[i*g.n*cols:]
+	return func(row int, to []float64) {
+		b := solutions[row*cols:]
+		for j, t := range targets[row*cols : (row+1)*cols] {
+			to[j] = float64(t) - lambda*float64(b[j])
 		}
 	}
-	return out, nil
 }

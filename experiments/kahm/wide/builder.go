@@ -124,18 +124,37 @@ func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 		out.FabricationTime = time.Since(before) + more
 		elsewhere += more
 	}
-	err = b.each(ctx, clusters, "machines", func(i int) (err error) {
-		out.Machines[i], err = hull.Fit(ctx, b.e, clusters[i].Samples, MachineOptions(b.n, b.layers))
-		out.Classes[i] = clusters[i].source.Class
-		clusters[i].Samples = nil
-		return err
-	})
-	if err != nil {
+	if err := b.fitAll(ctx, clusters, out); err != nil {
 		return nil, err
 	}
 	out.BuildTime = time.Since(start) + elsewhere - out.FabricationTime
 	out.Ensemble, err = hull.NewEnsemble(out.Machines, out.Classes)
 	return out, err
+}
+
+// fitAll fits the machines of the clusters, whose samples it drops as they are.
+func (b *Builder) fitAll(ctx context.Context, clusters []Cluster, out *Model) error {
+	samples := take(clusters, func(c *Cluster) **mat.Dense { return &c.Samples })
+	counter := experiment.NewCounter(b.trial.Progress, len(clusters), "machines")
+	return hull.FitAll(ctx, b.e, samples, MachineOptions(b.n, b.layers), func(i int, m *hull.Machine, err error) error {
+		if err != nil {
+			return fmt.Errorf("%v: %w", clusters[i].source, err)
+		}
+		samples[i] = nil
+		out.Machines[i], out.Classes[i] = m, clusters[i].source.Class
+		counter.Step()
+		return nil
+	})
+}
+
+// take moves samples out of the clusters.
+func take(clusters []Cluster, of func(*Cluster) **mat.Dense) []*mat.Dense {
+	out := make([]*mat.Dense, len(clusters))
+	for i := range clusters {
+		from := of(&clusters[i])
+		out[i], *from = *from, nil
+	}
+	return out
 }
 
 // fabricateAll puts fabricated samples in the place of those given. The time that work of
@@ -148,35 +167,19 @@ func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest f
 			return 0, err
 		}
 	}
-	steps, unsafe := make([]int, len(clusters)), make([]int, len(clusters))
-	err = b.each(ctx, clusters, "fabrications", func(i int) error {
-		f, err := b.fabricate(ctx, clusters[i].Samples, radii[i])
-		if err != nil {
-			return err
-		}
+	counter := experiment.NewCounter(b.trial.Progress, len(clusters), "fabrications")
+	fabricated, err := b.fabricate(ctx, clusters, radii, counter.Step)
+	if err != nil {
+		return 0, err
+	}
+	for i, f := range fabricated {
 		clusters[i].Samples = f.Samples
-		steps[i], unsafe[i] = f.Steps(), f.unsafe
-		return nil
-	})
-	for i := range clusters {
-		out.StepsMax = max(out.StepsMax, steps[i])
-		out.unsafe += unsafe[i]
+		out.StepsMax = max(out.StepsMax, f.Steps())
+		out.unsafe += f.unsafe
 	}
 	if out.unsafe > 0 {
 		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive "+
 			"(the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", out.unsafe)
 	}
-	return elsewhere, err
-}
-
-// each calls f for every cluster and reports progress.
-func (b *Builder) each(ctx context.Context, clusters []Cluster, what string, f func(i int) error) error {
-	counter := experiment.NewCounter(b.trial.Progress, len(clusters), what)
-	return b.e.ParallelFor(ctx, len(clusters), 1, func(i, _ int) error {
-		if err := f(i); err != nil {
-			return fmt.Errorf("%v: %w", clusters[i].source, err)
-		}
-		counter.Step()
-		return nil
-	})
+	return elsewhere, nil
 }

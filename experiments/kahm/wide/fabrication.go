@@ -40,28 +40,37 @@ func (f *Fabrication) Steps() int { return len(f.Errors) - 1 }
 // public. Each step fits a machine, O(N³ + N²p) operations. Smoothing also shrinks the
 // samples, which is part of why the error falls.
 func (b *Builder) Fabricate(ctx context.Context, c Cluster) (*Fabrication, error) {
-	radius := math.NaN()
+	radii := []float64{math.NaN()}
+	one := []Cluster{c}
 	if b.private {
-		var err error
-		if radius, err = b.radius(ctx, c.original); err != nil {
+		if err := b.radiiOf(ctx, one, radii, func() {}); err != nil {
 			return nil, err
 		}
 	}
-	return b.fabricate(ctx, c.Samples, radius)
+	all, err := b.fabricate(ctx, one, radii, func() {})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
-// radius is the modelling error of the original samples of a machine (Eqs. 88 and 96).
-func (b *Builder) radius(ctx context.Context, original *mat.Dense) (float64, error) {
-	m, err := hull.Model(ctx, b.e, original, MachineOptions(b.n, 1))
-	if err != nil {
-		return 0, err
-	}
-	if m.Unsafe > 0 {
-		return 0, fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not "+
-			"safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or "+
-			"variant=corrected", m.Unsafe)
-	}
-	return m.Error, nil
+// radiiOf computes the modelling errors of the original samples of clusters (Eqs. 88 and
+// 96), and drops the samples.
+func (b *Builder) radiiOf(ctx context.Context, clusters []Cluster, radii []float64, step func()) error {
+	originals := take(clusters, func(c *Cluster) **mat.Dense { return &c.original })
+	return hull.ModelAll(ctx, b.e, originals, MachineOptions(b.n, 1), func(i int, m *hull.SmoothModel, err error) error {
+		if err == nil && m.Unsafe > 0 {
+			err = fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not "+
+				"safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or "+
+				"variant=corrected", m.Unsafe)
+		}
+		if err != nil {
+			return fmt.Errorf("%v: %w", clusters[i].source, err)
+		}
+		originals[i], radii[i] = nil, m.Error
+		step()
+		return nil
+	})
 }
 
 // radii returns the radius of every cluster, and drops the original samples. They are
@@ -78,10 +87,8 @@ func (b *Builder) radii(ctx context.Context, clusters []Cluster, digest func() s
 	}
 	numbers, elsewhere, err := b.work(ctx, "radii of the fabrication", key, func() (shared.Numbers, error) {
 		out := make([]float64, len(clusters))
-		err := b.each(ctx, clusters, "radii", func(i int) (err error) {
-			out[i], err = b.radius(ctx, clusters[i].original)
-			return err
-		})
+		counter := experiment.NewCounter(b.trial.Progress, len(clusters), "radii")
+		err := b.radiiOf(ctx, clusters, out, counter.Step)
 		return shared.Numbers{"radius": out}, err
 	})
 	if err != nil {
@@ -94,26 +101,51 @@ func (b *Builder) radii(ctx context.Context, clusters []Cluster, digest func() s
 	return radii, elsewhere, err
 }
 
-// fabricate computes the fabricated samples of a machine of y, up to the radius where the
-// variant has one.
-func (b *Builder) fabricate(ctx context.Context, y *mat.Dense, radius float64) (*Fabrication, error) {
-	out := new(Fabrication)
-	most := fault.Capped(ctx, maxSmoothing)
-	for steps := 0; ; steps++ {
-		m, err := hull.Model(ctx, b.e, y, MachineOptions(b.n, 1))
-		if err != nil {
-			return nil, fmt.Errorf("smoothing step %d: %w", steps, err)
-		}
-		out.Errors = append(out.Errors, m.Error)
-		if b.private && m.Error <= radius || !b.private && steps == b.smoothing {
-			out.Samples, out.unsafe = m.Images, m.Unsafe
-			return out, nil
-		}
-		if b.private && steps == most {
-			return nil, fmt.Errorf("fabrication stopped after %d smoothing steps, the most that are allowed, at a modelling "+
-				"error of %g, and at most that of the original samples, %g, is wanted; use a larger epsilon or another n, "+
-				"or variant=corrected, which takes a given number of steps", steps, m.Error, radius)
-		}
-		y = m.Smoothed
+// fabricate computes the fabricated samples of clusters, up to the radius of each where the
+// variant has one, and calls step for each that is ready. It drops the samples given.
+//
+// All clusters take a smoothing step together; those that are ready take no further one.
+func (b *Builder) fabricate(ctx context.Context, clusters []Cluster, radii []float64, step func(),
+) ([]*Fabrication, error) {
+	out := make([]*Fabrication, len(clusters))
+	y := take(clusters, func(c *Cluster) **mat.Dense { return &c.Samples })
+	at := make([]int, len(clusters)) // the clusters that y belongs to
+	for i := range clusters {
+		out[i], at[i] = new(Fabrication), i
 	}
+	most := fault.Capped(ctx, maxSmoothing)
+	for steps := 0; len(y) > 0; steps++ {
+		err := hull.ModelAll(ctx, b.e, y, MachineOptions(b.n, 1), func(j int, m *hull.SmoothModel, err error) error {
+			i := at[j]
+			if err != nil {
+				return fmt.Errorf("%v: smoothing step %d: %w", clusters[i].source, steps, err)
+			}
+			f := out[i]
+			f.Errors = append(f.Errors, m.Error)
+			y[j] = m.Smoothed
+			switch {
+			case b.private && m.Error <= radii[i] || !b.private && steps == b.smoothing:
+				f.Samples, f.unsafe, y[j] = m.Images, m.Unsafe, nil
+				step()
+			case b.private && steps == most:
+				return fmt.Errorf("%v: fabrication stopped after %d smoothing steps, the most that are allowed, at a "+
+					"modelling error of %g, and at most that of the original samples, %g, is wanted; use a larger epsilon "+
+					"or another n, or variant=corrected, which takes a given number of steps", clusters[i].source, steps,
+					m.Error, radii[i])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		var left []int
+		var samples []*mat.Dense
+		for j, i := range at {
+			if y[j] != nil {
+				left, samples = append(left, i), append(samples, y[j])
+			}
+		}
+		at, y = left, samples
+	}
+	return out, nil
 }
