@@ -3,6 +3,7 @@ package hull
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -14,7 +15,8 @@ import (
 
 // solved is a layer of the members of a group, in the samples' own coordinates: points X
 // (N×d), weights (1×d), and solutions [B', b], N×(p+1) and the rows of the padding, in the
-// element type of the engine. The kernel matrices "k" (m×n×n) stay where they are.
+// element type of the engine. The kernel matrices "k" (m×n×n) stay where they are, and are
+// closed where no λ reaches directFrom.
 type solved struct {
 	points, weights []*mat.Dense
 	kernels         residents
@@ -100,6 +102,9 @@ func (g *group) layer(ctx context.Context, d int, before [][]*fixedPoint) (_ *so
 	runs, err := g.find(ctx, full, one.fixed)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(one.fixed, func(x *fixedPoint) bool { return x.at >= directFrom }) {
+		one.kernels.close() // nothing reads them any more
 	}
 	return one, g.take(ctx, one, runs)
 }

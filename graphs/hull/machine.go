@@ -145,10 +145,11 @@ func Fit(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (m *
 // hands each machine to done with its number among the samples, or the error that Fit gives
 // for these samples, which do not keep the others from having theirs.
 //
-// Machines come batch by batch, in no order, and done is called by several goroutines. From
-// then on their samples are not read, and done may set their place in the slice to nil. An
+// Machines come batch by batch, in no order, and done is called by several goroutines. An
 // error of done ends the call, which returns it, as does one that belongs to no machine.
-// The numbers of a machine have the bits that Fit gives, whatever the others are.
+// The numbers of a machine have the bits that Fit gives, whatever the others are. The places
+// in the slice are set to nil when samples have been read, so that their memory can go before
+// their machine is there.
 func FitAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Options,
 	done func(i int, m *Machine, err error) error) error {
 	if opts.Layers == 0 {
@@ -156,6 +157,9 @@ func FitAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Op
 	}
 	fail := func(i int, err error) error { return done(i, nil, err) }
 	return inGroups(ctx, e, samples, opts, fail, func(ctx context.Context, g *group) error {
+		for _, f := range g.fits {
+			samples[f.index], f.samples = nil, nil
+		}
 		machines, err := g.machines(ctx)
 		if err != nil {
 			return err

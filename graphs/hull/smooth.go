@@ -44,8 +44,9 @@ func Model(ctx context.Context, e *engine.Engine, y *mat.Dense, opts Options) (m
 	return m, nil
 }
 
-// ModelAll is [Model] for several sets of samples, those of a size in common runs. What done
-// gets and may do is as in [FitAll].
+// ModelAll is [Model] for several sets of samples, those of a size in common runs, as in
+// [FitAll]. When done is called for some, these are not read any more, and it may set their
+// place in the slice.
 func ModelAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Options,
 	done func(i int, m *SmoothModel, err error) error) error {
 	opts.Layers = 1

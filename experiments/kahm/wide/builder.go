@@ -140,7 +140,6 @@ func (b *Builder) fitAll(ctx context.Context, clusters []Cluster, out *Model) er
 		if err != nil {
 			return fmt.Errorf("%v: %w", clusters[i].source, err)
 		}
-		samples[i] = nil
 		out.Machines[i], out.Classes[i] = m, clusters[i].source.Class
 		counter.Step()
 		return nil
