@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -83,7 +82,7 @@ func factorShifted[T cpublas.Float](pool *parallel.Pool, a matrix[T], shift T, l
 	n := a.rows
 	err := pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			copy(l[i*n:i*n+i+1], a.data[i*n:i*n+i+1])
+			copy(l[i*n:i*n+i+1], a.row(i))
 			l[i*n+i] += shift
 			clear(l[i*n+i+1 : (i+1)*n])
 		}
@@ -105,8 +104,9 @@ func factorShifted[T cpublas.Float](pool *parallel.Pool, a matrix[T], shift T, l
 	if failed == 0 {
 		return nil
 	}
-	shifted := matrix[T]{n, n, slices.Clone(a.data)}
+	shifted := matrix[T]{n, n, make([]T, n*n)}
 	for i := range n {
+		copy(shifted.row(i), a.row(i))
 		shifted.data[i*n+i] += shift
 	}
 	// The factorisation has overwritten l: the description starts from A again.

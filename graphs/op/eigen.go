@@ -154,13 +154,26 @@ func LargestEigen(k int) Op {
 
 // largestEigen is the CPU kernel of LargestEigen. It computes all pairs and keeps k.
 func largestEigen[T cpublas.Float](c call[T], k int) error {
-	w, v, err := symmetricEigen(c.in[0])
+	a := c.in[0]
+	n := max(leadingBlock(a, 0), k)
+	block := a
+	if n < a.rows {
+		block = matrix[T]{n, n, make([]T, n*n)}
+		for i := range n {
+			copy(block.row(i), a.row(i))
+		}
+	}
+	w, v, err := symmetricEigen(block)
+	if err == nil && n < a.rows && w[n-k] < 0 {
+		n = a.rows // the zeros beside the block are larger
+		w, v, err = symmetricEigen(a)
+	}
 	if err != nil {
 		return err
 	}
-	n := len(w)
 	for i := range k {
 		row, j := c.out.row(i), n-1-i
+		clear(row)
 		row[0] = T(w[j])
 		for r := range n {
 			row[r+1] = T(v[r*n+j])

@@ -237,12 +237,19 @@ func Scatter(scale float64, rows bool) Op {
 // scatter is the CPU kernel of Scatter. One triangle is computed and mirrored.
 func scatter[T cpublas.Float](c call[T], scale float64, rows bool) error {
 	a := c.in[0]
-	t, n, k := blas.Trans, a.cols, a.rows
-	if rows {
-		t, n, k = blas.NoTrans, a.rows, a.cols
+	n := rowsInUse(a)
+	if n == 0 || rows && n < a.rows {
+		clear(c.out.data)
 	}
-	if err := dense.Syrk(c.pool, blas.Upper, t, n, k, T(scale), a.data, a.cols, 0, c.out.data, n); err != nil {
-		return err
+	t, order, k := blas.Trans, a.cols, n
+	if rows {
+		t, order, k = blas.NoTrans, n, a.cols
+	}
+	if n > 0 {
+		err := dense.Syrk(c.pool, blas.Upper, t, order, k, T(scale), a.data, a.cols, 0, c.out.data, c.out.cols)
+		if err != nil {
+			return err
+		}
 	}
 	return mirror(c.pool, c.out)
 }

@@ -105,3 +105,37 @@ func leadingRowsOf[T cpublas.Float](c call[T], v T) error {
 	}
 	return nil
 }
+
+// On the CPU the kernels that take most of the time leave padding out, with the results that
+// they would have with it: zeros beside those of the leading block.
+
+// leadingBlock is the order of the leading block of a symmetric matrix beside which it is
+// that of d·I. For a matrix without padding it reads one element or two.
+func leadingBlock[T cpublas.Float](a matrix[T], d T) int {
+	for i := a.rows - 1; i >= 0; i-- {
+		row := a.row(i)
+		if row[i] != d || !zeros(row[:i]) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// rowsInUse is the number of leading rows after which all are zero.
+func rowsInUse[T cpublas.Float](a matrix[T]) int {
+	n := a.rows
+	for n > 0 && zeros(a.row(n-1)) {
+		n--
+	}
+	return n
+}
+
+// zeros says whether there are no others.
+func zeros[T cpublas.Float](a []T) bool {
+	for _, v := range a {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -44,14 +44,14 @@ func RidgeSolve() Op {
 
 // ridgeSolve is the CPU kernel of RidgeSolve.
 func ridgeSolve[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	l, done, err := ridgeFactor(c.pool, c.in[0], c.in[1].data[0])
+	n := max(leadingBlock(c.in[0], 1), rowsInUse(c.in[2]), 1)
+	l, done, err := ridgeFactor(c.pool, c.in[0], n, c.in[1].data[0])
 	if err != nil {
 		return err
 	}
 	defer done()
 	copy(c.out.data, c.in[2].data)
-	return substituteBlocks(c.pool, l, n, c.out.data, c.out.cols)
+	return substituteBlocks(c.pool, l, n, c.out.data[:n*c.out.cols], c.out.cols)
 }
 
 // substituteBlock is the order of the diagonal blocks of substituteBlocks.
@@ -109,13 +109,12 @@ func substituteColumns[T cpublas.Float](l []T, n int, b []T, m, ld int) {
 	}
 }
 
-// ridgeFactor returns the Cholesky factor of K + λI in scratch memory, which
-// done gives back.
-func ridgeFactor[T cpublas.Float](pool *parallel.Pool, k matrix[T], lambda T) (l []T, done func(), err error) {
-	n := k.rows
+// ridgeFactor returns the Cholesky factor of the leading block of order n of K + λI in scratch
+// memory, which done gives back.
+func ridgeFactor[T cpublas.Float](pool *parallel.Pool, k matrix[T], n int, lambda T) (l []T, done func(), err error) {
 	scratch := borrow[T](n * n)
 	l = *scratch
-	if err := factorShifted(pool, k, lambda, l); err != nil {
+	if err := factorShifted(pool, matrix[T]{rows: n, cols: k.cols, data: k.data}, lambda, l); err != nil {
 		release(scratch)
 		return nil, nil, err
 	}
@@ -201,8 +200,8 @@ func RidgeGramNorm() Op {
 // and (LᵀL)⁻¹ = L⁻¹L⁻ᵀ.
 // All its terms are those of the lower triangle, twice off the diagonal.
 func ridgeGramNorm[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	l, done, err := ridgeFactor(c.pool, c.in[0], c.in[1].data[0])
+	n := max(leadingBlock(c.in[0], 1), leadingBlock(c.in[2], 0), 1)
+	l, done, err := ridgeFactor(c.pool, c.in[0], n, c.in[1].data[0])
 	if err != nil {
 		return err
 	}
@@ -210,7 +209,9 @@ func ridgeGramNorm[T cpublas.Float](c call[T]) error {
 	scratch := borrow[T](3 * n * n)
 	defer release(scratch)
 	g, inv, p := (*scratch)[:n*n], (*scratch)[n*n:2*n*n], (*scratch)[2*n*n:]
-	copy(g, c.in[2].data)
+	for i := range n {
+		copy(g[i*n:(i+1)*n], c.in[2].row(i))
+	}
 	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n, n, l, n, g, n); err != nil {
 		return err
 	}
