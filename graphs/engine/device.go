@@ -25,7 +25,8 @@ type DTensor struct {
 func (t DTensor) Bytes() int { return t.Shape.TotalSize() * int(t.DType.Size()) }
 
 // Device is where an executor's values live and its operations run. An
-// executor calls its device from one goroutine at a time.
+// executor calls its device from one goroutine at a time; only the host launches steps from
+// several.
 type Device interface {
 	// Alloc returns memory that no other live buffer shares. Its contents are
 	// undefined.

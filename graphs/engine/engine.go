@@ -2,8 +2,8 @@
 //
 // A [Program] describes a graph from named inputs to named outputs. An [Engine] builds
 // it once per shape and element type, keeps it, and runs it on its backend. An
-// [Executor] walks one graph in topological order, hands each operation to a [Device],
-// and frees every value after its last use.
+// [Executor] hands the operations of one graph to a [Device], in topological order or, on the
+// CPU, several at a time where that pays, and frees every value after its last use.
 //
 // # Why another executor
 //
@@ -20,8 +20,8 @@
 //
 // Results do not depend on the number of workers: parallel loops split their work into
 // tiles of fixed size, each tile is summed in one order, and the BLAS library runs on
-// one thread. They do depend on the backend, on the BLAS and on the processor's kernels,
-// in the last digits.
+// one thread. Nor do they depend on which steps of a graph run at the same time. They do
+// depend on the backend, on the BLAS and on the processor's kernels, in the last digits.
 package engine
 
 import (

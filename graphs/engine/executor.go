@@ -275,7 +275,7 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		}
 	}
 	if x.schedule != nil && x.schedule.takes(held.values) {
-		err = x.schedule.run(ctx, held, &failed)
+		err = x.schedule.run(ctx, *held, &failed)
 	} else {
 		err = x.oneByOne(ctx, held, &failed)
 	}

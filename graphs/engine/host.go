@@ -21,7 +21,7 @@ type hostDevice struct {
 	spare *spares
 	// apart: steps run at the same time, so that each has headers of its own.
 	apart bool
-	views sync.Mutex // of what Launch writes to its operands' buffers
+	views sync.Mutex // of what Launch writes to operands' buffers
 }
 
 var _ Device = (*hostDevice)(nil)
@@ -129,16 +129,20 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	*buf = hostBuf{value: v}
 	// The result may be a view of an operand, which must then not be written
 	// over while the result lives.
-	d.views.Lock()
-	defer d.views.Unlock()
 	for i, t := range in {
 		if overlap(v, values[i]) {
-			operand := t.Buf.(*hostBuf)
-			operand.reusable, operand.shared, buf.shared = false, true, true
-			buf.borrowed = buf.borrowed || operand.borrowed
+			d.view(buf, t.Buf.(*hostBuf))
 		}
 	}
 	return nil
+}
+
+// view notes that a result is a view of an operand, which several steps may read.
+func (d *hostDevice) view(result, operand *hostBuf) {
+	d.views.Lock()
+	defer d.views.Unlock()
+	operand.reusable, operand.shared, result.shared = false, true, true
+	result.borrowed = result.borrowed || operand.borrowed
 }
 
 // Sync has nothing to wait for.

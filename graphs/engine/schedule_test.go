@@ -19,7 +19,7 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// parallelFake is a fakeDevice whose launches come from several goroutines.
+// parallelFake is a fakeDevice whose launches come from two goroutines.
 type parallelFake struct {
 	*fakeDevice
 	pool   *parallel.Pool
@@ -29,8 +29,8 @@ type parallelFake struct {
 	mu sync.Mutex
 }
 
-func newParallelFake(t *testing.T, workers int) *parallelFake {
-	return &parallelFake{fakeDevice: newFake(t), pool: parallel.NewPool(workers),
+func newParallelFake(t *testing.T) *parallelFake {
+	return &parallelFake{fakeDevice: newFake(t), pool: parallel.NewPool(2),
 		launch: func(string) error { return nil }}
 }
 
@@ -120,7 +120,7 @@ func together(t *testing.T, names ...string) func(string) error {
 // Two heavy branches run at the same time, the light steps before them notwithstanding.
 func TestBranchesRunAtTheSameTime(t *testing.T) {
 	for _, light := range []string{"", "Cholesky"} {
-		f := newParallelFake(t, 2)
+		f := newParallelFake(t)
 		f.light = light
 		f.launch = together(t, "Cholesky", "CholeskyShifted")
 		if light != "" {
@@ -142,7 +142,7 @@ func TestBranchesRunAtTheSameTime(t *testing.T) {
 // The first failure in the order of the graph is reported, whichever came first, and all is
 // freed; a panic is a failure.
 func TestFirstFailureOfBranches(t *testing.T) {
-	f := newParallelFake(t, 2)
+	f := newParallelFake(t)
 	x := newExecutor(t, branches(), f, nil)
 	if x.schedule == nil {
 		t.Fatal("steps run in order")
@@ -188,7 +188,7 @@ func TestFirstFailureOfBranches(t *testing.T) {
 
 // A run ends with its context, and frees what both branches hold.
 func TestCancelledBranches(t *testing.T) {
-	f := newParallelFake(t, 2)
+	f := newParallelFake(t)
 	x := newExecutor(t, branches(), f, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	both := together(t, "Cholesky", "CholeskyShifted")
@@ -221,7 +221,7 @@ func TestRoomAheadOfTheOrder(t *testing.T) {
 	}}
 	// Beside a trace wait matrices of 32 bytes and scalars of 8 bytes made from each.
 	for room, want := range map[int]int{16: 0, 48: 5, 1000: 2 * n} {
-		f := newParallelFake(t, 2)
+		f := newParallelFake(t)
 		x := newExecutor(t, p, f, nil)
 		x.schedule.room = room
 		ahead := -1

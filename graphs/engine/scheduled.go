@@ -17,7 +17,7 @@ type scheduled struct {
 	wg   sync.WaitGroup // of goroutines beside the caller's
 
 	mu      sync.Mutex // of the rest
-	held    *slots
+	held    slots
 	waits   []int
 	uses    []int
 	ready   []int // steps that nothing is missing for, in order
@@ -32,8 +32,9 @@ type scheduled struct {
 }
 
 // run launches all steps. As in a run in order the error is that of the first step that
-// fails, and failures of members are kept in the order of the steps.
-func (s *schedule) run(ctx context.Context, held *slots, failed *op.Failures) error {
+// fails, and failures of members are kept in the order of the steps. The slots' elements are
+// the caller's.
+func (s *schedule) run(ctx context.Context, held slots, failed *op.Failures) error {
 	n := len(s.x.steps)
 	r := &scheduled{schedule: s, ctx: ctx, pool: s.device.workers(), held: held, waits: slices.Clone(s.waits),
 		uses: slices.Clone(s.uses), done: make([]bool, n), errs: make([]error, n), failed: n, working: 1,
