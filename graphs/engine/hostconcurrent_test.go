@@ -49,10 +49,14 @@ func TestRandomGraphs(t *testing.T) {
 			}
 		}}
 		var want Values
+		var launches int64
 		for _, workers := range []int{1, 2, 8} {
-			got := randomRun(t, p, n, workers, seed%2 == 0)
+			got, counted := randomRun(t, p, n, workers, seed%2 == 0)
 			if want == nil {
-				want = got
+				want, launches = got, counted
+			}
+			if counted != launches || counted == 0 {
+				t.Errorf("seed %d, %d workers: %d launches are counted, want %d", seed, workers, counted, launches)
 			}
 			for name := range want {
 				a, b := got[name].Data().([]float64), want[name].Data().([]float64)
@@ -66,11 +70,13 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
-// randomRun runs a program twice and returns the second run's outputs.
-func randomRun(t *testing.T, p Program, n, workers int, lazy bool) Values {
+// randomRun runs a program twice and returns the second run's outputs, and the number of
+// launches that a profile counts.
+func randomRun(t *testing.T, p Program, n, workers int, lazy bool) (Values, int64) {
 	t.Helper()
 	ctx := context.Background()
 	e := OpenEager(t, tensor.Float64, workers)
+	e.StartCounting()
 	rng := rand.New(rand.NewPCG(1, 2))
 	matrix := func() *tensor.Dense {
 		data := make([]float64, n*n)
@@ -107,7 +113,7 @@ func randomRun(t *testing.T, p Program, n, workers int, lazy bool) Values {
 			t.Fatal(err)
 		}
 	}
-	return out
+	return out, e.Profile().Total.Launches
 }
 
 // Failures of members come in the order of the graph.

@@ -141,3 +141,23 @@ func TestInvalidTile(t *testing.T) {
 		t.Error("a tile of no elements was accepted")
 	}
 }
+
+// A worker that is taken out of the pool is missing to its loops until it is given back.
+func TestAcquire(t *testing.T) {
+	p := NewPool(3)
+	if !p.Acquire() || !p.Within(context.Background()).Acquire() || p.Acquire() {
+		t.Error("a pool of three workers has two beside the caller's")
+	}
+	p.Release()
+	if !p.Acquire() {
+		t.Error("a worker was not given back")
+	}
+	var order []int // written by one goroutine alone
+	err := p.For(context.Background(), 5, 1, func(lo, _ int) error { order = append(order, lo); return nil })
+	if err != nil || !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("%v %v", order, err)
+	}
+	if (*Pool)(nil).Acquire() || NewPool(1).Acquire() {
+		t.Error("there is a worker beside the only one")
+	}
+}
