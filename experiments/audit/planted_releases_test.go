@@ -78,9 +78,7 @@ func checkFaults(t *testing.T, faults []Fault, wanted map[string][]Test, honest 
 // at (1, .01) is found in released predictions by events alone, with the default
 // draws. What it takes is far below ten minutes on two cores.
 func TestReleaseWithLessNoiseIsFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 800,000 releases: 10 s of a core")
-	}
+	long(t)
 	s, err := cloakingRegression(t.Context(), mechanism.Analytic, fault.Faults{NoiseTimes: 0.85})
 	if err != nil {
 		t.Fatal(err)
