@@ -64,10 +64,7 @@ func (sharingRunner) Close() {}
 func sharedSweep(t *testing.T) (c *runner.Catalogue, p *plan.Plan,
 	run func(dir string, limit int64, part plan.Shard) schedule.Summary) {
 	t.Helper()
-	c, err := runner.NewCatalogue([]experiment.Paper{{Experiments: []*experiment.Experiment{sharer.Experiment}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = runner.NewCatalogue([]experiment.Paper{{Experiments: []*experiment.Experiment{sharer.Experiment}}})
 	var wanted []settings.Assignment
 	for seed := range int64(2) {
 		for x := range 6 {
@@ -79,6 +76,7 @@ func sharedSweep(t *testing.T) (c *runner.Catalogue, p *plan.Plan,
 		}
 	}
 	data := plan.NewDatasets(noData{})
+	var err error
 	if p, err = plan.New(wanted, data, plan.Options{Backend: "cpu", DType: "float64"}); err != nil {
 		t.Fatal(err)
 	}

@@ -39,11 +39,8 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 		t.Run(c.folder, func(t *testing.T) {
 			from := filepath.Join("testdata", "versions", c.folder)
 			old := readFolder(t, from)
-			cat, err := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
+			cat := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
 				Experiments: append(old.experiments, double.Experiment, other.Experiment), Ledger: []byte(ledger)}})
-			if err != nil {
-				t.Fatal(err)
-			}
 			dir := filepath.Join(t.TempDir(), "out")
 			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 				t.Fatal(err)

@@ -155,7 +155,11 @@ func largestMove(s *dpgp.NoisySums) float64 {
 // which package design keeps, of sparse GPs with the noise that a trial adds.
 func TestGaussianRowsOfTables(t *testing.T) {
 	c := catalogue(t)
-	wanted, err := plan.ReadTables(c.Book, c.Book.Names(), nil, "")
+	names, err := c.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := plan.ReadTables(c.Book, names, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

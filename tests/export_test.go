@@ -231,7 +231,11 @@ func TestTablesCompileInLaTeX(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tables []*judge.Evaluation
-	for _, name := range c.Book.Names() {
+	names, err := c.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
 		table, err := c.Book.Table(name)
 		if err != nil {
 			t.Fatal(err)

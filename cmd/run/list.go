@@ -139,7 +139,11 @@ func (a *app) listing(what string) (*listing, error) {
 			l.Experiments = append(l.Experiments, describe(e))
 		}
 	}
-	for _, ledger := range a.Book.Ledgers {
+	ledgers, err := a.Ledgers()
+	if err != nil {
+		return nil, err
+	}
+	for _, ledger := range ledgers {
 		l.titles[ledger.Paper] = ledger.Title
 		for _, t := range ledger.Tables {
 			valid = append(valid, t.Name)

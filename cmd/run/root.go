@@ -89,7 +89,7 @@ Results go to stdout; messages and progress go to stderr.`,
 	)
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print results and problems only, no progress")
 	flags.StringVar(&a.logFormat, "log-format", "text", "format of messages on stderr: text or json")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		// cobra checks the groups only after this, and its error is no usage error.
 		if err := cmd.ValidateFlagGroups(); err != nil {
 			return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
@@ -101,9 +101,9 @@ Results go to stdout; messages and progress go to stderr.`,
 			return usagef("--log-format is %q; it takes text or json", a.logFormat)
 		}
 		if cmd.Name() != workerName {
-			a.Catalogue, err = runner.NewCatalogue(experiments.Papers())
+			a.Catalogue = runner.NewCatalogue(experiments.Papers())
 		}
-		return err
+		return nil
 	}
 	root.AddCommand(
 		a.listCommand(),

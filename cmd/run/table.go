@@ -22,7 +22,11 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table privacygp/figure1 --check`,
 		Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return a.Book.Names(), cobra.ShellCompDirectiveNoFileComp
+			names, err := a.Book.Names()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shard, seeds, format, err := o.validate(cmd)

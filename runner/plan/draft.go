@@ -55,7 +55,7 @@ func (e *DTypeError) Error() string {
 
 // Names returns the names that a sweep file may use.
 func Names(book *ledger.Book) sweep.Names {
-	return sweep.Names{Experiments: book.Experiments, Tables: book.Names()}
+	return sweep.Names{Experiments: book.Experiments, Tables: book.Names}
 }
 
 // ReadSweeps reads sweep files, applies name=value overrides to them, replaces

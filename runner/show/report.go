@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"privkern/runner/show/report"
-	"privkern/runner/show/summary"
 	"privkern/runner/store/disk"
 )
 
@@ -41,18 +38,8 @@ func (r *Results) Report(version string) report.Content {
 	if data.Title == "" {
 		data.Title = filepath.Base(r.Store.Dir())
 	}
-	for _, l := range r.book.Ledgers {
-		if r.concerns(l.Paper) {
-			data.Papers = append(data.Papers, report.PaperNotesOf(l))
-		}
+	for _, l := range r.ledgers {
+		data.Papers = append(data.Papers, report.PaperNotesOf(l))
 	}
 	return data
-}
-
-// concerns says whether the plan has trials or tables of a paper.
-func (r *Results) concerns(paper string) bool {
-	return slices.ContainsFunc(r.Plan.Tables, func(t string) bool { return strings.HasPrefix(t, paper+"/") }) ||
-		slices.ContainsFunc(r.Summary, func(t *summary.MetricTable) bool {
-			return strings.HasPrefix(t.Experiment, paper+"/")
-		})
 }

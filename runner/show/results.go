@@ -9,6 +9,7 @@ package show
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
@@ -32,6 +33,7 @@ type Results struct {
 	SkippedTables []string
 
 	book    *ledger.Book
+	ledgers []*ledger.Ledger // of the papers that the plan concerns
 	trials  *report.TrialTally
 	figures []figureTrials
 }
@@ -92,11 +94,39 @@ func Evaluate(book *ledger.Book, s *store.Store, p *plan.Plan,
 		return nil, err
 	}
 	r.Summary = metrics.Tables()
+	if err := r.readLedgers(); err != nil {
+		return nil, err
+	}
 	if err := r.evaluate(records); err != nil {
 		return nil, err
 	}
 	r.SkippedTables, err = skippedTables(book, p.Tables, skipped)
 	return r, err
+}
+
+// readLedgers reads the ledgers of the papers that the plan concerns.
+func (r *Results) readLedgers() error {
+	for _, p := range r.book.Papers {
+		if !r.concerns(p.Name) {
+			continue
+		}
+		l, err := r.book.Ledger(p.Name)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			r.ledgers = append(r.ledgers, l)
+		}
+	}
+	return nil
+}
+
+// concerns says whether the plan has trials or tables of a paper.
+func (r *Results) concerns(paper string) bool {
+	return slices.ContainsFunc(r.Plan.Tables, func(t string) bool { return strings.HasPrefix(t, paper+"/") }) ||
+		slices.ContainsFunc(r.Summary, func(t *summary.MetricTable) bool {
+			return strings.HasPrefix(t.Experiment, paper+"/")
+		})
 }
 
 // skippedTables returns the tables that have trials in the plan, all of which were

@@ -18,9 +18,7 @@
 // the same manner.
 package ledger
 
-import (
-	"privkern/runner/experiment"
-)
+import "privkern/runner/experiment"
 
 // Ledger holds the claims of one paper.
 type Ledger struct {
@@ -164,7 +162,13 @@ type Reference struct {
 
 // Table returns the table of that name, or an *experiment.UnknownError.
 func (l *Ledger) Table(name string) (*Table, error) {
-	return (&Book{Ledgers: []*Ledger{l}}).Table(name)
+	names := make([]string, len(l.Tables))
+	for i, t := range l.Tables {
+		if names[i] = t.Name; t.Name == name {
+			return t, nil
+		}
+	}
+	return nil, experiment.Unknown("table", name, names)
 }
 
 // Ledger returns the ledger that the table belongs to.
@@ -180,71 +184,4 @@ func (t *Table) SettingsOf(c *Cell) (stated bool, note string) {
 		return true, ""
 	}
 	return s.Stated == nil || *s.Stated, s.Note
-}
-
-// Book is the ledgers of several papers, with the experiments that they were held
-// against.
-type Book struct {
-	Papers      []experiment.Paper // also those without a ledger
-	Experiments *experiment.Registry
-	Ledgers     []*Ledger
-}
-
-// Open reads the ledgers of the papers that have one, and validates them against the
-// experiments of all.
-func Open(papers []experiment.Paper) (*Book, error) {
-	book := &Book{Papers: papers, Experiments: experiment.RegistryOf(papers)}
-	for _, p := range papers {
-		if len(p.Ledger) == 0 {
-			continue
-		}
-		l, err := Read(p.Name+"/ledger.yaml", p.Ledger)
-		if err != nil {
-			return nil, err
-		}
-		if l.Paper != p.Name {
-			return nil, l.source.errorf("$.paper", "%q is not the paper %q that embeds this ledger", l.Paper, p.Name)
-		}
-		if err := l.Validate(book.Experiments); err != nil {
-			return nil, err
-		}
-		if err := l.checkFigures(p.Figures); err != nil {
-			return nil, err
-		}
-		book.Ledgers = append(book.Ledgers, l)
-	}
-	return book, nil
-}
-
-// Names returns the names of all tables, in the order of the ledgers.
-func (b *Book) Names() []string {
-	var names []string
-	for _, l := range b.Ledgers {
-		for _, t := range l.Tables {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
-// Table returns the table of that name, or an *experiment.UnknownError with
-// the nearest valid name.
-func (b *Book) Table(name string) (*Table, error) {
-	for _, l := range b.Ledgers {
-		for _, t := range l.Tables {
-			if t.Name == name {
-				return t, nil
-			}
-		}
-	}
-	return nil, experiment.Unknown("table", name, b.Names())
-}
-
-// Trials returns the trials that the table of that name is made of.
-func (b *Book) Trials(name string) ([]experiment.Identity, error) {
-	t, err := b.Table(name)
-	if err != nil {
-		return nil, err
-	}
-	return t.Trials(b.Experiments)
 }

@@ -132,7 +132,7 @@ type Sweep struct {
 // Names answers which experiments and tables exist.
 type Names struct {
 	Experiments *experiment.Registry
-	Tables      []string
+	Tables      func() ([]string, error) // asked where a file names tables
 }
 
 // ReadFile reads and checks a sweep file.
@@ -229,8 +229,12 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 				if err != nil {
 					return err
 				}
-				if !slices.Contains(r.names.Tables, name) {
-					return r.errorAt(e.GetToken(), experiment.Unknown("table", name, r.names.Tables))
+				known, err := r.names.Tables()
+				if err != nil {
+					return err
+				}
+				if !slices.Contains(known, name) {
+					return r.errorAt(e.GetToken(), experiment.Unknown("table", name, known))
 				}
 				s.Tables = append(s.Tables, name)
 				return nil

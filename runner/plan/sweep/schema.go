@@ -33,7 +33,11 @@ func Schema(names Names) ([]byte, error) {
 	}
 	if p, ok := file.Properties.Get("tables"); ok {
 		p.MinItems = ptr(uint64(1))
-		p.Items = &jsonschema.Schema{Type: "string", Enum: anySlice(names.Tables)}
+		tables, err := names.Tables()
+		if err != nil {
+			return nil, err
+		}
+		p.Items = &jsonschema.Schema{Type: "string", Enum: anySlice(tables)}
 	}
 	if p, ok := file.Properties.Get("runs"); ok {
 		p.MinItems = ptr(uint64(1))

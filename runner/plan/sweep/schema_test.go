@@ -29,7 +29,8 @@ func TestSchemaSharesEqualParameters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			names := sweep.Names{Experiments: experiment.NewRegistry(
-				declared("demo/first", "the size", 1), declared("demo/second", c.doc, c.low))}
+				declared("demo/first", "the size", 1), declared("demo/second", c.doc, c.low)),
+				Tables: func() ([]string, error) { return nil, nil }}
 			raw, err := sweep.Schema(names)
 			if err != nil {
 				t.Fatal(err)

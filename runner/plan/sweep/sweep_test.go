@@ -63,7 +63,7 @@ var names = sweep.Names{
 		}},
 		experiment.Of(experiment.Declaration[sparseSettings, struct{}]{Name: "demo/when", Version: 1}).Experiment,
 	),
-	Tables: []string{"demo/table1"},
+	Tables: func() ([]string, error) { return []string{"demo/table1"}, nil },
 }
 
 // show writes settings as "name=value ... #seed" with the parameters asked for.

@@ -56,12 +56,8 @@ tables:
 
 func book(t testing.TB) *ledger.Book {
 	t.Helper()
-	b, err := ledger.Open([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double.Experiment},
+	return ledger.Open([]experiment.Paper{{Name: "demo", Experiments: []*experiment.Experiment{double.Experiment},
 		Ledger: []byte(demoLedger)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // sweepOf is an output folder with the plan of x = 1, ..., n.

@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"privkern/runner/experiment"
+)
+
+// Book is the ledgers of several papers, with the experiments that they are held
+// against.
+type Book struct {
+	Papers      []experiment.Paper // also those without a ledger
+	Experiments *experiment.Registry
+
+	ledgers map[string]func() (*Ledger, error) // by paper
+}
+
+// Open returns the ledgers of the papers that have one. Each is read when it is first
+// asked for, since many commands need none: a defect is an error then.
+func Open(papers []experiment.Paper) *Book {
+	b := &Book{Papers: papers, Experiments: experiment.RegistryOf(papers), ledgers: map[string]func() (*Ledger, error){}}
+	for _, p := range papers {
+		if len(p.Ledger) > 0 {
+			b.ledgers[p.Name] = sync.OnceValues(func() (*Ledger, error) {
+				l, err := readValid(p, b.Experiments)
+				if err != nil {
+					return nil, fmt.Errorf("a defect in a ledger: %w", err)
+				}
+				return l, nil
+			})
+		}
+	}
+	return b
+}
+
+// readValid reads the ledger of a paper, and validates it against the experiments of all.
+func readValid(p experiment.Paper, reg *experiment.Registry) (*Ledger, error) {
+	l, err := Read(p.Name+"/ledger.yaml", p.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	if l.Paper != p.Name {
+		return nil, l.source.errorf("$.paper", "%q is not the paper %q that embeds this ledger", l.Paper, p.Name)
+	}
+	if err := l.Validate(reg); err != nil {
+		return nil, err
+	}
+	return l, l.checkFigures(p.Figures)
+}
+
+// Ledger returns the ledger of a paper, nil where it has none.
+func (b *Book) Ledger(paper string) (*Ledger, error) {
+	if read := b.ledgers[paper]; read != nil {
+		return read()
+	}
+	return nil, nil
+}
+
+// Ledgers returns all ledgers, in the order of the papers.
+func (b *Book) Ledgers() ([]*Ledger, error) {
+	var out []*Ledger
+	for _, p := range b.Papers {
+		l, err := b.Ledger(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+// Names returns the names of all tables, in the order of the ledgers.
+func (b *Book) Names() ([]string, error) {
+	ledgers, err := b.Ledgers()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, l := range ledgers {
+		for _, t := range l.Tables {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
+}
+
+// Table returns the table of that name, or an *experiment.UnknownError with
+// the nearest valid name.
+func (b *Book) Table(name string) (*Table, error) {
+	paper, _, _ := strings.Cut(name, "/")
+	l, err := b.Ledger(paper)
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		if t, err := l.Table(name); err == nil {
+			return t, nil
+		}
+	}
+	names, err := b.Names()
+	if err != nil {
+		return nil, err
+	}
+	return nil, experiment.Unknown("table", name, names)
+}
+
+// Trials returns the trials that the table of that name is made of.
+func (b *Book) Trials(name string) ([]experiment.Identity, error) {
+	t, err := b.Table(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.Trials(b.Experiments)
+}
