@@ -104,7 +104,8 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 // transcripts runs testdata/scripts/*.txtar; setUp, which may be nil, changes their
 // environment. What holds on the simulated device only, such as its faults, stands
 // behind the condition simulated; what needs a replacement of the kernels that the program
-// holds as PTX, which that device does not run, behind replaced.
+// holds as PTX, which that device does not run, behind replaced; what audits for long,
+// behind audits.
 func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
@@ -123,7 +124,8 @@ func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX"}[name]
+			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX",
+				"audits": "PRIVKERN_AUDITS"}[name]
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}
