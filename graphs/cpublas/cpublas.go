@@ -137,6 +137,7 @@ func choose(setting string) (*library, Info) {
 // for gonum's own routines.
 func register(lib *library) {
 	active = lib
+	takeTurns(lib)
 	if lib == nil {
 		blas64.Use(serial{})
 		blas32.Use(serial{})

@@ -70,6 +70,15 @@ func callBuffer(f uintptr, size int) string {
 // of its routines rely on.
 const charLen = 1
 
+// call calls a routine, in its turn.
+//
+//go:uintptrescapes
+func call(f uintptr, args ...uintptr) {
+	enter()
+	defer leave()
+	purego.SyscallN(f, args...)
+}
+
 // level3Args are the arguments of a Level 3 routine at fixed addresses during the call.
 type level3Args[T Float] struct {
 	c1, c2, c3, c4 byte
@@ -85,7 +94,7 @@ func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda 
 	ldc int) {
 	p := &level3Args[T]{c1: tb, c2: ta, m: int32(n), n: int32(m), k: int32(k),
 		lda: int32(ldb), ldb: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
-	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
 		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
 		uintptr(unsafe.Pointer(&p.alpha)), uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&p.lda)),
 		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.ldb)),
@@ -99,7 +108,7 @@ func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda 
 func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
 	p := &level3Args[T]{c1: flipUplo(uplo), c2: flipTrans(t), n: int32(n), k: int32(k),
 		lda: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
-	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
 		uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
 		uintptr(unsafe.Pointer(&p.alpha)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
 		uintptr(unsafe.Pointer(&p.beta)), uintptr(unsafe.Pointer(&c[0])), uintptr(unsafe.Pointer(&p.ldc)),
@@ -117,7 +126,7 @@ func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, 
 	}
 	p := &level3Args[T]{c1: s, c2: flipUplo(uplo), c3: t, c4: diag, m: int32(n), n: int32(m),
 		lda: int32(lda), ldb: int32(ldb), alpha: alpha}
-	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
 		uintptr(unsafe.Pointer(&p.c3)), uintptr(unsafe.Pointer(&p.c4)),
 		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.alpha)),
 		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
@@ -136,7 +145,7 @@ type lapackArgs struct {
 // triangle does not.
 func callPotrf[T Float](f uintptr, uplo byte, n int, a []T, lda int) int {
 	p := &lapackArgs{c1: flipUplo(uplo), n: int32(n), lda: int32(lda)}
-	purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.n)),
+	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.n)),
 		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)), uintptr(unsafe.Pointer(&p.info)), charLen)
 	runtime.KeepAlive(p)
 	return int(p.info)
@@ -149,7 +158,7 @@ func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T)
 	work, iwork := make([]T, 1), make([]int32, 1)
 	// The first call asks how much workspace the second one needs.
 	for range 2 {
-		purego.SyscallN(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
+		call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
 			uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
 			uintptr(unsafe.Pointer(&w[0])), uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.lwork)),
 			uintptr(unsafe.Pointer(&iwork[0])), uintptr(unsafe.Pointer(&p.liwork)), uintptr(unsafe.Pointer(&p.info)),
