@@ -216,6 +216,35 @@ var programs = map[string]struct {
 		d, err := m.Distances(context.Background(), e, q)
 		return elements(d), err
 	}},
+	"kernel affine hull machines in a batch": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		batch := []*mat.Dense{normal(1, 60, 9), normal(2, 57, 9), normal(3, 64, 9), normal(4, 30, 9)}
+		batch[1].Scale(1e-2, batch[1]) // takes another number of evaluations
+		batch[3].Scale(1e2, batch[3])
+		distances, models := make([]*mat.Dense, len(batch)), make([]*mat.Dense, len(batch))
+		ctx, opts := context.Background(), hull.Options{Dim: 3, Layers: 2}
+		err := hull.ModelAll(ctx, e, batch, opts, func(i int, m *hull.SmoothModel, err error) error {
+			if err == nil {
+				models[i] = m.Smoothed
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = hull.FitAll(ctx, e, batch, opts, func(i int, m *hull.Machine, err error) error {
+			if err == nil {
+				distances[i], err = m.Distances(ctx, e, normal(5, 40, 9))
+			}
+			return err
+		})
+		var all []float64
+		for i := range batch {
+			if err == nil {
+				all = append(append(all, elements(distances[i])...), elements(models[i])...)
+			}
+		}
+		return all, err
+	}},
 	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		y := normal(1, 60, 9)
 		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3, Layers: 2})

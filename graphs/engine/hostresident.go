@@ -12,6 +12,11 @@ func (d *hostDevice) Detach() (Tail, error) { return nil, nil }
 // After has nothing to follow.
 func (d *hostDevice) After(Tail) error { return nil }
 
+// maxSpareResident bounds the values that stay whose memory is used again once they are closed:
+// the state of a loop is. Larger ones are those of a phase of the work, the next one of which
+// has other sizes: what is kept of them would add up.
+const maxSpareResident = 1 << 20
+
 // Take hands over the result itself, and copies only what something else refers to. The
 // run's buffer is borrowed from then on.
 func (d *hostDevice) Take(t DTensor) (Buf, error) {
@@ -24,6 +29,7 @@ func (d *hostDevice) Take(t DTensor) (Buf, error) {
 		return &hostBuf{value: v}, err
 	}
 	kept := *buf
+	kept.reusable = t.Bytes() <= maxSpareResident
 	buf.borrowed, buf.reusable = true, false
 	return &kept, nil
 }

@@ -152,7 +152,7 @@ func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, err
 		}
 		if members := failed.Err(); members != nil {
 			// It is not wrapped, for there are no outputs, as there would be beside it alone.
-			err = fmt.Errorf("%v; then %w", members, err)
+			err = fmt.Errorf("%s; then %w", members.Error(), err)
 		}
 		return nil, err
 	}

@@ -253,7 +253,8 @@ func (g *group) newTargets(ctx context.Context, centred []*mat.Dense, means [][]
 	return newTargets[float64](ctx, g, centred, means)
 }
 
-func newTargets[T cpublas.Float](ctx context.Context, g *group, centred []*mat.Dense, means [][]float64) (*targets, error) {
+func newTargets[T cpublas.Float](ctx context.Context, g *group, centred []*mat.Dense,
+	means [][]float64) (*targets, error) {
 	m, cols := len(centred), len(means[0])
 	data, mean := make([]T, m*g.n*(cols+1)), make([]T, m*cols)
 	err := g.e.ParallelFor(ctx, m, 1, func(i, _ int) error {

@@ -117,6 +117,20 @@ var mutants = []Mutant{
 		Tests: "SearchOnDevice|SearchThatFails", Old: `if !p.stays {`, New: `if false {`},
 	{Name: "search on a device: constants make room", File: "graphs/hull/placement.go", Package: "./graphs/hull",
 		Tests: "FullDevice", Old: `!errors.Is(err, engine.ErrOutOfDeviceMemory) || !p.giveUp() {`, New: `true {`},
+	{Name: "machines: members that go on", File: "graphs/hull/layer.go", Package: "./graphs/hull", Tests: "BitsOfAMachine",
+		Old: `in, rows = picked, rest`, New: `in, rows = of.in, rest`},
+	{Name: "machines: solutions of members", File: "graphs/hull/layer.go", Package: "./graphs/hull",
+		Tests: "BitsOfAMachine", Old: `one.last = append(one.last, row)`, New: `one.last = append(one.last, i)`},
+	{Name: "machines: members that failed", File: "graphs/hull/group.go", Package: "./graphs/hull",
+		Tests: "MembersThatFail", Old: `open[k], batches = at, append(batches, nil)
+		}
+		batches[at]`, New: `open[k], batches = at, append(batches, nil)
+		}
+		batches[0]`},
+	{Name: "kernel: eigenvalues beside a block", File: "graphs/op/eigen.go", Package: op, Tests: "LeftOut",
+		Old: `w[n-k] < 0 {`, New: `w[n-k] < -1e300 {`},
+	{Name: "kernel: zeros beside a block", File: "graphs/op/padding.go", Package: op, Tests: "LeftOut",
+		Old: `row[i] != d ||`, New: `row[i] != d &&`},
 	{Name: "builder: an error ends the construction", File: "graphs/engine/program.go", Package: engine, Tests: "Build",
 		Old: `return nil, fmt.Errorf("building the graph of %s: %w", p.Name, b.err)`, New: `return b.graph, nil`},
 	{Name: "builder: the first error stays", File: "graphs/engine/program.go", Package: engine, Tests: "FirstError",
