@@ -21,10 +21,11 @@ import (
 func fitAll(t *testing.T, e *engine.Engine, samples []*mat.Dense, opts hull.Options) ([]*hull.Machine, []error) {
 	t.Helper()
 	machines, errs := make([]*hull.Machine, len(samples)), make([]error, len(samples))
-	err := hull.FitAll(context.Background(), e, slices.Clone(samples), opts, func(i int, m *hull.Machine, err error) error {
+	done := func(i int, m *hull.Machine, err error) error {
 		machines[i], errs[i] = m, err
 		return nil
-	})
+	}
+	err := hull.FitAll(context.Background(), e, slices.Clone(samples), opts, done)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,8 @@ func wantSame(t *testing.T, e *engine.Engine, got, want *hull.Machine, queries *
 // many workers there are: with the norm from the Gram matrix, without, and with a sketch.
 func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
-		for _, c := range []struct{ n, p, dim, layers int }{{70, 9, 4, 3}, {40, 100, 4, 2}, {70, 300, 5, 3}, {200, 270, 4, 2}} {
+		for _, c := range []struct{ n, p, dim, layers int }{{70, 9, 4, 3}, {40, 100, 4, 2}, {70, 300, 5, 3},
+			{200, 270, 4, 2}} {
 			t.Run(fmt.Sprintf("%s %d×%d", dtype, c.n, c.p), func(t *testing.T) {
 				rng := graphtest.Rand(uint64(c.n))
 				of := func(n int, scale float64) *mat.Dense {
@@ -212,9 +214,9 @@ func TestModelsOfLargeScale(t *testing.T) {
 	rng := graphtest.Rand(10)
 	large, small := graphtest.Normal(rng, 25, 6), graphtest.Normal(rng, 25, 6)
 	large.Scale(1e4, large)
-	for i, m := range modelAll(t, graphtest.Engine(t, "float32", 1), []*mat.Dense{small, large, small}, hull.Options{Dim: 3}) {
-		of := []*mat.Dense{small, large, small}[i]
-		alone, err := hull.Model(context.Background(), graphtest.Engine(t, "float32", 1), of, hull.Options{Dim: 3})
+	e, opts, batch := graphtest.Engine(t, "float32", 1), hull.Options{Dim: 3}, []*mat.Dense{small, large, small}
+	for i, m := range modelAll(t, e, batch, opts) {
+		alone, err := hull.Model(context.Background(), e, batch[i], opts)
 		if err != nil || !mat.Equal(m.Images, alone.Images) {
 			t.Errorf("model %d differs from that of the samples alone, %v", i, err)
 		}

@@ -19,7 +19,19 @@
 // coordinates [scores, y−μ]: one product with the kernel values gives both the
 // next layer's input and the point of the affine hull.
 //
+// Many machines are fitted together ([FitAll], [ModelAll]): those of one size class, see
+// package batch, in common runs, padded so that the padding contributes nothing. The fixed
+// points of all of them advance together. A run evaluates those that are still searched for,
+// and brings their norms to the host; kernel matrices, targets and solutions stay where they
+// are computed, until the last solutions of a layer are copied once. A machine has the same
+// bits in every batch, and alone.
+//
 // # What it costs
+//
+// A batch takes two runs or three for the directions of all its machines, and for a layer
+// one for the kernel matrices and as many as its slowest machine has evaluations. On the CPU
+// the batches of a call take together no more memory than the samples, or 64 MB; on a
+// device a batch has at most 2 GB.
 //
 // A layer of N samples takes one to three Cholesky factorisations of order N and
 // as many solves with p right sides, 2N²p operations each: N³ where columns are

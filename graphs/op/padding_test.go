@@ -55,11 +55,7 @@ func TestPaddingIsLeftOut(t *testing.T) {
 			rowsOf([]float64{32, 0}, []float64{0, 4})}, []float64{3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := make([]gorgonia.Value, len(c.in))
-			for i, v := range c.in {
-				in[i] = v
-			}
-			v, err := c.op.Do(in...)
+			v, err := c.op.Do(c.in...)
 			if err != nil {
 				t.Fatal(err)
 			}

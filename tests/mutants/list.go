@@ -121,12 +121,8 @@ var mutants = []Mutant{
 		Old: `in, rows = picked, rest`, New: `in, rows = of.in, rest`},
 	{Name: "machines: solutions of members", File: "graphs/hull/layer.go", Package: "./graphs/hull",
 		Tests: "BitsOfAMachine", Old: `one.last = append(one.last, row)`, New: `one.last = append(one.last, i)`},
-	{Name: "machines: members that failed", File: "graphs/hull/group.go", Package: "./graphs/hull",
-		Tests: "MembersThatFail", Old: `open[k], batches = at, append(batches, nil)
-		}
-		batches[at]`, New: `open[k], batches = at, append(batches, nil)
-		}
-		batches[0]`},
+	{Name: "machines: all of a batch", File: "graphs/hull/members.go", Package: "./graphs/hull",
+		Tests: "BitsOfAMachine", Old: `shapes[name][0] == len(members)`, New: `shapes[name][0] >= len(members)`},
 	{Name: "kernel: eigenvalues beside a block", File: "graphs/op/eigen.go", Package: op, Tests: "LeftOut",
 		Old: `w[n-k] < 0 {`, New: `w[n-k] < -1e300 {`},
 	{Name: "kernel: zeros beside a block", File: "graphs/op/padding.go", Package: op, Tests: "LeftOut",
