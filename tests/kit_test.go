@@ -175,7 +175,7 @@ func TestKit(t *testing.T) {
 			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"8 steps passed, 0 failed"}},
 		}},
 		{"a benchmark that is cut off", []call{
-			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--seconds", "3", "bench", "OUT"}, status: 75,
+			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--seconds", "6", "bench", "OUT"}, status: 75,
 				says: []string{"cut off: bench: device/kahm"}, not: []string{"failed: ", "arguments"}},
 		}},
 		{"tests that fail", []call{{env: []string{moon, "TESTS=fail"}, args: []string{"--kit", kit, "doctor", "OUT"},
