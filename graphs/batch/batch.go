@@ -70,6 +70,9 @@ func stack(rows, cols int, members []*mat.Dense) ([]float64, error) {
 	if len(members) == 0 {
 		return nil, fmt.Errorf("a batch of no members")
 	}
+	if rows < 1 || cols < 1 {
+		return nil, fmt.Errorf("a batch of %d×%d matrices", rows, cols)
+	}
 	data := make([]float64, len(members)*rows*cols)
 	for i, m := range members {
 		r, c := m.Dims()

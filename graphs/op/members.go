@@ -61,7 +61,7 @@ func NewMembersError(failed []error) error {
 }
 
 // Failures collects the failures of members over the operations of a run, which goes on
-// for the others. Of a member that several operations of equal batches fail for, the first
+// for the others. Of a member that several operations of batches of equal size fail for, the first
 // failure stands: the later ones follow from it. The zero value has none.
 type Failures struct{ all []*MembersError }
 
