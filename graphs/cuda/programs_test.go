@@ -245,6 +245,26 @@ var programs = map[string]struct {
 		}
 		return all, err
 	}},
+	"search among kernel affine hull machines": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		ctx, machines := context.Background(), make([]*hull.Machine, 2)
+		for i := range machines {
+			y := normal(uint64(i+1), 40, 9)
+			y.Apply(func(_, _ int, v float64) float64 { return v + float64(i) }, y)
+			var err error
+			if machines[i], err = hull.Fit(ctx, e, y, hull.Options{Dim: 3, Layers: 2}); err != nil {
+				return nil, err
+			}
+		}
+		ensemble, err := hull.NewEnsemble(machines, []int{0, 1})
+		if err != nil {
+			return nil, err
+		}
+		n, err := ensemble.Nearest(ctx, e, normal(5, 40, 9), hull.Search{ByGroup: true, Method: hull.Resident})
+		if err != nil {
+			return nil, err
+		}
+		return elements(n.Distance), nil
+	}},
 	"kernel affine hull machine": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		y := normal(1, 60, 9)
 		m, err := hull.Fit(context.Background(), e, y, hull.Options{Dim: 3, Layers: 2})

@@ -139,7 +139,7 @@ func TestMachinesOfASizeShareRuns(t *testing.T) {
 			t.Errorf("%d runs of %q, want 1", got, program)
 		}
 	}
-	if got := runs(e, "kernel matrix of encodings"); got != 2 {
+	if got := runs(e, "kernel of encodings"); got != 2 {
 		t.Errorf("%d runs for the kernel matrices of 2 layers", got)
 	}
 	if got := runs(e, "regularised least squares"); got > 12 {

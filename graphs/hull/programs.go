@@ -69,7 +69,7 @@ func gramProgram(m, n, p int) engine.Program {
 // Eq. (35) has −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is the RBF kernel
 // of γ = ½.
 func kernelProgram(m, n, d int) engine.Program {
-	return engine.Program{Name: "kernel matrix of encodings", Key: fmt.Sprintf("encodings %d %d %d", m, n, d),
+	return engine.Program{Name: "kernel of encodings", Key: fmt.Sprintf("encodings %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {
 			k := kernel.RBF(0.5).Symmetric(b, b.Tensor("x", m, n, d))
 			b.Output("k", b.Leading(1, k, b.Tensor("count", m)))
