@@ -11,8 +11,8 @@ import (
 const (
 	heavyOperations = 1 << 23
 	heavyTraffic    = 16 << 20 // bytes of operands and results
-	// heavyElements is below what any heavy step has of operands and result: of it come at
-	// most so many operations as of products and factors of square matrices.
+	// heavyElements is below what any heavy step has of operands and result: fewer make fewer
+	// than heavyOperations in any product or factor.
 	heavyElements = 1 << 14
 )
 

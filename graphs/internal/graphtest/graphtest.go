@@ -118,26 +118,19 @@ func Run(t testing.TB, p engine.Program, in Inputs) engine.Values {
 // names. It is also computed by gorgonia's TapeMachine.
 func Gradient(t *testing.T, names []string, in Inputs, f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
 	t.Helper()
-	build := func(withGradient bool) func(b *engine.Builder) {
-		return func(b *engine.Builder) {
-			nodes := make(gorgonia.Nodes, len(names))
-			for i, name := range names {
-				r, c := in[name].Dims()
-				nodes[i] = b.Input(name, r, c)
-			}
-			value := f(b, nodes)
-			b.Output("value", value)
-			if !withGradient {
-				return
-			}
-			for i, grad := range b.Gradient(value, nodes...) {
-				b.Output("d"+names[i], grad)
-			}
-		}
-	}
-	full := engine.Program{Name: t.Name(), Key: "gradient", Build: build(true)}
-	valueOnly := engine.Program{Name: t.Name(), Key: "value", Build: build(false)}
-	TapeMachine(t, full, in)
+	TapeMachine(t, gradient(t, names, in, f), in)
+	Differences(t, names, in, f)
+}
+
+// Differences is Gradient without gorgonia's TapeMachine, which overwrites inputs that a
+// graph reshapes.
+func Differences(t *testing.T, names []string, in Inputs,
+	f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
+	t.Helper()
+	full := gradient(t, names, in, f)
+	valueOnly := engine.Program{Name: t.Name(), Key: "value", Build: func(b *engine.Builder) {
+		b.Output("value", f(b, inputs(b, names, in)))
+	}}
 	e := Engine(t, "float64", 1)
 	run := func(p engine.Program) engine.Values {
 		out, err := e.Run(context.Background(), p, in.values())
@@ -176,6 +169,29 @@ func Gradient(t *testing.T, names []string, in Inputs, f func(b *engine.Builder,
 			}
 		}
 	}
+}
+
+// inputs declares the inputs of a graph.
+func inputs(b *engine.Builder, names []string, in Inputs) gorgonia.Nodes {
+	nodes := make(gorgonia.Nodes, len(names))
+	for i, name := range names {
+		rows, cols := in[name].Dims()
+		nodes[i] = b.Input(name, rows, cols)
+	}
+	return nodes
+}
+
+// gradient is the program of a value with its derivatives by the inputs.
+func gradient(t *testing.T, names []string, in Inputs,
+	f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) engine.Program {
+	return engine.Program{Name: t.Name(), Key: "gradient", Build: func(b *engine.Builder) {
+		nodes := inputs(b, names, in)
+		value := f(b, nodes)
+		b.Output("value", value)
+		for i, grad := range b.Gradient(value, nodes...) {
+			b.Output("d"+names[i], grad)
+		}
+	}}
 }
 
 // Weigh is the scalar Σ sin(X)∘X: every element of X counts differently.
