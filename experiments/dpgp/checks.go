@@ -67,7 +67,7 @@ func (s *inducingInputs) checkRows(n int) error {
 // hyperparameters, for inference of 200,000 it was 105; with few observations 53 to 70,
 // for hyperparameters 95.
 func (s *inducingInputs) memory(n int, matrices int64) int64 {
-	const process, float = 105 << 20, 8
+	const process, float = 98 << 20, 8
 	return process + matrices*float*int64(n)*int64(s.number())
 }
 

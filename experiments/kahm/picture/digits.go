@@ -45,12 +45,13 @@ func (s *Images) draw(t *experiment.Trial) (*mat.Dense, error) {
 }
 
 // memory is that of a machine of one digit, in bytes: n×n matrices, and the images of
-// every layer, after all digits were read. 240, 276 and 477 MiB were measured for 200,
-// 1,000 and 2,000 images with 5 layers or fewer, 356 MiB for 1,000 with 20.
+// every layer, after all digits were read. 147, 191 and 962 MiB were measured for 200,
+// 1,000 and 3,000 images with 5 layers, 374 MiB for 1,000 with 20; 224 MiB for 1,000
+// images that are fabricated.
 func (s *Images) memory(layers int) int64 {
 	const float = 8
 	n := int64(s.Images)
-	return 265<<20 + 10*float*n*n + int64(layers)*n*digitSide*digitSide*float
+	return 170<<20 + 11*float*n*n + int64(layers)*n*digitSide*digitSide*float*3/2
 }
 
 // numbered returns first, first+1, …, n numbers.
