@@ -22,13 +22,12 @@ import (
 // EngineBenchmarks measure the graphs that all papers share, on the CPU with
 // one worker, and large operations with all as well.
 func EngineBenchmarks() []experiment.Benchmark {
-	return []experiment.Benchmark{
-		{Name: "graphs/kernel", Doc: "Kernel matrices of 3,000 points in 64 dimensions.", Run: kernelMatrices},
+	return append(peerBenchmarks(), []experiment.Benchmark{
 		{Name: "graphs/linalg", Doc: "Solve with a 1,024×1,024 matrix and 64 right sides; PSD part of a 256×256 matrix.",
 			Run: solves},
 		{Name: "graphs/dense", Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +
 			"and with one for each processor.", Run: largeOperations},
-	}
+	}...)
 }
 
 // formulaMatrix is a full matrix of numbers in (-1, 1) without a pattern that
@@ -41,37 +40,6 @@ func formulaMatrix(rows, cols int) *mat.Dense {
 		}
 	}
 	return m
-}
-
-func kernelMatrices(_ context.Context, m experiment.Meter) error {
-	const points, dims = 3000, 64
-	x := formulaMatrix(points, dims)
-	for _, k := range []struct {
-		name   string
-		kernel kernel.Kernel
-	}{
-		{"EQ", kernel.EQ(4, 1)},
-		{"Laplacian", kernel.Laplacian(0.1, 1)},
-		{"Matérn 5/2", kernel.Matern(2.5, 4, 1)},
-	} {
-		for _, dtype := range []string{"float64", "float32"} {
-			e, err := engine.Open("cpu", dtype, 1)
-			if err != nil {
-				return err
-			}
-			_, err = m.Time(k.name+" "+dtype, func() error {
-				_, err := k.kernel.Matrix(e, x, x)
-				return err
-			})
-			if closeErr := e.Close(); err == nil {
-				err = closeErr
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func solves(_ context.Context, m experiment.Meter) error {

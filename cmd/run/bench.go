@@ -2,27 +2,64 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"privkern/experiments"
 	"privkern/runner/execute/bench"
+	"privkern/runner/execute/bench/peers"
 	"privkern/runner/execute/schedule"
 	"privkern/runner/execute/worker"
 	"privkern/runner/experiment"
 )
 
+// benchFlags are the flags of run bench.
+type benchFlags struct {
+	output, backend, peers, compare string
+	small, noPeers                  bool
+	repeat                          int
+	tolerance                       float64
+}
+
 func (a *app) benchCommand() *cobra.Command {
-	var output, on string
-	var small bool
+	f := new(benchFlags)
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
-		Short: "Measure the speed of solvers, graphs and the runner",
+		Short: "Measure the speed of solvers, graphs and the runner, and compare it",
 		Long: `Measure the solvers, the graphs and the runner one after another, and print each
 measurement beside its bound. A NAME selects the benchmarks whose name begins with
-it. Machines are noisy: compare measurements of one run only. All of it is measured on
-the CPU.
+it, or a pattern of them, such as 'graphs/*' or '*/har'. All of it is measured on the
+CPU.
+
+A time is the median of --repeat measures or more; "spread" is half the width of their
+middle half. Rows named (CPU) are processor time, of all threads.
+
+Peers: where a python3 of PATH has NumPy, the same work is measured in NumPy and SciPy,
+on one thread, in turns with the program's, and stands in the same row; "to peer" is the
+program's processor time in times the peer's. --peers names another Python program,
+--no-peers leaves them out.
+
+With --compare, each row stands beside the one of FILE, which an earlier run printed,
+with "change", its value in times that before. FILE is what --output json prints; the
+table is read as well, with the digits that it has. Processor times are judged, no
+others:
+
+  ~       the difference is within the noise: the middle halves of the repeated
+          measures of both runs overlap
+  SLOWER  it is beyond the noise, and the row takes longer by more than --tolerance
+  faster  the same the other way round
+
+With a SLOWER row the exit status is 4. Where FILE was measured on another processor, its
+times say nothing of the program: then the ratio to the peer in each run is compared, and
+rows without a peer are not judged. Another BLAS or device is compared, with a warning.
+Rows that only FILE has are "gone" (of the benchmarks that are selected), those that it
+lacks "new".
 
 The benchmarks device/... are copies, kernel matrices, solves, affine hulls, the
 cloaking descent, a kernel affine hull machine and the search for the nearest of some,
@@ -32,80 +69,161 @@ model predicts for named devices. With --backend they alone are run, on that bac
 beside the CPU.`,
 		Example: `  run bench
   run bench cloaking/
-  run bench device/solves
-  run bench runner/plan --output json
+  run bench 'graphs/*' --no-peers
+  run bench --output json > before.json
+  run bench --compare before.json --tolerance 0.1
   run bench --backend cuda`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed(backendFlag) {
-				return a.benchDevice(cmd.Context(), on, small, output, args)
-			}
-			newRunner, err := newNoopWorkers()
-			if err != nil {
-				return err
-			}
-			// The runner's come first: they measure the memory of the process, and
-			// the others need much.
-			all := bench.Runner(newRunner)
-			for _, p := range a.Papers {
-				all = append(all, p.Benchmarks...)
-			}
-			all = append(all, experiments.EngineBenchmarks()...)
-			all = append(all, experiments.DeviceBenchmarks("cpu", small)...)
-			selected, err := selectBenchmarks(all, args)
-			if err != nil {
-				return err
-			}
-			h := host("")
-			a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
-			ms, err := bench.Run(cmd.Context(), selected, func(name, doc string) { a.say("%s: %s", name, doc) })
-			if err != nil {
-				return err
-			}
-			if output == "json" {
-				return bench.JSON(a.out, ms)
-			}
-			return bench.Text(a.out, ms)
+			return a.bench(cmd.Context(), f, cmd.Flags().Changed(backendFlag), args)
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
-	cmd.Flags().
-		StringVar(&on, backendFlag, "", "measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
-	cmd.Flags().BoolVar(&small, "small", false,
+	flags := cmd.Flags()
+	flags.StringVar(&f.output, "output", "table", "table or json")
+	flags.StringVar(&f.compare, "compare", "", "compare with `FILE`, which an earlier run printed")
+	flags.Float64Var(&f.tolerance, "tolerance", bench.DefaultTolerance,
+		"the share by which processor times may be longer than in the FILE of --compare")
+	flags.IntVar(&f.repeat, "repeat", bench.DefaultRepeat, "measure times at least `N` times, unless that takes over 10 s")
+	flags.StringVar(&f.peers, "peers", "", "the `PYTHON` program with NumPy for peers (default: the first python3 of PATH "+
+		"that has it)")
+	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
+	flags.StringVar(&f.backend, backendFlag, "",
+		"measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
+	flags.BoolVar(&f.small, "small", false,
 		"small matrices for device/..., as a simulated device needs them; their rates say nothing about a real one")
 	return cmd
 }
 
-// benchDevice measures a backend beside the CPU.
-func (a *app) benchDevice(ctx context.Context, on string, small bool, output string, names []string) error {
-	if err := checkBackend(on); err != nil {
-		return err
+// check refuses values that flags do not take.
+func (f *benchFlags) check() error {
+	switch {
+	case f.repeat < 1:
+		return usagef("--repeat is %d; it takes 1 and more", f.repeat)
+	case !(f.tolerance >= 0) || math.IsInf(f.tolerance, 1):
+		return usagef("--tolerance is %v; it takes a share that is not negative, such as 0.15", f.tolerance)
+	case f.noPeers && f.peers != "":
+		return usagef("--peers and --no-peers exclude each other")
 	}
-	c, err := a.choose(on, "float64")
-	if err != nil {
-		return err
-	}
-	selected, err := selectBenchmarks(experiments.DeviceBenchmarks(c.Backend, small), names)
-	if err != nil {
-		return err
-	}
-	h := host(c.Device)
-	a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
-	a.say("on %s", c)
-	ms, err := bench.Run(ctx, selected, func(name, doc string) { a.say("%s: %s", name, doc) })
-	if err != nil {
-		return err
-	}
-	if output == "json" {
-		return bench.JSON(a.out, ms)
-	}
-	return bench.Text(a.out, ms)
+	return oneOf("output", f.output, "table", "json")
 }
 
-// selectBenchmarks returns the benchmarks whose names begin with one of the prefixes; all
-// without a prefix. A prefix of none is an error.
+// bench measures benchmarks, and with a backend those of devices, on it beside the CPU.
+func (a *app) bench(ctx context.Context, f *benchFlags, onBackend bool, names []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	var all []experiment.Benchmark
+	var device string
+	if onBackend {
+		if err := checkBackend(f.backend); err != nil {
+			return err
+		}
+		c, err := a.choose(f.backend, "float64")
+		if err != nil {
+			return err
+		}
+		device = c.Device
+		a.say("on %s", c)
+		all = experiments.DeviceBenchmarks(c.Backend, f.small)
+	} else {
+		newRunner, err := newNoopWorkers()
+		if err != nil {
+			return err
+		}
+		all = a.benchmarks(newRunner, f.small)
+	}
+	selected, err := selectBenchmarks(all, names)
+	if err != nil {
+		return err
+	}
+	isSelected := func(benchmark string) bool {
+		return len(names) == 0 || slices.ContainsFunc(selected, func(b experiment.Benchmark) bool { return b.Name == benchmark })
+	}
+	earlier, err := readEarlier(f.compare, isSelected)
+	if err != nil {
+		return err
+	}
+	h := host(device)
+	report := &bench.Report{Machine: bench.Machine{CPU: h.CPU, BLAS: h.BLAS, Device: device, Revision: h.Revision}}
+	a.say("%s, %s, revision %s", h.CPU, h.BLAS, h.Revision)
+	if err := a.measure(ctx, f, selected, report); err != nil {
+		return err
+	}
+	if earlier != nil {
+		report.Comparison = bench.Compare(report, earlier, f.compare, f.tolerance, isSelected)
+		for _, w := range report.Comparison.Warnings {
+			a.say("warning: %s", w)
+		}
+	}
+	if err := a.printReport(f, report); err != nil || earlier == nil {
+		return err
+	}
+	if err := report.Comparison.Err(); err != nil {
+		return statusError{status: exitCheck, text: err.Error()}
+	}
+	return nil
+}
+
+// benchmarks are all of the CPU.
+func (a *app) benchmarks(newRunner func() schedule.Runner, small bool) []experiment.Benchmark {
+	// The runner's come first: they measure the memory of the process, and the others need
+	// much.
+	all := bench.Runner(newRunner)
+	for _, p := range a.Papers {
+		all = append(all, p.Benchmarks...)
+	}
+	all = append(all, experiments.EngineBenchmarks()...)
+	return append(all, experiments.DeviceBenchmarks("cpu", small)...)
+}
+
+// readEarlier reads the report to compare with, before anything is measured; nil without
+// one. It is a mistake where it has no row of what is selected.
+func readEarlier(path string, isSelected func(benchmark string) bool) (*bench.Report, error) {
+	if path == "" {
+		return nil, nil
+	}
+	r, err := bench.Read(path)
+	if in := (*bench.FileError)(nil); errors.As(err, &in) {
+		return nil, usageError{fmt.Errorf("--compare: %w", err)}
+	} else if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(r.Measurements, func(m bench.Measurement) bool { return isSelected(m.Benchmark) }) {
+		return nil, usagef("--compare: %s has no row of the benchmarks that are selected; it begins with %s", path,
+			r.Measurements[0].Benchmark)
+	}
+	return r, nil
+}
+
+// measure runs benchmarks, beside peers where there are some.
+func (a *app) measure(ctx context.Context, f *benchFlags, selected []experiment.Benchmark, report *bench.Report) error {
+	o := bench.Options{Repeat: f.repeat, Started: func(name, doc string) { a.say("%s: %s", name, doc) }}
+	if !f.noPeers {
+		p, err := peers.Start(ctx, f.peers)
+		switch {
+		case err == nil:
+			defer p.Close()
+			o.Peers, report.Machine.Peers = p, p.Libraries
+			a.say("peers: %s", p.Libraries)
+		case errors.Is(err, peers.ErrNone):
+			a.say("no peers: %v; --peers PYTHON names another", err)
+		default:
+			return err
+		}
+	}
+	var err error
+	report.Measurements, err = bench.Run(ctx, selected, o)
+	return err
+}
+
+func (a *app) printReport(f *benchFlags, report *bench.Report) error {
+	if f.output == "json" {
+		return report.JSON(a.out)
+	}
+	return report.Text(a.out)
+}
+
+// selectBenchmarks returns the benchmarks whose names begin with one of the prefixes or match
+// one as a pattern; all without a prefix. A prefix of none is an error.
 func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {
 	if len(prefixes) == 0 {
 		return all, nil
@@ -118,9 +236,16 @@ func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experime
 	for _, prefix := range prefixes {
 		found := false
 		for _, b := range all {
-			if strings.HasPrefix(b.Name, prefix) {
+			matches, err := path.Match(prefix, b.Name)
+			if err != nil {
+				return nil, usagef("%q is no pattern of benchmarks: %v", prefix, err)
+			}
+			if !matches && !strings.HasPrefix(b.Name, prefix) {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(out, func(o experiment.Benchmark) bool { return o.Name == b.Name }) {
 				out = append(out, b)
-				found = true
 			}
 		}
 		if !found {

@@ -21,7 +21,8 @@ func exitCodesTopic() *cobra.Command {
        or full, cluster task lost; see --requeue); the results of the others are kept, and the same
        command runs the trials without a result
   4    --check: a value is outside its reference band or missing;
-       run audit: a mechanism spends more privacy than it claims
+       run audit: a mechanism spends more privacy than it claims;
+       run bench --compare: a row is slower than before by more than --tolerance
   130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The
        server of run report --serve, which runs until then, ends with 0`,
 	}

@@ -15,6 +15,9 @@ type Meter interface {
 	// Time calls f several times and reports the median processor time and
 	// wall time of a call. It returns the processor time in seconds.
 	Time(name string, f func() error) (cpuSeconds float64, err error)
+	// Beside times f as Time does, and a peer's version of the same work, in turns,
+	// where there are peers. It returns the processor time of f in seconds.
+	Beside(name string, peer Peer, f func() error) (cpuSeconds float64, err error)
 	// Memory calls f once, which may time what it does, and reports the most
 	// memory that the process held meanwhile, in MiB.
 	Memory(name string, target Target, f func() error) error
@@ -26,4 +29,21 @@ type Meter interface {
 // Target is a bound on a measured value; the zero value is none.
 type Target struct {
 	AtMost, AtLeast float64
+}
+
+// Peer names the version of a benchmark's work that a common library computes, on one
+// thread, from the same input.
+type Peer struct {
+	Work  string // one that package bench/peers knows
+	DType string // "float64" or "float32"
+	Sizes []int  // of the input; their meaning is the work's
+
+	// Result returns a number of what f has computed last, which the peer's result
+	// must have to Tolerance, relative to it: what is not the same work is not
+	// compared. It is not timed.
+	Result    func() (float64, error)
+	Tolerance float64
+
+	// AtMost is the bound of the processor time of f in times the peer's; 0 is none.
+	AtMost float64
 }

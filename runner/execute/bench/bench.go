@@ -1,43 +1,41 @@
-// Package bench runs benchmarks and tabulates what they measure beside the
-// bounds that they are meant to keep. Its own benchmarks measure the runner.
+// Package bench runs benchmarks, tabulates what they measure beside bounds and peers, and
+// compares it with what an earlier run measured. Its own benchmarks measure the runner.
 package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"privkern/runner/execute/machine"
 	"privkern/runner/experiment"
 )
 
-// Measurement is one measured value, with the bound that it is meant to keep where
-// there is one.
-type Measurement struct {
-	Benchmark string   `json:"benchmark"`
-	Name      string   `json:"name"` // of the value, within its benchmark
-	Value     float64  `json:"value"`
-	Unit      string   `json:"unit"`               // of Value and the bounds
-	AtMost    *float64 `json:"at_most,omitempty"`  // nil: no upper bound
-	AtLeast   *float64 `json:"at_least,omitempty"` // nil: no lower bound
-	Met       *bool    `json:"met,omitempty"`      // nil: no bound
+// Options say how benchmarks are run.
+type Options struct {
+	Repeat int   // of each measure of time, at least; 0 is DefaultRepeat
+	Peers  Peers // nil: no peers
+	// Started is called before each benchmark.
+	Started func(name, doc string)
 }
 
+// DefaultRepeat is how often a time is measured: the fewest of which the middle half is
+// more than one.
+const DefaultRepeat = 5
+
 // Run runs the benchmarks one after another. It stops at the first error.
-func Run(ctx context.Context, benchmarks []experiment.Benchmark,
-	started func(name, doc string)) ([]Measurement, error) {
+func Run(ctx context.Context, benchmarks []experiment.Benchmark, o Options) ([]Measurement, error) {
+	if o.Repeat == 0 {
+		o.Repeat = DefaultRepeat
+	}
 	var out []Measurement
 	for _, b := range benchmarks {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		started(b.Name, b.Doc)
-		m := &meter{benchmark: b.Name, ctx: ctx}
+		o.Started(b.Name, b.Doc)
+		m := &meter{benchmark: b.Name, ctx: ctx, options: o}
 		if err := b.Run(ctx, m); err != nil {
 			return out, fmt.Errorf("%s: %w", b.Name, err)
 		}
@@ -49,40 +47,61 @@ func Run(ctx context.Context, benchmarks []experiment.Benchmark,
 type meter struct {
 	benchmark    string
 	ctx          context.Context
+	options      Options
 	measurements []Measurement
 }
 
-// A timing is repeated at least minRuns times and until it has taken
-// enoughTime, but no more than maxRuns times.
+// A timing is repeated until it has taken enoughTime, but no more than maxRuns times unless
+// more are asked for. Beyond tooLong it is not repeated: a single run of something long is a
+// measurement, too.
 const (
-	minRuns    = 3
 	maxRuns    = 100
 	enoughTime = time.Second
+	tooLong    = 10 * enoughTime
 )
+
+// clocks are readings before something is timed.
+type clocks struct {
+	cpu  float64
+	wall time.Time
+}
+
+func read() clocks { return clocks{machine.CPUSeconds(), time.Now()} }
+
+// since returns the seconds of both clocks.
+func (c clocks) since() (cpu, wall float64) {
+	return machine.CPUSeconds() - c.cpu, time.Since(c.wall).Seconds()
+}
 
 // Time implements experiment.Meter.
 func (m *meter) Time(name string, f func() error) (float64, error) {
 	var cpu, wall []float64
-	total := time.Duration(0)
-	for len(cpu) < minRuns || total < enoughTime && len(cpu) < maxRuns {
+	began := time.Now()
+	for n := 0; n < m.options.Repeat || time.Since(began) < enoughTime && n < maxRuns; n++ {
 		if err := m.ctx.Err(); err != nil {
 			return 0, err
 		}
-		// A single run of something long is a measurement, too.
-		if len(cpu) > 0 && total > 10*enoughTime {
+		if n > 0 && time.Since(began) > tooLong {
 			break
 		}
-		c, t := machine.CPUSeconds(), time.Now()
+		start := read()
 		if err := f(); err != nil {
 			return 0, err
 		}
-		d := time.Since(t)
-		cpu, wall = append(cpu, machine.CPUSeconds()-c), append(wall, d.Seconds())
-		total += d
+		c, w := start.since()
+		cpu, wall = append(cpu, c), append(wall, w)
 	}
-	m.Value(name+" (CPU)", median(cpu), "s", experiment.Target{})
-	m.Value(name+" (wall)", median(wall), "s", experiment.Target{})
+	m.timed(name+" (CPU)", CPU, cpu)
+	m.timed(name+" (wall)", Wall, wall)
 	return median(cpu), nil
+}
+
+// timed adds repeated measures of a time.
+func (m *meter) timed(name string, clock Clock, samples []float64) *Measurement {
+	m.Value(name, median(samples), "s", experiment.Target{})
+	last := &m.measurements[len(m.measurements)-1]
+	last.Clock, last.Samples = clock, samples
+	return last
 }
 
 // Value implements experiment.Meter.
@@ -112,45 +131,4 @@ func (m *meter) Memory(name string, target experiment.Target, f func() error) er
 	}
 	m.Value(name, float64(machine.PeakRSS())/(1<<20), "MiB", target)
 	return nil
-}
-
-func median(v []float64) float64 {
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-// Text writes the measurements for a terminal.
-func Text(w io.Writer, ms []Measurement) error {
-	last := ""
-	for _, m := range ms {
-		if m.Benchmark != last {
-			last = m.Benchmark
-			if _, err := fmt.Fprintln(w, m.Benchmark); err != nil {
-				return err
-			}
-		}
-		target := ""
-		switch {
-		case m.AtMost != nil:
-			target = fmt.Sprintf("target at most %.4g %s", *m.AtMost, m.Unit)
-		case m.AtLeast != nil:
-			target = fmt.Sprintf("target at least %.4g %s", *m.AtLeast, m.Unit)
-		}
-		if m.Met != nil {
-			target += map[bool]string{true: ": met", false: ": MISSED"}[*m.Met]
-		}
-		if _, err := fmt.Fprintln(w,
-			strings.TrimRight(fmt.Sprintf("  %-44s %10.4g %-8s %s", m.Name, m.Value, m.Unit, target), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// JSON writes the measurements as one JSON object.
-func JSON(w io.Writer, ms []Measurement) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"schema": 1, "measurements": ms})
 }

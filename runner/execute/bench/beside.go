@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"privkern/runner/execute/bench/peers"
+	"privkern/runner/experiment"
+)
+
+// Peers measure the work of benchmarks in other libraries.
+type Peers interface {
+	// Measure does a work some times and returns the mean processor time of a call. It
+	// fails with a *peers.MissingError where a library is missing.
+	Measure(work experiment.Peer, calls int) (peers.Measurement, error)
+}
+
+// A sample of something short is the mean of as many calls as take sampleTime.
+const (
+	sampleTime = 50e-3 // s
+	maxCalls   = 1000
+)
+
+// Beside implements experiment.Meter. Each sample of the work is followed by one of the
+// peer's, so that what else the machine does falls on both.
+func (m *meter) Beside(name string, work experiment.Peer, f func() error) (float64, error) {
+	began := time.Now()
+	start := read()
+	if err := f(); err != nil { // builds graphs and touches memory; it is not counted
+		return 0, err
+	}
+	first, _ := start.since()
+	calls := callsFor(first)
+	theirs, err := m.peer(name, work)
+	if err != nil {
+		return 0, err
+	}
+	var ours, others []float64
+	for n := range m.options.Repeat {
+		if err := m.ctx.Err(); err != nil {
+			return 0, err
+		}
+		if n > 0 && time.Since(began) > tooLong {
+			break
+		}
+		start := read()
+		for range calls {
+			if err := f(); err != nil {
+				return 0, err
+			}
+		}
+		cpu, _ := start.since()
+		ours = append(ours, cpu/float64(calls))
+		if theirs != nil {
+			p, err := m.options.Peers.Measure(work, callsFor(theirs.CPUSeconds))
+			if err != nil {
+				return 0, err
+			}
+			others = append(others, p.CPUSeconds)
+		}
+	}
+	row := m.timed(name+" (CPU)", CPU, ours)
+	if theirs != nil {
+		row.Peer = newPeer(theirs.Library, ours, others, work.AtMost)
+	}
+	return median(ours), nil
+}
+
+// callsFor is the number of calls in a sample, where one takes some seconds.
+func callsFor(seconds float64) int {
+	if seconds <= sampleTime/maxCalls {
+		return maxCalls
+	}
+	return int(math.Ceil(sampleTime / seconds))
+}
+
+// peer does the work of a peer once, for its libraries to be loaded and its input to be
+// made, and compares its result with that of the benchmark; nil where there is no peer.
+func (m *meter) peer(name string, work experiment.Peer) (*peers.Measurement, error) {
+	if m.options.Peers == nil {
+		return nil, nil
+	}
+	p, err := m.options.Peers.Measure(work, 1)
+	if missing := (*peers.MissingError)(nil); errors.As(err, &missing) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	result, err := work.Result()
+	if err != nil {
+		return nil, err
+	}
+	if !(math.Abs(result-p.Result) <= work.Tolerance*math.Abs(p.Result)) {
+		return nil, fmt.Errorf("%s: the norm of the result is %.10g, that of %s %.10g: they are not the same work", name,
+			result, p.Library, p.Result)
+	}
+	return &p, nil
+}

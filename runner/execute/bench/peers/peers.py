@@ -1,0 +1,164 @@
+"""The same work in common libraries, on one thread.
+
+Requests are lines of JSON on standard input, answers lines of JSON on standard output.
+The first answer, without a request, says what is installed. A request names a work, an
+element type, the sizes of the input and how often the work is to be done; the answer has
+the processor time of one call and a number of its result. Inputs are formulas, so that
+both sides compute the same, and are kept until a request asks for others.
+"""
+
+import json
+import platform
+import sys
+import time
+
+import numpy as np
+
+try:
+    import scipy
+    import scipy.linalg
+    from scipy.spatial.distance import cdist
+except ImportError:
+    scipy = None
+
+
+def wave(rows, cols, rate):
+    """Full-rank numbers in (-1, 1): the sines of a quadratic phase."""
+    k = np.arange(1.0, rows * cols + 1)
+    k *= k
+    k *= rate
+    return np.sin(k, out=k).reshape(rows, cols)
+
+
+def squared_distances(x, y):
+    s = x @ y.T
+    s *= -2
+    s += (x * x).sum(1)[:, None]
+    s += (y * y).sum(1)[None, :]
+    return np.maximum(s, 0, out=s)
+
+
+def eq(x, y, rate):
+    """exp(-rate |x-y|^2) of all pairs of rows."""
+    s = squared_distances(x, y)
+    s *= -rate
+    return np.exp(s, out=s)
+
+
+def kernel(points, dims):
+    x = wave(points, dims, 1e-3)
+    return [x], lambda x: eq(x, x, 0.5 / dims)
+
+
+def laplacian(points, dims):
+    def run(x):
+        s = cdist(x, x, "cityblock")
+        s *= -1 / dims
+        return np.exp(s, out=s)
+
+    return [wave(points, dims, 1e-3)], run
+
+
+def hull(queries, samples, dims, columns):
+    scale = 1 / np.arange(2.0, dims + 2)
+    inputs = [wave(queries, columns, 7e-4), wave(samples, dims, 1e-3), scale,
+              1 + np.abs(wave(samples, columns + 1, 1.3e-3))]
+
+    def run(z, x, scale, solutions):
+        h = eq(z[:, :dims] * scale, x, 0.5) @ solutions
+        return h[:, :-1] / h[:, -1:]
+
+    return inputs, run
+
+
+def eigenpairs(order, number):
+    x = wave(order, order, 1e-3) * 0.95 ** np.arange(order)
+
+    def run(a):
+        values, vectors = scipy.linalg.eigh(
+            a, subset_by_index=[order - number, order - 1], check_finite=False)
+        return values
+
+    return [x.T @ x / order], run
+
+
+def gradient(n, dims):
+    """By x, of the sum of K(x, y) times weights."""
+    rate = 0.5 / dims
+
+    def run(x, y, weights):
+        w = eq(x, y, rate)
+        w *= weights
+        return -2 * rate * (w.sum(1)[:, None] * x - w @ y)
+
+    return [wave(n, dims, 1e-3), wave(n, dims, 7e-4), wave(n, n, 1.3e-3)], run
+
+
+def product(order):
+    return [wave(order, order, 1e-3), wave(order, order, 7e-4)], lambda a, b: a @ b
+
+
+def cholesky(order):
+    i = np.arange(1.0, order + 1)
+    a = np.multiply.outer(i, i)
+    a *= 0.7
+    np.sin(a, out=a)
+    a[np.diag_indices(order)] += order
+
+    def run(a):
+        if scipy:
+            return scipy.linalg.cholesky(a, lower=True, check_finite=False)
+        return np.linalg.cholesky(a)
+
+    return [a], run
+
+
+def exponential(numbers):
+    return [10 * wave(1, numbers, 1e-3)], np.exp
+
+
+WORKS = {
+    "kernel": (kernel, "NumPy"),
+    "laplacian": (laplacian, "SciPy"),
+    "hull": (hull, "NumPy"),
+    "eigenpairs": (eigenpairs, "SciPy"),
+    "gradient": (gradient, "NumPy"),
+    "product": (product, "NumPy"),
+    "cholesky": (cholesky, "SciPy" if scipy else "NumPy"),
+    "exponential": (exponential, "NumPy"),
+}
+
+
+def main():
+    out = sys.stdout
+
+    def answer(**values):
+        print(json.dumps(values), file=out, flush=True)
+
+    versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
+    if scipy:
+        versions.append(f"SciPy {scipy.__version__}")
+    answer(libraries=", ".join(versions))
+    held, inputs, run = None, None, None
+    for line in sys.stdin:
+        r = json.loads(line)
+        work, library = WORKS[r["work"]]
+        if library == "SciPy" and not scipy:
+            answer(missing="SciPy")
+            continue
+        wanted = (r["work"], r["dtype"], r["sizes"])
+        if held != wanted:
+            inputs = run = held = None
+            inputs, run = work(*r["sizes"])
+            inputs = [a.astype(r["dtype"]) for a in inputs]
+            held = wanted
+        result = None
+        start = time.process_time()
+        for _ in range(r["calls"]):
+            result = run(*inputs)
+        took = time.process_time() - start
+        answer(library=library, cpu_s=took / r["calls"],
+               result=float(np.linalg.norm(result.astype("float64", copy=False).ravel())))
+
+
+main()
