@@ -16,8 +16,8 @@ import (
 )
 
 // peerBenchmarks are the operations that papers spend their time on, as programs of one
-// worker, beside the same work in NumPy and SciPy on one thread. Bounds are in times the
-// peer's processor time.
+// worker, and the BLAS below them, beside the same work in NumPy and SciPy on one thread.
+// Bounds are in times the peer's processor time.
 func peerBenchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
 		{Name: "graphs/kernel", Doc: "Kernel matrices of 3,000 points with themselves.", Run: kernelMatrices},
@@ -27,9 +27,8 @@ func peerBenchmarks() []experiment.Benchmark {
 		{Name: "graphs/gradient", Doc: "The gradient of a weighted sum of an EQ kernel matrix by 1,000 points in 64 " +
 			"dimensions.", Run: inBoth(gradientWork(1000, 64))},
 		{Name: "graphs/product", Doc: "Products of square matrices.",
-			Run: inBoth(productWork(256), productWork(512), productWork(1024), productWork(2048))},
-		{Name: "graphs/cholesky", Doc: "Cholesky factors.",
-			Run: inBoth(choleskyWork(1000), choleskyWork(2000), choleskyWork(4000))},
+			Run: products(256, 512, 1024, 2048)},
+		{Name: "graphs/cholesky", Doc: "Cholesky factors.", Run: choleskyFactors(1000, 2000, 4000)},
 		{Name: "graphs/exponential", Doc: "The exponentials of 10,000,000 numbers.",
 			Run: inBoth(exponentialWork(10_000_000))},
 	}
@@ -223,29 +222,6 @@ func gradientWork(n, dims int) work {
 			}
 			return nil // the builder has the error
 		}}
-}
-
-func productWork(order int) work {
-	return work{row: fmt.Sprintf("product %d³", order), name: "product", sizes: []int{order}, atMost: 1.15,
-		inputs: func() map[string]*mat.Dense {
-			return map[string]*mat.Dense{"a": wave(order, order, 1e-3), "b": wave(order, order, 7e-4)}
-		},
-		output: func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node { return b.Mul(in["a"], in["b"]) }}
-}
-
-func choleskyWork(order int) work {
-	return work{row: fmt.Sprintf("Cholesky %d", order), name: "cholesky", sizes: []int{order}, atMost: 1,
-		inputs: func() map[string]*mat.Dense {
-			a := mat.NewDense(order, order, nil)
-			for i := range order {
-				for j := range order {
-					a.Set(i, j, math.Sin(float64(i+1)*float64(j+1)*.7))
-				}
-				a.Set(i, i, a.At(i, i)+float64(order))
-			}
-			return map[string]*mat.Dense{"a": a}
-		},
-		output: func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node { return b.Cholesky(in["a"]) }}
 }
 
 func exponentialWork(numbers int) work {

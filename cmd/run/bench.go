@@ -42,8 +42,9 @@ middle half. Rows named (CPU) are processor time, of all threads.
 
 Peers: where a python3 of PATH has NumPy, the same work is measured in NumPy and SciPy,
 on one thread, in turns with the program's, and stands in the same row; "to peer" is the
-program's processor time in times the peer's. --peers names another Python program,
---no-peers leaves them out.
+program's processor time in times the peer's, which has missed its target where it is
+above by more than noise. The results are compared, so that both do the same work.
+--peers names another Python program, --no-peers leaves them out.
 
 With --compare, each row stands beside the one of FILE, which an earlier run printed,
 with "change", its value in times that before. FILE is what --output json prints; the

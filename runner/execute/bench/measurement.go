@@ -40,13 +40,15 @@ type Peer struct {
 	// measurement in times the peer.
 	Ratio  float64  `json:"ratio"`
 	AtMost *float64 `json:"at_most,omitempty"` // the bound of Ratio; nil: none
-	Met    *bool    `json:"met,omitempty"`
+	// Met says that no more than noise, the middle half of the ratios, is above the bound.
+	Met *bool `json:"met,omitempty"`
 }
 
 func newPeer(library string, ours, theirs []float64, atMost float64) *Peer {
-	p := &Peer{Library: library, Value: median(theirs), Samples: theirs, Ratio: median(ratios(ours, theirs))}
+	each := ratios(ours, theirs)
+	p := &Peer{Library: library, Value: median(theirs), Samples: theirs, Ratio: median(each)}
 	if atMost != 0 {
-		met := p.Ratio <= atMost
+		met := middle(each).low <= atMost
 		p.AtMost, p.Met = &atMost, &met
 	}
 	return p

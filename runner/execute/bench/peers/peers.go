@@ -85,7 +85,7 @@ func start(ctx context.Context, python string) (*Process, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("peers by %s: %w", python, err)
 	}
 	p.answers = bufio.NewScanner(out)
 	var hello struct{ Libraries string }

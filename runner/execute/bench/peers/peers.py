@@ -95,7 +95,8 @@ def gradient(n, dims):
 
 
 def product(order):
-    return [wave(order, order, 1e-3), wave(order, order, 7e-4)], lambda a, b: a @ b
+    inputs = [wave(order, order, 1e-3), wave(order, order, 7e-4), np.zeros((order, order))]
+    return inputs, lambda a, b, c: np.matmul(a, b, out=c)
 
 
 def cholesky(order):
@@ -105,12 +106,13 @@ def cholesky(order):
     np.sin(a, out=a)
     a[np.diag_indices(order)] += order
 
-    def run(a):
-        if scipy:
-            return scipy.linalg.cholesky(a, lower=True, check_finite=False)
-        return np.linalg.cholesky(a)
+    def run(a, factor):
+        if not scipy:
+            return np.linalg.cholesky(a)
+        np.copyto(factor, a)  # LAPACK takes the transpose of a row-major matrix in place
+        return scipy.linalg.cholesky(factor.T, lower=False, overwrite_a=True, check_finite=False)
 
-    return [a], run
+    return [a, np.empty_like(a)], run
 
 
 def exponential(numbers):
