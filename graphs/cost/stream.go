@@ -229,7 +229,7 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return pairs(k.N, k.M, 0, 0, k.Symmetric)
 	case kernels.FinishProduct:
 		return pairs(k.N, k.M, 0, 0, k.Symmetric)
-	case kernels.MetricGradient:
+	case kernels.ManhattanGradient:
 		return pairs(k.N, k.M, k.D, 4, false)
 	case kernels.Gibbs:
 		return pairs(k.N, k.M, k.D, 2*exponential, false)

@@ -52,6 +52,11 @@ func (b *Builder) LogDet(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Lo
 // Inverse is [op.Inverse]: A⁻¹, n×n.
 func (b *Builder) Inverse(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Inverse(), a) }
 
+// AddDiagonal is [op.AddDiagonal]: A + sI, n×n, for a scalar s, differentiable.
+func (b *Builder) AddDiagonal(a, s *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.AddDiagonal(), a, s)
+}
+
 // RidgeSolve is [op.RidgeSolve]: (K + λI)⁻¹T, n×m, for a scalar λ.
 // K is positive semidefinite, λ > 0.
 func (b *Builder) RidgeSolve(k, lambda, targets *gorgonia.Node) *gorgonia.Node {

@@ -2,14 +2,11 @@ package op
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
-	"privkern/graphs/dense"
 	"privkern/graphs/parallel"
 )
 
@@ -26,86 +23,6 @@ const (
 // String is the metric's name in an operation's.
 func (m Metric) String() string {
 	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
-}
-
-// metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an
-// n×d matrix for the n×m weights W.
-//
-// It never holds the n×m×d differences: sums run over j for one i at a time, in O(nmd)
-// operations and O(d) memory a worker. For the inner product it is the product WY. The
-// slope of |x−y| at zero counts as zero, the middle of its subdifferential.
-func metricGradient(m Metric) Op {
-	return Op{def: &definition{
-		name: "MetricGradient(" + m.String() + ")", in: []int{2, 2, 2}, out: 2, shape: sameShape(0),
-		run64: func(c call[float64]) error { return metricPullback(c, m) },
-		run32: func(c call[float32]) error { return metricPullback(c, m) },
-		launch: func(t Stream) {
-			x, y, w := t.In(0), t.In(1), t.In(2)
-			if m == InnerProduct {
-				t.Gemm(blas.NoTrans, blas.NoTrans, x.Rows, x.Cols, y.Rows, 1, w, y, t.Out())
-				return
-			}
-			t.Launch(kernels.MetricGradient{X: x, Y: y, W: w, N: x.Rows, M: y.Rows, D: x.Cols, Width: lanes(x.Cols),
-				Manhattan: m == Manhattan, Out: t.Out()})
-		},
-		cases: func(s *sampler) (cases []Case) {
-			for _, m := range []Metric{SquaredEuclidean, Manhattan, InnerProduct} {
-				for _, d := range []int{3, 90} {
-					cases = append(cases, applied(fmt.Sprintf("MetricGradient %v %d", m, d), metricGradient(m), 100,
-						s.normal(small, d), s.normal(71, d), s.normal(small, 71)))
-				}
-			}
-			return cases
-		},
-	}}
-}
-
-// lanes is how many dimensions a block of a gradient works on at a time.
-func lanes(d int) int {
-	w := 1
-	for w < d && w < 32 {
-		w *= 2
-	}
-	return w
-}
-
-// metricPullback is the CPU kernel of metricGradient. Every row of the result is summed
-// in float64 by one worker in the order of j, so that its bits depend neither on the
-// number of workers nor on the tiles.
-func metricPullback[T cpublas.Float](c call[T], m Metric) error {
-	x, y, w := c.in[0], c.in[1], c.in[2]
-	d := x.cols
-	if m == InnerProduct {
-		return dense.Gemm(c.pool, blas.NoTrans, blas.NoTrans, x.rows, d, y.rows, 1, w.data, w.cols, y.data, d, 0,
-			c.out.data, d)
-	}
-	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
-		sum := make([]float64, d)
-		for i := lo; i < hi; i++ {
-			clear(sum)
-			xi := x.row(i)
-			for j, wij := range w.row(i) {
-				if wij == 0 {
-					continue
-				}
-				for k, v := range y.row(j) {
-					diff := float64(xi[k]) - float64(v)
-					switch {
-					case m == SquaredEuclidean:
-						sum[k] += 2 * float64(wij) * diff
-					case diff > 0:
-						sum[k] += float64(wij)
-					case diff < 0:
-						sum[k] -= float64(wij)
-					}
-				}
-			}
-			for k, s := range sum {
-				c.out.data[i*d+k] = T(s)
-			}
-		}
-		return nil
-	})
 }
 
 // Tiles are fixed, so that results do not depend on the number of workers, and
@@ -127,11 +44,12 @@ const directDims = 8
 // triangle is computed and mirrored, and the distance of a point to itself is
 // exactly zero.
 //
-// x is n×d, y is m×d, out is n×m; finish gets parts of one row of out. It takes O(nmd)
-// operations, half of that if symmetric, and no memory besides out and, for squared
-// distances by the product formula, shifted copies of x and y.
+// x is n×d, y is m×d, out is n×m; finish gets parts of row i of out, from column c on, of
+// at most colTile elements. It takes O(nmd) operations, half of that if symmetric, and no
+// memory besides out and, for squared distances by the product formula, shifted copies of
+// x and y.
 func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T],
-	finish func([]T)) error {
+	finish func(i, c int, row []T)) error {
 	t := newTiler(m, x, y, symmetric)
 	err := pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
 		first := 0
@@ -147,7 +65,7 @@ func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], sy
 					row[i-c] = 0
 				}
 				if finish != nil {
-					finish(row)
+					finish(i, c, row)
 				}
 			}
 		}

@@ -1,10 +1,13 @@
 package op_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
@@ -53,6 +56,10 @@ func TestGradients(t *testing.T) {
 			func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 				return b.LogDet(symmetrise(b, in[0]))
 			}},
+		{"AddDiagonal", []string{"a", "b"}, graphtest.Inputs{"a": spd, "b": mat.NewDense(1, 1, []float64{0.7})},
+			func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
+				return graphtest.Weigh(b, b.AddDiagonal(in[0], b.Sum(in[1])))
+			}},
 		{"Inverse", []string{"a"}, graphtest.Inputs{"a": spd},
 			func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node {
 				return graphtest.Weigh(b, b.Inverse(symmetrise(b, in[0])))
@@ -80,4 +87,64 @@ func TestGradients(t *testing.T) {
 // symmetrise is ½(A+Aᵀ).
 func symmetrise(b *engine.Builder, a *gorgonia.Node) *gorgonia.Node {
 	return b.Hadamard(b.Constant(0.5), b.Add(a, b.Transpose(a)))
+}
+
+// The gradient as a product keeps to its bound where the direct formula, in float64, is exact
+// to many more digits: for points far from the origin and close together.
+func TestGradientOfCloseAndDistantPoints(t *testing.T) {
+	const n, m, d, offset = 37, 300, 20, 1e3
+	for _, spread := range []float64{1, 1e-3, 1e-6} {
+		rng := graphtest.Rand(3)
+		x, y, w := graphtest.Normal(rng, n, d), graphtest.Normal(rng, m, d), graphtest.Normal(rng, n, m)
+		for _, a := range []*mat.Dense{x, y} {
+			a.Apply(func(_, _ int, v float64) float64 { return float64(float32(offset + spread*v)) }, a)
+		}
+		w.Apply(func(_, _ int, v float64) float64 { return float64(float32(v)) }, w)
+		graphtest.EachBLAS(t, func(t *testing.T) {
+			for dtype, unit := range map[tensor.Dtype]float64{tensor.Float64: 0x1p-53, tensor.Float32: 0x1p-24} {
+				got := metricGradientOf(t, dtype, x, y, w)
+				for i := range n {
+					for k := range d {
+						want, bound := directGradient(x, y, w, i, k)
+						if err := math.Abs(got.At(i, k) - want); !(err <= 2*(m+4)*unit*bound) {
+							t.Fatalf("%v, spread %g: element (%d,%d) is %g, directly %g; the bound is %g", dtype, spread, i, k,
+								got.At(i, k), want, 2*(m+4)*unit*bound)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// metricGradientOf is the derivative of Σ W∘S by X, for squared distances S.
+func metricGradientOf(t *testing.T, dtype tensor.Dtype, x, y, w *mat.Dense) *mat.Dense {
+	t.Helper()
+	for _, o := range op.All() {
+		if o.Name() == "MetricGradient" && strings.Contains(o.String(), "SquaredEuclidean") {
+			v, err := o.Do(values(dtype, []op.Operand{{Dense: x}, {Dense: y}, {Dense: w}})...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := engine.Dense(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+	}
+	t.Fatal("there is no gradient of squared distances")
+	return nil
+}
+
+// directGradient is element (i, k) of the gradient by differences of single points, and
+// Σ_j |w_ij| (|x_ik − c_k| + |y_jk − c_k|) with the mean c of Y.
+func directGradient(x, y, w *mat.Dense, i, k int) (gradient, size float64) {
+	m, _ := y.Dims()
+	mean := mat.Sum(y.ColView(k)) / float64(m)
+	for j := range m {
+		gradient += 2 * w.At(i, j) * (x.At(i, k) - y.At(j, k))
+		size += math.Abs(w.At(i, j)) * (math.Abs(x.At(i, k)-mean) + math.Abs(y.At(j, k)-mean))
+	}
+	return gradient, size
 }

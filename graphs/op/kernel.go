@@ -134,45 +134,7 @@ func eachProfile(s *sampler, f func(name string, p Profile, x, y Operand)) {
 
 // kernelMatrix is the CPU kernel of Kernel and KernelSymmetric.
 func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetric bool) error {
-	return pairwise(c.pool, p.Metric, x, y, symmetric, c.out, func(row []T) { applyForm(p, row) })
-}
-
-// kernelSlope is the operation (X, Y, G) → W, W_ij = G_ij ∂k/∂s at the metric s
-// of x_i and y_j. A slope that is infinite at s = 0 (Matérn 1/2) counts as
-// zero, because ∂s/∂x is zero there.
-//
-// It computes the distances once more instead of keeping them: they would be another n×m
-// matrix for as long as the graph lives, and inverting the form loses digits where k is
-// close to its maximum.
-func kernelSlope(p Profile) Op {
-	return Op{def: &definition{
-		name: "KernelSlope(" + p.String() + ")", in: []int{2, 2, 2}, out: 2, shape: pairs,
-		run64: func(c call[float64]) error { return slopeMatrix(c, p) },
-		run32: func(c call[float32]) error { return slopeMatrix(c, p) },
-		launch: func(t Stream) {
-			pairwiseOn(t, p, t.In(0), t.In(1), false, true)
-			t.Launch(kernels.Scale{In: t.Out(), S: t.In(2), Out: t.Out(), Rows: t.Out().Size(), Cols: 1})
-		},
-		cases: func(s *sampler) (cases []Case) {
-			eachProfile(s, func(name string, p Profile, x, y Operand) {
-				cases = append(cases, applied("KernelSlope "+name, kernelSlope(p), 30, x, y, s.normal(small, 71)))
-			})
-			return cases
-		},
-	}}
-}
-
-// slopeMatrix is the CPU kernel of kernelSlope.
-func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
-	err := pairwise(c.pool, p.Metric, c.in[0], c.in[1], false, c.out, func(row []T) {
-		for i, s := range row {
-			row[i] = T(p.slope(float64(s)))
-		}
-	})
-	for i, g := range c.in[2].data {
-		c.out.data[i] *= g
-	}
-	return err
+	return pairwise(c.pool, p.Metric, x, y, symmetric, c.out, func(_, _ int, row []T) { applyForm(p, row) })
 }
 
 // pairwiseOn computes a profile, or its slope, over all pairs of rows of x and y.
@@ -259,34 +221,6 @@ func applyForm[T cpublas.Float](p Profile, row []T) {
 			row[i] = T(scale * math.Tanh(rate*float64(s)+p.Offset))
 		}
 	}
-}
-
-// slope is dk/ds.
-//
-// For Matérn 3/2 and 5/2 the u of du/ds = Rate²/(2u) cancels against that of k', so that
-// the slope is finite at s = 0; for Matérn 1/2 it is infinite.
-func (p Profile) slope(s float64) float64 {
-	switch p.Form {
-	case Exponential:
-		return -p.Rate * p.Scale * math.Exp(-p.Rate*s)
-	case Matern12:
-		if s == 0 {
-			return 0
-		}
-		r := math.Sqrt(s)
-		return -p.Scale * p.Rate / (2 * r) * math.Exp(-p.Rate*r)
-	case Matern32: // du/ds = Rate²/(2u); k' = −Scale·u·exp(−u)
-		return -p.Scale * p.Rate * p.Rate / 2 * math.Exp(-p.Rate*math.Sqrt(s))
-	case Matern52: // k' = −Scale·u(1+u)/3·exp(−u)
-		u := p.Rate * math.Sqrt(s)
-		return -p.Scale * p.Rate * p.Rate / 6 * (1 + u) * math.Exp(-u)
-	case Power:
-		return p.Scale * p.Rate * float64(p.Degree) * power(p.Rate*s+p.Offset, p.Degree-1)
-	case Tanh:
-		t := math.Tanh(p.Rate*s + p.Offset)
-		return p.Scale * p.Rate * (1 - t*t)
-	}
-	return math.NaN()
 }
 
 // power is b^n for n ≥ 0 by repeated squaring.

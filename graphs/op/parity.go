@@ -13,9 +13,9 @@ func All() []Op {
 	return []Op{
 		Cholesky(), choleskyGradient(), CholeskyShifted(), CholeskySolve(), TriangularSolve(), CholeskyLogDet(),
 		ReciprocalCondition(),
-		Solve(), LogDet(), Inverse(),
+		Solve(), LogDet(), Inverse(), AddDiagonal(),
 		RidgeSolve(), RidgeNorm(), RidgeGramNorm(),
-		Kernel(Profile{}), KernelSymmetric(Profile{}), kernelSlope(Profile{}), metricGradient(InnerProduct),
+		Kernel(Profile{}), KernelSymmetric(Profile{}), kernelSlope(Profile{}), metricGradient(SquaredEuclidean),
 		Gibbs(1), gibbsGradient(false),
 		WeightedGram(), scaledProduct(), QuadraticForms(), IdentityPlusGram(), Scatter(1, false),
 		Eigen(), Eigenvalues(), LargestEigen(1), LeadingEigen(1, 2), PSDPart(), psdGradient(),

@@ -90,6 +90,38 @@ func logDetSPD[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
+// AddDiagonal is the operation (A, s) → A + sI for a square A and a scalar s: a covariance
+// with noise. Its derivatives are those of A, and the trace by s.
+func AddDiagonal() Op {
+	return Op{def: &definition{
+		name: "AddDiagonal", in: []int{2, 0}, out: 2, shape: square,
+		run64: addDiagonal[float64], run32: addDiagonal[float32],
+		launch: func(t Stream) {
+			t.Copy(t.Out(), t.In(0))
+			t.Launch(kernels.AddIdentity{A: t.Out(), Shift: t.In(1), N: t.Out().Rows})
+		},
+		diff: []bool{true, true},
+		sym: func(f *formula, _ gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
+			return gorgonia.Nodes{grad, f.apply(Trace(), grad)}
+		},
+		cases: func(s *sampler) []Case {
+			a, v := s.normal(small, small), s.scalar(0.5)
+			return []Case{applied("AddDiagonal", AddDiagonal(), 1, a, v),
+				derived("AddDiagonal, derivative by s", AddDiagonal(), 1, 100, a, v)}
+		},
+	}}
+}
+
+// addDiagonal is the CPU kernel of AddDiagonal.
+func addDiagonal[T cpublas.Float](c call[T]) error {
+	n, s := c.out.cols, c.in[1].data[0]
+	copy(c.out.data, c.in[0].data)
+	for i := range n {
+		c.out.data[i*n+i] += s
+	}
+	return nil
+}
+
 // Inverse is the operation A → A⁻¹, exactly symmetric, for symmetric positive
 // definite A. It serves as the derivative of LogDet; to solve equations, use
 // Solve. It fails with a *NotPositiveDefiniteError.

@@ -30,9 +30,11 @@ extern "C" __global__ void identity(Int n, REAL *out)
     for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) out[q] = q / n == q % n ? (REAL)1 : (REAL)0;
 }
 
-extern "C" __global__ void add_identity(REAL *a, Int n)
+// A + shift·I in place; no shift stands for one.
+extern "C" __global__ void add_identity(REAL *a, const REAL *shift, Int n)
 {
-    for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) a[i * n + i] += 1;
+    REAL v = shift ? *shift : (REAL)1;
+    for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) a[i * n + i] += v;
 }
 
 // Φ: the lower triangle and half the diagonal.

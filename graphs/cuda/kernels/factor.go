@@ -31,10 +31,10 @@ type Identity struct {
 // Grid implements [Kernel].
 func (k Identity) Grid() Grid { return Each(k.N * k.N) }
 
-// AddIdentity is add_identity: A + I in place.
+// AddIdentity is add_identity: A + shift·I in place; no Shift stands for one.
 type AddIdentity struct {
-	A Matrix
-	N int
+	A, Shift Matrix
+	N        int
 }
 
 // Grid implements [Kernel].

@@ -180,9 +180,9 @@ extern "C" __global__ void mirror_upper(REAL *a, Int n)
     }
 }
 
-// Σ_j w_ij ∂m(x_i, y_j)/∂x_i, n×d. A block does one row: its lanes are width
-// dimensions by BLOCK/width points.
-extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const REAL *w, Int n, Int m, Int d, Int width, Int manhattan, REAL *out)
+// Σ_j w_ij sign(x_i − y_j), n×d: the pullback of L1 distances. A block does one
+// row: its lanes are width dimensions by BLOCK/width points.
+extern "C" __global__ void manhattan_gradient(const REAL *x, const REAL *y, const REAL *w, Int n, Int m, Int d, Int width, REAL *out)
 {
     __shared__ double part[BLOCK];
     int lane = threadIdx.x % width, group = threadIdx.x / width, groups = BLOCK / width;
@@ -191,14 +191,10 @@ extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const R
             Int k = k0 + lane;
             double s = 0;
             if (k < d) {
-                double xi = x[i * d + k];
+                REAL xi = x[i * d + k];
                 for (Int j = group; j < m; j += groups) {
-                    double wij = w[i * m + j], diff = xi - (double)y[j * d + k];
-                    if (wij == 0) continue;
-                    if (manhattan)
-                        s += diff > 0 ? wij : diff < 0 ? -wij : 0;
-                    else
-                        s += 2 * wij * diff;
+                    REAL wij = w[i * m + j], v = y[j * d + k];
+                    s += xi > v ? wij : xi < v ? -wij : (REAL)0;
                 }
             }
             part[threadIdx.x] = s;
@@ -209,6 +205,17 @@ extern "C" __global__ void metric_gradient(const REAL *x, const REAL *y, const R
             }
             __syncthreads();
         }
+}
+
+// From out = −2W(Y − 1cᵀ) to 2(rowsum(W)∘(X − 1cᵀ) − W(Y − 1cᵀ)), in place: the
+// pullback of squared distances. sums are the row sums of W, mean is c.
+extern "C" __global__ void squared_gradient(const REAL *x, const REAL *sums, const double *mean, Int n, Int d, REAL *out)
+{
+    Int total = n * d;
+    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
+        Int i = q / d, k = q % d;
+        out[q] = (REAL)(2 * (double)sums[i] * ((double)x[q] - mean[k]) + (double)out[q]);
+    }
 }
 
 // a² + b² for the lengthscales of two points: symmetric, and twice the rounded a²
@@ -229,7 +236,7 @@ extern "C" __global__ void gibbs(const REAL *x, const REAL *y, const REAL *lx, c
     out[i * m + j] = (REAL)variance * SQRT(ratio) * EXP(-exponent);
 }
 
-// Σ_j w_ij ∂log k/∂x_i, or by the lengthscales; as metric_gradient.
+// Σ_j w_ij ∂log k/∂x_i, or by the lengthscales; as manhattan_gradient.
 extern "C" __global__ void gibbs_gradient(const REAL *x, const REAL *y, const REAL *lx, const REAL *ly, const REAL *w, Int n, Int m, Int d,
                                           Int width, Int byLengthscale, REAL *out)
 {

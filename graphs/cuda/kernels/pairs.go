@@ -88,17 +88,28 @@ type MirrorUpper struct {
 // Grid implements [Kernel].
 func (k MirrorUpper) Grid() Grid { return tiles(k.N, k.N, 32, 32, 8) }
 
-// MetricGradient is metric_gradient: Σ_j w_ij ∂m(x_i, y_j)/∂x_i; Width is the number
+// ManhattanGradient is manhattan_gradient: Σ_j w_ij sign(x_i − y_j); Width is the number
 // of dimensions that a block does at a time.
-type MetricGradient struct {
+type ManhattanGradient struct {
 	X, Y, W        Matrix
 	N, M, D, Width int
-	Manhattan      bool
 	Out            Matrix
 }
 
 // Grid implements [Kernel].
-func (k MetricGradient) Grid() Grid { return Rows(k.N) }
+func (k ManhattanGradient) Grid() Grid { return Rows(k.N) }
+
+// SquaredGradient is squared_gradient: from Out = −2W(Y − 1cᵀ) to 2(s∘(X − 1cᵀ) − W(Y − 1cᵀ))
+// in place, with Sums s of the rows of W and Mean c.
+type SquaredGradient struct {
+	X, Sums Matrix
+	Mean    Doubles
+	N, D    int
+	Out     Matrix
+}
+
+// Grid implements [Kernel].
+func (k SquaredGradient) Grid() Grid { return Each(k.N * k.D) }
 
 // Gibbs is gibbs: the Gibbs kernel of X and Y with the lengthscales LX and LY.
 type Gibbs struct {

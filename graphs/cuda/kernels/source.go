@@ -108,7 +108,7 @@ func All() []Kernel {
 		SumAll{}, SumLowerProducts{}, SumRidge{}, SumParts{}, SumDiagonal{}, SumRows{}, SumColumns{},
 		DotColumns{}, RowDistance{}, CentreSymmetric{},
 		DirectSquared{}, DirectManhattan{}, ShiftRows{}, ColumnMeans{}, FinishSquared{}, FinishProduct{},
-		MirrorUpper{}, MetricGradient{}, Gibbs{}, GibbsGradient{},
+		MirrorUpper{}, ManhattanGradient{}, SquaredGradient{}, Gibbs{}, GibbsGradient{},
 		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
