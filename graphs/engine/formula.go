@@ -88,6 +88,13 @@ func (b *Builder) Hadamard(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.binary("element-wise product", gorgonia.HadamardProd, x, y)
 }
 
+// ScaleColumns is X ∘ 1y: every row of X (n×m) element by element times the row y (1×m).
+func (b *Builder) ScaleColumns(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("product of rows", func(x, y *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.BroadcastHadamardProd(x, y, nil, []byte{0})
+	}, x, y)
+}
+
 // Divide is X / Y, element by element.
 func (b *Builder) Divide(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.binary("element-wise quotient", gorgonia.HadamardDiv, x, y)
@@ -101,6 +108,11 @@ func (b *Builder) Neg(x *gorgonia.Node) *gorgonia.Node {
 // Square is X ∘ X.
 func (b *Builder) Square(x *gorgonia.Node) *gorgonia.Node {
 	return b.unary("square", gorgonia.Square, x)
+}
+
+// Exp is the exponential of every element.
+func (b *Builder) Exp(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("exponential", gorgonia.Exp, x)
 }
 
 // Sin is the sine of every element, in radians.

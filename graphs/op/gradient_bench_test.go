@@ -39,7 +39,7 @@ func benchmarkGradient[T cpublas.Float](b *testing.B, m Metric) {
 	})
 }
 
-func BenchmarkGradient64(b *testing.B) { benchmarkGradient[float64](b, SquaredEuclidean) }
-func BenchmarkGradient32(b *testing.B) { benchmarkGradient[float32](b, SquaredEuclidean) }
+func BenchmarkGradient64(b *testing.B)  { benchmarkGradient[float64](b, SquaredEuclidean) }
+func BenchmarkGradient32(b *testing.B)  { benchmarkGradient[float32](b, SquaredEuclidean) }
 func BenchmarkManhattan64(b *testing.B) { benchmarkGradient[float64](b, Manhattan) }
 func BenchmarkManhattan32(b *testing.B) { benchmarkGradient[float32](b, Manhattan) }

@@ -1,0 +1,175 @@
+// Package gp estimates the hyper-parameters of Gaussian processes by maximum likelihood,
+// on a graph program that gorgonia differentiates.
+//
+// The observations are y_i = m + f(x_i) + ε_i, with a process f of covariance
+// σ²k(x/ℓ, x'/ℓ), one lengthscale ℓ for each input or one for all, and noise of variance
+// ν. With K = σ²k(X/ℓ) + νI and r = y − m the objective is (Rasmussen and Williams 2006,
+// Eq. 5.8)
+//
+//	−log p(y|X) = ½ rᵀK⁻¹r + ½ log|K| + (n/2) log 2π.
+//
+// It has several minima in general. [Maximise] starts from several points, which depend on
+// the data through their scales alone, and keeps the best. Every evaluation takes about
+// 10n³/3 operations and a handful of n×n matrices, in float64 on every engine.
+//
+// Hyper-parameters that are estimated from private data are private too: what is here
+// gives no guarantee of its own.
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
+	"privkern/graphs/kernel"
+)
+
+// Options control a fit.
+type Options struct {
+	// Kernel is k, a kernel that depends on a distance, with unit parameters:
+	// kernel.EQ(1, 1) or kernel.Matern(ν, 1, 1). What other parameters it has multiply the
+	// estimates.
+	Kernel kernel.Kernel
+	// Isotropic is one lengthscale for all inputs; else each has its own.
+	Isotropic bool
+	// Mean estimates a constant mean m; else it is zero.
+	Mean bool
+	// Iterations bounds the steps from each start; 0 stands for DefaultIterations.
+	Iterations int
+}
+
+// DefaultIterations is enough for a dozen hyper-parameters.
+const DefaultIterations = 200
+
+// Hyperparameters are those of a Gaussian process with noise, in the units of the data.
+type Hyperparameters struct {
+	Lengthscales []float64 // ℓ, one for each input, or one for all
+	Variance     float64   // σ², of the process
+	Noise        float64   // ν, of the noise
+	Mean         float64   // m
+}
+
+// Fit is a maximum of the likelihood.
+type Fit struct {
+	Hyperparameters
+	// LogLikelihood is log p(y|X), in natural units.
+	LogLikelihood float64
+	// Evaluations is the number of values with gradients, over all starts.
+	Evaluations int
+	// Converged says that the best start ended where the gradient is nearly zero. Where it
+	// is false, the engine has a warning.
+	Converged bool
+	// Agreeing is the number of starts, of those in Starts, that ended within 1e-3 of the
+	// largest log-likelihood.
+	Agreeing, Starts int
+}
+
+// Maximise fits a Gaussian process to the n×d inputs x and the n outputs y. Invalid data, an
+// engine's error and a likelihood that cannot be computed at any start are errors; a
+// search that stops short, a hyper-parameter at its bound and a covariance that is too
+// ill-conditioned are warnings of the engine.
+func Maximise(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, o Options) (*Fit, error) {
+	p, err := newProblem(e, x, y, o)
+	if err != nil {
+		return nil, fmt.Errorf("maximum likelihood of a Gaussian process: %w", err)
+	}
+	return p.maximise(ctx)
+}
+
+// Evaluate returns log p(y|X) and its derivatives by the logarithms of lengthscales,
+// variance and noise, in this order, and by the mean.
+func Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, k kernel.Kernel,
+	h Hyperparameters) (value float64, gradient []float64, err error) {
+	o := Options{Kernel: k, Isotropic: len(h.Lengthscales) == 1}
+	if err := check(x, y, o); err != nil {
+		return 0, nil, fmt.Errorf("likelihood of a Gaussian process: %w", err)
+	}
+	if _, d := x.Dims(); len(h.Lengthscales) != 1 && len(h.Lengthscales) != d {
+		return 0, nil, fmt.Errorf("likelihood of a Gaussian process: %d lengthscales for %d inputs: one for each, or one "+
+			"for all, is needed", len(h.Lengthscales), d)
+	}
+	theta := make([]float64, 0, len(h.Lengthscales)+3)
+	for _, v := range append(h.Lengthscales[:len(h.Lengthscales):len(h.Lengthscales)], h.Variance, h.Noise) {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return 0, nil, fmt.Errorf("likelihood of a Gaussian process: a hyper-parameter is %g; it must be positive", v)
+		}
+		theta = append(theta, math.Log(v))
+	}
+	l := newLikelihood(e, x, y, o)
+	value, gradient, err = l.at(ctx, append(theta, h.Mean))
+	for i := range gradient {
+		gradient[i] = -gradient[i]
+	}
+	return -value, gradient, err
+}
+
+// check refuses data and options that have no likelihood.
+func check(x *mat.Dense, y []float64, o Options) error {
+	if x == nil || x.IsEmpty() {
+		return errors.New("there are no inputs")
+	}
+	n, _ := x.Dims()
+	if len(y) != n {
+		return fmt.Errorf("%d outputs for %d inputs", len(y), n)
+	}
+	if err := finite.Matrix("the matrix of inputs", x); err != nil {
+		return err
+	}
+	if err := finite.Matrix("the vector of outputs", mat.NewDense(n, 1, y)); err != nil {
+		return err
+	}
+	if err := o.Kernel.Validate(); err != nil {
+		return err
+	}
+	if _, ok := o.Kernel.Stationary(); !ok {
+		return fmt.Errorf("the kernel %v does not depend on a distance, and has no lengthscale", o.Kernel)
+	}
+	if o.Iterations < 0 {
+		return fmt.Errorf("%d iterations: the number must not be negative", o.Iterations)
+	}
+	return nil
+}
+
+// scales are the units in which hyper-parameters are looked for: standard deviations of the
+// inputs, or their common one, and the outputs' centre and size.
+type scales struct {
+	inputs       []float64
+	centre, size float64
+}
+
+// scalesOf refuses inputs and outputs that do not vary: their likelihood has no maximum.
+func scalesOf(x *mat.Dense, y []float64, o Options) (s scales, err error) {
+	n, d := x.Dims()
+	total := 0.0
+	for k := range d {
+		sd := stat.PopStdDev(mat.Col(nil, k, x), nil)
+		if !(sd > 0) && !o.Isotropic {
+			return s, fmt.Errorf("input %d is the same in all rows: it has no lengthscale; leave it out", k+1)
+		}
+		s.inputs = append(s.inputs, sd)
+		total += sd * sd
+	}
+	if o.Isotropic {
+		s.inputs = []float64{math.Sqrt(total / float64(d))}
+	}
+	if !(total > 0) {
+		return s, fmt.Errorf("all %d inputs are equal: there is no lengthscale", n)
+	}
+	squares := 0.0
+	if o.Mean {
+		s.centre = stat.Mean(y, nil)
+	}
+	for _, v := range y {
+		squares += (v - s.centre) * (v - s.centre)
+	}
+	if s.size = math.Sqrt(squares / float64(n)); !(s.size > 0) {
+		return s, errors.New("the outputs are constant: there is nothing to estimate")
+	}
+	return s, nil
+}

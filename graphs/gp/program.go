@@ -1,0 +1,93 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
+)
+
+// Program computes "value", −log p(y|X), and its "gradient", a vector, from the inputs "x"
+// (n×d), "y" (n×1), the logarithms "lengthscales" (1×d, or 1×1 if isotropic), "variance" and
+// "noise" and the "mean", scalars. The gradient is by these four, in this order.
+func Program(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
+	lengthscales := d
+	if isotropic {
+		lengthscales = 1
+	}
+	return engine.Program{
+		Name: "likelihood of a Gaussian process with the kernel " + k.String(),
+		Key:  fmt.Sprintf("gp likelihood %s %d %d %v", k.Key(), n, d, isotropic),
+		Build: func(b *engine.Builder) {
+			x, y := b.Input("x", n, d), b.Input("y", n, 1)
+			theta := gorgonia.Nodes{b.Input("lengthscales", 1, lengthscales), b.Scalar("variance"), b.Scalar("noise"),
+				b.Scalar("mean")}
+			rates := b.Exp(b.Neg(theta[0])) // 1/ℓ
+			var scaled *gorgonia.Node
+			if isotropic {
+				scaled = b.Hadamard(x, b.Sum(rates))
+			} else {
+				scaled = b.ScaleColumns(x, rates)
+			}
+			prior := b.Hadamard(k.Symmetric(b, scaled), b.Exp(theta[1]))
+			cov := b.AddDiagonal(prior, b.Exp(theta[2])) // K = σ²k(X/ℓ) + νI, n×n
+			r := b.Sub(y, theta[3])
+			fit := b.Sum(b.Hadamard(r, b.Solve(cov, r))) // rᵀK⁻¹r
+			twice := b.Add(b.Add(fit, b.LogDet(cov)), b.Constant(float64(n)*math.Log(2*math.Pi)))
+			value := b.Hadamard(b.Constant(0.5), twice)
+			b.Output("value", value)
+			for i, g := range b.Gradient(value, theta...) {
+				b.Output([]string{"lengthscales", "variance", "noise", "mean"}[i], g)
+			}
+		},
+	}
+}
+
+// likelihood is the objective for some data.
+type likelihood struct {
+	e       *engine.Engine
+	program engine.Program
+	data    engine.Values
+	lengths int // number of lengthscales
+}
+
+// newLikelihood is the objective of the n×d inputs x and the n outputs y.
+func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *likelihood {
+	n, d := x.Dims()
+	l := &likelihood{e: e, program: Program(o.Kernel, n, d, o.Isotropic), lengths: d,
+		data: engine.Values{"x": engine.NewMatrix(tensor.Float64, x),
+			"y": engine.NewMatrix(tensor.Float64, mat.NewDense(n, 1, y))}}
+	if o.Isotropic {
+		l.lengths = 1
+	}
+	return l
+}
+
+// at is −log p(y|X) and its gradient at the logarithms of the lengthscales, of the variance
+// and of the noise, and the mean.
+func (l *likelihood) at(ctx context.Context, theta []float64) (value float64, gradient []float64, err error) {
+	in := engine.Values{"lengthscales": engine.NewMatrix(tensor.Float64, mat.NewDense(1, l.lengths, theta[:l.lengths]))}
+	for name, v := range l.data {
+		in[name] = v
+	}
+	scalars := []string{"variance", "noise", "mean"}
+	for i, name := range scalars {
+		in[name] = engine.NewScalar(tensor.Float64, theta[l.lengths+i])
+	}
+	out, err := l.e.RunAs(ctx, tensor.Float64, l.program, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	r := engine.Read(out)
+	value, gradient = r.Scalar("value"), r.Floats("lengthscales")
+	for _, name := range scalars {
+		gradient = append(gradient, r.Scalar(name))
+	}
+	return value, gradient, r.Err()
+}

@@ -1,0 +1,226 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
+)
+
+// Bounds of the hyper-parameters in units of the data. Beyond them the likelihood is flat to
+// rounding: a lengthscale of a thousand standard deviations makes a constant, one of a
+// thousandth noise.
+var (
+	lengthscaleBounds = bounds{1e-3, 1e3}
+	varianceBounds    = bounds{1e-6, 1e6}
+	noiseBounds       = bounds{1e-8, 1e2}
+)
+
+type bounds struct{ least, most float64 }
+
+// starts are lengthscales, in standard deviations, and shares of the noise in the variance
+// of the outputs from which a search begins: a smooth, a rough and a long-range process with
+// some noise, and one that is mostly noise.
+var starts = []struct{ lengthscale, noise float64 }{{1, 0.1}, {0.2, 0.01}, {5, 0.01}, {1, 0.8}}
+
+// problem is a fit in the units of the data: what is searched is unbounded, and becomes the
+// logarithm of a hyper-parameter inside its bounds by a logistic function.
+type problem struct {
+	*likelihood
+	options Options
+	scales
+	n           int
+	bounds      []bounds
+	evaluations int
+	err         error // what ends a search, other than a covariance that is not definite
+	// The last point, for which value and gradient come from one run.
+	last     []float64
+	value    float64
+	gradient []float64
+}
+
+// newProblem brings inputs and outputs into their units.
+func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*problem, error) {
+	if err := check(x, y, o); err != nil {
+		return nil, err
+	}
+	s, err := scalesOf(x, y, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Iterations == 0 {
+		o.Iterations = DefaultIterations
+	}
+	n, _ := x.Dims()
+	scaled, outputs := mat.DenseCopyOf(x), make([]float64, n)
+	scaled.Apply(func(_, k int, v float64) float64 { return v / s.inputs[k%len(s.inputs)] }, scaled)
+	for i, v := range y {
+		outputs[i] = (v - s.centre) / s.size
+	}
+	p := &problem{likelihood: newLikelihood(e, scaled, outputs, o), options: o, scales: s, n: n}
+	for range s.inputs {
+		p.bounds = append(p.bounds, lengthscaleBounds)
+	}
+	p.bounds = append(p.bounds, varianceBounds, noiseBounds)
+	return p, nil
+}
+
+// maximise searches from every start and keeps the best end.
+func (p *problem) maximise(ctx context.Context) (*Fit, error) {
+	var best *optimize.Result
+	var ends []float64
+	var failed error
+	for _, s := range starts {
+		r, err := p.search(ctx, p.start(s.lengthscale, s.noise))
+		if p.err != nil {
+			return nil, p.err
+		}
+		if r == nil || math.IsInf(r.F, 0) || math.IsNaN(r.F) {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		ends = append(ends, r.F)
+		if best == nil || r.F < best.F {
+			best = r
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("maximum likelihood of a Gaussian process: no start has a likelihood: %w", failed)
+	}
+	f := &Fit{Hyperparameters: p.hyperparameters(best.X), Evaluations: p.evaluations, Starts: len(starts),
+		LogLikelihood: -best.F - float64(p.n)*math.Log(p.size),
+		Converged:     floats.Norm(best.Gradient, math.Inf(1)) <= p.tolerance()}
+	for _, v := range ends {
+		if v-best.F < 1e-3 {
+			f.Agreeing++
+		}
+	}
+	p.warn(best, f)
+	return f, nil
+}
+
+// tolerance is the size of a gradient that counts as none: the value is a sum over the
+// data.
+func (p *problem) tolerance() float64 { return 1e-5 * float64(p.n) }
+
+// search is L-BFGS from one start. It comes with an error where it stops for another reason
+// than a small gradient, and yet with the best point that it has seen.
+func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result, error) {
+	return optimize.Minimize(optimize.Problem{
+		Func: func(u []float64) float64 { p.evaluate(ctx, u); return p.value },
+		Grad: func(to, u []float64) { p.evaluate(ctx, u); copy(to, p.gradient) },
+		Status: func() (optimize.Status, error) {
+			if p.err != nil {
+				return optimize.Failure, p.err
+			}
+			return optimize.NotTerminated, nil
+		},
+	}, start, &optimize.Settings{
+		GradientThreshold: p.tolerance() / 100,
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-10, Relative: 1e-13, Iterations: 10},
+		MajorIterations:   p.options.Iterations,
+	}, &optimize.LBFGS{})
+}
+
+// evaluate computes value and gradient at u, unless they are there. A covariance that is not
+// positive definite in floating point has the likelihood zero: the search steps back.
+func (p *problem) evaluate(ctx context.Context, u []float64) {
+	if p.err != nil || p.last != nil && floats.Equal(p.last, u) {
+		return
+	}
+	p.last = append(p.last[:0], u...)
+	p.evaluations++
+	theta, slopes := p.theta(u)
+	value, gradient, err := p.at(ctx, theta)
+	var indefinite *linalg.NotPositiveDefiniteError
+	switch {
+	case err != nil && !errors.As(err, &indefinite):
+		p.err = err
+		fallthrough
+	case err != nil || math.IsNaN(value):
+		p.value, p.gradient = math.Inf(1), make([]float64, len(u))
+		return
+	}
+	for i := range slopes {
+		gradient[i] *= slopes[i]
+	}
+	p.value, p.gradient = value, gradient[:len(u)]
+}
+
+// theta is the point of the likelihood that u stands for, and its derivatives: logarithms
+// between those of the bounds, and the mean as it is.
+func (p *problem) theta(u []float64) (theta, slopes []float64) {
+	for i, b := range p.bounds {
+		low, width := math.Log(b.least), math.Log(b.most/b.least)
+		s := 1 / (1 + math.Exp(-u[i]))
+		theta, slopes = append(theta, low+width*s), append(slopes, width*s*(1-s))
+	}
+	if p.options.Mean {
+		return append(theta, u[len(u)-1]), append(slopes, 1)
+	}
+	return append(theta, 0), append(slopes, 0)
+}
+
+// start is the u of a lengthscale and a share of the noise, of unit variance in all.
+func (p *problem) start(lengthscale, noise float64) []float64 {
+	var u []float64
+	for i, b := range p.bounds {
+		v := lengthscale
+		switch i - p.lengths {
+		case 0:
+			v = 1 - noise
+		case 1:
+			v = noise
+		}
+		s := math.Log(v/b.least) / math.Log(b.most/b.least)
+		u = append(u, math.Log(s/(1-s)))
+	}
+	if p.options.Mean {
+		u = append(u, 0)
+	}
+	return u
+}
+
+// hyperparameters are those of u, in the units of the data.
+func (p *problem) hyperparameters(u []float64) Hyperparameters {
+	theta, _ := p.theta(u)
+	h := Hyperparameters{Mean: p.centre + p.size*theta[p.lengths+2]}
+	for k, scale := range p.inputs {
+		h.Lengthscales = append(h.Lengthscales, scale*math.Exp(theta[k]))
+	}
+	h.Variance = p.size * p.size * math.Exp(theta[p.lengths])
+	h.Noise = p.size * p.size * math.Exp(theta[p.lengths+1])
+	return h
+}
+
+// warn says what is computed but suspect.
+func (p *problem) warn(best *optimize.Result, f *Fit) {
+	const suspect = "maximum likelihood of a Gaussian process: computed but suspect: "
+	if !f.Converged {
+		p.e.Warn(suspect+"the search ended (%v) with a gradient of %.1e", best.Status,
+			floats.Norm(best.Gradient, math.Inf(1)))
+	}
+	names := make([]string, p.lengths, p.lengths+2)
+	for k := range names {
+		names[k] = fmt.Sprintf("lengthscale %d", k+1)
+	}
+	for i, name := range append(names, "variance of the process", "variance of the noise") {
+		theta, _ := p.theta(best.X)
+		if b := p.bounds[i]; theta[i] < math.Log(1.1*b.least) || theta[i] > math.Log(b.most/1.1) {
+			p.e.Warn(suspect+"the %s is at a bound of the search, %.3g times the scale of the data", name,
+				math.Exp(theta[i]))
+		}
+	}
+	// Eigenvalues lie between the noise and the trace; ten units of roundoff times their
+	// ratio are the relative error of a solution.
+	if condition := (float64(p.n)*f.Variance + f.Noise) / f.Noise; condition > 1e-2/(10*0x1p-53) {
+		p.e.Warn(suspect+"the condition number of the covariance may be %.0e", condition)
+	}
+}
