@@ -46,6 +46,11 @@ func DeviceBenchmarks(backend string, small bool) []experiment.Benchmark {
 			Run: d.each(d.product)},
 		{Name: "device/kernel", Doc: fmt.Sprintf("The RBF kernel matrix of %d points in %d dimensions.",
 			z.points, z.dims), Run: d.each(d.kernel)},
+		{Name: "device/gradient", Doc: fmt.Sprintf("The derivative of an RBF kernel matrix of %d and %[1]d points in %d "+
+			"dimensions by the first ones.", z.pairs, z.directed), Run: d.each(d.gradient)},
+		{Name: "device/likelihood", Doc: fmt.Sprintf("The likelihood of a Gaussian process of %d points in %d dimensions "+
+			"and its derivatives, and its maximum for %d points; in float64 everywhere.", z.pairs, z.inputs, z.fitted),
+			Run: d.each(d.likelihood)},
 		{Name: "device/solves", Doc: fmt.Sprintf("%d regularised least squares problems of order %d with %d right sides, "+
 			"one by one and in one batch.",
 			z.problems, z.order, z.right), Run: d.each(d.solves)},
@@ -74,6 +79,8 @@ type devices struct {
 type deviceSizes struct {
 	product                               int // order of the product
 	points, dims                          int // of the kernel matrix
+	pairs, directed                       int // of a kernel's derivative: points, dimensions
+	inputs, fitted                        int // of a Gaussian process: dimensions, points of a whole fit
 	problems, order, right                int // least squares problems
 	queries, samples, directions, columns int // of affine hulls
 	iterations, tests, training           int // of the cloaking descent
@@ -85,6 +92,8 @@ var (
 	largeSizes = deviceSizes{
 		product: 2048,
 		points:  5000, dims: 784,
+		pairs: 1000, directed: 64,
+		inputs: 8, fitted: 200,
 		problems: 64, order: 1000, right: 10,
 		queries: 10000, samples: 1000, directions: 20, columns: 100,
 		iterations: 200, tests: 100, training: 300,
@@ -94,6 +103,8 @@ var (
 	smallSizes = deviceSizes{
 		product: 128,
 		points:  100, dims: 50,
+		pairs: 60, directed: 12,
+		inputs: 3, fitted: 20,
 		problems: 4, order: 60, right: 10,
 		queries: 100, samples: 60, directions: 20, columns: 30,
 		iterations: 10, tests: 10, training: 30,

@@ -21,6 +21,7 @@ import (
 	"privkern/graphs/descent"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
+	"privkern/graphs/gp"
 	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
 	"privkern/graphs/kernel"
@@ -136,6 +137,21 @@ var programs = map[string]struct {
 	"cloaking descent": {cloaked, func(e *engine.Engine) ([]float64, error) {
 		r, err := descent.Descend(context.Background(), e, normal(1, 3, 12), descent.Options{Iterations: 300})
 		return []float64{r.Objective}, err
+	}},
+	"likelihood of a Gaussian process": {solved, func(e *engine.Engine) (all []float64, err error) {
+		x, y := normal(1, 50, 12), elements(normal(2, 50, 1))
+		for _, k := range []kernel.Kernel{kernel.EQ(1, 1), kernel.Matern(0.5, 1, 1), kernel.Matern(1.5, 1, 1),
+			kernel.Matern(2.5, 1, 1), kernel.Laplacian(1, 1)} {
+			for _, lengths := range [][]float64{{4}, {3, 4, 5, 6, 7, 8, 3, 4, 5, 6, 7, 8}} {
+				value, gradient, err := gp.Evaluate(context.Background(), e, x, y, k,
+					gp.Hyperparameters{Lengthscales: lengths, Variance: 2, Noise: 0.1, Mean: 0.5})
+				if err != nil {
+					return nil, err
+				}
+				all = append(append(all, value), gradient...)
+			}
+		}
+		return all, nil
 	}},
 	"subset of regressors": {solved, func(e *engine.Engine) ([]float64, error) {
 		z, x := normal(1, 20, 3), normal(2, 40, 3)

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -146,7 +147,6 @@ func TestMaximiseLikeScikitLearn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%+v %v", f, e.Warnings())
 			if math.Abs(f.LogLikelihood-c.likelihood) > 1e-5 {
 				t.Errorf("the largest log-likelihood is %.10g, want %.10g", f.LogLikelihood, c.likelihood)
 			}
@@ -164,5 +164,147 @@ func TestMaximiseLikeScikitLearn(t *testing.T) {
 				t.Errorf("warnings: %q", e.Warnings())
 			}
 		})
+	}
+}
+
+// The units of inputs and outputs do not matter, nor does a constant that the mean takes up.
+func TestUnitsAndMean(t *testing.T) {
+	x, y := observations(40)
+	e := graphtest.Engine(t, "float64", 1)
+	o := Options{Kernel: kernel.Matern(2.5, 1, 1), Mean: true}
+	want, err := Maximise(context.Background(), e, x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		x.SetRow(i, []float64{1e6 + 1e-3*x.At(i, 0), -5e3 + 100*x.At(i, 1)})
+		y[i] = 1e4 + 1e3*y[i]
+	}
+	got, err := Maximise(context.Background(), e, x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"lengthscale 1", got.Lengthscales[0], 1e-3 * want.Lengthscales[0]},
+		{"lengthscale 2", got.Lengthscales[1], 100 * want.Lengthscales[1]},
+		{"variance", got.Variance, 1e6 * want.Variance},
+		{"noise", got.Noise, 1e6 * want.Noise},
+		{"mean", got.Mean, 1e4 + 1e3*want.Mean},
+		{"log-likelihood", got.LogLikelihood, want.LogLikelihood - 40*math.Log(1e3)},
+	} {
+		if math.Abs(c.got-c.want) > 1e-3*math.Abs(c.want) {
+			t.Errorf("the %s is %g, want %g", c.name, c.got, c.want)
+		}
+	}
+	// At the maximum the mean is optimal: no other one does better.
+	for _, mean := range []float64{got.Mean - 1, got.Mean + 1} {
+		h := got.Hyperparameters
+		h.Mean = mean
+		if other := direct(t, x, y, kernels[3].of, h); other > got.LogLikelihood {
+			t.Errorf("the mean %g has the log-likelihood %.12g, the estimate %g has %.12g", mean, other, got.Mean,
+				got.LogLikelihood)
+		}
+	}
+}
+
+// A search that stops short returns the best point that it has seen, and says so.
+func TestSearchThatStopsShort(t *testing.T) {
+	x, y := observations(40)
+	e := graphtest.Engine(t, "float64", 1)
+	f, err := Maximise(context.Background(), e, x, y, Options{Kernel: kernel.EQ(1, 1), Iterations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Converged || !strings.Contains(strings.Join(e.Warnings(), "\n"), "the search ended (IterationLimit)") {
+		t.Errorf("converged %v, warnings %q", f.Converged, e.Warnings())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Maximise(ctx, e, x, y, Options{Kernel: kernel.EQ(1, 1)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that is cancelled: %v", err)
+	}
+}
+
+// What has no maximum is an error that says why.
+func TestErrors(t *testing.T) {
+	x, y := observations(10)
+	constant := mat.DenseCopyOf(x)
+	for i := range 10 {
+		constant.Set(i, 1, 4)
+	}
+	eq := Options{Kernel: kernel.EQ(1, 1)}
+	for _, c := range []struct {
+		name string
+		x    *mat.Dense
+		y    []float64
+		o    Options
+		want string
+	}{
+		{"no inputs", nil, y, eq, "there are no inputs"},
+		{"too few outputs", x, y[:9], eq, "9 outputs for 10 inputs"},
+		{"NaN", x, append([]float64{math.NaN()}, y[1:]...), eq, "the vector of outputs"},
+		{"no kernel", x, y, Options{}, "a kernel without a family"},
+		{"a kernel of inner products", x, y, Options{Kernel: kernel.Linear(1)}, "does not depend on a distance"},
+		{"negative iterations", x, y, Options{Kernel: kernel.EQ(1, 1), Iterations: -1}, "-1 iterations"},
+		{"a constant input", constant, y, eq, "input 2 is the same in all rows"},
+		{"constant inputs", mat.NewDense(10, 2, nil), y, Options{Kernel: kernel.EQ(1, 1), Isotropic: true},
+			"all 10 inputs are equal"},
+		{"zero outputs", x, make([]float64, 10), eq, "the outputs are constant"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := graphtest.Engine(t, "float64", 1)
+			if _, err := Maximise(context.Background(), e, c.x, c.y, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", err, c.want)
+			}
+		})
+	}
+	e := graphtest.Engine(t, "float64", 1)
+	for want, h := range map[string]Hyperparameters{
+		"3 lengthscales for 2 inputs": {Lengthscales: []float64{1, 1, 1}, Variance: 1, Noise: 1},
+		"a hyper-parameter is -1":     {Lengthscales: []float64{1}, Variance: 1, Noise: -1},
+	} {
+		if _, _, err := Evaluate(context.Background(), e, x, y, kernel.EQ(1, 1), h); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+	}
+}
+
+// Exact data of a smooth function drive the noise to its bound, which is suspect.
+func TestDataWithoutNoise(t *testing.T) {
+	const n = 150
+	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, float64(i)/n)
+		y[i] = math.Sin(5 * x.At(i, 0))
+	}
+	e := graphtest.Engine(t, "float64", 1)
+	f, err := Maximise(context.Background(), e, x, y, Options{Kernel: kernel.EQ(1, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Noise > 1e-7 || f.LogLikelihood < 5*n || len(e.Warnings()) == 0 {
+		t.Errorf("noise %g, log-likelihood %g, warnings %q", f.Noise, f.LogLikelihood, e.Warnings())
+	}
+}
+
+// A covariance that is not positive definite in floating point has no likelihood, from which
+// a search steps back; what else fails ends it.
+func TestCovarianceThatIsNotDefinite(t *testing.T) {
+	x, y := observations(60)
+	p, err := newProblem(graphtest.Engine(t, "float64", 1), x, y, Options{Kernel: kernel.EQ(1, 1), Isotropic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.evaluate(context.Background(), []float64{1, 40, -40}) // the largest variance, the smallest noise
+	if !math.IsInf(p.value, 1) || len(p.gradient) != 3 || p.err != nil {
+		t.Errorf("value %g, gradient %g, error %v", p.value, p.gradient, p.err)
+	}
+	p.evaluate(context.Background(), []float64{0, 0, 0})
+	if math.IsInf(p.value, 1) || p.err != nil {
+		t.Errorf("value %g, error %v", p.value, p.err)
 	}
 }

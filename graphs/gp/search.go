@@ -126,7 +126,7 @@ func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result
 		GradientThreshold: p.tolerance() / 100,
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-10, Relative: 1e-13, Iterations: 10},
 		MajorIterations:   p.options.Iterations,
-	}, &optimize.LBFGS{})
+	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}})
 }
 
 // evaluate computes value and gradient at u, unless they are there. A covariance that is not
@@ -211,9 +211,11 @@ func (p *problem) warn(best *optimize.Result, f *Fit) {
 	for k := range names {
 		names[k] = fmt.Sprintf("lengthscale %d", k+1)
 	}
+	theta, _ := p.theta(best.X)
 	for i, name := range append(names, "variance of the process", "variance of the noise") {
-		theta, _ := p.theta(best.X)
-		if b := p.bounds[i]; theta[i] < math.Log(1.1*b.least) || theta[i] > math.Log(b.most/1.1) {
+		b := p.bounds[i]
+		high := theta[i] > math.Log(b.most/1.1) && (i >= p.lengths || p.lengths == 1) // one input may not matter
+		if high || theta[i] < math.Log(1.1*b.least) {
 			p.e.Warn(suspect+"the %s is at a bound of the search, %.3g times the scale of the data", name,
 				math.Exp(theta[i]))
 		}
