@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"privkern/graphs/engine"
 	"privkern/graphs/hull"
 	"privkern/runner/execute/machine"
@@ -101,19 +99,12 @@ func BenchmarkKAHMAgainstNumPy(b *testing.B) {
 	for _, v := range []int{rows, dim, n, layers, queries} {
 		text = append(text, strconv.Itoa(v))
 	}
-	wave := func(rows int, rate float64) *mat.Dense {
-		m := mat.NewDense(rows, dim, nil)
-		for i := range m.RawMatrix().Data {
-			m.RawMatrix().Data[i] = math.Sin(rate * float64(i+1) * float64(i+1))
-		}
-		return m
-	}
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = e.Close() }()
-	y, q := wave(rows, 1e-3), wave(queries, 7e-4)
+	y, q := wave(rows, dim, 1e-3), wave(queries, dim, 7e-4)
 	var fit, evaluate, numpyFit, numpyEvaluate float64
 	for b.Loop() {
 		start := machine.CPUSeconds()

@@ -295,7 +295,8 @@ func TestDataWithoutNoise(t *testing.T) {
 // a search steps back; what else fails ends it.
 func TestCovarianceThatIsNotDefinite(t *testing.T) {
 	x, y := observations(60)
-	p, err := newProblem(graphtest.Engine(t, "float64", 1), x, y, Options{Kernel: kernel.EQ(1, 1), Isotropic: true})
+	o := Options{Kernel: kernel.EQ(1, 1e6), Isotropic: true}
+	p, err := newProblem(graphtest.Engine(t, "float64", 1), x, y, o)
 	if err != nil {
 		t.Fatal(err)
 	}
