@@ -32,3 +32,21 @@ func BenchmarkMaximise(b *testing.B) {
 		b.ReportMetric(float64(f.Evaluations), "evaluations")
 	}
 }
+
+// BenchmarkEvaluate is one likelihood with its derivatives.
+func BenchmarkEvaluate(b *testing.B) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	const n = 1000
+	x := graphtest.Normal(graphtest.Rand(1), n, 8)
+	y := mat.Col(nil, 0, graphtest.Normal(graphtest.Rand(2), n, 1))
+	h := Hyperparameters{Lengthscales: []float64{1, 1, 1, 1, 1, 1, 1, 1}, Variance: 1, Noise: 0.1}
+	for b.Loop() {
+		if _, _, err := Evaluate(context.Background(), e, x, y, kernel.EQ(1, 1), h); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
