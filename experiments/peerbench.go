@@ -231,7 +231,7 @@ func exponentialWork(numbers int) work {
 			x.Scale(10, x)
 			return map[string]*mat.Dense{"x": x}
 		},
-		output: func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+		output: func(_ *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
 			return gorgonia.Must(gorgonia.Exp(in["x"]))
 		}}
 }

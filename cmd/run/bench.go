@@ -137,7 +137,8 @@ func (a *app) bench(ctx context.Context, f *benchFlags, onBackend bool, names []
 		return err
 	}
 	isSelected := func(benchmark string) bool {
-		return len(names) == 0 || slices.ContainsFunc(selected, func(b experiment.Benchmark) bool { return b.Name == benchmark })
+		return len(names) == 0 ||
+			slices.ContainsFunc(selected, func(b experiment.Benchmark) bool { return b.Name == benchmark })
 	}
 	earlier, err := readEarlier(f.compare, isSelected)
 	if err != nil {
@@ -199,17 +200,10 @@ func readEarlier(path string, isSelected func(benchmark string) bool) (*bench.Re
 func (a *app) measure(ctx context.Context, f *benchFlags, selected []experiment.Benchmark, report *bench.Report) error {
 	o := bench.Options{Repeat: f.repeat, Started: func(name, doc string) { a.say("%s: %s", name, doc) }}
 	if !f.noPeers {
-		p, err := peers.Start(ctx, f.peers)
-		switch {
-		case err == nil:
-			defer p.Close()
-			o.Peers, report.Machine.Peers = p, p.Libraries
-			a.say("peers: %s", p.Libraries)
-		case errors.Is(err, peers.ErrNone):
-			a.say("no peers: %v; --peers PYTHON names another", err)
-		default:
-			return err
-		}
+		client := peers.NewClient(ctx, f.peers, a.say)
+		defer client.Close()
+		o.Peers = client
+		defer func() { report.Machine.Peers = client.Libraries() }()
 	}
 	var err error
 	report.Measurements, err = bench.Run(ctx, selected, o)

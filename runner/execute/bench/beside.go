@@ -12,7 +12,8 @@ import (
 // Peers measure the work of benchmarks in other libraries.
 type Peers interface {
 	// Measure does a work some times and returns the mean processor time of a call. It
-	// fails with a *peers.MissingError where a library is missing.
+	// fails with a *peers.MissingError where a library is missing, with peers.ErrNone where
+	// there is no peer at all.
 	Measure(work experiment.Peer, calls int) (peers.Measurement, error)
 }
 
@@ -85,7 +86,7 @@ func (m *meter) peer(name string, work experiment.Peer) (*peers.Measurement, err
 		return nil, nil
 	}
 	p, err := m.options.Peers.Measure(work, 1)
-	if missing := (*peers.MissingError)(nil); errors.As(err, &missing) {
+	if missing := (*peers.MissingError)(nil); errors.As(err, &missing) || errors.Is(err, peers.ErrNone) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err

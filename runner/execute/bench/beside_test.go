@@ -51,7 +51,8 @@ func TestBeside(t *testing.T) {
 	if len(ms) != 1 || m.Name != "row (CPU)" || m.Clock != CPU || len(m.Samples) != 3 {
 		t.Errorf("measured %+v", ms)
 	}
-	if p := m.Peer; p == nil || p.Value != 2 || len(p.Samples) != 3 || p.Library != "NumPy" || !*p.Met || *p.AtMost != 1e9 {
+	p := m.Peer
+	if p == nil || p.Value != 2 || len(p.Samples) != 3 || p.Library != "NumPy" || !*p.Met || *p.AtMost != 1e9 {
 		t.Errorf("the peer is %+v", m.Peer)
 	}
 	// One call, for its input to be made; then as many as take a sample's time.
@@ -63,6 +64,7 @@ func TestBeside(t *testing.T) {
 func TestBesideWithoutPeers(t *testing.T) {
 	for name, l := range map[string]Peers{
 		"none":              nil,
+		"no program":        &library{err: peers.ErrNone},
 		"a missing library": &library{err: &peers.MissingError{Library: "SciPy"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -240,7 +240,7 @@ func (c *Comparison) sentences() string {
 		count[r.Verdict]++
 	}
 	judged := count[Same] + count[Within] + count[Slower] + count[Faster]
-	return fmt.Sprintf("# compared with %s by %s: of %s, %d slower and %d faster by more than %s, %d within the noise (~); "+
-		"%d new, %d gone\n", c.Earlier, c.Basis, text.Count(judged, "judged row"), count[Slower], count[Faster],
+	return fmt.Sprintf("# compared with %s by %s: of %s, %d slower and %d faster by more than %s, %d within the "+
+		"noise (~); %d new, %d gone\n", c.Earlier, c.Basis, text.Count(judged, "judged row"), count[Slower], count[Faster],
 		percent(c.Tolerance), count[Same], count[New], count[Gone])
 }

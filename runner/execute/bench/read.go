@@ -124,7 +124,8 @@ func readText(text string) (*Report, error) {
 		case !strings.HasPrefix(line, " "):
 			benchmark = line
 			if strings.ContainsAny(line, " \t") || !strings.Contains(line, "/") {
-				return nil, &FileError{Line: i + 1, Text: fmt.Sprintf("it is no table of run bench: %.40q names no benchmark", line)}
+				return nil, &FileError{Line: i + 1,
+					Text: fmt.Sprintf("it is no table of run bench: %.40q names no benchmark", line)}
 			}
 		default:
 			m, ok := readRow(line)
