@@ -14,19 +14,11 @@ func (s *stream) Batch(b op.Batch) {
 	for i, shape := range b.In {
 		m.in = append(m.in, Operand{shape, s.in[i].DType})
 	}
-	if b.Apart {
-		m.members = 0
-	}
 	b.Launch(m)
 	if m.fails {
 		m.Launch(kernels.Invalidate{Failed: somewhere, N: m.Out().Size(), Out: m.Out()})
 	}
-	for range b.Members {
-		s.work.Add(m.work)
-		if !b.Apart {
-			return
-		}
-	}
+	s.work.Add(m.work)
 }
 
 // The kernels of cuBLAS and cuSOLVER for batches of small matrices are one for some columns
@@ -76,4 +68,38 @@ func (s *stream) factorMembers(l kernels.Matrix) {
 // addresses counts the kernels that write the addresses of members.
 func (s *stream) addresses(launches int) {
 	s.add(step{launches: launches, blocks: 1})
+}
+
+// The kernel of ours for eigenproblems has a block for each member. A reflection waits for a
+// few sums over the block, and a rotation, of which there are about .85 n², for the one
+// before: as shares of a stage.
+const (
+	reflectionStages = 0.4
+	rotationStages   = 0.03
+	rotationsOfOrder = 0.85
+)
+
+// memberEigen counts an eigen-decomposition of order n for each member, as package cuda
+// computes it: by one kernel, whose rotations take most of the operations and the traffic,
+// or above its largest order by one call of the library after the other.
+func (s *stream) memberEigen(n float64) {
+	if n > kernels.EigenOrder {
+		one := &stream{element: s.element}
+		one.syevd(n)
+		for range s.members {
+			s.work.Add(one.work)
+		}
+		return
+	}
+	s.add(step{launches: 1, double: true, stages: reflectionStages*n + rotationStages*rotationsOfOrder*n*n,
+		operations: (8./3 + 6*rotationsOfOrder) * n * n * n, traffic: (16./3 + 4 + 16*rotationsOfOrder) * n * n * n,
+		blocks: 1})
+}
+
+// waits are the stages of a kernel of ours whose steps wait for one another.
+func waits(k kernels.Kernel) float64 {
+	if k, ok := k.(kernels.ShiftedInverse); ok {
+		return float64(k.N) / 12 // a column of some tenths of a microsecond
+	}
+	return 0
 }

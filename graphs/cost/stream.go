@@ -166,7 +166,7 @@ func (s *stream) Launch(k kernels.Kernel) {
 	if numbers == 0 {
 		traffic = float64(g.Blocks * g.X * g.Y)
 	}
-	s.add(step{launches: 1, operations: arithmetic(k, numbers), traffic: traffic, blocks: blocks})
+	s.add(step{launches: 1, stages: waits(k), operations: arithmetic(k, numbers), traffic: traffic, blocks: blocks})
 }
 
 // touched is the number of elements that a kernel reads and writes.
@@ -243,6 +243,8 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 2 * float64(k.N) * float64(k.N)
 	case kernels.DotColumns:
 		return 2 * float64(k.Rows) * float64(k.Cols)
+	case kernels.ShiftedInverse:
+		return 2 * float64(k.N) * float64(k.N) * float64(k.N) / 3
 	case kernels.RowDistance:
 		return 3 * float64(k.Rows) * float64(k.Cols)
 	case kernels.BatchedProduct:
@@ -277,6 +279,11 @@ func (s *stream) products(batch, part float64, m, n, k int) {
 
 // Gemm implements [op.Stream].
 func (s *stream) Gemm(_, _ blas.Transpose, m, n, k int, _ float64, _, _, _ kernels.Matrix) {
+	s.products(1, 1, m, n, k)
+}
+
+// AddGemm implements [op.Stream].
+func (s *stream) AddGemm(_, _ blas.Transpose, m, n, k int, _ float64, _, _, _ kernels.Matrix) {
 	s.products(1, 1, m, n, k)
 }
 
@@ -342,7 +349,16 @@ func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
 // Syevd implements [op.Stream]. It is in float64 whatever the element type.
 func (s *stream) Syevd(order int, _, _ kernels.Doubles) kernels.Flag {
 	n := float64(order)
+	if s.members > 0 {
+		s.memberEigen(n)
+		return somewhere
+	}
+	s.syevd(n)
+	return somewhere
+}
+
+// syevd counts the library's decomposition of one matrix.
+func (s *stream) syevd(n float64) {
 	s.add(step{launches: 1, product: true, double: true, stages: columnStages * n, operations: 9 * n * n * n,
 		traffic: 8 * n * n * n / 3, blocks: max(1, n*n/(2*tile*tile))})
-	return somewhere
 }

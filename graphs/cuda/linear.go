@@ -126,14 +126,25 @@ func (t *task) workspace(n int, length int32, elem int) driver.Pointer {
 // With column-major eyes it is Cᵀ = op(B)ᵀ op(A)ᵀ: operands and sizes change places, and
 // the transpositions stay.
 func (t *task) Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix) {
+	t.product(tA, tB, m, n, k, alpha, a, b, 0, c)
+}
+
+// AddGemm implements [op.Stream].
+func (t *task) AddGemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix) {
+	t.product(tA, tB, m, n, k, alpha, a, b, 1, c)
+}
+
+// product is C = alpha op(A) op(B) + beta C.
+func (t *task) product(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b kernels.Matrix, beta float64,
+	c kernels.Matrix) {
 	if t.members > 0 {
-		t.multiply(tA, tB, m, n, k, alpha, t.view(a, 0, 0), t.view(b, 0, 0), 0, t.view(c, 0, 0))
+		t.multiply(tA, tB, m, n, k, alpha, t.view(a, 0, 0), t.view(b, 0, 0), beta, t.view(c, 0, 0))
 		return
 	}
 	if !t.fits(m, n, k, a.Cols, b.Cols, c.Cols) {
 		return
 	}
-	x, y := t.number(alpha), t.number(0)
+	x, y := t.number(alpha), t.number(beta)
 	t.blasCall("gemm_v2", operation(tB), operation(tA), uintptr(n), uintptr(m), uintptr(k), uintptr(unsafe.Pointer(x)),
 		b.At, uintptr(b.Cols), a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
 }
@@ -279,16 +290,23 @@ func (t *task) Potrf(l kernels.Matrix, failed kernels.Flag) {
 // Syevd implements [op.Stream]. Divide and conquer, in float64 whatever the element
 // type. cuSOLVER's eigenvectors are columns of a column-major matrix, rows of ours.
 func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
-	if !t.noBatch("eigen-decomposition") || !t.fits(n) {
+	if !t.fits(n) {
 		return 0
+	}
+	if t.members > 0 && n <= kernels.EigenOrder {
+		converged = kernels.Flag(t.scratchEach(1, 4))
+		t.Launch(kernels.SymmetricEigen{V: v, W: w, Work: t.Doubles(n * n), N: n, Failed: converged})
+		return converged
 	}
 	const name, vectors, lower = "cusolverDnDsyevd", 1, 0
 	var work int32
 	t.solverCall(name+"_bufferSize", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w),
 		uintptr(unsafe.Pointer(&work)))
 	buffer := t.workspace(n, work, 8)
-	converged = kernels.Flag(t.scratch(4))
-	t.solverCall(name, vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w), uintptr(buffer), uintptr(work),
-		uintptr(converged))
+	converged = kernels.Flag(t.scratchEach(1, 4))
+	for i := range max(1, t.members) { // one after the other in the queue, in the same workspace
+		t.solverCall(name, vectors, lower, uintptr(n), uintptr(v)+uintptr(8*i*t.stride(uintptr(v))), uintptr(n),
+			uintptr(w)+uintptr(8*i*t.stride(uintptr(w))), uintptr(buffer), uintptr(work), uintptr(converged)+uintptr(4*i))
+	}
 	return converged
 }

@@ -24,7 +24,7 @@ type memberBatch struct {
 	whole *task // of the operation, whose operands hold all members
 	all   int   // members
 	// Places for the failures of all members, in the order in which the launch asks for
-	// them. Members that are queued apart ask again.
+	// them. Members beyond maxMembers ask again.
 	flags []kernels.Flag
 }
 
@@ -34,17 +34,9 @@ const maxMembers = 1<<16 - 1
 // Batch implements [op.Stream].
 func (t *task) Batch(b op.Batch) {
 	shared := &memberBatch{whole: t, all: b.Members}
-	at := maxMembers
-	if b.Apart {
-		at = 1
-	}
-	for first := 0; first < b.Members && t.err == nil; first += at {
-		count := min(at, b.Members-first)
+	for first := 0; first < b.Members && t.err == nil; first += maxMembers {
 		s := &task{d: t.d, gpu: t.gpu, lane: t.lane, op: t.op, dtype: t.dtype, batch: shared, first: first,
-			strides: map[uintptr]int{0: 0}}
-		if !b.Apart {
-			s.members = count
-		}
+			members: min(maxMembers, b.Members-first), strides: map[uintptr]int{0: 0}}
 		for i, shape := range b.In {
 			size := shape.TotalSize()
 			if b.Shared[i] {

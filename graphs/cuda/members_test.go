@@ -117,25 +117,27 @@ func TestBatchesLikeTheHost(t *testing.T) {
 // has in a batch of one.
 func TestLaunchesDoNotGrowWithTheBatch(t *testing.T) {
 	_, e := engines(t, "float64")
-	c := op.Solve().Cases()[0]
-	launches, first := 0, []float64(nil)
-	for _, members := range []int{1, 2, 9} {
-		p, in := batchedProgram(c, members, -1), batchedInputs(t, e, c, members, -1)
-		n := counting(t)
-		out, err := e.Run(context.Background(), p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		each := numbers(t, out["out"])
-		each = each[:len(each)/members]
-		if launches == 0 {
-			launches, first = n.launches, each
-		}
-		if n.launches != launches || launches == 0 {
-			t.Errorf("%d launches for %d members, %d for one", n.launches, members, launches)
-		}
-		if !slices.Equal(each, first) {
-			t.Errorf("member 0 of %d differs from the only one", members)
+	for _, o := range []op.Op{op.Solve(), op.RidgeSolve(), op.LeadingEigen(3, 5), op.Eigen(), op.LargestEigen(4)} {
+		c := o.Cases()[0]
+		launches, first := 0, []float64(nil)
+		for _, members := range []int{1, 2, 9} {
+			p, in := batchedProgram(c, members, -1), batchedInputs(t, e, c, members, -1)
+			n := counting(t)
+			out, err := e.Run(context.Background(), p, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each := numbers(t, out["out"])
+			each = each[:len(each)/members]
+			if launches == 0 {
+				launches, first = n.launches, each
+			}
+			if n.launches != launches || launches == 0 {
+				t.Errorf("%s: %d launches for %d members, %d for one", c.Name, n.launches, members, launches)
+			}
+			if !slices.Equal(each, first) {
+				t.Errorf("%s: member 0 of %d differs from the only one", c.Name, members)
+			}
 		}
 	}
 }

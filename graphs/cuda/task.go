@@ -26,9 +26,8 @@ type task struct {
 	in       []engine.DTensor
 	borrowed []driver.Pointer
 	err      error
-	// In a batch: how many members are queued at the same time, 0 for one that is queued
-	// apart, the first one's number, the strides by address, and how often the launch asked
-	// for the place of its failure.
+	// In a batch: how many members are queued at the same time, the first one's number, the
+	// strides by address, and how often the launch asked for the place of its failure.
 	batch   *memberBatch
 	members int
 	first   int

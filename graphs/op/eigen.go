@@ -35,7 +35,6 @@ func Eigen() Op {
 			w, v := eigenOn(t, t.In(0))
 			t.Launch(kernels.PackEigen{W: w, V: v, N: t.In(0).Rows, Out: t.Out()})
 		},
-		apart: true,
 		// What follows from the vectors, whose signs are arbitrary.
 		cases: func(s *sampler) []Case {
 			return []Case{{Name: "Eigen", In: []Operand{s.symmetric(small)}, Condition: 100,
@@ -141,7 +140,6 @@ func LargestEigen(k int) Op {
 			w, v := eigenOn(t, t.In(0))
 			t.Launch(kernels.PackLargest{W: w, V: v, N: t.In(0).Rows, K: k, Out: t.Out()})
 		},
-		apart: true,
 		// Squares, for the signs.
 		cases: func(s *sampler) []Case {
 			return []Case{{Name: "LargestEigen", In: []Operand{s.definite(small)}, Condition: 100,

@@ -177,6 +177,10 @@ func (r *recorder) Gemm(tA, tB blas.Transpose, m, n, k int, _ float64, a, b, c k
 	r.calls++
 }
 
+func (r *recorder) AddGemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix) {
+	r.Gemm(tA, tB, m, n, k, alpha, a, b, c)
+}
+
 func (r *recorder) Product(_, _ bool, batch, m, n, k int, a, b, c kernels.Matrix) {
 	r.check("product", a, b, c)
 	for i, want := range []int{batch * m * k, batch * k * n, batch * m * n} {
@@ -332,7 +336,7 @@ func TestEveryOperationHasCaseAndLaunch(t *testing.T) {
 		check("gorgonia's "+b.Name, b.Cases(), func(other gorgonia.Op) bool { return b.Launch(other) != nil })
 	}
 	// Package cuda launches these around the members of a batch.
-	for _, k := range []kernels.Kernel{kernels.MemberAddresses{}, kernels.Invalidate{}, kernels.ClearUpper{}} {
+	for _, k := range []kernels.Kernel{kernels.MemberAddresses{}, kernels.Invalidate{}, kernels.ClearUpper{}, kernels.SymmetricEigen{}} {
 		used[reflect.TypeOf(k)] = true
 	}
 	for _, k := range kernels.All() {

@@ -45,7 +45,6 @@ func LeadingEigen(k, steps int) Op {
 		run64:  func(c call[float64]) error { return leadingEigen(c, k, steps) },
 		run32:  func(c call[float32]) error { return leadingEigen(c, k, steps) },
 		launch: func(t Stream) { leadingEigenOn(t, k, steps) },
-		apart:  true, // it has kernels of single elements, which compute one member
 		// Squares, for the signs, without the bounds, which are rounding.
 		cases: func(s *sampler) []Case {
 			graph := func(steps int) func(gorgonia.Nodes) *gorgonia.Node {

@@ -79,8 +79,6 @@ type definition struct {
 	run32 func(call[float32]) error
 	// launch queues the operation on a CUDA device.
 	launch func(Stream)
-	// apart: the launch is not one for all members of a batch, but is queued for each.
-	apart bool
 	// diff says which inputs sym differentiates by; nil for none.
 	diff []bool
 	sym  func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes

@@ -64,6 +64,8 @@ type Stream interface {
 	Copy(to, from kernels.Matrix)
 	// Gemm is C = alpha op(A) op(B), m×n, with k products each.
 	Gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix)
+	// AddGemm is C += alpha op(A) op(B).
+	AddGemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b, c kernels.Matrix)
 	// Product is C = op(A) op(B) for each of a batch of matrices that follow one another,
 	// m×n with k products each.
 	Product(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix)
@@ -79,7 +81,8 @@ type Stream interface {
 	Potrf(l kernels.Matrix, failed kernels.Flag)
 	// Syevd overwrites the n×n v by its eigenvectors, as rows, and w by the
 	// eigenvalues in ascending order. The flag that it returns says whether it
-	// converged.
+	// converged. In a batch one kernel decomposes all members up to [kernels.EigenOrder],
+	// and a call of the library each of those above.
 	Syevd(n int, v, w kernels.Doubles) kernels.Flag
 
 	// Batch queues an operation for all members of a batch.
@@ -88,17 +91,15 @@ type Stream interface {
 
 // Batch is an operation on every member of a batch that is being queued. Its Launch gets a
 // stream whose operands, result and scratch memory are those of the first member, and whose
-// methods do the same for all others: every method is called once. Where Apart is set,
-// Launch is called for one member after the other.
+// methods do the same for all others: every method is called once.
 //
-// The streams of a batch have no Numbers, Truths, Send, Deliver and Product, no kernels of
-// single elements, and Syevd only where members are apart.
+// The streams of a batch have no Numbers, Truths, Send, Deliver and Product, and no kernels
+// of single elements.
 type Batch struct {
 	Members int
 	In      []tensor.Shape // of a member's operands
 	Shared  []bool         // operands that are the same one for all members
 	Out     tensor.Shape   // of a member's result
-	Apart   bool
 	Launch  func(Stream)
 }
 
@@ -136,8 +137,7 @@ func (o Op) launch(t Stream) {
 	for i := range shared {
 		shared[i] = o.shares(i)
 	}
-	t.Batch(Batch{Members: lead.TotalSize(), In: member, Shared: shared, Out: out, Apart: o.def.apart,
-		Launch: o.def.launch})
+	t.Batch(Batch{Members: lead.TotalSize(), In: member, Shared: shared, Out: out, Launch: o.def.launch})
 }
 
 // ElementType is the floating-point type among those of an operation: other operands
