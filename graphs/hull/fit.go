@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/batch"
 	"privkern/graphs/cpublas"
 	"privkern/graphs/engine"
 )
@@ -78,7 +77,7 @@ func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim in
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
 	fits := []*fit{newFit(e, y, 0)}
-	if err := principal(ctx, e, fits, batch.SizeClass(fits[0].n), dim); err != nil {
+	if err := principal(ctx, e, fits, sizeClass(e, fits[0].n), dim); err != nil {
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
 	if err := fits[0].err; err != nil {

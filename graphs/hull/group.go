@@ -82,6 +82,18 @@ func inGroups(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts 
 	return nil
 }
 
+// deviceClass is of what the size classes of a device are multiples.
+const deviceClass = 256
+
+// sizeClass is the number of samples to which a machine's are padded. A device, which takes
+// as long to begin a run of a few machines as to compute them, has fewer classes than the CPU.
+func sizeClass(e *engine.Engine, n int) int {
+	if e.Backend() == "cpu" || n <= deviceClass {
+		return batch.SizeClass(n)
+	}
+	return (n + deviceClass - 1) / deviceClass * deviceClass
+}
+
 // divide returns the numbers of the samples in batches of a size class, of equal numbers of
 // columns and of directions to look for. Batches are as large as memory allows, but never
 // empty. Samples that are wrong are in none.
@@ -107,7 +119,7 @@ func divide(e *engine.Engine, samples []*mat.Dense, wrong []error, dim int) (bat
 			continue
 		}
 		n, p := y.Dims()
-		k := kind{batch.SizeClass(n), p, rank(n, p, dim)}
+		k := kind{sizeClass(e, n), p, rank(n, p, dim)}
 		side := min(k.n, p)
 		// Centred samples and covariance; K, targets and solutions, and those that are left.
 		each := 8*(k.n*p+side*side) + size*(2*k.n*k.n+4*k.n*(p+1))
@@ -129,7 +141,7 @@ func inBatch(ctx context.Context, e *engine.Engine, samples []*mat.Dense, number
 	for i, number := range numbers {
 		fits[i] = newFit(e, samples[number], number)
 	}
-	n, p := batch.SizeClass(fits[0].n), fits[0].p
+	n, p := sizeClass(e, fits[0].n), fits[0].p
 	if err := principal(ctx, e, fits, n, opts.Dim); err != nil {
 		return fmt.Errorf("kernel affine hull machine: %w", err)
 	}

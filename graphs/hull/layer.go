@@ -16,12 +16,28 @@ import (
 // solved is a layer of the members of a group, in the samples' own coordinates: points X
 // (N×d), weights (1×d), and solutions [B', b], N×(p+1) and the rows of the padding, in the
 // element type of the engine. The kernel matrices "k" (m×n×n) stay where they are, and are
-// closed where no λ reaches directFrom.
+// closed where no λ reaches directFrom; the solutions stay until the host takes them.
 type solved struct {
 	points, weights []*mat.Dense
 	kernels         residents
 	fixed           []*fixedPoint
+	resident        []run
 	solutions       []any
+}
+
+// close frees what stays.
+func (s *solved) close() {
+	s.kernels.close()
+	closeRuns(s.resident)
+	s.resident = nil
+}
+
+// bytes is the memory of the solutions that stay.
+func (s *solved) bytes() (n int) {
+	for _, one := range s.resident {
+		n += int(one.solutions.MemSize())
+	}
+	return n
 }
 
 // encode returns the layers of the leading d directions without their solutions.
@@ -73,7 +89,7 @@ func (g *group) layer(ctx context.Context, d int, before [][]*fixedPoint) (_ *so
 	}
 	defer func() {
 		if err != nil {
-			one.kernels.close()
+			one.close()
 		}
 	}()
 	for i, f := range g.fits {
@@ -106,7 +122,7 @@ func (g *group) layer(ctx context.Context, d int, before [][]*fixedPoint) (_ *so
 	if !slices.ContainsFunc(one.fixed, func(x *fixedPoint) bool { return x.at >= directFrom }) {
 		one.kernels.close() // nothing reads them any more
 	}
-	return one, g.take(ctx, one, runs)
+	return one, g.stay(ctx, one, runs)
 }
 
 // estimate takes the first steps of the fixed points of a layer by the sketch.
@@ -248,26 +264,44 @@ func closeRuns(runs []run) {
 	}
 }
 
-// take copies the last solutions of all members to the host, and closes the runs.
-func (g *group) take(ctx context.Context, one *solved, runs []run) error {
+// stay lets the last solutions of all members stay where they are, and closes the runs.
+func (g *group) stay(ctx context.Context, one *solved, runs []run) error {
 	defer closeRuns(runs)
-	values := make([]*engine.Resident, len(runs))
-	for i, r := range runs {
+	for _, r := range runs {
 		picked, err := pick(ctx, g.e, g.e.ElementType(), residents{"solutions": r.solutions}, r.last)
 		if err != nil {
 			return err
 		}
-		defer picked.close()
-		values[i] = picked["solutions"]
+		members := make([]int, len(r.last))
+		for i, row := range r.last {
+			members[i] = r.members[row]
+		}
+		one.resident = append(one.resident, run{solutions: picked["solutions"], members: members})
+	}
+	return nil
+}
+
+// take copies the solutions of layers to the host, all in one go, and frees them there.
+func (g *group) take(ctx context.Context, layers ...*solved) error {
+	var values []*engine.Resident
+	for _, one := range layers {
+		for _, r := range one.resident {
+			values = append(values, r.solutions)
+		}
 	}
 	all, err := hosts(ctx, values)
 	if err != nil {
 		return err
 	}
-	for i, r := range runs {
-		for at, row := range r.last {
-			one.solutions[r.members[row]] = memberOf(all[i], at)
+	for _, one := range layers {
+		for _, r := range one.resident {
+			for at, member := range r.members {
+				one.solutions[member] = memberOf(all[0], at)
+			}
+			all = all[1:]
 		}
+		closeRuns(one.resident)
+		one.resident = nil
 	}
 	return nil
 }

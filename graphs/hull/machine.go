@@ -187,34 +187,66 @@ func FitAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Op
 	})
 }
 
+// residentBytes is what the solutions of layers may take on a device before they come down,
+// one wait for all of them. On the CPU they are taken layer by layer.
+const residentBytes = 1 << 30
+
 // machines fits the machines of a group layer by layer.
-func (g *group) machines(ctx context.Context) ([]*Machine, error) {
+func (g *group) machines(ctx context.Context) (_ []*Machine, err error) {
 	machines := make([]*Machine, len(g.fits))
 	found := make([][]*fixedPoint, len(g.fits))
+	var layers []*solved // whose solutions stay
+	defer func() {
+		for _, one := range layers {
+			one.close()
+		}
+	}()
 	for i, f := range g.fits {
 		machines[i] = &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
 	}
-	for l := range min(g.opts.Layers, g.dim) {
+	bytes, last := 0, min(g.opts.Layers, g.dim)-1
+	for l := range last + 1 {
 		g.stage = fmt.Sprintf("layer %d: ", l+1)
 		solved, err := g.layer(ctx, g.dim-l, found)
 		if err != nil {
 			return nil, err
 		}
 		solved.kernels.close()
-		err = g.each(ctx, func(i int, f *fit) {
-			fixed := solved.fixed[i]
+		for i, fixed := range solved.fixed {
 			found[i] = append(found[i], fixed)
-			solutions, scores := f.withScores(solved.solutions[i])
+		}
+		layers, bytes = append(layers, solved), bytes+solved.bytes()
+		if l < last && g.e.Backend() != "cpu" && bytes < residentBytes {
+			continue
+		}
+		if err := g.addLayers(ctx, machines, layers); err != nil {
+			return nil, err
+		}
+		layers, bytes = nil, 0
+	}
+	return machines, nil
+}
+
+// addLayers takes the solutions of layers, and adds the layers to the machines.
+func (g *group) addLayers(ctx context.Context, machines []*Machine, layers []*solved) error {
+	if err := g.take(ctx, layers...); err != nil {
+		return err
+	}
+	for _, one := range layers {
+		err := g.each(ctx, func(i int, f *fit) {
+			fixed := one.fixed[i]
+			solutions, scores := f.withScores(one.solutions[i])
+			one.solutions[i] = nil
 			machines[i].layers = append(machines[i].layers, layer{
-				points: g.e.Tensor(solved.points[i]), weights: g.e.Tensor(solved.weights[i]), solutions: solutions,
+				points: g.e.Tensor(one.points[i]), weights: g.e.Tensor(one.weights[i]), solutions: solutions,
 				scores: scores, lambda: fixed.lambda(), iterations: fixed.evaluations,
 			})
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return machines, nil
+	return nil
 }
 
 // check says what is wrong with samples or options, in words for the caller's prefix.

@@ -34,7 +34,7 @@ const residualTolerance = 1e-9
 
 // findPrincipal finds the principal directions of the centred samples of one fit.
 func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
-	y, err := batch.Matrices(tensor.Float64, batch.SizeClass(f.n), f.p, []*mat.Dense{centred})
+	y, err := batch.Matrices(tensor.Float64, sizeClass(f.e, f.n), f.p, []*mat.Dense{centred})
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,10 @@ func ModelAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts 
 		if err != nil {
 			return err
 		}
-		defer one.kernels.close()
+		defer one.close()
+		if err := g.take(ctx, one); err != nil {
+			return err
+		}
 		kernels, err := g.directKernels(ctx, one)
 		if err != nil {
 			return err
