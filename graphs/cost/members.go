@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"math"
-
 	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/op"
 )
@@ -21,53 +19,39 @@ func (s *stream) Batch(b op.Batch) {
 	s.work.Add(m.work)
 }
 
-// The kernels of cuBLAS and cuSOLVER for batches of small matrices are one for some columns
-// each, on all of which they wait.
-const memberStages = 1.0
-
 // solveMembers counts a triangular solution of order n with m right-hand sides for each
 // member, as package cuda computes it: by blocks, of which each takes off what is known by a
-// product, after the addresses of the blocks were made.
-func (s *stream) solveMembers(n, m int) {
-	s.addresses(2)
-	for i := 0; i < n; i += op.MemberSolveBlock {
-		if i > 0 {
-			s.products(1, 1, min(op.MemberSolveBlock, n-i), m, i)
+// product, and multiplies by the inverse of its diagonal block. The inverses are made once
+// for a matrix, and here in the first solution of an operation.
+func (s *stream) solveMembers(l kernels.Matrix, m int) {
+	n, size := l.Rows, op.MemberSolveBlock(l.Rows)
+	if !s.inverted {
+		s.inverted = true
+		s.Launch(kernels.InvertBlocks{L: l, N: n, Size: size, Out: l})
+		for half := kernels.FactorOrder; half < size; half *= 2 {
+			s.Launch(kernels.JoinBlocks{L: l, N: n, Size: size, Half: half, Out: l})
 		}
-		s.solveMemberBlock(min(op.MemberSolveBlock, n-i), m)
 	}
-}
-
-// solveMemberBlock counts a solution within one block, by cuBLAS.
-func (s *stream) solveMemberBlock(n, m int) {
-	order, size := float64(n), float64(n)*float64(m)
-	s.add(step{launches: 1, product: true, stages: memberStages * math.Ceil(order/panel), operations: order * size,
-		traffic: s.elem() * (order*order/2 + 2*size), blocks: max(1, size/(tile*tile))})
+	for i := 0; i < n; i += size {
+		k := min(size, n-i)
+		if i > 0 {
+			s.products(1, 1, k, m, i)
+		}
+		s.products(1, 1, k, m, k)
+	}
+	s.Copy(kernels.Matrix{}, kernels.Matrix{At: somewhere, Rows: n, Cols: m})
 }
 
 // factorMembers counts a Cholesky factor for each member, as package cuda computes it.
 func (s *stream) factorMembers(l kernels.Matrix) {
 	n := l.Rows
-	s.addresses(2)
-	for j := 0; j < n; j += op.MemberFactorBlock {
-		k := min(op.MemberFactorBlock, n-j)
+	for j := 0; j < n; j += kernels.FactorOrder {
 		if j > 0 {
-			s.products(1, 1, n-j, k, j)
+			s.products(1, 1, n-j, min(kernels.FactorOrder, n-j), j)
 		}
-		order := float64(k)
-		s.add(step{launches: 1, product: true, stages: memberStages * math.Ceil(order/panel),
-			operations: order * order * order / 3, traffic: s.elem() * order * order, blocks: 1})
-		s.Launch(kernels.KeepFailure{Other: somewhere, Failed: somewhere})
-		if rest := n - j - k; rest > 0 {
-			s.solveMemberBlock(k, rest)
-		}
+		s.Launch(kernels.FactorPanel{L: l, N: n, From: j})
 	}
-	s.Launch(kernels.ClearUpper{A: l, N: n, Order: op.MemberFactorBlock})
-}
-
-// addresses counts the kernels that write the addresses of members.
-func (s *stream) addresses(launches int) {
-	s.add(step{launches: launches, blocks: 1})
+	s.Launch(kernels.PlaceDiagonal{N: n, L: l})
 }
 
 // The kernel of ours for eigenproblems has a block for each member. A reflection waits for a
@@ -96,10 +80,19 @@ func (s *stream) memberEigen(n float64) {
 		blocks: 1})
 }
 
-// waits are the stages of a kernel of ours whose steps wait for one another.
+// waits are the stages of a kernel of ours whose steps wait for one another: columns of a
+// factor or an inverse, of some tenths of a microsecond each.
 func waits(k kernels.Kernel) float64 {
-	if k, ok := k.(kernels.ShiftedInverse); ok {
-		return float64(k.N) / 12 // a column of some tenths of a microsecond
+	const columns = 12
+	switch k := k.(type) {
+	case kernels.ShiftedInverse:
+		return float64(k.N) / columns
+	case kernels.FactorPanel:
+		return float64(min(kernels.FactorOrder, k.N-k.From)) / columns
+	case kernels.InvertBlocks:
+		return float64(min(kernels.FactorOrder, k.N)) / columns
+	case kernels.JoinBlocks: // two products in shared memory
+		return float64(k.Half) / columns
 	}
 	return 0
 }

@@ -81,6 +81,8 @@ type stream struct {
 	members int // that each step computes in a batch; 0 outside of one
 	// fails: the operation has a flag for its failure.
 	fails bool
+	// inverted: the inverses for solutions in a batch are counted.
+	inverted bool
 }
 
 var _ op.Stream = (*stream)(nil)
@@ -176,8 +178,14 @@ func touched(k kernels.Kernel) float64 {
 		return float64(k.N)
 	case kernels.SumDiagonal:
 		return float64(k.N)
-	case kernels.ClearUpper: // half of the diagonal blocks
-		return float64(k.N) * float64(k.Order) / 2
+	case kernels.FactorPanel: // what is below its first row
+		return 2 * kernels.FactorOrder * float64(k.N-k.From)
+	case kernels.PlaceDiagonal:
+		return 2 * kernels.FactorOrder * float64(k.N)
+	case kernels.InvertBlocks: // the blocks, and all squares
+		return float64(k.N) * float64(kernels.FactorOrder+k.Size)
+	case kernels.JoinBlocks: // three halves read and one written, in each pair
+		return 2 * float64(k.N) * float64(k.Half)
 	case kernels.AddIdentity:
 		return 2 * float64(k.N)
 	}
@@ -243,6 +251,13 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 2 * float64(k.N) * float64(k.N)
 	case kernels.DotColumns:
 		return 2 * float64(k.Rows) * float64(k.Cols)
+	case kernels.FactorPanel: // the block's factor, which all blocks make, its inverse and the rows
+		const order = kernels.FactorOrder
+		return order * order * (2./3*order*float64(k.Grid().Blocks) + float64(k.N-k.From))
+	case kernels.InvertBlocks:
+		return kernels.FactorOrder * kernels.FactorOrder * float64(k.N) / 3
+	case kernels.JoinBlocks:
+		return 3. / 2 * float64(k.N) * float64(k.Half) * float64(k.Half)
 	case kernels.ShiftedInverse:
 		return 2 * float64(k.N) * float64(k.N) * float64(k.N) / 3
 	case kernels.RowDistance:
@@ -315,7 +330,7 @@ const (
 // Trsm implements [op.Stream].
 func (s *stream) Trsm(_ blas.Side, _ blas.Transpose, l, b kernels.Matrix) {
 	if s.members > 0 {
-		s.solveMembers(l.Rows, b.Size()/l.Rows)
+		s.solveMembers(l, b.Size()/l.Rows)
 		return
 	}
 	n := float64(l.Rows)
@@ -327,7 +342,7 @@ func (s *stream) Trsm(_ blas.Side, _ blas.Transpose, l, b kernels.Matrix) {
 // Trsv implements [op.Stream].
 func (s *stream) Trsv(_ blas.Transpose, l, _ kernels.Matrix) {
 	if s.members > 0 {
-		s.solveMembers(l.Rows, 1)
+		s.solveMembers(l, 1)
 		return
 	}
 	n := float64(l.Rows)

@@ -44,14 +44,12 @@ var (
 		"kernel matrices, Gram matrices and triangular solves are computed on the host",
 		[]string{"cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2", "cublasSetMathMode",
 			"cublasDgemm_v2", "cublasSgemm_v2", "cublasDgemmStridedBatched", "cublasSgemmStridedBatched",
-			"cublasDtrsmBatched", "cublasStrsmBatched",
 			"cublasDsyrk_v2", "cublasSsyrk_v2", "cublasDtrsm_v2", "cublasStrsm_v2", "cublasDtrsv_v2", "cublasStrsv_v2"}}
 	solvers = component{"cuSOLVER", map[int]string{12: "libcusolver.so.11", 13: "libcusolver.so.12"},
 		map[int]string{12: "nvidia-cusolver-cu12", 13: "nvidia-cusolver"}, "cusolverGetProperty",
 		"Cholesky factors and eigenvalues are computed on the host",
 		[]string{"cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream",
 			"cusolverDnDpotrf_bufferSize", "cusolverDnSpotrf_bufferSize", "cusolverDnDpotrf", "cusolverDnSpotrf",
-			"cusolverDnDpotrfBatched", "cusolverDnSpotrfBatched",
 			"cusolverDnDsyevd_bufferSize", "cusolverDnDsyevd"}}
 )
 

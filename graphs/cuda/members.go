@@ -125,118 +125,91 @@ func (t *task) multiply(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b 
 		uintptr(unsafe.Pointer(y)), c.at, uintptr(c.row), uintptr(c.member), uintptr(t.members))
 }
 
-// addresses are those of all members' views in the device's memory, for each of some
-// blocks, which are apart by a number of elements.
-func (t *task) addresses(v view, apart, blocks int) func(block int) uintptr {
-	at := t.scratch(8 * t.members * blocks)
-	if t.err == nil {
-		alone := *t // the addresses are in one piece
-		alone.members = 0
-		alone.Launch(kernels.MemberAddresses{First: int(v.at), Step: v.member * t.elem(), Count: t.members,
-			Apart: apart * t.elem(), Blocks: blocks, Out: kernels.Integers(at)})
-		t.err = alone.err
-	}
-	return func(block int) uintptr { return uintptr(at) + uintptr(8*t.members*block) }
+// inverses are the inverses of the diagonal blocks of a triangular matrix of each member.
+type inverses struct {
+	blocks kernels.Matrix // squares that follow one another
+	size   int
 }
 
-// Orders of the diagonal blocks of a batch's solutions and factors: below them the
-// libraries' functions for batches are good, above products are.
-const (
-	solveBlock  = op.MemberSolveBlock
-	factorBlock = op.MemberFactorBlock
-)
+// block is the square that begins in a row of the matrix, for the element size of a task.
+func (x inverses) block(t *task, row int) view { return t.view(x.blocks, row, 0) }
 
-// solveMembers is Trsm for a batch: the diagonal blocks by cuBLAS, the rest by products.
-// Each block takes what the blocks before have added up; see op.MemberSolveBlock.
-func (t *task) solveMembers(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
-	n := l.Rows
-	blocks := (n + solveBlock - 1) / solveBlock
-	right := side == blas.Right
-	apart := solveBlock * b.Cols // from one block of B to the next
-	if right {
-		apart = solveBlock
+// inversesOf makes the inverses of the diagonal blocks of l once, for all solutions with it.
+func (t *task) inversesOf(l kernels.Matrix) inverses {
+	if known, ok := t.inverted[l.At]; ok {
+		return known
 	}
-	diagonal := t.addresses(t.view(l, 0, 0), solveBlock*(l.Cols+1), blocks)
-	sides := t.addresses(t.view(b, 0, 0), apart, blocks)
+	size := op.MemberSolveBlock(l.Rows)
+	rows := (l.Rows + kernels.FactorOrder - 1) / kernels.FactorOrder * kernels.FactorOrder
+	x := inverses{t.Scratch((rows+size-1)/size*size, size), size}
+	t.Launch(kernels.InvertBlocks{L: l, N: l.Rows, Size: size, Out: x.blocks})
+	for half := kernels.FactorOrder; half < size; half *= 2 {
+		t.Launch(kernels.JoinBlocks{L: l, N: l.Rows, Size: size, Half: half, Out: x.blocks})
+	}
+	if t.inverted == nil {
+		t.inverted = map[uintptr]inverses{}
+	}
+	t.inverted[l.At] = x
+	return x
+}
+
+// solveMembers is Trsm for a batch: block by block, each of which takes off what the blocks
+// before contribute and multiplies by the inverse of its diagonal block; see
+// [op.MemberSolveBlock].
+func (t *task) solveMembers(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
+	n, right := l.Rows, side == blas.Right
+	x := t.inversesOf(l)
+	solved := t.Scratch(b.Rows, b.Cols)
+	blocks := (n + x.size - 1) / x.size
 	backward := (tr == blas.Trans) != right // from the last block to the first
 	for step := range blocks {
-		block := step
+		i := step * x.size
 		if backward {
-			block = blocks - 1 - step
+			i = (blocks - 1 - step) * x.size
 		}
-		i := block * solveBlock
-		k := min(solveBlock, n-i)
+		k := min(x.size, n-i)
 		from, known := 0, i // what is solved already: the blocks before, or behind
 		if backward {
 			from, known = i+k, n-i-k
 		}
 		if known > 0 {
-			t.eliminate(right, tr, l, b, i, k, from, known)
+			t.eliminate(right, tr, l, solved, b, i, k, from, known)
 		}
-		rows, cols := k, b.Cols
 		if right {
-			rows, cols = b.Rows, k
+			t.multiply(blas.NoTrans, tr, b.Rows, k, k, 1, t.view(b, 0, i), x.block(t, i), 0, t.view(solved, 0, i))
+		} else {
+			t.multiply(tr, blas.NoTrans, k, b.Cols, k, 1, x.block(t, i), t.view(b, i, 0), 0, t.view(solved, i, 0))
 		}
-		t.solveBlock(side, tr, diagonal(block), l.Cols, sides(block), b.Cols, rows, cols)
 	}
+	t.Copy(b, solved)
 }
 
-// eliminate takes the known part of a solution off its k rows, or columns, from i on.
-func (t *task) eliminate(right bool, tr blas.Transpose, l, b kernels.Matrix, i, k, from, known int) {
+// eliminate takes the known part of a solution off the k rows of b, or columns, from i on.
+func (t *task) eliminate(right bool, tr blas.Transpose, l, solved, b kernels.Matrix, i, k, from, known int) {
 	between := t.view(l, i, from) // the block of L beside the known part
 	if (tr == blas.Trans) != right {
 		between = t.view(l, from, i)
 	}
 	if right {
-		t.multiply(blas.NoTrans, tr, b.Rows, k, known, -1, t.view(b, 0, from), between, 1, t.view(b, 0, i))
+		t.multiply(blas.NoTrans, tr, b.Rows, k, known, -1, t.view(solved, 0, from), between, 1, t.view(b, 0, i))
 		return
 	}
-	t.multiply(tr, blas.NoTrans, k, b.Cols, known, -1, between, t.view(b, from, 0), 1, t.view(b, i, 0))
-}
-
-// solveBlock solves op(L) X = B, or X op(L) = B, in place of the rows×cols B for matrices at
-// arrays of addresses.
-func (t *task) solveBlock(side blas.Side, tr blas.Transpose, l uintptr, ldl int, b uintptr, ldb, rows, cols int) {
-	if !t.fits(rows, cols, ldl, ldb) {
-		return
-	}
-	x, flippedSide := t.number(1), uintptr(1)
-	if side == blas.Right {
-		flippedSide = 0
-	}
-	t.blasCall("trsmBatched", flippedSide, flipped(blas.Lower), operation(tr), 0, uintptr(cols), uintptr(rows),
-		uintptr(unsafe.Pointer(x)), l, uintptr(ldl), b, uintptr(ldb), uintptr(t.members))
+	t.multiply(tr, blas.NoTrans, k, b.Cols, known, -1, between, t.view(solved, from, 0), 1, t.view(b, i, 0))
 }
 
 // factorMembers is Potrf for a batch: each block of columns takes off what the columns to
-// its left contribute, cuSOLVER factors its diagonal block, and cuBLAS solves for what is
-// below. What products write above the diagonal is cleared at the end.
+// its left contribute, and a kernel factors it. Diagonal blocks, which other blocks of that
+// kernel read meanwhile, get to their places at the end, and so do zeros above the diagonal.
 func (t *task) factorMembers(l kernels.Matrix, failed kernels.Flag) {
 	n := l.Rows
-	if !t.fits(n) {
-		return
-	}
-	name := "cusolverDnDpotrfBatched"
-	if t.Single() {
-		name = "cusolverDnSpotrfBatched"
-	}
-	blocks := (n + factorBlock - 1) / factorBlock
-	diagonal := t.addresses(t.view(l, 0, 0), factorBlock*(n+1), blocks)
-	below := t.addresses(t.view(l, factorBlock, 0), factorBlock*(n+1), blocks)
-	info := kernels.Flag(t.scratch(4 * t.members))
-	t.strides[uintptr(info)] = 1
-	for block := range blocks {
-		j := block * factorBlock
-		k := min(factorBlock, n-j)
+	delete(t.inverted, l.At)
+	diagonal := t.Scratch(n, kernels.FactorOrder)
+	for j := 0; j < n; j += kernels.FactorOrder {
 		if j > 0 {
+			k := min(kernels.FactorOrder, n-j)
 			t.multiply(blas.NoTrans, blas.Trans, n-j, k, j, -1, t.view(l, j, 0), t.view(l, j, 0), 1, t.view(l, j, j))
 		}
-		const upper = 1 // which cuSOLVER takes the row-major lower triangle for
-		t.solverCall(name, upper, uintptr(k), diagonal(block), uintptr(n), uintptr(info), uintptr(t.members))
-		t.Launch(kernels.KeepFailure{Other: info, Failed: failed})
-		if rest := n - j - k; rest > 0 {
-			t.solveBlock(blas.Right, blas.Trans, diagonal(block), n, below(block), n, rest, k)
-		}
+		t.Launch(kernels.FactorPanel{L: l, N: n, From: j, Diagonal: diagonal, Failed: failed})
 	}
-	t.Launch(kernels.ClearUpper{A: l, N: n, Order: factorBlock})
+	t.Launch(kernels.PlaceDiagonal{Diagonal: diagonal, N: n, L: l})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -241,5 +242,61 @@ func TestLittleMemoryForABatch(t *testing.T) {
 	}
 	if err := run(members / 2); err != nil {
 		t.Error(err)
+	}
+}
+
+// Triangular solutions of batches are the host's from either side, with the factor and its
+// transpose, at orders within one block of inverses and beyond, and for one column.
+func TestTriangularMembers(t *testing.T) {
+	for dtype, tolerance := range map[string]float64{"float64": 1e-12, "float32": 1e-4} {
+		host, device := engines(t, dtype)
+		for _, n := range []int{1, 63, 65, 130, 257, 330} {
+			const members, columns = 2, 9
+			p := engine.Program{Name: "solutions", Key: fmt.Sprint("solutions ", n), Build: func(b *engine.Builder) {
+				a, rhs := b.Tensor("a", members, n, n), b.Tensor("b", members, n, columns)
+				l := b.Cholesky(a)
+				b.Output("factor", l)
+				b.Output("forward", b.TriangularSolve(l, rhs))
+				b.Output("both", b.CholeskySolve(l, rhs))
+				b.Output("one", b.CholeskySolve(l, b.Tensor("c", members, n, 1)))
+				b.Output("right", b.RidgeGramNorm(a, b.Tensor("lambda", members), a))
+			}}
+			rng := rand.New(rand.NewPCG(uint64(n), 2))
+			var all, sides, ones []*mat.Dense
+			for range members {
+				x := mat.NewDense(n, n+2, values(n*(n+2), func(int) float64 { return rng.NormFloat64() }))
+				a := mat.NewDense(n, n, nil)
+				a.Mul(x, x.T())
+				for i := range n {
+					a.Set(i, i, a.At(i, i)+float64(n))
+				}
+				side := mat.NewDense(n, columns, values(n*columns, func(int) float64 { return rng.NormFloat64() }))
+				all, sides, ones = append(all, a), append(sides, side), append(ones, mat.DenseCopyOf(side.ColView(0)))
+			}
+			in := engine.Values{}
+			element := host.ElementType()
+			for name, v := range map[string][]*mat.Dense{"a": all, "b": sides, "c": ones} {
+				rows, cols := v[0].Dims()
+				var err error
+				if in[name], err = batch.Matrices(element, rows, cols, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if in["lambda"], err = batch.Scalars(element, []float64{1, 2}); err != nil {
+				t.Fatal(err)
+			}
+			want, err := host.Run(context.Background(), p, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := device.Run(context.Background(), p, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name := range want {
+				near(t, fmt.Sprintf("%s, order %d, %s", dtype, n, name), got[name], want[name], tolerance*float64(n))
+			}
+		}
 	}
 }

@@ -33,6 +33,8 @@ type task struct {
 	first   int
 	strides map[uintptr]int
 	asked   int
+	// inverted are the inverses that solutions of a batch have made, by the matrix.
+	inverted map[uintptr]inverses
 }
 
 var _ op.Stream = (*task)(nil)

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/parallel"
 )
 
@@ -95,14 +96,16 @@ func (o Op) MemberShape(i int, shape tensor.Shape) (member tensor.Shape, shared 
 	return shape[len(shape)-o.def.in[i]:], o.shares(i)
 }
 
-// Orders of the diagonal blocks by which a device solves and factors batches: below them
-// the libraries' functions for batches compute, between them products of matrices do. A
-// block of columns of a factor takes off what the columns to its left contribute, by one
-// product, before its own block is factored.
-const (
-	MemberSolveBlock  = 128
-	MemberFactorBlock = 64
-)
+// MemberSolveBlock is the order of the diagonal blocks by which a device solves triangular
+// systems of order n in batches: products with their inverses and with what is between them
+// are the solution. The inverses cost accuracy only where a block is itself ill-conditioned.
+func MemberSolveBlock(n int) int {
+	size := kernels.FactorOrder
+	for size < min(n, kernels.InverseOrder) {
+		size *= 2
+	}
+	return size
+}
 
 // batchName is what distinguishes a batch in the operation's name.
 func (o Op) batchName() string {

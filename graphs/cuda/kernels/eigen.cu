@@ -208,47 +208,6 @@ extern "C" __global__ void start_block(Int n, REAL *out)
     }
 }
 
-// The inverse of the Cholesky factor L of a + shift, lower triangular, with a shift of
-// relative times the trace and least. A diagonal of L that is not positive and finite goes
-// to *failed, counted from 1. Up to an order of FACTOR_ORDER the factor is in shared memory,
-// beyond it in work, n×n. One block.
-#define FACTOR_ORDER 64
-extern "C" __global__ void shifted_inverse(const REAL *a, Int n, double relative, double least, double *work, REAL *out, int *failed)
-{
-    __shared__ double few[FACTOR_ORDER * FACTOR_ORDER];
-    double *l = n <= FACTOR_ORDER ? few : work, trace = 0;
-    for (Int i = threadIdx.x; i < n; i += BLOCK) trace += a[i * n + i];
-    double shift = relative * blockSum(trace) + least;
-    for (Int q = threadIdx.x; q < n * n; q += BLOCK) {
-        Int i = q / n, j = q % n;
-        l[q] = i == j ? a[q] + shift : j < i ? (double)a[q] : 0;
-    }
-    __syncthreads();
-    // The inverse grows above the diagonal, transposed, while the factor does below.
-    for (Int k = 0; k < n; k++) {
-        double root = sqrt(l[k * n + k]);
-        if (threadIdx.x == 0 && *failed == 0 && !(root > 0 && finite_(root))) *failed = (int)k + 1;
-        __syncthreads(); // all have read it
-        for (Int i = threadIdx.x; i < n; i += BLOCK) l[i * n + k] = i == k ? root : l[i * n + k] / root;
-        __syncthreads();
-        for (Int q = threadIdx.x; q < (n - k - 1) * n; q += BLOCK) {
-            Int i = k + 1 + q / n, j = q % n;
-            double x = l[i * n + k];
-            if (j < k)
-                l[j * n + i] -= x * l[j * n + k];
-            else if (j == k)
-                l[k * n + i] = -x / root;
-            else if (j <= i)
-                l[i * n + j] -= x * l[j * n + k];
-        }
-        __syncthreads();
-    }
-    for (Int q = threadIdx.x; q < n * n; q += BLOCK) {
-        Int i = q / n, j = q % n;
-        out[q] = (REAL)(j < i ? l[j * n + i] : j == i ? 1 / l[q] : 0);
-    }
-}
-
 // The last k rows of the n×n v, in reverse order.
 extern "C" __global__ void last_rows(const double *v, Int n, Int k, REAL *out)
 {

@@ -2,12 +2,8 @@ package kernels
 
 // The parameters of the kernels in eigen.cu.
 
-// EigenOrder is the largest order of a [SymmetricEigen], and FactorOrder that up to which a
-// [ShiftedInverse] needs no memory to work in.
-const (
-	EigenOrder  = 512
-	FactorOrder = 64
-)
+// EigenOrder is the largest order of a [SymmetricEigen].
+const EigenOrder = 512
 
 // SymmetricEigen is symmetric_eigen: the eigenvectors of V as rows in its place, and the eigenvalues W in
 // ascending order, with N×N numbers to work in. Failed is set, to 0 where it converged.
@@ -28,20 +24,6 @@ type StartBlock struct {
 
 // Grid implements [Kernel].
 func (k StartBlock) Grid() Grid { return Each(k.N) }
-
-// ShiftedInverse is shifted_inverse: L⁻¹ for LLᵀ = A + (Relative·tr A + Least)·I. Work has N×N numbers where N
-// is beyond [FactorOrder].
-type ShiftedInverse struct {
-	A               Matrix
-	N               int
-	Relative, Least float64
-	Work            Doubles
-	Out             Matrix
-	Failed          Flag
-}
-
-// Grid implements [Kernel].
-func (ShiftedInverse) Grid() Grid { return one }
 
 // LastRows is last_rows: the last K rows of the N×N V in reverse order.
 type LastRows struct {

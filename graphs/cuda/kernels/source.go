@@ -39,7 +39,7 @@ func UnitOf(k Kernel) Unit {
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
 		"norm", "convolution", "index", "random", "ctc", "yolo", "padding",
-		"members", "eigen"},
+		"members", "eigen", "cholesky"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -112,7 +112,8 @@ func All() []Kernel {
 		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
-		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{}, MemberAddresses{}, Invalidate{}, ClearUpper{}, Leading{}, LeadingRows{},
+		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
+		FactorPanel{}, PlaceDiagonal{}, InvertBlocks{}, JoinBlocks{}, Invalidate{}, Leading{}, LeadingRows{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
 		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},

@@ -1,0 +1,78 @@
+package kernels
+
+// The parameters of the kernels in cholesky.cu.
+
+// FactorOrder is the order of the blocks that are in shared memory, and panelRows and joinColumns what a block
+// of [FactorPanel] and of [JoinBlocks] computes.
+const (
+	FactorOrder = 64
+	panelRows   = 128
+	joinColumns = 16
+)
+
+// InverseOrder is the largest order of the diagonal blocks that [JoinBlocks] inverts.
+const InverseOrder = 256
+
+// ShiftedInverse is shifted_inverse: L⁻¹ for LLᵀ = A + (Relative·tr A + Least)·I. Work has N×N numbers where N
+// is beyond [FactorOrder].
+type ShiftedInverse struct {
+	A               Matrix
+	N               int
+	Relative, Least float64
+	Work            Doubles
+	Out             Matrix
+	Failed          Flag
+}
+
+// Grid implements [Kernel].
+func (ShiftedInverse) Grid() Grid { return one }
+
+// FactorPanel is factor_panel: the [FactorOrder] columns of a Cholesky factor L from From on, in place of their
+// elements without what the columns before contribute. The block on the diagonal goes to its rows of Diagonal,
+// N×FactorOrder. Failed is the order of the first leading block without a factor, if it was 0.
+type FactorPanel struct {
+	L        Matrix
+	N, From  int
+	Diagonal Matrix
+	Failed   Flag
+}
+
+// Grid implements [Kernel].
+func (k FactorPanel) Grid() Grid {
+	rows := k.N - k.From - min(FactorOrder, k.N-k.From)
+	return Grid{max(1, (rows+panelRows-1)/panelRows), block, 1}
+}
+
+// PlaceDiagonal is place_diagonal: the diagonal blocks of a factor L in their places, with zeros above the
+// diagonal.
+type PlaceDiagonal struct {
+	Diagonal Matrix
+	N        int
+	L        Matrix
+}
+
+// Grid implements [Kernel].
+func (k PlaceDiagonal) Grid() Grid { return Each(k.N * FactorOrder) }
+
+// InvertBlocks is invert_blocks: the inverses of the diagonal blocks of a triangular L, of an order of FactorOrder,
+// within squares of a Size that follow one another.
+type InvertBlocks struct {
+	L       Matrix
+	N, Size int
+	Out     Matrix
+}
+
+// Grid implements [Kernel].
+func (k InvertBlocks) Grid() Grid { return Rows((k.N + FactorOrder - 1) / FactorOrder) }
+
+// JoinBlocks is join_blocks: the inverses of diagonal blocks of twice the order Half, from those of their halves.
+type JoinBlocks struct {
+	L             Matrix
+	N, Size, Half int
+	Out           Matrix
+}
+
+// Grid implements [Kernel].
+func (k JoinBlocks) Grid() Grid {
+	return Grid{(k.N + 2*k.Half - 1) / (2 * k.Half) * (k.Half / joinColumns), block, 1}
+}
