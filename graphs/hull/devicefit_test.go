@@ -1,0 +1,90 @@
+package hull
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+)
+
+// machinesOn are the machines of samples on an engine.
+func machinesOn(t *testing.T, e *engine.Engine, samples []*mat.Dense, layers int) []*Machine {
+	t.Helper()
+	machines := make([]*Machine, len(samples))
+	err := FitAll(context.Background(), e, slices.Clone(samples), Options{Dim: 5, Layers: layers},
+		func(i int, m *Machine, err error) error {
+			machines[i] = m
+			return err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machines
+}
+
+// On a device all layers of a fit come down with one wait, machines of unlike sizes share runs,
+// and the machines are those of the CPU.
+func TestFitsOnDevice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var samples []*mat.Dense
+	for _, n := range []int{260, 340, 400, 90} {
+		y := mat.NewDense(n, 12, nil)
+		y.Apply(func(_, j int, _ float64) float64 { return 2 + rng.NormFloat64()/math.Sqrt(float64(1+j)) }, y)
+		samples = append(samples, y)
+	}
+	for _, dtype := range []string{"float64", "float32"} {
+		const layers = 4
+		e, _ := onDevice(t, dtype)
+		e.StartCounting()
+		got := machinesOn(t, e, samples, layers)
+		counts := map[string]engine.Count{}
+		for _, c := range e.Profile().Programs {
+			counts[c.Program] = c
+		}
+		// The classes of 512 and of 96 samples.
+		if kernels := counts["kernel of encodings"]; kernels.Runs != 2*layers {
+			t.Errorf("%s: %d runs for kernels, want %d", dtype, kernels.Runs, 2*layers)
+		}
+		waits := counts["regularised least squares"].Synchronisations + counts["members of a batch"].Synchronisations
+		if runs := counts["regularised least squares"].Runs; waits < runs+2 || waits > runs+4 {
+			t.Errorf("%s: %d waits for %d evaluations", dtype, waits, runs)
+		}
+		cpu, err := engine.Open("cpu", dtype, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := machinesOn(t, cpu, samples, layers)
+		for i, m := range got {
+			tolerance := 1e-9
+			if dtype == "float32" {
+				tolerance = 1e-4
+			}
+			for l := range layers {
+				if d := math.Abs(m.Lambda(l)/want[i].Lambda(l) - 1); !(d < tolerance) {
+					t.Errorf("%s: λ of layer %d of machine %d is off by %g of itself", dtype, l, i, d)
+				}
+				a, b := fmt.Sprint(m.layers[l].solutions.Shape()), fmt.Sprint(want[i].layers[l].solutions.Shape())
+				if a != b {
+					t.Errorf("%s: solutions of layer %d of machine %d are %s, want %s", dtype, l, i, a, b)
+				}
+				sizes, _ := engine.Floats(want[i].layers[l].solutions)
+				numbers, _ := engine.Floats(m.layers[l].solutions)
+				largest := mat.Max(mat.NewDense(1, len(sizes), sizes))
+				for at, v := range numbers {
+					if d := math.Abs(v - sizes[at]); !(d < 10*tolerance*largest) {
+						t.Fatalf("%s: solution %d of layer %d of machine %d is off by %g of %g", dtype, at, l, i, d, largest)
+					}
+				}
+			}
+		}
+		if err := cpu.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
