@@ -35,7 +35,7 @@ func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add boo
 // isSmall says whether copying to panels costs more than it gains.
 func isSmall(m, n, k int) bool { return min(m, n) <= 2 || m*n*k <= smallProduct }
 
-const smallProduct = 6 * 6 * 6
+const smallProduct = 8 * 8 * 8
 
 // smallProduct is update by rows of C, without copies.
 func (ks *kernels[T]) smallProduct(m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
