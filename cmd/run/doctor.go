@@ -91,7 +91,7 @@ func (a *app) examine() []finding {
 			productSpeed(),
 			h.Class(),
 		)
-		if blas.Path == "" {
+		if blas.Name == "gonum" {
 			text += "\nfaster with OpenBLAS: install libopenblas0 (Debian, Ubuntu), openblas (Fedora, Homebrew)"
 		}
 		if blas.Note != "" {

@@ -30,6 +30,9 @@ func TestClass(t *testing.T) {
 		gpu      string
 		want     string
 	}{
+		{"kernels of our own", cpublas.Info{Name: "privkern", CoreType: "avx512"}, "linux/amd64", "", "privkern"},
+		{"at another level", cpublas.Info{Name: "privkern", CoreType: "portable"}, "linux/amd64", "", "privkern"},
+		{"on another architecture", cpublas.Info{Name: "privkern", CoreType: "neon"}, "linux/arm64", "", "privkern"},
 		{"pure Go", cpublas.Info{Name: "gonum"}, "linux/amd64", "", "gonum-amd64"},
 		{"another architecture", cpublas.Info{Name: "gonum"}, "darwin/arm64", "", "gonum-arm64"},
 		{"no fused multiply-add", cpublas.Info{Name: "gonum", NoFMA: true}, "linux/amd64", "", "gonum-amd64-nofma"},

@@ -118,46 +118,21 @@ func trans(t blas.Transpose) byte {
 	return 'T'
 }
 
-// validTrans and validUplo refuse what gonum would panic on.
-func validTrans(t blas.Transpose) bool {
-	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
-}
-
-func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
-
-// fits reports whether a row-major rows×cols matrix, stored transposed or not,
-// with this stride lies inside a slice of that length, and whether its sizes
-// can be passed to a library with 32-bit integers.
-func fits(t blas.Transpose, rows, cols, length, stride int) bool {
-	if t != blas.NoTrans {
-		rows, cols = cols, rows
-	}
-	return rows > 0 && cols > 0 && stride >= cols && length >= (rows-1)*stride+cols &&
-		rows <= math.MaxInt32 && stride <= math.MaxInt32
-}
-
-// gemmFits reports whether a library may see a product: valid flags, not empty, every
-// operand inside its slice, sizes within 32 bits. Otherwise gonum answers, or panics
-// with its own words.
+// gemmFits, syrkFits, trsmFits and squareFits report whether a library may see a problem.
 func gemmFits(ta, tb blas.Transpose, m, n, k, la, lda, lb, ldb, lc, ldc int) bool {
-	return validTrans(ta) && validTrans(tb) &&
-		fits(ta, m, k, la, lda) && fits(tb, k, n, lb, ldb) && fits(blas.NoTrans, m, n, lc, ldc)
+	return gemmInside(ta, tb, m, n, k, la, lda, lb, ldb, lc, ldc) && max(m, n, k, lda, ldb, ldc) <= math.MaxInt32
 }
 
 func syrkFits(uplo blas.Uplo, t blas.Transpose, n, k, la, lda, lc, ldc int) bool {
-	return validUplo(uplo) && validTrans(t) &&
-		fits(t, n, k, la, lda) && fits(blas.NoTrans, n, n, lc, ldc)
+	return syrkInside(uplo, t, n, k, la, lda, lc, ldc) && max(n, k, lda, ldc) <= math.MaxInt32
 }
 
 func trsmFits(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n, la, lda, lb, ldb int) bool {
-	k := m
-	switch side {
-	case blas.Left:
-	case blas.Right:
-		k = n
-	default:
-		return false
-	}
-	return m*n*k >= smallTrsm && validUplo(uplo) && validTrans(t) && (diag == blas.Unit || diag == blas.NonUnit) &&
-		fits(blas.NoTrans, k, k, la, lda) && fits(blas.NoTrans, m, n, lb, ldb)
+	order, _ := orderOf(side, m, n)
+	return m*n*order >= smallTrsm && triangleInside(side, uplo, t, diag, m, n, la, lda, lb, ldb) &&
+		max(m, n, lda, ldb) <= math.MaxInt32
+}
+
+func squareFits(n, la, lda int) bool {
+	return inside(blas.NoTrans, n, n, la, lda) && max(n, lda) <= math.MaxInt32
 }

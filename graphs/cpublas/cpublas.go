@@ -1,5 +1,8 @@
 // Package cpublas chooses the BLAS and LAPACK that compute on the CPU.
 //
+// There are three: the kernels of package matrix, whose results have the same bits on every
+// processor; a library, OpenBLAS or MKL; and gonum's pure Go routines.
+//
 // gonum's pure Go routines always work. Where OpenBLAS or MKL is installed,
 // [Setup] loads it at run time, without cgo, and registers it with gonum
 // (blas64, blas32, lapack64) and gorgonia: matrix products, symmetric rank-k
@@ -14,35 +17,45 @@
 // single large products and factors.
 //
 // The environment variable PRIVKERN_BLAS chooses: "auto" (the default) looks
-// for a library under its usual names, "gonum" stays with pure Go, anything
-// else is the path or soname of the library to load, and it is an error when
-// that fails.
+// for a library under its usual names and stays with gonum where there is
+// none, "privkern" takes the kernels of package matrix, "gonum" stays with
+// gonum, "openblas" and "mkl" look for that library under its usual names,
+// anything else is the path or soname of the library to load. It is an error
+// when a library that is named cannot be loaded.
 package cpublas
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
 	gonumlapack "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/simd"
 )
 
 // EnvVar is the environment variable that chooses the library.
 const EnvVar = "PRIVKERN_BLAS"
 
+// kernelsName is the name of the kernels of package matrix.
+const kernelsName = "privkern"
+
 // Info says which BLAS is in use.
 type Info struct {
-	Name     string // "OpenBLAS", "MKL", "BLAS" for another library, or "gonum"
+	Name     string // "OpenBLAS", "MKL", "BLAS" for another library, "privkern" or "gonum"
 	Version  string // as the library reports it; empty when it does not
-	CoreType string // the processor kernels that the library chose; may be empty
-	Path     string // what was loaded; empty for gonum
+	CoreType string // the processor kernels that were chosen; may be empty
+	Path     string // what was loaded; empty for kernels in Go
 	// NoFMA says that an amd64 processor has no fused multiply-add, or that it is
 	// off: Go's exponential then rounds differently, whatever the library.
 	NoFMA bool
@@ -55,11 +68,14 @@ type Info struct {
 }
 
 // String describes the BLAS in a line, such as
-// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)" or "gonum (pure Go)". Records
-// hold it, and the class of their kernels is read off it: the runner's package
+// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)", "privkern (avx512)" or "gonum (pure Go)".
+// Records hold it, and the class of their kernels is read off it: the runner's package
 // record knows the form.
 func (i Info) String() string {
 	s := "gonum (pure Go)"
+	if i.Name == kernelsName {
+		s = fmt.Sprintf("%s (%s)", i.Name, i.CoreType)
+	}
 	if i.Path != "" {
 		s = i.Name
 		if i.Version != "" {
@@ -77,12 +93,18 @@ func (i Info) String() string {
 	return s
 }
 
-// active is the loaded library, or nil while gonum computes.
-var active *library
+// provider is who computes the matrix-matrix routines: a loaded library, the kernels of
+// package matrix, or gonum.
+type provider struct {
+	lib     *library
+	kernels bool
+}
+
+var active provider
 
 var setup = sync.OnceValue(func() Info {
-	lib, info := choose(os.Getenv(EnvVar))
-	register(lib)
+	p, info := choose(os.Getenv(EnvVar))
+	register(p)
 	// The condition of math.Exp.
 	info.NoFMA = runtime.GOARCH == "amd64" && (!cpu.X86.HasAVX || !cpu.X86.HasFMA)
 	return info
@@ -99,57 +121,87 @@ func Setup() Info { return setup() }
 func Force(setting string) (info Info, restore func()) {
 	Setup()
 	before := active
-	lib, info := choose(setting)
-	register(lib)
+	p, info := choose(setting)
+	register(p)
 	return info, func() { register(before) }
 }
 
-// choose loads the library that the setting asks for; nil stands for gonum.
-func choose(setting string) (*library, Info) {
-	gonum := Info{Name: "gonum"}
-	switch setting {
-	case "gonum":
-		return nil, gonum
-	case "", "auto":
-		for _, name := range candidates {
-			lib, err := load(name)
-			if err == nil {
-				return lib, lib.info
-			}
-			// A library that is simply not there is no news.
-			if !isMissing(err) && gonum.Note == "" {
-				gonum.Note = fmt.Sprintf("%s is installed but cannot be used: %v", name, err)
-			}
+// defaultSetting is what an empty PRIVKERN_BLAS means.
+const defaultSetting = "auto"
+
+// choose finds the provider that the setting asks for, and gonum where it cannot be had.
+func choose(setting string) (provider, Info) {
+	switch cmp.Or(setting, defaultSetting) {
+	case kernelsName:
+		if err := simd.Setup(); err != nil {
+			return provider{}, Info{Name: "gonum", Err: err.Error()}
 		}
-		return nil, gonum
+		return provider{kernels: true}, Info{Name: kernelsName, CoreType: simd.Active().String()}
+	case "gonum":
+		return provider{}, Info{Name: "gonum"}
+	case "auto":
+		lib, note := firstOf(slices.Concat(openBLASNames, mklNames))
+		if lib == nil {
+			return provider{}, Info{Name: "gonum", Note: note}
+		}
+		return provider{lib: lib}, lib.info
+	case "openblas":
+		return named(setting, openBLASNames)
+	case "mkl":
+		return named(setting, mklNames)
 	}
 	lib, err := load(setting)
 	if err != nil {
-		gonum.Err = fmt.Sprintf("%s=%s: cannot use this BLAS library: %v; set %s to auto, to gonum, or to the path of "+
-			"OpenBLAS or MKL",
-			EnvVar, setting, err, EnvVar)
-		return nil, gonum
+		return refused(setting, err.Error())
 	}
-	return lib, lib.info
+	return provider{lib: lib}, lib.info
 }
 
-// register makes a library the one that gonum and gorgonia call; nil stands
-// for gonum's own routines.
-func register(lib *library) {
-	active = lib
-	takeTurns(lib)
-	if lib == nil {
-		blas64.Use(serial{})
-		blas32.Use(serial{})
-		lapack64.Use(gonumlapack.Implementation{})
-		gorgonia.Use(serial{})
-		return
+// firstOf loads the first library that is there. The note is about one that is there but cannot
+// be used: a library that is simply not there is no news.
+func firstOf(names []string) (lib *library, note string) {
+	for _, name := range names {
+		lib, err := load(name)
+		if err == nil {
+			return lib, ""
+		}
+		if !isMissing(err) && note == "" {
+			note = fmt.Sprintf("%s is installed but cannot be used: %v", name, err)
+		}
 	}
-	b := Implementation{lib: lib}
-	blas64.Use(b)
-	blas32.Use(b)
-	lapack64.Use(Lapack{lib: lib})
-	gorgonia.Use(b)
+	return nil, note
+}
+
+// named is a library under one of its usual names, or an error.
+func named(setting string, names []string) (provider, Info) {
+	lib, note := firstOf(names)
+	if lib == nil {
+		return refused(setting, cmp.Or(note, "none of "+strings.Join(names, ", ")+" is installed"))
+	}
+	return provider{lib: lib}, lib.info
+}
+
+func refused(setting, reason string) (provider, Info) {
+	return provider{}, Info{Name: "gonum", Err: fmt.Sprintf("%s=%s: cannot use this BLAS library: %s; set %s to auto, "+
+		"privkern, gonum, openblas or mkl, or to the path of OpenBLAS or MKL", EnvVar, setting, reason, EnvVar)}
+}
+
+// register makes a provider the one that gonum and gorgonia call.
+func register(p provider) {
+	active = p
+	takeTurns(p.lib)
+	var level3 gorgonia.BLAS = serial{}
+	var factors lapack.Float64 = gonumlapack.Implementation{}
+	switch {
+	case p.kernels:
+		level3, factors = Kernels{}, KernelsLapack{}
+	case p.lib != nil:
+		level3, factors = Implementation{lib: p.lib}, Lapack{lib: p.lib}
+	}
+	blas64.Use(level3)
+	blas32.Use(level3)
+	lapack64.Use(factors)
+	gorgonia.Use(level3)
 }
 
 // instructionSet names the widest vectors of the processor, by which a library

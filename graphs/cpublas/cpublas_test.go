@@ -18,11 +18,11 @@ import (
 // installed returns the library that "auto" finds, or skips the test.
 func installed(t testing.TB) *library {
 	t.Helper()
-	lib, info := choose("auto")
-	if lib == nil {
+	p, info := choose("auto")
+	if p.lib == nil {
 		t.Skipf("no OpenBLAS or MKL is installed (%+v)", info)
 	}
-	return lib
+	return p.lib
 }
 
 func TestInfoString(t *testing.T) {
@@ -31,6 +31,8 @@ func TestInfoString(t *testing.T) {
 		want string
 	}{
 		{Info{Name: "gonum"}, "gonum (pure Go)"},
+		{Info{Name: "privkern", CoreType: "avx512"}, "privkern (avx512)"},
+		{Info{Name: "privkern", CoreType: "portable", NoFMA: true}, "privkern (portable) without FMA"},
 		{Info{Name: "gonum", NoFMA: true}, "gonum (pure Go) without FMA"},
 		{Info{Name: "OpenBLAS", Version: "0.3.21", CoreType: "SKYLAKEX", Path: "libopenblas.so.0"},
 			"OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"},
@@ -54,9 +56,9 @@ func TestMKLVersion(t *testing.T) {
 }
 
 func TestSettingGonumLoadsNothing(t *testing.T) {
-	lib, info := choose("gonum")
-	if lib != nil || info.Err != "" || info.Name != "gonum" {
-		t.Errorf("got %v, %+v", lib, info)
+	p, info := choose("gonum")
+	if p != (provider{}) || info.Err != "" || info.Name != "gonum" {
+		t.Errorf("got %v, %+v", p, info)
 	}
 }
 
@@ -68,8 +70,8 @@ func TestNamedLibraryThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, setting := range []string{"/nowhere/libopenblas.so.0", notALibrary, "libm.so.6"} {
-		lib, info := choose(setting)
-		if lib != nil {
+		p, info := choose(setting)
+		if p != (provider{}) {
 			t.Errorf("%s: it was loaded", setting)
 		}
 		if !strings.Contains(info.Err, EnvVar+"="+setting) || !strings.Contains(info.Err, "set "+EnvVar+" to") {
@@ -82,7 +84,7 @@ func TestForceIsUndone(t *testing.T) {
 	Setup()
 	before := active
 	_, restore := Force("gonum")
-	if active != nil {
+	if active != (provider{}) {
 		t.Error("gonum is not in use")
 	}
 	restore()
@@ -281,7 +283,7 @@ func TestSyevAgainstGonum(t *testing.T) {
 // Cholesky has one answer, whoever computes it, and reports the same row where
 // there is none.
 func TestCholesky(t *testing.T) {
-	for _, setting := range []string{"gonum", "auto"} {
+	for _, setting := range []string{"privkern", "gonum", "auto"} {
 		t.Run(setting, func(t *testing.T) {
 			_, restore := Force(setting)
 			defer restore()

@@ -12,17 +12,16 @@ import (
 	"privkern/graphs/internal/dynamic"
 )
 
-// candidates are the names under which a library is usually installed.
-var candidates = func() []string {
+// openBLASNames and mklNames are the names under which a library is usually installed.
+var openBLASNames, mklNames = func() (openBLAS, mkl []string) {
 	if runtime.GOOS == "darwin" {
 		return []string{
 			"libopenblas.0.dylib", "libopenblas.dylib",
 			"/opt/homebrew/opt/openblas/lib/libopenblas.dylib",
 			"/usr/local/opt/openblas/lib/libopenblas.dylib",
-			"libmkl_rt.2.dylib", "libmkl_rt.dylib",
-		}
+		}, []string{"libmkl_rt.2.dylib", "libmkl_rt.dylib"}
 	}
-	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
+	return []string{"libopenblas.so.0", "libopenblas.so"}, []string{"libmkl_rt.so.2", "libmkl_rt.so"}
 }()
 
 // dlopen loads a library.

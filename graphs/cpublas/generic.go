@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"privkern/graphs/simd/matrix"
 )
 
 // The functions below are the registered routines under one name for both
@@ -56,17 +58,20 @@ func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, a
 // or the order k of the first leading block that is not positive definite.
 // The contents of A are then undefined.
 //
-// Without a library it is a left-looking blocked factorisation (Golub and Van Loan,
+// With gonum it is a left-looking blocked factorisation (Golub and Van Loan,
 // "Matrix Computations", Section 4.2): each block of columns is updated by products with
 // those before it, so that nearly all of the n³/3 operations are Gemm and Syrk. gonum's
 // own is float64 only.
 func Cholesky[T Float](n int, a []T, lda int) (k int) {
-	if active != nil && n >= smallPotrf && fits(blas.NoTrans, n, n, len(a), lda) {
+	if active.kernels {
+		return matrix.Cholesky(blas.Lower, n, a, lda)
+	}
+	if lib := active.lib; lib != nil && n >= smallPotrf && squareFits(n, len(a), lda) {
 		switch a := any(a).(type) {
 		case []float64:
-			return callPotrf(active.float64.potrf, 'L', n, a, lda)
+			return callPotrf(lib.float64.potrf, 'L', n, a, lda)
 		case []float32:
-			return callPotrf(active.float32.potrf, 'L', n, a, lda)
+			return callPotrf(lib.float32.potrf, 'L', n, a, lda)
 		}
 	}
 	const block = 64

@@ -23,7 +23,7 @@ const (
 
 // Dpotrf computes the Cholesky factor of a positive definite matrix in place.
 func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
-	if n < smallPotrf || !validUplo(uplo) || !fits(blas.NoTrans, n, n, len(a), lda) {
+	if n < smallPotrf || !validUplo(uplo) || !squareFits(n, len(a), lda) {
 		return l.Implementation.Dpotrf(uplo, n, a, lda)
 	}
 	return callPotrf(l.lib.float64.potrf, byte(uplo), n, a, lda) == 0
@@ -35,7 +35,7 @@ func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
 	lwork int) bool {
 	if lwork == -1 || n < smallSyevd || !validUplo(uplo) || (job != lapack.EVNone && job != lapack.EVCompute) ||
-		len(w) < n || !fits(blas.NoTrans, n, n, len(a), lda) {
+		len(w) < n || !squareFits(n, len(a), lda) {
 		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)
 	}
 	if callSyevd(l.lib.float64.syevd, byte(job), byte(uplo), n, a, lda, w) != 0 {

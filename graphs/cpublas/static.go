@@ -12,7 +12,7 @@ import (
 // On these platforms no library is loaded at run time: dlopen always fails,
 // so that nothing below it is ever reached.
 
-var candidates []string
+var openBLASNames, mklNames []string
 
 func dlopen(string) (uintptr, error) {
 	return 0, fmt.Errorf("loading a BLAS library is not supported on %s/%s", runtime.GOOS, runtime.GOARCH)

@@ -16,9 +16,10 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// everywhere runs a test with gonum and with the library, if there is one, in both types.
+// everywhere runs a test with the kernels of package matrix, with gonum and with the library, if
+// there is one, in both types.
 func everywhere(t *testing.T, f64 func(t *testing.T), f32 func(t *testing.T)) {
-	for _, setting := range []string{"gonum", "auto"} {
+	for _, setting := range []string{"privkern", "gonum", "auto"} {
 		info, restore := cpublas.Force(setting)
 		t.Run(info.Name+" float64", f64)
 		t.Run(info.Name+" float32", f32)

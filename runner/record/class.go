@@ -22,7 +22,8 @@ const LastBits = "results of different classes may differ in the last digits, by
 
 // The texts of a provenance that say what rounds how, as they are written:
 //
-//	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | gonum (pure Go), either with " without FMA" behind it
+//	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | privkern (avx512) | gonum (pure Go), each with " without FMA"
+//	      behind it where that is so
 //	go    go1.26.8 linux/amd64 | go1.26.8 linux/amd64 v3
 //	gpu   NVIDIA H200 (compute capability 9.0), ..., cuBLAS 12.8.4, ...
 var (
@@ -39,7 +40,9 @@ var (
 // provenance alone, so that records of all versions have one:
 //
 //   - the BLAS library with its version and the processor kernels that it chose,
-//     such as "openblas-0.3.21-skylakex", or "gonum-amd64" for pure Go;
+//     such as "openblas-0.3.21-skylakex", "gonum-amd64" for pure Go, or "privkern" for
+//     the kernels of this program, whose bits are the same at every level of vector
+//     instructions;
 //   - "nofma" behind it where an amd64 processor has no fused multiply-add, since
 //     Go's exponential rounds differently there; "v3" where the program was built
 //     with GOAMD64=v3 or above, since the compiler then fuses products and sums;
@@ -106,8 +109,11 @@ func Toolchain() string {
 // kernels are the parts of a class that the library gives; in are the words in
 // parentheses, a core type and a path, or a path alone.
 func kernels(name, version, in, arch string) []string {
-	if name == "gonum" {
+	switch name {
+	case "gonum":
 		return []string{name, arch}
+	case "privkern": // its kernels have the same bits on every processor
+		return []string{name}
 	}
 	core, file, two := strings.Cut(in, ", ")
 	if !two || !coreType.MatchString(core) {

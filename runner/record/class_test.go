@@ -13,6 +13,8 @@ func TestClassOfAnyText(t *testing.T) {
 		{"none", Provenance{Go: "go1.26 linux/amd64"}, ""},
 		{"no platform", Provenance{BLAS: "gonum (pure Go)"}, "gonum"},
 		{"no parentheses", Provenance{BLAS: "OpenBLAS 0.3.21", Go: "go1.26 linux/arm64"}, "openblas-0.3.21-arm64"},
+		{"kernels built to fuse", Provenance{BLAS: "privkern (avx2) without FMA", Go: "go1.26 linux/amd64 v3"},
+			"privkern-nofma-v3"},
 		{"a sentence", Provenance{BLAS: "Some (old) <library>, by hand"}, "some-old-library-by-hand"},
 		{"a level below v3", Provenance{BLAS: "gonum (pure Go)", Go: "go1.26 linux/amd64 v2"}, "gonum"},
 		{"a GPU of which nothing is known", Provenance{BLAS: "gonum (pure Go)", GPU: "a GPU"}, "gonum+cublas"},

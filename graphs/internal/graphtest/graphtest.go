@@ -20,10 +20,10 @@ import (
 	"privkern/graphs/engine"
 )
 
-// EachBLAS runs a test with gonum's BLAS, and with OpenBLAS or MKL where one is
-// installed.
+// EachBLAS runs a test with the kernels of package matrix, with gonum's BLAS, and with OpenBLAS
+// or MKL where one is installed.
 func EachBLAS(t *testing.T, test func(t *testing.T)) {
-	for _, setting := range []string{"gonum", "auto"} {
+	for _, setting := range []string{"privkern", "gonum", "auto"} {
 		t.Run("blas="+setting, func(t *testing.T) {
 			info, restore := cpublas.Force(setting)
 			defer restore()
