@@ -11,6 +11,9 @@ func (ks *kernels[T]) cholesky(p part, n int, a []T, lda int) (order int) {
 	if p == upper { // U is the transpose of L
 		v = v.t()
 	}
+	if n <= tinyTriangle {
+		return tinyFactor(n, v)
+	}
 	w := ks.get()
 	defer ks.pool.Put(w)
 	return ks.factor(w, p, n, v)
@@ -44,7 +47,7 @@ func (ks *kernels[T]) factor(w *work[T], p part, n int, v view[T]) (order int) {
 // factorBlock is the factor of one block, by columns on a copy whose row k is column k of L.
 func (ks *kernels[T]) factorBlock(w *work[T], n int, v view[T]) (order int) {
 	x := w.triangle
-	clear(x)
+	clear(x[:n*blockTri])
 	ks.move(view[T]{x, 0, blockTri, 1}, v.t(), n, n)
 	for k := range n {
 		pivot := &x[k*blockTri+k]

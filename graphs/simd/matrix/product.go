@@ -32,10 +32,11 @@ func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add boo
 	ks.pool.Put(w)
 }
 
-// isSmall says whether copying to panels costs more than it gains.
-func isSmall(m, n, k int) bool { return min(m, n) <= 2 || m*n*k <= smallProduct }
-
-const smallProduct = 8 * 8 * 8
+// isSmall says whether copying to panels costs more than it gains; measured at the crossing.
+func isSmall(m, n, k int) bool {
+	const small, short = 8 * 8 * 8, 4
+	return min(m, n) <= 2 || m*n*k <= small || k <= short && m*n*k <= 4*small
+}
 
 // smallProduct is update by rows of C, without copies.
 func (ks *kernels[T]) smallProduct(m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {

@@ -4,7 +4,21 @@
 // with one FMA a step. The text of float64 and float32 is the same; see product_amd64.s.
 //
 // CX columns left, DX k, SI a, R8 its distance, DI column of b, R9 and R10 its distances,
-// BX element of C, R12 its distance, all in bytes. R13 and AX walk along k, R11 counts.
+// BX element of C, R12 its distance, all in bytes. R13 and AX walk along k, R11 or DX count. R15
+// is where the second half of eight columns begins. Of the last one to three columns, three sums
+// are taken, from the first column where there is no other.
+
+#define CLEAR4(x0, x1, x2, x3) \
+	VXORPS x0, x0, x0; \
+	VXORPS x1, x1, x1; \
+	VXORPS x2, x2, x2; \
+	VXORPS x3, x3, x3
+
+// ADDTO adds alpha times a sum to an element of C.
+#define ADDTO(x) \
+	VFMAS213 (BX), X6, x; \
+	VMOVS x, (BX);       \
+	ADDQ R12, BX
 
 #define ROW \
 	MOVQ n+0(FP), CX;    \
@@ -22,9 +36,9 @@
 	IMULQ $ES, R12;      \
 	VBC  alpha+72(FP), Y6; \
 	CMPQ R10, $ES;       \
-	JNE  four;           \
+	JNE  eight;          \
 	CMPQ R12, $ES;       \
-	JNE  four;           \
+	JNE  eight;          \
 two256:                  \
 	CMPQ CX, $(64/ES);   \
 	JLT  one256;         \
@@ -70,7 +84,7 @@ one256loop:              \
 	SUBQ $(32/ES), CX;   \
 one128:                  \
 	CMPQ CX, $(16/ES);   \
-	JLT  one;            \
+	JLT  eight;          \
 	MOVQ SI, R13;        \
 	MOVQ DI, AX;         \
 	MOVQ DX, R11;        \
@@ -88,62 +102,98 @@ one128loop:              \
 	ADDQ $16, DI;        \
 	SUBQ $(16/ES), CX;   \
 	JMP  one128;         \
-four:                    \
-	CMPQ CX, $4;         \
-	JLT  one;            \
+eight:                   \
+	LEAQ (R10)(R10*2), R11; \
+eights:                  \
+	CMPQ CX, $8;         \
+	JLT  four;           \
 	MOVQ SI, R13;        \
 	MOVQ DI, AX;         \
-	MOVQ DX, R11;        \
-	VXORPS X0, X0, X0;   \
-	VXORPS X1, X1, X1;   \
-	VXORPS X2, X2, X2;   \
-	VXORPS X3, X3, X3;   \
-fourloop:                \
-	LEAQ (AX)(R10*2), R15; \
+	LEAQ (DI)(R10*4), R15; \
+	MOVQ k+8(FP), DX;    \
+	CLEAR4(X0, X1, X2, X3); \
+	CLEAR4(X8, X9, X10, X11); \
+eightloop:               \
 	VMOVS (R13), X4;     \
 	VFMAS (AX), X4, X0;  \
 	VFMAS (AX)(R10*1), X4, X1; \
-	VFMAS (R15), X4, X2; \
-	VFMAS (R15)(R10*1), X4, X3; \
+	VFMAS (AX)(R10*2), X4, X2; \
+	VFMAS (AX)(R11*1), X4, X3; \
+	VFMAS (R15), X4, X8; \
+	VFMAS (R15)(R10*1), X4, X9; \
+	VFMAS (R15)(R10*2), X4, X10; \
+	VFMAS (R15)(R11*1), X4, X11; \
 	ADDQ R8, R13;        \
 	ADDQ R9, AX;         \
-	DECQ R11;            \
+	ADDQ R9, R15;        \
+	DECQ DX;             \
+	JNE  eightloop;      \
+	ADDTO(X0);           \
+	ADDTO(X1);           \
+	ADDTO(X2);           \
+	ADDTO(X3);           \
+	ADDTO(X8);           \
+	ADDTO(X9);           \
+	ADDTO(X10);          \
+	ADDTO(X11);          \
+	LEAQ (DI)(R10*8), DI; \
+	SUBQ $8, CX;         \
+	JMP  eights;         \
+four:                    \
+	CMPQ CX, $4;         \
+	JLT  rest;           \
+	MOVQ SI, R13;        \
+	MOVQ DI, AX;         \
+	MOVQ k+8(FP), DX;    \
+	CLEAR4(X0, X1, X2, X3); \
+fourloop:                \
+	VMOVS (R13), X4;     \
+	VFMAS (AX), X4, X0;  \
+	VFMAS (AX)(R10*1), X4, X1; \
+	VFMAS (AX)(R10*2), X4, X2; \
+	VFMAS (AX)(R11*1), X4, X3; \
+	ADDQ R8, R13;        \
+	ADDQ R9, AX;         \
+	DECQ DX;             \
 	JNE  fourloop;       \
-	VFMAS213 (BX), X6, X0; \
-	VMOVS X0, (BX);      \
-	ADDQ R12, BX;        \
-	VFMAS213 (BX), X6, X1; \
-	VMOVS X1, (BX);      \
-	ADDQ R12, BX;        \
-	VFMAS213 (BX), X6, X2; \
-	VMOVS X2, (BX);      \
-	ADDQ R12, BX;        \
-	VFMAS213 (BX), X6, X3; \
-	VMOVS X3, (BX);      \
-	ADDQ R12, BX;        \
+	ADDTO(X0);           \
+	ADDTO(X1);           \
+	ADDTO(X2);           \
+	ADDTO(X3);           \
 	LEAQ (DI)(R10*4), DI; \
 	SUBQ $4, CX;         \
-	JMP  four;           \
-one:                     \
+rest:                    \
 	TESTQ CX, CX;        \
 	JEQ  done;           \
 	MOVQ SI, R13;        \
 	MOVQ DI, AX;         \
-	MOVQ DX, R11;        \
-	VXORPS X0, X0, X0;   \
-oneloop:                 \
+	MOVQ DI, R11;        \
+	LEAQ (DI)(R10*1), R15; \
+	CMPQ CX, $2;         \
+	CMOVQGE R15, R11;    \
+	LEAQ (DI)(R10*2), R15; \
+	CMPQ CX, $3;         \
+	CMOVQLT DI, R15;     \
+	MOVQ k+8(FP), DX;    \
+	CLEAR4(X0, X1, X2, X3); \
+restloop:                \
 	VMOVS (R13), X4;     \
 	VFMAS (AX), X4, X0;  \
+	VFMAS (R11), X4, X1; \
+	VFMAS (R15), X4, X2; \
 	ADDQ R8, R13;        \
 	ADDQ R9, AX;         \
-	DECQ R11;            \
-	JNE  oneloop;        \
-	VFMAS213 (BX), X6, X0; \
-	VMOVS X0, (BX);      \
-	ADDQ R12, BX;        \
-	ADDQ R10, DI;        \
+	ADDQ R9, R11;        \
+	ADDQ R9, R15;        \
+	DECQ DX;             \
+	JNE  restloop;       \
+	ADDTO(X0);           \
 	DECQ CX;             \
-	JMP  one;            \
+	JEQ  done;           \
+	ADDTO(X1);           \
+	DECQ CX;             \
+	JEQ  done;           \
+	ADDTO(X2);           \
 done:                    \
 	VZEROUPPER;          \
 	RET

@@ -29,6 +29,10 @@ func (ks *kernels[T]) triangular(solve bool, side blas.Side, uplo blas.Uplo, t b
 	if side == blas.Right { // X A = B is Aᵀ Xᵀ = Bᵀ
 		m, n, av.view, av.lower, x = n, m, av.t(), !av.lower, x.t()
 	}
+	if m <= tinyTriangle && n <= tinyTriangle {
+		av.tiny(solve, m, n, x)
+		return
+	}
 	w := ks.get()
 	if solve {
 		ks.solveHalves(w, av, m, n, x)
@@ -104,7 +108,7 @@ func (ks *kernels[T]) inBlock(w *work[T], kernel func(n int, t, x *T), a triangl
 	for j := 0; j < m; j += ks.width {
 		cols, at := min(ks.width, m-j), x.from(0, j)
 		if cols < ks.width {
-			clear(w.x)
+			clear(w.x[:n*ks.width])
 		}
 		ks.move(panel, at, n, cols)
 		kernel(n, &w.triangle[0], &w.x[0])
