@@ -113,6 +113,36 @@ func testProducts[T cpublas.Float](t *testing.T) {
 	}
 }
 
+// The kernels of package matrix compute an element of a product alike in any call: the parts
+// have the bits of the whole.
+func TestPartsHaveTheBitsOfTheWhole(t *testing.T) {
+	_, restore := cpublas.Force("privkern")
+	defer restore()
+	t.Run("float64", testParts[float64])
+	t.Run("float32", testParts[float32])
+}
+
+func testParts[T cpublas.Float](t *testing.T) {
+	const m, n, k = 801, 1601, 270
+	pool := parallel.NewPool(3)
+	a, b := random[T](m*k), random[T](k*n)
+	one, parts := random[T](m*n), random[T](m*n)
+	cpublas.Gemm(blas.NoTrans, blas.NoTrans, m, n, k, 2, a, k, b, n, 3, one, n)
+	if err := gemm(pool, blas.NoTrans, blas.NoTrans, m, n, k, 2, a, k, b, n, 3, parts, n); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(one, parts) {
+		t.Error("parts of a product have other bits than the whole")
+	}
+	cpublas.Syrk(blas.Lower, blas.NoTrans, m, k, 1, a, k, 0, one, n)
+	if err := syrk(pool, blas.Lower, blas.NoTrans, m, k, 1, a, k, 0, parts, n); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(one, parts) {
+		t.Error("parts of a symmetric product have other bits than the whole")
+	}
+}
+
 func TestSymmetricProducts(t *testing.T) { everywhere(t, testSyrk[float64], testSyrk[float32]) }
 
 func testSyrk[T cpublas.Float](t *testing.T) {

@@ -11,7 +11,7 @@ func (ks *kernels[T]) cholesky(p part, n int, a []T, lda int) (order int) {
 	if p == upper { // U is the transpose of L
 		v = v.t()
 	}
-	if n <= tinyTriangle {
+	if n <= tinyCholesky {
 		return tinyFactor(n, v)
 	}
 	w := ks.get()
@@ -44,6 +44,9 @@ func (ks *kernels[T]) factor(w *work[T], p part, n int, v view[T]) (order int) {
 	return 0
 }
 
+// isPivot says whether a number is positive and finite, which NaN is not.
+func isPivot[T Float](d T) bool { return d > 0 && !math.IsInf(float64(d), 1) }
+
 // factorBlock is the factor of one block, by columns on a copy whose row k is column k of L.
 func (ks *kernels[T]) factorBlock(w *work[T], n int, v view[T]) (order int) {
 	x := w.triangle
@@ -52,7 +55,7 @@ func (ks *kernels[T]) factorBlock(w *work[T], n int, v view[T]) (order int) {
 	for k := range n {
 		pivot := &x[k*blockTri+k]
 		d := *pivot
-		if !(d > 0) || math.IsInf(float64(d), 1) {
+		if !isPivot(d) {
 			return k + 1
 		}
 		// The root of a float32, rounded twice, is rounded correctly.

@@ -34,8 +34,8 @@ func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add boo
 
 // isSmall says whether copying to panels costs more than it gains; measured at the crossing.
 func isSmall(m, n, k int) bool {
-	const small, short = 8 * 8 * 8, 4
-	return min(m, n) <= 2 || m*n*k <= small || k <= short && m*n*k <= 4*small
+	const small, short, few = 8 * 8 * 8, 4, 12
+	return min(m, n) <= 2 || m*n <= few || m*n*k <= small || k <= short && m*n*k <= 4*small
 }
 
 // smallProduct is update by rows of C, without copies.

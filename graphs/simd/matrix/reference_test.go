@@ -24,7 +24,7 @@ func combine[T Float](k int, alpha T, x, y func(k int) T, beta, c T) T {
 		c = 0
 	case 1:
 	default:
-		c = T(beta * c)
+		c *= beta
 	}
 	if alpha == 0 {
 		return c
@@ -236,7 +236,7 @@ func referenceCholesky[T Float](n int, l func(i, j int) *T) (order int) {
 			}
 		}
 		d := *l(j, j)
-		if !(d > 0) || math.IsInf(float64(d), 1) {
+		if valid := d > 0 && d < T(math.Inf(1)); !valid {
 			return j + 1
 		}
 		d = T(math.Sqrt(float64(d)))

@@ -2,8 +2,11 @@ package matrix
 
 import "math"
 
-// tinyTriangle is the order of triangles up to which copies cost more than the arithmetic.
-const tinyTriangle = 4
+// Up to tinySolve multiplications and order tinyCholesky, copies cost more than the arithmetic.
+const (
+	tinySolve    = 50
+	tinyCholesky = 4
+)
 
 // tiny solves A X = B, or computes A X, for A of order n in place of the n×m X.
 func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
@@ -50,7 +53,7 @@ func tinyFactor[T Float](n int, v view[T]) (order int) {
 		for k := range j {
 			d = fma(-*at(j, k), *at(j, k), d)
 		}
-		if !(d > 0) || math.IsInf(float64(d), 1) {
+		if !isPivot(d) {
 			return j + 1
 		}
 		d = T(math.Sqrt(float64(d)))

@@ -29,7 +29,7 @@ func (ks *kernels[T]) triangular(solve bool, side blas.Side, uplo blas.Uplo, t b
 	if side == blas.Right { // X A = B is Aᵀ Xᵀ = Bᵀ
 		m, n, av.view, av.lower, x = n, m, av.t(), !av.lower, x.t()
 	}
-	if m <= tinyTriangle && n <= tinyTriangle {
+	if m*m*n <= tinySolve {
 		av.tiny(solve, m, n, x)
 		return
 	}
