@@ -84,8 +84,8 @@ beside the CPU.`,
 	flags.Float64Var(&f.tolerance, "tolerance", bench.DefaultTolerance,
 		"the share by which processor times may be longer than in the FILE of --compare")
 	flags.IntVar(&f.repeat, "repeat", bench.DefaultRepeat, "measure times at least `N` times, unless that takes over 10 s")
-	flags.StringVar(&f.peers, "peers", "", "the `PYTHON` program with NumPy for peers (default: the first python3 of PATH "+
-		"that has it)")
+	flags.StringVar(&f.peers, "peers", "",
+		"the `PYTHON` program with NumPy for peers (default: the first python3 of PATH with it)")
 	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
 	flags.StringVar(&f.backend, backendFlag, "",
 		"measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)

@@ -24,7 +24,8 @@ func NewClient(ctx context.Context, python string, say func(format string, args 
 	return &Client{ctx: ctx, python: python, say: say, said: map[string]bool{}}
 }
 
-// Measure is Process.Measure. It fails with ErrNone where there is no program.
+// Measure is Process.Measure. It fails with ErrNone where there is no program, and with the
+// context's error once that has ended.
 func (c *Client) Measure(work experiment.Peer, calls int) (Measurement, error) {
 	if c.process == nil && c.err == nil {
 		switch c.process, c.err = Start(c.ctx, c.python); {
@@ -41,6 +42,9 @@ func (c *Client) Measure(work experiment.Peer, calls int) (Measurement, error) {
 	if missing := (*MissingError)(nil); errors.As(err, &missing) && !c.said[missing.Library] {
 		c.said[missing.Library] = true
 		c.say("no peers by %s: it is not installed", missing.Library)
+	}
+	if err != nil && c.ctx.Err() != nil { // the process was ended
+		err = c.ctx.Err()
 	}
 	return m, err
 }

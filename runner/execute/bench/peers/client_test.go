@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,5 +62,16 @@ func TestClientWithoutProgram(t *testing.T) {
 	}
 	if len(said) != 1 || !strings.HasPrefix(said[0], "no peers: ") || client.Libraries() != "" {
 		t.Errorf("it said %q", said)
+	}
+}
+
+// An interrupted measure is no failure of the peer.
+func TestClientInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	script := `echo '{"libraries": "NumPy of a stand-in"}'; exec sleep 60`
+	client := NewClient(ctx, stand(t, script), func(string, ...any) { cancel() })
+	defer client.Close()
+	if _, err := client.Measure(experiment.Peer{}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
 	}
 }

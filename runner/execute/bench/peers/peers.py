@@ -21,6 +21,11 @@ try:
 except ImportError:
     scipy = None
 
+try:
+    from sklearn.metrics.pairwise import rbf_kernel
+except ImportError:
+    rbf_kernel = None
+
 
 def wave(rows, cols, rate):
     """Full-rank numbers in (-1, 1): the sines of a quadratic phase."""
@@ -115,6 +120,52 @@ def cholesky(order):
     return [a, np.empty_like(a)], run
 
 
+def features(rows, tests, columns, classes):
+    """Kernel discriminant components of an RBF kernel (Eq. 8 of Chanyaswad, Chang and Kung),
+    of training and test rows. One factor of the centred matrix serves all components: with
+    X_j = (K + ridge I)^-j U for orthonormal U that span the class indicators, the powers are
+    the eigenvalues of a small matrix, a series in signal/power."""
+    ridge, signal, gamma = 10, 1e-4, 0.01
+    number = classes - 1
+    x = 0.5 * wave(rows + tests, columns, 1e-3)
+    labels = np.arange(rows + tests) % classes
+    x += 0.5 * np.sin(1.0 * labels[:, None] + np.arange(1.0, columns + 1))
+    indicators = (labels[:rows, None] == np.arange(classes)).astype(float)
+    indicators /= np.linalg.norm(indicators, axis=0)
+    u = np.linalg.svd(indicators - indicators.mean(0), full_matrices=False)[0][:, :number]
+    between = rbf_kernel or eq
+
+    def run(train, test, u):
+        k = between(train, train, gamma)
+        means = k.mean(0)
+        k -= means
+        k -= means[:, None]
+        k += means.mean()
+        k[np.diag_indices(rows)] += ridge
+        factor = scipy.linalg.cho_factor(k.T, lower=False, overwrite_a=True, check_finite=False)
+        terms = [u]
+        for _ in range(3):
+            terms.append(scipy.linalg.cho_solve(factor, terms[-1], check_finite=False))
+        images = [a - ridge * b for a, b in zip(terms, terms[1:])]  # K X_j
+        small = [u.T @ i for i in images]
+        a, z = np.empty((rows, number)), np.empty((rows, number))
+        for c in range(number):
+            delta = 0
+            for _ in range(5):
+                f = sum(delta**j * s for j, s in enumerate(small))
+                powers, vectors = np.linalg.eigh((f + f.T) / 2)
+                delta = signal / powers[c]
+            v = vectors[:, c]
+            a[:, c] = sum(delta**j * t @ v for j, t in enumerate(terms[1:]))
+            z[:, c] = sum(delta**j * i @ v for j, i in enumerate(images))
+            norm = np.sqrt(z[:, c] @ z[:, c] + ridge * (a[:, c] @ z[:, c]))
+            a[:, c] /= norm
+            z[:, c] /= norm
+        return np.vstack([z, between(test, train, gamma) @ a - means @ a])
+
+    return [x[:rows], x[rows:], u], run
+
+
 def exponential(numbers):
     return [10 * wave(1, numbers, 1e-3)], np.exp
 
@@ -125,6 +176,7 @@ WORKS = {
     "hull": (hull, "NumPy"),
     "eigenpairs": (eigenpairs, "SciPy"),
     "gradient": (gradient, "NumPy"),
+    "features": (features, "SciPy" if scipy is None or rbf_kernel is None else "scikit-learn"),
     "product": (product, "NumPy"),
     "cholesky": (cholesky, "SciPy" if scipy else "NumPy"),
     "exponential": (exponential, "NumPy"),
