@@ -33,7 +33,7 @@ func TestWorks(t *testing.T) {
 	for work, sizes := range map[string][]int{
 		"kernel": {30, 4}, "laplacian": {30, 4}, "hull": {9, 8, 2, 5}, "eigenpairs": {12, 3}, "gradient": {20, 3},
 		"features": {40, 7, 5, 3},
-		"product": {16}, "cholesky": {16}, "exponential": {100},
+		"product":  {16}, "cholesky": {16}, "exponential": {100},
 	} {
 		t.Run(work, func(t *testing.T) {
 			var double float64
