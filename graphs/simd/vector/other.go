@@ -1,0 +1,23 @@
+//go:build !amd64 && !arm64
+
+package vector
+
+// Other processors have the portable definitions alone.
+
+func vectorExp64(form, []float64, []float64, *parameters[float64]) bool { return false }
+func vectorExp32(form, []float32, []float32, *parameters[float32]) bool { return false }
+
+func vectorSum64(kind, *float64, *float64, int, *float64, *float64) (float64, bool) { return 0, false }
+func vectorSum32(kind, *float32, *float32, int, *float32, *float32) (float32, bool) { return 0, false }
+
+func vectorPairs64(Metric, int, *float64, int, *float64, *float64, int) bool { return false }
+func vectorPairs32(Metric, int, *float32, int, *float32, *float32, int) bool { return false }
+
+func vectorAxpy64([]float64, []float64, float64) bool { return false }
+func vectorAxpy32([]float32, []float32, float32) bool { return false }
+
+func vectorScal64([]float64, []float64, float64) bool { return false }
+func vectorScal32([]float32, []float32, float32) bool { return false }
+
+func vectorNorms64([]float64, []float64, float64, float64) (hit, done bool) { return false, false }
+func vectorNorms32([]float32, []float32, float32, float32) (hit, done bool) { return false, false }

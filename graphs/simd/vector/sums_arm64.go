@@ -1,0 +1,59 @@
+package vector
+
+import "privkern/graphs/simd"
+
+//go:noescape
+func dot64NEON(x, y *float64, n int, tailX, tailY *float64) float64
+
+//go:noescape
+func dot32NEON(x, y *float32, n int, tailX, tailY *float32) float32
+
+//go:noescape
+func squared64NEON(x, y *float64, n int, tailX, tailY *float64) float64
+
+//go:noescape
+func squared32NEON(x, y *float32, n int, tailX, tailY *float32) float32
+
+//go:noescape
+func sum64NEON(x, y *float64, n int, tailX, tailY *float64) float64
+
+//go:noescape
+func sum32NEON(x, y *float32, n int, tailX, tailY *float32) float32
+
+//go:noescape
+func abs64NEON(x, y *float64, n int, tailX, tailY *float64) float64
+
+//go:noescape
+func abs32NEON(x, y *float32, n int, tailX, tailY *float32) float32
+
+// vectorSum64 is the sum over whole blocks and a padded one, if the level has it.
+func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, bool) {
+	level := simd.Active()
+	switch {
+	case level == simd.NEON && k == products:
+		return dot64NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == squares:
+		return squared64NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == elements:
+		return sum64NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == magnitudes:
+		return abs64NEON(x, y, n, tailX, tailY), true
+	}
+	return 0, false
+}
+
+// vectorSum32 is the sum over whole blocks and a padded one, if the level has it.
+func vectorSum32(k kind, x, y *float32, n int, tailX, tailY *float32) (float32, bool) {
+	level := simd.Active()
+	switch {
+	case level == simd.NEON && k == products:
+		return dot32NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == squares:
+		return squared32NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == elements:
+		return sum32NEON(x, y, n, tailX, tailY), true
+	case level == simd.NEON && k == magnitudes:
+		return abs32NEON(x, y, n, tailX, tailY), true
+	}
+	return 0, false
+}
