@@ -2,12 +2,12 @@ package op
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/parallel"
+	"privkern/graphs/simd/vector"
 )
 
 // Metric is the number that a kernel of a pair of points x, y depends on.
@@ -25,14 +25,13 @@ func (m Metric) String() string {
 	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
 }
 
-// Tiles are fixed, so that results do not depend on the number of workers, and
-// small enough for a tile of the result to stay in the second-level cache
-// between the matrix product and what is done with it. A product of this size
-// also stays on one goroutine in gonum, which starts others from 4 blocks of
-// 64×64 on.
+// Tiles are fixed, so that results do not depend on the number of workers. Those of pairs are
+// as large as lets a tile of the result stay in the second-level cache between the matrix
+// product and what is done with it: every product packs its operands anew.
 const (
-	rowTile = 64
-	colTile = 192
+	rowTile     = 64
+	pairRowTile = 128
+	pairColTile = 512
 )
 
 // directDims is the number of dimensions up to which distances are computed
@@ -45,19 +44,19 @@ const directDims = 8
 // exactly zero.
 //
 // x is n×d, y is m×d, out is n×m; finish gets parts of row i of out, from column c on, of
-// at most colTile elements. It takes O(nmd) operations, half of that if symmetric, and no
+// at most pairColTile elements. It takes O(nmd) operations, half of that if symmetric, and no
 // memory besides out and, for squared distances by the product formula, shifted copies of
 // x and y.
 func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T],
 	finish func(i, c int, row []T)) error {
 	t := newTiler(m, x, y, symmetric)
-	err := pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
+	err := pool.For(context.Background(), x.rows, pairRowTile, func(lo, hi int) error {
 		first := 0
 		if symmetric {
 			first = lo
 		}
-		for c := first; c < y.rows; c += colTile {
-			end := min(c+colTile, y.rows)
+		for c := first; c < y.rows; c += pairColTile {
+			end := min(c+pairColTile, y.rows)
 			t.fill(lo, hi, c, end, out)
 			for i := lo; i < hi; i++ {
 				row := out.data[i*out.cols+c : i*out.cols+end]
@@ -146,16 +145,11 @@ func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[
 func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
 	d := t.x.cols
 	if t.metric == Manhattan || (t.metric == SquaredEuclidean && t.xx == nil) {
-		between := squaredDistance[T]
+		m := vector.SquaredEuclidean
 		if t.metric == Manhattan {
-			between = manhattanDistance[T]
+			m = vector.Manhattan
 		}
-		for i := lo; i < hi; i++ {
-			row, xi := out.row(i), t.x.row(i)
-			for j := c; j < end; j++ {
-				row[j] = between(xi, t.y.row(j))
-			}
-		}
+		vector.Distances(m, hi-lo, end-c, d, t.x.data[lo*d:], d, t.y.data[c*d:], d, out.data[lo*out.cols+c:], out.cols)
 		return
 	}
 	alpha := T(1)
@@ -168,14 +162,20 @@ func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
 		return
 	}
 	for i := lo; i < hi; i++ {
-		row, xi := out.row(i), t.x.row(i)
-		for j := c; j < end; j++ {
-			norms := t.xx[i] + t.yy[j]
-			s := norms + row[j]
-			if s < t.near*norms {
-				s = squaredDistance(xi, t.y.row(j))
-			}
-			row[j] = s
+		row := out.row(i)[c:end]
+		if vector.AddNorms(row, t.yy[c:end], t.xx[i], t.near) {
+			t.again(i, c, row)
+		}
+	}
+}
+
+// again computes the distances of a row term by term where the product formula has cancelled.
+// The row begins at pair i, c.
+func (t *tiler[T]) again(i, c int, row []T) {
+	for j, s := range row {
+		norms := t.xx[i] + t.yy[c+j]
+		if s < t.near*norms {
+			row[j] = vector.SquaredDistance(t.x.row(i), t.y.row(c+j))
 		}
 	}
 }
@@ -219,43 +219,4 @@ func squaredNorms[T cpublas.Float](a matrix[T]) []T {
 		norms[i] = T(s)
 	}
 	return norms
-}
-
-// The sums below run in four accumulators, whose additions overlap.
-
-// squaredDistance is |x−y|² term by term, in the element type. All terms are positive,
-// so that its relative error is at most about len(x)/4 units of roundoff.
-func squaredDistance[T cpublas.Float](x, y []T) T {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 T
-	k := 0
-	for ; k+4 <= len(x); k += 4 {
-		d0, d1, d2, d3 := x[k]-y[k], x[k+1]-y[k+1], x[k+2]-y[k+2], x[k+3]-y[k+3]
-		s0 += d0 * d0
-		s1 += d1 * d1
-		s2 += d2 * d2
-		s3 += d3 * d3
-	}
-	for ; k < len(x); k++ {
-		d := x[k] - y[k]
-		s0 += d * d
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
-// manhattanDistance is Σ|x_k−y_k| in float64.
-func manhattanDistance[T cpublas.Float](x, y []T) T {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 float64
-	k := 0
-	for ; k+4 <= len(x); k += 4 {
-		s0 += math.Abs(float64(x[k] - y[k]))
-		s1 += math.Abs(float64(x[k+1] - y[k+1]))
-		s2 += math.Abs(float64(x[k+2] - y[k+2]))
-		s3 += math.Abs(float64(x[k+3] - y[k+3]))
-	}
-	for ; k < len(x); k++ {
-		s0 += math.Abs(float64(x[k] - y[k]))
-	}
-	return T((s0 + s1) + (s2 + s3))
 }

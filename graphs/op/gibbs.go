@@ -10,6 +10,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/simd/vector"
 )
 
 // Gibbs is the nonstationary kernel (X, Y, Lx, Ly) → K of Gibbs (1997), Eq. (11) of
@@ -69,10 +70,13 @@ func gibbsShape(in []tensor.Shape) (tensor.Shape, error) {
 // gibbsMatrix is the CPU kernel of Gibbs: O(nmd) operations, one exponential and one
 // square root a pair. The exponents add up and the ratios multiply in float64, so that d
 // exponentials become one. Products are converted, which keeps compilers from fusing them
-// into sums: a²+b² would not be symmetric, and the ratio on the diagonal not one.
+// into sums: a²+b² would not be symmetric, and the ratio on the diagonal not one. An
+// exponential below the smallest normal number is zero.
 func gibbsMatrix[T cpublas.Float](c call[T], variance float64) error {
 	x, y, lx, ly := c.in[0], c.in[1], c.in[2], c.in[3]
 	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {
+		roots := borrow[T](y.rows)
+		defer release(roots)
 		for i := lo; i < hi; i++ {
 			xi, ai, row := x.row(i), lx.row(i), c.out.row(i)
 			for j := range row {
@@ -85,7 +89,11 @@ func gibbsMatrix[T cpublas.Float](c call[T], variance float64) error {
 					ratio *= 2 * float64(a*b) / q
 					exponent += diff * diff / q
 				}
-				row[j] = T(variance * math.Sqrt(ratio) * math.Exp(-exponent))
+				row[j], (*roots)[j] = T(exponent), T(math.Sqrt(ratio))
+			}
+			vector.ScaledExp(row, row, 0, -1, T(variance))
+			for j, r := range *roots {
+				row[j] *= r
 			}
 		}
 		return nil

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
-	"privkern/graphs/internal/exponential"
+	"privkern/graphs/simd/vector"
 )
 
 // hullTile is the number of queries whose kernel values are held at a time:
@@ -157,21 +156,11 @@ func withHalfSquares[T cpublas.Float](x matrix[T]) []T {
 	return out
 }
 
-// relativeExp overwrites a row by its exponentials, divided by the largest.
-// relativeExp subtracts the largest exponent before it exponentiates, as log-sum-exp
-// does: far away from all samples every exponential underflows, but the ratios of the
-// nearest samples do not. In float32 it uses this repository's vector exponential.
-func relativeExp[T cpublas.Float](row []T) {
-	switch row := any(row).(type) {
-	case []float64:
-		largest := slices.Max(row)
-		for j, v := range row {
-			row[j] = math.Exp(v - largest)
-		}
-	case []float32:
-		exponential.Row(row, exponential.Max(row))
-	}
-}
+// relativeExp overwrites a row by its exponentials, divided by the largest. It subtracts the
+// largest exponent before it exponentiates, as log-sum-exp does: far away from all samples
+// every exponential underflows, but the ratios of the nearest samples do not. Ratios below the
+// smallest normal number are zero.
+func relativeExp[T cpublas.Float](row []T) { vector.ScaledExp(row, row, vector.Max(row), 1, 1) }
 
 // columnNorm is the Euclidean norm of column j, summed in float64.
 func columnNorm[T cpublas.Float](a matrix[T], j int) float64 {

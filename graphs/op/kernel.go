@@ -2,7 +2,6 @@ package op
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/gorgonia"
@@ -10,6 +9,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/simd/vector"
 )
 
 // Form is the shape of a kernel as a function of its metric s.
@@ -189,43 +189,42 @@ func shiftedOn(t Stream, a kernels.Matrix, centre kernels.Doubles) (shifted, nor
 	return shifted, norms
 }
 
-// applyForm overwrites metrics by kernel values. The loops stand apart to keep
-// the choice of the form out of them.
+// applyForm overwrites metrics by kernel values, in the element type. Values of the
+// exponential forms below the smallest normal number are zero: as denormal numbers they would
+// slow down every product with the matrix.
 func applyForm[T cpublas.Float](p Profile, row []T) {
-	scale, rate := p.Scale, p.Rate
+	scale, rate := T(p.Scale), T(p.Rate)
 	switch p.Form {
 	case Exponential:
-		for i, s := range row {
-			row[i] = T(scale * math.Exp(-rate*float64(s)))
-		}
+		vector.ScaledExp(row, row, 0, -rate, scale)
 	case Matern12:
-		for i, s := range row {
-			row[i] = T(scale * math.Exp(-rate*math.Sqrt(float64(s))))
-		}
-	case Matern32:
-		for i, s := range row {
-			u := rate * math.Sqrt(float64(s))
-			row[i] = T(scale * (1 + u) * math.Exp(-u))
-		}
+		vector.RootExp(row, row, -rate, scale, 0, 0)
+	case Matern32: // The polynomials are those of −u.
+		vector.RootExp(row, row, -rate, scale, -scale, 0)
 	case Matern52:
-		for i, s := range row {
-			u := rate * math.Sqrt(float64(s))
-			row[i] = T(scale * (1 + u + u*u/3) * math.Exp(-u))
-		}
+		vector.RootExp(row, row, -rate, scale, -scale, T(p.Scale/3))
 	case Power:
 		for i, s := range row {
-			row[i] = T(scale * power(rate*float64(s)+p.Offset, p.Degree))
+			row[i] = scale * power(T(rate*s)+T(p.Offset), p.Degree)
 		}
 	case Tanh:
-		for i, s := range row {
-			row[i] = T(scale * math.Tanh(rate*float64(s)+p.Offset))
-		}
+		tanhOf(p, row)
+		vector.Scal(row, scale, row)
 	}
 }
 
+// tanhOf overwrites metrics s by tanh(Rate·s + Offset).
+func tanhOf[T cpublas.Float](p Profile, row []T) {
+	rate, offset := T(p.Rate), T(p.Offset)
+	for i, s := range row {
+		row[i] = T(rate*s) + offset
+	}
+	vector.Tanh(row, row)
+}
+
 // power is b^n for n ≥ 0 by repeated squaring.
-func power(b float64, n int) float64 {
-	r := 1.0
+func power[T cpublas.Float](b T, n int) T {
+	r := T(1)
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
 			r *= b

@@ -43,11 +43,11 @@ func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
 	})
 }
 
-// applySlope overwrites at most colTile metrics s by dk/ds.
+// applySlope overwrites at most pairColTile metrics s by dk/ds.
 func applySlope[T cpublas.Float](p Profile, row []T) {
 	switch p.Form {
 	case Matern12: // −½Scale·Rate·exp(−u)/√s
-		var squares [colTile]T
+		var squares [pairColTile]T
 		copy(squares[:], row)
 		p.Scale *= -p.Rate / 2
 		applyForm(p, row)

@@ -10,6 +10,7 @@ import (
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/parallel"
+	"privkern/graphs/simd/vector"
 )
 
 // Operations on rows, and on what is read off them.
@@ -164,7 +165,7 @@ func rowDistance[T cpublas.Float](c call[T], from int) error {
 	a, b := c.in[0], c.in[1]
 	return c.pool.For(context.Background(), a.rows, hullTile, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			d := T(math.Sqrt(float64(squaredDistance(a.row(i)[from:], b.row(i)[from:]))))
+			d := T(math.Sqrt(float64(vector.SquaredDistance(a.row(i)[from:], b.row(i)[from:]))))
 			if d != d { // NaN
 				d = T(math.Inf(1))
 			}

@@ -86,10 +86,10 @@ var mutants = []Mutant{
 
 	// Kernels.
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
-		Old: `row[i] = T(scale * math.Exp(-rate*float64(s)))`,
-		New: `row[i] = T(scale * math.Exp(-rate*float64(s)*(1+1e-9)))`},
+		Old: `vector.ScaledExp(row, row, 0, -rate, scale)`,
+		New: `vector.ScaledExp(row, row, 0, -rate*(1+1e-9), scale)`},
 	{Name: "kernel: Matérn 5/2", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
-		Old: `(1 + u + u*u/3) * math.Exp(-u)`, New: `(1 + u + u*u/2) * math.Exp(-u)`},
+		Old: `scale, -scale, T(p.Scale/3))`, New: `scale, -scale, T(p.Scale/2))`},
 	{Name: "kernel: derivative of Matérn 3/2", File: "graphs/op/kernelslope.go", Package: "./graphs/kernel",
 		Tests: "Gradient", Old: `-p.Scale*p.Rate*p.Rate/2`, New: `-p.Scale*p.Rate*p.Rate/3`},
 	{Name: "kernel: derivative of Matérn 1/2", File: "graphs/op/kernelslope.go", Package: "./graphs/gp",

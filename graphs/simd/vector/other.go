@@ -21,3 +21,6 @@ func vectorScal32([]float32, []float32, float32) bool { return false }
 
 func vectorNorms64([]float64, []float64, float64, float64) (hit, done bool) { return false, false }
 func vectorNorms32([]float32, []float32, float32, float32) (hit, done bool) { return false, false }
+
+func vectorMax64(*float64, int, *float64) (float64, bool) { return 0, false }
+func vectorMax32(*float32, int, *float32) (float32, bool) { return 0, false }
