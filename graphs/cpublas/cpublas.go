@@ -1,7 +1,8 @@
 // Package cpublas chooses the BLAS and LAPACK that compute on the CPU.
 //
 // There are three: the kernels of package matrix, whose results have the same bits on every
-// processor; a library, OpenBLAS or MKL; and gonum's pure Go routines.
+// processor; a library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last
+// take the symmetric eigen-decomposition of package spectral.
 //
 // gonum's pure Go routines always work. Where OpenBLAS or MKL is installed,
 // [Setup] loads it at run time, without cgo, and registers it with gonum
@@ -37,7 +38,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
-	gonumlapack "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gorgonia.org/gorgonia"
 
@@ -191,7 +191,7 @@ func register(p provider) {
 	active = p
 	takeTurns(p.lib)
 	var level3 gorgonia.BLAS = serial{}
-	var factors lapack.Float64 = gonumlapack.Implementation{}
+	var factors lapack.Float64 = Spectral{}
 	switch {
 	case p.kernels:
 		level3, factors = Kernels{}, KernelsLapack{}

@@ -252,18 +252,37 @@ func TestPotrfAgainstGonum(t *testing.T) {
 }
 
 func TestSyevAgainstGonum(t *testing.T) {
-	l := Lapack{lib: installed(t)}
+	t.Run("spectral", func(t *testing.T) { testSyev(t, Spectral{}) })
+	t.Run("library", func(t *testing.T) { testSyev(t, Lapack{lib: installed(t)}) })
+}
+
+func testSyev(t *testing.T, l lapack.Float64) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 5, 9, 60} {
 		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
 			a := definite(rng, n)
 			v, w := clone(a), make([]float64, n)
+			for i := range n {
+				for j := range i {
+					if uplo == blas.Upper {
+						v[i*n+j] = math.NaN() // the other triangle is not read
+					} else {
+						v[j*n+i] = math.NaN()
+					}
+				}
+			}
 			if !l.Dsyev(lapack.EVCompute, uplo, n, v, n, w, make([]float64, 64*n), 64*n) {
 				t.Fatalf("n=%d: no convergence", n)
 			}
 			other, want := clone(a), make([]float64, n)
 			gonumlapack.Implementation{}.Dsyev(lapack.EVNone, uplo, n, other, n, want, make([]float64, 64*n), 64*n)
 			compare(t, fmt.Sprintf("eigenvalues %d", n), w, want, 1e-11*float64(n))
+			copy(other, a)
+			alone := make([]float64, n)
+			if !l.Dsyev(lapack.EVNone, uplo, n, other, n, alone, make([]float64, 64*n), 64*n) {
+				t.Fatalf("n=%d: no convergence without vectors", n)
+			}
+			compare(t, fmt.Sprintf("eigenvalues alone %d", n), alone, want, 1e-11*float64(n))
 			// A v = w v for every column v.
 			for j := range n {
 				for i := range n {

@@ -3,7 +3,6 @@ package cpublas
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/gonum"
 
 	"privkern/graphs/simd/matrix"
 )
@@ -138,8 +137,8 @@ func (i Kernels) Strmm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag bl
 	matrix.Trmm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
 }
 
-// KernelsLapack is gonum's LAPACK with the Cholesky factor of package matrix.
-type KernelsLapack struct{ gonum.Implementation }
+// KernelsLapack is Spectral with the Cholesky factor of package matrix.
+type KernelsLapack struct{ Spectral }
 
 var _ lapack.Float64 = KernelsLapack{}
 

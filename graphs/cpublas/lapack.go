@@ -4,7 +4,42 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"privkern/graphs/spectral"
 )
+
+// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, on the
+// products that are registered with blas64: gonum's own is an unblocked QR iteration.
+type Spectral struct{ gonum.Implementation }
+
+var _ lapack.Float64 = Spectral{}
+
+// Dsyev computes all eigenvalues in ascending order, and with EVCompute the
+// eigenvectors as columns, of a symmetric matrix. It reports failure for one that is not finite.
+func (l Spectral) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
+	lwork int) bool {
+	if lwork == -1 || !syevFits(job, uplo, n, len(a), lda, len(w)) {
+		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)
+	}
+	if uplo == blas.Upper {
+		for i := range n {
+			for j := range i {
+				a[i*lda+j] = a[j*lda+i]
+			}
+		}
+	}
+	if job == lapack.EVNone {
+		return spectral.Eigenvalues(n, a, lda, w) == nil
+	}
+	return spectral.Eigen(n, a, lda, w) == nil
+}
+
+// syevFits reports whether arguments of Dsyev are valid and not empty. Otherwise gonum answers,
+// or panics with its own words.
+func syevFits(job lapack.EVJob, uplo blas.Uplo, n, la, lda, lw int) bool {
+	return validUplo(uplo) && (job == lapack.EVNone || job == lapack.EVCompute) && lw >= n &&
+		squareFits(n, la, lda)
+}
 
 // Lapack is gonum's LAPACK with the Cholesky factor and the symmetric
 // eigen-decomposition of a loaded library.
@@ -34,8 +69,7 @@ func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 // conquer takes the place of the QR iteration, and brings its own workspace.
 func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
 	lwork int) bool {
-	if lwork == -1 || n < smallSyevd || !validUplo(uplo) || (job != lapack.EVNone && job != lapack.EVCompute) ||
-		len(w) < n || !squareFits(n, len(a), lda) {
+	if lwork == -1 || n < smallSyevd || !syevFits(job, uplo, n, len(a), lda, len(w)) {
 		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)
 	}
 	if callSyevd(l.lib.float64.syevd, byte(job), byte(uplo), n, a, lda, w) != 0 {

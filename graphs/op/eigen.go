@@ -14,6 +14,7 @@ import (
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/spectral"
 )
 
 // Eigen is the operation A → E for symmetric n×n A: row 0 of the (n+1)×n E
@@ -61,12 +62,12 @@ func eigen[T cpublas.Float](c call[T]) error {
 }
 
 // symmetricEigen returns the eigenvalues of a symmetric matrix in ascending order, and
-// the eigenvectors as columns. It is LAPACK's syev: Householder reflections to
-// tridiagonal form, then implicit QR (Golub and Van Loan, "Matrix Computations",
-// Algorithm 8.3.3), about 9n³ operations; a loaded library takes divide and conquer in
-// place of QR. The error of every eigenvalue is relative to the largest one: the small
-// eigenvalues of a kernel matrix whose spectrum decays fast are noise, of either sign. A
-// matrix that is not finite fails before it reaches LAPACK.
+// the eigenvectors as columns. It is LAPACK's syev, of a loaded library or of package
+// spectral: Householder reflections to tridiagonal form, then divide and conquer (Golub
+// and Van Loan, "Matrix Computations", Sections 8.3 and 8.4.4), up to 9n³ operations. The
+// error of every eigenvalue is relative to the largest one: the small eigenvalues of a
+// kernel matrix whose spectrum decays fast are noise, of either sign. A matrix that is not
+// finite fails before it reaches LAPACK.
 func symmetricEigen[T cpublas.Float](a matrix[T]) (w, v []float64, err error) {
 	n := a.rows
 	v, w = make([]float64, n*n), make([]float64, n)
@@ -150,34 +151,43 @@ func LargestEigen(k int) Op {
 	}}
 }
 
-// largestEigen is the CPU kernel of LargestEigen. It computes all pairs and keeps k.
+// largestEigen is the CPU kernel of LargestEigen.
 func largestEigen[T cpublas.Float](c call[T], k int) error {
 	a := c.in[0]
 	n := max(leadingBlock(a, 0), k)
-	block := a
-	if n < a.rows {
-		block = matrix[T]{n, n, make([]T, n*n)}
-		for i := range n {
-			copy(block.row(i), a.row(i))
-		}
-	}
-	w, v, err := symmetricEigen(block)
-	if err == nil && n < a.rows && w[n-k] < 0 {
+	w, v, err := largestPairs(a, n, k)
+	if err == nil && n < a.rows && w[k-1] < 0 {
 		n = a.rows // the zeros beside the block are larger
-		w, v, err = symmetricEigen(a)
+		w, v, err = largestPairs(a, n, k)
 	}
 	if err != nil {
 		return err
 	}
 	for i := range k {
-		row, j := c.out.row(i), n-1-i
+		row := c.out.row(i)
 		clear(row)
-		row[0] = T(w[j])
-		for r := range n {
-			row[r+1] = T(v[r*n+j])
+		row[0] = T(w[i])
+		for j, x := range v[i*n : (i+1)*n] {
+			row[j+1] = T(x)
 		}
 	}
 	return nil
+}
+
+// largestPairs returns the k largest eigenvalues of the first n rows and columns of a symmetric
+// matrix in descending order, and their eigenvectors as rows.
+func largestPairs[T cpublas.Float](a matrix[T], n, k int) (w, v []float64, err error) {
+	block := make([]float64, n*n)
+	for i := range n {
+		for j, x := range a.row(i)[:i+1] {
+			block[i*n+j] = float64(x)
+		}
+	}
+	w, v = make([]float64, k), make([]float64, k*n)
+	if spectral.Largest(n, k, block, n, w, v, n) != nil {
+		return nil, nil, &NoConvergenceError{Order: n}
+	}
+	return w, v, nil
 }
 
 // PSDPart is the operation (A, E) → A⁺ = V max(W, 0) Vᵀ, the nearest positive

@@ -232,15 +232,13 @@ func (s *krylov[T]) ritz(out matrix[T], k int) error {
 			s.t[i*m+j] = s.t[j*m+i]
 		}
 	}
-	w, z, err := symmetricEigen(matrix[T]{m, m, s.t})
+	w, z, err := largestPairs(matrix[T]{m, m, s.t}, m, k)
 	if err != nil || s.failed {
 		return &NoConvergenceError{Order: n}
 	}
 	weights := make([]T, k*m)
-	for i := range k {
-		for r := range m {
-			weights[i*m+r] = T(z[r*m+m-1-i])
-		}
+	for i, x := range z {
+		weights[i] = T(x)
 	}
 	cols := n + 2
 	products, gram := make([]T, k*n), make([]T, k*k)
@@ -248,7 +246,7 @@ func (s *krylov[T]) ritz(out matrix[T], k int) error {
 	cpublas.Gemm(blas.NoTrans, blas.NoTrans, k, n, m, 1, weights, m, s.aq, n, 0, products, n)
 	cpublas.Gemm(blas.NoTrans, blas.Trans, k, k, n, 1, out.data[2:], cols, out.data[2:], cols, 0, gram, k)
 	for i := range k {
-		row, theta := out.row(i), w[m-1-i]
+		row, theta := out.row(i), w[i]
 		residual, defect := 0.0, 0.0
 		for j, v := range row[2:] {
 			d := float64(products[i*n+j]) - theta*float64(v)
@@ -261,7 +259,7 @@ func (s *krylov[T]) ritz(out matrix[T], k int) error {
 			}
 			defect += d * d
 		}
-		row[0], row[1] = T(theta), T(math.Sqrt(residual)+math.Abs(w[m-1])*math.Sqrt(defect))
+		row[0], row[1] = T(theta), T(math.Sqrt(residual)+math.Abs(w[0])*math.Sqrt(defect))
 	}
 	return nil
 }

@@ -1,0 +1,74 @@
+package spectral
+
+import "math"
+
+// side are the columns of a merged part where a row of eigenvectors is not zero.
+type side uint8
+
+const (
+	upper side = iota // those of the first half
+	both
+	lower // those of the second half
+)
+
+// deflate divides the rows into those kept, whose eigenvalues the update D + rho z zᵀ changes, and
+// the rest: rows with a negligible element of z, and of two rows with eigenvalues that are nearly
+// equal the one whose element of z a rotation of both makes zero (Dongarra and Sorensen, "A fully
+// parallel algorithm for the symmetric eigenvalue problem", 1987).
+//
+// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff
+// of the norm of the problem.
+func (c *conquest[T]) deflate(from, half int, order []int, rho float64) {
+	c.kept, c.rest = c.kept[:0], c.rest[:0]
+	d := c.d[from : from+len(order)]
+	size := rho
+	for _, i := range order {
+		size = max(size, math.Abs(d[i]))
+	}
+	tolerance := 8 * c.unit * size
+	last := -1 // the row before, kept unless the next one rotates it away
+	for _, i := range order {
+		if rho*math.Abs(c.z[i]) <= tolerance {
+			c.rest = append(c.rest, i)
+			continue
+		}
+		if last >= 0 {
+			r := math.Sqrt(float64(c.z[i]*c.z[i]) + float64(c.z[last]*c.z[last]))
+			cos, sin := c.z[i]/r, c.z[last]/r
+			gap := d[i] - d[last]
+			if math.Abs(gap*cos*sin) <= tolerance {
+				c.z[i] = r
+				c.rotateRows(from, half, len(order), i, last, cos, sin)
+				// The element that the rotation leaves beside the diagonal is negligible.
+				p, q := float64(cos*cos), float64(sin*sin)
+				d[i], d[last] = float64(p*d[i])+float64(q*d[last]), float64(q*d[i])+float64(p*d[last])
+				c.rest = append(c.rest, last)
+			} else {
+				c.kept = append(c.kept, last)
+			}
+		}
+		last = i
+	}
+	if last >= 0 {
+		c.kept = append(c.kept, last)
+	}
+}
+
+// rotateRows rotates rows i and j of eigenvectors, in the columns where one of them is not zero.
+func (c *conquest[T]) rotateRows(from, half, n, i, j int, cos, sin float64) {
+	begin, end := 0, n
+	if c.side[i] == c.side[j] {
+		switch c.side[i] {
+		case upper:
+			end = half
+		case lower:
+			begin = half
+		case both:
+		}
+	} else {
+		c.side[i], c.side[j] = both, both
+	}
+	x := c.q[(from+i)*c.n+from:]
+	y := c.q[(from+j)*c.n+from:]
+	rotate(x[begin:end], y[begin:end], T(cos), T(sin))
+}

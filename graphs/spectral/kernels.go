@@ -1,0 +1,136 @@
+package spectral
+
+// The kernels below work on four rows at a time, so that a vector beside them is read once for
+// all four. Products and sums are rounded apart. Sums of products have eight partial sums,
+// element j in sum j mod 8, which sumLanes adds up: an order that vector instructions of any
+// width up to eight elements can keep.
+const (
+	together = 4
+	lanes    = 8
+)
+
+// partial are the partial sums of four rows.
+type partial[T Float] [together][lanes]T
+
+// sumLanes adds up partial sums, halves first.
+func sumLanes[T Float](s *[lanes]T) T {
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+// dot is the inner product of a and x, which are equally long.
+func dot[T Float](a, x []T) T {
+	var s [lanes]T
+	dotLanes(a, x, &s)
+	return sumLanes(&s)
+}
+
+// dotLanes adds the products of a and x to partial sums.
+func dotLanes[T Float](a, x []T, s *[lanes]T) {
+	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
+	for len(a) >= lanes && len(x) >= lanes {
+		s0 += T(a[0] * x[0])
+		s1 += T(a[1] * x[1])
+		s2 += T(a[2] * x[2])
+		s3 += T(a[3] * x[3])
+		s4 += T(a[4] * x[4])
+		s5 += T(a[5] * x[5])
+		s6 += T(a[6] * x[6])
+		s7 += T(a[7] * x[7])
+		a, x = a[lanes:], x[lanes:]
+	}
+	*s = [lanes]T{s0, s1, s2, s3, s4, s5, s6, s7}
+	for j, v := range a {
+		s[j] += T(v * x[j])
+	}
+}
+
+// addRows adds c[0] a₀ + c[1] a₁ + c[2] a₂ + c[3] a₃ to y, in this order, where row i of the
+// matrix a begins at i·lda. The length of y is a multiple of lanes.
+func addRows[T Float](c *[together]T, a []T, lda int, y []T) {
+	if vectorAddRows(c, a, lda, y) {
+		return
+	}
+	m := len(y)
+	c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
+	a0, a1, a2, a3 := a[:m], a[lda:lda+m], a[2*lda:2*lda+m], a[3*lda:3*lda+m]
+	for j, v := range y {
+		y[j] = v + T(c0*a0[j]) + T(c1*a1[j]) + T(c2*a2[j]) + T(c3*a3[j])
+	}
+}
+
+// dotRows are the inner products of four rows and x, the length of which is a multiple of lanes.
+func dotRows[T Float](a []T, lda int, x []T) (s [together]T) {
+	var p partial[T]
+	if !vectorDotRows(a, lda, x, &p) {
+		for i := range p {
+			dotLanes(a[i*lda:i*lda+len(x)], x, &p[i])
+		}
+	}
+	for i := range s {
+		s[i] = sumLanes(&p[i])
+	}
+	return s
+}
+
+// addDotRows is addRows and dotRows in one pass over the rows.
+func addDotRows[T Float](c *[together]T, a []T, lda int, x, y []T) (s [together]T) {
+	var p partial[T]
+	if !vectorAddDotRows(c, a, lda, x, y, &p) {
+		s = dotRows(a, lda, x)
+		addRows(c, a, lda, y)
+		return s
+	}
+	for i := range s {
+		s[i] = sumLanes(&p[i])
+	}
+	return s
+}
+
+// symv computes y = A x for the symmetric matrix of order len(x) whose lower triangle is in a,
+// which it reads once.
+//
+// Blocks of rows end at a block on the diagonal that begins at a multiple of lanes.
+func symv[T Float](a []T, lda int, x, y []T) {
+	n := len(x)
+	clear(y[:n])
+	for i := 0; i < n; i += lanes {
+		end := min(i+lanes, n)
+		if i > 0 {
+			symvRows(i, end, a, lda, x, y)
+		}
+		symvTriangle(a[i*lda+i:], lda, x[i:end], y[i:end])
+	}
+}
+
+// symvRows adds to y the product of the first m columns of rows m to end, at most lanes, and that
+// of their transpose. Four rows at a time go to the kernel. Where less are left, it has those
+// before them again, or where there are none, one row four times, with factors of zero.
+func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
+	if end-m < together {
+		for i := m; i < end; i++ {
+			y[i] = addDotRows(&[together]T{x[i]}, a[i*lda:], 0, x[:m], y[:m])[0]
+		}
+		return
+	}
+	for i := m; i < end; i += together {
+		from := min(i, end-together)
+		var c [together]T
+		copy(c[i-from:], x[i:end])
+		s := addDotRows(&c, a[from*lda:], lda, x[:m], y[:m])
+		copy(y[i:end], s[i-from:])
+	}
+}
+
+// symvTriangle adds the product of a block on the diagonal.
+func symvTriangle[T Float](a []T, lda int, x, y []T) {
+	y = y[:len(x)]
+	for i, c := range x {
+		row := a[i*lda : i*lda+i+1]
+		s := y[i] + T(row[i]*c)
+		for j, v := range row[:i] {
+			s += T(v * x[j])
+			y[j] += T(v * c)
+		}
+		y[i] = s
+	}
+}

@@ -1,0 +1,77 @@
+package spectral
+
+import (
+	"unsafe"
+
+	"privkern/graphs/simd"
+)
+
+//go:noescape
+func addRows64(c *[together]float64, a *float64, lda int, x, y *float64, m int, p *partial[float64])
+
+//go:noescape
+func dotRows64(c *[together]float64, a *float64, lda int, x, y *float64, m int, p *partial[float64])
+
+//go:noescape
+func addDotRows64(c *[together]float64, a *float64, lda int, x, y *float64, m int, p *partial[float64])
+
+//go:noescape
+func addRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, p *partial[float32])
+
+//go:noescape
+func dotRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, p *partial[float32])
+
+//go:noescape
+func addDotRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, p *partial[float32])
+
+func vectorised(m int) bool { return m > 0 && simd.Active() >= simd.AVX2 }
+
+// The pointers below are those of elements of the type T, float32 or float64.
+
+func vectorAddRows[T Float](c *[together]T, a []T, lda int, y []T) bool {
+	m := len(y)
+	if !vectorised(m) {
+		return false
+	}
+	_ = a[3*lda+m-1]
+	if unsafe.Sizeof(a[0]) == 8 {
+		addRows64((*[together]float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(&a[0])), lda, nil,
+			(*float64)(unsafe.Pointer(&y[0])), m, nil)
+	} else {
+		addRows32((*[together]float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(&a[0])), lda, nil,
+			(*float32)(unsafe.Pointer(&y[0])), m, nil)
+	}
+	return true
+}
+
+func vectorDotRows[T Float](a []T, lda int, x []T, p *partial[T]) bool {
+	m := len(x)
+	if !vectorised(m) {
+		return false
+	}
+	_ = a[3*lda+m-1]
+	if unsafe.Sizeof(a[0]) == 8 {
+		dotRows64(nil, (*float64)(unsafe.Pointer(&a[0])), lda, (*float64)(unsafe.Pointer(&x[0])), nil, m,
+			(*partial[float64])(unsafe.Pointer(p)))
+	} else {
+		dotRows32(nil, (*float32)(unsafe.Pointer(&a[0])), lda, (*float32)(unsafe.Pointer(&x[0])), nil, m,
+			(*partial[float32])(unsafe.Pointer(p)))
+	}
+	return true
+}
+
+func vectorAddDotRows[T Float](c *[together]T, a []T, lda int, x, y []T, p *partial[T]) bool {
+	m := len(x)
+	if !vectorised(m) {
+		return false
+	}
+	_, _ = a[3*lda+m-1], y[m-1]
+	if unsafe.Sizeof(a[0]) == 8 {
+		addDotRows64((*[together]float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(&a[0])), lda,
+			(*float64)(unsafe.Pointer(&x[0])), (*float64)(unsafe.Pointer(&y[0])), m, (*partial[float64])(unsafe.Pointer(p)))
+	} else {
+		addDotRows32((*[together]float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(&a[0])), lda,
+			(*float32)(unsafe.Pointer(&x[0])), (*float32)(unsafe.Pointer(&y[0])), m, (*partial[float32])(unsafe.Pointer(p)))
+	}
+	return true
+}

@@ -1,0 +1,196 @@
+// Package spectral decomposes symmetric matrices: A = V diag(w) Vᵀ, all pairs or the largest.
+//
+// A matrix is reduced to tridiagonal form by blocked Householder reflections (Golub and Van
+// Loan, "Matrix Computations", Section 8.3; Dongarra, Sorensen and Hammarling, "Block reduction
+// of matrices to condensed forms", 1989), the tridiagonal problem is solved by divide and
+// conquer (Cuppen, 1981; Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric
+// tridiagonal eigenproblem", 1995), and the reflections are applied to its vectors in blocks of
+// compact WY form. Everything but the symmetric matrix-vector products is matrix products,
+// which go to the implementation that is registered with gonum's blas64 and blas32.
+//
+// Errors are normwise: with u the unit roundoff of the element type, the residuals and what
+// V lacks of orthonormality are a small multiple of n·u·‖A‖ and n·u. Eigenvalues that are small
+// beside the largest are noise below that.
+//
+// Work is on the goroutine of the caller. Bits depend on those of the registered products
+// alone: the order of all other operations is fixed, whatever the processor.
+package spectral
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Float is a precision in which matrices are decomposed.
+type Float interface{ float32 | float64 }
+
+// ErrNotFinite says that a matrix has elements that are infinite or NaN.
+var ErrNotFinite = errors.New("spectral: a matrix that is not finite has no eigenvalues")
+
+// ErrNoConvergence says that an iteration ran out of steps.
+var ErrNoConvergence = errors.New("spectral: the eigenvalues did not converge")
+
+// Eigen computes all eigenvalues of the symmetric n×n matrix A, of which it reads the lower
+// triangle, rows at distance lda. w[:n] receives them in ascending order, and a the eigenvectors
+// as columns, orthonormal, of arbitrary sign. It takes 3n² numbers of memory and up to 4⅔n³
+// multiplications and additions.
+//
+// It fails with ErrNotFinite, which leaves a as it was, or with ErrNoConvergence, which does not.
+// It panics where a slice is short.
+func Eigen[T Float](n int, a []T, lda int, w []T) error {
+	if n == 0 {
+		return nil
+	}
+	c, err := decompose(n, n, a, lda, w)
+	if err != nil {
+		return err
+	}
+	transpose(n, c.g, a, lda)
+	return nil
+}
+
+// Largest computes the k largest eigenvalues of the symmetric n×n matrix A, of which it reads the
+// lower triangle, rows at distance lda, and destroys it. w[:k] receives them in descending order,
+// and row i of the k×n matrix V, rows at distance ldv, the eigenvector of w[i]: unlike the
+// columns of [Eigen], rows. It takes 3n² numbers of memory; with few pairs it takes about 4/3 n³
+// multiplications and additions and what the divide and conquer has before its last step.
+//
+// Errors are those of [Eigen].
+func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
+	if k == 0 {
+		return nil
+	}
+	c, err := decompose(n, k, a, lda, w)
+	if err != nil {
+		return err
+	}
+	for i := range k {
+		copy(v[i*ldv:i*ldv+n], c.g[(k-1-i)*n:(k-i)*n])
+	}
+	for i := range k / 2 {
+		w[i], w[k-1-i] = w[k-1-i], w[i]
+	}
+	return nil
+}
+
+// Eigenvalues computes all eigenvalues of the symmetric n×n matrix A, of which it reads the lower
+// triangle, rows at distance lda, and destroys it. w[:n] receives them in ascending order.
+//
+// Errors are those of [Eigen].
+func Eigenvalues[T Float](n int, a []T, lda int, w []T) error {
+	if n == 0 {
+		return nil
+	}
+	scale, err := balance(n, a, lda)
+	if err != nil {
+		return err
+	}
+	d, e := make([]float64, n), make([]float64, n)
+	tridiagonalise(n, a, lda, d, e, make([]T, n))
+	if !implicitQL[T](d, e, nil, 0) {
+		return ErrNoConvergence
+	}
+	slices.Sort(d)
+	for i, x := range d {
+		w[i] = T(math.Ldexp(x, scale))
+	}
+	return nil
+}
+
+// decompose computes the k largest pairs: eigenvalues in ascending order in w, eigenvectors as
+// the first rows of the buffer g.
+func decompose[T Float](n, k int, a []T, lda int, w []T) (*conquest[T], error) {
+	scale, err := balance(n, a, lda)
+	if err != nil {
+		return nil, err
+	}
+	c := newConquest[T](n)
+	tau := make([]T, n)
+	tridiagonalise(n, a, lda, c.d, c.e, tau)
+	if !c.solve(0, n, k) {
+		return nil, ErrNoConvergence
+	}
+	for i, row := range c.order[n-k:] {
+		copy(c.g[i*n:(i+1)*n], c.q[row*n:(row+1)*n])
+		w[i] = T(math.Ldexp(c.d[row], scale))
+	}
+	reflect(n, k, a, lda, tau, c.g[:k*n])
+	return c, nil
+}
+
+// The largest elements of a matrix that is not scaled: far from where squares overflow or
+// lose digits.
+const (
+	smallest = -20
+	largest  = 20
+)
+
+// balance scales the lower triangle by a power of two, 2^-exponent, such that its largest element
+// is about one, unless it is within reach of one already.
+func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
+	size := T(0)
+	for i := range n {
+		for _, x := range a[i*lda : i*lda+i+1] {
+			if x < 0 {
+				x = -x
+			}
+			if math.IsInf(float64(x), 1) || math.IsNaN(float64(x)) {
+				return 0, ErrNotFinite
+			}
+			size = max(size, x)
+		}
+	}
+	_, exponent = math.Frexp(float64(size))
+	if size == 0 || exponent > smallest && exponent < largest {
+		return 0, nil
+	}
+	for i := range n {
+		row := a[i*lda : i*lda+i+1]
+		for j, x := range row {
+			row[j] = T(math.Ldexp(float64(x), -exponent))
+		}
+	}
+	return exponent, nil
+}
+
+// transpose writes the transpose of the contiguous n×n matrix from in blocks that the cache holds.
+func transpose[T Float](n int, from, to []T, ld int) {
+	const block = 16
+	for i0 := 0; i0 < n; i0 += block {
+		for j0 := 0; j0 < n; j0 += block {
+			for i := i0; i < min(i0+block, n); i++ {
+				row := to[i*ld : i*ld+n]
+				for j := j0; j < min(j0+block, n); j++ {
+					row[j] = from[j*n+i]
+				}
+			}
+		}
+	}
+}
+
+// unit is the unit roundoff of an element type.
+func unit[T Float]() float64 {
+	var x T
+	if _, single := any(x).(float32); single {
+		return 0x1p-24
+	}
+	return 0x1p-53
+}
+
+// gemm computes C = alpha op(A) op(B) + beta C with the registered implementation.
+func gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
+	ldc int) {
+	switch a := any(a).(type) {
+	case []float64:
+		blas64.Implementation().Dgemm(ta, tb, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta),
+			any(c).([]float64), ldc)
+	case []float32:
+		blas32.Implementation().Sgemm(ta, tb, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta),
+			any(c).([]float32), ldc)
+	}
+}
