@@ -41,6 +41,9 @@ type Count struct {
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 	// Seconds is the wall time of the runs, added up over goroutines.
 	Seconds float64 `json:"seconds"`
+	// CPU is the processor time of the runs in seconds, on all their goroutines: that of the
+	// host, also where a device computes. It is 0 where threads have no clocks of their own.
+	CPU float64 `json:"cpu_s"`
 	// Predicted is what package cost predicts for devices, in seconds, by name.
 	Predicted map[string]float64 `json:"predicted_s"`
 }
@@ -50,11 +53,13 @@ type Profile struct {
 	// Programs come with the longest wall time first.
 	Programs []Count `json:"programs"`
 	Total    Count   `json:"total"`
+	CPU      *CPU    `json:"cpu,omitempty"`
 }
 
 // counter adds up what the devices of an engine count. Nothing is counted before it is on.
 type counter struct {
-	on atomic.Bool
+	on  atomic.Bool
+	cpu meter
 
 	mu  sync.Mutex
 	all map[countKey]*tally
@@ -66,7 +71,7 @@ type countKey struct{ program, dtype string }
 // tally is what is counted: work has the copies of operands and results as well.
 type tally struct {
 	runs, waits, fallbacks int
-	seconds                float64
+	seconds, cpu           float64
 	work                   cost.Work
 }
 
@@ -76,6 +81,7 @@ func (t *tally) add(other tally) {
 	t.waits += other.waits
 	t.fallbacks += other.fallbacks
 	t.seconds += other.seconds
+	t.cpu += other.cpu
 	t.work.Add(other.work)
 }
 
@@ -92,15 +98,21 @@ func (t *tally) count(key countKey, predicted cost.Seconds) Count {
 	return Count{Program: key.program, DType: key.dtype, Runs: int64(t.runs), Launches: int64(t.work.Launches),
 		Synchronisations: int64(t.waits), Copies: int64(t.work.Copies), BytesUp: t.work.Up, BytesDown: t.work.Down,
 		Operations: t.work.Operations, Traffic: t.work.Traffic, Fallbacks: int64(t.fallbacks), Seconds: t.seconds,
-		Predicted: predicted.ByName()}
+		CPU: t.cpu, Predicted: predicted.ByName()}
 }
 
 // StartCounting counts what runs from now on. Counting costs a run some microseconds an
-// operation and changes no result.
-func (e *Engine) StartCounting() { e.counts.on.Store(true) }
+// operation and changes no result. The processor time of runs is measured, too.
+func (e *Engine) StartCounting() {
+	e.counts.on.Store(true)
+	e.StartCPU()
+}
 
 // StopCounting counts nothing that begins from now on.
-func (e *Engine) StopCounting() { e.counts.on.Store(false) }
+func (e *Engine) StopCounting() {
+	e.counts.on.Store(false)
+	e.counts.cpu.on.Store(false)
+}
 
 // Profile is what was counted since StartCounting.
 func (e *Engine) Profile() Profile {
@@ -116,6 +128,7 @@ func (e *Engine) Profile() Profile {
 		predicted.Add(times)
 	}
 	p.Total = total.count(countKey{}, predicted)
+	p.CPU = e.counts.cpu.share(total.cpu)
 	slices.SortFunc(p.Programs, func(a, b Count) int {
 		return cmp.Or(-cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Program, b.Program), cmp.Compare(a.DType, b.DType))
 	})
@@ -159,6 +172,9 @@ type countingDevice struct {
 // counting returns a device that counts for a program. It fuses where the other one does.
 func (e *Engine) counting(key countKey) Device {
 	d := &countingDevice{Device: e.device(), counts: &e.counts, key: key}
+	if pooled, ok := d.Device.(pooled); ok {
+		pooled.around(func(work func()) { e.counts.timed(key, work) })
+	}
 	if f, ok := d.Device.(Fuser); ok {
 		return &countingFuser{d, f}
 	}

@@ -77,7 +77,8 @@ func TestCounts(t *testing.T) {
 	}
 	want := Count{Program: "counted", DType: "float64", Runs: runs, Launches: runs * 4, Synchronisations: runs,
 		Copies: runs * 4, BytesUp: runs * 2 * matrix, BytesDown: runs * 2 * matrix,
-		Operations: got.Operations, Traffic: got.Traffic, Seconds: got.Seconds, Predicted: got.Predicted}
+		Operations: got.Operations, Traffic: got.Traffic, Seconds: got.Seconds, CPU: got.CPU,
+		Predicted: got.Predicted}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

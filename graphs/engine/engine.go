@@ -279,9 +279,10 @@ func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name
 
 // Run runs the session's program. Members of a batch that fail leave the others' outputs,
 // as in [Engine.Run].
-func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (Values, error) {
+func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (out Values, err error) {
 	defer s.engine.counts.ran(s.counts, time.Now())
-	return s.x.Run(ctx, inputs, staying(options)...)
+	s.engine.counts.timed(s.counts, func() { out, err = s.x.Run(ctx, inputs, staying(options)...) })
+	return out, err
 }
 
 // Close gives the program back to the engine. The session cannot be used

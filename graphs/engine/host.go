@@ -94,6 +94,9 @@ func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 // within implements interruptible.
 func (d *hostDevice) within(ctx context.Context) { d.pool = d.pool.Within(ctx) }
 
+// around implements pooled.
+func (d *hostDevice) around(call func(work func())) { d.pool = d.pool.Around(call) }
+
 // Launch computes an operation: one of package op into spare memory and with the pool's
 // workers, one of gorgonia into memory of its own, on one goroutine but for large products.
 func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {

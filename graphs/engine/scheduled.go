@@ -115,7 +115,7 @@ func (r *scheduled) invite(i int) {
 		if r.may(j) && (r.heavy[j] || r.heavy[i] && r.towards[j]) {
 			if r.pool.Acquire() {
 				r.working++
-				r.wg.Go(r.work)
+				r.pool.Go(&r.wg, r.work)
 			}
 			return
 		}

@@ -17,8 +17,9 @@ import (
 // share it, nested ones included. The nil Pool runs every loop on the
 // goroutine that calls it.
 type Pool struct {
-	extra chan struct{}   // one token for each goroutine beside the caller's
-	ctx   context.Context // ends all loops; may be nil
+	extra  chan struct{}   // one token for each goroutine beside the caller's
+	ctx    context.Context // ends all loops; may be nil
+	around func(work func())
 }
 
 // NewPool returns a pool of that many workers, the calling goroutine included.
@@ -31,7 +32,25 @@ func (p *Pool) Within(ctx context.Context) *Pool {
 	if p == nil {
 		return &Pool{ctx: ctx}
 	}
-	return &Pool{extra: p.extra, ctx: ctx}
+	return &Pool{extra: p.extra, ctx: ctx, around: p.around}
+}
+
+// Around returns the same workers, where those beside the caller's goroutine do their work
+// inside of a call of around, which must call work once: to measure what they do.
+func (p *Pool) Around(around func(work func())) *Pool {
+	return &Pool{extra: p.extra, ctx: p.ctx, around: around}
+}
+
+// Go calls work on a goroutine of its own for a worker that Acquire took, which work gives
+// back with Release.
+func (p *Pool) Go(wg *sync.WaitGroup, work func()) {
+	wg.Go(func() {
+		if p.around == nil {
+			work()
+			return
+		}
+		p.around(work)
+	})
 }
 
 // ended is the error of a context that ends the loop.
@@ -128,7 +147,7 @@ func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) e
 		if !p.Acquire() {
 			break
 		}
-		wg.Go(func() {
+		p.Go(&wg, func() {
 			defer p.Release()
 			work()
 		})
