@@ -21,22 +21,20 @@ func LinearKernel(x []float64, points *mat.Dense, out []float64) {
 	}
 }
 
-// RBFKernel is exp(−γ|x−p|²).
-func RBFKernel(gamma float64) Kernel {
+// MatrixKernel reads the kernel of points that are row numbers: a matrix with one column, as
+// [RowNumbers] makes it, stands in for the features. The rows are those of the matrices in
+// their order; column j is the kernel with point j, which the first matrix has as row j.
+func MatrixKernel(matrices ...*mat.Dense) Kernel {
 	return func(x []float64, points *mat.Dense, out []float64) {
-		for i := range out {
-			out[i] = math.Exp(-gamma * squaredDistance(x, points.RawRowView(i)))
+		i := int(x[0])
+		k := 0
+		for rows := matrices[0].RawMatrix().Rows; i >= rows; rows = matrices[k].RawMatrix().Rows {
+			i -= rows
+			k++
 		}
-	}
-}
-
-// MatrixKernel reads the kernel of points that are row numbers of k: a matrix
-// with one column, as [RowNumbers] makes it, stands in for the features.
-func MatrixKernel(k *mat.Dense) Kernel {
-	return func(x []float64, points *mat.Dense, out []float64) {
-		row := k.RawRowView(int(x[0]))
+		row, at := matrices[k].RawRowView(i), points.RawMatrix()
 		for i := range out {
-			out[i] = row[int(points.At(i, 0))]
+			out[i] = row[int(at.Data[i*at.Stride])]
 		}
 	}
 }

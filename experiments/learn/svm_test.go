@@ -95,14 +95,27 @@ func TestSVMAgainstLIBSVM(t *testing.T) {
 	}
 }
 
-// The kernels of the same machine: as a function, read from a matrix, through a
-// cache of two rows.
+// RBFKernel is exp(−γ|x−p|²).
+func RBFKernel(gamma float64) Kernel {
+	return func(x []float64, points *mat.Dense, out []float64) {
+		for i := range out {
+			out[i] = math.Exp(-gamma * squaredDistance(x, points.RawRowView(i)))
+		}
+	}
+}
+
+// The kernels of the same machine: as a function, read from a matrix and from several, through
+// a cache of two rows.
 func TestSVMKernels(t *testing.T) {
 	x, labels := formulaSamples(300, 5, 3, 0.3)
 	train, test := mat.DenseCopyOf(x.Slice(0, 200, 0, 5)), mat.DenseCopyOf(x.Slice(200, 300, 0, 5))
 	gram := mat.NewDense(300, 300, nil)
 	for i := range 300 {
 		RBFKernel(0.5)(x.RawRowView(i), x, gram.RawRowView(i))
+	}
+	var parts []*mat.Dense
+	for _, rows := range [][2]int{{0, 200}, {200, 201}, {201, 300}} {
+		parts = append(parts, gram.Slice(rows[0], rows[1], 0, 200).(*mat.Dense))
 	}
 	decisions := func(train, test *mat.Dense, opts SVMOptions) *mat.Dense {
 		t.Helper()
@@ -118,6 +131,7 @@ func TestSVMKernels(t *testing.T) {
 		"again":         decisions(train, test, SVMOptions{Kernel: RBFKernel(0.5)}),
 		"two rows kept": decisions(train, test, SVMOptions{Kernel: RBFKernel(0.5), CacheBytes: 1}),
 		"matrix":        decisions(RowNumbers(0, 200), RowNumbers(200, 100), SVMOptions{Kernel: MatrixKernel(gram)}),
+		"matrices":      decisions(RowNumbers(0, 200), RowNumbers(200, 100), SVMOptions{Kernel: MatrixKernel(parts...)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !mat.Equal(got, want) {

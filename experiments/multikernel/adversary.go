@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/learn"
+	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
 )
 
 // What the adversaries choose from. γ is per feature of variance one.
@@ -31,30 +33,50 @@ func (r *recognition) scaled() (train, test *mat.Dense) {
 	return r.scaledTrain, r.scaledTest
 }
 
-// adversarySVM recognises people by an RBF machine.
+// adversarySVM recognises people by an RBF machine. A program computes the kernel of all
+// training samples once for each γ, in float64; the searches read their rows from it.
 func (r *recognition) adversarySVM() error {
 	train, test := r.scaled()
-	_, columns := train.Dims()
-	best, options := -1.0, learn.SVMOptions{}
+	samples, columns := train.Dims()
+	e := engine.Of(r.Engine)
+	var best struct {
+		accuracy float64
+		kernel   kernel.Kernel
+		gram     *mat.Dense // N×N
+		c        float64
+	}
+	best.accuracy = -1
 	for _, g := range adversaryGammas {
-		kernel := learn.RBFKernel(g / float64(columns))
+		rbf := kernel.RBF(g / float64(columns))
+		gram, err := rbf.Matrix64(r.ctx, e, train, train)
+		if err != nil {
+			return fmt.Errorf("adversary: %w", err)
+		}
 		// Equal names give equal streams: all γ see the same folds.
-		choice, err := learn.CrossValidateC(train, r.train.Privacy, adversaryPenalties, adversaryFolds,
-			r.Stream("cross-validation of an adversary"), learn.SVMOptions{Kernel: kernel, Iterations: r.searches})
+		choice, err := learn.CrossValidateC(learn.RowNumbers(0, samples), r.train.Privacy, adversaryPenalties,
+			adversaryFolds, r.Stream("cross-validation of an adversary"),
+			learn.SVMOptions{Kernel: learn.MatrixKernel(gram), Iterations: r.searches})
 		if err != nil {
 			return fmt.Errorf("adversary: %w", err)
 		}
 		for i, c := range adversaryPenalties {
-			if c == choice.C && choice.Accuracy[i] > best {
-				best, options = choice.Accuracy[i], learn.SVMOptions{C: c, Kernel: kernel, Iterations: r.searches}
+			if c == choice.C && choice.Accuracy[i] > best.accuracy {
+				best.accuracy, best.kernel, best.gram, best.c = choice.Accuracy[i], rbf, gram, c
 			}
 		}
 	}
-	m, err := learn.TrainSVM(train, r.train.Privacy, options)
+	cross, err := best.kernel.Matrix64(r.ctx, e, test, train)
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	r.metrics.AdversarySVM = r.score(m.Predict(test), r.test.Privacy, "adversary: support vector machine")
+	m, err := learn.TrainSVM(learn.RowNumbers(0, samples), r.train.Privacy, learn.SVMOptions{C: best.c,
+		Kernel: learn.MatrixKernel(best.gram, cross), Iterations: r.searches})
+	if err != nil {
+		return fmt.Errorf("adversary: %w", err)
+	}
+	tested, _ := test.Dims()
+	r.metrics.AdversarySVM = r.score(m.Predict(learn.RowNumbers(samples, tested)), r.test.Privacy,
+		"adversary: support vector machine")
 	return nil
 }
 

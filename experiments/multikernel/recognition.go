@@ -58,7 +58,7 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	if err != nil {
 		return nil, err
 	}
-	r := recognition{Trial: t, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train,
+	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train,
 		test: test, done: len(spec.kernels), total: total}
 	m := &r.metrics
 	m.addFeatures(spec, f)
@@ -140,6 +140,7 @@ func constantColumns(x *mat.Dense) int {
 // recognition is what the classifiers of a trial share.
 type recognition struct {
 	*experiment.Trial
+	ctx         context.Context
 	settings    *Recognition
 	searches    int // cap on the iterations of a support vector machine
 	features    *Features

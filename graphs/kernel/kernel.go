@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/finite"
@@ -155,13 +156,22 @@ func (k Kernel) Validate() error {
 // Matrix returns the n×m matrix of the kernel between the rows of x (n×d) and
 // of y (m×d). Where y equals x, or is x, the result is exactly symmetric.
 func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
+	return k.matrix(context.Background(), e, e.ElementType(), x, y)
+}
+
+// Matrix64 is Matrix in float64, whatever the element type of the engine.
+func (k Kernel) Matrix64(ctx context.Context, e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
+	return k.matrix(ctx, e, tensor.Float64, x, y)
+}
+
+func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, x, y *mat.Dense) (*mat.Dense, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
 	if err := checkPoints(k.family, x, y); err != nil {
 		return nil, err
 	}
-	inputs := engine.Values{"x": e.Matrix(x)}
+	inputs := engine.Values{"x": engine.NewMatrix(dtype, x)}
 	var p engine.Program
 	n, d := x.Dims()
 	if x == y || mat.Equal(x, y) {
@@ -169,9 +179,13 @@ func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	} else {
 		m, _ := y.Dims()
 		p = Program(k, n, m, d)
-		inputs["y"] = e.Matrix(y)
+		inputs["y"] = engine.NewMatrix(dtype, y)
 	}
-	return run(e, p, inputs)
+	out, err := e.RunAs(ctx, dtype, p, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Dense(out["k"])
 }
 
 // Key stands for the kernel with its exact parameters in the key of a program
