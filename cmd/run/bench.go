@@ -78,6 +78,7 @@ beside the CPU.`,
 			return a.bench(cmd.Context(), f, cmd.Flags().Changed(backendFlag), args)
 		},
 	}
+	cmd.AddCommand(a.sharesCommand())
 	flags := cmd.Flags()
 	flags.StringVar(&f.output, "output", "table", "table or json")
 	flags.StringVar(&f.compare, "compare", "", "compare with `FILE`, which an earlier run printed")

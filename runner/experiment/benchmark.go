@@ -47,3 +47,14 @@ type Peer struct {
 	// AtMost is the bound of the processor time of f in times the peer's; 0 is none.
 	AtMost float64
 }
+
+// Share is where `run bench shares` measures how much of an experiment's processor time is
+// inside runs of programs.
+type Share struct {
+	Experiment string
+	// Settings are assignments, name=value, for those that are not defaults: those of a table
+	// for one experiment, smaller ones for another.
+	Settings []string
+	// Outside says what is computed outside of programs, and why.
+	Outside string
+}
