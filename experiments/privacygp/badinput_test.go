@@ -90,7 +90,7 @@ func TestRefusedTrials(t *testing.T) {
 			_, err := example1().Compute(context.Background(), tr,
 				example1().With(func(s *example1Settings) { s.NoiseVariance = 1e308 }))
 			return err
-		}, []string{"not finite"}},
+		}, []string{"too large in scale"}},
 		{"oscillates too fast", func(tr *experiment.Trial) error {
 			_, err := uniform().Compute(context.Background(), tr,
 				uniform().With(func(s *uniformSettings) { s.Theta, s.Theta0 = 5e13, 1e14 }))

@@ -127,7 +127,7 @@ func runSatellite(
 	if err != nil {
 		return nil, err
 	}
-	z, err := process.Draw(noise.Sigma, t.Stream("noise"))
+	z, err := process.Draw(engine.Of(t.Engine), noise.Sigma, t.Stream("noise"))
 	if err != nil {
 		return nil, err
 	}

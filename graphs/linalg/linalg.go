@@ -148,6 +148,96 @@ func psdProgram(n int) engine.Program {
 		}}
 }
 
+// Complement is the positive semidefinite part of X Q⁻¹ Xᵀ − C.
+type Complement struct {
+	Part        *mat.Dense // n×n, exactly symmetric
+	Eigenvalues []float64  // n, of X Q⁻¹ Xᵀ − C, ascending
+	Inner       []float64  // γ, the eigenvalues of Q, ascending
+}
+
+// PSDComplement returns the positive semidefinite part of X Q⁻¹ Xᵀ − C for a symmetric
+// positive definite Q (γ×γ), an n×γ X and a symmetric C (n×n), in float64 on every engine. It
+// fails with a *NotPositiveDefiniteError where Q has no Cholesky factor. It takes about
+// 9(n³ + γ³) + γn² operations.
+//
+// Where the condition number of Q lets an error above 1 % be expected, the engine gets a
+// warning.
+func PSDComplement(e *engine.Engine, x, q, c *mat.Dense) (*Complement, error) {
+	const what = "PSDComplement"
+	g, err := checkSymmetric(what, q)
+	if err != nil {
+		return nil, err
+	}
+	n, err := checkSymmetric(what, c)
+	if err != nil {
+		return nil, err
+	}
+	if rows, cols := x.Dims(); rows != n || cols != g {
+		return nil, fmt.Errorf("%s: X is %d×%d for %d rows and %d columns", what, rows, cols, n, g)
+	}
+	if err := finite.Matrix("X", x); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	p := complementProgram(n, g)
+	out, err := e.RunAs(context.Background(), tensor.Float64, p, engine.Values{"q": engine.NewMatrix(tensor.Float64, q),
+		"x": engine.NewMatrix(tensor.Float64, x), "c": engine.NewMatrix(tensor.Float64, c)})
+	if err != nil {
+		return nil, err
+	}
+	r := engine.Read(out)
+	complement := &Complement{r.Dense("part"), r.Floats("eigenvalues"), r.Floats("inner")}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return complement, warnCondition(e, p, g, out, 0x1p-53)
+}
+
+// complementProgram computes "part" (n×n), the "eigenvalues" (1×n) and "inner" (1×γ) of
+// [Complement], and "rcond", the reciprocal of the condition number of "q".
+func complementProgram(n, g int) engine.Program {
+	return engine.Program{Name: "positive semidefinite part of a complement",
+		Key: fmt.Sprintf("psd complement %d %d", n, g),
+		Build: func(b *engine.Builder) {
+			q := b.Input("q", g, g)
+			l := b.Cholesky(q)                                         // LLᵀ = Q
+			w := b.TriangularSolve(l, b.Transpose(b.Input("x", n, g))) // L⁻¹Xᵀ
+			d := b.Sub(b.ColumnGram(1, w), b.Input("c", n, n))         // X Q⁻¹ Xᵀ − C
+			eigen := b.Eigen(d)
+			b.Output("part", b.PSDPart(d, eigen))
+			b.Output("eigenvalues", b.Eigenvalues(eigen))
+			b.Output("inner", b.Eigenvalues(b.Eigen(q)))
+			b.Output("rcond", b.ReciprocalCondition(q, l))
+		}}
+}
+
+// Eigen returns the eigenvalues of a symmetric n×n A in ascending order, and eigenvectors of
+// unit length as the columns of a matrix, whose signs are arbitrary. It takes about 9n³
+// operations, in float64 on every engine; the error of an eigenvalue is relative to the
+// largest one.
+func Eigen(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
+	n, err := checkSymmetric("Eigen", a)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := e.RunAs(context.Background(), tensor.Float64, eigenProgram(n), inputs(tensor.Float64, a, nil))
+	if err != nil {
+		return nil, nil, err
+	}
+	eigen := engine.Read(out)
+	packed := eigen.Dense("eigen")
+	if err := eigen.Err(); err != nil {
+		return nil, nil, err
+	}
+	return packed.RawRowView(0), packed.Slice(1, n+1, 0, n).(*mat.Dense), nil
+}
+
+// eigenProgram computes "eigen" of "a" (n×n): the eigenvalues in row 0, the eigenvectors as
+// columns below ((n+1)×n).
+func eigenProgram(n int) engine.Program {
+	return engine.Program{Name: "eigen-decomposition", Key: fmt.Sprintf("eigen %d", n),
+		Build: func(b *engine.Builder) { b.Output("eigen", b.Eigen(b.Input("a", n, n))) }}
+}
+
 // symmetryTolerance is how far two mirrored elements may differ, relative to
 // the largest element. The lower triangle of what passes is used.
 const symmetryTolerance = 1e-10

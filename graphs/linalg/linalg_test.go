@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/internal/graphtest"
@@ -191,3 +193,85 @@ func BenchmarkSolveSPD(b *testing.B) {
 		})
 	}
 }
+
+// Eigenvalues in ascending order and orthonormal vectors with A v = λ v, in float64 on every
+// engine.
+func TestEigen(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		rng := graphtest.Rand(3)
+		for _, dtype := range []string{"float64", "float32"} {
+			e := graphtest.Engine(t, dtype, 1)
+			for _, n := range []int{1, 2, 30} {
+				a := graphtest.Definite(rng, n)
+				values, v, err := Eigen(e, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var av, vl, vv mat.Dense
+				av.Mul(a, v)
+				vl.Mul(v, mat.NewDiagDense(n, values))
+				vv.Mul(v.T(), v)
+				if !mat.EqualApprox(&av, &vl, 1e-11*values[n-1]) {
+					t.Errorf("%s, order %d: A V is not V diag(values)", dtype, n)
+				}
+				if !mat.EqualApprox(&vv, mat.NewDiagDense(n, ones(n)), 1e-12) {
+					t.Errorf("%s, order %d: the vectors are not orthonormal", dtype, n)
+				}
+				if !slices.IsSorted(values) {
+					t.Errorf("%s, order %d: eigenvalues %g", dtype, n, values)
+				}
+			}
+		}
+		e := graphtest.Engine(t, "float64", 1)
+		if _, _, err := Eigen(e, mat.NewDense(2, 2, []float64{1, 2, 3, 4})); err == nil {
+			t.Error("a matrix that is not symmetric")
+		}
+	})
+}
+
+// The part is that of the matrix as written, the eigenvalues those of Eigen.
+func TestPSDComplement(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		rng := graphtest.Rand(4)
+		const n, g = 12, 3
+		e := graphtest.Engine(t, "float32", 1)
+		x, q, c := graphtest.Normal(rng, n, g), graphtest.Definite(rng, g), graphtest.Definite(rng, n)
+		got, err := PSDComplement(e, x, q, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var solved, d mat.Dense
+		if err := solved.Solve(q, x.T()); err != nil {
+			t.Fatal(err)
+		}
+		d.Mul(x, &solved)
+		d.Sub(&d, c)
+		exact := graphtest.Engine(t, "float64", 1)
+		part, values, err := PSDPart(exact, &d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, _, err := Eigen(exact, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(got.Part, part, 1e-11) || !floats.EqualApprox(got.Eigenvalues, values, 1e-11) ||
+			!floats.EqualApprox(got.Inner, inner, 1e-11) {
+			t.Errorf("%v\nwant\n%v\neigenvalues %g, want %g; of Q %g, want %g", mat.Formatted(got.Part), mat.Formatted(part),
+				got.Eigenvalues, values, got.Inner, inner)
+		}
+		if values[n-1] <= 0 || values[0] >= 0 {
+			t.Errorf("eigenvalues %g: the part should leave some of them out", values)
+		}
+		var notPD *NotPositiveDefiniteError
+		if _, err := PSDComplement(e, x, mat.NewDense(g, g, nil), c); !errors.As(err, &notPD) {
+			t.Errorf("Q of zeros: %v", err)
+		}
+		if _, err := PSDComplement(e, x, c, q); err == nil {
+			t.Error("operands of other orders")
+		}
+	})
+}
+
+// ones is a list of ones.
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }

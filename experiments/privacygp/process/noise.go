@@ -1,12 +1,14 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/engine"
 	"privkern/graphs/linalg"
 )
 
@@ -32,23 +34,27 @@ type Noise struct {
 // the rank of K_XS q⁻¹ K_SX (by Weyl's inequality, as K_XX + V is positive
 // semidefinite).
 func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
-	s, err := rangeOf(q, p.epsilon)
+	g, _ := q.Dims()
+	c, err := linalg.PSDComplement(p.engine, cross, q, p.cov)
+	var notPD *linalg.NotPositiveDefiniteError
+	switch {
+	case err == nil && rank(c.Inner, p.epsilon) == g:
+		out := p.noise(c.Part, c.Eigenvalues)
+		out.Sensitive = g
+		return out, nil
+	case err != nil && !errors.As(err, &notPD):
+		return nil, err
+	}
+	if err := p.inadmissible(q, cross); err != nil {
+		return nil, err
+	}
+	s, err := rangeOf(p.engine, q, p.epsilon)
 	if err != nil {
 		return nil, err
 	}
-	var solved *mat.Dense
-	g, _ := q.Dims()
-	if len(s.values) == g {
-		if solved, _, err = linalg.SolveSPD(p.engine, q, mat.DenseCopyOf(cross.T())); err != nil {
-			return nil, err
-		}
-	} else {
-		if err := p.inadmissible(q, cross); err != nil {
-			return nil, err
-		}
-		if solved, err = s.solve(nil, mat.DenseCopyOf(cross.T()), p.epsilon); err != nil {
-			return nil, err
-		}
+	solved, err := s.solve(nil, mat.DenseCopyOf(cross.T()), p.epsilon)
+	if err != nil {
+		return nil, err
 	}
 	var b mat.Dense
 	b.Mul(cross, solved)
@@ -65,19 +71,17 @@ func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 // the data know of. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has
 // |K_XS u|² ≤ λ/(1 − α) for each datum.
 func (p *Process) inadmissible(q, cross *mat.Dense) error {
-	var e mat.EigenSym
-	if !e.Factorize(symmetric(q), true) {
-		return fmt.Errorf("the eigenvalues of K_SS - Xi did not converge")
+	values, v, err := spectrum(p.engine, q)
+	if err != nil {
+		return err
 	}
-	values := e.Values(nil)
 	n := len(values)
 	rounding := rangeTolerance * p.epsilon * float64(n) * math.Max(values[n-1], -values[0])
 	if values[0] < -rounding || values[n-1] <= 0 {
 		return fmt.Errorf("this Xi is inadmissible: K_SS - Xi must be positive definite, "+
 			"and has the eigenvalue %.3g", values[0])
 	}
-	var v, known mat.Dense
-	e.VectorsTo(&v)
+	var known mat.Dense
 	known.Mul(cross, v.Slice(0, n, 0, n-rank(values, p.epsilon)))
 	if most := mat.Max(absolute(&known)); most*most > rounding*float64(n)/mat.Trace(q) {
 		return fmt.Errorf("K_SS - Xi of the %d sensitive inputs is singular in floating point "+
@@ -109,12 +113,16 @@ func (p *Process) PSDNoise(g *mat.Dense) (*Noise, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Noise{Sigma: sigma}
+	return p.noise(sigma, values), nil
+}
+
+// noise is that of the positive part of a matrix with these eigenvalues, ascending.
+func (p *Process) noise(sigma *mat.Dense, values []float64) *Noise {
+	out := &Noise{Sigma: sigma, Rank: rank(values, p.epsilon)}
 	for _, v := range values {
 		out.Trace += math.Max(0, v)
 	}
-	out.Rank = rank(values, p.epsilon)
-	return out, nil
+	return out
 }
 
 // rank counts the eigenvalues (ascending) that are positive beyond rounding.
@@ -145,24 +153,22 @@ func RankOf(sigma mat.Symmetric) (int, error) {
 // not depend on the signs of eigenvectors, which differ between libraries.
 // ω has n standard normal numbers. Eigenvalues that rounding makes negative count as
 // zero.
-func Draw(sigma *mat.Dense, rng *rand.Rand) ([]float64, error) {
+func Draw(e *engine.Engine, sigma *mat.Dense, rng *rand.Rand) ([]float64, error) {
 	n, _ := sigma.Dims()
-	var e mat.EigenSym
-	if !e.Factorize(symmetric(sigma), true) {
-		return nil, fmt.Errorf("the eigen-decomposition of the noise covariance did not converge")
+	values, v, err := spectrum(e, sigma)
+	if err != nil {
+		return nil, err
 	}
 	omega := mat.NewVecDense(n, nil)
 	for i := range n {
 		omega.SetVec(i, rng.NormFloat64())
 	}
-	var v mat.Dense
 	var u, z mat.VecDense
-	e.VectorsTo(&v)
 	u.MulVec(v.T(), omega)
-	for i, value := range e.Values(nil) {
+	for i, value := range values {
 		u.SetVec(i, u.AtVec(i)*math.Sqrt(math.Max(0, value)))
 	}
-	z.MulVec(&v, &u)
+	z.MulVec(v, &u)
 	return z.RawVector().Data, nil
 }
 
@@ -172,7 +178,7 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 	s := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2) // the sum may be beyond the largest number
 		}
 	}
 	return s

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/trialtest"
+	"privkern/graphs/engine"
 )
 
 // TestDraw compares the covariance of many draws with Σ; a direction without
@@ -13,10 +16,11 @@ import (
 func TestDraw(t *testing.T) {
 	sigma := mat.NewDense(3, 3, []float64{2, 1, 0, 1, .5, 0, 0, 0, .25}) // rank 2
 	rng := rand.New(rand.NewPCG(1, 2))
+	e := engine.Of(trialtest.New(t, trialtest.Options{}).Engine)
 	const n = 20000
 	got := mat.NewDense(3, 3, nil)
 	for range n {
-		z, err := Draw(sigma, rng)
+		z, err := Draw(e, sigma, rng)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,8 +27,7 @@ import (
 )
 
 // Process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of unit prior
-// variance, and its n training inputs. Variances are relative to the prior one. It is
-// not safe for concurrent use: span is computed when it is first needed.
+// variance, and its n training inputs. Variances are relative to the prior one.
 type Process struct {
 	engine *engine.Engine
 	kernel kernel.Kernel
@@ -43,7 +42,7 @@ type Process struct {
 	// Rank is the numerical rank of K_XX + V. Where it is below n, predictions
 	// are from the numerical range: with V = 0 dense data leave nothing else.
 	Rank int
-	// span is the numerical range, computed when it is first needed.
+	// span is the numerical range of K_XX + V.
 	span *numericalRange
 }
 
@@ -63,11 +62,12 @@ func New(e *engine.Engine, theta, v float64, x []float64) (*Process, error) {
 		cov.Set(i, i, cov.At(i, i)+v)
 	}
 	p.cov = cov
-	_, values, err := linalg.PSDPart(e, cov)
+	values, vectors, err := spectrum(e, cov)
 	if err != nil {
-		return nil, fmt.Errorf("eigenvalues of K_XX + V: %w", err)
+		return nil, fmt.Errorf("K_XX + V: %w", err)
 	}
 	p.Condition, p.Rank = condition(values, p.epsilon), rank(values, p.epsilon)
+	p.span = rangeOfSpectrum(e, values, vectors, p.epsilon)
 	return p, nil
 }
 
@@ -148,11 +148,7 @@ func (p *Process) explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, erro
 		}
 		return out, nil
 	}
-	s, err := p.numericalRange()
-	if err != nil {
-		return nil, err
-	}
-	return s.explained(sigma, cross, p.epsilon)
+	return p.span.explained(sigma, cross, p.epsilon)
 }
 
 // Solve returns (K_XX + V + Σ)⁻¹ b. b is n×m. On the numerical range the result is
@@ -162,19 +158,7 @@ func (p *Process) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
 	if err != nil || x != nil {
 		return x, err
 	}
-	s, err := p.numericalRange()
-	if err != nil {
-		return nil, err
-	}
-	return s.solve(sigma, b, p.epsilon)
-}
-
-// numericalRange is that of K_XX + V.
-func (p *Process) numericalRange() (_ *numericalRange, err error) {
-	if p.span == nil {
-		p.span, err = rangeOf(p.cov, p.epsilon)
-	}
-	return p.span, err
+	return p.span.solve(sigma, b, p.epsilon)
 }
 
 // factorised returns (K_XX + V + Σ)⁻¹ b by a Cholesky factorisation; nil where

@@ -7,6 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
 )
 
 // rangeTolerance times the size n, the spacing of the numbers at 1 and the largest
@@ -17,26 +20,38 @@ const rangeTolerance = 10
 // numericalRange is U diag(λ) Uᵀ, what of a positive semi-definite matrix is
 // beyond rounding.
 type numericalRange struct {
+	engine *engine.Engine
 	u      *mat.Dense // n×r, orthonormal columns; nil for r = 0
 	values []float64  // r, λ
 }
 
 // rangeOf returns the numerical range of a symmetric matrix. The eigenvectors of
 // eigenvalues beyond rounding; it takes about 9n³ operations.
-func rangeOf(a *mat.Dense, epsilon float64) (*numericalRange, error) {
-	n, _ := a.Dims()
-	var e mat.EigenSym
-	if !e.Factorize(symmetric(a), true) {
-		return nil, fmt.Errorf("the eigen-decomposition of a %d×%d covariance did not converge", n, n)
+func rangeOf(e *engine.Engine, a *mat.Dense, epsilon float64) (*numericalRange, error) {
+	values, vectors, err := spectrum(e, a)
+	if err != nil {
+		return nil, err
 	}
-	values := e.Values(nil)
+	return rangeOfSpectrum(e, values, vectors, epsilon), nil
+}
+
+// spectrum returns the eigenvalues, ascending, and the eigenvectors as columns.
+func spectrum(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
+	if values, vectors, err = linalg.Eigen(e, mat.DenseCopyOf(symmetric(a))); err != nil {
+		return nil, nil, fmt.Errorf("eigen-decomposition of a covariance: %w", err)
+	}
+	return values, vectors, nil
+}
+
+// rangeOfSpectrum is the range of the matrix with these eigenvalues, ascending, and
+// eigenvectors.
+func rangeOfSpectrum(e *engine.Engine, values []float64, vectors *mat.Dense, epsilon float64) *numericalRange {
+	n := len(values)
 	r := rank(values, epsilon)
 	if r == 0 {
-		return &numericalRange{}, nil
+		return &numericalRange{engine: e}
 	}
-	var v mat.Dense
-	e.VectorsTo(&v)
-	return &numericalRange{u: mat.DenseCopyOf(v.Slice(0, n, n-r, n)), values: values[n-r:]}, nil
+	return &numericalRange{e, mat.DenseCopyOf(vectors.Slice(0, n, n-r, n)), values[n-r:]}
 }
 
 // root is the upper triangular R, r×r, with RᵀR = diag(λ) + UᵀΣU, for a positive
@@ -55,7 +70,7 @@ func (s *numericalRange) root(sigma mat.Matrix, epsilon float64) (mat.Triangular
 		rows.Set(i, i, math.Sqrt(v))
 	}
 	if sigma != nil {
-		noise, err := rangeOf(mat.DenseCopyOf(sigma), epsilon)
+		noise, err := rangeOf(s.engine, mat.DenseCopyOf(sigma), epsilon)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 // TestNumericalRange compares with a Cholesky factorisation where there is one,
 // and with a matrix whose range is known where there is none.
 func TestNumericalRange(t *testing.T) {
+	e := engine.Of(trialtest.New(t, trialtest.Options{}).Engine)
 	rng := rand.New(rand.NewPCG(1, 3))
 	const n = 7
 	normal := func(rows, cols int) *mat.Dense {
@@ -42,7 +43,7 @@ func TestNumericalRange(t *testing.T) {
 		{"rank 4, noise of full rank", gram(factor), gram(normal(n, n)), 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := rangeOf(tt.a, epsilon64)
+			s, err := rangeOf(e, tt.a, epsilon64)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,6 +95,10 @@ func TestNoFactorOfRounding(t *testing.T) {
 			cov := mat.NewDense(2, 2, []float64{1, 0, 0, least})
 			p := &Process{engine: e, X: []float64{0, 1}, cov: cov, epsilon: epsilon64,
 				Rank: rank([]float64{least, 1}, epsilon64)}
+			var err error
+			if p.span, err = rangeOf(e, cov, epsilon64); err != nil {
+				t.Fatal(err)
+			}
 			got, err := p.explained(nil, mat.NewDense(2, 1, []float64{1, math.Sqrt(least)}))
 			if err != nil || math.Abs(got[0]-want) > 1e-9 {
 				t.Errorf("%g explained, want %g (%v)", got, want, err)
