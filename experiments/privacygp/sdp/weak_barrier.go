@@ -37,7 +37,7 @@ type weakBarrier struct {
 	hessian  *mat.SymDense
 	// Of addDifferences, for all ρ(ρ+1)/2 unknowns.
 	products, weightedProducts *mat.Dense // ρ(ρ+1)/2×n
-	differences                *mat.SymDense
+	differences                *mat.Dense // n×n, both halves: a product of full matrices is the faster one
 	sums                       *mat.Dense // square, the upper half alone
 }
 
@@ -68,7 +68,7 @@ func newWeakBarrier(m *mat.SymDense, a *mat.Dense, q []float64) (*weakBarrier, e
 	b.gradient = make([]float64, p)
 	b.hessian = mat.NewSymDense(p, nil)
 	b.products, b.weightedProducts = mat.NewDense(p, b.n, nil), mat.NewDense(p, b.n, nil)
-	b.differences = mat.NewSymDense(b.n, nil)
+	b.differences = mat.NewDense(b.n, b.n, nil)
 	b.sums = mat.NewDense(p, p, nil)
 	return b, nil
 }
@@ -305,7 +305,9 @@ func (w *weakBarrier) addDifferences(vl *mat.Dense) {
 	}
 	for j := range w.n {
 		for k := j; k < w.n; k++ {
-			w.differences.SetSym(j, k, dividedDifference(w.point.b[j], w.point.b[k], w.mu))
+			d := dividedDifference(w.point.b[j], w.point.b[k], w.mu)
+			w.differences.Set(j, k, d)
+			w.differences.Set(k, j, d)
 		}
 	}
 	w.weightedProducts.Mul(w.products, w.differences)
