@@ -2,30 +2,29 @@ package learn
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/neighbours"
 )
 
-// neighbourBlock is the number of queries whose distances are computed in one
-// matrix product.
-const neighbourBlock = 128
-
 // NearestNeighbours predicts the class of each query (M×d) by a vote of the k
-// samples (the rows of x, N×d) that are nearest in Euclidean distance. Of
+// samples (the rows of x, N×d) that are nearest in Euclidean distance, for each of the ks. Of
 // equally distant samples those with the smaller row number count, and of
 // classes with as many votes the smallest is predicted.
 //
-// Distances from a matrix product only select the samples that may be among the
-// nearest; these are compared by sums of squared differences, so that rounding
+// Distances from a matrix product, a program on the engine, only select the samples that may be
+// among the nearest; these are compared by sums of squared differences, so that rounding
 // in the product does not decide.
 //
-// It takes 2MNd operations and holds 128·N distances. It returns an error where k is not
+// It takes 2MNd operations and holds 128·N distances. It returns an error where a k is not
 // between 1 and N, the columns differ, or a number is not finite.
-func NearestNeighbours(x *mat.Dense, labels []int, queries *mat.Dense, k int) ([]int, error) {
+func NearestNeighbours(ctx context.Context, e *engine.Engine, x *mat.Dense, labels []int, queries *mat.Dense,
+	ks ...int) ([][]int, error) {
 	const who = "nearest neighbours"
 	if err := checkSamples(who, x, labels); err != nil {
 		return nil, err
@@ -33,59 +32,48 @@ func NearestNeighbours(x *mat.Dense, labels []int, queries *mat.Dense, k int) ([
 	if err := checkFinite(who, queries); err != nil {
 		return nil, err
 	}
+	if len(ks) == 0 {
+		return nil, fmt.Errorf("%s: there is no number of neighbours", who)
+	}
 	n, d := x.Dims()
 	m, qd := queries.Dims()
-	switch {
-	case k < 1 || k > n:
-		return nil, fmt.Errorf("%s: %d neighbours of %d samples; at least one and at most all are required", who, k, n)
-	case qd != d:
+	for _, k := range ks {
+		if k < 1 || k > n {
+			return nil, fmt.Errorf("%s: %d neighbours of %d samples; at least one and at most all are required", who, k, n)
+		}
+	}
+	if qd != d {
 		return nil, fmt.Errorf("%s: the queries have %d columns, the samples %d; they must be as many", who, qd, d)
 	}
-	points := make([][]float64, n)
-	for i := range points {
-		points[i] = x.RawRowView(i)
-	}
-	p := newProducts(points)
 	classes, _ := byClass(labels)
 	votes := make([]int, len(classes))
-	out := make([]int, m)
-	distances := make([]float64, neighbourBlock*n)
-	for first := 0; first < m; first += neighbourBlock {
-		rows := min(neighbourBlock, m-first)
-		block := make([][]float64, rows)
-		for i := range block {
-			block[i] = queries.RawRowView(first + i)
-		}
-		moved, norms := p.moved(block)
-		blas64.Gemm(blas.NoTrans, blas.Trans, -2, moved, p.points, 0,
-			blas64.General{Rows: rows, Cols: n, Stride: n, Data: distances[:rows*n]})
-		for i, query := range block {
-			row := distances[i*n : (i+1)*n]
-			largest := norms[i]
-			for j, norm := range p.norms {
-				row[j] += norm
-				largest = max(largest, norm)
-			}
-			// Errors of the product are far below this.
-			// |x−y|² less |y|² of the query: the order is the same. An inner product of
-			// d terms is off by at most about d·1.1e-16·|x||y|.
-			slack := 1e-12 * float64(d+10) * largest
+	out := make([][]int, len(ks))
+	for i := range out {
+		out[i] = make([]int, m)
+	}
+	most := slices.Max(ks)
+	err := neighbours.Distances(ctx, e, x, queries, func(query int, distances []float64, size float64) {
+		// Errors of the product are far below this: an inner product of d terms is off by at
+		// most about d·1.1e-16·|x||y|.
+		slack := 1e-12 * float64(d+10) * size
+		near := nearest(queries.RawRowView(query), x, distances, most, slack)
+		for i, k := range ks {
 			clear(votes)
-			for _, j := range nearest(query, points, row, k, slack) {
+			for _, j := range near[:k] {
 				c, _ := slices.BinarySearch(classes, labels[j])
 				votes[c]++
 			}
-			out[first+i] = classes[mostVoted(votes)]
+			out[i][query] = classes[mostVoted(votes)]
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }
 
-// nearest returns the k points nearest to the query; approximate holds their distances,
+// nearest returns the k points (rows) nearest to the query, the nearest first; approximate holds their distances,
 // less a constant, to within half the slack. A point that is among the nearest has an
 // approximate distance of at most the k-th smallest one plus the slack, so that none is
 // missed; usually k or k+1 points are looked at again.
-func nearest(query []float64, points [][]float64, approximate []float64, k int, slack float64) []int {
+func nearest(query []float64, points *mat.Dense, approximate []float64, k int, slack float64) []int {
 	bound := kthSmallest(approximate, k) + slack
 	type candidate struct {
 		row      int
@@ -94,7 +82,7 @@ func nearest(query []float64, points [][]float64, approximate []float64, k int, 
 	var candidates []candidate
 	for j, v := range approximate {
 		if v <= bound {
-			candidates = append(candidates, candidate{j, squaredDistance(query, points[j])})
+			candidates = append(candidates, candidate{j, squaredDistance(query, points.RawRowView(j))})
 		}
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {

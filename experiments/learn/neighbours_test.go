@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -8,7 +9,24 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
 )
+
+// neighbourClasses predicts for one k, beside others.
+func neighbourClasses(t testing.TB, x *mat.Dense, labels []int, queries *mat.Dense, k int) ([]int, error) {
+	t.Helper()
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	all, err := NearestNeighbours(context.Background(), e, x, labels, queries, k, 1, len(labels))
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
 
 func TestNearestNeighbours(t *testing.T) {
 	// Distances from 0: 1, 1, 2, 2, 2, 3.
@@ -22,7 +40,7 @@ func TestNearestNeighbours(t *testing.T) {
 		6: 3, // two votes each
 	} {
 		t.Run(fmt.Sprint("k = ", k), func(t *testing.T) {
-			got, err := NearestNeighbours(x, labels, mat.NewDense(2, 1, []float64{0, 10}), k)
+			got, err := neighbourClasses(t, x, labels, mat.NewDense(2, 1, []float64{0, 10}), k)
 			if err != nil || got[0] != want {
 				t.Errorf("%d neighbours of 0: class %v, %v; want %d", k, got, err, want)
 			}
@@ -43,7 +61,7 @@ func TestNearestNeighboursAgainstScikitLearn(t *testing.T) {
 			"3120012301200120012001203120312031233110012331203120032001230120312031233120312331200123312331200023",
 	} {
 		t.Run(fmt.Sprint("k = ", k), func(t *testing.T) {
-			got, err := NearestNeighbours(x, labels, test, k)
+			got, err := neighbourClasses(t, x, labels, test, k)
 			if err != nil || digits(got) != want {
 				t.Errorf("%d neighbours: %v\n%s, want\n%s", k, err, digits(got), want)
 			}
@@ -61,7 +79,7 @@ func TestNearestNeighboursAreExact(t *testing.T) {
 		}
 		return 1e6 + math.Round(8*v)
 	}, x)
-	got, err := NearestNeighbours(x, labels, x, 3)
+	got, err := neighbourClasses(t, x, labels, x, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +118,7 @@ func TestNearestNeighboursRefusals(t *testing.T) {
 		{labels, bad, 1, "row 0, column 1 of the samples is +Inf"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			if _, err := NearestNeighbours(x, c.labels, c.queries, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := neighbourClasses(t, x, c.labels, c.queries, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -110,7 +128,7 @@ func TestNearestNeighboursRefusals(t *testing.T) {
 func BenchmarkNearestNeighbours(b *testing.B) {
 	x, labels := formulaSamples(5451, 15, 20, 0.3)
 	for b.Loop() {
-		if _, err := NearestNeighbours(x, labels, mat.DenseCopyOf(x.Slice(0, 1080, 0, 15)), 5); err != nil {
+		if _, err := neighbourClasses(b, x, labels, mat.DenseCopyOf(x.Slice(0, 1080, 0, 15)), 5); err != nil {
 			b.Fatal(err)
 		}
 	}

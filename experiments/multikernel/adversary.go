@@ -2,6 +2,7 @@ package multikernel
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -86,29 +87,30 @@ func (r *recognition) adversaryNeighbours() error {
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	best, chosen := -1.0, 0
-	for _, k := range adversaryNeighbours {
-		sum := 0.0
-		for _, part := range parts {
-			if k > len(part.Train) {
-				continue
+	e := engine.Of(r.Engine)
+	sums := make([]float64, len(adversaryNeighbours))
+	for _, part := range parts {
+		var ks []int // in increasing order: those that there are samples for come first
+		for _, k := range adversaryNeighbours {
+			if k <= len(part.Train) {
+				ks = append(ks, k)
 			}
-			predicted, err := learn.NearestNeighbours(learn.SelectRows(train, part.Train),
-				choose(r.train.Privacy, part.Train), learn.SelectRows(train, part.Test), k)
-			if err != nil {
-				return fmt.Errorf("adversary: %w", err)
-			}
-			sum += learn.Accuracy(predicted, choose(r.train.Privacy, part.Test))
 		}
-		if sum > best {
-			best, chosen = sum, k
+		predicted, err := learn.NearestNeighbours(r.ctx, e, learn.SelectRows(train, part.Train),
+			choose(r.train.Privacy, part.Train), learn.SelectRows(train, part.Test), ks...)
+		if err != nil {
+			return fmt.Errorf("adversary: %w", err)
+		}
+		for i := range ks {
+			sums[i] += learn.Accuracy(predicted[i], choose(r.train.Privacy, part.Test))
 		}
 	}
-	predicted, err := learn.NearestNeighbours(train, r.train.Privacy, test, chosen)
+	chosen := adversaryNeighbours[slices.Index(sums, slices.Max(sums))]
+	predicted, err := learn.NearestNeighbours(r.ctx, e, train, r.train.Privacy, test, chosen)
 	if err != nil {
 		return fmt.Errorf("adversary: %w", err)
 	}
-	r.metrics.AdversaryNeighbours = r.score(predicted, r.test.Privacy, "adversary: nearest neighbours")
+	r.metrics.AdversaryNeighbours = r.score(predicted[0], r.test.Privacy, "adversary: nearest neighbours")
 	return nil
 }
 
