@@ -50,7 +50,7 @@ const directDims = 8
 func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T],
 	finish func(i, c int, row []T)) error {
 	t := newTiler(m, x, y, symmetric)
-	err := pool.For(context.Background(), x.rows, pairRowTile, func(lo, hi int) error {
+	return pool.For(context.Background(), x.rows, pairRowTile, func(lo, hi int) error {
 		first := 0
 		if symmetric {
 			first = lo
@@ -67,30 +67,52 @@ func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], sy
 					finish(i, c, row)
 				}
 			}
+			if symmetric {
+				mirrorTile(out, lo, hi, c, end)
+			}
 		}
 		return nil
 	})
-	if err != nil || !symmetric {
-		return err
-	}
-	return mirror(pool, out)
 }
 
 // mirror copies the upper triangle into the lower one: it makes a symmetric matrix
 // exactly so, which products of a matrix with its transpose are not: BLAS may sum
 // elements ij and ji in different orders. Eigen-solvers and derivatives rely on it.
 func mirror[T cpublas.Float](pool *parallel.Pool, a matrix[T]) error {
-	n := a.rows
-	return pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
-		for c := 0; c < hi; c += rowTile {
-			for i := max(lo, c+1); i < hi; i++ {
-				for j := c; j < min(c+rowTile, i); j++ {
-					a.data[i*n+j] = a.data[j*n+i]
+	return pool.For(context.Background(), a.rows, rowTile, func(lo, hi int) error {
+		mirrorTile(a, lo, hi, lo, a.cols)
+		return nil
+	})
+}
+
+// mirrorTile copies what stands right of the diagonal in the rows from lo to hi and the
+// columns from c to end to its place below the diagonal, in squares of whole cache lines.
+func mirrorTile[T cpublas.Float](a matrix[T], lo, hi, c, end int) {
+	const side = 8
+	n := a.cols
+	for top := lo; top < hi; top += side {
+		for left := max(c, top); left < end; left += side {
+			if top+side <= hi && left+side <= end && left >= top+side {
+				transposeSquare(a.data[top*n+left:], a.data[left*n+top:], n)
+				continue
+			}
+			for i := top; i < min(top+side, hi); i++ {
+				for j := max(left, i+1); j < min(left+side, end); j++ {
+					a.data[j*n+i] = a.data[i*n+j]
 				}
 			}
 		}
-		return nil
-	})
+	}
+}
+
+// transposeSquare stores the transpose of an 8×8 square in another one, both in rows at a
+// distance of n.
+func transposeSquare[T cpublas.Float](from, to []T, n int) {
+	r0, r1, r2, r3 := (*[8]T)(from), (*[8]T)(from[n:]), (*[8]T)(from[2*n:]), (*[8]T)(from[3*n:])
+	r4, r5, r6, r7 := (*[8]T)(from[4*n:]), (*[8]T)(from[5*n:]), (*[8]T)(from[6*n:]), (*[8]T)(from[7*n:])
+	for j := range 8 {
+		*(*[8]T)(to[j*n:]) = [8]T{r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]}
+	}
 }
 
 // tiler computes the metric for tiles of pairs.
@@ -101,6 +123,8 @@ type tiler[T cpublas.Float] struct {
 	// centred rows.
 	xx, yy []T
 	near   T
+	// With symmetric set, y is x.
+	symmetric bool
 }
 
 // Where |x−y|² is below this share of |x|²+|y|², the product formula has lost
@@ -122,7 +146,7 @@ func near(single bool) float64 {
 // newTiler prepares the metric over pairs of rows of x and y; with symmetric set, y is x
 // and shares its shifted copy and norms.
 func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[T] {
-	t := &tiler[T]{metric: m, x: x, y: y, near: T(near(isSingle[T]()))}
+	t := &tiler[T]{metric: m, x: x, y: y, near: T(near(isSingle[T]())), symmetric: symmetric}
 	if m != SquaredEuclidean || x.cols <= directDims {
 		return t
 	}
@@ -163,6 +187,9 @@ func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
 	}
 	for i := lo; i < hi; i++ {
 		row := out.row(i)[c:end]
+		if t.symmetric && i >= c && i < end {
+			row[i-c] = 0 // It would count as cancelled; the distance to itself is known.
+		}
 		if vector.AddNorms(row, t.yy[c:end], t.xx[i], t.near) {
 			t.again(i, c, row)
 		}
@@ -210,13 +237,12 @@ func shifted[T cpublas.Float](a matrix[T], by []float64) matrix[T] {
 // squaredNorms are |a_i|² of the rows, summed in float64: their errors would enter every
 // distance of the row.
 func squaredNorms[T cpublas.Float](a matrix[T]) []T {
-	norms := make([]T, a.rows)
+	norms, row := make([]T, a.rows), make([]float64, a.cols)
 	for i := range norms {
-		s := 0.0
-		for _, v := range a.row(i) {
-			s += float64(v) * float64(v)
+		for k, v := range a.row(i) {
+			row[k] = float64(v)
 		}
-		norms[i] = T(s)
+		norms[i] = T(vector.Dot(row, row))
 	}
 	return norms
 }

@@ -116,7 +116,7 @@ var mutants = []Mutant{
 	{Name: "kernel: distances that cancel", File: "graphs/op/distance.go", Package: op, Tests: "Cancel",
 		Old: `if s < t.near*norms {`, New: `if s < 0 {`},
 	{Name: "kernel: symmetry", File: "graphs/op/distance.go", Package: "./graphs/kernel",
-		Old: `a.data[i*n+j] = a.data[j*n+i]`, New: `a.data[j*n+i] = a.data[i*n+j]`},
+		Old: `r0[j], r1[j], r2[j]`, New: `r0[j], r2[j], r1[j]`},
 	{Name: "kernel: matrix that is not positive definite", File: "graphs/op/cholesky.go", Package: op, Tests: "Positive",
 		Old: `if failed == 0 {
 		return nil
