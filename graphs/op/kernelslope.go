@@ -37,8 +37,9 @@ func kernelSlope(p Profile) Op {
 func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
 	return pairwise(c.pool, p.Metric, c.in[0], c.in[1], false, c.out, func(i, first int, row []T) {
 		applySlope(p, row)
-		for j, g := range c.in[2].row(i)[first : first+len(row)] {
-			row[j] *= g
+		weights := c.in[2].row(i)[first : first+len(row)]
+		for j := range row {
+			row[j] *= weights[j]
 		}
 	})
 }
