@@ -121,8 +121,9 @@ func firstRow[T cpublas.Float](c call[T]) error {
 
 // LargestEigen is the operation A → E for symmetric n×n A: column 0 of the
 // k×(n+1) E holds the k largest eigenvalues in descending order, and each row
-// after it an eigenvector of unit length. Like Eigen it is computed in float64
-// and has no derivative. It fails with a *NoConvergenceError.
+// after it an eigenvector of unit length. Unlike Eigen it is computed in the
+// element type on the CPU: the error of every eigenvalue is relative to the largest
+// absolute value of any. It has no derivative. It fails with a *NoConvergenceError.
 func LargestEigen(k int) Op {
 	return Op{def: &definition{
 		name: fmt.Sprintf("LargestEigen(k=%d)", k), in: []int{2}, out: 2,
@@ -155,10 +156,10 @@ func LargestEigen(k int) Op {
 func largestEigen[T cpublas.Float](c call[T], k int) error {
 	a := c.in[0]
 	n := max(leadingBlock(a, 0), k)
-	w, v, err := largestPairs(a, n, k)
+	w, v, err := largestPairs[T](a, n, k)
 	if err == nil && n < a.rows && w[k-1] < 0 {
 		n = a.rows // the zeros beside the block are larger
-		w, v, err = largestPairs(a, n, k)
+		w, v, err = largestPairs[T](a, n, k)
 	}
 	if err != nil {
 		return err
@@ -166,24 +167,22 @@ func largestEigen[T cpublas.Float](c call[T], k int) error {
 	for i := range k {
 		row := c.out.row(i)
 		clear(row)
-		row[0] = T(w[i])
-		for j, x := range v[i*n : (i+1)*n] {
-			row[j+1] = T(x)
-		}
+		row[0] = w[i]
+		copy(row[1:], v[i*n:(i+1)*n])
 	}
 	return nil
 }
 
 // largestPairs returns the k largest eigenvalues of the first n rows and columns of a symmetric
-// matrix in descending order, and their eigenvectors as rows.
-func largestPairs[T cpublas.Float](a matrix[T], n, k int) (w, v []float64, err error) {
-	block := make([]float64, n*n)
+// matrix in descending order, and their eigenvectors as rows, computed in the type E.
+func largestPairs[E, T cpublas.Float](a matrix[T], n, k int) (w, v []E, err error) {
+	block := make([]E, n*n)
 	for i := range n {
 		for j, x := range a.row(i)[:i+1] {
-			block[i*n+j] = float64(x)
+			block[i*n+j] = E(x)
 		}
 	}
-	w, v = make([]float64, k), make([]float64, k*n)
+	w, v = make([]E, k), make([]E, k*n)
 	if spectral.Largest(n, k, block, n, w, v, n) != nil {
 		return nil, nil, &NoConvergenceError{Order: n}
 	}

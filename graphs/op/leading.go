@@ -232,7 +232,7 @@ func (s *krylov[T]) ritz(out matrix[T], k int) error {
 			s.t[i*m+j] = s.t[j*m+i]
 		}
 	}
-	w, z, err := largestPairs(matrix[T]{m, m, s.t}, m, k)
+	w, z, err := largestPairs[float64](matrix[T]{m, m, s.t}, m, k)
 	if err != nil || s.failed {
 		return &NoConvergenceError{Order: n}
 	}

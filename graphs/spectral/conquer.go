@@ -25,11 +25,12 @@ type conquest[T Float] struct {
 	secular
 }
 
-// newConquest has room for a problem of order n.
-func newConquest[T Float](n int) *conquest[T] {
-	c := &conquest[T]{n: n, d: make([]float64, n), e: make([]float64, n), q: make([]T, n*n), g: make([]T, n*n),
-		s: make([]T, n*n), order: make([]int, n), z: make([]float64, n), side: make([]side, n),
-		kept: make([]int, 0, n), rest: make([]int, 0, n)}
+// newConquest has room for a problem, which it destroys.
+func newConquest[T Float](d, e []float64) *conquest[T] {
+	n := len(d)
+	c := &conquest[T]{n: n, d: d, e: e, q: make([]T, n*n), g: make([]T, n*n), s: make([]T, n*n),
+		order: make([]int, n), z: make([]float64, n), side: make([]side, n), kept: make([]int, 0, n),
+		rest: make([]int, 0, n)}
 	c.secular.init(n, unit[T]())
 	return c
 }

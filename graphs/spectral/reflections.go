@@ -2,8 +2,12 @@ package spectral
 
 import "gonum.org/v1/gonum/blas"
 
-// reflectionBlock is the number of reflections that are applied together.
-const reflectionBlock = 64
+// The number of reflections that are applied together: of few rows, the least work is what the
+// reflections take among themselves.
+const (
+	reflectionBlock = 64
+	smallBlock      = 32
+)
 
 // reflect multiplies the rows of the contiguous k×n matrix Z by Qᵀ from the right, with the
 // reflections of tridiagonalise: rows of eigenvectors of T become those of A.
@@ -11,7 +15,10 @@ const reflectionBlock = 64
 // A block H(j) … H(i) is I − Vᵀ F V with lower triangular F (Schreiber and Van Loan, "A
 // storage-efficient WY representation for products of Householder transformations", 1989).
 func reflect[T Float](n, k int, a []T, lda int, tau []T, z []T) {
-	const b = reflectionBlock
+	b := reflectionBlock
+	if k*fewPairs <= n {
+		b = smallBlock
+	}
 	work := make([]T, b*n+2*b*k+2*b*b)
 	take := func(size int) (part []T) {
 		part, work = work[:size], work[size:]

@@ -46,31 +46,31 @@ func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	if n == 0 {
 		return nil
 	}
-	c, err := decompose(n, n, a, lda, w)
+	z, err := decompose(n, n, a, lda, w)
 	if err != nil {
 		return err
 	}
-	transpose(n, c.g, a, lda)
+	transpose(n, z, a, lda)
 	return nil
 }
 
 // Largest computes the k largest eigenvalues of the symmetric n×n matrix A, of which it reads the
 // lower triangle, rows at distance lda, and destroys it. w[:k] receives them in descending order,
 // and row i of the k×n matrix V, rows at distance ldv, the eigenvector of w[i]: unlike the
-// columns of [Eigen], rows. It takes 3n² numbers of memory; with few pairs it takes about 4/3 n³
-// multiplications and additions and what the divide and conquer has before its last step.
+// columns of [Eigen], rows. Few pairs take about 4/3 n³ multiplications and additions, more than a
+// twelfth of them 3n² numbers of memory and what divide and conquer has before its last step.
 //
 // Errors are those of [Eigen].
 func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
 	if k == 0 {
 		return nil
 	}
-	c, err := decompose(n, k, a, lda, w)
+	z, err := decompose(n, k, a, lda, w)
 	if err != nil {
 		return err
 	}
 	for i := range k {
-		copy(v[i*ldv:i*ldv+n], c.g[(k-1-i)*n:(k-i)*n])
+		copy(v[i*ldv:i*ldv+n], z[(k-1-i)*n:(k-i)*n])
 	}
 	for i := range k / 2 {
 		w[i], w[k-1-i] = w[k-1-i], w[i]
@@ -103,24 +103,47 @@ func Eigenvalues[T Float](n int, a []T, lda int, w []T) error {
 }
 
 // decompose computes the k largest pairs: eigenvalues in ascending order in w, eigenvectors as
-// the first rows of the buffer g.
-func decompose[T Float](n, k int, a []T, lda int, w []T) (*conquest[T], error) {
+// rows of z.
+func decompose[T Float](n, k int, a []T, lda int, w []T) (z []T, err error) {
 	scale, err := balance(n, a, lda)
 	if err != nil {
 		return nil, err
 	}
-	c := newConquest[T](n)
-	tau := make([]T, n)
-	tridiagonalise(n, a, lda, c.d, c.e, tau)
-	if !c.solve(0, n, k) {
+	d, e, tau := make([]float64, n), make([]float64, n), make([]T, n)
+	tridiagonalise(n, a, lda, d, e, tau)
+	values, z, ok := largestOf[T](d, e, k)
+	if !ok {
 		return nil, ErrNoConvergence
 	}
-	for i, row := range c.order[n-k:] {
-		copy(c.g[i*n:(i+1)*n], c.q[row*n:(row+1)*n])
-		w[i] = T(math.Ldexp(c.d[row], scale))
+	for i, x := range values {
+		w[i] = T(math.Ldexp(x, scale))
 	}
-	reflect(n, k, a, lda, tau, c.g[:k*n])
-	return c, nil
+	reflect(n, k, a, lda, tau, z)
+	return z, nil
+}
+
+// largestOf computes the k largest pairs of a tridiagonal matrix, which it destroys.
+func largestOf[T Float](d, e []float64, k int) (values []float64, z []T, ok bool) {
+	n := len(d)
+	if k*fewPairs <= n {
+		if w, v, ok := few(d, e, k, unit[T]()); ok {
+			z = make([]T, k*n)
+			for i, x := range v {
+				z[i] = T(x)
+			}
+			return w, z, true
+		}
+	}
+	c := newConquest[T](d, e)
+	if !c.solve(0, n, k) {
+		return nil, nil, false
+	}
+	values, z = make([]float64, k), c.g[:k*n]
+	for i, row := range c.order[n-k:] {
+		copy(z[i*n:(i+1)*n], c.q[row*n:(row+1)*n])
+		values[i] = c.d[row]
+	}
+	return values, z, true
 }
 
 // The largest elements of a matrix that is not scaled: far from where squares overflow or

@@ -1,0 +1,255 @@
+package spectral
+
+import "math"
+
+const (
+	// fewPairs is how many times less than all are so few that bisection and inverse iteration
+	// are faster than divide and conquer.
+	fewPairs = 12
+	// inverseSteps is the number of inverse iterations after which a vector is given up.
+	inverseSteps = 5
+	// accepted is the largest residual of a vector in units of roundoff of the norm.
+	accepted = 8
+)
+
+// tridiagonal is a symmetric tridiagonal matrix of which some pairs are computed.
+type tridiagonal struct {
+	d, e, squares []float64 // the diagonal, the elements beside it and their squares
+	norm          float64   // the largest sum of absolute values of a row
+	tolerance     float64   // of eigenvalues
+}
+
+// few computes the k largest pairs: eigenvalues w in ascending order and the rows of the k×n Z in
+// their order. ok is false for a matrix of zeros, and where a vector has not converged.
+//
+// Eigenvalues are bisected by Sturm's sequences (Golub and Van Loan, "Matrix Computations",
+// Section 8.4.1). A vector is that of inverse iteration, orthogonal to all before it, and is
+// accepted for its residual: with the eigenvalues counted and the vectors orthonormal, pairs of
+// small residuals are those wanted, which inverse iteration alone does not ensure.
+func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
+	n := len(d)
+	t := &tridiagonal{d: d, e: e, squares: make([]float64, n)}
+	for i, x := range d {
+		size := math.Abs(x)
+		if i > 0 {
+			size += math.Abs(e[i-1])
+			// A quotient of two zeros would not be a number.
+			t.squares[i] = max(float64(e[i-1]*e[i-1]), 0x1p-1000)
+		}
+		if i < n-1 {
+			size += math.Abs(e[i])
+		}
+		t.norm = max(t.norm, size)
+	}
+	if t.norm == 0 {
+		return nil, nil, false
+	}
+	// Those of single precision have some digits more than it holds.
+	t.tolerance = max(0x1p-52, unit*0x1p-12) * t.norm
+	w = t.largest(k)
+	v := &basis{n: n, ld: padded(n)}
+	v.rows = make([]float64, (k+together)*v.ld)
+	f := newFactors(n)
+	for i := k - 1; i >= 0; i-- {
+		if !t.vector(w[i], v, i, k, f, accepted*unit*t.norm) {
+			return nil, nil, false
+		}
+	}
+	z = make([]float64, k*n)
+	for i := range k {
+		copy(z[i*n:(i+1)*n], v.rows[i*v.ld:])
+	}
+	return w, z, true
+}
+
+// basis are vectors as rows, zeros after the elements of a row and in the rows after the last.
+type basis struct {
+	n, ld int
+	rows  []float64
+}
+
+// orthogonalise subtracts from row i its components along the rows after it, up to row k.
+func (b *basis) orthogonalise(i, k int) {
+	x := b.rows[i*b.ld : (i+1)*b.ld]
+	for j := i + 1; j < k; j += together {
+		s := dotRows(b.rows[j*b.ld:], b.ld, x)
+		addRows(&[together]float64{-s[0], -s[1], -s[2], -s[3]}, b.rows[j*b.ld:], b.ld, x)
+	}
+}
+
+// chains is the number of Sturm sequences that are computed side by side, because a division
+// waits for the one before it in a sequence.
+const chains = 4
+
+// largest computes the k largest eigenvalues in ascending order.
+func (t *tridiagonal) largest(k int) []float64 {
+	n := len(t.d)
+	w := make([]float64, k)
+	for first := 0; first < k; first += chains {
+		var low, high, mid [chains]float64
+		for c := range chains {
+			low[c], high[c] = -t.norm*(1+0x1p-40), t.norm*(1+0x1p-40)
+		}
+		for high[0]-low[0] > t.tolerance || high[1]-low[1] > t.tolerance || high[2]-low[2] > t.tolerance ||
+			high[3]-low[3] > t.tolerance {
+			for c := range chains {
+				mid[c] = low[c] + (high[c]-low[c])/2
+			}
+			for c, below := range t.below(mid) {
+				if below > n-k+first+c {
+					high[c] = mid[c]
+				} else {
+					low[c] = mid[c]
+				}
+			}
+		}
+		for c := first; c < min(first+chains, k); c++ {
+			w[c] = low[c-first] + (high[c-first]-low[c-first])/2
+		}
+	}
+	return w
+}
+
+// below counts the eigenvalues below each x: the negative pivots of T − x.
+func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
+	p, q, r, s := 1.0, 1.0, 1.0, 1.0
+	for i, d := range t.d {
+		e := t.squares[i]
+		p, q, r, s = (d-x[0])-e/p, (d-x[1])-e/q, (d-x[2])-e/r, (d-x[3])-e/s
+		count[0] += int(math.Float64bits(p) >> 63)
+		count[1] += int(math.Float64bits(q) >> 63)
+		count[2] += int(math.Float64bits(r) >> 63)
+		count[3] += int(math.Float64bits(s) >> 63)
+	}
+	return count
+}
+
+// vector computes the eigenvector of an eigenvalue w, row i of a basis, orthogonal to the rows
+// after it. It reports whether its residual is at most the bound.
+func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound float64) bool {
+	x := v.rows[i*v.ld : i*v.ld+v.n]
+	f.factor(t, w)
+	start(x)
+	for range inverseSteps {
+		f.solve(x)
+		normalise(x)
+		for range 2 {
+			v.orthogonalise(i, k)
+			if !normalise(x) {
+				return false
+			}
+		}
+		if t.residual(w, x) <= bound {
+			return true
+		}
+	}
+	return false
+}
+
+// start fills x with numbers between −1 and 1 without a pattern.
+func start(x []float64) {
+	state := uint64(len(x))
+	for i := range x {
+		state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+		x[i] = float64(int64(state)>>11) * 0x1p-52
+	}
+}
+
+// normalise scales x to unit length. It reports whether it has one.
+func normalise(x []float64) bool {
+	size := 0.0
+	for _, v := range x {
+		size = max(size, math.Abs(v))
+	}
+	if !(size > 0) || math.IsInf(size, 1) {
+		return false
+	}
+	by := 1 / size
+	for j := range x {
+		x[j] *= by
+	}
+	by = 1 / math.Sqrt(dot(x, x))
+	for j := range x {
+		x[j] *= by
+	}
+	return true
+}
+
+// residual is ‖Tx − wx‖.
+func (t *tridiagonal) residual(w float64, x []float64) float64 {
+	n, sum := len(x), 0.0
+	for i, v := range x {
+		r := float64((t.d[i] - w) * v)
+		if i > 0 {
+			r += float64(t.e[i-1] * x[i-1])
+		}
+		if i < n-1 {
+			r += float64(t.e[i] * x[i+1])
+		}
+		sum += float64(r * r)
+	}
+	return math.Sqrt(sum)
+}
+
+// factors are those of T − w with row exchanges: P(T − w) = LU, where U has two diagonals above
+// its own.
+type factors struct {
+	u, u1, u2, l []float64
+	exchanged    []bool
+}
+
+func newFactors(n int) *factors {
+	return &factors{u: make([]float64, n), u1: make([]float64, n), u2: make([]float64, n), l: make([]float64, n),
+		exchanged: make([]bool, n)}
+}
+
+// factor computes the factors. A pivot that is zero becomes rounding.
+func (f *factors) factor(t *tridiagonal, w float64) {
+	n := len(t.d)
+	least := 0x1p-53 * t.norm
+	pivot, above := t.d[0]-w, t.e[0]
+	for i := range n - 1 {
+		below, next, after := t.e[i], t.d[i+1]-w, 0.0
+		if i < n-2 {
+			after = t.e[i+1]
+		}
+		f.exchanged[i] = math.Abs(below) > math.Abs(pivot)
+		if f.exchanged[i] {
+			m := pivot / below
+			f.u[i], f.u1[i], f.u2[i], f.l[i] = below, next, after, m
+			pivot, above = above-float64(m*next), -float64(m*after)
+			continue
+		}
+		if math.Abs(pivot) < least {
+			pivot = least
+		}
+		m := below / pivot
+		f.u[i], f.u1[i], f.u2[i], f.l[i] = pivot, above, 0, m
+		pivot, above = next-float64(m*above), after
+	}
+	if math.Abs(pivot) < least {
+		pivot = least
+	}
+	f.u[n-1] = pivot
+}
+
+// solve overwrites x by (T − w)⁻¹ x.
+func (f *factors) solve(x []float64) {
+	n := len(x)
+	for i := range n - 1 {
+		if f.exchanged[i] {
+			x[i], x[i+1] = x[i+1], x[i]
+		}
+		x[i+1] -= float64(f.l[i] * x[i])
+	}
+	for i := n - 1; i >= 0; i-- {
+		s := x[i]
+		if i < n-1 {
+			s -= float64(f.u1[i] * x[i+1])
+		}
+		if i < n-2 {
+			s -= float64(f.u2[i] * x[i+2])
+		}
+		x[i] = s / f.u[i]
+	}
+}
