@@ -68,8 +68,8 @@ func sweep[T Float](l, m int, d, e []float64, q []T, ld int) {
 func rotate[T Float](x, y []T, c, s T) {
 	for j, v := range y {
 		u := x[j]
-		x[j] = T(c*u) + T(s*v)
-		y[j] = T(c*v) - T(s*u)
+		x[j] = times(c, u) + times(s, v)
+		y[j] = times(c, v) - times(s, u)
 	}
 }
 

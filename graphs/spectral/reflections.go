@@ -47,9 +47,9 @@ func triangularFactor[T Float](rows int, tau, gram, f []T, ld int) {
 		row := f[r*ld : (r+1)*ld]
 		clear(row)
 		for i := range r {
-			c := -T(tau[r] * gram[r*ld+i])
+			c := -tau[r] * gram[r*ld+i]
 			for j, x := range f[i*ld : i*ld+i+1] {
-				row[j] += T(c * x)
+				row[j] += times(c, x)
 			}
 		}
 		row[r] = tau[r]

@@ -13,7 +13,8 @@
 // beside the largest are noise below that.
 //
 // Work is on the goroutine of the caller. Bits depend on those of the registered products
-// alone: the order of all other operations is fixed, whatever the processor.
+// alone: the order of all other operations is fixed, and no product is fused with a sum unless it
+// is one with a power of two, whatever the processor.
 package spectral
 
 import (

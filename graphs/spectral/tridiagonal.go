@@ -98,9 +98,9 @@ func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 		c[r], c[r+1], c[r+2], c[r+3] = -s[1], -s[0], -s[3], -s[2]
 	}
 	p.add(w)
-	half := T(tau*T(tau*dot(v, w))) / 2
+	half := tau * tau * dot(v, w) / 2
 	for j, x := range v[:i] {
-		w[j] = T(tau*w[j]) - T(half*x)
+		w[j] = times(tau, w[j]) - times(half, x)
 	}
 	clear(w[i:])
 	return beside, tau

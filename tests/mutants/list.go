@@ -149,7 +149,7 @@ var mutants = []Mutant{
 	{Name: "machines: all of a batch", File: "graphs/hull/members.go", Package: "./graphs/hull",
 		Tests: "BitsOfAMachine", Old: `shapes[name][0] == len(members)`, New: `shapes[name][0] >= len(members)`},
 	{Name: "kernel: eigenvalues beside a block", File: "graphs/op/eigen.go", Package: op, Tests: "LeftOut",
-		Old: `w[n-k] < 0 {`, New: `w[n-k] < -1e300 {`},
+		Old: `w[k-1] < 0 {`, New: `w[k-1] < -1e30 {`},
 	{Name: "kernel: zeros beside a block", File: "graphs/op/padding.go", Package: op, Tests: "LeftOut",
 		Old: `row[i] != d ||`, New: `row[i] != d &&`},
 	{Name: "builder: an error ends the construction", File: "graphs/engine/program.go", Package: engine, Tests: "Build",
