@@ -205,7 +205,7 @@ func applyForm[T cpublas.Float](p Profile, row []T) {
 		vector.RootExp(row, row, -rate, scale, -scale, T(p.Scale/3))
 	case Power:
 		for i, s := range row {
-			row[i] = scale * power(T(rate*s)+T(p.Offset), p.Degree)
+			row[i] = scale * power(vector.Product(rate, s)+T(p.Offset), p.Degree)
 		}
 	case Tanh:
 		tanhOf(p, row)
@@ -217,7 +217,7 @@ func applyForm[T cpublas.Float](p Profile, row []T) {
 func tanhOf[T cpublas.Float](p Profile, row []T) {
 	rate, offset := T(p.Rate), T(p.Offset)
 	for i, s := range row {
-		row[i] = T(rate*s) + offset
+		row[i] = vector.Product(rate, s) + offset
 	}
 	vector.Tanh(row, row)
 }

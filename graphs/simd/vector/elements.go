@@ -70,7 +70,7 @@ func AddNorms[T Float](dst, norms []T, norm, near T) (hit bool) {
 		both := norm + norms[n+i]
 		s := both + v
 		dst[n+i] = s
-		hit = hit || s < T(near*both)
+		hit = hit || s < Product(near, both)
 	}
 	return hit
 }

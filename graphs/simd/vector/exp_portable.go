@@ -47,10 +47,10 @@ func exponential[T Float](x T, c []T) T {
 	if x < c[1] {
 		x = c[1]
 	}
-	n := T(math.RoundToEven(float64(T(x * c[2]))))
-	high, low := fma.FMA(-n, c[3], x), T(n*c[4])
-	r := T(high - low)
-	square := T(r * r)
+	n := T(math.RoundToEven(float64(Product(x, c[2]))))
+	high, low := fma.FMA(-n, c[3], x), Product(n, c[4])
+	r := high - low
+	square := Product(r, r)
 	terms := c[9:]
 	even, odd := terms[0], terms[(len(terms)+1)/2]
 	evens, odds := terms[1:(len(terms)+1)/2], terms[(len(terms)+1)/2+1:]
@@ -60,13 +60,13 @@ func exponential[T Float](x T, c []T) T {
 	for _, v := range odds {
 		odd = fma.FMA(odd, square, v)
 	}
-	e := T(T(high+fma.FMA(fma.FMA(odd, r, even), square, -low)) + c[5])
+	e := high + fma.FMA(fma.FMA(odd, r, even), square, -low) + c[5]
 	if n != n {
 		return n
 	}
 	// Two steps: one alone overflows before the product does. Only the last one rounds.
 	half := int(n) >> 1
-	return T(e*power[T](half)) * power[T](int(n)-half)
+	return Product(Product(e, power[T](half)), power[T](int(n)-half))
 }
 
 // power is 2ⁿ for an n whose power is normal.

@@ -22,7 +22,7 @@ func Gemv[T Float](transpose bool, m, n int, alpha T, a []T, lda int, x []T, inc
 	}
 	times(y, beta)
 	for i := range m {
-		Axpy(T(alpha*x[i]), a[i*lda:i*lda+n], y)
+		Axpy(Product(alpha, x[i]), a[i*lda:i*lda+n], y)
 	}
 }
 
@@ -31,7 +31,7 @@ func Ger[T Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, ld
 	from, back := contiguous(y, n, incY)
 	defer back()
 	for i := range m {
-		Axpy(T(alpha*x[at(i, m, incX)]), from, a[i*lda:i*lda+n])
+		Axpy(Product(alpha, x[at(i, m, incX)]), from, a[i*lda:i*lda+n])
 	}
 }
 
@@ -48,8 +48,8 @@ func Symv[T Float](upper bool, n int, alpha T, a []T, lda int, x []T, incX int, 
 			lo, hi = i+1, n
 		}
 		row := a[i*lda+lo : i*lda+hi]
-		update(&y[i], alpha, Dot(row, x[lo:hi])+T(a[i*lda+i]*x[i]), 1)
-		Axpy(T(alpha*x[i]), row, y[lo:hi])
+		update(&y[i], alpha, Dot(row, x[lo:hi])+Product(a[i*lda+i], x[i]), 1)
+		Axpy(Product(alpha, x[i]), row, y[lo:hi])
 	}
 }
 
@@ -71,13 +71,13 @@ func Trmv[T Float](upper, transpose, unit bool, n int, a []T, lda int, x []T, in
 		row, old := a[i*lda+lo:i*lda+hi], v[i]
 		d := old
 		if !unit {
-			d = a[i*lda+i] * old
+			d = Product(a[i*lda+i], old)
 		}
 		if transpose {
 			Axpy(old, row, v[lo:hi])
 			v[i] = d
 		} else {
-			v[i] = T(d) + Dot(row, v[lo:hi])
+			v[i] = d + Dot(row, v[lo:hi])
 		}
 	}
 }
@@ -159,7 +159,7 @@ func update[T Float](y *T, alpha, s, beta T) {
 		*y = alpha * s
 		return
 	}
-	*y = T(alpha*s) + T(beta**y)
+	*y = Product(alpha, s) + Product(beta, *y)
 }
 
 // times is y = beta·y, where beta = 0 overwrites.

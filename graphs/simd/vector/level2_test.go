@@ -50,7 +50,11 @@ func each(p *problem[float64], p32 *problem[float32], reference bool) map[string
 				return y
 			}, func() []float64 {
 				y := append([]float64(nil), p.y...)
-				g.Dgemv(trans, m, n, 1.5, p.a, p.lda, p.x, p.incX, beta, y, p.incY)
+				last := n // gonum's Go code clears the whole slice where beta is zero.
+				if !t {
+					last = m
+				}
+				g.Dgemv(trans, m, n, 1.5, p.a, p.lda, p.x, p.incX, beta, y[:at(last-1, last, max(p.incY, -p.incY))+1], p.incY)
 				return y
 			})
 		}

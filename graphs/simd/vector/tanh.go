@@ -23,8 +23,7 @@ func Tanh[T Float](dst, src []T) {
 	}
 }
 
-// tanh is tanh x from e = exp 2|x|. Products are converted, which keeps compilers from fusing
-// them into sums.
+// tanh is tanh x from e = exp 2|x|.
 func tanh[T Float](x, e T) T {
 	a := T(math.Abs(float64(x)))
 	switch {
@@ -33,8 +32,8 @@ func tanh[T Float](x, e T) T {
 	case a >= .625:
 		return T(math.Copysign(float64(1-2/(e+1)), float64(x)))
 	}
-	s := T(x * x)
-	p := T(T(T(-9.64399179425052238628e-1*s)-9.92877231001918586564e1)*s) - 1.61468768441708447952e3
-	q := T(T(T(T(s+1.12811678491632931402e2)*s)+2.23548839060100448583e3)*s) + 4.84406305325125486048e3
-	return x + T(T(x*s)*T(p/q))
+	s := Product(x, x)
+	p := Product(Product(-9.64399179425052238628e-1, s)-9.92877231001918586564e1, s) - 1.61468768441708447952e3
+	q := Product(Product(s+1.12811678491632931402e2, s)+2.23548839060100448583e3, s) + 4.84406305325125486048e3
+	return x + Product(Product(x, s), p/q)
 }

@@ -18,6 +18,12 @@ import "unsafe"
 // Float is an element type.
 type Float interface{ float32 | float64 }
 
+// Product is x·y, rounded: compilers for some processors fuse x*y + z, possibly across
+// statements, which would change bits.
+func Product[T Float](x, y T) T {
+	return T(x * y) //nolint:unconvert // the conversion rounds
+}
+
 // size is that of an element in bytes.
 func size[T Float]() int {
 	var zero T
