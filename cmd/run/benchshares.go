@@ -95,10 +95,14 @@ func (a *app) shareCase(share experiment.Share, data *plan.Datasets) (bench.Shar
 		return c, err
 	}
 	c.Job = trial.Job{Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: 1, Folders: map[string]string{}}
+	var missing error
 	for _, name := range p.DatasetNames() {
 		d := data.Get(name)
 		c.Job.Folders[name] = d.Folder
-		c.Missing = errors.Join(c.Missing, d.Err)
+		missing = errors.Join(missing, d.Err)
+	}
+	if missing != nil {
+		c.Missing = missing.Error()
 	}
 	return c, nil
 }

@@ -58,8 +58,8 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	if err != nil {
 		return nil, err
 	}
-	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f, train: train,
-		test: test, done: len(spec.kernels), total: total}
+	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f,
+		train: train, test: test, done: len(spec.kernels), total: total}
 	m := &r.metrics
 	m.addFeatures(spec, f)
 	m.TrainSamples, m.TestSamples = float64(len(trainRows)), float64(len(testRows))

@@ -254,7 +254,9 @@ type Session struct {
 func (e *Engine) Session(p Program) (*Session, error) { return e.session(p, e.dtype) }
 
 // SessionAs is Session in an element type of its own, as [Engine.RunAs].
-func (e *Engine) SessionAs(dtype tensor.Dtype, p Program) (*Session, error) { return e.session(p, dtype) }
+func (e *Engine) SessionAs(dtype tensor.Dtype, p Program) (*Session, error) {
+	return e.session(p, dtype)
+}
 
 // The key is the program's with the element type before it.
 func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {

@@ -25,8 +25,8 @@ type ShareCase struct {
 	experiment.Share
 	Of  *experiment.Experiment
 	Job trial.Job
-	// Missing says which data are not there; nil where all are.
-	Missing error
+	// Missing says which data are not there; empty where all are.
+	Missing string
 }
 
 // ShareRow is how much of an experiment's processor time is inside runs of programs.
@@ -63,8 +63,8 @@ func Shares(ctx context.Context, cases []ShareCase, open trial.Opener, started f
 // measure runs trials of a case, each with an engine of its own, as a sweep does.
 func (c ShareCase) measure(ctx context.Context, open trial.Opener) (ShareRow, error) {
 	row := ShareRow{Experiment: c.Experiment, Settings: c.Settings, Outside: c.Outside}
-	if c.Missing != nil {
-		row.NotRun = c.Missing.Error()
+	if c.Missing != "" {
+		row.NotRun = c.Missing
 		return row, nil
 	}
 	var process, graphs float64

@@ -28,18 +28,19 @@ func (e *sharesEngine) CPUTimes() (process, graphs float64, ok bool) {
 func TestShares(t *testing.T) {
 	failure := errors.New("singular")
 	for _, c := range []struct {
-		name           string
-		engine         io.Closer
-		result, absent error
-		trials         int
-		share          float64 // -1: not measured
-		err, notRun    string
+		name        string
+		engine      io.Closer
+		result      error
+		absent      string
+		trials      int
+		share       float64 // -1: not measured
+		err, notRun string
 	}{
 		{name: "long", engine: &sharesEngine{process: 4, graphs: 1}, trials: 1, share: .25},
 		{name: "short", engine: &sharesEngine{process: .2, graphs: .15}, trials: 3, share: .75},
 		{name: "shorter", engine: &sharesEngine{process: .001}, trials: maxTrials},
 		{name: "no clocks", engine: &sharesEngine{unknown: true}, share: -1, notRun: "no clocks"},
-		{name: "no data", engine: &sharesEngine{}, absent: errors.New("run data fetch"), share: -1, notRun: "run data fetch"},
+		{name: "no data", engine: &sharesEngine{}, absent: "run data fetch", share: -1, notRun: "run data fetch"},
 		{name: "a failure", engine: &sharesEngine{process: 4}, result: failure, err: "demo/a: the trial failed: singular"},
 		{name: "no meter", engine: io.NopCloser(nil), err: "measures no processor time"},
 	} {
