@@ -414,10 +414,11 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 func (d *devices) cloaking(ctx context.Context, s setting) error {
 	steps, p, n := d.sizes.iterations, d.sizes.tests, d.sizes.training
 	c := normalMatrix(p, n)
-	// M = C diag(λ) Cᵀ, its factor, and what the gradient solves with it: C is read for both.
-	operations := (steps + 1) * (2*p*p*n + p*p*p/3 + p*p*n)
+	// M = C diag(λ) Cᵀ, its factor, and L⁻¹C, whose columns' norms are the gradient: C is read
+	// for both.
+	operations := (steps + 1) * (p*p*n + p*p*p/3 + p*p*n)
 	return s.rate(ctx, operations, (steps+1)*(2*p*n+2*p*p), func() error {
-		_, err := descent.Descend(ctx, s.e, c, descent.Options{Iterations: steps})
+		_, err := descent.Descend(ctx, s.e, descent.Problem{C: c}, descent.Options{Iterations: steps})
 		return err
 	})
 }

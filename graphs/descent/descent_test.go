@@ -3,14 +3,15 @@ package descent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
@@ -34,7 +35,7 @@ const designOptimum = 2.1132122348911317
 func TestDescentReachesTheOptimum(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		e := graphtest.Engine(t, "float64", 1)
-		r, err := Descend(context.Background(), e, design(), Options{Iterations: 20000, Tolerance: 1e-9})
+		r, err := Descend(context.Background(), e, Problem{C: design()}, Options{Iterations: 20000, Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestGapIsACertificate(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := design()
 	for _, iterations := range []int{1, 3, 10, 100} {
-		r, err := Descend(context.Background(), e, c, Options{Iterations: iterations})
+		r, err := Descend(context.Background(), e, Problem{C: c}, Options{Iterations: iterations})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +88,8 @@ func TestGapIsACertificate(t *testing.T) {
 func TestSquareDesign(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := graphtest.Normal(graphtest.Rand(1), 5, 5)
-	r, err := Descend(context.Background(), e, c, Options{Iterations: 5000, Tolerance: 1e-12,
-		Start: []float64{.5, .6, .7, .8, 1.5}})
+	r, err := Descend(context.Background(), e, Problem{C: c, Start: []float64{.5, .6, .7, .8, 1.5}},
+		Options{Iterations: 5000, Tolerance: 1e-12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestSquareDesign(t *testing.T) {
 func TestOneStepByHand(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := mat.NewDense(1, 3, []float64{2, 1, 0})
-	r, err := Descend(context.Background(), e, c, Options{Iterations: 1, Start: []float64{1, 1, 0.01}})
+	r, err := Descend(context.Background(), e, Problem{C: c, Start: []float64{1, 1, 0.01}}, Options{Iterations: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,37 +116,57 @@ func TestOneStepByHand(t *testing.T) {
 	}
 }
 
-func TestGradientOfTheProgram(t *testing.T) {
-	lambda := mat.NewDense(10, 1, []float64{.1, .5, .9, .3, .2, .7, .4, .8, .6, .15})
-	in := graphtest.Inputs{"c": design(), "lambda": lambda}
-	graphtest.TapeMachine(t, Program(3, 10), in)
-	out := graphtest.Run(t, Program(3, 10), in)
-	gradient, err := engine.Floats(out["gradient"])
-	if err != nil {
-		t.Fatal(err)
+// symbolic is Σλ − log|C diag(λ) Cᵀ| and its derivative by λ, as gorgonia finds it.
+func symbolic(p, n int) engine.Program {
+	return engine.Program{Name: "objective", Key: fmt.Sprintf("objective %d %d", p, n), Build: func(b *engine.Builder) {
+		c, lambda := b.Input("c", p, n), b.Input("lambda", n, 1)
+		objective := b.Sub(b.Sum(lambda), b.LogDet(b.WeightedGram(c, lambda)))
+		b.Output("objective", objective)
+		b.Output("gradient", b.Gradient(objective, lambda)[0])
+	}}
+}
+
+// byHand is a descent with the symbolic gradient and its update on the host.
+func byHand(t *testing.T, c *mat.Dense, start []float64, steps int, rate float64) []float64 {
+	t.Helper()
+	p, n := c.Dims()
+	lambda := slices.Clone(start)
+	for range steps {
+		out := graphtest.Run(t, symbolic(p, n), graphtest.Inputs{"c": c, "lambda": mat.NewDense(n, 1, lambda)})
+		gradient, err := engine.Floats(out["gradient"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, g := range gradient {
+			lambda[j] = max(0, lambda[j]-rate*g)
+		}
 	}
-	for j := range gradient {
-		const h = 1e-6
-		f := func(v float64) float64 {
-			lambda.Set(j, 0, v)
-			s, err := engine.Scalar(graphtest.Run(t, Program(3, 10), in)["objective"])
-			if err != nil {
-				t.Fatal(err)
+	return lambda
+}
+
+// The steps are those of gorgonia's symbolic derivative of the objective.
+func TestStepsOfTheSymbolicGradient(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	start := []float64{.1, .5, .9, .3, .2, .7, .4, .8, .6, .15}
+	for _, steps := range []int{1, 7, 10, 23} {
+		r, err := Descend(context.Background(), e, Problem{design(), start}, Options{Iterations: steps, LearningRate: .1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, want := range byHand(t, design(), start, steps, .1) {
+			if math.Abs(r.Lambda[j]-want) > 1e-12 {
+				t.Errorf("%d steps: λ[%d] = %.15g, want %.15g", steps, j, r.Lambda[j], want)
 			}
-			return s
-		}
-		at := lambda.At(j, 0)
-		want := (f(at+h) - f(at-h)) / (2 * h)
-		lambda.Set(j, 0, at)
-		if math.Abs(gradient[j]-want) > 1e-7 {
-			t.Errorf("∂f/∂λ[%d] = %.10g, differences give %.10g", j, gradient[j], want)
 		}
 	}
+	in := graphtest.Inputs{"c": design(), "lambda": mat.NewDense(10, 1, start)}
+	graphtest.TapeMachine(t, symbolic(3, 10), in)
 }
 
 // Fixed points agree between precisions, iterates need not.
 func TestSinglePrecision(t *testing.T) {
-	r, err := Descend(context.Background(), graphtest.Engine(t, "float32", 1), design(), Options{Iterations: 3000})
+	r, err := Descend(context.Background(), graphtest.Engine(t, "float32", 1), Problem{C: design()},
+		Options{Iterations: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,34 +175,100 @@ func TestSinglePrecision(t *testing.T) {
 	}
 }
 
-// A batch is the descents one by one, bit for bit, for any number of workers.
+// mixed are problems of several size classes, with starts from which some end early.
+func mixed() []Problem {
+	ones := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	return []Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)}, {C: design(), Start: ones},
+		{C: graphtest.Normal(graphtest.Rand(5), 9, 40)}, {C: graphtest.Normal(graphtest.Rand(6), 5, 5), Start: []float64{.5, .6, .7, .8, 1.5}},
+		{C: graphtest.Normal(graphtest.Rand(3), 4, 9)}}
+}
+
+// A batch is the descents one by one, bit for bit, for any number of workers and with any
+// other members.
 func TestDescendAll(t *testing.T) {
-	problems := []Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)},
-		{C: design(), Start: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}, {C: graphtest.Normal(graphtest.Rand(3), 4, 9)}}
+	problems := mixed()
 	for _, workers := range []int{1, 3} {
 		e := graphtest.Engine(t, "float64", workers)
-		var reports, last atomic.Int64
-		got, err := DescendAll(context.Background(), e, problems, Options{Iterations: 50, Progress: func(done, total int) {
-			reports.Add(1)
-			last.Store(int64(done))
-			if total != 200 {
-				t.Errorf("a total of %d", total)
+		for _, o := range []Options{{Iterations: 50}, {Iterations: 70, Tolerance: 0.1}} {
+			var steps, last atomic.Int64
+			all := int64(len(problems) * o.Iterations)
+			o.Progress = func(done, total int) {
+				steps.Store(int64(done))
+				last.Store(int64(total))
 			}
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reports.Load() != 200 || last.Load() != 200 {
-			t.Errorf("%d reports, the last one of %d", reports.Load(), last.Load())
-		}
-		for i, p := range problems {
-			want, err := Descend(context.Background(), e, p.C, Options{Iterations: 50, Start: p.Start})
+			got, err := DescendAll(context.Background(), e, problems, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got[i].Lambda, want.Lambda) || got[i].Gap != want.Gap {
-				t.Errorf("%d workers, problem %d: the batch gives another result", workers, i)
+			o.Progress = nil
+			taken, early := 0, 0
+			for i, p := range problems {
+				want, err := Descend(context.Background(), e, p, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got[i], want) {
+					t.Errorf("%d workers, problem %d: the batch ends at %v, alone it ends at %v", workers, i, got[i], want)
+				}
+				if taken += want.Iterations; want.Iterations < o.Iterations {
+					early++
+				}
 			}
+			if last.Load() != all || steps.Load() != int64(taken) {
+				t.Errorf("%d steps of %d are reported, and %d were taken", steps.Load(), last.Load(), taken)
+			}
+			if o.Tolerance > 0 && (early == 0 || early == len(problems)) {
+				t.Errorf("%d of %d problems end early", early, len(problems))
+			}
+		}
+	}
+}
+
+// A problem that has ended stays where it is while others go on, to the last bit, and its
+// steps are not counted.
+func TestFrozenAfterItsEnd(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	for i, p := range mixed() {
+		long, err := Descend(context.Background(), e, p, Options{Iterations: 2000, Tolerance: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long.Iterations == 2000 || long.Gap > 0.1 {
+			t.Fatalf("problem %d has a gap of %g after %d steps", i, long.Gap, long.Iterations)
+		}
+		for _, more := range []int{0, 1} {
+			exact, err := Descend(context.Background(), e, p, Options{Iterations: long.Iterations + more, Tolerance: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(exact, long) {
+				t.Errorf("problem %d: %d steps at most end at %v, 2000 at %v", i, long.Iterations+more, exact, long)
+			}
+		}
+		before, err := Descend(context.Background(), e, p, Options{Iterations: max(1, long.Iterations-1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long.Iterations > 1 && before.Gap <= 0.1 {
+			t.Errorf("problem %d: the gap is %g a step before the end", i, before.Gap)
+		}
+	}
+}
+
+// More problems than a batch may have are several batches, with the same results.
+func TestBatchesAreBounded(t *testing.T) {
+	c := graphtest.Normal(graphtest.Rand(7), 60, 1000)
+	problems := make([]Problem, 70)
+	for i := range problems {
+		problems[i].C = c
+	}
+	batches := divide(problems)
+	if len(batches) != 2 || len(batches[0].of)+len(batches[1].of) != 70 || batches[0].p != 64 || batches[0].n != 1024 {
+		t.Errorf("%d batches", len(batches))
+	}
+	for _, b := range batches {
+		if len(b.of)*b.p*b.n > batchElements {
+			t.Errorf("a batch of %d problems", len(b.of))
 		}
 	}
 }
@@ -191,49 +278,68 @@ func TestInvalidInput(t *testing.T) {
 	nan := design()
 	nan.Set(1, 2, math.NaN())
 	for _, c := range []struct {
-		c    *mat.Dense
+		p    Problem
 		o    Options
 		want string
 	}{
-		{nil, Options{Iterations: 1}, "the matrix C is empty"},
-		{nan, Options{Iterations: 1}, "matrix C has NaN in row 1, column 2"},
-		{mat.NewDense(3, 2, nil), Options{Iterations: 1}, "with fewer columns than rows"},
-		{design(), Options{}, "0 iterations"},
-		{design(), Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},
-		{design(), Options{Iterations: 1, Tolerance: math.NaN()}, "tolerance is NaN"},
-		{design(), Options{Iterations: 1, Start: []float64{1}}, "1 elements for 10 columns"},
-		{design(), Options{Iterations: 1, Start: []float64{1, 1, -1, 1, 1, 1, 1, 1, 1, 1}}, "element 2 of the start is -1"},
+		{Problem{}, Options{Iterations: 1}, "the matrix C is empty"},
+		{Problem{C: nan}, Options{Iterations: 1}, "matrix C has NaN in row 1, column 2"},
+		{Problem{C: mat.NewDense(3, 2, nil)}, Options{Iterations: 1}, "with fewer columns than rows"},
+		{Problem{C: design()}, Options{}, "0 iterations"},
+		{Problem{C: design()}, Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},
+		{Problem{C: design()}, Options{Iterations: 1, Tolerance: math.NaN()}, "tolerance is NaN"},
+		{Problem{design(), []float64{1}}, Options{Iterations: 1}, "1 elements for 10 columns"},
+		{Problem{design(), []float64{1, 1, -1, 1, 1, 1, 1, 1, 1, 1}}, Options{Iterations: 1}, "element 2 of the start is -1"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			if _, err := Descend(context.Background(), e, c.c, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Descend(context.Background(), e, c.p, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	if _, err := DescendAll(context.Background(), e, nil, Options{Iterations: 1, Start: []float64{1}}); err == nil {
-		t.Error("a batch took one start for all")
+	_, err := DescendAll(context.Background(), e, []Problem{{C: design()}, {C: nan}}, Options{Iterations: 1})
+	if err == nil || !strings.Contains(err.Error(), "problem 2 of 2: the matrix C has NaN") {
+		t.Errorf("got %v", err)
 	}
 }
 
-// Rank-deficient C is an error that says so, in a batch with the problem.
-func TestRankDeficientDesign(t *testing.T) {
-	e := graphtest.Engine(t, "float64", 1)
-	c := design()
+// Rank-deficient C is an error of its own, and so is a descent that leaves the finite
+// numbers or the definite matrices; the others of the batch go on.
+func TestProblemsThatFail(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 2)
+	deficient, huge := design(), design()
 	// A row of zeros leaves a pivot of zero; that of a row twice is a rounding error of either sign.
-	_, n := c.Dims()
-	c.SetRow(2, make([]float64, n))
-	_, err := DescendAll(context.Background(), e, []Problem{{C: design()}, {C: c}}, Options{Iterations: 3})
+	_, n := deficient.Dims()
+	deficient.SetRow(2, make([]float64, n))
+	huge.Scale(1e200, huge)
+	problems := []Problem{{C: design()}, {C: deficient}, {C: huge}, {C: design(), Start: make([]float64, 10)}}
+	got, err := DescendAll(context.Background(), e, problems, Options{Iterations: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Descend(context.Background(), e, problems[0], Options{Iterations: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got[0], want) {
+		t.Errorf("beside problems that fail: %v, alone %v", got[0], want)
+	}
+	for i, d := range got[1:] {
+		if d.Err == nil || d.Lambda != nil {
+			t.Errorf("problem %d: error %v, λ %v", i+1, d.Err, d.Lambda)
+		}
+	}
 	var notPD *op.NotPositiveDefiniteError
-	if !errors.As(err, &notPD) || !notPD.Singular() || !strings.Contains(err.Error(), "problem 2 of 2") {
-		t.Errorf("got %v", err)
+	if !errors.As(got[1].Err, &notPD) || !notPD.Singular() || !strings.Contains(got[1].Err.Error(), "iteration 0: ") {
+		t.Errorf("got %v", got[1].Err)
 	}
 }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Descend(ctx, graphtest.Engine(t, "float64", 1), design(),
+	_, err := Descend(ctx, graphtest.Engine(t, "float64", 1), Problem{C: design()},
 		Options{Iterations: 1000, Progress: func(done, _ int) {
-			if done == 5 {
+			if done == 20 {
 				cancel()
 			}
 		}})
@@ -242,25 +348,21 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// BenchmarkStep is one of a large problem, and one of each of 28 small ones.
 func BenchmarkStep(b *testing.B) {
-	e := graphtest.Engine(b, "float64", 1)
-	b.Log(e.BLAS())
-	s, err := e.Session(Program(100, 287))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Pin("c", e.Matrix(graphtest.Normal(graphtest.Rand(4), 100, 287))); err != nil {
-		b.Fatal(err)
-	}
-	lambda := make([]float64, 287)
-	for j := range lambda {
-		lambda[j] = 100. / 287
-	}
-	in := map[string]gorgonia.Value{"lambda": e.Column(lambda)}
-	for b.Loop() {
-		if _, err := s.Run(context.Background(), in); err != nil {
-			b.Fatal(err)
-		}
+	for _, c := range []struct{ problems, p, n int }{{1, 100, 287}, {28, 21, 266}, {1, 21, 266}} {
+		b.Run(fmt.Sprintf("%d of %dx%d", c.problems, c.p, c.n), func(b *testing.B) {
+			e := graphtest.Engine(b, "float64", 1)
+			problems := make([]Problem, c.problems)
+			for i := range problems {
+				problems[i].C = graphtest.Normal(graphtest.Rand(uint64(i)), c.p, c.n)
+			}
+			for b.Loop() {
+				if _, err := DescendAll(context.Background(), e, problems, Options{Iterations: 100}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100*c.problems), "µs/step")
+		})
 	}
 }

@@ -2,18 +2,18 @@ package descent
 
 import "sync"
 
-// newCounter returns a progress function for descents that run at the same
-// time. It reports their iterations together, from one goroutine at a time.
-func newCounter(progress func(done, total int), total int) func(done, total int) {
+// newCounter returns what batches that run at the same time report their steps to. It passes
+// them on together, from one goroutine at a time.
+func newCounter(progress func(done, total int), total int) func(steps int) {
 	if progress == nil {
-		return nil
+		return func(int) {}
 	}
 	var mu sync.Mutex
 	sum := 0
-	return func(int, int) {
+	return func(steps int) {
 		mu.Lock()
 		defer mu.Unlock()
-		sum++
+		sum += steps
 		progress(sum, total)
 	}
 }

@@ -109,6 +109,9 @@ func (b *Builder) QuadraticForms(c, g *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.QuadraticForms(), c, g)
 }
 
+// ColumnNorms is [op.ColumnNorms]: the squared Euclidean norms of the columns of X, n×1.
+func (b *Builder) ColumnNorms(x *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ColumnNorms(), x) }
+
 // IdentityPlusGram is [op.IdentityPlusGram]: I + XᵀX, m×m.
 func (b *Builder) IdentityPlusGram(x *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.IdentityPlusGram(), x)
@@ -138,6 +141,10 @@ func (b *Builder) Trace(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Tra
 
 // ScaleRows is [op.ScaleRows]: diag(s) X, n×m, for s of n×1.
 func (b *Builder) ScaleRows(s, x *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ScaleRows(), s, x) }
+
+// ScaledBy is [op.ScaledBy]: sX, n×m, for a scalar s, which each member of a batch has its
+// own of.
+func (b *Builder) ScaledBy(x, s *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ScaledBy(), x, s) }
 
 // RowDistance is [op.RowDistance]: ‖a_i − c_i‖ over the columns from the given
 // one on, q×1.

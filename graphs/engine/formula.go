@@ -100,6 +100,18 @@ func (b *Builder) Divide(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.binary("element-wise quotient", gorgonia.HadamardDiv, x, y)
 }
 
+// Larger is the larger of X and Y, element by element.
+func (b *Builder) Larger(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("larger of two", gorgonia.MaxBetween, x, y)
+}
+
+// Greater is 1 where X > Y, element by element, and 0 elsewhere.
+func (b *Builder) Greater(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary("comparison", func(x, y *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.Gt(x, y, true)
+	}, x, y)
+}
+
 // Neg is −X.
 func (b *Builder) Neg(x *gorgonia.Node) *gorgonia.Node {
 	return b.unary("negative", gorgonia.Neg, x)
@@ -131,6 +143,14 @@ func (b *Builder) Transpose(x *gorgonia.Node) *gorgonia.Node {
 func (b *Builder) Sum(x *gorgonia.Node, along ...int) *gorgonia.Node {
 	return b.node("sum of elements", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) {
 		return gorgonia.Sum(x, along...)
+	})
+}
+
+// Max is the largest element, or the vector of the largest along the axes: 0 compares the
+// rows, 1 the columns.
+func (b *Builder) Max(x *gorgonia.Node, along ...int) *gorgonia.Node {
+	return b.node("largest of elements", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) {
+		return gorgonia.Max(x, along...)
 	})
 }
 

@@ -46,7 +46,7 @@ func (f *formula) hadamard(a, b *gorgonia.Node) *gorgonia.Node {
 
 func (f *formula) scale(a, s *gorgonia.Node) *gorgonia.Node {
 	if f.lead > 0 {
-		return f.apply(scaledBy(), a, s)
+		return f.apply(ScaledBy(), a, s)
 	}
 	return f.hadamard(a, s)
 }
@@ -114,9 +114,9 @@ func multiplyMatrices[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// scaledBy is the operation (A, s) → sA for a matrix A and a scalar s: gorgonia's
+// ScaledBy is the operation (A, s) → sA for a matrix A and a scalar s: gorgonia's
 // element-wise product with a number for each member of a batch.
-func scaledBy() Op {
+func ScaledBy() Op {
 	return Op{def: &definition{
 		name: "ScaledBy", in: []int{2, 0}, out: 2, shape: sameShape(0),
 		run64: scaleElements[float64], run32: scaleElements[float32],
@@ -124,12 +124,12 @@ func scaledBy() Op {
 			t.Launch(kernels.Scale{In: t.In(0), S: t.In(1), Out: t.Out(), Rows: 1, Cols: t.Out().Size()})
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("ScaledBy", scaledBy(), 1, s.normal(small, 9), s.scalar(-1.5))}
+			return []Case{applied("ScaledBy", ScaledBy(), 1, s.normal(small, 9), s.scalar(-1.5))}
 		},
 	}}
 }
 
-// scaleElements is the CPU kernel of scaledBy.
+// scaleElements is the CPU kernel of ScaledBy.
 func scaleElements[T cpublas.Float](c call[T]) error {
 	s := c.in[1].data[0]
 	for i, v := range c.in[0].data {

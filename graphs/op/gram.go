@@ -130,6 +130,35 @@ func formsShape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{in[0][1], 1}, nil
 }
 
+// ColumnNorms is the operation X → q, q_j = ‖x_j‖² for the columns of X. X is p×n, q is
+// n×1. Of L⁻¹C with M = LLᵀ they are the squared Mahalanobis norms c_jᵀM⁻¹c_j, without M⁻¹.
+func ColumnNorms() Op {
+	return Op{def: &definition{
+		name: "ColumnNorms", in: []int{2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][1], 1}, nil },
+		run64: columnNorms[float64], run32: columnNorms[float32],
+		launch: func(t Stream) {
+			x := t.In(0)
+			t.Launch(kernels.DotColumns{A: x, B: x, Rows: x.Rows, Cols: x.Cols, Out: t.Out()})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("ColumnNorms", ColumnNorms(), 100, s.normal(small, 67))}
+		},
+	}}
+}
+
+// columnNorms is the CPU kernel of ColumnNorms: each sum is over the rows in order.
+func columnNorms[T cpublas.Float](c call[T]) error {
+	x := c.in[0]
+	clear(c.out.data)
+	for i := range x.rows {
+		for j, v := range x.row(i) {
+			c.out.data[j] += v * v
+		}
+	}
+	return nil
+}
+
 // scaledProduct is the operation (G, C, w) → G C diag(w).
 // It is the derivative of WeightedGram by C. G is p×p, C and the result are p×n, w is
 // n×1.

@@ -17,13 +17,13 @@ func All() []Op {
 		RidgeSolve(), RidgeNorm(), RidgeGramNorm(),
 		Kernel(Profile{}), KernelSymmetric(Profile{}), kernelSlope(Profile{}), metricGradient(SquaredEuclidean),
 		Gibbs(1), gibbsGradient(false),
-		WeightedGram(), scaledProduct(), QuadraticForms(), IdentityPlusGram(), Scatter(1, false),
+		WeightedGram(), scaledProduct(), QuadraticForms(), ColumnNorms(), IdentityPlusGram(), Scatter(1, false),
 		Eigen(), Eigenvalues(), LargestEigen(1), LeadingEigen(1, 2), PSDPart(), psdGradient(),
 		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
 		Leading(1), LeadingRows(0),
-		matrixProduct(), scaledBy(),
+		matrixProduct(), ScaledBy(),
 	}
 }
 

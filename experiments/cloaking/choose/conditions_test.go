@@ -18,7 +18,7 @@ import (
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsApply(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), Workers: 2}
-	rank, start := experiment.NumberOr[cloak.Full, int], experiment.NumberOr[cloak.Uniform, float64]
+	rank, start := experiment.NumberOr[cloak.Full, int], experiment.NumberOr[cloak.Weights, float64]
 	inert.Conditions[selectionSettings, selectionMetrics]{
 		Of: Selection(),
 		Run: func(s *selectionSettings) (*experiment.Outcome[selectionMetrics], error) {
@@ -30,7 +30,10 @@ func TestWhereSettingsApply(t *testing.T) {
 		},
 		Bases: map[string]change{
 			"defaults": unchanged, "no noise": noiseless,
-			"gradient":      func(s *selectionSettings) { s.Algorithm, s.Steps = cloak.Gradient, 20 },
+			"gradient": func(s *selectionSettings) { s.Algorithm, s.Steps = cloak.Gradient, 20 },
+			"gradient, random": func(s *selectionSettings) {
+				s.Algorithm, s.Steps, s.Start = cloak.Gradient, 20, trialtest.WordOr[float64](cloak.RandomStart)
+			},
 			"as published":  func(s *selectionSettings) { s.Normalisation = cloak.AsPublished },
 			"auto, Eq. (9)": asPublished,
 		},
@@ -46,7 +49,8 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.Normalisation, cloak.Public, cloak.AsPublished), inert.Values(&s.PublicLow, 70),
 				inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified), inert.Values(&s.Rank, rank(2), rank(1)),
 				inert.Values(&s.Steps, 3, 50), inert.Values(&s.LearningRate, 0.01, 1),
-				inert.Values(&s.Start, start(0.3), start(0.01), start(3)),
+				inert.Values(&s.Start, start(0.3), start(0.01), start(3)), inert.Values(&s.StartBelow, 0.3),
+				inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate), inert.Values(&s.Scaling, cloak.Squared),
 			}
 		},
 	}.Check(t)

@@ -2,8 +2,10 @@ package choose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -49,18 +51,48 @@ func (s *selector) rowSets() []rowSet {
 	return sets
 }
 
-// evaluate cross-validates a model.
+// modelsTogether bounds how many models have their cloaking matrices in memory.
+const modelsTogether = 32
+
+// predict finds the cloaking matrices and the noise of all models of the grid, some at a time,
+// and hands each model's to use. The designs of all models and row sets that are in memory
+// are one batch.
+func (s *selector) predict(ctx context.Context, sets []rowSet, use func(model int, p *noisyPredictions) error) error {
+	for first := 0; first < len(s.grid.distinct); first += modelsTogether {
+		models := s.grid.distinct[first:min(first+modelsTogether, len(s.grid.distinct))]
+		predictions, err := s.release(ctx, models, first, sets)
+		if err != nil {
+			return s.ofModel(err, first, len(sets))
+		}
+		err = s.e.ParallelFor(ctx, len(models), 1, func(i, _ int) error {
+			if err := use(first+i, &predictions[i]); err != nil {
+				return fmt.Errorf("%s: %w", s.grid.first(first+i), err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofModel says which model an error is of, where it is that of one of its sets.
+func (s *selector) ofModel(err error, first, sets int) error {
+	var of *cloak.SetError
+	if !errors.As(err, &of) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.grid.first(first+of.Set/sets), cloak.InBatch(of.Err, of.Set%sets, sets))
+}
+
+// evaluate cross-validates a model by its predictions for the row sets.
 //
 // The paper samples the noise "many times" for its part of the squared errors;
 // its expectation is known, the trace of the covariance, and independent of the
 // heights. As published, errors are cut off at ±4d, as Eq. (9) needs: here the
 // errors without noise, whose squares are all that depends on the heights.
-func (s *selector) evaluate(ctx context.Context, m distinctModel) (evaluation, error) {
-	sets := s.rowSets()
-	predictions, err := s.release(ctx, m, sets)
-	if err != nil {
-		return evaluation{}, err
-	}
+func (s *selector) evaluate(sets []rowSet, predictions *noisyPredictions) (evaluation, error) {
 	out := evaluation{designs: predictions.designs}
 	published := s.settings.Bound == Published
 	norms := make([]float64, len(s.folds))
@@ -130,19 +162,33 @@ type noisyPredictions struct {
 	designs  []cloak.Quality
 }
 
-// release finds the noise of sets of predictions.
-func (s *selector) release(ctx context.Context, m distinctModel, sets []rowSet) (*noisyPredictions, error) {
-	gp := &cloak.Model{Hyperparameters: configuration{m.lengthscale, m.ratio, 1}.hyperparameters()}
-	out := &noisyPredictions{matrices: make([]*mat.Dense, len(sets)), variance: make([]float64, len(sets))}
-	err := s.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
-		out.matrices[i], err = gp.Matrix(s.e, learn.SelectRows(s.data.Inputs, sets[i].train),
-			learn.SelectRows(s.data.Inputs, sets[i].test))
-		return cloak.InBatch(err, i, len(sets))
+// release finds the noise of the predictions of some models, the first of which has that
+// number, for each of the sets.
+func (s *selector) release(ctx context.Context, models []distinctModel, first int, sets []rowSet) (
+	[]noisyPredictions, error) {
+	matrices := make([]*mat.Dense, len(models)*len(sets))
+	err := s.e.ParallelFor(ctx, len(matrices), 1, func(i, _ int) (err error) {
+		m, set := models[i/len(sets)], sets[i%len(sets)]
+		gp := &cloak.Model{Hyperparameters: configuration{m.lengthscale, m.ratio, 1}.hyperparameters()}
+		matrices[i], err = gp.Matrix(s.e, learn.SelectRows(s.data.Inputs, set.train),
+			learn.SelectRows(s.data.Inputs, set.test))
+		return cloak.InBatch(err, i, len(matrices))
 	})
-	if err != nil || s.scale == 0 {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
-	ranges, designs, err := cloak.SolveDesigns(ctx, s.e, out.matrices, &s.settings.Solver, nil)
+	out := make([]noisyPredictions, len(models))
+	for i := range out {
+		out[i] = noisyPredictions{matrices: matrices[i*len(sets) : (i+1)*len(sets)],
+			variance: make([]float64, len(sets))}
+	}
+	if s.scale == 0 {
+		return out, nil
+	}
+	ranges, designs, err := cloak.SolveDesigns(ctx, &cloak.Work{Engine: s.e, Solver: &s.settings.Solver,
+		Stream: func(purpose string) *rand.Rand {
+			return s.t.Stream(fmt.Sprintf("%s, models from %d", purpose, first))
+		}}, matrices)
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +196,12 @@ func (s *selector) release(ctx context.Context, m distinctModel, sets []rowSet) 
 		// U·Uᵀ·C: the directions that are released.
 		var scaled mat.Dense
 		scaled.Mul(mat.NewDiagDense(len(ranges[i].Scale), ranges[i].Scale), ranges[i].B)
-		out.matrices[i].Mul(ranges[i].U, &scaled)
-		sd := s.scale * d.MaxMahalanobis
-		out.variance[i] = sd * sd * d.Trace
+		matrices[i].Mul(ranges[i].U, &scaled)
+		model := &out[i/len(sets)]
+		sd := s.scale * d.NoiseScale
+		model.variance[i%len(sets)] = sd * sd * d.Trace
 		// The rest of a design would be kept for every model of the grid.
-		out.designs = append(out.designs, cloak.QualityOf(ranges[i], d))
+		model.designs = append(model.designs, cloak.QualityOf(ranges[i], d))
 	}
 	return out, nil
 }

@@ -30,6 +30,9 @@ func (s *selector) privacy() *experiment.Privacy {
 		out.Guarantee = fmt.Sprintf("(%s, %s)-DP",
 			number(p.SelectionEpsilon+p.Epsilon), number(p.Delta))
 	}
+	if !p.Noiseless() {
+		p.Solver.Refute(out)
+	}
 	if p.Bound != Exact {
 		out.Refute("the sensitivity of Eq. (9) leaves out a term of first order and is no upper bound")
 		out.Notes = append(out.Notes, "sensitivity=exact is a proved bound")

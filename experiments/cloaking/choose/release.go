@@ -100,29 +100,32 @@ func plan(ctx context.Context, t *experiment.Trial, settings *selectionSettings)
 		What: "configuration", Epsilon: settings.SelectionEpsilon, Error: 0,
 	}}
 	sets := s.rowSets()[:len(s.folds)]
-	var all []cloak.Quality
+	all := make([][]cloak.Quality, len(s.grid.distinct))
+	p.utilities = make([]utility, len(s.grid.distinct))
+	counter := experiment.NewCounter(t.Progress, len(s.grid.distinct), "models")
+	err = s.predict(ctx, sets, func(i int, predictions *noisyPredictions) error {
+		all[i] = predictions.designs
+		p.utilities[i] = newUtility(s.residuals(predictions.matrices), floats.Sum(predictions.variance))
+		counter.Step()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	kept := 0
-	for i, m := range s.grid.distinct {
-		predictions, err := s.release(ctx, m, sets)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.grid.first(i), err)
-		}
-		all = append(all, predictions.designs...)
-		u := newUtility(s.residuals(predictions.matrices), floats.Sum(predictions.variance))
+	for i, u := range p.utilities {
 		if !within(u.change, settings.Threshold) {
-			u = utility{}
-		} else {
-			kept++
-			p.choice.Change, p.choice.Error = max(p.choice.Change, u.change), max(p.choice.Error, u.err)
+			p.utilities[i] = utility{}
+			continue
 		}
-		p.utilities = append(p.utilities, u)
-		t.Progress(i+1, len(s.grid.distinct), "models")
+		kept++
+		p.choice.Change, p.choice.Error = max(p.choice.Change, u.change), max(p.choice.Error, u.err)
 	}
 	if kept == 0 {
 		return nil, fmt.Errorf("threshold = %g leaves no configuration", settings.Threshold.Number)
 	}
-	p.warnings = slices.Concat(s.e.Warnings(), cloak.PrecisionWarnings(s.e, all, &settings.Solver),
-		cloak.DesignWarnings(all))
+	p.warnings = slices.Concat(s.e.Warnings(), cloak.PrecisionWarnings(s.e, slices.Concat(all...),
+		&settings.Solver), cloak.DesignWarnings(slices.Concat(all...)))
 	rows := len(s.data.Raw)
 	return &release.Plan{
 		Private: mat.NewDense(rows, 1, slices.Clone(s.data.Raw)),

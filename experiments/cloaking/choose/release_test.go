@@ -206,11 +206,11 @@ func utilitiesOf(t *testing.T, folder string, grid change) map[configuration]uti
 	t.Helper()
 	s := openSelector(t, folder, grid)
 	out := map[configuration]utility{}
-	for i, m := range s.grid.distinct {
-		r, err := s.release(context.Background(), m, s.rowSets()[:len(s.folds)])
-		if err != nil {
-			t.Fatal(err)
-		}
+	all, err := s.release(context.Background(), s.grid.distinct, 0, s.rowSets()[:len(s.folds)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range all {
 		out[s.grid.first(i)] = newUtility(s.residuals(r.matrices), floats.Sum(r.variance))
 	}
 	return out

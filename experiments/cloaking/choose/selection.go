@@ -127,16 +127,13 @@ func runSelection(
 	if err != nil {
 		return nil, err
 	}
-	// The loop over a model's folds is inside this one: both share the workers.
-	models := make([]evaluation, len(s.grid.distinct))
+	models, sets := make([]evaluation, len(s.grid.distinct)), s.rowSets()
 	counter := experiment.NewCounter(t.Progress, len(models), "models")
-	err = s.e.ParallelFor(ctx, len(models), 1, func(i, _ int) (err error) {
-		if models[i], err = s.evaluate(ctx, s.grid.distinct[i]); err != nil {
-			// Leaving it out instead would change what is chosen from.
-			return fmt.Errorf("%s: %w", s.grid.first(i), err)
-		}
+	err = s.predict(ctx, sets, func(i int, p *noisyPredictions) (err error) {
+		// Leaving a model out that fails would change what is chosen from.
+		models[i], err = s.evaluate(sets, p)
 		counter.Step()
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -140,7 +141,7 @@ func (c *classifier) fitMode(ctx context.Context, p *publicFit, sums []float64) 
 
 // calibrated returns the release of a Newton step from a mode, which is public.
 func (c *classifier) calibrated(ctx context.Context, p *publicFit, mode []float64) (*cloak.Mechanism, error) {
-	ranges, designs, err := c.designs(ctx, p.cov.model, [][]float64{mode})
+	ranges, designs, err := c.designs(ctx, p.cov.model, [][]float64{mode}, "release")
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,8 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 	out *prediction) (next [][]float64, duals []*mat.Dense, err error) {
 	for first := 0; first < len(modes); first += drawsTogether {
 		block := modes[first:min(first+drawsTogether, len(modes))]
-		ranges, designs, err := c.designs(ctx, m, block)
+		ranges, designs, err := c.designs(ctx, m, block,
+			purposed(fmt.Sprintf("step %d, draws from %d", out.steps+1, first), purpose))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -204,9 +206,10 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 	return next, duals, nil
 }
 
-// designs are those of a Newton step from each of the modes.
-func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64) ([]*design.Range,
-	[]*design.Design, error) {
+// designs are those of a Newton step from each of the modes. The purpose is what random
+// first weights are for.
+func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64, purpose string) (
+	[]*design.Range, []*design.Design, error) {
 	ranges := make([]*design.Range, len(modes))
 	err := c.e.ParallelFor(ctx, len(modes), 1, func(i, _ int) error {
 		values, vectors, err := m.Spectrum(ctx, modes[i])
@@ -219,7 +222,8 @@ func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]fl
 	if err != nil {
 		return nil, nil, err
 	}
-	designs, err := cloak.SolveRanges(ctx, c.e, ranges, &c.settings.Solver, nil)
+	designs, err := cloak.SolveRanges(ctx, &cloak.Work{Engine: c.e, Solver: &c.settings.Solver,
+		Stream: func(what string) *rand.Rand { return c.t.Stream(purposed(what, purpose)) }}, ranges)
 	return ranges, designs, err
 }
 

@@ -14,7 +14,7 @@ import (
 
 // otherClassifiers are other values of what all classifiers have.
 func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
-	number := experiment.NumberOr[cloak.Uniform, float64]
+	number := experiment.NumberOr[cloak.Weights, float64]
 	return []inert.Setting{
 		inert.Values(&m.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Epsilon, 0.5, math.Inf(1)),
 		inert.Values(&s.Delta, 0.001), inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall),
@@ -22,7 +22,8 @@ func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
 		inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.Inducing, 4), inert.Values(&s.Approximation, SoR),
 		inert.Values(&s.Probability, Averaged, AtMean), inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified),
 		inert.Values(&s.Rank, rank(2), rank(1)), inert.Values(&s.Steps, 1, 50), inert.Values(&s.LearningRate, 0.01, 1),
-		inert.Values(&s.Start, number(0.3), number(0.01), number(3)),
+		inert.Values(&s.Start, number(0.3), number(0.01), number(3)), inert.Values(&s.StartBelow, 0.3),
+		inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate), inert.Values(&s.Scaling, cloak.Squared),
 	}
 }
 
@@ -35,7 +36,11 @@ func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]fu
 		"no noise": func(_ *method, s *ClassifierSettings) { noiseless(s) },
 		// With full rank every solver ends where it starts: each direction has its input.
 		"gradient": func(_ *method, s *ClassifierSettings) { s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3) },
-		"sparse":   func(m *method, _ *ClassifierSettings) { m.Method = cloak.Sparse },
+		"gradient, random": func(_ *method, s *ClassifierSettings) {
+			s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3)
+			s.Start = trialtest.WordOr[float64](cloak.RandomStart)
+		},
+		"sparse": func(m *method, _ *ClassifierSettings) { m.Method = cloak.Sparse },
 		"sparse, averaged": func(m *method, s *ClassifierSettings) {
 			m.Method, s.Probability = cloak.Sparse, Averaged
 		},

@@ -29,6 +29,9 @@ func checkRelease(s *classificationSettings) error {
 	if s.Noiseless() {
 		return release.ErrNoNoise
 	}
+	if err := s.CheckGuarantee(); err != nil {
+		return err
+	}
 	if _, err := s.ReleaseFactor(context.Background(), s.newtonSteps()); err != nil {
 		return err
 	}

@@ -140,6 +140,9 @@ func TestClassReleaseRefusals(t *testing.T) {
 		change func(*classificationSettings)
 	}{
 		"no noise": {"adds no noise", func(s *classificationSettings) { noiseless(&s.ClassifierSettings) }},
+		"without the root": {"use scaling=norm", func(s *classificationSettings) {
+			s.Algorithm, s.Scaling = cloak.Gradient, cloak.Squared
+		}},
 		"own columns": {"has a column \"class\" of its own",
 			func(s *classificationSettings) { s.Inputs = columnClass }},
 		"other value": {"neither low = 3 nor high = 8",

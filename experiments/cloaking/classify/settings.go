@@ -70,7 +70,7 @@ type ClassifierSettings struct {
 	// probability of a class: logistic function of the posterior mean (as in the paper), or
 	// averaged over the posterior
 	Probability       Probability `name:"probability" default:"at-mean"`
-	cloak.NoiseSolver `name:"iterations: solver_iterations"`
+	cloak.NoiseSolver `name:"iterations: solver_iterations" never:"columns: labels of equal inputs are taken together"`
 }
 
 // ownData are the data of a classification, see [cloak.OwnData].

@@ -104,14 +104,14 @@ func (s *Mechanism) NoisySums(y []float64, source *release.Source) (*mat.Dense, 
 }
 
 // NoiseSD is the standard deviation of the noise at each of P test points: scale times
-// the root of the diagonal of M = FFᵀ, with F (P×r) the design's factor and the largest
-// Mahalanobis norm that the design has. Scale is σ, in the unit of the outputs.
+// the root of the diagonal of M = FFᵀ, with F (P×r) the design's factor, and the design's
+// scale of the noise. Scale is σ, in the unit of the outputs.
 func NoiseSD(d *design.Design, scale float64) []float64 {
 	factor := d.Factor()
 	p, _ := factor.Dims()
 	sd := make([]float64, p)
 	for i := range sd {
-		sd[i] = scale * d.MaxMahalanobis * mat.Norm(factor.RowView(i), 2)
+		sd[i] = scale * d.NoiseScale * mat.Norm(factor.RowView(i), 2)
 	}
 	return sd
 }

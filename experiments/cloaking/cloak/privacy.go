@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"privkern/experiments/internal/fault"
@@ -75,11 +76,28 @@ func CheckNoise(b *GaussianBudget, s *Solver) error {
 
 // Notes say what the choice of the algorithm means for the guarantee.
 func (s *Solver) Notes() []string {
-	if s.Algorithm != Gradient {
+	if s.Algorithm != Gradient || s.Scaling == Squared {
 		return nil
 	}
 	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee " +
 		"holds wherever the descent ended"}
+}
+
+// Refute takes a guarantee back where the noise does not fit the sensitivity.
+func (s *Solver) Refute(p *experiment.Privacy) {
+	if err := s.CheckGuarantee(); err != nil {
+		p.Refute(err.Error())
+	}
+}
+
+// CheckGuarantee refuses noise that is multiplied by the square of the largest Mahalanobis
+// norm.
+func (s *Solver) CheckGuarantee() error {
+	if s.Algorithm != Gradient || s.Scaling != Squared {
+		return nil
+	}
+	return errors.New("scaling=squared-norm multiplies the noise by the square of the largest Mahalanobis norm, which is " +
+		"less than the norm itself where that is below 1; use scaling=norm")
 }
 
 // Of normalisation=as-published.

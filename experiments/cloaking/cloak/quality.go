@@ -14,12 +14,14 @@ type Quality struct {
 	Rank, points     int     // directions released, of this number of predictions
 	largest, dropped float64 // singular values: the largest, and the largest left out
 	Gap, Norm        float64 // certificate, and largest Mahalanobis norm
+	squared          bool    // the noise is scaled by the square of that norm
 }
 
 // QualityOf measures a design of a range.
 func QualityOf(r *design.Range, d *design.Design) Quality {
 	points, rank := r.U.Dims()
-	return Quality{Rank: rank, points: points, largest: r.Scale[0], dropped: r.Dropped, Gap: d.Gap, Norm: d.MaxMahalanobis}
+	return Quality{Rank: rank, points: points, largest: r.Scale[0], dropped: r.Dropped, Gap: d.Gap, Norm: d.MaxMahalanobis,
+		squared: d.NoiseScale != d.MaxMahalanobis}
 }
 
 // PrecisionWarnings warns where float32 leaves directions out whose singular values
@@ -57,9 +59,12 @@ func PrecisionWarnings(e *engine.Engine, all []Quality, s *Solver) []string {
 // from the smallest covariance, as only the gradient descent may be, and of the norm
 // that is furthest from one.
 func DesignWarnings(all []Quality) []string {
-	gap, norm := 0.0, 1.0
+	gap, norm, what := 0.0, 1.0, "the largest"
 	for _, q := range all {
 		gap = max(gap, q.Gap)
+		if q.squared {
+			what = "the square of the largest"
+		}
 		if math.Abs(q.Norm-1) > math.Abs(norm-1) {
 			norm = q.Norm
 		}
@@ -70,8 +75,8 @@ func DesignWarnings(all []Quality) []string {
 			"log-determinant of its covariance may exceed the smallest by %.3g nats", gap))
 	}
 	if math.Abs(norm-1) > 1e-6 {
-		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it is scaled by the largest "+
-			"Mahalanobis norm, %.6g", norm))
+		out = append(out, fmt.Sprintf("noise from M alone does not fit the sensitivity: it is scaled by %s "+
+			"Mahalanobis norm, %.6g", what, norm))
 	}
 	return out
 }

@@ -83,14 +83,42 @@ const FullRank Full = 0
 // Choices are the word.
 func (Full) Choices() []string { return []string{"full"} }
 
-// Uniform stands for equal weights in place of a number.
-type Uniform int
+// Weights stand for a number in place of one.
+type Weights int
 
-// UniformStart starts from the rank divided by the number of distinct columns.
-const UniformStart Uniform = 0
+// The first weights that are no number.
+const (
+	UniformStart Weights = iota // the rank divided by the number of columns
+	RandomStart                 // drawn evenly
+)
 
-// Choices are the word.
-func (Uniform) Choices() []string { return []string{"uniform"} }
+// Choices are the words.
+func (Weights) Choices() []string { return []string{"uniform", "random"} }
+
+// Columns is which columns of a cloaking matrix have a weight of their own.
+type Columns int
+
+// The columns.
+const (
+	Distinct Columns = iota // equal ones share one
+	Separate
+)
+
+// Choices are the names.
+func (Columns) Choices() []string { return []string{"distinct", "all"} }
+
+// Scaling is what the noise of a covariance M is multiplied by, so that it fits the
+// sensitivity.
+type Scaling int
+
+// The scalings.
+const (
+	Norm    Scaling = iota // max √(cᵀM⁻¹c)
+	Squared                // max cᵀM⁻¹c, as in the authors' code
+)
+
+// Choices are the names.
+func (Scaling) Choices() []string { return []string{"norm", "squared-norm"} }
 
 // Solver says how the noise covariance of a cloaking matrix is found.
 type Solver struct {
@@ -105,9 +133,20 @@ type Solver struct {
 	Steps int `name:"iterations" default:"2000" min:"1" max:"1e9" when:"solver is gradient"`
 	// gradient: length of a step
 	LearningRate float64 `name:"learning_rate" default:"0.05" above:"0" when:"solver is gradient"`
-	// gradient: first weight of every distinct column; uniform is rank divided by their
-	// number
-	Start experiment.Or[Uniform, float64] `name:"start" default:"uniform" above:"0" when:"solver is gradient"`
+	// gradient: first weight of every column; uniform is rank divided by their number, random
+	// draws each by itself
+	Start experiment.Or[Weights, float64] `name:"start" default:"uniform" above:"0" when:"solver is gradient"`
+	// gradient from random weights: the largest that is drawn
+	StartBelow float64 `name:"start_below" default:"0.08" above:"0" when:"start is random"`
+	// gradient from random weights: how many descents, of which the least covariance is taken
+	// that some reach
+	Starts int `name:"starts" default:"1" min:"1" max:"1000" when:"start is random"`
+	// gradient: which columns have a weight of their own; distinct gives equal ones, of equal
+	// inputs, one weight between them
+	Columns Columns `name:"columns" default:"distinct" when:"solver is gradient"`
+	// gradient: what the noise is multiplied by, so that it fits the sensitivity: the largest
+	// Mahalanobis norm of a column, or its square, which is the authors' code and no guarantee
+	Scaling Scaling `name:"scaling" default:"norm" when:"solver is gradient"`
 }
 
 // Directions returns the rank as [design.Whiten] takes it.

@@ -21,6 +21,9 @@ type Design struct {
 	// MaxMahalanobis is the largest √(c_iᵀM⁻¹c_i) over all columns, the Δ of
 	// Hall et al. (2013): the noise must be scaled by it.
 	MaxMahalanobis float64
+	// NoiseScale is what the noise is multiplied by where releases are judged:
+	// MaxMahalanobis, unless somebody who reproduces another choice sets it.
+	NoiseScale float64
 	// Gap bounds log|Δ²M| − min log|M|, in nats. It is valid whatever the
 	// solver did.
 	Gap float64
@@ -39,7 +42,7 @@ type Design struct {
 func (d *Design) Factor() *mat.Dense { return d.factor }
 
 // Coordinates returns draws of the noise in the whitened coordinates of the
-// range (r×draws), scaled by [Design.MaxMahalanobis]: N(0, Δ² Σ λ_i b_i b_iᵀ).
+// range (r×draws), scaled by s = [Design.NoiseScale]: N(0, s² Σ λ_i b_i b_iᵀ).
 // By + σ·noise, with σ the mechanism's noise for sensitivity one, stands for a
 // release where releases are judged; what is released has the noise of package
 // release. Asking for more draws continues the stream.
@@ -50,7 +53,7 @@ func (d *Design) Coordinates(stream *rand.Rand, draws int) *mat.Dense {
 			z.Set(i, j, stream.NormFloat64())
 		}
 	}
-	blas64.Trmm(blas.Left, blas.NoTrans, d.MaxMahalanobis, d.root, z.RawMatrix())
+	blas64.Trmm(blas.Left, blas.NoTrans, d.NoiseScale, d.root, z.RawMatrix())
 	return z
 }
 
@@ -97,6 +100,7 @@ func FromWeights(r *Range, lambda []float64) (*Design, error) {
 		worst = max(worst, g)
 	}
 	d.MaxMahalanobis = math.Sqrt(worst)
+	d.NoiseScale = d.MaxMahalanobis
 	d.Gap = gapOf(k, worst, d.SumLambda)
 
 	for i := range k {

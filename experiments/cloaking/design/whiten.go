@@ -144,8 +144,8 @@ func leftSingular(c *mat.Dense) (u *mat.Dense, values []float64, err error) {
 // change it.
 func (r *Range) Distinct() []int { return r.distinct }
 
-// DistinctColumns returns the columns of B that [Range.Distinct] names.
-func (r *Range) DistinctColumns() *mat.Dense { return selectColumns(r.B, r.distinct) }
+// Columns copies the columns of B at the given places, in that order.
+func (r *Range) Columns(at []int) *mat.Dense { return selectColumns(r.B, at) }
 
 // Project returns U·Uᵀ·f, the part of the predictions f = Cy (length P) that is
 // released.

@@ -92,7 +92,7 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, designs, err := cloak.SolveDesigns(t.Context(), r.e, []*mat.Dense{c}, &s.Solver, r.steps)
+	ranges, designs, err := cloak.SolveDesigns(t.Context(), r.work(), []*mat.Dense{c})
 	if err != nil {
 		t.Fatal(err)
 	}

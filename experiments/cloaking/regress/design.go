@@ -81,8 +81,8 @@ func runDesign(
 		return nil, err
 	}
 	start := time.Now()
-	ranges, solved, err := cloak.SolveDesigns(ctx, e, []*mat.Dense{c}, &s.Solver,
-		func(done, total int) { t.Progress(done, total, "steps") })
+	ranges, solved, err := cloak.SolveDesigns(ctx, &cloak.Work{Engine: e, Solver: &s.Solver, Stream: t.Stream,
+		Progress: func(done, total int) { t.Progress(done, total, "steps") }}, []*mat.Dense{c})
 	if err != nil {
 		return nil, err
 	}

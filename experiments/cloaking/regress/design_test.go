@@ -114,8 +114,8 @@ func TestDesignRank(t *testing.T) {
 func TestDesignByGradientDescent(t *testing.T) {
 	short := func(s *designSettings) { s.Lengthscale = 5 }
 	best := designed(t, short).Metrics
-	for _, start := range []experiment.Or[cloak.Uniform, float64]{
-		trialtest.WordOr[float64](cloak.UniformStart), experiment.NumberOr[cloak.Uniform](0.7),
+	for _, start := range []experiment.Or[cloak.Weights, float64]{
+		trialtest.WordOr[float64](cloak.UniformStart), experiment.NumberOr[cloak.Weights](0.7),
 	} {
 		t.Run(start.String(), func(t *testing.T) {
 			r := designed(t, short, func(s *designSettings) { s.Algorithm, s.Steps, s.Start = cloak.Gradient, 3000, start })

@@ -31,15 +31,20 @@ func otherModels(h *cloak.Hyperparameters, s *cloak.Solver) []inert.Setting {
 		inert.Values(&h.Lengthscale, 20, 3), inert.Values(&h.KernelVariance, 1.5), inert.Values(&h.NoiseVariance, 1),
 		inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified), inert.Values(&s.Rank, rank(2), rank(1)),
 		inert.Values(&s.Steps, 3, 50), inert.Values(&s.LearningRate, 0.01, 1),
-		inert.Values(&s.Start, experiment.NumberOr[cloak.Uniform](0.3), experiment.NumberOr[cloak.Uniform](0.01),
-			experiment.NumberOr[cloak.Uniform](3.0)),
+		inert.Values(&s.Start, experiment.NumberOr[cloak.Weights](0.3), experiment.NumberOr[cloak.Weights](0.01),
+			experiment.NumberOr[cloak.Weights](3.0)),
+		inert.Values(&s.StartBelow, 0.3), inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate),
+		inert.Values(&s.Scaling, cloak.Squared),
 	}
 }
 
 // predictionBases are the settings at which others are changed.
 var predictionBases = map[string]func(*prediction){
 	"defaults": unchanged, "no noise": func(s *prediction) { s.Epsilon = math.Inf(1) },
-	"gradient": gradientDescent(20), "public": func(s *prediction) { s.Normalisation = cloak.Public },
+	"gradient": gradientDescent(20), "gradient, random": func(s *prediction) {
+		gradientDescent(20)(s)
+		s.Start = trialtest.WordOr[float64](cloak.RandomStart)
+	}, "public": func(s *prediction) { s.Normalisation = cloak.Public },
 }
 
 // basesOf makes changes of an experiment's settings of those that all predictions
@@ -126,6 +131,9 @@ func TestWhereSettingsApply(t *testing.T) {
 			Bases: map[string]func(*designSettings){
 				"defaults": func(*designSettings) {}, "sparse": func(s *designSettings) { s.Method = cloak.Sparse },
 				"gradient": func(s *designSettings) { s.Algorithm, s.Steps = cloak.Gradient, 20 },
+				"gradient, random": func(s *designSettings) {
+					s.Algorithm, s.Steps, s.Start = cloak.Gradient, 20, trialtest.WordOr[float64](cloak.RandomStart)
+				},
 			},
 			Common: func(s *designSettings) { s.TestPoints = []float64{0, 30, 60} },
 			Others: func(s *designSettings) []inert.Setting {

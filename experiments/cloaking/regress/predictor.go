@@ -156,7 +156,7 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 	if r.scale == 0 {
 		return out, nil
 	}
-	ranges, designs, err := cloak.SolveDesigns(ctx, r.e, matrices, &r.settings.Solver, r.steps)
+	ranges, designs, err := cloak.SolveDesigns(ctx, r.work(), matrices)
 	if err != nil {
 		return nil, err
 	}
@@ -166,14 +166,17 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 			noiseSD:    cloak.NoiseSD(d, r.scale),
 			directions: ranges[i],
 			design:     d,
-			scale:      r.scale * d.MaxMahalanobis,
+			scale:      r.scale * d.NoiseScale,
 		}
 	}
 	return out, nil
 }
 
-// steps reports how far the gradient descent is.
-func (r *predictor) steps(done, total int) { r.t.Progress(done, total, "steps") }
+// work is what designs are solved with.
+func (r *predictor) work() *cloak.Work {
+	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, Stream: r.t.Stream,
+		Progress: func(done, total int) { r.t.Progress(done, total, "steps") }}
+}
 
 // rank is the number of released directions where there is noise.
 func (r *predictionSet) rank() float64 { return float64(len(r.directions.Scale)) }

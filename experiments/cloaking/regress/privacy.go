@@ -55,6 +55,7 @@ func (r *predictor) guarantee() *experiment.Privacy {
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + s.Source(),
 		Notes:     append(notes, s.Solver.Notes()...),
 	}
+	s.Solver.Refute(out)
 	if r.data.Kung != nil && s.Normalisation == cloak.AsPublished {
 		out.Refute(cloak.PrivateNormalisation)
 		out.Notes = append(out.Notes, cloak.PublicNormalisation)

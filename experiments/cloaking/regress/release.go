@@ -30,6 +30,9 @@ func checkRelease(s *regressionSettings) error {
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the " +
 			"private heights, which the noise does not protect; use normalisation=public")
 	}
+	if err := s.CheckGuarantee(); err != nil {
+		return err
+	}
 	if _, err := s.ReleaseFactor(context.Background(), 1); err != nil {
 		return err
 	}
@@ -72,7 +75,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	ranges, designs, err := cloak.SolveDesigns(ctx, r.e, []*mat.Dense{c}, &s.Solver, r.steps)
+	ranges, designs, err := cloak.SolveDesigns(ctx, r.work(), []*mat.Dense{c})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}
 	p := &publication{
 		predictor: r, Mechanism: m, points: points,
-		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].MaxMahalanobis),
+		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
 		warnings: r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
 	}
 	return &release.Plan{

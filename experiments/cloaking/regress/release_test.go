@@ -249,6 +249,8 @@ func TestReleaseRefusals(t *testing.T) {
 	}{
 		{small, own(noiseless), "adds no noise"},
 		{small, func(*regressionSettings) {}, "use normalisation=public"},
+		{small, own(func(s *regressionSettings) { s.Algorithm, s.Scaling = cloak.Gradient, cloak.Squared }),
+			"use scaling=norm"},
 		{small, own(predicting("trainign")), `did you mean "training"?`},
 		{small, own(predicting("csv:")), "names no file"},
 		{small, own(func(s *regressionSettings) { s.Inputs = "prediction" }),
