@@ -194,10 +194,8 @@ func (s *selector) release(ctx context.Context, models []distinctModel, first in
 	}
 	for i, d := range designs {
 		// U·Uᵀ·C: the directions that are released.
-		var scaled mat.Dense
-		scaled.Mul(mat.NewDiagDense(len(ranges[i].Scale), ranges[i].Scale), ranges[i].B)
-		matrices[i].Mul(ranges[i].U, &scaled)
 		model := &out[i/len(sets)]
+		model.matrices[i%len(sets)] = ranges[i].Predictions(ranges[i].B)
 		sd := s.scale * d.NoiseScale
 		model.variance[i%len(sets)] = sd * sd * d.Trace
 		// The rest of a design would be kept for every model of the grid.

@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 		"too few":  {1, 1},
 		"negative": {1, 1, 1, -1, 1, 1, 1, 1, 1},
 		"nan":      {1, 1, 1, math.NaN(), 1, 1, 1, 1, 1},
-		"singular": {1, 1, 0, 0, 0, 0, 0, 0, 0},
+		"singular": make([]float64, 9),
 	} {
 		t.Run("weights, "+name, func(t *testing.T) {
 			if _, err := FromWeights(r, lambda); err == nil {

@@ -52,14 +52,15 @@ func Whiten(c *mat.Dense, rank int, tolerance float64) (*Range, error) {
 			}
 		}
 	}
-	u, values, err := leftSingular(c)
+	columns := equalColumns(c)
+	u, values, err := leftSingular(c, equalRows(c), columns)
 	if err != nil {
 		return nil, err
 	}
 	if rank, err = chooseRank(values, rank, tolerance, p, n); err != nil {
 		return nil, err
 	}
-	r := &Range{distinct: distinctColumns(c), U: mat.DenseCopyOf(u.Slice(0, p, 0, rank)), Scale: values[:rank:rank]}
+	r := &Range{distinct: columns.first, U: mat.DenseCopyOf(u.Slice(0, p, 0, rank)), Scale: values[:rank:rank]}
 	if rank < len(values) {
 		r.Dropped = values[rank]
 	}
@@ -90,7 +91,7 @@ func FromSpectrum(values []float64, vectors *mat.Dense, rank int, tolerance floa
 	}
 	r := &Range{Scale: values[:rank:rank], B: mat.DenseCopyOf(vectors.Slice(0, rank, 0, n))}
 	r.U = mat.DenseCopyOf(r.B.T())
-	r.distinct = distinctColumns(r.B)
+	r.distinct = equalColumns(r.B).first
 	if rank < k {
 		r.Dropped = max(0, values[rank])
 	}
@@ -115,28 +116,6 @@ func chooseRank(values []float64, rank int, tolerance float64, p, n int) (int, e
 			rank, p, n, numerical)
 	}
 	return rank, nil
-}
-
-// leftSingular returns the left singular vectors (P×k) and the k = min(P, N)
-// singular values of c. Where c is wide it works on the P×P triangle of an LQ
-// factorisation, which has the same ones.
-func leftSingular(c *mat.Dense) (u *mat.Dense, values []float64, err error) {
-	p, n := c.Dims()
-	a := c
-	if n > p {
-		var lq mat.LQ
-		lq.Factorize(c)
-		l := new(mat.Dense)
-		lq.LTo(l) // p×n, zero right of column p
-		a = mat.DenseCopyOf(l.Slice(0, p, 0, p))
-	}
-	var svd mat.SVD
-	if !svd.Factorize(a, mat.SVDThinU) {
-		return nil, nil, fmt.Errorf("the singular value decomposition of the cloaking matrix (%d×%d) did not converge", p, n)
-	}
-	u = new(mat.Dense)
-	svd.UTo(u)
-	return u, svd.Values(nil), nil
 }
 
 // Distinct returns the index of the first of every set of equal columns of C.
@@ -199,28 +178,6 @@ func (r *Range) Coordinates(y []float64, noise *mat.Dense) *mat.Dense {
 		}
 	}
 	return w
-}
-
-// distinctColumns returns the index of the first of every set of equal columns.
-func distinctColumns(c *mat.Dense) []int {
-	p, n := c.Dims()
-	seen := make(map[string]bool, n)
-	var first []int
-	key := make([]byte, 0, 8*p)
-	for j := range n {
-		key = key[:0]
-		for i := range p {
-			bits := math.Float64bits(c.At(i, j))
-			for s := 0; s < 64; s += 8 {
-				key = append(key, byte(bits>>s))
-			}
-		}
-		if !seen[string(key)] {
-			seen[string(key)] = true
-			first = append(first, j)
-		}
-	}
-	return first
 }
 
 // vector is what BLAS takes for values that lie side by side.
