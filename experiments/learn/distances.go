@@ -33,10 +33,7 @@ type differences [][]float64
 // It takes 3nkd operations and is exact to rounding of each distance.
 func (p differences) squared(centres [][]float64, out []float64) {
 	for i, x := range p {
-		row := out[i*len(centres) : (i+1)*len(centres)]
-		for c, centre := range centres {
-			row[c] = squaredDistance(x, centre)
-		}
+		squaredDistances(x, centres, out[i*len(centres):(i+1)*len(centres)])
 	}
 }
 
@@ -48,6 +45,28 @@ func squaredDistance(a, b []float64) float64 {
 		s += d * d
 	}
 	return s
+}
+
+// squaredDistances writes the [squaredDistance] of x from each centre to out. Four sums run
+// side by side, each in its order: none waits for the additions of another.
+func squaredDistances(x []float64, centres [][]float64, out []float64) {
+	c := 0
+	for ; c+4 <= len(centres); c += 4 {
+		n := len(x)
+		p, q, r, s := centres[c][:n], centres[c+1][:n], centres[c+2][:n], centres[c+3][:n]
+		var sp, sq, sr, ss float64
+		for j, v := range x {
+			dp, dq, dr, ds := v-p[j], v-q[j], v-r[j], v-s[j]
+			sp += dp * dp
+			sq += dq * dq
+			sr += dr * dr
+			ss += ds * ds
+		}
+		out[c], out[c+1], out[c+2], out[c+3] = sp, sq, sr, ss
+	}
+	for ; c < len(centres); c++ {
+		out[c] = squaredDistance(x, centres[c])
+	}
 }
 
 // products uses |x−c|² = |x|² − 2xᵀc + |c|². The mean of the points is taken

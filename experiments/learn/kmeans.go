@@ -220,10 +220,12 @@ func newLloyd(points, start [][]float64) *lloyd {
 // Sums run in the order of the points: the inertia has the same bits in every run.
 func (l *lloyd) assign() (moved int) {
 	l.inertia = 0
+	away := make([]float64, len(l.centres))
 	for i, p := range l.points {
+		squaredDistances(p, l.centres, away)
 		best, bestD := 0, math.Inf(1)
-		for c, centre := range l.centres {
-			if d := squaredDistance(p, centre); d < bestD {
+		for c, d := range away {
+			if d < bestD {
 				best, bestD = c, d
 			}
 		}

@@ -127,14 +127,7 @@ func runSelection(
 	if err != nil {
 		return nil, err
 	}
-	models, sets := make([]evaluation, len(s.grid.distinct)), s.rowSets()
-	counter := experiment.NewCounter(t.Progress, len(models), "models")
-	err = s.predict(ctx, sets, func(i int, p *noisyPredictions) (err error) {
-		// Leaving a model out that fails would change what is chosen from.
-		models[i], err = s.evaluate(sets, p)
-		counter.Step()
-		return err
-	})
+	models, err := s.evaluations(ctx)
 	if err != nil {
 		return nil, err
 	}

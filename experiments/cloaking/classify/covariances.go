@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/fault"
+	"privkern/experiments/internal/shared"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/graphs/op"
+	"privkern/runner/experiment"
 )
 
 // covariances of a training set with itself and with test inputs, as
@@ -43,12 +46,38 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g cloak.
 		return nil, fmt.Errorf("inducing: %d inducing inputs, but there are only %d different training inputs", s.Inducing,
 			len(g.Count))
 	}
-	clusters, err := learn.KMeans(train, s.Inducing, c.t.Stream(purposed("k-means", purpose)),
-		learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)})
+	centres, err := c.centres(ctx, train, purposed("k-means", purpose))
 	if err != nil {
 		return nil, fmt.Errorf("inducing inputs: %w", err)
 	}
-	return out, out.sparse(ctx, c.e, k, clusters.Centres, g.Rows, g.Count, test, s.Approximation)
+	return out, out.sparse(ctx, c.e, k, centres, g.Rows, g.Count, test, s.Approximation)
+}
+
+// centres places the inducing inputs by k-means on the training inputs (N×d). Trials of a
+// seed that differ in kernel or noise alone have the same ones.
+func (c *classifier) centres(ctx context.Context, train *mat.Dense, stream string) (*mat.Dense, error) {
+	most := fault.Capped(ctx, learn.KMeansIterations)
+	key := func(in *experiment.Inputs) {
+		shared.AddMatrix(in, train)
+		in.Text(stream, strconv.FormatInt(c.t.Seed, 10))
+		in.Whole(c.settings.Inducing, most)
+	}
+	work, err := c.t.Memo(ctx, "inducing inputs", key, func() (*experiment.Shared, error) {
+		found, err := learn.KMeans(train, c.settings.Inducing, c.t.Stream(stream), learn.KMeansOptions{Iterations: most})
+		if err != nil {
+			return nil, err
+		}
+		return &experiment.Shared{Numbers: shared.Numbers{"centres": found.Centres.RawMatrix().Data}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, d := train.Dims()
+	all, err := shared.Numbers(work.Numbers).Column("centres", c.settings.Inducing*d)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewDense(c.settings.Inducing, d, all), nil
 }
 
 // full sets the model with the kernel itself. Counts are the labels at each of

@@ -192,41 +192,12 @@ func InducingInputs(ctx context.Context, z experiment.Points, train *mat.Dense, 
 	return c.Centres, nil
 }
 
-// DensityLengthscale is the lengthscale of §2.1, one for each dimension:
-// l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
-// unit, by a Gaussian KDE.
-type DensityLengthscale struct {
-	Density
-	inputs *mat.Dense // N×d
-}
-
-// At returns the lengthscales (P×d) at the rows of x (P×d). It takes O(P·N·d)
-// operations. Dimensions are taken one by one, as the paper's kernel is a product over
-// them (Eq. 11).
-func (f *DensityLengthscale) At(x *mat.Dense) *mat.Dense {
-	p, d := x.Dims()
-	n, _ := f.inputs.Dims()
-	out := mat.NewDense(p, d, nil)
-	norm := 1 / (math.Sqrt(2*math.Pi) * f.Bandwidth)
-	for i := range p {
-		for j := range d {
-			density := 0.0
-			for k := range n {
-				z := (x.At(i, j) - f.inputs.At(k, j)) / f.Bandwidth
-				density += math.Exp(-z * z / 2)
-			}
-			out.Set(i, j, 1/(1/f.Largest+density*norm/f.Rows))
-		}
-	}
-	return out
-}
-
 // NewModel returns a model without inducing inputs. All inputs (N×d) are public, so
 // that the density estimate of the nonstationary method uses them all.
 func NewModel(m Method, h Hyperparameters, d Density, inputs *mat.Dense) *Model {
 	out := &Model{Method: m, Hyperparameters: h}
 	if m == Nonstationary {
-		out.Lengthscales = &DensityLengthscale{Density: d, inputs: inputs}
+		out.Lengthscales = NewDensityLengthscale(d, inputs)
 	}
 	return out
 }

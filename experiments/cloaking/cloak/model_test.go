@@ -33,7 +33,7 @@ func TestCloakingMatrices(t *testing.T) {
 		diagonal.SetRow(i, []float64{float64(5 * (i + 1)), float64(5 * i)})
 	}
 	kde := func(x *mat.Dense) *DensityLengthscale {
-		return &DensityLengthscale{Density{Bandwidth: 6, Rows: 160, Largest: 100}, x}
+		return NewDensityLengthscale(Density{Bandwidth: 6, Rows: 160, Largest: 100}, x)
 	}
 	for _, c := range []struct {
 		name               string
@@ -112,9 +112,27 @@ func TestSingularInducingInputs(t *testing.T) {
 }
 
 func TestKDELengthscale(t *testing.T) {
-	f := &DensityLengthscale{Density{Bandwidth: 2, Rows: 10, Largest: 50}, cloaktest.Column(0, 0, 0, 0)}
+	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 10, Largest: 50}, cloaktest.Column(0, 0, 0, 0))
 	// Four rows at 0: density 4/(√(2π)·2) there, nothing far away.
 	l := f.At(cloaktest.Column(0, 1000))
 	trialtest.Near(t, "lengthscale at the data", l.At(0, 0), 1/(1./50+4/(math.Sqrt(2*math.Pi)*2)/10), 1e-12)
 	trialtest.Near(t, "lengthscale far away", l.At(1, 0), 50, 1e-12)
+}
+
+// The lengthscales that are known at the inputs are those of each dimension, in every bit.
+func TestKnownLengthscales(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{1, 5, 2, 1, 5, 2})
+	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 1, Largest: 50}, x)
+	points := mat.NewDense(2, 2, []float64{1, 1, 5, 3}) // 1 is an input in both dimensions
+	l := f.At(points)
+	for i := range 2 {
+		for j := range 2 {
+			if want := f.at(points.At(i, j), j); l.At(i, j) != want {
+				t.Errorf("l(%g) of dimension %d is %g, want %g", points.At(i, j), j, l.At(i, j), want)
+			}
+		}
+	}
+	if l.At(0, 0) == l.At(0, 1) {
+		t.Error("both dimensions have the same density")
+	}
 }

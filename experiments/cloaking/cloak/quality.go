@@ -24,6 +24,24 @@ func QualityOf(r *design.Range, d *design.Design) Quality {
 		squared: d.NoiseScale != d.MaxMahalanobis}
 }
 
+// QualityNumbers is how many numbers a quality is.
+const QualityNumbers = 7
+
+// Numbers are the quality as numbers, [QualityNumbers] of them.
+func (q Quality) Numbers() []float64 {
+	squared := 0.0
+	if q.squared {
+		squared = 1
+	}
+	return []float64{float64(q.Rank), float64(q.points), q.largest, q.dropped, q.Gap, q.Norm, squared}
+}
+
+// QualityOfNumbers is the quality of which the first numbers are.
+func QualityOfNumbers(n []float64) Quality {
+	return Quality{Rank: int(n[0]), points: int(n[1]), largest: n[2], dropped: n[3], Gap: n[4], Norm: n[5],
+		squared: n[6] == 1}
+}
+
 // PrecisionWarnings warns where float32 leaves directions out whose singular values
 // float64 distinguishes from zero, once for all designs of a trial: of the one that
 // keeps the smallest part. Directions of exact repetitions are lost in both, and a

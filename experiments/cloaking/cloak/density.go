@@ -1,0 +1,64 @@
+package cloak
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// DensityLengthscale is the lengthscale of §2.1, one for each dimension:
+// l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
+// unit, by a Gaussian KDE.
+type DensityLengthscale struct {
+	Density
+	inputs *mat.Dense // N×d
+	// known are the lengthscales at the inputs, by dimension and coordinate: the folds of a
+	// cross-validation ask for little else, each several times.
+	known []map[float64]float64
+}
+
+// NewDensityLengthscale returns the lengthscale by the density of the inputs (N×d).
+func NewDensityLengthscale(density Density, inputs *mat.Dense) *DensityLengthscale {
+	n, d := inputs.Dims()
+	f := &DensityLengthscale{Density: density, inputs: inputs, known: make([]map[float64]float64, d)}
+	for j := range d {
+		f.known[j] = make(map[float64]float64, n)
+		for i := range n {
+			x := inputs.At(i, j)
+			if _, found := f.known[j][x]; !found {
+				f.known[j][x] = f.at(x, j)
+			}
+		}
+	}
+	return f
+}
+
+// At returns the lengthscales (P×d) at the rows of x (P×d). It takes O(N) operations for each
+// coordinate that is none of the inputs'. Dimensions are taken one by one, as the paper's
+// kernel is a product over them (Eq. 11).
+func (f *DensityLengthscale) At(x *mat.Dense) *mat.Dense {
+	p, d := x.Dims()
+	out := mat.NewDense(p, d, nil)
+	for i := range p {
+		for j := range d {
+			l, found := f.known[j][x.At(i, j)]
+			if !found {
+				l = f.at(x.At(i, j), j)
+			}
+			out.Set(i, j, l)
+		}
+	}
+	return out
+}
+
+// at is the lengthscale at a coordinate of a dimension.
+func (f *DensityLengthscale) at(x float64, dimension int) float64 {
+	n, _ := f.inputs.Dims()
+	norm := 1 / (math.Sqrt(2*math.Pi) * f.Bandwidth)
+	density := 0.0
+	for k := range n {
+		z := (x - f.inputs.At(k, dimension)) / f.Bandwidth
+		density += math.Exp(-z * z / 2)
+	}
+	return 1 / (1/f.Largest + density*norm/f.Rows)
+}
