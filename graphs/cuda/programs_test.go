@@ -23,6 +23,7 @@ import (
 	"privkern/graphs/engine"
 	"privkern/graphs/gp"
 	"privkern/graphs/hull"
+	"privkern/graphs/interior"
 	"privkern/graphs/internal/graphtest"
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
@@ -152,6 +153,22 @@ var programs = map[string]struct {
 			}
 		}
 		return all, nil
+	}},
+	"interior point": {cloaked, func(e *engine.Engine) ([]float64, error) {
+		problems := []*mat.Dense{normal(1, 3, 12), normal(2, 9, 30), normal(3, 3, 12)}
+		found, err := interior.Solve(context.Background(), e, problems, 1e-9, 60)
+		if err != nil {
+			return nil, err
+		}
+		var out []float64
+		for i, b := range problems {
+			_, n := b.Dims()
+			var m mat.Dense
+			m.Product(b, mat.NewDiagDense(n, found[i].Lambda), b.T())
+			logdet, _ := mat.LogDet(&m)
+			out = append(out, logdet)
+		}
+		return out, nil
 	}},
 	"subset of regressors": {solved, func(e *engine.Engine) ([]float64, error) {
 		z, x := normal(1, 20, 3), normal(2, 40, 3)

@@ -24,6 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/finite"
 )
@@ -92,7 +93,7 @@ func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts 
 	}
 	for i, p := range problems {
 		if err := p.check(); err != nil {
-			return nil, fmt.Errorf("cloaking descent: %w", OfProblem(err, i, len(problems)))
+			return nil, fmt.Errorf("cloaking descent: %w", batch.OfProblem(err, i, len(problems)))
 		}
 	}
 	results := make([]Descent, len(problems))
@@ -102,14 +103,6 @@ func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts 
 		return batches[i].descend(ctx, e, &opts, report, results)
 	})
 	return results, err
-}
-
-// OfProblem says which of several problems an error is of.
-func OfProblem(err error, i, of int) error {
-	if err == nil || of == 1 {
-		return err
-	}
-	return fmt.Errorf("problem %d of %d: %w", i+1, of, err)
 }
 
 // check refuses invalid options and fills in the defaults.

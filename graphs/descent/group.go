@@ -1,11 +1,9 @@
 package descent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -20,38 +18,26 @@ import (
 // step has two more of their size.
 const batchElements = 1 << 22
 
-// group is a batch of problems of one size class.
+// group is a batch of problems of one size class, p×n.
 type group struct {
-	p, n     int // size class
+	p, n     int
 	problems []Problem
 	of       []int // their numbers among all
 }
 
-// divide puts problems into batches by their size class alone.
+// divide puts problems into batches.
 func divide(problems []Problem) []*group {
-	order := make([]int, len(problems))
-	for i := range order {
-		order[i] = i
+	matrices := make([]*mat.Dense, len(problems))
+	for i := range problems {
+		matrices[i] = problems[i].C
 	}
-	class := func(i int) (p, n int) {
-		p, n = problems[i].C.Dims()
-		return batch.SizeClass(p), batch.SizeClass(n)
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		pi, ni := class(i)
-		pj, nj := class(j)
-		return cmp.Or(pi-pj, ni-nj)
-	})
 	var all []*group
-	for _, i := range order {
-		p, n := class(i)
-		last := len(all) - 1
-		if last < 0 || all[last].p != p || all[last].n != n || (len(all[last].of)+1)*p*n > batchElements {
-			all = append(all, &group{p: p, n: n})
-			last++
+	for _, members := range batch.Divide(matrices, func(p, n int) int { return batchElements / (p * n) }) {
+		g := &group{p: members.Rows, n: members.Cols, of: members.Members}
+		for _, i := range g.of {
+			g.problems = append(g.problems, problems[i])
 		}
-		all[last].of = append(all[last].of, i)
-		all[last].problems = append(all[last].problems, problems[i])
+		all = append(all, g)
 	}
 	return all
 }
@@ -87,11 +73,11 @@ func (g *group) descend(ctx context.Context, e *engine.Engine, o *Options, repor
 	if err != nil {
 		return err
 	}
-	kept, err := keep(e, constant)
-	defer kept.Close()
+	kept, err := batch.Keep(e, constant)
 	if err != nil {
 		return err
 	}
+	defer kept.Close()
 	lambda, failed := start["lambda"], make([]error, len(g.problems))
 	defer func() { closeValue(lambda) }()
 	steps := make([]int, len(g.problems))
@@ -177,20 +163,6 @@ func note(err error, failed []error) error {
 		}
 	}
 	return nil
-}
-
-// keep copies values to the memory of the backend. What was copied before an error is
-// returned with it.
-func keep(e *engine.Engine, values engine.Values) (engine.Values, error) {
-	kept := make(engine.Values, len(values))
-	for name, v := range values {
-		r, err := e.Keep(v)
-		if err != nil {
-			return kept, err
-		}
-		kept[name] = r
-	}
-	return kept, nil
 }
 
 // closeValue frees a resident value.

@@ -127,6 +127,11 @@ func (b *Builder) Exp(x *gorgonia.Node) *gorgonia.Node {
 	return b.unary("exponential", gorgonia.Exp, x)
 }
 
+// Sqrt is the square root of every element.
+func (b *Builder) Sqrt(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("square root", gorgonia.Sqrt, x)
+}
+
 // Sin is the sine of every element, in radians.
 func (b *Builder) Sin(x *gorgonia.Node) *gorgonia.Node { return b.unary("sine", gorgonia.Sin, x) }
 

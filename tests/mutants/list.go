@@ -61,6 +61,8 @@ var mutants = []Mutant{
 		Tests: "Noise", Old: `release.Up(high-low)`, New: `release.Up((high-low)/2)`},
 	{Name: "sensitivity: clipped outputs", File: "experiments/cloaking/cloak/mechanism.go", Package: regress,
 		Tests: "Release|Attack", Old: `v = min(max(v, s.Within.Low), s.Within.High)`, New: `v = max(v, s.Within.Low)`},
+	{Name: "sensitivity: root of the Mahalanobis norm", File: "experiments/cloaking/cloak/descend.go", Package: cloak,
+		Tests: "Scaling", Old: `if w.Scaling == Squared {`, New: `if w.Scaling == Norm {`},
 	{Name: "sensitivity: Newton steps share epsilon", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
 		Tests: "Budget", Old: `epsilon/float64(steps), delta/float64(steps)`,
 		New: `epsilon, delta/float64(steps)`},
@@ -83,6 +85,17 @@ var mutants = []Mutant{
 		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
 	{Name: "budget: lock", File: "runner/store/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
 		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
+
+	// Descents and designs.
+	{Name: "descent: projection", File: "graphs/descent/program.go", Package: "./graphs/descent",
+		Old: `lambda = b.Larger(b.Sub(lambda, step), zero)`, New: `lambda = b.Larger(b.Sub(lambda, step), step)`},
+	{Name: "descent: problems that have ended stay", File: "graphs/descent/program.go", Package: "./graphs/descent",
+		Tests: "Frozen", Old: `b.Hadamard(rate, goesOn))`, New: `rate)`},
+	{Name: "interior point: problems that have ended stay", File: "graphs/interior/program.go",
+		Package: "./graphs/interior", Tests: "Alone", Old: `a = s.Hadamard(a, goesOn)`, New: `a = s.Hadamard(a, s.unit)`},
+	{Name: "whitening: how often a column occurs", File: "experiments/cloaking/design/singular.go",
+		Package: "./experiments/cloaking/design", Tests: "LeftSingular",
+		Old: `dst[j] = src[column] * root[j] * both`, New: `dst[j] = src[column] * both`},
 
 	// Kernels.
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",

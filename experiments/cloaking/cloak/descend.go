@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/graphs/batch"
 	"privkern/graphs/descent"
 )
 
@@ -89,7 +90,7 @@ func (w *Work) design(r *design.Range, columns []int, ends []descent.Descent) (*
 	if best < 0 {
 		errs := make([]error, len(ends))
 		for i, end := range ends {
-			errs[i] = descent.OfProblem(end.Err, i, len(ends))
+			errs[i] = batch.OfProblem(end.Err, i, len(ends))
 		}
 		return nil, fmt.Errorf("cloaking descent: %w; try another learning_rate or start, or solver=certified",
 			errors.Join(errs...))

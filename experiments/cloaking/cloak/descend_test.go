@@ -10,7 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/cloaking/design"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -83,6 +85,40 @@ func TestDescentsReachTheCertifiedDesign(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The batch that a GPU solves has the certificate of the method alone, and the same noise.
+func TestDesignsTogether(t *testing.T) {
+	cs := matrices(t)
+	w := descending(t, 1, func(s *Solver) { s.Algorithm = Certified })
+	ranges, alone, err := SolveDesigns(t.Context(), w, cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := make([]*design.Design, len(ranges))
+	if err := w.together(t.Context(), ranges, together); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range together {
+		if d == nil || d.Gap > 2*design.DefaultGap || math.Abs(d.LogDet-alone[i].LogDet) > 1e-8 || d.Iterations < 2 {
+			t.Fatalf("set %d: %+v, alone %+v", i, d, alone[i])
+		}
+		for j, v := range d.Lambda {
+			if math.Abs(v-alone[i].Lambda[j]) > 1e-4 {
+				t.Errorf("set %d: weight %d is %g, alone %g", i, j, v, alone[i].Lambda[j])
+			}
+		}
+	}
+	// What ends short of the certificate is left to the method alone.
+	short := make([]*design.Design, len(ranges))
+	if err := w.together(fault.With(t.Context(), fault.Faults{Cap: 2}), ranges, short); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range short {
+		if d != nil {
+			t.Errorf("set %d: a design after two steps, with a gap of %g", i, d.Gap)
+		}
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
+	"privkern/graphs/interior"
 )
 
 // Work is what designs are solved with.
@@ -18,6 +20,9 @@ type Work struct {
 	// Stream are the trial's random numbers for a purpose, which the number of a set and
 	// that of a start are part of.
 	Stream func(purpose string) *rand.Rand
+	// OnHost lets the certified solver compute on the host whatever the engine's backend is, as
+	// releases do.
+	OnHost bool
 	// Progress, if not nil, is called with the steps of the gradient descent.
 	Progress func(done, total int)
 }
@@ -43,11 +48,42 @@ func SolveRanges(ctx context.Context, w *Work, ranges []*design.Range) ([]*desig
 		return w.descend(ctx, ranges)
 	}
 	designs := make([]*design.Design, len(ranges))
+	if w.Engine.Backend() != "cpu" && !w.OnHost {
+		if err := w.together(ctx, ranges, designs); err != nil {
+			return nil, err
+		}
+	}
 	err := w.Engine.ParallelFor(ctx, len(ranges), 1, func(i, _ int) (err error) {
-		designs[i], err = design.Solve(ctx, ranges[i], 0)
+		if designs[i] == nil {
+			designs[i], err = design.Solve(ctx, ranges[i], 0)
+		}
 		return InBatch(err, i, len(ranges))
 	})
 	return designs, err
+}
+
+// together solves all sets as one batch on the engine, and leaves nil where that does not reach
+// the certificate that is wanted. On a CPU the method alone, which drops columns on the way,
+// takes a third of the time or less.
+func (w *Work) together(ctx context.Context, ranges []*design.Range, designs []*design.Design) error {
+	problems := make([]*mat.Dense, len(ranges))
+	for i, r := range ranges {
+		problems[i] = r.Columns(r.Distinct())
+	}
+	most := fault.Capped(ctx, design.MaxIterations)
+	found, err := interior.Solve(ctx, w.Engine, problems, design.DefaultGap, most)
+	if err != nil {
+		return err
+	}
+	for i, one := range found {
+		if one.Lambda == nil {
+			continue
+		}
+		if d, err := design.FromInterior(ranges[i], ranges[i].Distinct(), one.Lambda, one.Steps); err == nil {
+			designs[i] = d
+		}
+	}
+	return nil
 }
 
 // RankTolerance is what decides numerical ranks.

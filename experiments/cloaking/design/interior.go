@@ -17,8 +17,8 @@ import (
 const (
 	// DefaultGap is the certificate, in nats, at which [Solve] stops.
 	DefaultGap = 1e-8
-
-	maxIterations = 100
+	// MaxIterations is the cap on the steps of the interior-point method.
+	MaxIterations = 100
 	// anew is by how much the certificate of the scaled weights in all columns may
 	// exceed the gap at which the method stopped: rounding, and columns left out.
 	anew = 2
@@ -94,7 +94,7 @@ func solveOn(ctx context.Context, r *Range, columns []int, gap float64) (*Design
 	p := newInterior(r.B, columns)
 	best := make([]float64, n)
 	reached := math.Inf(1)
-	it, most := 0, fault.Capped(ctx, maxIterations)
+	it, most := 0, fault.Capped(ctx, MaxIterations)
 	for ; ; it++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -113,16 +113,34 @@ func solveOn(ctx context.Context, r *Range, columns []int, gap float64) (*Design
 	if math.IsInf(reached, 1) {
 		return nil, &NoCertificateError{k, n, it}
 	}
-	// Scaled to Σλ = r, as at the optimum.
-	blas64.Scal(float64(k)/sum(best), blas64.Vector{N: n, Inc: 1, Data: best})
-	d, err := FromWeights(r, best)
+	return certified(r, best, gap, it)
+}
+
+// FromInterior is the design of weights that another implementation of the method found, one
+// for each of some columns, in a number of steps. Its error is a *[GapError] where they do not
+// have twice [DefaultGap].
+func FromInterior(r *Range, columns []int, weights []float64, steps int) (*Design, error) {
+	_, n := r.B.Dims()
+	lambda := make([]float64, n)
+	for i, column := range columns {
+		lambda[column] = weights[i]
+	}
+	return certified(r, lambda, DefaultGap, steps)
+}
+
+// certified is the design of weights, scaled to Σλ = r as at the optimum, whose certificate is
+// computed anew.
+func certified(r *Range, lambda []float64, gap float64, steps int) (*Design, error) {
+	k, n := r.B.Dims()
+	blas64.Scal(float64(k)/sum(lambda), blas64.Vector{N: n, Inc: 1, Data: lambda})
+	d, err := FromWeights(r, lambda)
 	if err != nil {
 		return nil, err
 	}
 	if !(d.Gap <= anew*gap) {
-		return nil, &GapError{k, n, it, d.Gap, anew * gap}
+		return nil, &GapError{k, n, steps, d.Gap, anew * gap}
 	}
-	d.Iterations = it
+	d.Iterations = steps
 	return d, nil
 }
 

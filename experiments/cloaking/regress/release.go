@@ -75,7 +75,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	ranges, designs, err := cloak.SolveDesigns(ctx, r.work(), []*mat.Dense{c})
+	work := r.work()
+	work.OnHost = true
+	ranges, designs, err := cloak.SolveDesigns(ctx, work, []*mat.Dense{c})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,153 @@
+// Package interior finds the least noise of the cloaking mechanism, a D-optimal design, by a
+// primal–dual interior-point method, for many problems at once.
+//
+// For a k×n matrix B with columns b_i the weights λ ≥ 0 minimise log|M|, M = Σ λ_i b_i b_iᵀ,
+// subject to g_i = b_iᵀM⁻¹b_i ≤ 1. The conditions for an optimum are
+//
+//	g_i(λ) + s_i = 1,  λ_i s_i = 0,  λ, s ≥ 0,
+//
+// and ∂g_i/∂λ_j = −(b_iᵀM⁻¹b_j)². Steps, their lengths and the test for the end are in the
+// graph, in float64 whatever the engine's element type; problems of one size class are one
+// batch. A problem has the same bits alone and in any batch.
+package interior
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/batch"
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
+	"privkern/graphs/op"
+)
+
+// Weights are where a problem ended.
+type Weights struct {
+	// Lambda are the weights, of length n; nil where the method failed. They have not been
+	// held against the target: whoever uses them computes their certificate.
+	Lambda []float64
+	// Steps is the number of steps taken.
+	Steps int
+}
+
+// Solve takes steps for each problem until its certified gap, k·log(Σλ·max g / k), is not
+// above the target, or to the given number of steps. A matrix B of a rank below k has no
+// weights.
+func Solve(ctx context.Context, e *engine.Engine, problems []*mat.Dense, gap float64, most int) ([]Weights, error) {
+	for i, b := range problems {
+		if err := finite.Matrix("the matrix B", b); err != nil {
+			return nil, batch.OfProblem(err, i, len(problems))
+		}
+	}
+	results := make([]Weights, len(problems))
+	groups := batch.Divide(problems, elements)
+	err := e.ParallelFor(ctx, len(groups), 1, func(i, _ int) error {
+		return solve(ctx, e, &groups[i], problems, gap, most, results)
+	})
+	return results, err
+}
+
+// elements bounds those of the linear systems (n×n) of one batch, 64 MiB in float64.
+func elements(_, n int) int { return (1 << 23) / (n * n) }
+
+// solve solves the problems of a group.
+func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*mat.Dense, gap float64, most int,
+	results []Weights) error {
+	values, err := inputs(g, problems, gap)
+	if err != nil {
+		return err
+	}
+	in, err := batch.Keep(e, values)
+	if err != nil {
+		return err
+	}
+	defer func() { in.Close() }()
+	m, failed := len(g.Members), make([]bool, len(g.Members))
+	for done := 0; done < most; {
+		steps := min(stepsPerRun, most-done)
+		out, err := e.RunAs(ctx, tensor.Float64, stepProgram(m, g.Rows, g.Cols, steps), in, engine.Stay("lambda", "slack"))
+		if err = note(err, failed); err != nil {
+			return err
+		}
+		engine.Values{"lambda": in["lambda"], "slack": in["slack"]}.Close()
+		in["lambda"], in["slack"] = out["lambda"], out["slack"]
+		taken, err := engine.Floats(out["taken"])
+		if err != nil {
+			return err
+		}
+		largest := 0
+		for i, v := range taken {
+			results[g.Members[i]].Steps += int(v)
+			largest = max(largest, int(v))
+		}
+		if done += steps; largest < steps {
+			break // all have ended
+		}
+	}
+	host, err := engine.Host(ctx, engine.Values{"lambda": in["lambda"]})
+	if err = note(err, failed); err != nil {
+		return err
+	}
+	lambda, err := engine.Floats(host["lambda"])
+	if err != nil {
+		return err
+	}
+	for i, number := range g.Members {
+		_, n := problems[number].Dims()
+		own := lambda[i*g.Cols : i*g.Cols+n]
+		if !failed[i] && !math.IsNaN(sum(own)) {
+			results[number].Lambda = append([]float64(nil), own...)
+		}
+	}
+	return nil
+}
+
+// inputs are those of the step program: λ = k/n and slacks of one.
+func inputs(g *batch.Group, problems []*mat.Dense, gap float64) (engine.Values, error) {
+	m := len(g.Members)
+	matrices := make([]*mat.Dense, m)
+	counts, bounds := make([]int, m), make([]float64, m)
+	unit, nearly, of := make([]float64, m), make([]float64, m), make([]float64, m)
+	lambda, ones := make([]float64, m*g.Cols), make([]float64, m*g.Cols)
+	for i, number := range g.Members {
+		matrices[i] = problems[number]
+		k, n := matrices[i].Dims()
+		counts[i], bounds[i] = k, float64(k)*math.Exp(gap/float64(k))
+		unit[i], nearly[i], of[i] = 1, longest, 1/float64(g.Cols)
+		for j := range g.Cols {
+			lambda[i*g.Cols+j], ones[i*g.Cols+j] = float64(k)/float64(n), 1
+		}
+	}
+	b, err1 := batch.Matrices(tensor.Float64, g.Rows, g.Cols, matrices)
+	count, err2 := batch.Scalars(tensor.Float64, counts)
+	column := func(v []float64) gorgonia.Value { return engine.TensorOf(v, m, g.Cols, 1) }
+	scalars := func(v []float64) gorgonia.Value { return engine.TensorOf(v, m) }
+	return engine.Values{"b": b, "count": count, "bound": scalars(bounds), "ones": column(ones), "unit": scalars(unit),
+		"nearly": scalars(nearly), "of": scalars(of), "lambda": column(lambda), "slack": column(ones),
+	}, errors.Join(err1, err2)
+}
+
+// note marks the members that an error is of; any other error it returns.
+func note(err error, failed []bool) error {
+	var members *op.MembersError
+	if !errors.As(err, &members) || members.Members != len(failed) {
+		return err
+	}
+	for _, f := range members.Failed {
+		failed[f.Member] = true
+	}
+	return nil
+}
+
+// sum adds in order.
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
