@@ -179,7 +179,8 @@ func TestSinglePrecision(t *testing.T) {
 func mixed() []Problem {
 	ones := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 	return []Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)}, {C: design(), Start: ones},
-		{C: graphtest.Normal(graphtest.Rand(5), 9, 40)}, {C: graphtest.Normal(graphtest.Rand(6), 5, 5), Start: []float64{.5, .6, .7, .8, 1.5}},
+		{C: graphtest.Normal(graphtest.Rand(5), 9, 40)},
+		{C: graphtest.Normal(graphtest.Rand(6), 5, 5), Start: []float64{.5, .6, .7, .8, 1.5}},
 		{C: graphtest.Normal(graphtest.Rand(3), 4, 9)}}
 }
 

@@ -88,7 +88,7 @@ var mutants = []Mutant{
 
 	// Descents and designs.
 	{Name: "descent: projection", File: "graphs/descent/program.go", Package: "./graphs/descent",
-		Old: `lambda = b.Larger(b.Sub(lambda, step), zero)`, New: `lambda = b.Larger(b.Sub(lambda, step), step)`},
+		Old: `lambda = b.Larger(b.Sub(lambda, step), zero)`, New: `lambda = b.Larger(b.Sub(lambda, step), b.Sub(zero, one))`},
 	{Name: "descent: problems that have ended stay", File: "graphs/descent/program.go", Package: "./graphs/descent",
 		Tests: "Frozen", Old: `b.Hadamard(rate, goesOn))`, New: `rate)`},
 	{Name: "interior point: problems that have ended stay", File: "graphs/interior/program.go",

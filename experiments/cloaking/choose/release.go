@@ -96,6 +96,7 @@ func plan(ctx context.Context, t *experiment.Trial, settings *selectionSettings)
 	if err != nil {
 		return nil, err
 	}
+	s.releases = true
 	p := &selectionPlan{selector: s, choice: release.Choice{
 		What: "configuration", Epsilon: settings.SelectionEpsilon, Error: 0,
 	}}

@@ -95,6 +95,7 @@ type selector struct {
 	data     *cloak.Problem
 	d        float64 // cm, the largest change of one height, and the unit of errors
 	scale    float64 // over d: the calibration's factor; 0 for no noise
+	releases bool    // a release is planned
 	grid     grid
 	// rows are those that the configuration is selected on, folds splits of
 	// their places, and heldOut the other rows.

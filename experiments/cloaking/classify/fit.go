@@ -141,7 +141,7 @@ func (c *classifier) fitMode(ctx context.Context, p *publicFit, sums []float64) 
 
 // calibrated returns the release of a Newton step from a mode, which is public.
 func (c *classifier) calibrated(ctx context.Context, p *publicFit, mode []float64) (*cloak.Mechanism, error) {
-	ranges, designs, err := c.designs(ctx, p.cov.model, [][]float64{mode}, "release")
+	ranges, designs, err := c.designs(ctx, p.cov.model, [][]float64{mode}, "release", true)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 	for first := 0; first < len(modes); first += drawsTogether {
 		block := modes[first:min(first+drawsTogether, len(modes))]
 		ranges, designs, err := c.designs(ctx, m, block,
-			purposed(fmt.Sprintf("step %d, draws from %d", out.steps+1, first), purpose))
+			purposed(fmt.Sprintf("step %d, draws from %d", out.steps+1, first), purpose), c.t.Secure)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -207,9 +207,9 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 }
 
 // designs are those of a Newton step from each of the modes. The purpose is what random
-// first weights are for.
-func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64, purpose string) (
-	[]*design.Range, []*design.Design, error) {
+// first weights are for; onHost is that of [cloak.Work].
+func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64, purpose string,
+	onHost bool) ([]*design.Range, []*design.Design, error) {
 	ranges := make([]*design.Range, len(modes))
 	err := c.e.ParallelFor(ctx, len(modes), 1, func(i, _ int) error {
 		values, vectors, err := m.Spectrum(ctx, modes[i])
@@ -222,7 +222,7 @@ func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]fl
 	if err != nil {
 		return nil, nil, err
 	}
-	designs, err := cloak.SolveRanges(ctx, &cloak.Work{Engine: c.e, Solver: &c.settings.Solver, OnHost: c.source != nil,
+	designs, err := cloak.SolveRanges(ctx, &cloak.Work{Engine: c.e, Solver: &c.settings.Solver, OnHost: onHost,
 		Stream: func(what string) *rand.Rand { return c.t.Stream(purposed(what, purpose)) }}, ranges)
 	return ranges, designs, err
 }

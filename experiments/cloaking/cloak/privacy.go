@@ -96,8 +96,8 @@ func (s *Solver) CheckGuarantee() error {
 	if s.Algorithm != Gradient || s.Scaling != Squared {
 		return nil
 	}
-	return errors.New("scaling=squared-norm multiplies the noise by the square of the largest Mahalanobis norm, which is " +
-		"less than the norm itself where that is below 1; use scaling=norm")
+	return errors.New("scaling=squared-norm multiplies the noise by the square of the largest Mahalanobis norm, which " +
+		"is less than the norm itself where that is below 1; use scaling=norm")
 }
 
 // Of normalisation=as-published.

@@ -72,7 +72,8 @@ func benchmark(ctx context.Context, m experiment.Meter) (err error) {
 		if err != nil {
 			return err
 		}
-		result, err := descent.Descend(ctx, e, descent.Problem{C: r.Columns(r.Distinct())}, descent.Options{Iterations: 20000, Tolerance: 0.1})
+		result, err := descent.Descend(ctx, e, descent.Problem{C: r.Columns(r.Distinct())},
+			descent.Options{Iterations: 20000, Tolerance: 0.1})
 		steps = result.Iterations
 		return err
 	})

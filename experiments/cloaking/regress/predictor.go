@@ -174,7 +174,7 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 
 // work is what designs are solved with.
 func (r *predictor) work() *cloak.Work {
-	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, Stream: r.t.Stream,
+	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, Stream: r.t.Stream, OnHost: r.t.Secure,
 		Progress: func(done, total int) { r.t.Progress(done, total, "steps") }}
 }
 
