@@ -65,11 +65,22 @@ func leftSingular(c *mat.Dense, rows, columns groups) (u *mat.Dense, values []fl
 	for j, from := range order {
 		sorted[j] = math.Ldexp(values[from], exponent)
 		row := t.RawRowView(from)
+		length := math.Copysign(values[from], leading(row))
 		for i, set := range rows.of {
-			u.Set(i, j, row[set]/(values[from]*root[set]))
+			u.Set(i, j, row[set]/(length*root[set]))
 		}
 	}
 	return u, sorted, nil
+}
+
+// leading is the first of the largest elements, to six digits. Singular vectors have it
+// positive: their sign, which noise is drawn with, does not hang on how they are found.
+func leading(v []float64) float64 {
+	largest := 0.0
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	return v[slices.IndexFunc(v, func(x float64) bool { return math.Abs(x) >= largest*(1-1e-6) })]
 }
 
 // weighted is W times a scale, one row and one column for each set of equal ones.

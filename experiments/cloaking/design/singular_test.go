@@ -126,6 +126,28 @@ func TestSmallSingularValuesOfGradedColumns(t *testing.T) {
 	}
 }
 
+// The first of the largest elements of a vector is positive, whatever the signs of the rows.
+func TestSignOfSingularVectors(t *testing.T) {
+	c := formulaMatrix(6, 9)
+	u, _, err := leftSingular(c, equalRows(c), equalColumns(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Scale(-1, c)
+	negative, _, err := leftSingular(c, equalRows(c), equalColumns(c))
+	if err != nil || !mat.EqualApprox(u, negative, 1e-13) {
+		t.Errorf("%v, and of −C %v: %v", mat.Formatted(u), mat.Formatted(negative), err)
+	}
+	for j := range 6 {
+		if v := leading(mat.Col(nil, j, u)); v <= 0 {
+			t.Errorf("the largest element of vector %d is %g", j, v)
+		}
+	}
+	if leading([]float64{1, -2, 2 + 1e-9}) != -2 {
+		t.Error("the first of two elements of nearly one size does not decide")
+	}
+}
+
 // Matrices whose squares overflow, or vanish, have their values.
 func TestSingularValuesOfAnySize(t *testing.T) {
 	for _, scale := range []float64{1e-250, 1, 1e250} {
