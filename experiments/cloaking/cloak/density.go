@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -13,24 +14,32 @@ type DensityLengthscale struct {
 	Density
 	inputs *mat.Dense // N×d
 	// known are the lengthscales at the inputs, by dimension and coordinate: the folds of a
-	// cross-validation ask for little else, each several times.
-	known []map[float64]float64
+	// cross-validation ask for little else, each several times. They are computed when they are
+	// first asked for: a release sorts the rows before, so that their order shows in no sum.
+	known func() []map[float64]float64
 }
 
 // NewDensityLengthscale returns the lengthscale by the density of the inputs (N×d).
 func NewDensityLengthscale(density Density, inputs *mat.Dense) *DensityLengthscale {
-	n, d := inputs.Dims()
-	f := &DensityLengthscale{Density: density, inputs: inputs, known: make([]map[float64]float64, d)}
+	f := &DensityLengthscale{Density: density, inputs: inputs}
+	f.known = sync.OnceValue(f.atInputs)
+	return f
+}
+
+// atInputs are the lengthscales at the inputs.
+func (f *DensityLengthscale) atInputs() []map[float64]float64 {
+	n, d := f.inputs.Dims()
+	known := make([]map[float64]float64, d)
 	for j := range d {
-		f.known[j] = make(map[float64]float64, n)
+		known[j] = make(map[float64]float64, n)
 		for i := range n {
-			x := inputs.At(i, j)
-			if _, found := f.known[j][x]; !found {
-				f.known[j][x] = f.at(x, j)
+			x := f.inputs.At(i, j)
+			if _, found := known[j][x]; !found {
+				known[j][x] = f.at(x, j)
 			}
 		}
 	}
-	return f
+	return known
 }
 
 // At returns the lengthscales (P×d) at the rows of x (P×d). It takes O(N) operations for each
@@ -38,10 +47,10 @@ func NewDensityLengthscale(density Density, inputs *mat.Dense) *DensityLengthsca
 // kernel is a product over them (Eq. 11).
 func (f *DensityLengthscale) At(x *mat.Dense) *mat.Dense {
 	p, d := x.Dims()
-	out := mat.NewDense(p, d, nil)
+	out, known := mat.NewDense(p, d, nil), f.known()
 	for i := range p {
 		for j := range d {
-			l, found := f.known[j][x.At(i, j)]
+			l, found := known[j][x.At(i, j)]
 			if !found {
 				l = f.at(x.At(i, j), j)
 			}
