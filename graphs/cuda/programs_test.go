@@ -136,7 +136,8 @@ var programs = map[string]struct {
 		return append(f, variance...), err
 	}},
 	"cloaking descent": {cloaked, func(e *engine.Engine) ([]float64, error) {
-		r, err := descent.Descend(context.Background(), e, descent.Problem{C: normal(1, 3, 12)}, descent.Options{Iterations: 300})
+		r, err := descent.Descend(context.Background(), e, descent.Problem{C: normal(1, 3, 12)},
+			descent.Options{Iterations: 300})
 		return []float64{r.Objective}, err
 	}},
 	"likelihood of a Gaussian process": {solved, func(e *engine.Engine) (all []float64, err error) {
