@@ -92,7 +92,7 @@ func (a *app) examine() []finding {
 			h.Class(),
 		)
 		if blas.Name == "gonum" {
-			text += "\nfaster with OpenBLAS: install libopenblas0 (Debian, Ubuntu), openblas (Fedora, Homebrew)"
+			text += "\nfaster with the program's own kernels: unset PRIVKERN_BLAS"
 		}
 		if blas.Note != "" {
 			text += "\n" + blas.Note

@@ -17,7 +17,7 @@ import (
 var calibration = sync.OnceValue(func() *experiment.Definition[calibrationSettings, calibrationMetrics] {
 	return experiment.Of(experiment.Declaration[calibrationSettings, calibrationMetrics]{
 		Name:    "dpgp/calibration",
-		Version: 3,
+		Version: 4,
 		Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
 		Source:  "Honkela 2021, Section 6.2, Fig. 2",
 		Check:   checkCalibration,

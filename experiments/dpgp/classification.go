@@ -14,7 +14,7 @@ import (
 var classification = sync.OnceValue(func() *experiment.Definition[ClassificationSettings, classificationMetrics] {
 	return experiment.Of(experiment.Declaration[ClassificationSettings, classificationMetrics]{
 		Name:    "dpgp/classification",
-		Version: 3,
+		Version: 4,
 		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
 		Source:  "Honkela 2021, Section 5, Appendix D",
 		Check:   checkClassification,

@@ -12,7 +12,7 @@ import (
 var gaussianMechanism = sync.OnceValue(func() *experiment.Definition[mechanismSettings, mechanismMetrics] {
 	return experiment.Of(experiment.Declaration[mechanismSettings, mechanismMetrics]{
 		Name:    "dpgp/gaussian-mechanism",
-		Version: 1,
+		Version: 2,
 		Summary: "noise of the analytic Gaussian mechanism, beside that of the classical one",
 		Source:  "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
 		Run:     runGaussianMechanism,

@@ -14,7 +14,7 @@ import (
 var inference = sync.OnceValue(func() *experiment.Definition[inferenceSettings, inferenceMetrics] {
 	return experiment.Of(experiment.Declaration[inferenceSettings, inferenceMetrics]{
 		Name:    "dpgp/inference",
-		Version: 3,
+		Version: 4,
 		Summary: "a noisy function, inferred with protection of inputs and outputs",
 		Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
 		Check:   func(s *inferenceSettings) error { return s.fit().check() },

@@ -10,7 +10,7 @@ import (
 func har() *experiment.Definition[HARSettings, RecognitionMetrics] {
 	return experiment.Of(experiment.Declaration[HARSettings, RecognitionMetrics]{
 		Name:    "multikernel/har",
-		Version: 4,
+		Version: 5,
 		Summary: "activities and people recognised from compressed kernels of smartphone features",
 		Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
 		Datasets: func(s *HARSettings) []string {

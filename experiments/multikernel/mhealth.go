@@ -14,7 +14,7 @@ import (
 func mhealth() *experiment.Definition[MHEALTHSettings, RecognitionMetrics] {
 	return experiment.Of(experiment.Declaration[MHEALTHSettings, RecognitionMetrics]{
 		Name:     "multikernel/mhealth",
-		Version:  4,
+		Version:  5,
 		Summary:  "activities and people recognised from compressed kernels of body-worn sensors",
 		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table I",
 		Datasets: func(s *MHEALTHSettings) []string { return []string{experiment.NameOf(s.Dataset)} },

@@ -19,7 +19,7 @@ import (
 var example1 = sync.OnceValue(func() *experiment.Definition[example1Settings, example1Metrics] {
 	return experiment.Of(experiment.Declaration[example1Settings, example1Metrics]{
 		Name:    "privacygp/example1",
-		Version: 4,
+		Version: 5,
 		Summary: "one sensitive input: optimal noise, independent noise, no noise",
 		Source:  source + "Example 1, Figure 1",
 		Check:   func(s *example1Settings) error { return checkTolerance("xi", s.Xi) },

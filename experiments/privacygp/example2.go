@@ -21,7 +21,7 @@ import (
 var example2 = sync.OnceValue(func() *experiment.Definition[example2Settings, example2Metrics] {
 	return experiment.Of(experiment.Declaration[example2Settings, example2Metrics]{
 		Name:    "privacygp/example2",
-		Version: 4,
+		Version: 5,
 		Summary: "two sensitive inputs: weakly and strongly privacy-aware noise",
 		Source:  source + "Example 2, Figure 2, Theorem 2",
 		Check:   checkExample2,

@@ -16,7 +16,7 @@ import (
 var kernelCondition = sync.OnceValue(func() *experiment.Definition[kernelSettings, kernelMetrics] {
 	return experiment.Of(experiment.Declaration[kernelSettings, kernelMetrics]{
 		Name:    "privacygp/kernel-condition",
-		Version: 1,
+		Version: 2,
 		Summary: "which Gaussian kernels H are admissible privacy requirements for a Gaussian kernel K",
 		Source:  source + "Example 3, Propositions 1 and 2",
 		Run:     runKernelCondition,

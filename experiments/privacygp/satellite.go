@@ -26,7 +26,7 @@ const (
 var satellite = sync.OnceValue(func() *experiment.Definition[satelliteSettings, satelliteMetrics] {
 	return experiment.Of(experiment.Declaration[satelliteSettings, satelliteMetrics]{
 		Name:    "privacygp/satellite",
-		Version: 4,
+		Version: 5,
 		Summary: "a satellite's trajectory with a private segment",
 		Source:  source + "Section 5, Figure 3",
 		Check:   checkSatellite,

@@ -17,7 +17,7 @@ import (
 var uniform = sync.OnceValue(func() *experiment.Definition[uniformSettings, uniformMetrics] {
 	return experiment.Of(experiment.Declaration[uniformSettings, uniformMetrics]{
 		Name:    "privacygp/uniform",
-		Version: 2,
+		Version: 3,
 		Summary: "noise that protects every input on the line, by quadrature of Proposition 2",
 		Source:  source + "Section 4.4, Proposition 2",
 		Check:   func(s *uniformSettings) error { return checkUniform(s.region()) },

@@ -17,7 +17,7 @@ import (
 var weak = sync.OnceValue(func() *experiment.Definition[weakSettings, weakMetrics] {
 	return experiment.Of(experiment.Declaration[weakSettings, weakMetrics]{
 		Name:    "privacygp/weak",
-		Version: 4,
+		Version: 5,
 		Summary: "weakly privacy-aware noise for many sensitive inputs, with its certificate",
 		Source:  source + "Eq. (10)",
 		Check:   checkWeak,

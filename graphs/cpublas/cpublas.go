@@ -4,33 +4,27 @@
 // processor; a library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last
 // take the symmetric eigen-decomposition of package spectral.
 //
-// gonum's pure Go routines always work. Where OpenBLAS or MKL is installed,
-// [Setup] loads it at run time, without cgo, and registers it with gonum
-// (blas64, blas32, lapack64) and gorgonia: matrix products, symmetric rank-k
-// updates, triangular solves, Cholesky factors and symmetric
-// eigen-decompositions then run in the library, everything else stays with
-// gonum. Arguments are checked as gonum checks them, and small problems, where
-// the call costs more than it gains, stay in Go.
+// [Setup] registers one with gonum (blas64, blas32, lapack64) and gorgonia: matrix products,
+// symmetric rank-k updates, triangular solves, Cholesky factors and symmetric
+// eigen-decompositions run there, everything else stays with gonum. Arguments are checked as
+// gonum checks them. A library is loaded at run time, without cgo; small problems, where the
+// call costs more than it gains, stay in Go.
 //
-// The library runs on one thread, and so do gonum's products: parallelism is the
+// The library runs on one thread, and so do the products of the others: parallelism is the
 // engine's, over tiles and batches, so that results do not depend on how many threads a
 // library likes, and no more cores compute than a pool has workers. Package dense divides
 // single large products and factors.
 //
-// The environment variable PRIVKERN_BLAS chooses: "auto" (the default) looks
-// for a library under its usual names and stays with gonum where there is
-// none, "privkern" takes the kernels of package matrix, "gonum" stays with
-// gonum, "openblas" and "mkl" look for that library under its usual names,
-// anything else is the path or soname of the library to load. It is an error
-// when a library that is named cannot be loaded.
+// The environment variable PRIVKERN_BLAS chooses: "privkern" (the default, also as "auto")
+// takes the kernels of package matrix, "gonum" stays with gonum, "openblas" and "mkl" look for
+// that library under its usual names, anything else is the path or soname of the library to
+// load. It is an error when a library that is named cannot be loaded.
 package cpublas
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -59,8 +53,7 @@ type Info struct {
 	// NoFMA says that an amd64 processor has no fused multiply-add, or that it is
 	// off: Go's exponential then rounds differently, whatever the library.
 	NoFMA bool
-	// Note says why a library that is there is not in use, or what was
-	// changed to use it well. Empty when there is nothing to say.
+	// Note says what keeps a library from being used well. Empty when there is nothing to say.
 	Note string
 	// Err is not empty when what PRIVKERN_BLAS asks for cannot be had. gonum
 	// is then registered, but no engine opens.
@@ -126,25 +119,16 @@ func Force(setting string) (info Info, restore func()) {
 	return info, func() { register(before) }
 }
 
-// defaultSetting is what an empty PRIVKERN_BLAS means.
-const defaultSetting = "auto"
-
 // choose finds the provider that the setting asks for, and gonum where it cannot be had.
 func choose(setting string) (provider, Info) {
-	switch cmp.Or(setting, defaultSetting) {
-	case kernelsName:
+	switch setting {
+	case "", "auto", kernelsName:
 		if err := simd.Setup(); err != nil {
 			return provider{}, Info{Name: "gonum", Err: err.Error()}
 		}
 		return provider{kernels: true}, Info{Name: kernelsName, CoreType: simd.Active().String()}
 	case "gonum":
 		return provider{}, Info{Name: "gonum"}
-	case "auto":
-		lib, note := firstOf(slices.Concat(openBLASNames, mklNames))
-		if lib == nil {
-			return provider{}, Info{Name: "gonum", Note: note}
-		}
-		return provider{lib: lib}, lib.info
 	case "openblas":
 		return named(setting, openBLASNames)
 	case "mkl":
@@ -157,32 +141,25 @@ func choose(setting string) (provider, Info) {
 	return provider{lib: lib}, lib.info
 }
 
-// firstOf loads the first library that is there. The note is about one that is there but cannot
-// be used: a library that is simply not there is no news.
-func firstOf(names []string) (lib *library, note string) {
+// named is a library under one of its usual names, or an error, about the first one that is
+// there but cannot be used if there is one.
+func named(setting string, names []string) (provider, Info) {
+	reason := "none of " + strings.Join(names, ", ") + " is installed"
+	there := false
 	for _, name := range names {
 		lib, err := load(name)
 		if err == nil {
-			return lib, ""
+			return provider{lib: lib}, lib.info
 		}
-		if !isMissing(err) && note == "" {
-			note = fmt.Sprintf("%s is installed but cannot be used: %v", name, err)
+		if !there && !isMissing(err) {
+			there, reason = true, fmt.Sprintf("%s is installed but cannot be used: %v", name, err)
 		}
 	}
-	return nil, note
-}
-
-// named is a library under one of its usual names, or an error.
-func named(setting string, names []string) (provider, Info) {
-	lib, note := firstOf(names)
-	if lib == nil {
-		return refused(setting, cmp.Or(note, "none of "+strings.Join(names, ", ")+" is installed"))
-	}
-	return provider{lib: lib}, lib.info
+	return refused(setting, reason)
 }
 
 func refused(setting, reason string) (provider, Info) {
-	return provider{}, Info{Name: "gonum", Err: fmt.Sprintf("%s=%s: cannot use this BLAS library: %s; set %s to auto, "+
+	return provider{}, Info{Name: "gonum", Err: fmt.Sprintf("%s=%s: cannot use this BLAS library: %s; set %s to "+
 		"privkern, gonum, openblas or mkl, or to the path of OpenBLAS or MKL", EnvVar, setting, reason, EnvVar)}
 }
 

@@ -41,9 +41,10 @@ func (l Level) String() string { return names[l] }
 // Levels are those that this processor has, the slowest first: Portable is always one.
 func Levels() []Level { return available() }
 
-// Active is the level in use. It is one load: kernels read it at each call.
+// Active is the level in use: the best one where the environment variable is wrong. It is one
+// load: kernels read it at each call.
 func Active() Level {
-	Setup()
+	_ = Setup()
 	return Level(active.Load())
 }
 

@@ -112,8 +112,13 @@ func kernels(name, version, in, arch string) []string {
 	switch name {
 	case "gonum":
 		return []string{name, arch}
-	case "privkern": // its kernels have the same bits on every processor
-		return []string{name}
+	case "privkern":
+		// Its kernels have the same bits on every processor. What Go compiles around them has
+		// not: it fuses products and sums on other architectures than amd64.
+		if arch == "amd64" {
+			arch = ""
+		}
+		return []string{name, arch}
 	}
 	core, file, two := strings.Cut(in, ", ")
 	if !two || !coreType.MatchString(core) {

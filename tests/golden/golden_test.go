@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the files of experiments whose re
 
 // madeOn is the class of kernels on which the files are made, and compared to the
 // last bit.
-const madeOn = "gonum-amd64"
+const madeOn = "privkern"
 
 // otherClass is how far results of another class of kernels may be away. Without
 // fused multiply-add formulas move by 1e-12, the noise of cloaking, whose solver
@@ -32,8 +32,8 @@ const madeOn = "gonum-amd64"
 const otherClass = 1e-6
 
 func TestMain(m *testing.M) {
-	// Before anything computes: the portable kernels, whatever is installed.
-	if err := os.Setenv(cpublas.EnvVar, "gonum"); err != nil {
+	// Before anything computes: the program's own kernels, whatever else is asked for.
+	if err := os.Setenv(cpublas.EnvVar, "privkern"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -23,7 +23,7 @@ const selectionName = "cloaking/selection"
 var Selection = sync.OnceValue(func() *experiment.Definition[selectionSettings, selectionMetrics] {
 	return experiment.Of(experiment.Declaration[selectionSettings, selectionMetrics]{
 		Name:         selectionName,
-		Version:      2,
+		Version:      3,
 		Summary:      "private choice of hyperparameters by cross-validated error and the exponential mechanism",
 		Source:       "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
 		Datasets:     func(*selectionSettings) []string { return []string{cloak.Census} },

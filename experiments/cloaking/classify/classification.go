@@ -21,7 +21,7 @@ import (
 var Classification = sync.OnceValue(func() *experiment.Definition[classificationSettings, classificationMetrics] {
 	return experiment.Of(experiment.Declaration[classificationSettings, classificationMetrics]{
 		Name:     "cloaking/classification",
-		Version:  3,
+		Version:  4,
 		Summary:  "two classes of your own data predicted with differential privacy",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
 		Datasets: func(s *classificationSettings) []string { return s.own().Datasets(s.Predict) },

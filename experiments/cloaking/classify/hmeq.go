@@ -34,7 +34,7 @@ var hmeqQuantiles = []struct {
 var HMEQ = sync.OnceValue(func() *experiment.Definition[hmeqSettings, hmeqMetrics] {
 	return experiment.Of(experiment.Declaration[hmeqSettings, hmeqMetrics]{
 		Name:     "cloaking/hmeq",
-		Version:  3,
+		Version:  4,
 		Summary:  "probability that a loan defaults by the number of delinquent credit lines",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.4, Fig. 3",
 		Datasets: func(*hmeqSettings) []string { return []string{dataHMEQ} },

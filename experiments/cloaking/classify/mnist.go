@@ -18,7 +18,7 @@ const digitsMemory = 70 << 20
 var Digits = sync.OnceValue(func() *experiment.Definition[digitsSettings, digitsMetrics] {
 	return experiment.Of(experiment.Declaration[digitsSettings, digitsMetrics]{
 		Name:     "cloaking/mnist",
-		Version:  3,
+		Version:  4,
 		Summary:  "digits 0-4 against 5-9, classified with differential privacy through inducing inputs",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.6, Fig. 5",
 		Datasets: func(*digitsSettings) []string { return []string{dataMNIST} },

@@ -19,7 +19,7 @@ const stripesGrid = 10
 var Stripes = sync.OnceValue(func() *experiment.Definition[stripesSettings, stripesMetrics] {
 	return experiment.Of(experiment.Declaration[stripesSettings, stripesMetrics]{
 		Name:    "cloaking/stripes",
-		Version: 3,
+		Version: 4,
 		Summary: "two classes in noisy diagonal stripes, classified with differential privacy",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.5, Fig. 4",
 		Check:   func(s *stripesSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Points) },

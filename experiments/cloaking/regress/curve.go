@@ -17,7 +17,7 @@ import (
 var Curve = sync.OnceValue(func() *experiment.Definition[curveSettings, curveMetrics] {
 	return experiment.Of(experiment.Declaration[curveSettings, curveMetrics]{
 		Name:     "cloaking/curve",
-		Version:  4,
+		Version:  5,
 		Summary:  "predicted height over age, with the standard deviation of the privacy noise",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.1, Fig. 1 (and a section through Fig. 2)",
 		Datasets: func(*curveSettings) []string { return []string{cloak.Census} },

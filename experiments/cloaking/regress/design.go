@@ -20,7 +20,7 @@ import (
 var Design = sync.OnceValue(func() *experiment.Definition[designSettings, designMetrics] {
 	return experiment.Of(experiment.Declaration[designSettings, designMetrics]{
 		Name:    "cloaking/design",
-		Version: 3,
+		Version: 4,
 		Summary: "the noise covariance of the cloaking mechanism, with its certificate",
 		Source:  "Smith, Álvarez and Lawrence 2019, Section 1.1, Eqs. (1), (2) and (4)",
 		Datasets: func(s *designSettings) []string {

@@ -23,7 +23,7 @@ import (
 var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings, regressionMetrics] {
 	return experiment.Of(experiment.Declaration[regressionSettings, regressionMetrics]{
 		Name:     "cloaking/regression",
-		Version:  5,
+		Version:  6,
 		Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
 		Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
 		Datasets: func(s *regressionSettings) []string { return s.own().Datasets(s.Predict) },

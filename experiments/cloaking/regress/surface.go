@@ -22,7 +22,7 @@ const transparentCM = 40.0
 var Surface = sync.OnceValue(func() *experiment.Definition[surfaceSettings, surfaceMetrics] {
 	return experiment.Of(experiment.Declaration[surfaceSettings, surfaceMetrics]{
 		Name:     "cloaking/surface",
-		Version:  2,
+		Version:  3,
 		Summary:  "predicted height over weight and age, with the standard deviation of the privacy noise",
 		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.2, Fig. 2",
 		Datasets: func(*surfaceSettings) []string { return []string{cloak.Census} },

@@ -26,7 +26,7 @@ import (
 var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
 	return experiment.Of(experiment.Declaration[Settings, Metrics]{
 		Name:     "dpgp/regression",
-		Version:  3,
+		Version:  4,
 		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:   "Honkela 2021, Section 3, Algorithm 1",
 		Datasets: (*Settings).files,

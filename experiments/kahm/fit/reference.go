@@ -18,7 +18,7 @@ import (
 var Reference = sync.OnceValue(func() *experiment.Definition[ReferenceSettings, ReferenceMetrics] {
 	return experiment.Of(experiment.Declaration[ReferenceSettings, ReferenceMetrics]{
 		Name:    "kahm/reference",
-		Version: 2,
+		Version: 3,
 		Summary: "machines of formula-generated data, to compare implementations to the last digits",
 		Source:  "Kumar, Moser and Fischer, Definitions 1 to 4 and 7; the data are this project's",
 		// That of three classes: 55, 116 and 281 MiB were measured for 40, 1,000 and

@@ -19,7 +19,7 @@ import (
 var Timing = sync.OnceValue(func() *experiment.Definition[TimingSettings, TimingMetrics] {
 	return experiment.Of(experiment.Declaration[TimingSettings, TimingMetrics]{
 		Name:    "kahm/timing",
-		Version: 2,
+		Version: 3,
 		Summary: "time to compute a kernel affine hull machine of Gaussian data",
 		Source:  "Kumar, Moser and Fischer, Section 6.4, Table 11, Fig. 17",
 		Check:   checkTiming,

@@ -20,7 +20,7 @@ const (
 var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings, ClassifierMetrics] {
 	return experiment.Of(experiment.Declaration[ClassifierSettings, ClassifierMetrics]{
 		Name:         "kahm/classifier",
-		Version:      3,
+		Version:      4,
 		Summary:      "digits classified by the nearest kernel affine hull machine, and what distances reveal of membership",
 		Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
 		Datasets:     func(s *ClassifierSettings) []string { return s.Names() },

@@ -16,7 +16,7 @@ import (
 var Federated = sync.OnceValue(func() *experiment.Definition[FederatedSettings, FederatedMetrics] {
 	return experiment.Of(experiment.Declaration[FederatedSettings, FederatedMetrics]{
 		Name:     "kahm/federated",
-		Version:  3,
+		Version:  4,
 		Summary:  "digits classified by the nearest machine of any party, and by machines of all images in one place",
 		Source:   "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
 		Datasets: func(s *FederatedSettings) []string { return s.Names() },

@@ -23,7 +23,7 @@ const (
 var Freiburg = sync.OnceValue(func() *experiment.Definition[FreiburgSettings, FreiburgMetrics] {
 	return experiment.Of(experiment.Declaration[FreiburgSettings, FreiburgMetrics]{
 		Name:     "kahm/freiburg",
-		Version:  3,
+		Version:  4,
 		Summary:  "groceries classified by the nearest machine, from features of their images that the user supplies",
 		Source:   "Kumar, Moser and Fischer, Definitions 7, 8, 12 and 15, Sections 6.1 and 6.2.2, Tables 3, 4 and 6",
 		Datasets: func(*FreiburgSettings) []string { return []string{dataFreiburg, dataFreiburgFeatures} },

@@ -27,7 +27,7 @@ const (
 var Stress = sync.OnceValue(func() *experiment.Definition[StressSettings, StressMetrics] {
 	return experiment.Of(experiment.Declaration[StressSettings, StressMetrics]{
 		Name:    "kahm/stress",
-		Version: 3,
+		Version: 4,
 		Summary: "stress recognised in R-R intervals by the nearest machine, on the Stress-Predict stand-in for the " +
 			"paper's private data",
 		Source: "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.3, Table 7; the data are those of " +

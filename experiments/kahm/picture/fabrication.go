@@ -18,7 +18,7 @@ import (
 var Fabrication = sync.OnceValue(func() *experiment.Definition[FabricationSettings, FabricationMetrics] {
 	return experiment.Of(experiment.Declaration[FabricationSettings, FabricationMetrics]{
 		Name:     "kahm/fabrication",
-		Version:  2,
+		Version:  3,
 		Summary:  "digits with noise, and digits fabricated from them",
 		Source:   "Kumar, Moser and Fischer, Definitions 13 and 14, Theorem 6, Fig. 9",
 		Datasets: func(s *FabricationSettings) []string { return s.Names() },

@@ -18,7 +18,7 @@ import (
 var Layers = sync.OnceValue(func() *experiment.Definition[LayersSettings, LayersMetrics] {
 	return experiment.Of(experiment.Declaration[LayersSettings, LayersMetrics]{
 		Name:     "kahm/layers",
-		Version:  2,
+		Version:  3,
 		Summary:  "what the layers of a conditionally deep machine make of a digit",
 		Source:   "Kumar, Moser and Fischer, Definitions 3 and 4, Fig. 6",
 		Datasets: func(s *LayersSettings) []string { return s.Names() },

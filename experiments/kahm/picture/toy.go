@@ -19,7 +19,7 @@ import (
 var Toy = sync.OnceValue(func() *experiment.Definition[ToySettings, ToyMetrics] {
 	return experiment.Of(experiment.Declaration[ToySettings, ToyMetrics]{
 		Name:    "kahm/toy",
-		Version: 2,
+		Version: 3,
 		Summary: "machines of points in the plane and in space: images, distances, decision regions",
 		Source:  "Kumar, Moser and Fischer, Figs. 1 to 4, 8 and 10; the sets of points are this project's",
 		Check:   checkToy,
