@@ -1,8 +1,9 @@
 // Package golden holds what every experiment computes to the last bit, on the
 // program's own kernels, in float64 on the CPU. Its tests run one or more small settings
 // of each experiment and compare them with testdata/, a file for each experiment, at the
-// level of vector instructions that PRIVKERN_SIMD names: all have the same bits. A difference at the same result version is a mistake: stored results
-// of the old code would be taken for those of the new one.
+// level of vector instructions that PRIVKERN_SIMD names: all have the same bits. A
+// difference at the same result version is a mistake: stored results of the old code
+// would be taken for those of the new one.
 //
 //	go test ./tests/golden -update
 //
