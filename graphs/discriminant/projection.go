@@ -83,8 +83,9 @@ const (
 	mostSolves  = 64
 )
 
-// The fixed point of a component's power ends at this relative change of δ, and
-// there is an error where it does not within that number of steps.
+// The fixed point of a component's power ends at this relative change of δ, or where rounding
+// of the largest eigenvalue leaves no less of a change, and there is an error where it does
+// not within that number of steps.
 const (
 	powerTolerance = 1e-14
 	mostPowers     = 200
@@ -232,7 +233,8 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 	_, m := f.basis.Dims()
 	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
 	for range f.powers {
-		if power, z, err = eigenpair(series(s.small, m, solves, delta), m-1-component); err != nil {
+		var largest float64
+		if power, largest, z, err = eigenpair(series(s.small, m, solves, delta), m-1-component); err != nil {
 			return 0, nil, err
 		}
 		if !(power > 0) {
@@ -240,7 +242,9 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 				"that many components", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
-		if converged = math.Abs(next-delta) <= powerTolerance*next; converged {
+		// An eigenvalue is known to a unit of roundoff of the largest one.
+		tolerance := max(powerTolerance, 0x1p-52*largest/power)
+		if converged = math.Abs(next-delta) <= tolerance*next; converged {
 			break
 		}
 		change, delta = math.Abs(next-delta)/next, next
@@ -315,15 +319,15 @@ func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	return f
 }
 
-// eigenpair returns an eigenvalue by its place in ascending order, and its
-// eigenvector with the largest element positive: the sign is then the same
+// eigenpair returns an eigenvalue by its place in ascending order, the largest one, and the
+// eigenvector of the first with the largest element positive: the sign is then the same
 // whatever computes it.
 // Only a is affected by the sign, and the compressive kernel Z Zᵀ is not; but features
 // are written to files and compared.
-func eigenpair(a *mat.SymDense, place int) (value float64, vector []float64, err error) {
+func eigenpair(a *mat.SymDense, place int) (value, top float64, vector []float64, err error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
-		return 0, nil, &op.NoConvergenceError{Order: a.SymmetricDim()}
+		return 0, 0, nil, &op.NoConvergenceError{Order: a.SymmetricDim()}
 	}
 	var v mat.Dense
 	eigen.VectorsTo(&v)
@@ -339,7 +343,8 @@ func eigenpair(a *mat.SymDense, place int) (value float64, vector []float64, err
 			vector[i] = -vector[i]
 		}
 	}
-	return eigen.Values(nil)[place], vector, nil
+	values := eigen.Values(nil)
+	return values[place], values[len(values)-1], vector, nil
 }
 
 // solve runs the program, in float64 where float32 does not resolve it.

@@ -1,6 +1,10 @@
 package matrix
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"privkern/graphs/simd/internal/fma"
+)
 
 // The portable kernels are the definition of results: those of other levels have their bits.
 var (
@@ -26,14 +30,14 @@ func gemmTile[T Float](k int, a, b, c *T, ldc, add int, alpha T) {
 		var s0, s1, s2, s3 T
 		for p := 0; p < len(bs); p += r {
 			x, y := as[p+i], bs[p:p+r:p+r]
-			s0, s1, s2, s3 = fma(x, y[0], s0), fma(x, y[1], s1), fma(x, y[2], s2), fma(x, y[3], s3)
+			s0, s1, s2, s3 = fma.FMA(x, y[0], s0), fma.FMA(x, y[1], s1), fma.FMA(x, y[2], s2), fma.FMA(x, y[3], s3)
 		}
 		row := cs[i*ldc : i*ldc+r : i*ldc+r]
 		if add == 0 {
 			clear(row)
 		}
-		row[0], row[1] = fma(alpha, s0, row[0]), fma(alpha, s1, row[1])
-		row[2], row[3] = fma(alpha, s2, row[2]), fma(alpha, s3, row[3])
+		row[0], row[1] = fma.FMA(alpha, s0, row[0]), fma.FMA(alpha, s1, row[1])
+		row[2], row[3] = fma.FMA(alpha, s2, row[2]), fma.FMA(alpha, s3, row[3])
 	}
 }
 
@@ -45,7 +49,7 @@ func solvePanel[T Float](n int, t, x *T) {
 		for k := range i {
 			f := -row[k]
 			for j, v := range xs[k*w : (k+1)*w] {
-				xi[j] = fma(f, v, xi[j])
+				xi[j] = fma.FMA(f, v, xi[j])
 			}
 		}
 		for j := range xi {
@@ -61,7 +65,7 @@ func multiplyPanel[T Float](n int, t, x *T) {
 		var s [w]T
 		for k, f := range ts[i*blockTri : i*blockTri+i+1] {
 			for j, v := range xs[k*w : (k+1)*w] {
-				s[j] = fma(f, v, s[j])
+				s[j] = fma.FMA(f, v, s[j])
 			}
 		}
 		copy(xs[i*w:], s[:])
@@ -77,7 +81,7 @@ func eliminateRows[T Float](n, k int, x *T, inv T) {
 	for i := k + 1; i < n; i++ {
 		f, row := -top[i], xs[i*blockTri:i*blockTri+n]
 		for j := i; j < n; j++ {
-			row[j] = fma(f, top[j], row[j])
+			row[j] = fma.FMA(f, top[j], row[j])
 		}
 	}
 }
@@ -87,9 +91,9 @@ func productRow[T Float](n, k int, a *T, as int, b *T, bk, bj int, c *T, cs int,
 	for j := range n {
 		var s T
 		for l := range k {
-			s = fma(*at(a, l*as), *at(b, l*bk+j*bj), s)
+			s = fma.FMA(*at(a, l*as), *at(b, l*bk+j*bj), s)
 		}
 		to := at(c, j*cs)
-		*to = fma(alpha, s, *to)
+		*to = fma.FMA(alpha, s, *to)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+
+	"privkern/graphs/simd/internal/fma"
 )
 
 // The definition of results, element by element, by loops that know nothing of tiles, panels
@@ -32,9 +34,9 @@ func combine[T Float](k int, alpha T, x, y func(k int) T, beta, c T) T {
 	for l := 0; l < k; l += blockK {
 		var s T
 		for p := l; p < min(l+blockK, k); p++ {
-			s = fma(x(p), y(p), s)
+			s = fma.FMA(x(p), y(p), s)
 		}
-		c = fma(alpha, s, c)
+		c = fma.FMA(alpha, s, c)
 	}
 	return c
 }
@@ -134,7 +136,7 @@ func (c column[T]) solve(n int, at func(n int) int) {
 	}
 	for i := range n {
 		for k := range i {
-			*c.x(i) = fma(-c.a(i, k), *c.x(k), *c.x(i))
+			*c.x(i) = fma.FMA(-c.a(i, k), *c.x(k), *c.x(i))
 		}
 		*c.x(i) *= 1 / c.diagonal(i)
 	}
@@ -151,9 +153,9 @@ func (c column[T]) multiply(n int, at func(n int) int) {
 	for i := n - 1; i >= 0; i-- {
 		var s T
 		for k := range i {
-			s = fma(c.a(i, k), *c.x(k), s)
+			s = fma.FMA(c.a(i, k), *c.x(k), s)
 		}
-		*c.x(i) = fma(c.diagonal(i), *c.x(i), s)
+		*c.x(i) = fma.FMA(c.diagonal(i), *c.x(i), s)
 	}
 }
 
@@ -232,7 +234,7 @@ func referenceCholesky[T Float](n int, l func(i, j int) *T) (order int) {
 	for j := range n {
 		for i := j; i < n; i++ {
 			for k := range j {
-				*l(i, j) = fma(-*l(i, k), *l(j, k), *l(i, j))
+				*l(i, j) = fma.FMA(-*l(i, k), *l(j, k), *l(i, j))
 			}
 		}
 		d := *l(j, j)

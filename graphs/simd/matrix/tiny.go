@@ -1,6 +1,10 @@
 package matrix
 
-import "math"
+import (
+	"math"
+
+	"privkern/graphs/simd/internal/fma"
+)
 
 // Up to tinySolve multiplications and order tinyCholesky, copies cost more than the arithmetic.
 const (
@@ -29,7 +33,7 @@ func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
 				if solve {
 					f = -f
 				}
-				s = fma(f, x.d[x.off+k*x.rs+j*x.cs], s)
+				s = fma.FMA(f, x.d[x.off+k*x.rs+j*x.cs], s)
 			}
 			d := T(1)
 			if !t.unit {
@@ -39,7 +43,7 @@ func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
 			if solve {
 				*to = s * (1 / d)
 			} else {
-				*to = fma(d, *to, s)
+				*to = fma.FMA(d, *to, s)
 			}
 		}
 	}
@@ -51,7 +55,7 @@ func tinyFactor[T Float](n int, v view[T]) (order int) {
 	for j := range n {
 		d := *at(j, j)
 		for k := range j {
-			d = fma(-*at(j, k), *at(j, k), d)
+			d = fma.FMA(-*at(j, k), *at(j, k), d)
 		}
 		if !isPivot(d) {
 			return j + 1
@@ -62,7 +66,7 @@ func tinyFactor[T Float](n int, v view[T]) (order int) {
 		for i := j + 1; i < n; i++ {
 			s := *at(i, j)
 			for k := range j {
-				s = fma(-*at(i, k), *at(j, k), s)
+				s = fma.FMA(-*at(i, k), *at(j, k), s)
 			}
 			*at(i, j) = s * inv
 		}

@@ -17,7 +17,8 @@ func FMA[T float32 | float64](x, y, z T) T {
 
 // single is x·y + z in float32. The product is exact in float64; the sum is rounded there to
 // odd, whose rounding to float32 is that of the exact sum, as float64 has more than two digits
-// to spare (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+// to spare (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
+// algorithms using rounding to odd", 2008).
 func single(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c

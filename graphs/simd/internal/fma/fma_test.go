@@ -7,62 +7,96 @@ import (
 	"testing"
 )
 
-// exact is x·y + z rounded once from a precision that holds it.
-func exact(x, y, z float32) float32 {
-	b := func(v float32) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(float64(v)) }
-	r, _ := new(big.Float).SetPrec(2000).Add(new(big.Float).SetPrec(2000).Mul(b(x), b(y)), b(z)).Float32()
+// exactFMA is x·y + z by arithmetic without a bound on the precision.
+func exactFMA(x, y, z float32) float32 {
+	exact := func(v float32) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(float64(v)) }
+	s := exact(x)
+	s.Mul(s, exact(y)).Add(s, exact(z))
+	if s.Sign() == 0 { // big.Float has other rules for the sign of a sum that is zero
+		return float32(float64(x)*float64(y) + float64(z))
+	}
+	r, _ := s.Float32()
 	return r
 }
 
-// Sums of every size beside the product, those halfway between two numbers included.
-func TestSingleIsRoundedOnce(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	anything := func() float32 {
+func checkFMA32(t *testing.T, x, y, z float32) {
+	t.Helper()
+	got, want := single(x, y, z), exactFMA(x, y, z)
+	if math.Float32bits(got) != math.Float32bits(want) {
+		t.Fatalf("fma(%x, %x, %x) = %x, want %x", x, y, z, got, want)
+	}
+}
+
+// The fused product and sum of float32 is rounded once, for any finite numbers.
+func TestFMA32(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	finite := func() float32 {
 		for {
-			v := math.Float32frombits(r.Uint32())
-			if v-v == 0 && v != 0 {
+			if v := math.Float32frombits(rng.Uint32()); v-v == 0 {
 				return v
 			}
 		}
 	}
-	naive := 0
-	for range 300000 {
-		x, y := anything(), anything()
-		if r.IntN(2) == 0 { // few digits: ties are frequent
-			x = math.Float32frombits(math.Float32bits(x) &^ 0xfff)
-			y = math.Float32frombits(math.Float32bits(y) &^ 0x7ff)
-		}
-		z := anything()
-		if p := float64(x) * float64(y); r.IntN(4) > 0 && math.Abs(p) < 1e38 && math.Abs(p) > 1e-40 {
-			z = float32(math.Ldexp(p*(1+r.Float64()), r.IntN(100)-50))
-		}
-		want := exact(x, y, z)
-		if z == 0 || math.IsInf(float64(z), 0) || want == 0 {
+	for range 200000 {
+		x, y := finite(), finite()
+		checkFMA32(t, x, y, finite())
+		// Sums that cancel, and those whose product is about half a unit of z.
+		p := x * y
+		if p-p != 0 {
 			continue
 		}
-		if got := single(x, y, z); got != want {
-			t.Fatalf("%b·%b + %b is %b, want %b", x, y, z, got, want)
+		checkFMA32(t, x, y, -p)
+		for _, shift := range []int{-25, -24, -23, 23, 24, 25, 26} {
+			if z := float32(math.Ldexp(float64(p), shift)); z-z == 0 {
+				checkFMA32(t, x, y, z)
+				checkFMA32(t, x, y, -math.Nextafter32(z, 0))
+			}
 		}
-		if float32(float64(x)*float64(y)+float64(z)) != want {
-			naive++
-		}
-	}
-	if naive == 0 {
-		t.Error("no sum is rounded twice by float64: the numbers decide nothing")
 	}
 }
 
-func TestSingleAtTheEdges(t *testing.T) {
-	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	for _, c := range [][4]float32{
-		{inf, 1, 1, inf}, {inf, 1, -inf, nan}, {0, inf, 1, nan}, {nan, 1, 1, nan}, {1, 1, nan, nan},
-		{3e38, 3e38, 0, inf}, {3e38, 2, -3e38, 3e38}, {1, -1, 1, 0}, {1, 1, inf, inf},
-	} {
-		if got := FMA(c[0], c[1], c[2]); got != c[3] && (got == got || c[3] == c[3]) {
-			t.Errorf("%g·%g + %g is %g, want %g", c[0], c[1], c[2], got, c[3])
+// Hard cases: the sum in float64 lies half between two float32, and what it lost decides.
+func TestFMA32Ties(t *testing.T) {
+	one := math.Nextafter32(1, 2)
+	for _, sign := range []float32{1, -1} {
+		for _, z := range []float32{0x1p24, 0x1p24 + 2, 0x1p25, 0x1.fffffep40, 0x1p-126, 0x1p-149} {
+			for _, small := range []float32{0x1p-149, 0x1p-100, 0x1p-60, 0x1p-30, 0x1p-10} {
+				for _, unit := range []float32{1, one, 0.5, 0x1.8p0} {
+					ulp := math.Nextafter32(z, math.MaxFloat32) - z
+					checkFMA32(t, sign*unit, ulp/2, z)
+					checkFMA32(t, sign*unit, ulp/2, -z)
+					checkFMA32(t, sign*unit*(1+small), ulp/2, z)
+					checkFMA32(t, sign*small, small, z)
+					checkFMA32(t, sign*one, one*ulp, z)
+				}
+			}
 		}
 	}
-	if got := FMA(1+0x1p-52, 1+0x1p-52, -1); got != 0x1p-51+0x1p-104 {
-		t.Errorf("float64 is not fused: %b", got)
+	// In float64 alone this rounds down to the tie, and then to even: down again.
+	x, y, z := float32(0x1.000002p-12), float32(0x1.fffffep-13), float32(1)
+	checkFMA32(t, x, y, z)
+	checkFMA32(t, 0x1.000002p0, 0x1p-24, 0x1p0)
+}
+
+// bits are those of a number; all that are none are one.
+func bits[T float32 | float64](x T) uint64 {
+	if x != x {
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(float64(x))
+}
+
+func TestFMAStrangeNumbers(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][4]float64{
+		{inf, 1, 1, inf}, {inf, 0, 1, nan}, {1, 1, -inf, -inf}, {inf, 1, -inf, nan}, {nan, 1, 1, nan},
+		{0, -1, 0, 0}, {1, 1, -1, 0}, {0, 0, math.Copysign(0, -1), 0}, {0, -1, math.Copysign(0, -1), math.Copysign(0, -1)},
+	} {
+		if got := FMA(float32(c[0]), float32(c[1]), float32(c[2])); bits(got) != bits(float32(c[3])) {
+			t.Errorf("float32: fma(%v, %v, %v) = %v", c[0], c[1], c[2], got)
+		}
+		if got := FMA(c[0], c[1], c[2]); bits(got) != bits(c[3]) {
+			t.Errorf("float64: fma(%v, %v, %v) = %v", c[0], c[1], c[2], got)
+		}
 	}
 }
