@@ -1,5 +1,5 @@
 // Package vector computes functions and sums of vectors in float64 and float32: exponentials,
-// distances, and level 1 and 2 of BLAS on slices.
+// distances and sums of slices.
 //
 // Every function has one definition of its result, down to the order of its additions and
 // fused multiply-adds, which all levels of package simd follow. The bits of a result
