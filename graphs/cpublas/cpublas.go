@@ -121,11 +121,12 @@ func Force(setting string) (info Info, restore func()) {
 
 // choose finds the provider that the setting asks for, and gonum where it cannot be had.
 func choose(setting string) (provider, Info) {
+	// The level is that of package vector too, which every setting uses.
+	if err := simd.Setup(); err != nil {
+		return provider{}, Info{Name: "gonum", Err: err.Error()}
+	}
 	switch setting {
 	case "", "auto", kernelsName:
-		if err := simd.Setup(); err != nil {
-			return provider{}, Info{Name: "gonum", Err: err.Error()}
-		}
 		return provider{kernels: true}, Info{Name: kernelsName, CoreType: simd.Active().String()}
 	case "gonum":
 		return provider{}, Info{Name: "gonum"}

@@ -16,11 +16,16 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// everywhere runs a test with the kernels of package matrix, with gonum and with the library, if
-// there is one, in both types.
+// everywhere runs a test with the kernels of package matrix, with gonum and with OpenBLAS where it
+// is installed, in both types.
 func everywhere(t *testing.T, f64 func(t *testing.T), f32 func(t *testing.T)) {
-	for _, setting := range []string{"privkern", "gonum", "auto"} {
+	for _, setting := range []string{"privkern", "gonum", "openblas"} {
 		info, restore := cpublas.Force(setting)
+		if setting == "openblas" && info.Path == "" {
+			t.Run(setting, func(t *testing.T) { t.Skip("OpenBLAS is not installed") })
+			restore()
+			continue
+		}
 		t.Run(info.Name+" float64", f64)
 		t.Run(info.Name+" float32", f32)
 		restore()

@@ -94,6 +94,9 @@ func Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, 
 		return 0, nil, fmt.Errorf("likelihood of a Gaussian process: %d lengthscales for %d inputs: one for each, or one "+
 			"for all, is needed", len(h.Lengthscales), d)
 	}
+	if math.IsNaN(h.Mean) || math.IsInf(h.Mean, 0) {
+		return 0, nil, fmt.Errorf("likelihood of a Gaussian process: the mean is %g; it must be finite", h.Mean)
+	}
 	theta := make([]float64, 0, len(h.Lengthscales)+3)
 	for _, v := range append(h.Lengthscales[:len(h.Lengthscales):len(h.Lengthscales)], h.Variance, h.Noise) {
 		if !(v > 0) || math.IsInf(v, 1) {
@@ -149,6 +152,9 @@ func scalesOf(x *mat.Dense, y []float64, o Options) (s scales, err error) {
 	total := 0.0
 	for k := range d {
 		sd := stat.PopStdDev(mat.Col(nil, k, x), nil)
+		if math.IsInf(sd, 1) || math.IsNaN(sd) {
+			return s, fmt.Errorf("the squares of input %d overflow; divide it by its size", k+1)
+		}
 		if !(sd > 0) && !o.Isotropic {
 			return s, fmt.Errorf("input %d is the same in all rows: it has no lengthscale; leave it out", k+1)
 		}
@@ -168,7 +174,10 @@ func scalesOf(x *mat.Dense, y []float64, o Options) (s scales, err error) {
 	for _, v := range y {
 		squares += (v - s.centre) * (v - s.centre)
 	}
-	if s.size = math.Sqrt(squares / float64(n)); !(s.size > 0) {
+	if s.size = math.Sqrt(squares / float64(n)); math.IsInf(s.size, 1) || math.IsNaN(s.size) {
+		return s, errors.New("the squares of the outputs overflow; divide the outputs by their size")
+	}
+	if !(s.size > 0) {
 		return s, errors.New("the outputs are constant: there is nothing to estimate")
 	}
 	return s, nil

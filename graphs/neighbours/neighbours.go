@@ -20,7 +20,7 @@ const block = 128
 // the points (rows of x, n×d) less the same number for all of them: |x_j|² − 2qᵀx_j, with the
 // points' mean taken off first, so that little cancels where the points are far from zero. The
 // distances are valid until each returns. size is the largest of |x_j|² and |q|² about the mean:
-// an error of a distance is at most about 2d·2⁻⁵³ of it.
+// an error of a distance is at most about (3d+8)·2⁻⁵³ of it.
 //
 // It takes 2mnd operations and holds 128·n distances, in float64 on every engine.
 func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,

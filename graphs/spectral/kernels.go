@@ -1,5 +1,7 @@
 package spectral
 
+import "privkern/graphs/simd/vector"
+
 // The kernels below work on four rows at a time, so that a vector beside them is read once for
 // all four. Products and sums are rounded apart. Sums of products have eight partial sums,
 // element j in sum j mod 8, which sumLanes adds up: an order that vector instructions of any
@@ -8,11 +10,6 @@ const (
 	together = 4
 	lanes    = 8
 )
-
-// times is a product that is rounded: a conversion keeps the compiler from fusing it with a sum.
-func times[T Float](x, y T) T {
-	return T(x * y) //nolint:unconvert // see above
-}
 
 // partial are the partial sums of four rows.
 type partial[T Float] [together][lanes]T
@@ -33,19 +30,19 @@ func dot[T Float](a, x []T) T {
 func dotLanes[T Float](a, x []T, s *[lanes]T) {
 	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
 	for len(a) >= lanes && len(x) >= lanes {
-		s0 += times(a[0], x[0])
-		s1 += times(a[1], x[1])
-		s2 += times(a[2], x[2])
-		s3 += times(a[3], x[3])
-		s4 += times(a[4], x[4])
-		s5 += times(a[5], x[5])
-		s6 += times(a[6], x[6])
-		s7 += times(a[7], x[7])
+		s0 += vector.Product(a[0], x[0])
+		s1 += vector.Product(a[1], x[1])
+		s2 += vector.Product(a[2], x[2])
+		s3 += vector.Product(a[3], x[3])
+		s4 += vector.Product(a[4], x[4])
+		s5 += vector.Product(a[5], x[5])
+		s6 += vector.Product(a[6], x[6])
+		s7 += vector.Product(a[7], x[7])
 		a, x = a[lanes:], x[lanes:]
 	}
 	*s = [lanes]T{s0, s1, s2, s3, s4, s5, s6, s7}
 	for j, v := range a {
-		s[j] += times(v, x[j])
+		s[j] += vector.Product(v, x[j])
 	}
 }
 
@@ -59,7 +56,7 @@ func addRows[T Float](c *[together]T, a []T, lda int, y []T) {
 	c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
 	a0, a1, a2, a3 := a[:m], a[lda:lda+m], a[2*lda:2*lda+m], a[3*lda:3*lda+m]
 	for j, v := range y {
-		y[j] = v + times(c0, a0[j]) + times(c1, a1[j]) + times(c2, a2[j]) + times(c3, a3[j])
+		y[j] = v + vector.Product(c0, a0[j]) + vector.Product(c1, a1[j]) + vector.Product(c2, a2[j]) + vector.Product(c3, a3[j])
 	}
 }
 
@@ -131,10 +128,10 @@ func symvTriangle[T Float](a []T, lda int, x, y []T) {
 	y = y[:len(x)]
 	for i, c := range x {
 		row := a[i*lda : i*lda+i+1]
-		s := y[i] + times(row[i], c)
+		s := y[i] + vector.Product(row[i], c)
 		for j, v := range row[:i] {
-			s += times(v, x[j])
-			y[j] += times(v, c)
+			s += vector.Product(v, x[j])
+			y[j] += vector.Product(v, c)
 		}
 		y[i] = s
 	}

@@ -1,6 +1,10 @@
 package spectral
 
-import "math"
+import (
+	"math"
+
+	"privkern/graphs/simd/vector"
+)
 
 // sweeps is the mean number of iterations for an eigenvalue after which the QL method gives up.
 const sweeps = 50
@@ -68,8 +72,8 @@ func sweep[T Float](l, m int, d, e []float64, q []T, ld int) {
 func rotate[T Float](x, y []T, c, s T) {
 	for j, v := range y {
 		u := x[j]
-		x[j] = times(c, u) + times(s, v)
-		y[j] = times(c, v) - times(s, u)
+		x[j] = vector.Product(c, u) + vector.Product(s, v)
+		y[j] = vector.Product(c, v) - vector.Product(s, u)
 	}
 }
 

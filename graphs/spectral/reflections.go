@@ -1,6 +1,10 @@
 package spectral
 
-import "gonum.org/v1/gonum/blas"
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"privkern/graphs/simd/vector"
+)
 
 // The number of reflections that are applied together: of few rows, the least work is what the
 // reflections take among themselves.
@@ -49,7 +53,7 @@ func triangularFactor[T Float](rows int, tau, gram, f []T, ld int) {
 		for i := range r {
 			c := -tau[r] * gram[r*ld+i]
 			for j, x := range f[i*ld : i*ld+i+1] {
-				row[j] += times(c, x)
+				row[j] += vector.Product(c, x)
 			}
 		}
 		row[r] = tau[r]

@@ -33,6 +33,9 @@ type Float interface{ float32 | float64 }
 // ErrNotFinite says that a matrix has elements that are infinite or NaN.
 var ErrNotFinite = errors.New("spectral: a matrix that is not finite has no eigenvalues")
 
+// ErrOverflow says that an eigenvalue of a finite matrix is beyond the range of its type.
+var ErrOverflow = errors.New("spectral: an eigenvalue is beyond the range of numbers; divide the matrix by its size")
+
 // ErrNoConvergence says that an iteration ran out of steps.
 var ErrNoConvergence = errors.New("spectral: the eigenvalues did not converge")
 
@@ -41,7 +44,8 @@ var ErrNoConvergence = errors.New("spectral: the eigenvalues did not converge")
 // as columns, orthonormal, of arbitrary sign. It takes 3n² numbers of memory and up to 4⅔n³
 // multiplications and additions.
 //
-// It fails with ErrNotFinite, which leaves a as it was, or with ErrNoConvergence, which does not.
+// It fails with ErrNotFinite, which leaves a as it was, or with ErrOverflow or ErrNoConvergence,
+// which do not.
 // It panics where a slice is short.
 func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	if n == 0 {
@@ -97,8 +101,16 @@ func Eigenvalues[T Float](n int, a []T, lda int, w []T) error {
 		return ErrNoConvergence
 	}
 	slices.Sort(d)
-	for i, x := range d {
+	return scaled(w, d, scale)
+}
+
+// scaled stores values times 2^scale in w.
+func scaled[T Float](w []T, values []float64, scale int) error {
+	for i, x := range values {
 		w[i] = T(math.Ldexp(x, scale))
+		if math.IsInf(float64(w[i]), 0) {
+			return ErrOverflow
+		}
 	}
 	return nil
 }
@@ -116,8 +128,8 @@ func decompose[T Float](n, k int, a []T, lda int, w []T) (z []T, err error) {
 	if !ok {
 		return nil, ErrNoConvergence
 	}
-	for i, x := range values {
-		w[i] = T(math.Ldexp(x, scale))
+	if err := scaled(w, values, scale); err != nil {
+		return nil, err
 	}
 	reflect(n, k, a, lda, tau, z)
 	return z, nil

@@ -17,12 +17,15 @@ import (
 	"privkern/graphs/spectral"
 )
 
-// eachBLAS runs a test on gonum's products and on those of a library, where there is one.
+// eachBLAS runs a test on the products of every BLAS that there is.
 func eachBLAS(t *testing.T, f func(*testing.T)) {
-	for _, setting := range []string{"gonum", "auto"} {
+	for _, setting := range []string{"gonum", "privkern", "openblas"} {
 		t.Run(setting, func(t *testing.T) {
-			_, restore := cpublas.Force(setting)
+			info, restore := cpublas.Force(setting)
 			defer restore()
+			if setting == "openblas" && info.Path == "" {
+				t.Skip("OpenBLAS is not installed")
+			}
 			f(t)
 		})
 	}
@@ -364,4 +367,26 @@ func FuzzEigen(f *testing.F) {
 		testPairs[float64](t, a)
 		testPairs[float32](t, a)
 	})
+}
+
+// An eigenvalue beyond the range of numbers is an error, not an infinity.
+func TestOverflow(t *testing.T) {
+	const n = 10
+	full := func() []float64 {
+		a := make([]float64, n*n)
+		for i := range a {
+			a[i] = 1e308
+		}
+		return a
+	}
+	w, v := make([]float64, n), make([]float64, n)
+	for name, err := range map[string]error{
+		"all":    spectral.Eigen(n, full(), n, w),
+		"values": spectral.Eigenvalues(n, full(), n, w),
+		"one":    spectral.Largest(n, 1, full(), n, w, v, n),
+	} {
+		if !errors.Is(err, spectral.ErrOverflow) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -8,6 +8,8 @@ const (
 	fewPairs = 12
 	// inverseSteps is the number of inverse iterations after which a vector is given up.
 	inverseSteps = 5
+	// orthogonalSteps is the number of orthogonalisations after which a vector is given up.
+	orthogonalSteps = 5
 	// accepted is the largest residual of a vector in units of roundoff of the norm.
 	accepted = 8
 )
@@ -77,6 +79,20 @@ func (b *basis) orthogonalise(i, k int) {
 	}
 }
 
+// independent makes row i orthogonal to the rows after it, up to row k, and of unit length. What
+// rounding leaves of the others is taken off again until little is: of a vector that lies among
+// them, all that is left at first is rounding. It reports false where that has no end.
+func (b *basis) independent(i, k int) bool {
+	x := b.rows[i*b.ld : i*b.ld+b.n]
+	for range orthogonalSteps {
+		b.orthogonalise(i, k)
+		if length := normalise(x); length == 0 || length > 0.5 {
+			return length > 0
+		}
+	}
+	return false
+}
+
 // chains is the number of Sturm sequences that are computed side by side, because a division
 // waits for the one before it in a sequence.
 const chains = 4
@@ -129,15 +145,12 @@ func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
 func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound float64) bool {
 	x := v.rows[i*v.ld : i*v.ld+v.n]
 	f.factor(t, w)
-	start(x)
+	start(x, i)
 	for range inverseSteps {
 		f.solve(x)
 		normalise(x)
-		for range 2 {
-			v.orthogonalise(i, k)
-			if !normalise(x) {
-				return false
-			}
+		if !v.independent(i, k) {
+			return false
 		}
 		if t.residual(w, x) <= bound {
 			return true
@@ -146,33 +159,35 @@ func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound fl
 	return false
 }
 
-// start fills x with numbers between −1 and 1 without a pattern.
-func start(x []float64) {
-	state := uint64(len(x))
-	for i := range x {
+// start fills x with numbers between −1 and 1 without a pattern, others for every i: in one
+// eigenspace inverse iteration hardly changes where it begins.
+func start(x []float64, i int) {
+	state := uint64(len(x)) + uint64(i)<<32
+	for j := range x {
 		state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
-		x[i] = float64(int64(state)>>11) * 0x1p-52
+		x[j] = float64(int64(state)>>11) * 0x1p-52
 	}
 }
 
-// normalise scales x to unit length. It reports whether it has one.
-func normalise(x []float64) bool {
+// normalise scales x to unit length. It returns the length before, or zero where x has none.
+func normalise(x []float64) (length float64) {
 	size := 0.0
 	for _, v := range x {
 		size = max(size, math.Abs(v))
 	}
 	if !(size > 0) || math.IsInf(size, 1) {
-		return false
+		return 0
 	}
 	by := 1 / size
 	for j := range x {
 		x[j] *= by
 	}
-	by = 1 / math.Sqrt(dot(x, x))
+	root := math.Sqrt(dot(x, x))
+	by = 1 / root
 	for j := range x {
 		x[j] *= by
 	}
-	return true
+	return float64(size * root)
 }
 
 // residual is ‖Tx − wx‖.

@@ -52,3 +52,37 @@ func TestFewPairsRefuseResiduals(t *testing.T) {
 		t.Error("a matrix of zeros is accepted")
 	}
 }
+
+// Vectors of one eigenspace are orthonormal, although inverse iteration cannot distinguish them
+// there: the matrix is the identity, or has fewer pairs other than zero than are computed.
+func TestLargestInOneEigenspace(t *testing.T) {
+	const n, k = 240, 20
+	for name, element := range map[string]func(i, j int) float64{
+		"identity": func(i, j int) float64 {
+			if i == j {
+				return 1
+			}
+			return 0
+		},
+		"rank one": func(i, j int) float64 { return math.Cos(float64(i)) * math.Cos(float64(j)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, w, v := make([]float64, n*n), make([]float64, k), make([]float64, k*n)
+			for i := range n {
+				for j := range i + 1 {
+					a[i*n+j] = element(i, j)
+				}
+			}
+			if err := Largest(n, k, a, n, w, v, n); err != nil {
+				t.Fatal(err)
+			}
+			for i := range k {
+				for j := range i {
+					if s := dot(v[i*n:(i+1)*n], v[j*n:(j+1)*n]); !(math.Abs(s) <= 1e-14) {
+						t.Fatalf("the product of vectors %d and %d is %g", i, j, s)
+					}
+				}
+			}
+		})
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+
+	"privkern/graphs/simd/vector"
 )
 
 const (
@@ -100,7 +102,7 @@ func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 	p.add(w)
 	half := tau * tau * dot(v, w) / 2
 	for j, x := range v[:i] {
-		w[j] = times(tau, w[j]) - times(half, x)
+		w[j] = vector.Product(tau, w[j]) - vector.Product(half, x)
 	}
 	clear(w[i:])
 	return beside, tau
