@@ -171,8 +171,8 @@ func TestKit(t *testing.T) {
 		}},
 		{"a benchmark that fails, and is mended", []call{
 			{env: []string{moon, "BROKEN=device/hull"}, args: []string{"--kit", kit, "bench", "OUT"}, status: 1,
-				says: []string{"failed: bench: device/hull", "it is broken", "7 steps passed, 1 failed"}},
-			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"8 steps passed, 0 failed"}},
+				says: []string{"failed: bench: device/hull", "it is broken", "9 steps passed, 1 failed"}},
+			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"10 steps passed, 0 failed"}},
 		}},
 		{"a benchmark that is cut off", []call{
 			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--seconds", "6", "bench", "OUT"}, status: 75,

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments"
+	"privkern/graphs/cpublas"
 	"privkern/runner/execute/bench"
 	"privkern/runner/execute/bench/peers"
 	"privkern/runner/execute/schedule"
@@ -48,7 +49,7 @@ above by more than noise. The results are compared, so that both do the same wor
 
 With --compare, each row stands beside the one of FILE, which an earlier run printed,
 with "change", its value in times that before. FILE is what --output json prints; the
-table is read as well, with the digits that it has. Processor times are judged, no
+table is read as well, with the digits that it has. Rows named (CPU) are judged, no
 others:
 
   ~       the difference is within the noise: the middle halves of the repeated
@@ -138,12 +139,15 @@ func (a *app) bench(ctx context.Context, f *benchFlags, onBackend bool, names []
 		return err
 	}
 	isSelected := func(benchmark string) bool {
-		return len(names) == 0 ||
+		return len(names) == 0 && !onBackend ||
 			slices.ContainsFunc(selected, func(b experiment.Benchmark) bool { return b.Name == benchmark })
 	}
 	earlier, err := readEarlier(f.compare, isSelected)
 	if err != nil {
 		return err
+	}
+	if blas := cpublas.Setup(); blas.Err != "" { // gonum would be measured in its place
+		return errors.New(blas.Err)
 	}
 	h := host(device)
 	report := &bench.Report{Machine: bench.Machine{CPU: h.CPU, BLAS: h.BLAS, Device: device, Revision: h.Revision}}

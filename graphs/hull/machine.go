@@ -192,7 +192,7 @@ func FitAll(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Op
 const residentBytes = 1 << 30
 
 // machines fits the machines of a group layer by layer.
-func (g *group) machines(ctx context.Context) (_ []*Machine, err error) {
+func (g *group) machines(ctx context.Context) ([]*Machine, error) {
 	machines := make([]*Machine, len(g.fits))
 	found := make([][]*fixedPoint, len(g.fits))
 	var layers []*solved // whose solutions stay

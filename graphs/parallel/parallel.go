@@ -38,6 +38,9 @@ func (p *Pool) Within(ctx context.Context) *Pool {
 // Around returns the same workers, where those beside the caller's goroutine do their work
 // inside of a call of around, which must call work once: to measure what they do.
 func (p *Pool) Around(around func(work func())) *Pool {
+	if p == nil { // nobody is beside the caller
+		return nil
+	}
 	return &Pool{extra: p.extra, ctx: p.ctx, around: around}
 }
 

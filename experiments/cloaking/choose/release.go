@@ -28,8 +28,11 @@ func checkRelease(s *selectionSettings) error {
 			"private heights; use normalisation=public")
 	case !s.Cut.Is(cloak.NotGiven):
 		return errors.New("sse_cut leaves out configurations by their errors on the private heights; use sse_cut=none")
+	case s.Noiseless():
+		return nil
 	}
-	return nil
+	// The choice would be made for predictions that have no guarantee.
+	return s.CheckGuarantee()
 }
 
 // utility is the negative sum of squared errors of a model without noise,

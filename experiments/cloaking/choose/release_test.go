@@ -89,6 +89,8 @@ func TestReleaseRefusals(t *testing.T) {
 			"use sensitivity=exact"},
 		{"as published", func(s *selectionSettings) { s.Normalisation = cloak.AsPublished }, "use normalisation=public"},
 		{"cut", func(s *selectionSettings) { s.Cut = atMost(1e6) }, "use sse_cut=none"},
+		{"without the root", func(s *selectionSettings) { s.Algorithm, s.Scaling = cloak.Gradient, cloak.Squared },
+			"use scaling=norm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := cloaktest.Publish(t, census, Selection(), oneOf(25, 1, 1), c.change)

@@ -103,7 +103,7 @@ var machineLines = []struct {
 
 // tableRow is a row of a table: name, value, unit, spread, peer and ratio to the peer. What
 // follows is not read.
-var tableRow = regexp.MustCompile(`^  (\S.*?) {2,}(-?[0-9][-+.e0-9]*)(?: +([^\s±0-9]\S*))?(?: +±([.0-9]+) %)?` +
+var tableRow = regexp.MustCompile(`^  (\S.*?) {2,}(-?[0-9][-+.e0-9]*)(?:  ?([^\s±0-9]\S*))?(?: +±([.0-9]+) %)?` +
 	`(?: +(NumPy|SciPy|scikit-learn) ([-+.e0-9]+) s +([.0-9]+))?(?:  .*)?$`)
 
 // readText reads a table.

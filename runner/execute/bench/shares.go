@@ -62,7 +62,7 @@ func Shares(ctx context.Context, cases []ShareCase, open trial.Opener, started f
 
 // measure runs trials of a case, each with an engine of its own, as a sweep does.
 func (c ShareCase) measure(ctx context.Context, open trial.Opener) (ShareRow, error) {
-	row := ShareRow{Experiment: c.Experiment, Settings: c.Settings, Outside: c.Outside}
+	row := ShareRow{Experiment: c.Experiment, Settings: append([]string{}, c.Settings...), Outside: c.Outside}
 	if c.Missing != "" {
 		row.NotRun = c.Missing
 		return row, nil

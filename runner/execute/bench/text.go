@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,7 +44,11 @@ var columns = []column{
 		if r.now == nil || len(r.now.Samples) < 2 {
 			return ""
 		}
-		return fmt.Sprintf("±%.1f %%", 100*spread(r.now.Samples))
+		s := spread(r.now.Samples)
+		if math.IsNaN(s) || math.IsInf(s, 0) { // of zeros
+			return ""
+		}
+		return fmt.Sprintf("±%.1f %%", 100*s)
 	}},
 	{"peer", false, func(r row) string {
 		if r.now == nil || r.now.Peer == nil {

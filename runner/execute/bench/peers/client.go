@@ -35,7 +35,9 @@ func (c *Client) Measure(work experiment.Peer, calls int) (Measurement, error) {
 			c.say("no peers: %v; --peers PYTHON names another", c.err)
 		}
 	}
-	if c.err != nil {
+	if err := c.ctx.Err(); err != nil && c.err != nil { // it was ended while it started
+		return Measurement{}, err
+	} else if c.err != nil {
 		return Measurement{}, c.err
 	}
 	m, err := c.process.Measure(work, calls)

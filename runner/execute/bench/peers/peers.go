@@ -27,6 +27,12 @@ import (
 //go:embed peers.py
 var program string
 
+// safePath keeps the working folder out of what Python imports from (3.11 and later).
+const safePath = "PYTHONSAFEPATH=1"
+
+// lastWait is how long a process may take to end that has nothing more to do.
+const lastWait = time.Second
+
 // ErrNone is returned by Start where no Python program has NumPy.
 var ErrNone = errors.New("no python3 of PATH has NumPy")
 
@@ -60,7 +66,9 @@ func Start(ctx context.Context, python string) (*Process, error) {
 			continue
 		}
 		seen[path] = true
-		if exec.CommandContext(ctx, path, "-c", "import numpy").Run() == nil {
+		probe := exec.CommandContext(ctx, path, "-c", "import numpy")
+		probe.Env = append(probe.Environ(), safePath)
+		if probe.Run() == nil {
 			return start(ctx, path)
 		}
 	}
@@ -73,9 +81,9 @@ func Start(ctx context.Context, python string) (*Process, error) {
 func start(ctx context.Context, python string) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, python, "-B", "-c", program)}
 	p.cmd.Env = append(p.cmd.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
-		"VECLIB_MAXIMUM_THREADS=1")
+		"VECLIB_MAXIMUM_THREADS=1", safePath)
 	p.cmd.Stderr = &p.stderr
-	p.cmd.WaitDelay = time.Second
+	p.cmd.WaitDelay = lastWait
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -104,8 +112,7 @@ func (p *Process) answer(to any) error {
 		}
 		return nil
 	}
-	_ = p.in.Close()
-	err := p.cmd.Wait()
+	err := p.wait()
 	lines := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" { // of a traceback, the exception
 		return errors.New(last)
@@ -148,7 +155,12 @@ func (p *Process) Measure(work experiment.Peer, calls int) (Measurement, error) 
 }
 
 // Close ends the process.
-func (p *Process) Close() {
+func (p *Process) Close() { _ = p.wait() }
+
+// wait closes the pipe to the process, which ends it, and kills one that does not end by itself.
+func (p *Process) wait() error {
 	_ = p.in.Close()
-	_ = p.cmd.Wait()
+	kill := time.AfterFunc(lastWait, func() { _ = p.cmd.Process.Kill() })
+	defer kill.Stop()
+	return p.cmd.Wait()
 }
