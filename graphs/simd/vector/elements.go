@@ -1,34 +1,5 @@
 package vector
 
-import "privkern/graphs/simd/internal/fma"
-
-// Axpy adds alpha·x to y, in fused steps. y is not shorter than x.
-func Axpy[T Float](alpha T, x, y []T) {
-	y = y[:len(x)]
-	n := len(x) &^ (block[T]() - 1)
-	if n > 0 {
-		axpyBlocks(y[:n], x[:n], alpha)
-	}
-	for i, v := range x[n:] {
-		y[n+i] = fma.FMA(alpha, v, y[n+i])
-	}
-}
-
-func axpyBlocks[T Float](y, x []T, alpha T) {
-	done := false
-	switch x := any(x).(type) {
-	case []float64:
-		done = vectorAxpy64(any(y).([]float64), x, float64(alpha))
-	case []float32:
-		done = vectorAxpy32(any(y).([]float32), x, float32(alpha))
-	}
-	if !done {
-		for i, v := range x {
-			y[i] = fma.FMA(alpha, v, y[i])
-		}
-	}
-}
-
 // Scal stores alpha·src[i] in dst[i]; dst may be src, and is not shorter.
 func Scal[T Float](dst []T, alpha T, src []T) {
 	dst = dst[:len(src)]

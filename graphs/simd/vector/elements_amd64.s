@@ -17,22 +17,6 @@
 #define VMUL VMULPD
 #define VOR VORPD
 #define VCMP VCMPPD
-#define VFMA231 VFMADD231PD
-
-// func axpy64AVX512(dst, src *float64, n int, alpha float64)
-TEXT ·axpy64AVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
-	VBC  alpha+24(FP), Z0
-
-loop:
-	VMOV (DI), Z1
-	VFMA231 (SI), Z0, Z1
-	VMOV Z1, (DI)
-	NEXT(64)
-	VZEROUPPER
-	RET
 
 // func scal64AVX512(dst, src *float64, n int, alpha float64)
 TEXT ·scal64AVX512(SB), NOSPLIT, $0-32
@@ -45,21 +29,6 @@ loop:
 	VMUL (SI), Z0, Z1
 	VMOV Z1, (DI)
 	NEXT(64)
-	VZEROUPPER
-	RET
-
-// func axpy64AVX2(dst, src *float64, n int, alpha float64)
-TEXT ·axpy64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
-	VBC  alpha+24(FP), Y0
-
-loop:
-	VMOV (DI), Y1
-	VFMA231 (SI), Y0, Y1
-	VMOV Y1, (DI)
-	NEXT(32)
 	VZEROUPPER
 	RET
 
@@ -133,7 +102,6 @@ loop:
 #undef VMUL
 #undef VOR
 #undef VCMP
-#undef VFMA231
 #define ES 4
 #define VBC VBROADCASTSS
 #define VMOV VMOVUPS
@@ -141,22 +109,6 @@ loop:
 #define VMUL VMULPS
 #define VOR VORPS
 #define VCMP VCMPPS
-#define VFMA231 VFMADD231PS
-
-// func axpy32AVX512(dst, src *float32, n int, alpha float32)
-TEXT ·axpy32AVX512(SB), NOSPLIT, $0-28
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
-	VBC  alpha+24(FP), Z0
-
-loop:
-	VMOV (DI), Z1
-	VFMA231 (SI), Z0, Z1
-	VMOV Z1, (DI)
-	NEXT(64)
-	VZEROUPPER
-	RET
 
 // func scal32AVX512(dst, src *float32, n int, alpha float32)
 TEXT ·scal32AVX512(SB), NOSPLIT, $0-28
@@ -169,21 +121,6 @@ loop:
 	VMUL (SI), Z0, Z1
 	VMOV Z1, (DI)
 	NEXT(64)
-	VZEROUPPER
-	RET
-
-// func axpy32AVX2(dst, src *float32, n int, alpha float32)
-TEXT ·axpy32AVX2(SB), NOSPLIT, $0-28
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
-	VBC  alpha+24(FP), Y0
-
-loop:
-	VMOV (DI), Y1
-	VFMA231 (SI), Y0, Y1
-	VMOV Y1, (DI)
-	NEXT(32)
 	VZEROUPPER
 	RET
 

@@ -3,12 +3,6 @@ package vector
 import "privkern/graphs/simd"
 
 //go:noescape
-func axpy64NEON(dst, src *float64, n int, alpha float64)
-
-//go:noescape
-func axpy32NEON(dst, src *float32, n int, alpha float32)
-
-//go:noescape
 func scal64NEON(dst, src *float64, n int, alpha float64)
 
 //go:noescape
@@ -19,17 +13,6 @@ func norms64NEON(dst, norms *float64, n int, norm, near float64) bool
 
 //go:noescape
 func norms32NEON(dst, norms *float32, n int, norm, near float32) bool
-
-// vectorAxpy64 runs the kernel over whole blocks, if the level has it.
-func vectorAxpy64(dst, src []float64, alpha float64) bool {
-	switch simd.Active() {
-	case simd.NEON:
-		axpy64NEON(&dst[0], &src[0], len(src), alpha)
-	default:
-		return false
-	}
-	return true
-}
 
 // vectorScal64 runs the kernel over whole blocks, if the level has it.
 func vectorScal64(dst, src []float64, alpha float64) bool {
@@ -49,17 +32,6 @@ func vectorNorms64(dst, norms []float64, norm, near float64) (hit, done bool) {
 		return norms64NEON(&dst[0], &norms[0], len(dst), norm, near), true
 	}
 	return false, false
-}
-
-// vectorAxpy32 runs the kernel over whole blocks, if the level has it.
-func vectorAxpy32(dst, src []float32, alpha float32) bool {
-	switch simd.Active() {
-	case simd.NEON:
-		axpy32NEON(&dst[0], &src[0], len(src), alpha)
-	default:
-		return false
-	}
-	return true
 }
 
 // vectorScal32 runs the kernel over whole blocks, if the level has it.

@@ -5,26 +5,6 @@
 
 // ---- float64 ----
 
-// func axpy64NEON(dst, src *float64, n int, alpha float64)
-TEXT ·axpy64NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD src+8(FP), R1
-	MOVD n+16(FP), R2
-	FMOVD alpha+24(FP), F0
-	VDUP V0.D[0], V0.D2
-
-loop:
-	VLD1.P 64(R1), [V16.D2, V17.D2, V18.D2, V19.D2]
-	VLD1 (R0), [V20.D2, V21.D2, V22.D2, V23.D2]
-	FMLAD(0, 16, 20)
-	FMLAD(0, 17, 21)
-	FMLAD(0, 18, 22)
-	FMLAD(0, 19, 23)
-	VST1.P [V20.D2, V21.D2, V22.D2, V23.D2], 64(R0)
-	SUBS $(64/8), R2, R2
-	BGT  loop
-	RET
-
 // func scal64NEON(dst, src *float64, n int, alpha float64)
 TEXT ·scal64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -91,26 +71,6 @@ loop:
 
 
 // ---- float32 ----
-
-// func axpy32NEON(dst, src *float32, n int, alpha float32)
-TEXT ·axpy32NEON(SB), NOSPLIT, $0-28
-	MOVD dst+0(FP), R0
-	MOVD src+8(FP), R1
-	MOVD n+16(FP), R2
-	FMOVS alpha+24(FP), F0
-	VDUP V0.S[0], V0.S4
-
-loop:
-	VLD1.P 64(R1), [V16.S4, V17.S4, V18.S4, V19.S4]
-	VLD1 (R0), [V20.S4, V21.S4, V22.S4, V23.S4]
-	FMLAS(0, 16, 20)
-	FMLAS(0, 17, 21)
-	FMLAS(0, 18, 22)
-	FMLAS(0, 19, 23)
-	VST1.P [V20.S4, V21.S4, V22.S4, V23.S4], 64(R0)
-	SUBS $(64/4), R2, R2
-	BGT  loop
-	RET
 
 // func scal32NEON(dst, src *float32, n int, alpha float32)
 TEXT ·scal32NEON(SB), NOSPLIT, $0-28

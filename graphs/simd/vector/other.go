@@ -13,9 +13,6 @@ func vectorSum32(kind, *float32, *float32, int, *float32, *float32) (float32, bo
 func vectorPairs64(Metric, int, *float64, int, *float64, *float64, int) bool { return false }
 func vectorPairs32(Metric, int, *float32, int, *float32, *float32, int) bool { return false }
 
-func vectorAxpy64([]float64, []float64, float64) bool { return false }
-func vectorAxpy32([]float32, []float32, float32) bool { return false }
-
 func vectorScal64([]float64, []float64, float64) bool { return false }
 func vectorScal32([]float32, []float32, float32) bool { return false }
 

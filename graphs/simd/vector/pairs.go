@@ -126,7 +126,7 @@ func portablePairs[T Float](m Metric, kc int, x []T, ldx int, panel, c []T, ldc 
 	}
 }
 
-// The pools keep panels of points and the parts of long vectors.
+// The pools keep panels of points.
 var pool64, pool32 sync.Pool
 
 func pool[T Float]() *sync.Pool {

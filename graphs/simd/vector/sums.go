@@ -1,19 +1,13 @@
 package vector
 
-import (
-	"math"
-
-	"privkern/graphs/simd/internal/fma"
-)
+import "privkern/graphs/simd/internal/fma"
 
 // kind is what a sum adds up.
 type kind int
 
 const (
-	products   kind = iota // x·y, fused
-	squares                // (x−y)², fused
-	elements               // x
-	magnitudes             // |x|
+	products kind = iota // x·y, fused
+	squares              // (x−y)², fused
 )
 
 // Dot is Σ x_k·y_k, where y is not shorter than x. Products are fused with the additions. Its
@@ -23,50 +17,6 @@ func Dot[T Float](x, y []T) T { return sum(products, x, y) }
 
 // SquaredDistance is Σ (x_k−y_k)², where y is not shorter than x.
 func SquaredDistance[T Float](x, y []T) T { return sum(squares, x, y) }
-
-// Sum is Σ x_k.
-func Sum[T Float](x []T) T { return sum(elements, x, x) }
-
-// AbsSum is Σ |x_k|.
-func AbsSum[T Float](x []T) T { return sum(magnitudes, x, x) }
-
-// Norm is the Euclidean norm of x. Where the sum of squares is not safely within the range of
-// the element type, the elements are divided by a power of two first, so that the norm
-// neither overflows nor underflows before its own value does.
-func Norm[T Float](x []T) T {
-	s := Dot(x, x)
-	least, most := 0x1p-900, 0x1p1000
-	if size[T]() == 4 {
-		least, most = 0x1p-90, 0x1p120
-	}
-	if v := float64(s); v >= least && v <= most {
-		return T(math.Sqrt(float64(s)))
-	}
-	largest := 0.0
-	for _, v := range x {
-		a := math.Abs(float64(v))
-		if math.IsNaN(a) {
-			return v
-		}
-		largest = max(largest, a)
-	}
-	if largest == 0 || math.IsInf(largest, 0) {
-		return T(largest)
-	}
-	_, e := math.Frexp(largest)
-	total := T(0)
-	buffer := borrow[T](min(len(x), 4096))
-	defer release(buffer)
-	for len(x) > 0 {
-		n := min(len(x), 4096)
-		for i, v := range x[:n] {
-			(*buffer)[i] = T(math.Ldexp(float64(v), -e))
-		}
-		total += Dot((*buffer)[:n], (*buffer)[:n])
-		x = x[n:]
-	}
-	return T(math.Ldexp(math.Sqrt(float64(total)), e))
-}
 
 // lanesBytes is the size of all partial sums.
 const lanesBytes = 256
@@ -108,10 +58,6 @@ func addBlock[T Float](k kind, s, x, y []T) {
 		case squares:
 			d := x[i] - y[i]
 			s[i] = fma.FMA(d, d, s[i])
-		case elements:
-			s[i] += x[i]
-		case magnitudes:
-			s[i] += T(math.Abs(float64(x[i])))
 		}
 	}
 }

@@ -26,30 +26,6 @@ func squared32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
 //go:noescape
 func squared32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
 
-//go:noescape
-func sum64AVX512(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func sum64AVX2(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func sum32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
-
-//go:noescape
-func sum32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
-
-//go:noescape
-func abs64AVX512(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func abs64AVX2(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func abs32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
-
-//go:noescape
-func abs32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
-
 // vectorSum64 is the sum over whole blocks and a padded one, if the level has it.
 func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, bool) {
 	level := simd.Active()
@@ -58,18 +34,10 @@ func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, 
 		return dot64AVX512(x, y, n, tailX, tailY), true
 	case level == simd.AVX512 && k == squares:
 		return squared64AVX512(x, y, n, tailX, tailY), true
-	case level == simd.AVX512 && k == elements:
-		return sum64AVX512(x, y, n, tailX, tailY), true
-	case level == simd.AVX512 && k == magnitudes:
-		return abs64AVX512(x, y, n, tailX, tailY), true
 	case level == simd.AVX2 && k == products:
 		return dot64AVX2(x, y, n, tailX, tailY), true
 	case level == simd.AVX2 && k == squares:
 		return squared64AVX2(x, y, n, tailX, tailY), true
-	case level == simd.AVX2 && k == elements:
-		return sum64AVX2(x, y, n, tailX, tailY), true
-	case level == simd.AVX2 && k == magnitudes:
-		return abs64AVX2(x, y, n, tailX, tailY), true
 	}
 	return 0, false
 }
@@ -82,18 +50,10 @@ func vectorSum32(k kind, x, y *float32, n int, tailX, tailY *float32) (float32, 
 		return dot32AVX512(x, y, n, tailX, tailY), true
 	case level == simd.AVX512 && k == squares:
 		return squared32AVX512(x, y, n, tailX, tailY), true
-	case level == simd.AVX512 && k == elements:
-		return sum32AVX512(x, y, n, tailX, tailY), true
-	case level == simd.AVX512 && k == magnitudes:
-		return abs32AVX512(x, y, n, tailX, tailY), true
 	case level == simd.AVX2 && k == products:
 		return dot32AVX2(x, y, n, tailX, tailY), true
 	case level == simd.AVX2 && k == squares:
 		return squared32AVX2(x, y, n, tailX, tailY), true
-	case level == simd.AVX2 && k == elements:
-		return sum32AVX2(x, y, n, tailX, tailY), true
-	case level == simd.AVX2 && k == magnitudes:
-		return abs32AVX2(x, y, n, tailX, tailY), true
 	}
 	return 0, false
 }

@@ -11,10 +11,6 @@
 	MOVQ tailX+24(FP), R8;               \
 	MOVQ tailY+32(FP), R9
 
-#define MASK \
-	MOVQ $MAGNITUDE, AX;                 \
-	VMOVQ AX, X15
-
 #define ADVANCE \
 	ADDQ $256, SI;                       \
 	ADDQ $256, DI;                       \
@@ -75,12 +71,6 @@
 	VSUB at(DI), Z16, Z16;               \
 	VFMA231 Z16, Z16, sum
 
-#define SUM512(at, sum) VADD at(SI), sum, sum
-
-#define ABS512(at, sum) \
-	VAND at(SI), Z15, Z16;               \
-	VADD Z16, sum, sum
-
 #define DOT256(at, sum) \
 	VMOV at(SI), Y8;                     \
 	VFMA231 at(DI), Y8, sum
@@ -90,22 +80,13 @@
 	VSUB at(DI), Y8, Y8;                 \
 	VFMA231 Y8, Y8, sum
 
-#define SUM256(at, sum) VADD at(SI), sum, sum
-
-#define ABS256(at, sum) \
-	VAND at(SI), Y15, Y8;                \
-	VADD Y8, sum, sum
-
 // ---- float64 ----
 
 #define ES 8
-#define VBC VBROADCASTSD
 #define VMOV VMOVUPD
 #define VADD VADDPD
 #define VSUB VSUBPD
-#define VAND VANDPD
 #define VFMA231 VFMADD231PD
-#define MAGNITUDE 0x7fffffffffffffff
 #define FOLD128 \
 	VPERMILPD $1, X0, X1;                \
 	VADDSD X1, X0, X0
@@ -146,56 +127,6 @@ loop:
 	SQUARE512(64, Z1)
 	SQUARE512(128, Z2)
 	SQUARE512(192, Z3)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD512
-	FOLD128
-	VMOVSD X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func sum64AVX512(x, y *float64, n int, tailX, tailY *float64) float64
-TEXT ·sum64AVX512(SB), NOSPLIT, $0-48
-	START
-	ZERO512
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	SUM512(0, Z0)
-	SUM512(64, Z1)
-	SUM512(128, Z2)
-	SUM512(192, Z3)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD512
-	FOLD128
-	VMOVSD X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func abs64AVX512(x, y *float64, n int, tailX, tailY *float64) float64
-TEXT ·abs64AVX512(SB), NOSPLIT, $0-48
-	START
-	ZERO512
-	MASK
-	VBC X15, Z15
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	ABS512(0, Z0)
-	ABS512(64, Z1)
-	ABS512(128, Z2)
-	ABS512(192, Z3)
 	ADVANCE
 
 rest:
@@ -264,84 +195,19 @@ fold:
 	VZEROUPPER
 	RET
 
-// func sum64AVX2(x, y *float64, n int, tailX, tailY *float64) float64
-TEXT ·sum64AVX2(SB), NOSPLIT, $0-48
-	START
-	ZERO256
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	SUM256(0, Y0)
-	SUM256(32, Y1)
-	SUM256(64, Y2)
-	SUM256(96, Y3)
-	SUM256(128, Y4)
-	SUM256(160, Y5)
-	SUM256(192, Y6)
-	SUM256(224, Y7)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD256
-	FOLD128
-	VMOVSD X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func abs64AVX2(x, y *float64, n int, tailX, tailY *float64) float64
-TEXT ·abs64AVX2(SB), NOSPLIT, $0-48
-	START
-	ZERO256
-	MASK
-	VBC X15, Y15
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	ABS256(0, Y0)
-	ABS256(32, Y1)
-	ABS256(64, Y2)
-	ABS256(96, Y3)
-	ABS256(128, Y4)
-	ABS256(160, Y5)
-	ABS256(192, Y6)
-	ABS256(224, Y7)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD256
-	FOLD128
-	VMOVSD X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-
 // ---- float32 ----
 
 #undef ES
-#undef VBC
 #undef VMOV
 #undef VADD
 #undef VSUB
-#undef VAND
 #undef VFMA231
-#undef MAGNITUDE
 #undef FOLD128
 #define ES 4
-#define VBC VBROADCASTSS
 #define VMOV VMOVUPS
 #define VADD VADDPS
 #define VSUB VSUBPS
-#define VAND VANDPS
 #define VFMA231 VFMADD231PS
-#define MAGNITUDE 0x7fffffff
 #define FOLD128 \
 	VPERMILPS $0x4e, X0, X1;             \
 	VADDPS X1, X0, X0;                   \
@@ -384,56 +250,6 @@ loop:
 	SQUARE512(64, Z1)
 	SQUARE512(128, Z2)
 	SQUARE512(192, Z3)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD512
-	FOLD128
-	VMOVSS X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func sum32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
-TEXT ·sum32AVX512(SB), NOSPLIT, $0-44
-	START
-	ZERO512
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	SUM512(0, Z0)
-	SUM512(64, Z1)
-	SUM512(128, Z2)
-	SUM512(192, Z3)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD512
-	FOLD128
-	VMOVSS X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func abs32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
-TEXT ·abs32AVX512(SB), NOSPLIT, $0-44
-	START
-	ZERO512
-	MASK
-	VBC X15, Z15
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	ABS512(0, Z0)
-	ABS512(64, Z1)
-	ABS512(128, Z2)
-	ABS512(192, Z3)
 	ADVANCE
 
 rest:
@@ -490,64 +306,6 @@ loop:
 	SQUARE256(160, Y5)
 	SQUARE256(192, Y6)
 	SQUARE256(224, Y7)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD256
-	FOLD128
-	VMOVSS X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func sum32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
-TEXT ·sum32AVX2(SB), NOSPLIT, $0-44
-	START
-	ZERO256
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	SUM256(0, Y0)
-	SUM256(32, Y1)
-	SUM256(64, Y2)
-	SUM256(96, Y3)
-	SUM256(128, Y4)
-	SUM256(160, Y5)
-	SUM256(192, Y6)
-	SUM256(224, Y7)
-	ADVANCE
-
-rest:
-	TAIL
-
-fold:
-	FOLD256
-	FOLD128
-	VMOVSS X0, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func abs32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
-TEXT ·abs32AVX2(SB), NOSPLIT, $0-44
-	START
-	ZERO256
-	MASK
-	VBC X15, Y15
-
-loop:
-	CMPQ CX, $0
-	JLE  rest
-	ABS256(0, Y0)
-	ABS256(32, Y1)
-	ABS256(64, Y2)
-	ABS256(96, Y3)
-	ABS256(128, Y4)
-	ABS256(160, Y5)
-	ABS256(192, Y6)
-	ABS256(224, Y7)
 	ADVANCE
 
 rest:

@@ -14,18 +14,6 @@ func squared64NEON(x, y *float64, n int, tailX, tailY *float64) float64
 //go:noescape
 func squared32NEON(x, y *float32, n int, tailX, tailY *float32) float32
 
-//go:noescape
-func sum64NEON(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func sum32NEON(x, y *float32, n int, tailX, tailY *float32) float32
-
-//go:noescape
-func abs64NEON(x, y *float64, n int, tailX, tailY *float64) float64
-
-//go:noescape
-func abs32NEON(x, y *float32, n int, tailX, tailY *float32) float32
-
 // vectorSum64 is the sum over whole blocks and a padded one, if the level has it.
 func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, bool) {
 	level := simd.Active()
@@ -34,10 +22,6 @@ func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, 
 		return dot64NEON(x, y, n, tailX, tailY), true
 	case level == simd.NEON && k == squares:
 		return squared64NEON(x, y, n, tailX, tailY), true
-	case level == simd.NEON && k == elements:
-		return sum64NEON(x, y, n, tailX, tailY), true
-	case level == simd.NEON && k == magnitudes:
-		return abs64NEON(x, y, n, tailX, tailY), true
 	}
 	return 0, false
 }
@@ -50,10 +34,6 @@ func vectorSum32(k kind, x, y *float32, n int, tailX, tailY *float32) (float32, 
 		return dot32NEON(x, y, n, tailX, tailY), true
 	case level == simd.NEON && k == squares:
 		return squared32NEON(x, y, n, tailX, tailY), true
-	case level == simd.NEON && k == elements:
-		return sum32NEON(x, y, n, tailX, tailY), true
-	case level == simd.NEON && k == magnitudes:
-		return abs32NEON(x, y, n, tailX, tailY), true
 	}
 	return 0, false
 }

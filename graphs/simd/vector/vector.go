@@ -1,5 +1,5 @@
 // Package vector computes functions and sums of vectors in float64 and float32: exponentials,
-// distances and sums of slices.
+// distances and dot products of slices.
 //
 // Every function has one definition of its result, down to the order of its additions and
 // fused multiply-adds, which all levels of package simd follow. The bits of a result
@@ -7,7 +7,7 @@
 // only the bits of a NaN may differ. Go's own code in this package, compiled for any
 // processor, is that definition.
 //
-// A sum of products or of elements runs in 256/size interleaved partial sums, 32 in float64
+// A sum of products or of squares runs in 256/size interleaved partial sums, 32 in float64
 // and 64 in float32, where element k belongs to partial sum k mod 32 (64), and elements past
 // the end count as zero. The partial sums are then added up in halves: the upper half to the
 // lower one, until one is left.
