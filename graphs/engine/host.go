@@ -97,8 +97,9 @@ func (d *hostDevice) within(ctx context.Context) { d.pool = d.pool.Within(ctx) }
 // around implements pooled.
 func (d *hostDevice) around(call func(work func())) { d.pool = d.pool.Around(call) }
 
-// Launch computes an operation: one of package op into spare memory and with the pool's
-// workers, one of gorgonia into memory of its own, on one goroutine but for large products.
+// Launch computes an operation: one of package op, or of gorgonia's with a kernel there, into
+// spare memory and with the pool's workers, any other of gorgonia's into memory of its own on
+// one goroutine.
 func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
@@ -121,8 +122,16 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 		}
 		return err // that of some members comes with a value
 	}
+	if kernel := op.OnHost(o, values...); kernel != nil {
+		result := d.newTensor(out)
+		*buf = hostBuf{value: result, reusable: true}
+		if err := protect(func() error { return kernel(d.pool, result) }); err != nil {
+			return fmt.Errorf("%v: %w", o, err)
+		}
+		return nil
+	}
 	var v gorgonia.Value
-	if err := protect(func() (err error) { v, err = op.DoWith(d.pool, o, values...); return err }); err != nil {
+	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {
 		return fmt.Errorf("%v: %w", o, err)
 	}
 	v, err := shaped(v, out)

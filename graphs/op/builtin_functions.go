@@ -17,9 +17,10 @@ type elementary struct {
 	name      string
 	graph     unary
 	kernel    func(kernels.Unary) kernels.Elementwise
-	condition float64 // of its case; 0 for a result that is the host's to the last bit
-	positive  bool    // it is not defined for other numbers
-	constant  bool    // it has no derivative
+	condition float64      // of its case; 0 for a result that is the host's to the last bit
+	positive  bool         // it is not defined for other numbers
+	constant  bool         // it has no derivative
+	host      *elementwise // the CPU kernel, if it is not gorgonia's
 	// scalar is the kernel for a scalar, where the host has another function for it.
 	scalar func(kernels.Unary) kernels.Elementwise
 }
@@ -36,7 +37,7 @@ func elementaries() []elementary {
 		{name: "floor", graph: gorgonia.Floor, kernel: func(a u) k { return kernels.RoundDown{Unary: a} }, constant: true},
 		{name: "sine", graph: gorgonia.Sin, condition: 1, kernel: func(a u) k { return kernels.Sine{Unary: a} }},
 		{name: "cosine", graph: gorgonia.Cos, condition: 1, kernel: func(a u) k { return kernels.Cosine{Unary: a} }},
-		{name: "exponential", graph: gorgonia.Exp, condition: 1,
+		{name: "exponential", graph: gorgonia.Exp, condition: 1, host: exponentials,
 			kernel: func(a u) k { return kernels.Exponential{Unary: a} }},
 		{name: "logarithm", graph: gorgonia.Log, condition: 1, positive: true,
 			kernel: func(a u) k { return kernels.Logarithm{Unary: a} }},
@@ -51,7 +52,7 @@ func elementaries() []elementary {
 		{name: "reciprocal root", graph: gorgonia.InverseSqrt, condition: 1, positive: true,
 			kernel: func(a u) k { return kernels.ReciprocalRoot{Unary: a} }},
 		{name: "cube", graph: gorgonia.Cube, condition: 1, kernel: func(a u) k { return kernels.Cube{Unary: a} }},
-		{name: "hyperbolic tangent", graph: gorgonia.Tanh, condition: 1,
+		{name: "hyperbolic tangent", graph: gorgonia.Tanh, condition: 1, host: tangents,
 			kernel: func(a u) k { return kernels.HyperbolicTangent{Unary: a} }},
 		{name: "logistic", graph: gorgonia.Sigmoid, condition: 1,
 			kernel: func(a u) k { return kernels.Sigmoid{Unary: a} }},
@@ -92,14 +93,23 @@ func functions() (all []Builtin) {
 			}
 			return f(kernels.Unary{A: t.In(0), Out: t.Out(), N: t.Out().Size()})
 		}
-		all = append(all, Builtin{Name: e.name, kind: "elemUnaryOp",
+		is := func(p *parameters) bool { return operators()[p.address(operatorOfOne)] == e.name }
+		b := Builtin{Name: e.name, kind: "elemUnaryOp", cases: e.cases,
 			element: func(p *parameters) func(Operands) kernels.Elementwise {
-				if operators()[p.address(operatorOfOne)] != e.name {
+				if !is(p) {
 					return nil
 				}
 				return kernel
-			},
-			cases: e.cases})
+			}}
+		if e.host != nil {
+			b.host = func(p *parameters, in []gorgonia.Value) HostKernel {
+				if !is(p) {
+					return nil
+				}
+				return e.host.on(in)
+			}
+		}
+		all = append(all, b)
 	}
 	return all
 }

@@ -24,8 +24,10 @@ const (
 
 // products are the operations of linear algebra.
 func products() []Builtin {
+	matrices := product("product", matrixMatrix, matrixProductOn, matrixProductCases)
+	matrices.host = largeProductOnHost
 	return []Builtin{
-		product("product", matrixMatrix, matrixProductOn, matrixProductCases),
+		matrices,
 		product("product with a vector", matrixVector, vectorProductOn, vectorProductCases),
 		product("dot product", vectorVector, dotProductOn, dotProductCases),
 		product("outer product", outerProduct, outerProductOn, outerProductCases),

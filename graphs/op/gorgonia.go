@@ -12,9 +12,10 @@ import (
 // Builtin is an operation of gorgonia that has a launch on a CUDA device. Its type is
 // not exported, so that it is known by the name of its type and by its fields.
 //
-// On the host gorgonia computes these itself, and a Builtin computes what gorgonia
-// does, which is not always what the name says. An operation that no Builtin matches has
-// no kernel on the device and falls back to the host, with a warning.
+// On the host gorgonia computes these itself, but for those with a host kernel, and a
+// Builtin computes what gorgonia does, which is not always what the name says. An operation
+// that no Builtin matches has no kernel on the device and falls back to the host, with a
+// warning.
 type Builtin struct {
 	Name string
 	kind string // the type's name in package gorgonia
@@ -25,6 +26,9 @@ type Builtin struct {
 	// its launch, or nil where the parameters are another operation's. A fused kernel
 	// takes its function from there. Where there is a queue as well, it queues the same.
 	element func(p *parameters) func(Operands) kernels.Elementwise
+	// host returns the CPU kernel for these parameters and operands, or nil where gorgonia
+	// computes the result; it is nil itself for most.
+	host func(p *parameters, in []gorgonia.Value) HostKernel
 	// other are the types of the operands, by their places, and of the result, at −1, that
 	// are not the element type.
 	other map[int]tensor.Dtype

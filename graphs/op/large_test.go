@@ -58,7 +58,8 @@ func TestWorkersChangeNoBitOfLargeOperations(t *testing.T) {
 				if ours, ok := c.op.(op.Op); ok {
 					got, err = ours.Compute(pool, nil, c.in...)
 				} else {
-					got, err = op.DoWith(pool, c.op, c.in...)
+					out := tensor.New(tensor.WithShape(n, 300), tensor.Of(dtype))
+					got, err = out, op.OnHost(c.op, c.in...)(pool, out)
 				}
 				if err != nil {
 					t.Fatalf("%v: %v", c.op, err)

@@ -10,18 +10,21 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// DoWith is [Do] with the workers of a pool, which share a large product of matrices.
-func DoWith(pool *parallel.Pool, o gorgonia.Op, in ...gorgonia.Value) (gorgonia.Value, error) {
-	if p := parametersOf(o); p.kind == "linAlgBinOp" && p.code(linearOperator) == matrixMatrix {
-		tA, tB := p.truth("transA"), p.truth("transB")
-		if p.err == nil && isLarge(in, tA, tB) {
-			if in[0].Dtype() == tensor.Float32 {
-				return largeProduct[float32](pool, in, tA, tB)
-			}
-			return largeProduct[float64](pool, in, tA, tB)
-		}
+// largeProductOnHost is the kernel of a product of matrices whose workers share it.
+func largeProductOnHost(p *parameters, in []gorgonia.Value) HostKernel {
+	if p.code(linearOperator) != matrixMatrix {
+		return nil
 	}
-	return Do(o, in...)
+	tA, tB := p.truth("transA"), p.truth("transB")
+	if !isLarge(in, tA, tB) {
+		return nil
+	}
+	return func(pool *parallel.Pool, out *tensor.Dense) error {
+		if in[0].Dtype() == tensor.Float32 {
+			return largeProduct[float32](pool, out, in, tA, tB)
+		}
+		return largeProduct[float64](pool, out, in, tA, tB)
+	}
 }
 
 // isLarge says whether a product is one that package dense divides. What gorgonia would
@@ -41,20 +44,22 @@ func isLarge(in []gorgonia.Value, tA, tB bool) bool {
 }
 
 // largeProduct is op(A) op(B).
-func largeProduct[T cpublas.Float](pool *parallel.Pool, in []gorgonia.Value, tA, tB bool) (gorgonia.Value, error) {
+func largeProduct[T cpublas.Float](pool *parallel.Pool, out *tensor.Dense, in []gorgonia.Value, tA, tB bool) error {
 	a, err := asMatrix[T](in[0])
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b, err := asMatrix[T](in[1])
 	if err != nil {
-		return nil, err
+		return err
+	}
+	c, err := elementsOf[T](out)
+	if err != nil {
+		return err
 	}
 	m, k := sides(a.rows, a.cols, tA)
 	_, n := sides(b.rows, b.cols, tB)
-	out := make([]T, m*n)
-	err = dense.Gemm(pool, transposed(tA), transposed(tB), m, n, k, 1, a.data, a.cols, b.data, b.cols, 0, out, n)
-	return tensor.New(tensor.WithShape(m, n), tensor.WithBacking(out)), err
+	return dense.Gemm(pool, transposed(tA), transposed(tB), m, n, k, 1, a.data, a.cols, b.data, b.cols, 0, c, n)
 }
 
 // transposed is the flag of a library's product.

@@ -86,7 +86,7 @@ func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
 	case *gorgonia.F32:
 		return []T{T(*s)}, nil
 	case *tensor.Dense:
-		if s.RequiresIterator() || s.DataOrder().IsTransposed() || s.DataOrder().IsColMajor() {
+		if !isContiguous(s) {
 			v = s.Materialize()
 		}
 	}
@@ -99,6 +99,11 @@ func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
 		return []T{data}, nil
 	}
 	return nil, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
+}
+
+// isContiguous says whether a tensor's memory is its elements in row-major order.
+func isContiguous(t *tensor.Dense) bool {
+	return !t.RequiresIterator() && !t.DataOrder().IsTransposed() && !t.DataOrder().IsColMajor()
 }
 
 // newValue is a value of zeros for the result, a tensor or a scalar.
