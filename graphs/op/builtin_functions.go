@@ -103,10 +103,11 @@ func functions() (all []Builtin) {
 			}}
 		if e.host != nil {
 			b.host = func(p *parameters, in []gorgonia.Value) HostKernel {
-				if !is(p) {
-					return nil
+				// A scalar, which has no kernel, costs no look at the parameters.
+				if kernel := e.host.on(in); kernel != nil && is(p) {
+					return kernel
 				}
-				return e.host.on(in)
+				return nil
 			}
 		}
 		all = append(all, b)
