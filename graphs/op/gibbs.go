@@ -69,9 +69,10 @@ func gibbsShape(in []tensor.Shape) (tensor.Shape, error) {
 
 // gibbsMatrix is the CPU kernel of Gibbs: O(nmd) operations, one exponential and one
 // square root a pair. The exponents add up and the ratios multiply in float64, so that d
-// exponentials become one; both are rounded to the element type then. Products are converted, which keeps compilers from fusing them
-// into sums: a²+b² would not be symmetric, and the ratio on the diagonal not one. An
-// exponential below the smallest normal number is zero.
+// exponentials become one; both are rounded to the element type then. Products are
+// converted, which keeps compilers from fusing them into sums: a²+b² would not be symmetric,
+// and the ratio on the diagonal not one. An exponential below the smallest normal number is
+// zero.
 func gibbsMatrix[T cpublas.Float](c call[T], variance float64) error {
 	x, y, lx, ly := c.in[0], c.in[1], c.in[2], c.in[3]
 	return c.pool.For(context.Background(), x.rows, rowTile, func(lo, hi int) error {

@@ -56,7 +56,8 @@ func addRows[T Float](c *[together]T, a []T, lda int, y []T) {
 	c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
 	a0, a1, a2, a3 := a[:m], a[lda:lda+m], a[2*lda:2*lda+m], a[3*lda:3*lda+m]
 	for j, v := range y {
-		y[j] = v + vector.Product(c0, a0[j]) + vector.Product(c1, a1[j]) + vector.Product(c2, a2[j]) + vector.Product(c3, a3[j])
+		y[j] = v + vector.Product(c0, a0[j]) + vector.Product(c1, a1[j]) + vector.Product(c2, a2[j]) +
+			vector.Product(c3, a3[j])
 	}
 }
 
