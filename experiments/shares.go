@@ -8,7 +8,7 @@ const (
 		"programs, once a trial"
 	cloakingDesign = "whitening, whose small singular values a Gram matrix loses; interior-point steps that drop " +
 		"columns, on the CPU 3 to 10 times as fast as the batched program of GPUs; building the programs, once a trial"
-	readingDigits  = "reading and checking the images, whose compressed files are decoded by one thread"
+	readingDigits = "reading and checking the images, whose compressed files are decoded by one thread"
 )
 
 // Shares are the experiments in the order in which they are listed, with what stays outside of
