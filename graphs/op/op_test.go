@@ -321,7 +321,7 @@ func TestNoDerivative(t *testing.T) {
 // product formula for squared distances loses its digits.
 func TestDistancesDoNotCancel(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
-		const n, d, offset = 60, 16, 1e6
+		const n, d, offset = 60, 48, 1e6
 		rng := graphtest.Rand(3)
 		x := graphtest.Normal(rng, n, d)
 		for i := range n {

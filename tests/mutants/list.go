@@ -127,7 +127,7 @@ var mutants = []Mutant{
 	{Name: "likelihood: a search that stops short", File: "graphs/gp/search.go", Package: "./graphs/gp",
 		Tests: "Short", Old: `if !f.Converged {`, New: `if f.Converged {`},
 	{Name: "kernel: distances that cancel", File: "graphs/op/distance.go", Package: op, Tests: "Cancel",
-		Old: `if s < t.near*norms {`, New: `if s < 0 {`},
+		Old: `if s < t.near*norms {`, New: `if s < 0*norms {`},
 	{Name: "kernel: symmetry", File: "graphs/op/distance.go", Package: "./graphs/kernel",
 		Old: `r0[j], r1[j], r2[j]`, New: `r0[j], r2[j], r1[j]`},
 	{Name: "kernel: matrix that is not positive definite", File: "graphs/op/cholesky.go", Package: op, Tests: "Positive",
