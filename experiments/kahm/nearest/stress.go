@@ -36,7 +36,7 @@ var Stress = sync.OnceValue(func() *experiment.Definition[StressSettings, Stress
 		Check:    checkStress,
 		// That of the recordings, cut into vectors of some intervals: 216 and 123 MiB
 		// were measured for 30 and 100.
-		Memory:       func(s *StressSettings) int64 { return process + 10<<20 + 5600<<20/int64(s.History) },
+		Memory:       func(s *StressSettings) int64 { return process + 10<<20 + 6200<<20/int64(s.History) },
 		CountsShared: true,
 		Rules: []experiment.Rule[StressSettings]{wide.VariantRule(
 			func(s *StressSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
