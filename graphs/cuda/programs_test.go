@@ -28,6 +28,7 @@ import (
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/graphs/linalg"
+	"privkern/graphs/neighbours"
 	"privkern/graphs/op"
 	"privkern/graphs/sparsegp"
 )
@@ -82,6 +83,30 @@ var programs = map[string]struct {
 		s.Add(a, a.T())
 		part, values, err := linalg.PSDPart(e, &s)
 		return append(elements(part), values...), err
+	}},
+	"positive semidefinite part of a complement": {solved, func(e *engine.Engine) ([]float64, error) {
+		x, q := normal(1, 20, 30), normal(2, 30, 30)
+		q.Mul(q, q.T())
+		for i := range 30 {
+			q.Set(i, i, q.At(i, i)+10)
+		}
+		found, err := linalg.PSDComplement(e, x, q, mat.NewDense(20, 20, nil))
+		if err != nil {
+			return nil, err
+		}
+		return elements(found.Part), nil
+	}},
+	"eigenvalues": {solved, func(e *engine.Engine) ([]float64, error) {
+		a := normal(1, 40, 40)
+		var s mat.Dense
+		s.Add(a, a.T())
+		values, _, err := linalg.Eigen(e, &s) // the signs of vectors are arbitrary
+		return values, err
+	}},
+	"nearest neighbours": {solved, func(e *engine.Engine) (all []float64, err error) {
+		err = neighbours.Distances(context.Background(), e, normal(1, 60, 5), normal(2, 20, 5),
+			func(_ int, distances []float64, _ float64) { all = append(all, distances...) })
+		return all, err
 	}},
 	"Laplace mode": {modes, func(e *engine.Engine) ([]float64, error) {
 		x := normal(1, 50, 3)

@@ -186,13 +186,13 @@ func TestFitSolvesTheDenseEigenproblem(t *testing.T) {
 						t.Fatal(err)
 					}
 					powers, z := dense(t, matrix, o.labels, o.options)
+					// The dense solution resolves no more than the condition of K̄+ρI lets it.
+					tolerance := max(1e-10, 1e-14*mat.Norm(matrix, math.Inf(1))/o.options.Ridge)
 					for i, want := range powers {
-						if math.Abs(p.Power[i]-want) > 1e-10 {
+						if math.Abs(p.Power[i]-want) > tolerance {
 							t.Errorf("power %d is %.15g, densely %.15g", i, p.Power[i], want)
 						}
 					}
-					// The dense solution resolves no more than the condition of K̄+ρI lets it.
-					tolerance := max(1e-10, 1e-14*mat.Norm(matrix, math.Inf(1))/o.options.Ridge)
 					if d, size := largestDifference(product(p.Features), product(z)),
 						mat.Norm(product(z), math.Inf(1)); d > tolerance*(1+size) {
 						t.Errorf("the compressive kernel differs by %g from the dense solution's, of norm %g", d, size)

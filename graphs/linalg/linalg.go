@@ -195,7 +195,7 @@ func PSDComplement(e *engine.Engine, x, q, c *mat.Dense) (*Complement, error) {
 // complementProgram computes "part" (n×n), the "eigenvalues" (1×n) and "inner" (1×γ) of
 // [Complement], and "rcond", the reciprocal of the condition number of "q".
 func complementProgram(n, g int) engine.Program {
-	return engine.Program{Name: "positive semidefinite part of a complement",
+	return engine.Program{Name: "complement and its positive semidefinite part",
 		Key: fmt.Sprintf("psd complement %d %d", n, g),
 		Build: func(b *engine.Builder) {
 			q := b.Input("q", g, g)
