@@ -160,6 +160,37 @@ var programs = map[string]struct {
 		variance, err := m.Variance(context.Background(), f, normal(2, 6, 9))
 		return append(f, variance...), err
 	}},
+	"Laplace modes in a batch": {modes, func(e *engine.Engine) (all []float64, err error) {
+		var problems []laplace.Problem
+		for i, n := range []int{50, 45, 12, 50} {
+			x := normal(uint64(i+1), n, 3)
+			k, err := kernel.EQ(2, math.Pow(10, float64(i))).Matrix(e, x, x) // whole steps overshoot at last
+			if err != nil {
+				return nil, err
+			}
+			for _, model := range []func() (*laplace.Model, error){
+				func() (*laplace.Model, error) { return laplace.Full(e, k, nil) },
+				func() (*laplace.Model, error) { return laplace.LowRank(e, x, nil) },
+			} {
+				m, err := model()
+				if err != nil {
+					return nil, err
+				}
+				y := make([]float64, n)
+				for j := range y {
+					y[j] = math.Copysign(1, x.At(j, 0)*x.At(j, 1)+0.3)
+				}
+				problems = append(problems, laplace.Problem{Model: m, Sums: y})
+			}
+		}
+		found, err := laplace.Modes(context.Background(), e, problems, 100)
+		for _, m := range found {
+			if all, err = append(all, m.Latent...), errors.Join(err, m.Err); m.Change > laplace.Tolerance(e) {
+				err = errors.Join(err, errors.New("not converged"))
+			}
+		}
+		return all, err
+	}},
 	"cloaking descent": {cloaked, func(e *engine.Engine) ([]float64, error) {
 		r, err := descent.Descend(context.Background(), e, descent.Problem{C: normal(1, 3, 12)},
 			descent.Options{Iterations: 300})

@@ -142,6 +142,11 @@ func (b *Builder) Trace(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Tra
 // ScaleRows is [op.ScaleRows]: diag(s) X, n×m, for s of n×1.
 func (b *Builder) ScaleRows(s, x *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ScaleRows(), s, x) }
 
+// MatrixProduct is [op.MatrixProduct]: AB, n×m, for members of a batch, see [Builder.Mul].
+func (b *Builder) MatrixProduct(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.MatrixProduct(), x, y)
+}
+
 // ScaledBy is [op.ScaledBy]: sX, n×m, for a scalar s, which each member of a batch has its
 // own of.
 func (b *Builder) ScaledBy(x, s *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ScaledBy(), x, s) }

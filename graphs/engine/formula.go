@@ -127,6 +127,11 @@ func (b *Builder) Exp(x *gorgonia.Node) *gorgonia.Node {
 	return b.unary("exponential", gorgonia.Exp, x)
 }
 
+// Log1p is log(1 + x) of every element.
+func (b *Builder) Log1p(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("logarithm of one plus", gorgonia.Log1p, x)
+}
+
 // Sqrt is the square root of every element.
 func (b *Builder) Sqrt(x *gorgonia.Node) *gorgonia.Node {
 	return b.unary("square root", gorgonia.Sqrt, x)

@@ -48,3 +48,40 @@ func TestCopiesOfAModel(t *testing.T) {
 		t.Errorf("variances: %d copies, %d bytes up", copies, up)
 	}
 }
+
+// Covariances, counts and labels go to the device once for all problems of a class and all of
+// their steps. Numbers of a problem come and go with a run, and the modes come once.
+func TestCopiesOfModes(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	const n, class = 20, 24
+	labels := make([]float64, n)
+	for i := range labels {
+		labels[i] = float64(1 - 2*(i%2))
+	}
+	for _, members := range []int{1, 5} {
+		problems, k := make([]Problem, members), covariance(t, e, line(n), line(n), 2)
+		for i := range problems {
+			problems[i] = Problem{full(t, e, k), labels}
+		}
+		e.StartCounting()
+		before := e.Profile().Total
+		runs := 0 // the problems are equal
+		for _, m := range modes(t, e, problems, 100) {
+			runs = max(runs, m.Steps)
+		}
+		c := e.Profile().Total
+		const constants = 2
+		if up := 8 * (constants + members*(class*class+3*class+1+2*class+3*runs)); c.BytesUp-before.BytesUp != int64(up) {
+			t.Errorf("%d members: %d bytes up in %d runs, want %d", members, c.BytesUp-before.BytesUp, runs, up)
+		}
+		if down := 8 * members * (3*runs + 2*class); c.BytesDown-before.BytesDown != int64(down) ||
+			c.Synchronisations-before.Synchronisations != int64(runs)+1 {
+			t.Errorf("%d members: %d bytes down, %d waits in %d runs, want %d", members, c.BytesDown-before.BytesDown,
+				c.Synchronisations-before.Synchronisations, runs, down)
+		}
+	}
+}

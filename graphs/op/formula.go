@@ -35,7 +35,7 @@ func (f *formula) apply(o Op, in ...*gorgonia.Node) *gorgonia.Node {
 // neg −A and transpose Aᵀ, for each member of a batch.
 func (f *formula) mul(a, b *gorgonia.Node) *gorgonia.Node {
 	if f.lead > 0 {
-		return f.apply(matrixProduct(), a, b)
+		return f.apply(MatrixProduct(), a, b)
 	}
 	return f.node(func() (*gorgonia.Node, error) { return gorgonia.Mul(a, b) })
 }
@@ -84,9 +84,9 @@ func (f *formula) overMembers(a *gorgonia.Node) *gorgonia.Node {
 	return a
 }
 
-// matrixProduct is the operation (A, B) → AB, n×m for an n×k A and a k×m B: gorgonia's
+// MatrixProduct is the operation (A, B) → AB, n×m for an n×k A and a k×m B: gorgonia's
 // product for the members of a batch, of which some operand may be shared.
-func matrixProduct() Op {
+func MatrixProduct() Op {
 	return Op{def: &definition{
 		name: "MatrixProduct", in: []int{2, 2}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
@@ -101,12 +101,12 @@ func matrixProduct() Op {
 			t.Gemm(blas.NoTrans, blas.NoTrans, a.Rows, b.Cols, a.Cols, 1, a, b, t.Out())
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("MatrixProduct", matrixProduct(), 100, s.normal(small, 29), s.normal(29, 7))}
+			return []Case{applied("MatrixProduct", MatrixProduct(), 100, s.normal(small, 29), s.normal(29, 7))}
 		},
 	}}
 }
 
-// multiplyMatrices is the CPU kernel of matrixProduct.
+// multiplyMatrices is the CPU kernel of MatrixProduct.
 func multiplyMatrices[T cpublas.Float](c call[T]) error {
 	a, b := c.in[0], c.in[1]
 	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, b.cols, a.cols, 1, a.data, a.cols, b.data, b.cols, 0, c.out.data,

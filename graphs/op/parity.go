@@ -23,7 +23,7 @@ func All() []Op {
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
 		Leading(1), LeadingRows(0),
-		matrixProduct(), ScaledBy(),
+		MatrixProduct(), ScaledBy(),
 	}
 }
 

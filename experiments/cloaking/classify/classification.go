@@ -2,6 +2,7 @@ package classify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -96,35 +97,85 @@ func runClassification(
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]*prediction, len(v.folds))
-	for i := range v.folds {
-		if fits[i], err = v.fold(ctx, i); err != nil {
-			return nil, err
-		}
-		t.Progress(i+1, len(v.folds), "folds")
+	fits, err := v.fits(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return v.summarise(fits)
 }
 
-// fold predicts the test rows of a fold.
-func (v *validation) fold(ctx context.Context, i int) (*prediction, error) {
+// fits predict the test rows of all folds, without noise those of several folds together.
+func (v *validation) fits(ctx context.Context) ([]*prediction, error) {
+	together := 1
+	if v.scale == 0 {
+		together = v.together(len(v.data.labels))
+	}
+	var all []*prediction
+	for first := 0; first < len(v.folds); first += together {
+		some, err := v.fitFolds(ctx, first, min(first+together, len(v.folds)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		v.t.Progress(len(all), len(v.folds), "folds")
+	}
+	return all, nil
+}
+
+// fitFolds predicts the test rows of the folds from first to before last.
+func (v *validation) fitFolds(ctx context.Context, first, last int) (fits []*prediction, err error) {
+	public, labels := make([]*publicFit, last-first), make([][]float64, last-first)
+	defer func() {
+		for _, p := range public {
+			if p != nil {
+				p.cov.model.Close()
+			}
+		}
+	}()
+	inFold := func(err error, i int) error {
+		if err == nil || i < 0 {
+			return err
+		}
+		return fmt.Errorf("fold %d of %d: %w", first+i+1, len(v.folds), err)
+	}
+	for i := range public {
+		if public[i], labels[i], err = v.prepareFold(ctx, first+i); err != nil {
+			return nil, inFold(err, i)
+		}
+	}
+	if v.scale == 0 {
+		fits, failed, err := v.fitModes(ctx, public, labels)
+		return fits, inFold(err, failed)
+	}
+	fits = make([]*prediction, len(public))
+	for i, p := range public {
+		if fits[i], err = v.fit(ctx, p, labels[i], foldPurpose(first+i)); err != nil {
+			return nil, inFold(err, i)
+		}
+	}
+	return fits, nil
+}
+
+// prepareFold is what is public of a fold, and the labels of its training rows.
+func (v *validation) prepareFold(ctx context.Context, i int) (*publicFit, []float64, error) {
 	f := v.folds[i]
 	labels := make([]float64, len(f.Train))
 	for j, row := range f.Train {
 		labels[j] = v.data.labels[row]
 	}
 	if share := positiveShare(labels); share == 0 || share == 1 {
-		return nil, fmt.Errorf("fold %d of %d: the other folds hold one class only; use fewer folds, or fold_scheme=random",
-			i+1, len(v.folds))
+		return nil, nil, errors.New("the other folds hold one class only; use fewer folds, or fold_scheme=random")
 	}
 	inputs := v.data.inputs
-	fit, err := v.predict(ctx, learn.SelectRows(inputs, f.Train), labels, learn.SelectRows(inputs, f.Test),
-		fmt.Sprintf("fold %d", i))
+	p, err := v.prepare(ctx, learn.SelectRows(inputs, f.Train), learn.SelectRows(inputs, f.Test), foldPurpose(i))
 	if err != nil {
-		return nil, fmt.Errorf("fold %d of %d: %w", i+1, len(v.folds), err)
+		return nil, nil, err
 	}
-	return fit, nil
+	return p, labels, nil
 }
+
+// foldPurpose names the random streams of a fold.
+func foldPurpose(i int) string { return fmt.Sprintf("fold %d", i) }
 
 // summarise puts the folds together.
 func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classificationMetrics], error) {

@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/graphs/laplace"
 	"privkern/runner/experiment"
 )
 
@@ -44,6 +45,9 @@ func tenPoints() (x *mat.Dense, labels []float64) { return referenceInputs(), re
 
 // lengthscale2 is the lengthscale of the check values.
 func lengthscale2(s *stripesSettings) { s.Lengthscale = 2 }
+
+// averaged asks for probabilities that need the posterior variance.
+func averaged(s *stripesSettings) { s.Probability = Averaged }
 
 // by changes method and inducing inputs.
 func by(m cloak.Method, inducing int) func(*stripesSettings) {
@@ -84,43 +88,24 @@ func TestModeWithLargeVariance(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := findMode(t.Context(), c.e, cov.model, labels, g.Count, convergedSteps, nil)
+				modes, err := laplace.Modes(t.Context(), c.e, []laplace.Problem{{Model: cov.model, Sums: labels}},
+					convergedSteps)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !m.converged() {
-					t.Errorf("not converged after %d steps", m.steps)
+				m := &modes[0]
+				if m.Err != nil || !converged(m, c.e) {
+					t.Fatalf("not converged after %d steps; %v", m.Steps, m.Err)
 				}
 				if method == cloak.Sparse {
 					return // its coefficients are others
 				}
-				for i, f := range m.f {
-					gradient := (labels[i]+1)/2 - logistic(f) - m.dual[i]
+				for i, f := range m.Latent {
+					gradient := (labels[i]+1)/2 - logistic(f) - m.Dual[i]
 					trialtest.Near(t, at("gradient at input", i), gradient, 0, 1e-6)
 				}
 			})
 		}
-	}
-}
-
-// A whole step that is small ends Newton's method. One that is small because it was
-// halved does not: here every step is, as a posterior that is not a number is never
-// high enough, to 1e-11 of what it was.
-func TestHalvedStepsAreNoConvergence(t *testing.T) {
-	x, labels := tenPoints()
-	c := classifierFor(t, lengthscale2, onStripes(noiseless), func(s *stripesSettings) { s.KernelVariance = .01 })
-	g := cloak.Group(x)
-	cov, err := c.covariances(t.Context(), x, g, x, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := slices.Repeat([]float64{math.NaN()}, len(labels))
-	m, err := findMode(t.Context(), c.e, cov.model, labels, counts, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.converged() || m.steps != 3 || m.change < 1e-3 {
-		t.Errorf("converged %v after %d steps, the last of size %g", m.converged(), m.steps, m.change)
 	}
 }
 
@@ -306,8 +291,8 @@ func TestStepsConvergeToTheMode(t *testing.T) {
 	x, labels := tenPoints()
 	for _, method := range []cloak.Method{cloak.Standard, cloak.Sparse} {
 		t.Run(method.String(), func(t *testing.T) {
-			mode := predict(t, classifierFor(t, lengthscale2, by(method, 8), onStripes(noiseless)), x, labels, x)
-			c := classifierFor(t, lengthscale2, by(method, 8), func(s *stripesSettings) {
+			mode := predict(t, classifierFor(t, lengthscale2, by(method, 8), onStripes(noiseless), averaged), x, labels, x)
+			c := classifierFor(t, lengthscale2, by(method, 8), averaged, func(s *stripesSettings) {
 				s.Iterations, s.Draws = steps(6), 3
 			})
 			c.scale = 1e-9
@@ -333,7 +318,7 @@ func TestSparseVariances(t *testing.T) {
 	far := mat.NewDense(2, 1, []float64{4.5, 60})
 	of := func(a Approximation) *prediction {
 		c := classifierFor(t, lengthscale2, by(cloak.Sparse, 4), onStripes(noiseless), func(s *stripesSettings) {
-			s.Approximation = a
+			s.Approximation, s.Probability = a, Averaged
 		})
 		return predict(t, c, x, labels, far)
 	}

@@ -15,8 +15,9 @@ import (
 // prediction is the posterior of the latent function at P test inputs, for each of
 // D draws of the noise.
 type prediction struct {
-	mean, variance *mat.Dense // P×D
-	steps          int        // Newton steps taken
+	mean     *mat.Dense // P×D
+	variance *mat.Dense // P×D, nil where probabilities are those at the mean
+	steps    int        // Newton steps taken
 	// moved is, without noise, by how much the last given step moved f; 0 for rounding
 	// errors only.
 	moved    float64
@@ -76,6 +77,15 @@ func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpos
 	return p, err
 }
 
+// sums are those of labels at the distinct training inputs.
+func (p *publicFit) sums(labels []float64) []float64 {
+	sums := make([]float64, len(p.inputs.Count))
+	for i, u := range p.inputs.Of {
+		sums[u] += labels[i]
+	}
+	return sums
+}
+
 // predict fits the classifier to the labels (±1) of the training inputs and
 // returns the latent function at the test inputs.
 func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense,
@@ -99,13 +109,14 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 // w = By + noise. [design.Range.Labels] turns it into labels with noise, with
 // which the step is the ordinary one.
 func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, purpose string) (*prediction, error) {
-	sums := make([]float64, len(p.inputs.Count))
-	for i, u := range p.inputs.Of {
-		sums[u] += labels[i]
-	}
 	if c.scale == 0 {
-		return c.fitMode(ctx, p, sums)
+		fits, _, err := c.fitModes(ctx, []*publicFit{p}, [][]float64{labels})
+		if err != nil {
+			return nil, err
+		}
+		return fits[0], nil
 	}
+	sums := p.sums(labels)
 	out := new(prediction)
 	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
 	var duals []*mat.Dense
@@ -121,22 +132,6 @@ func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, pu
 		}
 	}
 	return out, c.posterior(ctx, p.cov, modes, duals, out)
-}
-
-// fitMode fits without noise to the sums of labels at the distinct training inputs.
-func (c *classifier) fitMode(ctx context.Context, p *publicFit, sums []float64) (*prediction, error) {
-	m, err := findMode(ctx, c.e, p.cov.model, sums, p.inputs.Count, c.steps, nil)
-	if err != nil {
-		return nil, err
-	}
-	out := &prediction{steps: m.steps}
-	if !m.converged() {
-		if c.converge {
-			return nil, m.short()
-		}
-		out.moved = m.change
-	}
-	return out, c.posterior(ctx, p.cov, [][]float64{m.f}, []*mat.Dense{mat.NewDense(len(m.dual), 1, m.dual)}, out)
 }
 
 // calibrated returns the release of a Newton step from a mode, which is public.
@@ -239,11 +234,10 @@ func (c *classifier) noise(d *design.Design, step, draw int, purpose string) *ma
 	return noise
 }
 
-// posterior computes mean and variance at the test inputs from the released
-// modes alone: E[f_*] = k_*ᵀK⁻¹f (Section 3), and the variance with W at f.
+// posterior computes the mean at the test inputs from the released modes alone,
+// E[f_*] = k_*ᵀK⁻¹f (Section 3), and where probabilities need it the variance with W at f.
 func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]float64, duals []*mat.Dense,
 	out *prediction) error {
-	_, points := cov.cross.Dims()
 	dual := duals[0]
 	for _, d := range duals[1:] {
 		wider := new(mat.Dense)
@@ -252,7 +246,10 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 	}
 	out.mean = new(mat.Dense)
 	out.mean.Mul(cov.cross.T(), dual)
-	out.variance = mat.NewDense(points, len(modes), nil)
+	if c.settings.Probability != Averaged {
+		return nil
+	}
+	out.variance = mat.NewDense(len(cov.prior), len(modes), nil)
 	parts, err := cov.model.Variances(ctx, modes, cov.cross)
 	for j, part := range parts {
 		for i, v := range part {

@@ -60,7 +60,12 @@ func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experi
 	for k := range hmeqCounts {
 		test.Set(k, 0, float64(k))
 	}
-	fit, err := c.predict(ctx, sample.delinquent, sample.labels, test, "")
+	public, err := c.prepare(ctx, sample.delinquent, test, "")
+	if err != nil {
+		return nil, err
+	}
+	defer public.cov.model.Close()
+	fit, err := c.fit(ctx, public, sample.labels, "")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +90,7 @@ func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experi
 	}
 	// What the draws scatter around, as the figure shows it.
 	quiet := c.withoutNoise()
-	clean, err := quiet.predict(ctx, sample.delinquent, sample.labels, test, "")
+	clean, err := quiet.fit(ctx, public, sample.labels, "")
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
+	"privkern/graphs/laplace"
 	"privkern/runner/experiment"
 )
 
@@ -72,24 +74,35 @@ func runReference(
 		square += v * v
 	}
 	m := referenceMetrics{FrobeniusC: math.Sqrt(square)}
-	at, err := findMode(ctx, e, cov.model, referenceLabels, counts, convergedSteps, func(at *mode) {
-		latent, mean := at.f[0], dot(mat.Col(nil, 0, cov.cross), at.dual)
-		if at.steps == 1 {
-			m.StepLatent, m.StepMean = latent, mean
-		} else {
-			m.ModeLatent, m.ModeMean = &latent, &mean
-		}
-	})
+	first, err := s.mode(ctx, e, cov, 1)
 	if err != nil {
 		return nil, err
 	}
-	if !at.converged() {
-		return nil, at.short()
-	}
-	part, err := cov.model.Variance(ctx, at.f, cov.cross)
+	m.StepLatent, m.StepMean = first.Latent[0], dot(mat.Col(nil, 0, cov.cross), first.Dual)
+	at, err := s.mode(ctx, e, cov, fault.Capped(ctx, convergedSteps))
 	if err != nil {
 		return nil, err
 	}
-	m.ModeVariance, m.Steps = cov.prior[0]+cov.sign*part[0], float64(at.steps)
+	if !converged(at, e) {
+		return nil, short(at, e)
+	}
+	if at.Steps > 1 {
+		m.ModeLatent, m.ModeMean = &at.Latent[0], new(dot(mat.Col(nil, 0, cov.cross), at.Dual))
+	}
+	part, err := cov.model.Variance(ctx, at.Latent, cov.cross)
+	if err != nil {
+		return nil, err
+	}
+	m.ModeVariance, m.Steps = cov.prior[0]+cov.sign*part[0], float64(at.Steps)
 	return &experiment.Outcome[referenceMetrics]{Metrics: m, Warnings: e.Warnings()}, nil
+}
+
+// mode is where some Newton steps lead.
+func (s *referenceSettings) mode(ctx context.Context, e *engine.Engine, cov *covariances,
+	steps int) (*laplace.Mode, error) {
+	modes, err := laplace.Modes(ctx, e, []laplace.Problem{{Model: cov.model, Sums: referenceLabels}}, steps)
+	if err != nil {
+		return nil, err
+	}
+	return &modes[0], modes[0].Err
 }

@@ -1,0 +1,300 @@
+package laplace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/batch"
+	"privkern/graphs/engine"
+	"privkern/graphs/op"
+)
+
+// Problem is one of several classifiers whose modes are found together.
+type Problem struct {
+	Model *Model
+	// Sums are those of the labels (±1) at each training input.
+	Sums []float64
+}
+
+// Mode is where Newton's method has come to.
+type Mode struct {
+	// Err is why there is no mode: nothing else is set then.
+	Err error
+	// Latent is f at the training inputs, Dual the coefficients of predictions, see [Step].
+	Latent, Dual []float64
+	// Steps is the number of steps taken.
+	Steps int
+	// Change is by how much the last whole step would have moved f: the largest change of a
+	// latent value, relative to the value or to 1 where that is larger.
+	Change float64
+}
+
+// Tolerance is the largest [Mode.Change] of steps that have converged: rounding errors of the
+// engine's element type.
+func Tolerance(e *engine.Engine) float64 { return tolerance(e.ElementType()) }
+
+// Modes takes Newton steps from f = 0 for each problem until they converge, most at most. All
+// models are of the engine.
+//
+// A step that lowers the posterior is halved until it does not: with a large kernel variance
+// the plain iteration alternates between two points. The steps have converged where a whole
+// one moves f by rounding errors only; a step that is small because it was halved proves
+// nothing.
+//
+// Problems of one size class, such as the folds of a data set, are one batch, whose latent
+// functions stay where they are computed: what comes to the host is, for each problem, its
+// change, its height and how many steps it has taken. A problem has the same bits alone and in
+// any batch. One for which a step fails has an error of its own, and the others go on.
+func Modes(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
+	for i, p := range problems {
+		if len(p.Sums) != p.Model.n {
+			return nil, batch.OfProblem(fmt.Errorf("the Laplace approximation: %d sums of labels for %d training inputs",
+				len(p.Sums), p.Model.n), i, len(problems))
+		}
+		if err := check("the vector of sums of labels", mat.NewDense(len(p.Sums), 1, p.Sums)); err != nil {
+			return nil, batch.OfProblem(err, i, len(problems))
+		}
+	}
+	modes := make([]Mode, len(problems))
+	groups := divide(e, problems)
+	err := e.ParallelFor(ctx, len(groups), 1, func(i, _ int) error {
+		return groups[i].find(ctx, e, most, modes)
+	})
+	return modes, err
+}
+
+// A group is a batch of problems of one size class, n×cols, with or without full covariances.
+type group struct {
+	n, cols  int
+	full     bool
+	problems []Problem
+	of       []int // their numbers among all
+}
+
+// divide puts problems into batches.
+func divide(e *engine.Engine, problems []Problem) []*group {
+	var all []*group
+	for _, full := range []bool{true, false} {
+		var numbers []int
+		var factors []*mat.Dense
+		for i, p := range problems {
+			if (p.Model.rank == 0) == full {
+				numbers, factors = append(numbers, i), append(factors, p.Model.factors)
+			}
+		}
+		together := func(n, cols int) int { return batchElements(e) / (n * cols) }
+		for _, members := range batch.Divide(factors, together) {
+			g := &group{n: members.Rows, cols: members.Cols, full: full}
+			for _, i := range members.Members {
+				g.of, g.problems = append(g.of, numbers[i]), append(g.problems, problems[numbers[i]])
+			}
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// batchElements bounds the elements of the covariances of one batch, 32 MiB in float64: a step
+// has two more of their size.
+func batchElements(*engine.Engine) int { return 1 << 22 }
+
+// stepsPerRun is how many steps a run takes at most. On the CPU a step that a member does not
+// take costs as much as one that it takes, and a run costs little.
+func stepsPerRun(e *engine.Engine) int {
+	if e.Backend() == "cpu" {
+		return 1
+	}
+	return 2
+}
+
+// Numbers in place of changes that every element type has and that every change that counts is
+// far below: that of a member before its first step, and what is wanted of one that ends.
+const (
+	atFirst = 1e30
+	never   = 2e30
+)
+
+// search is the state of a batch on the host.
+type search struct {
+	*group
+	e              *engine.Engine
+	most           int
+	constant       engine.Values // inputs that stay what they are
+	at             engine.Values // "f" and "dual", where they are
+	change, height []float64
+	steps          []int
+	failed         []error
+}
+
+// find takes the steps of all problems together until each has ended, and sets their modes.
+func (g *group) find(ctx context.Context, e *engine.Engine, most int, modes []Mode) error {
+	s, err := g.search(e, most)
+	if err != nil {
+		return err
+	}
+	defer func() { s.constant.Close(); s.at.Close() }()
+	halve := false
+	for {
+		wanted, left := s.wanted()
+		if left == 0 {
+			return s.finish(ctx, modes)
+		}
+		if halve, err = s.run(ctx, wanted, min(left, stepsPerRun(e)), halve); err != nil {
+			return err
+		}
+	}
+}
+
+// search is the state at f = 0.
+func (g *group) search(e *engine.Engine, most int) (*search, error) {
+	m := len(g.problems)
+	s := &search{group: g, e: e, most: most, change: make([]float64, m), height: make([]float64, m),
+		steps: make([]int, m), failed: make([]error, m)}
+	factors, counts := make([]*mat.Dense, m), make([]*mat.Dense, m)
+	sums, ones, none := make([]*mat.Dense, m), make([]*mat.Dense, m), make([]*mat.Dense, m)
+	unit, one := make([]float64, m), mat.NewDense(g.n, 1, nil)
+	one.Apply(func(int, int, float64) float64 { return 1 }, one)
+	for i, p := range g.problems {
+		n := p.Model.n
+		factors[i], counts[i] = p.Model.factors, mat.NewDense(n, 1, p.Model.counts)
+		sums[i], ones[i], none[i], unit[i] = mat.NewDense(n, 1, p.Sums), one, mat.NewDense(1, 1, nil), 1
+		s.change[i] = atFirst
+		for _, c := range p.Model.counts {
+			s.height[i] -= c * math.Ln2
+		}
+	}
+	values := engine.Values{}
+	var err error
+	for name, v := range map[string]struct {
+		rows, cols int
+		members    []*mat.Dense
+	}{"factors": {g.n, g.cols, factors}, "count": {g.n, 1, counts}, "sums": {g.n, 1, sums}, "ones": {g.n, 1, ones},
+		"f": {g.n, 1, none}, "dual": {g.cols, 1, none}} {
+		t, e := batch.Matrices(e.ElementType(), v.rows, v.cols, v.members)
+		values[name], err = t, errors.Join(err, e)
+	}
+	u, e2 := batch.Scalars(e.ElementType(), unit)
+	if err = errors.Join(err, e2); err != nil {
+		return nil, err
+	}
+	values["unit"] = u
+	s.at = engine.Values{"f": values["f"], "dual": values["dual"]}
+	delete(values, "f")
+	delete(values, "dual")
+	s.constant, err = batch.Keep(e, values)
+	return s, err
+}
+
+// wanted are the changes below which members end, and how many steps all that go on have left;
+// 0 where none goes on.
+func (s *search) wanted() (wanted []float64, left int) {
+	wanted = make([]float64, len(s.steps))
+	for i, steps := range s.steps {
+		wanted[i] = never
+		if s.goesOn(i) && steps < s.most {
+			if wanted[i] = Tolerance(s.e); left == 0 || s.most-steps < left {
+				left = s.most - steps
+			}
+		}
+	}
+	return wanted, left
+}
+
+// goesOn says whether a member has not converged and has not failed.
+func (s *search) goesOn(i int) bool { return s.failed[i] == nil && s.change[i] > Tolerance(s.e) }
+
+// run takes some steps, or halves one, and says whether a member refuses its next step as long
+// as it is whole.
+func (s *search) run(ctx context.Context, wanted []float64, steps int, halve bool) (refused bool, err error) {
+	m, dtype, parts := len(s.steps), s.e.ElementType(), 1
+	in := engine.Values{"f": s.at["f"], "dual": s.at["dual"]}
+	for name, v := range s.constant {
+		in[name] = v
+	}
+	if halve {
+		steps, parts = 1, maxHalvings+1
+		whole, rest := mat.NewDense(parts, 1, nil), mat.NewDense(parts, 1, nil)
+		for i := range parts {
+			t := math.Pow(0.5, float64(i))
+			whole.Set(i, 0, t)
+			rest.Set(i, 0, 1-t)
+		}
+		in["whole"], in["rest"] = s.e.Matrix(whole), s.e.Matrix(rest)
+	}
+	for name, v := range map[string][]float64{"change": s.change, "height": s.height, "wanted": wanted} {
+		if in[name], err = batch.Scalars(dtype, v); err != nil {
+			return false, err
+		}
+	}
+	out, err := s.e.Run(ctx, newtonProgram(m, s.n, s.cols, s.full, steps, parts), in, engine.Stay("f", "dual"))
+	if err = s.note(err); err != nil {
+		return false, err
+	}
+	s.at.Close()
+	s.at = engine.Values{"f": out["f"], "dual": out["dual"]}
+	r := engine.Read(out)
+	var taken []float64
+	s.change, s.height, taken = r.Floats("change"), r.Floats("height"), r.Floats("taken")
+	if err := r.Err(); err != nil {
+		return false, err
+	}
+	for i, v := range taken {
+		s.steps[i] += int(v)
+		if math.IsNaN(s.change[i]) && s.failed[i] == nil {
+			s.failed[i] = errNotFinite
+		}
+		refused = refused || wanted[i] != never && s.goesOn(i) && int(v) < steps
+	}
+	return refused, nil
+}
+
+var errNotFinite = errors.New("the latent function is not finite")
+
+// note keeps the first error of each member of the batch and drops the whole; any other error
+// it returns.
+func (s *search) note(err error) error {
+	var members *op.MembersError
+	if !errors.As(err, &members) || members.Members != len(s.failed) {
+		return err
+	}
+	for _, f := range members.Failed {
+		if s.failed[f.Member] == nil {
+			s.failed[f.Member] = f.Err
+		}
+	}
+	return nil
+}
+
+// finish sets the modes.
+func (s *search) finish(ctx context.Context, modes []Mode) error {
+	host, err := engine.Host(ctx, s.at)
+	if err = s.note(err); err != nil {
+		return err
+	}
+	r := engine.Read(host)
+	f, dual := r.Floats("f"), r.Floats("dual")
+	if err := r.Err(); err != nil {
+		return err
+	}
+	for i, number := range s.of {
+		if s.failed[i] != nil {
+			modes[number] = Mode{Err: fmt.Errorf("step %d of the Laplace approximation: %w", s.steps[i]+1, s.failed[i])}
+			continue
+		}
+		m := s.problems[i].Model
+		coefficients := m.n
+		if !s.full {
+			coefficients = m.rank
+		}
+		modes[number] = Mode{
+			Latent: append([]float64(nil), f[i*s.n:i*s.n+m.n]...),
+			Dual:   append([]float64(nil), dual[i*s.cols:i*s.cols+coefficients]...),
+			Steps:  s.steps[i], Change: s.change[i],
+		}
+	}
+	return nil
+}

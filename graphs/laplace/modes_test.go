@@ -1,0 +1,297 @@
+package laplace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/graphtest"
+	"privkern/graphs/op"
+)
+
+// sums are of labels ±1 at n inputs with these counts.
+func sums(seed uint64, counts []float64) []float64 {
+	rng, out := graphtest.Rand(seed), make([]float64, len(counts))
+	for i, c := range counts {
+		for range int(c) {
+			out[i] += math.Copysign(1, rng.NormFloat64())
+		}
+	}
+	return out
+}
+
+// several are problems of several size classes, full and of low rank, some with several labels
+// at an input, and with variances for which whole steps overshoot; float32 resolves no more
+// than some tens.
+func several(t testing.TB, e *engine.Engine) []Problem {
+	t.Helper()
+	var all []Problem
+	for i, c := range []struct {
+		n, rank, labels int
+		variance        float64
+	}{{10, 0, 1, 1}, {13, 0, 3, 1e4}, {16, 0, 1, 1e8}, {12, 4, 2, 1}, {70, 0, 1, 2}, {12, 3, 1, 1e4}, {9, 9, 2, 1},
+		{66, 0, 2, 1e3}, {11, 0, 1, 3}} {
+		if e.DType() == "float32" {
+			c.variance = min(c.variance, 10)
+		}
+		rng := graphtest.Rand(uint64(i))
+		counts := make([]float64, c.n)
+		for j := range counts {
+			counts[j] = float64(1 + (j*c.labels)%c.labels + j%c.labels)
+		}
+		var m *Model
+		var err error
+		if c.rank > 0 {
+			v := graphtest.Normal(rng, c.n, c.rank)
+			v.Scale(math.Sqrt(c.variance), v)
+			m, err = LowRank(e, v, counts)
+		} else {
+			k := covariance(t, e, line(c.n), line(c.n), 2)
+			k.Scale(c.variance, k)
+			m, err = Full(e, k, counts)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		all = append(all, Problem{Model: m, Sums: sums(uint64(i+20), counts)})
+	}
+	return all
+}
+
+func modes(t testing.TB, e *engine.Engine, problems []Problem, most int) []Mode {
+	t.Helper()
+	found, err := Modes(ctx, e, problems, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// plainMode is Newton's method with halved steps, of one problem: steps by [Model.Step], the
+// posterior on the host.
+func plainMode(t testing.TB, p Problem, most int, wanted float64) Mode {
+	t.Helper()
+	n := p.Model.n
+	height := func(f, dual []float64) float64 {
+		h := 0.0
+		for i, v := range f {
+			positive, negative := (p.Model.counts[i]+p.Sums[i])/2, (p.Model.counts[i]-p.Sums[i])/2
+			tail := math.Log1p(math.Exp(-math.Abs(v)))
+			h -= positive*(max(-v, 0)+tail) + negative*(max(v, 0)+tail)
+		}
+		return h - p.Model.SquaredNorm(f, dual)/2
+	}
+	found := Mode{Latent: make([]float64, n), Change: math.Inf(1)}
+	var dual []float64
+	best := height(found.Latent, nil)
+	for found.Steps < most && found.Change > wanted {
+		s := step(t, p.Model, found.Latent, mat.NewDense(n, 1, p.Sums))
+		f, d := mat.Col(nil, 0, s.Latent), mat.Col(nil, 0, s.Dual)
+		if dual == nil {
+			dual = make([]float64, len(d))
+		}
+		found.Change = 0
+		for i, v := range f {
+			found.Change = max(found.Change, math.Abs(v-found.Latent[i])/max(1, math.Abs(v)))
+		}
+		for range maxHalvings {
+			if height(f, d) >= best-wanted*math.Abs(best) {
+				break
+			}
+			for i := range f {
+				f[i] = (f[i] + found.Latent[i]) / 2
+			}
+			for i := range d {
+				d[i] = (d[i] + dual[i]) / 2
+			}
+		}
+		found.Latent, dual, best = f, d, height(f, d)
+		found.Steps++
+	}
+	found.Dual = dual
+	return found
+}
+
+// The modes are those of steps that the host takes one by one, after any number of them.
+func TestModesAgainstSteps(t *testing.T) {
+	graphtest.EachBLAS(t, func(t *testing.T) {
+		e := graphtest.Engine(t, "float64", 2)
+		problems := several(t, e)
+		for _, most := range []int{1, 3, 100} {
+			for i, got := range modes(t, e, problems, most) {
+				want := plainMode(t, problems[i], most, 1e-10)
+				if got.Err != nil || got.Steps != want.Steps || (got.Change > 1e-10) != (want.Change > 1e-10) {
+					t.Errorf("problem %d: %d steps, the last of %g, want %d of %g; %v", i, got.Steps, got.Change, want.Steps,
+						want.Change, got.Err)
+					continue
+				}
+				for name, v := range map[string][2][]float64{"f": {got.Latent, want.Latent}, "dual": {got.Dual, want.Dual}} {
+					scale := mat.Norm(mat.NewVecDense(len(v[1]), v[1]), math.Inf(1))
+					if !mat.EqualApprox(mat.NewVecDense(len(v[0]), v[0]), mat.NewVecDense(len(v[1]), v[1]), 1e-8*(1+scale)) {
+						t.Errorf("problem %d, at most %d steps: %s is %v, want %v", i, most, name, v[0], v[1])
+					}
+				}
+			}
+		}
+	})
+}
+
+// At the mode of a full covariance the gradient of the log posterior, (s + n)/2 − nπ − K⁻¹f, is
+// zero, and whole steps alone would not have led there with the largest variances.
+func TestModesAreStationary(t *testing.T) {
+	for dtype, tolerance := range map[string]float64{"float64": 1e-6, "float32": 1e-2} {
+		t.Run(dtype, func(t *testing.T) {
+			e := graphtest.Engine(t, dtype, 1)
+			problems := several(t, e)
+			for i, m := range modes(t, e, problems, 100) {
+				p := problems[i]
+				if m.Err != nil || m.Change > Tolerance(e) {
+					t.Errorf("problem %d: not converged after %d steps, the last of %g; %v", i, m.Steps, m.Change, m.Err)
+					continue
+				}
+				if p.Model.rank > 0 {
+					continue // its coefficients are others
+				}
+				for j, f := range m.Latent {
+					n := p.Model.counts[j]
+					gradient := (p.Sums[j]+n)/2 - n/(1+math.Exp(-f)) - m.Dual[j]
+					if !(math.Abs(gradient) <= tolerance) {
+						t.Errorf("problem %d: gradient %g at input %d", i, gradient, j)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A problem has the same bits alone, in any batch and with any number of workers, and stays where it ended while others go on.
+func TestModesAlone(t *testing.T) {
+	for _, dtype := range []string{"float64", "float32"} {
+		for _, workers := range []int{1, 3} {
+			t.Run(fmt.Sprint(dtype, " ", workers), func(t *testing.T) {
+				e := graphtest.Engine(t, dtype, workers)
+				problems := several(t, e)
+				all := modes(t, e, problems, 100)
+				for i, p := range problems {
+					for _, most := range []int{100, all[i].Steps, min(100, all[i].Steps+1)} {
+						if alone := modes(t, e, []Problem{p}, most); !reflect.DeepEqual(alone[0], all[i]) {
+							t.Errorf("problem %d, %d steps at most: alone %v, in a batch %v", i, most, alone[0], all[i])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Steps of one run have the bits of as many runs.
+func TestStepsOfARun(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	for _, g := range divide(e, several(t, e)) {
+		var ends [2][]float64
+		for i, steps := range []int{1, 4} {
+			s, err := g.search(e, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted, left := s.wanted()
+			if left != 4 {
+				t.Fatalf("%d steps left", left)
+			}
+			for range 4 / steps {
+				if _, err := s.run(ctx, wanted, steps, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			host, err := engine.Host(ctx, s.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := engine.Read(host)
+			ends[i] = append(append(r.Floats("f"), r.Floats("dual")...), s.change...)
+			s.constant.Close()
+			s.at.Close()
+		}
+		if !reflect.DeepEqual(ends[0], ends[1]) {
+			t.Errorf("class %d×%d: %v in four runs, %v in one", g.n, g.cols, ends[0], ends[1])
+		}
+	}
+}
+
+// A whole step that is small ends Newton's method. One that is small because it was halved does
+// not: here every step is, as no posterior is high enough, to 1e-9 of what it was.
+func TestHalvedStepsAreNoConvergence(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	for _, g := range divide(e, several(t, e)) {
+		s, err := g.search(e, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted, _ := s.wanted()
+		for i := range s.height {
+			s.height[i] = 1e30
+		}
+		if refused, err := s.run(ctx, wanted, 1, false); err != nil || !refused || s.steps[0] != 0 {
+			t.Errorf("refused %v after %v steps; %v", refused, s.steps, err)
+		}
+		if refused, err := s.run(ctx, wanted, 1, true); err != nil || refused || s.steps[0] != 1 || !s.goesOn(0) ||
+			s.change[0] < 1e-3 {
+			t.Errorf("refused %v after %v steps, the last of size %g; %v", refused, s.steps, s.change, err)
+		}
+		modes := make([]Mode, len(s.steps)+20)
+		if err := s.finish(ctx, modes); err != nil {
+			t.Fatal(err)
+		}
+		for _, number := range g.of {
+			for j, f := range modes[number].Latent {
+				if math.Abs(f) > 1e-2 {
+					t.Errorf("problem %d: f is %g at input %d", number, f, j)
+				}
+			}
+		}
+		s.constant.Close()
+		s.at.Close()
+	}
+}
+
+// A problem whose step fails has an error of its own, and the others have their modes.
+func TestModesWithAFailure(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	problems := several(t, e)[:3]
+	negative := mat.NewDense(10, 10, nil)
+	for i := range 10 {
+		negative.Set(i, i, -1e3)
+	}
+	bad := Problem{full(t, e, negative), problems[0].Sums}
+	found := modes(t, e, []Problem{problems[0], bad, problems[1]}, 100)
+	var notPD *op.NotPositiveDefiniteError
+	if !errors.As(found[1].Err, &notPD) || !strings.Contains(found[1].Err.Error(), "step 1 of the Laplace approximation") {
+		t.Errorf("got %v", found[1].Err)
+	}
+	for i, want := range modes(t, e, problems[:2], 100) {
+		if !reflect.DeepEqual(found[2*i], want) {
+			t.Errorf("problem %d: %v, without the failure %v", i, found[2*i], want)
+		}
+	}
+}
+
+func TestWrongSums(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	m := full(t, e, covariance(t, e, line(2), line(2), 2))
+	for want, sums := range map[string][]float64{
+		"problem 2 of 2: the Laplace approximation: 3 sums of labels for 2 training inputs": {1, 1, 1},
+		"sums of labels has NaN": {1, math.NaN()},
+	} {
+		_, err := Modes(ctx, e, []Problem{{m, []float64{1, -1}}, {m, sums}}, 9)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

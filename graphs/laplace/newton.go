@@ -1,0 +1,173 @@
+package laplace
+
+import (
+	"fmt"
+	"math"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/engine"
+)
+
+// maxHalvings bounds how often a Newton step is halved: then it is rounding that keeps the
+// posterior from rising.
+const maxHalvings = 30
+
+// A newton builds Newton steps for m classifiers of the size class n×cols.
+type newton struct {
+	*engine.Builder
+	m, n, cols  int
+	full        bool
+	factors     *gorgonia.Node // K (cols = n) or V, m×n×cols
+	count, sums *gorgonia.Node // m×n×1
+	ones, unit  *gorgonia.Node // m×n×1, m
+	whole, rest *gorgonia.Node // t and 1 − t for each of some parts of a step, parts×1
+	parts       int
+	wanted      *gorgonia.Node // m
+}
+
+// newtonProgram takes some Newton steps for each of m classifiers of a size class, from the
+// latent functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of
+// these names. "factors" (m×n×cols) and "sums" (m×n×1), of labels, have zeros beyond those of
+// a member, and so has "count" (m×n×1), which makes W zero there: f stays zero, and I + W^½KW^½
+// has an identity, as I + VᵀWV has for columns that pad V.
+//
+// A step is taken while "change" (m), by how much the last one moved f, is above "wanted" (m),
+// and as long as it does not lower the posterior, whose logarithm is "height" (m) at f. With
+// one part, "whole" being one, a step that would lower it leaves every bit as it is. With more,
+// the first of the parts t that does not is taken of the step, at least maxHalvings halvings:
+// f moves to (1 − t)f + tf'. "ones" (m×n×1) and "unit" (m) are what their names say. The output
+// "taken" (m) counts the steps.
+func newtonProgram(m, n, cols int, full bool, steps, parts int) engine.Program {
+	return engine.Program{
+		Name: "Newton's method of the Laplace approximation",
+		Key:  fmt.Sprintf("laplace modes %d %d %d %v %d %d", m, n, cols, full, steps, parts),
+		Build: func(b *engine.Builder) {
+			p := newton{Builder: b, m: m, n: n, cols: cols, full: full, parts: parts,
+				factors: b.Tensor("factors", m, n, cols), count: b.Tensor("count", m, n, 1),
+				sums: b.Tensor("sums", m, n, 1), ones: b.Tensor("ones", m, n, 1), unit: b.Tensor("unit", m),
+				wanted: b.Tensor("wanted", m)}
+			if parts > 1 {
+				p.whole, p.rest = b.Input("whole", parts, 1), b.Input("rest", parts, 1)
+			}
+			at := ascent{f: b.Tensor("f", m, n, 1), dual: b.Tensor("dual", m, cols, 1), change: b.Tensor("change", m),
+				height: b.Tensor("height", m)}
+			var taken *gorgonia.Node
+			for i := range steps {
+				var now *gorgonia.Node
+				at, now = p.step(at)
+				if i == 0 {
+					taken = now
+				} else {
+					taken = b.Add(taken, now)
+				}
+			}
+			b.Output("f", at.f)
+			b.Output("dual", at.dual)
+			b.Output("change", at.change)
+			b.Output("height", at.height)
+			b.Output("taken", taken)
+		},
+	}
+}
+
+// ascent is where Newton's method has come to.
+type ascent struct{ f, dual, change, height *gorgonia.Node }
+
+// step takes one step, and says which members have taken it (m).
+func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
+	f, dual := p.newtonStep(at.f)
+	moved := p.Divide(p.abs(p.Sub(f, at.f)), p.Larger(p.abs(f), p.ones))
+	change := p.Max(p.Reshape(moved, p.m, p.n), 1)
+	goesOn := p.Greater(at.change, p.wanted)
+	// A height that falls by rounding errors only does not count.
+	bound := p.Sub(at.height, p.Hadamard(p.Constant(tolerance(p.DType())), p.abs(at.height)))
+
+	var part, height *gorgonia.Node
+	if p.parts == 1 {
+		height = p.objective(p.row(f, p.n), p.row(dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
+		part = p.Hadamard(p.Greater(height, bound), goesOn)
+		taken = part
+	} else {
+		part, taken = p.Hadamard(p.halved(at, f, dual, bound), goesOn), goesOn
+	}
+	stays, left := p.Sub(p.unit, part), p.Sub(p.unit, taken)
+	next.f = p.Add(p.ScaledBy(at.f, stays), p.ScaledBy(f, part))
+	next.dual = p.Add(p.ScaledBy(at.dual, stays), p.ScaledBy(dual, part))
+	if height == nil {
+		height = p.objective(p.row(next.f, p.n), p.row(next.dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
+	}
+	next.change = p.Add(p.Hadamard(at.change, left), p.Hadamard(change, taken))
+	next.height = p.Add(p.Hadamard(at.height, left), p.Hadamard(height, taken))
+	return next, taken
+}
+
+// newtonStep is f after a whole step, and the coefficients that it comes from.
+func (p *newton) newtonStep(f *gorgonia.Node) (next, dual *gorgonia.Node) {
+	s := p.LogisticScale(f, p.count)
+	target := p.NewtonTarget(f, p.count, p.sums)
+	if p.full {
+		n := factorisation{Builder: p.Builder, factors: p.factors, s: s,
+			l: p.Cholesky(p.IdentityPlusScaled(p.factors, s))}
+		dual = n.dual(target)
+	} else {
+		l := p.Cholesky(p.IdentityPlusGram(p.ScaleRows(s, p.factors)))
+		// bᵀV is (Vᵀb)ᵀ without a transpose of V.
+		vb := p.MatrixProduct(p.Reshape(target, p.m, 1, p.n), p.factors)
+		dual = p.CholeskySolve(l, p.Reshape(vb, p.m, p.cols, 1))
+	}
+	return p.MatrixProduct(p.factors, dual), dual
+}
+
+// halved is the first part of a step, of each member (m), whose height is above the bound, and
+// the last part where there is none.
+func (p *newton) halved(at ascent, f, dual, bound *gorgonia.Node) *gorgonia.Node {
+	between := func(from, to *gorgonia.Node, length int) *gorgonia.Node {
+		return p.Add(p.spread(p.rest, from, length), p.spread(p.whole, to, length))
+	}
+	equal := p.Add(p.whole, p.rest) // ones
+	heights := p.objective(between(at.f, f, p.n), between(at.dual, dual, p.cols), p.spread(equal, p.count, p.n),
+		p.spread(equal, p.sums, p.n))
+	flat := func(x *gorgonia.Node) *gorgonia.Node { return p.Reshape(x, p.m*p.parts) }
+	high := p.Greater(heights, flat(p.spread(equal, bound, 1)))
+	parts := p.Hadamard(high, flat(p.spread(p.whole, p.unit, 1)))
+	last := p.Hadamard(p.Constant(math.Pow(0.5, maxHalvings)), p.unit)
+	return p.Larger(p.Max(p.Reshape(parts, p.m, p.parts), 1), last)
+}
+
+// spread is each member's vector of a length times each of some scales (parts×1), a row each:
+// (m·parts)×length.
+func (p *newton) spread(scales, x *gorgonia.Node, length int) *gorgonia.Node {
+	return p.Reshape(p.MatrixProduct(scales, p.Reshape(x, p.m, 1, length)), p.m*p.parts, length)
+}
+
+// row has the vector of each member in a row, m×length.
+func (p *newton) row(x *gorgonia.Node, length int) *gorgonia.Node { return p.Reshape(x, p.m, length) }
+
+// objective is log p(y|f) − ½fᵀK⁻¹f for latent functions in rows (q×n), with their
+// coefficients, numbers and sums of labels: q.
+//
+// With n labels of the sum s, (n+s)/2 of which are positive, −log p(y|f) is
+// n·log(1 + e^{−|f|}) + (n|f| − sf)/2, whose second part is exactly zero for labels of one
+// class that f has the sign of.
+func (p *newton) objective(f, dual, count, sums *gorgonia.Node) *gorgonia.Node {
+	size, half := p.abs(f), p.Constant(0.5)
+	tails := p.Hadamard(count, p.Log1p(p.Exp(p.Neg(size))))
+	wrong := p.Sub(p.Hadamard(count, size), p.Hadamard(sums, f))
+	loss := p.Sum(p.Add(tails, p.Hadamard(half, wrong)), 1)
+	if !p.full {
+		f = dual // f = Vα, so that αᵀα is the smallest that gives f
+	}
+	return p.Neg(p.Add(loss, p.Hadamard(half, p.Sum(p.Hadamard(f, dual), 1))))
+}
+
+func (p *newton) abs(x *gorgonia.Node) *gorgonia.Node { return p.Larger(x, p.Neg(x)) }
+
+// tolerance is the relative size of what counts as rounding errors.
+func tolerance(dtype tensor.Dtype) float64 {
+	if dtype == tensor.Float32 {
+		return 1e-5
+	}
+	return 1e-10
+}

@@ -1,0 +1,167 @@
+package laplace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+)
+
+// Step is the outcome of a Newton step for D versions of the labels.
+type Step struct {
+	// Latent is f at the training inputs, N×D.
+	Latent *mat.Dense
+	// Dual holds the coefficients that predictions are linear in: a = K⁻¹f
+	// (N×D) for a full covariance, α with f = Vα (M×D) for one of low rank. The
+	// posterior mean at test inputs is crossᵀ·Dual, with cross as in
+	// [Model.Variance].
+	Dual *mat.Dense
+}
+
+// Step takes a Newton step from f (length N) for each column of labels (N×D),
+// which are sums where an input has several.
+func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
+	if labels == nil || labels.IsEmpty() {
+		return nil, errors.New("step of the Laplace approximation: no labels")
+	}
+	rows, draws := labels.Dims()
+	if rows != m.n {
+		return nil, fmt.Errorf("step of the Laplace approximation: labels are %d×%d for %d training inputs", rows, draws, m.n)
+	}
+	if err := check("the matrix of labels", labels); err != nil {
+		return nil, err
+	}
+	out, err := m.run(ctx, m.stepProgram(draws), f, engine.Values{"y": m.e.Matrix(labels)})
+	if err != nil {
+		return nil, err
+	}
+	r := engine.Read(out)
+	return &Step{Latent: r.Dense("f"), Dual: r.Dense("dual")}, r.Err()
+}
+
+// SquaredNorm returns fᵀK⁻¹f for the f and the coefficients of one draw of a
+// step, or of any linear combination of steps.
+func (m *Model) SquaredNorm(f, dual []float64) float64 {
+	if m.rank > 0 {
+		f = dual // f = Vα, so that αᵀα is the smallest that gives f
+	}
+	sum := 0.0
+	for i, v := range dual {
+		sum += f[i] * v
+	}
+	return sum
+}
+
+// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order
+// and its eigenvectors as rows of a k×N matrix: k is N for a full covariance and
+// M for one of low rank, where the other eigenvalues are zero. The Newton step
+// moves by C·Δy where the labels change by Δy. Eigenvalues that are zero but for
+// rounding may come out negative, and have no meaningful vectors.
+func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, vectors *mat.Dense, err error) {
+	out, err := m.run(ctx, m.spectrumProgram(), f, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := engine.Dense(out["spectrum"])
+	if err != nil {
+		return nil, nil, err
+	}
+	k, columns := e.Dims()
+	values, vectors = mat.Col(nil, 0, e), mat.DenseCopyOf(e.Slice(0, k, 1, columns))
+	if m.rank == 0 {
+		return values, vectors, nil
+	}
+	// The eigenvectors p of ½TTᵀ give those of ½TᵀT, Tᵀp/‖Tᵀp‖.
+	t, err := engine.Dense(out["t"])
+	if err != nil {
+		return nil, nil, err
+	}
+	wide := new(mat.Dense)
+	wide.Mul(vectors, t)
+	for i, v := range values {
+		row := wide.RawRowView(i)
+		norm := math.Sqrt(2 * max(v, 0))
+		if norm == 0 {
+			norm = 1
+		}
+		for j := range row {
+			row[j] /= norm
+		}
+	}
+	return values, wide, nil
+}
+
+// Variances returns, for P test inputs and each of the latent functions fs, the part of
+// the posterior variance that depends on the training inputs, with W at f.
+//
+// For a full covariance, cross is the covariance between training and test
+// inputs (N×P), and the result is k_*ᵀ(K + W⁻¹)⁻¹k_*, by which the prior
+// variance is reduced. For one of low rank, cross holds the features of the
+// test inputs (M×P), and the result is the variance of the subset of
+// regressors, φ_*ᵀ(I + VᵀWV)⁻¹φ_*; DTC adds k_** − φ_*ᵀφ_* to it
+// (Quiñonero-Candela and Rasmussen 2005).
+func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense) ([][]float64, error) {
+	if err := check("the covariance of the test inputs", cross); err != nil {
+		return nil, err
+	}
+	want := m.n
+	if m.rank > 0 {
+		want = m.rank
+	}
+	rows, points := cross.Dims()
+	if rows != want {
+		return nil, fmt.Errorf("posterior variance: the covariance of the test inputs is %d×%d; %d rows are expected", rows,
+			points, want)
+	}
+	kept, err := m.e.Keep(m.e.Matrix(cross))
+	if err != nil {
+		return nil, fmt.Errorf("posterior variance: %w", err)
+	}
+	defer kept.Close()
+	all := make([][]float64, len(fs))
+	err = m.e.ParallelFor(ctx, len(fs), 1, func(i, _ int) error {
+		out, err := m.run(ctx, m.varianceProgram(points), fs[i], engine.Values{"cross": kept})
+		if err == nil {
+			all[i], err = engine.Floats(out["variance"])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Variance is Variances for one latent function.
+func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]float64, error) {
+	all, err := m.Variances(ctx, [][]float64{f}, cross)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// run runs a program at f. The covariance stays where it is.
+func (m *Model) run(ctx context.Context, p engine.Program, f []float64, inputs engine.Values) (engine.Values, error) {
+	if len(f) != m.n {
+		return nil, fmt.Errorf("%s: the latent function has %d values for %d training inputs", p.Name, len(f), m.n)
+	}
+	for i, v := range f {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%s: the latent function is %g at training input %d (counted from 0)", p.Name, v, i)
+		}
+	}
+	kept, err := m.resident()
+	if err != nil {
+		return nil, err
+	}
+	all := engine.Values{"f": m.e.Column(f), "factors": kept["factors"], "count": kept["count"]}
+	for name, v := range inputs {
+		all[name] = v
+	}
+	return m.e.Run(ctx, p, all)
+}
