@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,68 +66,28 @@ func several(t testing.TB, e *engine.Engine) []Problem {
 	return all
 }
 
+// modes are those of batches, whose runs take one step each.
 func modes(t testing.TB, e *engine.Engine, problems []Problem, most int) []Mode {
 	t.Helper()
-	found, err := Modes(ctx, e, problems, most)
+	found, err := together(ctx, e, problems, most, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
 }
 
-// plainMode is Newton's method with halved steps, of one problem: steps by [Model.Step], the
-// posterior on the host.
-func plainMode(t testing.TB, p Problem, most int, wanted float64) Mode {
-	t.Helper()
-	n := p.Model.n
-	height := func(f, dual []float64) float64 {
-		h := 0.0
-		for i, v := range f {
-			positive, negative := (p.Model.counts[i]+p.Sums[i])/2, (p.Model.counts[i]-p.Sums[i])/2
-			tail := math.Log1p(math.Exp(-math.Abs(v)))
-			h -= positive*(max(-v, 0)+tail) + negative*(max(v, 0)+tail)
-		}
-		return h - p.Model.SquaredNorm(f, dual)/2
-	}
-	found := Mode{Latent: make([]float64, n), Change: math.Inf(1)}
-	var dual []float64
-	best := height(found.Latent, nil)
-	for found.Steps < most && found.Change > wanted {
-		s := step(t, p.Model, found.Latent, mat.NewDense(n, 1, p.Sums))
-		f, d := mat.Col(nil, 0, s.Latent), mat.Col(nil, 0, s.Dual)
-		if dual == nil {
-			dual = make([]float64, len(d))
-		}
-		found.Change = 0
-		for i, v := range f {
-			found.Change = max(found.Change, math.Abs(v-found.Latent[i])/max(1, math.Abs(v)))
-		}
-		for range maxHalvings {
-			if height(f, d) >= best-wanted*math.Abs(best) {
-				break
-			}
-			for i := range f {
-				f[i] = (f[i] + found.Latent[i]) / 2
-			}
-			for i := range d {
-				d[i] = (d[i] + dual[i]) / 2
-			}
-		}
-		found.Latent, dual, best = f, d, height(f, d)
-		found.Steps++
-	}
-	found.Dual = dual
-	return found
-}
-
-// The modes are those of steps that the host takes one by one, after any number of them.
+// The modes of batches are those of steps that the host halves, after any number of them.
 func TestModesAgainstSteps(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		e := graphtest.Engine(t, "float64", 2)
 		problems := several(t, e)
 		for _, most := range []int{1, 3, 100} {
+			apart, err := apart(ctx, e, problems, most)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for i, got := range modes(t, e, problems, most) {
-				want := plainMode(t, problems[i], most, 1e-10)
+				want := apart[i]
 				if got.Err != nil || got.Steps != want.Steps || (got.Change > 1e-10) != (want.Change > 1e-10) {
 					t.Errorf("problem %d: %d steps, the last of %g, want %d of %g; %v", i, got.Steps, got.Change, want.Steps,
 						want.Change, got.Err)
@@ -150,8 +111,12 @@ func TestModesAreStationary(t *testing.T) {
 		t.Run(dtype, func(t *testing.T) {
 			e := graphtest.Engine(t, dtype, 1)
 			problems := several(t, e)
-			for i, m := range modes(t, e, problems, 100) {
-				p := problems[i]
+			apart, err := apart(ctx, e, problems, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range append(modes(t, e, problems, 100), apart...) {
+				p := problems[i%len(problems)]
 				if m.Err != nil || m.Change > Tolerance(e) {
 					t.Errorf("problem %d: not converged after %d steps, the last of %g; %v", i, m.Steps, m.Change, m.Err)
 					continue
@@ -194,33 +159,17 @@ func TestModesAlone(t *testing.T) {
 // Steps of one run have the bits of as many runs.
 func TestStepsOfARun(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	for _, g := range divide(e, several(t, e)) {
-		var ends [2][]float64
-		for i, steps := range []int{1, 4} {
-			s, err := g.search(e, 4)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wanted, left := s.wanted()
-			if left != 4 {
-				t.Fatalf("%d steps left", left)
-			}
-			for range 4 / steps {
-				if _, err := s.run(ctx, wanted, steps, false); err != nil {
-					t.Fatal(err)
-				}
-			}
-			host, err := engine.Host(ctx, s.at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := engine.Read(host)
-			ends[i] = append(append(r.Floats("f"), r.Floats("dual")...), s.change...)
-			s.constant.Close()
-			s.at.Close()
+	problems := several(t, e)
+	want := modes(t, e, problems, 100)
+	for _, steps := range []int{2, 5} {
+		got, err := together(ctx, e, problems, 100, steps)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(ends[0], ends[1]) {
-			t.Errorf("class %d×%d: %v in four runs, %v in one", g.n, g.cols, ends[0], ends[1])
+		for i := range want {
+			if !reflect.DeepEqual(got[i], want[i]) {
+				t.Errorf("problem %d: %v with %d steps a run, %v with one", i, got[i], steps, want[i])
+			}
 		}
 	}
 }
@@ -229,7 +178,7 @@ func TestStepsOfARun(t *testing.T) {
 // not: here every step is, as no posterior is high enough, to 1e-9 of what it was.
 func TestHalvedStepsAreNoConvergence(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
-	for _, g := range divide(e, several(t, e)) {
+	for _, g := range divide(several(t, e)) {
 		s, err := g.search(e, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -261,6 +210,19 @@ func TestHalvedStepsAreNoConvergence(t *testing.T) {
 	}
 }
 
+// The same of a problem by itself: a posterior that is not a number is never high enough.
+func TestHalvedStepsAloneAreNoConvergence(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := several(t, e)[0]
+	if _, err := p.Model.resident(); err != nil { // what steps use
+		t.Fatal(err)
+	}
+	p.Model.counts = slices.Repeat([]float64{math.NaN()}, p.Model.n)
+	if m, err := p.find(ctx, 1e-10, 3); err != nil || m.Steps != 3 || m.Change < 1e-3 {
+		t.Errorf("%d steps, the last of size %g; %v", m.Steps, m.Change, err)
+	}
+}
+
 // A problem whose step fails has an error of its own, and the others have their modes.
 func TestModesWithAFailure(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
@@ -270,7 +232,12 @@ func TestModesWithAFailure(t *testing.T) {
 		negative.Set(i, i, -1e3)
 	}
 	bad := Problem{full(t, e, negative), problems[0].Sums}
-	found := modes(t, e, []Problem{problems[0], bad, problems[1]}, 100)
+	three := []Problem{problems[0], bad, problems[1]}
+	found := modes(t, e, three, 100)
+	alone, err := apart(ctx, e, three, 100)
+	if err != nil || alone[1].Err == nil || alone[0].Err != nil {
+		t.Errorf("%v, %v", alone, err)
+	}
 	var notPD *op.NotPositiveDefiniteError
 	if !errors.As(found[1].Err, &notPD) || !strings.Contains(found[1].Err.Error(), "step 1 of the Laplace approximation") {
 		t.Errorf("got %v", found[1].Err)
@@ -293,5 +260,29 @@ func TestWrongSums(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// BenchmarkModes is of the folds of a cross-validation, each by itself and as a batch.
+func BenchmarkModes(b *testing.B) {
+	for _, n := range []int{10, 64, 160, 480} {
+		e := graphtest.Engine(b, "float64", 1)
+		problems := make([]Problem, 5)
+		for i := range problems {
+			k := covariance(b, e, line(n), line(n), 5)
+			problems[i] = Problem{full(b, e, k), sums(uint64(i), slices.Repeat([]float64{1}, n))}
+		}
+		b.Run(fmt.Sprintf("5 of %d apart", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := apart(ctx, e, problems, 100); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("5 of %d together", n), func(b *testing.B) {
+			for b.Loop() {
+				modes(b, e, problems, 100)
+			}
+		})
 	}
 }
