@@ -66,18 +66,15 @@ func Modes(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	if e.Backend() == "cpu" {
 		return apart(ctx, e, problems, most)
 	}
-	return together(ctx, e, problems, most, stepsPerRun)
+	return together(ctx, e, problems, most)
 }
 
-// stepsPerRun is how many steps a run of a batch takes at most. Five to eight lead to a mode.
-const stepsPerRun = 2
-
-// together finds the modes in batches, with some steps a run at most.
-func together(ctx context.Context, e *engine.Engine, problems []Problem, most, stepsPerRun int) ([]Mode, error) {
+// together finds the modes in batches.
+func together(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
 	modes := make([]Mode, len(problems))
 	groups := divide(problems)
 	err := e.ParallelFor(ctx, len(groups), 1, func(i, _ int) error {
-		return groups[i].find(ctx, e, most, stepsPerRun, modes)
+		return groups[i].find(ctx, e, most, modes)
 	})
 	return modes, err
 }
@@ -136,7 +133,7 @@ type search struct {
 }
 
 // find takes the steps of all problems together until each has ended, and sets their modes.
-func (g *group) find(ctx context.Context, e *engine.Engine, most, stepsPerRun int, modes []Mode) error {
+func (g *group) find(ctx context.Context, e *engine.Engine, most int, modes []Mode) error {
 	s, err := g.search(e, most)
 	if err != nil {
 		return err
@@ -144,11 +141,11 @@ func (g *group) find(ctx context.Context, e *engine.Engine, most, stepsPerRun in
 	defer func() { s.constant.Close(); s.at.Close() }()
 	halve := false
 	for {
-		wanted, left := s.wanted()
-		if left == 0 {
+		wanted, ended := s.wanted()
+		if ended {
 			return s.finish(ctx, modes)
 		}
-		if halve, err = s.run(ctx, wanted, min(left, stepsPerRun), halve); err != nil {
+		if halve, err = s.run(ctx, wanted, halve); err != nil {
 			return err
 		}
 	}
@@ -194,34 +191,31 @@ func (g *group) search(e *engine.Engine, most int) (*search, error) {
 	return s, err
 }
 
-// wanted are the changes below which members end, and how many steps all that go on have left;
-// 0 where none goes on.
-func (s *search) wanted() (wanted []float64, left int) {
-	wanted = make([]float64, len(s.steps))
+// wanted are the changes below which members end, and whether all have.
+func (s *search) wanted() (wanted []float64, ended bool) {
+	wanted, ended = make([]float64, len(s.steps)), true
 	for i, steps := range s.steps {
 		wanted[i] = never
 		if s.goesOn(i) && steps < s.most {
-			if wanted[i] = Tolerance(s.e); left == 0 || s.most-steps < left {
-				left = s.most - steps
-			}
+			wanted[i], ended = Tolerance(s.e), false
 		}
 	}
-	return wanted, left
+	return wanted, ended
 }
 
 // goesOn says whether a member has not converged and has not failed.
 func (s *search) goesOn(i int) bool { return s.failed[i] == nil && s.change[i] > Tolerance(s.e) }
 
-// run takes some steps, or halves one, and says whether a member refuses its next step as long
-// as it is whole.
-func (s *search) run(ctx context.Context, wanted []float64, steps int, halve bool) (refused bool, err error) {
+// run takes a step, which is whole or halved, and says whether a member refuses its next one as
+// long as it is whole.
+func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused bool, err error) {
 	m, dtype, parts := len(s.steps), s.e.ElementType(), 1
 	in := engine.Values{"f": s.at["f"], "dual": s.at["dual"]}
 	for name, v := range s.constant {
 		in[name] = v
 	}
 	if halve {
-		steps, parts = 1, maxHalvings+1
+		parts = maxHalvings + 1
 		whole, rest := mat.NewDense(parts, 1, nil), mat.NewDense(parts, 1, nil)
 		for i := range parts {
 			t := math.Pow(0.5, float64(i))
@@ -235,7 +229,7 @@ func (s *search) run(ctx context.Context, wanted []float64, steps int, halve boo
 			return false, err
 		}
 	}
-	out, err := s.e.Run(ctx, newtonProgram(m, s.n, s.cols, s.full, steps, parts), in, engine.Stay("f", "dual"))
+	out, err := s.e.Run(ctx, newtonProgram(m, s.n, s.cols, s.full, parts), in, engine.Stay("f", "dual"))
 	if err = s.note(err); err != nil {
 		return false, err
 	}
@@ -252,7 +246,7 @@ func (s *search) run(ctx context.Context, wanted []float64, steps int, halve boo
 		if math.IsNaN(s.change[i]) && s.failed[i] == nil {
 			s.failed[i] = errNotFinite
 		}
-		refused = refused || wanted[i] != never && s.goesOn(i) && int(v) < steps
+		refused = refused || wanted[i] != never && s.goesOn(i) && v == 0
 	}
 	return refused, nil
 }

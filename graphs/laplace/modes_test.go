@@ -66,10 +66,10 @@ func several(t testing.TB, e *engine.Engine) []Problem {
 	return all
 }
 
-// modes are those of batches, whose runs take one step each.
+// modes are those of batches.
 func modes(t testing.TB, e *engine.Engine, problems []Problem, most int) []Mode {
 	t.Helper()
-	found, err := together(ctx, e, problems, most, 1)
+	found, err := together(ctx, e, problems, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestModesAgainstSteps(t *testing.T) {
 				}
 				for name, v := range map[string][2][]float64{"f": {got.Latent, want.Latent}, "dual": {got.Dual, want.Dual}} {
 					scale := mat.Norm(mat.NewVecDense(len(v[1]), v[1]), math.Inf(1))
-					if !mat.EqualApprox(mat.NewVecDense(len(v[0]), v[0]), mat.NewVecDense(len(v[1]), v[1]), 1e-8*(1+scale)) {
+					if !mat.EqualApprox(mat.NewVecDense(len(v[0]), v[0]), mat.NewVecDense(len(v[1]), v[1]), 1e-6*(1+scale)) {
 						t.Errorf("problem %d, at most %d steps: %s is %v, want %v", i, most, name, v[0], v[1])
 					}
 				}
@@ -136,7 +136,8 @@ func TestModesAreStationary(t *testing.T) {
 	}
 }
 
-// A problem has the same bits alone, in any batch and with any number of workers, and stays where it ended while others go on.
+// A problem has the same bits alone, in any batch and with any number of workers, and stays
+// where it ended while others go on.
 func TestModesAlone(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
 		for _, workers := range []int{1, 3} {
@@ -156,24 +157,6 @@ func TestModesAlone(t *testing.T) {
 	}
 }
 
-// Steps of one run have the bits of as many runs.
-func TestStepsOfARun(t *testing.T) {
-	e := graphtest.Engine(t, "float64", 1)
-	problems := several(t, e)
-	want := modes(t, e, problems, 100)
-	for _, steps := range []int{2, 5} {
-		got, err := together(ctx, e, problems, 100, steps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range want {
-			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Errorf("problem %d: %v with %d steps a run, %v with one", i, got[i], steps, want[i])
-			}
-		}
-	}
-}
-
 // A whole step that is small ends Newton's method. One that is small because it was halved does
 // not: here every step is, as no posterior is high enough, to 1e-9 of what it was.
 func TestHalvedStepsAreNoConvergence(t *testing.T) {
@@ -187,10 +170,10 @@ func TestHalvedStepsAreNoConvergence(t *testing.T) {
 		for i := range s.height {
 			s.height[i] = 1e30
 		}
-		if refused, err := s.run(ctx, wanted, 1, false); err != nil || !refused || s.steps[0] != 0 {
+		if refused, err := s.run(ctx, wanted, false); err != nil || !refused || s.steps[0] != 0 {
 			t.Errorf("refused %v after %v steps; %v", refused, s.steps, err)
 		}
-		if refused, err := s.run(ctx, wanted, 1, true); err != nil || refused || s.steps[0] != 1 || !s.goesOn(0) ||
+		if refused, err := s.run(ctx, wanted, true); err != nil || refused || s.steps[0] != 1 || !s.goesOn(0) ||
 			s.change[0] < 1e-3 {
 			t.Errorf("refused %v after %v steps, the last of size %g; %v", refused, s.steps, s.change, err)
 		}

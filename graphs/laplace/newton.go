@@ -14,7 +14,7 @@ import (
 // posterior from rising.
 const maxHalvings = 30
 
-// A newton builds Newton steps for m classifiers of the size class n×cols.
+// A newton builds a Newton step for m classifiers of the size class n×cols.
 type newton struct {
 	*engine.Builder
 	m, n, cols  int
@@ -27,22 +27,25 @@ type newton struct {
 	wanted      *gorgonia.Node // m
 }
 
-// newtonProgram takes some Newton steps for each of m classifiers of a size class, from the
+// newtonProgram takes one Newton step for each of m classifiers of a size class, from the
 // latent functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of
 // these names. "factors" (m×n×cols) and "sums" (m×n×1), of labels, have zeros beyond those of
 // a member, and so has "count" (m×n×1), which makes W zero there: f stays zero, and I + W^½KW^½
 // has an identity, as I + VᵀWV has for columns that pad V.
 //
-// A step is taken while "change" (m), by how much the last one moved f, is above "wanted" (m),
-// and as long as it does not lower the posterior, whose logarithm is "height" (m) at f. With
-// one part, "whole" being one, a step that would lower it leaves every bit as it is. With more,
-// the first of the parts t that does not is taken of the step, at least maxHalvings halvings:
-// f moves to (1 − t)f + tf'. "ones" (m×n×1) and "unit" (m) are what their names say. The output
-// "taken" (m) counts the steps.
-func newtonProgram(m, n, cols int, full bool, steps, parts int) engine.Program {
+// A member whose "change" (m), by how much the last step moved f, is not above "wanted" (m)
+// has ended, and every bit of it stays. "height" (m) is the logarithm of the posterior at f. A
+// step that would lower it is not taken with one part, and that member stays as it is, too.
+// With more, the first of the parts t = 1, ½, ¼, … ("whole", parts×1; "rest" is 1 − t) that does
+// not lower it is taken of the step, or the last one: f moves to (1 − t)f + tf'. "ones" (m×n×1)
+// and "unit" (m) are what their names say. The output "taken" (m) is 1 for a step.
+//
+// One step is a run: with two or three, a predicted H100 spends more on the steps that members
+// do not take than on the waits between runs.
+func newtonProgram(m, n, cols int, full bool, parts int) engine.Program {
 	return engine.Program{
 		Name: "Newton's method of the Laplace approximation",
-		Key:  fmt.Sprintf("laplace modes %d %d %d %v %d %d", m, n, cols, full, steps, parts),
+		Key:  fmt.Sprintf("laplace modes %d %d %d %v %d", m, n, cols, full, parts),
 		Build: func(b *engine.Builder) {
 			p := newton{Builder: b, m: m, n: n, cols: cols, full: full, parts: parts,
 				factors: b.Tensor("factors", m, n, cols), count: b.Tensor("count", m, n, 1),
@@ -51,18 +54,8 @@ func newtonProgram(m, n, cols int, full bool, steps, parts int) engine.Program {
 			if parts > 1 {
 				p.whole, p.rest = b.Input("whole", parts, 1), b.Input("rest", parts, 1)
 			}
-			at := ascent{f: b.Tensor("f", m, n, 1), dual: b.Tensor("dual", m, cols, 1), change: b.Tensor("change", m),
-				height: b.Tensor("height", m)}
-			var taken *gorgonia.Node
-			for i := range steps {
-				var now *gorgonia.Node
-				at, now = p.step(at)
-				if i == 0 {
-					taken = now
-				} else {
-					taken = b.Add(taken, now)
-				}
-			}
+			at, taken := p.step(ascent{f: b.Tensor("f", m, n, 1), dual: b.Tensor("dual", m, cols, 1),
+				change: b.Tensor("change", m), height: b.Tensor("height", m)})
 			b.Output("f", at.f)
 			b.Output("dual", at.dual)
 			b.Output("change", at.change)

@@ -42,7 +42,7 @@ func benchmark(ctx context.Context, m experiment.Meter) (err error) {
 		return func() error {
 			one := *c
 			one.draws, one.steps = draws, steps
-			_, err := one.predict(ctx, train, labels, test, "")
+			_, err := one.predict(ctx, train, labels, test)
 			return err
 		}
 	}

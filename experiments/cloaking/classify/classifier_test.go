@@ -33,7 +33,7 @@ func classifierFor(t *testing.T, changes ...func(*stripesSettings)) *classifier 
 
 func predict(t *testing.T, c *classifier, train *mat.Dense, labels []float64, test *mat.Dense) *prediction {
 	t.Helper()
-	l, err := c.predict(t.Context(), train, labels, test, "")
+	l, err := c.predict(t.Context(), train, labels, test)
 	if err != nil {
 		t.Fatal(err)
 	}

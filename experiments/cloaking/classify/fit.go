@@ -88,14 +88,14 @@ func (p *publicFit) sums(labels []float64) []float64 {
 
 // predict fits the classifier to the labels (±1) of the training inputs and
 // returns the latent function at the test inputs.
-func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64, test *mat.Dense,
-	purpose string) (*prediction, error) {
-	p, err := c.prepare(ctx, train, test, purpose)
+func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []float64,
+	test *mat.Dense) (*prediction, error) {
+	p, err := c.prepare(ctx, train, test, "")
 	if err != nil {
 		return nil, err
 	}
 	defer p.cov.model.Close()
-	return c.fit(ctx, p, labels, purpose)
+	return c.fit(ctx, p, labels, "")
 }
 
 // fit is predict after prepare.

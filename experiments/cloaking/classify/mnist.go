@@ -44,7 +44,7 @@ func runDigits(
 	if share := positiveShare(labels); share == 0 || share == 1 {
 		return nil, fmt.Errorf("all %d training images are of one class: use more", len(labels))
 	}
-	fit, err := c.predict(ctx, train, labels, test, "")
+	fit, err := c.predict(ctx, train, labels, test)
 	if err != nil {
 		return nil, err
 	}

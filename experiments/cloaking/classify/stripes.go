@@ -40,7 +40,7 @@ func runStripes(
 		return nil, err
 	}
 	test, truth := stripesTest(s.Width)
-	fit, err := c.predict(ctx, train, labels, test, "")
+	fit, err := c.predict(ctx, train, labels, test)
 	if err != nil {
 		return nil, err
 	}
