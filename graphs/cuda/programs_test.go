@@ -131,12 +131,12 @@ var programs = map[string]struct {
 			}
 			f = mat.Col(nil, 0, step.Latent)
 		}
-		variance, err := m.Variance(context.Background(), f, k)
+		variances, err := m.Variances(context.Background(), [][]float64{f, make([]float64, 50)}, k)
 		if err != nil {
 			return nil, err
 		}
 		spectrum, _, err := m.Spectrum(context.Background(), f)
-		return append(append(f, variance...), spectrum...), err
+		return slices.Concat(f, variances[0], variances[1], spectrum), err
 	}},
 	"Laplace mode, low rank": {modes, func(e *engine.Engine) ([]float64, error) {
 		v := normal(1, 50, 6)
@@ -157,8 +157,8 @@ var programs = map[string]struct {
 			}
 			f = mat.Col(nil, 0, step.Latent)
 		}
-		variance, err := m.Variance(context.Background(), f, normal(2, 6, 9))
-		return append(f, variance...), err
+		variances, err := m.Variances(context.Background(), [][]float64{f, make([]float64, 50)}, normal(2, 6, 9))
+		return append(f, slices.Concat(variances...)...), err
 	}},
 	"Laplace modes in a batch": {modes, func(e *engine.Engine) (all []float64, err error) {
 		var problems []laplace.Problem

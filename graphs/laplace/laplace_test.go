@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -334,6 +335,35 @@ func TestLowRankOfFullRankIsFull(t *testing.T) {
 		if want := 2 * matrix(t, a, p.f).At(i, i); math.Abs(p.k.At(i, i)-reduction[i]-want) > 1e-11 ||
 			math.Abs(variance[i]-want) > 1e-11 {
 			t.Errorf("variance at training input %d is %g and %g, want %g", i, p.k.At(i, i)-reduction[i], variance[i], want)
+		}
+	}
+}
+
+// Variances at several latent functions in one run have the bits of each alone.
+func TestVariancesInABatch(t *testing.T) {
+	for _, dtype := range []string{"float64", "float32"} {
+		e := graphtest.Engine(t, dtype, 2)
+		p := newProblem(4)
+		fs := [][]float64{p.f, mat.Col(nil, 1, p.labels), make([]float64, len(p.f))}
+		for name, c := range map[string]struct {
+			model *Model
+			cross *mat.Dense
+		}{"full": {full(t, e, p.k), p.k}, "low rank": {lowRank(t, e, p.v), mat.DenseCopyOf(p.v.T())}} {
+			_, points := c.cross.Dims()
+			kept, err := e.Keep(e.Matrix(c.cross))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([][]float64, len(fs))
+			if err := c.model.variances(ctx, fs, kept, points, got); err != nil {
+				t.Fatal(err)
+			}
+			kept.Close()
+			for i, f := range fs {
+				if want, err := c.model.Variance(ctx, f, c.cross); err != nil || !slices.Equal(got[i], want) {
+					t.Errorf("%s, %s: function %d has %v, alone %v; %v", dtype, name, i, got[i], want, err)
+				}
+			}
 		}
 	}
 }

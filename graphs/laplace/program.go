@@ -23,14 +23,18 @@ type factorisation struct {
 }
 
 // factor adds LLᵀ = B = I + W^½KW^½ (n×n), or I + VᵀWV (rank×rank) where the
-// covariance is of low rank.
-func (m *Model) factor(b *engine.Builder) factorisation {
+// covariance is of low rank, at each of one or several latent functions.
+func (m *Model) factor(b *engine.Builder, functions int) factorisation {
 	cols := m.n
 	if m.rank > 0 {
 		cols = m.rank
 	}
-	n := factorisation{Builder: b, factors: b.Input("factors", m.n, cols), f: b.Input("f", m.n, 1),
-		count: b.Input("count", m.n, 1)}
+	n := factorisation{Builder: b, factors: b.Input("factors", m.n, cols), count: b.Input("count", m.n, 1)}
+	if functions == 1 {
+		n.f = b.Input("f", m.n, 1)
+	} else {
+		n.f = b.Tensor("f", functions, m.n, 1)
+	}
 	n.s = b.LogisticScale(n.f, n.count) // W^½ as a column
 	if m.rank == 0 {
 		n.l = b.Cholesky(b.IdentityPlusScaled(n.factors, n.s))
@@ -45,7 +49,7 @@ func (m *Model) factor(b *engine.Builder) factorisation {
 func (m *Model) stepProgram(draws int) engine.Program {
 	return engine.Program{Name: "Newton step of the Laplace approximation", Key: m.key("step", draws),
 		Build: func(b *engine.Builder) {
-			n := m.factor(b)
+			n := m.factor(b, 1)
 			// b = Wf + (y + n)/2 − nπ (Algorithm 3.1, line 5), one column a draw.
 			target := b.NewtonTarget(n.f, n.count, b.Input("y", m.n, draws))
 			var dual *gorgonia.Node
@@ -77,7 +81,7 @@ func (n factorisation) coefficients(target *gorgonia.Node) *gorgonia.Node {
 func (m *Model) spectrumProgram() engine.Program {
 	return engine.Program{Name: "spectrum of the Laplace approximation's cloaking matrix", Key: m.key("spectrum", 0),
 		Build: func(b *engine.Builder) {
-			n := m.factor(b)
+			n := m.factor(b, 1)
 			if m.rank == 0 {
 				b.Output("spectrum", b.LargestEigen(m.n, n.cloakingMatrix()))
 			} else {
@@ -102,20 +106,20 @@ func (n factorisation) smallGram() *gorgonia.Node {
 	return n.RowGram(0.5, t)
 }
 
-// varianceProgram computes the "variance" (length points) that [Model.Variance]
+// varianceProgram computes the "variance" (functions×points) that [Model.Variances]
 // returns: the squared norms of the columns of L⁻¹W^½K_* for a full "cross"
 // covariance (Algorithm 3.2, lines 5 and 6), of L⁻¹Φ_* for one of low rank.
-func (m *Model) varianceProgram(points int) engine.Program {
-	return engine.Program{Name: "posterior variance of the Laplace approximation", Key: m.key("variance", points),
+func (m *Model) varianceProgram(functions, points int) engine.Program {
+	return engine.Program{Name: "posterior variance of the Laplace approximation",
+		Key: m.key(fmt.Sprint("variance ", functions), points),
 		Build: func(b *engine.Builder) {
-			n := m.factor(b)
+			n := m.factor(b, functions)
 			var cross *gorgonia.Node
 			if m.rank == 0 {
 				cross = b.ScaleRows(n.s, b.Input("cross", m.n, points))
 			} else {
 				cross = b.Input("cross", m.rank, points)
 			}
-			v := b.TriangularSolve(n.l, cross)
-			b.Output("variance", b.Sum(b.Square(v), 0))
+			b.Output("variance", b.ColumnNorms(b.TriangularSolve(n.l, cross)))
 		}}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 )
 
@@ -35,7 +37,7 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	if err := check("the matrix of labels", labels); err != nil {
 		return nil, err
 	}
-	out, err := m.run(ctx, m.stepProgram(draws), f, engine.Values{"y": m.e.Matrix(labels)})
+	out, err := m.run(ctx, m.stepProgram(draws), [][]float64{f}, engine.Values{"y": m.e.Matrix(labels)})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (m *Model) SquaredNorm(f, dual []float64) float64 {
 // moves by C·Δy where the labels change by Δy. Eigenvalues that are zero but for
 // rounding may come out negative, and have no meaningful vectors.
 func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, vectors *mat.Dense, err error) {
-	out, err := m.run(ctx, m.spectrumProgram(), f, nil)
+	out, err := m.run(ctx, m.spectrumProgram(), [][]float64{f}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,18 +124,37 @@ func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense)
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	defer kept.Close()
+	together := 1 // on the CPU a batch gains nothing
+	if m.e.Backend() != "cpu" {
+		together = max(1, batchElements/(m.n*max(want, points)))
+	}
 	all := make([][]float64, len(fs))
-	err = m.e.ParallelFor(ctx, len(fs), 1, func(i, _ int) error {
-		out, err := m.run(ctx, m.varianceProgram(points), fs[i], engine.Values{"cross": kept})
-		if err == nil {
-			all[i], err = engine.Floats(out["variance"])
-		}
-		return err
+	err = m.e.ParallelFor(ctx, (len(fs)+together-1)/together, 1, func(i, _ int) error {
+		first := i * together
+		last := min(first+together, len(fs))
+		return m.variances(ctx, fs[first:last], kept, points, all[first:last])
 	})
 	if err != nil {
 		return nil, err
 	}
 	return all, nil
+}
+
+// variances sets those of some latent functions in one run.
+func (m *Model) variances(ctx context.Context, fs [][]float64, cross *engine.Resident, points int,
+	to [][]float64) error {
+	out, err := m.run(ctx, m.varianceProgram(len(fs), points), fs, engine.Values{"cross": cross})
+	if err != nil {
+		return err
+	}
+	v, err := engine.Floats(out["variance"])
+	if err != nil {
+		return err
+	}
+	for i := range to {
+		to[i] = slices.Clone(v[i*points : (i+1)*points])
+	}
+	return nil
 }
 
 // Variance is Variances for one latent function.
@@ -145,21 +166,30 @@ func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]
 	return all[0], nil
 }
 
-// run runs a program at f. The covariance stays where it is.
-func (m *Model) run(ctx context.Context, p engine.Program, f []float64, inputs engine.Values) (engine.Values, error) {
-	if len(f) != m.n {
-		return nil, fmt.Errorf("%s: the latent function has %d values for %d training inputs", p.Name, len(f), m.n)
-	}
-	for i, v := range f {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: the latent function is %g at training input %d (counted from 0)", p.Name, v, i)
+// run runs a program at one or several latent functions. The covariance stays where it is.
+func (m *Model) run(ctx context.Context, p engine.Program, fs [][]float64, inputs engine.Values) (engine.Values, error) {
+	columns := make([]*mat.Dense, len(fs))
+	for i, f := range fs {
+		if len(f) != m.n {
+			return nil, fmt.Errorf("%s: the latent function has %d values for %d training inputs", p.Name, len(f), m.n)
 		}
+		for i, v := range f {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("%s: the latent function is %g at training input %d (counted from 0)", p.Name, v, i)
+			}
+		}
+		columns[i] = mat.NewDense(m.n, 1, f)
 	}
 	kept, err := m.resident()
 	if err != nil {
 		return nil, err
 	}
-	all := engine.Values{"f": m.e.Column(f), "factors": kept["factors"], "count": kept["count"]}
+	all := engine.Values{"factors": kept["factors"], "count": kept["count"]}
+	if len(fs) == 1 {
+		all["f"] = m.e.Column(fs[0])
+	} else if all["f"], err = batch.Matrices(m.e.ElementType(), m.n, 1, columns); err != nil {
+		return nil, err
+	}
 	for name, v := range inputs {
 		all[name] = v
 	}

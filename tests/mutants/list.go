@@ -207,7 +207,7 @@ var mutants = []Mutant{
 		Tests: "Check", Old: `!slices.Equal(got, want) {`, New: `slices.Equal(got, nil) {`},
 	{Name: "operation: place of a kernel's parameter", File: "graphs/cuda/kernels/factor.go",
 		Package: "./graphs/cuda/kernels", Tests: "Agree", Old: `N, K int`, New: `K, N int`},
-	{Name: "kernel: Laplace approximation", File: "graphs/laplace/laplace.go", Package: "./graphs/laplace",
+	{Name: "kernel: Laplace approximation", File: "graphs/laplace/step.go", Package: "./graphs/laplace",
 		Old: `norm := math.Sqrt(2 * max(v, 0))`, New: `norm := math.Sqrt(max(v, 0))`},
 
 	// Verdicts.
