@@ -167,7 +167,8 @@ func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]
 }
 
 // run runs a program at one or several latent functions. The covariance stays where it is.
-func (m *Model) run(ctx context.Context, p engine.Program, fs [][]float64, inputs engine.Values) (engine.Values, error) {
+func (m *Model) run(ctx context.Context, p engine.Program, fs [][]float64,
+	inputs engine.Values) (engine.Values, error) {
 	columns := make([]*mat.Dense, len(fs))
 	for i, f := range fs {
 		if len(f) != m.n {

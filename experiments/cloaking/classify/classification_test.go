@@ -254,3 +254,17 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 		})
 	}
 }
+
+// As many fits have their modes found together as their covariances leave room for, one at
+// least.
+func TestFitsTogether(t *testing.T) {
+	for _, c := range []struct {
+		method     cloak.Method
+		rows, want int
+	}{{cloak.Standard, 1000, 8}, {cloak.Standard, 5000, 1}, {cloak.Sparse, 5000, 167}} {
+		f := &classifier{method: c.method, settings: &ClassifierSettings{Inducing: 10}}
+		if got := f.together(c.rows); got != c.want {
+			t.Errorf("%v, %d rows: %d together, want %d", c.method, c.rows, got, c.want)
+		}
+	}
+}
