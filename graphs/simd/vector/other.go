@@ -21,3 +21,6 @@ func vectorNorms32([]float32, []float32, float32, float32) (hit, done bool) { re
 
 func vectorMax64(*float64, int, *float64) (float64, bool) { return 0, false }
 func vectorMax32(*float32, int, *float32) (float32, bool) { return 0, false }
+
+func vectorRotate([]float64, []float64, float64, float64) bool { return false }
+func vectorAxpy(float64, []float64, []float64) bool            { return false }
