@@ -211,6 +211,18 @@ var programs = map[string]struct {
 		}
 		return all, nil
 	}},
+	"left singular vectors": {cloaked, func(e *engine.Engine) ([]float64, error) {
+		found, err := linalg.LeftSingular(context.Background(), e, []*mat.Dense{normal(1, 7, 30), normal(2, 20, 9),
+			normal(3, 8, 28)})
+		if err != nil {
+			return nil, err
+		}
+		var out []float64
+		for _, s := range found {
+			out = append(append(out, s.Values...), elements(s.Left)...)
+		}
+		return out, nil
+	}},
 	"interior point": {cloaked, func(e *engine.Engine) ([]float64, error) {
 		problems := []*mat.Dense{normal(1, 3, 12), normal(2, 9, 30), normal(3, 3, 12)}
 		found, err := interior.Solve(context.Background(), e, problems, 1e-9, 60)

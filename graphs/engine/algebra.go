@@ -94,6 +94,10 @@ func (b *Builder) LeadingEigen(k, steps int, a *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.LeadingEigen(k, steps), a)
 }
 
+// LeftSingular is [op.LeftSingular]: singular values of an m×n matrix in descending order, each
+// before its left vector, min(m, n)×(m+1).
+func (b *Builder) LeftSingular(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.LeftSingular(), a) }
+
 // PSDPart is [op.PSDPart]: V max(W, 0) Vᵀ, n×n, for A and its Eigen.
 func (b *Builder) PSDPart(a, eigen *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.PSDPart(), a, eigen)

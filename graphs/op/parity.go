@@ -19,6 +19,7 @@ func All() []Op {
 		Gibbs(1), gibbsGradient(false),
 		WeightedGram(), scaledProduct(), QuadraticForms(), ColumnNorms(), IdentityPlusGram(), Scatter(1, false),
 		Eigen(), Eigenvalues(), LargestEigen(1), LeadingEigen(1, 2), PSDPart(), psdGradient(),
+		LeftSingular(),
 		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),

@@ -64,6 +64,9 @@ func (p *Pool) ended(ctx context.Context) error {
 	return p.ctx.Err()
 }
 
+// Err is the error of the context of [Pool.Within], for work that is no loop; nil for none.
+func (p *Pool) Err() error { return p.ended(context.Background()) }
+
 // Workers returns the bound.
 func (p *Pool) Workers() int {
 	if p == nil {

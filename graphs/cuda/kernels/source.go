@@ -39,7 +39,7 @@ func UnitOf(k Kernel) Unit {
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
 		"norm", "convolution", "index", "random", "ctc", "yolo", "padding",
-		"members", "eigen", "cholesky"},
+		"members", "eigen", "singular", "cholesky"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -113,6 +113,7 @@ func All() []Kernel {
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
 		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
+		LeftSingular{},
 		FactorPanel{}, PlaceDiagonal{}, InvertBlocks{}, JoinBlocks{}, Invalidate{}, Leading{}, LeadingRows{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},

@@ -1,0 +1,107 @@
+package linalg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/batch"
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
+	"privkern/graphs/op"
+)
+
+// Singular are the singular values of a matrix (m×n) that are not rounding, in descending order,
+// and their left singular vectors.
+type Singular struct {
+	Values []float64  // up to min(m, n); none for a matrix of zeros
+	Left   *mat.Dense // m×len(Values), orthonormal columns; nil for none
+	// Err is an *[op.NoConvergenceError] where the decomposition failed.
+	Err error
+}
+
+// LeftSingular decomposes matrices of any sizes as [op.LeftSingular], in float64 whatever the
+// engine's element type: those of one size class are one batch. A matrix has the same bits alone
+// and among others. It is an error that one is empty or not finite, or that the context ends.
+func LeftSingular(ctx context.Context, e *engine.Engine, matrices []*mat.Dense) ([]Singular, error) {
+	for i, a := range matrices {
+		if a == nil || a.IsEmpty() {
+			return nil, batch.OfProblem(errors.New("the matrix is empty"), i, len(matrices))
+		}
+		if err := finite.Matrix("the matrix", a); err != nil {
+			return nil, batch.OfProblem(err, i, len(matrices))
+		}
+	}
+	found := make([]Singular, len(matrices))
+	groups := batch.Divide(matrices, singularTogether)
+	err := e.ParallelFor(ctx, len(groups), 1, func(i, _ int) error {
+		return leftSingular(ctx, e, &groups[i], matrices, found)
+	})
+	return found, err
+}
+
+// singularTogether bounds the elements of the matrices of one batch, 64 MiB.
+func singularTogether(rows, cols int) int { return (1 << 23) / (rows * cols) }
+
+// singularProgram decomposes m matrices of rows×cols "a": "e" as [op.LeftSingular] has it.
+func singularProgram(m, rows, cols int) engine.Program {
+	return engine.Program{
+		Name: "left singular vectors",
+		Key:  fmt.Sprintf("left singular %d %d %d", m, rows, cols),
+		Build: func(b *engine.Builder) {
+			b.Output("e", b.LeftSingular(b.Tensor("a", m, rows, cols)))
+		},
+	}
+}
+
+// leftSingular decomposes the matrices of a group.
+func leftSingular(ctx context.Context, e *engine.Engine, g *batch.Group, matrices []*mat.Dense,
+	found []Singular) error {
+	members := make([]*mat.Dense, len(g.Members))
+	for i, number := range g.Members {
+		members[i] = matrices[number]
+	}
+	a, err := batch.Matrices(tensor.Float64, g.Rows, g.Cols, members)
+	if err != nil {
+		return err
+	}
+	out, err := e.RunAs(ctx, tensor.Float64, singularProgram(len(members), g.Rows, g.Cols), engine.Values{"a": a})
+	var failed *op.MembersError
+	if errors.As(err, &failed) && failed.Members == len(members) {
+		for _, f := range failed.Failed {
+			found[g.Members[f.Member]].Err = f.Err
+		}
+	} else if err != nil {
+		return err
+	}
+	elements, err := engine.Floats(out["e"])
+	if err != nil {
+		return err
+	}
+	size := min(g.Rows, g.Cols) * (g.Rows + 1)
+	for i, number := range g.Members {
+		if found[number].Err == nil {
+			found[number] = singularOf(members[i], elements[i*size:(i+1)*size], g.Rows+1)
+		}
+	}
+	return nil
+}
+
+// singularOf reads the decomposition of a matrix from lines of value and vector.
+func singularOf(a *mat.Dense, lines []float64, length int) (s Singular) {
+	m, n := a.Dims()
+	for i := 0; i < min(m, n) && lines[i*length] > 0; i++ {
+		s.Values = append(s.Values, lines[i*length])
+	}
+	if len(s.Values) == 0 {
+		return s
+	}
+	s.Left = mat.NewDense(m, len(s.Values), nil)
+	for j := range s.Values {
+		s.Left.SetCol(j, lines[j*length+1:j*length+1+m])
+	}
+	return s
+}
