@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -30,12 +31,11 @@ type Work struct {
 // SolveDesigns finds the noise covariances for a batch of cloaking matrices (P×N
 // each).
 func SolveDesigns(ctx context.Context, w *Work, cs []*mat.Dense) ([]*design.Range, []*design.Design, error) {
-	ranges := make([]*design.Range, len(cs))
-	err := w.Engine.ParallelFor(ctx, len(cs), 1, func(i, _ int) (err error) {
-		ranges[i], err = design.Whiten(cs[i], w.Directions(), RankTolerance(w.Engine))
-		return InBatch(err, i, len(cs))
-	})
-	if err != nil {
+	ranges, err := design.Whiten(ctx, w.Engine, cs, w.Directions(), RankTolerance(w.Engine))
+	var one *design.MatrixError
+	if errors.As(err, &one) {
+		return nil, nil, InBatch(one.Err, one.Matrix, len(cs))
+	} else if err != nil {
 		return nil, nil, err
 	}
 	designs, err := SolveRanges(ctx, w, ranges)

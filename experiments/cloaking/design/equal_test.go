@@ -1,9 +1,14 @@
 package design
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -44,9 +49,10 @@ func graded(rng *rand.Rand, p, n, r int, factor float64, times int) *mat.Dense {
 	return out
 }
 
-// The singular values are gonum's, to the rounding of the largest; the vectors are
-// orthonormal and span the range; equal rows have equal vectors, in every bit.
-func TestLeftSingularVectors(t *testing.T) {
+// The range has gonum's singular values, to the rounding of the largest; U is orthonormal, and so
+// are the rows of B; equal rows have equal rows of U and equal columns equal ones of B, in every
+// bit.
+func TestWhitenEqualRowsAndColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, x := range []struct {
 		p, n, rank int
@@ -54,108 +60,83 @@ func TestLeftSingularVectors(t *testing.T) {
 		times      int
 	}{
 		{1, 1, 1, 1, 1}, {1, 7, 1, 1, 2}, {7, 1, 1, 1, 1}, {5, 5, 5, 1, 1}, {20, 60, 20, .5, 1}, {60, 20, 20, .5, 1},
-		{30, 40, 30, .1, 1}, {12, 30, 5, .01, 3}, {40, 40, 40, .9, 2}, {9, 9, 9, 1e-30, 1},
+		{30, 40, 9, .1, 1}, {12, 30, 5, .01, 3}, {40, 40, 40, .9, 2}, {9, 9, 1, 1e-30, 1},
 	} {
 		t.Run(fmt.Sprintf("%d×%d, rank %d, %d times", x.p, x.n, x.rank, x.times), func(t *testing.T) {
 			c := graded(rng, x.p, x.n, x.rank, x.factor, x.times)
-			rows := equalRows(c)
-			if len(rows.first) != x.p || len(equalColumns(c).first) != x.n {
-				t.Fatalf("%d distinct rows and %d columns", len(rows.first), len(equalColumns(c).first))
+			rows, columns := equalRows(c), equalColumns(c)
+			if len(rows.first) != x.p || len(columns.first) != x.n {
+				t.Fatalf("%d distinct rows and %d columns", len(rows.first), len(columns.first))
 			}
-			u, values, err := leftSingular(c, rows, equalColumns(c))
-			if err != nil {
-				t.Fatal(err)
+			r := whiten(t, c, FullRank)
+			if len(r.Scale) != x.rank {
+				t.Fatalf("rank %d", len(r.Scale))
 			}
 			want := decomposition(t, c)
-			tolerance := 1e-14 * want[0]
-			for k, v := range want {
-				got := 0.0
-				if k < len(values) {
-					got = values[k]
-				}
-				if math.Abs(got-v) > tolerance {
-					t.Errorf("singular value %d is %g, want %g", k, got, v)
+			for k, v := range r.Scale {
+				if math.Abs(v-want[k]) > 1e-14*want[0] {
+					t.Errorf("singular value %d is %g, want %g", k, v, want[k])
 				}
 			}
-			_, k := u.Dims()
 			var gram, image mat.Dense
-			gram.Mul(u.T(), u)
-			for i := range k {
-				for j := range k {
-					want := 0.0
+			gram.Mul(r.U.T(), r.U)
+			image.Mul(r.U.T(), c)
+			for i, s := range r.Scale {
+				for j := range x.rank {
+					unit := 0.0
 					if i == j {
-						want = 1
+						unit = 1
 					}
 					// Rotations stop at a cosine of p·2⁻⁵³.
-					if math.Abs(gram.At(i, j)-want) > float64(x.p*x.times)*1e-15 {
+					if math.Abs(gram.At(i, j)-unit) > float64(x.p*x.times)*1e-15 {
 						t.Errorf("the vectors %d and %d have the product %g", i, j, gram.At(i, j))
 					}
 				}
-			}
-			image.Mul(u.T(), c)
-			for i := range k {
-				if got := mat.Norm(image.RowView(i), 2); math.Abs(got-values[i]) > tolerance {
-					t.Errorf("‖u_%dᵀC‖ = %g, and its singular value is %g", i, got, values[i])
+				for j := range x.n * x.times {
+					if d := math.Abs(image.At(i, j) - s*r.B.At(i, j)); d > 1e-14*want[0] {
+						t.Errorf("U'C and SB differ by %g at %d, %d", d, i, j)
+					}
 				}
 			}
-			for i, set := range rows.of {
-				for j := range k {
-					if u.At(i, j) != u.At(rows.first[set], j) {
-						t.Fatalf("rows %d and %d are equal, and their vectors are not", i, rows.first[set])
-					}
+			for i := range x.p * x.times {
+				if !slices.Equal(r.U.RawRowView(i), r.U.RawRowView(rows.first[rows.of[i]])) {
+					t.Fatalf("row %d has another row of U than its equal", i)
+				}
+			}
+			for j := range x.n * x.times {
+				if !slices.Equal(mat.Col(nil, j, r.B), mat.Col(nil, columns.first[columns.of[j]], r.B)) {
+					t.Fatalf("column %d has another column of B than its equal", j)
 				}
 			}
 		})
 	}
 }
 
-// Small singular values of a matrix whose columns have very different sizes have their own
-// digits, not those of the largest.
-func TestSmallSingularValuesOfGradedColumns(t *testing.T) {
-	c := mat.NewDense(3, 3, []float64{1, 1e-9, 2e-9, 0, 1e-9, 1e-9, 0, 0, 1e-9})
-	_, values, err := leftSingular(c, equalRows(c), equalColumns(c))
+// A matrix has the same range alone and among others, and an error says which one it is of.
+func TestWhitenAll(t *testing.T) {
+	e := cpuEngine(t)
+	rng := rand.New(rand.NewPCG(7, 8))
+	cs := []*mat.Dense{formulaMatrix(6, 40), graded(rng, 12, 30, 5, .1, 2), formulaMatrix(5, 33), formulaMatrix(70, 3)}
+	all, err := Whiten(context.Background(), e, cs, FullRank, Tolerance64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	product := 1.0
-	for _, v := range values {
-		product *= v
-	}
-	if math.Abs(product/1e-18-1) > 1e-13 { // |det C| of the triangle
-		t.Errorf("the product of the singular values is %g", product)
-	}
-}
-
-// The first of the largest elements of a vector is positive, whatever the signs of the rows.
-func TestSignOfSingularVectors(t *testing.T) {
-	c := formulaMatrix(6, 9)
-	u, _, err := leftSingular(c, equalRows(c), equalColumns(c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Scale(-1, c)
-	negative, _, err := leftSingular(c, equalRows(c), equalColumns(c))
-	if err != nil || !mat.EqualApprox(u, negative, 1e-13) {
-		t.Errorf("%v, and of −C %v: %v", mat.Formatted(u), mat.Formatted(negative), err)
-	}
-	for j := range 6 {
-		if v := leading(mat.Col(nil, j, u)); v <= 0 {
-			t.Errorf("the largest element of vector %d is %g", j, v)
+	for i, c := range cs {
+		if !reflect.DeepEqual(whiten(t, c, FullRank), all[i]) {
+			t.Errorf("matrix %d has another range alone", i)
 		}
 	}
-	if leading([]float64{1, -2, 2 + 1e-9}) != -2 {
-		t.Error("the first of two elements of nearly one size does not decide")
+	cs[2] = mat.NewDense(2, 2, nil)
+	var one *MatrixError
+	_, err = Whiten(context.Background(), e, cs, FullRank, Tolerance64)
+	if !errors.As(err, &one) || one.Matrix != 2 || one.Of != 4 ||
+		!strings.HasPrefix(err.Error(), "cloaking matrix 3 of 4: the cloaking matrix is zero") {
+		t.Errorf("got %v", err)
 	}
-}
-
-// Matrices whose squares overflow, or vanish, have their values.
-func TestSingularValuesOfAnySize(t *testing.T) {
-	for _, scale := range []float64{1e-250, 1, 1e250} {
-		c := mat.NewDense(2, 3, []float64{3 * scale, 0, 0, 0, 4 * scale, 0})
-		_, values, err := leftSingular(c, equalRows(c), equalColumns(c))
-		if err != nil || math.Abs(values[0]/scale-4) > 1e-14 || math.Abs(values[1]/scale-3) > 1e-14 {
-			t.Errorf("%v, %v", values, err)
-		}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Whiten(ctx, e, cs, FullRank, Tolerance64); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

@@ -1,12 +1,16 @@
 package design
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
 )
 
 // Relative sizes below which singular values count as rounding: the 0.6th power
@@ -34,40 +38,109 @@ type Range struct {
 	distinct []int // the first of every set of equal columns of C
 }
 
-// Whiten decomposes c (P×N) at the given rank, or at [FullRank], the number of
-// singular values above tolerance times the largest, which no given rank may
-// exceed. The choice uses c alone, which depends on public inputs.
+// Whiten decomposes matrices c (P×N each) at the given rank, or at [FullRank], the number of
+// singular values above tolerance times the largest, which no given rank may exceed. The choice
+// uses the matrices alone, which depend on public inputs. All are one run of the engine's, or one
+// for each size class, in float64; a matrix has the same range alone and among others.
 //
-// It returns an error for an empty matrix, one that is zero or not finite, and
-// for a rank that the matrix does not have.
-func Whiten(c *mat.Dense, rank int, tolerance float64) (*Range, error) {
+// It fails with a *[MatrixError] for a matrix that is empty, zero or not finite, and for a rank
+// that it does not have, and with the context's error.
+//
+// Equal columns are taken together, and so are equal rows. That leaves out what repeats, which is
+// much of a cloaking matrix, and gives equal columns equal coordinates, in every bit.
+func Whiten(ctx context.Context, e *engine.Engine, cs []*mat.Dense, rank int, tolerance float64) ([]*Range, error) {
+	rows, columns := make([]groups, len(cs)), make([]groups, len(cs))
+	distinct := make([]*mat.Dense, len(cs))
+	err := e.ParallelFor(ctx, len(cs), 1, func(i, _ int) error {
+		if err := checkMatrix(cs[i]); err != nil {
+			return &MatrixError{i, len(cs), err}
+		}
+		rows[i], columns[i] = equalRows(cs[i]), equalColumns(cs[i])
+		distinct[i] = weighted(cs[i], rows[i], columns[i])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := linalg.LeftSingular(ctx, e, distinct)
+	if err != nil {
+		return nil, err
+	}
+	ranges := make([]*Range, len(cs))
+	err = e.ParallelFor(ctx, len(cs), 1, func(i, _ int) error {
+		if err = found[i].Err; err == nil {
+			ranges[i], err = whitened(distinct[i], found[i], rows[i], columns[i], rank, tolerance)
+		}
+		if err != nil {
+			return &MatrixError{i, len(cs), err}
+		}
+		return nil
+	})
+	return ranges, err
+}
+
+// MatrixError is the failure of one of several cloaking matrices, counted from 0.
+type MatrixError struct {
+	Matrix, Of int
+	Err        error
+}
+
+// Error implements error.
+func (e *MatrixError) Error() string {
+	if e.Of == 1 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("cloaking matrix %d of %d: %v", e.Matrix+1, e.Of, e.Err)
+}
+
+// Unwrap is the error without the number of the matrix.
+func (e *MatrixError) Unwrap() error { return e.Err }
+
+// checkMatrix returns what is wrong with the elements of a cloaking matrix, beside their size.
+func checkMatrix(c *mat.Dense) error {
 	p, n := c.Dims()
 	if p == 0 || n == 0 {
-		return nil, fmt.Errorf("the cloaking matrix is empty (%d×%d)", p, n)
+		return fmt.Errorf("the cloaking matrix is empty (%d×%d)", p, n)
 	}
 	for i := range p {
 		for j, v := range c.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("the cloaking matrix is not finite: entry (%d, %d) is %v", i, j, v)
+				return fmt.Errorf("the cloaking matrix is not finite: entry (%d, %d) is %v", i, j, v)
 			}
 		}
 	}
-	columns := equalColumns(c)
-	u, values, err := leftSingular(c, equalRows(c), columns)
+	return nil
+}
+
+// whitened is the range of the matrix with some sets of equal rows and columns, from its distinct
+// ones w and what they decompose into.
+func whitened(w *mat.Dense, found linalg.Singular, rows, columns groups, rank int, tolerance float64) (*Range, error) {
+	p, n := len(rows.of), len(columns.of)
+	rank, err := chooseRank(found.Values, rank, tolerance, p, n)
 	if err != nil {
 		return nil, err
 	}
-	if rank, err = chooseRank(values, rank, tolerance, p, n); err != nil {
-		return nil, err
+	r := &Range{distinct: columns.first, Scale: found.Values[:rank:rank], U: mat.NewDense(p, rank, nil),
+		B: mat.NewDense(rank, n, nil)}
+	if rank < len(found.Values) {
+		r.Dropped = found.Values[rank]
 	}
-	r := &Range{distinct: columns.first, U: mat.DenseCopyOf(u.Slice(0, p, 0, rank)), Scale: values[:rank:rank]}
-	if rank < len(values) {
-		r.Dropped = values[rank]
-	}
-	r.B = new(mat.Dense)
-	r.B.Mul(r.U.T(), c)
+	var b mat.Dense // of the distinct columns: diag(Scale)⁻¹ Uᵀ W, over the roots of their sizes
+	left := found.Left.Slice(0, len(rows.first), 0, rank)
+	b.Mul(left.T(), w)
+	root := columns.roots()
 	for i, s := range r.Scale {
-		blas64.Scal(1/s, blas64.Vector{N: n, Inc: 1, Data: r.B.RawRowView(i)})
+		src, dst := b.RawRowView(i), r.B.RawRowView(i)
+		for j, set := range columns.of {
+			dst[j] = src[set] / (s * root[set])
+		}
+	}
+	root = rows.roots()
+	for i, set := range rows.of {
+		dst := r.U.RawRowView(i)
+		for j := range dst {
+			dst[j] = left.At(set, j) / root[set]
+		}
 	}
 	return r, nil
 }
@@ -101,7 +174,7 @@ func FromSpectrum(values []float64, vectors *mat.Dense, rank int, tolerance floa
 // chooseRank returns the rank that is asked for, or the numerical one of a p×n
 // matrix with these singular values, largest first.
 func chooseRank(values []float64, rank int, tolerance float64, p, n int) (int, error) {
-	if values[0] <= 0 {
+	if len(values) == 0 || values[0] <= 0 {
 		return 0, fmt.Errorf("the cloaking matrix is zero: no prediction depends on the data, and nothing needs protection")
 	}
 	numerical := 0

@@ -47,11 +47,11 @@ func benchmark(ctx context.Context, m experiment.Meter) (err error) {
 	var d *design.Design
 	certified := func(gap float64) func() error {
 		return func() error {
-			r, err := design.Whiten(c, design.FullRank, design.Tolerance64)
+			r, err := design.Whiten(ctx, e, []*mat.Dense{c}, design.FullRank, design.Tolerance64)
 			if err != nil {
 				return err
 			}
-			d, err = design.Solve(ctx, r, gap)
+			d, err = design.Solve(ctx, r[0], gap)
 			return err
 		}
 	}
@@ -68,11 +68,11 @@ func benchmark(ctx context.Context, m experiment.Meter) (err error) {
 	}
 	var steps int
 	slow, err := m.Time("gradient descent, gap 0.1", func() error {
-		r, err := design.Whiten(c, design.FullRank, design.Tolerance64)
+		r, err := design.Whiten(ctx, e, []*mat.Dense{c}, design.FullRank, design.Tolerance64)
 		if err != nil {
 			return err
 		}
-		result, err := descent.Descend(ctx, e, descent.Problem{C: r.Columns(r.Distinct())},
+		result, err := descent.Descend(ctx, e, descent.Problem{C: r[0].Columns(r[0].Distinct())},
 			descent.Options{Iterations: 20000, Tolerance: 0.1})
 		steps = result.Iterations
 		return err

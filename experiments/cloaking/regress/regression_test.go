@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -188,11 +190,16 @@ func TestRegressionWarnsOfItsDesigns(t *testing.T) {
 
 // Draws come in blocks, which are one stream of draws.
 func TestNoiseInBlocks(t *testing.T) {
-	r, err := design.Whiten(mat.NewDense(2, 3, []float64{1, 2, 0, 0, 1, 3}), design.FullRank, design.Tolerance64)
+	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := design.Solve(context.Background(), r, 0)
+	r, err := design.Whiten(context.Background(), e, []*mat.Dense{mat.NewDense(2, 3, []float64{1, 2, 0, 0, 1, 3})},
+		design.FullRank, design.Tolerance64)
+	if err = errors.Join(err, e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	d, err := design.Solve(context.Background(), r[0], 0)
 	if err != nil {
 		t.Fatal(err)
 	}
