@@ -214,7 +214,7 @@ type direction struct {
 type diagonalNewton struct {
 	p      *diagonalProblem
 	x      *diagonalPoint
-	chol   mat.Cholesky  // of C + E
+	chol   cholesky      // of C + E
 	cz, uc *mat.VecDense // Cz and (C + E)⁻¹Cz/2
 	schur  float64
 }
@@ -234,7 +234,7 @@ func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
 	}
 	// A ridge holds what rounding has made indefinite in M. It changes the
 	// direction, not where the residuals vanish.
-	for ridge := epsilon * p.unit * float64(p.n); !s.chol.Factorize(lhs); ridge *= 10 {
+	for ridge := epsilon * p.unit * float64(p.n); !s.chol.factorize(lhs); ridge *= 10 {
 		if !(ridge < p.unit) {
 			return nil, false
 		}
@@ -243,21 +243,12 @@ func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
 		}
 	}
 	var u mat.VecDense
-	if !s.solve(&u, ez) || !s.solve(s.uc, s.cz) {
+	if !s.chol.solve(&u, ez) || !s.chol.solve(s.uc, s.cz) {
 		return nil, false
 	}
 	s.uc.ScaleVec(0.5, s.uc)
 	s.schur = mat.Dot(s.cz, &u) + x.complementarity()
 	return s, s.schur > 0
-}
-
-// solve solves (C + E)x = b.
-func (s *diagonalNewton) solve(x, b *mat.VecDense) bool {
-	// A poor direction costs steps, and the certificate judges the result.
-	if err := s.chol.SolveVecTo(x, b); err != nil && !isCondition(err) {
-		return false
-	}
-	return finite(x)
 }
 
 // towards is the step that changes d_i(1 − z_i²) by change_i, to first order.
@@ -269,7 +260,7 @@ func (s *diagonalNewton) towards(change []float64) (*direction, bool) {
 		g.SetVec(i, -x.r1.AtVec(i)-z*c/((1-z)*(1+z)))
 	}
 	o := &direction{z: &mat.VecDense{}, zeta: &mat.VecDense{}, d: make([]float64, s.p.n), slack: make([]float64, s.p.n)}
-	if !s.solve(o.z, g) {
+	if !s.chol.solve(o.z, g) {
 		return nil, false
 	}
 	o.rho = (floats.Sum(change) - x.r2 - mat.Dot(x.z, x.r1) + mat.Dot(s.cz, o.z)) / s.schur
@@ -555,8 +546,7 @@ func (p *diagonalProblem) shortfall(d []float64) (float64, bool) {
 		for i := range diagonal {
 			s.SetSym(i, i, diagonal[i]+v)
 		}
-		var chol mat.Cholesky
-		if chol.Factorize(s) {
+		if new(cholesky).factorize(s) {
 			return v + rounding, true
 		}
 	}

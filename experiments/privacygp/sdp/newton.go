@@ -110,8 +110,8 @@ func newtonStep(g []float64, h *mat.SymDense) ([]float64, bool) {
 	}
 	// A ridge shortens the step in directions that rounding has made
 	// indefinite; it cannot change where the gradient vanishes.
-	var chol mat.Cholesky
-	for ridge := 0.0; !chol.Factorize(scaled); ridge = math.Max(1e-14, 100*ridge) {
+	var chol cholesky
+	for ridge := 0.0; !chol.factorize(scaled); ridge = math.Max(1e-14, 100*ridge) {
 		if ridge > 1e-4 {
 			return nil, false
 		}
@@ -120,9 +120,10 @@ func newtonStep(g []float64, h *mat.SymDense) ([]float64, bool) {
 		}
 	}
 	var s mat.VecDense
-	// The condition number is of no concern here: a poor direction costs
-	// iterations, and the certificate judges the result.
-	_ = chol.SolveVecTo(&s, rhs)
+	// A poor direction costs iterations, and the certificate judges the result.
+	if !chol.solve(&s, rhs) {
+		return nil, false
+	}
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = s.AtVec(i) * scale[i]
