@@ -39,8 +39,8 @@ const (
 // values and left vectors. Jacobi's rotations of the columns of L end at UΣ. After the pivoting
 // they are graded, which is when the method is accurate in the small singular values, too, and
 // ends after few sweeps (Drmač and Veselić, "New fast and accurate Jacobi SVD algorithm", SIAM
-// Journal on Matrix Analysis and Applications 29, 2008). The factor takes up to 3mnk operations, and each of five to ten sweeps up
-// to 4mk².
+// Journal on Matrix Analysis and Applications 29, 2008). The factor takes up to 3mnk operations, and each
+// of five to ten sweeps up to 4mk².
 //
 // Ended is asked before every sweep and every few rows; its error ends the work and is returned.
 func Left(m, n int, a []float64, values, vectors []float64, ended func() error) (rank int, err error) {

@@ -260,7 +260,8 @@ func TestBits(t *testing.T) {
 func TestFails(t *testing.T) {
 	values, vectors := make([]float64, 40), make([]float64, 1600)
 	for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
-		if _, err := jacobi.Left(1, 2, []float64{1, bad}, values[:1], vectors[:1], goesOn); err != jacobi.ErrNotFinite {
+		_, err := jacobi.Left(1, 2, []float64{1, bad}, values[:1], vectors[:1], goesOn)
+		if !errors.Is(err, jacobi.ErrNotFinite) {
 			t.Errorf("%g: %v", bad, err)
 		}
 	}

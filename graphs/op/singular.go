@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 
 	"gorgonia.org/tensor"
@@ -74,7 +75,7 @@ func leftSingular[T cpublas.Float](c call[T]) error {
 	k := min(m, n)
 	values, vectors := make([]float64, k), make([]float64, k*m)
 	rank, err := jacobi.Left(m, n, block, values, vectors, c.pool.Err)
-	if err == jacobi.ErrNotFinite || err == jacobi.ErrNoConvergence { //nolint:errorlint // they are returned as they are
+	if errors.Is(err, jacobi.ErrNotFinite) || errors.Is(err, jacobi.ErrNoConvergence) {
 		return &NoConvergenceError{Order: max(a.rows, a.cols)}
 	}
 	if err != nil {

@@ -97,7 +97,7 @@ var mutants = []Mutant{
 		Package: "./experiments/cloaking/design", Tests: "Whiten",
 		Old: `dst[j] = src[column] * root[j] * both`, New: `dst[j] = src[column] * both`},
 	{Name: "singular values: largest pivot", File: "graphs/jacobi/pivoted.go", Package: "./graphs/jacobi",
-		Tests: "SmallValues|Scaled", Old: `if square[row] > square[left[at]] {`, New: `if square[row] > 2*square[0] {`},
+		Old: `if square[row] > square[left[at]] {`, New: `if square[row] < square[left[at]] {`},
 	{Name: "singular values: smaller angle", File: "graphs/jacobi/jacobi.go", Package: "./graphs/jacobi",
 		Old: `tangent = -tangent`, New: `tangent = 1 / tangent`},
 	{Name: "singular values: padding", File: "graphs/op/singular.go", Package: op, Tests: "Padding",
