@@ -236,6 +236,10 @@ func TestSizes(t *testing.T) {
 	if values, _ := left(t, mat.NewDense(4, 3, nil)); len(values) != 0 {
 		t.Errorf("of zeros %v", values)
 	}
+	// What is rounding beside the largest row counts as zero, wherever it is.
+	if values, _ := left(t, mat.NewDense(3, 3, []float64{1e-30, 0, 0, 0, 1, 0, 0, 0, 1e-12})); len(values) != 2 {
+		t.Errorf("two values of their own, and %v", values)
+	}
 }
 
 // Bits are those of all levels of the processor.

@@ -100,7 +100,7 @@ func columnsInUse[T cpublas.Float](a matrix[T]) int {
 		for j > n && row[j-1] == 0 {
 			j--
 		}
-		n = max(n, j)
+		n = j
 	}
 	return n
 }

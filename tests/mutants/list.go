@@ -93,15 +93,15 @@ var mutants = []Mutant{
 		Tests: "Frozen", Old: `b.Hadamard(rate, goesOn))`, New: `rate)`},
 	{Name: "interior point: problems that have ended stay", File: "graphs/interior/program.go",
 		Package: "./graphs/interior", Tests: "Alone", Old: `a = s.Hadamard(a, goesOn)`, New: `a = s.Hadamard(a, s.unit)`},
-	{Name: "whitening: how often a column occurs", File: "experiments/cloaking/design/equal.go",
+	{Name: "whitening: how often a row occurs", File: "experiments/cloaking/design/equal.go",
 		Package: "./experiments/cloaking/design", Tests: "Whiten",
-		Old: `dst[j] = src[column] * root[j] * both`, New: `dst[j] = src[column] * both`},
+		Old: `math.Sqrt(rows.size[i])`, New: `1.0`},
 	{Name: "singular values: largest pivot", File: "graphs/jacobi/pivoted.go", Package: "./graphs/jacobi",
 		Old: `if square[row] > square[left[at]] {`, New: `if square[row] < square[left[at]] {`},
 	{Name: "singular values: smaller angle", File: "graphs/jacobi/jacobi.go", Package: "./graphs/jacobi",
 		Old: `tangent = -tangent`, New: `tangent = 1 / tangent`},
 	{Name: "singular values: padding", File: "graphs/op/singular.go", Package: op, Tests: "Padding",
-		Old: `n = max(n, j)`, New: `n = j`},
+		Old: `for j > n && row[j-1] == 0 {`, New: `for j > 0 && row[j-1] == 0 {`},
 
 	// Kernels.
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
