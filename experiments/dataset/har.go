@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ const (
 	HARReconstructed         = 6531
 	HARReconstructedSubjects = 20
 )
+
+// HARActivityNames are the names of activity 0, 1, ...
+func HARActivityNames() []string { return slices.Clone(harActivities) }
 
 var harActivities = []string{"walking", "walking upstairs", "walking downstairs", "sitting", "standing", "laying"}
 

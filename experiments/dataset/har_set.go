@@ -54,11 +54,9 @@ var harReconstructedSet = Set{
 	Folder: "har/reconstructed",
 	Title: "UCI HAR, reconstructed: 6531 windows of 20 people and 6 activities, 561 features " +
 		"recomputed from the recordings",
-	Source: "recomputed from the recordings of " +
-		"https://archive.ics.uci.edu/dataset/341/smartphone+based+recognition+of+human+activities+and+postural+transitions",
-	Licence: "CC BY 4.0, that of the recordings",
-	Citation: "J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita, Transition-Aware Human Activity Recognition " +
-		"Using Smartphones, Neurocomputing 171, 2016",
+	Source:   "recomputed from the recordings of " + haptSource,
+	Licence:  "CC BY 4.0, that of the recordings",
+	Citation: haptCitation,
 	Files: []File{{
 		Path:   harReconstructedFile,
 		Size:   12390159,

@@ -57,7 +57,7 @@ type Archive struct {
 }
 
 // sets are the registered data sets, by name.
-var sets = []Set{freiburgSet, freiburgFeaturesSet, harSet, harReconstructedSet, hmeqSet, kungSet, mhealthSet,
+var sets = []Set{freiburgSet, freiburgFeaturesSet, haptSet, harSet, harReconstructedSet, hmeqSet, kungSet, mhealthSet,
 	mhealth6Set, mnistSet, stressSet}
 
 // All returns the registered sets in the order of their names.

@@ -1,0 +1,22 @@
+// Package har computes the 561 features of UCI HAR from the recordings of UCI HAPT:
+// what the data set "har-reconstructed" is made of.
+//
+// UCI HAR's features_info.txt describes the features: a recording is freed of noise,
+// its acceleration is split into that of the body and gravity, and windows of 2.56 s
+// are summarised over time and over frequency. What it leaves open was chosen by
+// agreement with the published means of 180 groups of windows:
+//
+//   - Filters are causal, and start as if the first sample had always been there.
+//   - Rates of turn lose what is slower than 0.3 Hz, as accelerations do.
+//   - The entropy is the mean of log(x² + 1e-12).
+//   - A spectrum has the bins 1 to 64 of the transform, without the constant part.
+//   - tGravityAccMag repeats tBodyAccMag.
+//
+// The published features are scaled by constants that were not published. Here each is
+// scaled by an affine map onto the published means; see [Calibrate].
+//
+// Recordings: J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita,
+// Transition-Aware Human Activity Recognition Using Smartphones, Neurocomputing 171,
+// 2016. Features: D. Anguita, A. Ghio, L. Oneto, X. Parra, J. L. Reyes-Ortiz, A Public
+// Domain Dataset for Human Activity Recognition Using Smartphones, ESANN 2013.
+package har
