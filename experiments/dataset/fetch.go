@@ -49,7 +49,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Prog
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	folder, err := set.folder(root)
+	folder, err := set.FolderIn(root)
 	if err != nil {
 		return fmt.Errorf("fetching %s: %w", set.Name, err)
 	}

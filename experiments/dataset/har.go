@@ -1,9 +1,13 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -161,6 +165,26 @@ func loadHARReconstructed(path string) (*Windows, error) {
 		return nil
 	})
 	return w, err
+}
+
+// WriteHARReconstructed writes windows of smartphones as [LoadHARReconstructed] reads
+// them, of any number and of any subjects below 128. The features become float32.
+func WriteHARReconstructed(out io.Writer, w *Windows) error {
+	z := npzWriter{Writer: zip.NewWriter(out)}
+	n, d := w.Inputs.Dims()
+	z.array("X", "<f4", []int{n, d}, func(to []byte) []byte {
+		for i := range n {
+			for _, v := range w.Inputs.RawRowView(i) {
+				to = binary.LittleEndian.AppendUint32(to, math.Float32bits(float32(v)))
+			}
+		}
+		return to
+	})
+	z.integers("activity", "|i1", w.Activity)
+	z.integers("subject", "|i1", w.Subject)
+	z.integers("experiment", "<i2", w.Recording)
+	z.integers("start_row", "<i4", w.Start)
+	return errors.Join(z.err, z.Close())
 }
 
 // readAll reads at most limit bytes.

@@ -82,7 +82,7 @@ func (l Locator) FindSet(ctx context.Context, set Set) (folder string, err error
 func (l Locator) Resolve(ctx context.Context, set Set) (folder string, found Set, err error) {
 	missing := &MissingError{Set: set.Name, Roots: l.Roots, Supplied: set.Supplied}
 	for _, root := range l.Roots {
-		folder, err := set.folder(root)
+		folder, err := set.FolderIn(root)
 		if err != nil {
 			return "", set, err
 		}
@@ -134,7 +134,7 @@ func Verify(ctx context.Context, set Set, folder string) error {
 }
 
 // identify checks the files of a set in its folder and fills in the sizes and
-// SHA-256 of those without a registered content.
+// SHA-256 of those without a registered content, or with two.
 func identify(ctx context.Context, set Set, folder string) (Set, error) {
 	found := set
 	found.Files = slices.Clone(set.Files)
@@ -143,6 +143,10 @@ func identify(ctx context.Context, set Set, folder string) (Set, error) {
 		var err error
 		if f.identity().sum() != "" {
 			err = f.verify(ctx, folder)
+			var wrong *WrongFileError
+			if f.Made != "" && errors.As(err, &wrong) && wrong.SHA256 == f.Made {
+				f.Size, f.SHA256, err = wrong.Size, f.Made, nil
+			}
 		} else {
 			err = f.describe(ctx, folder)
 		}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // npzLimit bounds an .npz file, and each array in it, in bytes.
@@ -134,4 +136,50 @@ func (z npz) integers(name string, n, low, high int) ([]int, error) {
 		out[i] = int(v)
 	}
 	return out, nil
+}
+
+// npzWriter writes an archive of NumPy arrays. Nothing is compressed, so that equal
+// arrays give equal bytes whatever compresses them.
+type npzWriter struct {
+	*zip.Writer
+	err error // the first
+}
+
+// array writes an array in C order of that kind of elements, of which values returns
+// the bytes.
+func (z *npzWriter) array(name, kind string, shape []int, values func(to []byte) []byte) {
+	if z.err != nil {
+		return
+	}
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+	if err != nil {
+		z.err = err
+		return
+	}
+	sizes := make([]string, len(shape))
+	for i, n := range shape {
+		sizes[i] = strconv.Itoa(n)
+	}
+	dimensions := strings.Join(sizes, ", ")
+	if len(shape) == 1 {
+		dimensions += ","
+	}
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, dimensions)
+	// Magic, version and length of the header have 10 bytes; the array starts at a
+	// multiple of 64.
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	content := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
+	binary.LittleEndian.PutUint16(content[8:], uint16(len(header)))
+	_, z.err = w.Write(values(append(content, header...)))
+}
+
+// integers writes a list of integers of that kind.
+func (z *npzWriter) integers(name, kind string, values []int) {
+	size := npzKinds[kind].size
+	z.array(name, kind, []int{len(values)}, func(to []byte) []byte {
+		for _, v := range values {
+			to = append(to, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
+		}
+		return to
+	})
 }

@@ -34,6 +34,9 @@ type File struct {
 	// Against an adversary it is weaker; the archive that such a file comes
 	// from has a SHA-256.
 	GitBlob string
+	// Made is the SHA-256 of the file as "run data make" writes it, where another
+	// way to the same content gave SHA256. A file that is either counts.
+	Made string
 	// Compressed lets the file lie there as Path.gz too. Size and SHA256 are of
 	// its content, so that it is the same file in either form.
 	Compressed bool
@@ -97,8 +100,8 @@ func (s *Set) TotalSize() (total int64) {
 	return total
 }
 
-// folder returns the folder of the set below a root.
-func (s *Set) folder(root string) (string, error) {
+// FolderIn returns the folder of the set below a root.
+func (s *Set) FolderIn(root string) (string, error) {
 	if s.Folder == "" {
 		return localPath(root, s.Name)
 	}
