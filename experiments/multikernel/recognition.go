@@ -46,8 +46,8 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	if s.Standardise {
 		standardise(train.X, test.X)
 	}
+	_, columns := train.X.Dims()
 	if n := constantColumns(train.X); n > 0 {
-		_, columns := train.X.Dims()
 		warnings = append(warnings, fmt.Sprintf("%d of %d features are constant over the training samples and carry "+
 			"no information", n, columns))
 	}
@@ -57,6 +57,9 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 		func(done, _ int, what string) { t.Progress(done, total, what) })
 	if err != nil {
 		return nil, err
+	}
+	if w := notCompressed(s.Components, f.Weights, columns); w != "" {
+		warnings = append(warnings, w)
 	}
 	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f,
 		train: train, test: test, done: len(spec.kernels), total: total}
@@ -111,6 +114,23 @@ func (s Samples) complete() error {
 		}
 	}
 	return nil
+}
+
+// notCompressed warns where the compressed features of the kernels that have a weight
+// are not fewer than the features of the samples, as the paper requires: ΣQ < M
+// (Section III-D). It returns "" where they are.
+func notCompressed(components int, weights []float64, features int) string {
+	sum := 0
+	for _, w := range weights {
+		if w != 0 {
+			sum += components
+		}
+	}
+	if sum < features {
+		return ""
+	}
+	return fmt.Sprintf("nothing is compressed: the kernels have %d components together and the samples %d features; the "+
+		"paper requires fewer components than features", sum, features)
 }
 
 func distinct(labels []int) []int {

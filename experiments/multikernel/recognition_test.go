@@ -120,6 +120,50 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
+// The paper wants fewer components than features; where there are not, the record warns.
+func TestRecogniseWarnsOfNoCompression(t *testing.T) {
+	const warning = "nothing is compressed: "
+	for _, c := range []struct {
+		name   string
+		change func(*HARSettings)
+		want   string
+	}{
+		{"four kernels", defaults[HARSettings], "the kernels have 20 components together and the samples 10 features"},
+		{"other weights", func(s *HARSettings) { s.Method, s.Components = "uniform", 3 },
+			"the kernels have 12 components together and the samples 10 features"},
+		{"fewer", func(s *HARSettings) { s.Components = 2 }, ""},
+		{"one kernel", func(s *HARSettings) { s.Method = "single:rbf:0.01" }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := recogniseHAR(t.Context(), t, 1, new(steps), movements(4), division{test: 3}, c.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, warning) })
+			if c.want == "" && i >= 0 || c.want != "" && (i < 0 || !strings.HasPrefix(out.Warnings[i], warning+c.want)) {
+				t.Errorf("warnings %q, want %q", out.Warnings, c.want)
+			}
+		})
+	}
+}
+
+func TestNotCompressed(t *testing.T) {
+	for _, c := range []struct {
+		weights  []float64
+		features int
+		warns    bool
+	}{
+		{[]float64{.5, .5, .7}, 6, true},  // mhealth-6ch
+		{[]float64{.5, .5, .7}, 15, true}, // as many
+		{[]float64{.5, .5, .7}, 16, false},
+		{[]float64{0, 1, 0}, 6, false}, // weights that select one kernel
+	} {
+		if w := notCompressed(5, c.weights, c.features); (w != "") != c.warns {
+			t.Errorf("weights %v, %d features: %q", c.weights, c.features, w)
+		}
+	}
+}
+
 // A search that stops at its cap fails the trial, whichever machine it is of.
 func TestMachinesShortOfTheirOptimum(t *testing.T) {
 	for _, c := range []struct {
