@@ -27,7 +27,8 @@ trials are skipped, with the command that fetches it.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.dataListCommand(), a.dataFetchCommand(), a.dataMakeCommand(), a.dataVerifyCommand(), a.dataPathCommand())
+	cmd.AddCommand(a.dataListCommand(), a.dataFetchCommand(), a.dataMakeCommand(), a.dataVerifyCommand(),
+		a.dataPathCommand())
 	return cmd
 }
 

@@ -122,8 +122,8 @@ func (a *app) keepReconstructed(set dataset.Set, w *dataset.Windows, root, there
 		}
 	}
 	if digest != file.Made && digest != file.SHA256 {
-		return fmt.Errorf("the SHA-256 is not the registered %s, and the file was not written: this program for %s rounds "+
-			"otherwise than the one for amd64 that made the registered file", file.Made, runtime.GOARCH)
+		return fmt.Errorf("the SHA-256 is not the registered %s, and the file was not written: this program, for %s, rounds "+
+			"otherwise than the one that was registered", file.Made, runtime.GOARCH)
 	}
 	if there != "" {
 		return nil

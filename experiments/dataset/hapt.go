@@ -60,8 +60,8 @@ func LoadHAPTRecording(folder string, recording, subject int) (*Recording, error
 	path := func(kind string) string {
 		return filepath.Join(folder, fmt.Sprintf("%s_exp%02d_user%02d.txt", kind, recording, subject))
 	}
-	for kind, to := range map[string]*[3][]float64{"acc": &r.Acceleration, "gyro": &r.Rotation} {
-		err := readPlainOrCompressed(path(kind), func(in io.Reader) error {
+	read := func(kind string, to *[3][]float64) error {
+		return readPlainOrCompressed(path(kind), func(in io.Reader) error {
 			var row [3]float64
 			return forLines(in, func(text string) error {
 				if err := numbers(text, row[:]); err != nil {
@@ -73,9 +73,12 @@ func LoadHAPTRecording(folder string, recording, subject int) (*Recording, error
 				return nil
 			})
 		})
-		if err != nil {
-			return nil, err
-		}
+	}
+	if err := read("acc", &r.Acceleration); err != nil {
+		return nil, err
+	}
+	if err := read("gyro", &r.Rotation); err != nil {
+		return nil, err
 	}
 	if a, b := len(r.Acceleration[0]), len(r.Rotation[0]); a != b || a == 0 {
 		return nil, fmt.Errorf("%s has %d lines, but %s has %d; they must be as many, and at least one", path("acc"), a,

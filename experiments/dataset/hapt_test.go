@@ -100,7 +100,8 @@ func TestWriteHARReconstructed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !mat.Equal(got.Inputs, w.Inputs) || !slices.Equal(got.Activity, w.Activity) ||
-		!slices.Equal(got.Subject, w.Subject) || !slices.Equal(got.Recording, w.Recording) || !slices.Equal(got.Start, w.Start) {
+		!slices.Equal(got.Subject, w.Subject) || !slices.Equal(got.Recording, w.Recording) ||
+		!slices.Equal(got.Start, w.Start) {
 		t.Error("other windows are read than were written")
 	}
 	if err := WriteHARReconstructed(failingWriter{}, w); !errors.Is(err, errFull) {

@@ -15,6 +15,10 @@
 // The published features are scaled by constants that were not published. Here each is
 // scaled by an affine map onto the published means; see [Calibrate].
 //
+// Products are rounded before they are added, float64(a*b) + c, so that no compiler fuses
+// the two: the features are those of every processor, up to the last bit of a logarithm
+// or of a transform, which a float32 does not show.
+//
 // Recordings: J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita,
 // Transition-Aware Human Activity Recognition Using Smartphones, Neurocomputing 171,
 // 2016. Features: D. Anguita, A. Ghio, L. Oneto, X. Parra, J. L. Reyes-Ortiz, A Public

@@ -36,7 +36,7 @@ func (a axes) window(start int) axes {
 func (a axes) norms() []float64 {
 	out := make([]float64, len(a[0]))
 	for i := range out {
-		out[i] = math.Sqrt(a[0][i]*a[0][i] + a[1][i]*a[1][i] + a[2][i]*a[2][i])
+		out[i] = math.Sqrt(float64(a[0][i]*a[0][i]) + float64(a[1][i]*a[1][i]) + float64(a[2][i]*a[2][i]))
 	}
 	return out
 }
@@ -53,11 +53,10 @@ type signals struct{ body, gravity, bodyJerk, rotation, rotationJerk axes }
 
 // separate filters a recording.
 func separate(r *dataset.Recording) signals {
-	noise, slow := butterworth(noiseCorner, Rate), butterworth(gravityCorner, Rate)
-	clean := func(x []float64) []float64 { return noise.apply(median3(x)) }
-	fast := func(x []float64) []float64 { return without(x, slow.apply(x)) }
+	clean := func(x []float64) []float64 { return noiseFilter.apply(median3(x)) }
+	fast := func(x []float64) []float64 { return without(x, gravityFilter.apply(x)) }
 	acceleration := axes(r.Acceleration).each(clean)
-	s := signals{gravity: acceleration.each(slow.apply), body: acceleration.each(fast),
+	s := signals{gravity: acceleration.each(gravityFilter.apply), body: acceleration.each(fast),
 		rotation: axes(r.Rotation).each(clean).each(fast)}
 	s.bodyJerk, s.rotationJerk = s.body.each(rateOfChange), s.rotation.each(rateOfChange)
 	return s
@@ -112,7 +111,7 @@ func (s *signals) features(transform *fourier.FFT, start int) []float64 {
 
 // cosine of the angle between two vectors; 0 where one has no direction.
 func cosine(a, b [3]float64) float64 {
-	dot := func(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+	dot := func(a, b [3]float64) float64 { return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2]) }
 	norms := math.Sqrt(dot(a, a)) * math.Sqrt(dot(b, b))
 	if norms == 0 {
 		return 0

@@ -1,7 +1,7 @@
 package har
 
 import (
-	"math/cmplx"
+	"math"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 )
@@ -18,7 +18,7 @@ var bands = [][2]int{{0, 8}, {8, 16}, {16, 24}, {24, 32}, {32, 40}, {40, 48}, {4
 func spectrum(transform *fourier.FFT, x []float64) []float64 {
 	out := make([]float64, bins)
 	for i, c := range transform.Coefficients(nil, x)[1:] {
-		out[i] = cmplx.Abs(c) / bins
+		out[i] = math.Sqrt(float64(real(c)*real(c))+float64(imag(c)*imag(c))) / bins
 	}
 	return out
 }
@@ -40,7 +40,7 @@ func meanFrequency(p []float64) float64 {
 	sum, weighted := 0.0, 0.0
 	for i, v := range p {
 		sum += v
-		weighted += v * (float64(i) * Rate / Samples)
+		weighted += float64(v * (float64(i) * Rate / Samples))
 	}
 	if sum == 0 {
 		return 0
@@ -51,7 +51,7 @@ func meanFrequency(p []float64) float64 {
 func bandEnergy(p []float64, band [2]int) float64 {
 	sum := 0.0
 	for _, v := range p[band[0]:band[1]] {
-		sum += v * v
+		sum += float64(v * v)
 	}
 	return sum
 }

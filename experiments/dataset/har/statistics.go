@@ -22,7 +22,7 @@ func moment(x []float64, power int) float64 {
 		for range power - 2 {
 			p *= d
 		}
-		sum += p
+		sum += float64(p)
 	}
 	return sum / float64(len(x))
 }
@@ -57,7 +57,7 @@ func quantile(sorted []float64, p float64) float64 {
 	if share == 0 {
 		return sorted[i]
 	}
-	return sorted[i] + share*(sorted[i+1]-sorted[i])
+	return sorted[i] + float64(share*(sorted[i+1]-sorted[i]))
 }
 
 func interquartileRange(x []float64) float64 {
@@ -79,7 +79,7 @@ func medianDeviation(x []float64) float64 {
 func energy(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
-		sum += v * v
+		sum += float64(v * v)
 	}
 	return sum / float64(len(x))
 }
@@ -97,7 +97,7 @@ func magnitude(x []float64) float64 {
 func entropy(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
-		sum += math.Log(v*v + 1e-12)
+		sum += math.Log(float64(v*v) + 1e-12)
 	}
 	return sum / float64(len(x))
 }
@@ -107,9 +107,9 @@ func correlation(x, y []float64) float64 {
 	a, b := mean(x), mean(y)
 	xy, xx, yy := 0.0, 0.0, 0.0
 	for i := range x {
-		xy += (x[i] - a) * (y[i] - b)
-		xx += (x[i] - a) * (x[i] - a)
-		yy += (y[i] - b) * (y[i] - b)
+		xy += float64((x[i] - a) * (y[i] - b))
+		xx += float64((x[i] - a) * (x[i] - a))
+		yy += float64((y[i] - b) * (y[i] - b))
 	}
 	if xx*yy == 0 {
 		return 0
@@ -126,8 +126,8 @@ func autoregression(x []float64) [4]float64 {
 		both, norm := 0.0, 0.0
 		for i, f := range forward {
 			b := backward[i]
-			both += f * b
-			norm += f*f + b*b
+			both += float64(f * b)
+			norm += float64(f*f) + float64(b*b)
 		}
 		if norm == 0 {
 			break // the model is exact
@@ -135,11 +135,11 @@ func autoregression(x []float64) [4]float64 {
 		reflection := -2 * both / norm
 		before := c
 		for i := 1; i <= order; i++ {
-			c[i] = before[i] + reflection*before[order-i]
+			c[i] = before[i] + float64(reflection*before[order-i])
 		}
 		for i, f := range forward {
 			b := backward[i]
-			forward[i], backward[i] = f+reflection*b, b+reflection*f
+			forward[i], backward[i] = f+float64(reflection*b), b+float64(reflection*f)
 		}
 		forward, backward = forward[1:], backward[:len(backward)-1]
 	}
