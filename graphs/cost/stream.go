@@ -225,7 +225,8 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 	}
 	switch k := k.(type) {
 	case kernels.Fill, kernels.Repeat, kernels.Identity, kernels.CopyBlock, kernels.Transpose, kernels.Gather,
-		kernels.Scatter, kernels.MirrorUpper, kernels.Leading, kernels.LeadingRows:
+		kernels.Scatter, kernels.MirrorUpper, kernels.Leading, kernels.LeadingRows,
+		kernels.Memberships:
 		return 0
 	case kernels.Elementwise:
 		return places(k)
@@ -264,6 +265,10 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 3 * float64(k.Rows) * float64(k.Cols)
 	case kernels.BatchedProduct:
 		return 2 * float64(k.Batch) * float64(k.M) * float64(k.N) * float64(k.K)
+	case kernels.NearestCentres:
+		return 2 * float64(k.P.Size())
+	case kernels.RefillClusters:
+		return float64(k.N) * float64(k.Starts) * float64(k.K)
 	case kernels.Softmax:
 		return exponential * float64(k.In.Size())
 	}

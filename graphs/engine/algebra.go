@@ -192,3 +192,20 @@ func (b *Builder) Leading(d float64, a, count *gorgonia.Node) *gorgonia.Node {
 func (b *Builder) LeadingRows(v float64, x, count *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.LeadingRows(v), x, count)
 }
+
+// NearestCentres is [op.NearestCentres]: the assignment of points to the nearest of k centres,
+// n×3S for the centres (S·k×d) of S starts.
+func (b *Builder) NearestCentres(k int, x, centres, labels, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.NearestCentres(k), x, centres, labels, count)
+}
+
+// RefillClusters is [op.RefillClusters]: the labels of an assignment, n×S, with a point in each
+// of k clusters.
+func (b *Builder) RefillClusters(k int, assignment, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.RefillClusters(k), assignment, count)
+}
+
+// ClusterMeans is [op.ClusterMeans]: the means of the points with each of k labels, S·k×d.
+func (b *Builder) ClusterMeans(k int, x, labels, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.ClusterMeans(k), x, labels, count)
+}

@@ -39,7 +39,7 @@ func UnitOf(k Kernel) Unit {
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
 		"norm", "convolution", "index", "random", "ctc", "yolo", "padding",
-		"members", "eigen", "singular", "cholesky"},
+		"members", "eigen", "singular", "cholesky", "clusters"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -115,6 +115,7 @@ func All() []Kernel {
 		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
 		LeftSingular{},
 		FactorPanel{}, PlaceDiagonal{}, InvertBlocks{}, JoinBlocks{}, Invalidate{}, Leading{}, LeadingRows{},
+		NearestCentres{}, RefillClusters{}, Memberships{}, MeansOfSums{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
 		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},
