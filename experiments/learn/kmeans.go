@@ -1,12 +1,15 @@
 package learn
 
 import (
+	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/clusters"
+	"privkern/graphs/engine"
 )
 
 // KMeansOptions adjusts [KMeans]; zero values stand for the defaults.
@@ -38,9 +41,9 @@ type Clustering struct {
 //
 // A cluster that loses all its points takes the point that is farthest from
 // its own centre. Ties between centres go to the one with the lower index. The
-// result depends on the arguments and the state of rng alone. Large problems
-// (from 4 million terms n·k·d on) compute distances by matrix products, which
-// differ in the last digits from sums of squared differences: there a tie
+// result depends on the arguments, the state of rng and the engine's backend alone. Large
+// problems (from 4 million terms n·k·d on), and all on a device, compute distances by matrix
+// products, which differ in the last digits from sums of squared differences: there a tie
 // within rounding may go either way.
 //
 // A run ends when no point moves to another cluster. One in which points still move
@@ -52,21 +55,56 @@ type Clustering struct {
 //
 // An iteration costs O(nkd) operations; the start costs as much as 2+log k iterations.
 // K-means is not convex: the runs end in local minima, and restarts choose among them.
-func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clustering, error) {
+func KMeans(ctx context.Context, e *engine.Engine, x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions,
+) (c *Clustering, err error) {
+	err = KMeansAll(ctx, e, []KMeansProblem{{x, k, rng}}, opts, func(_ int, found *Clustering, err error) error {
+		c = found
+		return err
+	})
+	return c, err
+}
+
+// KMeansProblem is one of the problems of [KMeansAll].
+type KMeansProblem struct {
+	Points   *mat.Dense // n×d
+	Clusters int
+	Rand     *rand.Rand // of this problem alone
+}
+
+// KMeansAll is [KMeans] for many problems. It calls each with the result of every problem, or
+// why there is none, perhaps several at the same time; an error that each returns ends it.
+//
+// Starts are drawn on the host, number by number. On a device Lloyd's iteration is a program
+// for all runs of all problems ([clusters.Lloyd]). On the CPU it is a loop, which passes over
+// most points of a large problem and needs no run of a program for an iteration of
+// microseconds: there the program took 2.6 to 4 times its processor time (BenchmarkKMeans).
+func KMeansAll(ctx context.Context, e *engine.Engine, problems []KMeansProblem, opts KMeansOptions,
+	each func(i int, c *Clustering, err error) error) error {
 	if opts.Restarts == 0 {
 		opts.Restarts = 10
 	}
 	if opts.Iterations == 0 {
 		opts.Iterations = KMeansIterations
 	}
-	points, err := checkPoints(x, k)
+	if e.Backend() != "cpu" {
+		return kMeansOnDevice(ctx, e, problems, opts, each)
+	}
+	return e.ParallelFor(ctx, len(problems), 1, func(i, _ int) error {
+		c, err := kMeansOnHost(&problems[i], opts)
+		return each(i, c, err)
+	})
+}
+
+// kMeansOnHost solves one problem by loops.
+func kMeansOnHost(p *KMeansProblem, opts KMeansOptions) (*Clustering, error) {
+	points, err := checkPoints(p.Points, p.Clusters)
 	if err != nil {
 		return nil, err
 	}
-	distances := distancesFor(points, k)
+	distances := distancesFor(points, p.Clusters)
 	var best *Clustering
 	for run := range opts.Restarts {
-		start := seedCentres(points, k, distances, rng)
+		start := seedCentres(points, p.Clusters, distances, p.Rand)
 		var found *Clustering
 		if p, large := distances.(*products); large {
 			found = newBoundedRun(points, start, p).run(opts.Iterations)
@@ -75,232 +113,86 @@ func KMeans(x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions) (*Clusterin
 			l.iterate(opts.Iterations)
 			found = l.result()
 		}
-		if found.moving > 0 {
-			return nil, fmt.Errorf("k-means: run %d of %d with %d clusters stopped after %d iterations, the most that "+
-				"are allowed, and %d of %d points still moved to another cluster in the last one, where none may; "+
-				"use fewer clusters", run+1, opts.Restarts, k, found.Iterations, found.moving, len(points))
-		}
-		if best == nil || found.Inertia < best.Inertia {
-			best = found
+		if best, err = better(best, found, run, opts.Restarts); err != nil {
+			return nil, err
 		}
 	}
 	return best, nil
 }
 
-// largestCoordinate keeps sums of squared distances finite.
-const largestCoordinate = 1e150
-
-// checkPoints returns the rows of x as slices of its own storage.
-func checkPoints(x *mat.Dense, k int) ([][]float64, error) {
-	n, _ := x.Dims()
-	points := make([][]float64, n)
-	for i := range points {
-		points[i] = x.RawRowView(i)
-		for j, v := range points[i] {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v; finite numbers are required", i, j, v)
-			}
-			if math.Abs(v) > largestCoordinate {
-				return nil, fmt.Errorf("k-means: row %d, column %d of the points is %v, "+
-					"whose square overflows; rescale the points", i, j, v)
-			}
-		}
+// better is the better one of the best of the runs before, nil for none, and another run.
+func better(best, found *Clustering, run, of int) (*Clustering, error) {
+	if found.moving > 0 {
+		k, _ := found.Centres.Dims()
+		return nil, fmt.Errorf("k-means: run %d of %d with %d clusters stopped after %d iterations, the most that "+
+			"are allowed, and %d of %d points still moved to another cluster in the last one, where none may; "+
+			"use fewer clusters", run+1, of, k, found.Iterations, found.moving, len(found.Labels))
 	}
-	distinct := countDistinct(points)
-	switch {
-	case k < 1:
-		return nil, fmt.Errorf("k-means: %d clusters; at least one is required", k)
-	case k > n:
-		return nil, fmt.Errorf("k-means: %d clusters of %d points; use at most as many clusters as points", k, n)
-	case k > distinct:
-		return nil, fmt.Errorf("k-means: %d clusters, but only %d of the %d points are distinct; use at most %[2]d clusters",
-			k, distinct, n)
+	if best == nil || found.Inertia < best.Inertia {
+		return found, nil
 	}
-	return points, nil
+	return best, nil
 }
 
-// countDistinct sorts the points: a comparison ends at the first difference.
-func countDistinct(points [][]float64) int {
-	sorted := slices.Clone(points)
-	slices.SortFunc(sorted, slices.Compare)
-	return len(slices.CompactFunc(sorted, slices.Equal))
-}
-
-// seedCentres draws k rows by greedy k-means++.
-// The next centre is drawn with probability proportional to the squared distance to the
-// nearest centre so far: the expected inertia of such a start is within 8(log k + 2) of
-// the optimum (Arthur and Vassilvitskii, Theorem 1.1). The greedy choice among several
-// candidates has no such proof, but lower inertia in practice.
-func seedCentres(points [][]float64, k int, distances distances, rng *rand.Rand) [][]float64 {
-	n := len(points)
-	trials := 2 + int(math.Log(float64(k)))
-	centres := make([][]float64, 0, k)
-	nearest := make([]float64, n) // squared distance to the nearest centre so far
-	candidate, kept := make([]float64, n), make([]float64, n)
-	drawn, tried := make([]int, trials), make([][]float64, trials)
-	away := make([]float64, n*trials) // of point i from candidate t at i·trials + t
-
-	centres = append(centres, points[rng.IntN(n)])
-	distances.squared(centres, nearest)
-	total := 0.0
-	for _, d := range nearest {
-		total += d
-	}
-	for len(centres) < k {
-		for t := range trials {
-			drawn[t] = drawWeighted(nearest, total, rng)
-			tried[t] = points[drawn[t]]
+// kMeansOnDevice solves all problems that are such, in batches.
+func kMeansOnDevice(ctx context.Context, e *engine.Engine, problems []KMeansProblem, opts KMeansOptions,
+	each func(i int, c *Clustering, err error) error) error {
+	points, seeded := make([][][]float64, len(problems)), make([]clusters.Problem, len(problems))
+	err := e.ParallelFor(ctx, len(problems), 1, func(i, _ int) (err error) {
+		p := &problems[i]
+		if points[i], err = checkPoints(p.Points, p.Clusters); err != nil {
+			return each(i, nil, err)
 		}
-		distances.squared(tried, away)
-		bestTotal, bestIndex := math.Inf(1), -1
-		for t, c := range drawn {
-			sum := 0.0
-			for i := range points {
-				candidate[i] = min(nearest[i], away[i*trials+t])
-				sum += candidate[i]
-			}
-			if sum < bestTotal {
-				bestTotal, bestIndex = sum, c
-				candidate, kept = kept, candidate
+		distances := distancesFor(points[i], p.Clusters)
+		seeded[i].Points = p.Points
+		for range opts.Restarts {
+			seeded[i].Starts = append(seeded[i].Starts, denseOf(seedCentres(points[i], p.Clusters, distances, p.Rand)))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var numbers []int
+	var sound []clusters.Problem
+	for i, p := range seeded {
+		if p.Starts != nil {
+			numbers, sound = append(numbers, i), append(sound, p)
+		}
+	}
+	runs, err := clusters.Lloyd(ctx, e, sound, opts.Iterations)
+	if err != nil {
+		return fmt.Errorf("k-means: %w", err)
+	}
+	return e.ParallelFor(ctx, len(numbers), 1, func(j, _ int) (err error) {
+		i, best := numbers[j], (*Clustering)(nil)
+		for run := range runs[j] {
+			found := clusteringOf(points[i], problems[i].Clusters, &runs[j][run])
+			if best, err = better(best, found, run, opts.Restarts); err != nil {
+				return each(i, nil, err)
 			}
 		}
-		centres = append(centres, points[bestIndex])
-		nearest, kept = kept, nearest
-		total = bestTotal
-	}
-	return centres
+		return each(i, best, nil)
+	})
 }
 
-// drawWeighted returns index i with probability weights[i]/total.
-// An index of weight zero is never drawn: it is a point that is a centre already.
-func drawWeighted(weights []float64, total float64, rng *rand.Rand) int {
-	u, last := rng.Float64()*total, 0
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		last = i
-		if u -= w; u < 0 {
-			return i
-		}
+// clusteringOf is the clustering of the labels with which a run has ended. Centres and
+// inertia are those of [lloyd] for these labels, to the last bit.
+func clusteringOf(points [][]float64, k int, run *clusters.Run) *Clustering {
+	c := &Clustering{Centres: mat.NewDense(k, len(points[0]), nil), Labels: run.Labels, Iterations: run.Iterations,
+		moving: run.Moving}
+	count := make([]float64, k)
+	for i, p := range points {
+		floats.Add(c.Centres.RawRowView(run.Labels[i]), p)
+		count[run.Labels[i]]++
 	}
-	return last // rounding left a remainder of u
-}
-
-// lloyd is the state of one run.
-// Every iteration replaces centres by means and gives points to the nearest centre;
-// neither raises the inertia, so that it ends after finitely many, as clusterings do not
-// repeat.
-type lloyd struct {
-	points     [][]float64
-	centres    [][]float64
-	labels     []int
-	distance   []float64 // squared, to the own centre
-	inertia    float64
-	iterations int
-	moving     int // points that moved in the last iteration
-}
-
-// newLloyd copies the start, which is rows of the points.
-func newLloyd(points, start [][]float64) *lloyd {
-	l := &lloyd{
-		points:   points,
-		centres:  make([][]float64, len(start)),
-		labels:   make([]int, len(points)),
-		distance: make([]float64, len(points)),
-	}
-	for c := range start {
-		l.centres[c] = append([]float64(nil), start[c]...)
-	}
-	l.assign()
-	return l
-}
-
-// assign gives every point to its nearest centre and returns how many moved.
-// Sums run in the order of the points: the inertia has the same bits in every run.
-func (l *lloyd) assign() (moved int) {
-	l.inertia = 0
-	away := make([]float64, len(l.centres))
-	for i, p := range l.points {
-		squaredDistances(p, l.centres, away)
-		best, bestD := 0, math.Inf(1)
-		for c, d := range away {
-			if d < bestD {
-				best, bestD = c, d
-			}
-		}
-		if best != l.labels[i] {
-			moved++
-		}
-		l.labels[i], l.distance[i] = best, bestD
-		l.inertia += bestD
-	}
-	return moved
-}
-
-// update moves every centre to the mean of its points.
-func (l *lloyd) update() {
-	count := make([]int, len(l.centres))
-	for c := range l.centres {
-		clear(l.centres[c])
-	}
-	for _, c := range l.labels {
-		count[c]++
-	}
-	for c := range count {
-		if count[c] == 0 {
-			l.refill(c, count)
+	for label, n := range count {
+		for j := range c.Centres.RawRowView(label) {
+			c.Centres.RawRowView(label)[j] /= max(1, n) // a run that was stopped may leave none
 		}
 	}
-	for i, p := range l.points {
-		for j, v := range p {
-			l.centres[l.labels[i]][j] += v
-		}
+	for i, p := range points {
+		c.Inertia += squaredDistance(p, c.Centres.RawRowView(run.Labels[i]))
 	}
-	for c := range l.centres {
-		for j := range l.centres[c] {
-			l.centres[c][j] /= float64(count[c])
-		}
-	}
-}
-
-// refill gives the empty cluster c the point farthest from its own centre,
-// among those whose cluster keeps another point.
-func (l *lloyd) refill(c int, count []int) {
-	far := -1
-	for i, d := range l.distance {
-		if count[l.labels[i]] > 1 && (far < 0 || d > l.distance[far]) {
-			far = i
-		}
-	}
-	count[l.labels[far]]--
-	l.labels[far], l.distance[far] = c, 0
-	count[c] = 1
-}
-
-// iterate runs until no point moves, or to the limit, with moving above zero in that
-// case.
-func (l *lloyd) iterate(limit int) {
-	for l.iterations = 0; l.iterations < limit; {
-		l.iterations++
-		l.update()
-		if l.moving = l.assign(); l.moving == 0 {
-			return
-		}
-	}
-}
-
-// result is the clustering that the run ended with.
-func (l *lloyd) result() *Clustering {
-	return &Clustering{Centres: denseOf(l.centres), Labels: l.labels, Inertia: l.inertia, Iterations: l.iterations,
-		moving: l.moving}
-}
-
-// denseOf copies rows of equal lengths into a matrix.
-func denseOf(rows [][]float64) *mat.Dense {
-	out := mat.NewDense(len(rows), len(rows[0]), nil)
-	for i, r := range rows {
-		out.SetRow(i, r)
-	}
-	return out
+	return c
 }

@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
 )
 
 // formulaPoints is a data set given by a formula, so that another
@@ -22,6 +26,17 @@ func formulaPoints() *mat.Dense {
 		}
 	}
 	return x
+}
+
+// cpu opens an engine for the length of a test.
+func cpu(t testing.TB) *engine.Engine {
+	t.Helper()
+	e, err := engine.Open("cpu", "float64", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
 }
 
 func stream(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -39,7 +54,7 @@ func TestKMeansAgainstScikitLearn(t *testing.T) {
 		{5, 1500, 453.66835538393184},
 	} {
 		t.Run(fmt.Sprintf("%d clusters, best of %d", c.k, c.restarts), func(t *testing.T) {
-			got, err := KMeans(formulaPoints(), c.k, stream(7), KMeansOptions{Restarts: c.restarts})
+			got, err := KMeans(t.Context(), cpu(t), formulaPoints(), c.k, stream(7), KMeansOptions{Restarts: c.restarts})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +70,7 @@ func TestKMeansAgainstScikitLearn(t *testing.T) {
 func TestKMeansIsAFixedPoint(t *testing.T) {
 	x := formulaPoints()
 	for k := 1; k <= 40; k++ {
-		c, err := KMeans(x, k, stream(uint64(k)), KMeansOptions{Restarts: 2})
+		c, err := KMeans(t.Context(), cpu(t), x, k, stream(uint64(k)), KMeansOptions{Restarts: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,9 +102,61 @@ func TestKMeansIsAFixedPoint(t *testing.T) {
 	}
 }
 
+// The program of devices finds what the loops find: for small problems in every bit, for large
+// ones up to the rounding of sums, with the same streams, and with the same errors.
+func TestKMeansOnDevice(t *testing.T) {
+	e := cpu(t)
+	for _, opts := range []KMeansOptions{{Restarts: 10, Iterations: KMeansIterations}, {Restarts: 3, Iterations: 4}} {
+		problems := func() (all []KMeansProblem) {
+			for i, x := range []*mat.Dense{formulaPoints(), largePoints(130, 3, 4), largePoints(4000, 100, 10), formulaPoints()} {
+				all = append(all, KMeansProblem{x, 5 + 8*(i%3), stream(uint64(i))})
+			}
+			return append(all, KMeansProblem{formulaPoints(), 121, stream(0)})
+		}
+		loops, failed := make([]*Clustering, 5), make([]error, 5)
+		err := KMeansAll(t.Context(), e, problems(), opts, func(i int, c *Clustering, err error) error {
+			loops[i], failed[i] = c, err
+			return nil
+		})
+		if err != nil || failed[4] == nil || (failed[0] == nil) != (opts.Iterations > 4) {
+			t.Fatal(err, failed)
+		}
+		seen := 0
+		err = kMeansOnDevice(t.Context(), e, problems(), opts, func(i int, c *Clustering, err error) error {
+			seen |= 1 << i
+			switch want := loops[i]; {
+			case failed[i] != nil && (err == nil || err.Error() != failed[i].Error()):
+				t.Errorf("problem %d: %v, want %v", i, err, failed[i])
+			case failed[i] == nil && (err != nil || !slices.Equal(c.Labels, want.Labels) || c.Iterations != want.Iterations):
+				t.Errorf("problem %d: %v, or other labels than those of the loop", i, err)
+			case failed[i] == nil && i != 2 && (!mat.Equal(c.Centres, want.Centres) || c.Inertia != want.Inertia):
+				t.Errorf("problem %d: inertia %v, want %v, or other centres", i, c.Inertia, want.Inertia)
+			case failed[i] == nil && !mat.EqualApprox(c.Centres, want.Centres, 1e-10):
+				t.Errorf("problem %d: other centres than those of the loop", i)
+			}
+			return nil
+		})
+		if err != nil || seen != 1<<5-1 {
+			t.Error(err, seen)
+		}
+	}
+	// An error that each returns ends it.
+	stop := errors.New("stop")
+	for _, all := range []func(context.Context, *engine.Engine, []KMeansProblem, KMeansOptions,
+		func(int, *Clustering, error) error) error{KMeansAll, kMeansOnDevice} {
+		for _, k := range []int{2, 121} {
+			err := all(t.Context(), e, []KMeansProblem{{formulaPoints(), k, stream(1)}}, KMeansOptions{Restarts: 1,
+				Iterations: 100}, func(int, *Clustering, error) error { return stop })
+			if !errors.Is(err, stop) {
+				t.Errorf("%d clusters: %v", k, err)
+			}
+		}
+	}
+}
+
 func TestKMeansIsDeterministic(t *testing.T) {
-	a, _ := KMeans(formulaPoints(), 6, stream(3), KMeansOptions{})
-	b, _ := KMeans(formulaPoints(), 6, stream(3), KMeansOptions{})
+	a, _ := KMeans(t.Context(), cpu(t), formulaPoints(), 6, stream(3), KMeansOptions{})
+	b, _ := KMeans(t.Context(), cpu(t), formulaPoints(), 6, stream(3), KMeansOptions{})
 	if !mat.Equal(a.Centres, b.Centres) || !slices.Equal(a.Labels, b.Labels) {
 		t.Error("two runs with equal streams differ")
 	}
@@ -111,7 +178,7 @@ func TestLloydRefillsAnEmptyCluster(t *testing.T) {
 
 func TestKMeansAsManyClustersAsDistinctPoints(t *testing.T) {
 	x := mat.NewDense(6, 1, []float64{1, 1, 2, 2, 3, 3})
-	c, err := KMeans(x, 3, stream(1), KMeansOptions{})
+	c, err := KMeans(t.Context(), cpu(t), x, 3, stream(1), KMeansOptions{})
 	if err != nil || c.Inertia != 0 {
 		t.Errorf("inertia %v, %v; want 0", c, err)
 	}
@@ -133,7 +200,7 @@ func TestKMeansRefusals(t *testing.T) {
 		{"not finite", mat.NewDense(2, 2, []float64{1, 2, 3, math.Inf(1)}), 1, "row 1, column 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := KMeans(c.x, c.k, stream(1), KMeansOptions{})
+			_, err := KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), KMeansOptions{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -236,15 +303,15 @@ func TestKMeansShortOfAFixedPoint(t *testing.T) {
 			if _, large := distancesFor(points, c.k).(*products); large != c.large {
 				t.Fatalf("products %v", large)
 			}
-			full, err := KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1})
+			full, err := KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), KMeansOptions{Restarts: 1})
 			if err != nil || full.Iterations < 3 {
 				t.Fatal(full, err)
 			}
-			if _, err := KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: full.Iterations}); err != nil {
+			if _, err := KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: full.Iterations}); err != nil {
 				t.Errorf("as many iterations as it takes: %v", err)
 			}
 			most := full.Iterations - 1
-			_, err = KMeans(c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: most})
+			_, err = KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: most})
 			want := fmt.Sprintf("run 1 of 1 with %d clusters stopped after %d iterations, the most that are allowed, and ", c.k,
 				most)
 			still := fmt.Sprintf(" of %d points still moved", len(points))
@@ -287,14 +354,31 @@ func make2D(n, d int) [][]float64 {
 	return out
 }
 
-// A class of MNIST in size, with less structure than images have.
-func BenchmarkKMeansLarge(b *testing.B) {
-	x := largePoints(6742, 784, 5)
-	for b.Loop() {
-		c, err := KMeans(x, 7, stream(1), KMeansOptions{Restarts: 1})
-		if err != nil {
-			b.Fatal(err)
+// Loops and the program of devices on the CPU, at sizes of the experiments: the folds of a
+// regression on ages, inducing inputs among images' scores, and a class of MNIST in size, with
+// less structure than images have.
+func BenchmarkKMeans(b *testing.B) {
+	for _, size := range []struct{ problems, n, d, means, k, restarts int }{
+		{14, 266, 1, 5, 10, 10}, {1, 1000, 2, 5, 30, 10}, {1, 6742, 784, 5, 7, 1}} {
+		problems := make([]KMeansProblem, size.problems)
+		for i := range problems {
+			problems[i] = KMeansProblem{largePoints(size.n, size.d, size.means), size.k, nil}
 		}
-		b.ReportMetric(float64(c.Iterations), "iterations")
+		for name, all := range map[string]func(context.Context, *engine.Engine, []KMeansProblem, KMeansOptions,
+			func(int, *Clustering, error) error) error{"loops": KMeansAll, "program": kMeansOnDevice} {
+			b.Run(fmt.Sprintf("%v/%s", size, name), func(b *testing.B) {
+				e := cpu(b)
+				for b.Loop() {
+					for i := range problems {
+						problems[i].Rand = stream(uint64(i))
+					}
+					err := all(b.Context(), e, problems, KMeansOptions{Restarts: size.restarts, Iterations: KMeansIterations},
+						func(_ int, _ *Clustering, err error) error { return err })
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

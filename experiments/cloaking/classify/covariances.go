@@ -63,7 +63,8 @@ func (c *classifier) centres(ctx context.Context, train *mat.Dense, stream strin
 		in.Whole(c.settings.Inducing, most)
 	}
 	work, err := c.t.Memo(ctx, "inducing inputs", key, func() (*experiment.Shared, error) {
-		found, err := learn.KMeans(train, c.settings.Inducing, c.t.Stream(stream), learn.KMeansOptions{Iterations: most})
+		found, err := learn.KMeans(ctx, c.e, train, c.settings.Inducing, c.t.Stream(stream),
+			learn.KMeansOptions{Iterations: most})
 		if err != nil {
 			return nil, err
 		}

@@ -178,18 +178,32 @@ func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, e
 	return &c, nil
 }
 
-// InducingInputs returns the given ages (M×1), or places the given number of inducing
-// inputs by k-means on the training inputs (N×d), which are public (§2.2).
-// They are rows of M×d; more than the distinct training inputs are an error.
-func InducingInputs(ctx context.Context, z experiment.Points, train *mat.Dense, rng *rand.Rand) (*mat.Dense, error) {
+// InducingInputs returns, for each training set (N×d), the given ages (M×1), or places the
+// given number of inducing inputs by k-means on the training inputs, which are public (§2.2),
+// each with its random numbers. They are rows of M×d; more than the distinct training inputs
+// are an error.
+func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, train []*mat.Dense, rng []*rand.Rand,
+) ([]*mat.Dense, error) {
+	inputs := make([]*mat.Dense, len(train))
 	if z.Values != nil {
-		return mat.NewDense(len(z.Values), 1, slices.Clone(z.Values)), nil
+		for i := range inputs {
+			inputs[i] = mat.NewDense(len(z.Values), 1, slices.Clone(z.Values))
+		}
+		return inputs, nil
 	}
-	c, err := learn.KMeans(train, z.Count, rng, learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)})
-	if err != nil {
-		return nil, fmt.Errorf("inducing inputs: %w", err)
+	problems := make([]learn.KMeansProblem, len(train))
+	for i := range problems {
+		problems[i] = learn.KMeansProblem{Points: train[i], Clusters: z.Count, Rand: rng[i]}
 	}
-	return c.Centres, nil
+	opts := learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)}
+	err := learn.KMeansAll(ctx, e, problems, opts, func(i int, c *learn.Clustering, err error) error {
+		if err != nil {
+			return InBatch(fmt.Errorf("inducing inputs: %w", err), i, len(train))
+		}
+		inputs[i] = c.Centres
+		return nil
+	})
+	return inputs, err
 }
 
 // NewModel returns a model without inducing inputs. All inputs (N×d) are public, so

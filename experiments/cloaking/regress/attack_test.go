@@ -88,7 +88,7 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := r.matrix(t.Context(), r.allRows(), cloak.Group(r.data.Inputs).Rows, "k-means")
+	c, _, err := r.matrix(t.Context(), cloak.Group(r.data.Inputs).Rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -72,9 +73,11 @@ func runDesign(
 	e := engine.Of(t.Engine)
 	m := cloak.NewModel(s.Method, s.Hyperparameters, cloak.Density{}, train)
 	if m.Method == cloak.Sparse {
-		if m.Inducing, err = cloak.InducingInputs(ctx, s.Inducing, train, t.Stream("k-means")); err != nil {
+		inducing, err := cloak.InducingInputs(ctx, e, s.Inducing, []*mat.Dense{train}, []*rand.Rand{t.Stream("k-means")})
+		if err != nil {
 			return nil, err
 		}
+		m.Inducing = inducing[0]
 	}
 	c, err := m.Matrix(e, train, mat.NewDense(len(s.TestPoints), 1, s.TestPoints))
 	if err != nil {

@@ -79,21 +79,47 @@ func (r *predictor) allRows() []int {
 	return all
 }
 
-// matrix returns the cloaking matrix (P×N) from the given rows of the data to the
-// rows of test (P×d), and the inducing inputs, if any (M×d). Those that are not given
-// are placed with the named random stream.
-func (r *predictor) matrix(
-	ctx context.Context, train []int, test *mat.Dense, stream string,
-) (c, inducing *mat.Dense, err error) {
-	inputs := learn.SelectRows(r.data.Inputs, train)
-	m := *r.model
-	if m.Method == cloak.Sparse {
-		if m.Inducing, err = cloak.InducingInputs(ctx, r.settings.Inducing, inputs, r.t.Stream(stream)); err != nil {
+// trainingSet are rows of the data to predict from, with the rows of test (P×d), and the
+// random stream by which inducing inputs are placed that are not given.
+type trainingSet struct {
+	train  []int
+	test   *mat.Dense
+	stream string
+}
+
+// matrices returns the cloaking matrix (P×N) of each training set, and its inducing inputs, if
+// any (M×d).
+func (r *predictor) matrices(ctx context.Context, sets []trainingSet) (c, inducing []*mat.Dense, err error) {
+	inputs := make([]*mat.Dense, len(sets))
+	for i, s := range sets {
+		inputs[i] = learn.SelectRows(r.data.Inputs, s.train)
+	}
+	c, inducing = make([]*mat.Dense, len(sets)), make([]*mat.Dense, len(sets))
+	if r.model.Method == cloak.Sparse {
+		streams := make([]*rand.Rand, len(sets))
+		for i, s := range sets {
+			streams[i] = r.t.Stream(s.stream)
+		}
+		if inducing, err = cloak.InducingInputs(ctx, r.e, r.settings.Inducing, inputs, streams); err != nil {
 			return nil, nil, err
 		}
 	}
-	c, err = m.Matrix(r.e, inputs, test)
-	return c, m.Inducing, err
+	err = r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
+		m := *r.model
+		m.Inducing = inducing[i]
+		c[i], err = m.Matrix(r.e, inputs[i], sets[i].test)
+		return cloak.InBatch(err, i, len(sets))
+	})
+	return c, inducing, err
+}
+
+// matrix is matrices for all rows of the data.
+func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *mat.Dense, err error) {
+	matrices, inputs, err := r.matrices(ctx, []trainingSet{{r.allRows(), test, "k-means"}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return matrices[0], inputs[0], nil
 }
 
 // single is one release of predictions at P test inputs from the whole census.
@@ -107,7 +133,7 @@ type single struct {
 // single finds the noise for predictions at the rows of test, released together.
 func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error) {
 	all := r.allRows()
-	c, inducing, err := r.matrix(ctx, all, test, "k-means")
+	c, inducing, err := r.matrix(ctx, test)
 	if err != nil {
 		return nil, err
 	}

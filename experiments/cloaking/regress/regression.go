@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
@@ -131,13 +130,12 @@ func runRegression(
 
 // releasesOfFolds finds the noise of each fold's predictions.
 func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, error) {
-	matrices, train := make([]*mat.Dense, len(v.folds)), make([][]int, len(v.folds))
-	err := v.e.ParallelFor(ctx, len(v.folds), 1, func(i, _ int) (err error) {
-		train[i] = v.folds[i].Train
-		matrices[i], _, err = v.matrix(ctx, train[i], learn.SelectRows(v.data.Inputs, v.folds[i].Test),
-			fmt.Sprintf("k-means, fold %d", i))
-		return cloak.InBatch(err, i, len(v.folds))
-	})
+	sets, train := make([]trainingSet, len(v.folds)), make([][]int, len(v.folds))
+	for i, f := range v.folds {
+		train[i] = f.Train
+		sets[i] = trainingSet{f.Train, learn.SelectRows(v.data.Inputs, f.Test), fmt.Sprintf("k-means, fold %d", i)}
+	}
+	matrices, _, err := v.matrices(ctx, sets)
 	if err != nil {
 		return nil, err
 	}

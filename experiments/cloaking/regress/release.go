@@ -71,7 +71,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList()); err != nil {
 		return nil, err
 	}
-	c, _, err := r.matrix(ctx, r.allRows(), points, "k-means")
+	c, _, err := r.matrix(ctx, points)
 	if err != nil {
 		return nil, err
 	}

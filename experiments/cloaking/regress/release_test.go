@@ -166,7 +166,7 @@ func exactPredictions(t *testing.T, o trialtest.Options, changes ...func(*regres
 		t.Fatal(err)
 	}
 	all := r.allRows()
-	c, _, err := r.matrix(t.Context(), all, cloak.Group(r.data.Inputs).Rows, "k-means")
+	c, _, err := r.matrix(t.Context(), cloak.Group(r.data.Inputs).Rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,11 +24,11 @@ import (
 // which the noise of p columns is mostly projected away, in place of the samples.
 func (b *Builder) Split(ctx context.Context, s *Source) ([]Cluster, error) {
 	given := b.withNoise(s)
-	labels, err := b.label(ctx, s, given)
+	labels, err := b.label(ctx, []Source{*s}, []*mat.Dense{given}, func(_ int, err error) error { return err })
 	if err != nil {
 		return nil, err
 	}
-	return b.divide(s, given, labels), nil
+	return b.divide(s, given, labels[0]), nil
 }
 
 // splitAll divides the samples of all sources into clusters, in the order of the
@@ -71,27 +71,44 @@ func (b *Builder) withNoise(s *Source) *mat.Dense {
 // seesNoise says whether k-means sees noisy samples.
 func (b *Builder) seesNoise() bool { return b.clusters == NoisyClusters && b.noise != nil }
 
-// label returns the cluster of each sample, from 0; nil where there is one for all.
-func (b *Builder) label(ctx context.Context, s *Source, given *mat.Dense) ([]int, error) {
-	n, p := s.Samples.Dims()
-	k := b.branches(n)
-	if k == 1 {
-		return nil, nil
-	}
-	seen := s.Samples
-	if b.seesNoise() {
-		scores, err := hull.PrincipalScores(ctx, b.e, given, min(b.n, n-1, p))
-		if err != nil {
-			return nil, err
+// label returns the cluster of each sample of each source, from 0; nil where there is one for
+// all samples. Of adds to an error which source it is of.
+func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dense, of func(i int, err error) error,
+) ([][]int, error) {
+	var divided []int // numbers of the sources
+	for i := range sources {
+		if b.branches(sources[i].size()) > 1 {
+			divided = append(divided, i)
 		}
-		seen = scores
 	}
-	c, err := learn.KMeans(seen, k, b.trial.Stream("k-means, "+s.String()),
-		learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
+	problems := make([]learn.KMeansProblem, len(divided))
+	err := b.e.ParallelFor(ctx, len(divided), 1, func(j, _ int) (err error) {
+		s := &sources[divided[j]]
+		n, p := s.Samples.Dims()
+		seen := s.Samples
+		if b.seesNoise() {
+			seen, err = hull.PrincipalScores(ctx, b.e, given[divided[j]], min(b.n, n-1, p))
+			if err != nil {
+				return of(divided[j], err)
+			}
+		}
+		problems[j] = learn.KMeansProblem{Points: seen, Clusters: b.branches(n),
+			Rand: b.trial.Stream("k-means, " + s.String())}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return c.Labels, nil
+	labels := make([][]int, len(sources))
+	opts := learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)}
+	err = learn.KMeansAll(ctx, b.e, problems, opts, func(j int, c *learn.Clustering, err error) error {
+		if err != nil {
+			return of(divided[j], err)
+		}
+		labels[divided[j]] = c.Labels
+		return nil
+	})
+	return labels, err
 }
 
 // labelAll labels the samples of all sources. 2.5 s of the 60,000 images of MNIST as
@@ -111,11 +128,8 @@ func (b *Builder) labelAll(ctx context.Context, sources []Source, given []*mat.D
 		}
 	}
 	numbers, elsewhere, err := b.work(ctx, "clusters", key, func() (shared.Numbers, error) {
-		err := b.e.ParallelFor(ctx, len(sources), 1, func(i, _ int) (err error) {
-			if labels[i], err = b.label(ctx, &sources[i], given[i]); err != nil {
-				err = fmt.Errorf("%v: %w", &sources[i], err)
-			}
-			return err
+		labels, err := b.label(ctx, sources, given, func(i int, err error) error {
+			return fmt.Errorf("%v: %w", &sources[i], err)
 		})
 		if err != nil {
 			return nil, err

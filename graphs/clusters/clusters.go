@@ -1,0 +1,227 @@
+// Package clusters is Lloyd's iteration of k-means as a graph program: for several starts of
+// many sets of points at once, with points, centres and labels resident on the backend.
+//
+// An iteration refills clusters without points, moves the centres to the means of their
+// points, and gives each point to its nearest centre; distances are products, and products
+// with memberships are the sums of a device. Only the inertia and the number of points that
+// have moved come down after each run of some iterations. All of it is in float64 whatever
+// the engine's element type. On the CPU a set of points has the same bits alone and in any
+// batch.
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/batch"
+	"privkern/graphs/engine"
+	"privkern/graphs/internal/finite"
+)
+
+// Problem is a set of points with the starts of its runs.
+type Problem struct {
+	Points *mat.Dense   // n×d
+	Starts []*mat.Dense // the first centres of each run, k×d
+}
+
+// Run is where a run ended.
+type Run struct {
+	Labels     []int // of each point, the nearest centre
+	Iterations int   // until no point has moved, or those that were allowed
+	Moving     int   // points that moved in the last iteration
+}
+
+// Lloyd runs Lloyd's iteration from each start of each problem, until no point moves or to the
+// given number of iterations. A cluster that loses all its points takes the one farthest from
+// its own centre, among those whose cluster keeps another; of centres as near and of points as
+// far the first counts. Within the rounding of |x|² − 2xᵀc + |c|², about the mean of the
+// points, ties may go either way.
+//
+// An iteration takes 4nkd operations for each start, about half of them for the sums of a
+// device. It is an error that the starts of a problem differ in their shapes, or that a number
+// is not finite.
+func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([][]Run, error) {
+	byShape := map[[2]int][]int{} // numbers of problems by clusters and starts
+	var shapes [][2]int
+	for i, p := range problems {
+		if err := p.check(); err != nil {
+			return nil, batch.OfProblem(err, i, len(problems))
+		}
+		k, _ := p.Starts[0].Dims()
+		shape := [2]int{k, len(p.Starts)}
+		if byShape[shape] == nil {
+			shapes = append(shapes, shape)
+		}
+		byShape[shape] = append(byShape[shape], i)
+	}
+	var all []*lloyd
+	results := make([][]Run, len(problems))
+	for _, shape := range shapes {
+		k, starts, numbers := shape[0], shape[1], byShape[shape]
+		points := make([]*mat.Dense, len(numbers))
+		for i, number := range numbers {
+			points[i] = problems[number].Points
+		}
+		for _, g := range batch.Divide(points, func(n, d int) int { return elements / (n * (d + 3*starts*k)) }) {
+			l := &lloyd{members: len(g.Members), starts: starts, n: g.Rows, k: k, d: g.Cols}
+			for _, member := range g.Members {
+				l.problems = append(l.problems, problems[numbers[member]])
+				results[numbers[member]] = make([]Run, starts)
+				l.runs = append(l.runs, results[numbers[member]])
+			}
+			all = append(all, l)
+		}
+	}
+	err := e.ParallelFor(ctx, len(all), 1, func(i, _ int) error { return all[i].run(ctx, e, most) })
+	return results, err
+}
+
+// elements bounds those of the points and distances of one batch, 256 MiB in float64.
+const elements = 1 << 25
+
+// check refuses problems that no program fits.
+func (p *Problem) check() error {
+	if err := finite.Matrix("the points", p.Points); err != nil {
+		return err
+	}
+	if len(p.Starts) == 0 {
+		return errors.New("clusters: there is no start")
+	}
+	_, d := p.Points.Dims()
+	k, _ := p.Starts[0].Dims()
+	for _, start := range p.Starts {
+		if err := finite.Matrix("a start", start); err != nil {
+			return err
+		}
+		if rows, cols := start.Dims(); rows != k || cols != d {
+			return fmt.Errorf("clusters: a start of %d×%d numbers, for %d clusters of points with %d columns", rows, cols, k, d)
+		}
+	}
+	return nil
+}
+
+// lloyd is a batch of problems of one size class.
+type lloyd struct {
+	members, starts, n, k, d int
+	problems                 []Problem
+	runs                     [][]Run
+}
+
+// run iterates until no point of any member moves.
+func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
+	values, err := l.inputs()
+	if err != nil {
+		return err
+	}
+	in, err := batch.Keep(e, values)
+	if err != nil {
+		return err
+	}
+	defer func() { in.Close() }()
+	out, err := e.RunAs(ctx, tensor.Float64, l.begin(), in, engine.Stay("assignment"))
+	if err != nil {
+		return err
+	}
+	engine.Values{"centres": in["centres"], "labels": in["labels"]}.Close()
+	delete(in, "centres")
+	delete(in, "labels")
+	in["assignment"] = out["assignment"]
+	ended := false
+	for done := 0; done < most && !ended; {
+		steps := min(stepsPerRun, most-done)
+		out, err := e.RunAs(ctx, tensor.Float64, l.iterations(steps), in, engine.Stay("assignment"))
+		if err != nil {
+			return err
+		}
+		engine.Values{"assignment": in["assignment"]}.Close()
+		in["assignment"] = out["assignment"]
+		if ended, err = l.note(out, done, steps); err != nil {
+			return err
+		}
+		done += steps
+	}
+	return l.labels(ctx, in["assignment"])
+}
+
+// inputs are those of the programs. Points and starts are taken about the mean of a problem's
+// points, so that little cancels where the points are far from zero.
+func (l *lloyd) inputs() (engine.Values, error) {
+	points, counts := make([]*mat.Dense, l.members), make([]int, l.members)
+	starts := make([]float64, l.members*l.starts*l.k*l.d)
+	for i, p := range l.problems {
+		n, d := p.Points.Dims()
+		mean := make([]float64, d)
+		for j := range n {
+			floats.Add(mean, p.Points.RawRowView(j))
+		}
+		floats.Scale(1/float64(n), mean)
+		points[i], counts[i] = mat.NewDense(n, d, nil), n
+		for j := range n {
+			floats.SubTo(points[i].RawRowView(j), p.Points.RawRowView(j), mean)
+		}
+		for s, start := range p.Starts {
+			for c := range l.k {
+				at := ((i*l.starts+s)*l.k + c) * l.d
+				floats.SubTo(starts[at:at+d], start.RawRowView(c), mean)
+			}
+		}
+	}
+	x, err1 := batch.Matrices(tensor.Float64, l.n, l.d, points)
+	count, err2 := batch.Scalars(tensor.Float64, counts)
+	return engine.Values{"x": x, "count": count,
+		"centres": engine.TensorOf(starts, l.members, l.starts*l.k, l.d),
+		"labels":  engine.TensorOf(make([]float64, l.members*l.n*l.starts), l.members, l.n, l.starts),
+	}, errors.Join(err1, err2)
+}
+
+// note counts the iterations of each run, and says whether all have ended.
+func (l *lloyd) note(out engine.Values, done, steps int) (ended bool, err error) {
+	read := engine.Read(out)
+	ended = true
+	for step := range steps {
+		moved := read.Floats(movedAfter(step))
+		if err := read.Err(); err != nil {
+			return false, err
+		}
+		for i := range l.runs {
+			for s := range l.runs[i] {
+				r := &l.runs[i][s]
+				if done+step > 0 && r.Moving == 0 {
+					continue // it has ended before
+				}
+				r.Iterations, r.Moving = done+step+1, int(moved[(i*3+2)*l.starts+s])
+				ended = ended && (step+1 < steps || r.Moving == 0)
+			}
+		}
+	}
+	return ended, nil
+}
+
+// labels copies the labels of the last assignment.
+func (l *lloyd) labels(ctx context.Context, assignment gorgonia.Value) error {
+	host, err := engine.Host(ctx, engine.Values{"assignment": assignment})
+	if err != nil {
+		return err
+	}
+	all, err := engine.Floats(host["assignment"])
+	if err != nil {
+		return err
+	}
+	for i, p := range l.problems {
+		n, _ := p.Points.Dims()
+		for s := range l.runs[i] {
+			own := make([]int, n)
+			for j := range own {
+				own[j] = int(all[(i*l.n+j)*3*l.starts+s])
+			}
+			l.runs[i][s].Labels = own
+		}
+	}
+	return nil
+}

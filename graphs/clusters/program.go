@@ -1,0 +1,47 @@
+package clusters
+
+import (
+	"fmt"
+
+	"privkern/graphs/engine"
+)
+
+// stepsPerRun is how many iterations a run takes. Most starts end after ten to fifty.
+const stepsPerRun = 8
+
+// movedAfter is the output with the sums of the columns of an assignment, 3S for each member:
+// the last S are the points that have moved.
+func movedAfter(step int) string { return fmt.Sprintf("sums %d", step) }
+
+// key is that of a program for the size class.
+func (l *lloyd) key(name string, steps int) string {
+	return fmt.Sprintf("%s %d %d %d %d %d %d", name, l.members, l.starts, l.n, l.k, l.d, steps)
+}
+
+// begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), of which "count" (m)
+// count, to "centres" (m×S·k×d). "labels" (m×n×S) are zeros.
+func (l *lloyd) begin() engine.Program {
+	return engine.Program{Name: "first assignment of k-means", Key: l.key("clusters begin", 0),
+		Build: func(b *engine.Builder) {
+			b.Output("assignment", b.NearestCentres(l.k, b.Tensor("x", l.members, l.n, l.d),
+				b.Tensor("centres", l.members, l.starts*l.k, l.d), b.Tensor("labels", l.members, l.n, l.starts),
+				b.Tensor("count", l.members)))
+		}}
+}
+
+// iterations takes some iterations from one "assignment" to the output of that name. A run
+// that has ended stays where it is.
+func (l *lloyd) iterations(steps int) engine.Program {
+	return engine.Program{Name: "iterations of k-means", Key: l.key("clusters", steps),
+		Build: func(b *engine.Builder) {
+			x, count := b.Tensor("x", l.members, l.n, l.d), b.Tensor("count", l.members)
+			assignment := b.Tensor("assignment", l.members, l.n, 3*l.starts)
+			for step := range steps {
+				labels := b.RefillClusters(l.k, assignment, count)
+				centres := b.ClusterMeans(l.k, x, labels, count)
+				assignment = b.NearestCentres(l.k, x, centres, labels, count)
+				b.Output(movedAfter(step), b.Sum(assignment, 1))
+			}
+			b.Output("assignment", assignment)
+		}}
+}
