@@ -87,7 +87,7 @@ const elements = 1 << 25
 
 // check refuses problems that no program fits.
 func (p *Problem) check() error {
-	if err := finite.Matrix("the points", p.Points); err != nil {
+	if err := finite.Matrix("the matrix of points", p.Points); err != nil {
 		return err
 	}
 	if len(p.Starts) == 0 {

@@ -154,7 +154,7 @@ func TestLloydRefuses(t *testing.T) {
 		with func(p *Problem)
 		want string
 	}{
-		{func(p *Problem) { p.Points = mat.NewDense(1, 2, []float64{1, math.NaN()}) }, "the points has NaN in row 0, column 1"},
+		{func(p *Problem) { p.Points = mat.NewDense(1, 2, []float64{1, math.NaN()}) }, "the matrix of points has NaN in row 0, column 1"},
 		{func(p *Problem) { p.Starts = nil }, "there is no start"},
 		{func(p *Problem) { p.Starts = []*mat.Dense{mat.NewDense(3, 2, []float64{0, 0, 0, 0, 0, math.Inf(1)})} }, "a start has +Inf"},
 		{func(p *Problem) { p.Starts = []*mat.Dense{mat.NewDense(3, 1, nil)} }, "a start of 3×1 numbers, for 3 clusters"},

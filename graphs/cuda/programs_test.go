@@ -18,6 +18,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/clusters"
+	"privkern/graphs/density"
 	"privkern/graphs/descent"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
@@ -106,6 +108,26 @@ var programs = map[string]struct {
 	"nearest neighbours": {solved, func(e *engine.Engine) (all []float64, err error) {
 		err = neighbours.Distances(context.Background(), e, normal(1, 60, 5), normal(2, 20, 5),
 			func(_ int, distances []float64, _ float64) { all = append(all, distances...) })
+		return all, err
+	}},
+	"kernel density": {entries, func(e *engine.Engine) ([]float64, error) {
+		p, err := density.Marginal(context.Background(), e, normal(1, 300, 2), normal(2, 40, 2), 0.4)
+		return elements(p), err
+	}},
+	"k-means": {entries, func(e *engine.Engine) (all []float64, err error) {
+		// The third centre of one start has no points at first.
+		problems := []clusters.Problem{{Points: normal(1, 130, 4), Starts: []*mat.Dense{normal(2, 5, 4), normal(3, 5, 4)}},
+			{Points: normal(4, 150, 4), Starts: []*mat.Dense{normal(5, 5, 4), normal(6, 5, 4)}}}
+		problems[1].Starts[0].SetRow(2, []float64{100, 0, 0, 0})
+		found, err := clusters.Lloyd(context.Background(), e, problems, 1000)
+		for _, runs := range found {
+			for _, r := range runs {
+				all = append(all, float64(r.Iterations), float64(r.Moving))
+				for _, label := range r.Labels {
+					all = append(all, float64(label))
+				}
+			}
+		}
 		return all, err
 	}},
 	"Laplace mode": {modes, func(e *engine.Engine) ([]float64, error) {

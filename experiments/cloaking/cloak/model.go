@@ -96,7 +96,15 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 // kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).
 func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	if m.Method == Nonstationary {
-		return kernel.GibbsMatrix(e, x, y, m.Lengthscales.At(x), m.Lengthscales.At(y), m.KernelVariance)
+		lx, err := m.Lengthscales.At(e, x)
+		if err != nil {
+			return nil, err
+		}
+		ly, err := m.Lengthscales.At(e, y)
+		if err != nil {
+			return nil, err
+		}
+		return kernel.GibbsMatrix(e, x, y, lx, ly, m.KernelVariance)
 	}
 	return kernel.EQ(m.Lengthscale, m.KernelVariance).Matrix(e, x, y)
 }

@@ -114,20 +114,31 @@ func TestSingularInducingInputs(t *testing.T) {
 func TestKDELengthscale(t *testing.T) {
 	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 10, Largest: 50}, cloaktest.Column(0, 0, 0, 0))
 	// Four rows at 0: density 4/(√(2π)·2) there, nothing far away.
-	l := f.At(cloaktest.Column(0, 1000))
+	l, err := f.At(cloaktest.Engine(t), cloaktest.Column(0, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
 	trialtest.Near(t, "lengthscale at the data", l.At(0, 0), 1/(1./50+4/(math.Sqrt(2*math.Pi)*2)/10), 1e-12)
 	trialtest.Near(t, "lengthscale far away", l.At(1, 0), 50, 1e-12)
 }
 
 // The lengthscales that are known at the inputs are those of each dimension, in every bit.
 func TestKnownLengthscales(t *testing.T) {
-	x := mat.NewDense(3, 2, []float64{1, 5, 2, 1, 5, 2})
+	x := mat.NewDense(3, 2, []float64{1, 5, 2, 1, 5, 3})
 	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 1, Largest: 50}, x)
-	points := mat.NewDense(2, 2, []float64{1, 1, 5, 3}) // 1 is an input in both dimensions
-	l := f.At(points)
+	points := mat.NewDense(2, 2, []float64{1, 1, 5, 4}) // 1 is an input in both dimensions
+	e := cloaktest.Engine(t)
+	l, err := f.At(e, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, err := f.at(e, points)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 2 {
 		for j := range 2 {
-			if want := f.at(points.At(i, j), j); l.At(i, j) != want {
+			if want := computed.At(i, j); l.At(i, j) != want {
 				t.Errorf("l(%g) of dimension %d is %g, want %g", points.At(i, j), j, l.At(i, j), want)
 			}
 		}

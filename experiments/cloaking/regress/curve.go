@@ -52,13 +52,17 @@ func runCurve(
 	if err != nil {
 		return nil, err
 	}
+	series, err := r.curveSeries(s.Ages, test, predicted)
+	if err != nil {
+		return nil, err
+	}
 	at := slices.Index(s.Ages, s.AtAge)
 	return &experiment.Outcome[curveMetrics]{
 		Metrics: curveMetrics{
 			Mean: predicted.mean[at], NoiseSD: predicted.noiseSD[at], NoiseSDMax: slices.Max(predicted.noiseSD),
 			singleMetrics: predicted.metrics(r),
 		},
-		Series:   r.curveSeries(s.Ages, test, predicted),
+		Series:   series,
 		Privacy:  r.privacy(),
 		Warnings: predicted.warnings,
 	}, nil
@@ -66,7 +70,8 @@ func runCurve(
 
 // curveSeries are the curve over the ages (A) and the heights under it. Where
 // [predictor.publishes] says so, noisy predictions stand in their place.
-func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single) map[string]experiment.Series {
+func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
+) (map[string]experiment.Series, error) {
 	curve := experiment.Series{"x": ages, "noise_sd_cm": s.noiseSD}
 	out := map[string]experiment.Series{"curve": curve}
 	if r.publishes() {
@@ -77,11 +82,14 @@ func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single) map[
 	}
 	if r.model.Method == cloak.Nonstationary {
 		// The lengthscale in years: the last input is the age.
-		l := r.model.Lengthscales.At(test)
+		l, err := r.model.Lengthscales.At(r.e, test)
+		if err != nil {
+			return nil, err
+		}
 		_, d := l.Dims()
 		curve["lengthscale_years"] = mat.Col(nil, d-1, l)
 	}
-	return out
+	return out, nil
 }
 
 // points returns the test inputs (A×1 or A×2), in the columns of [cloak.InputsOf].
