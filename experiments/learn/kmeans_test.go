@@ -108,7 +108,8 @@ func TestKMeansOnDevice(t *testing.T) {
 	e := cpu(t)
 	for _, opts := range []KMeansOptions{{Restarts: 10, Iterations: KMeansIterations}, {Restarts: 3, Iterations: 4}} {
 		problems := func() (all []KMeansProblem) {
-			for i, x := range []*mat.Dense{formulaPoints(), largePoints(130, 3, 4), largePoints(4000, 100, 10), formulaPoints()} {
+			for i, x := range []*mat.Dense{formulaPoints(), largePoints(130, 3, 4), largePoints(4000, 100, 10),
+				formulaPoints()} {
 				all = append(all, KMeansProblem{x, 5 + 8*(i%3), stream(uint64(i))})
 			}
 			return append(all, KMeansProblem{formulaPoints(), 121, stream(0)})
@@ -307,7 +308,8 @@ func TestKMeansShortOfAFixedPoint(t *testing.T) {
 			if err != nil || full.Iterations < 3 {
 				t.Fatal(full, err)
 			}
-			if _, err := KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), KMeansOptions{Restarts: 1, Iterations: full.Iterations}); err != nil {
+			enough := KMeansOptions{Restarts: 1, Iterations: full.Iterations}
+			if _, err := KMeans(t.Context(), cpu(t), c.x, c.k, stream(1), enough); err != nil {
 				t.Errorf("as many iterations as it takes: %v", err)
 			}
 			most := full.Iterations - 1

@@ -154,9 +154,11 @@ func TestLloydRefuses(t *testing.T) {
 		with func(p *Problem)
 		want string
 	}{
-		{func(p *Problem) { p.Points = mat.NewDense(1, 2, []float64{1, math.NaN()}) }, "the matrix of points has NaN in row 0, column 1"},
+		{func(p *Problem) { p.Points = mat.NewDense(1, 2, []float64{1, math.NaN()}) },
+			"the matrix of points has NaN in row 0, column 1"},
 		{func(p *Problem) { p.Starts = nil }, "there is no start"},
-		{func(p *Problem) { p.Starts = []*mat.Dense{mat.NewDense(3, 2, []float64{0, 0, 0, 0, 0, math.Inf(1)})} }, "a start has +Inf"},
+		{func(p *Problem) { p.Starts = []*mat.Dense{mat.NewDense(3, 2, []float64{0, 0, 0, 0, 0, math.Inf(1)})} },
+			"a start has +Inf"},
 		{func(p *Problem) { p.Starts = []*mat.Dense{mat.NewDense(3, 1, nil)} }, "a start of 3×1 numbers, for 3 clusters"},
 		{func(p *Problem) { p.Starts = append(p.Starts[:1:1], mat.NewDense(2, 2, nil)) }, "a start of 2×2 numbers, for 3"},
 	} {

@@ -28,8 +28,8 @@ const elements = 1 << 22
 func Marginal(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, bandwidth float64) (*mat.Dense, error) {
 	rate, scale := 1/(2*bandwidth*bandwidth), 1/(math.Sqrt(2*math.Pi)*bandwidth)
 	if !(rate > 0) || math.IsInf(rate, 0) || bandwidth < 0 {
-		return nil, fmt.Errorf("density: the bandwidth is %g; it must be positive, and its square a number of double precision",
-			bandwidth)
+		return nil, fmt.Errorf("density: the bandwidth is %g; it must be positive, and its square a number of double "+
+			"precision", bandwidth)
 	}
 	if err := finite.Matrix("density: the matrix of samples", samples); err != nil {
 		return nil, err

@@ -49,9 +49,9 @@ func NearestCentres(k int) Op {
 		},
 		cases: func(s *sampler) []Case {
 			return []Case{applied("NearestCentres", NearestCentres(4), 10, s.normal(big, 5), s.normal(3*4, 5),
-				s.labels(big, 3, 4), s.scalar(100)),
+				s.labels(3, 4), s.scalar(100)),
 				applied("NearestCentres, several as near", NearestCentres(4), 10, s.whole(big, 2), s.whole(3*4, 2),
-					s.labels(big, 3, 4), s.scalar(big))}
+					s.labels(3, 4), s.scalar(big))}
 		},
 	}}
 }
@@ -112,7 +112,7 @@ func RefillClusters(k int) Op {
 		},
 		cases: func(s *sampler) []Case {
 			// The clusters from 4 on are empty, of the last start all but the first.
-			a := s.labels(big, 9, 4)
+			a := s.labels(9, 4)
 			for i := range big {
 				a.Set(i, 2, 0)
 				for start := range 3 {
@@ -183,7 +183,7 @@ func ClusterMeans(k int) Op {
 			t.Launch(kernels.MeansOfSums{Sizes: sizes, Rows: starts * k, Cols: x.Cols, Out: t.Out()})
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("ClusterMeans", ClusterMeans(5), 10, s.normal(big, 7), s.labels(big, 3, 4),
+			return []Case{applied("ClusterMeans", ClusterMeans(5), 10, s.normal(big, 7), s.labels(3, 4),
 				s.scalar(100))}
 		},
 	}}
@@ -228,9 +228,9 @@ func labelOf[T cpublas.Float](v T, k int) int {
 	return -1
 }
 
-// labels are whole numbers from 0 to below k.
-func (s *sampler) labels(rows, cols, k int) Operand {
-	a := s.normal(rows, cols)
+// labels are whole numbers from 0 to below k, of many points.
+func (s *sampler) labels(cols, k int) Operand {
+	a := s.normal(big, cols)
 	a.Apply(func(_, _ int, _ float64) float64 { return float64(s.rng.IntN(k)) }, a.Dense)
 	return a
 }
