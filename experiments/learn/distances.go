@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"privkern/graphs/clusters"
 )
 
 // distances are those of n fixed points from moving centres.
@@ -13,15 +15,11 @@ type distances interface {
 	squared(centres [][]float64, out []float64)
 }
 
-// productSize is the number n·k·d of terms of a round of distances from which
-// on they come from a matrix product. A round below it takes some
-// milliseconds, and its results stay those of [differences] to the last bit.
-const productSize = 1 << 22
-
 // distancesFor chooses by the size of the problem alone, so that a result never depends
-// on the machine.
+// on the machine. A round below [clusters.ProductSize] takes some milliseconds, and its
+// results stay those of [differences] to the last bit.
 func distancesFor(points [][]float64, k int) distances {
-	if len(points)*k*len(points[0]) < productSize {
+	if len(points)*k*len(points[0]) < clusters.ProductSize {
 		return differences(points)
 	}
 	return newProducts(points)

@@ -102,6 +102,13 @@ func TestKMeansIsAFixedPoint(t *testing.T) {
 	}
 }
 
+// agesInHalfYears have many ties.
+func agesInHalfYears() *mat.Dense {
+	x, rng := mat.NewDense(266, 1, nil), stream(102)
+	x.Apply(func(_, _ int, _ float64) float64 { return math.Round(rng.Float64()*160) / 2 }, x)
+	return x
+}
+
 // The program of devices finds what the loops find: for small problems in every bit, for large
 // ones up to the rounding of sums, with the same streams, and with the same errors.
 func TestKMeansOnDevice(t *testing.T) {
@@ -109,7 +116,7 @@ func TestKMeansOnDevice(t *testing.T) {
 	for _, opts := range []KMeansOptions{{Restarts: 10, Iterations: KMeansIterations}, {Restarts: 3, Iterations: 4}} {
 		problems := func() (all []KMeansProblem) {
 			for i, x := range []*mat.Dense{formulaPoints(), largePoints(130, 3, 4), largePoints(4000, 100, 10),
-				formulaPoints()} {
+				agesInHalfYears()} {
 				all = append(all, KMeansProblem{x, 5 + 8*(i%3), stream(uint64(i))})
 			}
 			return append(all, KMeansProblem{formulaPoints(), 121, stream(0)})

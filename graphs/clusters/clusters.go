@@ -40,21 +40,27 @@ type Run struct {
 // Lloyd runs Lloyd's iteration from each start of each problem, until no point moves or to the
 // given number of iterations. A cluster that loses all its points takes the one farthest from
 // its own centre, among those whose cluster keeps another; of centres as near and of points as
-// far the first counts. Within the rounding of |x|² − 2xᵀc + |c|², about the mean of the
-// points, ties may go either way.
+// far the first counts. Distances of small problems, below 4 million terms n·k·d, are sums of
+// squared differences. Those of large ones are |x|² − 2xᵀc + |c|² about the mean of the points:
+// there a tie within rounding may go either way.
 //
 // An iteration takes 4nkd operations for each start, about half of them for the sums of a
 // device. It is an error that the starts of a problem differ in their shapes, or that a number
 // is not finite.
 func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([][]Run, error) {
-	byShape := map[[2]int][]int{} // numbers of problems by clusters and starts
-	var shapes [][2]int
+	type form struct {
+		k, starts int
+		direct    bool
+	}
+	byShape := map[form][]int{} // numbers of problems
+	var shapes []form
 	for i, p := range problems {
 		if err := p.check(); err != nil {
 			return nil, batch.OfProblem(err, i, len(problems))
 		}
-		k, _ := p.Starts[0].Dims()
-		shape := [2]int{k, len(p.Starts)}
+		n, _ := p.Points.Dims()
+		k, d := p.Starts[0].Dims()
+		shape := form{k, len(p.Starts), n*k*d < ProductSize}
 		if byShape[shape] == nil {
 			shapes = append(shapes, shape)
 		}
@@ -63,13 +69,13 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	var all []*lloyd
 	results := make([][]Run, len(problems))
 	for _, shape := range shapes {
-		k, starts, numbers := shape[0], shape[1], byShape[shape]
+		k, starts, numbers := shape.k, shape.starts, byShape[shape]
 		points := make([]*mat.Dense, len(numbers))
 		for i, number := range numbers {
 			points[i] = problems[number].Points
 		}
 		for _, g := range batch.Divide(points, func(n, d int) int { return elements / (n * (d + 3*starts*k)) }) {
-			l := &lloyd{members: len(g.Members), starts: starts, n: g.Rows, k: k, d: g.Cols}
+			l := &lloyd{members: len(g.Members), starts: starts, n: g.Rows, k: k, d: g.Cols, direct: shape.direct}
 			for _, member := range g.Members {
 				l.problems = append(l.problems, problems[numbers[member]])
 				results[numbers[member]] = make([]Run, starts)
@@ -81,6 +87,10 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	err := e.ParallelFor(ctx, len(all), 1, func(i, _ int) error { return all[i].run(ctx, e, most) })
 	return results, err
 }
+
+// ProductSize is the number n·k·d of terms of a round of distances from which on they come from
+// a product. It does not depend on the machine, so that no result does.
+const ProductSize = 1 << 22
 
 // elements bounds those of the points and distances of one batch, 256 MiB in float64.
 const elements = 1 << 25
@@ -109,6 +119,7 @@ func (p *Problem) check() error {
 // lloyd is a batch of problems of one size class.
 type lloyd struct {
 	members, starts, n, k, d int
+	direct                   bool // distances are sums of squared differences
 	problems                 []Problem
 	runs                     [][]Run
 }
@@ -149,15 +160,15 @@ func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	return l.labels(ctx, in["assignment"])
 }
 
-// inputs are those of the programs. Points and starts are taken about the mean of a problem's
-// points, so that little cancels where the points are far from zero.
+// inputs are those of the programs. For products points and starts are taken about the mean of
+// a problem's points, so that little cancels where the points are far from zero.
 func (l *lloyd) inputs() (engine.Values, error) {
 	points, counts := make([]*mat.Dense, l.members), make([]int, l.members)
 	starts := make([]float64, l.members*l.starts*l.k*l.d)
 	for i, p := range l.problems {
 		n, d := p.Points.Dims()
 		mean := make([]float64, d)
-		for j := range n {
+		for j := 0; j < n && !l.direct; j++ {
 			floats.Add(mean, p.Points.RawRowView(j))
 		}
 		floats.Scale(1/float64(n), mean)

@@ -15,7 +15,7 @@ func movedAfter(step int) string { return fmt.Sprintf("sums %d", step) }
 
 // key is that of a program for the size class.
 func (l *lloyd) key(name string, steps int) string {
-	return fmt.Sprintf("%s %d %d %d %d %d %d", name, l.members, l.starts, l.n, l.k, l.d, steps)
+	return fmt.Sprintf("%s %t %d %d %d %d %d %d", name, l.direct, l.members, l.starts, l.n, l.k, l.d, steps)
 }
 
 // begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), of which "count" (m)
@@ -23,7 +23,7 @@ func (l *lloyd) key(name string, steps int) string {
 func (l *lloyd) begin() engine.Program {
 	return engine.Program{Name: "first assignment of k-means", Key: l.key("clusters begin", 0),
 		Build: func(b *engine.Builder) {
-			b.Output("assignment", b.NearestCentres(l.k, b.Tensor("x", l.members, l.n, l.d),
+			b.Output("assignment", b.NearestCentres(l.k, l.direct, b.Tensor("x", l.members, l.n, l.d),
 				b.Tensor("centres", l.members, l.starts*l.k, l.d), b.Tensor("labels", l.members, l.n, l.starts),
 				b.Tensor("count", l.members)))
 		}}
@@ -39,7 +39,7 @@ func (l *lloyd) iterations(steps int) engine.Program {
 			for step := range steps {
 				labels := b.RefillClusters(l.k, assignment, count)
 				centres := b.ClusterMeans(l.k, x, labels, count)
-				assignment = b.NearestCentres(l.k, x, centres, labels, count)
+				assignment = b.NearestCentres(l.k, l.direct, x, centres, labels, count)
 				b.Output(movedAfter(step), b.Sum(assignment, 1))
 			}
 			b.Output("assignment", assignment)

@@ -265,6 +265,8 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 3 * float64(k.Rows) * float64(k.Cols)
 	case kernels.BatchedProduct:
 		return 2 * float64(k.Batch) * float64(k.M) * float64(k.N) * float64(k.K)
+	case kernels.HalfDistances:
+		return 3 * float64(k.N) * float64(k.M) * float64(k.D)
 	case kernels.NearestCentres:
 		return 2 * float64(k.P.Size())
 	case kernels.RefillClusters:

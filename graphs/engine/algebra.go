@@ -194,9 +194,9 @@ func (b *Builder) LeadingRows(v float64, x, count *gorgonia.Node) *gorgonia.Node
 }
 
 // NearestCentres is [op.NearestCentres]: the assignment of points to the nearest of k centres,
-// n×3S for the centres (S·k×d) of S starts.
-func (b *Builder) NearestCentres(k int, x, centres, labels, count *gorgonia.Node) *gorgonia.Node {
-	return b.Apply(op.NearestCentres(k), x, centres, labels, count)
+// n×3S for the centres (S·k×d) of S starts, by direct distances or by products.
+func (b *Builder) NearestCentres(k int, direct bool, x, centres, labels, count *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.NearestCentres(k, direct), x, centres, labels, count)
 }
 
 // RefillClusters is [op.RefillClusters]: the labels of an assignment, n×S, with a point in each

@@ -23,12 +23,14 @@ import (
 // between 0 and k is that of no cluster.
 
 // NearestCentres is the operation (X, C, L, c) → the assignment of the points X (n×d) to the
-// nearest of the k centres of each start (C, S·k×d), by |x|² − 2xᵀc + |c|², at least 0, which
-// is accurate for points about zero. Of centres as near the first is taken. L (n×S) are the
-// labels before. Rows of points from c on are zeros; c is rounded down.
-func NearestCentres(k int) Op {
+// nearest of the k centres of each start (C, S·k×d). Direct distances are sums of squared
+// differences, in order, by which ties are those of the numbers given. Others are
+// |x|² − 2xᵀc + |c|², at least 0, which is accurate for points about zero. Of centres as near
+// the first is taken. L (n×S) are the labels before. Rows of points from c on are zeros; c is
+// rounded down.
+func NearestCentres(k int, direct bool) Op {
 	return Op{def: &definition{
-		name: fmt.Sprintf("NearestCentres(k=%d)", k), in: []int{2, 2, 2, 0}, out: 2,
+		name: fmt.Sprintf("NearestCentres(k=%d,direct=%t)", k, direct), in: []int{2, 2, 2, 0}, out: 2,
 		shape: func(in []tensor.Shape) (tensor.Shape, error) {
 			x, c, l := in[0], in[1], in[2]
 			if k < 1 || l[0] != x[0] || c[1] != x[1] || c[0] != k*l[1] {
@@ -36,40 +38,57 @@ func NearestCentres(k int) Op {
 			}
 			return tensor.Shape{x[0], 3 * l[1]}, nil
 		},
-		run64: func(c call[float64]) error { return nearestCentres(c, k) },
-		run32: func(c call[float32]) error { return nearestCentres(c, k) },
+		run64: func(c call[float64]) error { return nearestCentres(c, k, direct) },
+		run32: func(c call[float32]) error { return nearestCentres(c, k, direct) },
 		launch: func(t Stream) {
 			x, c := t.In(0), t.In(1)
-			p, hx, hc := t.Scratch(x.Rows, c.Rows), t.Scratch(x.Rows, 1), t.Scratch(c.Rows, 1)
-			t.Launch(kernels.HalfSquares{X: x, Rows: x.Rows, Cols: x.Cols, Out: hx})
-			t.Launch(kernels.HalfSquares{X: c, Rows: c.Rows, Cols: c.Cols, Out: hc})
-			t.Gemm(blas.NoTrans, blas.Trans, x.Rows, c.Rows, x.Cols, 1, x, c, p)
-			t.Launch(kernels.NearestCentres{P: p, HX: hx, HC: hc, Labels: t.In(2), Count: t.In(3), N: x.Rows,
-				Starts: c.Rows / k, K: k, Out: t.Out()})
+			nearest := kernels.NearestCentres{P: t.Scratch(x.Rows, c.Rows), Labels: t.In(2), Count: t.In(3), N: x.Rows,
+				Starts: c.Rows / k, K: k, Direct: direct, Out: t.Out()}
+			if direct {
+				nearest.HX, nearest.HC = nearest.P, nearest.P // not read
+				t.Launch(kernels.HalfDistances{X: x, Centres: c, N: x.Rows, M: c.Rows, D: x.Cols, Out: nearest.P})
+			} else {
+				nearest.HX, nearest.HC = t.Scratch(x.Rows, 1), t.Scratch(c.Rows, 1)
+				t.Launch(kernels.HalfSquares{X: x, Rows: x.Rows, Cols: x.Cols, Out: nearest.HX})
+				t.Launch(kernels.HalfSquares{X: c, Rows: c.Rows, Cols: c.Cols, Out: nearest.HC})
+				t.Gemm(blas.NoTrans, blas.Trans, x.Rows, c.Rows, x.Cols, 1, x, c, nearest.P)
+			}
+			t.Launch(nearest)
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("NearestCentres", NearestCentres(4), 10, s.normal(big, 5), s.normal(3*4, 5),
+			return []Case{applied("NearestCentres", NearestCentres(4, false), 10, s.normal(big, 5), s.normal(3*4, 5),
 				s.labels(3, 4), s.scalar(100)),
-				applied("NearestCentres, several as near", NearestCentres(4), 10, s.whole(big, 2), s.whole(3*4, 2),
-					s.labels(3, 4), s.scalar(big))}
+				applied("NearestCentres, several as near", NearestCentres(4, false), 10, s.whole(big, 2), s.whole(3*4, 2),
+					s.labels(3, 4), s.scalar(big)),
+				applied("NearestCentres, direct", NearestCentres(4, true), 1, s.normal(big, 5), s.normal(3*4, 5),
+					s.labels(3, 4), s.scalar(100))}
 		},
 	}}
 }
 
 // nearestCentres is the CPU kernel of NearestCentres.
-func nearestCentres[T cpublas.Float](c call[T], k int) error {
+func nearestCentres[T cpublas.Float](c call[T], k int, direct bool) error {
 	x, centres, labels := c.in[0], c.in[1], c.in[2]
 	starts, all, d := labels.cols, centres.rows, x.cols
 	count := leadingRows(c.in[3].data[0], x.rows)
 	clear(c.out.data[count*c.out.cols:])
-	half := func(row []T) T { return -vector.Dot(row, row) / 2 }
+	half := func(row []T) T {
+		if direct {
+			return 0
+		}
+		return -vector.Dot(row, row) / 2
+	}
 	halves := make([]T, all)
 	for i := range halves {
 		halves[i] = half(centres.row(i))
 	}
 	return c.pool.For(context.Background(), count, hullTile, func(lo, hi int) error {
 		products := make([]T, (hi-lo)*all)
-		cpublas.Gemm(blas.NoTrans, blas.Trans, hi-lo, all, d, 1, x.data[lo*d:], d, centres.data, d, 0, products, all)
+		if direct {
+			halfDistances(x, centres, lo, hi, products)
+		} else {
+			cpublas.Gemm(blas.NoTrans, blas.Trans, hi-lo, all, d, 1, x.data[lo*d:], d, centres.data, d, 0, products, all)
+		}
 		for i := lo; i < hi; i++ {
 			own, to := half(x.row(i)), c.out.row(i)
 			for s := range starts {
@@ -88,6 +107,19 @@ func nearestCentres[T cpublas.Float](c call[T], k int) error {
 		}
 		return nil
 	})
+}
+
+// halfDistances writes −½|x−c|² of some points and all centres, as the kernel of a device.
+func halfDistances[T cpublas.Float](x, centres matrix[T], lo, hi int, out []T) {
+	for i := lo; i < hi; i++ {
+		for c := range centres.rows {
+			s, centre := T(0), centres.row(c)
+			for j, v := range x.row(i) {
+				s += T((v - centre[j]) * (v - centre[j])) // rounded: not a fused multiply-add
+			}
+			out[(i-lo)*centres.rows+c] = -s / 2
+		}
+	}
 }
 
 // RefillClusters is the operation (A, c) → L, the labels (n×S) of an assignment (n×3S), in

@@ -24,7 +24,7 @@ func All() []Op {
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
 		Leading(1), LeadingRows(0),
-		NearestCentres(1), RefillClusters(1), ClusterMeans(1),
+		NearestCentres(1, true), RefillClusters(1), ClusterMeans(1),
 		MatrixProduct(), ScaledBy(),
 	}
 }

@@ -15,9 +15,23 @@ static __device__ Int shared(REAL v, const REAL *size, Int k)
     return label >= 0 && size[label] > 1 ? label : -1;
 }
 
+// −½|x−c|² of each point, a row, and centre, a column. Differences are squared and added one
+// after the other, without contraction, as on the host.
+extern "C" __global__ void half_distances(const REAL *x, const REAL *centres, Int n, Int m, Int d, REAL *out)
+{
+    EACH(q, n * m)
+    {
+        const REAL *a = x + q / m * d, *b = centres + q % m * d;
+        REAL s = 0;
+        for (Int j = 0; j < d; j++) s += times(a[j] - b[j], a[j] - b[j]);
+        out[q] = -s / 2;
+    }
+}
+
 // The nearest of the k centres of each start, of centres as near the first, from the products
-// p (n×starts·k) and −½|x|² and −½|c|². Rows that do not count have zeros.
-extern "C" __global__ void nearest_centres(const REAL *p, const REAL *hx, const REAL *hc, const REAL *labels, const REAL *count, Int n, Int starts, Int k, REAL *out)
+// p (n×starts·k) and −½|x|² and −½|c|², or from −½|x−c|² in their place (direct). Rows that do
+// not count have zeros.
+extern "C" __global__ void nearest_centres(const REAL *p, const REAL *hx, const REAL *hc, const REAL *labels, const REAL *count, Int n, Int starts, Int k, Int direct, REAL *out)
 {
     Int stay = leadingRows(*count, n);
     EACH(q, n * starts)
@@ -25,15 +39,15 @@ extern "C" __global__ void nearest_centres(const REAL *p, const REAL *hx, const 
         Int i = q / starts, s = q % starts, best = 0;
         REAL *to = out + i * 3 * starts + s;
         const REAL *row = p + i * starts * k + s * k, *half = hc + s * k;
-        REAL most = row[0] + half[0];
+        REAL most = direct ? row[0] : row[0] + half[0];
         for (Int c = 1; c < k; c++) {
-            REAL v = row[c] + half[c];
+            REAL v = direct ? row[c] : row[c] + half[c];
             if (v > most) {
                 most = v;
                 best = c;
             }
         }
-        REAL away = -2 * (most + hx[i]);
+        REAL away = -2 * (direct ? most : most + hx[i]);
         to[0] = i < stay ? (REAL)best : (REAL)0;
         to[starts] = i < stay && away > 0 ? away : (REAL)0;
         to[2 * starts] = i < stay && labels[q] != best ? (REAL)1 : (REAL)0;

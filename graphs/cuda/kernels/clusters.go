@@ -2,11 +2,23 @@ package kernels
 
 // The parameters of the kernels in clusters.cu.
 
+// HalfDistances is half_distances: −½|x−c|² of points and centres, differences squared and added in order.
+type HalfDistances struct {
+	X, Centres Matrix
+	N, M, D    int
+	Out        Matrix
+}
+
+// Grid implements [Kernel].
+func (k HalfDistances) Grid() Grid { return Each(k.N * k.M) }
+
 // NearestCentres is nearest_centres: label, squared distance and change of each point, from the products P
-// with the centres and half the squared norms of points and centres, negated.
+// with the centres and half the squared norms of points and centres, negated. P are half distances, and norms
+// are not read, if Direct.
 type NearestCentres struct {
 	P, HX, HC, Labels, Count Matrix
 	N, Starts, K             int
+	Direct                   bool
 	Out                      Matrix
 }
 

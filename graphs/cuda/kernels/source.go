@@ -115,7 +115,7 @@ func All() []Kernel {
 		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
 		LeftSingular{},
 		FactorPanel{}, PlaceDiagonal{}, InvertBlocks{}, JoinBlocks{}, Invalidate{}, Leading{}, LeadingRows{},
-		NearestCentres{}, RefillClusters{}, Memberships{}, MeansOfSums{},
+		HalfDistances{}, NearestCentres{}, RefillClusters{}, Memberships{}, MeansOfSums{},
 		LogisticScale{}, NewtonTarget{}, IdentityPlusScaled{},
 		HullQueries{}, HalfSquares{}, HullExponentials{}, HullSafety{}, HullNormalise{},
 		Absolute{}, Sign{}, RoundUp{}, RoundDown{}, Exponential{}, Logarithm{}, BinaryLogarithm{},
