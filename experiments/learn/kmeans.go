@@ -42,8 +42,9 @@ type Clustering struct {
 // A cluster that loses all its points takes the point that is farthest from
 // its own centre. Ties between centres go to the one with the lower index. The
 // result depends on the arguments, the state of rng and the engine's backend alone. Large
-// problems (from 4 million terms n·k·d on) compute distances by matrix products, which differ in the last digits from sums of squared differences: there a tie
-// within rounding may go either way.
+// problems (from 4 million terms n·k·d on) compute distances by matrix products, which differ
+// in the last digits from sums of squared differences: there a tie within rounding may go
+// either way.
 //
 // A run ends when no point moves to another cluster. One in which points still move
 // after the last iteration that is allowed is an error, which says how many.

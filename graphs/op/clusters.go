@@ -57,11 +57,11 @@ func NearestCentres(k int, direct bool) Op {
 		},
 		cases: func(s *sampler) []Case {
 			return []Case{applied("NearestCentres", NearestCentres(4, false), 10, s.normal(big, 5), s.normal(3*4, 5),
-				s.labels(3, 4), s.scalar(100)),
+				s.labels(3), s.scalar(100)),
 				applied("NearestCentres, several as near", NearestCentres(4, false), 10, s.whole(big, 2), s.whole(3*4, 2),
-					s.labels(3, 4), s.scalar(big)),
+					s.labels(3), s.scalar(big)),
 				applied("NearestCentres, direct", NearestCentres(4, true), 1, s.normal(big, 5), s.normal(3*4, 5),
-					s.labels(3, 4), s.scalar(100))}
+					s.labels(3), s.scalar(100))}
 		},
 	}}
 }
@@ -115,7 +115,7 @@ func halfDistances[T cpublas.Float](x, centres matrix[T], lo, hi int, out []T) {
 		for c := range centres.rows {
 			s, centre := T(0), centres.row(c)
 			for j, v := range x.row(i) {
-				s += T((v - centre[j]) * (v - centre[j])) // rounded: not a fused multiply-add
+				s += T((v - centre[j]) * (v - centre[j])) //nolint:unconvert // it rounds: no fused multiply-add
 			}
 			out[(i-lo)*centres.rows+c] = -s / 2
 		}
@@ -144,7 +144,7 @@ func RefillClusters(k int) Op {
 		},
 		cases: func(s *sampler) []Case {
 			// The clusters from 4 on are empty, of the last start all but the first.
-			a := s.labels(9, 4)
+			a := s.labels(9)
 			for i := range big {
 				a.Set(i, 2, 0)
 				for start := range 3 {
@@ -215,7 +215,7 @@ func ClusterMeans(k int) Op {
 			t.Launch(kernels.MeansOfSums{Sizes: sizes, Rows: starts * k, Cols: x.Cols, Out: t.Out()})
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("ClusterMeans", ClusterMeans(5), 10, s.normal(big, 7), s.labels(3, 4),
+			return []Case{applied("ClusterMeans", ClusterMeans(5), 10, s.normal(big, 7), s.labels(3),
 				s.scalar(100))}
 		},
 	}}
@@ -260,9 +260,9 @@ func labelOf[T cpublas.Float](v T, k int) int {
 	return -1
 }
 
-// labels are whole numbers from 0 to below k, of many points.
-func (s *sampler) labels(cols, k int) Operand {
+// labels are whole numbers from 0 to 3, of many points.
+func (s *sampler) labels(cols int) Operand {
 	a := s.normal(big, cols)
-	a.Apply(func(_, _ int, _ float64) float64 { return float64(s.rng.IntN(k)) }, a.Dense)
+	a.Apply(func(_, _ int, _ float64) float64 { return float64(s.rng.IntN(4)) }, a.Dense)
 	return a
 }
