@@ -63,6 +63,7 @@ var harReconstructedSet = Set{
 		SHA256: "0d69681fd9cb1dc706f27494937d5756cc39a48208494d284e4467673181241f",
 		Made:   "ae922aca60997fee081dd4f805a4b55ae0a87d4abe20921832535353e06c3024",
 	}},
+	StandIn: "the published features",
 	Supplied: harReconstructedFile + " is made from recordings by: run data fetch hapt, then run data make " +
 		"har-reconstructed; the published features come with: run data fetch har",
 	Notes: []string{
