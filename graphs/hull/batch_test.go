@@ -74,8 +74,11 @@ func wantSame(t *testing.T, e *engine.Engine, got, want *hull.Machine, queries *
 // many workers there are: with the norm from the Gram matrix, without, and with a sketch.
 func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
-		for _, c := range []struct{ n, p, dim, layers int }{{70, 9, 4, 3}, {40, 100, 4, 2}, {70, 300, 5, 3},
-			{200, 270, 4, 2}} {
+		for _, c := range []struct{ n, p, dim, layers int }{{70, 9, 4, 3}, {40, 100, 4, 2}, {70, 300, 5, 2},
+			{140, 260, 4, 2}} {
+			if c.p > 200 && dtype == "float32" && graphtest.Backend() != "cpu" {
+				continue // the kernels of both types are the same templates; a simulated device takes a minute
+			}
 			t.Run(fmt.Sprintf("%s %d×%d", dtype, c.n, c.p), func(t *testing.T) {
 				rng := graphtest.Rand(uint64(c.n))
 				of := func(n int, scale float64) *mat.Dense {
@@ -96,7 +99,11 @@ func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, workers := range []int{1, 3} {
+				workers := []int{1, 3}
+				if graphtest.Backend() != "cpu" {
+					workers = workers[1:] // a device has one order of its own
+				}
+				for _, workers := range workers {
 					e := graphtest.Engine(t, dtype, workers)
 					e.StartCounting()
 					for _, batch := range [][]*mat.Dense{{y, near, far, full, near}, {far, y}, {full, near, y, y}} {

@@ -18,7 +18,7 @@ import (
 // noise adds the same to all.
 func clusters(t *testing.T, dtype string, noise float64) (*hull.Ensemble, []*hull.Machine, *mat.Dense) {
 	t.Helper()
-	const columns, perCluster, queries = 300, 60, 90
+	const columns, perCluster, queries = 300, 30, 45
 	rng := graphtest.Rand(7)
 	e := graphtest.Engine(t, dtype, 2)
 	point := func(centre []float64, noise float64) []float64 {
