@@ -35,8 +35,9 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure the speed of solvers, graphs and the runner, and compare it",
 		Long: `Measure the solvers, the graphs and the runner one after another, and print each
 measurement beside its bound. A NAME selects the benchmarks whose name begins with
-it, or a pattern of them, such as 'graphs/*' or '*/har'. All of it is measured on the
-CPU.
+it, or a pattern of them, such as 'graphs/*' or '*/har'. Without a NAME those are left
+out that take long, listed on stderr; '*/*' names all. All of it is measured on
+the CPU.
 
 A time is the median of --repeat measures or more; "spread" is half the width of their
 middle half. Rows named (CPU) are processor time, of all threads.
@@ -85,7 +86,7 @@ beside the CPU.`,
 	flags.StringVar(&f.compare, "compare", "", "compare with `FILE`, which an earlier run printed")
 	flags.Float64Var(&f.tolerance, "tolerance", bench.DefaultTolerance,
 		"the share by which processor times may be longer than in the FILE of --compare")
-	flags.IntVar(&f.repeat, "repeat", bench.DefaultRepeat, "measure times at least `N` times, unless that takes over 10 s")
+	flags.IntVar(&f.repeat, "repeat", bench.DefaultRepeat, "measure times at least `N` times, unless that takes over 5 s")
 	flags.StringVar(&f.peers, "peers", "",
 		"the `PYTHON` program with NumPy for peers (default: the first python3 of PATH with it)")
 	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
@@ -138,9 +139,14 @@ func (a *app) bench(ctx context.Context, f *benchFlags, onBackend bool, names []
 	if err != nil {
 		return err
 	}
+	if len(names) == 0 {
+		if out := long(all); len(out) > 0 {
+			a.say("left out, as they take long: %s", strings.Join(out, ", "))
+		}
+	}
 	isSelected := func(benchmark string) bool {
-		return len(names) == 0 && !onBackend ||
-			slices.ContainsFunc(selected, func(b experiment.Benchmark) bool { return b.Name == benchmark })
+		named := func(b experiment.Benchmark) bool { return b.Name == benchmark }
+		return slices.ContainsFunc(selected, named) || len(names) == 0 && !onBackend && !slices.ContainsFunc(all, named)
 	}
 	earlier, err := readEarlier(f.compare, isSelected)
 	if err != nil {
@@ -179,7 +185,11 @@ func (a *app) benchmarks(newRunner func() schedule.Runner, small bool) []experim
 		all = append(all, p.Benchmarks...)
 	}
 	all = append(all, experiments.EngineBenchmarks()...)
-	return append(all, experiments.DeviceBenchmarks("cpu", small)...)
+	for _, b := range experiments.DeviceBenchmarks("cpu", small) {
+		b.Long = true // of sizes for a device
+		all = append(all, b)
+	}
+	return all
 }
 
 // readEarlier reads the report to compare with, before anything is measured; nil without
@@ -223,10 +233,10 @@ func (a *app) printReport(f *benchFlags, report *bench.Report) error {
 }
 
 // selectBenchmarks returns the benchmarks whose names begin with one of the prefixes or match
-// one as a pattern; all without a prefix. A prefix of none is an error.
+// one as a pattern; without a prefix those that do not take long. A prefix of none is an error.
 func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {
 	if len(prefixes) == 0 {
-		return all, nil
+		return slices.DeleteFunc(slices.Clone(all), func(b experiment.Benchmark) bool { return b.Long }), nil
 	}
 	var out []experiment.Benchmark
 	var names []string
@@ -253,6 +263,17 @@ func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experime
 		}
 	}
 	return out, nil
+}
+
+// long returns the names of the benchmarks that take long.
+func long(all []experiment.Benchmark) []string {
+	var names []string
+	for _, b := range all {
+		if b.Long {
+			names = append(names, b.Name)
+		}
+	}
+	return names
 }
 
 // newNoopWorkers returns the function that makes worker processes for the

@@ -25,6 +25,7 @@ func benchmarks() []experiment.Benchmark {
 		},
 		{
 			Name: "dpgp/hyperparameters",
+			Long: true,
 			Doc: "Section 6.3: 100 repeats of the search for hyperparameters with 4 values of ε, on all processors; the " +
 				"paper says approximately 10 minutes.",
 			Run: benchSearch,

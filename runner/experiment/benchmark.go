@@ -7,6 +7,7 @@ import "context"
 type Benchmark struct {
 	Name string // "package/what"
 	Doc  string
+	Long bool // too long to be measured unless it is named
 	Run  func(ctx context.Context, m Meter) error
 }
 

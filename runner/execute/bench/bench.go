@@ -56,7 +56,7 @@ type meter struct {
 // measurement, too.
 const (
 	maxRuns    = 100
-	enoughTime = time.Second
+	enoughTime = time.Second / 2
 	tooLong    = 10 * enoughTime
 )
 
