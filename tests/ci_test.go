@@ -41,6 +41,7 @@ func TestFails(t *testing.T) { t.Error("two and two are five") }
 
 // TestSteps runs steps as .ci/run does, and looks at what they count.
 func TestSteps(t *testing.T) {
+	t.Parallel() // most of it waits
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash: the steps of the checks are not tried")

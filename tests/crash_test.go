@@ -158,6 +158,7 @@ func reference(t *testing.T) map[string]string {
 // SIGINT and SIGTERM stop in an orderly way: status 130, and the same command
 // goes on.
 func TestSignals(t *testing.T) {
+	t.Parallel() // most of it waits
 	want := reference(t)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		out, command := newSweep(t)

@@ -130,6 +130,7 @@ func TestBlocksOfDocumentation(t *testing.T) {
 func TestCommandsOfDocumentation(t *testing.T) {
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
 			follow(t, page, func(note string) bool {
 				return note == "" || strings.HasPrefix(note, "run: status")
 			})

@@ -94,6 +94,7 @@ func kills(t *testing.T, few, share int) (times int, rng *rand.Rand) {
 // were running and nothing else; the same command finishes, and every trial has
 // run to its end once, with the results of an undisturbed run.
 func TestKilledAtRandomMoments(t *testing.T) {
+	t.Parallel() // most of it waits
 	for _, c := range []struct {
 		name    string
 		runners int

@@ -94,6 +94,7 @@ func TestMemoryLimits(t *testing.T) {
 // terminal or a scheduler; and the child does not outlive a parent that is killed.
 func TestSignalsUnderALimit(t *testing.T) {
 	onlyOnLinux(t)
+	t.Parallel() // most of it waits
 	want := reference(t)
 	for _, c := range []struct {
 		name   string
@@ -170,6 +171,7 @@ func killWorkers(pid, times int) (killed int) {
 // A worker that is killed costs no result: its trial runs again, and what comes
 // out is what comes out in peace.
 func TestKilledWorkers(t *testing.T) {
+	t.Parallel() // most of it waits
 	want := reference(t)
 	out, command := newSweep(t)
 	cmd := command("--jobs", "2")
@@ -193,6 +195,7 @@ func TestKilledWorkers(t *testing.T) {
 // Without --requeue a killed worker leaves its trial without a result, and the
 // others have theirs; the same command runs it.
 func TestKilledWorkerThatIsNotRunAgain(t *testing.T) {
+	t.Parallel() // most of it waits
 	want := reference(t)
 	out, command := newSweep(t)
 	cmd := command("--jobs", "1", "--requeue", "0")
