@@ -38,6 +38,15 @@ func long(t *testing.T) {
 	}
 }
 
+// seeds is how many seeds a test of power takes: all of them where long audits are asked for,
+// otherwise a fifth.
+func seeds(all uint64) uint64 {
+	if os.Getenv("PRIVKERN_AUDITS") == "" {
+		return all / 5
+	}
+	return all
+}
+
 // No mechanism of the project is seen to spend more than it claims. What is
 // found is near the claim where the mechanism is tight, which says that the
 // audit looks in the right place. Of what takes long fewer releases are drawn than

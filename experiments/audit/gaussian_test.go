@@ -54,7 +54,7 @@ func TestMuAtLeast(t *testing.T) {
 // is too small for events, too. The analytic noise itself is exactly as private as it
 // claims: at the confidence .999 a false alarm of either kind is one in 2000.
 func TestPower(t *testing.T) {
-	const seeds = 5
+	of := seeds(5)
 	tight, small := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}, mechanism.Guarantee{Epsilon: 1, Delta: 1e-6}
 	for _, c := range []struct {
 		name     string
@@ -83,7 +83,7 @@ func TestPower(t *testing.T) {
 				}),
 			}}
 			alarms := 0
-			for seed := range uint64(seeds) {
+			for seed := range of {
 				r := audit(t, s, Options{Draws: c.draws, Confidence: 0.999, Seed: seed})
 				for _, test := range c.found {
 					if !r.Found(test) {
@@ -98,7 +98,7 @@ func TestPower(t *testing.T) {
 				}
 			}
 			if alarms > 1 { // two have a probability of 1e-5
-				t.Errorf("%d false alarms of %d", alarms, seeds*len(c.silent))
+				t.Errorf("%d false alarms of %d", alarms, int(of)*len(c.silent))
 			}
 		})
 	}

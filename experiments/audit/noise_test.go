@@ -40,7 +40,7 @@ func TestPowerOfNoiseTests(t *testing.T) {
 		{Laplace, 1, false}, {Laplace, 0.95, true},
 	} {
 		t.Run(fmt.Sprintf("%s × %g", c.law, c.scale), func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range seeds(20) {
 				r, err := TestNoise(standard(c.law, NoiseDraws, 1, c.scale, 0x1p-10, seed))
 				if err != nil {
 					t.Fatal(err)

@@ -60,9 +60,9 @@ func TestWhereSettingsApply(t *testing.T) {
 		inert.Conditions[hmeqSettings, hmeqMetrics]{
 			Of: HMEQ(), Run: trialtest.Runs(t, s, HMEQ()),
 			Bases:  basesOf(func(s *hmeqSettings) (*method, *ClassifierSettings) { return &s.method, &s.ClassifierSettings }),
-			Common: func(s *hmeqSettings) { s.Rows, s.Draws = 40, 3 },
+			Common: func(s *hmeqSettings) { s.Rows, s.Draws = 30, 3 },
 			Others: func(s *hmeqSettings) []inert.Setting {
-				return append(otherClassifiers(&s.method, &s.ClassifierSettings), inert.Values(&s.Rows, 50))
+				return append(otherClassifiers(&s.method, &s.ClassifierSettings), inert.Values(&s.Rows, 36))
 			},
 		}.Check(t)
 	})
@@ -85,10 +85,10 @@ func TestWhereSettingsApply(t *testing.T) {
 			Bases: basesOf(func(s *stripesSettings) (*method, *ClassifierSettings) {
 				return &s.method, &s.ClassifierSettings
 			}),
-			Common: func(s *stripesSettings) { s.Points, s.Draws = 40, 3 },
+			Common: func(s *stripesSettings) { s.Points, s.Draws = 24, 3 },
 			Others: func(s *stripesSettings) []inert.Setting {
 				return append(otherClassifiers(&s.method, &s.ClassifierSettings),
-					inert.Values(&s.Points, 30), inert.Values(&s.Width, 4), inert.Values(&s.Jitter, 0.1),
+					inert.Values(&s.Points, 20), inert.Values(&s.Width, 4), inert.Values(&s.Jitter, 0.1),
 					inert.Values(&s.Gradient, 0.2))
 			},
 		}.Check(t)

@@ -60,7 +60,7 @@ func TestSolveDiagonal(t *testing.T) {
 // TestDiagonalClosesItsGap: whatever the density, the kernel, the noise and the
 // tolerance, also for kernel matrices that are singular in floating point.
 func TestDiagonalClosesItsGap(t *testing.T) {
-	for _, points := range []int{1, 2, 19, 60, 150} {
+	for _, points := range []int{1, 2, 19, 60, 100} {
 		t.Run(fmt.Sprintf("%d points", points), func(t *testing.T) {
 			for _, theta := range []float64{.1, 10, 200, 5000} {
 				for _, v := range []float64{0, 1e-10, 1e-2, 30} {
