@@ -8,7 +8,8 @@ import (
 
 // What takes long is measured where it is named, by a prefix or a pattern, and then only.
 func TestSelectBenchmarks(t *testing.T) {
-	all := []experiment.Benchmark{{Name: "graphs/dense", Long: true}, {Name: "graphs/hull"}, {Name: "kahm/search", Long: true}}
+	all := []experiment.Benchmark{{Name: "graphs/dense", Long: true}, {Name: "graphs/hull"},
+		{Name: "kahm/search", Long: true}}
 	for _, c := range []struct {
 		names []string
 		want  string
