@@ -6,10 +6,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
@@ -319,79 +316,6 @@ func logDet[T cpublas.Float](l []T, n int) float64 {
 // logDetOn is log|L Lᵀ|.
 func logDetOn(t Stream, l kernels.Matrix) {
 	t.Launch(kernels.SumDiagonal{A: l, N: l.Rows, Logarithms: true, Out: t.Out()})
-}
-
-// ReciprocalCondition is the operation (A, L) → an estimate of 1/(‖A‖₁ ‖A⁻¹‖₁) for A = L
-// Lᵀ, in O(n²) operations (LAPACK's pocon).
-//
-// ‖A⁻¹‖₁ is not computed but searched for, by the ascent of Hager and Higham over unit
-// vectors and signs (Higham, "FORTRAN codes for estimating the one-norm of a real or
-// complex matrix", ACM TOMS 14, 1988, Algorithm 4.1), in about ten solves. What it finds
-// is a lower bound of the norm, rarely below a third of it, so that the result is an
-// upper bound of the reciprocal condition: right in its order of magnitude, which is all
-// that a warning needs.
-func ReciprocalCondition() Op {
-	return Op{def: &definition{
-		name: "ReciprocalCondition", in: []int{2, 2}, out: 0,
-		shape: func(in []tensor.Shape) (tensor.Shape, error) {
-			if _, err := solve(in); err != nil {
-				return nil, err
-			}
-			return squareToScalar(in)
-		},
-		run64: reciprocalCondition[float64], run32: reciprocalCondition[float32],
-		launch: launchReciprocalCondition,
-		cases: func(s *sampler) []Case {
-			a := s.definite(small)
-			overflow := applied("ReciprocalCondition overflow", ReciprocalCondition(), 1, s.definite(32), s.overflowing(32))
-			// Solutions overflow to NaN, and no element is the largest one.
-			overflow.Double = true
-			return []Case{applied("ReciprocalCondition", ReciprocalCondition(), 10, a, lowerOf(a)), overflow}
-		},
-	}}
-}
-
-// reciprocalCondition is the CPU kernel of ReciprocalCondition, in float64: a float32
-// factor of an ill-conditioned matrix has solutions that overflow float32. By symmetry
-// the largest sum of a row of A is its one-norm.
-func reciprocalCondition[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	norm := 0.0
-	for i := range n {
-		s := 0.0
-		for _, v := range c.in[0].row(i) {
-			s += math.Abs(float64(v))
-		}
-		norm = max(norm, s)
-	}
-	l := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Lower, Data: toFloat64(c.in[1].data)}
-	c.out.data[0] = T(lapack64.Pocon(l, norm, make([]float64, 3*n), make([]int, n)))
-	return nil
-}
-
-// launchReciprocalCondition makes all steps that the search could need; those
-// after its end do nothing. So the host need not ask.
-func launchReciprocalCondition(t Stream) {
-	a, l := t.In(0), t.In(1)
-	n := a.Rows
-	x, signs, state := t.Scratch(n, 1), t.Scratch(n, 1), t.Doubles(4)
-	norm := kernels.RowNormParts{A: a, N: n}
-	parts := norm.Grid().Blocks
-	norm.Parts = t.Doubles(parts)
-	t.Launch(norm)
-	t.Launch(kernels.ConditionBegin{X: x, Signs: signs, State: state, N: n})
-	const searches = 4 // LAPACK's limit
-	for range searches {
-		substituteOn(t, l, x)
-		t.Launch(kernels.ConditionSigns{X: x, Signs: signs, State: state, N: n})
-		substituteOn(t, l, x)
-		t.Launch(kernels.ConditionUnit{X: x, State: state, N: n})
-	}
-	substituteOn(t, l, x)
-	t.Launch(kernels.ConditionSigns{X: x, Signs: signs, State: state, N: n})
-	t.Launch(kernels.ConditionAlternate{X: x, N: n})
-	substituteOn(t, l, x)
-	t.Launch(kernels.ConditionEnd{X: x, State: state, Parts: norm.Parts, Count: parts, N: n, Out: t.Out()})
 }
 
 // NotPositiveDefiniteError says that a matrix has no Cholesky factor in the precision of
