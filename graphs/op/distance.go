@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/dense"
 	"privkern/graphs/parallel"
 	"privkern/graphs/simd/vector"
 )
@@ -25,13 +26,19 @@ func (m Metric) String() string {
 	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
 }
 
-// Tiles are fixed, so that results do not depend on the number of workers. Those of pairs are
-// as large as lets a tile of the result stay in the second-level cache between the matrix
-// product and what is done with it: every product packs its operands anew.
+// Tiles are fixed, so that results do not depend on the number of workers.
+const rowTile = 64
+
+// Tiles of pairs. Every product packs its operands anew, which takes the less of its time the
+// larger it is: few tiles serve products that take long. Where sums are short, a small tile of
+// the result stays in the second-level cache between the product and what is done with it.
 const (
-	rowTile     = 64
-	pairRowTile = 128
+	pairRowTile = 120
 	pairColTile = 512
+
+	largePairRowTile = 4 * pairRowTile
+	largePairColTile = 2 * pairColTile
+	longSum          = 256 // dimensions from which on tiles are large
 )
 
 // directDims is the number of dimensions up to which distances are computed
@@ -50,29 +57,52 @@ const directDims = 8
 func pairwise[T cpublas.Float](pool *parallel.Pool, m Metric, x, y matrix[T], symmetric bool, out matrix[T],
 	finish func(i, c int, row []T)) error {
 	t := newTiler(m, x, y, symmetric)
-	return pool.For(context.Background(), x.rows, pairRowTile, func(lo, hi int) error {
-		first := 0
-		if symmetric {
-			first = lo
-		}
-		for c := first; c < y.rows; c += pairColTile {
-			end := min(c+pairColTile, y.rows)
-			t.fill(lo, hi, c, end, out)
-			for i := lo; i < hi; i++ {
-				row := out.data[i*out.cols+c : i*out.cols+end]
-				if symmetric && m != InnerProduct && i >= c && i < end {
-					row[i-c] = 0
-				}
+	defer t.release()
+	tiles := pairTiles(x.rows, y.rows, x.cols, symmetric)
+	return pool.For(context.Background(), len(tiles), 1, func(k, _ int) error {
+		p := tiles[k]
+		t.fill(p, out)
+		for i := p.lo; i < p.hi; i++ {
+			first := p.c
+			if symmetric {
+				first = max(first, i)
+			}
+			for c := first; c < p.end; c += pairColTile {
+				row := out.row(i)[c:min(c+pairColTile, p.end)]
+				t.complete(i, c, row)
 				if finish != nil {
 					finish(i, c, row)
 				}
 			}
-			if symmetric {
-				mirrorTile(out, lo, hi, c, end)
-			}
+		}
+		if symmetric {
+			mirrorTile(out, p.lo, p.hi, p.c, p.end)
 		}
 		return nil
 	})
+}
+
+// pairTile is the rows from lo to hi and the columns from c to end.
+type pairTile struct{ lo, hi, c, end int }
+
+// pairTiles divides n×m pairs, or the triangle from the diagonal on. They follow from the
+// shape alone.
+func pairTiles(n, m, dims int, triangle bool) (tiles []pairTile) {
+	rows, cols := pairRowTile, pairColTile
+	if dims >= longSum && n*m*dims >= dense.LargeProduct {
+		rows, cols = largePairRowTile, largePairColTile
+	}
+	for lo := 0; lo < n; lo += rows {
+		hi, first := min(lo+rows, n), 0
+		if triangle {
+			tiles = append(tiles, pairTile{lo, hi, lo, hi})
+			first = hi
+		}
+		for c := first; c < m; c += cols {
+			tiles = append(tiles, pairTile{lo, hi, c, min(c+cols, m)})
+		}
+	}
+	return tiles
 }
 
 // mirror copies the upper triangle into the lower one: it makes a symmetric matrix
@@ -125,6 +155,7 @@ type tiler[T cpublas.Float] struct {
 	near   T
 	// With symmetric set, y is x.
 	symmetric bool
+	release   func() // gives back the scratch memory of x and y
 }
 
 // Where |x−y|² is below this share of |x|²+|y|², the product formula has lost
@@ -146,7 +177,7 @@ func near(single bool) float64 {
 // newTiler prepares the metric over pairs of rows of x and y; with symmetric set, y is x
 // and shares its shifted copy and norms.
 func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[T] {
-	t := &tiler[T]{metric: m, x: x, y: y, near: T(near(isSingle[T]())), symmetric: symmetric}
+	t := &tiler[T]{metric: m, x: x, y: y, near: T(near(isSingle[T]())), symmetric: symmetric, release: func() {}}
 	if m != SquaredEuclidean || x.cols <= directDims {
 		return t
 	}
@@ -154,45 +185,57 @@ func newTiler[T cpublas.Float](m Metric, x, y matrix[T], symmetric bool) *tiler[
 	// the product formula do: with the centre of X at the origin, fewer pairs
 	// need to be computed term by term.
 	centre := columnMeans(x)
-	t.x = shifted(x, centre)
-	t.y = t.x
+	var done, doneToo func()
+	t.x, done = shifted(x, centre)
+	t.y, t.release = t.x, done
 	if !symmetric {
-		t.y = shifted(y, centre)
+		t.y, doneToo = shifted(y, centre)
+		t.release = func() {
+			done()
+			doneToo()
+		}
 	}
 	t.xx, t.yy = squaredNorms(t.x), squaredNorms(t.y)
 	return t
 }
 
-// fill computes out[lo:hi, c:end]. For squared distances by the product formula xx_i +
-// yy_j − 2x_i·y_j, the product is one call for the tile, and pairs for which it has
-// cancelled are computed again.
-func (t *tiler[T]) fill(lo, hi, c, end int, out matrix[T]) {
-	d := t.x.cols
+// fill computes the metric of a tile, or of squared distances by the product formula
+// xx_i + yy_j − 2x_i·y_j the product, for complete. Of a tile on the diagonal of a symmetric
+// matrix it is the upper triangle at least.
+func (t *tiler[T]) fill(p pairTile, out matrix[T]) {
+	d, rows, cols := t.x.cols, p.hi-p.lo, p.end-p.c
+	x, y, to := t.x.data[p.lo*d:], t.y.data[p.c*d:], out.data[p.lo*out.cols+p.c:]
 	if t.metric == Manhattan || (t.metric == SquaredEuclidean && t.xx == nil) {
 		m := vector.SquaredEuclidean
 		if t.metric == Manhattan {
 			m = vector.Manhattan
 		}
-		vector.Distances(m, hi-lo, end-c, d, t.x.data[lo*d:], d, t.y.data[c*d:], d, out.data[lo*out.cols+c:], out.cols)
+		vector.Distances(m, rows, cols, d, x, d, y, d, to, out.cols)
 		return
 	}
 	alpha := T(1)
 	if t.metric == SquaredEuclidean {
 		alpha = -2
 	}
-	cpublas.Gemm(blas.NoTrans, blas.Trans, hi-lo, end-c, d, alpha, t.x.data[lo*d:], d, t.y.data[c*d:], d,
-		0, out.data[lo*out.cols+c:], out.cols)
-	if t.metric == InnerProduct {
+	if t.symmetric && p.lo == p.c {
+		cpublas.Syrk(blas.Upper, blas.NoTrans, rows, d, alpha, x, d, 0, to, out.cols)
 		return
 	}
-	for i := lo; i < hi; i++ {
-		row := out.row(i)[c:end]
-		if t.symmetric && i >= c && i < end {
-			row[i-c] = 0 // It would count as cancelled; the distance to itself is known.
-		}
-		if vector.AddNorms(row, t.yy[c:end], t.xx[i], t.near) {
-			t.again(i, c, row)
-		}
+	cpublas.Gemm(blas.NoTrans, blas.Trans, rows, cols, d, alpha, x, d, y, d, 0, to, out.cols)
+}
+
+// complete makes distances of what fill has left in the row of pairs that begins at i, c. Where
+// the formula has cancelled, they are computed term by term.
+func (t *tiler[T]) complete(i, c int, row []T) {
+	diagonal := t.symmetric && i >= c && i < c+len(row) && t.metric != InnerProduct
+	if diagonal {
+		row[i-c] = 0 // It would count as cancelled; the distance to itself is known.
+	}
+	if t.xx != nil && vector.AddNorms(row, t.yy[c:c+len(row)], t.xx[i], t.near) {
+		t.again(i, c, row)
+	}
+	if diagonal {
+		row[i-c] = 0
 	}
 }
 
@@ -210,7 +253,15 @@ func (t *tiler[T]) again(i, c int, row []T) {
 // columnMeans is the mean of the rows, summed in float64 in their order.
 func columnMeans[T cpublas.Float](a matrix[T]) []float64 {
 	mean := make([]float64, a.cols)
-	for i := range a.rows {
+	i := 0
+	for ; i+4 <= a.rows; i += 4 {
+		r0, r1, r2, r3 := a.row(i), a.row(i+1), a.row(i+2), a.row(i+3)
+		r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
+		for k, v := range r0 {
+			mean[k] = mean[k] + float64(v) + float64(r1[k]) + float64(r2[k]) + float64(r3[k])
+		}
+	}
+	for ; i < a.rows; i++ {
 		for k, v := range a.row(i) {
 			mean[k] += float64(v)
 		}
@@ -222,25 +273,31 @@ func columnMeans[T cpublas.Float](a matrix[T]) []float64 {
 }
 
 // shifted is a copy of a with the vector by taken off every row, in float64 and rounded
-// once.
-func shifted[T cpublas.Float](a matrix[T], by []float64) matrix[T] {
-	b := matrix[T]{a.rows, a.cols, make([]T, len(a.data))}
+// once. It is in scratch memory, which done gives back.
+func shifted[T cpublas.Float](a matrix[T], by []float64) (b matrix[T], done func()) {
+	scratch := borrow[T](len(a.data))
+	b = matrix[T]{a.rows, a.cols, *scratch}
 	for i := range a.rows {
-		to := b.row(i)
-		for k, v := range a.row(i) {
-			to[k] = T(float64(v) - by[k])
+		from := a.row(i)
+		to, mean := b.row(i)[:len(from)], by[:len(from)]
+		for k, v := range from {
+			to[k] = T(float64(v) - mean[k])
 		}
 	}
-	return b
+	return b, func() { release(scratch) }
 }
 
 // squaredNorms are |a_i|² of the rows, summed in float64: their errors would enter every
 // distance of the row.
 func squaredNorms[T cpublas.Float](a matrix[T]) []T {
-	norms, row := make([]T, a.rows), make([]float64, a.cols)
+	norms, wide := make([]T, a.rows), make([]float64, a.cols)
 	for i := range norms {
-		for k, v := range a.row(i) {
-			row[k] = float64(v)
+		row, same := any(a.row(i)).([]float64)
+		if !same {
+			row = wide
+			for k, v := range a.row(i) {
+				row[k] = float64(v)
+			}
 		}
 		norms[i] = T(vector.Dot(row, row))
 	}

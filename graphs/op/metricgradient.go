@@ -87,7 +87,8 @@ func metricPullback[T cpublas.Float](c call[T], m Metric) error {
 			c.out.data, d)
 	}
 	centre := columnMeans(y)
-	centred := shifted(y, centre)
+	centred, done := shifted(y, centre)
+	defer done()
 	if err := dense.Gemm(c.pool, blas.NoTrans, blas.NoTrans, x.rows, d, y.rows, -2, w.data, w.cols, centred.data, d, 0,
 		c.out.data, d); err != nil {
 		return err
