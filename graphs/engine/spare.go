@@ -3,6 +3,8 @@ package engine
 import (
 	"sync"
 	"unsafe"
+
+	"privkern/graphs/internal/pages"
 )
 
 // spareBytes bounds the memory of one precision that an engine keeps for later
@@ -30,7 +32,7 @@ func (s *spare[T]) get(n int) []T {
 	defer s.mu.Unlock()
 	list := s.slices[n]
 	if len(list) == 0 {
-		return make([]T, n)
+		return pages.Make[T](n)
 	}
 	a := list[len(list)-1]
 	list[len(list)-1] = nil

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/internal/pages"
 	"privkern/graphs/parallel"
 )
 
@@ -171,7 +172,7 @@ func borrow[T cpublas.Float](n int) *[]T {
 		*s = (*s)[:n]
 		return s
 	}
-	s := make([]T, n)
+	s := pages.Make[T](n)
 	return &s
 }
 
