@@ -101,8 +101,12 @@ func (x *Executor) plan() error {
 		names[n] = name
 	}
 	slots := map[*gorgonia.Node]int{}
+	computed := x.graph.computed()
 	for i := len(sorted) - 1; i >= 0; i-- {
 		n := sorted[i]
+		if !computed[n] {
+			continue
+		}
 		slot := len(x.shapes)
 		slots[n] = slot
 		x.shapes, x.dtypes = append(x.shapes, n.Shape().Clone()), append(x.dtypes, n.Dtype())
@@ -114,8 +118,8 @@ func (x *Executor) plan() error {
 				return fmt.Errorf("the node %q is a variable but no declared input", n.Name())
 			}
 			x.inputs[name] = slot
-		case len(operands) == 0 && !op.Random(n.Op()):
-			v, err := n.Op().Do()
+		case isLength(n) || len(operands) == 0 && !op.Random(n.Op()):
+			v, err := constant(n, operands)
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/cuda/kernels"
 )
@@ -99,6 +100,7 @@ func repetition() Builtin {
 				return nil
 			}
 		},
+		host:  repetitionOnHost,
 		cases: repetitionCases}
 }
 
@@ -135,16 +137,21 @@ func repetitionCases(s *sampler) []Case {
 	}
 }
 
+// lengthKind is gorgonia's type of the lengths of axes.
+const lengthKind = "sizeOp"
+
 // dimension is the length of an axis, 1 for a scalar.
 func dimension() Builtin {
-	return Builtin{Name: "size", kind: "sizeOp",
+	return Builtin{Name: "size", kind: lengthKind,
 		element: func(p *parameters) func(Operands) kernels.Elementwise {
 			axis := p.integer("axis")
 			return func(t Operands) kernels.Elementwise {
-				if length, ok := lengthOf(t, axis); ok {
-					return kernels.Fill{Out: t.Out(), V: float64(length), N: 1}
+				length, err := lengthOf(t.Shape(0), axis)
+				if err != nil {
+					t.Fail(err)
+					return nil
 				}
-				return nil
+				return kernels.Fill{Out: t.Out(), V: float64(length), N: 1}
 			}
 		},
 		cases: func(s *sampler) []Case {
@@ -157,17 +164,28 @@ func dimension() Builtin {
 		}}
 }
 
-// lengthOf is the length of an axis of the operand.
-func lengthOf(t Operands, axis int) (int, bool) {
-	shape := t.Shape(0)
+// lengthOf is the length of an axis, 1 for a scalar.
+func lengthOf(shape tensor.Shape, axis int) (int, error) {
 	switch {
 	case len(shape) == 0:
-		return 1, true
+		return 1, nil
 	case axis < 0 || axis >= len(shape):
-		t.Fail(fmt.Errorf("axis %d of shape %v", axis, shape))
-		return 0, false
+		return 0, fmt.Errorf("axis %d of shape %v", axis, shape)
 	}
-	return shape[axis], true
+	return shape[axis], nil
+}
+
+// IsLength says whether one of gorgonia's operations is the length of an axis.
+func IsLength(o gorgonia.Op) bool { return parametersOf(o).kind == lengthKind }
+
+// Length is what such an operation computes for an operand of a shape.
+func Length(o gorgonia.Op, shape tensor.Shape) (int, error) {
+	p := parametersOf(o)
+	axis := p.integer("axis")
+	if p.err != nil {
+		return 0, p.err
+	}
+	return lengthOf(shape, axis)
 }
 
 // concatenation copies one operand after another.

@@ -240,13 +240,16 @@ func concatenatedView(p *parameters) func(t Stream, operand int) (kernels.View, 
 
 // dimensionAsInteger is the length of an axis of integers, which is one too.
 func dimensionAsInteger() Builtin {
-	return Builtin{Name: "size as an integer", kind: "sizeOp", of: tensor.Int,
+	return Builtin{Name: "size as an integer", kind: lengthKind, of: tensor.Int,
 		queue: func(p *parameters) func(Stream) {
 			axis := p.integer("axis")
 			return func(t Stream) {
-				if length, ok := lengthOf(t, axis); ok {
-					t.Send(t.Out(), func() (gorgonia.Value, error) { return gorgonia.NewI(length), nil })
+				length, err := lengthOf(t.Shape(0), axis)
+				if err != nil {
+					t.Fail(err)
+					return
 				}
+				t.Send(t.Out(), func() (gorgonia.Value, error) { return gorgonia.NewI(length), nil })
 			}
 		},
 		cases: func(s *sampler) []Case {

@@ -80,6 +80,7 @@ func arithmetic(name string, operator int, f binary, kernel func(kernels.Binary)
 			}
 			return element
 		},
+		host: arithmeticOnHost(operator),
 		cases: func(s *sampler) []Case {
 			graph := func(in gorgonia.Nodes) (*gorgonia.Node, error) { return f(in[0], in[1]) }
 			x, y := s.normal(70, 41), s.positive(70, 41)

@@ -48,8 +48,8 @@ func (f *elementwise) on(in []gorgonia.Value) HostKernel {
 	if len(in) != 1 {
 		return nil
 	}
-	x, ok := in[0].(*tensor.Dense)
-	if !ok || x.IsScalar() || x.IsMasked() || !isContiguous(x) {
+	x := contiguous(in[0])
+	if x == nil {
 		return nil
 	}
 	switch x.Dtype() {
@@ -59,6 +59,15 @@ func (f *elementwise) on(in []gorgonia.Value) HostKernel {
 		return overParts(f.run32, x)
 	}
 	return nil
+}
+
+// contiguous is a value as a tensor whose memory is its elements in order; nil for any other.
+func contiguous(v gorgonia.Value) *tensor.Dense {
+	x, ok := v.(*tensor.Dense)
+	if !ok || x.IsScalar() || x.IsMasked() || !isContiguous(x) {
+		return nil
+	}
+	return x
 }
 
 // overParts is the kernel that calls f for parts of x.

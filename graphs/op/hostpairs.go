@@ -1,0 +1,124 @@
+package op
+
+import (
+	"context"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"privkern/graphs/cpublas"
+	"privkern/graphs/parallel"
+)
+
+// arithmeticOnHost returns the host's kernels of sums, differences and products of tensors of
+// one shape. gorgonia copies one operand before it overwrites the copy.
+func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKernel {
+	if operator > multiplyOperator {
+		return nil
+	}
+	return func(p *parameters, in []gorgonia.Value) HostKernel {
+		if p.code(operatorOfTwo) != operator || len(in) != 2 {
+			return nil
+		}
+		x, y := contiguous(in[0]), contiguous(in[1])
+		if x == nil || y == nil || x.Dtype() != y.Dtype() || !x.Shape().Eq(y.Shape()) {
+			return nil
+		}
+		switch x.Dtype() {
+		case tensor.Float64:
+			return combine[float64](operator, x, y)
+		case tensor.Float32:
+			return combine[float32](operator, x, y)
+		}
+		return nil
+	}
+}
+
+// combine is the kernel that combines matching elements.
+func combine[T cpublas.Float](operator int, x, y *tensor.Dense) HostKernel {
+	return func(pool *parallel.Pool, out *tensor.Dense) error {
+		a, err := elementsOf[T](x)
+		if err != nil {
+			return err
+		}
+		b, err := elementsOf[T](y)
+		if err != nil {
+			return err
+		}
+		to, err := elementsOf[T](out)
+		if err != nil {
+			return err
+		}
+		return pool.For(context.Background(), len(to), elementPart, func(lo, hi int) error {
+			combineParts(operator, to[lo:hi], a[lo:hi], b[lo:hi])
+			return nil
+		})
+	}
+}
+
+// combineParts are the loops of the operators.
+func combineParts[T cpublas.Float](operator int, to, a, b []T) {
+	a, b = a[:len(to)], b[:len(to)]
+	switch operator {
+	case addOperator:
+		for i := range to {
+			to[i] = a[i] + b[i]
+		}
+	case subtractOperator:
+		for i := range to {
+			to[i] = a[i] - b[i]
+		}
+	case multiplyOperator:
+		for i := range to {
+			to[i] = a[i] * b[i]
+		}
+	}
+}
+
+// repetitionOnHost is the host's kernel of repetitions.
+func repetitionOnHost(p *parameters, in []gorgonia.Value) HostKernel {
+	along := p.integer("along")
+	if len(in) == 0 || p.err != nil {
+		return nil
+	}
+	if x := contiguous(in[0]); x == nil && !in[0].Shape().IsScalar() {
+		return nil
+	}
+	inner := 1
+	if shape := in[0].Shape(); along < len(shape) {
+		inner = sizeOf(shape[along+1:])
+	}
+	switch in[0].Dtype() {
+	case tensor.Float64:
+		return repeat[float64](in[0], inner)
+	case tensor.Float32:
+		return repeat[float32](in[0], inner)
+	}
+	return nil
+}
+
+// repeat is the kernel that repeats every run of inner elements as often as the result has room
+// for.
+func repeat[T cpublas.Float](x gorgonia.Value, inner int) HostKernel {
+	return func(pool *parallel.Pool, out *tensor.Dense) error {
+		from, err := elementsOf[T](x)
+		if err != nil {
+			return err
+		}
+		to, err := elementsOf[T](out)
+		if err != nil {
+			return err
+		}
+		runs := len(from) / inner
+		all := len(to) / runs // elements of all repetitions of a run
+		return pool.For(context.Background(), runs, max(1, elementPart/all), func(lo, hi int) error {
+			for r := lo; r < hi; r++ {
+				part := to[r*all : (r+1)*all]
+				for done := copy(part, from[r*inner:(r+1)*inner]); done < len(part); {
+					done += copy(part[done:], part[:done])
+				}
+			}
+			return nil
+		})
+	}
+}
