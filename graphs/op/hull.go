@@ -14,9 +14,9 @@ import (
 )
 
 // hullTile is the number of queries whose kernel values are held at a time:
-// with a thousand samples they stay in the second-level cache between the
-// exponentials and the product that reads them.
-const hullTile = 128
+// with a thousand samples they stay in the caches between the exponentials and the
+// product that reads them. Both products pack the samples anew for every tile.
+const hullTile = 240
 
 // hullSafety is the share of √N·‖b‖, a bound on kᵀb, below which a sum of
 // memberships counts as not safely positive: what is left may be rounding.
