@@ -87,7 +87,7 @@ func (b *Builder) label(ctx context.Context, s *Source, given *mat.Dense) ([]int
 		seen = scores
 	}
 	c, err := learn.KMeans(seen, k, b.trial.Stream("k-means, "+s.String()),
-		learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
+		learn.KMeansOptions{Restarts: b.starts, Iterations: fault.Capped(ctx, learn.KMeansIterations)})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (b *Builder) work(ctx context.Context, name string, key func(*experiment.In
 func (b *Builder) digest(sources []Source) func() string {
 	return sync.OnceValue(func() string {
 		return experiment.Digest(func(in *experiment.Inputs) {
-			in.Whole(int(b.trial.Seed), len(sources))
+			in.Whole(int(b.trial.Seed), len(sources), b.starts)
 			for i := range sources {
 				s := &sources[i]
 				in.Text(s.String())
