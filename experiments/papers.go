@@ -4,6 +4,7 @@ package experiments
 
 import (
 	"privkern/experiments/cloaking"
+	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/kahm"
 	"privkern/experiments/multikernel"
@@ -13,5 +14,28 @@ import (
 
 // Papers returns the papers in the order in which they are shown.
 func Papers() []experiment.Paper {
-	return []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper(), multikernel.Paper()}
+	papers := []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper(), multikernel.Paper()}
+	for _, p := range papers {
+		for _, e := range p.Experiments {
+			knowStandIns(e)
+		}
+	}
+	return papers
+}
+
+// knowStandIns makes an experiment say which of the data sets of a trial are not the
+// paper's, beside what it says itself: the register of data sets knows.
+func knowStandIns(e *experiment.Experiment) {
+	own := e.StandIn
+	e.StandIn = func(p experiment.Params) string {
+		if own != nil {
+			if s := own(p); s != "" {
+				return s
+			}
+		}
+		if e.Datasets == nil {
+			return ""
+		}
+		return dataset.StandIn(e.Datasets(p)...)
+	}
 }

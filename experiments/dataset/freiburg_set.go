@@ -36,6 +36,7 @@ var freiburgFeaturesSet = Set{
 	Licence:  "that of the images; none is stated in the publishers' repository",
 	Citation: "P. Jund, N. Abdo, A. Eitel, W. Burgard, The Freiburg Groceries Dataset, arXiv:1611.05799, 2016",
 	Files:    []File{{Path: featuresFile}, {Path: featureNamesFile}},
+	StandIn:  "the paper's features, whose networks' weights are not to be had",
 	Supplied: "put " + featuresFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 " +
 		"numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's)" +
 		" and " + featureNamesFile + " (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +

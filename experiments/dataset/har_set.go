@@ -64,6 +64,7 @@ var harReconstructedSet = Set{
 		Size:   12390159,
 		SHA256: "0d69681fd9cb1dc706f27494937d5756cc39a48208494d284e4467673181241f",
 	}},
+	StandIn: "the published features",
 	Supplied: "put " + harReconstructedFile + " into the folder har/reconstructed of the data folder, or fetch the " +
 		"published features with: run data fetch har",
 	Notes: []string{

@@ -63,6 +63,7 @@ var mhealth6Set = Set{
 	Licence:  mhealthLicence + " for the recordings; none stated for the windows",
 	Citation: mhealthCitation,
 	Files:    mhealth6Files(),
+	StandIn:  "all 23 channels, as they were recorded",
 	Notes: []string{
 		"chest acceleration and right-lower-arm rate of turn only, standardised for each person and channel: who a person " +
 			"is shows less than in the recordings",

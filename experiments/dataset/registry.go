@@ -18,6 +18,9 @@ type Set struct {
 	// Archives are what Files that name one are unpacked from.
 	Archives []Archive
 	Notes    []string // what a user should know about the content
+	// StandIn says what the set takes the place of, where it is not the paper's data:
+	// what is computed on it has no verdict against the print.
+	StandIn string
 	// Supplied says how to get the files of a set that the user supplies. Where
 	// no SHA-256 can be registered for them, it is that of what is found. Empty
 	// for a set with public addresses.
@@ -71,6 +74,20 @@ func Lookup(name string) (Set, error) {
 		}
 	}
 	return Set{}, &UnknownError{Name: name}
+}
+
+// StandIn says that one of the named sets is not the paper's, and what it takes the
+// place of; it is empty where all are. What is not registered is a user's own.
+func StandIn(names ...string) string {
+	for _, name := range names {
+		switch s, err := Lookup(name); {
+		case err != nil:
+			return name + " in the place of the paper's data"
+		case s.StandIn != "":
+			return name + " in the place of " + s.StandIn
+		}
+	}
+	return ""
 }
 
 // UnknownError says that no data set of that name is registered.

@@ -11,7 +11,8 @@ var stressSet = Set{
 	Licence: "MIT, Copyright (c) 2022 Talha Iqbal",
 	Citation: "T. Iqbal et al., Stress Monitoring Using Wearable Sensors: A Pilot Study and Stress-Predict Dataset, " +
 		"Sensors 22(21):8135, 2022, https://doi.org/10.3390/s22218135",
-	Files: stressFiles(),
+	Files:   stressFiles(),
+	StandIn: "the paper's private R-R intervals",
 	Notes: []string{
 		"taken from the blood volume pulse by a wristband (Empatica E4), not from an electrocardiogram; the intervals come " +
 			"in bursts with gaps between them",

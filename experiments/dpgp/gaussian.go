@@ -11,11 +11,12 @@ import (
 
 var gaussianMechanism = sync.OnceValue(func() *experiment.Definition[mechanismSettings, mechanismMetrics] {
 	return experiment.Of(experiment.Declaration[mechanismSettings, mechanismMetrics]{
-		Name:    "dpgp/gaussian-mechanism",
-		Version: 2,
-		Summary: "noise of the analytic Gaussian mechanism, beside that of the classical one",
-		Source:  "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
-		Run:     runGaussianMechanism,
+		Name:     "dpgp/gaussian-mechanism",
+		Version:  2,
+		Summary:  "noise of the analytic Gaussian mechanism, beside that of the classical one",
+		Source:   "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
+		Seedless: func(*mechanismSettings) bool { return true },
+		Run:      runGaussianMechanism,
 	})
 })
 

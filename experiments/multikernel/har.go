@@ -19,6 +19,12 @@ func har() *experiment.Definition[HARSettings, RecognitionMetrics] {
 			}
 			return []string{experiment.NameOf(s.Dataset)}
 		},
+		StandIn: func(s *HARSettings) string {
+			if s.Dataset == HARSurrogate {
+				return "har-surrogate, simulated windows, in the place of the published features"
+			}
+			return ""
+		},
 		Check:  func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
 		Memory: func(*HARSettings) int64 { return harMemory() },
 		Run:    runHAR,

@@ -37,6 +37,13 @@ type Experiment struct {
 	// Datasets names the data sets that a trial with these parameters reads;
 	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
 	Datasets func(Params) []string
+	// StandIn says what a trial with these parameters computes on in the place of the
+	// paper's data, and is empty where it has those. Such a trial has no verdict against
+	// the print. It may be nil.
+	StandIn func(Params) string
+	// Seedless says that a trial with these parameters draws nothing at random, so that
+	// every seed gives the same result; its Stream panics. It may be nil.
+	Seedless func(Params) bool
 	// Tables names the columns that a trial reads of the user's files among its data
 	// sets. They are looked for when a plan is made. It is nil where there are none.
 	Tables func(Params) []InputTable

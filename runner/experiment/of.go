@@ -14,6 +14,8 @@ type Declaration[S, M any] struct {
 	Source  string
 
 	Datasets func(*S) []string
+	StandIn  func(*S) string
+	Seedless func(*S) bool
 	Tables   func(*S) []InputTable
 	// Complete changes settings whose default depends on others, or refuses where one
 	// of them has to be given; given says whether the setting that a pointer into the
@@ -68,7 +70,8 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source, PrivateTiming: d.PrivateTiming,
 		CountsShared: d.CountsShared,
 		Params:       x.settings.params, Metrics: x.metrics.list,
-		Datasets: onSettings(x, d.Datasets), Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
+		Datasets: onSettings(x, d.Datasets), StandIn: onSettings(x, d.StandIn), Seedless: onSettings(x, d.Seedless),
+		Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
 		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),
 		Run: func(ctx context.Context, t *Trial) (*Result, error) {
 			out, err := d.Run(ctx, t, x.Settings(t.Params))

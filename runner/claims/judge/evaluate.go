@@ -140,8 +140,7 @@ func evaluate(t *ledger.Table, cl *ledger.Claim, records *Records) (Comparison, 
 	c := cl.Cell
 	r := Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant, Statement: c.Statement,
 		Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit)}
-	stated, note := t.SettingsOf(c)
-	r.SettingsStated, r.Note = stated, cmp.Or(c.Note, note)
+	r.SettingsStated, r.Note = len(cl.Assumed) == 0, cmp.Or(c.Note, cl.SettingsNote)
 	if c.Quoted { // the settings are those of our trials
 		r.Verdict, r.SettingsStated, r.Note = Quoted, true, c.Note
 	}
@@ -226,7 +225,7 @@ func judge(t *ledger.Table, r *Comparison, cl *ledger.Claim, right *sample) {
 		p := cl.Printed
 		se := 0.0
 		if p.Uncertainty != nil {
-			se = *p.Uncertainty / math.Sqrt(float64(max(t.UncertaintyOf, 1)))
+			se = *p.Uncertainty
 		}
 		diff = ours.Mean - p.Value
 		inside = p.Relation.Holds(ours.Mean, p.Value, band(p.Rounding, se, ours.StandardError))
@@ -236,7 +235,7 @@ func judge(t *ledger.Table, r *Comparison, cl *ledger.Claim, right *sample) {
 	}
 	r.Difference = &diff
 	if r.Verdict = Match; !inside {
-		r.Verdict = outside(diff, cl.Cell.Direction, r.SettingsStated)
+		r.Verdict = outside(r.SettingsStated)
 	}
 }
 

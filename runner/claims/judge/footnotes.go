@@ -33,12 +33,7 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 		out = append(out, "ours: mean ± standard error over n trials; none for n=1.")
 	}
 	if published {
-		if n := t.UncertaintyOf; n > 0 {
-			out = append(out, fmt.Sprintf("published ±: a standard deviation over %d values; its standard error is ±/√%d.", n,
-				n))
-		} else {
-			out = append(out, "published ±: taken as a standard error.")
-		}
+		out = append(out, "published ±: taken as a standard error.")
 	}
 	out = append(out, Rules)
 	if quoted {

@@ -1,10 +1,6 @@
 package judge
 
-import (
-	"math"
-
-	"privkern/runner/claims/ledger"
-)
+import "math"
 
 // Verdict is the outcome of comparing a reproduced value with a published one.
 type Verdict string
@@ -60,14 +56,9 @@ func (v Verdict) Plain() bool { return v == Match || v == Unpublished || v == Qu
 
 // outside names the verdict of a value outside its band; diff is ours minus
 // published.
-func outside(diff float64, dir ledger.Direction, stated bool) Verdict {
-	switch {
-	case !stated:
+func outside(stated bool) Verdict {
+	if !stated {
 		return UnderSpecified
-	case dir == ledger.Lower && diff < 0, dir == ledger.Higher && diff > 0:
-		return Better
-	case dir != "":
-		return Worse
 	}
 	return Differs
 }

@@ -42,6 +42,7 @@ type Claim struct {
 	Minus     []*Side // of a difference: what is subtracted, one for each of Left
 	Right     *Side   // of a statement that compares two metrics
 	Reference *Reference
+	Terms
 }
 
 func (c *Claim) sides() []*Side {
@@ -67,6 +68,13 @@ type Side struct {
 	Params     experiment.Params // defaults filled in
 	ID         record.SettingID
 	Seeds      []int64
+}
+
+// timed says that the metric measures the speed of the machine.
+func (s *Side) timed() bool {
+	return slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
+		return m.Timing && m.Covers(s.Metric)
+	})
 }
 
 // layer is a set of parameters and where the ledger gives them.
@@ -132,6 +140,7 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (Claim, er
 			cl.Reference = r
 		}
 	}
+	cl.Terms = t.termsOf(&cl, variant)
 	return cl, nil
 }
 

@@ -2,7 +2,8 @@
 //
 // A paper's package embeds a ledger: a YAML file that lists, table by table and
 // cell by cell, the printed text, the experiment that reproduces it with its
-// parameters and seeds, and whether the paper states all settings. [Read]
+// parameters and seeds, how many draws are behind the print, and which settings are
+// assumed and from where. [Read]
 // decodes it strictly, [Ledger.Validate] holds it against the experiments, and
 // [Table.Trials] lists the trials that a table is made of. Package judge compares
 // records of such trials with the print.
@@ -48,8 +49,9 @@ const (
 )
 
 // Table is a printed table, the readable values of a figure, or a list of
-// statements. Experiment, Params, Seeds, Metric, Unit and Settings are what a
-// cell has where it says nothing else.
+// statements. Experiment, Params, Seeds, Metric, Unit, Settings and what decides a
+// verdict (Draws, Pool, Tolerance, Headline, UncertaintyOf, Ours, StandIn, Deterministic
+// and Times) are what a cell has where it says nothing else.
 type Table struct {
 	Name   string    `yaml:"name"` // "paper/table"
 	Title  string    `yaml:"title"`
@@ -63,9 +65,16 @@ type Table struct {
 	Unit       string         `yaml:"unit"`
 	Settings   *Settings      `yaml:"settings"`
 
-	// UncertaintyOf n > 0 says that the printed ± is a standard deviation over
-	// n values, so that the standard error is ±/√n. 0: it is a standard error.
-	UncertaintyOf int `yaml:"uncertainty_of"`
+	Draws         *float64   `yaml:"draws"` // 1 where nothing is given
+	Pools         []Pool     `yaml:"pools"`
+	Pool          string     `yaml:"pool"`
+	Tolerance     *Tolerance `yaml:"tolerance"`
+	Headline      string     `yaml:"headline"`
+	UncertaintyOf text       `yaml:"uncertainty_of"`
+	Ours          bool       `yaml:"ours"`
+	StandIn       string     `yaml:"stand_in"`
+	Deterministic bool       `yaml:"deterministic"`
+	Times         bool       `yaml:"times"`
 
 	Variants []Variant `yaml:"variants"`
 	Cells    []*Cell   `yaml:"cells"`
@@ -74,18 +83,17 @@ type Table struct {
 	path   string // of this table in the source
 }
 
-// Settings says whether the paper states all settings of a value. A table
-// without this entry counts as fully stated.
-type Settings struct {
-	Stated *bool  `yaml:"stated"` // must be given
-	Note   string `yaml:"note"`   // what is left open, and what we chose
-}
-
 // Variant is one of several ways to compute a table.
 type Variant struct {
 	Name   string         `yaml:"name"`
 	Note   string         `yaml:"note"`
 	Params map[string]any `yaml:"params"`
+	// Corrected says that the variant shows the effect of an erratum: it stands beside
+	// the print and is not judged against it.
+	Corrected bool `yaml:"corrected"`
+	// Assumed are assumptions beyond those of the table or the cell.
+	Assumed []Assumption `yaml:"assumed"`
+	StandIn string       `yaml:"stand_in"` // as in [Cell]
 }
 
 // Cell is one published value or statement. Experiment, Params, Seeds, Metric, Unit
@@ -109,9 +117,42 @@ type Cell struct {
 	Seeds      Seeds          `yaml:"seeds"`
 	Metric     string         `yaml:"metric"`
 	Unit       string         `yaml:"unit"`
-	Direction  Direction      `yaml:"direction"`
 	Settings   *Settings      `yaml:"settings"`
 	Note       string         `yaml:"note"`
+
+	// Draws is how many independent draws the print is the mean of, in units of our
+	// trial: .01 for a print of one draw beside trials that average a hundred.
+	Draws *float64 `yaml:"draws"`
+	// Pool names the cells of the table with one variance. The table's is not that of
+	// a mean or a difference, which vary otherwise.
+	Pool      string     `yaml:"pool"`
+	Tolerance *Tolerance `yaml:"tolerance"`
+	// Headline is the variant that is judged; the others are folded beneath.
+	Headline string `yaml:"headline"`
+	// UncertaintyOf says what the printed ± is: [Repetitions], or words such as
+	// "14 folds". Only the former enters the band.
+	UncertaintyOf text `yaml:"uncertainty_of"`
+	// Ours says that the entry is not the paper's: a reference check, a statement from
+	// an erratum, an adversary of our own. Entries without a print or statement are.
+	Ours *bool `yaml:"ours"`
+	// StandIn says which data or model take the place of the paper's, where the
+	// experiment does not know ([experiment.Experiment.StandIn]).
+	StandIn string `yaml:"stand_in"`
+	// Deterministic says that no random draw enters ours, where the experiment does not
+	// know ([experiment.Experiment.Seedless]). Trials of several seeds are held to it.
+	Deterministic *bool `yaml:"deterministic"`
+	// Times says that the value is a time on another machine; metrics that are marked
+	// as times are known to be.
+	Times *bool `yaml:"times"`
+
+	// Claim groups the cells of one claim in words: it is one entry, and holds where
+	// all of its parts do. Its cells may stand in several tables of the paper.
+	Claim string `yaml:"claim"`
+	// ID names a printed value, so that SameAs of other cells, in any table of the
+	// paper, can say that the paper prints it there again. It counts once.
+	ID     string `yaml:"id"`
+	SameAs string `yaml:"same_as"`
+
 	// Minus makes the cell a difference: its metric less what this names.
 	Minus *Minus `yaml:"minus"`
 	// Quoted says that the value is of another method, as the paper prints it:
@@ -135,6 +176,10 @@ type Holds struct {
 	Metric     string         `yaml:"metric"`
 	Experiment string         `yaml:"experiment"`
 	Params     map[string]any `yaml:"params"`
+	// Paired says that a paired t-test over the seeds decides, of level Alpha (0.05
+	// where none is given).
+	Paired bool     `yaml:"paired"`
+	Alpha  *float64 `yaml:"alpha"`
 }
 
 // Minus is what a cell's metric is diminished by: a metric of the same trials or
@@ -173,15 +218,3 @@ func (l *Ledger) Table(name string) (*Table, error) {
 
 // Ledger returns the ledger that the table belongs to.
 func (t *Table) Ledger() *Ledger { return t.ledger }
-
-// SettingsOf returns what holds for a cell: its own entry or the table's.
-func (t *Table) SettingsOf(c *Cell) (stated bool, note string) {
-	s := c.Settings
-	if s == nil {
-		s = t.Settings
-	}
-	if s == nil {
-		return true, ""
-	}
-	return s.Stated == nil || *s.Stated, s.Note
-}

@@ -153,7 +153,7 @@ func located(name string, err error) error {
 func keys() []string {
 	var names []string
 	for _, v := range []any{Ledger{}, Erratum{}, Table{}, Settings{}, Variant{}, Cell{}, Holds{},
-		Minus{}, MeanOf{}, Reference{}} {
+		Minus{}, MeanOf{}, Reference{}, Assumption{}, CellPlace{}, Tolerance{}, Pool{}} {
 		t := reflect.TypeOf(v)
 		for i := range t.NumField() {
 			if n := t.Field(i).Tag.Get("yaml"); n != "" && !slices.Contains(names, n) {

@@ -2,15 +2,6 @@ package ledger
 
 import "math"
 
-// Direction says which way a metric improves.
-type Direction string
-
-// The directions of a cell; empty where none is meaningful.
-const (
-	Lower  Direction = "lower"
-	Higher Direction = "higher"
-)
-
 // Relation compares two numbers.
 type Relation string
 

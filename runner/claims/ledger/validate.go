@@ -30,6 +30,7 @@ func (l *Ledger) Validate(reg *experiment.Registry) error {
 			l.Paper+"/")
 		v.table(t, reg)
 	}
+	v.entries(l)
 	return errors.Join(v.errs...)
 }
 
@@ -70,8 +71,8 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 	}
 	v.require(t.path, t.Title != "", `"title" is missing`)
 	v.require(t.path, len(t.Cells) > 0, "a table without cells")
-	v.require(t.path+".uncertainty_of", t.UncertaintyOf >= 0, "must not be negative")
 	v.settings(t.path, t.Settings)
+	v.tableTerms(t)
 
 	var variants []string
 	for i, va := range t.Variants {
@@ -79,6 +80,10 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 		v.require(path, va.Name != "", "a variant without a name")
 		v.require(path+".name", !slices.Contains(variants, va.Name), "a second variant of the name %q", va.Name)
 		variants = append(variants, va.Name)
+		v.assumptions(path, va.Assumed, t)
+	}
+	if t.Headline != "" {
+		v.headline(t.path+".headline", t, t.Headline)
 	}
 	v.commonParams(t, reg)
 
@@ -136,15 +141,9 @@ func (v *validator) commonParams(t *Table, reg *experiment.Registry) {
 	}
 }
 
-func (v *validator) settings(path string, s *Settings) {
-	v.require(path+".settings", s == nil || s.Stated != nil, `"stated" must be true or false`)
-}
-
 func (v *validator) cell(t *Table, c *Cell, variants []string) {
 	v.require(c.path, c.Row != "" || c.Column != "" || c.Statement != "", `a cell needs a "row", "column" or "statement"`)
 	v.settings(c.path, c.Settings)
-	v.require(c.path+".direction", c.Direction == "" || c.Direction == Lower || c.Direction == Higher,
-		"%q is neither lower nor higher", c.Direction)
 	for i, name := range c.Variants {
 		if !slices.Contains(variants, name) {
 			v.fail(fmt.Sprintf("%s.variants[%d]", c.path, i), "%w", experiment.Unknown("variant", name, variants))
@@ -165,6 +164,7 @@ func (v *validator) cell(t *Table, c *Cell, variants []string) {
 		v.quoted(c)
 		return
 	}
+	v.cellTerms(t, c)
 	if c.MeanOf != nil {
 		v.meanOf(t, c)
 	}
@@ -185,15 +185,22 @@ func (v *validator) holds(c *Cell) {
 	v.require(path, (h.Value != nil) != other,
 		`give either "value", or what to compare with: "metric", "params", "experiment"`)
 	v.require(path+".value", h.Value == nil || !math.IsNaN(*h.Value) && !math.IsInf(*h.Value, 0), "must be finite")
+	v.require(path+".paired", !h.Paired || h.Op != Equal && h.Tolerance == 0,
+		`a paired test finds which of two is larger: "=" and a tolerance have no place in it`)
+	v.require(path+".paired", !h.Paired || c.MeanOf == nil, "a mean has no pairs of its own")
+	v.require(path+".alpha", h.Alpha == nil || h.Paired && *h.Alpha > 0 && *h.Alpha < 1,
+		`the level of a paired test: "paired: true", and between 0 and 1`)
 	v.require(path+".tolerance", h.Tolerance >= 0 && !math.IsInf(h.Tolerance, 0), "must be finite and not negative")
 }
 
 // quoted refuses what says how a value is computed or compared.
 func (v *validator) quoted(c *Cell) {
 	v.require(c.path, c.Published != "", `a quoted cell needs "published", the text that it quotes`)
-	v.none(c, "a quoted cell", map[string]bool{"mean_of": c.MeanOf != nil, "direction": c.Direction != "",
-		"settings": c.Settings != nil,
-		"variants": c.Variants != nil, "reference": c.Reference != nil, "statement": c.Statement != ""})
+	v.none(c, "a quoted cell", map[string]bool{"mean_of": c.MeanOf != nil, "settings": c.Settings != nil,
+		"variants": c.Variants != nil, "reference": c.Reference != nil, "statement": c.Statement != "",
+		"draws": c.Draws != nil, "pool": c.Pool != "", "tolerance": c.Tolerance != nil, "headline": c.Headline != "",
+		"claim": c.Claim != "", "stand_in": c.StandIn != "", "ours": c.Ours != nil, "times": c.Times != nil,
+		"deterministic": c.Deterministic != nil})
 }
 
 func (v *validator) meanOf(t *Table, c *Cell) {

@@ -108,9 +108,9 @@ type Opener func(backend, dtype string, workers int) (io.Closer, error)
 
 // withEngine calls f with the job's trial, for which an engine is open where there is
 // an opener.
-func withEngine[R any](job Job, open Opener, progress ProgressFunc,
+func withEngine[R any](e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
 	f func(*experiment.Trial) (*R, error)) (result *R, err error) {
-	t := newTrial(job, progress)
+	t := newTrial(e, job, progress)
 	if open == nil {
 		return f(t)
 	}
@@ -144,7 +144,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	machine.ResetPeakRSS()
 	wall, cpu := time.Now(), machine.CPUSeconds()
 	result, err := guarded(e, func() (*experiment.Result, error) {
-		return withEngine(job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
+		return withEngine(e, job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
 			if shelf != nil {
 				t.Keeper = shelf
 			}
@@ -221,7 +221,7 @@ func watchTimes(e *experiment.Experiment, job Job) func(context.Context) []strin
 }
 
 // newTrial is what the experiment gets to see of the job.
-func newTrial(job Job, progress ProgressFunc) *experiment.Trial {
+func newTrial(e *experiment.Experiment, job Job, progress ProgressFunc) *experiment.Trial {
 	if progress == nil {
 		progress = func(int, int, string) {}
 	}
@@ -229,7 +229,7 @@ func newTrial(job Job, progress ProgressFunc) *experiment.Trial {
 		Identity: job.Identity, Workers: max(1, job.Workers),
 		Dataset:  func(name string) string { return job.Folders[name] },
 		Progress: progress,
-		Stream:   streams(job),
+		Stream:   streams(e, job),
 		Secure:   job.Secure,
 	}
 }

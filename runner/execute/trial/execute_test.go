@@ -298,3 +298,22 @@ func TestSecureStreamsDoNotRepeat(t *testing.T) {
 		t.Error("two draws from the entropy source are equal")
 	}
 }
+
+// A trial that is declared to draw nothing fails where it draws.
+func TestSeedlessTrialsDrawNothing(t *testing.T) {
+	e := demo(func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Metrics: map[string]float64{"y": tr.Stream("noise").Float64()}}, nil
+	})
+	e.Params = []experiment.Param{{Name: "noise", Kind: experiment.Flag, Default: true}}
+	e.Seedless = func(p experiment.Params) bool { return p["noise"] == false }
+	for noise, want := range map[bool]record.Status{true: record.OK, false: record.Failed} {
+		job := trial.Job{Identity: experiment.Identity{Experiment: e.Name, Params: experiment.Params{"noise": noise}}}
+		r, err := trial.Execute(context.Background(), e, job, nil, nil)
+		if err != nil || r.Status != want {
+			t.Errorf("with noise %v: %s, %v", noise, r.Status, err)
+		}
+		if want == record.Failed && !strings.Contains(*r.Error, `declared to draw nothing asked for the stream "noise"`) {
+			t.Errorf("the reason is %q", *r.Error)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	// How long it takes and how much memory may depend on private data: a release
 	// has no timing.
 	release, err := guarded(e, func() (*experiment.Release, error) {
-		return withEngine(job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
+		return withEngine(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
 			t.Book, t.Entropy = o.Book, rand.Reader
 			return e.Release(ctx, t)
 		})

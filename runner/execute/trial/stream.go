@@ -6,13 +6,20 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+
+	"privkern/runner/experiment"
 )
 
 // streams returns the function that gives the random stream of a purpose. A
 // stream is ChaCha8, a cipher in counter mode, whose key is the SHA-256 of
 // (seed, experiment, purpose): it depends on nothing else, above all not on
-// which trials ran before.
-func streams(job Job) func(purpose string) *rand.Rand {
+// which trials ran before. That of a trial that draws nothing panics.
+func streams(e *experiment.Experiment, job Job) func(purpose string) *rand.Rand {
+	if e.Seedless != nil && e.Seedless(job.Params) {
+		return func(purpose string) *rand.Rand {
+			panic(fmt.Sprintf("a trial that is declared to draw nothing asked for the stream %q", purpose))
+		}
+	}
 	if job.Secure {
 		return func(string) *rand.Rand { return rand.New(entropy{}) }
 	}
