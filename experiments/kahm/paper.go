@@ -21,7 +21,7 @@ func Paper() experiment.Paper {
 		Experiments: []*experiment.Experiment{
 			nearest.Classifier().Experiment, nearest.Federated().Experiment, picture.Fabrication().Experiment,
 			picture.Layers().Experiment, picture.Toy().Experiment, nearest.Freiburg().Experiment,
-			nearest.Stress().Experiment, fit.Timing().Experiment, fit.Reference().Experiment,
+			nearest.Stress().Experiment, fit.Timing().Experiment, fit.Bounds().Experiment, fit.Reference().Experiment,
 		},
 		Figures: []experiment.Figure{
 			picture.Figure1(), picture.ToyFigure(), picture.Figure6(), picture.RegionsFigure(), picture.Figure9(),

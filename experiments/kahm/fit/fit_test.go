@@ -81,6 +81,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{Reference().Experiment, map[string]any{"n": 13}, "only 12 columns"},
 		{Reference().Experiment, map[string]any{"layers": 6}, "at most n = 5 layers"},
+		{Bounds().Experiment, map[string]any{"n": 13}, "only 12 columns"},
+		{Bounds().Experiment, map[string]any{"rows": 17}, "3 branches of n = 5 directions need at least 18"},
+		{Bounds().Experiment, map[string]any{"layers": 6}, "at most n = 5 layers"},
 		{Timing().Experiment, map[string]any{"dim": 10}, "n must not exceed dim"},
 		{Timing().Experiment, map[string]any{"rows": 10000}, "rows × dim = 100000000: at most 50000000 entries"},
 	} {
