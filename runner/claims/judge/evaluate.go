@@ -22,7 +22,7 @@ type Evaluation struct {
 	Cells    []Comparison // in the order of the ledger, the variants of a cell together
 	// Privacy lists the distinct privacy blocks of the records used.
 	Privacy []experiment.Privacy
-	// SettingsNote is what the table's settings entry says is left open.
+	// SettingsNote is the remark of the table's settings entry.
 	SettingsNote string
 	// Classes are the classes of kernels that the trials of all cells were computed
 	// with, each trial counted once.
@@ -31,7 +31,8 @@ type Evaluation struct {
 }
 
 // Comparison is one cell under one variant: the print, what was computed for it, and
-// the verdict. Numbers are in the cell's unit.
+// three things that are said of it and never mixed: the verdict, the settings, and the
+// data. Numbers are in the cell's unit.
 type Comparison struct {
 	Row, Column, Variant, Statement string
 	Metric, Unit                    string
@@ -40,19 +41,39 @@ type Comparison struct {
 	Minus                           *Baseline  // of a difference
 	Holds                           *Comparand // the right-hand side of a statement
 	Difference                      *float64   // ours minus published, or minus the right-hand side
-	Verdict                         Verdict
-	Reason                          string // why not run
-	SettingsStated                  bool
-	Note                            string
-	Reference                       *ReferenceCheck
-	TrialKeys                       []string // of the trials used, in the order of their seeds
-	Classes                         record.Classes
-	Warnings                        []string
-	Guarantee                       string // such as "(1, 0.01)-DP", or "no guarantee: ..."; empty without a mechanism
+	Band                            *Band      // of a printed number; nil where it has none
+	Tolerance                       *float64   // of a printed number; nil where none is declared
+	Draws                           float64    // behind the print
+	Test                            *PairedTest
+
+	Verdict Verdict
+	Reason  string // why not run, or why unjudged
+
+	Assumed []ledger.Assumption // none: the paper states the settings
+	StandIn string              // what takes the place of the paper's data; empty: nothing
+
+	// Headline says that the variant is the cell's one that is judged; the others are
+	// folded beneath. Own says that the entry is ours and not the paper's.
+	Headline, Own bool
+	// Entry identifies the value or claim of the paper; comparisons with one entry count
+	// once. Primary is false where another cell is the one that counts.
+	Entry   string
+	Primary bool
+	Claim   bool // in words, or a part of one; otherwise a printed value
+
+	Note      string
+	Reference *ReferenceCheck
+	TrialKeys []string // of the trials used, in the order of their seeds
+	Classes   record.Classes
+	Warnings  []string
+	Guarantee string // such as "(1, 0.01)-DP", or "no guarantee: ..."; empty without a mechanism
 
 	// Cell is the position of the cell in the ledger: its variants share it.
 	Cell int
 }
+
+// SettingsStated says that the paper states the settings.
+func (r *Comparison) SettingsStated() bool { return len(r.Assumed) == 0 }
 
 // Print is a published value.
 type Print struct {
@@ -60,6 +81,8 @@ type Print struct {
 	Value       *float64 // nil where words are printed
 	Uncertainty *float64 // as printed
 	Rounding    float64
+	// UncertaintyOf says what the uncertainty is; empty where nobody knows.
+	UncertaintyOf string
 }
 
 // Estimate is what was computed.
@@ -109,17 +132,23 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 	e.Variants = slices.DeleteFunc(slices.Clone(t.Variants), func(v ledger.Variant) bool {
 		return slices.Contains(unplanned, v.Name)
 	})
-	var keys []string
+	var cases []*evidence
+	shared := pools{}
 	for i := range claims {
 		if slices.Contains(unplanned, claims[i].Variant) {
 			continue
 		}
-		r, privacy := evaluate(t, &claims[i], records)
-		r.Cell = slices.Index(t.Cells, claims[i].Cell)
-		r.Classes = records.classesOf(r.TrialKeys)
-		keys = append(keys, r.TrialKeys...)
-		e.Cells = append(e.Cells, r)
-		for _, p := range privacy {
+		c := records.gather(t, &claims[i])
+		shared.add(c.claim, c.left)
+		cases = append(cases, c)
+	}
+	var keys []string
+	for _, c := range cases {
+		c.judge(shared)
+		c.Classes = records.classesOf(c.TrialKeys)
+		keys = append(keys, c.TrialKeys...)
+		e.Cells = append(e.Cells, c.Comparison)
+		for _, p := range c.privacy {
 			if !slices.ContainsFunc(e.Privacy, func(q experiment.Privacy) bool { return samePrivacy(p, &q) }) {
 				e.Privacy = append(e.Privacy, *p)
 			}
@@ -136,106 +165,87 @@ func samePrivacy(a, b *experiment.Privacy) bool {
 		slices.Equal(a.Notes, b.Notes)
 }
 
-func evaluate(t *ledger.Table, cl *ledger.Claim, records *Records) (Comparison, []*experiment.Privacy) {
+// evidence is a comparison with the samples that it is judged by.
+type evidence struct {
+	Comparison
+	claim       *ledger.Claim
+	left, right *sample // right: of a statement that compares two metrics
+	pairs       *sample // of a paired statement: left less right, seed by seed
+	privacy     []*experiment.Privacy
+}
+
+// gather collects what the records have for a claim.
+func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	c := cl.Cell
-	r := Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant, Statement: c.Statement,
-		Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit)}
-	r.SettingsStated, r.Note = len(cl.Assumed) == 0, cmp.Or(c.Note, cl.SettingsNote)
-	if c.Quoted { // the settings are those of our trials
-		r.Verdict, r.SettingsStated, r.Note = Quoted, true, c.Note
+	e := &evidence{claim: cl, left: &sample{}, Comparison: Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant,
+		Statement: c.Statement, Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit), Cell: slices.Index(t.Cells, c),
+		Draws: cl.Draws, Assumed: cl.Assumed, StandIn: cl.StandIn, Headline: cl.Headline, Own: cl.Ours,
+		Entry: cl.Entry, Primary: cl.Primary, Claim: c.Holds != nil || c.Claim != "", Note: cmp.Or(c.Note, cl.SettingsNote)}}
+	if c.Quoted { // settings and data are those of our trials
+		e.Assumed, e.StandIn, e.Note = nil, "", c.Note
 	}
 	if c.Published != "" {
-		r.Published = &Print{Text: string(c.Published)}
+		e.Published = &Print{Text: string(c.Published)}
 		if p := cl.Printed; p != nil {
-			r.Published.Value, r.Published.Uncertainty, r.Published.Rounding = &p.Value, p.Uncertainty, p.Rounding
+			e.Published.Value, e.Published.Uncertainty, e.Published.Rounding = &p.Value, p.Uncertainty, p.Rounding
+			e.Published.UncertaintyOf = cl.UncertaintyOf
+			if cl.Tolerance != nil && c.Holds == nil && !c.Quoted {
+				tolerance := cl.Tolerance.Of(p.Value)
+				e.Tolerance = &tolerance
+			}
 		}
 	}
 	if cl.Reference != nil {
-		r.Reference = &ReferenceCheck{Value: *cl.Reference.Value, Tolerance: *cl.Reference.Tolerance}
+		e.Reference = &ReferenceCheck{Value: *cl.Reference.Value, Tolerance: *cl.Reference.Tolerance}
 	}
-
-	if c.Quoted {
-		return r, nil
+	if !c.Quoted {
+		e.collect(r)
 	}
-	left := records.difference(cl.Left, cl.Minus)
-	r.TrialKeys, r.Warnings = left.keys, left.warnings
-	privacy := left.privacy
-	var right *sample
-	if cl.Right != nil {
-		right = records.sample([]*ledger.Side{cl.Right}, nil)
-		for _, k := range right.keys {
-			if !slices.Contains(r.TrialKeys, k) {
-				r.TrialKeys = append(r.TrialKeys, k)
-			}
-		}
-		r.Warnings = appendNew(r.Warnings, right.warnings...)
-		privacy = append(privacy, right.privacy...)
-	}
-	var guarantees []string
-	for _, p := range privacy {
-		guarantees = appendNew(guarantees, p.Statement())
-	}
-	r.Guarantee = strings.Join(guarantees, "; ")
-	if len(left.values) == 0 {
-		r.Verdict, r.Reason = NotRun, left.missing
-		return r, privacy
-	}
-	r.Ours = left.estimate()
-	if left.minus != nil {
-		r.Minus = &Baseline{cl.Minus[0].Experiment.Name, cl.Minus[0].Metric, *left.minus}
-	}
-	if r.Reference != nil {
-		r.Reference.OK = ledger.Within(math.Abs(r.Ours.Mean-r.Reference.Value), r.Reference.Tolerance,
-			r.Ours.Mean, r.Reference.Value)
-	}
-	if right != nil && len(right.values) == 0 {
-		r.Verdict, r.Reason = NotRun, "the right-hand side: "+right.missing
-		return r, privacy
-	}
-	for _, s := range []*sample{left, right} {
-		if s != nil && s.missing != "" {
-			r.Warnings = appendNew(r.Warnings, onlySome(s))
-		}
-	}
-	judge(t, &r, cl, right)
-	return r, privacy
+	return e
 }
 
-// judge sets the verdict and the difference of a result whose trials are there.
-func judge(t *ledger.Table, r *Comparison, cl *ledger.Claim, right *sample) {
-	ours, h := r.Ours, cl.Cell.Holds
-	var diff float64
-	var inside bool
-	switch {
-	case h != nil:
-		r.Holds = &Comparand{Op: h.Op, Tolerance: h.Tolerance}
-		tolerance := h.Tolerance
-		if right == nil {
-			r.Holds.Value = *h.Value
-		} else {
-			other := right.estimate()
-			r.Holds.Value, r.Holds.Metric = other.Mean, right.side.Metric
-			if h.Op == ledger.Equal {
-				tolerance += band(0, other.StandardError, ours.StandardError)
-			}
+// collect reads the samples, and takes over what they are made of.
+func (e *evidence) collect(records *Records) {
+	cl := e.claim
+	e.left = records.difference(cl.Left, cl.Minus)
+	samples := []*sample{e.left}
+	if cl.Right != nil {
+		e.right = records.sample([]*ledger.Side{cl.Right}, nil)
+		samples = append(samples, e.right)
+		if cl.Cell.Holds.Paired {
+			e.pairs = records.sample(cl.Left, []*ledger.Side{cl.Right})
 		}
-		diff = ours.Mean - r.Holds.Value
-		inside = h.Op.Holds(ours.Mean, r.Holds.Value, tolerance)
-	case cl.Printed != nil:
-		p := cl.Printed
-		se := 0.0
-		if p.Uncertainty != nil {
-			se = *p.Uncertainty
-		}
-		diff = ours.Mean - p.Value
-		inside = p.Relation.Holds(ours.Mean, p.Value, band(p.Rounding, se, ours.StandardError))
-	default:
-		r.Verdict = Unpublished
+	}
+	var guarantees []string
+	for _, s := range samples {
+		e.TrialKeys = appendNew(e.TrialKeys, s.keys...)
+		e.Warnings = appendNew(e.Warnings, s.warnings...)
+		e.privacy = append(e.privacy, s.privacy...)
+	}
+	for _, p := range e.privacy {
+		guarantees = appendNew(guarantees, p.Statement())
+	}
+	e.Guarantee = strings.Join(guarantees, "; ")
+	if len(e.left.values) == 0 {
+		e.Reason = e.left.missing
 		return
 	}
-	r.Difference = &diff
-	if r.Verdict = Match; !inside {
-		r.Verdict = outside(r.SettingsStated)
+	e.Ours = e.left.estimate()
+	if e.left.minus != nil {
+		e.Minus = &Baseline{cl.Minus[0].Experiment.Name, cl.Minus[0].Metric, *e.left.minus}
+	}
+	if e.Reference != nil {
+		e.Reference.OK = ledger.Within(math.Abs(e.Ours.Mean-e.Reference.Value), e.Reference.Tolerance,
+			e.Ours.Mean, e.Reference.Value)
+	}
+	if e.right != nil && len(e.right.values) == 0 {
+		e.Reason = "the right-hand side: " + e.right.missing
+		return
+	}
+	for _, s := range samples {
+		if s.missing != "" {
+			e.Warnings = appendNew(e.Warnings, onlySome(s))
+		}
 	}
 }
 

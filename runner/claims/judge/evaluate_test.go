@@ -65,39 +65,72 @@ func traces(t *testing.T, values ...float64) []*record.Record {
 }
 
 func TestVerdicts(t *testing.T) {
-	const open = "settings: {stated: false, note: unstated}, "
+	const known, few = "deterministic: true, ", "seeds: 0..1, "
+	const five, three = "seeds: 0..4, ", "seeds: 0..2, "
+	around := func(mean float64) []float64 { // standard deviation 1
+		return []float64{mean - math.Sqrt2, mean, mean + math.Sqrt2, mean, mean}
+	}
 	cases := []struct {
 		name, table, cell string
 		ours              []float64
 		want              judge.Verdict
 	}{
-		{"rounds to the print", "", `{row: r, published: "13.3"}`, []float64{13.349}, judge.Match},
-		{"half a unit of the last digit counts as inside", "", `{row: r, published: "13.3"}`, []float64{13.35}, judge.Match},
-		{"does not round to the print", "", `{row: r, published: "13.3"}`, []float64{13.36}, judge.Differs},
-		{"a trailing zero narrows the rounding", "", `{row: r, published: "13.30"}`, []float64{13.31}, judge.Differs},
-		{"two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.3}, judge.Match},
-		{"more than two printed standard errors", "", `{row: r, published: "13.3 ± 1.0"}`, []float64{15.4}, judge.Differs},
-		{"a printed standard deviation over 4 has half the standard error", "uncertainty_of: 4, ",
-			`{row: r, published: "13.3 ± 1.0"}`, []float64{14.4}, judge.Differs},
-		{"and not a quarter of it", "uncertainty_of: 4, ", `{row: r, published: "13.3 ± 1.0"}`, []float64{14.3}, judge.Match},
-		// 13.2, SE 1: 0.5 + 2√2 = 3.33
-		{"two standard errors add in quadrature", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`,
-			[]float64{12.2, 14.2}, judge.Match},
-		{"and not one after the other", "seeds: 0..1, ", `{row: r, published: "10 ± 1"}`, []float64{13, 15}, judge.Differs},
-		// 11.2, SE 1: 0.5 + 2
-		{"our scatter counts too", "seeds: 0..1, ", `{row: r, published: "10"}`, []float64{10.2, 12.2}, judge.Match},
-		{"explicit value, uncertainty and rounding", "",
-			`{row: r, published: "about a dozen", value: 12, rounding: 0.5, uncertainty: 1}`, []float64{14.4}, judge.Match},
-		{"below a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{-7}, judge.Match},
-		{"above a printed bound", "", `{row: r, published: "< 0.5"}`, []float64{0.6}, judge.Differs},
-		{"open settings", open, `{row: r, published: "1"}`, []float64{3}, judge.UnderSpecified},
-		{"open settings do not matter inside", open, `{row: r, published: "1"}`, []float64{1.1}, judge.Match},
-		{"a cell's own settings", open, `{row: r, published: "1", settings: {stated: true}}`, []float64{3}, judge.Differs},
-		{"lower is better", "", `{row: r, published: "1", direction: lower}`, []float64{0.1}, judge.Better},
-		{"higher is worse", "", `{row: r, published: "1", direction: lower}`, []float64{2}, judge.Worse},
-		{"higher is better", "", `{row: r, published: "1", direction: higher}`, []float64{2}, judge.Better},
-		{"open settings come before a direction", open, `{row: r, published: "1", direction: higher}`,
-			[]float64{2}, judge.UnderSpecified},
+		{"rounds to the print", known, `{row: r, published: "13.3"}`, []float64{13.349}, judge.Match},
+		{"half a unit of the last digit counts as inside", known, `{row: r, published: "13.3"}`, []float64{13.35}, judge.Match},
+		{"does not round to the print", known, `{row: r, published: "13.3"}`, []float64{13.36}, judge.Differs},
+		{"a trailing zero narrows the rounding", known, `{row: r, published: "13.30"}`, []float64{13.31}, judge.Differs},
+		{"seeds that differ where none should", known + few, `{row: r, published: "13.3"}`, []float64{13.3, 13.31}, judge.Unjudged},
+		{"seeds that agree as they should", known + few, `{row: r, published: "13.3"}`, []float64{13.3, 13.3}, judge.Match},
+		{"one trial has no spread", "", `{row: r, published: "13.3"}`, []float64{13.3}, judge.Unjudged},
+		{"three degrees of freedom are too few", "seeds: 0..3, ", `{row: r, published: "13.3"}`,
+			[]float64{13, 13.2, 13.4, 13.6}, judge.Unjudged},
+		// t(4) = 2.7764, s = 1, k = 1, n = 5: 2.7764·√1.2 = 3.0414; h = 0.0005
+		{"inside the band", five, `{row: r, published: "10.000"}`, around(13.041), judge.Match},
+		{"outside the band", five, `{row: r, published: "10.000"}`, around(13.042), judge.Differs},
+		// 2.7764·√(0.1 + 0.2) = 1.5207
+		{"ten draws behind the print", five + "draws: 10, ", `{row: r, published: "10.000"}`, around(11.520), judge.Match},
+		{"ten draws narrow the band", five + "draws: 10, ", `{row: r, published: "10.000"}`, around(11.522), judge.Differs},
+		// 2.7764·√(100 + 0.2) = 27.79
+		{"a hundredth of a draw", five, `{row: r, published: "10.000", draws: 0.01}`, around(37.79), judge.Match},
+		{"and no less", five, `{row: r, published: "10.000", draws: 0.01}`, around(37.80), judge.Differs},
+		// h = 5: 2.7764·√(1.2 + 25/3) = 8.573
+		{"the rounding counts as a variance", five, `{row: r, published: "1e1"}`, around(18.57), judge.Match},
+		{"and not as a margin", five, `{row: r, published: "1e1"}`, around(18.58), judge.Differs},
+		{"a printed ± is no part of the band", five, `{row: r, published: "10.000 ± 9.000"}`, around(13.1), judge.Differs},
+		// 2.7764·√(4 + 0.2) = 5.690
+		{"but for that of repetitions", five + "uncertainty_of: repetitions, ", `{row: r, published: "10.000 ± 2.000"}`,
+			around(15.69), judge.Match},
+		{"which is in the place of the draws", five + "uncertainty_of: repetitions, ",
+			`{row: r, published: "10.000 ± 2.000"}`, around(15.70), judge.Differs},
+		{"folds are no repetitions", five + "uncertainty_of: 14 folds, ", `{row: r, published: "10.000 ± 2.000"}`,
+			around(15.69), judge.Differs},
+		{"inside a band wider than the tolerance", five + "tolerance: {absolute: 3, source: s}, ",
+			`{row: r, published: "10.000"}`, around(10), judge.Wide},
+		{"inside a band within the tolerance", five + "tolerance: {absolute: 3.1, source: s}, ",
+			`{row: r, published: "10.000"}`, around(10), judge.Match},
+		{"outside, within the tolerance", five + "tolerance: {relative: 0.4, source: s}, ",
+			`{row: r, published: "10.000"}`, around(14), judge.Close},
+		{"beyond both", five + "tolerance: {relative: 0.4, source: s}, ", `{row: r, published: "10.000"}`,
+			around(14.1), judge.Differs},
+		{"the larger of two tolerances", five + "tolerance: {absolute: 5, relative: 0.4, source: s}, ",
+			`{row: r, published: "10.000"}`, around(14.1), judge.Close},
+		{"a cell's own tolerance", five + "tolerance: {absolute: 5, source: s}, ",
+			`{row: r, published: "10.000", tolerance: {absolute: 4, source: s}}`, around(14.1), judge.Differs},
+		{"explicit value and rounding", known, `{row: r, published: "about a dozen", value: 12, rounding: 0.5}`,
+			[]float64{12.4}, judge.Match},
+		{"below a printed bound", known, `{row: r, published: "< 0.5"}`, []float64{-7}, judge.Match},
+		{"above a printed bound", known, `{row: r, published: "< 0.5"}`, []float64{0.6}, judge.Differs},
+		{"assumed settings do not change a verdict", known + "settings: {assumed: [{text: a, source: ours}]}, ",
+			`{row: r, published: "1"}`, []float64{3}, judge.Differs},
+		{"a setting that was fitted to the cell", known + "settings: {assumed: [{text: a, source: ours, fitted: [{row: r}]}]}, ",
+			`{row: r, published: "1"}`, []float64{1}, judge.Fitted},
+		{"and not to another", known + "settings: {assumed: [{text: a, source: ours, fitted: [{row: q}]}]}, ",
+			`{row: r, published: "1"}, {row: q, published: "2"}`, []float64{1}, judge.Match},
+		{"other data than the paper's", known + "stand_in: simulated, ", `{row: r, published: "1"}`, []float64{1}, judge.StandIn},
+		{"a corrected variant", known + "variants: [{name: c, corrected: true}], ", `{row: r, published: "1"}`, []float64{1},
+			judge.Corrected},
+		{"a shorter time", "", `{row: r, published: "1", times: true}`, []float64{0.9}, judge.Faster},
+		{"a longer time", "", `{row: r, published: "1", times: true}`, []float64{1.1}, judge.Slower},
 		{"nothing printed", "", `{row: r}`, []float64{2}, judge.Unpublished},
 		{"a statement that holds", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`, []float64{2}, judge.Match},
 		{"a strict statement on the border", "", `{statement: s, holds: {op: "<", metric: trace_strong}}`,
@@ -105,26 +138,100 @@ func TestVerdicts(t *testing.T) {
 		{"a weak statement on the border", "", `{statement: s, holds: {op: ">=", metric: trace_strong}}`,
 			[]float64{10}, judge.Match},
 		{"a statement that fails", "", `{statement: s, holds: {op: ">", value: 3}}`, []float64{2}, judge.Differs},
+		{"a statement with a trial missing", three, `{statement: s, holds: {op: "<", value: 3}}`, []float64{2, 2}, judge.Unjudged},
 		{"a statement within its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
 			[]float64{0.5 + 9e-7}, judge.Match},
 		{"a statement outside its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
 			[]float64{0.5 + 2e-6}, judge.Differs},
 		{"an equality without tolerance", "", `{statement: s, holds: {op: "=", value: 1}}`, []float64{1}, judge.Match},
-		// 11.5, SE 1
-		{"an equality of two means within their scatter", "seeds: 0..1, ",
-			`{statement: s, holds: {op: "=", metric: trace_strong}}`, []float64{10.5, 12.5}, judge.Match},
-		{"an equality of two means beyond it", "seeds: 0..1, ", `{statement: s, holds: {op: "=", metric: trace_strong}}`,
-			[]float64{11.5, 13.5}, judge.Differs},
+		// t(4)·√(1/5) = 1.2416
+		{"an equality of two means within their scatter", five, `{statement: s, holds: {op: "=", params: {points: 3}}}`,
+			around(11.24), judge.Match},
+		{"an equality of two means beyond it", five, `{statement: s, holds: {op: "=", params: {points: 3}}}`,
+			around(11.25), judge.Differs},
 		{"words in print, decided by the statement", "", `{row: r, published: "hardly any", holds: {op: "<", value: 0.1}}`,
 			[]float64{0.05}, judge.Match},
 		{"no trial", "", `{row: r, published: "1"}`, nil, judge.NotRun},
+		{"no trial of other data", "stand_in: simulated, ", `{row: r, published: "1"}`, nil, judge.NotRun},
+		// Differences to 10 of mean −1 and standard error √(1/5): t = 2.236, p = 0.089
+		{"a paired test that cannot decide", five, `{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`,
+			around(9), judge.Unjudged},
+		{"at a level at which it can", five,
+			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true, alpha: 0.09}}`, around(9), judge.Match},
+		// t = 2.795 and 2.773 beside 2.776
+		{"a paired test that finds what is claimed", five,
+			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`, around(8.75), judge.Match},
+		{"a paired test just below its level", five,
+			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`, around(8.76), judge.Unjudged},
+		{"a paired test that finds the opposite", five,
+			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`, around(12), judge.Differs},
+		{"a test of differences against a value", five,
+			`{statement: s, minus: {params: {points: 3}}, holds: {op: ">=", value: -3, paired: true}}`, around(9), judge.Match},
+		{"one pair decides nothing", "", `{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`,
+			[]float64{1}, judge.Unjudged},
+		{"but where there is no chance", known, `{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`,
+			[]float64{1}, judge.Match},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if r := one(t, c.table, c.cell, traces(t, c.ours...)...); r.Verdict != c.want {
-				t.Errorf("got %q, want %q", r.Verdict, c.want)
+			records := append(traces(t, c.ours...), other(t, slices.Repeat([]float64{10}, len(c.ours))...)...)
+			if r := one(t, c.table, c.cell, records...); r.Verdict != c.want {
+				t.Errorf("got %q (%s), band %+v, test %+v, want %q", r.Verdict, r.Reason, r.Band, r.Test, c.want)
 			}
 		})
+	}
+}
+
+// With few trials the variance is that of the cells that share it, under one variant.
+func TestPooledVariance(t *testing.T) {
+	const cells = `{row: r, published: "10.000", seeds: 0}, {row: q, published: "1.0", params: {points: 3}, seeds: 0..4}`
+	at := func(scale string, ours float64, values ...float64) judge.Comparison {
+		return one(t, "pools: [{name: p"+scale+"}], pool: p, ", cells, append(traces(t, ours), other(t, values...)...)...)
+	}
+	// t(4)·√2 = 3.9265
+	linear := []float64{5 - math.Sqrt2, 5, 5 + math.Sqrt2, 5, 5}
+	for ours, want := range map[float64]judge.Verdict{13.926: judge.Match, 13.927: judge.Differs} {
+		if r := at("", ours, linear...); r.Verdict != want || !r.Band.Pooled || r.Band.DegreesOfFreedom != 4 {
+			t.Errorf("%v: %s, %+v", ours, r.Verdict, r.Band)
+		}
+	}
+	// The deviation of the logarithms is 0.1: 12 ± t(4)·√2·1.2 = 4.712
+	var scores []float64
+	for _, v := range linear {
+		scores = append(scores, 1e-3*math.Exp(0.1*(v-5)))
+	}
+	for ours, want := range map[float64]judge.Verdict{16.46: judge.Match, 16.48: judge.Differs} {
+		if r := at(", scale: log", ours, scores...); r.Verdict != want {
+			t.Errorf("on the log scale %v: %s, %+v", ours, r.Verdict, r.Band)
+		}
+	}
+	if r := at("", 10, linear[:3]...); r.Verdict != judge.Unjudged || !strings.Contains(r.Reason, `pool "p" have too few`) {
+		t.Errorf("of two degrees of freedom: %s, %s", r.Verdict, r.Reason)
+	}
+	if r := at(", scale: log", 10, -1, 1, 2, 3, 4); r.Verdict != judge.Unjudged {
+		t.Errorf("on the log scale of a negative value: %s", r.Verdict)
+	}
+	// Each variant has its own.
+	r := one(t, "pools: [{name: p}], pool: p, headline: A, variants: [{name: A}, {name: B, params: {points: 3}}], ",
+		`{row: r, published: "10", seeds: 0, variants: [A]}, {row: q, published: "1", seeds: 0..4, variants: [B]}`,
+		append(traces(t, 10), other(t, linear...)...)...)
+	if r.Verdict != judge.Unjudged {
+		t.Errorf("from the trials of another variant: %s", r.Verdict)
+	}
+}
+
+// A difference of two independent means has the degrees of freedom of Welch and
+// Satterthwaite: (1/5 + 4/6)² / ((1/5)²/4 + (4/6)²/5) = 7.596.
+func TestDifferenceOfIndependentMeans(t *testing.T) {
+	left := traces(t, 3-math.Sqrt2, 3, 3+math.Sqrt2, 3, 3)
+	right := other(t, 1-math.Sqrt(10), 1, 1+math.Sqrt(10), 1, 1, 1)
+	for _, r := range right {
+		r.Seed += 5
+	}
+	r := one(t, "seeds: 0..4, ", `{row: r, published: "2.0", minus: {params: {points: 3}, seeds: 5..10}}`, append(left, right...)...)
+	if r.Verdict != judge.Match || math.Abs(r.Band.DegreesOfFreedom-7.5955) > 1e-4 ||
+		math.Abs(r.Band.Deviation-math.Sqrt(5)) > 1e-12 {
+		t.Errorf("%s, %+v", r.Verdict, r.Band)
 	}
 }
 
@@ -288,9 +395,9 @@ func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
 // fail by it.
 func TestQuotedValues(t *testing.T) {
 	const cell = `{row: r, published: "3.11", quoted: true, note: n}`
-	r := one(t, "variants: [{name: A}, {name: B}], settings: {stated: false, note: unstated}, ", cell)
+	r := one(t, "variants: [{name: A}, {name: B}], headline: A, settings: {assumed: [{text: unstated, source: ours}]}, ", cell)
 	if r.Verdict != judge.Quoted || r.Variant != "" || *r.Published.Value != 3.11 || r.Ours != nil || r.Reason != "" ||
-		!r.SettingsStated || r.Note != "n" {
+		!r.SettingsStated() || r.Note != "n" {
 		t.Errorf("got %+v", r)
 	}
 	tb, err := claimtest.Ledger(t).Table("demo/comparison")

@@ -1,25 +1,21 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
 )
 
 // footnotes says how the numbers are to be read.
 func footnotes(t *ledger.Table, e *Evaluation) []string {
 	trials := map[int]bool{}
-	stated, published, quoted := true, false, false
 	for _, r := range e.Cells {
 		if r.Ours != nil {
 			trials[r.Ours.Trials] = true
 		}
-		stated = stated && r.SettingsStated
-		quoted = quoted || r.Verdict == Quoted
-		published = published || r.Published != nil && r.Published.Uncertainty != nil
 	}
 	var out []string
 	switch {
@@ -32,24 +28,18 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 	case len(trials) > 1:
 		out = append(out, "ours: mean ± standard error over n trials; none for n=1.")
 	}
-	if published {
-		out = append(out, "published ±: taken as a standard error.")
-	}
+	out = append(out, e.uncertainties()...)
 	out = append(out, Rules)
-	if quoted {
-		out = append(out, QuotedRule)
-	}
+	out = append(out, e.verdictRules()...)
+	out = append(out, tolerances(t)...)
 	if slices.ContainsFunc(t.Cells, func(c *ledger.Cell) bool { return c.MeanOf != nil }) {
 		out = append(out, MeanRule)
 	}
 	if slices.ContainsFunc(t.Cells, func(c *ledger.Cell) bool { return c.Minus != nil }) {
 		out = append(out, MinusRule)
 	}
-	if !stated {
-		out = append(out, strings.TrimSuffix("The paper leaves settings open: "+cmp.Or(e.SettingsNote, "see the notes"), ".")+
-			".")
-	} else if e.SettingsNote != "" {
-		out = append(out, "Settings: "+e.SettingsNote)
+	if e.SettingsNote != "" {
+		out = append(out, "Settings: "+strings.TrimSuffix(e.SettingsNote, ".")+".")
 	}
 	if left := len(t.Variants) - len(e.Variants); left > 0 {
 		var names []string
@@ -68,6 +58,59 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 	out = append(out, e.privacyNotes()...)
 	if s := e.Classes.Sentence(); s != "" {
 		out = append(out, s)
+	}
+	return out
+}
+
+// uncertainties says what the printed ± are.
+func (e *Evaluation) uncertainties() []string {
+	var out []string
+	for i := range e.Cells {
+		p := e.Cells[i].Published
+		switch {
+		case p == nil || p.Uncertainty == nil:
+		case p.UncertaintyOf == ledger.Repetitions:
+			out = appendNew(out, "published ±: of repetitions of the printed number; part of the band.")
+		case p.UncertaintyOf != "":
+			out = appendNew(out, "published ±: of "+p.UncertaintyOf+"; no part of the band.")
+		default:
+			out = appendNew(out, "published ±: the paper does not say of what; no part of the band.")
+		}
+	}
+	return out
+}
+
+// verdictRules explains the verdicts that occur.
+func (e *Evaluation) verdictRules() []string {
+	counts := e.Summary()
+	var out []string
+	for _, r := range rules {
+		if counts[r.Verdict] > 0 {
+			out = appendNew(out, r.Text)
+		}
+	}
+	return out
+}
+
+// tolerances says what the table's tolerances are and where they are from.
+func tolerances(t *ledger.Table) []string {
+	var out []string
+	say := func(x *ledger.Tolerance) {
+		if x == nil {
+			return
+		}
+		var parts []string
+		if x.Absolute != nil {
+			parts = append(parts, experiment.FormatNumber(*x.Absolute))
+		}
+		if x.Relative != nil {
+			parts = append(parts, experiment.FormatNumber(100**x.Relative)+" % of the print")
+		}
+		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "), strings.TrimSuffix(x.Source, ".")))
+	}
+	say(t.Tolerance)
+	for _, c := range t.Cells {
+		say(c.Tolerance)
 	}
 	return out
 }

@@ -64,18 +64,13 @@ func (e *Evaluation) Summary() map[Verdict]int {
 	return out
 }
 
-// SummaryText is the summary in words, such as "12 values: 8 match, 4 not run".
-func (e *Evaluation) SummaryText() string {
-	counts := e.Summary()
-	var parts []string
-	for _, v := range Verdicts {
-		if n := counts[v]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+// Headlines counts the verdicts of the variants that are judged.
+func (e *Evaluation) Headlines() map[Verdict]int {
+	out := map[Verdict]int{}
+	for i := range e.Cells {
+		if e.Cells[i].Headline {
+			out[e.Cells[i].Verdict]++
 		}
 	}
-	what := "values"
-	if len(e.Cells) == 1 {
-		what = "value"
-	}
-	return fmt.Sprintf("%d %s: %s", len(e.Cells), what, strings.Join(parts, ", "))
+	return out
 }

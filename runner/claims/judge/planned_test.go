@@ -22,6 +22,7 @@ tables:
     experiment: demo/traces
     metric: trace_weak
     seeds: 0..1
+    headline: first
     variants:
       - {name: first}
       - {name: second, params: {points: 5}}

@@ -27,6 +27,7 @@ type sample struct {
 	// apart says that minus was subtracted as one mean: its standard error is
 	// not in the scatter of the values.
 	apart bool
+	other spread // of what was subtracted apart
 }
 
 // difference takes left less minus, seed by seed where every side of minus has
@@ -49,6 +50,12 @@ func (r *Records) difference(left, minus []*ledger.Side) *sample {
 		out.warnings = appendNew(out.warnings, subtracted+onlySome(other))
 	}
 	out.minus, out.apart = other.estimate(), true
+	v, _ := variance(other.values)
+	n := float64(len(other.values))
+	out.other = spread{trial: v, mean: v / n, freedom: n - 1}
+	if seedless(minus) {
+		out.other = exact
+	}
 	for i, v := range out.values {
 		out.values[i] = subtract(v, out.minus.Mean)
 	}
@@ -155,25 +162,20 @@ func (r *Records) value(s *ledger.Side, seed int64) (o *outcome, v float64, warn
 // estimate returns mean and standard error (ddof 1), summed in the order of the
 // seeds. A single trial says nothing about its scatter: 0.
 func (s *sample) estimate() *Estimate {
-	n := float64(len(s.values))
-	e := &Estimate{Trials: len(s.values), Wanted: len(s.seeds)}
-	for _, v := range s.values {
-		e.Mean += v / n
-	}
-	if len(s.values) > 1 {
-		sum := 0.0
-		for _, v := range s.values {
-			sum += (v - e.Mean) * (v - e.Mean)
-		}
-		// Equal values leave a rest of rounding, which is no scatter.
-		if se := math.Sqrt(sum / (n - 1) / n); se > RoundingShare*math.Abs(e.Mean) {
-			e.StandardError = se
-		}
-	}
+	v, mean := variance(s.values)
+	e := &Estimate{Mean: mean, Trials: len(s.values), Wanted: len(s.seeds),
+		StandardError: math.Sqrt(v / float64(len(s.values)))}
 	if s.apart {
 		e.StandardError = math.Hypot(e.StandardError, s.minus.StandardError)
 	}
 	return e
+}
+
+// seedless says that no trial of the sides draws anything.
+func seedless(sides []*ledger.Side) bool {
+	return !slices.ContainsFunc(sides, func(s *ledger.Side) bool {
+		return s.Experiment.Seedless == nil || !s.Experiment.Seedless(s.Params)
+	})
 }
 
 // subtract returns a − b without the digits that only rounding makes, so that

@@ -1,11 +1,10 @@
 package judge
 
-import "math"
-
 // Verdict is the outcome of comparing a reproduced value with a published one.
 type Verdict string
 
-// The verdicts. They are decided in this order:
+// The verdicts. They are decided in this order, from the numbers and what the ledger
+// says of the print, never from which settings are assumed:
 //
 //  0. Quoted: a value of another method as the paper prints it; nothing is
 //     computed for it.
@@ -13,35 +12,70 @@ type Verdict string
 //     computed from what is there; the reason says why.
 //  2. Unpublished: the paper prints no value and makes no statement; ours
 //     stands alone.
-//  3. Match: |ours − published| ≤ rounding + 2·√(SE_published² + SE_ours²). The
-//     rounding is half a unit of the last printed digit. A printed bound such
-//     as "< 0.0018" is matched from its own side by any value. A statement
-//     matches when it holds.
-//  4. UnderSpecified: outside, and the paper leaves settings open, so that the
-//     difference says as much about our choice as about the paper.
-//  5. Better, Worse: outside, where the ledger gives a direction.
-//  6. Differs: outside.
+//  3. Corrected: the effect of an erratum, shown beside the print.
+//  4. StandIn: the data are not the paper's.
+//  5. Fitted: an assumed setting was fitted to the cell.
+//  6. A statement is Match where it holds, Differs where it does not, and Unjudged
+//     where trials are missing or a paired test cannot decide.
+//  7. Faster, Slower: a time on another machine.
+//  8. Unjudged: the spread of our trials is not known ([Band]).
+//  9. Match: inside the band; Wide: inside a band that is wider than the tolerance,
+//     so that more trials are needed to say anything.
+//  10. Close: outside, but within the tolerance. Differs: beyond both.
 const (
-	Match          Verdict = "match"
-	Differs        Verdict = "differs"
-	Better         Verdict = "better"
-	Worse          Verdict = "worse"
-	UnderSpecified Verdict = "under-specified"
-	NotRun         Verdict = "not run"
-	Unpublished    Verdict = "unpublished"
-	Quoted         Verdict = "quoted"
+	Match       Verdict = "match"
+	Wide        Verdict = "wide"
+	Close       Verdict = "close"
+	Differs     Verdict = "differs"
+	Faster      Verdict = "faster"
+	Slower      Verdict = "slower"
+	Unjudged    Verdict = "unjudged"
+	Fitted      Verdict = "fitted"
+	StandIn     Verdict = "stand-in"
+	Corrected   Verdict = "corrected"
+	NotRun      Verdict = "not run"
+	Unpublished Verdict = "unpublished"
+	Quoted      Verdict = "quoted"
 )
 
 // Verdicts lists all verdicts in the order in which summaries show them.
-var Verdicts = []Verdict{Match, Better, Worse, Differs, UnderSpecified, Unpublished, Quoted, NotRun}
+var Verdicts = []Verdict{Match, Wide, Close, Differs, Faster, Slower, Unjudged, Fitted, StandIn, Corrected,
+	Unpublished, Quoted, NotRun}
+
+// Judged says that the verdict is a judgement of the paper's value or statement.
+func (v Verdict) Judged() bool { return v == Match || v == Wide || v == Close || v == Differs }
+
+// Inside says that the value lies inside its band, or that the statement holds.
+func (v Verdict) Inside() bool { return v == Match || v == Wide }
+
+// Plain says that a verdict calls for no emphasis.
+func (v Verdict) Plain() bool {
+	switch v {
+	case Wide, Close, Differs, Unjudged, NotRun:
+		return false
+	}
+	return true
+}
 
 // Rules is the footnote that explains the verdicts under every table.
-const Rules = "match: |ours − published| ≤ half a unit of the last printed digit + 2·√(SE²published + SE²ours), or " +
-	"the statement holds; otherwise better or worse where a direction is meaningful, under-specified where the paper " +
-	"leaves settings open, else differs."
+const Rules = "match: |ours − published| ≤ max(h, t·√(s²(1/k + 1/n) + h²/3)), or the statement holds; h: half a unit " +
+	"of the last printed digit, s: standard deviation of our n trials, k: draws behind the print, t: Student's 97.5 % " +
+	"quantile. close: outside, within the tolerance. differs: beyond both."
 
-// QuotedRule is the footnote of a table with quoted values.
-const QuotedRule = "quoted: a value of another method as the paper prints it; it is not reproduced here."
+// rules are footnotes of the verdicts that occur.
+var rules = []struct {
+	Verdict Verdict
+	Text    string
+}{
+	{Wide, "wide: inside a band that is wider than the tolerance; more trials are needed."},
+	{Faster, "faster, slower: times on another machine are not judged."},
+	{Slower, "faster, slower: times on another machine are not judged."},
+	{Unjudged, "unjudged: too little is known to judge; the note says what is missing."},
+	{Fitted, "fitted: an assumed setting was fitted to this value."},
+	{StandIn, "stand-in: other data than the paper's, so no verdict against the print."},
+	{Corrected, "corrected: the effect of an erratum, shown beside and not judged against the print."},
+	{Quoted, "quoted: a value of another method as the paper prints it; it is not reproduced here."},
+}
 
 // MeanRule is the footnote of a table with means over its own columns.
 const MeanRule = "means: of every seed, the mean of the other values of the row or column; mean and standard error " +
@@ -49,22 +83,4 @@ const MeanRule = "means: of every seed, the mean of the other values of the row 
 
 // MinusRule is the footnote of a table with differences.
 const MinusRule = "differences: seed by seed where the subtracted setting has the same seeds, otherwise mean less " +
-	"mean, with the standard errors added in quadrature; a single trial adds none."
-
-// Plain says that a verdict calls for no emphasis.
-func (v Verdict) Plain() bool { return v == Match || v == Unpublished || v == Quoted }
-
-// outside names the verdict of a value outside its band; diff is ours minus
-// published.
-func outside(stated bool) Verdict {
-	if !stated {
-		return UnderSpecified
-	}
-	return Differs
-}
-
-// band is the half width inside which two values count as equal: the rounding
-// of the print and two standard errors of the difference.
-func band(rounding, sePublished, seOurs float64) float64 {
-	return rounding + 2*math.Hypot(sePublished, seOurs)
-}
+	"mean, with the variances added."

@@ -38,8 +38,12 @@ tables:
     seeds: 0..2
     metric: rmse_cm
     unit: cm
-    settings: {stated: false, note: "kernel, lengthscale and noise are unstated; ours are the two variants"}
-    uncertainty_of: 14
+    settings: {assumed: [{source: ours, text: "kernel, lengthscale and noise; ours are the two variants"}]}
+    uncertainty_of: "14 folds"
+    draws: 0.05
+    headline: "set A"
+    pools: [{name: error}]
+    pool: error
     variants:
       - {name: "set A", note: "best scan on the no-DP cells", params: {lengthscale: 15}}
       - {name: "set B", note: "the authors' own cross-validation code", params: {lengthscale: 25}}
@@ -66,7 +70,7 @@ tables:
       - {row: "§4", column: "in two dimensions", statement: "adding weight to age improves the private prediction",
          params: {method: standard, epsilon: 1, inputs: age+weight}, holds: {op: "<", params: {inputs: age}}}
       - {row: "Table 2", column: "expected RMSE", published: "19.02",
-         params: {method: sparse, epsilon: 1}, direction: lower}
+         params: {method: sparse, epsilon: 1}, deterministic: true}
 `
 
 var regression = experiment.Of(experiment.Declaration[regressionSettings, regressionMetrics]{

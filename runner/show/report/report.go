@@ -91,6 +91,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"percent":  func(part, whole int) string { return fmt.Sprintf("%.4g", 100*float64(part)/float64(max(whole, 1))) },
 	"join":     strings.Join,
 	"add":      func(a, b int) int { return a + b },
+	"marks":    func(id string, notes []int) marks { return marks{id, notes} },
 }).ParseFS(files, "*.tmpl"))
 
 // Write writes the report. Equal data give equal bytes.
@@ -152,13 +153,17 @@ type view struct {
 	Loose      []figure // figures that belong to no table
 	Summaries  []metrics
 	Verdicts   []verdictCount
-	Values     int // that have a verdict
+	Values     int     // that have a verdict that counts
+	Scores     []score // of the papers, in the order of their tables
 	Violations []judge.Violation
 	HasErrata  bool
 	// Block is what the script knows of trials, in pieces: a template copies each value
 	// several times. See block.
 	Block iter.Seq[template.JS]
 }
+
+// score says how a paper's values and claims came out.
+type score struct{ Paper, Sentence string }
 
 type verdictCount struct {
 	Verdict judge.Verdict
@@ -177,6 +182,7 @@ type table struct {
 	Grid   *tables.Grid
 	Lines  []line
 	Counts []verdictCount
+	Judged int // values with a verdict that counts
 	Figure *figure
 	Values []value // behind the fields that are links
 }
@@ -200,11 +206,28 @@ type value struct {
 // link leads to a trial.
 type link struct{ Seed, Target string }
 
+// marks are the numbers of notes below the table of that anchor.
+type marks struct {
+	ID    string
+	Notes []int
+}
+
+// Trials is how many trials a folded variant was computed from.
+func (l line) Trials() int {
+	for _, f := range l.Fields {
+		if f.Result != nil && f.Result.Ours != nil {
+			return f.Result.Ours.Trials
+		}
+	}
+	return 0
+}
+
 // line is a line of a table.
 type line struct {
 	Again  bool // the first label repeats the one above, and is left blank
 	Fields []field
-	Shaded bool // every other group
+	Shaded bool   // every other group
+	Others []line // the folded variants
 }
 
 // field is a tables.Field, with the identifier of the value behind it.
@@ -213,10 +236,6 @@ type field struct {
 	ID    string
 	Again bool // a sentence that repeats the one above, and is left blank
 }
-
-// maxSideBySide is how many variants stand side by side before they go below
-// one another.
-const maxSideBySide = 2
 
 func newView(d Content) (*view, error) {
 	v := &view{Content: d}
@@ -228,10 +247,10 @@ func newView(d Content) (*view, error) {
 	cells := map[string][]int{}
 	for _, e := range v.Tables {
 		t := v.arrange(e, cells)
-		for verdict, n := range e.Summary() {
+		for verdict, n := range e.Headlines() {
 			total[verdict] += n
+			v.Values += n
 		}
-		v.Values += len(e.Cells)
 		for i := range v.Figures {
 			if v.Figures[i].Name == e.Figure && e.Figure != "" && !used[e.Figure] {
 				t.Figure = draw(v.Figures[i])
@@ -246,7 +265,7 @@ func newView(d Content) (*view, error) {
 			v.Loose = append(v.Loose, *draw(f))
 		}
 	}
-	v.Verdicts = counts(total)
+	v.Verdicts, v.Scores = counts(total), scores(v.Tables)
 	for i, s := range v.Metrics {
 		v.Summaries = append(v.Summaries, arrange(s, fmt.Sprintf("metrics-%d", i+1), v.Trials, cells))
 	}
@@ -258,14 +277,17 @@ func newView(d Content) (*view, error) {
 
 // arrange lays a table out, and enters its values with their trials into cells.
 func (v *view) arrange(e *judge.Evaluation, cells map[string][]int) table {
-	t := table{Evaluation: e, Grid: tables.Layout(e, e.Kind != ledger.KindClaims && len(e.Variants) <= maxSideBySide),
-		Counts: counts(e.Summary())}
+	t := table{Evaluation: e, Grid: tables.Layout(e), Counts: counts(e.Headlines())}
+	verdictFirst(t.Grid)
 	alignPublished(t.Grid)
+	for _, n := range t.Counts {
+		t.Judged += n.Count
+	}
 	id := anchor("table", e.Table)
-	t.Lines = groupLines(t.Grid)
-	for i := range t.Lines {
-		for c := range t.Lines[i].Fields {
-			f := &t.Lines[i].Fields[c]
+	lines := groupLines(t.Grid)
+	for i := range lines {
+		for c := range lines[i].Fields {
+			f := &lines[i].Fields[c]
 			if f.Result == nil || f.Text == "" || len(f.Result.TrialKeys) == 0 {
 				continue
 			}
@@ -274,20 +296,64 @@ func (v *view) arrange(e *judge.Evaluation, cells map[string][]int) table {
 			cells[f.ID] = v.Trials.numbers(f.Result.TrialKeys)
 		}
 	}
+	for i, l := range lines {
+		if last := len(t.Lines) - 1; t.Grid.Lines[i].Folded && last >= 0 {
+			t.Lines[last].Others = append(t.Lines[last].Others, l)
+			continue
+		}
+		t.Lines = append(t.Lines, l)
+	}
 	return t
+}
+
+// scores returns what is to be said of each paper.
+func scores(all []*judge.Evaluation) []score {
+	var out []score
+	byPaper := map[string][]*judge.Evaluation{}
+	for _, e := range all {
+		if byPaper[e.Paper] == nil {
+			out = append(out, score{Paper: e.Paper})
+		}
+		byPaper[e.Paper] = append(byPaper[e.Paper], e)
+	}
+	for i := range out {
+		t := judge.TallyOf(byPaper[out[i].Paper]...)
+		out[i].Sentence = t.Sentence()
+	}
+	return out
+}
+
+// verdictFirst moves the verdict before the numbers, behind what names the line.
+func verdictFirst(g *tables.Grid) {
+	from := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title == "verdict" })
+	to := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title != "row" && c.Title != "column" })
+	if from < to || to < 0 {
+		return
+	}
+	g.Columns = moved(g.Columns, from, to)
+	for i := range g.Lines {
+		g.Lines[i].Fields = moved(g.Lines[i].Fields, from, to)
+	}
+}
+
+// moved returns the list with the element at from before that at to.
+func moved[T any](list []T, from, to int) []T {
+	out := slices.Delete(slices.Clone(list), from, from+1)
+	return slices.Insert(out, to, list[from])
 }
 
 // value describes the value at a place of a grid.
 func (v *view) value(id string, g *tables.Grid, at, column int) value {
-	r := g.Lines[at][column].Result
-	out := value{ID: id, Ours: g.Lines[at][column].Text, Verdict: r.Verdict, Metric: r.Metric,
+	fields := g.Lines[at].Fields
+	r := fields[column].Result
+	out := value{ID: id, Ours: fields[column].Text, Verdict: r.Verdict, Metric: r.Metric,
 		Guarantee: r.Guarantee, Published: r.Statement}
 	out.Place = place(r)
 	if r.Published != nil {
 		out.Published = strings.TrimPrefix(r.Statement+": "+r.Published.Text, ": ")
 	}
 	if column+1 < len(g.Columns) && g.Columns[column+1].Title == "diff" {
-		out.Difference = g.Lines[at][column+1].Text
+		out.Difference = fields[column+1].Text
 	}
 	if r.Ours != nil {
 		out.Trials, out.Wanted = r.Ours.Trials, r.Ours.Wanted
@@ -324,7 +390,8 @@ func alignPublished(g *tables.Grid) {
 		return
 	}
 	for _, l := range g.Lines {
-		if _, err := ledger.ParsePrinted(l[c].Text); err != nil && l[c].Text != "" {
+		text := l.Fields[c].Text
+		if _, err := ledger.ParsePrinted(text); err != nil && text != "" {
 			return
 		}
 	}
@@ -352,9 +419,9 @@ func groupLines(g *tables.Grid) []line {
 	out := make([]line, len(g.Lines))
 	shaded := true
 	for i, l := range g.Lines {
-		for c, f := range l {
-			again := i > 0 && c > 0 && g.Columns[c].Label && isSentence(f.Text) && f.Text == g.Lines[i-1][c].Text &&
-				l[0].Text == g.Lines[i-1][0].Text
+		for c, f := range l.Fields {
+			again := i > 0 && c > 0 && g.Columns[c].Label && isSentence(f.Text) && f.Text == g.Lines[i-1].Fields[c].Text &&
+				l.Fields[0].Text == g.Lines[i-1].Fields[0].Text
 			out[i].Fields = append(out[i].Fields, field{Field: f, Again: again})
 		}
 		if out[i].Again = i > 0 && len(g.Columns) > 0 && g.Columns[0].Label && g.Repeated(i)[0]; !out[i].Again {

@@ -110,7 +110,7 @@ const privkern = (() => {
     box.replaceChildren();
     for (const v of pressed) if (!found.has(v)) pressed.delete(v);
     if (found.size < 2) return;
-    const order = ["match", "better", "worse", "differs", "under-specified", "unpublished", "quoted", "not run"];
+    const order = ["match", "wide", "close", "differs", "faster", "slower", "unjudged", "fitted", "stand-in", "corrected", "unpublished", "quoted", "not run"];
     for (const [name, look] of [...found].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))) {
       const button = element("button", { type: "button", class: look, "aria-pressed": pressed.has(name) }, name);
       button.addEventListener("click", () => {

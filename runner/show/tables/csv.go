@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,9 @@ var csvHeader = []string{
 	"holds_op", "holds_value", "difference", "verdict", "reason", "settings_stated",
 	"reference_value", "reference_tolerance", "reference_ok", "guarantee", "note", "warnings", "trial_keys",
 	"minus_experiment", "minus_metric", "minus_mean", "blas_class",
+	"settings", "assumptions", "data", "stand_in", "headline", "counts_as", "entry", "primary",
+	"draws", "standard_deviation", "degrees_of_freedom", "band", "tolerance", "expected_inside",
+	"pairs", "p_value",
 }
 
 // CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header).
@@ -64,7 +68,7 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 	} else {
 		line = append(line, "", "")
 	}
-	line = append(line, optional(r.Difference), string(r.Verdict), r.Reason, strconv.FormatBool(r.SettingsStated))
+	line = append(line, optional(r.Difference), string(r.Verdict), r.Reason, strconv.FormatBool(r.SettingsStated()))
 	if c := r.Reference; c != nil {
 		line = append(line, number(c.Value), number(c.Tolerance), strconv.FormatBool(c.OK))
 	} else {
@@ -76,5 +80,68 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 	} else {
 		line = append(line, "", "", "")
 	}
-	return append(line, r.Classes.String())
+	return append(append(line, r.Classes.String()), csvVerdict(r)...)
+}
+
+// csvVerdict are the fields of what is said of a cell, and of what that follows from.
+func csvVerdict(r *judge.Comparison) []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	settings, data := settingsAndData(r)
+	var assumed []string
+	for i := range r.Assumed {
+		assumed = append(assumed, r.Assumed[i].Text+" ("+r.Assumed[i].Citation()+")")
+	}
+	line := []string{settings, strings.Join(assumed, "; "), data, r.StandIn, strconv.FormatBool(r.Headline), countsAs(r),
+		r.Entry, strconv.FormatBool(r.Primary), number(r.Draws)}
+	if b := r.Band; b != nil {
+		freedom := "" // none is needed without chance
+		if !math.IsInf(b.DegreesOfFreedom, 1) {
+			freedom = number(b.DegreesOfFreedom)
+		}
+		line = append(line, number(b.Deviation), freedom, number(b.HalfWidth))
+	} else {
+		line = append(line, "", "", "")
+	}
+	tolerance, expected := "", ""
+	if r.Tolerance != nil {
+		tolerance = number(*r.Tolerance)
+	}
+	if r.Band != nil && r.Verdict.Judged() {
+		expected = number(r.Band.Coverage)
+	}
+	line = append(line, tolerance, expected)
+	if t := r.Test; t != nil {
+		return append(line, strconv.Itoa(t.Pairs), number(t.P))
+	}
+	return append(line, "", "")
+}
+
+// settingsAndData are two words: "stated" or "assumed", "paper" or "stand-in"; empty of
+// a quoted value.
+func settingsAndData(r *judge.Comparison) (settings, data string) {
+	if r.Verdict == judge.Quoted {
+		return "", ""
+	}
+	settings, data = "stated", "paper"
+	if !r.SettingsStated() {
+		settings = "assumed"
+	}
+	if r.StandIn != "" {
+		data = "stand-in"
+	}
+	return settings, data
+}
+
+// countsAs is "value" or "claim" for an entry of the paper, "ours" or "quoted" for
+// another.
+func countsAs(r *judge.Comparison) string {
+	switch {
+	case r.Verdict == judge.Quoted:
+		return "quoted"
+	case r.Own:
+		return "ours"
+	case r.Claim:
+		return "claim"
+	}
+	return "value"
 }

@@ -45,7 +45,6 @@ func TestFormats(t *testing.T) {
 				golden(t, base+format.Extension(), render(t, e, format, tables.TextOptions{}))
 			})
 		}
-		golden(t, base+"-140columns.txt", render(t, e, tables.FormatText, tables.TextOptions{Width: 140}))
 		golden(t, base+"-color.txt", render(t, e, tables.FormatText, tables.TextOptions{Color: true}))
 	}
 }

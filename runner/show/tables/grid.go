@@ -12,16 +12,17 @@ import (
 // Grid is a table laid out for readers, shared by every format that is read
 // and not parsed.
 type Grid struct {
-	Groups  []Group   // headings over several columns; nil where there are none
-	Columns []Column  // their titles, in order
-	Lines   [][]Field // each as long as Columns
-	Notes   []string  // numbered from 1
+	Columns []Column // their titles, in order
+	Lines   []Line
+	Notes   []string // numbered from 1
 }
 
-// Group is a heading over Span columns; its title may be empty.
-type Group struct {
-	Title string
-	Span  int
+// Line is one comparison. The variants of a cell stand together, the one that is judged
+// first, and the others folded beneath.
+type Line struct {
+	Fields []Field // one a column
+	Folded bool
+	Result *judge.Comparison
 }
 
 // Column is a column of a grid.
@@ -34,45 +35,32 @@ type Column struct {
 // Field is what stands in a column of a line.
 type Field struct {
 	Text    string
+	Indent  bool              // names a folded variant
 	Verdict judge.Verdict     // of a verdict's own field, for colour
 	Notes   []int             // numbers of notes
 	Result  *judge.Comparison // of our value: the cell that it is of
 }
 
-// Layout lays a table out. Wide puts the variants of a cell side by side,
-// otherwise they stand below one another.
-func Layout(e *judge.Evaluation, wide bool) *Grid {
+// Layout lays a table out.
+func Layout(e *judge.Evaluation) *Grid {
 	g := &Grid{}
 	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e)}
-	wide = wide && len(e.Variants) > 0
-	b.heading(wide)
+	b.heading()
 	for start := 0; start < len(e.Cells); {
 		end := start + 1
 		for end < len(e.Cells) && e.Cells[end].Cell == e.Cells[start].Cell {
 			end++
 		}
-		cells := e.Cells[start:end]
-		if wide {
-			line := b.label(&cells[0])
-			for _, v := range e.Variants {
-				i := slices.IndexFunc(cells, func(r judge.Comparison) bool {
-					return r.Variant == v.Name || r.Verdict == judge.Quoted
-				})
-				if i < 0 {
-					line = append(line, make([]Field, b.perVariant())...)
-					continue
+		var order []*judge.Comparison
+		for _, headline := range []bool{true, false} {
+			for i := start; i < end; i++ {
+				if e.Cells[i].Headline == headline {
+					order = append(order, &e.Cells[i])
 				}
-				line = append(line, b.values(&cells[i])...)
 			}
-			g.Lines = append(g.Lines, line)
-		} else {
-			for i := range cells {
-				line := b.label(&cells[i])
-				if len(e.Variants) > 0 {
-					line = append(line, Field{Text: cells[i].Variant})
-				}
-				g.Lines = append(g.Lines, append(line, b.values(&cells[i])...))
-			}
+		}
+		for i, r := range order {
+			g.Lines = append(g.Lines, b.line(r, i > 0))
 		}
 		start = end
 	}
@@ -80,55 +68,35 @@ func Layout(e *judge.Evaluation, wide bool) *Grid {
 	return g
 }
 
+// variantTitle is the title of the column of variants.
+const variantTitle = "variant"
+
 type gridBuilder struct {
 	e             *judge.Evaluation
 	g             *Grid
 	units, counts bool
 }
 
-func (b *gridBuilder) heading(wide bool) {
-	g := b.g
+func (b *gridBuilder) heading() {
 	published := "published"
 	if b.e.Kind == ledger.KindClaims {
 		published = "claim"
 	}
-	g.Columns = []Column{{Title: "row", Label: true}, {Title: "column", Label: true}, {Title: published, Label: true}}
-	values := []Column{{Title: "ours", Right: true}, {Title: "diff", Right: true}}
+	b.g.Columns = []Column{{Title: "row", Label: true}, {Title: "column", Label: true},
+		{Title: published, Label: true}, {Title: variantTitle}, {Title: "ours", Right: true}, {Title: "diff", Right: true}}
 	if b.counts {
-		values = append(values, Column{Title: "n", Right: true})
+		b.g.Columns = append(b.g.Columns, Column{Title: "n", Right: true})
 	}
-	values = append(values, Column{Title: "verdict"})
-	switch {
-	case wide:
-		g.Groups = []Group{{Span: len(g.Columns)}}
-		for _, v := range b.e.Variants {
-			g.Groups = append(g.Groups, Group{Title: v.Name, Span: len(values)})
-			g.Columns = append(g.Columns, values...)
-		}
-		return
-	case len(b.e.Variants) > 0:
-		g.Columns = append(g.Columns, Column{Title: "variant"})
-	}
-	g.Columns = append(g.Columns, values...)
+	b.g.Columns = append(b.g.Columns, Column{Title: "verdict"}, Column{Title: "settings"}, Column{Title: "data"})
 }
 
-func (b *gridBuilder) perVariant() int {
-	if b.counts {
-		return 4
-	}
-	return 3
-}
-
-func (b *gridBuilder) label(r *judge.Comparison) []Field {
+func (b *gridBuilder) line(r *judge.Comparison, folded bool) Line {
 	published := publishedText(r)
 	if b.units && r.Unit != "" && published != "" && !strings.HasSuffix(published, r.Unit) {
 		published += " " + r.Unit
 	}
-	return []Field{{Text: r.Row}, {Text: r.Column}, {Text: published}}
-}
-
-func (b *gridBuilder) values(r *judge.Comparison) []Field {
-	out := []Field{{Text: oursText(r), Result: r}, {Text: differenceText(r)}}
+	out := []Field{{Text: r.Row}, {Text: r.Column}, {Text: published}, {Text: r.Variant, Indent: folded},
+		{Text: oursText(r), Result: r}, {Text: differenceText(r)}}
 	if b.counts {
 		n := ""
 		if r.Ours != nil {
@@ -136,23 +104,70 @@ func (b *gridBuilder) values(r *judge.Comparison) []Field {
 		}
 		out = append(out, Field{Text: n})
 	}
-	return append(out, Field{Text: string(r.Verdict), Verdict: r.Verdict, Notes: b.mark(r)})
+	verdict := Field{Text: verdictText(r), Verdict: r.Verdict, Notes: b.mark(r)}
+	return Line{Fields: append(out, verdict, b.settings(r), b.data(r)), Folded: folded, Result: r}
+}
+
+// verdictText is the verdict, with what it does not count for: a folded variant's
+// stands in brackets, and what is ours says so.
+func verdictText(r *judge.Comparison) string {
+	s := string(r.Verdict)
+	if r.Own && r.Verdict != judge.Unpublished {
+		s += ", ours"
+	}
+	if !r.Headline && r.Verdict != judge.Corrected {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+// settings says where the settings are from, with a note for each assumption.
+func (b *gridBuilder) settings(r *judge.Comparison) Field {
+	var texts []string
+	for i := range r.Assumed {
+		a := &r.Assumed[i]
+		texts = append(texts, fmt.Sprintf("assumed: %s (%s)", strings.TrimSuffix(a.Text, "."), a.Citation()))
+	}
+	settings, _ := settingsAndData(r)
+	return Field{Text: settings, Notes: b.number(texts)}
+}
+
+// data says whether the data are the paper's.
+func (b *gridBuilder) data(r *judge.Comparison) Field {
+	_, data := settingsAndData(r)
+	if r.StandIn == "" {
+		return Field{Text: data}
+	}
+	return Field{Text: data, Notes: b.number([]string{"stand-in: " + r.StandIn})}
 }
 
 // mark registers a result's notes and returns their numbers.
 func (b *gridBuilder) mark(r *judge.Comparison) []int {
 	var texts []string
 	if r.Reason != "" {
-		texts = append(texts, "not run: "+r.Reason)
+		texts = append(texts, string(r.Verdict)+": "+r.Reason)
+	}
+	if t := r.Test; t != nil {
+		p := precision{significant: 3}
+		texts = append(texts, fmt.Sprintf("paired over %d: mean difference %s ± %s, p = %s", t.Pairs, p.format(t.Mean),
+			p.error(t.StandardError), p.format(t.P)))
 	}
 	if ref := r.Reference; ref != nil && r.Ours != nil && !ref.OK {
 		p := precision{significant: 6}
 		texts = append(texts, fmt.Sprintf("outside the reference %s ± %s", p.format(ref.Value), p.format(ref.Tolerance)))
 	}
+	if !r.Primary {
+		texts = append(texts, "the paper prints this value elsewhere, where it counts")
+	}
 	texts = append(texts, r.Warnings...)
 	if r.Note != "" && r.Note != b.e.SettingsNote {
 		texts = append(texts, r.Note)
 	}
+	return b.number(texts)
+}
+
+// number returns the numbers of notes, which are registered where they are new.
+func (b *gridBuilder) number(texts []string) []int {
 	var numbers []int
 	for _, t := range texts {
 		i := slices.Index(b.g.Notes, t)
@@ -169,23 +184,14 @@ func (b *gridBuilder) mark(r *judge.Comparison) []int {
 // dropEmpty removes columns in which nothing stands.
 func (g *Grid) dropEmpty() {
 	for c := len(g.Columns) - 1; c >= 0; c-- {
-		if slices.ContainsFunc(g.Lines, func(l []Field) bool { return l[c].Text != "" }) {
+		if slices.ContainsFunc(g.Lines, func(l Line) bool { return l.Fields[c].Text != "" }) {
 			continue
 		}
 		g.Columns = slices.Delete(g.Columns, c, c+1)
 		for i := range g.Lines {
-			g.Lines[i] = slices.Delete(g.Lines[i], c, c+1)
-		}
-		at := c
-		for i := range g.Groups {
-			if at < g.Groups[i].Span {
-				g.Groups[i].Span--
-				break
-			}
-			at -= g.Groups[i].Span
+			g.Lines[i].Fields = slices.Delete(g.Lines[i].Fields, c, c+1)
 		}
 	}
-	g.Groups = slices.DeleteFunc(g.Groups, func(g Group) bool { return g.Span == 0 })
 }
 
 func marks(numbers []int) string {

@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/json"
 	"io"
+	"math"
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
@@ -24,6 +25,8 @@ type jsonTable struct {
 	Privacy   []experiment.Privacy  `json:"privacy"`
 	Classes   record.Classes        `json:"blas_classes"`
 	Footnotes []string              `json:"footnotes"`
+	Tally     jsonTally             `json:"tally"`
+	Sentence  string                `json:"sentence"`
 }
 
 type jsonCell struct {
@@ -48,6 +51,60 @@ type jsonCell struct {
 	TrialKeys      []string       `json:"trial_keys"`
 
 	Classes record.Classes `json:"blas_classes"`
+
+	Settings  string           `json:"settings"`
+	Assumed   []jsonAssumption `json:"assumptions"`
+	Data      string           `json:"data"`
+	StandIn   string           `json:"stand_in"`
+	Headline  bool             `json:"headline"`
+	CountsAs  string           `json:"counts_as"`
+	Entry     string           `json:"entry"`
+	Primary   bool             `json:"primary"`
+	Draws     float64          `json:"draws"`
+	Band      *jsonBand        `json:"band"`
+	Tolerance *float64         `json:"tolerance"`
+	Test      *jsonTest        `json:"paired_test"`
+}
+
+type jsonAssumption struct {
+	Text       string        `json:"text"`
+	Source     ledger.Source `json:"source"`
+	Repository string        `json:"repository"`
+	Place      string        `json:"place"`
+}
+
+type jsonBand struct {
+	HalfWidth        float64  `json:"half_width"`
+	Deviation        float64  `json:"standard_deviation"`
+	DegreesOfFreedom *float64 `json:"degrees_of_freedom"` // null without chance
+	Pooled           bool     `json:"pooled"`
+	Coverage         float64  `json:"expected_inside"`
+}
+
+type jsonTest struct {
+	Pairs         int     `json:"pairs"`
+	Mean          float64 `json:"mean"`
+	StandardError float64 `json:"standard_error"`
+	P             float64 `json:"p_value"`
+	Alpha         float64 `json:"alpha"`
+}
+
+type jsonTally struct {
+	Values       int                   `json:"values"`
+	Judged       int                   `json:"judged"`
+	Inside       int                   `json:"inside"`
+	Expected     float64               `json:"expected"`
+	Wide         int                   `json:"wide"`
+	Close        int                   `json:"close"`
+	Claims       int                   `json:"claims"`
+	ClaimsJudged int                   `json:"claims_judged"`
+	Hold         int                   `json:"hold"`
+	Left         map[judge.Verdict]int `json:"not_judged"`
+}
+
+func tallyOf(t judge.Tally) jsonTally {
+	return jsonTally{Values: t.Values, Judged: t.Judged, Inside: t.Inside, Expected: t.Expected, Wide: t.Wide,
+		Close: t.Close, Claims: t.Claims, ClaimsJudged: t.ClaimsJudged, Hold: t.Hold, Left: t.Left}
 }
 
 type jsonPrint struct {
@@ -103,12 +160,13 @@ func encode(w io.Writer, v any) error {
 
 func toJSON(e *judge.Evaluation) jsonTable {
 	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
-		Summary: e.Summary(), Privacy: notNil(e.Privacy), Classes: e.Classes, Footnotes: notNil(e.Footnotes)}
+		Summary: e.Summary(), Privacy: notNil(e.Privacy), Classes: e.Classes, Footnotes: notNil(e.Footnotes),
+		Tally: tallyOf(judge.TallyOf(e)), Sentence: e.Sentence()}
 	for i := range e.Cells {
 		r := &e.Cells[i]
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement,
 			Metric: r.Metric, Unit: r.Unit,
-			Difference: r.Difference, Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated, Note: r.Note,
+			Difference: r.Difference, Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated(), Note: r.Note,
 			Guarantee: r.Guarantee, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys),
 			Classes: r.Classes}
 		if p := r.Published; p != nil {
@@ -126,9 +184,30 @@ func toJSON(e *judge.Evaluation) jsonTable {
 		if f := r.Reference; f != nil {
 			c.Reference = &jsonReference{f.Value, f.Tolerance, f.OK}
 		}
+		c.verdict(r)
 		t.Cells = append(t.Cells, c)
 	}
 	return t
+}
+
+// verdict fills in what is said of a cell, and what that follows from.
+func (c *jsonCell) verdict(r *judge.Comparison) {
+	c.Settings, c.Data = settingsAndData(r)
+	c.StandIn, c.Headline, c.CountsAs = r.StandIn, r.Headline, countsAs(r)
+	c.Entry, c.Primary, c.Draws, c.Tolerance = r.Entry, r.Primary, r.Draws, r.Tolerance
+	c.Assumed = []jsonAssumption{}
+	for _, a := range r.Assumed {
+		c.Assumed = append(c.Assumed, jsonAssumption{a.Text, a.Source, a.Repository, a.Place})
+	}
+	if b := r.Band; b != nil {
+		c.Band = &jsonBand{HalfWidth: b.HalfWidth, Deviation: b.Deviation, Pooled: b.Pooled, Coverage: b.Coverage}
+		if !math.IsInf(b.DegreesOfFreedom, 1) {
+			c.Band.DegreesOfFreedom = &b.DegreesOfFreedom
+		}
+	}
+	if t := r.Test; t != nil {
+		c.Test = &jsonTest{t.Pairs, t.Mean, t.StandardError, t.P, t.Alpha}
+	}
 }
 
 // notNil makes an empty list appear as [] and not as null.

@@ -65,20 +65,6 @@ func (g *Grid) latexHeight(notes string) float64 {
 // latexHead writes the headings, with the rules around them.
 func (g *Grid) latexHead(b *bytes.Buffer) {
 	b.WriteString("    \\toprule\n")
-	if len(g.Groups) > 0 {
-		var cells, rules []string
-		at := 1
-		for _, gr := range g.Groups {
-			if gr.Title == "" {
-				cells = append(cells, strings.TrimSuffix(strings.Repeat(" & ", gr.Span), " & "))
-			} else {
-				cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", gr.Span, EscapeLaTeX(gr.Title)))
-				rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", at, at+gr.Span-1))
-			}
-			at += gr.Span
-		}
-		fmt.Fprintf(b, "    %s \\\\\n    %s\n", strings.Join(cells, " & "), strings.Join(rules, " "))
-	}
 	var head []string
 	for _, c := range g.Columns {
 		head = append(head, c.Title)
@@ -90,12 +76,15 @@ func (g *Grid) latexHead(b *bytes.Buffer) {
 func (g *Grid) latexLines(b *bytes.Buffer) {
 	for i, l := range g.Lines {
 		repeated := g.Repeated(i)
-		fields := make([]string, len(l))
-		for c, f := range l {
+		fields := make([]string, len(l.Fields))
+		for c, f := range l.Fields {
 			if repeated[c] {
 				continue
 			}
 			fields[c] = EscapeLaTeX(f.Text)
+			if f.Indent {
+				fields[c] = `\quad ` + fields[c]
+			}
 			if number, negative := strings.CutPrefix(fields[c], "-"); negative && g.Columns[c].Right {
 				fields[c] = "$-$" + number // not a hyphen
 			}
@@ -119,11 +108,11 @@ func LaTeXRow(fields []string) string {
 	return row + ` \\`
 }
 
-// latexNotes is what stands below a table: the summary, then notes and
-// footnotes, each a paragraph on a line of its own.
+// latexNotes is what stands below a table: the sentence on what was judged, then notes
+// and footnotes, each a paragraph on a line of its own.
 func latexNotes(e *judge.Evaluation, g *Grid) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "    %s.\n", EscapeLaTeX(e.SummaryText()))
+	fmt.Fprintf(&b, "    %s\n", EscapeLaTeX(e.Sentence()))
 	for i, n := range g.Notes {
 		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, EscapeLaTeX(n))
 	}
@@ -149,14 +138,9 @@ var latexSizes = []latexSize{
 // latexPage is the width of a page in characters of \small type.
 const latexPage = 74
 
-// latexLayout puts variants side by side where that fits the page, and below
-// one another elsewhere, in type that is no smaller than it must be.
+// latexLayout lays out in type that is no smaller than it must be.
 func latexLayout(e *judge.Evaluation) (*Grid, latexSize) {
-	wide := Layout(e, true)
-	if _, total := wide.latexWidths(latexSizes[0]); total <= latexPage {
-		return wide, latexSizes[0]
-	}
-	g := Layout(e, false)
+	g := Layout(e)
 	for _, size := range latexSizes {
 		if _, total := g.latexWidths(size); total <= size.page {
 			return g, size

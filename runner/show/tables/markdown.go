@@ -9,12 +9,11 @@ import (
 	"privkern/runner/claims/judge"
 )
 
-// Markdown writes the table as a pipe table. Markdown has no heading over
-// several columns, so variants stand below one another.
+// Markdown writes the table as a pipe table. An arrow marks a folded variant.
 func Markdown(w io.Writer, e *judge.Evaluation) error {
-	g := Layout(e, false)
+	g := Layout(e)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### %s\n\n`%s`: %s\n\n", EscapeMarkdown(Heading(e)), e.Table, e.SummaryText())
+	fmt.Fprintf(&b, "### %s\n\n`%s`\n\n", EscapeMarkdown(Heading(e)), e.Table)
 	var head, rule []string
 	for _, c := range g.Columns {
 		head = append(head, c.Title)
@@ -28,9 +27,12 @@ func Markdown(w io.Writer, e *judge.Evaluation) error {
 	line(head)
 	line(rule)
 	for _, l := range g.Lines {
-		fields := make([]string, len(l))
-		for c, f := range l {
+		fields := make([]string, len(l.Fields))
+		for c, f := range l.Fields {
 			fields[c] = EscapeMarkdown(f.Text)
+			if f.Indent {
+				fields[c] = "↳ " + fields[c]
+			}
 			if f.Verdict != "" && !f.Verdict.Plain() {
 				fields[c] = "**" + fields[c] + "**"
 			}
@@ -38,6 +40,7 @@ func Markdown(w io.Writer, e *judge.Evaluation) error {
 		}
 		line(fields)
 	}
+	b.WriteString("\n" + EscapeMarkdown(e.Sentence()) + "\n")
 	if len(g.Notes) > 0 {
 		b.WriteString("\n")
 		for i, n := range g.Notes {

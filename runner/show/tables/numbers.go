@@ -99,11 +99,20 @@ func oursText(r *judge.Comparison) string {
 	}
 	if h := r.Holds; h != nil && (h.Metric != "" || h.Op != ledger.Equal) {
 		s += " " + h.Op.Symbol() + " " + p.format(h.Value)
-		if r.Verdict != judge.Match {
+		if fails(r) {
 			s += " fails"
 		}
 	}
 	return s
+}
+
+// fails says that a statement does not hold, also where that is not judged.
+func fails(r *judge.Comparison) bool {
+	switch r.Verdict {
+	case judge.StandIn, judge.Corrected, judge.Fitted:
+		return !r.Holds.Op.Holds(r.Ours.Mean, r.Holds.Value, r.Holds.Tolerance)
+	}
+	return r.Verdict == judge.Differs
 }
 
 // differenceText is empty where a difference says nothing: of an inequality.

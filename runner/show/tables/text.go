@@ -16,21 +16,13 @@ type TextOptions struct {
 	Width int // of the terminal; 0 means 100
 }
 
-// Text writes the table for a terminal, with notes and footnotes under it.
-// Variants stand side by side or below one another, whichever fits the width
-// in fewer lines.
+// Text writes the table for a terminal, with the sentence on what was judged, notes and
+// footnotes under it.
 func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	g := Layout(e, e.Kind != ledger.KindClaims)
-	if len(e.Variants) > 0 && e.Kind != ledger.KindClaims {
-		long := Layout(e, false)
-		over, overLong := g.measure(o.Width) > o.Width, long.measure(o.Width) > o.Width
-		if over || !overLong && long.height(o) < g.height(o) {
-			g = long
-		}
-	}
+	g := Layout(e)
 	var b bytes.Buffer
 	b.WriteString(style(Heading(e), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
 	if e.Kind == ledger.KindClaims {
@@ -38,7 +30,7 @@ func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	} else {
 		g.write(&b, o)
 	}
-	b.WriteString("\n" + e.SummaryText() + "\n")
+	b.WriteString("\n" + Hang("", e.Sentence(), o.Width))
 	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
 		b.WriteString(Hang(label, n, o.Width))
@@ -53,19 +45,24 @@ func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 // writeClaims writes statements as a list, since a column would be too narrow
 // for a sentence: verdict and place, then the claim, then the numbers.
 func writeClaims(b *bytes.Buffer, e *judge.Evaluation, g *Grid, o TextOptions) {
-	const indent = "                 " // behind the longest verdict
-	for i := range e.Cells {
-		r := &e.Cells[i]
+	const width = 18 // behind the longest verdict
+	for _, l := range g.Lines {
+		r, indent := l.Result, strings.Repeat(" ", width)
 		place := r.Row
 		for _, s := range []string{r.Column, r.Variant} {
 			if s != "" {
 				place += ", " + s
 			}
 		}
-		verdict := g.Lines[i][len(g.Columns)-1]
-		b.WriteString(style(pad(string(r.Verdict), len(indent), false), colors[r.Verdict], o.Color))
-		b.WriteString(strings.TrimPrefix(Hang(indent, strings.TrimPrefix(place, ", ")+marks(verdict.Notes), o.Width), indent))
-		if text := publishedText(r); text != "" {
+		verdict := verdictText(r)
+		if l.Folded {
+			place, verdict, indent = r.Variant, "  "+verdict, indent+"  "
+		}
+		last := len(g.Columns) - 1
+		b.WriteString(style(pad(verdict, len(indent), false), colors[r.Verdict], o.Color))
+		b.WriteString(strings.TrimPrefix(Hang(indent,
+			strings.TrimPrefix(place, ", ")+marks(l.Fields[last-2].Notes), o.Width), indent))
+		if text := publishedText(r); text != "" && !l.Folded {
 			b.WriteString(Hang(indent, text, o.Width))
 		}
 		if ours := oursText(r); ours != "" {
@@ -74,10 +71,37 @@ func writeClaims(b *bytes.Buffer, e *judge.Evaluation, g *Grid, o TextOptions) {
 			}
 			b.WriteString(style(Hang(indent, "ours: "+ours, o.Width), "2", o.Color))
 		}
+		if said := l.settingsAndData(last); said != "" {
+			b.WriteString(style(Hang(indent, said, o.Width), "2", o.Color))
+		}
 	}
 }
 
+// settingsAndData says in words what a line's last two fields do, where it is worth
+// saying.
+func (l Line) settingsAndData(last int) string {
+	var parts []string
+	if f := l.Fields[last-1]; f.Text == "assumed" {
+		parts = append(parts, "settings: "+f.Text+marks(f.Notes))
+	}
+	if f := l.Fields[last]; len(f.Notes) > 0 {
+		parts = append(parts, "data: "+f.Text+marks(f.Notes))
+	}
+	return strings.Join(parts, "; ")
+}
+
 const gap = 2
+
+// indent is by how much a field is moved to the right.
+func (f Field) indent() int {
+	if f.Indent {
+		return 2
+	}
+	return 0
+}
+
+// String is the field as text has it, with the numbers of its notes.
+func (f Field) String() string { return strings.Repeat(" ", f.indent()) + f.Text + marks(f.Notes) }
 
 // measure returns the width that the grid takes on a terminal of some width.
 func (g *Grid) measure(width int) int {
@@ -99,32 +123,20 @@ func (g *Grid) height(o TextOptions) int {
 // terminal, the widest label is narrowed first, down to a comfortable width,
 // then any column down to its longest word.
 func (g *Grid) widths(width int) []int {
-	const comfortable = 16
+	const comfortable, broken = 16, 6
 	w, narrowest := make([]int, len(g.Columns)), make([]int, len(g.Columns))
 	total := -gap
 	for c, col := range g.Columns {
 		w[c] = utf8.RuneCountInString(col.Title)
 		narrowest[c] = w[c]
 		for _, l := range g.Lines {
-			text := l[c].Text + marks(l[c].Notes)
+			text := l.Fields[c].String()
 			w[c] = max(w[c], utf8.RuneCountInString(text))
 			for word := range strings.FieldsSeq(text) {
 				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word))
 			}
 		}
 		total += w[c] + gap
-	}
-	at := 0
-	for _, gr := range g.Groups {
-		inner := -gap
-		for c := at; c < at+gr.Span; c++ {
-			inner += w[c] + gap
-		}
-		if lack := utf8.RuneCountInString(gr.Title) - inner; lack > 0 {
-			w[at+gr.Span-1] += lack
-			total += lack
-		}
-		at += gr.Span
 	}
 	narrow := func(may func(c int) bool) {
 		for total > width {
@@ -143,24 +155,15 @@ func (g *Grid) widths(width int) []int {
 	}
 	narrow(func(c int) bool { return g.Columns[c].Label && w[c] > comfortable })
 	narrow(func(int) bool { return true })
+	for c, col := range g.Columns { // words break only where there is no other way
+		narrowest[c] = max(utf8.RuneCountInString(col.Title), min(narrowest[c], broken))
+	}
+	narrow(func(c int) bool { return g.Columns[c].Label || g.Columns[c].Title == variantTitle })
 	return w
 }
 
 func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 	widths := g.widths(o.Width)
-	if len(g.Groups) > 0 {
-		var line strings.Builder
-		at := 0
-		for _, gr := range g.Groups {
-			inner := -gap
-			for c := at; c < at+gr.Span; c++ {
-				inner += widths[c] + gap
-			}
-			at += gr.Span
-			line.WriteString(pad(gr.Title, inner, false) + strings.Repeat(" ", gap))
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
 	var head, rule []string
 	for c, col := range g.Columns {
 		head = append(head, pad(col.Title, widths[c], col.Right))
@@ -170,7 +173,7 @@ func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 	b.WriteString(strings.TrimRight(strings.Join(head, sep), " ") + "\n")
 	b.WriteString(style(strings.Join(rule, sep), "2", o.Color) + "\n")
 	for i, l := range g.Lines {
-		g.writeLine(b, l, g.Repeated(i), widths, o)
+		g.writeLine(b, l.Fields, g.Repeated(i), widths, o)
 	}
 }
 
@@ -179,7 +182,7 @@ func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 func (g *Grid) Repeated(i int) []bool {
 	out := make([]bool, len(g.Columns))
 	for c, col := range g.Columns {
-		if i == 0 || !col.Label || g.Lines[i][c].Text != g.Lines[i-1][c].Text {
+		if i == 0 || !col.Label || g.Lines[i].Fields[c].Text != g.Lines[i-1].Fields[c].Text {
 			break
 		}
 		out[c] = true
@@ -192,7 +195,10 @@ func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []i
 	height := 1
 	for c, f := range l {
 		if !repeated[c] {
-			wrapped[c] = wrapText(f.Text+marks(f.Notes), widths[c])
+			wrapped[c] = wrapText(f.Text+marks(f.Notes), widths[c]-f.indent())
+			for k := range wrapped[c] {
+				wrapped[c][k] = strings.Repeat(" ", f.indent()) + wrapped[c][k]
+			}
 		}
 		height = max(height, len(wrapped[c]))
 	}
@@ -223,8 +229,9 @@ func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []i
 
 // colors are ANSI codes; the words carry the meaning without them.
 var colors = map[judge.Verdict]string{
-	judge.Match: "32", judge.Better: "36", judge.Worse: "31", judge.Differs: "31",
-	judge.UnderSpecified: "33", judge.Unpublished: "2", judge.Quoted: "2", judge.NotRun: "2",
+	judge.Match: "32", judge.Wide: "33", judge.Close: "36", judge.Differs: "31", judge.Faster: "2", judge.Slower: "2",
+	judge.Unjudged: "33", judge.Fitted: "2", judge.StandIn: "2", judge.Corrected: "2", judge.Unpublished: "2",
+	judge.Quoted: "2", judge.NotRun: "2",
 }
 
 func style(s, code string, on bool) string {

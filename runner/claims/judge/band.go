@@ -1,0 +1,225 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"privkern/runner/claims/ledger"
+)
+
+// Band is how far from the print a value may lie that is of the same procedure.
+//
+// The print is a draw of what our trials draw. With the standard deviation s of a
+// trial, n trials, k draws behind the print and half a unit h of its last digit, the
+// difference of our mean and the print has the variance s²(1/k + 1/n) + h²/3, and the
+// band is that deviation times Student's quantile of 97.5 % for the degrees of freedom
+// of s, but at least h. A value without chance has the band h.
+type Band struct {
+	HalfWidth float64
+	Deviation float64 // s: of one trial; 0 without chance
+	// DegreesOfFreedom are those of s; +Inf where no random draw enters ours.
+	DegreesOfFreedom float64
+	Pooled           bool // s is of the cells of a pool
+	// Coverage is the probability that an exact reproduction lies inside, averaged over
+	// where the rounding grid lies.
+	Coverage float64
+}
+
+// leastFreedom is how many degrees of freedom a standard deviation needs: with fewer it
+// is that of the pool, or the cell is unjudged.
+const leastFreedom = 4
+
+// level is the probability of the two-sided band of a normal difference.
+const level = 0.95
+
+// spread is what is known of the variances behind a cell.
+type spread struct {
+	trial   float64 // variance of one trial
+	mean    float64 // variance of our mean
+	freedom float64 // degrees of freedom of both
+	pooled  bool
+}
+
+// exact is the spread of a value without chance.
+var exact = spread{freedom: math.Inf(1)}
+
+// newBand returns the band of a printed number; printed is the variance of what was
+// rounded to it.
+func newBand(h, printed float64, s spread) *Band {
+	variance := printed + s.mean
+	b := &Band{HalfWidth: halfWidth(h, variance, s.freedom), Deviation: math.Sqrt(s.trial), DegreesOfFreedom: s.freedom,
+		Pooled: s.pooled}
+	b.Coverage = coverage(b.HalfWidth, h, math.Sqrt(variance), s.freedom)
+	return b
+}
+
+// halfWidth is that of the band of a difference with a variance that has degrees of
+// freedom, beside rounding.
+func halfWidth(h, variance, freedom float64) float64 {
+	if variance == 0 && math.IsInf(freedom, 1) {
+		return h // without chance the print is ours, rounded
+	}
+	return max(h, quantile((1+level)/2, freedom)*math.Sqrt(variance+h*h/3))
+}
+
+// coverage is the probability that |D| ≤ band, where D is a rounding error, uniform on
+// [−h, h], and a difference of the given deviation that was estimated with degrees of
+// freedom. It is exact where h or the deviation is zero, and takes the band as given
+// between.
+func coverage(band, h, deviation, freedom float64) float64 {
+	if deviation == 0 {
+		if h <= band {
+			return 1
+		}
+		return band / h
+	}
+	const steps = 64 // midpoints
+	sum := 0.0
+	for i := range steps {
+		u := h * ((2*float64(i)+1)/steps - 1)
+		sum += cumulative((band-u)/deviation, freedom) - cumulative((-band-u)/deviation, freedom)
+	}
+	return sum / steps
+}
+
+// quantile is Student's, or the normal one for infinite degrees of freedom.
+func quantile(p, freedom float64) float64 {
+	if math.IsInf(freedom, 1) {
+		return distuv.UnitNormal.Quantile(p)
+	}
+	key := [2]float64{p, freedom}
+	if known, ok := quantiles.Load(key); ok {
+		return known.(float64)
+	}
+	out := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(p)
+	quantiles.Store(key, out)
+	return out
+}
+
+// quantiles keeps what takes a search to find: cells share few degrees of freedom.
+var quantiles sync.Map
+
+func cumulative(x, freedom float64) float64 {
+	if math.IsInf(freedom, 1) {
+		return distuv.UnitNormal.CDF(x)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(x)
+}
+
+// printedVariance is that of the number that was rounded to the print: that of
+// repetitions where the ± is one, otherwise that of the mean of as many draws as the
+// ledger says.
+func printedVariance(cl *ledger.Claim, s spread) float64 {
+	if p := cl.Printed; p != nil && p.Uncertainty != nil && cl.UncertaintyOf == ledger.Repetitions {
+		return *p.Uncertainty * *p.Uncertainty
+	}
+	return s.trial / cl.Draws
+}
+
+// variance returns the variance (ddof 1) and the mean of values, and takes a rest of
+// rounding for none.
+func variance(values []float64) (v, mean float64) {
+	n := float64(len(values))
+	for _, x := range values {
+		mean += x / n
+	}
+	if len(values) < 2 {
+		return 0, mean
+	}
+	for _, x := range values {
+		v += (x - mean) * (x - mean) / (n - 1)
+	}
+	if math.Sqrt(v/n) <= RoundingShare*math.Abs(mean) {
+		return 0, mean
+	}
+	return v, mean
+}
+
+// pools hold what the cells of a table know of shared variances.
+type pools map[poolKey]*pooled
+
+type poolKey struct{ name, variant string }
+
+type pooled struct{ sum, freedom float64 } // sum: of squared deviations
+
+// add enters the values of a cell into its pool.
+func (p pools) add(cl *ledger.Claim, s *sample) {
+	if cl.Pool == nil || cl.Deterministic || s.apart || !cl.Primary || len(s.values) < 2 {
+		return
+	}
+	values := s.values
+	if cl.Pool.Scale == ledger.Log {
+		if values = logarithms(values); values == nil {
+			return
+		}
+	}
+	v, _ := variance(values)
+	k := poolKey{cl.Pool.Name, cl.Variant}
+	if p[k] == nil {
+		p[k] = &pooled{}
+	}
+	p[k].sum += v * float64(len(values)-1)
+	p[k].freedom += float64(len(values) - 1)
+}
+
+// logarithms returns nil where one of the values has none.
+func logarithms(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if v <= 0 {
+			return nil
+		}
+		out[i] = math.Log(v)
+	}
+	return out
+}
+
+// spreadOf returns what is known of a cell's variances, or why too little is.
+func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
+	v, mean := variance(s.values)
+	if cl.Deterministic {
+		if v > 0 || s.apart && s.minus.StandardError > 0 {
+			return spread{}, "no random draw is to enter the value, but seeds differ"
+		}
+		return exact, ""
+	}
+	n := float64(len(s.values))
+	own := spread{trial: v, mean: v / n, freedom: n - 1}
+	if s.apart {
+		if seedless(cl.Left) {
+			own = exact
+		}
+		own = welch(own, s.other)
+	}
+	if own.freedom >= leastFreedom {
+		return own, ""
+	}
+	few := fmt.Sprintf("the spread of a trial is not known: it has %.3g of %d degrees of freedom",
+		max(own.freedom, 0), leastFreedom)
+	if cl.Pool == nil || s.apart {
+		return spread{}, few + ", and no other cell is declared to share the variance"
+	}
+	shared := p[poolKey{cl.Pool.Name, cl.Variant}]
+	if shared == nil || shared.freedom < leastFreedom {
+		return spread{}, few + fmt.Sprintf(", and the cells of the pool %q have too few", cl.Pool.Name)
+	}
+	v = shared.sum / shared.freedom
+	if cl.Pool.Scale == ledger.Log {
+		v *= mean * mean // the deviation of a logarithm is a share of the value
+	}
+	return spread{trial: v, mean: v / n, freedom: shared.freedom, pooled: true}, ""
+}
+
+// welch adds the variances of two independent samples, with the degrees of freedom of
+// Welch and Satterthwaite.
+func welch(a, b spread) spread {
+	out := spread{trial: a.trial + b.trial, mean: a.mean + b.mean, freedom: min(a.freedom, b.freedom)}
+	if a.mean+b.mean == 0 || out.freedom < 1 {
+		return out
+	}
+	out.freedom = out.mean * out.mean / (a.mean*a.mean/a.freedom + b.mean*b.mean/b.freedom)
+	return out
+}

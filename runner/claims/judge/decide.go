@@ -1,0 +1,163 @@
+package judge
+
+import (
+	"math"
+
+	"privkern/runner/claims/ledger"
+)
+
+// judge sets the verdict, and what it follows from. The settings have no part in it.
+func (e *evidence) judge(shared pools) {
+	cl := e.claim
+	switch {
+	case cl.Cell.Quoted:
+		e.Verdict = Quoted
+		return
+	case e.Reason != "":
+		e.Verdict = NotRun
+		return
+	case cl.Cell.Holds != nil:
+		e.statement()
+	case cl.Printed != nil:
+		e.number(shared)
+	default:
+		e.Verdict = Unpublished
+		return
+	}
+	switch { // the numbers stand; what they are made of has no verdict
+	case cl.Corrected:
+		e.Verdict, e.Reason = Corrected, ""
+	case cl.StandIn != "":
+		e.Verdict, e.Reason = StandIn, ""
+	case cl.Fitted:
+		e.Verdict, e.Reason = Fitted, ""
+	}
+}
+
+// number judges a printed number.
+func (e *evidence) number(shared pools) {
+	p, cl := e.claim.Printed, e.claim
+	diff := e.Ours.Mean - p.Value
+	e.Difference = &diff
+	if cl.Times {
+		if e.Verdict = Slower; diff < 0 {
+			e.Verdict = Faster
+		}
+		return
+	}
+	spread, unknown := shared.spreadOf(cl, e.left)
+	if unknown != "" {
+		e.Verdict, e.Reason = Unjudged, unknown
+		return
+	}
+	e.Band = newBand(p.Rounding, printedVariance(cl, spread), spread)
+	if p.Relation != ledger.Equal { // any value on its own side of a bound is inside
+		e.Band.Coverage = (1 + e.Band.Coverage) / 2
+	}
+	e.Verdict = decide(e.Ours.Mean, p, e.Band.HalfWidth, e.Tolerance)
+}
+
+// decide compares a value with a print, a band and a tolerance; nil is none.
+func decide(ours float64, p *ledger.Number, band float64, tolerance *float64) Verdict {
+	switch {
+	case p.Relation.Holds(ours, p.Value, band):
+		if tolerance != nil && band > max(*tolerance, p.Rounding) {
+			return Wide
+		}
+		return Match
+	case tolerance != nil && p.Relation.Holds(ours, p.Value, *tolerance):
+		return Close
+	}
+	return Differs
+}
+
+// PairedTest is a two-sided paired t-test of the differences of a statement.
+type PairedTest struct {
+	Pairs         int
+	Mean          float64 // of the differences
+	StandardError float64
+	P             float64 // probability of a t of this size or beyond without a difference
+	Alpha         float64 // level of the test
+}
+
+// statement judges what a statement says of the trials.
+func (e *evidence) statement() {
+	h := e.claim.Cell.Holds
+	e.Holds = &Comparand{Op: h.Op, Tolerance: h.Tolerance}
+	if e.right == nil {
+		e.Holds.Value = *h.Value
+	} else {
+		e.Holds.Value, e.Holds.Metric = e.right.estimate().Mean, e.right.side.Metric
+	}
+	diff := e.Ours.Mean - e.Holds.Value
+	e.Difference = &diff
+	for _, s := range []*sample{e.left, e.right} {
+		if s != nil && s.missing != "" {
+			e.Verdict, e.Reason = Unjudged, onlySome(s)
+			return
+		}
+	}
+	if h.Paired {
+		e.paired()
+		return
+	}
+	tolerance := h.Tolerance
+	if e.right != nil && h.Op == ledger.Equal {
+		tolerance += e.chance()
+	}
+	if e.Verdict = Differs; h.Op.Holds(e.Ours.Mean, e.Holds.Value, tolerance) {
+		e.Verdict = Match
+	}
+}
+
+// chance is how far apart two means of equal expectation may lie: nothing where too
+// little is known of their spread.
+func (e *evidence) chance() float64 {
+	both := make([]spread, 2)
+	for i, s := range []*sample{e.left, e.right} {
+		v, _ := variance(s.values)
+		n := float64(len(s.values))
+		both[i] = spread{trial: v, mean: v / n, freedom: n - 1}
+	}
+	sum := welch(both[0], both[1])
+	if sum.mean == 0 || sum.freedom < leastFreedom {
+		return 0
+	}
+	return quantile((1+level)/2, sum.freedom) * math.Sqrt(sum.mean)
+}
+
+// paired decides a statement by the differences of its pairs: it holds where they have
+// the claimed sign and the test finds them, and fails where it finds the opposite.
+func (e *evidence) paired() {
+	h := e.claim.Cell.Holds
+	differences := e.left.values
+	if e.pairs != nil {
+		differences = e.pairs.values
+	}
+	v, mean := variance(differences)
+	if e.right == nil {
+		mean -= *h.Value
+	}
+	n := float64(len(differences))
+	test := &PairedTest{Pairs: len(differences), Mean: mean, StandardError: math.Sqrt(v / n), P: 1, Alpha: 0.05}
+	if h.Alpha != nil {
+		test.Alpha = *h.Alpha
+	}
+	switch {
+	case e.claim.Deterministic || n > leastFreedom && v == 0:
+		if mean != 0 {
+			test.P = 0
+		}
+	case v > 0:
+		test.P = 2 * cumulative(-math.Abs(mean)/test.StandardError, n-1)
+	}
+	e.Test = test
+	switch {
+	case test.P >= test.Alpha:
+		e.Verdict, e.Reason = Unjudged, "the paired test finds no difference either way"
+	case h.Op.Holds(mean, 0, 0):
+		e.Verdict = Match
+	default:
+		e.Verdict = Differs
+	}
+}

@@ -1,0 +1,201 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"privkern/runner/text"
+)
+
+// Tally counts the distinct printed values and claims of a paper, of one table or of
+// several: one verdict each, that of the headline variant. Entries of ours and quoted
+// values are not among them.
+type Tally struct {
+	Values   int     // distinct printed values
+	Judged   int     // of them
+	Inside   int     // of those judged; Wide of them in bands wider than the tolerance
+	Wide     int     //
+	Close    int     // outside, and within the tolerance
+	Expected float64 // inside, if the reproduction were exact: the sum of the coverages
+
+	Claims       int // in words, each once
+	ClaimsJudged int
+	Hold         int
+
+	// Left counts the values and claims that are not judged, by the reason.
+	Left map[Verdict]int
+}
+
+// TallyOf counts the entries of tables of one paper.
+func TallyOf(evaluations ...*Evaluation) Tally {
+	var order []string
+	entries := map[string][]*Comparison{}
+	for _, e := range evaluations {
+		for i := range e.Cells {
+			c := &e.Cells[i]
+			if c.Own || c.Verdict == Quoted {
+				continue
+			}
+			if entries[c.Entry] == nil {
+				order = append(order, c.Entry)
+			}
+			entries[c.Entry] = append(entries[c.Entry], c)
+		}
+	}
+	t := Tally{Left: map[Verdict]int{}}
+	for _, id := range order {
+		t.add(entries[id])
+	}
+	return t
+}
+
+// Sentence says what was judged of the table, and how it came out.
+func (e *Evaluation) Sentence() string {
+	t := TallyOf(e)
+	return t.Sentence()
+}
+
+// add counts one entry.
+func (t *Tally) add(all []*Comparison) {
+	judged := slices.DeleteFunc(slices.Clone(all), func(c *Comparison) bool { return !c.Headline })
+	if !all[0].Claim {
+		t.Values++
+		t.value(judged, all)
+		return
+	}
+	t.Claims++
+	switch v := verdictOfClaim(judged, all); {
+	case !v.Judged():
+		t.Left[v]++
+	default:
+		t.ClaimsJudged++
+		if v == Match {
+			t.Hold++
+		}
+	}
+}
+
+// value counts a printed value: of several cells that print it, the one that is not
+// "the same as" another decides.
+func (t *Tally) value(judged, all []*Comparison) {
+	if len(judged) == 0 {
+		t.Left[aside(all)]++
+		return
+	}
+	c := judged[0]
+	if i := slices.IndexFunc(judged, func(c *Comparison) bool { return c.Primary }); i >= 0 {
+		c = judged[i]
+	}
+	if !c.Verdict.Judged() {
+		t.Left[c.Verdict]++
+		return
+	}
+	t.Judged++
+	if c.Band != nil {
+		t.Expected += c.Band.Coverage
+	}
+	switch c.Verdict {
+	case Match:
+		t.Inside++
+	case Wide:
+		t.Inside++
+		t.Wide++
+	case Close:
+		t.Close++
+	}
+}
+
+// verdictOfClaim is Match where all parts hold, Differs where one does not, and
+// otherwise what keeps the first part that is not judged from being so.
+func verdictOfClaim(judged, all []*Comparison) Verdict {
+	if len(judged) == 0 {
+		return aside(all)
+	}
+	out := Match
+	for _, c := range judged {
+		switch {
+		case c.Verdict == Differs || c.Verdict == Close:
+			return Differs
+		case !c.Verdict.Inside() && out == Match:
+			out = c.Verdict
+		}
+	}
+	return out
+}
+
+// aside is why an entry without a headline is not judged: its variants are corrected
+// ones, or that one is not part of the sweep.
+func aside(all []*Comparison) Verdict {
+	if !slices.ContainsFunc(all, func(c *Comparison) bool { return c.Verdict != Corrected }) {
+		return Corrected
+	}
+	return NotRun
+}
+
+// Add adds the tally of another paper.
+func (t *Tally) Add(o Tally) {
+	t.Values, t.Judged, t.Inside, t.Wide = t.Values+o.Values, t.Judged+o.Judged, t.Inside+o.Inside, t.Wide+o.Wide
+	t.Close, t.Expected = t.Close+o.Close, t.Expected+o.Expected
+	t.Claims, t.ClaimsJudged, t.Hold = t.Claims+o.Claims, t.ClaimsJudged+o.ClaimsJudged, t.Hold+o.Hold
+	if t.Left == nil {
+		t.Left = map[Verdict]int{}
+	}
+	for v, n := range o.Left {
+		t.Left[v] += n
+	}
+}
+
+// LeftText says why values and claims are not judged, such as "3 not run, 2 fitted".
+func (t *Tally) LeftText() string {
+	var parts []string
+	for _, v := range Verdicts {
+		if n := t.Left[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Sentence says how many of the paper's values were judged, how many lie inside their
+// bands, and how many were expected to.
+func (t *Tally) Sentence() string {
+	var out []string
+	if t.Values > 0 {
+		s := fmt.Sprintf("Of %s of the paper %d %s judged", text.Count(t.Values, "distinct value"), t.Judged, were(t.Judged))
+		if t.Judged > 0 {
+			s += fmt.Sprintf(": %d inside, %.1f expected if the reproduction were exact", t.Inside, t.Expected)
+		}
+		if t.Wide > 0 {
+			s += fmt.Sprintf("; %d of those inside in bands wider than the tolerance", t.Wide)
+		}
+		if t.Close > 0 {
+			s += fmt.Sprintf("; %d outside are close", t.Close)
+		}
+		out = append(out, s+".")
+	}
+	if t.Claims > 0 {
+		s := fmt.Sprintf("Of %s in words %d %s judged", text.Count(t.Claims, "claim"), t.ClaimsJudged, were(t.ClaimsJudged))
+		if t.ClaimsJudged > 0 {
+			s += fmt.Sprintf(": %d hold", t.Hold)
+			if t.Hold == 1 {
+				s += "s"
+			}
+		}
+		out = append(out, s+".")
+	}
+	if left := t.LeftText(); left != "" {
+		out = append(out, "Not judged: "+left+".")
+	}
+	if out == nil {
+		return "No entry here is the paper's."
+	}
+	return strings.Join(out, " ")
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
