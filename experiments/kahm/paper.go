@@ -25,7 +25,8 @@ func Paper() experiment.Paper {
 		},
 		Figures: []experiment.Figure{
 			picture.Figure1(), picture.ToyFigure(), picture.Figure6(), picture.RegionsFigure(), picture.Figure9(),
-			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), fit.Figure17(values),
+			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), nearest.Figure14a(values),
+			nearest.Figure14b(values), nearest.Figure16(values), fit.Figure17(values),
 		},
 		Benchmarks: fit.Benchmarks(),
 		Ledger:     ledger,

@@ -3,6 +3,7 @@ package nearest
 import (
 	_ "embed"
 
+	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
@@ -35,6 +36,11 @@ type Score struct {
 	// chosen from: scaled, those that follow the spread of the distances; published, the
 	// fixed ones of the code of its authors (learn.PublishedGrid), from 0.25 units up
 	Grid Grid `name:"lsdd" default:"scaled" when:"score is true"`
+}
+
+// allImages says whether a trial reads all images, as the paper's do.
+func (s *Images) allImages() bool {
+	return s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
 }
 
 // Grid is what the estimate of the density difference is chosen from.
