@@ -51,5 +51,6 @@
 //
 // Package wide makes the machines of classes. On it stand nearest (classifiers of four
 // data sets) and picture (digits and points to look at). Package fit has the
-// experiments on single machines, printed what the paper prints, for the figures.
+// experiments on single machines, among them kahm/bounds, which computes both sides of
+// the theorems; printed has what the paper prints, for the figures.
 package kahm
