@@ -23,6 +23,7 @@
 //	show/tables        tables in five formats
 //	show/summary       a table of all metrics
 //	show/plot          figures as SVG
+//	show/score         how all papers came out
 //	show/report        all of it as one HTML file
 //	show/export        all of it for other programs: Parquet, CSV, LaTeX, MLflow
 //	show               the records of a folder to tables, figures and report
@@ -41,6 +42,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/show"
+	"privkern/runner/show/score"
 	"privkern/runner/store"
 	"privkern/runner/store/disk"
 )
@@ -140,6 +142,11 @@ func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, err
 // Results evaluates the records of an output folder.
 func (c *Catalogue) Results(dir string) (*show.Results, error) {
 	return show.Read(c.Disk, dir, c.Book)
+}
+
+// Score counts how all tables came out, from what the folders have.
+func (c *Catalogue) Score(folders []string) (*score.Board, error) {
+	return score.Read(c.Disk, c.Book, folders)
 }
 
 // Elapsed formats a duration for people.

@@ -1,27 +1,52 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"privkern/runner/plan"
+	"privkern/runner/show/score"
+	"privkern/runner/show/tables"
 )
 
 func (a *app) tableCommand() *cobra.Command {
 	var o runOptions
+	all := false
 	cmd := &cobra.Command{
-		Use:   "table NAME...",
+		Use:   "table NAME... | --all [FOLDER...]",
 		Short: "Compute a published table or figure and print it beside the published values",
 		Long: `Run the trials behind a published table that have no result yet, and print each
 cell: the published value, the reproduced value with its standard error and number
-of trials, the difference, and a verdict.
+of trials, the difference, and a verdict; whether the paper states the settings, and
+whether the data are the paper's.
+
+With --all, run nothing: print how the values and claims of every paper came out, a
+line a paper and one in all, from what the folders have: output folders, folders of
+such, or folders with tables as CSV. Without a folder that is --out, or
+` + runsFolder + `. Values that are nowhere there are "not run".
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
   run table cloaking/table1 --data ~/data
   run table cloaking/table1 --output json
-  run table privacygp/figure1 --check`,
-		Args: cobra.MinimumNArgs(1),
+  run table privacygp/figure1 --check
+  run table --all
+  run table --all results --output markdown`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return nil
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			if all {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
 			names, err := a.Book.Names()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
@@ -33,11 +58,48 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err != nil {
 				return err
 			}
+			if all {
+				return a.score(cmd, args, o.out, format)
+			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
 			})
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
+	cmd.Flags().BoolVar(&all, "all", false, "print how all papers came out, from finished results")
 	return cmd
+}
+
+// score prints the scoreboard of what the folders have. out is where the flag of that
+// name looks, where no folder is given.
+func (a *app) score(cmd *cobra.Command, folders []string, out string, format tables.Format) error {
+	var refused error
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains([]string{"all", "out", "output"}, f.Name) {
+			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
+		}
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case len(folders) > 0 && out != "":
+		return usagef("give the folders either as arguments or by --out")
+	case len(folders) == 0 && out != "":
+		folders = []string{out}
+	case len(folders) == 0:
+		if _, err := os.Stat(runsFolder); errors.Is(err, fs.ErrNotExist) {
+			a.say("nothing has run yet: there is no folder %s", runsFolder)
+		} else {
+			folders = []string{runsFolder}
+		}
+	}
+	board, err := a.Score(folders)
+	if err != nil {
+		return err
+	}
+	for _, s := range board.Skipped {
+		a.complain("warning: not used: %s", s)
+	}
+	return score.Write(a.out, board, format)
 }

@@ -25,7 +25,7 @@ type jsonTable struct {
 	Privacy   []experiment.Privacy  `json:"privacy"`
 	Classes   record.Classes        `json:"blas_classes"`
 	Footnotes []string              `json:"footnotes"`
-	Tally     jsonTally             `json:"tally"`
+	Tally     TallyJSON             `json:"tally"`
 	Sentence  string                `json:"sentence"`
 }
 
@@ -89,7 +89,8 @@ type jsonTest struct {
 	Alpha         float64 `json:"alpha"`
 }
 
-type jsonTally struct {
+// TallyJSON is a tally as an object.
+type TallyJSON struct {
 	Values       int                   `json:"values"`
 	Judged       int                   `json:"judged"`
 	Inside       int                   `json:"inside"`
@@ -102,8 +103,9 @@ type jsonTally struct {
 	Left         map[judge.Verdict]int `json:"not_judged"`
 }
 
-func tallyOf(t judge.Tally) jsonTally {
-	return jsonTally{Values: t.Values, Judged: t.Judged, Inside: t.Inside, Expected: t.Expected, Wide: t.Wide,
+// TallyOf returns the object of a tally.
+func TallyOf(t judge.Tally) TallyJSON {
+	return TallyJSON{Values: t.Values, Judged: t.Judged, Inside: t.Inside, Expected: t.Expected, Wide: t.Wide,
 		Close: t.Close, Claims: t.Claims, ClaimsJudged: t.ClaimsJudged, Hold: t.Hold, Left: t.Left}
 }
 
@@ -161,7 +163,7 @@ func encode(w io.Writer, v any) error {
 func toJSON(e *judge.Evaluation) jsonTable {
 	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
 		Summary: e.Summary(), Privacy: notNil(e.Privacy), Classes: e.Classes, Footnotes: notNil(e.Footnotes),
-		Tally: tallyOf(judge.TallyOf(e)), Sentence: e.Sentence()}
+		Tally: TallyOf(judge.TallyOf(e)), Sentence: e.Sentence()}
 	for i := range e.Cells {
 		r := &e.Cells[i]
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement,

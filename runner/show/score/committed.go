@@ -1,0 +1,105 @@
+package score
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"privkern/runner/claims/judge"
+)
+
+// rowKey is the place of a comparison.
+type rowKey struct{ table, row, column, statement, variant string }
+
+// row is what a table that was written as CSV says of a comparison.
+type row struct {
+	verdict judge.Verdict
+	// terms are what the verdict was made with: where the ledger says something else by
+	// now, it does not hold.
+	terms    string
+	expected float64
+}
+
+// columns are those that are read; a file without them is of an older program.
+var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
+	"published_text", "draws", "tolerance", "stand_in"}
+
+// table reads a table.
+func (r *reader) table(path string) error {
+	f, err := r.disk.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	lines := csv.NewReader(f)
+	head, err := lines.Read()
+	if err != nil || !slices.Contains(head, "verdict") {
+		return nil // another CSV
+	}
+	at := map[string]int{}
+	for _, c := range columns {
+		if at[c] = slices.Index(head, c); at[c] < 0 {
+			r.skip(path, errors.New("written by an older version of this program; make the table anew"))
+			return nil
+		}
+	}
+	r.board.Files++
+	for {
+		l, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			r.skip(path, err)
+			return nil
+		}
+		get := func(c string) string { return l[at[c]] }
+		expected, _ := strconv.ParseFloat(get("expected_inside"), 64) // empty: not of a judged number
+		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
+			verdict: judge.Verdict(get("verdict")), expected: expected,
+			terms: fmt.Sprint(get("published_text"), "|", get("draws"), "|", get("tolerance"), "|", get("stand_in"))}
+	}
+}
+
+// restore gives the comparisons that were not run the verdicts of the tables that were
+// read, where these were made with what the ledger says now.
+func (r *reader) restore(e *judge.Evaluation) {
+	changed := 0
+	for i := range e.Cells {
+		c := &e.Cells[i]
+		if c.Verdict != judge.NotRun {
+			continue
+		}
+		known, ok := r.rows[rowKey{e.Table, c.Row, c.Column, c.Statement, c.Variant}]
+		if !ok || known.verdict == judge.NotRun {
+			continue
+		}
+		if known.terms != termsOf(c) || !slices.Contains(judge.Verdicts, known.verdict) {
+			changed++
+			continue
+		}
+		c.Verdict, c.Reason = known.verdict, ""
+		if known.verdict.Judged() && !c.Claim {
+			c.Band = &judge.Band{Coverage: known.expected, DegreesOfFreedom: math.Inf(1)}
+		}
+	}
+	if changed > 0 {
+		r.skip(e.Table, fmt.Errorf("the ledger has changed for %d of its values since the table was written", changed))
+	}
+}
+
+func termsOf(c *judge.Comparison) string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	text, tolerance := "", ""
+	if c.Published != nil {
+		text = c.Published.Text
+	}
+	if c.Tolerance != nil {
+		tolerance = number(*c.Tolerance)
+	}
+	return fmt.Sprint(text, "|", number(c.Draws), "|", tolerance, "|", c.StandIn)
+}

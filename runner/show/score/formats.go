@@ -1,0 +1,191 @@
+package score
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/experiment"
+	"privkern/runner/show/tables"
+)
+
+// head are the columns, for readers and for programs.
+var head = []struct{ title, name string }{
+	{"paper", "paper"}, {"values", "values"}, {"judged", "judged"}, {"inside", "inside"}, {"expected", "expected"},
+	{"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"}, {"not judged", "not_judged"},
+}
+
+// Notes say how the scoreboard is to be read.
+var Notes = []string{
+	"values: distinct printed values of the paper; judged: those of which our trials, on the paper's data, allow a " +
+		"verdict; inside: within the band of an exact reproduction; expected: how many would be, were all exact.",
+	"claims: statements in words, each once; hold: of those judged.",
+}
+
+// line is a paper's line in words; expected is with one decimal.
+func line(name string, t *judge.Tally) []string {
+	n := strconv.Itoa
+	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), strconv.FormatFloat(t.Expected, 'f', 1, 64),
+		n(t.Claims), n(t.ClaimsJudged), n(t.Hold), t.LeftText()}
+}
+
+// lines are those of the papers and the one of all.
+func (b *Board) lines() [][]string {
+	var out [][]string
+	for i := range b.Papers {
+		out = append(out, line(b.Papers[i].Name, &b.Papers[i].Tally))
+	}
+	all := b.All()
+	return append(out, line("all", &all))
+}
+
+// Write writes the scoreboard in a format of tables.
+func Write(w io.Writer, b *Board, f tables.Format) error {
+	switch f {
+	case tables.FormatText:
+		return b.text(w)
+	case tables.FormatMarkdown:
+		return b.markdown(w)
+	case tables.FormatLaTeX:
+		return b.latex(w)
+	case tables.FormatCSV:
+		return b.csv(w)
+	case tables.FormatJSON:
+		return b.json(w)
+	}
+	return experiment.Unknown("format", string(f), tables.Formats)
+}
+
+func (b *Board) text(w io.Writer) error {
+	lines := b.lines()
+	widths := make([]int, len(head))
+	for c, h := range head {
+		widths[c] = utf8.RuneCountInString(h.title)
+		for _, l := range lines {
+			widths[c] = max(widths[c], utf8.RuneCountInString(l[c]))
+		}
+	}
+	var out strings.Builder
+	write := func(fields []string) {
+		var s strings.Builder
+		for c, f := range fields {
+			space := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(f))
+			if left(c) {
+				s.WriteString(f + space + "  ")
+			} else {
+				s.WriteString(space + f + "  ")
+			}
+		}
+		out.WriteString(strings.TrimRight(s.String(), " ") + "\n")
+	}
+	var titles, rule []string
+	for c, h := range head {
+		titles, rule = append(titles, h.title), append(rule, strings.Repeat("─", widths[c]))
+	}
+	write(titles)
+	write(rule)
+	for _, l := range lines {
+		write(l)
+	}
+	out.WriteString("\n")
+	for _, n := range Notes {
+		out.WriteString(tables.Hang("  ", n, 100))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// left says which columns are words.
+func left(column int) bool { return column == 0 || column == len(head)-1 }
+
+func (b *Board) markdown(w io.Writer) error {
+	var out strings.Builder
+	row := func(fields []string) { out.WriteString("| " + strings.Join(fields, " | ") + " |\n") }
+	var titles, rule []string
+	for c, h := range head {
+		titles = append(titles, h.title)
+		if left(c) {
+			rule = append(rule, "---")
+		} else {
+			rule = append(rule, "---:")
+		}
+	}
+	row(titles)
+	row(rule)
+	for _, l := range b.lines() {
+		for c := range l {
+			l[c] = tables.EscapeMarkdown(l[c])
+		}
+		row(l)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (b *Board) latex(w io.Writer) error {
+	var out strings.Builder
+	out.WriteString("% the scoreboard, written by `run table --all`; needs \\usepackage{booktabs}\n")
+	out.WriteString("\\begin{tabular}{@{}lrrrrrrrl@{}}\n  \\toprule\n  ")
+	var titles []string
+	for _, h := range head {
+		titles = append(titles, h.title)
+	}
+	out.WriteString(strings.Join(titles, " & ") + " \\\\\n  \\midrule\n")
+	for _, l := range b.lines() {
+		for c := range l {
+			l[c] = tables.EscapeLaTeX(l[c])
+		}
+		out.WriteString("  " + tables.LaTeXRow(l) + "\n")
+	}
+	out.WriteString("  \\bottomrule\n\\end{tabular}\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (b *Board) csv(w io.Writer) error {
+	out := csv.NewWriter(w)
+	var names []string
+	for _, h := range head {
+		names = append(names, h.name)
+	}
+	if err := out.Write(names); err != nil {
+		return err
+	}
+	if err := out.WriteAll(b.lines()); err != nil {
+		return err
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (b *Board) json(w io.Writer) error {
+	type paper struct {
+		Paper string `json:"paper"`
+		tables.TallyJSON
+	}
+	var out struct {
+		Schema  int              `json:"schema"`
+		Papers  []paper          `json:"papers"`
+		All     tables.TallyJSON `json:"all"`
+		Trials  int              `json:"trials"`
+		Files   int              `json:"files"`
+		Skipped []string         `json:"skipped"`
+	}
+	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
+	for i := range b.Papers {
+		out.Papers = append(out.Papers, paper{b.Papers[i].Name, tables.TallyOf(b.Papers[i].Tally)})
+	}
+	out.All = tables.TallyOf(b.All())
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(out); err != nil {
+		return fmt.Errorf("the scoreboard: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+// Package score counts how all tables of all papers came out: a line a paper, and one
+// in all.
+//
+// It is made of what is there, and runs nothing: records in output folders, and tables
+// that were written as CSV, which the project's own results are. Records go first. A
+// value that neither has is not run.
+package score
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/record"
+	"privkern/runner/store"
+	"privkern/runner/store/disk"
+)
+
+// Board is how the papers came out.
+type Board struct {
+	Papers []Paper
+	// Skipped says what in the folders could not be used, and why.
+	Skipped []string
+	// Trials are the records that were used, and Files the tables.
+	Trials, Files int
+}
+
+// Paper is the line of a paper.
+type Paper struct {
+	Name string
+	judge.Tally
+}
+
+// All is the line of all papers.
+func (b *Board) All() judge.Tally {
+	var out judge.Tally
+	for i := range b.Papers {
+		out.Add(b.Papers[i].Tally)
+	}
+	return out
+}
+
+// Read counts the tables of all papers from folders: output folders, folders that hold
+// such, and folders with tables as CSV. One that is not there is an error.
+func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
+	r := &reader{disk: d, book: book, board: &Board{}, rows: map[rowKey]row{}}
+	for _, dir := range folders {
+		if err := r.folder(dir); err != nil {
+			return nil, err
+		}
+	}
+	index, err := judge.Index(func(yield func(*record.Record) bool) { r.records(yield) })
+	if err != nil {
+		return nil, err
+	}
+	ledgers, err := book.Ledgers()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range ledgers {
+		var evaluated []*judge.Evaluation
+		for _, t := range l.Tables {
+			e, err := judge.Evaluate(t, book.Experiments, index)
+			if err != nil {
+				return nil, err
+			}
+			r.restore(e)
+			evaluated = append(evaluated, e)
+		}
+		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})
+	}
+	return r.board, nil
+}
+
+type reader struct {
+	disk  disk.Disk
+	book  *ledger.Book
+	board *Board
+	plans []string // output folders
+	rows  map[rowKey]row
+}
+
+// folder looks for what a folder has, and in the folders below it for plans.
+func (r *reader) folder(dir string) error {
+	names, err := r.disk.Names(dir)
+	if err != nil {
+		return fmt.Errorf("the folder of results: %w", err)
+	}
+	slices.Sort(names)
+	if slices.Contains(names, planFile) {
+		r.plans = append(r.plans, dir)
+		return nil
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		switch _, err := r.disk.Stat(filepath.Join(path, planFile)); {
+		case strings.HasSuffix(name, ".csv"):
+			if err := r.table(path); err != nil {
+				return err
+			}
+		case err == nil:
+			r.plans = append(r.plans, path)
+		case !errors.Is(err, fs.ErrNotExist) && !isFile(r.disk, path):
+			r.skip(path, err)
+		}
+	}
+	return nil
+}
+
+const planFile = "plan.json"
+
+func isFile(d disk.Disk, path string) bool {
+	info, err := d.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (r *reader) skip(path string, why error) {
+	r.board.Skipped = append(r.board.Skipped, fmt.Sprintf("%s: %v", path, why))
+}
+
+// records hands on the records of all output folders that are of the experiments as
+// they are now.
+func (r *reader) records(yield func(*record.Record) bool) {
+	seen := map[string]bool{}
+	for _, dir := range r.plans {
+		s, p, err := store.OpenPlanOn(r.disk, dir, r.book.Experiments)
+		if err != nil {
+			r.skip(dir, err)
+			continue
+		}
+		older := 0
+		for i := range p.Trials {
+			rec, _, err := s.Get(p.Trials[i].Key)
+			if err != nil {
+				r.skip(dir, err)
+				break
+			}
+			if rec == nil || seen[rec.Key] {
+				continue
+			}
+			seen[rec.Key] = true
+			if e, err := r.book.Experiments.Lookup(rec.Experiment); err != nil || rec.ResultVersion != e.Version {
+				older++
+				continue
+			}
+			r.board.Trials++
+			if !yield(rec) {
+				return
+			}
+		}
+		if older > 0 {
+			r.skip(dir, fmt.Errorf("%d records are of other versions of their experiments", older))
+		}
+	}
+}
