@@ -66,6 +66,8 @@ func Shares() []experiment.Share {
 		{Experiment: "kahm/stress",
 			Outside: "reading and cleaning recordings; " + clustering + "; the score of membership inference"},
 		{Experiment: "kahm/timing", Outside: "making data of 10,000 columns; packing batches; scaling of principal axes"},
+		{Experiment: "kahm/bounds",
+			Outside: "eigenvalues and singular values of matrices of the order of ten, which bounds are made of"},
 		{Experiment: "kahm/reference", Outside: smallMatrices},
 		{Experiment: "multikernel/har", Settings: []string{"dataset=har-reconstructed"}, Outside: adversaries},
 		{Experiment: "multikernel/mhealth", Settings: []string{"dataset=mhealth-6ch"}, Outside: adversaries},

@@ -21,11 +21,12 @@ func Paper() experiment.Paper {
 		Experiments: []*experiment.Experiment{
 			nearest.Classifier().Experiment, nearest.Federated().Experiment, picture.Fabrication().Experiment,
 			picture.Layers().Experiment, picture.Toy().Experiment, nearest.Freiburg().Experiment,
-			nearest.Stress().Experiment, fit.Timing().Experiment, fit.Reference().Experiment,
+			nearest.Stress().Experiment, fit.Timing().Experiment, fit.Bounds().Experiment, fit.Reference().Experiment,
 		},
 		Figures: []experiment.Figure{
 			picture.Figure1(), picture.ToyFigure(), picture.Figure6(), picture.RegionsFigure(), picture.Figure9(),
-			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), fit.Figure17(values),
+			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), nearest.Figure14a(values),
+			nearest.Figure14b(values), nearest.Figure16(values), fit.Figure17(values),
 		},
 		Benchmarks: fit.Benchmarks(),
 		Ledger:     ledger,

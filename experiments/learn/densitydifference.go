@@ -20,6 +20,33 @@ type DensityDifferenceResult struct {
 	Lambda float64 // ridge, in the unit of the samples
 }
 
+// DensityGrid is the kernel widths σ and ridges λ that [DensityDifference] tries, all
+// positive, in the unit of the samples; nil stands for those that scale with the samples.
+type DensityGrid struct {
+	Widths, Ridges []float64
+}
+
+// PublishedGrid returns the grid of the code that the authors of LSDD publish (M. C. du
+// Plessis, http://www.ms.k.u-tokyo.ac.jp/software.html#LSDD; the same numbers are in
+// CNelias/ChangePointDetection.jl, src/ChangePointDetection.jl, which follows it). It is
+// the same for samples of any spread: samples whose densities differ in detail finer than
+// a quarter of a unit come out too similar.
+func PublishedGrid() DensityGrid {
+	return DensityGrid{
+		Widths: []float64{0.25, 0.5, 0.75, 1, 1.2, 1.5, 2, 2.2, 2.5, 3, 5},
+		Ridges: halfDecades(1, -3, 9),
+	}
+}
+
+// halfDecades returns unit·10^from and what follows it, two a decade.
+func halfDecades(unit, from float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = unit * math.Pow(10, float64(i)/2+from)
+	}
+	return out
+}
+
 const (
 	densityCentres = 300
 	densityFolds   = 5
@@ -39,12 +66,13 @@ const (
 // of Kumar, Moser and Fischer (Eq. 69) is this distance.
 //
 // σ and λ are those with the least squared error in 5-fold cross-validation
-// (fewer folds where a sample has fewer numbers), over geometric grids that
-// scale with the samples' spreads: σ from 0.03 of the smaller to 3 of the
-// larger, λ from 1e-4 to 10 of their geometric mean. The spread of a sample is
-// its standard deviation or, where smaller, its interquartile range over
-// 1.349. A change of unit by a factor c thus changes the result by exactly
-// 1/c, up to rounding: scores are comparable at equal units only.
+// (fewer folds where a sample has fewer numbers), over the grid. Without widths
+// or ridges they are geometric and scale with the samples' spreads: σ from 0.03
+// of the smaller to 3 of the larger, λ from 1e-4 to 10 of their geometric mean.
+// The spread of a sample is its standard deviation or, where smaller, its
+// interquartile range over 1.349. A change of unit by a factor c then changes
+// the result by exactly 1/c, up to rounding: scores are comparable at equal
+// units only. Given grids, such as [PublishedGrid], do not scale.
 //
 // Samples of one law do not give 0: at 60,000 and 10,000 numbers, estimates
 // below about 5e-4 of 1/spread are noise (6e-8 to 7e-4 in eight trials with
@@ -55,7 +83,7 @@ const (
 // numbers, a number that is not finite, or equal numbers only (a law without a
 // density: the distance would be infinite), or where its spread cannot be
 // computed.
-func DensityDifference(a, b []float64, rng *rand.Rand) (*DensityDifferenceResult, error) {
+func DensityDifference(a, b []float64, grid DensityGrid, rng *rand.Rand) (*DensityDifferenceResult, error) {
 	spreadA, err := spread("first", a)
 	if err != nil {
 		return nil, err
@@ -70,14 +98,18 @@ func DensityDifference(a, b []float64, rng *rand.Rand) (*DensityDifferenceResult
 
 	best := &DensityDifferenceResult{}
 	least := math.Inf(1)
-	unit := math.Sqrt(spreadA) * math.Sqrt(spreadB)
-	for _, sigma := range widths(min(spreadA, spreadB), max(spreadA, spreadB)) {
+	if grid.Widths == nil {
+		grid.Widths = widths(min(spreadA, spreadB), max(spreadA, spreadB))
+	}
+	if grid.Ridges == nil {
+		grid.Ridges = halfDecades(math.Sqrt(spreadA)*math.Sqrt(spreadB), -4, ridges)
+	}
+	for _, sigma := range grid.Widths {
 		f, err := d.fit(sigma)
 		if err != nil {
 			return nil, err
 		}
-		for r := range ridges {
-			lambda := unit * math.Pow(10, float64(r)/2-4)
+		for _, lambda := range grid.Ridges {
 			if s := f.validate(lambda); s < least {
 				least = s
 				best = &DensityDifferenceResult{L2: f.distance(lambda), Sigma: sigma, Lambda: lambda}

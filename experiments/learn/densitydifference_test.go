@@ -59,7 +59,8 @@ func TestDensityDifferenceOfNormalLaws(t *testing.T) {
 		{"as the distances of images", 60000, 10000, 5, 0.8, 5.4, 0.7, 0.05},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := DensityDifference(normal(1, c.n1, c.mean1, c.sd1), normal(2, c.n2, c.mean2, c.sd2), stream(3))
+			a, b := normal(1, c.n1, c.mean1, c.sd1), normal(2, c.n2, c.mean2, c.sd2)
+			got, err := DensityDifference(a, b, DensityGrid{}, stream(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,14 +80,14 @@ func TestDensityDifferenceOfOneLaw(t *testing.T) {
 		bound  float64
 	}{{60000, 10000, 5e-4}, {100, 100, 5e-2}} {
 		t.Run(fmt.Sprintf("%d and %d numbers", c.n1, c.n2), func(t *testing.T) {
-			got, err := DensityDifference(normal(4, c.n1, 0, 1), normal(5, c.n2, 0, 1), stream(6))
+			got, err := DensityDifference(normal(4, c.n1, 0, 1), normal(5, c.n2, 0, 1), DensityGrid{}, stream(6))
 			if err != nil || !(got.L2 >= 0 && got.L2 < c.bound) {
 				t.Errorf("%d and %d numbers: %+v, %v; want at most %g", c.n1, c.n2, got, err, c.bound)
 			}
 		})
 	}
 	same := normal(4, 100, 0, 1)
-	if got, err := DensityDifference(same, same, stream(6)); err != nil || got.L2 > 1e-12 {
+	if got, err := DensityDifference(same, same, DensityGrid{}, stream(6)); err != nil || got.L2 > 1e-12 {
 		t.Errorf("a sample and itself: %+v, %v", got, err)
 	}
 }
@@ -95,7 +96,7 @@ func TestDensityDifferenceOfOneLaw(t *testing.T) {
 // nothing.
 func TestDensityDifferenceUnits(t *testing.T) {
 	a, b := normal(1, 80, 0, 1), normal(2, 50, 0.7, 1.2)
-	base, err := DensityDifference(a, b, stream(3))
+	base, err := DensityDifference(a, b, DensityGrid{}, stream(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestDensityDifferenceUnits(t *testing.T) {
 				}
 				return out
 			}
-			got, err := DensityDifference(change(a), change(b), stream(3))
+			got, err := DensityDifference(change(a), change(b), DensityGrid{}, stream(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,8 +125,8 @@ func TestDensityDifferenceUnits(t *testing.T) {
 
 func TestDensityDifferenceIsDeterministic(t *testing.T) {
 	a, b := normal(1, 100, 0, 1), normal(2, 40, 1, 1)
-	x, _ := DensityDifference(a, b, stream(3))
-	y, _ := DensityDifference(a, b, stream(3))
+	x, _ := DensityDifference(a, b, DensityGrid{}, stream(3))
+	y, _ := DensityDifference(a, b, DensityGrid{}, stream(3))
 	if *x != *y {
 		t.Errorf("two runs with equal streams differ: %+v and %+v", x, y)
 	}
@@ -138,7 +139,7 @@ func TestDensityDifferenceOfFewNumbers(t *testing.T) {
 		{{1, 1, 1, 2}, {-1e6, 1e6}},
 	} {
 		t.Run(fmt.Sprintf("%d and %d numbers", len(c[0]), len(c[1])), func(t *testing.T) {
-			got, err := DensityDifference(c[0], c[1], stream(1))
+			got, err := DensityDifference(c[0], c[1], DensityGrid{}, stream(1))
 			if err != nil || !(got.L2 >= 0) || math.IsInf(got.L2, 0) {
 				t.Errorf("%v and %v: %+v, %v", c[0], c[1], got, err)
 			}
@@ -160,7 +161,8 @@ func TestDensityDifferenceRefusals(t *testing.T) {
 		{[]float64{-1.7e308, 1.7e308}, good, "rescale the samples"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			if _, err := DensityDifference(c.a, c.b, stream(1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err := DensityDifference(c.a, c.b, DensityGrid{}, stream(1))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -170,7 +172,7 @@ func TestDensityDifferenceRefusals(t *testing.T) {
 func BenchmarkDensityDifference(b *testing.B) {
 	x, y := normal(1, 60000, 5, 0.8), normal(2, 10000, 5.4, 0.7)
 	for b.Loop() {
-		if _, err := DensityDifference(x, y, stream(3)); err != nil {
+		if _, err := DensityDifference(x, y, DensityGrid{}, stream(3)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -180,32 +182,62 @@ func BenchmarkDensityDifference(b *testing.B) {
 // (H + λI)θ = ĥ, every mean and product written out.
 func TestDensityDifferenceSolvesItsEquation(t *testing.T) {
 	a, b := normal(1, 30, 0, 1), normal(2, 20, 1, 1)
-	got, err := DensityDifference(a, b, stream(3))
-	if err != nil {
-		t.Fatal(err)
+	for name, grid := range map[string]DensityGrid{
+		"scaled": {}, "published": PublishedGrid(), "given": {Widths: []float64{.3}, Ridges: []float64{.02}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := DensityDifference(a, b, grid, stream(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if grid.Widths != nil && !(slices.Contains(grid.Widths, got.Sigma) && slices.Contains(grid.Ridges, got.Lambda)) {
+				t.Errorf("%+v is not of the grid %v", got, grid)
+			}
+			if want := directDifference(t, a, b, got); math.Abs(got.L2/want-1) > 1e-10 {
+				t.Errorf("%.15g, want %.15g", got.L2, want)
+			}
+		})
 	}
-	centres := append(slices.Clone(a), b...) // all numbers, as there are so few
-	n, s := len(centres), got.Sigma
+}
+
+// directDifference is 2ĥᵀθ − θᵀHθ at the width and ridge of a result, with all numbers as
+// centres.
+func directDifference(t *testing.T, a, b []float64, at *DensityDifferenceResult) float64 {
+	centres := append(slices.Clone(a), b...)
+	n, s := len(centres), at.Sigma
 	h, ridged, mean := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i, c := range centres {
 		for _, x := range a {
-			mean.SetVec(i, mean.AtVec(i)+math.Exp(-(x-c)*(x-c)/(2*s*s))/30)
+			mean.SetVec(i, mean.AtVec(i)+math.Exp(-(x-c)*(x-c)/(2*s*s))/float64(len(a)))
 		}
 		for _, x := range b {
-			mean.SetVec(i, mean.AtVec(i)-math.Exp(-(x-c)*(x-c)/(2*s*s))/20)
+			mean.SetVec(i, mean.AtVec(i)-math.Exp(-(x-c)*(x-c)/(2*s*s))/float64(len(b)))
 		}
 		for j, o := range centres {
 			h.SetSym(i, j, math.Sqrt(math.Pi)*s*math.Exp(-(c-o)*(c-o)/(4*s*s)))
 			ridged.SetSym(i, j, h.At(i, j))
 		}
-		ridged.SetSym(i, i, h.At(i, i)+got.Lambda)
+		ridged.SetSym(i, i, h.At(i, i)+at.Lambda)
 	}
 	var theta mat.VecDense
 	if err := theta.SolveVec(ridged, mean); err != nil {
 		t.Fatal(err)
 	}
-	want := 2*mat.Dot(mean, &theta) - mat.Inner(&theta, h, &theta)
-	if math.Abs(got.L2/want-1) > 1e-10 {
-		t.Errorf("%.15g, want %.15g", got.L2, want)
+	return 2*mat.Dot(mean, &theta) - mat.Inner(&theta, h, &theta)
+}
+
+// The published grid ends at a quarter of a unit: it does not resolve densities that are
+// narrower by far, where the grid that scales does.
+func TestPublishedGridDoesNotScale(t *testing.T) {
+	a, b := normal(1, 5000, 0, .01), normal(2, 5000, .02, .01)
+	want := normalDistance(0, .01, .02, .01)
+	for _, c := range []struct {
+		grid      DensityGrid
+		low, high float64 // of the true distance
+	}{{DensityGrid{}, .95, 1.05}, {PublishedGrid(), 0, .1}} {
+		got, err := DensityDifference(a, b, c.grid, stream(3))
+		if err != nil || got.L2 < c.low*want || got.L2 > c.high*want {
+			t.Errorf("%+v of %g, %v", got, want, err)
+		}
 	}
 }

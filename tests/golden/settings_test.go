@@ -73,6 +73,8 @@ var settings = map[string][]string{
 		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
 	},
 	"dpgp/sensitivity": {"inducing=5"},
+	"kahm/bounds": {"rows=24 dim=6 n=3 layers=2 branches=2 queries=20 smoothing=2",
+		"samples=counterexample queries=20 smoothing=2"},
 	"kahm/classifier": {
 		"train=200 test=20 n=5 layers=2 score_points=50",
 		"train=200 test=20 n=5 layers=2 score=false data=noisy epsilon=16",

@@ -81,6 +81,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{Reference().Experiment, map[string]any{"n": 13}, "only 12 columns"},
 		{Reference().Experiment, map[string]any{"layers": 6}, "at most n = 5 layers"},
+		{Bounds().Experiment, map[string]any{"n": 13}, "only 12 columns"},
+		{Bounds().Experiment, map[string]any{"rows": 17}, "3 branches of n = 5 directions need at least 18"},
+		{Bounds().Experiment, map[string]any{"layers": 6}, "at most n = 5 layers"},
 		{Timing().Experiment, map[string]any{"dim": 10}, "n must not exceed dim"},
 		{Timing().Experiment, map[string]any{"rows": 10000}, "rows × dim = 100000000: at most 50000000 entries"},
 	} {
@@ -115,6 +118,17 @@ func TestFigure17(t *testing.T) {
 	// The 13 rows of Table 11, and the value in the text.
 	if l := panels[0].Lines[0]; len(l.X) != 14 || l.X[0] != 1e4 || l.Y[0] != 0.0193 || l.X[13] != 2e7 || l.Y[13] != 1600 {
 		t.Errorf("published: %v over %v", l.Y, l.X)
+	}
+	// Three sizes that differ in one setting are a curve over it.
+	panels = trialtest.Panels(t, figure, []experiment.Observation{
+		timed(100, 300, 5, 3), timed(100, 100, 5, 1), timed(100, 200, 5, 2), timed(100, 100, 10, 4), timed(200, 100, 5, 5),
+	})
+	if len(panels) != 2 || panels[1].Title != "Over p, columns" || len(panels[1].Lines) != 1 {
+		t.Fatalf("%+v", panels)
+	}
+	if l := panels[1].Lines[0]; l.Name != "n = 5 N = 100" || !slices.Equal(l.X, []float64{100, 200, 300}) ||
+		!slices.Equal(l.Y, []float64{1, 2, 3}) {
+		t.Errorf("%+v", l)
 	}
 	if panels := figure.Draw([]experiment.Observation{timed(10, 10, 5, 0)}); panels != nil {
 		t.Errorf("%d panels of a trial without a time", len(panels))

@@ -63,3 +63,82 @@ type TimingMetrics struct {
 	// evaluations of R (Eq. 42)
 	FixedPointEvaluations float64 `name:"fixed_point_evaluations"`
 }
+
+// Samples are what kahm/bounds computes machines of.
+type Samples int
+
+// The values of the setting "samples".
+const (
+	Formula        Samples = iota // class 0 of kahm/reference
+	Counterexample                // six points of the plane, with queries on a ray
+)
+
+// Choices returns the names of the values.
+func (Samples) Choices() []string { return []string{"formula", "counterexample"} }
+
+// BoundsSettings are those of kahm/bounds.
+type BoundsSettings struct {
+	// the samples: formula, class 0 of kahm/reference, with queries about them;
+	// counterexample, six points of the plane (n = p = L = 2, one branch) with queries on a
+	// ray that ends where the sum of memberships is negative
+	Samples Samples `name:"samples" default:"formula"`
+	// samples of the formula
+	Rows int `name:"rows" default:"60" min:"10" max:"500" when:"samples is formula"`
+	// columns of the formula
+	Dim int `name:"dim" default:"12" min:"1" max:"100" when:"samples is formula"`
+	// subspace dimension
+	N int `name:"n" default:"5" min:"1" max:"100" when:"samples is formula"`
+	// L, layers of a machine; at most n
+	Layers int `name:"layers" default:"3" min:"1" max:"100" when:"samples is formula"`
+	// S, clusters with a machine each (Theorem 5)
+	Branches int `name:"branches" default:"3" min:"1" max:"10" when:"samples is formula"`
+	// queries
+	Queries int `name:"queries" default:"2000" min:"1" max:"100000"`
+	// smoothing steps (Theorem 6)
+	Smoothing int `name:"smoothing" default:"20" min:"0" max:"1000"`
+}
+
+// BoundsMetrics are those of kahm/bounds. Shares that the theorems put below one are
+// quotients of a quantity and its bound.
+type BoundsMetrics struct {
+	// λ* (Eq. 40), found by the paper's iteration (43)
+	Lambda float64 `name:"lambda"`
+	// how many iterations that took
+	Iterations float64 `name:"iterations"`
+	// R at the fixed point (Eq. 42)
+	Residual float64 `name:"residual"`
+	// its bound ‖Y‖²_F/(pN) (Theorem 1, 22)
+	ResidualBound float64 `name:"residual_bound"`
+	// largest quotient of the slope of R in e and its bound 2‖Y‖²_F/(pN(e+τ)) (23), over a
+	// thousand e below the bound (26)
+	SlopeShare float64 `name:"slope_share"`
+	// largest slope of R (128), by which an iteration brings e nearer to the fixed point at
+	// least
+	Contraction float64 `name:"contraction"`
+	// fixed points of R: sign changes of R − e between the thousand e
+	FixedPoints float64 `name:"fixed_points"`
+	// largest norm of an image (Theorem 2)
+	NormMax float64 `name:"norm_max"`
+	// its first bound (46), from the eigenvalues of the kernel matrix
+	NormBound float64 `name:"norm_bound"`
+	// its second bound, from the norm of the samples
+	NormBoundSimple float64 `name:"norm_bound_simple"`
+	// largest quotient of the distance to a machine of one layer and ‖[y−y¹ … y−yᴺ]‖₂
+	// (Theorem 3)
+	RatioMax float64 `name:"ratio_max"`
+	// its first bound (49)
+	RatioBound float64 `name:"ratio_bound"`
+	// its second bound
+	RatioBoundSimple float64 `name:"ratio_bound_simple"`
+	// the same quotient of a conditionally deep machine (Theorem 4)
+	RatioDeepMax float64 `name:"ratio_deep_max"`
+	// largest quotient of the distance to a wide machine and ‖[y−y¹ … y−yᴺ]‖_F (Theorem 5)
+	RatioWideMax float64 `name:"ratio_wide_max"`
+	// its bound (61)
+	RatioWideBound float64 `name:"ratio_wide_bound"`
+	// share of the queries without an image: the sum of memberships is not safely positive,
+	// where (148) has it positive
+	WithoutImage float64 `name:"without_image"`
+	// modelling error after the smoothing steps, as a share of that of the samples (Theorem 6)
+	SmoothedError float64 `name:"smoothed_error"`
+}

@@ -169,8 +169,8 @@ func TestScorePoints(t *testing.T) {
 		score Score
 		same  bool
 	}{
-		{"more than there are", Score{true, experiment.NumberOr[wide.Whole](1000)}, true},
-		{"fewer", Score{true, experiment.NumberOr[wide.Whole](50)}, false},
+		{"more than there are", Score{Score: true, Points: experiment.NumberOr[wide.Whole](1000)}, true},
+		{"fewer", Score{Score: true, Points: experiment.NumberOr[wide.Whole](50)}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := evaluateFormula(t, 1, smallClassifier(t, func(s *ClassifierSettings) { s.Score = c.score }))

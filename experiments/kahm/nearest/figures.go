@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/printed"
 	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
@@ -137,7 +136,7 @@ func curvePanel(trials []observation, ledger *printed.Ledger, a axis, h height) 
 		}
 		panel.Lines = append(panel.Lines, experiment.Line{Name: p.name, X: x, Y: y, Color: color})
 		panel.Points = append(panel.Points, experiment.Line{X: x, Y: y, Color: color})
-		if first.Train != dataset.MNISTTrain || first.Test != dataset.MNISTTest {
+		if !first.allImages() {
 			continue // the paper's values are of all images
 		}
 		published := printed.Over(ledger, "kahm/table5", Classifier(), h.field,

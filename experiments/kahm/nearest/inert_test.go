@@ -31,7 +31,7 @@ func heldImages(s *Images) []inert.Setting {
 // heldPipeline are the settings that every classifier has alike.
 func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
 	for _, field := range []any{&p.Epsilon, &p.Delta, &p.D, &p.N, &p.Layers, &p.Branches, &p.Variant, &p.Clusters,
-		&p.Smoothing} {
+		&p.Starts, &p.Smoothing} {
 		held = append(held, inert.Held(field, above))
 	}
 	return held
@@ -62,8 +62,8 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 				inert.Values(&s.Branches, machines(2), machines(3)),
 				inert.Values(&s.Variant, wide.AsPublished, wide.Corrected),
 				inert.Values(&s.Clusters, wide.OriginalClusters, wide.NoisyClusters),
-				inert.Values(&s.Smoothing, 0, 1),
-				inert.Held(&s.Score.Score, "below"), inert.Held(&s.Points, "below"))
+				inert.Values(&s.Starts, 20), inert.Values(&s.Smoothing, 0, 1),
+				inert.Held(&s.Score.Score, "below"), inert.Held(&s.Points, "below"), inert.Held(&s.Grid, "below"))
 		},
 		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
 			return classifiedWithDistances(t, s)
@@ -109,7 +109,8 @@ func TestWhereSettingsOfScoresApply(t *testing.T) {
 		Others: func(s *ClassifierSettings) []inert.Setting {
 			return append(append(heldImages(&s.Images), heldPipeline(&s.Pipeline)...),
 				inert.Held(&s.Data, above), inert.Values(&s.Score.Score, true, false),
-				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)))
+				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)),
+				inert.Values(&s.Grid, PublishedGrid))
 		},
 		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
 			trial := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2})

@@ -43,7 +43,7 @@ func (r *evaluation) score(ctx context.Context, t *experiment.Trial, s *Score, c
 	}
 	train, test := finite(mat.Col(nil, 0, nearest.Distance)), finite(mat.Col(nil, 0, c.nearest.Distance))
 	took := costOf(nearest, time.Since(start))
-	if err := r.compare(train, test, t.Stream("density difference")); err != nil {
+	if err := r.compare(train, test, s.Grid.densities(), t.Stream("density difference")); err != nil {
 		r.warnings = append(r.warnings, fmt.Sprintf("there is no membership-inference score: %v", err))
 	}
 	if left := points - len(train) + len(d.testLabels) - len(test); left > 0 {
@@ -59,8 +59,8 @@ func (r *evaluation) score(ctx context.Context, t *experiment.Trial, s *Score, c
 // mis has the unit 1/distance, so that it compares at equal scales of the data only; the
 // area under the curve and the advantage have none. They are reported beside it because
 // an attacker needs one threshold, not densities.
-func (r *evaluation) compare(train, test []float64, rng *rand.Rand) error {
-	difference, err := learn.DensityDifference(train, test, rng)
+func (r *evaluation) compare(train, test []float64, grid learn.DensityGrid, rng *rand.Rand) error {
+	difference, err := learn.DensityDifference(train, test, grid, rng)
 	if err != nil {
 		return err
 	}

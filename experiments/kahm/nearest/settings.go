@@ -3,7 +3,9 @@ package nearest
 import (
 	_ "embed"
 
+	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -30,6 +32,35 @@ type Score struct {
 	// training points, drawn at random, that the score is computed from; all for every
 	// one
 	Points experiment.Or[wide.Whole, int] `name:"score_points" default:"10000" min:"10" when:"score is true"`
+	// kernel widths and ridges that the estimate of the density difference (LSDD) is
+	// chosen from: scaled, those that follow the spread of the distances; published, the
+	// fixed ones of the code of its authors (learn.PublishedGrid), from 0.25 units up
+	Grid Grid `name:"lsdd" default:"scaled" when:"score is true"`
+}
+
+// allImages says whether a trial reads all images, as the paper's do.
+func (s *Images) allImages() bool {
+	return s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
+}
+
+// Grid is what the estimate of the density difference is chosen from.
+type Grid int
+
+// The values of the setting "lsdd".
+const (
+	ScaledGrid Grid = iota
+	PublishedGrid
+)
+
+// Choices returns the names of the values.
+func (Grid) Choices() []string { return []string{"scaled", "published"} }
+
+// densities returns the kernel widths and ridges.
+func (g Grid) densities() learn.DensityGrid {
+	if g == PublishedGrid {
+		return learn.PublishedGrid()
+	}
+	return learn.DensityGrid{}
 }
 
 // ClassifierSettings are those of kahm/classifier.

@@ -24,8 +24,13 @@ type Ledger struct {
 type cell struct {
 	Metric    string
 	Published string
-	Value     *float64
-	Params    map[string]any
+	// Experiment is empty for that of the table. Minus is there for a difference, SameAs
+	// where the paper prints the value again.
+	Experiment string
+	Minus      any
+	SameAs     string `yaml:"same_as"`
+	Value      *float64
+	Params     map[string]any
 }
 
 // Read returns the printed values of a ledger. What does not read as such is not
@@ -68,6 +73,7 @@ func (c *cell) number() float64 {
 
 // Over returns the printed values of a metric of the experiment x in a table, in
 // increasing order of where at places the settings of a cell; at may leave cells out.
+// Differences, values of other experiments and repeated ones are left out.
 func Over[S, M any](l *Ledger, table string, x *experiment.Definition[S, M], metric func(*M) any,
 	at func(*S) (where float64, shown bool)) experiment.Line {
 	name := x.MetricName(metric)
@@ -75,7 +81,8 @@ func Over[S, M any](l *Ledger, table string, x *experiment.Definition[S, M], met
 	var points []point
 	for _, c := range l.cells()[table] {
 		params, err := x.Resolve(c.Params)
-		if err != nil || c.Metric != name || math.IsNaN(c.number()) {
+		other := c.Minus != nil || c.SameAs != "" || c.Experiment != "" && c.Experiment != x.Name
+		if err != nil || other || c.Metric != name || math.IsNaN(c.number()) {
 			continue
 		}
 		if where, shown := at(x.Settings(params)); shown {

@@ -19,6 +19,14 @@ func TestOver(t *testing.T) {
       - {published: "around 5", params: {rows: 100}}`, "[] []"},
 		{"another metric", `
       - {published: "5", metric: gflops, params: {rows: 100}}`, "[] []"},
+		{"another experiment", `
+      - {published: "5", experiment: kahm/reference, params: {rows: 100}}
+      - {published: "6", experiment: kahm/timing, params: {rows: 100}}`, "[100] [6]"},
+		{"a value that stands above", `
+      - {published: "5", id: five, params: {rows: 100}}
+      - {published: "about 5", value: 5, same_as: five, params: {rows: 100}}`, "[100] [5]"},
+		{"a difference", `
+      - {published: "5", minus: {metric: gflops}, params: {rows: 100}}`, "[] []"},
 		{"settings that there are not", `
       - {published: "5", params: {columns: 100}}`, "[] []"},
 		{"what is not shown", `

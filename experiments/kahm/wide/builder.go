@@ -37,6 +37,7 @@ type Builder struct {
 	branches func(samples int) int
 	// clusters is what k-means sees: OriginalClusters or NoisyClusters.
 	clusters Clusters
+	starts   int // of k-means
 	// private says that the fabrication's radius comes from the original data.
 	private   bool
 	smoothing int
@@ -48,7 +49,8 @@ type Builder struct {
 func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
 	noise, err := p.noise(data)
 	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
-		clusters: p.clustersOf(data), private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise}, err
+		clusters: p.clustersOf(data), starts: p.Starts, private: p.Variant == AsPublished, smoothing: p.Smoothing,
+		noise: noise}, err
 }
 
 // NewFabricator returns the builder of a trial whose samples are one cluster each. Its

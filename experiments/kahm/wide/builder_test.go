@@ -31,7 +31,7 @@ func builder(t *testing.T, data Data, variant Variant) *Builder {
 	b, err := NewBuilder(trial, engine.Of(trial.Engine), data, &Pipeline{
 		Budget:  Budget{Epsilon: 4, Delta: 1e-5, D: 1},
 		Machine: Machine{N: 4, Layers: 2, Branches: experiment.NumberOr[Rounding](3)},
-		Variant: variant, Smoothing: 2,
+		Variant: variant, Clustering: Clustering{Starts: 1}, Smoothing: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestClustersOfPipelines(t *testing.T) {
 		{"given", NoisyClusters, AsPublished, Fabricated, NoisyClusters},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &Pipeline{Clustering: Clustering{c.clusters}, Variant: c.variant}
+			p := &Pipeline{Clustering: Clustering{Clusters: c.clusters}, Variant: c.variant}
 			if got := p.clustersOf(c.data); got != c.want {
 				t.Errorf("%s, want %s", experiment.NameOf(got), experiment.NameOf(c.want))
 			}

@@ -100,7 +100,7 @@ func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dens
 		return nil, err
 	}
 	labels := make([][]int, len(sources))
-	opts := learn.KMeansOptions{Restarts: 1, Iterations: fault.Capped(ctx, learn.KMeansIterations)}
+	opts := learn.KMeansOptions{Restarts: b.starts, Iterations: fault.Capped(ctx, learn.KMeansIterations)}
 	err = learn.KMeansAll(ctx, b.e, problems, opts, func(j int, c *learn.Clustering, err error) error {
 		if err != nil {
 			return of(divided[j], err)
@@ -208,7 +208,7 @@ func (b *Builder) work(ctx context.Context, name string, key func(*experiment.In
 func (b *Builder) digest(sources []Source) func() string {
 	return sync.OnceValue(func() string {
 		return experiment.Digest(func(in *experiment.Inputs) {
-			in.Whole(int(b.trial.Seed), len(sources))
+			in.Whole(int(b.trial.Seed), len(sources), b.starts)
 			for i := range sources {
 				s := &sources[i]
 				in.Text(s.String())

@@ -144,9 +144,11 @@ func (m *Machine) branches(n int) int {
 // Clustering says how the samples of a class are divided.
 type Clustering struct {
 	// what k-means sees: the original samples, or the noisy ones (their leading n
-	// principal scores); auto: original as published, noisy when corrected. k-means
-	// begins once, by k-means++, and goes on until no sample moves
+	// principal scores); auto: original as published, noisy when corrected
 	Clusters Clusters `name:"clusters" default:"auto"`
+	// how often k-means begins, by k-means++ each time, of which the best is kept; each
+	// time it goes on until no sample moves
+	Starts int `name:"starts" default:"1" min:"1" max:"1000" when:"branches is not 1"`
 }
 
 // CheckLayers refuses more layers than a machine of n directions has.
