@@ -1,15 +1,14 @@
-package experiments_test
+package experiments
 
 import (
 	"testing"
 
-	"privkern/experiments"
 	"privkern/runner/experiment"
 )
 
 // A trial on a set that is not the paper's says so, whatever its experiment declares.
 func TestTrialsOnStandInsSaySo(t *testing.T) {
-	registry := experiment.RegistryOf(experiments.Papers())
+	registry := experiment.RegistryOf(Papers())
 	for _, c := range []struct {
 		name, dataset, want string
 	}{

@@ -75,8 +75,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 // name looks, where no folder is given.
 func (a *app) score(cmd *cobra.Command, folders []string, out string, format tables.Format) error {
 	var refused error
-	cmd.LocalNonPersistentFlags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"all", "out", "output"}, f.Name) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains([]string{"all", "out", "output"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})

@@ -84,6 +84,10 @@ func (t *Tally) value(judged, all []*Comparison) {
 		return
 	}
 	c := judged[0]
+	if c.Verdict == NotRun && onStandIn(all) {
+		t.Left[StandIn]++
+		return
+	}
 	if i := slices.IndexFunc(judged, func(c *Comparison) bool { return c.Primary }); i >= 0 {
 		c = judged[i]
 	}
@@ -106,6 +110,11 @@ func (t *Tally) value(judged, all []*Comparison) {
 	}
 }
 
+// onStandIn says that another variant has run, on other data than the paper's.
+func onStandIn(all []*Comparison) bool {
+	return slices.ContainsFunc(all, func(c *Comparison) bool { return c.Verdict == StandIn })
+}
+
 // verdictOfClaim is Match where all parts hold, Differs where one does not, and
 // otherwise what keeps the first part that is not judged from being so.
 func verdictOfClaim(judged, all []*Comparison) Verdict {
@@ -113,6 +122,9 @@ func verdictOfClaim(judged, all []*Comparison) Verdict {
 		return aside(all)
 	}
 	out := Match
+	if judged[0].Verdict == NotRun && onStandIn(all) {
+		return StandIn
+	}
 	for _, c := range judged {
 		switch {
 		case c.Verdict == Differs || c.Verdict == Close:
@@ -170,7 +182,7 @@ func (t *Tally) Sentence() string {
 			s += fmt.Sprintf("; %d of those inside in bands wider than the tolerance", t.Wide)
 		}
 		if t.Close > 0 {
-			s += fmt.Sprintf("; %d outside are close", t.Close)
+			s += fmt.Sprintf("; %d outside %s close", t.Close, map[bool]string{true: "is", false: "are"}[t.Close == 1])
 		}
 		out = append(out, s+".")
 	}

@@ -1,0 +1,140 @@
+package score_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/claims/claimtest"
+	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
+	"privkern/runner/show/score"
+	"privkern/runner/show/tables"
+	"privkern/runner/store/disk"
+)
+
+// demo is the demonstration ledger with a text in the place of another.
+func demo(t *testing.T, old, replacement string) *ledger.Book {
+	t.Helper()
+	if !bytes.Contains(claimtest.Text, []byte(old)) {
+		t.Fatalf("the demonstration ledger has no %q", old)
+	}
+	return ledger.Open([]experiment.Paper{{Name: "demo", Experiments: claimtest.Experiments(),
+		Ledger:  bytes.Replace(claimtest.Text, []byte(old), []byte(replacement), 1),
+		Figures: []experiment.Figure{{Name: "demo/figure1"}}}})
+}
+
+// written evaluates the demonstration records, and writes the tables as CSV.
+func written(t *testing.T, book *ledger.Book) (folder string, want judge.Tally) {
+	t.Helper()
+	index, err := judge.Index(slices.Values(claimtest.Records(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := book.Ledger("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = t.TempDir()
+	var all []*judge.Evaluation
+	for _, table := range l.Tables {
+		e, err := judge.Evaluate(table, book.Experiments, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := tables.CSV(&b, e); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(table.Name, "/", "-") + ".csv"
+		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return folder, judge.TallyOf(all...)
+}
+
+func read(t *testing.T, book *ledger.Book, folders ...string) *score.Board {
+	t.Helper()
+	b, err := score.Read(disk.System, book, folders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Tables that were written say what the records said.
+func TestScoreOfWrittenTables(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, want := written(t, book)
+	b := read(t, book, folder)
+	if got := b.Papers[0].Tally; fmt.Sprint(got) != fmt.Sprint(want) || got.Judged == 0 || got.ClaimsJudged == 0 ||
+		b.Files != 3 || len(b.Skipped) != 0 {
+		t.Errorf("got  %+v\nwant %+v\nof %d files, without %q", got, want, b.Files, b.Skipped)
+	}
+	if nothing := read(t, book).Papers[0].Tally; nothing.Judged != 0 || nothing.Values != want.Values ||
+		nothing.Left[judge.NotRun] != want.Values+want.Claims {
+		t.Errorf("of nothing: %+v", nothing)
+	}
+}
+
+// A table says nothing of a value for which the ledger has other terms by now.
+func TestScoreOfChangedTerms(t *testing.T) {
+	folder, want := written(t, demo(t, "demo", "demo"))
+	for _, c := range []struct{ old, replacement string }{
+		{"draws: 0.1", "draws: 0.2"}, {"tolerance: {absolute: 1,", "tolerance: {absolute: 2,"},
+		{`published: "13.3 ± 3.2"`, `published: "13.4 ± 3.2"`},
+	} {
+		t.Run(c.replacement, func(t *testing.T) {
+			b := read(t, demo(t, c.old, c.replacement), folder)
+			if got := b.Papers[0]; got.Judged >= want.Judged || len(b.Skipped) != 1 ||
+				!strings.Contains(b.Skipped[0], "demo/table1: the ledger has changed for") {
+				t.Errorf("%d judged, not used: %q", got.Judged, b.Skipped)
+			}
+		})
+	}
+}
+
+func TestFormats(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, want := written(t, book)
+	b := read(t, book, folder)
+	for _, f := range tables.Formats {
+		var out bytes.Buffer
+		if err := score.Write(&out, b, tables.Format(f)); err != nil {
+			t.Fatal(err)
+		}
+		if tables.Format(f) == tables.FormatJSON {
+			var got struct {
+				Papers []map[string]any
+				All    struct{ Values, Judged, Hold int }
+			}
+			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.All.Judged != want.Judged ||
+				got.All.Values != want.Values || got.All.Hold != want.Hold || got.Papers[0]["paper"] != "demo" {
+				t.Errorf("%v: %s", err, out.String())
+			}
+			continue
+		}
+		for _, name := range []string{"demo", "all"} {
+			found := false
+			for l := range strings.Lines(out.String()) {
+				fields := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" |&,", r) })
+				found = found || len(fields) > 4 && fields[0] == name && fields[1] == fmt.Sprint(want.Values) &&
+					fields[2] == fmt.Sprint(want.Judged) && fields[3] == fmt.Sprint(want.Inside)
+			}
+			if !found {
+				t.Errorf("%s has no line of %q:\n%s", f, name, out.String())
+			}
+		}
+	}
+	if err := score.Write(&bytes.Buffer{}, b, "html"); err == nil {
+		t.Error("an unknown format is written")
+	}
+}
