@@ -71,6 +71,8 @@ func Shares() []experiment.Share {
 		{Experiment: "kahm/reference", Outside: smallMatrices},
 		{Experiment: "multikernel/har", Settings: []string{"dataset=har-reconstructed"}, Outside: adversaries},
 		{Experiment: "multikernel/mhealth", Settings: []string{"dataset=mhealth-6ch"}, Outside: adversaries},
+		{Experiment: "multikernel/eigenproblem", Settings: []string{"dataset=har-surrogate"},
+			Outside: "the general eigenproblem, which is there to show what it makes of a singular matrix"},
 		{Experiment: "multikernel/reference", Outside: smallMatrices},
 	}
 }

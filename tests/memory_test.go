@@ -60,6 +60,8 @@ var estimated = []trialSize{
 	{"kahm/toy", map[string]any{"samples": 1000}},
 	{"multikernel/har", map[string]any{"dataset": "har-reconstructed"}},
 	{"multikernel/mhealth", map[string]any{"dataset": "mhealth-6ch"}},
+	{"multikernel/eigenproblem", map[string]any{"dataset": "har-surrogate"}},
+	{"multikernel/eigenproblem", map[string]any{"dataset": "har-surrogate", "samples": 1200}},
 	{"multikernel/reference", nil},
 	{"multikernel/reference", map[string]any{"rows": 1500}},
 	{"privacygp/example1", nil},

@@ -271,24 +271,46 @@ func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 }
 
 // Predict returns the class of each row of x (M×d).
-// A decision of exactly zero is a vote for the pair's Negative class.
 func (m *SVM) Predict(x *mat.Dense) []int {
 	decisions := m.Decisions(x)
 	n, _ := x.Dims()
 	out := make([]int, n)
-	votes := make([]int, len(m.Classes))
 	for i := range out {
-		clear(votes)
-		for p, d := range decisions.RawRowView(i) {
-			if d > 0 {
-				votes[m.Pairs[p].positive]++
-			} else {
-				votes[m.Pairs[p].negative]++
-			}
-		}
-		out[i] = m.Classes[mostVoted(votes)]
+		out[i] = m.vote(decisions.RawRowView(i))
 	}
 	return out
+}
+
+// PredictTogether returns one class for each group of rows of x (M×d), all of them
+// samples of one class: the decisions of every pair are summed over the group before it
+// votes.
+func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int {
+	decisions := m.Decisions(x)
+	sums := mat.NewDense(max(len(groups), 1), len(m.Pairs), nil)
+	for g, rows := range groups {
+		for _, i := range rows {
+			floats.Add(sums.RawRowView(g), decisions.RawRowView(i))
+		}
+	}
+	out := make([]int, len(groups))
+	for g := range groups {
+		out[g] = m.vote(sums.RawRowView(g))
+	}
+	return out
+}
+
+// vote returns the class that most pairs decide for. A decision of exactly zero is a vote
+// for the pair's Negative class.
+func (m *SVM) vote(decisions []float64) int {
+	votes := make([]int, len(m.Classes))
+	for p, d := range decisions {
+		if d > 0 {
+			votes[m.Pairs[p].positive]++
+		} else {
+			votes[m.Pairs[p].negative]++
+		}
+	}
+	return m.Classes[mostVoted(votes)]
 }
 
 // Accuracy is the share of equal elements of two lists of as many.

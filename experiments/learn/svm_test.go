@@ -166,6 +166,36 @@ func TestSVMOfTwoPairs(t *testing.T) {
 // Solutions of hard problems fulfil the conditions of optimality, whatever was
 // shrunk on the way: duplicates with both labels, a large C, a kernel that is
 // not definite.
+// The decisions of a group are summed before it votes: a group of one sample has the
+// sample's class, and one sample that is far off its class does not outvote many.
+func TestPredictTogether(t *testing.T) {
+	x, labels := formulaSamples(60, 4, 3, .15)
+	m, err := TrainSVM(x, labels, SVMOptions{C: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := make([][]int, len(labels))
+	for i := range single {
+		single[i] = []int{i}
+	}
+	if got, want := m.PredictTogether(x, single), m.Predict(x); !slices.Equal(got, want) {
+		t.Errorf("alone: %v, not %v", got, want)
+	}
+	_, members := byClass(labels)
+	wrong := 0
+	for i, p := range m.Predict(x) {
+		if p != labels[i] {
+			wrong++
+		}
+	}
+	if got := m.PredictTogether(x, members); !slices.Equal(got, m.Classes) || wrong == 0 {
+		t.Errorf("whole classes are taken for %v; %d single samples are mistaken", got, wrong)
+	}
+	if got := m.PredictTogether(x, nil); len(got) != 0 {
+		t.Errorf("no groups: %v", got)
+	}
+}
+
 func TestSVMIsOptimal(t *testing.T) {
 	x, labels := formulaSamples(400, 3, 2, 0.02)
 	for i := range 40 {

@@ -76,9 +76,31 @@ func (r *recognition) adversarySVM() error {
 		return fmt.Errorf("adversary: %w", err)
 	}
 	tested, _ := test.Dims()
-	r.metrics.AdversarySVM = r.score(m.Predict(learn.RowNumbers(samples, tested)), r.test.Privacy,
-		"adversary: support vector machine")
+	numbers := learn.RowNumbers(samples, tested)
+	person, activity := r.pooled(m, numbers, func(int) int { return 0 }), r.pooled(m, numbers,
+		func(i int) int { return r.test.Utility[i] })
+	r.metrics.AdversaryPerson, r.metrics.AdversaryActivity = person, activity
+	r.metrics.AdversarySVM = r.score(m.Predict(numbers), r.test.Privacy, "adversary: support vector machine")
 	return nil
+}
+
+// pooled returns the share, in per cent, of groups of test samples whose person the
+// machine names from all of them. A group is of one person, and of one part.
+func (r *recognition) pooled(m *learn.SVM, samples *mat.Dense, part func(i int) int) float64 {
+	type key struct{ person, part int }
+	place := map[key]int{}
+	var groups [][]int
+	var people []int
+	for i, person := range r.test.Privacy {
+		k := key{person, part(i)}
+		g, seen := place[k]
+		if !seen {
+			g = len(groups)
+			place[k], groups, people = g, append(groups, nil), append(people, person)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return 100 * learn.Accuracy(m.PredictTogether(samples, groups), people)
 }
 
 func (r *recognition) adversaryNeighbours() error {

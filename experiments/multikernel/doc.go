@@ -24,7 +24,8 @@
 //
 //   - Eq. (7) prints ρ for ρ' in the numerator.
 //   - The right matrix of Eq. (8), K̄² + ρK̄, is singular: K̄ has the constant in
-//     its kernel. The problem is solved on the range of K̄.
+//     its kernel. The problem is solved on the range of K̄; the experiment
+//     multikernel/eigenproblem shows what a general solver makes of the print.
 //   - The sigmoid kernel is indefinite. K̄ + ρI must be positive definite, or the
 //     kernel is refused.
 //   - Eq. (20): the second A of K̂_B lacks its subscript; the inverse is the

@@ -19,15 +19,10 @@ func har() *experiment.Definition[HARSettings, RecognitionMetrics] {
 			}
 			return []string{experiment.NameOf(s.Dataset)}
 		},
-		StandIn: func(s *HARSettings) string {
-			if s.Dataset == HARSurrogate {
-				return "har-surrogate, simulated windows, in the place of the published features"
-			}
-			return ""
-		},
-		Check:  func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
-		Memory: func(*HARSettings) int64 { return harMemory() },
-		Run:    runHAR,
+		StandIn: func(s *HARSettings) string { return surrogateStandIn(s.Dataset) },
+		Check:   func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
+		Memory:  func(*HARSettings) int64 { return harMemory() },
+		Run:     runHAR,
 	})
 }
 
@@ -38,21 +33,34 @@ const harSubjects = 20
 func runHAR(ctx context.Context, t *experiment.Trial,
 	s *HARSettings) (*experiment.Outcome[RecognitionMetrics], error) {
 	kernels := harKernels[s.Experiment-1]
+	all, err := harSamples(t, s.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	out, err := recognise(ctx, t, &s.Recognition, all, harDivision, kernels)
+	if err == nil && s.Dataset == HARSurrogate {
+		out.Warnings = append(out.Warnings, "har-surrogate: simulated windows, nobody's data")
+	}
+	return out, err
+}
+
+// samplesOf returns some of the windows.
+func samplesOf(w *dataset.Windows, rows []int) Samples {
+	return Samples{X: w.Inputs, Utility: w.Activity, Privacy: w.Subject}.take(rows)
+}
+
+// harSamples reads the windows of the 20 people.
+func harSamples(t *experiment.Trial, of HARData) (Samples, error) {
 	load := dataset.LoadHAR
-	switch s.Dataset {
+	switch of {
 	case HARSurrogate:
-		all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate"))
-		out, err := recognise(ctx, t, &s.Recognition, all, harDivision, kernels)
-		if err == nil {
-			out.Warnings = append(out.Warnings, "har-surrogate: simulated windows, nobody's data")
-		}
-		return out, err
+		return surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate")), nil
 	case HARReconstructed:
 		load = dataset.LoadHARReconstructed
 	}
-	w, err := load(t.Dataset(experiment.NameOf(s.Dataset)))
+	w, err := load(t.Dataset(experiment.NameOf(of)))
 	if err != nil {
-		return nil, err
+		return Samples{}, err
 	}
 	var rows []int
 	for i, subject := range w.Subject {
@@ -60,10 +68,14 @@ func runHAR(ctx context.Context, t *experiment.Trial,
 			rows = append(rows, i)
 		}
 	}
-	return recognise(ctx, t, &s.Recognition, samplesOf(w, rows), harDivision, kernels)
+	return samplesOf(w, rows), nil
 }
 
-// samplesOf returns some of the windows.
-func samplesOf(w *dataset.Windows, rows []int) Samples {
-	return Samples{X: w.Inputs, Utility: w.Activity, Privacy: w.Subject}.take(rows)
+// surrogateStandIn names what stands for the published features; empty where the
+// register of data sets knows it.
+func surrogateStandIn(of HARData) string {
+	if of == HARSurrogate {
+		return "har-surrogate, simulated windows, in the place of the published features"
+	}
+	return ""
 }

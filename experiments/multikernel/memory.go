@@ -33,3 +33,11 @@ func mhealthMemory(activities int) int64 {
 	return recognitionMemory(groups*mhealthDivision.train, groups*(mhealthDivision.train+mhealthDivision.test),
 		dataset.MHEALTHChannels)
 }
+
+// eigenproblemMemory is that of the general eigenproblem: a dozen matrices of its order,
+// complex ones among them, and the windows that are drawn from.
+func eigenproblemMemory(samples int) int64 {
+	const process, float = 100 << 20, 8
+	n := int64(samples)
+	return process + 12*float*n*n + 4*float*dataset.HARReconstructed*dataset.HARFeatures
+}

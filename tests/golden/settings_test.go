@@ -96,6 +96,8 @@ var settings = map[string][]string{
 		"shape=moons samples=20 grid=4 data=fabricated epsilon=1",
 		"shape=three-parties samples=20 grid=4 data=fabricated epsilon=1 variant=as-published",
 	},
+	"multikernel/eigenproblem": {"dataset=har-surrogate samples=60 features=5",
+		"dataset=har-surrogate samples=60 features=5 kernel=rbf:0.01"},
 	"multikernel/har":     {"dataset=har-surrogate method=single:rbf:0.01 components=1 c=1"},
 	"multikernel/mhealth": {"dataset=mhealth-6ch activities=[1,2] method=single:rbf:0.01 components=1 c=1"},
 	"multikernel/reference": {
