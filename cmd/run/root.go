@@ -211,7 +211,7 @@ func columns(w io.Writer) int {
 			return width
 		}
 	}
-	return 100
+	return 120
 }
 
 func useColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }

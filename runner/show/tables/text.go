@@ -13,14 +13,14 @@ import (
 // TextOptions controls the terminal form.
 type TextOptions struct {
 	Color bool
-	Width int // of the terminal; 0 means 100
+	Width int // of the terminal; 0 means 120
 }
 
 // Text writes the table for a terminal, with the sentence on what was judged, notes and
 // footnotes under it.
 func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	if o.Width <= 0 {
-		o.Width = 100
+		o.Width = 120
 	}
 	g := Layout(e)
 	var b bytes.Buffer
@@ -124,7 +124,7 @@ func (g *Grid) widths(width int) []int {
 			text := l.Fields[c].String()
 			w[c] = max(w[c], utf8.RuneCountInString(text))
 			for word := range strings.FieldsSeq(text) {
-				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word))
+				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word)+l.Fields[c].indent())
 			}
 		}
 		total += w[c] + gap
@@ -145,6 +145,8 @@ func (g *Grid) widths(width int) []int {
 		}
 	}
 	narrow(func(c int) bool { return g.Columns[c].Label && w[c] > comfortable })
+	// A number stays on one line with its error, where there is another way.
+	narrow(func(c int) bool { return !g.Columns[c].Right })
 	narrow(func(int) bool { return true })
 	for c, col := range g.Columns { // words break only where there is no other way
 		narrowest[c] = max(utf8.RuneCountInString(col.Title), min(narrowest[c], broken))
