@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"privkern/runner/claims/ledger"
+)
+
+// Claimed is what the entries of a paper's ledger print and name. Entries of ours are
+// left out: they claim nothing for the paper.
+type claimed struct {
+	prints map[string]int   // how many cells print these digits, less those that were taken
+	values map[float64]bool // that cells print
+	named  map[float64]bool // in labels, texts and settings
+}
+
+// claimedBy collects the numbers of a ledger.
+func claimedBy(l *ledger.Ledger) claimed {
+	c := claimed{prints: map[string]int{}, values: map[float64]bool{}, named: map[float64]bool{}}
+	for _, e := range l.Errata {
+		c.name(e.Where, e.Text)
+	}
+	for _, t := range l.Tables {
+		c.name(t.Title)
+		c.set(t.Params)
+		c.assume(t.Settings)
+		for _, v := range t.Variants {
+			c.name(v.Name, v.Note)
+			c.set(v.Params)
+			c.assume(&ledger.Settings{Assumed: v.Assumed})
+		}
+		for _, cell := range t.Cells {
+			c.cell(cell, t.Ours)
+		}
+	}
+	return c
+}
+
+func (c claimed) cell(cell *ledger.Cell, ours bool) {
+	if cell.Ours != nil {
+		ours = *cell.Ours
+	}
+	if ours {
+		return
+	}
+	for _, n := range scan(string(cell.Published), 0) {
+		c.prints[n.key()]++
+		c.values[n.value] = true
+	}
+	c.name(cell.Row, cell.Column, cell.Statement, cell.Note, string(cell.UncertaintyOf))
+	c.set(cell.Params)
+	c.assume(cell.Settings)
+	for _, v := range []*float64{cell.Value, cell.Uncertainty} {
+		if v != nil {
+			c.values[abs(*v)] = true
+		}
+	}
+	if h := cell.Holds; h != nil {
+		c.set(h.Params)
+		if h.Value != nil {
+			c.named[abs(*h.Value)] = true
+		}
+	}
+	if m := cell.Minus; m != nil {
+		c.set(m.Params)
+	}
+}
+
+// name adds the numbers of words. They are read by the rules of a text: "Table 5" names no
+// five.
+func (c claimed) name(words ...string) {
+	for _, w := range words {
+		for _, n := range scan(w, 0) {
+			if ruleOf(w, n, false) == asked || w == n.text {
+				c.named[n.value] = true
+			}
+		}
+	}
+}
+
+func (c claimed) assume(s *ledger.Settings) {
+	if s == nil {
+		return
+	}
+	c.name(s.Note)
+	for _, a := range s.Assumed {
+		c.name(a.Text)
+	}
+}
+
+// set adds the numbers of parameters.
+func (c claimed) set(params map[string]any) {
+	for _, v := range params {
+		c.name(strings.NewReplacer("[", "", "]", " ", "..", " ").Replace(fmt.Sprint(v)))
+	}
+}
+
+// take says whether the ledger has a number. In a row of a table each print needs a cell
+// of its own, unless an entry names the number as a label or a setting.
+func (c claimed) take(n number) bool {
+	if n.row {
+		if c.prints[n.key()] == 0 {
+			return c.named[n.value]
+		}
+		c.prints[n.key()]--
+		return true
+	}
+	return c.named[n.value] || c.values[n.value] || n.percent && (c.named[n.value/100] || c.values[n.value/100])
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// readLedger reads what a ledger claims.
+func readLedger(path string) (claimed, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return claimed{}, err
+	}
+	l, err := ledger.Read(path, raw)
+	if err != nil {
+		return claimed{}, err
+	}
+	return claimedBy(l), nil
+}
