@@ -42,7 +42,7 @@ func (c claimed) cell(cell *ledger.Cell, ours bool) {
 	if cell.Ours != nil {
 		ours = *cell.Ours
 	}
-	if ours {
+	if ours || cell.Published == "" && cell.Statement == "" {
 		return
 	}
 	for _, n := range scan(string(cell.Published), 0) {
@@ -98,8 +98,12 @@ func (c claimed) set(params map[string]any) {
 }
 
 // take says whether the ledger has a number. In a row of a table each print needs a cell
-// of its own, unless an entry names the number as a label or a setting.
+// of its own, unless an entry names the number as a label or a setting. A single digit in
+// a sentence stands somewhere in any ledger, which says nothing.
 func (c claimed) take(n number) bool {
+	if !n.row && !n.percent && len(n.text) == 1 {
+		return false
+	}
 	if n.row {
 		if c.prints[n.key()] == 0 {
 			return c.named[n.value]

@@ -4,8 +4,8 @@
 //	go run ./tests/printed FOLDER [PAPER...]
 //
 // FOLDER holds the texts, PAPER.txt, which are no part of the project. It is run in the
-// root of the repository. The exit status is 1 where a number is missing, or where a list
-// has one that the text has not.
+// root of the repository. The exit status is 1 where a number is missing, or where a
+// ledger or a list has one that the text has not.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const folder = "experiments" // with a folder for each paper
 
-var errMissing = errors.New("printed numbers are missing in ledgers and lists, or lists are out of date")
+var errMissing = errors.New("texts, ledgers and lists do not fit together")
 
 func main() {
 	if len(os.Args) < 2 {
@@ -56,7 +56,7 @@ func check(out io.Writer, experiments, texts string, papers []string) error {
 		if _, err := io.WriteString(out, r.String()); err != nil {
 			return err
 		}
-		if len(r.missing)+len(r.stale) > 0 {
+		if len(r.missing)+len(r.strange)+len(r.stale) > 0 {
 			missing = errMissing
 		}
 	}
@@ -71,6 +71,7 @@ type report struct {
 	listed  map[string]int // by reason
 	left    map[rule]int
 	missing []string // with line and context
+	strange []string // of the ledger, where the text has no such number
 	stale   []string // entries of the list
 }
 
@@ -93,7 +94,8 @@ func examine(home, path string) (report, error) {
 	numbers, left := t.numbers()
 	r.total, r.left = len(numbers), left
 	reasons, stale := list.find(t, numbers)
-	r.stale = stale
+	r.strange, r.stale = list.unprinted(claims, numbers)
+	r.stale = append(r.stale, stale...)
 	for i, n := range numbers {
 		switch reason := reasons[i]; {
 		case reason != "":
@@ -123,6 +125,9 @@ func (r report) String() string {
 	}
 	for _, m := range r.missing {
 		fmt.Fprintf(&b, "  missing: %s\n", m)
+	}
+	for _, s := range r.strange {
+		fmt.Fprintf(&b, "  in the ledger, not in the text: %s\n", s)
 	}
 	for _, s := range r.stale {
 		fmt.Fprintf(&b, "  in the list, not in the text: %s\n", s)

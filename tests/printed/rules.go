@@ -39,8 +39,8 @@ var (
 	list   = `(?:\s*(?:,|and|or|to|&|–|-|, and)\s*` + dotted + `)*`
 	// Sections have points in their numbers; what else is numbered has none, so that
 	// "step 0.05" is a number.
-	sections = regexp.MustCompile(`(?i)(?:\b(?:sections?|secs?\.|chapters?|appendix|subsections?|theorems?|lemmas?|corollar(?:y|ies)|eqs?\.?|equations?)|§+)\s*` +
-		dotted + list)
+	sections = regexp.MustCompile(`(?i)(?:\b(?:sections?|secs?\.|subsections?|chapters?|appendix|theorems?|lemmas?|` +
+		`corollar(?:y|ies)|eqs?\.?|equations?)|§+)\s*` + dotted + list)
 	labels = regexp.MustCompile(`(?i)\b(?:figures?|figs?\.|tables?|definitions?|defs?\.|remarks?|propositions?|` +
 		`eqns?\.|algorithms?|examples?|scenarios?|steps?|problem|layer|part|result|recursions?|pages?|pp?\.|vol\.|` +
 		`grants?)\s*\(?\d+\)?(?:\s*(?:,|and|or|to|&|–|-|, and)\s*\(?\d+\)?)*(?:[^\d.,%]|[.,](?:\D|$)|$)`)
@@ -53,14 +53,14 @@ var (
 
 	unit = regexp.MustCompile(`^(?:cm|kg|mm|km|ms|s|GB|MB|px)\b`)
 	// A formula that sets or bounds: what follows the relation is a value.
-	sets        = regexp.MustCompile(`(?:=|<|>|≤|≥|≈|≪|\\leq?|\\geq?|\\approx|\\sim|\\pm|±|\\in\s?\\\{[^}]*|\\\{[^}]*)\s*[-−]?$`)
+	sets        = regexp.MustCompile(`(?:=|<|>|≤|≥|≈|≪|\\leq?|\\geq?|\\approx|\\sim|\\pm|±|\\\{[^}]*)\s*[-−]?$`)
 	ends        = regexp.MustCompile(`^\s*(?:$|[$,;:.)\s%}]|\\%|\\\}|\\text|\\pm|±)`)
 	nothingElse = regexp.MustCompile(`\$\s*(?:[-−]?\d+|\[\s*[-−]?\d+\s*,\s*[-−]?\d+\s*\])\s*(?:\\?%\s*)?\$`)
 	indicator   = regexp.MustCompile(`\\math(?:bb|bf)\s?\{1\}|\\\{0\s?,\s?1\\\}`)
 	term        = regexp.MustCompile(`[\pL)}]\s[-+−]\s$`) // of a formula without dollars
-	bounds      = regexp.MustCompile(`(?:<|>|≤|≥|\\leq?|\\geq?|\\in\s?\\\{)\s*$`)
+	bounds      = regexp.MustCompile(`(?:<|>|≤|≥|\\leq?|\\geq?)\s*$`)
 	counts      = regexp.MustCompile(`^\s*,\s*(?:\\[lc]?dots|\d+\s*,\s*\\[lc]?dots)`)
-	more        = regexp.MustCompile(`^\s*(?:[*/^_([A-Za-z+−-]|\\(?:times|cdot|sqrt|frac|log|exp|sigma|epsilon|lambda|gamma))`)
+	more        = regexp.MustCompile(`^[A-Za-z]|^\s*(?:[*/^_([+−-]|\\(?:times|cdot|sqrt|frac|log|exp|[a-z]*(?:a|on)\b))`)
 )
 
 // A text is what is printed in a paper, line by line.
@@ -140,11 +140,13 @@ func ruleOf(line string, n number, displayed bool) rule {
 	case within(sections, line, n), integer && within(labels, line, n),
 		integer && !n.formula && equation.MatchString(around(line, n)):
 		return label
+	case scripted(line, n):
+		return formula
 	case glued(before, after, integer):
 		return partOfWord
 	case n.formula && !setsValue(line, n, integer, displayed), integer && term.MatchString(before):
 		return formula
-	case integer && (n.formula && conditional(n, before, after) || within(indicator, line, n)):
+	case integer && (conditional(n, before, after) || within(indicator, line, n)):
 		return condition
 	}
 	return asked
@@ -154,7 +156,7 @@ func ruleOf(line string, n number, displayed bool) rule {
 // something: any decimal, per cent or power of ten, an integer only behind a relation and
 // with nothing behind it.
 func setsValue(line string, n number, integer, displayed bool) bool {
-	if scripted(line, n) || garbled(line, n) {
+	if garbled(line, n) {
 		return false
 	}
 	if !integer || n.percent {
@@ -176,12 +178,12 @@ func alone(line string, n number) bool {
 // conditional says whether an integer of a formula bounds from 0 or 1, as a variance is
 // greater than 0 and a share at most 1, or starts an enumeration.
 func conditional(n number, before, after string) bool {
-	return n.value <= 1 && bounds.MatchString(before) || counts.MatchString(after)
+	return n.value <= 1 && bounds.MatchString(before) || n.formula && counts.MatchString(after)
 }
 
 // enumerates says whether the number is one of "1) this; 2) that" in a sentence.
 func enumerates(before, after string) bool {
-	return strings.HasPrefix(after, ")") && strings.Count(before, "(") <= strings.Count(before, ")") &&
+	return strings.HasPrefix(after, ")") && strings.LastIndex(before, "(") <= strings.LastIndex(before, ")") &&
 		(before == "" || strings.HasSuffix(before, " "))
 }
 

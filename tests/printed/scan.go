@@ -49,8 +49,7 @@ var (
 	// What extraction leaves of a formula: its glyphs, then the LaTeX text.
 	glyphs = regexp.MustCompile(`[\x{1D400}-\x{1D7FF}]|(?:sub|super)script|absent|norm|delimited`)
 
-	separator = regexp.MustCompile(`^\s*\|[\s:|-]+\|?\s*$`)
-	plainRow  = regexp.MustCompile(`^\S.*?(?:\s+[+\-−]?\d+\.\d+(?:\s?±\s?\d+\.\d+)?){2,}\s*$`)
+	plainRow = regexp.MustCompile(`^\S.*?(?:\s+[+\-−]?\d+\.\d+(?:\s?±\s?\d+\.\d+)?){2,}\s*$`)
 )
 
 // isRow says whether a line is a row of a table: cells between bars or tabs, or words and
@@ -61,9 +60,6 @@ func isRow(line string) bool {
 
 // scan finds the numbers of a line, and which of its bytes are a formula's.
 func scan(line string, at int) []number {
-	if separator.MatchString(line) {
-		return nil
-	}
 	inside := formulas(line)
 	row := isRow(line)
 	var out []number

@@ -5,15 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 )
 
-// Unclaimed lists the numbers of a paper that its ledger does not have, with the reason.
+// Unclaimed lists the numbers of a paper that its ledger does not have, with the reason,
+// and those of the ledger that its text does not have.
 type unclaimed struct {
-	Paper   string        `yaml:"paper"`
-	Reasons []reasonEntry `yaml:"reasons"`
+	Paper    string        `yaml:"paper"`
+	Reasons  []reasonEntry `yaml:"reasons"`
+	Restored []restored    `yaml:"restored"`
+}
+
+// Restored are numbers, with blanks between, that entries print as they must have been
+// where the text is defective.
+type restored struct {
+	Numbers string `yaml:"numbers"`
+	Reason  string `yaml:"reason"`
 }
 
 type reasonEntry struct {
@@ -43,6 +53,11 @@ func readUnclaimed(path, paper string) (unclaimed, error) {
 	if u.Paper != paper {
 		return u, fmt.Errorf("%s: it is the list of %q", path, u.Paper)
 	}
+	for _, r := range u.Restored {
+		if r.Reason == "" || r.Numbers == "" {
+			return u, fmt.Errorf("%s: restored numbers need a reason", path)
+		}
+	}
 	for _, r := range u.Reasons {
 		if r.Reason == "" {
 			return u, fmt.Errorf("%s: numbers without a reason", path)
@@ -54,6 +69,31 @@ func readUnclaimed(path, paper string) (unclaimed, error) {
 		}
 	}
 	return u, nil
+}
+
+// unprinted returns the numbers that entries print, and neither the text nor the list
+// has, and what the list restores for nothing.
+func (u unclaimed) unprinted(c claimed, numbers []number) (strange, stale []string) {
+	there := map[string]bool{}
+	for _, n := range numbers {
+		there[n.key()] = true
+	}
+	for _, r := range u.Restored {
+		for _, text := range strings.Fields(r.Numbers) {
+			key := (number{text: text}).key()
+			if _, prints := c.prints[key]; !prints || there[key] {
+				stale = append(stale, fmt.Sprintf("%s, restored (%s)", text, r.Reason))
+			}
+			there[key] = true
+		}
+	}
+	for key := range c.prints {
+		if !there[key] {
+			strange = append(strange, key)
+		}
+	}
+	slices.Sort(strange)
+	return strange, stale
 }
 
 // find returns the reason of each number of a text that the list has (by its place among
