@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"privkern/runner/claims/ledger"
@@ -14,11 +15,17 @@ type claimed struct {
 	prints map[string]int   // how many cells print these digits, less those that were taken
 	values map[float64]bool // that cells print
 	named  map[float64]bool // in labels, texts and settings
+	// Labels and parameters, of which a row of a table may have any number.
+	labels map[float64]bool
+	digits map[string]bool
 }
 
 // claimedBy collects the numbers of a ledger.
 func claimedBy(l *ledger.Ledger) claimed {
-	c := claimed{prints: map[string]int{}, values: map[float64]bool{}, named: map[float64]bool{}}
+	c := claimed{
+		prints: map[string]int{}, digits: map[string]bool{},
+		values: map[float64]bool{}, named: map[float64]bool{}, labels: map[float64]bool{},
+	}
 	for _, e := range l.Errata {
 		c.name(e.Where, e.Text)
 	}
@@ -49,7 +56,8 @@ func (c claimed) cell(cell *ledger.Cell, ours bool) {
 		c.prints[n.key()]++
 		c.values[n.value] = true
 	}
-	c.name(cell.Row, cell.Column, cell.Statement, cell.Note, string(cell.UncertaintyOf))
+	c.label(cell.Row, cell.Column)
+	c.name(cell.Statement, cell.Note, string(cell.UncertaintyOf))
 	c.set(cell.Params)
 	c.assume(cell.Settings)
 	for _, v := range []*float64{cell.Value, cell.Uncertainty} {
@@ -68,16 +76,29 @@ func (c claimed) cell(cell *ledger.Cell, ours bool) {
 	}
 }
 
-// name adds the numbers of words. They are read by the rules of a text: "Table 5" names no
-// five.
+// name adds the numbers of words.
 func (c claimed) name(words ...string) {
 	for _, w := range words {
-		for _, n := range scan(w, 0) {
-			if ruleOf(w, n, false) == asked || w == n.text {
-				c.named[n.value] = true
-			}
+		for _, n := range named(w) {
+			c.named[n.value] = true
 		}
 	}
+}
+
+// label adds the numbers of labels and parameters.
+func (c claimed) label(words ...string) {
+	for _, w := range words {
+		for _, n := range named(w) {
+			c.named[n.value], c.labels[n.value], c.digits[n.key()] = true, true, true
+		}
+	}
+}
+
+// named returns the numbers of words by the rules of a text: "Table 5" names no five.
+func named(words string) []number {
+	return slices.DeleteFunc(scan(words, 0), func(n number) bool {
+		return ruleOf(words, n, false) != asked && words != n.text
+	})
 }
 
 func (c claimed) assume(s *ledger.Settings) {
@@ -93,23 +114,28 @@ func (c claimed) assume(s *ledger.Settings) {
 // set adds the numbers of parameters.
 func (c claimed) set(params map[string]any) {
 	for _, v := range params {
-		c.name(strings.NewReplacer("[", "", "]", " ", "..", " ").Replace(fmt.Sprint(v)))
+		c.label(strings.NewReplacer("[", "", "]", " ", "..", " ").Replace(fmt.Sprint(v)))
 	}
 }
 
 // take says whether the ledger has a number. In a row of a table each print needs a cell
-// of its own, unless an entry names the number as a label or a setting. A single digit in
-// a sentence stands somewhere in any ledger, which says nothing.
+// of its own, unless it is a label or a parameter, with these very digits where cells
+// print them, too. A single digit in a sentence stands somewhere in any ledger, which says
+// nothing.
 func (c claimed) take(n number) bool {
 	if !n.row && !n.percent && len(n.text) == 1 {
 		return false
 	}
 	if n.row {
-		if c.prints[n.key()] == 0 {
-			return c.named[n.value]
+		free, printed := c.prints[n.key()]
+		switch {
+		case free > 0:
+			c.prints[n.key()]--
+			return true
+		case printed:
+			return c.digits[n.key()]
 		}
-		c.prints[n.key()]--
-		return true
+		return c.labels[n.value]
 	}
 	return c.named[n.value] || c.values[n.value] || n.percent && (c.named[n.value/100] || c.values[n.value/100])
 }

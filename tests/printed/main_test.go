@@ -89,6 +89,10 @@ func TestWhatIsMissing(t *testing.T) {
 		want             string
 	}{
 		{"a print less", "ledger", `published: "13.30 ± 4.1"`, `published: "13.30"`, `line 7: 4.1 in "| 9 | 13.30 ± 4.1 |"`},
+		{"a print that a note names", "ledger", `published: "13.30 ± 4.1"`, `published: "13.30", note: "4.1 is meant"`,
+			"line 7: 4.1"},
+		{"a print that is a parameter, too", "ledger", `published: "13.30 ± 3.2"`, `published: "3.2", params: {size: 13.3}`,
+			"line 7: 13.30"},
 		{"one of two equal prints less", "ledger", `- {row: "5", published: "13.30 ± 3.2"}`, `- {row: "5", published: "3.2"}`,
 			"line 7: 13.30"},
 		{"another rounding", "ledger", `"13.30 ± 3.2"`, `"13.3 ± 3.2"`, "line 7: 13.30"},
