@@ -25,8 +25,10 @@ func EngineBenchmarks() []experiment.Benchmark {
 	return append(peerBenchmarks(), []experiment.Benchmark{
 		{Name: "graphs/linalg", Doc: "Solve with a 1,024×1,024 matrix and 64 right sides; PSD part of a 256×256 matrix.",
 			Run: solves},
-		{Name: "graphs/dense", Long: true, Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +
-			"and with one for each processor.", Run: largeOperations},
+		{Name: "graphs/dense", Long: true,
+			Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +
+				"and with one for each processor.",
+			Run: largeOperations},
 	}...)
 }
 

@@ -26,8 +26,9 @@ func peerBenchmarks() []experiment.Benchmark {
 		{Name: "graphs/eigen", Doc: "The 20 largest eigenpairs of a matrix of order 784.", Run: inBoth(eigenWork(784, 20))},
 		{Name: "graphs/gradient", Doc: "The gradient of a weighted sum of an EQ kernel matrix by 1,000 points in 64 " +
 			"dimensions.", Run: inBoth(gradientWork(1000, 64))},
-		{Name: "graphs/features", Long: true, Doc: "Discriminant components of an RBF kernel: 5,451 training and 1,080 test samples " +
-			"of 561 columns and six classes, as in experiment I on HAR.", Run: discriminantFeatures(5451, 1080, 561, 6)},
+		{Name: "graphs/features", Long: true, Run: discriminantFeatures(5451, 1080, 561, 6),
+			Doc: "Discriminant components of an RBF kernel: 5,451 training and 1,080 test samples of 561 columns and " +
+				"six classes, as in experiment I on HAR."},
 		{Name: "graphs/product", Doc: "Products of square matrices.",
 			Run: products(256, 512, 1024, 2048)},
 		{Name: "graphs/cholesky", Doc: "Cholesky factors.", Run: choleskyFactors(1000, 2000, 4000)},

@@ -14,8 +14,9 @@ import (
 // benchmarks measure the features, on the CPU with one worker.
 func benchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
-		{Name: "multikernel/har", Long: true, Doc: "Features of experiment I on har-surrogate: four RBF kernels, 5,451 training and " +
-			"1,080 test samples of 561 columns.", Run: benchHAR},
+		{Name: "multikernel/har", Long: true, Run: benchHAR,
+			Doc: "Features of experiment I on har-surrogate: four RBF kernels, 5,451 training and 1,080 test samples " +
+				"of 561 columns."},
 	}
 }
 

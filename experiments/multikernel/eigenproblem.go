@@ -137,7 +137,8 @@ func normalise(train, test *mat.Dense) {
 // samples with them (T×N), centred with the means of K.
 type kernelPair struct{ train, test *mat.Dense }
 
-func centredKernels(ctx context.Context, e *engine.Engine, k kernel.Kernel, train, test *mat.Dense) (kernelPair, error) {
+func centredKernels(ctx context.Context, e *engine.Engine, k kernel.Kernel, train, test *mat.Dense,
+) (kernelPair, error) {
 	gram, err := k.Matrix64(ctx, e, train, train)
 	if err != nil {
 		return kernelPair{}, err

@@ -55,7 +55,8 @@ func TestEigenproblemRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := drawn(formulaSamples(30, 3), 25, 3, trialtest.New(t, trialtest.Options{}).Stream("subset")); err == nil {
+	rng := trialtest.New(t, trialtest.Options{}).Stream("subset")
+	if _, _, err := drawn(formulaSamples(30, 3), 25, 3, rng); err == nil {
 		t.Error("more samples than there are are drawn")
 	}
 }

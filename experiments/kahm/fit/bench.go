@@ -20,9 +20,9 @@ func Benchmarks() []experiment.Benchmark {
 			"iteration, and the paper's beside it."},
 		{Name: "kahm/wide", Run: benchWide, Doc: "A machine of 1,000 samples of 10,000 columns, n = 20, one layer " +
 			"(Table 11's last row)."},
-		{Name: "kahm/search", Long: true, Run: benchSearch, Doc: "The nearest of 60 machines of 1,000 pictures each, 5 layers (as for " +
-			"handwritten digits): all distances in float64 for 128 pictures, and with bounds for 10,000. Fitting the " +
-			"machines takes a minute."},
+		{Name: "kahm/search", Long: true, Run: benchSearch,
+			Doc: "The nearest of 60 machines of 1,000 pictures each, 5 layers (as for handwritten digits): all " +
+				"distances in float64 for 128 pictures, and with bounds for 10,000. Fitting the machines takes a minute."},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"regexp"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -11,6 +12,20 @@ import (
 // fontStyle is what the canvas writes into every text; the drawing says it once,
 // with fallbacks for machines that lack the font whose widths were measured.
 const fontStyle = `style="font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;`
+
+// filled is the style of an area that is filled with one colour.
+var filled = regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`)
+
+// tones are the colours of heat maps. Areas of them have the class "tone": they stand for
+// values, and a page that turns the lightness of a drawing over leaves them as they are.
+var tones = func() map[string]bool {
+	out := map[string]bool{}
+	for i := range 256 {
+		c := shadeOf(float64(i) / 255)
+		out[fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B)] = true
+	}
+	return out
+}()
 
 // finish replaces the canvas's head, which asks for a fixed size in points, by
 // one that scales with the page, names the drawing for readers who do not see
@@ -26,6 +41,12 @@ func finish(raw []byte, width, height vg.Length, o Options) []byte {
 	// escaped, so that nothing else matches.
 	body = bytes.ReplaceAll(body, []byte(` xlink:href="data:image/jpg;base64,`),
 		[]byte(` preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,`))
+	body = filled.ReplaceAllFunc(body, func(style []byte) []byte {
+		if !tones[string(filled.FindSubmatch(style)[1])] {
+			return style
+		}
+		return append([]byte(`class="tone" `), style...)
+	})
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" `+
 		`role="img"`,
