@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Unclaimed lists the numbers of a paper that its ledger does not have, with the reason,
+// and those of the ledger that its text does not have.
+type unclaimed struct {
+	Paper    string        `yaml:"paper"`
+	Reasons  []reasonEntry `yaml:"reasons"`
+	Restored []restored    `yaml:"restored"`
+}
+
+// Restored are numbers, with blanks between, that entries print as they must have been
+// where the text is defective.
+type restored struct {
+	Numbers string `yaml:"numbers"`
+	Reason  string `yaml:"reason"`
+}
+
+type reasonEntry struct {
+	Reason string  `yaml:"reason"`
+	Of     []quote `yaml:"of"`
+}
+
+// A quote is a few words of a text, in one line, and the numbers among them that the
+// reason is for, with blanks between.
+type quote struct {
+	Numbers string `yaml:"numbers"`
+	In      string `yaml:"in"`
+}
+
+// readUnclaimed reads a list strictly. A paper without the file lists nothing.
+func readUnclaimed(path, paper string) (unclaimed, error) {
+	u := unclaimed{Paper: paper}
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return u, nil
+	} else if err != nil {
+		return u, err
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&u); err != nil {
+		return u, fmt.Errorf("%s: %w", path, err)
+	}
+	if u.Paper != paper {
+		return u, fmt.Errorf("%s: it is the list of %q", path, u.Paper)
+	}
+	for _, r := range u.Restored {
+		if r.Reason == "" || r.Numbers == "" {
+			return u, fmt.Errorf("%s: restored numbers need a reason", path)
+		}
+	}
+	for _, r := range u.Reasons {
+		if r.Reason == "" {
+			return u, fmt.Errorf("%s: numbers without a reason", path)
+		}
+		for _, q := range r.Of {
+			if q.Numbers == "" || len(q.In) < len(q.Numbers) {
+				return u, fmt.Errorf("%s: %q in %q: numbers, and the words around them, are needed", path, q.Numbers, q.In)
+			}
+		}
+	}
+	return u, nil
+}
+
+// unprinted returns the numbers that entries print, and neither the text nor the list
+// has, and what the list restores for nothing.
+func (u unclaimed) unprinted(c claimed, numbers []number) (strange, stale []string) {
+	there := map[string]bool{}
+	for _, n := range numbers {
+		there[n.key()] = true
+	}
+	for _, r := range u.Restored {
+		for _, text := range strings.Fields(r.Numbers) {
+			key := (number{text: text}).key()
+			if _, prints := c.prints[key]; !prints || there[key] {
+				stale = append(stale, fmt.Sprintf("%s, restored (%s)", text, r.Reason))
+			}
+			there[key] = true
+		}
+	}
+	for key := range c.prints {
+		if !there[key] {
+			strange = append(strange, key)
+		}
+	}
+	slices.Sort(strange)
+	return strange, stale
+}
+
+// find returns the reason of each number of a text that the list has (by its place among
+// numbers), and what in the list the text has no more. A quote is for every line that
+// has it; each of its numbers is the first in the quote that no other is for.
+func (u unclaimed) find(t text, numbers []number) (reasons map[int]string, stale []string) {
+	reasons = map[int]string{}
+	byLine := map[int][]int{}
+	for i, n := range numbers {
+		byLine[n.line] = append(byLine[n.line], i)
+	}
+	for _, r := range u.Reasons {
+		for _, q := range r.Of {
+			found := map[int]bool{} // which of the quote's numbers
+			for at, line := range t.lines {
+				for _, start := range places(line, q.In) {
+					for k, wanted := range strings.Fields(q.Numbers) {
+						for _, i := range byLine[at+1] {
+							n := numbers[i]
+							inside := start <= n.start && n.end <= start+len(q.In)
+							if inside && reasons[i] == "" && strings.ReplaceAll(n.text, " ", "") == wanted {
+								reasons[i] = r.Reason
+								found[k] = true
+								break
+							}
+						}
+					}
+				}
+			}
+			for k, wanted := range strings.Fields(q.Numbers) {
+				if !found[k] {
+					stale = append(stale, fmt.Sprintf("%s in %q (%s)", wanted, q.In, r.Reason))
+				}
+			}
+		}
+	}
+	return reasons, stale
+}
+
+// places returns where a line has the words.
+func places(line, words string) []int {
+	var out []int
+	for from := 0; ; {
+		i := strings.Index(line[from:], words)
+		if i < 0 {
+			return out
+		}
+		out = append(out, from+i)
+		from += i + len(words)
+	}
+}
