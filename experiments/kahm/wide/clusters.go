@@ -81,6 +81,10 @@ func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dens
 			divided = append(divided, i)
 		}
 	}
+	labels := make([][]int, len(sources))
+	if len(divided) == 0 { // needs no engine
+		return labels, nil
+	}
 	problems := make([]learn.KMeansProblem, len(divided))
 	err := b.e.ParallelFor(ctx, len(divided), 1, func(j, _ int) (err error) {
 		s := &sources[divided[j]]
@@ -99,7 +103,6 @@ func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dens
 	if err != nil {
 		return nil, err
 	}
-	labels := make([][]int, len(sources))
 	opts := learn.KMeansOptions{Restarts: b.starts, Iterations: fault.Capped(ctx, learn.KMeansIterations)}
 	err = learn.KMeansAll(ctx, b.e, problems, opts, func(j int, c *learn.Clustering, err error) error {
 		if err != nil {
