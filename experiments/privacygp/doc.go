@@ -28,11 +28,11 @@
 // What is wrong in the paper, and what is done here:
 //
 //  1. §5 has the labels of H reversed, as in public code of a later author
-//     (hchen19/privacygp, privacygp/privacygp.py), where α is the share of K − H. The predictive variance at the sensitive
-//     inputs is at least H, so H = 0.1K protects least; what the text says of
-//     H = 0.1K ("completely hidden") is what H = 0.9K gives. The experiment
-//     satellite has variant corrected (H = αK) and as-published (K − H = αK,
-//     the reading under which the text is right).
+//     (hchen19/privacygp, privacygp/privacygp.py), where α is the share of K − H.
+//     The predictive variance at the sensitive inputs is at least H, so H = 0.1K
+//     protects least; what the text says of H = 0.1K ("completely hidden") is what
+//     H = 0.9K gives. The experiment satellite has variant corrected (H = αK) and
+//     as-published (K − H = αK, the reading under which the text is right).
 //  2. Theorem 2(2) fails where Ξ must be positive semi-definite: for
 //     S = {0.5, 0.52}, ξ = (0.5, 0.2) on Example 1's grid the weak problem has a
 //     solution (trace 3.5456), and no admissible Ξ exists. The experiment

@@ -61,7 +61,8 @@ func runNested(
 		return nil, err
 	}
 	a := &ascent{Process: p, limit: limit, uniformly: uniformly,
-		metrics: nestedMetrics{TraceUniform: uniformly.Trace, IncreaseMin: math.Inf(1), conditioning: conditioning{p.Condition}}}
+		metrics: nestedMetrics{TraceUniform: uniformly.Trace, IncreaseMin: math.Inf(1),
+			conditioning: conditioning{p.Condition}}}
 	var last *process.Noise
 	for level := 1; level <= settings.Levels; level++ {
 		if err := ctx.Err(); err != nil {

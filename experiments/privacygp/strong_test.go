@@ -98,7 +98,9 @@ func TestNested(t *testing.T) {
 
 // TestNestedHoldsData: where S holds the data and H = αK, G(S) = K_XX/(1 − α).
 func TestNestedHoldsData(t *testing.T) {
-	m := compute(t, nested(), func(s *nestedSettings) { s.Theta, s.C, s.Low, s.High, s.Levels = 10, .2, .1, .9, 3 }).Metrics
+	m := compute(t, nested(), func(s *nestedSettings) {
+		s.Theta, s.C, s.Low, s.High, s.Levels = 10, .2, .1, .9, 3
+	}).Metrics
 	checkValues(t, []value{
 		{"distance", m.Distance, 0, 1e-12},
 		{"trace", m.Trace, 9 * .2 / .8, 1e-12},
