@@ -67,7 +67,11 @@ var estimated = []trialSize{
 	{"privacygp/example1", nil},
 	{"privacygp/example1", map[string]any{"points": 600}},
 	{"privacygp/example2", map[string]any{"points": 100}},
+	{"privacygp/nested", map[string]any{"points": 600}},
 	{"privacygp/satellite", map[string]any{"points": 600}},
+	{"privacygp/scaling", map[string]any{"points": 600}},
+	{"privacygp/scaling", map[string]any{"points": 40, "method": "general"}},
+	{"privacygp/strong", map[string]any{"points": 300, "noise_variance": 0.001}},
 	{"privacygp/uniform", map[string]any{"points": 600}},
 	{"privacygp/weak", map[string]any{"points": 350, "noise_variance": 0.001}},
 }

@@ -124,6 +124,7 @@ func runExample2(
 	if err := checkGap("the weak SDP", weak, weakGap); err != nil {
 		return nil, err
 	}
+	two.weakly = weak.Sigma
 	rank, err := process.RankOf(weak.Sigma)
 	if err != nil {
 		return nil, err
@@ -166,6 +167,8 @@ type twoInputs struct {
 	cross *mat.Dense // n×2, K_XS
 	k12   float64    // K(s₁,s₂)
 	xi    []float64
+
+	weakly mat.Matrix // n×n, the weak noise
 }
 
 func (p *twoInputs) strong(c float64) (*process.Noise, error) {
@@ -211,6 +214,9 @@ func (p *twoInputs) addStrong(
 	if m.TraceWeak > 0 {
 		m.TraceRatio = new(solution.Trace / m.TraceWeak)
 	}
+	if err := m.compare(solution.Sigma, p.weakly); err != nil {
+		return err
+	}
 	curves := out.Series["predictive_variance"]
 	difference := slices.Clone(curves[strongly.String()])
 	floats.Sub(difference, curves[weakly.String()])
@@ -223,8 +229,78 @@ func (p *twoInputs) addStrong(
 	if low >= r.high {
 		low = r.low
 	}
-	out.Series["trace_zoom"], err = p.traces(ctx, t, r, low, m.TraceWeak)
-	return err
+	if out.Series["trace_zoom"], err = p.traces(ctx, t, r, low, m.TraceWeak); err != nil {
+		return err
+	}
+	return p.near(ctx, m, r)
+}
+
+// compare adds the least and the largest eigenvalue of the strong less the weak noise.
+func (m *example2Metrics) compare(strong, weak mat.Matrix) error {
+	var order mat.Dense
+	order.Sub(strong, weak)
+	values, err := process.Eigenvalues(&order)
+	if err != nil {
+		return err
+	}
+	m.OrderMin, m.OrderMax = new(values[0]), new(values[len(values)-1])
+	return nil
+}
+
+// nearly is up to which multiple of the weak trace a strong one does not differ
+// significantly; the paper has no number.
+const nearly = 1.05
+
+// near adds the interval of c whose strong trace is at most nearly times the weak one. The
+// trace is convex in c, so that the set is an interval around c_best, and its ends are
+// found by bisection. Without an admissible c_best or weak noise nothing is added.
+func (p *twoInputs) near(ctx context.Context, m *example2Metrics, r interval) error {
+	if !r.contains(m.BestC) || m.TraceWeak == 0 {
+		return nil
+	}
+	low, err := p.nearEnd(ctx, m, r, r.low)
+	if err != nil {
+		return err
+	}
+	high, err := p.nearEnd(ctx, m, r, r.high)
+	if err != nil {
+		return err
+	}
+	m.NearLow, m.NearHigh, m.NearShare = &low, &high, new((high-low)/(r.high-r.low))
+	return nil
+}
+
+// nearEnd is the end of the interval of near on the side of end.
+func (p *twoInputs) nearEnd(ctx context.Context, m *example2Metrics, r interval, end float64) (float64, error) {
+	holds := func(c float64) (bool, error) {
+		s, err := p.strong(c)
+		if err != nil {
+			return false, err
+		}
+		return s.Trace <= nearly*m.TraceWeak, nil
+	}
+	if r.contains(end) {
+		if ok, err := holds(end); ok || err != nil {
+			return end, err
+		}
+	}
+	inside, outside := m.BestC, end
+	for math.Abs(outside-inside) > 1e-6*(r.high-r.low) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		c := inside + (outside-inside)/2
+		ok, err := holds(c)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			inside = c
+		default:
+			outside = c
+		}
+	}
+	return inside, nil
 }
 
 // traces is the strong trace over the admissible c from low up; open ends, where

@@ -24,6 +24,23 @@ func TestEverySettingDoesSomething(t *testing.T) {
 		return append(otherProcesses(&s.processSettings), inert.Values(&s.SensitiveLow, .35),
 			inert.Values(&s.SensitiveHigh, .7), inert.Values(&s.SensitiveCount, 3), inert.Values(&s.Xi, .4))
 	}))
+	t.Run("strong", doesSomethingAt(strong(), map[string]func(*strongSettings){
+		"kernel": func(*strongSettings) {}, "weak": func(s *strongSettings) { s.Requirement = asWeak },
+	}, func(s *strongSettings) []inert.Setting {
+		return append(otherProcesses(&s.processSettings), inert.Values(&s.SensitiveLow, .35),
+			inert.Values(&s.SensitiveHigh, .8), inert.Values(&s.SensitiveCount, 3), inert.Values(&s.Xi, .4),
+			inert.Values(&s.Requirement, asWeak, kernelMatrix), inert.Values(&s.ThetaH, 8))
+	}))
+	t.Run("nested", doesSomething(nested(), nil, func(s *nestedSettings) []inert.Setting {
+		return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.Theta0, 9),
+			inert.Values(&s.C, .4), inert.Values(&s.Low, -.5), inert.Values(&s.High, 1.5), inert.Values(&s.Levels, 3)}
+	}))
+	t.Run("scaling", doesSomething(scaling(), func(s *scalingSettings) { s.Method = weakProgram },
+		func(s *scalingSettings) []inert.Setting {
+			return append(otherProcesses(&s.processSettings), inert.Values(&s.SensitiveLow, .35),
+				inert.Values(&s.SensitiveHigh, .8), inert.Values(&s.SensitiveCount, 4), inert.Values(&s.Xi, .4),
+				inert.Values(&s.Method, fastDraw))
+		}))
 	t.Run("uniform", doesSomething(uniform(), nil, func(s *uniformSettings) []inert.Setting {
 		return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.Theta0, 9),
 			inert.Values(&s.C, .4)}
@@ -45,7 +62,7 @@ func TestEverySettingDoesSomething(t *testing.T) {
 }
 
 func otherProcesses(s *processSettings) []inert.Setting {
-	return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.NoiseVariance, .01)}
+	return []inert.Setting{inert.Values(&s.Points, 6), inert.Values(&s.Theta, 8), inert.Values(&s.NoiseVariance, .02)}
 }
 
 func doesSomething[S, M any](
@@ -54,8 +71,14 @@ func doesSomething[S, M any](
 	if base == nil {
 		base = func(*S) {}
 	}
+	return doesSomethingAt(x, map[string]func(*S){"one": base}, others)
+}
+
+func doesSomethingAt[S, M any](
+	x *experiment.Definition[S, M], bases map[string]func(*S), others func(*S) []inert.Setting,
+) func(*testing.T) {
 	return func(t *testing.T) {
-		inert.Conditions[S, M]{Of: x, Bases: map[string]func(*S){"one": base}, Others: others,
+		inert.Conditions[S, M]{Of: x, Bases: bases, Others: others,
 			Run: func(s *S) (*experiment.Outcome[M], error) {
 				return x.Compute(context.Background(), trialtest.New(t, options()), s)
 			}}.Check(t)

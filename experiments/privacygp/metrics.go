@@ -104,6 +104,16 @@ type example2Metrics struct {
 	DifferenceMin *float64 `name:"variance_difference_min"`
 	// largest such difference
 	DifferenceMax *float64 `name:"variance_difference_max"`
+	// least eigenvalue of the strongly less the weakly privacy-aware noise covariance
+	OrderMin *float64 `name:"order_min"`
+	// largest eigenvalue of that difference
+	OrderMax *float64 `name:"order_max"`
+	// least c whose trace exceeds that of the weak noise by no more than 5 %
+	NearLow *float64 `name:"c_near_low"`
+	// largest such c
+	NearHigh *float64 `name:"c_near_high"`
+	// share of the admissible c between them
+	NearShare *float64 `name:"c_near_share"`
 	spectrum
 }
 
@@ -123,6 +133,88 @@ type weakMetrics struct {
 	// wall-clock time of the solver (not reproducible)
 	Time float64 `name:"time_s" unit:"s" timing:"yes"`
 	conditioning
+}
+
+type strongMetrics struct {
+	// trace of the strongly privacy-aware noise covariance, Eqs. (11) and (12)
+	TraceStrong float64 `name:"trace_strong"`
+	// trace of the weakly privacy-aware one with the same tolerances, Eq. (10)
+	TraceWeak float64 `name:"trace_weak"`
+	// its certified duality gap
+	GapWeak float64 `name:"gap_weak"`
+	// trace_strong / trace_weak
+	TraceRatio *float64 `name:"trace_ratio"`
+	// rank of the strongly privacy-aware noise covariance
+	Rank float64 `name:"rank_strong"`
+	// rank of K_SS - Xi in floating point
+	SensitiveRank float64 `name:"sensitive_rank"`
+	// smallest predictive variance at the sensitive inputs
+	VarianceMin float64 `name:"variance_at_s_min"`
+	// largest predictive variance at the sensitive inputs
+	VarianceMax float64 `name:"variance_at_s_max"`
+	// least eigenvalue of the predictive covariance at the sensitive inputs less Xi: no
+	// linear combination has less variance than required where it is not negative
+	CombinationMin float64 `name:"combination_min"`
+	// least eigenvalue of Xi
+	RequirementMin float64 `name:"requirement_min"`
+	orderMetrics
+	spectrum
+}
+
+// orderMetrics compare the strongly with the weakly privacy-aware noise.
+type orderMetrics struct {
+	// least eigenvalue of the strongly less the weakly privacy-aware noise covariance
+	OrderMin float64 `name:"order_min"`
+	// largest eigenvalue of that difference
+	OrderMax float64 `name:"order_max"`
+}
+
+type nestedMetrics struct {
+	// number of sensitive inputs of the last set
+	Points float64 `name:"sensitive_points"`
+	// rank of K - H at them in floating point
+	SensitiveRank float64 `name:"sensitive_rank"`
+	// trace of the noise covariance for the last set
+	Trace float64 `name:"trace_last"`
+	// trace of the uniformly privacy-aware noise covariance, the limit
+	TraceUniform float64 `name:"trace_uniform"`
+	// largest entry of G(S) - G(R) over G(0) for the first set
+	DistanceFirst float64 `name:"distance_first"`
+	// the same for the last set
+	Distance float64 `name:"distance_last"`
+	// largest entry of the difference of the noise covariances over G(0), for the last set
+	NoiseDistance float64 `name:"noise_distance_last"`
+	// least eigenvalue of G(S) - G(S') over all pairs of successive sets S' and S
+	IncreaseMin float64 `name:"increase_min"`
+	// least eigenvalue of G(R) - G(S) for the last set
+	BelowMin float64 `name:"below_uniform_min"`
+	// largest eigenvalue of G(S) for the last set: P = tI is above all G(S) for the t from
+	// it up
+	Norm float64 `name:"norm_last"`
+	// largest eigenvalue of G(R)
+	NormUniform  float64 `name:"norm_uniform"`
+	conditioning `doc:"condition: condition number of K_XX"`
+}
+
+type scalingMetrics struct {
+	// wall-clock time of the method, the shortest of three runs (not reproducible)
+	Time float64 `name:"time_s" unit:"s" timing:"yes"`
+	// leading terms of the floating-point operations, of all steps
+	Operations float64 `name:"operations"`
+	// binary logarithm of the operations over those with half of the points: the power of
+	// n by which they grow
+	Growth float64 `name:"growth"`
+	// unknowns of a program; for draw, numbers in a step's vector
+	Unknowns float64 `name:"unknowns"`
+	// Newton steps, or steps of the Lanczos method; none for strong
+	Steps *float64 `name:"steps"`
+	// trace of the noise covariance; none for draw
+	Trace *float64 `name:"trace"`
+	// certified duality gap of a program
+	Gap *float64 `name:"gap"`
+	// of draw: distance of the noise from the one with an eigen-decomposition and the same
+	// random numbers, relative to its length
+	Error *float64 `name:"draw_error"`
 }
 
 type kernelMetrics struct {
@@ -149,6 +241,8 @@ type uniformMetrics struct {
 	Trace float64 `name:"trace_uniform"`
 	// its rank
 	Rank float64 `name:"rank_uniform"`
+	// smallest predictive variance at 201 inputs from -0.5 to 1.5
+	VarianceMin float64 `name:"variance_min"`
 	// change of G when the number of nodes was doubled last, the largest over the
 	// distances: above the error, which falls geometrically, down to rounding
 	QuadratureError float64 `name:"quadrature_error"`

@@ -15,7 +15,8 @@ func Paper() experiment.Paper {
 		Name: "privacygp",
 		Experiments: []*experiment.Experiment{
 			example1().Experiment, example2().Experiment, weak().Experiment,
-			kernelCondition().Experiment, uniform().Experiment, satellite().Experiment,
+			strong().Experiment, kernelCondition().Experiment, uniform().Experiment, nested().Experiment,
+			satellite().Experiment, scaling().Experiment,
 		},
 		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
 		Ledger:     ledger,

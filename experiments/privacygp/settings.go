@@ -80,6 +80,83 @@ type weakSettings struct {
 	Xi float64 `name:"xi" default:"0.5" min:"0"`
 }
 
+// strongSettings are those of the strong problem at any size.
+type strongSettings struct {
+	processSettings `max:"points: 500"`
+	// the first sensitive input
+	SensitiveLow float64 `name:"sensitive_low" default:"0.3"`
+	// the last sensitive input
+	SensitiveHigh float64 `name:"sensitive_high" default:"0.7"`
+	// number of sensitive inputs, evenly spaced
+	SensitiveCount int `name:"sensitive_count" default:"5" min:"1" max:"60"`
+	// diagonal of Xi: the predictive variance at every sensitive input is at least this
+	Xi float64 `name:"xi" default:"0.5" min:"0"`
+	// kernel: Xi = H_SS for H(x,y) = xi exp(-theta_h (x-y)^2), Eq. (12); independent:
+	// Xi = xi I; weak: the Xi whose solution is the weak one, Theorem 2(2)
+	Requirement requirement `name:"requirement" default:"kernel"`
+	// rate of H
+	ThetaH float64 `name:"theta_h" default:"5" min:"0" when:"requirement is kernel"`
+}
+
+// requirement is how Ξ is made.
+type requirement int
+
+const (
+	kernelMatrix requirement = iota
+	independently
+	asWeak
+)
+
+func (requirement) Choices() []string { return []string{"kernel", "independent", "weak"} }
+
+// nestedSettings are the kernels of Example 3 and the finer and finer sets of inputs.
+type nestedSettings struct {
+	// rate of K(x,y) = exp(-theta0 (x-y)^2)
+	Theta0 float64 `name:"theta0" default:"10" above:"0"`
+	// rate of H(x,y) = c exp(-theta (x-y)^2)
+	Theta float64 `name:"theta" default:"5" above:"0"`
+	// scale of H: the predictive variance at a sensitive input is at least c
+	C float64 `name:"c" default:"0.5" min:"0"`
+	inputSettings
+	// the first sensitive input
+	Low float64 `name:"low" default:"-1"`
+	// the last sensitive input
+	High float64 `name:"high" default:"2"`
+	// number of sets: set k has 2^k + 1 inputs, evenly spaced
+	Levels int `name:"levels" default:"5" min:"1" max:"9"`
+}
+
+// scalingSettings are those of what the noise takes to compute.
+type scalingSettings struct {
+	processSettings `default:"points: 32 || noise_variance: 0.01" max:"points: 4000"`
+	// the first sensitive input
+	SensitiveLow float64 `name:"sensitive_low" default:"0.3"`
+	// the last sensitive input
+	SensitiveHigh float64 `name:"sensitive_high" default:"0.7"`
+	// number of sensitive inputs, evenly spaced
+	SensitiveCount int `name:"sensitive_count" default:"3" min:"1" max:"20"`
+	// the predictive variance at every sensitive input is at least xi; Xi = xi K_SS for
+	// the strong solution
+	Xi float64 `name:"xi" default:"0.5" min:"0"`
+	// general: the weak program by a general interior-point method, in all entries of
+	// Sigma (at most 60 points); weak: in the unknowns that it comes down to (at most
+	// 500); strong: the closed form, from an eigen-decomposition; draw: noise of the
+	// strong solution without any decomposition of an n by n matrix
+	Method scalingMethod `name:"method" default:"strong"`
+}
+
+// scalingMethod computes noise or its covariance.
+type scalingMethod int
+
+const (
+	generalProgram scalingMethod = iota
+	weakProgram
+	closedForm
+	fastDraw
+)
+
+func (scalingMethod) Choices() []string { return []string{"general", "weak", "strong", "draw"} }
+
 // kernelSettings are the kernels of Example 3.
 type kernelSettings struct {
 	// scale of H(x,y) = c exp(-theta |x-y|^2); at 0 H vanishes, and the region is still

@@ -23,6 +23,7 @@ func checkTolerance(name string, xi float64) error {
 const (
 	diagonalGap = 1e-8
 	weakGap     = 1e-7
+	generalGap  = 1e-6 // of the method that is there to be compared with
 )
 
 // checkGap refuses a solution whose certificate is too wide.

@@ -3,6 +3,7 @@ package privacygp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,15 +55,41 @@ func runUniform(
 	if err != nil {
 		return nil, err
 	}
-	// The grid is regular: G depends on |i − j| alone.
-	n := len(p.X)
-	lags := make([]float64, n)
-	for i := range lags {
-		lags[i] = float64(i) / float64(n+1)
-	}
-	q, err := r.InnerProducts(ctx, lags)
+	g, q, err := innerProducts(ctx, r, s.Points)
 	if err != nil {
 		return nil, err
+	}
+	noise, err := p.PSDNoise(g)
+	if err != nil {
+		return nil, err
+	}
+	variances, err := p.PredictiveVariance(noise.Sigma, linspace(-0.5, 1.5, 201))
+	if err != nil {
+		return nil, err
+	}
+	return &experiment.Outcome[uniformMetrics]{
+		Metrics: uniformMetrics{
+			G0: q.Values[0], Trace: noise.Trace, Rank: float64(noise.Rank), VarianceMin: slices.Min(variances),
+			QuadratureError: q.Change, QuadratureNodes: float64(q.Nodes), conditioning: conditioning{p.Condition},
+		},
+		Series: map[string]experiment.Series{
+			"inner_product":  {"x": lags(s.Points), "g": q.Values},
+			"noise_variance": {"x": p.X, "uniform": diagonalOf(noise.Sigma)},
+		},
+		Privacy: privacy(
+			fmt.Sprintf("Var[f(s)|W] >= %s at every input", experiment.FormatNumber(r.C)),
+			"the output at any input on the line, and linear combinations of outputs (prior variance 1)",
+			len(p.X), noise.Rank, 0, recordHoldsNoOutputs),
+		Warnings: p.Warnings(),
+	}, nil
+}
+
+// innerProducts is G(R) of Proposition 2 at the grid of n training inputs, n×n, and the
+// quadrature that gave it: the grid is regular, so that G depends on |i − j| alone.
+func innerProducts(ctx context.Context, r region.Region, n int) (*mat.Dense, *region.Quadrature, error) {
+	q, err := r.InnerProducts(ctx, lags(n))
+	if err != nil {
+		return nil, nil, err
 	}
 	g := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -70,23 +97,14 @@ func runUniform(
 			g.Set(i, j, q.Values[max(i-j, j-i)])
 		}
 	}
-	noise, err := p.PSDNoise(g)
-	if err != nil {
-		return nil, err
+	return g, q, nil
+}
+
+// lags are the distances of the grid of n training inputs.
+func lags(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i) / float64(n+1)
 	}
-	return &experiment.Outcome[uniformMetrics]{
-		Metrics: uniformMetrics{
-			G0: q.Values[0], Trace: noise.Trace, Rank: float64(noise.Rank),
-			QuadratureError: q.Change, QuadratureNodes: float64(q.Nodes), conditioning: conditioning{p.Condition},
-		},
-		Series: map[string]experiment.Series{
-			"inner_product":  {"x": lags, "g": q.Values},
-			"noise_variance": {"x": p.X, "uniform": diagonalOf(noise.Sigma)},
-		},
-		Privacy: privacy(
-			fmt.Sprintf("Var[f(s)|W] >= %s at every input", experiment.FormatNumber(r.C)),
-			"the output at any input on the line, and linear combinations of outputs (prior variance 1)",
-			n, noise.Rank, 0, recordHoldsNoOutputs),
-		Warnings: p.Warnings(),
-	}, nil
+	return out
 }

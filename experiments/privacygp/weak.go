@@ -28,17 +28,25 @@ var weak = sync.OnceValue(func() *experiment.Definition[weakSettings, weakMetric
 })
 
 func checkWeak(s *weakSettings) error {
-	low, high, count := s.SensitiveLow, s.SensitiveHigh, s.SensitiveCount
+	if err := checkSensitive("sensitive_", s.SensitiveLow, s.SensitiveHigh, s.SensitiveCount); err != nil {
+		return err
+	}
+	return checkTolerance("xi", s.Xi)
+}
+
+// checkSensitive refuses a line of sensitive inputs that are not distinct. Its ends are the
+// settings prefix + "low" and prefix + "high".
+func checkSensitive(prefix string, low, high float64, count int) error {
 	switch {
 	case count > 1 && !(low < high):
-		return fmt.Errorf("sensitive_low = %v is not below sensitive_high = %v: "+
-			"%d sensitive inputs between them would coincide or descend", low, high, count)
+		return fmt.Errorf("%slow = %v is not below %shigh = %v: "+
+			"%d sensitive inputs between them would coincide or descend", prefix, low, prefix, high, count)
 	case math.IsInf(high-low, 0):
-		return fmt.Errorf("sensitive_low = %v and sensitive_high = %v are too far apart for floating point", low, high)
+		return fmt.Errorf("%slow = %v and %shigh = %v are too far apart for floating point", prefix, low, prefix, high)
 	case count > 1 && process.Same(low, low+(high-low)/float64(count-1)):
 		return fmt.Errorf("%d sensitive inputs between %v and %v coincide to rounding", count, low, high)
 	}
-	return checkTolerance("xi", s.Xi)
+	return nil
 }
 
 func runWeak(

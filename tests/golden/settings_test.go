@@ -107,7 +107,10 @@ var settings = map[string][]string{
 	"privacygp/example1":         {"", "points=5"},
 	"privacygp/example2":         {""},
 	"privacygp/kernel-condition": {"", "d=2 variant=as-published"},
+	"privacygp/nested":           {""},
 	"privacygp/satellite":        {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
+	"privacygp/scaling":          {"points=16 method=general", "method=draw"},
+	"privacygp/strong":           {"", "requirement=weak"},
 	"privacygp/uniform":          {""},
 	"privacygp/weak":             {"", "points=12 sensitive_count=5"},
 }

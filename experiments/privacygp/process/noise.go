@@ -45,25 +45,39 @@ func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 	case err != nil && !errors.As(err, &notPD):
 		return nil, err
 	}
-	if err := p.inadmissible(q, cross); err != nil {
-		return nil, err
-	}
-	s, err := rangeOf(p.engine, q, p.epsilon)
+	b, known, err := p.Inner(cross, q)
 	if err != nil {
 		return nil, err
+	}
+	out, err := p.PSDNoise(b)
+	if err != nil {
+		return nil, err
+	}
+	out.Sensitive = known
+	return out, nil
+}
+
+// Inner is G(S) = K_XS q⁻¹ K_SX (n×n) for q = K_SS − Ξ (γ×γ) and cross = K_XS (n×γ), the
+// matrix of inner products of Eq. (13), and the numerical rank of q. Where that is below γ
+// the inverse is that of the numerical range, as for [Process.StrongNoise], and an error
+// says where it does not serve.
+func (p *Process) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error) {
+	s, err := rangeOf(p.engine, q, p.epsilon)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n, _ := q.Dims(); len(s.values) < n {
+		if err := p.inadmissible(q, cross); err != nil {
+			return nil, 0, err
+		}
 	}
 	solved, err := s.solve(nil, mat.DenseCopyOf(cross.T()), p.epsilon)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var b mat.Dense
-	b.Mul(cross, solved)
-	out, err := p.PSDNoise(&b)
-	if err != nil {
-		return nil, err
-	}
-	out.Sensitive = len(s.values)
-	return out, nil
+	g = &mat.Dense{}
+	g.Mul(cross, solved)
+	return g, len(s.values), nil
 }
 
 // inadmissible says why K_SS − Ξ, singular in floating point, serves no strong
@@ -140,6 +154,16 @@ func rank(values []float64, epsilon float64) int {
 	return count
 }
 
+// Eigenvalues are those of a symmetric matrix, ascending; both triangles are averaged
+// first.
+func Eigenvalues(a *mat.Dense) ([]float64, error) {
+	var e mat.EigenSym
+	if !e.Factorize(symmetric(a), false) {
+		return nil, fmt.Errorf("the eigenvalues of a symmetric matrix did not converge")
+	}
+	return e.Values(nil), nil
+}
+
 // RankOf is the numerical rank of a positive semi-definite matrix.
 func RankOf(sigma mat.Symmetric) (int, error) {
 	var e mat.EigenSym
@@ -163,13 +187,27 @@ func Draw(e *engine.Engine, sigma *mat.Dense, rng *rand.Rand) ([]float64, error)
 	for i := range n {
 		omega.SetVec(i, rng.NormFloat64())
 	}
+	return rootTimes(values, v, omega), nil
+}
+
+// Root is Σ^½ω for a noise covariance (n×n) and n numbers.
+func (p *Process) Root(sigma *mat.Dense, omega []float64) ([]float64, error) {
+	values, v, err := spectrum(p.engine, sigma)
+	if err != nil {
+		return nil, err
+	}
+	return rootTimes(values, v, mat.NewVecDense(len(omega), omega)), nil
+}
+
+// rootTimes is V diag(√λ⁺) Vᵀ ω.
+func rootTimes(values []float64, v *mat.Dense, omega *mat.VecDense) []float64 {
 	var u, z mat.VecDense
 	u.MulVec(v.T(), omega)
 	for i, value := range values {
 		u.SetVec(i, u.AtVec(i)*math.Sqrt(math.Max(0, value)))
 	}
 	z.MulVec(v, &u)
-	return z.RawVector().Data, nil
+	return z.RawVector().Data
 }
 
 // symmetric copies a symmetric dense matrix.

@@ -94,7 +94,8 @@ func (p *Process) Warnings() []string {
 	w := p.engine.Warnings()
 	if p.Condition*p.epsilon > suspectDigits {
 		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e "+
-			"and numerical rank %d; fewer inputs, a larger theta or noise_variance > 0 make it smaller",
+			"and numerical rank %d; the optimal noise needs no inverse of it, but predictions are those of a user of "+
+			"its numerical range, who knows less; fewer inputs, a larger theta or noise_variance > 0 make it smaller",
 			len(p.X), p.Condition, p.Rank))
 	}
 	if p.epsilon == epsilon32 {
@@ -132,6 +133,27 @@ func (p *Process) PredictiveVariance(sigma mat.Matrix, at []float64) ([]float64,
 		explained[j] = math.Max(0, 1-v)
 	}
 	return explained, nil
+}
+
+// PredictiveCovariance is that of f at the inputs, given W, Eq. (4) for several inputs
+// (m×m), for noise covariance sigma (n×n; nil for none).
+func (p *Process) PredictiveCovariance(sigma mat.Matrix, at []float64) (*mat.Dense, error) {
+	cross, err := p.Between(p.X, at) // n×m
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.Between(at, at)
+	if err != nil {
+		return nil, err
+	}
+	solved, err := p.Solve(sigma, cross)
+	if err != nil {
+		return nil, err
+	}
+	var explained mat.Dense
+	explained.Mul(cross.T(), solved)
+	out.Sub(out, &explained)
+	return out, nil
 }
 
 // explained is kᵀ(K_XX + V + Σ)⁻¹k for the columns k of cross.
