@@ -100,6 +100,9 @@ type hyperparameterMetrics struct {
 	// draws whose noise exceeded lambda, so that there was no model to score, mean over the repeats;
 	// secret like them
 	IndefiniteMean *float64 `name:"indefinite_mean"`
+	// share of the scored draws whose mean log-likelihood, from CoinPress, is outside the interval in which
+	// it must lie (with noise only); secret like them
+	OutsideShare *float64 `name:"outside_share"`
 }
 
 type classificationMetrics struct {

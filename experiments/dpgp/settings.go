@@ -161,6 +161,9 @@ type hyperparameterSettings struct {
 	// which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as
 	// Algorithm 2 is printed, those below the bound of a single one
 	Rule mechanism.SelectionRule `name:"rule" default:"corrected" when:"epsilon is not inf"`
+	// intervals of CoinPress: as its authors publish them, or cut with the interval in which
+	// log-likelihoods are taken to lie, beyond which noise is spent for nothing
+	CoinPress mechanism.Intervals `name:"coinpress" default:"cut" when:"epsilon is not inf"`
 	// standard deviations of the observation noise to choose from
 	Sigmas []float64 `name:"sigmas" default:"0.03333333333333333, 0.1, 0.3" above:"0"`
 	// lengthscales to choose from
