@@ -17,7 +17,8 @@ import (
 // bound of one standard normal number at 0.01, adds Gaussian noise of standard
 // deviation s to the mean, takes the result as the next c and
 // r = γ √(1/n + s²). Values are clipped to the prior interval, [Centre − Radius,
-// Centre + Radius], beforehand.
+// Centre + Radius], beforehand; each step clips them anew, as the paper has it, where
+// that code clips what the step before left.
 //
 // With IntervalsCut one thing is added: a step's interval is cut with the prior one,
 // so that no noise is spent on numbers that cannot occur. An interval with nothing
