@@ -163,15 +163,18 @@ func TestCoinPressIsAccurate(t *testing.T) {
 func TestCoinPressRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	good := []ZCDP{1}
+	at := func(centre, radius float64, steps []ZCDP) CoinPress {
+		return CoinPress{Centre: centre, Radius: radius, Steps: steps}
+	}
 	for _, c := range []struct {
 		m         CoinPress
 		parameter string
 	}{
-		{CoinPress{nan, 1, good, 0}, "centre"}, {CoinPress{inf, 1, good, 0}, "centre"},
-		{CoinPress{0, 0, good, 0}, "radius"}, {CoinPress{0, -1, good, 0}, "radius"}, {CoinPress{0, inf, good, 0}, "radius"},
-		{CoinPress{0, nan, good, 0}, "radius"}, {CoinPress{1e300, 1, good, 0}, "radius"}, {CoinPress{0, 1.5e308, good, 0}, "radius"},
-		{CoinPress{0, 1, nil, 0}, "steps"}, {CoinPress{0, 1, []ZCDP{1, 0}, 0}, "rho"}, {CoinPress{0, 1, []ZCDP{ZCDP(inf)}, 0}, "rho"},
-		{CoinPress{0, 1, []ZCDP{ZCDP(nan)}, 0}, "rho"},
+		{at(nan, 1, good), "centre"}, {at(inf, 1, good), "centre"},
+		{at(0, 0, good), "radius"}, {at(0, -1, good), "radius"}, {at(0, inf, good), "radius"},
+		{at(0, nan, good), "radius"}, {at(1e300, 1, good), "radius"}, {at(0, 1.5e308, good), "radius"},
+		{at(0, 1, nil), "steps"}, {at(0, 1, []ZCDP{1, 0}), "rho"}, {at(0, 1, []ZCDP{ZCDP(inf)}), "rho"},
+		{at(0, 1, []ZCDP{ZCDP(nan)}), "rho"},
 	} {
 		t.Run(fmt.Sprintf("%+v", c.m), func(t *testing.T) {
 			var refused *Error
@@ -181,7 +184,7 @@ func TestCoinPressRefusals(t *testing.T) {
 			}
 		})
 	}
-	m := CoinPress{0, 1, good, 0}
+	m := at(0, 1, good)
 	for want, values := range map[string][]float64{"no values": nil, "value 1 is NaN": {0, nan}} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := m.Mean(values, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
