@@ -8,8 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
 )
 
 // Coverages by hand, two noise levels with two values of ε each.
@@ -137,6 +141,46 @@ func TestHeteroscedasticSensitivity(t *testing.T) {
 	}
 	if largest > m.LargestMove*1.001 || largest < 0.9*m.LargestMove {
 		t.Errorf("a row at random moves the sums by %g; of the grid %g", largest, m.LargestMove)
+	}
+}
+
+// Appendix D reduces to Section 3.3 where all observations have the same noise: sums with
+// weights 1/σ² and noise scaled like them give the posterior of Eq. (9).
+func TestEqualNoiseIsOneNoise(t *testing.T) {
+	const sigma, n = 0.4, 60
+	e := engine.Of(trialtest.New(t, seed(8)).Engine)
+	z := &inducingInputs{Inducing: experiment.Points{Count: 5}, Low: -3, High: 3}
+	kernel := eqKernel{1, kernelVariance{1}}
+	rng := rand.New(rand.NewPCG(8, 9))
+	x := sparse.UniformInputs(n, rng)
+	y := sparse.Observe(sparse.Values(sparse.Sinc, x), sigma, rng)
+	noise := sparse.Noise{SigmaA: 0.3, SigmaB: 0.3}
+	posterior := func(variance, weight float64) *sparse.Posterior {
+		t.Helper()
+		weights := make([]float64, n)
+		for i := range weights {
+			weights[i] = weight
+		}
+		m := z.model(kernel, math.Sqrt(variance), 0)
+		sums, err := sparsegp.SumDouble(t.Context(), e, m.Inducing, x, y, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scaled := sparse.Noise{SigmaA: weight * noise.SigmaA, SigmaB: weight * noise.SigmaB}
+		scaled.Perturb(sums, rand.New(rand.NewPCG(10, 11)))
+		p, err := m.Infer(t.Context(), e, sums, scaled, sparse.Update{Rho: 0.01})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	one, equal := posterior(sigma*sigma, 1), posterior(1, 1/(sigma*sigma))
+	trialtest.Near(t, "λ", equal.Ridge, one.Ridge, 1e-12*one.Ridge)
+	for i, v := range one.Mean {
+		trialtest.Near(t, "mean", equal.Mean[i], v, 1e-10)
+		for j := range one.Mean {
+			trialtest.Near(t, "covariance", equal.Cov.At(i, j), one.Cov.At(i, j), 1e-10)
+		}
 	}
 }
 
