@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -16,21 +17,34 @@ func figure3() experiment.Figure {
 		Name:  "dpgp/figure3",
 		Title: "Hyperparameters chosen privately (Fig. 3)",
 		Caption: "Share of the searches that find a noise level (left) and a lengthscale (right), over ε. Bands: two " +
-			"standard errors over all searches of all seeds. A row for each rule by which scores are taken.",
+			"standard errors over all searches of all seeds. A row for each form of the algorithm.",
 		Match: hyperparameters().Matches(nil),
 		Draw:  hyperparameters().Draws(drawFigure3),
 	}
 }
 
-// variant is what trials of one figure share: all settings but ε, rule and repeats.
+// variant is what trials of one figure share: all settings but ε, the form of the
+// algorithm and repeats.
 func (s hyperparameterSettings) variant() hyperparameterSettings {
-	s.Epsilon, s.Rule, s.Repeats = 0, 0, 0
+	s.Epsilon, s.Rule, s.CoinPress, s.Covariance, s.Repeats = 0, 0, 0, 0, 0
 	return s
 }
 
-// searchSetting is a curve's rule with one of its points.
+// searchForm is what of the algorithm is as printed, and what is corrected.
+type searchForm struct {
+	rule       mechanism.SelectionRule
+	intervals  mechanism.Intervals
+	covariance sparse.Covariance
+}
+
+func (f searchForm) String() string {
+	return fmt.Sprintf("rule %v, CoinPress %s, covariance %s", f.rule, experiment.NameOf(f.intervals),
+		experiment.NameOf(f.covariance))
+}
+
+// searchSetting is a form with one of its points.
 type searchSetting struct {
-	rule    mechanism.SelectionRule
+	form    searchForm
 	epsilon float64
 }
 
@@ -52,7 +66,7 @@ func (f *findings) add(m *hyperparameterMetrics, repeats int) {
 
 func drawFigure3(trials []experiment.ObservationOf[hyperparameterSettings, hyperparameterMetrics]) []experiment.Panel {
 	at := map[searchSetting]*findings{}
-	var rules []mechanism.SelectionRule
+	var forms []searchForm
 	var epsilons []float64
 	var first *hyperparameterSettings
 	for _, t := range trials {
@@ -63,9 +77,9 @@ func drawFigure3(trials []experiment.ObservationOf[hyperparameterSettings, hyper
 		if first == nil {
 			first = s
 		}
-		key := searchSetting{s.Rule, s.Epsilon}
-		if !slices.Contains(rules, s.Rule) {
-			rules = append(rules, s.Rule)
+		key := searchSetting{searchForm{s.Rule, s.CoinPress, s.Covariance}, s.Epsilon}
+		if !slices.Contains(forms, key.form) {
+			forms = append(forms, key.form)
 		}
 		if !slices.Contains(epsilons, s.Epsilon) {
 			epsilons = append(epsilons, s.Epsilon)
@@ -77,23 +91,23 @@ func drawFigure3(trials []experiment.ObservationOf[hyperparameterSettings, hyper
 	}
 	slices.Sort(epsilons)
 	var panels []experiment.Panel
-	for _, rule := range rules {
+	for _, form := range forms {
 		// curve is the share of the searches that find a candidate.
 		curve := func(found func(*findings) float64) (x, share, se []float64) {
 			for _, epsilon := range epsilons {
-				if f := at[searchSetting{rule, epsilon}]; f != nil {
+				if f := at[searchSetting{form, epsilon}]; f != nil {
 					p := min(1, found(f)/f.searches)
 					x, share, se = append(x, epsilon), append(share, p), append(se, math.Sqrt(p*(1-p)/f.searches))
 				}
 			}
 			return x, share, se
 		}
-		sigmas := experiment.Panel{Title: fmt.Sprintf("noise level, rule %v", rule)}
+		sigmas := experiment.Panel{Title: fmt.Sprintf("noise level, %v", form)}
 		for color, v := range first.Sigmas {
 			x, share, se := curve(func(f *findings) float64 { return f.sigmas[memberOf(v)] })
 			addShare(&sigmas, fmt.Sprintf("σ = %.3g", v), color, x, share, se)
 		}
-		lengthscales := experiment.Panel{Title: fmt.Sprintf("lengthscale, rule %v", rule)}
+		lengthscales := experiment.Panel{Title: fmt.Sprintf("lengthscale, %v", form)}
 		for color, v := range first.Lengthscales {
 			x, share, se := curve(func(f *findings) float64 { return f.lengthscales[memberOf(v)] })
 			addShare(&lengthscales, fmt.Sprintf("l = %.3g", v), color, x, share, se)

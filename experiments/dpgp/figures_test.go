@@ -102,14 +102,26 @@ func TestFigure3(t *testing.T) {
 		}}
 		return hyperparameters().Observe(s, 0, out)
 	}
+	uncut := func(rule mechanism.SelectionRule, epsilon, tenth float64) experiment.Observation {
+		o := finished(rule, epsilon, 0.01, tenth)
+		s := hyperparameters().Settings(o.Params)
+		s.CoinPress = mechanism.IntervalsPublished
+		return hyperparameters().Observe(s, 0, &experiment.Outcome[hyperparameterMetrics]{Metrics: hyperparameterMetrics{
+			Sigmas: map[string]float64{memberOf(0.1): tenth}, Lengthscales: map[string]float64{memberOf(1): 0.5},
+		}})
+	}
 	corrected, published := mechanism.SelectionCorrected, mechanism.SelectionAsPublished
 	panels := panelsOf(figure3(), []experiment.Observation{
 		finished(corrected, 10, 0.01, 0.6), finished(corrected, 1, 0.01, 0.2), finished(corrected, 10, 0.01, 0.8),
-		finished(published, 10, 0.01, 0.1),
+		finished(published, 10, 0.01, 0.1), uncut(published, 10, 0.3),
 		finished(corrected, math.Inf(1), 0.01, 1), finished(corrected, 3, 0.1, 0.5), // neither is in the figure
 	})
-	if len(panels) != 4 {
+	if len(panels) != 6 {
 		t.Fatalf("%d panels", len(panels))
+	}
+	if line := panels[4].Lines[1]; fmt.Sprint(line.X, line.Y) != "[10] [0.3]" ||
+		panels[4].Title != "noise level, rule as-published, CoinPress as-published, covariance corrected" {
+		t.Errorf("%q: %v", panels[4].Title, line)
 	}
 	line := panels[0].Lines[1]
 	if line.Name != "σ = 0.1" || fmt.Sprint(line.X, line.Y) != "[1 10] [0.2 0.7]" {

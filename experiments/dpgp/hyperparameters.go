@@ -18,7 +18,7 @@ const maxCandidates = 400
 var hyperparameters = sync.OnceValue(func() *experiment.Definition[hyperparameterSettings, hyperparameterMetrics] {
 	return experiment.Of(experiment.Declaration[hyperparameterSettings, hyperparameterMetrics]{
 		Name:          "dpgp/hyperparameters",
-		Version:       4,
+		Version:       5,
 		Summary:       "noise level and lengthscale chosen by private validation likelihoods",
 		Source:        "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
 		Check:         checkHyperparameters,
@@ -118,9 +118,9 @@ func (s *search) metrics(choices []choice) hyperparameterMetrics {
 	for _, v := range s.settings.Lengthscales {
 		m.Lengthscales[memberOf(v)] = 0
 	}
-	draws, indefinite := 0, 0
+	draws, indefinite, outside := 0, 0, 0
 	for _, c := range choices {
-		draws, indefinite = draws+c.Draws, indefinite+c.indefinite
+		draws, indefinite, outside = draws+c.Draws, indefinite+c.indefinite, outside+c.outside
 		if chosen := s.chosen(c); chosen != nil {
 			m.Sigmas[memberOf(math.Sqrt(chosen.Noise))]++
 			m.Lengthscales[memberOf(chosen.Lengthscale)]++
@@ -140,6 +140,9 @@ func (s *search) metrics(choices []choice) hyperparameterMetrics {
 	}
 	if !s.Publishes() {
 		m.DrawsMean, m.IndefiniteMean = new(float64(draws)/repeats), new(float64(indefinite)/repeats)
+		if !s.settings.Noiseless() && draws > indefinite {
+			m.OutsideShare = new(float64(outside) / float64(draws-indefinite))
+		}
 	}
 	return m
 }

@@ -121,8 +121,47 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.Cover, coverFunction))
 		},
 	})
+	checkConditions(t, heteroscedasticConditions())
+	checkConditions(t, regularisationConditions())
 	checkConditions(t, classificationConditions())
 	checkConditions(t, hyperparameterConditions())
+}
+
+func heteroscedasticConditions() inert.Conditions[heteroscedasticSettings, heteroscedasticMetrics] {
+	return inert.Conditions[heteroscedasticSettings, heteroscedasticMetrics]{
+		Of:     heteroscedastic(),
+		Common: func(s *heteroscedasticSettings) { s.VarianceHigh = 0.5 },
+		Bases: map[string]func(*heteroscedasticSettings){
+			"a grid": func(*heteroscedasticSettings) {}, "Eq. (4)": func(s *heteroscedasticSettings) { s.Bound = sparse.Eq4 },
+			"a list": func(s *heteroscedasticSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *heteroscedasticSettings) []inert.Setting {
+			out := append(s.inducingInputs.others(), s.eqKernel.others()...)
+			out = append(append(out, s.outputBound.others()...), otherRatios(&s.NoiseRatio)...)
+			return append(append(out, s.rowBound.others()...), inert.Values(&s.VarianceLow, 0.2),
+				inert.Values(&s.VarianceHigh, 0.7))
+		},
+	}
+}
+
+func regularisationConditions() inert.Conditions[regularisationSettings, regularisationMetrics] {
+	return inert.Conditions[regularisationSettings, regularisationMetrics]{
+		Of: regularisation(),
+		Common: func(s *regularisationSettings) {
+			s.N, s.Inducing.Count, s.Repeats, s.Epsilon, s.Sigma = 20, 5, 60, 30, 0.5
+		},
+		Bases: map[string]func(*regularisationSettings){
+			"a grid": func(*regularisationSettings) {}, "Eq. (4)": func(s *regularisationSettings) { s.Bound = sparse.Eq4 },
+			"a list": func(s *regularisationSettings) { s.Inducing = seven() },
+		},
+		Others: func(s *regularisationSettings) []inert.Setting {
+			out := append(s.inducingInputs.others(), s.eqKernel.others()...)
+			out = append(append(out, s.outputBound.others()...), otherRatios(&s.NoiseRatio)...)
+			return append(append(out, s.rowBound.others()...), inert.Values(&s.Epsilon, 2), inert.Values(&s.Delta, 0.003),
+				inert.Values(&s.N, 50), inert.Values(&s.Sigma, 5), inert.Values(&s.Rho, 0.2), inert.Values(&s.Jitter, 5),
+				inert.Values(&s.Repeats, 20))
+		},
+	}
 }
 
 func classificationConditions() inert.Conditions[ClassificationSettings, classificationMetrics] {
@@ -163,7 +202,8 @@ func hyperparameterConditions() inert.Conditions[hyperparameterSettings, hyperpa
 			out = append(append(out, s.outputBound.others()...), otherRatios(&s.NoiseRatio)...)
 			out = append(append(out, s.rowBound.others()...), s.updateSettings.others()...)
 			return append(out, inert.Values(&s.Gamma, 0.3), inert.Values(&s.KernelVariance, 1.2),
-				inert.Values(&s.Rule, mechanism.SelectionAsPublished), inert.Values(&s.Sigmas, []float64{0.1, 0.4}),
+				inert.Values(&s.Rule, mechanism.SelectionAsPublished),
+				inert.Values(&s.CoinPress, mechanism.IntervalsPublished), inert.Values(&s.Sigmas, []float64{0.1, 0.4}),
 				inert.Values(&s.Lengthscales, []float64{0.5, 2}), inert.Values(&s.N, 50), inert.Values(&s.Sigma, 0.2),
 				inert.Values(&s.Repeats, 2))
 		},

@@ -81,6 +81,76 @@ type calibrationMetrics struct {
 	simulationMetrics
 }
 
+type heteroscedasticMetrics struct {
+	// Delta of Eq. (6), for noise of variance 1
+	Sensitivity float64 `name:"sensitivity"`
+	// the same times the largest variance, as Appendix D says
+	SensitivityPrinted float64 `name:"sensitivity_printed"`
+	// the same over the least variance, which bounds what a substitution moves
+	SensitivityValid float64 `name:"sensitivity_valid"`
+	// largest move of the sums by a substitution, over inputs on a grid, outputs of either sign and both
+	// variances
+	LargestMove float64 `name:"largest_move"`
+}
+
+type regularisationMetrics struct {
+	// share of the draws with norm(E_b)^2 <= sigma_b^2 M log(2 M^2/rho), M inducing inputs
+	BoundShare float64 `name:"bound_share"`
+	// share of the draws whose norm(E_b)/sigma^2 is at most lambda of Eq. (10)
+	PrintedShare float64 `name:"printed_share"`
+	// the same for lambda with the square root of the last factor
+	CorrectedShare float64 `name:"corrected_share"`
+	// share of the draws with a positive definite update, lambda of Eq. (10)
+	DefinitePrinted float64 `name:"definite_printed"`
+	// the same for lambda with the square root of the last factor
+	DefiniteCorrected float64 `name:"definite_corrected"`
+	// the same without lambda
+	DefiniteNaive float64 `name:"definite_naive"`
+	// norm(E_b) over the root of its bound, mean over the draws
+	NormOverBound float64 `name:"norm_over_bound"`
+	// smallest eigenvalue of B without noise, mean over the draws
+	LeastEigenvalue float64 `name:"least_eigenvalue"`
+	// standard deviation of the noise on the diagonal of B
+	SigmaB float64 `name:"sigma_b"`
+}
+
+type searchTimeMetrics struct {
+	// wall time of a search, on all workers; mean over the repeats
+	Time float64 `name:"search_s" unit:"s" timing:"yes"`
+}
+
+// scenarioMetrics compare coverages over the scenarios: a level, a noise level and an ε
+// each. The error of a coverage is its distance from the level; the gain is by how much
+// the naive covariance has the larger one.
+type scenarioMetrics struct {
+	// mean error over the scenarios, covariance with what the noise adds
+	ErrorFull float64 `name:"error_full"`
+	// mean error over the scenarios, covariance without it
+	ErrorNaive float64 `name:"error_naive"`
+	// the latter less the former, mean over the scenarios with this noise level (in three digits with _ for
+	// the point)
+	GainOfSigma map[string]float64 `name:"gain_sigma_*"`
+	// the same over the scenarios with this epsilon
+	GainOfEpsilon map[string]float64 `name:"gain_epsilon_*"`
+	// mean error without what the noise adds over the scenarios with this noise level
+	NaiveOfSigma map[string]float64 `name:"error_naive_sigma_*"`
+	// the same over the scenarios with this epsilon
+	NaiveOfEpsilon map[string]float64 `name:"error_naive_epsilon_*"`
+	// how far the coverage moves from the smallest epsilon to the largest, with what the noise adds; mean
+	// over the levels, at this noise level
+	ChangeFull map[string]float64 `name:"change_full_sigma_*"`
+	// the same without it
+	ChangeNaive map[string]float64 `name:"change_naive_sigma_*"`
+	// share of the scenarios in which less is covered than the level, with what the noise adds
+	OverconfidentShare float64 `name:"overconfident_share"`
+	// share of the scenarios in which the error is smaller with what the noise adds
+	ImprovedShare float64 `name:"improved_share"`
+	// levels, noise levels and values of epsilon together
+	Scenarios float64 `name:"scenarios"`
+	// wall time of all scenarios with all their repeats, on all workers
+	Time float64 `name:"time_s" unit:"s" timing:"yes"`
+}
+
 type hyperparameterMetrics struct {
 	// share of the repeats in which this noise level was chosen, in three digits with _ for the point
 	Sigmas map[string]float64 `name:"p_sigma_*"`
@@ -100,6 +170,9 @@ type hyperparameterMetrics struct {
 	// draws whose noise exceeded lambda, so that there was no model to score, mean over the repeats;
 	// secret like them
 	IndefiniteMean *float64 `name:"indefinite_mean"`
+	// share of the scored draws whose mean log-likelihood, from CoinPress, is outside the interval in which
+	// it must lie (with noise only); secret like them
+	OutsideShare *float64 `name:"outside_share"`
 }
 
 type classificationMetrics struct {

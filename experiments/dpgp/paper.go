@@ -15,8 +15,10 @@ func Paper() experiment.Paper {
 	return experiment.Paper{
 		Name: "dpgp",
 		Experiments: []*experiment.Experiment{
-			gaussianMechanism().Experiment, sensitivities().Experiment, inference().Experiment, calibration().Experiment,
-			hyperparameters().Experiment, classification().Experiment, regression.Experiment().Experiment,
+			gaussianMechanism().Experiment, sensitivities().Experiment, heteroscedastic().Experiment,
+			regularisation().Experiment, inference().Experiment, calibration().Experiment, scenarios().Experiment,
+			hyperparameters().Experiment, searchTime().Experiment, classification().Experiment,
+			regression.Experiment().Experiment,
 		},
 		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
 		Benchmarks: benchmarks(),

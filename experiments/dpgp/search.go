@@ -66,7 +66,7 @@ func newSearch(t *experiment.Trial, s *hyperparameterSettings) (_ *search, err e
 				return nil, err
 			}
 			radius := s.OutputBound * s.OutputBound / (sigma * sigma)
-			c.score = mechanism.CoinPress{Radius: radius, Steps: steps}
+			c.score = mechanism.CoinPress{Radius: radius, Steps: steps, Intervals: s.CoinPress}
 			c.score.Centre = -math.Log(2*math.Pi)/2 - math.Log(sigma) - radius
 			out.candidates = append(out.candidates, c)
 		}
@@ -158,6 +158,7 @@ func (d *sample) draw(ctx context.Context, c candidate, rng *rand.Rand) (*sparse
 type choice struct {
 	mechanism.Selected[*sparse.Posterior]
 	indefinite int // draws without a model; as secret as their number
+	outside    int // draws whose mean log-likelihood is beyond the interval; likewise
 }
 
 // simulate makes the data of one repeat.
@@ -204,6 +205,9 @@ func (s *search) searchOnce(ctx context.Context, repeat int) (choice, error) {
 				return nil, score, nil
 			}
 			mean, err := c.score.Mean(likelihoods, rng)
+			if math.Abs(mean-c.score.Centre) > c.score.Radius {
+				out.outside++
+			}
 			score.Value = float64(rows) * mean
 			return p, score, err
 		}, s.Stream("mechanism", repeat))

@@ -144,6 +144,66 @@ type calibrationSettings struct {
 	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
 }
 
+// heteroscedasticSettings are those of Appendix D's sensitivity.
+type heteroscedasticSettings struct {
+	inducingGrid
+	eqKernel
+	outputBound
+	sparse.NoiseRatio
+	rowBound
+	// least variance of an observation's noise
+	VarianceLow float64 `name:"variance_low" default:"0.01" above:"0"`
+	// largest variance of an observation's noise: R_sigma of the text
+	VarianceHigh float64 `name:"variance_high" default:"0.01" above:"0"`
+}
+
+// regularisationSettings are those of the noise that λ is to cover.
+type regularisationSettings struct {
+	mechanismSettings
+	inducingGrid
+	eqKernel
+	// inputs, uniform on [-4, 4]
+	N int `name:"n" default:"1024" min:"1" max:"1000000"`
+	observationNoise
+	outputBound
+	sparse.NoiseRatio
+	rowBound
+	// rho in lambda: the probability with which the noise may exceed its bound
+	Rho float64 `name:"rho" default:"0.01" above:"0" below:"1"`
+	sparse.DiagonalJitter
+	// draws of the noise, each in the sums of inputs of its own
+	Repeats int `name:"repeats" default:"1000" min:"1" max:"1000000"`
+}
+
+// scenarioSettings are those of all of Fig. 2. Every scenario has noise, so that what
+// depends on it has no condition.
+type scenarioSettings struct {
+	// privacy parameter
+	Delta float64 `name:"delta" default:"1e-4" above:"0" below:"1"`
+	// privacy levels
+	Epsilons []float64 `name:"epsilons" default:"1, 3, 10, 30" above:"0"`
+	// standard deviations of the observation noise, each taken as known
+	Sigmas       []float64 `name:"sigmas" default:"0.03, 0.1, 0.3" above:"0"`
+	inducingGrid `default:"inducing: 15 || low: -3.5 || high: 3.5"`
+	eqKernel
+	// observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for
+	// training
+	N           int `name:"n" default:"1024" min:"2" max:"1000000"`
+	outputBound `default:"r_y: 2"`
+	sparse.NoiseRatio
+	rowBound
+	covariance
+	// lambda as in Eq. (10), or with the square root of its last factor
+	Regularisation sparse.Regularisation `name:"regularisation" default:"as-published"`
+	// rho in lambda: the probability with which the noise may exceed its bound
+	Rho float64 `name:"rho" default:"0.01" above:"0" below:"1"`
+	sparse.DiagonalJitter
+	// what is to be covered: test observations, with the variance of their noise, or the true function
+	Cover cover `name:"cover" default:"observations"`
+	// functions, each drawn, observed and fitted anew in every scenario
+	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
+}
+
 // cover is what a posterior's regions are to cover.
 type cover int
 
@@ -161,6 +221,9 @@ type hyperparameterSettings struct {
 	// which scores are taken: those that the bound of one log-likelihood allows for their sum, or, as
 	// Algorithm 2 is printed, those below the bound of a single one
 	Rule mechanism.SelectionRule `name:"rule" default:"corrected" when:"epsilon is not inf"`
+	// intervals of CoinPress: as its authors publish them, or cut with the interval in which
+	// log-likelihoods are taken to lie, beyond which noise is spent for nothing
+	CoinPress mechanism.Intervals `name:"coinpress" default:"cut" when:"epsilon is not inf"`
 	// standard deviations of the observation noise to choose from
 	Sigmas []float64 `name:"sigmas" default:"0.03333333333333333, 0.1, 0.3" above:"0"`
 	// lengthscales to choose from

@@ -16,10 +16,14 @@ import (
 // radius r, a step clips to c ± min(√(r² + 6r + γ²), r + γ), γ = 3.808 the tail
 // bound of one standard normal number at 0.01, adds Gaussian noise of standard
 // deviation s to the mean, takes the result as the next c and
-// r = γ √(1/n + s²). One thing is added: the interval is cut with the prior one,
-// [Centre − Radius, Centre + Radius], to which all values are clipped first, so
-// that no noise is spent on numbers that cannot occur. An interval with nothing
-// left is replaced by the prior one.
+// r = γ √(1/n + s²). Values are clipped to the prior interval, [Centre − Radius,
+// Centre + Radius], beforehand; each step clips them anew, as the paper has it, where
+// that code clips what the step before left.
+//
+// With IntervalsCut one thing is added: a step's interval is cut with the prior one,
+// so that no noise is spent on numbers that cannot occur. An interval with nothing
+// left is replaced by the prior one. With IntervalsPublished it is not: intervals
+// reach beyond the prior one, the first already, and so may the mean.
 //
 // The steps are made for values of variance about 1 around their mean. Others
 // are clipped too much or too little; the guarantee does not depend on it.
@@ -32,7 +36,20 @@ import (
 type CoinPress struct {
 	Centre, Radius float64 // the prior interval, in the unit of the values; Radius > 0
 	Steps          []ZCDP  // the budget of each step, ρ > 0
+	Intervals      Intervals
 }
+
+// Intervals are the forms of a step's interval.
+type Intervals int
+
+// The forms.
+const (
+	IntervalsCut       Intervals = iota // cut with the prior interval
+	IntervalsPublished                  // as the authors of CoinPress publish it
+)
+
+// Choices are the names of the forms.
+func (Intervals) Choices() []string { return []string{"cut", "as-published"} }
 
 // SplitZCDP splits a budget over steps as Honkela ("Gaussian processes with
 // differential privacy", Section 4.1) does for CoinPress: the share last, 0 <
@@ -147,7 +164,7 @@ func (m CoinPress) Trace(values []float64, rng *rand.Rand) ([]CoinPressStep, err
 		s.Low, s.High = m.interval(centre, radius)
 		// Replacing one value moves the mean of the clipped ones by the width/n.
 		s.Sigma = (s.High - s.Low) / n / math.Sqrt(2*float64(rho))
-		s.Mean = clippedMean(values, s.Low, s.High) + s.Sigma*rng.NormFloat64()
+		s.Mean = m.clippedMean(values, s.Low, s.High) + s.Sigma*rng.NormFloat64()
 		centre, radius = s.Mean, coinPressTail*math.Sqrt(1/n+s.Sigma*s.Sigma)
 		out = append(out, s)
 	}
@@ -161,10 +178,12 @@ var coinPressTail = func() float64 {
 	return math.Sqrt(1 + 2*math.Sqrt(l) + 2*l)
 }()
 
-// interval is that of a step, cut with the prior one. The 3 is the authors', "in
-// place of √log(2/β)".
+// interval is that of a step. The 3 is the authors', "in place of √log(2/β)".
 func (m CoinPress) interval(centre, radius float64) (low, high float64) {
 	half := min(math.Sqrt(radius*radius+2*3*radius+coinPressTail*coinPressTail), radius+coinPressTail)
+	if m.Intervals == IntervalsPublished {
+		return centre - half, centre + half
+	}
 	low, high = max(centre-half, m.Centre-m.Radius), min(centre+half, m.Centre+m.Radius)
 	if !(low < high) {
 		return m.Centre - m.Radius, m.Centre + m.Radius
@@ -173,10 +192,13 @@ func (m CoinPress) interval(centre, radius float64) (low, high float64) {
 }
 
 // clippedMean averages differences from low, so that a wide unit does not cost
-// digits.
-func clippedMean(values []float64, low, high float64) float64 {
+// digits. An interval that is cut clips to the prior one by itself.
+func (m CoinPress) clippedMean(values []float64, low, high float64) float64 {
 	sum := 0.0
 	for _, v := range values {
+		if m.Intervals == IntervalsPublished {
+			v = min(max(v, m.Centre-m.Radius), m.Centre+m.Radius)
+		}
 		sum += min(max(v, low), high) - low
 	}
 	return low + sum/float64(len(values))

@@ -20,7 +20,7 @@ func TestSplitZCDP(t *testing.T) {
 		near(t, "an early step", float64(rho), 0.01, 1e-14)
 	}
 	near(t, "the last step", float64(steps[11]), 0.33, 1e-14)
-	near(t, "all", float64(CoinPress{0, 1, steps}.Rho()), 0.44, 1e-14)
+	near(t, "all", float64(CoinPress{Radius: 1, Steps: steps}.Rho()), 0.44, 1e-14)
 	if one, err := SplitZCDP(2, 1, 0.75); err != nil || !slices.Equal(one, []ZCDP{2}) {
 		t.Errorf("one step gets %v, %v", one, err)
 	}
@@ -33,7 +33,7 @@ func TestCoinPressBudget(t *testing.T) {
 	if err != nil || len(steps) != 12 {
 		t.Fatal(steps, err)
 	}
-	rho := CoinPress{0, 1, steps}.Rho()
+	rho := CoinPress{Radius: 1, Steps: steps}.Rho()
 	epsilon, err := (rho * (1 - 1e-14)).Epsilon(1e-4) // the sum is rounded
 	if err != nil || epsilon > 1 {
 		t.Errorf("the steps are (%.17g, 1e-4)-DP, %v", epsilon, err)
@@ -63,6 +63,39 @@ func TestCoinPressSteps(t *testing.T) {
 	near(t, "high", steps[1].High, 10.25+half, 1e-7)
 	near(t, "mean", steps[1].Mean, 10.25, 1e-6)
 	near(t, "sigma", steps[1].Sigma, 2*half/4/math.Sqrt(2e20), 1e-7)
+}
+
+// As published, by hand: the first interval is wider than the prior one, ±√(100² + 600 +
+// γ²), and its noise with it; values beyond the prior one are clipped to that.
+func TestCoinPressAsPublished(t *testing.T) {
+	m := CoinPress{Centre: 0, Radius: 100, Steps: []ZCDP{1e20, 1e20}, Intervals: IntervalsPublished}
+	steps, err := m.Trace([]float64{10, 10, 10, 102}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := math.Sqrt(100*100 + 600 + 3.8081849252045097*3.8081849252045097)
+	near(t, "low", steps[0].Low, -half, 1e-12)
+	near(t, "high", steps[0].High, half, 1e-12)
+	near(t, "mean", steps[0].Mean, 32.5, 1e-6)
+	near(t, "sigma", steps[0].Sigma, 2*half/4/math.Sqrt(2e20), 1e-12)
+
+	// With hardly any budget the mean is outside the prior interval now and then, and
+	// the following interval around it: no step is cut.
+	m.Steps = []ZCDP{1e-3, 1e-3}
+	outside, rng := 0, rand.New(rand.NewPCG(3, 4))
+	for range 100 {
+		steps, err := m.Trace([]float64{99, 99, 99, 99}, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(steps[0].Mean) > 100 {
+			outside++
+		}
+		near(t, "centre of the next interval", (steps[1].Low+steps[1].High)/2, steps[0].Mean, 1e-9)
+	}
+	if outside < 50 {
+		t.Errorf("%d of 100 means are outside, at a noise of six times the interval", outside)
+	}
 }
 
 // Whatever the data and the noise, an interval lies in the prior one, is not
@@ -130,15 +163,18 @@ func TestCoinPressIsAccurate(t *testing.T) {
 func TestCoinPressRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	good := []ZCDP{1}
+	at := func(centre, radius float64, steps []ZCDP) CoinPress {
+		return CoinPress{Centre: centre, Radius: radius, Steps: steps}
+	}
 	for _, c := range []struct {
 		m         CoinPress
 		parameter string
 	}{
-		{CoinPress{nan, 1, good}, "centre"}, {CoinPress{inf, 1, good}, "centre"},
-		{CoinPress{0, 0, good}, "radius"}, {CoinPress{0, -1, good}, "radius"}, {CoinPress{0, inf, good}, "radius"},
-		{CoinPress{0, nan, good}, "radius"}, {CoinPress{1e300, 1, good}, "radius"}, {CoinPress{0, 1.5e308, good}, "radius"},
-		{CoinPress{0, 1, nil}, "steps"}, {CoinPress{0, 1, []ZCDP{1, 0}}, "rho"}, {CoinPress{0, 1, []ZCDP{ZCDP(inf)}}, "rho"},
-		{CoinPress{0, 1, []ZCDP{ZCDP(nan)}}, "rho"},
+		{at(nan, 1, good), "centre"}, {at(inf, 1, good), "centre"},
+		{at(0, 0, good), "radius"}, {at(0, -1, good), "radius"}, {at(0, inf, good), "radius"},
+		{at(0, nan, good), "radius"}, {at(1e300, 1, good), "radius"}, {at(0, 1.5e308, good), "radius"},
+		{at(0, 1, nil), "steps"}, {at(0, 1, []ZCDP{1, 0}), "rho"}, {at(0, 1, []ZCDP{ZCDP(inf)}), "rho"},
+		{at(0, 1, []ZCDP{ZCDP(nan)}), "rho"},
 	} {
 		t.Run(fmt.Sprintf("%+v", c.m), func(t *testing.T) {
 			var refused *Error
@@ -148,7 +184,7 @@ func TestCoinPressRefusals(t *testing.T) {
 			}
 		})
 	}
-	m := CoinPress{0, 1, good}
+	m := at(0, 1, good)
 	for want, values := range map[string][]float64{"no values": nil, "value 1 is NaN": {0, nan}} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := m.Mean(values, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {

@@ -62,12 +62,17 @@ var settings = map[string][]string{
 	},
 	"dpgp/gaussian-mechanism": {""},
 	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
-		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published"},
+		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published",
+		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published"},
+	"dpgp/heteroscedastic": {"inducing=3 variance_high=0.5"},
 	"dpgp/inference": {
 		"n=64 inducing=5",
 		"n=64 inducing=5 bound=exact regularisation=corrected",
 		"n=64 inducing=5 covariance=naive bound=eq8",
 	},
+	"dpgp/regularisation": {"n=64 repeats=5 inducing=4"},
+	"dpgp/scenarios":      {"n=64 repeats=2 inducing=6 epsilons=[1,10] sigmas=[0.1,0.3]"},
+	"dpgp/search-time":    {"n=64 repeats=2 sigmas=[0.1] lengthscales=[1] inducing=5"},
 	"dpgp/regression": {
 		"repeats=2 inducing=5",
 		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
