@@ -79,8 +79,8 @@ type Projection struct {
 
 // The solves of the first attempt, and those beyond which there is no more.
 const (
-	firstSolves = 8
-	mostSolves  = 64
+	firstSolves = 5
+	mostSolves  = 80
 )
 
 // The fixed point of a component's power ends at this relative change of δ, or where rounding
@@ -227,8 +227,9 @@ func (f *fit) try(solves int) (*Projection, error) {
 // It iterates δ ← ρ'/λ, with λ the eigenvalue of F(δ) that belongs to the component,
 // from δ = 0. At an eigenvalue κ of K̄ the function κ/(κ+ρ−δ) changes by a share of
 // about δ/(κ+ρ): with ρ' well below ρλ a few steps suffice. The series of F is one of
-// powers of δ/(κ+ρ), at most δ/ρ; it counts as summed once its last term is below 1e-15
-// of the first, and asks for more solves otherwise (weakComponentError).
+// powers of δ/(κ+ρ), at most δ/ρ, so that what is left out is at most its last term times
+// (δ/ρ)/(1−δ/ρ). It counts as summed once that is below 1e-15 of the first term, and asks for
+// more solves otherwise (weakComponentError).
 func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, weights []float64, err error) {
 	_, m := f.basis.Dims()
 	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
@@ -271,7 +272,7 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 		}
 		scale *= delta
 	}
-	if last > 1e-15*first {
+	if last*delta > 1e-15*first*(f.options.Ridge-delta) {
 		return 0, nil, weak
 	}
 	return power, weights, nil
@@ -390,9 +391,10 @@ const single = 1e-7
 func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
 
 // run runs the program once. The condition is that of the solve, or of the
-// centring where it cancels more.
+// centring or the images where they cancel more.
 //
-// The level of the kernel is what centring takes away: where the mean of a row exceeds
+// An image has as many digits less as it is smaller than U: by the eigenvalue of F(0),
+// κ/(κ+ρ), of the weakest component. The level of the kernel is what centring takes away: where the mean of a row exceeds
 // the mean of the centred diagonal (the spread) by a factor, as many digits are lost.
 func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	n, d := f.x.Dims()
@@ -417,7 +419,11 @@ func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	if spread := trace / float64(n); spread < level {
 		rcond = min(rcond, spread/level)
 	}
-	return s, rcond, nil
+	weakest, _, _, err := eigenpair(series(s.small, m, solves, 0), m-f.options.Components)
+	if err != nil || !(weakest > 0) { // solutions have overflowed, or all is rounding
+		weakest = 0
+	}
+	return s, min(rcond, weakest), nil
 }
 
 // projectRows is how many samples are projected at a time.

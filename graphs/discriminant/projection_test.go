@@ -286,6 +286,7 @@ func TestFitDoesNotDependOnWorkers(t *testing.T) {
 // does not.
 func TestFitFloat32(t *testing.T) {
 	small := Options{Ridge: 1e-5, SignalRidge: 1e-12, Components: 2}
+	large := Options{Ridge: 1e6, SignalRidge: 1e-3, Components: 2}
 	e64, e32 := graphtest.Engine(t, "float64", 1), graphtest.Engine(t, "float32", 1)
 	tests := []struct {
 		kernel   kernel.Kernel
@@ -295,6 +296,7 @@ func TestFitFloat32(t *testing.T) {
 		{kernel.RBF(.01), formulaOptions, false},
 		{kernel.RBF(1e-6), small, true},                    // little is left of it after centring
 		{kernel.Polynomial(1, 6, 1), formulaOptions, true}, // large against ρ
+		{kernel.RBF(.02), large, true},                     // small against ρ
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprint("promoted ", test.promoted), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/parallel"
+	"privkern/graphs/simd/vector"
 )
 
 // arithmeticOnHost returns the host's kernels of sums, differences and products of tensors of
@@ -56,22 +57,15 @@ func combine[T cpublas.Float](operator int, x, y *tensor.Dense) HostKernel {
 	}
 }
 
-// combineParts are the loops of the operators.
+// combineParts computes the elements of a part.
 func combineParts[T cpublas.Float](operator int, to, a, b []T) {
-	a, b = a[:len(to)], b[:len(to)]
 	switch operator {
 	case addOperator:
-		for i := range to {
-			to[i] = a[i] + b[i]
-		}
+		vector.Add(to, a, b)
 	case subtractOperator:
-		for i := range to {
-			to[i] = a[i] - b[i]
-		}
+		vector.Sub(to, a, b)
 	case multiplyOperator:
-		for i := range to {
-			to[i] = a[i] * b[i]
-		}
+		vector.Mul(to, a, b)
 	}
 }
 

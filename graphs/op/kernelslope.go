@@ -5,6 +5,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/simd/vector"
 )
 
 // kernelSlope is the operation (X, Y, G) → W, W_ij = G_ij ∂k/∂s at the metric s
@@ -37,10 +38,7 @@ func kernelSlope(p Profile) Op {
 func slopeMatrix[T cpublas.Float](c call[T], p Profile) error {
 	return pairwise(c.pool, p.Metric, c.in[0], c.in[1], false, c.out, func(i, first int, row []T) {
 		applySlope(p, row)
-		weights := c.in[2].row(i)[first : first+len(row)]
-		for j := range row {
-			row[j] *= weights[j]
-		}
+		vector.Mul(row, row, c.in[2].row(i)[first:first+len(row)])
 	})
 }
 

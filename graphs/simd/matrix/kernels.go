@@ -39,6 +39,8 @@ type kernels[T Float] struct {
 	// of length k > 0 and elements have any distances. May be nil.
 	row func(n, k int, a *T, as int, b *T, bk, bj int, c *T, cs int, alpha T)
 
+	narrows narrowKernels[T] // may be empty
+
 	// transpose4 copies the transpose, m and n multiples of 4. May be nil.
 	transpose4 func(m, n int, src *T, lds int, dst *T, ldd int)
 	// copyRows copies m rows of n bytes, a multiple of 16. May be nil.
@@ -68,11 +70,13 @@ func (ks *kernels[T]) get() *work[T] {
 		x: aligned[T](blockTri * ks.width)}
 }
 
+// size is the bytes of an element.
+func size[T Float]() int { return int(unsafe.Sizeof(T(0))) }
+
 func aligned[T Float](n int) []T {
 	const line = 64
-	size := int(unsafe.Sizeof(T(0)))
-	s := make([]T, n+line/size)
-	off := int(-uintptr(unsafe.Pointer(&s[0]))&(line-1)) / size
+	s := make([]T, n+line/size[T]())
+	off := int(-uintptr(unsafe.Pointer(&s[0]))&(line-1)) / size[T]()
 	return s[off : off+n : off+n]
 }
 

@@ -24,7 +24,7 @@
 //
 // Products follow Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"
 // (2008): both operands are copied to panels that fit the caches, and a kernel updates a tile
-// of C in registers.
+// of C in registers. Where the other operand has a few columns only, a matrix is read in place.
 //
 // Matrices are row-major; ld is the distance of rows. Arguments are not checked beyond the
 // bounds of slices: package cpublas has gonum's checks.

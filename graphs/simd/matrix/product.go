@@ -20,6 +20,9 @@ func (ks *kernels[T]) product(p part, m, n, k int, alpha T, a, b view[T], beta T
 // update adds alpha A B to part p of C, or overwrites it unless add. C may be stored by
 // columns where p is full. No size is 0.
 func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
+	if p == full && ks.narrow(m, n, k, alpha, a, b, add, c) {
+		return
+	}
 	if p == full && ks.row != nil && isSmall(m, n, k) {
 		ks.smallProduct(m, n, k, alpha, a, b, add, c)
 		return

@@ -40,8 +40,7 @@ func (ks *kernels[T]) move(dst, src view[T], m, n int) {
 // moveRows copies rows that are contiguous on both sides.
 func (ks *kernels[T]) moveRows(dst, src view[T], m, n int) {
 	const vector = 16 // bytes
-	size := int(unsafe.Sizeof(T(0)))
-	if ks.copyRows != nil && n*size%vector == 0 {
+	if size := size[T](); ks.copyRows != nil && n*size%vector == 0 {
 		checkRange(dst, m, n)
 		checkRange(src, m, n)
 		ks.copyRows(m, n*size, unsafe.Pointer(&src.d[src.off]), src.rs*size, unsafe.Pointer(&dst.d[dst.off]), dst.rs*size)

@@ -96,6 +96,9 @@ func kernels[T Float]() map[string]func(a, b []T) []T {
 			return []T{Max(a)}
 		},
 		"Scal": func(a, _ []T) []T { return to(func(d []T) { Scal(d, .7, a) })(len(a)) },
+		"Add":  func(a, b []T) []T { return to(func(d []T) { Add(d, a, b) })(len(a)) },
+		"Sub":  func(a, b []T) []T { return to(func(d []T) { Sub(d, a, b) })(len(a)) },
+		"Mul":  func(a, b []T) []T { return to(func(d []T) { copy(d, b); Mul(d, a, d) })(len(a)) },
 		"AddNorms": func(a, b []T) []T {
 			hit := false
 			v := to(func(d []T) { copy(d, b); hit = AddNorms(d, a, 2, .25) })(len(a))

@@ -24,3 +24,6 @@ func vectorMax32(*float32, int, *float32) (float32, bool) { return 0, false }
 
 func vectorRotate([]float64, []float64, float64, float64) bool { return false }
 func vectorAxpy(float64, []float64, []float64) bool            { return false }
+
+func vectorCombine64(operator, []float64, []float64, []float64) bool { return false }
+func vectorCombine32(operator, []float32, []float32, []float32) bool { return false }
