@@ -45,6 +45,8 @@ type surfaceMetrics struct {
 	Mean float64 `name:"mean_cm" unit:"cm"`
 	// standard deviation of the noise at at_weight and at_age
 	NoiseSD float64 `name:"noise_sd_cm" unit:"cm"`
+	// that standard deviation over the prediction there
+	NoiseOverMean float64 `name:"noise_over_mean"`
 	// median of the standard deviation of the noise over the grid
 	NoiseSDMedian float64 `name:"noise_sd_median_cm" unit:"cm"`
 	// share of the grid at which the standard deviation of the noise is below 40 cm, where
