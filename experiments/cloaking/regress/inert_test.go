@@ -34,7 +34,7 @@ func otherModels(h *cloak.Hyperparameters, s *cloak.Solver) []inert.Setting {
 		inert.Values(&s.Start, experiment.NumberOr[cloak.Weights](0.3), experiment.NumberOr[cloak.Weights](0.01),
 			experiment.NumberOr[cloak.Weights](3.0)),
 		inert.Values(&s.StartBelow, 0.3), inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate),
-		inert.Values(&s.Scaling, cloak.Squared),
+		inert.Values(&s.Scaling, cloak.Squared), inert.Values(&s.Inverse, cloak.Pseudo),
 	}
 }
 
