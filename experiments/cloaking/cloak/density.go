@@ -9,7 +9,7 @@ import (
 
 // DensityLengthscale is the lengthscale of §2.1, one for each dimension:
 // l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
-// unit, by a Gaussian KDE.
+// unit, by a Gaussian KDE, or the smallest density in a window around x.
 type DensityLengthscale struct {
 	Density
 	inputs *mat.Dense // N×d
@@ -60,8 +60,25 @@ func (f *DensityLengthscale) At(x *mat.Dense) *mat.Dense {
 	return out
 }
 
-// at is the lengthscale at a coordinate of a dimension.
+// at is the lengthscale at a coordinate of a dimension, by the smallest density in its window.
+// Densities are compared at places that lie a tenth of a bandwidth apart or nearer.
 func (f *DensityLengthscale) at(x float64, dimension int) float64 {
+	density := f.density(x, dimension)
+	if f.Window > 0 {
+		places := int(math.Ceil(min(maxPlaces, 10*f.Window/f.Bandwidth)))
+		for i := 1; i <= places; i++ {
+			offset := f.Window * float64(i) / float64(places)
+			density = min(density, f.density(x-offset, dimension), f.density(x+offset, dimension))
+		}
+	}
+	return 1 / (1/f.Largest + density/f.Rows)
+}
+
+// maxPlaces bounds the work for a wide window and a small bandwidth.
+const maxPlaces = 1000
+
+// density is the estimate at a coordinate of a dimension, in rows per unit.
+func (f *DensityLengthscale) density(x float64, dimension int) float64 {
 	n, _ := f.inputs.Dims()
 	norm := 1 / (math.Sqrt(2*math.Pi) * f.Bandwidth)
 	density := 0.0
@@ -69,5 +86,5 @@ func (f *DensityLengthscale) at(x float64, dimension int) float64 {
 		z := (x - f.inputs.At(k, dimension)) / f.Bandwidth
 		density += math.Exp(-z * z / 2)
 	}
-	return 1 / (1/f.Largest + density*norm/f.Rows)
+	return density * norm
 }

@@ -60,6 +60,9 @@ type Density struct {
 	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is nonstationary"`
 	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale
 	Largest float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is nonstationary"`
+	// nonstationary: the density at an input is the smallest within this distance, so that dense
+	// regions beside sparse ones have a long lengthscale, too (Section 2.1); 0 is the density there
+	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is nonstationary"`
 }
 
 // Algorithm finds the noise covariance.

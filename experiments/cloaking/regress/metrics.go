@@ -36,6 +36,11 @@ type curveMetrics struct {
 	NoiseSD float64 `name:"noise_sd_cm" unit:"cm"`
 	// largest standard deviation of the noise over the ages
 	NoiseSDMax float64 `name:"noise_sd_max_cm" unit:"cm"`
+	// posterior standard deviation of the height at at_age, without observation noise, which is
+	// public up to its unit and takes no noise
+	PosteriorSD float64 `name:"posterior_sd_cm" unit:"cm"`
+	// nonstationary: the lengthscale at at_age
+	Lengthscale *float64 `name:"lengthscale_years" unit:"years"`
 	singleMetrics
 }
 
