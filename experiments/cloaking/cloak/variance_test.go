@@ -18,8 +18,10 @@ func TestVariance(t *testing.T) {
 		m    Model
 		want []float64
 	}{
-		{Model{Method: Standard, Hyperparameters: h}, []float64{0.1330878482653171, 0.22981852837480984, 1.0260440946911573}},
-		{Model{Method: Sparse, Hyperparameters: h, Inducing: cloaktest.Column(0, 3, 6)}, []float64{0.20241206500187353, 0.2513893701580383, 1.3714708014332748}},
+		{Model{Method: Standard, Hyperparameters: h},
+			[]float64{0.1330878482653171, 0.22981852837480984, 1.0260440946911573}},
+		{Model{Method: Sparse, Hyperparameters: h, Inducing: cloaktest.Column(0, 3, 6)},
+			[]float64{0.20241206500187353, 0.2513893701580383, 1.3714708014332748}},
 	} {
 		t.Run(c.m.Method.String(), func(t *testing.T) {
 			got, err := c.m.Variance(cloaktest.Engine(t), train, test)

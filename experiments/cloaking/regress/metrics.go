@@ -60,6 +60,22 @@ type surfaceMetrics struct {
 	singleMetrics
 }
 
+type regimeMetrics struct {
+	// covariance of two points of the dense region
+	Short float64 `name:"covariance_short"`
+	// covariance of two outliers
+	Long float64 `name:"covariance_long"`
+	// covariance of a point of the dense region and an outlier
+	Across float64 `name:"covariance_across"`
+	// gibbs: the lengthscale at a point that maximises its covariance with an outlier, over the
+	// outlier's
+	BestRatio *float64 `name:"best_ratio"`
+	// sum of the weights of the clique's outputs in the prediction; 1 where each is 1/n
+	CliqueShare float64 `name:"clique_share"`
+	// largest difference of one of these weights from their mean, times n
+	CliqueSpread float64 `name:"clique_spread"`
+}
+
 type designMetrics struct {
 	// Frobenius norm of the cloaking matrix C, one column per training row
 	FrobeniusC float64 `name:"frobenius_c"`
