@@ -65,6 +65,7 @@ tables:
     kind: table
     experiment: demo/double
     metric: y
+    deterministic: true
     cells:
       - {row: one, published: "2", params: {x: 1}, reference: [{value: 2, tolerance: 0}]}
       - {row: two, published: "5", params: {x: 2}, reference: [{value: 5, tolerance: 0.5}]}
@@ -181,7 +182,7 @@ func TestSweepInPartsToResults(t *testing.T) {
 	}
 	half := results()
 	want := []string{"demo/table1 one: match 2 of 1/2", "demo/table1 two: differs 4 of 1/2",
-		"demo/table2 three: match 6 of 1/2"}
+		"demo/table2 three: unjudged 6 of 1/2"}
 	if got := verdicts(t, half); !slices.Equal(got, want) {
 		t.Errorf("after the first part\ngot  %q\nwant %q", got, want)
 	}
@@ -195,9 +196,10 @@ func TestSweepInPartsToResults(t *testing.T) {
 		t.Fatalf("the second part: %+v", sum)
 	}
 	all := results()
-	// The seeds of the sweep, not the ledger's; each table once.
-	want = []string{"demo/table1 one: match 2.5 of 2/2", "demo/table1 two: match 4.5 of 2/2",
-		"demo/table2 three: match 6.5 of 2/2"}
+	// The seeds of the sweep, not the ledger's; each table once. The seeds differ, where
+	// the ledger says that none does.
+	want = []string{"demo/table1 one: unjudged 2.5 of 2/2", "demo/table1 two: unjudged 4.5 of 2/2",
+		"demo/table2 three: unjudged 6.5 of 2/2"}
 	if got := verdicts(t, all); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

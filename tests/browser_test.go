@@ -224,7 +224,7 @@ func TestReportInBrowser(t *testing.T) {
 	out, _ := quickstart(t)
 	address := "file://" + filepath.Join(out, "report.html")
 	const table = `document.querySelector("#table-privacygp-figure2 table.data")`
-	const column = `[...` + table + `.tBodies[0].rows].filter((r) => !r.hidden).map((r) => r.cells[3].textContent.trim())`
+	const column = `[...` + table + `.tBodies[0].rows].filter((r) => !r.hidden).map((r) => r.cells[4].textContent.trim())`
 
 	b.scheme("light")
 	b.do(chromedp.Navigate(address))
@@ -303,7 +303,7 @@ func TestReportInBrowser(t *testing.T) {
 		b.t = t
 		before := eval[[]string](b, column)
 		head := func(do string) string {
-			return eval[string](b, `(() => { const th = `+table+`.tHead.rows[0].cells[3]; `+do+
+			return eval[string](b, `(() => { const th = `+table+`.tHead.rows[0].cells[4]; `+do+
 				`; return th.getAttribute("aria-sort") ?? "none"; })()`)
 		}
 		const click = `th.querySelector("button").click()`

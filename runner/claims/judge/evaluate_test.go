@@ -76,10 +76,12 @@ func TestVerdicts(t *testing.T) {
 		want              judge.Verdict
 	}{
 		{"rounds to the print", known, `{row: r, published: "13.3"}`, []float64{13.349}, judge.Match},
-		{"half a unit of the last digit counts as inside", known, `{row: r, published: "13.3"}`, []float64{13.35}, judge.Match},
+		{"half a unit of the last digit counts as inside", known, `{row: r, published: "13.3"}`, []float64{13.35},
+			judge.Match},
 		{"does not round to the print", known, `{row: r, published: "13.3"}`, []float64{13.36}, judge.Differs},
 		{"a trailing zero narrows the rounding", known, `{row: r, published: "13.30"}`, []float64{13.31}, judge.Differs},
-		{"seeds that differ where none should", known + few, `{row: r, published: "13.3"}`, []float64{13.3, 13.31}, judge.Unjudged},
+		{"seeds that differ where none should", known + few, `{row: r, published: "13.3"}`, []float64{13.3, 13.31},
+			judge.Unjudged},
 		{"seeds that agree as they should", known + few, `{row: r, published: "13.3"}`, []float64{13.3, 13.3}, judge.Match},
 		{"one trial has no spread", "", `{row: r, published: "13.3"}`, []float64{13.3}, judge.Unjudged},
 		{"three degrees of freedom are too few", "seeds: 0..3, ", `{row: r, published: "13.3"}`,
@@ -122,11 +124,13 @@ func TestVerdicts(t *testing.T) {
 		{"above a printed bound", known, `{row: r, published: "< 0.5"}`, []float64{0.6}, judge.Differs},
 		{"assumed settings do not change a verdict", known + "settings: {assumed: [{text: a, source: ours}]}, ",
 			`{row: r, published: "1"}`, []float64{3}, judge.Differs},
-		{"a setting that was fitted to the cell", known + "settings: {assumed: [{text: a, source: ours, fitted: [{row: r}]}]}, ",
+		{"a setting that was fitted to the cell",
+			known + "settings: {assumed: [{text: a, source: ours, fitted: [{row: r}]}]}, ",
 			`{row: r, published: "1"}`, []float64{1}, judge.Fitted},
 		{"and not to another", known + "settings: {assumed: [{text: a, source: ours, fitted: [{row: q}]}]}, ",
 			`{row: r, published: "1"}, {row: q, published: "2"}`, []float64{1}, judge.Match},
-		{"other data than the paper's", known + "stand_in: simulated, ", `{row: r, published: "1"}`, []float64{1}, judge.StandIn},
+		{"other data than the paper's", known + "stand_in: simulated, ", `{row: r, published: "1"}`, []float64{1},
+			judge.StandIn},
 		{"a corrected variant", known + "variants: [{name: c, corrected: true}], ", `{row: r, published: "1"}`, []float64{1},
 			judge.Corrected},
 		{"a shorter time", "", `{row: r, published: "1", times: true}`, []float64{0.9}, judge.Faster},
@@ -138,7 +142,8 @@ func TestVerdicts(t *testing.T) {
 		{"a weak statement on the border", "", `{statement: s, holds: {op: ">=", metric: trace_strong}}`,
 			[]float64{10}, judge.Match},
 		{"a statement that fails", "", `{statement: s, holds: {op: ">", value: 3}}`, []float64{2}, judge.Differs},
-		{"a statement with a trial missing", three, `{statement: s, holds: {op: "<", value: 3}}`, []float64{2, 2}, judge.Unjudged},
+		{"a statement with a trial missing", three, `{statement: s, holds: {op: "<", value: 3}}`, []float64{2, 2},
+			judge.Unjudged},
 		{"a statement within its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
 			[]float64{0.5 + 9e-7}, judge.Match},
 		{"a statement outside its tolerance", "", `{statement: s, holds: {op: "=", value: 0.5, tolerance: 1e-6}}`,
@@ -205,7 +210,8 @@ func TestPooledVariance(t *testing.T) {
 			t.Errorf("on the log scale %v: %s, %+v", ours, r.Verdict, r.Band)
 		}
 	}
-	if r := at("", 10, linear[:3]...); r.Verdict != judge.Unjudged || !strings.Contains(r.Reason, `pool "p" have too few`) {
+	if r := at("", 10, linear[:3]...); r.Verdict != judge.Unjudged ||
+		!strings.Contains(r.Reason, `pool "p" have too few`) {
 		t.Errorf("of two degrees of freedom: %s, %s", r.Verdict, r.Reason)
 	}
 	if r := at(", scale: log", 10, -1, 1, 2, 3, 4); r.Verdict != judge.Unjudged {
@@ -228,7 +234,8 @@ func TestDifferenceOfIndependentMeans(t *testing.T) {
 	for _, r := range right {
 		r.Seed += 5
 	}
-	r := one(t, "seeds: 0..4, ", `{row: r, published: "2.0", minus: {params: {points: 3}, seeds: 5..10}}`, append(left, right...)...)
+	r := one(t, "seeds: 0..4, ", `{row: r, published: "2.0", minus: {params: {points: 3}, seeds: 5..10}}`,
+		append(left, right...)...)
 	if r.Verdict != judge.Match || math.Abs(r.Band.DegreesOfFreedom-7.5955) > 1e-4 ||
 		math.Abs(r.Band.Deviation-math.Sqrt(5)) > 1e-12 {
 		t.Errorf("%s, %+v", r.Verdict, r.Band)
@@ -395,7 +402,8 @@ func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
 // fail by it.
 func TestQuotedValues(t *testing.T) {
 	const cell = `{row: r, published: "3.11", quoted: true, note: n}`
-	r := one(t, "variants: [{name: A}, {name: B}], headline: A, settings: {assumed: [{text: unstated, source: ours}]}, ", cell)
+	r := one(t, "variants: [{name: A}, {name: B}], headline: A, "+
+		"settings: {assumed: [{text: unstated, source: ours}]}, ", cell)
 	if r.Verdict != judge.Quoted || r.Variant != "" || *r.Published.Value != 3.11 || r.Ours != nil || r.Reason != "" ||
 		!r.SettingsStated() || r.Note != "n" {
 		t.Errorf("got %+v", r)

@@ -106,7 +106,8 @@ func tolerances(t *ledger.Table) []string {
 		if x.Relative != nil {
 			parts = append(parts, experiment.FormatNumber(100**x.Relative)+" % of the print")
 		}
-		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "), strings.TrimSuffix(x.Source, ".")))
+		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "),
+			strings.TrimSuffix(x.Source, ".")))
 	}
 	say(t.Tolerance)
 	for _, c := range t.Cells {

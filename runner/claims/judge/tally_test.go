@@ -84,8 +84,8 @@ tables:
 	if fmt.Sprint(got) != fmt.Sprint(want) || math.Abs(got.Expected-4) > 1e-12 {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	sentence := "Of 8 distinct values of the paper 4 were judged: 2 inside, 4.0 expected if the reproduction were exact; " +
-		"1 outside is close. Of 4 claims in words 3 were judged: 2 hold. " +
+	sentence := "Of 8 distinct values of the paper 4 were judged: 2 inside, 4.0 expected if the reproduction " +
+		"were exact; 1 outside is close. Of 4 claims in words 3 were judged: 2 hold. " +
 		"Not judged: 1 faster, 1 stand-in, 1 corrected, 2 not run."
 	if s := got.Sentence(); s != sentence {
 		t.Errorf("got  %s\nwant %s", s, sentence)

@@ -49,6 +49,7 @@ tables:
     kind: table
     experiment: demo/double
     metric: y
+    deterministic: true
     cells:
       - {row: one, published: "2", params: {x: 1}}
       - {row: two, published: "4", params: {x: 2}}

@@ -115,7 +115,7 @@ func verdictText(r *judge.Comparison) string {
 	if r.Own && r.Verdict != judge.Unpublished {
 		s += ", ours"
 	}
-	if !r.Headline && r.Verdict != judge.Corrected {
+	if !r.Headline && r.Verdict != judge.Corrected && r.Verdict != judge.Unpublished {
 		return "(" + s + ")"
 	}
 	return s

@@ -26,7 +26,7 @@ func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	var b bytes.Buffer
 	b.WriteString(style(Heading(e), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
 	if e.Kind == ledger.KindClaims {
-		writeClaims(&b, e, g, o)
+		writeClaims(&b, g, o)
 	} else {
 		g.write(&b, o)
 	}
@@ -44,7 +44,7 @@ func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 
 // writeClaims writes statements as a list, since a column would be too narrow
 // for a sentence: verdict and place, then the claim, then the numbers.
-func writeClaims(b *bytes.Buffer, e *judge.Evaluation, g *Grid, o TextOptions) {
+func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
 	const width = 18 // behind the longest verdict
 	for _, l := range g.Lines {
 		r, indent := l.Result, strings.Repeat(" ", width)
@@ -102,15 +102,6 @@ func (f Field) indent() int {
 
 // String is the field as text has it, with the numbers of its notes.
 func (f Field) String() string { return strings.Repeat(" ", f.indent()) + f.Text + marks(f.Notes) }
-
-// measure returns the width that the grid takes on a terminal of some width.
-func (g *Grid) measure(width int) int {
-	total := -gap
-	for _, w := range g.widths(width) {
-		total += w + gap
-	}
-	return total
-}
 
 // height returns the number of lines that the grid takes.
 func (g *Grid) height(o TextOptions) int {
