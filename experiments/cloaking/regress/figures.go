@@ -63,7 +63,7 @@ func drawFigure1(trials []experiment.ObservationOf[curveSettings, curveMetrics])
 		addCurves(&panel, t.Series["samples"], x, mean, s["posterior_sd_cm"], sd, color)
 		panel.Lines = append(panel.Lines, experiment.Line{Name: name, X: x, Y: mean, Color: color})
 		if d := t.Series["data"]; d != nil {
-			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: 6, Marker: experiment.Dot}}
+			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: dark, Marker: experiment.Dot}}
 		}
 		panels = append(panels, panel)
 		noise.Lines = append(noise.Lines, experiment.Line{Name: m.String(), X: x, Y: sd, Color: color})
@@ -84,11 +84,8 @@ func drawFigure1(trials []experiment.ObservationOf[curveSettings, curveMetrics])
 	return panels
 }
 
-// Greys of Fig. 1, as indices into the palette.
-const (
-	grey = 7
-	dark = 6
-)
+// dark is near black, as an index into the palette.
+const dark = 6
 
 // addCurves adds what Fig. 1 draws around the mean: the posterior, draws with noise, and the
 // noise's standard deviation and its quarter.
@@ -97,17 +94,19 @@ func addCurves(p *experiment.Panel, samples experiment.Series, x, mean, posterio
 		High: added(mean, posterior, 1), Color: color}}
 	for j := range sampledCurves {
 		if y := samples[fmt.Sprintf("draw_%d", j)]; y != nil {
-			p.Lines = append(p.Lines, experiment.Line{X: x, Y: y, Thin: true, Color: grey})
+			p.Lines = append(p.Lines, experiment.Line{X: x, Y: y, Thin: true, Color: dark})
 		}
 	}
 	for _, part := range []struct {
 		name  string
 		share float64
-		color int
-	}{{"± noise sd", 1, dark}, {"± ¼ noise sd", 0.25, grey}} {
-		p.Lines = append(p.Lines,
-			experiment.Line{Name: part.name, X: x, Y: added(mean, noise, part.share), Dashed: true, Color: part.color},
-			experiment.Line{X: x, Y: added(mean, noise, -part.share), Dashed: true, Color: part.color})
+		thin  bool
+	}{{"± noise sd", 1, false}, {"± ¼ noise sd", 0.25, true}} {
+		upper := experiment.Line{Name: part.name, X: x, Y: added(mean, noise, part.share), Dashed: true, Thin: part.thin,
+			Color: dark}
+		lower := upper
+		lower.Name, lower.Y = "", added(mean, noise, -part.share)
+		p.Lines = append(p.Lines, upper, lower)
 	}
 }
 
