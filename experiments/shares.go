@@ -39,6 +39,7 @@ func Shares() []experiment.Share {
 		{Experiment: "cloaking/regression", Outside: cloakingDesign},
 		{Experiment: "cloaking/curve", Outside: cloakingDesign},
 		{Experiment: "cloaking/surface", Outside: cloakingDesign},
+		{Experiment: "cloaking/regimes", Outside: "all of it but two matrices of one element; " + smallMatrices},
 		{Experiment: "cloaking/classification",
 			Outside: "reading the table; sorting for ranking measures; " + cloakingDesign},
 		{Experiment: "cloaking/stripes", Outside: cloakingDesign},

@@ -86,6 +86,7 @@ var small = []trialSize{
 	{"cloaking/design", map[string]any{"inputs": "synthetic"}},
 	{"cloaking/hmeq", map[string]any{"rows": 2000}},
 	{"cloaking/reference", nil},
+	{"cloaking/regimes", nil},
 	{"cloaking/regression", map[string]any{"inputs": "age+weight"}},
 	{"cloaking/selection", nil},
 	{"cloaking/surface", nil},

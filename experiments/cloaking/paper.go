@@ -18,9 +18,9 @@ func Paper() experiment.Paper {
 		Name: "cloaking",
 		Experiments: []*experiment.Experiment{
 			regress.Design().Experiment, regress.Regression().Experiment, regress.Curve().Experiment,
-			regress.Surface().Experiment, classify.Classification().Experiment, classify.Stripes().Experiment,
-			classify.HMEQ().Experiment, classify.Digits().Experiment, choose.Selection().Experiment,
-			classify.Reference().Experiment,
+			regress.Surface().Experiment, regress.Regimes().Experiment, classify.Classification().Experiment,
+			classify.Stripes().Experiment, classify.HMEQ().Experiment, classify.Digits().Experiment,
+			choose.Selection().Experiment, classify.Reference().Experiment,
 		},
 		Figures: []experiment.Figure{
 			regress.Figure1(), regress.Figure2(), classify.Figure3(), classify.Figure4(), classify.Figure5(),

@@ -28,6 +28,9 @@ func TestPaperIsConsistent(t *testing.T) {
 			if e == regress.Regression().Experiment {
 				results = append(results, cloaktest.Run(t, census, e, cloaktest.OwnColumns()))
 			}
+			if e == regress.Curve().Experiment {
+				results = append(results, cloaktest.Run(t, census, e, map[string]any{"method": "nonstationary"}))
+			}
 			reported := map[string]float64{}
 			for _, r := range results {
 				maps.Copy(reported, r.Metrics)

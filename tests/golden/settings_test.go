@@ -41,6 +41,7 @@ var settings = map[string][]string{
 	"cloaking/hmeq":      {"rows=40 draws=5", "rows=40 draws=5 method=sparse"},
 	"cloaking/mnist":     {"train=40 test=10 draws=3 inducing=5", "train=40 test=10 draws=3 method=standard"},
 	"cloaking/reference": {"", "method=sparse"},
+	"cloaking/regimes":   {"", "kernel=weighted-sum"},
 	"cloaking/regression": {
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5",
 		ownRegression + "inputs=x,z lengthscale=2 folds=3 draws=5 method=sparse inducing=4 fold_scheme=random " +

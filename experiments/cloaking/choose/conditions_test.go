@@ -51,6 +51,8 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.Steps, 3, 50), inert.Values(&s.LearningRate, 0.01, 1),
 				inert.Values(&s.Start, start(0.3), start(0.01), start(3)), inert.Values(&s.StartBelow, 0.3),
 				inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate), inert.Values(&s.Scaling, cloak.Squared),
+				inert.Values(&s.Inverse, cloak.Pseudo),
+				inert.Values(&s.NoiseInErrors, experiment.NumberOr[Expectation](2)),
 			}
 		},
 	}.Check(t)

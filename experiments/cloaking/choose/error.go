@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/design"
 	"privkern/experiments/learn"
 )
 
@@ -18,7 +19,7 @@ import (
 type evaluation struct {
 	// In units of d².
 	squares     float64 // squared errors without noise, over all folds
-	noise       float64 // expectation of what the noise adds to them
+	noise       float64 // what the noise adds to them, in expectation or in the mean over draws
 	sensitivity float64 // of their sum
 	holdout     float64 // expected squared errors on the rows held out
 
@@ -88,9 +89,9 @@ func (s *selector) ofModel(err error, first, sets int) error {
 
 // evaluate cross-validates a model by its predictions for the row sets.
 //
-// The paper samples the noise "many times" for its part of the squared errors;
-// its expectation is known, the trace of the covariance, and independent of the
-// heights. As published, errors are cut off at ±4d, as Eq. (9) needs: here the
+// The paper samples the noise "many times" for its part of the squared errors, as
+// noise_in_errors does with a number; its expectation is known, the trace of the
+// covariance, and independent of the heights. As published, errors are cut off at ±4d, as Eq. (9) needs: here the
 // errors without noise, whose squares are all that depends on the heights.
 func (s *selector) evaluate(sets []rowSet, predictions *noisyPredictions) (evaluation, error) {
 	out := evaluation{designs: predictions.designs}
@@ -105,6 +106,7 @@ func (s *selector) evaluate(sets []rowSet, predictions *noisyPredictions) (evalu
 				miss = max(-errorBound, min(miss, errorBound))
 			}
 			out.squares += miss * miss
+			out.noise += predictions.cross(i, j, miss)
 		}
 		out.noise += predictions.variance[i]
 		for j := range f.Train {
@@ -120,7 +122,7 @@ func (s *selector) evaluate(sets []rowSet, predictions *noisyPredictions) (evalu
 	if last := len(s.folds); last < len(sets) {
 		for j, v := range s.data.Predict(predictions.matrices[last], sets[last].train) {
 			miss := (v - s.data.Output[sets[last].test[j]]) / s.d
-			out.holdout += miss * miss
+			out.holdout += miss*miss + predictions.cross(last, j, miss)
 		}
 		out.holdout += predictions.variance[last]
 	}
@@ -158,8 +160,41 @@ func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
 // noisyPredictions are sets of predictions with their noise.
 type noisyPredictions struct {
 	matrices []*mat.Dense // what is released is the prior mean + matrix·(y − prior mean)
-	variance []float64    // trace of the noise's covariance, over d²
+	// variance is the trace of the noise's covariance over d², or with draws the mean of
+	// their squared lengths; mean is then the mean noise of each prediction over d.
+	variance []float64
+	mean     [][]float64
 	designs  []cloak.Quality
+}
+
+// cross is what draws of the noise add to the square of an error beside their own squares:
+// nothing in expectation.
+func (p *noisyPredictions) cross(set, prediction int, miss float64) float64 {
+	if p.mean == nil || p.mean[set] == nil {
+		return 0
+	}
+	return 2 * miss * p.mean[set][prediction]
+}
+
+// draw replaces the expectation for a set by draws of noise of the deviation sd·F.
+func (p *noisyPredictions) draw(set, draws int, d *design.Design, sd float64, stream *rand.Rand) {
+	factor := d.Factor()
+	points, rank := factor.Dims()
+	z := mat.NewDense(rank, draws, nil)
+	for j := range draws {
+		for i := range rank {
+			z.Set(i, j, sd*stream.NormFloat64())
+		}
+	}
+	var noise mat.Dense
+	noise.Mul(factor, z)
+	p.mean[set], p.variance[set] = make([]float64, points), 0
+	for i := range points {
+		for _, e := range noise.RawRowView(i) {
+			p.mean[set][i] += e / float64(draws)
+			p.variance[set] += e * e / float64(draws)
+		}
+	}
 }
 
 // release finds the noise of the predictions of some models, the first of which has that
@@ -180,7 +215,7 @@ func (s *selector) release(ctx context.Context, models []distinctModel, first in
 	out := make([]noisyPredictions, len(models))
 	for i := range out {
 		out[i] = noisyPredictions{matrices: matrices[i*len(sets) : (i+1)*len(sets)],
-			variance: make([]float64, len(sets))}
+			variance: make([]float64, len(sets)), mean: make([][]float64, len(sets))}
 	}
 	if s.scale == 0 {
 		return out, nil
@@ -199,6 +234,10 @@ func (s *selector) release(ctx context.Context, models []distinctModel, first in
 		model.matrices[i%len(sets)] = ranges[i].Predictions(ranges[i].B)
 		sd := s.scale * d.NoiseScale
 		model.variance[i%len(sets)] = sd * sd * d.Trace
+		if n := &s.settings.NoiseInErrors; !n.Is(Expected) {
+			number := first + i/len(sets)
+			model.draw(i%len(sets), n.Number, d, sd, s.t.Stream(fmt.Sprintf("noise of model %d, set %d", number, i%len(sets))))
+		}
 		// The rest of a design would be kept for every model of the grid.
 		model.designs = append(model.designs, cloak.QualityOf(ranges[i], d))
 	}

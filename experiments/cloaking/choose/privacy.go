@@ -41,6 +41,10 @@ func (s *selector) privacy() *experiment.Privacy {
 		out.Refute("sse_cut leaves out configurations by their errors on the private heights: whether one has " +
 			"probability zero depends on them")
 	}
+	if !p.Noiseless() && !p.NoiseInErrors.Is(Expected) {
+		out.Refute("drawn noise enters the squared errors times the errors on the private heights, and no sensitivity " +
+			"covers that; noise_in_errors=expected does not")
+	}
 	if s.heights.Normalisation == cloak.AsPublished {
 		out.Refute(cloak.PrivateNormalisation)
 		out.Notes = append(out.Notes, cloak.PublicNormalisation)

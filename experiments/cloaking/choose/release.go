@@ -30,6 +30,9 @@ func checkRelease(s *selectionSettings) error {
 		return errors.New("sse_cut leaves out configurations by their errors on the private heights; use sse_cut=none")
 	case s.Noiseless():
 		return nil
+	case !s.NoiseInErrors.Is(Expected):
+		return errors.New("with noise_in_errors=" + s.NoiseInErrors.String() + " the draws multiply errors on the private " +
+			"heights, which the sensitivity leaves out; use noise_in_errors=expected")
 	}
 	// The choice would be made for predictions that have no guarantee.
 	return s.CheckGuarantee()

@@ -89,6 +89,10 @@ func TestReleaseRefusals(t *testing.T) {
 			"use sensitivity=exact"},
 		{"as published", func(s *selectionSettings) { s.Normalisation = cloak.AsPublished }, "use normalisation=public"},
 		{"cut", func(s *selectionSettings) { s.Cut = atMost(1e6) }, "use sse_cut=none"},
+		{"drawn noise", func(s *selectionSettings) { s.NoiseInErrors = experiment.NumberOr[Expectation](5) },
+			"use noise_in_errors=expected"},
+		{"pseudo-inverse", func(s *selectionSettings) { s.Algorithm, s.Inverse = cloak.Gradient, cloak.Pseudo },
+			"use inverse=range"},
 		{"without the root", func(s *selectionSettings) { s.Algorithm, s.Scaling = cloak.Gradient, cloak.Squared },
 			"use scaling=norm"},
 	} {

@@ -24,6 +24,15 @@ const (
 // Choices are the names of the bounds.
 func (Bound) Choices() []string { return []string{"exact", "as-published"} }
 
+// Expectation stands for what infinitely many draws of the noise would give.
+type Expectation int
+
+// Expected is the word's only value.
+const Expected Expectation = 0
+
+// Choices are the word.
+func (Expectation) Choices() []string { return []string{"expected"} }
+
 // Split is which rows a configuration is selected on.
 type Split int
 
@@ -69,10 +78,17 @@ type algorithm struct {
 	// second, every other one, a random half, or all
 	Split Split `name:"split" default:"first-144"`
 
+	selectionNoise   `when:"noise_in_errors: epsilon is not inf"`
 	selectionFolds   `default:"folds: 5"`
 	regressionBudget `also:"epsilon: inf adds none. That of Algorithm 1 itself is selection_epsilon"`
 	selectionHeights `also:"normalisation: auto: public constants with sensitivity=exact, otherwise as published"`
 	cloak.NoiseSolver
+}
+
+type selectionNoise struct {
+	// what the noise of the regression adds to the squared errors: its expectation, or the mean
+	// over that many draws in every fold, as Section 4 has it, which no sensitivity here bounds
+	NoiseInErrors experiment.Or[Expectation, int] `name:"noise_in_errors" default:"expected" min:"1" max:"1e6"`
 }
 
 type selectionFolds struct {

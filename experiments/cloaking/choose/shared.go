@@ -85,11 +85,14 @@ func (s *selector) digest(in *experiment.Inputs, sets []rowSet) {
 		in.Whole(set.test...)
 	}
 	in.Text(experiment.NameOf(s.settings.Bound), experiment.NameOf(s.heights.Normalisation))
+	if n := &s.settings.NoiseInErrors; !n.Is(Expected) && s.scale > 0 {
+		in.Text(n.String(), strconv.FormatInt(s.t.Seed, 10))
+	}
 	w := &s.settings.Solver
 	in.Text(experiment.NameOf(w.Algorithm), w.Rank.String())
 	if w.Algorithm == cloak.Gradient {
 		in.Text(w.Start.String(), experiment.NameOf(w.Columns), experiment.NameOf(w.Scaling),
-			strconv.FormatInt(s.t.Seed, 10))
+			experiment.NameOf(w.Inverse), strconv.FormatInt(s.t.Seed, 10))
 		in.Whole(w.Steps, w.Starts)
 		in.Numbers(w.LearningRate, w.StartBelow)
 	}

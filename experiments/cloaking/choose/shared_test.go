@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
 )
 
 // Trials that differ in how a configuration is chosen evaluate the grid once, and have the
@@ -21,6 +22,7 @@ func TestEvaluationsAreSharedAcrossChoices(t *testing.T) {
 	random := func(s *selectionSettings) {
 		s.Algorithm, s.Steps, s.Start = cloak.Gradient, 5, trialtest.WordOr[float64](cloak.RandomStart)
 	}
+	drawn := func(s *selectionSettings) { s.NoiseInErrors = experiment.NumberOr[Expectation](3) }
 	kept := new(trialtest.Kept)
 	for i, c := range []struct {
 		seed   uint64
@@ -54,6 +56,9 @@ func TestEvaluationsAreSharedAcrossChoices(t *testing.T) {
 		{1, all(random, func(s *selectionSettings) { s.LearningRate = 0.1 }), true},
 		{1, all(random, func(s *selectionSettings) { s.Columns = cloak.Separate }), true},
 		{1, all(random, func(s *selectionSettings) { s.Scaling = cloak.Squared }), true},
+		{1, all(random, func(s *selectionSettings) { s.Inverse = cloak.Pseudo }), true},
+		{1, drawn, true},
+		{2, drawn, true},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			alone := compute(t, trialtest.Options{Folder: folder, Seed: c.seed}, grid, c.change)

@@ -24,6 +24,7 @@ func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
 		inert.Values(&s.Rank, rank(2), rank(1)), inert.Values(&s.Steps, 1, 50), inert.Values(&s.LearningRate, 0.01, 1),
 		inert.Values(&s.Start, number(0.3), number(0.01), number(3)), inert.Values(&s.StartBelow, 0.3),
 		inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate), inert.Values(&s.Scaling, cloak.Squared),
+		inert.Values(&s.Inverse, cloak.Pseudo),
 	}
 }
 

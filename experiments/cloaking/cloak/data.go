@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
@@ -25,6 +26,9 @@ type Problem struct {
 	// change of one output, the sensitivity.
 	Low, High, Width float64
 	Clipped          int // how many outputs were outside
+	// Unit is the length in which the kernel's variance is v: as published the standard
+	// deviation of the clipped outputs, which are private, otherwise a quarter of the interval.
+	Unit float64
 
 	Names Terms
 	// Columns are public columns of the series that list the rows, which are
@@ -85,6 +89,7 @@ func censusOf(kung *dataset.Kung, x Inputs, h *Heights) *Problem {
 	}
 	c.Clip(kung.Height, (slices.Min(kung.Height)+slices.Max(kung.Height))/2-width/2, width)
 	c.Prior = Mean(c.Output)
+	c.Unit = stat.PopStdDev(c.Output, nil)
 	return c
 }
 
@@ -93,6 +98,7 @@ func censusOf(kung *dataset.Kung, x Inputs, h *Heights) *Problem {
 func (c *Problem) Clip(output []float64, low, width float64) {
 	c.Low, c.High, c.Width = low, low+width, width
 	c.Prior = low + width/2
+	c.Unit = width / 4
 	c.Raw = output
 	c.Output = make([]float64, len(output))
 	for i, y := range output {

@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -13,7 +14,7 @@ import (
 
 // DensityLengthscale is the lengthscale of §2.1, one for each dimension:
 // l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
-// unit, by a Gaussian KDE ([density.Marginal]).
+// unit, by a Gaussian KDE ([density.Marginal]), or the smallest density in a window around x.
 type DensityLengthscale struct {
 	Density
 	inputs *mat.Dense // N×d
@@ -105,13 +106,45 @@ func (f *DensityLengthscale) At(e *engine.Engine, x *mat.Dense) (*mat.Dense, err
 	return out, nil
 }
 
-// at computes the lengthscales (P×d) at some points (P×d).
+// at computes the lengthscales (P×d) at some points (P×d), by the smallest density in their
+// windows. Densities are compared at places that lie a tenth of a bandwidth apart or nearer.
 func (f *DensityLengthscale) at(e *engine.Engine, x *mat.Dense) (*mat.Dense, error) {
-	l, err := density.Marginal(context.Background(), e, f.inputs, x, f.Bandwidth)
-	if err != nil {
-		return nil, err
+	p, d := x.Dims()
+	places := 0 // on either side
+	if f.Window > 0 {
+		places = int(math.Ceil(min(maxPlaces, 10*f.Window/f.Bandwidth)))
+	}
+	offsets := []float64{0}
+	for i := 1; i <= places; i++ {
+		offset := f.Window * float64(i) / float64(places)
+		offsets = append(offsets, -offset, offset)
 	}
 	n, _ := f.inputs.Dims()
-	l.Apply(func(_, _ int, p float64) float64 { return 1 / (1/f.Largest + float64(n)*p/f.Rows) }, l)
-	return l, nil
+	out := mat.NewDense(p, d, nil)
+	step := max(1, windowPoints/len(offsets))
+	for first := 0; first < p; first += step {
+		last := min(first+step, p)
+		at := mat.NewDense((last-first)*len(offsets), d, nil)
+		at.Apply(func(i, j int, _ float64) float64 {
+			return x.At(first+i/len(offsets), j) + offsets[i%len(offsets)]
+		}, at)
+		densities, err := density.Marginal(context.Background(), e, f.inputs, at, f.Bandwidth)
+		if err != nil {
+			return nil, err
+		}
+		for i := range last - first {
+			for j := range d {
+				smallest := mat.Min(densities.Slice(i*len(offsets), (i+1)*len(offsets), j, j+1))
+				out.Set(first+i, j, 1/(1/f.Largest+float64(n)*smallest/f.Rows))
+			}
+		}
+	}
+	return out, nil
 }
+
+// maxPlaces bounds the work for a wide window and a small bandwidth, windowPoints the points
+// whose densities are computed together.
+const (
+	maxPlaces    = 1000
+	windowPoints = 1 << 14
+)

@@ -14,6 +14,9 @@ import (
 // descend is the paper's projected gradient descent, for all sets and all starts in one
 // batch.
 func (w *Work) descend(ctx context.Context, ranges []*design.Range) ([]*design.Design, error) {
+	if w.Inverse == Pseudo {
+		return w.descendPseudo(ctx, ranges)
+	}
 	starts := 1
 	if w.Start.Is(RandomStart) {
 		starts = w.Starts
@@ -105,8 +108,13 @@ func (w *Work) design(r *design.Range, columns []int, ends []descent.Descent) (*
 		return nil, err
 	}
 	d.Iterations = ends[best].Iterations
+	w.scale(d)
+	return d, nil
+}
+
+// scale sets what the noise is multiplied by.
+func (w *Work) scale(d *design.Design) {
 	if w.Scaling == Squared {
 		d.NoiseScale = d.MaxMahalanobis * d.MaxMahalanobis
 	}
-	return d, nil
 }

@@ -114,18 +114,7 @@ func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 //
 // Test is P×d; the result is P×U, for U distinct training inputs.
 func (m *Model) exact(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
-	k, err := m.kernel(e, g.Rows, g.Rows)
-	if err != nil {
-		return nil, err
-	}
-	for i, count := range g.Count {
-		k.Set(i, i, k.At(i, i)+m.NoiseVariance/count)
-	}
-	cross, err := m.kernel(e, g.Rows, test)
-	if err != nil {
-		return nil, err
-	}
-	x, _, err := linalg.SolveSPD(e, k, cross)
+	x, _, err := m.solveExact(e, g, test)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +127,54 @@ func (m *Model) exact(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, 
 	return mat.DenseCopyOf(x.T()), nil
 }
 
+// solveExact returns (K_uu + σ²D⁻¹)⁻¹K_u* and K_u* (U×P).
+func (m *Model) solveExact(e *engine.Engine, g Groups, test *mat.Dense) (x, cross *mat.Dense, err error) {
+	k, err := m.kernel(e, g.Rows, g.Rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, count := range g.Count {
+		k.Set(i, i, k.At(i, i)+m.NoiseVariance/count)
+	}
+	if cross, err = m.kernel(e, g.Rows, test); err != nil {
+		return nil, nil, err
+	}
+	x, _, err = linalg.SolveSPD(e, k, cross)
+	return x, cross, err
+}
+
 // fitc is Eq. (4): C = K_*m Q⁻¹ K_mn (Λ + σ²I)⁻¹ with
 // Q = K_mm + K_mn (Λ + σ²I)⁻¹ K_nm and Λ = diag(K_nn − K_nm K_mm⁻¹ K_mn).
 //
 // Equal inputs have equal λ, so that a distinct one enters Q with its count. Test is
 // P×d; the result is P×U, for U distinct training inputs.
 func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
+	f, err := m.system(e, g)
+	if err != nil {
+		return nil, err
+	}
+	ksm, err := m.kernel(e, m.Inducing, test)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := linalg.SolveSPD(e, f.q, ksm)
+	if err != nil {
+		return nil, err
+	}
+	var c mat.Dense
+	c.Mul(x.T(), f.scaled)
+	return &c, nil
+}
+
+// sparseSystem is what the sparse method solves with, for M inducing and U distinct training
+// inputs.
+type sparseSystem struct {
+	kmm    *mat.Dense // M×M
+	q      *mat.Dense // M×M, Q
+	scaled *mat.Dense // M×U, K_mn (Λ + σ²I)⁻¹
+}
+
+func (m *Model) system(e *engine.Engine, g Groups) (*sparseSystem, error) {
 	kmm, err := m.kernel(e, m.Inducing, m.Inducing)
 	if err != nil {
 		return nil, err
@@ -157,8 +188,8 @@ func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, e
 		return nil, fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
 	}
 	inducing, n := kmn.Dims()
-	scaled := mat.DenseCopyOf(kmn)   // K_mn (Λ + σ²I)⁻¹
-	weighted := mat.DenseCopyOf(kmn) // the same times √(count·(λ+σ²))
+	out := &sparseSystem{kmm: kmm, q: new(mat.Dense), scaled: mat.DenseCopyOf(kmn)}
+	weighted := mat.DenseCopyOf(kmn) // K_mn (Λ + σ²I)⁻¹ times √(count·(λ+σ²))
 	for j := range n {
 		explained := 0.0
 		for i := range inducing {
@@ -166,24 +197,13 @@ func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, e
 		}
 		d := max(0, m.KernelVariance-explained) + m.NoiseVariance
 		for i := range inducing {
-			scaled.Set(i, j, kmn.At(i, j)/d)
+			out.scaled.Set(i, j, kmn.At(i, j)/d)
 			weighted.Set(i, j, kmn.At(i, j)*math.Sqrt(g.Count[j]/d))
 		}
 	}
-	var q mat.Dense
-	q.Mul(weighted, weighted.T())
-	q.Add(&q, kmm)
-	ksm, err := m.kernel(e, m.Inducing, test)
-	if err != nil {
-		return nil, err
-	}
-	x, _, err := linalg.SolveSPD(e, &q, ksm)
-	if err != nil {
-		return nil, err
-	}
-	var c mat.Dense
-	c.Mul(x.T(), scaled)
-	return &c, nil
+	out.q.Mul(weighted, weighted.T())
+	out.q.Add(out.q, kmm)
+	return out, nil
 }
 
 // InducingInputs returns, for each training set (N×d), the given ages (M×1), or places the

@@ -76,7 +76,7 @@ func CheckNoise(b *GaussianBudget, s *Solver) error {
 
 // Notes say what the choice of the algorithm means for the guarantee.
 func (s *Solver) Notes() []string {
-	if s.Algorithm != Gradient || s.Scaling == Squared {
+	if s.Algorithm != Gradient || s.CheckGuarantee() != nil {
 		return nil
 	}
 	return []string{"the gradient descent's covariance is scaled by its largest Mahalanobis norm, so that the guarantee " +
@@ -91,13 +91,19 @@ func (s *Solver) Refute(p *experiment.Privacy) {
 }
 
 // CheckGuarantee refuses noise that is multiplied by the square of the largest Mahalanobis
-// norm.
+// norm, or by a norm that leaves directions out.
 func (s *Solver) CheckGuarantee() error {
-	if s.Algorithm != Gradient || s.Scaling != Squared {
+	switch {
+	case s.Algorithm != Gradient:
 		return nil
+	case s.Inverse == Pseudo:
+		return errors.New("inverse=pseudo-inverse leaves directions out of the Mahalanobis norm that predictions are " +
+			"released in, with little noise or none; use inverse=range")
+	case s.Scaling == Squared:
+		return errors.New("scaling=squared-norm multiplies the noise by the square of the largest Mahalanobis norm, which " +
+			"is less than the norm itself where that is below 1; use scaling=norm")
 	}
-	return errors.New("scaling=squared-norm multiplies the noise by the square of the largest Mahalanobis norm, which " +
-		"is less than the norm itself where that is below 1; use scaling=norm")
+	return nil
 }
 
 // Of normalisation=as-published.

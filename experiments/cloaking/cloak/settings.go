@@ -60,6 +60,9 @@ type Density struct {
 	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is nonstationary"`
 	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale
 	Largest float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is nonstationary"`
+	// nonstationary: the density at an input is the smallest within this distance, so that dense
+	// regions beside sparse ones have a long lengthscale, too (Section 2.1); 0 is the density there
+	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is nonstationary"`
 }
 
 // Algorithm finds the noise covariance.
@@ -120,6 +123,18 @@ const (
 // Choices are the names.
 func (Scaling) Choices() []string { return []string{"norm", "squared-norm"} }
 
+// Inverse is what stands for M⁻¹ in a descent.
+type Inverse int
+
+// The inverses.
+const (
+	OnRange Inverse = iota // M has the rank of the cloaking matrix
+	Pseudo                 // M⁺, as in the authors' code, see [design.PseudoInverse]
+)
+
+// Choices are the names.
+func (Inverse) Choices() []string { return []string{"range", "pseudo-inverse"} }
+
 // Solver says how the noise covariance of a cloaking matrix is found.
 type Solver struct {
 	// how the noise covariance is found: interior point, which ends at a certified gap of
@@ -147,6 +162,10 @@ type Solver struct {
 	// gradient: what the noise is multiplied by, so that it fits the sensitivity: the largest
 	// Mahalanobis norm of a column, or its square, which is the authors' code and no guarantee
 	Scaling Scaling `name:"scaling" default:"norm" when:"solver is gradient"`
+	// gradient: what stands for M⁻¹; range keeps all directions of the cloaking matrix that are
+	// not rounding, and fails where weights leave one without noise; pseudo-inverse drops those
+	// below 1e-15 of M's largest eigenvalue, which is the authors' code and no guarantee
+	Inverse Inverse `name:"inverse" default:"range" when:"solver is gradient"`
 }
 
 // Directions returns the rank as [design.Whiten] takes it.

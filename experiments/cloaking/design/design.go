@@ -111,7 +111,12 @@ func FromWeights(r *Range, lambda []float64) (*Design, error) {
 
 	d.root = chol
 
-	// F = U·diag(Scale)·L; Trace M = ‖F‖²_F.
+	d.setFactor(r)
+	return d, nil
+}
+
+// setFactor sets F = U·diag(Scale)·L and the trace of M, ‖F‖²_F.
+func (d *Design) setFactor(r *Range) {
 	d.factor = mat.DenseCopyOf(r.U)
 	raw := d.factor.RawMatrix()
 	for i := range raw.Rows {
@@ -120,13 +125,12 @@ func FromWeights(r *Range, lambda []float64) (*Design, error) {
 			row[j] *= s
 		}
 	}
-	blas64.Trmm(blas.Right, blas.NoTrans, 1, chol, raw)
+	blas64.Trmm(blas.Right, blas.NoTrans, 1, d.root, raw)
 	for i := range raw.Rows {
 		for _, v := range raw.Data[i*raw.Stride : i*raw.Stride+raw.Cols] {
 			d.Trace += v * v
 		}
 	}
-	return d, nil
 }
 
 // gapOf is the certificate r·log(max g·Σλ/r). It can come out negative by

@@ -13,6 +13,19 @@ import (
 	"privkern/runner/experiment"
 )
 
+// sampledCurves is how many curves with noise are drawn, as in the authors' code for Fig. 1.
+const sampledCurves = 10
+
+// columnsOf are the columns of a matrix.
+func columnsOf(m *mat.Dense) [][]float64 {
+	_, n := m.Dims()
+	out := make([][]float64, n)
+	for j := range out {
+		out[j] = mat.Col(nil, j, m)
+	}
+	return out
+}
+
 // Curve is the prediction of heights over age, Fig. 1.
 var Curve = sync.OnceValue(func() *experiment.Definition[curveSettings, curveMetrics] {
 	return experiment.Of(experiment.Declaration[curveSettings, curveMetrics]{
@@ -52,23 +65,32 @@ func runCurve(
 	if err != nil {
 		return nil, err
 	}
-	series, err := r.curveSeries(s.Ages, test, predicted)
+	posterior, err := r.posteriorSD(predicted.inducing, test)
 	if err != nil {
 		return nil, err
 	}
 	at := slices.Index(s.Ages, s.AtAge)
+	series, err := r.curveSeries(s.Ages, test, predicted)
+	if err != nil {
+		return nil, err
+	}
+	series["curve"]["posterior_sd_cm"] = posterior
+	m := curveMetrics{
+		Mean: predicted.mean[at], NoiseSD: predicted.noiseSD[at], NoiseSDMax: slices.Max(predicted.noiseSD),
+		PosteriorSD: posterior[at], singleMetrics: predicted.metrics(r),
+	}
+	if l := series["curve"]["lengthscale_years"]; l != nil {
+		m.Lengthscale = &l[at]
+	}
 	return &experiment.Outcome[curveMetrics]{
-		Metrics: curveMetrics{
-			Mean: predicted.mean[at], NoiseSD: predicted.noiseSD[at], NoiseSDMax: slices.Max(predicted.noiseSD),
-			singleMetrics: predicted.metrics(r),
-		},
+		Metrics:  m,
 		Series:   series,
 		Privacy:  r.privacy(),
 		Warnings: predicted.warnings,
 	}, nil
 }
 
-// curveSeries are the curve over the ages (A) and the heights under it. Where
+// curveSeries are the curve over the ages (A), curves with noise and the heights under them. Where
 // [predictor.publishes] says so, noisy predictions stand in their place.
 func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
 ) (map[string]experiment.Series, error) {
@@ -79,6 +101,12 @@ func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
 	} else {
 		curve["mean_cm"] = s.mean
 		out["data"] = experiment.Series{"x": r.data.Kung.Age, "height_cm": r.data.Output}
+		if s.design != nil {
+			out["samples"] = experiment.Series{"x": ages}
+			for j, noise := range columnsOf(s.noise(r.t.Stream("noise"), sampledCurves)) {
+				out["samples"][fmt.Sprintf("draw_%d", j)] = added(s.mean, noise, 1)
+			}
+		}
 	}
 	if r.model.Method == cloak.Nonstationary {
 		// The lengthscale in years: the last input is the age.

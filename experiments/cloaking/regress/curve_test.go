@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
@@ -29,6 +31,31 @@ func TestCurve(t *testing.T) {
 		clean := compute(t, func(s *curveSettings) { s.Epsilon = math.Inf(1) })
 		if slices.Max(clean.Series["curve"]["noise_sd_cm"]) != 0 {
 			t.Error("noise without privacy")
+		}
+	})
+	t.Run("posterior and draws", func(t *testing.T) {
+		r := compute(t, func(*curveSettings) {})
+		curve, samples := r.Series["curve"], r.Series["samples"]
+		if len(samples) != sampledCurves+1 || r.Metrics.PosteriorSD != curve["posterior_sd_cm"][3] {
+			t.Fatalf("%d draws, %+v", len(samples)-1, r.Metrics)
+		}
+		// Far from all data the posterior is the prior, with the heights' standard deviation.
+		far := compute(t, func(s *curveSettings) { s.Ages, s.AtAge, s.Lengthscale = []float64{0, 1e4}, 1e4, 1 })
+		heights := far.Series["data"]["height_cm"]
+		trialtest.Near(t, "prior", far.Metrics.PosteriorSD, stat.PopStdDev(heights, nil), 1e-9)
+		for i, mean := range curve["mean_cm"] {
+			if off := math.Abs(samples["draw_0"][i] - mean); off == 0 || off > 6*curve["noise_sd_cm"][i] {
+				t.Errorf("a draw that is off by %g with noise of %g", off, curve["noise_sd_cm"][i])
+			}
+		}
+	})
+	t.Run("smallest density", func(t *testing.T) {
+		at := func(window float64) float64 {
+			r := compute(t, func(s *curveSettings) { s.Method, s.Window = cloak.Nonstationary, window })
+			return *r.Metrics.Lengthscale
+		}
+		if none, wide := at(0), at(20); wide <= none {
+			t.Errorf("a lengthscale of %g within 20 years, %g without a window", wide, none)
 		}
 	})
 	t.Run("nonstationary", func(t *testing.T) {

@@ -31,7 +31,9 @@ func Figure1() experiment.Figure {
 		Name:  "cloaking/figure1",
 		Title: "Height over age with privacy noise (Fig. 1)",
 		Caption: "Line: posterior mean of the height (cm), or the released prediction where the noise is secure; band: " +
-			"one standard deviation of the privacy noise; dots: heights of the !Kung females, clipped to the interval. " +
+			"one posterior standard deviation, without noise; thin lines: ten draws with privacy noise; dashed lines: " +
+			"one standard deviation of that noise, and a quarter of it; dots: heights of the !Kung females, clipped to " +
+			"the interval. " +
 			"Then the standard deviation of the noise of the three methods, and the lengthscale of the nonstationary kernel.",
 		Match: Curve().Matches(func(s *curveSettings) bool { return s.Inputs == cloak.Age }),
 		Draw:  Curve().Draws(drawFigure1),
@@ -50,19 +52,18 @@ func drawFigure1(trials []experiment.ObservationOf[curveSettings, curveMetrics])
 		}
 		s := t.Series["curve"]
 		x, mean, sd := s["x"], s["mean_cm"], s["noise_sd_cm"]
+		panel := experiment.Panel{
+			Title:  fmt.Sprintf("%s, ε = %s", m, experiment.FormatNumber(t.Settings.Epsilon)),
+			XLabel: "age (years)", YLabel: "height (cm)",
+		}
 		name := "mean"
 		if mean == nil {
 			mean, name = t.Series["released"]["noisy_cm"], "released"
 		}
-		panel := experiment.Panel{
-			Title:  fmt.Sprintf("%s, ε = %s", m, experiment.FormatNumber(t.Settings.Epsilon)),
-			XLabel: "age (years)", YLabel: "height (cm)",
-			Lines: []experiment.Line{{Name: name, X: x, Y: mean, Color: color}},
-			Bands: []experiment.Band{{Name: "± noise sd", X: x, Low: added(mean, sd, -1), High: added(mean, sd, 1),
-				Color: color}},
-		}
+		addCurves(&panel, t.Series["samples"], x, mean, s["posterior_sd_cm"], sd, color)
+		panel.Lines = append(panel.Lines, experiment.Line{Name: name, X: x, Y: mean, Color: color})
 		if d := t.Series["data"]; d != nil {
-			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: 6, Marker: experiment.Dot}}
+			panel.Points = []experiment.Line{{X: d["x"], Y: d["height_cm"], Color: dark, Marker: experiment.Dot}}
 		}
 		panels = append(panels, panel)
 		noise.Lines = append(noise.Lines, experiment.Line{Name: m.String(), X: x, Y: sd, Color: color})
@@ -83,11 +84,37 @@ func drawFigure1(trials []experiment.ObservationOf[curveSettings, curveMetrics])
 	return panels
 }
 
-// added returns a + sign·b.
-func added(a, b []float64, sign float64) []float64 {
+// dark is near black, as an index into the palette.
+const dark = 6
+
+// addCurves adds what Fig. 1 draws around the mean: the posterior, draws with noise, and the
+// noise's standard deviation and its quarter.
+func addCurves(p *experiment.Panel, samples experiment.Series, x, mean, posterior, noise []float64, color int) {
+	p.Bands = []experiment.Band{{Name: "± posterior sd", X: x, Low: added(mean, posterior, -1),
+		High: added(mean, posterior, 1), Color: color}}
+	for j := range sampledCurves {
+		if y := samples[fmt.Sprintf("draw_%d", j)]; y != nil {
+			p.Lines = append(p.Lines, experiment.Line{X: x, Y: y, Thin: true, Color: dark})
+		}
+	}
+	for _, part := range []struct {
+		name  string
+		share float64
+		thin  bool
+	}{{"± noise sd", 1, false}, {"± ¼ noise sd", 0.25, true}} {
+		upper := experiment.Line{Name: part.name, X: x, Y: added(mean, noise, part.share), Dashed: true, Thin: part.thin,
+			Color: dark}
+		lower := upper
+		lower.Name, lower.Y = "", added(mean, noise, -part.share)
+		p.Lines = append(p.Lines, upper, lower)
+	}
+}
+
+// added returns a + share·b.
+func added(a, b []float64, share float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {
-		out[i] = a[i] + sign*b[i]
+		out[i] = a[i] + share*b[i]
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func otherPredictions(s *prediction) []inert.Setting {
 		inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall), inert.Values(&s.Sensitivity, 90),
 		inert.Values(&s.Normalisation, cloak.Public, cloak.AsPublished), inert.Values(&s.PublicLow, 70),
 		inert.Values(&s.Inducing, placed(4)), inert.Values(&s.Bandwidth, 8), inert.Values(&s.Rows, 100),
-		inert.Values(&s.Largest, 50),
+		inert.Values(&s.Largest, 50), inert.Values(&s.Window, 4),
 	}
 }
 
@@ -34,7 +34,7 @@ func otherModels(h *cloak.Hyperparameters, s *cloak.Solver) []inert.Setting {
 		inert.Values(&s.Start, experiment.NumberOr[cloak.Weights](0.3), experiment.NumberOr[cloak.Weights](0.01),
 			experiment.NumberOr[cloak.Weights](3.0)),
 		inert.Values(&s.StartBelow, 0.3), inert.Values(&s.Starts, 3, 12), inert.Values(&s.Columns, cloak.Separate),
-		inert.Values(&s.Scaling, cloak.Squared),
+		inert.Values(&s.Scaling, cloak.Squared), inert.Values(&s.Inverse, cloak.Pseudo),
 	}
 }
 

@@ -36,6 +36,11 @@ type curveMetrics struct {
 	NoiseSD float64 `name:"noise_sd_cm" unit:"cm"`
 	// largest standard deviation of the noise over the ages
 	NoiseSDMax float64 `name:"noise_sd_max_cm" unit:"cm"`
+	// posterior standard deviation of the height at at_age, without observation noise, which is
+	// public up to its unit and takes no noise
+	PosteriorSD float64 `name:"posterior_sd_cm" unit:"cm"`
+	// nonstationary: the lengthscale at at_age
+	Lengthscale *float64 `name:"lengthscale_years" unit:"years"`
 	singleMetrics
 }
 
@@ -45,12 +50,30 @@ type surfaceMetrics struct {
 	Mean float64 `name:"mean_cm" unit:"cm"`
 	// standard deviation of the noise at at_weight and at_age
 	NoiseSD float64 `name:"noise_sd_cm" unit:"cm"`
+	// that standard deviation over the prediction there
+	NoiseOverMean float64 `name:"noise_over_mean"`
 	// median of the standard deviation of the noise over the grid
 	NoiseSDMedian float64 `name:"noise_sd_median_cm" unit:"cm"`
 	// share of the grid at which the standard deviation of the noise is below 40 cm, where
 	// the paper's figure stops showing predictions
 	Usable float64 `name:"usable_fraction"`
 	singleMetrics
+}
+
+type regimeMetrics struct {
+	// covariance of two points of the dense region
+	Short float64 `name:"covariance_short"`
+	// covariance of two outliers
+	Long float64 `name:"covariance_long"`
+	// covariance of a point of the dense region and an outlier
+	Across float64 `name:"covariance_across"`
+	// gibbs: the lengthscale at a point that maximises its covariance with an outlier, over the
+	// outlier's
+	BestRatio *float64 `name:"best_ratio"`
+	// sum of the weights of the clique's outputs in the prediction; 1 where each is 1/n
+	CliqueShare float64 `name:"clique_share"`
+	// largest difference of one of these weights from their mean, times n
+	CliqueSpread float64 `name:"clique_spread"`
 }
 
 type designMetrics struct {

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -120,6 +121,18 @@ func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *m
 		return nil, nil, err
 	}
 	return matrices[0], inputs[0], nil
+}
+
+// posteriorSD is the standard deviation of the latent function at the rows of test (P×d), in
+// the unit of the outputs, for the given inducing inputs, if any. It takes no noise.
+func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
+	m := *r.model
+	m.Inducing = inducing
+	sd, err := m.Variance(r.e, r.data.Inputs, test)
+	for i, v := range sd {
+		sd[i] = r.data.Unit * math.Sqrt(v)
+	}
+	return sd, err
 }
 
 // single is one release of predictions at P test inputs from the whole census.

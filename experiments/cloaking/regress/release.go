@@ -19,6 +19,7 @@ import (
 const (
 	columnPrediction = "prediction"
 	columnNoiseSD    = "noise_sd"
+	columnGPSD       = "predictive_sd" // of an observation, Eq. (3)
 )
 
 // checkRelease refuses a release that would protect less than it says.
@@ -37,7 +38,7 @@ func checkRelease(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() {
-		return s.own().CheckNames(columnPrediction, columnNoiseSD)
+		return s.own().CheckNames(columnPrediction, columnNoiseSD, columnGPSD)
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList()); err != nil {
 		return nil, err
 	}
-	c, _, err := r.matrix(ctx, points)
+	c, inducing, err := r.matrix(ctx, points)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,12 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
+	predictive, err := r.predictiveSD(inducing, points)
+	if err != nil {
+		return nil, err
+	}
 	p := &publication{
-		predictor: r, Mechanism: m, points: points,
+		predictor: r, Mechanism: m, points: points, predictiveSD: predictive,
 		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
 		warnings: r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
 	}
@@ -105,9 +110,11 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 type publication struct {
 	*predictor
 	*cloak.Mechanism
-	points   *mat.Dense // P×d
-	noiseSD  []float64  // P
-	warnings []string
+	points  *mat.Dense // P×d
+	noiseSD []float64  // P
+	// predictiveSD is the GP's own for an observation (P), Eq. (3), without the privacy noise.
+	predictiveSD []float64
+	warnings     []string
 }
 
 // publish releases the predictions from the outputs (N×1), which it clips.
@@ -123,14 +130,15 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense,
 	}
 	predictions := p.Directions.Predictions(w)
 	out := &experiment.Release{
-		Columns:  append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD),
+		Columns:  append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD),
 		Rows:     make([][]float64, len(p.noiseSD)),
 		Privacy:  p.releasePrivacy(),
 		Warnings: p.warnings,
 	}
 	square := 0.0
 	for i, sd := range p.noiseSD {
-		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), p.Within.Prior+predictions.At(i, 0), sd)
+		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), p.Within.Prior+predictions.At(i, 0), sd,
+			p.predictiveSD[i])
 		square += sd * sd
 	}
 	sd := math.Sqrt(square / float64(len(p.noiseSD)))
@@ -142,6 +150,16 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense,
 	}
 	out.Metrics = experiment.MetricValues(m)
 	return out, nil
+}
+
+// predictiveSD is the standard deviation of an observation at the rows of test (P×d), Eq. (3),
+// in the unit of the outputs: a function of the public inputs and of the public interval.
+func (r *predictor) predictiveSD(inducing, test *mat.Dense) ([]float64, error) {
+	sd, err := r.posteriorSD(inducing, test)
+	for i, v := range sd {
+		sd[i] = math.Hypot(v, r.data.Unit*math.Sqrt(r.settings.NoiseVariance))
+	}
+	return sd, err
 }
 
 // releasePrivacy says what is protected, to those who get the release.

@@ -41,13 +41,13 @@ func predicting(at string) func(*regressionSettings) {
 func TestReleasePoints(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
 	r := published(t, trialtest.Options{File: file}, smallOwn)
-	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd"}) ||
+	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd", "predictive_sd"}) ||
 		!slices.Equal(cloaktest.ColumnOf(t, r, "x"), []float64{0, 1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("%q, %v", r.Columns, cloaktest.ColumnOf(t, r, "x"))
 	}
 	kung := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.File(t, "note,age,weight\na,20,40\nb,60,45\n")}
 	r = published(t, kung, by(cloak.AgeAndWeight, cloak.Standard), public, predicting("csv:points.csv"))
-	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd"}) ||
+	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd", "predictive_sd"}) ||
 		!slices.Equal(r.Rows[1][:2], []float64{45, 60}) || len(r.Rows) != 2 {
 		t.Errorf("%q, %v", r.Columns, r.Rows)
 	}

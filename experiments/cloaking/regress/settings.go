@@ -79,6 +79,40 @@ type designSettings struct {
 	cloak.Solver
 }
 
+// nonstationaryKernel is how a lengthscale varies over the inputs.
+type nonstationaryKernel int
+
+// The kernels.
+const (
+	gibbs       nonstationaryKernel = iota // Eq. (11)
+	weightedSum                            // Section 5.3, after Herlands et al. 2016
+)
+
+// Choices are the names of the kernels.
+func (nonstationaryKernel) Choices() []string { return []string{"gibbs", "weighted-sum"} }
+
+// regimeSettings are those of two regions and of a clique.
+type regimeSettings struct {
+	// Gibbs' kernel with a lengthscale of its own at each point, or the sum of two functions
+	// with weights that vary
+	Kernel nonstationaryKernel `name:"kernel" default:"gibbs"`
+	// lengthscale of the dense region
+	Short float64 `name:"short" default:"5" above:"0"`
+	// lengthscale of the outliers' region, and of the clique
+	Long float64 `name:"long" default:"50" above:"0"`
+	// distance of two points
+	Distance float64 `name:"distance" default:"5" above:"0"`
+	// weighted-sum: weight of the short function in the dense region, and of the long one in
+	// the other
+	Weight float64 `name:"weight" default:"0.95" min:"0" max:"1" when:"kernel is weighted-sum"`
+	// number of points in the clique
+	Clique int `name:"clique" default:"20" min:"1" max:"2000"`
+	// how far the points of the clique spread around the test point
+	Extent float64 `name:"extent" default:"1" min:"0"`
+	// variance of the observation noise in the clique, over the kernel's
+	Noise float64 `name:"noise_variance" default:"1" above:"0"`
+}
+
 // ownData are the data of a regression, see [cloak.OwnData].
 type ownData struct {
 	// kung, heights of the census, or csv:PATH, your own file: comma-separated values with a

@@ -76,6 +76,7 @@ func runSurface(
 	return &experiment.Outcome[surfaceMetrics]{
 		Metrics: surfaceMetrics{
 			Mean: predicted.mean[at], NoiseSD: predicted.noiseSD[at],
+			NoiseOverMean: predicted.noiseSD[at] / predicted.mean[at],
 			NoiseSDMedian: stat.Quantile(0.5, stat.Empirical, sorted, nil),
 			Usable:        float64(usable) / float64(len(sorted)),
 			singleMetrics: predicted.metrics(r),

@@ -1,0 +1,74 @@
+package cloak
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
+)
+
+// Variance returns the posterior variance of the latent function at the rows of test (P×d),
+// in the unit of the kernel's: Eq. (3) without its σ², which is the variance of a new
+// observation, or for the other methods v − k_*ᵀ(K + σ²I)⁻¹k_*. It depends on the inputs
+// alone, which are public, and takes no noise (Section 2.2).
+func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, error) {
+	g := Group(train)
+	var explained []float64
+	var err error
+	if m.Method == Sparse {
+		explained, err = m.sparseExplained(e, g, test)
+	} else {
+		var x, cross *mat.Dense
+		if x, cross, err = m.solveExact(e, g, test); err == nil {
+			explained = columnProducts(cross, x)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the posterior variance of the %s method: %w", m.Method, err)
+	}
+	out := make([]float64, len(explained))
+	for i, v := range explained {
+		out[i] = max(0, m.KernelVariance-v)
+	}
+	return out, nil
+}
+
+// sparseExplained is k_*ᵀ(K_mm⁻¹ − Q⁻¹)k_* for each test input.
+func (m *Model) sparseExplained(e *engine.Engine, g Groups, test *mat.Dense) ([]float64, error) {
+	f, err := m.system(e, g)
+	if err != nil {
+		return nil, err
+	}
+	ksm, err := m.kernel(e, m.Inducing, test)
+	if err != nil {
+		return nil, err
+	}
+	prior, _, err := linalg.SolveSPD(e, f.kmm, ksm)
+	if err != nil {
+		return nil, err
+	}
+	posterior, _, err := linalg.SolveSPD(e, f.q, ksm)
+	if err != nil {
+		return nil, err
+	}
+	out := columnProducts(ksm, prior)
+	for i, v := range columnProducts(ksm, posterior) {
+		out[i] -= v
+	}
+	return out, nil
+}
+
+// columnProducts are the inner products of the columns of a and of b.
+func columnProducts(a, b *mat.Dense) []float64 {
+	rows, n := a.Dims()
+	out := make([]float64, n)
+	for i := range rows {
+		x, y := a.RawRowView(i), b.RawRowView(i)
+		for j := range n {
+			out[j] += x[j] * y[j]
+		}
+	}
+	return out
+}
