@@ -18,7 +18,7 @@ const maxCandidates = 400
 var hyperparameters = sync.OnceValue(func() *experiment.Definition[hyperparameterSettings, hyperparameterMetrics] {
 	return experiment.Of(experiment.Declaration[hyperparameterSettings, hyperparameterMetrics]{
 		Name:          "dpgp/hyperparameters",
-		Version:       5,
+		Version:       4,
 		Summary:       "noise level and lengthscale chosen by private validation likelihoods",
 		Source:        "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
 		Check:         checkHyperparameters,
