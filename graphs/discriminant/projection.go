@@ -243,8 +243,8 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 				"that many components", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
-		// An eigenvalue is known to a unit of roundoff of the largest one.
-		tolerance := max(powerTolerance, 0x1p-52*largest/power)
+		// An eigenvalue is known to some m units of roundoff of the largest one, 2^-53.
+		tolerance := max(powerTolerance, 4*float64(m)*0x1p-53*largest/power)
 		if converged = math.Abs(next-delta) <= tolerance*next; converged {
 			break
 		}
