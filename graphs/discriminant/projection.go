@@ -394,7 +394,9 @@ func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsN
 // centring or the images where they cancel more.
 //
 // An image has as many digits less as it is smaller than U: by the eigenvalue of F(0),
-// κ/(κ+ρ), of the weakest component. The level of the kernel is what centring takes away: where the mean of a row exceeds
+// κ/(κ+ρ), of the weakest component.
+//
+// The level of the kernel is what centring takes away: where the mean of a row exceeds
 // the mean of the centred diagonal (the spread) by a factor, as many digits are lost.
 func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	n, d := f.x.Dims()
