@@ -243,8 +243,8 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 				"that many components", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
-		// An eigenvalue is known to a unit of roundoff of the largest one.
-		tolerance := max(powerTolerance, 0x1p-52*largest/power)
+		// An eigenvalue is known to some m units of roundoff of the largest one, 2^-53.
+		tolerance := max(powerTolerance, 4*float64(m)*0x1p-53*largest/power)
 		if converged = math.Abs(next-delta) <= tolerance*next; converged {
 			break
 		}
@@ -394,7 +394,9 @@ func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsN
 // centring or the images where they cancel more.
 //
 // An image has as many digits less as it is smaller than U: by the eigenvalue of F(0),
-// κ/(κ+ρ), of the weakest component. The level of the kernel is what centring takes away: where the mean of a row exceeds
+// κ/(κ+ρ), of the weakest component.
+//
+// The level of the kernel is what centring takes away: where the mean of a row exceeds
 // the mean of the centred diagonal (the spread) by a factor, as many digits are lost.
 func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	n, d := f.x.Dims()

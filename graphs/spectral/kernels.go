@@ -90,13 +90,18 @@ func addDotRows[T Float](c *[together]T, a []T, lda int, x, y []T) (s [together]
 }
 
 // symv computes y = A x for the symmetric matrix of order len(x) whose lower triangle is in a,
-// which it reads once.
+// which it reads once, from its last row on where up is set. A caller that changes the direction
+// from call to call finds in the cache what was read last.
 //
 // Blocks of rows end at a block on the diagonal that begins at a multiple of lanes.
-func symv[T Float](a []T, lda int, x, y []T) {
+func symv[T Float](up bool, a []T, lda int, x, y []T) {
 	n := len(x)
 	clear(y[:n])
-	for i := 0; i < n; i += lanes {
+	for k := 0; k < n; k += lanes {
+		i := k
+		if up {
+			i = (n-1)&^(lanes-1) - k
+		}
 		end := min(i+lanes, n)
 		if i > 0 {
 			symvRows(i, end, a, lda, x, y)
@@ -109,9 +114,17 @@ func symv[T Float](a []T, lda int, x, y []T) {
 // of their transpose. Four rows at a time go to the kernel. Where less are left, it has those
 // before them again, or where there are none, one row four times, with factors of zero.
 func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
+	if end-m == lanes {
+		if s, ok := vectorEightRows(x[m:end], a[m*lda:], lda, x[:m], y[:m]); ok {
+			for k, v := range s {
+				y[m+k] += v
+			}
+			return
+		}
+	}
 	if end-m < together {
 		for i := m; i < end; i++ {
-			y[i] = addDotRows(&[together]T{x[i]}, a[i*lda:], 0, x[:m], y[:m])[0]
+			y[i] += addDotRows(&[together]T{x[i]}, a[i*lda:], 0, x[:m], y[:m])[0]
 		}
 		return
 	}
@@ -120,7 +133,9 @@ func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
 		var c [together]T
 		copy(c[i-from:], x[i:end])
 		s := addDotRows(&c, a[from*lda:], lda, x[:m], y[:m])
-		copy(y[i:end], s[i-from:])
+		for k, v := range s[i-from:] {
+			y[i+k] += v
+		}
 	}
 }
 

@@ -16,6 +16,12 @@ func dotRows64(c *[together]float64, a *float64, lda int, x, y *float64, m int, 
 func addDotRows64(c *[together]float64, a *float64, lda int, x, y *float64, m int, p *partial[float64])
 
 //go:noescape
+func eightRows64(c, a *float64, lda int, x, y *float64, m int, s *[lanes]float64)
+
+//go:noescape
+func eightRows32(c, a *float32, lda int, x, y *float32, m int, s *[lanes]float32)
+
+//go:noescape
 func addRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, p *partial[float32])
 
 //go:noescape
@@ -74,4 +80,22 @@ func vectorAddDotRows[T Float](c *[together]T, a []T, lda int, x, y []T, p *part
 			(*float32)(unsafe.Pointer(&x[0])), (*float32)(unsafe.Pointer(&y[0])), m, (*partial[float32])(unsafe.Pointer(p)))
 	}
 	return true
+}
+
+// vectorEightRows adds to y eight rows of a with the coefficients c, as addRows does in two calls,
+// and returns their inner products with x.
+func vectorEightRows[T Float](c, a []T, lda int, x, y []T) (s [lanes]T, ok bool) {
+	m := len(x)
+	if m == 0 || simd.Active() != simd.AVX512 {
+		return s, false
+	}
+	_, _, _ = a[7*lda+m-1], y[m-1], c[lanes-1]
+	if unsafe.Sizeof(a[0]) == 8 {
+		eightRows64((*float64)(unsafe.Pointer(&c[0])), (*float64)(unsafe.Pointer(&a[0])), lda,
+			(*float64)(unsafe.Pointer(&x[0])), (*float64)(unsafe.Pointer(&y[0])), m, (*[lanes]float64)(unsafe.Pointer(&s)))
+	} else {
+		eightRows32((*float32)(unsafe.Pointer(&c[0])), (*float32)(unsafe.Pointer(&a[0])), lda,
+			(*float32)(unsafe.Pointer(&x[0])), (*float32)(unsafe.Pointer(&y[0])), m, (*[lanes]float32)(unsafe.Pointer(&s)))
+	}
+	return s, true
 }

@@ -47,8 +47,11 @@ func kernelResults[T Float](n int) (all []T) {
 	all = append(all, s[:]...)
 	s = addDotRows(&c, a, ld, x[:m], y[:m])
 	all = append(append(all, s[:]...), y...)
-	symv(a, ld, x, y)
-	return append(all, y...)
+	for _, up := range []bool{false, true} {
+		symv(up, a, ld, x, y)
+		all = append(all, y...)
+	}
+	return all
 }
 
 // The product with a symmetric matrix is that of its definition, and reads the lower triangle
@@ -63,14 +66,16 @@ func TestSymv(t *testing.T) {
 				a[i*ld+j] = math.NaN()
 			}
 		}
-		symv(a, ld, x, y)
-		for i := range n {
-			want := 0.0
-			for j := range n {
-				want += a[max(i, j)*ld+min(i, j)] * x[j]
-			}
-			if !(math.Abs(y[i]-want) <= 1e-13) {
-				t.Errorf("n = %d: element %d is %g, want %g", n, i, y[i], want)
+		for _, up := range []bool{false, true} {
+			symv(up, a, ld, x, y)
+			for i := range n {
+				want := 0.0
+				for j := range n {
+					want += a[max(i, j)*ld+min(i, j)] * x[j]
+				}
+				if !(math.Abs(y[i]-want) <= 1e-13) {
+					t.Errorf("n = %d, up %v: element %d is %g, want %g", n, up, i, y[i], want)
+				}
 			}
 		}
 	}

@@ -171,15 +171,10 @@ const (
 func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 	size := T(0)
 	for i := range n {
-		for _, x := range a[i*lda : i*lda+i+1] {
-			if x < 0 {
-				x = -x
-			}
-			if math.IsInf(float64(x), 1) || math.IsNaN(float64(x)) {
-				return 0, ErrNotFinite
-			}
-			size = max(size, x)
-		}
+		size = max(size, largestAbsolute(a[i*lda:i*lda+i+1])) // NaN stays
+	}
+	if math.IsInf(float64(size), 1) || math.IsNaN(float64(size)) {
+		return 0, ErrNotFinite
 	}
 	_, exponent = math.Frexp(float64(size))
 	if size == 0 || exponent > smallest && exponent < largest {
@@ -192,6 +187,35 @@ func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 		}
 	}
 	return exponent, nil
+}
+
+// largestAbsolute is the largest absolute value, NaN where there is one. Without their sign, the
+// bits of numbers are in the order of the numbers, infinity is above all others, and NaN above it:
+// integers need no branches.
+func largestAbsolute[T Float](x []T) T {
+	switch x := any(x).(type) {
+	case []float32:
+		const sign = 1 << 31
+		var m0, m1 uint32
+		for ; len(x) >= 2; x = x[2:] {
+			m0, m1 = max(m0, math.Float32bits(x[0])&^sign), max(m1, math.Float32bits(x[1])&^sign)
+		}
+		for _, v := range x {
+			m0 = max(m0, math.Float32bits(v)&^sign)
+		}
+		return T(math.Float32frombits(max(m0, m1)))
+	case []float64:
+		const sign = 1 << 63
+		var m0, m1 uint64
+		for ; len(x) >= 2; x = x[2:] {
+			m0, m1 = max(m0, math.Float64bits(x[0])&^sign), max(m1, math.Float64bits(x[1])&^sign)
+		}
+		for _, v := range x {
+			m0 = max(m0, math.Float64bits(v)&^sign)
+		}
+		return T(math.Float64frombits(max(m0, m1)))
+	}
+	return 0
 }
 
 // transpose writes the transpose of the contiguous n×n matrix from in blocks that the cache holds.

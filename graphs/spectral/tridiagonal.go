@@ -93,7 +93,7 @@ func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 	if tau == 0 {
 		return beside, tau
 	}
-	symv(p.a, p.lda, v[:i], w)
+	symv(i%2 == 0, p.a, p.lda, v[:i], w)
 	c := &p.coefficients
 	for r := 0; r < 2*p.rows; r += together {
 		s := dotRows(p.pairs[r*p.ld:], p.ld, v)

@@ -40,7 +40,7 @@ func (ks *kernels[T]) narrow(m, n, k int, alpha T, a, b view[T], add bool, c vie
 	w.b = grown(w.b, k*width)
 	clear(w.b)
 	ks.move(view[T]{w.b, 0, width, 1}, b, k, n)
-	done := 0
+	var done int
 	if a.cs == 1 {
 		done = ks.narrowByRows(w, m, n, k, alpha, a, add, c)
 	} else {
@@ -79,10 +79,9 @@ func (ks *kernels[T]) narrowByColumns(w *work[T], m, n, k int, alpha T, a view[T
 	ld := narrowChunk + width
 	w.a = grown(w.a, 2*n*ld)
 	sums, out := w.a[:n*ld], w.a[n*ld:]
-	for rows := 0; done < m; done += rows {
-		if rows = min(narrowChunk, (m-done)/(2*width)*2*width); rows == 0 {
-			break
-		}
+	whole := m / (2 * width) * (2 * width)
+	for done < whole {
+		rows := min(narrowChunk, whole-done)
 		tile := view[T]{out, 0, 1, ld}
 		clear(out)
 		if add {
@@ -94,6 +93,7 @@ func (ks *kernels[T]) narrowByColumns(w *work[T], m, n, k int, alpha T, a view[T
 			ks.narrows.add(n*ld, &sums[0], &out[0], alpha)
 		}
 		ks.move(c.from(done, 0), tile, rows, n)
+		done += rows
 	}
 	return done
 }

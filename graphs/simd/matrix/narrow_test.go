@@ -16,7 +16,8 @@ func TestNarrowBits(t *testing.T) {
 
 func testNarrow[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 5))
-	long, deep := []int{130, 159, 160, narrowChunk - 1, narrowChunk + 33}, []int{33, 63, 64, blockK, blockK + 1, blockK + 67}
+	long := []int{130, 159, 160, narrowChunk - 1, narrowChunk + 33}
+	deep := []int{33, 63, 64, blockK, blockK + 1, blockK + 67}
 	for range 25 {
 		m, n, k := pick(rng, long), 1+rng.IntN(17), pick(rng, deep)
 		checkNarrow[T](t, rng, m, n, k)
