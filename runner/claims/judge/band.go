@@ -177,14 +177,20 @@ func logarithms(values []float64) []float64 {
 	return out
 }
 
+// seedsDiffer is why a value that is declared to be without chance is not judged.
+const seedsDiffer = "no random draw is to enter the value, but seeds differ"
+
 // spreadOf returns what is known of a cell's variances, or why too little is.
 func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 	v, mean := variance(s.values)
 	if cl.Deterministic {
 		if v > 0 || s.apart && s.minus.StandardError > 0 {
-			return spread{}, "no random draw is to enter the value, but seeds differ"
+			return spread{}, seedsDiffer
 		}
 		return exact, ""
+	}
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return spread{}, "the variance is beyond the largest number"
 	}
 	n := float64(len(s.values))
 	own := spread{trial: v, mean: v / n, freedom: n - 1}
@@ -208,6 +214,10 @@ func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 	}
 	v = shared.sum / shared.freedom
 	if cl.Pool.Scale == ledger.Log {
+		if logarithms(s.values) == nil {
+			return spread{}, few + fmt.Sprintf(", and that of the pool %q is of logarithms, which not all values have",
+				cl.Pool.Name)
+		}
 		v *= mean * mean // the deviation of a logarithm is a share of the value
 	}
 	return spread{trial: v, mean: v / n, freedom: shared.freedom, pooled: true}, ""

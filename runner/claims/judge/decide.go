@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"fmt"
 	"math"
 
 	"privkern/runner/claims/ledger"
+	"privkern/runner/text"
 )
 
 // judge sets the verdict, and what it follows from. The settings have no part in it.
@@ -57,11 +59,13 @@ func (e *evidence) number(shared pools) {
 	e.Verdict = decide(e.Ours.Mean, p, e.Band.HalfWidth, e.Tolerance)
 }
 
-// decide compares a value with a print, a band and a tolerance; nil is none.
+// decide compares a value with a print, a band and a tolerance; nil is none. A bound that
+// holds by more than the band needs no more trials, however wide the band is.
 func decide(ours float64, p *ledger.Number, band float64, tolerance *float64) Verdict {
 	switch {
 	case p.Relation.Holds(ours, p.Value, band):
-		if tolerance != nil && band > max(*tolerance, p.Rounding) {
+		clear := p.Relation != ledger.Equal && p.Relation.Holds(ours, p.Value, -band)
+		if tolerance != nil && band > max(*tolerance, p.Rounding) && !clear {
 			return Wide
 		}
 		return Match
@@ -130,13 +134,21 @@ func (e *evidence) chance() float64 {
 // the claimed sign and the test finds them, and fails where it finds the opposite.
 func (e *evidence) paired() {
 	h := e.claim.Cell.Holds
+	if e.left.apart && !math.IsInf(e.left.other.freedom, 1) {
+		e.Verdict, e.Reason = Unjudged, "what is subtracted has other seeds, so there are no pairs"
+		return
+	}
 	differences := e.left.values
 	if e.pairs != nil {
 		differences = e.pairs.values
 	}
 	v, mean := variance(differences)
+	if e.claim.Deterministic && v > 0 {
+		e.Verdict, e.Reason = Unjudged, seedsDiffer
+		return
+	}
 	if e.right == nil {
-		mean -= *h.Value
+		mean = subtract(mean, *h.Value) // equal values differ by nothing, not by rounding
 	}
 	n := float64(len(differences))
 	test := &PairedTest{Pairs: len(differences), Mean: mean, StandardError: math.Sqrt(v / n), P: 1, Alpha: 0.05}
@@ -153,6 +165,9 @@ func (e *evidence) paired() {
 	}
 	e.Test = test
 	switch {
+	case test.P == 1 && v == 0 && mean != 0:
+		e.Verdict, e.Reason = Unjudged, fmt.Sprintf("%s without a spread are too few for a test",
+			text.Count(test.Pairs, "pair"))
 	case test.P >= test.Alpha:
 		e.Verdict, e.Reason = Unjudged, "the paired test finds no difference either way"
 	case h.Op.Holds(mean, 0, 0):

@@ -28,6 +28,10 @@ type Evaluation struct {
 	// with, each trial counted once.
 	Classes   record.Classes
 	Footnotes []string
+
+	// leftOut are the judged cells of variants that are not part of the sweep: the table
+	// does not show them, but a claim without one of its parts is not judged.
+	leftOut []Comparison
 }
 
 // Comparison is one cell under one variant: the print, what was computed for it, and
@@ -135,10 +139,14 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 	var cases []*evidence
 	shared := pools{}
 	for i := range claims {
+		c := records.gather(t, &claims[i])
 		if slices.Contains(unplanned, claims[i].Variant) {
+			if c.Headline {
+				c.Verdict = NotRun
+				e.leftOut = append(e.leftOut, c.Comparison)
+			}
 			continue
 		}
-		c := records.gather(t, &claims[i])
 		shared.add(c.claim, c.left)
 		cases = append(cases, c)
 	}

@@ -32,8 +32,8 @@ func TallyOf(evaluations ...*Evaluation) Tally {
 	var order []string
 	entries := map[string][]*Comparison{}
 	for _, e := range evaluations {
-		for i := range e.Cells {
-			c := &e.Cells[i]
+		for i := range len(e.Cells) + len(e.leftOut) {
+			c := e.cell(i)
 			if c.Own || c.Verdict == Quoted {
 				continue
 			}
@@ -48,6 +48,14 @@ func TallyOf(evaluations ...*Evaluation) Tally {
 		t.add(entries[id])
 	}
 	return t
+}
+
+// cell returns one that the table shows, or behind these one that it leaves out.
+func (e *Evaluation) cell(i int) *Comparison {
+	if i < len(e.Cells) {
+		return &e.Cells[i]
+	}
+	return &e.leftOut[i-len(e.Cells)]
 }
 
 // Sentence says what was judged of the table, and how it came out.
@@ -84,12 +92,12 @@ func (t *Tally) value(judged, all []*Comparison) {
 		return
 	}
 	c := judged[0]
+	if i := slices.IndexFunc(judged, func(c *Comparison) bool { return c.Primary }); i >= 0 {
+		c = judged[i]
+	}
 	if c.Verdict == NotRun && onStandIn(all) {
 		t.Left[StandIn]++
 		return
-	}
-	if i := slices.IndexFunc(judged, func(c *Comparison) bool { return c.Primary }); i >= 0 {
-		c = judged[i]
 	}
 	if !c.Verdict.Judged() {
 		t.Left[c.Verdict]++
@@ -122,9 +130,6 @@ func verdictOfClaim(judged, all []*Comparison) Verdict {
 		return aside(all)
 	}
 	out := Match
-	if judged[0].Verdict == NotRun && onStandIn(all) {
-		return StandIn
-	}
 	for _, c := range judged {
 		switch {
 		case c.Verdict == Differs || c.Verdict == Close:
@@ -132,6 +137,9 @@ func verdictOfClaim(judged, all []*Comparison) Verdict {
 		case !c.Verdict.Inside() && out == Match:
 			out = c.Verdict
 		}
+	}
+	if out == NotRun && onStandIn(all) {
+		return StandIn
 	}
 	return out
 }
