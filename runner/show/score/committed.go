@@ -37,7 +37,11 @@ func (r *reader) table(path string) error {
 	defer func() { _ = f.Close() }()
 	lines := csv.NewReader(f)
 	head, err := lines.Read()
-	if err != nil || !slices.Contains(head, "verdict") {
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.skip(path, err)
+		return nil
+	}
+	if !slices.Contains(head, "verdict") {
 		return nil // another CSV
 	}
 	at := map[string]int{}
@@ -58,11 +62,27 @@ func (r *reader) table(path string) error {
 			return nil
 		}
 		get := func(c string) string { return l[at[c]] }
-		expected, _ := strconv.ParseFloat(get("expected_inside"), 64) // empty: not of a judged number
+		expected, err := probability(get("expected_inside"))
+		if err != nil {
+			r.skip(path, err)
+			return nil
+		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
 			verdict: judge.Verdict(get("verdict")), expected: expected,
 			terms: fmt.Sprint(get("published_text"), "|", get("draws"), "|", get("tolerance"), "|", get("stand_in"))}
 	}
+}
+
+// probability reads one; empty, of what is no judged number, is 0.
+func probability(field string) (float64, error) {
+	if field == "" {
+		return 0, nil
+	}
+	p, err := strconv.ParseFloat(field, 64)
+	if err != nil || !(p >= 0 && p <= 1) {
+		return 0, fmt.Errorf("expected_inside is %q, expected a number from 0 to 1", field)
+	}
+	return p, nil
 }
 
 // restore gives the comparisons that were not run the verdicts of the tables that were

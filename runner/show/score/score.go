@@ -96,6 +96,7 @@ func (r *reader) folder(dir string) error {
 		r.plans = append(r.plans, dir)
 		return nil
 	}
+	before := len(r.plans) + len(r.board.Skipped) + r.board.Files
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		switch _, err := r.disk.Stat(filepath.Join(path, planFile)); {
@@ -108,6 +109,9 @@ func (r *reader) folder(dir string) error {
 		case !errors.Is(err, fs.ErrNotExist) && !isFile(r.disk, path):
 			r.skip(path, err)
 		}
+	}
+	if len(r.plans)+len(r.board.Skipped)+r.board.Files == before {
+		r.skip(dir, errors.New("it has no output folders and no tables as CSV"))
 	}
 	return nil
 }
@@ -126,7 +130,7 @@ func (r *reader) skip(path string, why error) {
 // records hands on the records of all output folders that are of the experiments as
 // they are now.
 func (r *reader) records(yield func(*record.Record) bool) {
-	seen := map[string]bool{}
+	seen := map[string]bool{} // keys with a result: without one, another folder may have it
 	for _, dir := range r.plans {
 		s, p, err := store.OpenPlanOn(r.disk, dir, r.book.Experiments)
 		if err != nil {
@@ -143,7 +147,7 @@ func (r *reader) records(yield func(*record.Record) bool) {
 			if rec == nil || seen[rec.Key] {
 				continue
 			}
-			seen[rec.Key] = true
+			seen[rec.Key] = rec.Status == record.OK
 			if e, err := r.book.Experiments.Lookup(rec.Experiment); err != nil || rec.ResultVersion != e.Version {
 				older++
 				continue
@@ -155,6 +159,9 @@ func (r *reader) records(yield func(*record.Record) bool) {
 		}
 		if older > 0 {
 			r.skip(dir, fmt.Errorf("%d records are of other versions of their experiments", older))
+		}
+		for _, a := range s.Asides() {
+			r.skip(filepath.Join(dir, a.File), errors.New(a.Reason))
 		}
 	}
 }

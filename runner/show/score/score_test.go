@@ -14,8 +14,12 @@ import (
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
 	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/record"
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
+	"privkern/runner/store"
 	"privkern/runner/store/disk"
 )
 
@@ -137,4 +141,104 @@ func TestFormats(t *testing.T) {
 	if err := score.Write(&bytes.Buffer{}, b, "html"); err == nil {
 		t.Error("an unknown format is written")
 	}
+}
+
+// What a folder has that cannot be used is named, and none is looked at for nothing.
+func TestScoreOfBadFiles(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	for name, c := range map[string]struct{ file, text, want string }{
+		"nothing":       {"", "", "it has no output folders and no tables as CSV"},
+		"another CSV":   {"x.csv", "a,b\n1,2\n", "it has no output folders and no tables as CSV"},
+		"no CSV":        {"x.csv", "a,\"b\n1,2\n", "x.csv: record on line 1"},
+		"an empty file": {"x.csv", "", "it has no output folders and no tables as CSV"},
+		"a short line":  {"x.csv", strings.Join(head(t, book), ",") + "\n1,2\n", "wrong number of fields"},
+		"no share": {"x.csv", strings.Join(head(t, book), ",") + "\n" + strings.Repeat("1e999,", len(head(t, book))-1) + "\n",
+			`expected_inside is "1e999"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if c.file != "" {
+				if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b := read(t, book, folder); len(b.Skipped) != 1 || !strings.Contains(b.Skipped[0], c.want) {
+				t.Errorf("not used: %q, want %q", b.Skipped, c.want)
+			}
+		})
+	}
+}
+
+// head are the columns of a table as CSV.
+func head(t *testing.T, book *ledger.Book) []string {
+	t.Helper()
+	folder, _ := written(t, book)
+	text, err := os.ReadFile(filepath.Join(folder, "demo-table1.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.Split(first, ",")
+}
+
+// A torn record is named, and a trial that failed in one folder counts from another.
+func TestScoreOfTornAndFailedRecords(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	trials, err := book.Trials("demo/claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted []sweep.Assignment
+	for _, x := range trials {
+		wanted = append(wanted, sweep.Assignment{Experiment: lookup(t, book, x.Experiment), Params: x.Params, Seed: x.Seed})
+	}
+	p, err := plan.New(wanted, nil, plan.Options{Title: "T", Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := func(make func(x plan.Trial) *record.Record) string {
+		dir := t.TempDir()
+		s, err := store.Create(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if err := s.FreezePlan(p, book.Experiments, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range p.Trials {
+			if err := s.Put(make(x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	good := func(x plan.Trial) *record.Record {
+		r := claimtest.Record(t, x.Key, x.Experiment, x.Params, x.Seed, map[string]float64{"trace_weak": 1, "trace_strong": 2,
+			"variance_at_s1": 0.5})
+		r.ResultVersion = lookup(t, book, x.Experiment).Version
+		return r
+	}
+	failed := folder(func(x plan.Trial) *record.Record { return claimtest.Fail(good(x), record.Failed, "why") })
+	ran := folder(good)
+	b := read(t, book, failed, ran)
+	if got := b.Papers[0]; got.ClaimsJudged == 0 || len(b.Skipped) != 0 {
+		t.Errorf("failed in one, run in the other: %+v, not used %q", got, b.Skipped)
+	}
+	torn := filepath.Join(ran, "trials", p.Trials[0].Key+".json")
+	if err := os.WriteFile(torn, []byte(`{"schema": 1, "ke`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b := read(t, book, ran); len(b.Skipped) != 1 || !strings.Contains(b.Skipped[0], torn+": not a whole record") {
+		t.Errorf("a torn record: not used %q", b.Skipped)
+	}
+}
+
+func lookup(t *testing.T, book *ledger.Book, name string) *experiment.Experiment {
+	t.Helper()
+	e, err := book.Experiments.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
