@@ -203,7 +203,8 @@ func (e *effort) solve(ctx context.Context, program func(
 // drawTolerance is the relative change of the noise at which its computation ends.
 const drawTolerance = 1e-6
 
-// drawError compares the noise with Σ^½ω from an eigen-decomposition.
+// drawError compares the noise with Σ^½ω from an eigen-decomposition, relative to the length
+// of that where there is any noise.
 func (e *effort) drawError() (*float64, error) {
 	noise, err := e.StrongNoise(e.cross, e.q)
 	if err != nil {
@@ -213,6 +214,9 @@ func (e *effort) drawError() (*float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := floats.Norm(want, 2)
-	return new(floats.Distance(e.drawn, want, 2) / size), nil
+	distance := floats.Distance(e.drawn, want, 2)
+	if size := floats.Norm(want, 2); size > 0 {
+		distance /= size
+	}
+	return &distance, nil
 }

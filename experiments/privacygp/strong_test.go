@@ -144,4 +144,10 @@ func TestScaling(t *testing.T) {
 		t.Errorf("growth of the general program %g, closed form %g of %g, %g steps of the noise",
 			general.Growth, *closed.Trace, *weak.Trace, *draw.Steps)
 	}
+	none := compute(t, scaling(), func(s *scalingSettings) {
+		s.Method, s.Points, s.Xi, s.NoiseVariance = fastDraw, 20, .001, 1e6
+	}).Metrics
+	if *none.Error != 0 {
+		t.Errorf("where no noise is needed, its error is %g", *none.Error)
+	}
 }

@@ -31,7 +31,8 @@ func TestPairedTestWithoutSpreadOrPairs(t *testing.T) {
 	}{
 		{"a difference of other seeds", "seeds: 0..4, ", apart, traces(t, 1, 1.1, 0.9, 1, 1.05), later(-10, 11),
 			judge.Unjudged, "other seeds"},
-		{"five equal differences", "seeds: 0..4, ", pairs, traces(t, 1, 2, 3, 4, 5), other(t, 0, 1, 2, 3, 4), judge.Match, ""},
+		{"five equal differences", "seeds: 0..4, ", pairs, traces(t, 1, 2, 3, 4, 5), other(t, 0, 1, 2, 3, 4),
+			judge.Match, ""},
 		{"four equal differences", "seeds: 0..3, ", pairs, traces(t, 1, 2, 3, 4), other(t, 0, 1, 2, 3), judge.Unjudged,
 			"4 pairs without a spread are too few"},
 		{"five times no difference", "seeds: 0..4, ", pairs, traces(t, 1, 2, 3, 4, 5), other(t, 1, 2, 3, 4, 5),
