@@ -198,9 +198,17 @@ func marks(numbers []int) string {
 	if len(numbers) == 0 {
 		return ""
 	}
-	parts := make([]string, len(numbers))
-	for i, n := range numbers {
-		parts[i] = fmt.Sprint(n)
+	var parts []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		part := fmt.Sprint(numbers[i])
+		if last > i+1 { // three and more are a range
+			part, i = fmt.Sprintf("%d–%d", numbers[i], numbers[last]), last
+		}
+		parts, i = append(parts, part), i+1
 	}
 	return " [" + strings.Join(parts, ",") + "]"
 }
