@@ -63,7 +63,8 @@ type Comparison struct {
 	// once. Primary is false where another cell is the one that counts.
 	Entry   string
 	Primary bool
-	Claim   bool // in words, or a part of one; otherwise a printed value
+	Claim   bool   // in words, or a part of one; otherwise a printed value
+	Terms   string // digest of what the verdict is made with, see [ledger.Claim.Digest]
 
 	Note      string
 	Reference *ReferenceCheck
@@ -188,7 +189,8 @@ func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	e := &evidence{claim: cl, left: &sample{}, Comparison: Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant,
 		Statement: c.Statement, Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit), Cell: slices.Index(t.Cells, c),
 		Draws: cl.Draws, Assumed: cl.Assumed, StandIn: cl.StandIn, Headline: cl.Headline, Own: cl.Ours,
-		Entry: cl.Entry, Primary: cl.Primary, Claim: c.Holds != nil || c.Claim != "", Note: cmp.Or(c.Note, cl.SettingsNote)}}
+		Entry: cl.Entry, Primary: cl.Primary, Claim: c.Holds != nil || c.Claim != "", Terms: cl.Digest(),
+		Note: cmp.Or(c.Note, cl.SettingsNote)}}
 	if c.Quoted { // settings and data are those of our trials
 		e.Assumed, e.StandIn, e.Note = nil, "", c.Note
 	}

@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -178,4 +181,46 @@ func (t *Table) Entry(c *Cell) string {
 		}
 	}
 	return out
+}
+
+// Digest identifies what a verdict on the claim was made with, beside the numbers: the
+// settings, metrics and seeds of its trials, the versions of their experiments, the print,
+// and what the ledger says of it. A verdict that was kept with another digest is stale.
+func (c *Claim) Digest() string {
+	h := sha256.New()
+	say := func(values ...any) {
+		for _, v := range values {
+			_, _ = fmt.Fprintf(h, "%q\n", fmt.Sprint(v))
+		}
+	}
+	for _, sides := range [][]*Side{c.Left, c.Minus, {c.Right}} {
+		for _, s := range sides {
+			if s != nil {
+				say(s.ID, s.Experiment.Version, s.Metric, s.Seeds)
+			}
+		}
+		say("end")
+	}
+	if p := c.Printed; p != nil {
+		say(p.Value, p.Rounding, p.Relation, optional(p.Uncertainty), c.UncertaintyOf)
+	}
+	if o := c.Cell.Holds; o != nil {
+		say(o.Op, optional(o.Value), o.Tolerance, o.Paired, optional(o.Alpha))
+	}
+	if t := c.Tolerance; t != nil {
+		say(optional(t.Absolute), optional(t.Relative))
+	}
+	if c.Pool != nil {
+		say(c.Pool.Name, c.Pool.Scale)
+	}
+	say(c.Cell.Published, c.Draws, c.Corrected, c.Fitted, c.StandIn, c.Deterministic, c.Times)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// optional is the number, or nil where there is none.
+func optional(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return *v
 }

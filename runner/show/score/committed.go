@@ -26,7 +26,7 @@ type row struct {
 
 // columns are those that are read; a file without them is of an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"published_text", "draws", "tolerance", "stand_in"}
+	"terms"}
 
 // table reads a table.
 func (r *reader) table(path string) error {
@@ -68,8 +68,7 @@ func (r *reader) table(path string) error {
 			return nil
 		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), expected: expected,
-			terms: fmt.Sprint(get("published_text"), "|", get("draws"), "|", get("tolerance"), "|", get("stand_in"))}
+			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms")}
 	}
 }
 
@@ -98,7 +97,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 		if !ok || known.verdict == judge.NotRun {
 			continue
 		}
-		if known.terms != termsOf(c) || !slices.Contains(judge.Verdicts, known.verdict) {
+		if known.terms != c.Terms || !slices.Contains(judge.Verdicts, known.verdict) {
 			changed++
 			continue
 		}
@@ -108,18 +107,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 		}
 	}
 	if changed > 0 {
-		r.skip(e.Table, fmt.Errorf("the ledger has changed for %d of its values since the table was written", changed))
+		r.skip(e.Table, fmt.Errorf("the ledger or the experiments have changed for %d of its values since the table was "+
+			"written", changed))
 	}
-}
-
-func termsOf(c *judge.Comparison) string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	text, tolerance := "", ""
-	if c.Published != nil {
-		text = c.Published.Text
-	}
-	if c.Tolerance != nil {
-		tolerance = number(*c.Tolerance)
-	}
-	return fmt.Sprint(text, "|", number(c.Draws), "|", tolerance, "|", c.StandIn)
 }

@@ -21,7 +21,7 @@ var csvHeader = []string{
 	"minus_experiment", "minus_metric", "minus_mean", "blas_class",
 	"settings", "assumptions", "data", "stand_in", "headline", "counts_as", "entry", "primary",
 	"draws", "standard_deviation", "degrees_of_freedom", "band", "tolerance", "expected_inside",
-	"pairs", "p_value",
+	"pairs", "p_value", "terms",
 }
 
 // CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header).
@@ -111,9 +111,9 @@ func csvVerdict(r *judge.Comparison) []string {
 	}
 	line = append(line, tolerance, expected)
 	if t := r.Test; t != nil {
-		return append(line, strconv.Itoa(t.Pairs), number(t.P))
+		return append(line, strconv.Itoa(t.Pairs), number(t.P), r.Terms)
 	}
-	return append(line, "", "")
+	return append(line, "", "", r.Terms)
 }
 
 // settingsAndData are two words: "stated" or "assumed", "paper" or "stand-in"; empty of
