@@ -48,6 +48,7 @@ var estimated = []trialSize{
 	{"dpgp/regularisation", map[string]any{"repeats": 10}},
 	{"dpgp/scenarios", map[string]any{"repeats": 5}},
 	{"dpgp/search-time", map[string]any{"repeats": 5}},
+	{"kahm/bounds", nil},
 	{"kahm/classifier", map[string]any{"train": 2000, "test": 1000}},
 	{"kahm/fabrication", map[string]any{"images": 200}},
 	{"kahm/fabrication", map[string]any{"images": 1000}},

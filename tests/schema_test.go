@@ -15,8 +15,8 @@ import (
 )
 
 // schemaLines bounds configs/sweep.schema.json. What experiments share is
-// written once; parameters in full for each of them take 17,000 lines.
-const schemaLines = 5000
+// written once; parameters in full for each of them take more than 17,000 lines.
+const schemaLines = 6000
 
 func TestSchemaIsSmall(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root(t), "configs", "sweep.schema.json"))

@@ -305,7 +305,7 @@ func TestSeedlessTrialsDrawNothing(t *testing.T) {
 		return &experiment.Result{Metrics: map[string]float64{"y": tr.Stream("noise").Float64()}}, nil
 	})
 	e.Params = []experiment.Param{{Name: "noise", Kind: experiment.Flag, Default: true}}
-	e.Seedless = func(p experiment.Params) bool { return p["noise"] == false }
+	e.Seedless = func(p experiment.Params) bool { return reflect.DeepEqual(p, experiment.Params{"noise": false}) }
 	for noise, want := range map[bool]record.Status{true: record.OK, false: record.Failed} {
 		job := trial.Job{Identity: experiment.Identity{Experiment: e.Name, Params: experiment.Params{"noise": noise}}}
 		r, err := trial.Execute(context.Background(), e, job, nil, nil)

@@ -201,11 +201,12 @@ var latexRunes = map[rune]string{
 	'–': "--", '—': "---", '−': "$-$", '“': "``", '”': "''", '‘': "`", '’': "'", '…': `\ldots{}`,
 	'±': `$\pm$`, '×': `$\times$`, '·': `$\cdot$`, '÷': `$\div$`, '√': `$\surd$`, '∞': `$\infty$`, '°': `$^\circ$`,
 	'≤': `$\le$`, '≥': `$\ge$`, '≠': `$\neq$`, '≈': `$\approx$`, '∼': `$\sim$`, '≡': `$\equiv$`,
-	'≺': `$\prec$`, '≻': `$\succ$`,
+	'≺': `$\prec$`, '≻': `$\succ$`, '⪯': `$\preceq$`, '⪰': `$\succeq$`, '′': `$'$`,
 	'→': `$\to$`, '←': `$\leftarrow$`, '∈': `$\in$`, '‖': `$\|$`, '∑': `$\sum$`, '∏': `$\prod$`,
 	'∂': `$\partial$`, '∝': `$\propto$`,
-	'⊂': `$\subset$`, '⊆': `$\subseteq$`, '∪': `$\cup$`, '∩': `$\cap$`, '∀': `$\forall$`, '∃': `$\exists$`,
-	'⌊': `$\lfloor$`, '⌋': `$\rfloor$`,
+	'⊂': `$\subset$`, '⊃': `$\supset$`, '⊆': `$\subseteq$`, '∪': `$\cup$`, '∩': `$\cap$`,
+	'∀': `$\forall$`, '∃': `$\exists$`,
+	'⌊': `$\lfloor$`, '⌋': `$\rfloor$`, '⟨': `$\langle$`, '⟩': `$\rangle$`, 'ṽ': `\~v`, 'Ŷ': `\^Y`,
 	'⌈': `$\lceil$`, '⌉': `$\rceil$`, '½': `$\frac12$`, 'ᵀ': `$^{\mathsf T}$`, '⁺': `$^{+}$`, '⁻': `$^{-}$`, '†': `\dag{}`,
 	'⁰': `$^{0}$`, '¹': `$^{1}$`, '²': `$^{2}$`, '³': `$^{3}$`, '⁴': `$^{4}$`, '⁵': `$^{5}$`, '⁶': `$^{6}$`, '⁷': `$^{7}$`,
 	'⁸': `$^{8}$`, '⁹': `$^{9}$`,
@@ -224,12 +225,24 @@ var latexRunes = map[rune]string{
 	'ø': `\o{}`, 'å': `\aa{}`, 'ê': `\^e`, 'ô': `\^o`,
 }
 
+// latexAccents are the combining characters.
+var latexAccents = map[rune]string{'\u0302': `\^`, '\u0303': `\~`, '\u0304': `\=`}
+
 // EscapeLaTeX makes any text appear as it is, in ASCII. A character that it does
 // not know appears as its code point, so that the document still compiles.
 func EscapeLaTeX(s string) string {
 	var b strings.Builder
 	quotes := 0
-	for _, r := range s {
+	runes := []rune(s)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		if i+1 < len(runes) {
+			if accent, ok := latexAccents[runes[i+1]]; ok { // it follows what it stands over
+				b.WriteString(accent + "{" + EscapeLaTeX(string(r)) + "}")
+				i++
+				continue
+			}
+		}
 		switch t, ok := latexRunes[r]; {
 		case r == '"':
 			b.WriteString([]string{"``", "''"}[quotes%2])
