@@ -68,7 +68,8 @@ func Whiten(ctx context.Context, e *engine.Engine, cs []*mat.Dense, rank int, to
 	}
 	ranges := make([]*Range, len(cs))
 	err = e.ParallelFor(ctx, len(cs), 1, func(i, _ int) error {
-		if err = found[i].Err; err == nil {
+		err := found[i].Err
+		if err == nil {
 			ranges[i], err = whitened(distinct[i], found[i], rows[i], columns[i], rank, tolerance)
 		}
 		if err != nil {
