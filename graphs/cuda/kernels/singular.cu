@@ -54,10 +54,12 @@ static __device__ Int pivotedFactor(double *w, Int m, Int n, double *t, double *
         __syncthreads();
         for (Int i = warp; i < m; i += BLOCK / 32) {
             double *row = w + i * n, along = 0, s = 0;
+            bool done = square[i] < 0;
+            __syncwarp(); // before lane 0 writes it
             if (i == pivot) {
                 along = length;
                 s = -1;
-            } else if (square[i] < 0) {
+            } else if (done) {
                 s = -1;
             } else {
                 for (Int j = lane; j < n; j += 32) along += row[j] * v[j];
@@ -122,13 +124,11 @@ static __device__ bool rotatePair(double *a, double *b, Int m, double tolerance)
 // warps: in each round of a sweep every row is in one pair (the circle method of tournaments).
 static __device__ bool orthogonalRows(double *t, Int k, Int m)
 {
-    __shared__ int rotated;
     const int most = 60; // sweeps
     Int players = k + k % 2, warp = threadIdx.x / 32;
     double tolerance = (double)m * 0x1p-53;
     for (int sweep = 0; sweep < most; sweep++) {
-        __syncthreads();
-        if (threadIdx.x == 0) rotated = 0;
+        double rotated = 0; // by the thread's warp
         __syncthreads();
         for (Int round = 0; round < players - 1; round++) {
             for (Int q = warp; q < players / 2; q += BLOCK / 32) {
@@ -143,7 +143,7 @@ static __device__ bool orthogonalRows(double *t, Int k, Int m)
             }
             __syncthreads();
         }
-        if (!rotated) return true;
+        if (blockMax(rotated) == 0) return true;
     }
     return false;
 }
