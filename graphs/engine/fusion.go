@@ -92,20 +92,17 @@ func (x *Executor) planUnits() error {
 	return nil
 }
 
-// elements are what steps on single elements do, nil for the other steps. One that has an
-// operand larger than its result only asks for its shape, and counts as another step:
-// between steps on single elements values go to as many elements or more.
+// elements are what steps on single elements do, nil for the other steps. No operand is larger
+// than the result: what only asks for a shape is a constant (see [constant]).
 func (x *Executor) elements() []*kernels.Element {
 	elements := make([]*kernels.Element, len(x.steps))
 	for i, s := range x.steps {
 		var types []tensor.Dtype
 		var shapes []tensor.Shape
-		larger := false
 		for _, slot := range append(slices.Clone(s.in), s.out) {
 			types, shapes = append(types, x.dtypes[slot]), append(shapes, x.shapes[slot])
-			larger = larger || x.size(slot) > x.size(s.out)
 		}
-		if e, ok := op.Elementwise(s.op, types, shapes); ok && !larger {
+		if e, ok := op.Elementwise(s.op, types, shapes); ok {
 			elements[i] = &e
 		}
 	}
