@@ -274,9 +274,9 @@ func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 func (m *SVM) Predict(x *mat.Dense) []int {
 	decisions := m.Decisions(x)
 	n, _ := x.Dims()
-	out := make([]int, n)
+	out, votes := make([]int, n), make([]int, len(m.Classes))
 	for i := range out {
-		out[i] = m.vote(decisions.RawRowView(i))
+		out[i] = m.vote(decisions.RawRowView(i), votes)
 	}
 	return out
 }
@@ -292,17 +292,17 @@ func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int {
 			floats.Add(sums.RawRowView(g), decisions.RawRowView(i))
 		}
 	}
-	out := make([]int, len(groups))
+	out, votes := make([]int, len(groups)), make([]int, len(m.Classes))
 	for g := range groups {
-		out[g] = m.vote(sums.RawRowView(g))
+		out[g] = m.vote(sums.RawRowView(g), votes)
 	}
 	return out
 }
 
 // vote returns the class that most pairs decide for. A decision of exactly zero is a vote
-// for the pair's Negative class.
-func (m *SVM) vote(decisions []float64) int {
-	votes := make([]int, len(m.Classes))
+// for the pair's Negative class. Votes is scratch, one for each class.
+func (m *SVM) vote(decisions []float64, votes []int) int {
+	clear(votes)
 	for p, d := range decisions {
 		if d > 0 {
 			votes[m.Pairs[p].positive]++
