@@ -11,7 +11,6 @@ import (
 
 	"privkern/runner/claims/claimtest"
 	"privkern/runner/claims/judge"
-	"privkern/runner/claims/ledger"
 	"privkern/runner/record"
 )
 
@@ -34,19 +33,12 @@ func one(t *testing.T, table, cell string, records ...*record.Record) judge.Comp
 	text := "paper: demo\ntables:\n  - {name: demo/t, kind: table, title: T, experiment: demo/traces, metric: " +
 		"trace_weak, " +
 		table + "cells: [" + cell + "]}\n"
-	l, err := ledger.Read("t.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg := claimtest.Registry()
-	if err := l.Validate(reg); err != nil {
-		t.Fatal(err)
-	}
+	tables, reg := tablesOf(t, text)
 	index, err := judge.Index(slices.Values(records))
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := judge.Evaluate(l.Tables[0], reg, index)
+	e, err := judge.Evaluate(tables[0], reg, index)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,8 +85,8 @@ func TestWideBandOfABound(t *testing.T) {
 	}
 }
 
-// tableOf reads a ledger of one table.
-func tableOf(t *testing.T, text string) (*ledger.Table, *experiment.Registry) {
+// tablesOf reads a valid ledger.
+func tablesOf(t *testing.T, text string) ([]*ledger.Table, *experiment.Registry) {
 	t.Helper()
 	l, err := ledger.Read("t.yaml", []byte(text))
 	if err != nil {
@@ -96,7 +96,7 @@ func tableOf(t *testing.T, text string) (*ledger.Table, *experiment.Registry) {
 	if err := l.Validate(reg); err != nil {
 		t.Fatal(err)
 	}
-	return l.Tables[0], reg
+	return l.Tables, reg
 }
 
 // A claim with a part in a variant that is not part of the sweep is not judged.
@@ -113,7 +113,8 @@ tables:
       - {row: r, statement: "s", claim: both, variants: [A], holds: {op: "<", value: 2}}
       - {row: r, statement: "t", claim: both, variants: [B], holds: {op: "<", value: 2}}
 `
-	tb, reg := tableOf(t, text)
+	tables, reg := tablesOf(t, text)
+	tb := tables[0]
 	index, err := judge.Index(slices.Values(traces(t, 1)))
 	if err != nil {
 		t.Fatal(err)

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"privkern/runner/claims/claimtest"
 	"privkern/runner/claims/judge"
-	"privkern/runner/claims/ledger"
 )
 
 // Every value and every claim of the paper counts once, with the verdict of its
@@ -57,20 +55,13 @@ tables:
       - {row: t, statement: this one, claim: part, params: {points: 4}, holds: {op: "=", value: 1}}
       - {row: u, statement: ours, ours: true, holds: {op: "=", value: 1}}
 `
-	l, err := ledger.Read("t.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg := claimtest.Registry()
-	if err := l.Validate(reg); err != nil {
-		t.Fatal(err)
-	}
+	read, reg := tablesOf(t, text)
 	index, err := judge.Index(slices.Values(append(traces(t, 1), other(t, 50)...)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var evaluated []*judge.Evaluation
-	for _, table := range l.Tables {
+	for _, table := range read {
 		e, err := judge.Evaluate(table, reg, index)
 		if err != nil {
 			t.Fatal(err)
