@@ -21,14 +21,9 @@ import (
 func (p *Process) FastDraw(
 	cross, q *mat.Dense, omega []float64, tolerance float64,
 ) (z []float64, steps int, err error) {
-	s, err := rangeOf(p.engine, q, p.epsilon)
+	s, err := p.sensitiveRange(cross, q)
 	if err != nil {
 		return nil, 0, err
-	}
-	if n, _ := q.Dims(); len(s.values) < n {
-		if err := p.inadmissible(q, cross); err != nil {
-			return nil, 0, err
-		}
 	}
 	n := len(omega)
 	k := &krylov{apply: func(x *mat.VecDense) *mat.VecDense {

@@ -62,14 +62,9 @@ func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 // the inverse is that of the numerical range, as for [Process.StrongNoise], and an error
 // says where it does not serve.
 func (p *Process) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error) {
-	s, err := rangeOf(p.engine, q, p.epsilon)
+	s, err := p.sensitiveRange(cross, q)
 	if err != nil {
 		return nil, 0, err
-	}
-	if n, _ := q.Dims(); len(s.values) < n {
-		if err := p.inadmissible(q, cross); err != nil {
-			return nil, 0, err
-		}
 	}
 	solved, err := s.solve(nil, mat.DenseCopyOf(cross.T()), p.epsilon)
 	if err != nil {
@@ -78,6 +73,21 @@ func (p *Process) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error
 	g = &mat.Dense{}
 	g.Mul(cross, solved)
 	return g, len(s.values), nil
+}
+
+// sensitiveRange is the numerical range of q = K_SS − Ξ (γ×γ), or an error where that is not
+// all of it and does not serve.
+func (p *Process) sensitiveRange(cross, q *mat.Dense) (*numericalRange, error) {
+	s, err := rangeOf(p.engine, q, p.epsilon)
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := q.Dims(); len(s.values) < n {
+		if err := p.inadmissible(q, cross); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // inadmissible says why K_SS − Ξ, singular in floating point, serves no strong
