@@ -234,11 +234,20 @@ bool symmetric_eigen(Index n, std::vector<double> &a, std::vector<double> &d, bo
     }
   }
 
-  // QL with implicit shifts on (d, e), from the top of each unreduced block.
+  // QL with implicit shifts on (d, e), from the top of each unreduced block. What is small
+  // beside the whole matrix splits a block too, as the reduction's errors are no smaller:
+  // QL would turn for ever in what rounding leaves of a matrix of low rank.
+  const double eps = 2.2204460492503131e-16;
+  double whole = 0;
+  for (Index i = 0; i < n; i++) whole = std::max(whole, std::fabs(d[size_t(i)]) + std::fabs(e[size_t(i)]));
   for (Index l = 0; l < n; l++) {
     for (int iteration = 0;; iteration++) {
+      auto coupled = [&](Index i) {
+        const double size = std::fabs(e[size_t(i)]);
+        return size > eps * whole && size > eps * (std::fabs(d[size_t(i)]) + std::fabs(d[size_t(i + 1)]));
+      };
       Index m = l;
-      while (m + 1 < n && std::fabs(e[size_t(m)]) > 2.2204460492503131e-16 * (std::fabs(d[size_t(m)]) + std::fabs(d[size_t(m + 1)]))) m++;
+      while (m + 1 < n && coupled(m)) m++;
       if (m == l) break;
       if (iteration == 60) return false;
       double g = (d[size_t(l + 1)] - d[size_t(l)]) / (2 * e[size_t(l)]), r = std::hypot(g, 1.0);

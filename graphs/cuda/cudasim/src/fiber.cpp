@@ -24,6 +24,7 @@ namespace cudasim {
 namespace {
 
 constexpr size_t page = 4096;
+constexpr size_t shared_fence = 1 << 20; // more than all shared memory of a block
 constexpr size_t stack_size = 256 << 10; // local memory of a thread; the lowest page is a fence
 
 // --- switching stacks ----------------------------------------------------------------
@@ -354,22 +355,23 @@ struct Watch {
   }
 };
 
-// Dynamic shared memory ends at a page that nobody may touch.
+// Dynamic shared memory, between two fences that nobody may touch.
 struct Shared {
   size_t bytes, slack, mapped = 0;
   char *base = nullptr, *begin = nullptr;
   explicit Shared(size_t n) : bytes(n) {
     size_t rounded = (n + 15) / 16 * 16; // aligned as the compiler expects
     slack = rounded - n;
-    mapped = (rounded + page - 1) / page * page + page;
-    base = static_cast<char *>(mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (base == MAP_FAILED) {
+    size_t usable = (rounded + page - 1) / page * page;
+    mapped = usable + 2 * shared_fence;
+    base = static_cast<char *>(mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (base == MAP_FAILED || mprotect(base + shared_fence, usable, PROT_READ | PROT_WRITE) != 0) {
+      if (base != MAP_FAILED) munmap(base, mapped);
       base = nullptr;
       return;
     }
-    mprotect(base + mapped - page, page, PROT_NONE);
-    begin = base + mapped - page - rounded;
-    memset(base, 0xff, mapped - page);
+    begin = base + mapped - shared_fence - rounded;
+    memset(base + shared_fence, 0xff, usable);
   }
   ~Shared() {
     if (base) munmap(base, mapped);

@@ -318,13 +318,18 @@ template <class T> void cholesky() {
 template <class T> void eigen() {
   Handle h;
   DO(cusolverDnCreate(&h));
-  for (int n : {1, 2, 3, 60})
+  for (int n : {1, 2, 3, 60, 500})
     for (int uplo = 0; uplo < 2; uplo++)
-      for (int kind = 0; kind < 3; kind++) { // random; of rank one; diagonal with repeats
+      for (int kind = 0; kind < 4; kind++) { // random; of rank one; diagonal with repeats; graded, of rank one
+        if (n == 500 && kind != 3) continue;
         Matrix<T> g = Matrix<T>(n, n).random(15), a(n, n);
         for (int j = 0; j < n; j++)
           for (int i = 0; i < n; i++)
-            a(i, j) = kind == 0 ? g(i, j) + g(j, i) : kind == 1 ? g(i, 0) * g(j, 0) : i == j ? T(n - i / 2) : T(0);
+            a(i, j) = kind == 0   ? g(i, j) + g(j, i)
+                      : kind == 1 ? g(i, 0) * g(j, 0)
+                      : kind == 3 ? T(double(i) * j / n / n)
+                      : i == j    ? T(n - i / 2)
+                                  : T(0);
         Matrix<T> stored = a;
         for (int j = 0; j < n; j++)
           for (int i = 0; i < n; i++)
