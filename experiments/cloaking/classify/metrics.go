@@ -41,7 +41,27 @@ type accuracyMetrics struct {
 
 type stripesMetrics struct {
 	accuracyMetrics
+	areaMetrics
 	fitMetrics
+}
+
+// areaMetrics are those of parts of the grid, which Section 5.5 describes.
+type areaMetrics struct {
+	// mean distance of the predicted probability from 1/2, over the grid points within 1 of
+	// a boundary between the classes (in x + y), and over draws (where there are any)
+	Near *float64 `name:"confidence_near_boundaries"`
+	// the same, of the other grid points (where there are any)
+	Far *float64 `name:"confidence_elsewhere"`
+	// standard deviation (population) of the predicted probability over draws, averaged over
+	// the three lowest rows of the grid, where training points are dense (with noise only)
+	SDBottom *float64 `name:"probability_sd_bottom"`
+	// the same, of the three highest rows, where they are sparse (with noise only)
+	SDTop *float64 `name:"probability_sd_top"`
+	// share of the points of the three lowest rows at which draws are highly confident, with
+	// a probability of at least 0.9, for both classes (with noise only)
+	BothBottom *float64 `name:"both_confident_bottom"`
+	// the same, of the three highest rows (with noise only)
+	BothTop *float64 `name:"both_confident_top"`
 }
 
 type digitsMetrics struct {

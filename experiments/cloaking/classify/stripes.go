@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"privkern/runner/experiment"
 )
@@ -45,7 +47,8 @@ func runStripes(
 		return nil, err
 	}
 	grid := experiment.Series{"x": mat.Col(nil, 0, test), "y": mat.Col(nil, 1, test), "label": truth}
-	for j, p := range columns(fit.probabilities(s.Probability)) {
+	probabilities := fit.probabilities(s.Probability)
+	for j, p := range columns(probabilities) {
 		grid[drawColumn(j)] = p
 	}
 	training := experiment.Series{"x": mat.Col(nil, 0, train), "y": mat.Col(nil, 1, train)}
@@ -53,7 +56,7 @@ func runStripes(
 		training["label"] = labels
 	}
 	return &experiment.Outcome[stripesMetrics]{
-		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.fitMetrics(fit)},
+		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.areaMetrics(probabilities, s.Width), c.fitMetrics(fit)},
 		Series:   map[string]experiment.Series{"grid": grid, "training": training},
 		Privacy:  c.privacy("the class of a simulated point"),
 		Warnings: c.warnings(fit),
@@ -108,4 +111,75 @@ func stripesTest(width float64) (inputs *mat.Dense, labels []float64) {
 		labels[i] = stripeClass(x+y, width)
 	}
 	return inputs, labels
+}
+
+const (
+	// nearBoundary is how far in x + y from a boundary between classes a point is still near.
+	nearBoundary = 1
+	// edgeRows are the rows of the grid at its bottom, and at its top.
+	edgeRows = 3
+	// highlyConfident is the least probability of a highly confident prediction.
+	highlyConfident = 0.9
+)
+
+// areaMetrics are those of probabilities (100×D) on the grid of stripesTest.
+func (c *classifier) areaMetrics(probabilities *mat.Dense, width float64) areaMetrics {
+	var near, far, bottom, top area
+	for i := range stripesGrid * stripesGrid {
+		x, y := i%stripesGrid, i/stripesGrid
+		draws := probabilities.RawRowView(i)
+		if boundaryDistance(float64(x+y), width) < nearBoundary {
+			near.add(draws)
+		} else {
+			far.add(draws)
+		}
+		if y < edgeRows {
+			bottom.add(draws)
+		} else if y >= stripesGrid-edgeRows {
+			top.add(draws)
+		}
+	}
+	m := areaMetrics{Near: near.mean(near.confidence), Far: far.mean(far.confidence)}
+	if c.scale > 0 {
+		m.SDBottom, m.BothBottom = bottom.mean(bottom.sd), bottom.mean(bottom.both)
+		m.SDTop, m.BothTop = top.mean(top.sd), top.mean(top.both)
+	}
+	return m
+}
+
+// boundaryDistance is how far sum = x + y is from where stripeClass changes.
+func boundaryDistance(sum, width float64) float64 {
+	into := math.Mod(sum+0.5, width)
+	return min(into, width-into)
+}
+
+// area sums over points of the grid: the mean distance of a point's probabilities from 1/2,
+// their standard deviation over draws, and the points with highly confident draws for both
+// classes.
+type area struct {
+	points               int
+	confidence, sd, both float64
+}
+
+// add takes the draws of one point.
+func (a *area) add(p []float64) {
+	a.points++
+	distance := 0.0
+	for _, v := range p {
+		distance += math.Abs(v - 0.5)
+	}
+	a.confidence += distance / float64(len(p))
+	_, variance := stat.PopMeanVariance(p, nil)
+	a.sd += math.Sqrt(max(0, variance))
+	if slices.Min(p) <= 1-highlyConfident && slices.Max(p) >= highlyConfident {
+		a.both++
+	}
+}
+
+// mean is a sum over the points, nil where there are none.
+func (a *area) mean(sum float64) *float64 {
+	if a.points == 0 {
+		return nil
+	}
+	return new(sum / float64(a.points))
 }
