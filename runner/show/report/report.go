@@ -358,7 +358,7 @@ func (v *view) value(id string, g *tables.Grid, at, column int) value {
 	if r.Ours != nil {
 		out.Trials, out.Wanted = r.Ours.Trials, r.Ours.Wanted
 	}
-	out.Remarks = slices.Clone(r.Warnings)
+	out.Remarks = tables.JoinAlike(r.Warnings)
 	for _, s := range []string{r.Reason, r.Note} {
 		if s != "" {
 			out.Remarks = append(out.Remarks, s)

@@ -44,7 +44,7 @@ type Field struct {
 // Layout lays a table out.
 func Layout(e *judge.Evaluation) *Grid {
 	g := &Grid{}
-	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e)}
+	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e), joined: joinedWarnings(e)}
 	b.heading()
 	for start := 0; start < len(e.Cells); {
 		end := start + 1
@@ -75,6 +75,7 @@ type gridBuilder struct {
 	e             *judge.Evaluation
 	g             *Grid
 	units, counts bool
+	joined        map[string]string // notes of warnings
 }
 
 func (b *gridBuilder) heading() {
@@ -159,7 +160,9 @@ func (b *gridBuilder) mark(r *judge.Comparison) []int {
 	if !r.Primary {
 		texts = append(texts, "the paper prints this value elsewhere, where it counts")
 	}
-	texts = append(texts, r.Warnings...)
+	for _, w := range r.Warnings {
+		texts = append(texts, b.joined[w])
+	}
 	if r.Note != "" && r.Note != b.e.SettingsNote {
 		texts = append(texts, r.Note)
 	}
@@ -178,7 +181,7 @@ func (b *gridBuilder) number(texts []string) []int {
 		numbers = append(numbers, i+1)
 	}
 	slices.Sort(numbers)
-	return numbers
+	return slices.Compact(numbers)
 }
 
 // dropEmpty removes columns in which nothing stands.
