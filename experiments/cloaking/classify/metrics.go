@@ -41,8 +41,8 @@ type accuracyMetrics struct {
 
 type stripesMetrics struct {
 	accuracyMetrics
-	areaMetrics
 	fitMetrics
+	areaMetrics
 }
 
 // areaMetrics are those of parts of the grid, which Section 5.5 describes.

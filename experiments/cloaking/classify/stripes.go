@@ -56,7 +56,7 @@ func runStripes(
 		training["label"] = labels
 	}
 	return &experiment.Outcome[stripesMetrics]{
-		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.areaMetrics(probabilities, s.Width), c.fitMetrics(fit)},
+		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.fitMetrics(fit), c.areaMetrics(probabilities, s.Width)},
 		Series:   map[string]experiment.Series{"grid": grid, "training": training},
 		Privacy:  c.privacy("the class of a simulated point"),
 		Warnings: c.warnings(fit),
