@@ -74,10 +74,10 @@ func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.
 	}
 	side := path + DescriptionSuffix
 	if err := createReleaseFile(d, side, description); err != nil {
-		return fmt.Errorf("nothing is released: %w", err)
+		return fmt.Errorf("nothing is written: %w", err)
 	}
 	if err := createReleaseFile(d, path, content); err != nil {
-		return errors.Join(fmt.Errorf("nothing is released: %w", err), d.Remove(side))
+		return errors.Join(fmt.Errorf("nothing is written: %w", err), d.Remove(side))
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(rel.Model); err != nil {
-		return nil, fmt.Errorf("nothing is released: the model cannot be written: %w", err)
+		return nil, fmt.Errorf("nothing is written: the model cannot be written: %w", err)
 	}
 	return b.Bytes(), nil
 }
