@@ -106,6 +106,21 @@ func (f *DensityLengthscale) At(e *engine.Engine, x *mat.Dense) (*mat.Dense, err
 	return out, nil
 }
 
+// Weights returns, for the rows of x (P×d), the weight of the short function in a weighted sum:
+// w = 1 − l/m, that is ρ/(ρ + n/m) with the density ρ, half where the density is n/m. With several
+// dimensions it is the smallest of their weights: a point that is an outlier in one is an outlier.
+func (f *DensityLengthscale) Weights(e *engine.Engine, x *mat.Dense) ([]float64, error) {
+	l, err := f.At(e, x)
+	if err != nil {
+		return nil, err
+	}
+	w := make([]float64, l.RawMatrix().Rows)
+	for i := range w {
+		w[i] = max(0, 1-slices.Max(l.RawRowView(i))/f.Largest)
+	}
+	return w, nil
+}
+
 // at computes the lengthscales (P×d) at some points (P×d), by the smallest density in their
 // windows. Densities are compared at places that lie a tenth of a bandwidth apart or nearer.
 func (f *DensityLengthscale) at(e *engine.Engine, x *mat.Dense) (*mat.Dense, error) {

@@ -57,7 +57,7 @@ func basesOf[S any](parts func(*S) (*cloak.Method, *prediction)) map[string]func
 			change(p)
 		}
 	}
-	for _, m := range []cloak.Method{cloak.Sparse, cloak.Nonstationary} {
+	for _, m := range []cloak.Method{cloak.Sparse, cloak.Nonstationary, cloak.WeightedSum} {
 		out[m.String()] = func(s *S) {
 			method, _ := parts(s)
 			*method = m
