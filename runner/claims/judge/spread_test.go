@@ -79,3 +79,41 @@ func logDeviation(values ...float64) float64 {
 	}
 	return math.Sqrt(sum / float64(len(values)-1))
 }
+
+// A value that stands in two places enters its pool once.
+func TestPoolCountsAValueOnce(t *testing.T) {
+	tables, reg := tablesOf(t, "paper: demo\ntables:\n  - {name: demo/t, kind: table, title: T, "+
+		"experiment: demo/traces, metric: trace_weak, pools: [{name: p}], pool: p, cells: ["+
+		`{row: r, published: "10", params: {points: 3}}, {row: a, published: "10", seeds: 0..2, id: one}, `+
+		`{row: b, published: "10", seeds: 0..2, same_as: one}]}`+"\n")
+	index, err := judge.Index(slices.Values(append(other(t, 10), traces(t, 9, 10, 11)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := judge.Evaluate(tables[0], reg, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Cells[0]; got.Verdict != judge.Unjudged || !strings.Contains(got.Reason, `pool "p" have too few`) {
+		t.Errorf("of two degrees of freedom in two places: %s (%s)", got.Verdict, got.Reason)
+	}
+}
+
+// A tolerance below the rounding of the print asks for what the print does not tell.
+func TestToleranceBelowTheRounding(t *testing.T) {
+	const exact = "deterministic: true, tolerance: {absolute: 0.01, source: s}, "
+	if r := one(t, exact, `{row: r, published: "10.0"}`, traces(t, 10.04)...); r.Verdict != judge.Match {
+		t.Errorf("a value that rounds to the print is %s", r.Verdict)
+	}
+}
+
+// An exact reproduction of a bound is inside with the band of a number, or on the bound's own
+// side.
+func TestCoverageOfABound(t *testing.T) {
+	values := []float64{10, 9, 11, 10, 10}
+	number := one(t, "seeds: 0..4, ", `{row: r, published: "10.000"}`, traces(t, values...)...).Band.Coverage
+	bound := one(t, "seeds: 0..4, ", `{row: r, published: "< 10.000"}`, traces(t, values...)...).Band.Coverage
+	if !(math.Abs(number-0.95) < 1e-3) || bound != (1+number)/2 {
+		t.Errorf("%g of a number, %g of a bound", number, bound)
+	}
+}
