@@ -1,4 +1,4 @@
-package experiments
+package tests
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments"
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
 	"privkern/runner/experiment"
@@ -27,7 +28,7 @@ const oneSplit = "the paper's split is not stated; ours is a single one, which s
 // Once all trials of the ledgers have run, every printed value has a spread: its own, that of
 // the cells that share its variance, or that of the cells that it is the mean of.
 func TestEveryPrintedValueCanBeJudged(t *testing.T) {
-	papers := Papers()
+	papers := experiments.Papers()
 	registry := experiment.RegistryOf(papers)
 	for _, paper := range papers {
 		l, err := ledger.Read(paper.Name, paper.Ledger)
