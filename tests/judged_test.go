@@ -23,7 +23,7 @@ var unjudged = map[string]string{
 	"multikernel/table2": oneSplit,
 }
 
-const oneSplit = "the paper's split is not stated; ours is a single one, which says nothing of how values vary over splits"
+const oneSplit = "the paper's split is not stated; a single one says nothing of how values vary over splits"
 
 // Once all trials of the ledgers have run, every printed value has a spread: its own, that of
 // the cells that share its variance, or that of the cells that it is the mean of.

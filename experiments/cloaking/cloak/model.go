@@ -116,7 +116,7 @@ func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 		if err != nil {
 			return nil, err
 		}
-		long := kernel.EQ(m.Lengthscales.Largest, m.KernelVariance)
+		long := kernel.EQ(m.Lengthscales.Cap, m.KernelVariance)
 		return kernel.WeightedSumMatrix(e, short, long, x, y, wx, wy)
 	}
 	return short.Matrix(e, x, y)

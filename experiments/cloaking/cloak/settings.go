@@ -62,16 +62,16 @@ type Hyperparameters struct {
 // [DensityLengthscale].
 type Density struct {
 	// nonstationary, weighted-sum: bandwidth of the density estimate, per dimension
-	Bandwidth float64 `name:"kde_bandwidth" default:"6" unit:"years or kg" above:"0" when:"method is nonstationary or weighted-sum"`
+	Width float64 `name:"kde_bandwidth" default:"6" unit:"years or kg" above:"0" when:"method is not standard or sparse"`
 	// nonstationary: n in l = 1/(1/m + density/n), the rows wanted within a lengthscale;
 	// weighted-sum: n in w = 1 - l/m = density/(density + n/m)
-	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is nonstationary or weighted-sum"`
+	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is not standard or sparse"`
 	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale; weighted-sum: that
 	// of the second function
-	Largest float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is nonstationary or weighted-sum"`
+	Cap float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is not standard or sparse"`
 	// nonstationary, weighted-sum: the density at an input is the smallest within this distance, so that dense
 	// regions beside sparse ones have a long lengthscale, too (Section 2.1); 0 is the density there
-	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is nonstationary or weighted-sum"`
+	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is not standard or sparse"`
 }
 
 // Algorithm finds the noise covariance.

@@ -23,7 +23,7 @@ func TestVariance(t *testing.T) {
 		{Model{Method: Sparse, Hyperparameters: h, Inducing: cloaktest.Column(0, 3, 6)},
 			[]float64{0.20241206500187353, 0.2513893701580383, 1.3714708014332748}},
 		{Model{Method: WeightedSum, Hyperparameters: h, Lengthscales: NewDensityLengthscale(
-			Density{Bandwidth: 2, Rows: 5, Largest: 10}, train)},
+			Density{Width: 2, Rows: 5, Cap: 10}, train)},
 			[]float64{0.11368540578253779, 0.16449643317140866, 0.46655408487198289}},
 	} {
 		t.Run(c.m.Method.String(), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestVariance(t *testing.T) {
 func TestWeightedSum(t *testing.T) {
 	e := cloaktest.Engine(t)
 	train := cloaktest.Column(0, 1, 1, 2, 4, 5, 7)
-	density := Density{Bandwidth: 2, Rows: 5, Largest: 10}
+	density := Density{Width: 2, Rows: 5, Cap: 10}
 	m := NewModel(WeightedSum, Hyperparameters{Kernel{2, 1.5}, 0.4}, density, train)
 	c, err := m.Matrix(e, train, cloaktest.Column(3, 9))
 	if err != nil {
@@ -77,8 +77,8 @@ func TestWeightedSum(t *testing.T) {
 // gaps the lengthscale is the same everywhere between, and never shorter than without one.
 func TestDensityWindow(t *testing.T) {
 	inputs := cloaktest.Column(0, 1, 2, 3, 40)
-	plain := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 5, Largest: 100}, inputs)
-	window := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 5, Largest: 100, Window: 20}, inputs)
+	plain := NewDensityLengthscale(Density{Width: 2, Rows: 5, Cap: 100}, inputs)
+	window := NewDensityLengthscale(Density{Width: 2, Rows: 5, Cap: 100, Window: 20}, inputs)
 	at := cloaktest.Column(0, 1, 2, 3, 20, 40)
 	e := cloaktest.Engine(t)
 	short, err := plain.At(e, at)
