@@ -240,7 +240,8 @@ func (p pools) spreadOfMean(cl *ledger.Claim, s *sample, few string) (spread, st
 		}
 		of, unknown := p.spreadOf(member, s.members[i])
 		if unknown != "" {
-			return spread{}, few + fmt.Sprintf(", and of row %q, column %q %s", member.Cell.Row, member.Cell.Column, unknown)
+			return spread{}, few + fmt.Sprintf(", and that of row %q, column %q, which the mean is taken over, is not known",
+				member.Cell.Row, member.Cell.Column)
 		}
 		deviation += math.Sqrt(of.trial) / float64(len(cl.Members))
 		out.freedom = min(out.freedom, of.freedom)

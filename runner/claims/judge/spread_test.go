@@ -42,7 +42,7 @@ func TestSpreadOfAMean(t *testing.T) {
 		{"several variances", "pools: [{name: p}], ", a + b + c, "10.000", 5.0 / 3, 4, judge.Match, ""},
 		{"logarithms", "pools: [{name: p, scale: log}], ", a + b, "10.000", 0, 4, judge.Match, ""},
 		{"a cell without a pool", "pools: [{name: p}], ", strings.Replace(a, ", pool: p", "", 1) + b, "10.000", 0, 0,
-			judge.Unjudged, `of row "a", column "x" the spread of a trial is not known`},
+			judge.Unjudged, `that of row "a", column "x", which the mean`},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			tables, reg := tablesOf(t, header+k.pools+"cells: ["+k.cells+
