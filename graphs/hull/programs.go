@@ -115,6 +115,21 @@ func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
 	}}
 }
 
+// part names the batch i of several that joinProgram joins.
+func part(i int) string { return fmt.Sprintf("part %d", i) }
+
+// joinProgram puts batches of the given shapes, which differ in the number of members alone,
+// together as "all".
+func joinProgram(shapes []tensor.Shape) engine.Program {
+	return engine.Program{Name: "batches in one", Key: fmt.Sprintf("join %v", shapes), Build: func(b *engine.Builder) {
+		parts := make([]*gorgonia.Node, len(shapes))
+		for i, shape := range shapes {
+			parts[i] = b.Tensor(part(i), shape...)
+		}
+		b.Output("all", b.Concat(0, parts...))
+	}}
+}
+
 // machineProgram evaluates the layers from first (counted from 0) to before last
 // of a nest (Eq. 51) at "queries" (q×(s+c)): s principal scores, which are those
 // of the points for the first layer, of their images under the layer before for
