@@ -253,8 +253,8 @@ func firstSteps(out engine.Values, n, k int) ([]int, error) {
 	steps := make([]int, len(traces))
 	for i, trace := range traces {
 		square := 0.0
-		for _, mean := range squares[i*n : (i+1)*n] {
-			square += float64(n) * mean
+		for _, s := range squares[i*n : (i+1)*n] {
+			square += s
 		}
 		steps[i] = leadingSteps(n, k, trace*trace/square)
 	}

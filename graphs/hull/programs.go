@@ -16,8 +16,8 @@ import (
 // members' samples: what pads them contributes nothing.
 
 // covarianceProgram computes the "covariance" of each of the centred samples "y" (m×n×p),
-// times one less than their number, its "trace" (m), and "squares", the mean square of each
-// of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
+// times one less than their number, its "trace" (m), and "squares", the sum of the squares of
+// each of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
 // the two.
 //
 // To form it and multiply by it costs less than to multiply by Y and Yᵀ in turn from about
@@ -34,7 +34,7 @@ func covarianceProgram(m, n, p int) engine.Program {
 			}
 			b.Output("covariance", s)
 			b.Output("trace", b.Trace(s))
-			b.Output("squares", b.RowMeans(b.Square(s)))
+			b.Output("squares", b.ColumnNorms(s)) // it is symmetric
 		}}
 }
 
