@@ -31,8 +31,8 @@ const (
 // has it too; machines that are far from one another cost float32 as many digits as their
 // distance exceeds that of the query.
 func directProgram(m, q, p, s, n, layers int) engine.Program {
-	return engine.Program{Name: "distances to machines", Key: fmt.Sprintf("direct %d %d %d %d %d %d", m, q, p, s, n, layers),
-		Build: func(b *engine.Builder) {
+	return engine.Program{Name: "distances to machines",
+		Key: fmt.Sprintf("direct %d %d %d %d %d %d", m, q, p, s, n, layers), Build: func(b *engine.Builder) {
 			y := b.SubtractRow(b.Input("queries", q, p), b.Tensor("offset", m, 1, p))
 			queries := b.Concat(2, b.MatrixProduct(y, b.Tensor("directions", m, p, s)), y)
 			z := queries
