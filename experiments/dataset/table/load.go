@@ -64,7 +64,7 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 		if seen[name] {
 			return nil, nil, where(i).errorf(path, "a second column is named %q", name)
 		}
-		if seen[name] = name != ""; named[i] || name == "" || !usable(r, i) {
+		if seen[name] = name != ""; named[i] || name == "" || unusable(r, i) != nil {
 			continue
 		}
 		in = append(in, newColumn(item{written: name, name: name}, MaxLevels, true))
@@ -73,10 +73,12 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	return in, at, nil
 }
 
-// usable says whether a column can be read at all.
-func usable(r reader, column int) bool {
-	p, ok := r.(*parquetReader)
-	return !ok || p.usable(column) == nil
+// unusable says why a column cannot be read at all; nil where it can.
+func unusable(r reader, column int) error {
+	if p, ok := r.(*parquetReader); ok {
+		return p.usable(column)
+	}
+	return nil
 }
 
 // fill reads all rows.
