@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -52,9 +53,9 @@ func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names
 		}
 		return points, nil
 	}
-	points, err := dataset.LoadInputs(t.Dataset(predict), names)
+	points, err := table.LoadPoints(predict, t.Dataset(predict), names)
 	if err != nil {
-		return nil, dataset.AsWritten(err, predict)
+		return nil, err
 	}
 	if n, _ := points.Dims(); n > limit {
 		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, limit)
