@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -11,7 +12,6 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
-	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -112,7 +112,7 @@ func valuesText(c *table.ColumnSummary) string {
 
 func endText(v any) string {
 	if f, ok := v.(float64); ok {
-		return experiment.FormatNumber(f)
+		return strconv.FormatFloat(f, 'g', 6, 64)
 	}
 	return fmt.Sprint(v)
 }

@@ -114,7 +114,7 @@ func TestClassificationBadInput(t *testing.T) {
 		"labels alike": {noRows, "low must be below high", func(s *classificationSettings) { s.Low = two }},
 		"input twice":  {noRows, "named twice", func(s *classificationSettings) { s.Inputs = "a+a" }},
 		"other set":    {noRows, `did you mean "hmeq"?`, func(s *classificationSettings) { s.Dataset = "hmqe" }},
-		"hmeq's output": {noRows, "it is for dataset=csv:PATH",
+		"hmeq's output": {noRows, "such as dataset=csv:PATH",
 			func(s *classificationSettings) { s.Dataset = dataHMEQ }},
 		"hmeq's outcome": {noRows, "BAD is what is predicted", func(s *classificationSettings) {
 			s.ownData = Classification().Defaults().ownData

@@ -133,7 +133,7 @@ func TestResize(t *testing.T) {
 	} {
 		got := resize(p, c.width, c.height)
 		for i, v := range got {
-			if len(got) != len(c.want) || math.Abs(v-c.want[i]) > 1e-12 {
+			if len(got) != len(c.want) || math.Abs(v-c.want[i]) > 0.6/0xffff {
 				t.Errorf("%d×%d: %v, want %v", c.width, c.height, got, c.want)
 				break
 			}
