@@ -100,7 +100,7 @@ func valuesText(c *table.ColumnSummary) string {
 	switch {
 	case c.Problem != "":
 		return c.Problem
-	case c.Levels != nil && len(c.Levels) > shownLevels:
+	case len(c.Levels) > shownLevels:
 		return fmt.Sprintf("%s|... (%d)", strings.Join(c.Levels[:shownLevels], "|"), len(c.Levels))
 	case c.Levels != nil:
 		return strings.Join(c.Levels, "|")

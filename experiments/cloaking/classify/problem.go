@@ -170,8 +170,8 @@ func (d *problem) classNote() string {
 	if d.classes == nil {
 		return "that every row has one of the two values low and high is taken as public: other values are refused"
 	}
-	return fmt.Sprintf("class 0 is %s and class 1 is %s; that every row has one of the two is taken as public: other values "+
-		"are refused", d.classes[0], d.classes[1])
+	return fmt.Sprintf("class 0 is %s and class 1 is %s; that every row has one of the two is taken as public: other "+
+		"values are refused", d.classes[0], d.classes[1])
 }
 
 // checkSize refuses more different inputs than a method can have.

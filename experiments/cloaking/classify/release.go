@@ -78,6 +78,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if fit.first, err = c.calibrated(ctx, fit, make([]float64, len(fit.inputs.Count))); err != nil {
 		return nil, err
 	}
+	d.warnings = append(slices.Clip(d.warnings), cloak.Extrapolations(s.Predict, points, d.inputs, d.names)...)
 	p := &publication{c, d, fit, points}
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),

@@ -101,8 +101,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}
 	p := &publication{
 		predictor: r, Mechanism: m, points: points, predictiveSD: predictive,
-		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
-		warnings: r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+		noiseSD: cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
+		warnings: append(r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
 	return &release.Plan{
 		Private: mat.NewDense(rows, 1, slices.Clone(r.data.Raw)),

@@ -59,10 +59,10 @@ func whole(all []*column) []int {
 }
 
 func (c *column) lacks(row int) bool {
-	switch {
-	case c.kind == missing:
+	switch c.kind {
+	case missing:
 		return true
-	case c.kind == word:
+	case word:
 		return c.codes[row] < 0
 	}
 	return math.IsNaN(c.values[row])
@@ -132,8 +132,8 @@ func (d *Data) encode(in []*column, n int) error {
 		width += c.width()
 	}
 	if width > MaxValues/n {
-		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n, width,
-			MaxValues)
+		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n,
+			width, MaxValues)
 	}
 	d.X = mat.NewDense(n, width, nil)
 	j := 0

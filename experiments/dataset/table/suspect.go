@@ -88,8 +88,8 @@ func CoverageWarning(share, standardError float64, tests int, narrow, wide strin
 	case share >= suspectlyNarrow:
 		return ""
 	}
-	return fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs: the standard deviations are "+
-		"%s; %s", share, tests, what, advice)
+	return fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs: the standard deviations "+
+		"are %s; %s", share, tests, what, advice)
 }
 
 // BeyondWarnings say of which inputs many of the rows x (P×d) lie outside of a range: what
