@@ -295,7 +295,28 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	if incomplete != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, incomplete)
 	}
+	for i := range e.Params {
+		if p := &e.Params[i]; p.Later && FormatValue(out[p.Name]) == FormatValue(p.Default) {
+			delete(out, p.Name)
+		}
+	}
 	return out, nil
+}
+
+// whole are the parameters of a trial with the later ones that they leave out.
+func (e *Experiment) whole(p Params) Params {
+	out := p
+	for i := range e.Params {
+		q := &e.Params[i]
+		if _, there := p[q.Name]; there || !q.Later {
+			continue
+		}
+		if len(out) == len(p) {
+			out = maps.Clone(p)
+		}
+		out[q.Name] = q.Default
+	}
+	return out
 }
 
 func (e *Experiment) validate() error {
