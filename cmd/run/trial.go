@@ -285,9 +285,14 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 			return usagef("--release: %w", err)
 		}
 	}
-	err := store.CheckReleasePath(o.release)
+	var forms []experiment.Form
+	if e.Forms != nil {
+		forms = e.Forms(params)
+	}
+	err := store.CheckReleasePath(o.release, forms)
 	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	var form *store.FormError
+	if errors.As(err, &exists) || errors.As(err, &form) {
 		return usagef("--release: %w", err)
 	}
 	return err
@@ -421,7 +426,7 @@ func (a *app) release(
 	if err := store.WriteRelease(o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)
 	}
-	if rel.Model != nil {
+	if rel.Model != nil && (rel.Columns == nil || experiment.FormOf(o.release) == experiment.FormModel) {
 		what := "a model released in %s, for run predict; %[1]s%s says what is protected"
 		if _, choice := rel.Model.(*privacy.Configuration); choice {
 			what = "a choice released in %s, for --tuning; %[1]s%s says what is protected"
@@ -429,8 +434,8 @@ func (a *app) release(
 		a.say(what, o.release, store.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%s released in %s; %[2]s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
-		store.DescriptionSuffix)
+	a.say("%s released in %s; %s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
+		strings.TrimRight(o.release, "/"), store.DescriptionSuffix)
 	return rec, nil
 }
 

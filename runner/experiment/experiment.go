@@ -77,6 +77,10 @@ type Experiment struct {
 	// CheckRelease refuses parameters with which a release would protect less
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
+	// Forms are those in which a release with these parameters can be written, of which
+	// the name of its file chooses one. It is nil where there is one form, whatever the
+	// file is called.
+	Forms func(Params) []Form
 }
 
 // InputTable is what a trial reads of a file of the user's.
