@@ -39,7 +39,7 @@ func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
 
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsOfPipelinesApply(t *testing.T) {
-	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),
 		Common: func(s *ClassifierSettings) {
 			s.N, s.Layers, s.Branches, s.Epsilon, s.Score.Score = 4, 2, machines(3), 4, false
@@ -65,7 +65,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 				inert.Values(&s.Starts, 20), inert.Values(&s.Smoothing, 0, 1),
 				inert.Held(&s.Score.Score, "below"), inert.Held(&s.Points, "below"), inert.Held(&s.Grid, "below"))
 		},
-		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 			return classifiedWithDistances(t, s)
 		},
 	}.Check(t)
@@ -73,7 +73,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 
 // classifiedWithDistances also has the distances of the test points: an accuracy
 // separates few of them.
-func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 	trial, d := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), formulaData()
 	r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, d)
 	if err != nil {
@@ -91,13 +91,13 @@ func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.O
 	return outcomeOf(r), nil
 }
 
-func outcomeOf(r *evaluation) *experiment.Outcome[ClassifierMetrics] {
-	return &experiment.Outcome[ClassifierMetrics]{Metrics: r.ClassifierMetrics, Series: r.series, Privacy: r.privacy,
+func outcomeOf(r *evaluation) *experiment.Outcome[TrialMetrics] {
+	return &experiment.Outcome[TrialMetrics]{Metrics: TrialMetrics{ClassifierMetrics: r.ClassifierMetrics}, Series: r.series, Privacy: r.privacy,
 		Warnings: r.warnings}
 }
 
 func TestWhereSettingsOfScoresApply(t *testing.T) {
-	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),
 		Common: func(s *ClassifierSettings) {
 			s.N, s.Layers, s.Points = 4, 2, trialtest.WordOr[int](wide.All)
@@ -112,7 +112,7 @@ func TestWhereSettingsOfScoresApply(t *testing.T) {
 				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)),
 				inert.Values(&s.Grid, PublishedGrid))
 		},
-		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 			trial := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2})
 			r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, formulaData())
 			if err != nil {
@@ -137,7 +137,7 @@ func TestWhereSettingsOfPartiesApply(t *testing.T) {
 				inert.Values(&s.Data, wide.Original), inert.Values(&s.Centralised, false))
 		},
 		Run: func(s *FederatedSettings) (*experiment.Outcome[FederatedMetrics], error) {
-			return federate(t.Context(), trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), s, formulaData())
+			return federateDigits(t.Context(), trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), s, formulaData())
 		},
 	}.Check(t)
 }
