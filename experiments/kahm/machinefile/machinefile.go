@@ -9,11 +9,9 @@ package machinefile
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -60,33 +58,27 @@ type Model struct {
 
 // Machine is the samples of one machine.
 type Machine struct {
-	Class   int     `json:"class"` // its place among Model.Classes, from 0
-	Rows    int     `json:"rows"`
-	Samples Samples `json:"samples"`
+	Class   int         `json:"class"`   // its place among Model.Classes, from 0
+	Samples [][]float64 `json:"samples"` // rows of p numbers
 }
 
-// Samples are rows×p numbers, row after row: little-endian float64, in base64.
-type Samples []byte
-
-// SamplesOf encodes a matrix.
-func SamplesOf(x *mat.Dense) Samples {
-	n, p := x.Dims()
-	out := make([]byte, 0, 8*n*p)
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-		}
+// SamplesOf returns the rows of a matrix.
+func SamplesOf(x *mat.Dense) [][]float64 {
+	n, _ := x.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = slices.Clone(x.RawRowView(i))
 	}
 	return out
 }
 
-// matrix decodes the samples, whose length is that of rows×p numbers.
-func (s Samples) matrix(rows, p int) *mat.Dense {
-	values := make([]float64, rows*p)
-	for i := range values {
-		values[i] = math.Float64frombits(binary.LittleEndian.Uint64(s[8*i:]))
+// matrix returns the samples.
+func (m *Machine) matrix() *mat.Dense {
+	out := mat.NewDense(len(m.Samples), len(m.Samples[0]), nil)
+	for i, row := range m.Samples {
+		out.SetRow(i, row)
 	}
-	return mat.NewDense(rows, p, values)
+	return out
 }
 
 // Error says where a file of a model is wrong.
@@ -178,17 +170,17 @@ func (m *Model) checkMachines() (field string, err error) {
 			return field("class"), fmt.Errorf("it is %d, and there are %d classes, counted from 0", one.Class, len(m.Classes))
 		}
 		known[one.Class] = true
-		// By division: the product of unchecked sizes may overflow.
-		if numbers := len(one.Samples) / 8; one.Rows < 1 || len(one.Samples)%8 != 0 || numbers%p != 0 || numbers/p != one.Rows {
-			return field("samples"), fmt.Errorf("there are %d bytes, and %d rows of %d numbers of 8 bytes are announced",
-				len(one.Samples), one.Rows, p)
+		if len(one.Samples) == 0 {
+			return field("samples"), errors.New("there are none")
 		}
 		zero := true
-		for _, v := range one.Samples.matrix(one.Rows, p).RawMatrix().Data {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return field("samples"), fmt.Errorf("a number is %g; finite ones are required", v)
+		for k, row := range one.Samples {
+			if len(row) != p {
+				return fmt.Sprintf("%s[%d]", field("samples"), k), fmt.Errorf("it has %d numbers for %d inputs", len(row), p)
 			}
-			zero = zero && v == 0
+			for _, v := range row {
+				zero = zero && v == 0
+			}
 		}
 		if zero {
 			return field("samples"), errors.New("all are zero, of which there is no machine")

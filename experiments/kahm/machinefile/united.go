@@ -123,7 +123,7 @@ func (u *United) fit(ctx context.Context, e *engine.Engine) error {
 	for k, m := range u.models {
 		samples := make([]*mat.Dense, len(m.Machines))
 		for i, one := range m.Machines {
-			samples[i] = one.Samples.matrix(one.Rows, len(m.Inputs))
+			samples[i] = one.matrix()
 			u.machine = append(u.machine, place{k, slices.Index(u.classes, m.Classes[one.Class])})
 		}
 		fitted := make([]*hull.Machine, len(samples))

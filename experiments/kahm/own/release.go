@@ -230,8 +230,7 @@ func (p *publication) model(parts []wide.Part, privacy *experiment.Privacy) *mac
 		Data: experiment.NameOf(p.Kind), Directions: p.N, Layers: p.Layers, Privacy: privacy,
 	}
 	for _, part := range parts {
-		n, _ := part.Samples.Dims()
-		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class, Rows: n,
+		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class,
 			Samples: machinefile.SamplesOf(part.Samples)})
 	}
 	return m
