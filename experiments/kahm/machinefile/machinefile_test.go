@@ -34,8 +34,8 @@ func readKept(t *testing.T) (*Model, []byte) {
 	return m, text
 }
 
-// model is one of two classes in two inputs, with a machine each.
-func model(changes ...func(*Model)) *Model {
+// twoClasses is a model of two classes in two inputs, with a machine each.
+func twoClasses(changes ...func(*Model)) *Model {
 	m := &Model{Format: Format, About: "a test", Inputs: []string{"a", "b"}, Low: []float64{0, 0}, High: []float64{10, 1},
 		Output: "kind", Classes: []string{"x", "y"}, Data: "noisy", Directions: 2, Layers: 1,
 		Privacy: &experiment.Privacy{Guarantee: "(2, 0)-DP", Notes: []string{}}}
@@ -79,7 +79,7 @@ func TestKeptFile(t *testing.T) {
 
 // What is written reads the same, and has the documented form.
 func TestEncoding(t *testing.T) {
-	text := encoded(t, model())
+	text := encoded(t, twoClasses())
 	m, err := Decode("m.json", text)
 	if err != nil || string(encoded(t, m)) != string(text) {
 		t.Errorf("%v: %+v", err, m)
@@ -124,7 +124,7 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)
 			if c.change != nil {
-				text = encoded(t, model(c.change))
+				text = encoded(t, twoClasses(c.change))
 			}
 			_, err := Decode("m.json", text)
 			var at *Error
@@ -138,9 +138,9 @@ func TestDecodeRefuses(t *testing.T) {
 // Parties of whom each has one class have together the classifier of both: a point gets the
 // class of the nearest machine of any, and the distances are those of the file with both.
 func TestUnite(t *testing.T) {
-	whole := model()
-	first := model(func(m *Model) { m.Classes, m.Machines = m.Classes[:1], m.Machines[:1] })
-	second := model(func(m *Model) {
+	whole := twoClasses()
+	first := twoClasses(func(m *Model) { m.Classes, m.Machines = m.Classes[:1], m.Machines[:1] })
+	second := twoClasses(func(m *Model) {
 		m.Classes, m.Machines = m.Classes[1:], m.Machines[1:]
 		m.Machines[0].Class = 0
 	})
@@ -179,13 +179,13 @@ func TestUniteRefuses(t *testing.T) {
 		{func(m *Model) { m.High[0] = 11 }, "model 2 has other ranges"},
 		{func(m *Model) { m.Low[1] = -1 }, "model 2 has other ranges"},
 	} {
-		if _, err := Unite(model(), model(c.change)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Unite(twoClasses(), twoClasses(c.change)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
-	many := model(func(m *Model) { m.Inputs[1] = "c" })
+	many := twoClasses(func(m *Model) { m.Inputs[1] = "c" })
 	many.Inputs = append(many.Inputs, "d", "e", "f", "g", "h")
-	if _, err := Unite(model(), many); err == nil || !strings.Contains(err.Error(), `["a" "c" "d" "e" "f"] and 2 more`) {
+	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), `["a" "c" "d" "e" "f"] and 2 more`) {
 		t.Error(err)
 	}
 }
