@@ -91,6 +91,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		return nil, fmt.Errorf("the categories of %q would be released as they are read off the data; name them: "+
 			"inputs=%[1]s[A|B|C]", r.Private[0])
 	}
+	r.dropEmptyClasses()
 	if err := r.CheckDirections(s.Pipeline); err != nil {
 		return nil, err
 	}
@@ -112,6 +113,20 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		},
 		Publish: (&publication{s, t, r, ranges, noise}).publish,
 	}, nil
+}
+
+// dropEmptyClasses leaves out classes that are levels of the output, and that no row has.
+func (r *Rows) dropEmptyClasses() {
+	to, kept := make([]int, len(r.Classes)), []string{}
+	for c, name := range r.Classes {
+		if to[c] = len(kept); slices.Contains(r.Labels, c) {
+			kept = append(kept, name)
+		}
+	}
+	for i, l := range r.Labels {
+		r.Labels[i] = to[l]
+	}
+	r.Classes = kept
 }
 
 // output is the classes as numbers, for the account of the data: those that they are, or

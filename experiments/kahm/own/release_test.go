@@ -164,6 +164,25 @@ func TestReleaseFollowsFromNoisyEntries(t *testing.T) {
 	}
 }
 
+// An input of a level of a category is 0 or 1, whatever the range of numbers; levels that are
+// read off the data are refused, and classes that no row has are left out.
+func TestReleaseOfCategories(t *testing.T) {
+	rows := "a,colour,kind\n"
+	for i := range 12 {
+		rows += fmt.Sprintf("%d,%s,%s\n", 10*i, []string{"red", "green", "blue"}[i%3], []string{"x", "y"}[i%2])
+	}
+	out, draws := released(t, rows, 3, func(s *Publishing) {
+		s.Inputs, s.Output = "a+colour[red|green|blue]", "kind[w|x|y]"
+		s.Low, s.High = experiment.SeveralOf[None](0), experiment.SeveralOf[None](110)
+	})
+	if fmt.Sprint(out.Columns) != "[a colour=red colour=green colour=blue]" || fmt.Sprint(draws[0].Query[5:8]) !=
+		"[0 1 0]" || math.Abs(draws[0].Query[4]-10./110) > 1e-9 || fmt.Sprint(out.Classes[:1], out.Classes[11:]) != "[x] [y]" {
+		t.Errorf("%v %v %v", out.Columns, draws[0].Query[:8], out.Classes)
+	}
+	_, err := planOf(t, rows, publishing(func(s *Publishing) { s.Inputs = "a+colour" }))
+	trialtest.Refuses(t, err, `inputs=colour[A|B|C]`)
+}
+
 func TestReleaseRefused(t *testing.T) {
 	none := End{IsWord: true}
 	for name, c := range map[string]struct {

@@ -60,13 +60,7 @@ func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, erro
 	p := len(r.Names)
 	switch {
 	case !d.Low.Is(NotGiven):
-		low, okLow := d.Low.Numbers.For(p)
-		high, okHigh := d.High.Numbers.For(p)
-		if !okLow || !okHigh {
-			return nil, fmt.Errorf("low has %d numbers and high %d, but there are %d inputs: give one for all, or one for "+
-				"each in their order", len(d.Low.Numbers), len(d.High.Numbers), p)
-		}
-		return &wide.Ranges{Low: low, High: high}, nil
+		return d.publicRanges(dataset, r)
 	case arePictures(dataset):
 		return &wide.Ranges{Low: make([]float64, p), High: slices.Repeat([]float64{1}, p)}, nil
 	}
@@ -75,6 +69,30 @@ func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, erro
 	for _, i := range train {
 		for j, v := range r.X.RawRowView(i) {
 			out.Low[j], out.High[j] = min(out.Low[j], v), max(out.High[j], v)
+		}
+	}
+	return out, nil
+}
+
+// publicRanges are those that are given: one for all inputs, or one for each as they are
+// named. An input that is 1 where a category has a level, and 0 elsewhere, has this range.
+func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
+	named := d.Spec(dataset).Names()
+	if named == nil { // all are numeric
+		named = r.Names
+	}
+	low, okLow := d.Low.Numbers.For(len(named))
+	high, okHigh := d.High.Numbers.For(len(named))
+	if !okLow || !okHigh {
+		return nil, fmt.Errorf("low has %d numbers and high %d, but there are %d inputs: give one for all, or one for "+
+			"each in their order", len(d.Low.Numbers), len(d.High.Numbers), len(named))
+	}
+	out := &wide.Ranges{Low: make([]float64, len(r.Names)), High: make([]float64, len(r.Names))}
+	for j, name := range r.Names {
+		if at := slices.Index(named, name); at >= 0 {
+			out.Low[j], out.High[j] = low[at], high[at]
+		} else {
+			out.Low[j], out.High[j] = 0, 1
 		}
 	}
 	return out, nil
@@ -92,6 +110,9 @@ func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err er
 		byClass[l] = append(byClass[l], i)
 	}
 	for c, rows := range byClass {
+		if len(rows) == 0 {
+			return nil, nil, fmt.Errorf("class %q has no row: leave it out of the levels of the output", r.Classes[c])
+		}
 		if len(rows) < 2 {
 			return nil, nil, fmt.Errorf("class %q has one row, which cannot be both trained on and tested: leave the class "+
 				"out, or give more rows of it", r.Classes[c])

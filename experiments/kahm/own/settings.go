@@ -31,13 +31,14 @@ type End = experiment.SeveralOr[None]
 // stands the setting "dataset".
 type Table struct {
 	// columns that a class is recognised from, joined by + or commas; * is every numeric
-	// column that has no other part
+	// column that has no other part. A category is written with its levels,
+	// colour[red|green|blue], and has an input for each, which is 0 or 1
 	Inputs string `name:"inputs" default:"*" later:"yes" when:"dataset is not mnist"`
 	// column with the class of a row, a text or a number; npy:PATH and images:FOLDER call
 	// it label
 	Output string `name:"output" default:"label" later:"yes" when:"dataset is not mnist"`
 	// lower end of the public range of the inputs, one number for all of them or one for
-	// each; values below count as it. Pictures have 0. Without one it is the least value
+	// each (of a category it is not read); values below count as it. Pictures have 0. Without one it is the least value
 	// that is trained on, which is no public number: then nothing is guaranteed, and nothing
 	// released
 	Low End `name:"low" default:"none" later:"yes" when:"dataset is not mnist"`
