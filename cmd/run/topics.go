@@ -100,7 +100,15 @@ with one more member:
     "budget"  "booked", or "not booked" (--no-budget)
 
 The operator is trusted; readers of these files are not. The running time of a
-release is outside the guarantee.`,
+release is outside the guarantee.
+
+run trial --export FILE writes the same two files of what has no (epsilon, delta).
+The guarantee in FILE.json is empty, the first of the notes says why, and in place
+of "release" it has
+
+  "export"
+    "format"  "export/1"
+    "noise"   as above; empty where nothing of the release layer was drawn`,
 	}
 }
 

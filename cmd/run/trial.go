@@ -64,6 +64,13 @@ fails later has spent. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
+With --export FILE the trial writes what may be handed over although no (epsilon,
+delta) holds for it, such as data with privacy-aware noise or compressed features:
+FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
+empty, and the notes say why. An export books no budget. Its noise comes from the
+operating system, as with --rng secure, because who knows a seed can take the noise
+off again.
+
 Your own data are a file of comma-separated values with a header, named csv:PATH
 (from the current folder), for experiments with a parameter dataset. For them
 delta must be named.
@@ -107,6 +114,9 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 				return err
 			}
 			o.secure = rng == "secure"
+			if err := o.secureExport(cmd); err != nil {
+				return err
+			}
 			if o.seed < 0 {
 				return usagef("--seed is %d; seeds are whole numbers from 0 up", o.seed)
 			}
@@ -136,6 +146,11 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 					return err
 				}
 			}
+			if cmd.Flags().Changed("export") {
+				if err := a.checkExport(e, params, o); err != nil {
+					return err
+				}
+			}
 			for _, name := range forRelease.names() {
 				if cmd.Flags().Changed(name) && !cmd.Flags().Changed("release") {
 					return usagef("--%s is for a release: add --release FILE", name)
@@ -155,6 +170,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
 		"--rng secure")
+	flags.StringVar(&o.export, "export", "", "write to this file what may be handed over without an (epsilon, delta)")
 	flags.StringVar(&o.profile, profileFlag, "", "count what the programs ask of a device, in the record, and write a "+
 		"profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
 	flags.Lookup(profileFlag).NoOptDefVal = profileByName
@@ -168,6 +184,7 @@ type trialOptions struct {
 	backend, dtype string // backend may be auto
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
+	export         string // file; empty for a trial that exports nothing
 	ignoreMemory   bool
 	profile        string // file; empty for none
 
@@ -289,11 +306,17 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 	if e.Forms != nil {
 		forms = e.Forms(params)
 	}
-	err := store.CheckReleasePath(o.release, forms)
+	return checkNewFile("release", o.release, forms)
+}
+
+// checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name
+// asks for none of the forms.
+func checkNewFile(flag, path string, forms []experiment.Form) error {
+	err := store.CheckReleasePath(path, forms)
 	var exists *store.ExistsError
 	var form *store.FormError
 	if errors.As(err, &exists) || errors.As(err, &form) {
-		return usagef("--release: %w", err)
+		return usagef("--%s: %w", flag, err)
 	}
 	return err
 }
@@ -329,8 +352,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		job.Folders[name] = d.Folder
 		missing = errors.Join(missing, d.Err)
 	}
-	if missing != nil && o.release != "" {
-		return missing // a release cannot be skipped
+	if missing != nil && (o.release != "" || o.export != "") {
+		return missing // neither can be skipped
 	}
 	if missing == nil && e.Memory != nil {
 		refusal := machine.MemoryRefusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
@@ -347,6 +370,10 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		plan.WithoutData(rec, missing)
 	case o.release != "":
 		if rec, err = a.release(cmd.Context(), e, job, o); err != nil {
+			return err
+		}
+	case o.export != "":
+		if rec, err = a.export(cmd.Context(), e, job, o.export); err != nil {
 			return err
 		}
 	default:

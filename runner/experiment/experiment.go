@@ -81,6 +81,13 @@ type Experiment struct {
 	// the name of its file chooses one. It is nil where there is one form, whatever the
 	// file is called.
 	Forms func(Params) []Form
+	// Export computes what may be handed over although no (ε, δ) holds for it, such as
+	// compressed features. Its Privacy has an empty guarantee and the reason for that
+	// ([Privacy.Withdraw]). It books no budget. It is nil where there is nothing to hand over.
+	Export func(context.Context, *Trial) (*Release, error)
+	// CheckExport refuses parameters with which there is nothing to export. It runs before
+	// any data are read, and may be nil.
+	CheckExport func(Params) error
 }
 
 // InputTable is what a trial reads of a file of the user's.
@@ -234,6 +241,12 @@ func (r *Registry) Names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// WithExport returns the names of the experiments that have an export, in
+// alphabetical order.
+func (r *Registry) WithExport() []string {
+	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Export == nil })
 }
 
 // WithRelease returns the names of the experiments that have a release, in

@@ -42,7 +42,10 @@ func CheckReleasePath(path string, forms []experiment.Form) error {
 			return &ExistsError{p}
 		}
 	}
-	probe, err := disk.CreateTemp(d, strings.TrimRight(path, `/`))
+	if form == experiment.FormPictures && forms != nil {
+		path = strings.TrimRight(path, "/")
+	}
+	probe, err := disk.CreateTemp(d, path)
 	if err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
@@ -108,21 +111,24 @@ func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.
 	if err != nil {
 		return err
 	}
-	clean := strings.TrimRight(path, "/")
+	clean, folder := path, rel.Picture != nil && experiment.FormOf(path) == experiment.FormPictures
+	if folder {
+		clean = strings.TrimRight(path, "/")
+	}
 	side := clean + DescriptionSuffix
 	if err := createReleaseFile(d, side, description); err != nil {
-		return fmt.Errorf("nothing is released: %w", err)
+		return fmt.Errorf("nothing is written: %w", err)
 	}
-	if clean != path {
+	if folder {
 		if err := createFolder(d, clean, files); err != nil {
-			return errors.Join(fmt.Errorf("nothing is released: %w", err), d.Remove(side))
+			return errors.Join(fmt.Errorf("nothing is written: %w", err), d.Remove(side))
 		}
 		return nil
 	}
 	written := []string{side}
 	for _, f := range files {
 		if err := createReleaseFile(d, f.path, f.content); err != nil {
-			err = fmt.Errorf("nothing is released: %w", err)
+			err = fmt.Errorf("nothing is written: %w", err)
 			for _, made := range slices.Backward(written) {
 				err = errors.Join(err, d.Remove(made))
 			}
@@ -184,7 +190,7 @@ func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(rel.Model); err != nil {
-		return nil, fmt.Errorf("nothing is released: the model cannot be written: %w", err)
+		return nil, fmt.Errorf("nothing is written: the model cannot be written: %w", err)
 	}
 	return b.Bytes(), nil
 }

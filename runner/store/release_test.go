@@ -78,7 +78,7 @@ func TestWriteReleaseOfModel(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "m.json")
 	model.Mean[0] = math.NaN()
 	if err := store.WriteRelease(other, releaseRecord, &experiment.Release{Model: model}); err == nil ||
-		!strings.Contains(err.Error(), "nothing is released") || namesIn(t, filepath.Dir(other)) != "" {
+		!strings.Contains(err.Error(), "nothing is written") || namesIn(t, filepath.Dir(other)) != "" {
 		t.Errorf("NaN: %v, %s", err, namesIn(t, filepath.Dir(other)))
 	}
 }
@@ -110,7 +110,7 @@ func TestCheckReleasePath(t *testing.T) {
 		t.Error(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(err.Error(), "nothing is released") {
+		!strings.Contains(err.Error(), "nothing is written") {
 		t.Error(err)
 	}
 }

@@ -177,13 +177,24 @@ func (s *ClassifierSettings) publishing() *own.Publishing {
 	return &own.Publishing{Dataset: s.Dataset, Table: &s.Table, Kind: s.Data, Pipeline: &s.Pipeline}
 }
 
+// errPublic refuses to release or to export what is public.
+var errPublic = errors.New("the digits are public, and need no release; name your own rows with dataset=csv:PATH, " +
+	"parquet:PATH, npy:PATH or images:FOLDER")
+
 // checkRelease refuses a release that would protect less than it says.
 func checkRelease(s *ClassifierSettings) error {
 	if !s.isOwn() {
-		return errors.New("the digits are public, and need no release; name your own rows with dataset=csv:PATH, " +
-			"parquet:PATH, npy:PATH or images:FOLDER")
+		return errPublic
 	}
 	return s.publishing().Check()
+}
+
+// checkExport refuses what is no export.
+func checkExport(s *ClassifierSettings) error {
+	if !s.isOwn() {
+		return errPublic
+	}
+	return s.publishing().CheckExport()
 }
 
 // Plan plans a release of a trial of kahm/classifier, for audits.

@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/learn"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -82,10 +83,8 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range r.Names {
-		if slices.Contains(machinefile.Reserved, name) {
-			return nil, fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)
-		}
+	if err := r.checkNames(s.Inputs); err != nil {
+		return nil, err
 	}
 	if r.Private != nil {
 		return nil, fmt.Errorf("the categories of %q would be released as they are read off the data; name them: "+
@@ -176,7 +175,11 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	if err != nil {
 		return nil, err
 	}
-	sources := p.sources(mat.NewDense(n, columns, values))
+	noisy := mat.NewDense(n, columns, values)
+	// The order of the file may tell of the private values.
+	sources := sourcesOf(p.rows, noisy, func(rows []int) {
+		slices.SortFunc(rows, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
+	})
 	e := engine.Of(p.trial.Engine)
 	parts, err := wide.NewBuilderOfNoisy(p.trial, e, p.Kind, p.Pipeline).Parts(ctx, sources)
 	if err != nil {
@@ -189,27 +192,23 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 			"the order of the rows, which is that of their noisy values; another release spends another budget")
 	out := &experiment.Release{
 		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.Output,
-		Model: p.model(parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
+		Model: p.model(p.rows, p.ranges, parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
 	}
 	p.addRows(out, sources, parts)
 	return out, nil
 }
 
-// sources are the noisy samples of each class, in the order of their values: that of the
-// file may tell of the private ones.
-func (p *publication) sources(noisy *mat.Dense) []wide.Source {
-	byClass := make([][]int, len(p.rows.Classes))
-	for i, l := range p.rows.Labels {
+// sourcesOf are the samples of each class, from scaled or noisy rows (N×p). sort may bring
+// the rows of a class into another order.
+func sourcesOf(r *Rows, x *mat.Dense, sort func(rows []int)) []wide.Source {
+	byClass := make([][]int, len(r.Classes))
+	for i, l := range r.Labels {
 		byClass[l] = append(byClass[l], i)
 	}
 	sources := make([]wide.Source, len(byClass))
-	_, columns := noisy.Dims()
 	for c, rows := range byClass {
-		slices.SortFunc(rows, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
-		sources[c] = wide.Source{Class: c, Samples: mat.NewDense(len(rows), columns, nil)}
-		for k, i := range rows {
-			sources[c].Samples.SetRow(k, noisy.RawRowView(i))
-		}
+		sort(rows)
+		sources[c] = wide.Source{Class: c, Samples: learn.SelectRows(x, rows)}
 	}
 	return sources
 }
@@ -235,14 +234,15 @@ func (p *publication) addRows(out *experiment.Release, sources []wide.Source, pa
 }
 
 // model is the file of the classifier.
-func (p *publication) model(parts []wide.Part, privacy *experiment.Privacy) *machinefile.Model {
+func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, privacy *experiment.Privacy,
+) *machinefile.Model {
 	m := &machinefile.Model{
 		Format: machinefile.Format,
 		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict THIS_FILE " +
 			"--at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. Samples " +
 			"are in [0, 1] but for their noise: inputs are brought there by low and high.",
-		Inputs: p.rows.Names, Low: p.ranges.Low, High: p.ranges.High, Output: p.Output, Classes: p.rows.Classes,
-		Data: experiment.NameOf(p.Kind), Directions: p.N, Layers: p.Layers, Privacy: privacy,
+		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: s.Output, Classes: r.Classes,
+		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
 	}
 	for _, part := range parts {
 		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class,

@@ -163,10 +163,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string) (*Judged, erro
 		return nil, err
 	}
 	out := &Judged{Rows: r, Ranges: ranges, Trained: len(train)}
-	x, outside := mat.DenseCopyOf(r.X), 0
-	for i := range r.Labels {
-		outside += ranges.Scale(x.RawRowView(i))
-	}
+	x, outside := scaled(r, ranges)
 	byClass, byShare := make([][]int, len(r.Classes)), make([][]int, len(r.Classes)*max(1, len(r.Holders)))
 	for _, i := range train {
 		c := r.Labels[i]
@@ -197,6 +194,15 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string) (*Judged, erro
 		}
 	}
 	return out, out.check()
+}
+
+// scaled returns the rows in [0, 1], and how many of their values were beyond their range.
+func scaled(r *Rows, ranges *wide.Ranges) (x *mat.Dense, outside int) {
+	x = mat.DenseCopyOf(r.X)
+	for i := range r.Labels {
+		outside += ranges.Scale(x.RawRowView(i))
+	}
+	return x, outside
 }
 
 // check refuses rows without any distinction.
