@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,15 +17,18 @@ import (
 
 // Kinds of a user's own data: what stands before the colon in their name.
 const (
-	CSV = "csv"
+	OwnCSV     = "csv"     // a file of comma-separated values with a header
+	OwnParquet = "parquet" // a file
+	OwnNPY     = "npy"     // a NumPy array, perhaps with labels in another beside it ([LabelsBeside])
+	OwnImages  = "images"  // a folder of pictures, or of folders of them, one a class
 )
 
 // ownKinds are all of them.
-var ownKinds = []string{CSV}
+var ownKinds = []string{OwnCSV, OwnParquet, OwnNPY, OwnImages}
 
 // FileName returns the name of the data set that is the file of comma-separated
 // values at path.
-func FileName(path string) string { return OwnName(CSV, path) }
+func FileName(path string) string { return OwnName(OwnCSV, path) }
 
 // OwnName returns the name of the user's own data of a kind at path.
 func OwnName(kind, path string) string { return kind + ":" + path }
@@ -42,31 +47,69 @@ func IsOwn(name string) bool { return OwnKind(name) != "" }
 
 // OwnForms are the forms of names of a user's own data, for messages.
 func OwnForms() string {
-	forms := make([]string, len(ownKinds))
-	for i, kind := range ownKinds {
-		forms[i] = OwnName(kind, "PATH")
-	}
-	return strings.Join(forms, ", ")
+	return OwnName(OwnCSV, "PATH") + ", " + OwnName(OwnParquet, "PATH") + ", " + OwnName(OwnNPY, "PATH") + " or " +
+		OwnName(OwnImages, "FOLDER")
 }
 
 // FilePath returns the path in the name of a user's own data, such as "csv:PATH",
 // as the user wrote it.
 func FilePath(name string) (path string, ok bool) {
-	if !IsOwn(name) {
+	kind := OwnKind(name)
+	if kind == "" {
 		return "", false
 	}
-	_, path, _ = strings.Cut(name, ":")
+	path = name[len(kind)+1:]
+	if kind == OwnImages {
+		path, _, _, _ = cutSize(path)
+	}
 	return path, true
 }
 
-// findFile is [Locator.Find] for a file of the user's: its absolute path, which
-// holds in processes with another current folder, and its SHA-256. Messages
+// LabelsBeside is the path of the labels of the array at path.
+func LabelsBeside(path string) string { return strings.TrimSuffix(path, ".npy") + ".labels.npy" }
+
+// findOwn is [Locator.Find] for a user's own data: their absolute path, which holds in
+// processes with another current folder, and the SHA-256 of all that is read. Messages
 // have the path as the user wrote it.
+func findOwn(name string) (absolute, sha string, err error) {
+	path, _ := FilePath(name)
+	kind := OwnKind(name)
+	switch {
+	case path == "":
+		return "", notSupplied, fmt.Errorf("the data set %q names no file; write %s", name, OwnForms())
+	case kind == OwnImages:
+		return findPictures(path)
+	case kind == OwnNPY:
+		return findArrays(path)
+	}
+	return findFile(path)
+}
+
+// findArrays finds an array, and the labels beside it where they are there.
+func findArrays(path string) (absolute, sha string, err error) {
+	if absolute, sha, err = findFile(path); err != nil {
+		return "", notSupplied, err
+	}
+	_, labels, err := findFile(LabelsBeside(path))
+	var absent *MissingFileError
+	if errors.As(err, &absent) {
+		return absolute, sha, nil
+	}
+	if err != nil {
+		return "", notSupplied, err
+	}
+	return absolute, together(sha+"  array", labels+"  labels"), nil
+}
+
+// together is the SHA-256 of lines.
+func together(lines ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n") + "\n"))
+	return hex.EncodeToString(sum[:])
+}
+
+// findFile finds a single file.
 func findFile(path string) (absolute, sha string, err error) {
 	fail := func(err error) (string, string, error) { return "", notSupplied, err }
-	if path == "" {
-		return fail(fmt.Errorf("the data set %q names no file; write %s", FileName(""), FileName("PATH")))
-	}
 	f, err := openTable(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

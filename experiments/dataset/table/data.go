@@ -100,6 +100,7 @@ func (c *column) sortLevels() {
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.levels[a], c.levels[b]) })
+	sortNumbers(order, c.levels)
 	to, levels := make([]int32, len(c.levels)), make([]string, len(order))
 	for i, old := range order {
 		to[old], levels[i] = int32(i), c.levels[old]
@@ -108,6 +109,19 @@ func (c *column) sortLevels() {
 		c.codes[i] = to[code]
 	}
 	c.levels = levels
+}
+
+// sortNumbers orders levels as numbers where all are, such as folders of digits.
+func sortNumbers(order []int, levels []string) {
+	values := make([]float64, len(levels))
+	for _, i := range order {
+		v, err := strconv.ParseFloat(levels[i], 64)
+		if err != nil || math.IsNaN(v) {
+			return
+		}
+		values[i] = v
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 }
 
 // encode makes X and what is said of its columns.
@@ -134,10 +148,12 @@ func (d *Data) encode(in []*column, n int) error {
 		j += c.width()
 		c.values, c.codes = nil, nil // X has them
 	}
-	for i, name := range d.Names {
-		if slices.Contains(d.Names[:i], name) {
+	seen := make(map[string]bool, len(d.Names))
+	for _, name := range d.Names {
+		if seen[name] {
 			return errorf(d.path, "two inputs are named %q, a column and a level of another; rename one", name)
 		}
+		seen[name] = true
 	}
 	return nil
 }

@@ -54,18 +54,29 @@ func columns(name, path string, inputs, others []item, every bool) (in, out []*c
 // everyOther are the columns that are not at the positions; those are added to them.
 func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	header, where := r.header()
+	named := make(map[int]bool, len(at))
+	for _, i := range at {
+		named[i] = true
+	}
+	seen := make(map[string]bool, len(header))
 	var in []*column
 	for i, name := range header {
-		if slices.Contains(at, i) || name == "" {
-			continue
+		if seen[name] {
+			return nil, nil, where(i).errorf(path, "a second column is named %q", name)
 		}
-		if again := slices.Index(header[i+1:], name); again >= 0 {
-			return nil, nil, where(i+1+again).errorf(path, "a second column is named %q", name)
+		if seen[name] = name != ""; named[i] || name == "" || !usable(r, i) {
+			continue
 		}
 		in = append(in, newColumn(item{written: name, name: name}, MaxLevels, true))
 		at = append(at, i)
 	}
 	return in, at, nil
+}
+
+// usable says whether a column can be read at all.
+func usable(r reader, column int) bool {
+	p, ok := r.(*parquetReader)
+	return !ok || p.usable(column) == nil
 }
 
 // fill reads all rows.

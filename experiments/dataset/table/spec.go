@@ -186,24 +186,35 @@ func checkHeader(name, path string, wanted []item) (err error) {
 // comes before levels: items are changed then.
 func find(r reader, path string, wanted []item) ([]int, error) {
 	header, where := r.header()
+	first, second := map[string]int{}, map[string]int{}
+	for i, name := range header {
+		if _, there := first[name]; !there {
+			first[name] = i
+		} else if _, there := second[name]; !there {
+			second[name] = i
+		}
+	}
 	at := make([]int, len(wanted))
+	asked := map[string]bool{}
 	for i := range wanted {
 		it := &wanted[i]
-		if it.levels != nil && slices.Contains(header, it.written) {
+		if _, plain := first[it.written]; it.levels != nil && plain {
 			*it = item{written: it.written, name: it.written}
 		}
 		switch {
 		case it.name == "":
 			return nil, errorf(path, "a column without a name is asked for")
-		case contains(wanted[:i], it.name):
+		case asked[it.name]:
 			return nil, errorf(path, "the column %q is named twice", it.name)
 		}
-		if at[i] = slices.Index(header, it.name); at[i] < 0 {
+		asked[it.name] = true
+		var there bool
+		if at[i], there = first[it.name]; !there {
 			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
 			return nil, &Error{Path: path, Line: where(0).line, Err: experiment.Unknown("column", it.name, known)}
 		}
-		if again := slices.Index(header[at[i]+1:], it.name); again >= 0 {
-			return nil, where(at[i]+1+again).errorf(path, "a second column is named %q", it.name)
+		if again, twice := second[it.name]; twice {
+			return nil, where(again).errorf(path, "a second column is named %q", it.name)
 		}
 	}
 	return at, nil
