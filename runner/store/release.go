@@ -87,7 +87,7 @@ func releasePaths(path string, formed bool) []string {
 
 // ClassesPath is the file with the classes of the rows in the .npy file at path.
 func ClassesPath(path string) string {
-	return path[:len(path)-len(experiment.FormArrays)] + ".labels" + path[len(path)-len(experiment.FormArrays):]
+	return strings.TrimSuffix(path, string(experiment.FormArrays)) + ".labels" + string(experiment.FormArrays)
 }
 
 // roomForRelease is more than most releases take.

@@ -2,34 +2,9 @@ package nearest
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
-)
 
-// ownMemory estimates what machines of the user's own rows take, in bytes; 0 where their
-// files are not there.
-func ownMemory(dataset string) int64 {
-	kind, path, _ := strings.Cut(dataset, ":")
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	size := info.Size()
-	if info.IsDir() {
-		size = 0
-		files, err := filepath.Glob(filepath.Join(path, "*", "*"))
-		if err != nil {
-			return 0
-		}
-		size = int64(len(files)) * pixels * numberBytes
-	}
-	// A number has 8 bytes in memory, and in a file of its kind about
-	of := map[string]int64{"csv": 7, "parquet": 4, "npy": 4}[kind]
-	if of == 0 {
-		of = numberBytes
-	}
-	return process + 20<<20 + size/of*numberBytes*ownCopies
-}
+	"privkern/experiments/dataset"
+)
 
 const (
 	numberBytes = 8
@@ -37,3 +12,35 @@ const (
 	// divided, with noise, and in machines.
 	ownCopies = 13
 )
+
+// ownMemory estimates what machines of the user's own rows take, in bytes; 0 where their
+// files are not there.
+func ownMemory(name string) int64 {
+	numbers, err := ownNumbers(name)
+	if err != nil {
+		return 0
+	}
+	return process + 20<<20 + numbers*numberBytes*ownCopies
+}
+
+// ownNumbers estimates the numbers in the user's data by the sizes of files, of which a
+// number takes about as much as is written here.
+func ownNumbers(name string) (int64, error) {
+	path, _ := dataset.FilePath(name)
+	if dataset.OwnKind(name) == dataset.OwnImages {
+		pictures, err := dataset.ListPictures(path, path)
+		if err != nil {
+			return 0, err
+		}
+		width, height, err := dataset.SizeOfPictures(name)
+		return int64(len(pictures)) * int64(width) * int64(height), err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if dataset.OwnKind(name) == dataset.OwnCSV {
+		return info.Size() / 6, nil
+	}
+	return info.Size() / 4, nil // float32
+}

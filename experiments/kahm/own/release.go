@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
@@ -55,11 +56,14 @@ func (s *Publishing) Check() error {
 // Forms are those in which a release can be written.
 func (s *Publishing) Forms() []experiment.Form {
 	forms := []experiment.Form{experiment.FormTable, experiment.FormArrays, experiment.FormModel}
-	if arePictures(s.Dataset) {
+	if s.wholePictures() {
 		forms = append(forms, experiment.FormPictures)
 	}
 	return forms
 }
+
+// wholePictures says whether a row is a picture with all of its pixels.
+func (s *Publishing) wholePictures() bool { return arePictures(s.Dataset) && s.Inputs == table.Every }
 
 // unitError bounds what float64 is off by where it brings an input to [0, 1]: three halves
 // and a quotient, each to 2^-53 of itself, of numbers that may be the ends of the range.
@@ -193,6 +197,13 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	out := &experiment.Release{
 		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.Output,
 		Model: p.model(p.rows, p.ranges, parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
+	}
+	if p.wholePictures() {
+		width, height, err := dataset.SizeOfPictures(p.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		out.Picture = &experiment.Picture{Width: width, Height: height}
 	}
 	p.addRows(out, sources, parts)
 	return out, nil

@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"strings"
 
+	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
@@ -50,20 +50,20 @@ type Table struct {
 }
 
 // Spec is what the data of that name are read by. others are columns besides the class.
-func (d *Table) Spec(dataset string, others ...string) table.Spec {
-	return table.Spec{Dataset: dataset, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)}
+func (d *Table) Spec(name string, others ...string) table.Spec {
+	return table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)}
 }
 
 // Check refuses settings that no data of that name can have. party is the column with the
 // holder of a row, if that matters.
-func (d *Table) Check(dataset, party string) error {
+func (d *Table) Check(name, party string) error {
 	if d.Output == "" {
-		return fmt.Errorf("output is not given: name the column of %s that has the class", dataset)
+		return fmt.Errorf("output is not given: name the column of %s that has the class", name)
 	}
 	if party == d.Output {
 		return fmt.Errorf("party = %s: it is the output, too", party)
 	}
-	if err := d.Spec(dataset, party).Check(); err != nil {
+	if err := d.Spec(name, party).Check(); err != nil {
 		return err
 	}
 	if d.Low.Is(NotGiven) != d.High.Is(NotGiven) {
@@ -96,7 +96,7 @@ func CheckAdjacency(d float64) error {
 }
 
 // HasRange says whether the range of the inputs is public.
-func (d *Table) HasRange(dataset string) bool { return !d.Low.Is(NotGiven) || arePictures(dataset) }
+func (d *Table) HasRange(name string) bool { return !d.Low.Is(NotGiven) || arePictures(name) }
 
 // arePictures says whether the data are pictures, whose grey values are from 0 to 1.
-func arePictures(dataset string) bool { return strings.HasPrefix(dataset, "images:") }
+func arePictures(name string) bool { return dataset.OwnKind(name) == dataset.OwnImages }
