@@ -48,7 +48,8 @@ it also holds what was measured on the private data.
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
 dpgp/regression, a model with which run predict predicts at any inputs; by
-cloaking/selection, a choice of hyper-parameters. FILE.json describes what is
+cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
+(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). FILE.json describes what is
 protected, the noise with its grid, and how the release was made (run help
 releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be

@@ -55,11 +55,11 @@ func classDataOf(j *own.Judged, matching bool) *classData {
 
 // runOwn evaluates a classifier of the user's own rows.
 func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
-	j, err := s.Judge(t, s.Dataset, "")
+	j, err := s.Judge(t, s.Dataset, "", &s.Pipeline)
 	if err != nil {
 		return nil, err
 	}
-	b, err := builderOfOwn(t, j, s.Data, &s.Pipeline)
+	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,6 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*e
 	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series,
 		Privacy:  j.Privacy(b, &s.Budget, int(r.Branches) > len(j.Train)),
 		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
-}
-
-// builderOfOwn returns the builder of machines of the user's own rows.
-func builderOfOwn(t *experiment.Trial, j *own.Judged, data wide.Data, p *wide.Pipeline) (*wide.Builder, error) {
-	if err := j.CheckDirections(p); err != nil {
-		return nil, err
-	}
-	return wide.NewLaplaceBuilder(t, engine.Of(t.Engine), data, p)
 }
 
 // ownMetrics are those of the rows.
@@ -147,14 +139,14 @@ func shortList(all []string) string {
 // federateOwn evaluates the global classifier of the parties that hold the user's rows.
 func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 ) (*experiment.Outcome[FederatedMetrics], error) {
-	j, err := s.Judge(t, s.Dataset, s.Party)
+	j, err := s.Judge(t, s.Dataset, s.Party, &s.Pipeline)
 	if err != nil {
 		return nil, err
 	}
 	if len(j.Holders) < 2 {
 		return nil, fmt.Errorf("all rows are of one party, %q: there is nothing to unite", j.Holders[0])
 	}
-	b, err := builderOfOwn(t, j, s.Data, &s.Pipeline)
+	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -148,10 +148,13 @@ type Judged struct {
 	Clipped float64
 }
 
-// Judge reads the rows of the data of that name, and divides them.
-func (d *Table) Judge(t *experiment.Trial, dataset, party string) (*Judged, error) {
+// Judge reads the rows of the data of that name for machines of a pipeline, and divides them.
+func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline) (*Judged, error) {
 	r, err := d.Load(t, dataset, party)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.CheckDirections(p); err != nil {
 		return nil, err
 	}
 	train, test, err := r.Split(d.Holdout, t.Stream("split"))
