@@ -28,7 +28,7 @@ var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings
 		Datasets:     func(s *ClassifierSettings) []string { return datasets(&s.Images, &s.Table, "") },
 		Tables:       func(s *ClassifierSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, "") },
 		Check:        checkClassifier,
-		Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images) },
+		Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 		CountsShared: true,
 		Rules: []experiment.Rule[ClassifierSettings]{wide.VariantRule(
 			func(s *ClassifierSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
@@ -109,9 +109,9 @@ func (s *Images) read(t *experiment.Trial) (*classData, error) {
 }
 
 // memory estimates what a trial of these settings takes, in bytes.
-func memory(s *Images) int64 {
+func memory(s *Images, p *wide.Pipeline) int64 {
 	if s.isOwn() {
-		return ownMemory(s.Dataset)
+		return ownMemory(s.Dataset, p)
 	}
 	return s.memory()
 }

@@ -24,7 +24,7 @@ var Federated = sync.OnceValue(func() *experiment.Definition[FederatedSettings, 
 		Datasets: func(s *FederatedSettings) []string { return datasets(&s.Images, &s.Table, s.Party) },
 		Tables:   func(s *FederatedSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, s.Party) },
 		Check:    checkFederated,
-		Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images) },
+		Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 		Rules: []experiment.Rule[FederatedSettings]{wide.VariantRule(
 			func(s *FederatedSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
 		Run: func(ctx context.Context, t *experiment.Trial, s *FederatedSettings,

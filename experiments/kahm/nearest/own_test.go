@@ -213,3 +213,30 @@ func heldNames(s *ClassifierSettings) []any {
 	return []any{&s.Dataset, &s.Train, &s.Test, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers, &s.Branches,
 		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid}
 }
+
+// What a trial on a file may take follows from its size, and from how many rows a machine
+// may have; of a file that is not there nothing is known.
+func TestMemoryOfOwnRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte("a;b;c;label\n"+strings.Repeat("1.25;2.5;1e5;x\n", 40_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Classifier().With(func(s *ClassifierSettings) { s.Dataset = "csv:" + path })
+	auto := memory(&s.Images, &s.Pipeline)
+	numbers := (auto - process - ownRoom) / ownCopies / numberBytes
+	if numbers < 80_000 || numbers > 200_000 {
+		t.Errorf("%d numbers of 600,000 bytes in four columns", numbers)
+	}
+	s.Branches = machines(2)
+	if one := memory(&s.Images, &s.Pipeline); one < auto+numbers/8*numbers/8*numberBytes {
+		t.Errorf("%d bytes with two machines a class, %d with one for 1000 rows", one, auto)
+	}
+	s.Branches = machines(1000)
+	if many := memory(&s.Images, &s.Pipeline); many != auto {
+		t.Errorf("%d bytes with many machines, want %d", many, auto)
+	}
+	s.Dataset = "csv:" + path + "x"
+	if got := memory(&s.Images, &s.Pipeline); got != 0 {
+		t.Errorf("%d bytes of a file that is not there", got)
+	}
+}

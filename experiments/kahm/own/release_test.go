@@ -1,7 +1,10 @@
 package own
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -225,5 +228,55 @@ func TestReleasedRowOfOneClass(t *testing.T) {
 	out, _ = released(t, rowsFile()+"9,.5,9\n", 4, func(s *Publishing) { s.Kind = wide.Fabricated })
 	if len(out.Rows) != 25 {
 		t.Errorf("a class of one row: %d rows", len(out.Rows))
+	}
+}
+
+// A release of pictures has their size, and can be written as pictures, but not where some
+// pixels are left out.
+func TestReleaseOfPictures(t *testing.T) {
+	folder := t.TempDir()
+	for _, class := range []string{"down", "up"} {
+		if err := os.Mkdir(filepath.Join(folder, class), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			grey := image.NewGray(image.Rect(0, 0, 6, 4))
+			for j := range grey.Pix {
+				grey.Pix[j] = uint8((7*i + 3*j) % 256)
+			}
+			var b bytes.Buffer
+			if err := png.Encode(&b, grey); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, class, fmt.Sprint(i, ".png")), b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := publishing(func(s *Publishing) {
+		s.Dataset, s.Inputs, s.Output = "images:"+folder+"@3x2", "*", "label"
+		s.Low, s.High = End{IsWord: true}, End{IsWord: true}
+	})
+	if !slices.Contains(s.Forms(), experiment.FormPictures) {
+		t.Errorf("forms %v", s.Forms())
+	}
+	plan, err := s.Plan(t.Context(), trialtest.New(t, trialtest.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Spending.Epsilon != 24 {
+		t.Errorf("a picture of six pixels spends %g, want 6 × 4", plan.Spending.Epsilon)
+	}
+	out, err := plan.With(t.Context(), release.Unbooked(t.Context(), rand.NewChaCha8([32]byte{})), plan.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Picture == nil || *out.Picture != (experiment.Picture{Width: 3, Height: 2}) || len(out.Columns) != 6 ||
+		fmt.Sprint(out.Classes) != "[down down down down up up up up]" {
+		t.Errorf("%+v, %v, %v", out.Picture, out.Columns, out.Classes)
+	}
+	s.Inputs = "p1+p2+p3"
+	if slices.Contains(s.Forms(), experiment.FormPictures) {
+		t.Error("a part of the pixels can be written as a picture")
 	}
 }
