@@ -141,7 +141,8 @@ func TestEntryNoiseRefusals(t *testing.T) {
 	}{
 		{EntryNoise{0, 0.1, 1}, "epsilon"}, {EntryNoise{-1, 0.1, 1}, "epsilon"},
 		{EntryNoise{inf, 0.1, 1}, "epsilon"}, {EntryNoise{nan, 0.1, 1}, "epsilon"},
-		{EntryNoise{0, 0, 1}, "epsilon"}, {EntryNoise{1, -.1, 1}, "delta"}, {EntryNoise{1, 1, 1}, "delta"}, {EntryNoise{1, nan, 1}, "delta"},
+		{EntryNoise{0, 0, 1}, "epsilon"}, {EntryNoise{1, -.1, 1}, "delta"},
+		{EntryNoise{1, 1, 1}, "delta"}, {EntryNoise{1, nan, 1}, "delta"},
 		{EntryNoise{1, 0.1, 0}, "d"}, {EntryNoise{1, 0.1, -1}, "d"},
 		{EntryNoise{1, 0.1, inf}, "d"}, {EntryNoise{1, 0.1, nan}, "d"},
 		{EntryNoise{1e-200, 0.1, 1e200}, "d"}, {EntryNoise{1e200, 0.1, 1e-200}, "d"},

@@ -21,7 +21,8 @@ func both() *experiment.Release {
 		Model: map[string]int{"weights": 3}}
 }
 
-var allForms = []experiment.Form{experiment.FormTable, experiment.FormArrays, experiment.FormModel, experiment.FormPictures}
+var allForms = []experiment.Form{experiment.FormTable, experiment.FormArrays, experiment.FormModel,
+	experiment.FormPictures}
 
 // written writes the release under a name, in a folder of its own, which is returned.
 func written(t *testing.T, name string, rel *experiment.Release) string {

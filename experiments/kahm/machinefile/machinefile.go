@@ -110,8 +110,8 @@ func Decode(path string, text []byte) (*Model, error) {
 		return nil, &Error{Path: path, Err: fmt.Errorf("it is no classifier of affine hull machines, which has \"format\": "+
 			"%q (run trial kahm/classifier --release writes one)", Format)}
 	case *kind.Format != Format:
-		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, of another version of this program, which "+
-			"reads %q: use that version, or ask for a file of this one", *kind.Format, Format)}
+		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, of another version of this program, "+
+			"which reads %q: use that version, or ask for a file of this one", *kind.Format, Format)}
 	}
 	m := new(Model)
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -100,7 +100,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		"no JSON":          {text: "a,b\n1,2\n", want: "invalid character"},
 		"another file":     {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
-		"a newer version":  {text: `{"format": "privkern/kahm-model/2", "new": 1}`, want: `"privkern/kahm-model/2", of another version`},
+		"a newer version": {text: `{"format": "privkern/kahm-model/2", "new": 1}`,
+			want: `"privkern/kahm-model/2", of another version`},
 		"an unknown field": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown field "new"`},
 		"no inputs":        {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
 		"an input twice":   {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
@@ -117,8 +118,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"a short row": {change: func(m *Model) { m.Machines[1].Samples[2] = []float64{1} },
 			want: "machines[1].samples[2]: it has 1 numbers for 2 inputs"},
 		"no rows":    {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
-		"no machine": {change: func(m *Model) { m.Machines = m.Machines[:1] }, want: `machines: there is none of the class "y"`},
-		"zero":       {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) }, want: "all are zero"},
+		"no machine": {change: func(m *Model) { m.Machines = m.Machines[:1] },
+			want: `machines: there is none of the class "y"`},
+		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
+			want: "all are zero"},
 		"too large":  {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +188,8 @@ func TestUniteRefuses(t *testing.T) {
 	}
 	many := twoClasses(func(m *Model) { m.Inputs[1] = "c" })
 	many.Inputs = append(many.Inputs, "d", "e", "f", "g", "h")
-	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), `["a" "c" "d" "e" "f"] and 2 more`) {
+	const want = `["a" "c" "d" "e" "f"] and 2 more`
+	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }

@@ -116,7 +116,8 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 }
 
 // evaluateBy is [evaluate] of the machines that a builder makes.
-func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Score, d *classData) (*evaluation, error) {
+func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Score, d *classData,
+) (*evaluation, error) {
 	e := engine.Of(t.Engine)
 	defer frugal()()
 	model, err := b.Build(ctx, d.train)

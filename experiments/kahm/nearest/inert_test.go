@@ -111,7 +111,8 @@ func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.O
 }
 
 func outcomeOf(r *evaluation) *experiment.Outcome[TrialMetrics] {
-	return &experiment.Outcome[TrialMetrics]{Metrics: TrialMetrics{ClassifierMetrics: r.ClassifierMetrics}, Series: r.series, Privacy: r.privacy,
+	return &experiment.Outcome[TrialMetrics]{Metrics: TrialMetrics{ClassifierMetrics: r.ClassifierMetrics},
+		Series: r.series, Privacy: r.privacy,
 		Warnings: r.warnings}
 }
 

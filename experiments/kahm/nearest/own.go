@@ -54,7 +54,8 @@ func classDataOf(j *own.Judged, matching bool) *classData {
 }
 
 // runOwn evaluates a classifier of the user's own rows.
-func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
+func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
+) (*experiment.Outcome[TrialMetrics], error) {
 	j, err := s.Judge(t, s.Dataset, "", &s.Pipeline)
 	if err != nil {
 		return nil, err

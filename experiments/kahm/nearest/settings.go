@@ -97,7 +97,7 @@ type classifierSettings struct {
 	// what the machines model: the original samples (Definition 7), samples with noise
 	// (Definition 12), or samples fabricated from those (Definition 15)
 	Data          wide.Data `name:"data" default:"original"`
-	wide.Pipeline `when:"delta: dataset is mnist" also:"delta: noise on your own data has no such atom || d: of your own data, a share of the public range of an input"`
+	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	Score
 }
 
@@ -120,7 +120,7 @@ type federatedSettings struct {
 	Parties int `name:"parties" default:"10" min:"1" max:"1000" when:"scenario is 3"`
 	// what the parties' machines model
 	Data          wide.Data `name:"data" default:"fabricated"`
-	wide.Pipeline `default:"epsilon: 16" when:"delta: dataset is mnist" also:"delta: noise on your own data has no such atom || d: of your own data, a share of the public range of an input"`
+	wide.Pipeline `default:"epsilon: 16" when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	// build and evaluate the classifier of all images in one place, too
 	Centralised bool `name:"centralised" default:"true"`
 }

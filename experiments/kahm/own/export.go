@@ -15,8 +15,8 @@ import (
 // CheckExport refuses what has a guarantee, and so is released.
 func (s *Publishing) CheckExport() error {
 	if s.Kind != wide.Original {
-		return fmt.Errorf("data = %s: what has noise has a guarantee, and is released: --rng secure --release FILE; an export "+
-			"is of data=original", experiment.NameOf(s.Kind))
+		return fmt.Errorf("data = %s: what has noise has a guarantee, and is released: --rng secure --release FILE; an "+
+			"export is of data=original", experiment.NameOf(s.Kind))
 	}
 	return nil
 }

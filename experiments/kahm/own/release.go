@@ -249,8 +249,8 @@ func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, priv
 ) *machinefile.Model {
 	m := &machinefile.Model{
 		Format: machinefile.Format,
-		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict THIS_FILE " +
-			"--at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. Samples " +
+		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict " +
+			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. Samples " +
 			"are in [0, 1] but for their noise: inputs are brought there by low and high.",
 		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: s.Output, Classes: r.Classes,
 		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
