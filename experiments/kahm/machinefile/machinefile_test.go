@@ -98,8 +98,8 @@ func TestDecodeRefuses(t *testing.T) {
 		change func(*Model)
 		want   string
 	}{
-		"no JSON":          {text: "a,b\n1,2\n", want: "invalid character"},
-		"another file":     {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
+		"no JSON":      {text: "a,b\n1,2\n", want: "invalid character"},
+		"another file": {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
 		"a newer version": {text: `{"format": "privkern/kahm-model/2", "new": 1}`,
 			want: `"privkern/kahm-model/2", of another version`},
 		"an unknown field": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown field "new"`},
@@ -117,12 +117,12 @@ func TestDecodeRefuses(t *testing.T) {
 		"class":            {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
 		"a short row": {change: func(m *Model) { m.Machines[1].Samples[2] = []float64{1} },
 			want: "machines[1].samples[2]: it has 1 numbers for 2 inputs"},
-		"no rows":    {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
+		"no rows": {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
 		"no machine": {change: func(m *Model) { m.Machines = m.Machines[:1] },
 			want: `machines: there is none of the class "y"`},
 		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
 			want: "all are zero"},
-		"too large":  {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
+		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)

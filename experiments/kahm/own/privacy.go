@@ -39,7 +39,8 @@ func (j *Judged) Privacy(b *wide.Builder, budget *wide.Budget, clustered bool) *
 		return nil
 	}
 	out := guarantee(budget, len(j.Names))
-	out.Notes = append(out.Notes, "this record itself is not private: accuracy and scores are measured on the private data",
+	out.Notes = append(out.Notes,
+		"this record itself is not private: accuracy and scores are measured on the private data",
 		"the noise of a trial is drawn in floating point; that of a release (--release) is exact")
 	leaks, instead := b.Leaks(clustered)
 	if j.Ranges.Observed {

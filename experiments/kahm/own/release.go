@@ -46,8 +46,8 @@ func (s *Publishing) Check() error {
 		return errors.New("variant = as-published: the clusters would be those of the private rows (Eq. 98); use " +
 			"variant=corrected")
 	case !s.HasRange(s.Dataset):
-		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or one " +
-			"number for each; they decide the noise, and must not be read off the data")
+		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or " +
+			"one number for each; they decide the noise, and must not be read off the data")
 	}
 	_, err := release.Laplace(entries(1, s.D), s.Epsilon)
 	return err
@@ -250,8 +250,8 @@ func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, priv
 	m := &machinefile.Model{
 		Format: machinefile.Format,
 		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict " +
-			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. Samples " +
-			"are in [0, 1] but for their noise: inputs are brought there by low and high.",
+			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. " +
+			"Samples are in [0, 1] but for their noise: inputs are brought there by low and high.",
 		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: s.Output, Classes: r.Classes,
 		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
 	}

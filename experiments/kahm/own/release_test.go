@@ -57,7 +57,8 @@ func planOf(t *testing.T, rows string, s *Publishing) (*release.Plan, error) {
 }
 
 // released releases rows, with the noise of a seed, and returns what noise was added to.
-func released(t *testing.T, rows string, seed byte, changes ...func(*Publishing)) (*experiment.Release, []release.Draw) {
+func released(t *testing.T, rows string, seed byte, changes ...func(*Publishing),
+) (*experiment.Release, []release.Draw) {
 	t.Helper()
 	plan, err := planOf(t, rows, publishing(changes...))
 	if err != nil {
@@ -179,7 +180,8 @@ func TestReleaseOfCategories(t *testing.T) {
 		s.Low, s.High = experiment.SeveralOf[None](0), experiment.SeveralOf[None](110)
 	})
 	if fmt.Sprint(out.Columns) != "[a colour=red colour=green colour=blue]" || fmt.Sprint(draws[0].Query[5:8]) !=
-		"[0 1 0]" || math.Abs(draws[0].Query[4]-10./110) > 1e-9 || fmt.Sprint(out.Classes[:1], out.Classes[11:]) != "[x] [y]" {
+		"[0 1 0]" || math.Abs(draws[0].Query[4]-10./110) > 1e-9 ||
+		fmt.Sprint(out.Classes[:1], out.Classes[11:]) != "[x] [y]" {
 		t.Errorf("%v %v %v", out.Columns, draws[0].Query[:8], out.Classes)
 	}
 	_, err := planOf(t, rows, publishing(func(s *Publishing) { s.Inputs = "a+colour" }))
@@ -213,7 +215,9 @@ func TestReleaseRefused(t *testing.T) {
 			trialtest.Refuses(t, err, c.want)
 		})
 	}
-	one := publishing(func(s *Publishing) { s.Variant, s.Branches = wide.AsPublished, experiment.NumberOr[wide.Rounding](1) })
+	one := publishing(func(s *Publishing) {
+		s.Variant, s.Branches = wide.AsPublished, experiment.NumberOr[wide.Rounding](1)
+	})
 	if err := one.Check(); err != nil {
 		t.Errorf("one machine a class has no clusters: %v", err)
 	}
