@@ -62,7 +62,8 @@ def main():
     features = np.stack(rows).astype("<f4")
     np.save(args.features, features)
     np.save(args.features.with_suffix(".labels.npy"), np.array([p.parent.name for p in files]))
-    print(f"{features.shape[0]} pictures with {features.shape[1]} features, from {features.min():.4g} to {features.max():.4g}")
+    rows, columns = features.shape
+    print(f"{rows} pictures with {columns} features, from {features.min():.4g} to {features.max():.4g}")
 
 
 if __name__ == "__main__":

@@ -112,8 +112,10 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 	if j.Clipped > muchClipped {
 		suspect("%.3g %% of the values are beyond the range of their input, and count as its end", 100*j.Clipped)
 	}
-	if len(j.Constant) > 0 {
-		suspect("the same value in all rows, which tells nothing apart: %s", shortList(j.Constant))
+	const most = 5
+	out = append(out, j.Suspicions[:min(most, len(j.Suspicions))]...)
+	if more := len(j.Suspicions) - most; more > 0 {
+		suspect("%d more inputs have one value in all rows, or nearly all", more)
 	}
 	var small []string
 	for _, s := range j.Train {

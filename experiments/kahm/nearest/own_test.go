@@ -103,6 +103,21 @@ func TestSuspicionsOfOwnRows(t *testing.T) {
 	}
 }
 
+// Inputs that tell nothing apart are named, a few of many.
+func TestConstantInputs(t *testing.T) {
+	rows := strings.ReplaceAll(strings.ReplaceAll(ownRows(), "\nnorth,", "\n1,1,1,1,1,1,1,"), "\nsouth,",
+		"\n1,1,1,1,1,1,1,")
+	rows = strings.Replace(rows, "site,", "k1,k2,k3,k4,k5,k6,k7,", 1)
+	out := trialtest.Compute(t, ownFile(t, rows), Classifier(), onOwn, func(s *ClassifierSettings) {
+		s.Inputs = "a+b+c+k1+k2+k3+k4+k5+k6+k7"
+	})
+	all := strings.Join(out.Warnings, "\n")
+	if strings.Count(all, "has the same value in all rows") != 5 ||
+		!strings.Contains(all, "2 more inputs have one value in all rows, or nearly all") {
+		t.Errorf("warnings %s", all)
+	}
+}
+
 func TestOwnRowsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows   string

@@ -23,8 +23,9 @@ type Rows struct {
 	Parties []int      // N, numbers of parties; nil where there is one
 	Holders []string   // names of parties
 	Dropped int        // rows without a value
-	// Constant names the inputs with one value.
-	Constant []string
+	// Constant names the inputs with one value, and Suspicions are what is said of these and
+	// of others that are nearly so: for judging, and no part of a release.
+	Constant, Suspicions []string
 	// Private names the inputs whose categories were read off the data.
 	Private []string
 }
@@ -37,6 +38,7 @@ func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) 
 		return nil, err
 	}
 	r := &Rows{X: read.X, Names: read.Names, Dropped: read.Dropped, Constant: read.Constant, Private: read.Private}
+	r.Suspicions = read.ColumnWarnings()
 	if r.Labels, r.Classes, err = read.Labels(d.Output); err != nil {
 		return nil, err
 	}
