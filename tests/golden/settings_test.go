@@ -32,7 +32,10 @@ var settings = map[string][]string{
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 probability=averaged",
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 approximation=sor ",
 	},
-	"cloaking/curve": {"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary"},
+	"cloaking/curve": {
+		"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary",
+		"ages=[0,30,60] method=weighted-sum",
+	},
 	"cloaking/design": {
 		"inputs=synthetic",
 		"inputs=synthetic method=sparse inducing_points=4",
@@ -48,6 +51,8 @@ var settings = map[string][]string{
 		ownRegression + "inputs=x,z lengthscale=2 folds=3 draws=5 method=sparse inducing=4 fold_scheme=random " +
 			"calibration=analytic",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=nonstationary max_lengthscale=5 kde_rows=20 " +
+			"kde_bandwidth=1",
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=weighted-sum max_lengthscale=5 kde_rows=20 " +
 			"kde_bandwidth=1",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 solver=gradient iterations=30",
 	},

@@ -23,6 +23,7 @@ func TestOwnDataAreTheSameProblem(t *testing.T) {
 		"standard":      func(*regressionSettings) {},
 		"sparse":        func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(6) },
 		"nonstationary": func(s *regressionSettings) { s.Method, s.Epsilon = cloak.Nonstationary, 0.5 },
+		"weighted sum":  func(s *regressionSettings) { s.Method, s.Epsilon = cloak.WeightedSum, 0.5 },
 		"without noise": func(s *regressionSettings) {
 			s.Epsilon, s.FoldScheme, s.Folds.Folds = math.Inf(1), cloak.Random, 10
 		},

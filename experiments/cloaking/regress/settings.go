@@ -21,7 +21,8 @@ type inducing struct {
 
 // method is the model of all that predicts outputs.
 type method struct {
-	// GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel
+	// GP, sparse GP (FITC), GP with Gibbs' nonstationary kernel, or weighted sum of two GPs, one
+	// with lengthscale and one with max_lengthscale (Section 5.3)
 	Method cloak.Method `name:"method" default:"standard"`
 }
 
