@@ -72,9 +72,10 @@ empty, and the notes say why. An export books no budget. Its noise comes from th
 operating system, as with --rng secure, because who knows a seed can take the noise
 off again.
 
-Your own data are a file of comma-separated values with a header, named csv:PATH
-(from the current folder), for experiments with a parameter dataset. For them
-delta must be named.
+Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
+npy:PATH or images:FOLDER (from the current folder), for experiments with a
+parameter dataset; run data show DATA has their columns. For them delta must be
+named, but by kahm, whose noise has none.
 
 With --profile the record has a member profile: for each program its runs, the
 launches, waits and copies that a CUDA device is asked for, also where the CPU
