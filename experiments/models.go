@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
 )
 
@@ -9,5 +10,6 @@ import (
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
+		machinefile.PredictFormat,
 	}
 }

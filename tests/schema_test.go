@@ -240,6 +240,14 @@ func valueOf(p *experiment.Param) map[string]any {
 			s[b.closed] = *b.bound
 		}
 	}
+	if p.Kind == experiment.NumberOrNumbers {
+		several := []any{s, object{"type": "array", "items": s, "minItems": 1.},
+			object{"type": "string", "pattern": `^.*(,|\.\.).*$`}}
+		if p.Words != nil {
+			several = append(several, object{"enum": anything(p.Words)})
+		}
+		return object{"oneOf": several}
+	}
 	words := slices.Clone(p.Words)
 	if p.Infinite {
 		words = append(words, "inf")

@@ -78,6 +78,8 @@ func All() []Entry {
 			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) }},
 		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
+		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",
+			New: func(ctx context.Context) (Subject, error) { return hullRelease(ctx, fault.Faults{}) }},
 		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
 			New: func(ctx context.Context) (Subject, error) { return kahmSamples(ctx, claim, claim) }},
 	}

@@ -18,6 +18,7 @@ import (
 // Data of nobody: [dataFolder] makes them.
 const (
 	ownRegression = "dataset=csv:own.csv output=y low=-2 high=2 delta=1e-4 "
+	ownHulls      = "dataset=csv:own.csv output=class low=-2 high=6 n=2 layers=2 "
 	ownClasses    = "dataset=csv:own.csv inputs=x output=class low=0 high=1 delta=1e-4 "
 )
 
@@ -91,10 +92,13 @@ var settings = map[string][]string{
 		"train=200 test=20 n=5 layers=2 score=false data=noisy epsilon=16",
 		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16",
 		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16 variant=as-published",
+		ownHulls + "inputs=x+z score_points=20",
+		ownHulls + "inputs=x+z+y data=fabricated epsilon=30 score=false",
 	},
 	"kahm/fabrication": {"images=30 n=5 shown=1"},
 	"kahm/federated": {"train=200 test=20 n=5 layers=2",
-		"train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false"},
+		"train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false",
+		"dataset=csv:own.csv inputs=x+y output=class party=z low=-2 high=6 n=2 layers=2 epsilon=40"},
 	"kahm/freiburg":  {"n=2 layers=1 branches=1 score=false"},
 	"kahm/layers":    {"images=30 n=5 layers=2"},
 	"kahm/reference": {"rows=20 dim=6 n=4 layers=2"},
