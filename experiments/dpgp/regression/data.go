@@ -15,18 +15,18 @@ import (
 // simulatedRows is the number of rows of the simulated data.
 const simulatedRows = 1024
 
-// lattice is a regular grid (count^d × d).
-func lattice(n, d int, low, high float64) *mat.Dense {
-	all := 1
+// lattice is a regular grid (count^d × d) between the ends in each of d inputs.
+func lattice(n int, low, high []float64) *mat.Dense {
+	all, d := 1, len(low)
 	for range d {
 		all *= n
 	}
 	out := mat.NewDense(all, d, nil)
 	for i := range all {
 		for j, rest := d-1, i; j >= 0; j, rest = j-1, rest/n {
-			v := low + (high-low)/2
+			v := low[j] + (high[j]-low[j])/2
 			if n > 1 {
-				v = low + (high-low)*float64(rest%n)/float64(n-1)
+				v = low[j] + (high[j]-low[j])*float64(rest%n)/float64(n-1)
 			}
 			out.Set(i, j, v)
 		}
@@ -47,6 +47,8 @@ type regressor struct {
 	inputs   []string
 	output   modelfile.Output
 	bound    sparse.Bound
+	scaling  sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
+	z        *mat.Dense     // the inducing inputs, in the units of the inputs
 }
 
 // newRegressor reads the data and calibrates the noise.
@@ -61,19 +63,24 @@ func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, d := z.Dims()
+	r.z = z
+	number, _ := z.Dims()
 	if n := len(r.y); n*number > sparse.MaxKernel {
 		return nil, fmt.Errorf("%d rows with %d inducing inputs: their kernel matrix has more than %.0e elements; use fewer "+
 			"of either", n, number, sparse.MaxKernel)
 	}
-	m := sparse.NewModel(z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
-	r.bound = s.Bound.of(d)
-	noise, err := m.Calibrate(sparse.Calibration{
-		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio, Bound: r.bound,
+	lengthscale := s.Lengthscale[0]
+	if len(s.Lengthscale) > 1 {
+		r.scaling, lengthscale = sparse.Scaling(s.Lengthscale), 1
+	}
+	m := sparse.NewModel(r.scaling.Apply(z), lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
+	noise, bound, err := s.Bound.calibrate(m, sparse.Calibration{
+		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.bound = bound
 	r.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise,
 		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}}
 	return r, nil
@@ -111,8 +118,11 @@ func (r *regressor) inducing(t *experiment.Trial) (*mat.Dense, error) {
 		if err != nil {
 			return nil, err
 		}
-		low, high := r.settings.inputRange().or(3.5)
-		return lattice(n, len(r.inputs), low, high), nil
+		low, high, err := r.settings.inputRanges(len(r.inputs))
+		if err != nil {
+			return nil, err
+		}
+		return lattice(n, low, high), nil
 	}
 	z, err := dataset.LoadInputs(t.Dataset(name), r.inputs)
 	if err != nil {

@@ -5,6 +5,7 @@ package regression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -26,7 +27,7 @@ import (
 var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
 	return experiment.Of(experiment.Declaration[Settings, Metrics]{
 		Name:     "dpgp/regression",
-		Version:  4,
+		Version:  5, // 5: the exact maximum is the bound for several inputs, too
 		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:   "Honkela 2021, Section 3, Algorithm 1",
 		Datasets: (*Settings).files,
@@ -85,8 +86,38 @@ type interval struct {
 
 func (s *Settings) outputRange() interval { return interval{s.Low, s.High, "low", "high"} }
 
-func (s *Settings) inputRange() interval {
-	return interval{s.InputLow, s.InputHigh, "input_low", "input_high"}
+// inputRanges are the ends of the range of each of that many inputs.
+func (s *Settings) inputRanges(inputs int) (low, high []float64, err error) {
+	if s.InputLow.Is(absent) && s.InputHigh.Is(absent) {
+		low, high = make([]float64, inputs), make([]float64, inputs)
+		for i := range low {
+			low[i], high[i] = -3.5, 3.5
+		}
+		return low, high, nil
+	}
+	if low, err = forInputs("input_low", s.InputLow.Numbers, inputs); err != nil {
+		return nil, nil, err
+	}
+	if high, err = forInputs("input_high", s.InputHigh.Numbers, inputs); err != nil {
+		return nil, nil, err
+	}
+	for i := range low {
+		ends := interval{experiment.NumberOr[none](low[i]), experiment.NumberOr[none](high[i]), "input_low", "input_high"}
+		if err := ends.check("", true); err != nil {
+			return nil, nil, err
+		}
+	}
+	return low, high, nil
+}
+
+// forInputs returns numbers for each of the inputs.
+func forInputs(name string, numbers experiment.Several, inputs int) ([]float64, error) {
+	values, ok := numbers.For(inputs)
+	if !ok {
+		return nil, fmt.Errorf("%s = %s: these are %d numbers for %d inputs; give one for all, or one for each", name,
+			numbers, len(numbers), inputs)
+	}
+	return values, nil
 }
 
 // or returns the ends, or those of simulated data where none are given.
@@ -134,13 +165,9 @@ func checkRegression(s *Settings) error {
 		"noise, and it must not be read off the data", own); err != nil {
 		return err
 	}
-	if err := s.inputRange().check("the public range of the inputs over which the grid of inducing inputs is laid; it "+
-		"must not be read off the data", own && !isFile(s.Inducing)); err != nil {
-		return err
-	}
 	inputs := len(s.inputNames())
-	if b := s.Bound.of(inputs); inputs > 1 && b.OneDimension() {
-		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
+	if err := s.checkInputs(own, inputs); err != nil {
+		return err
 	}
 	if isFile(s.Inducing) {
 		return nil
@@ -152,6 +179,25 @@ func checkRegression(s *Settings) error {
 	if all := math.Pow(float64(n), float64(inputs)); all > sparse.MaxInducing {
 		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
 			"points with inducing=csv:PATH", n, inputs, all, sparse.MaxInducing)
+	}
+	return nil
+}
+
+// checkInputs refuses ranges, lengthscales and a bound that do not fit the inputs.
+func (s *Settings) checkInputs(own bool, inputs int) error {
+	low, high := !s.InputLow.Is(absent), !s.InputHigh.Is(absent)
+	if low != high || own && !isFile(s.Inducing) && !low {
+		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
+			"the grid of inducing inputs is laid; it must not be read off the data")
+	}
+	if _, _, err := s.inputRanges(inputs); err != nil {
+		return err
+	}
+	if _, err := forInputs("lengthscale", s.Lengthscale, inputs); err != nil {
+		return err
+	}
+	if b := sparse.Bound(s.Bound - 1); s.Bound != autoBound && inputs > 1 && b.OneDimension() {
+		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
 	}
 	return nil
 }
@@ -178,7 +224,7 @@ func (s *Settings) checkColumns(own bool) error {
 func (r *regressor) fit(
 	ctx context.Context, x *mat.Dense, y []float64, noise sparse.Noise, rng *rand.Rand,
 ) (*sparse.Posterior, error) {
-	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, x, y, nil)
+	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, r.scaling.Apply(x), y, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +260,7 @@ func (r *regressor) splitOnce(ctx context.Context, repeat int) (out split, err e
 	if err != nil {
 		return out, err
 	}
+	at = r.scaling.Apply(at)
 	mean, variances, err := noisy.Predict(ctx, r.Engine, at)
 	if err != nil {
 		return out, err

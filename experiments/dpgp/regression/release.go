@@ -24,7 +24,7 @@ func (r *regressor) guarantee() *experiment.Privacy {
 		return nil
 	}
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
+	out := &experiment.Privacy{
 		Guarantee: r.settings.Guarantee(),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other", strings.Join(r.inputs, ", "),
 			r.output.Name),
@@ -41,6 +41,10 @@ func (r *regressor) guarantee() *experiment.Privacy {
 				"release spends another budget",
 		},
 	}
+	if r.Noise.Limited {
+		out.Notes = append(out.Notes, sparse.LimitedNote)
+	}
+	return out
 }
 
 func checkRegressionRelease(s *Settings) error {
@@ -121,7 +125,7 @@ func (r *modelRelease) publish(
 		}
 	}
 	x := mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))
-	noisy, err := r.sums.Noisy(ctx, x, y, r.Trial.Workers, source)
+	noisy, err := r.sums.Noisy(ctx, r.scaling.Apply(x), y, r.Trial.Workers, source)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +147,12 @@ func (r *modelRelease) publish(
 // file is the file of a model.
 func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *modelfile.Model {
 	return &modelfile.Model{
-		Format: modelfile.Format,
-		About: "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. Mean " +
-			"and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is " +
-			"variance exp(-|x-x'|^2/(2 lengthscale^2)).",
+		Format: modelfile.FormatOf(r.scaling != nil),
+		About:  modelfile.About(r.scaling != nil),
 		Inputs: r.inputs, Output: r.output,
-		Kernel: modelfile.Kernel{Name: "EQ", Lengthscale: r.Model.Lengthscale, Variance: r.Model.Variance},
+		Kernel: r.kernel(),
 		Noise:  r.Model.Noise, Jitter: r.Model.Inducing.Jitter,
-		Inducing: rowsOf(r.Model.Inducing.Z), Mean: p.Mean, Covariance: rowsOf(p.Cov),
+		Inducing: rowsOf(r.z), Mean: p.Mean, Covariance: rowsOf(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: r.settings.Epsilon, Delta: r.settings.Delta, Sensitivity: r.Noise.Sensitivity,
 			Bound: r.bound.String(), NormSquared: r.Noise.NormSquared,
@@ -158,6 +160,15 @@ func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *m
 		},
 		Privacy: privacy,
 	}
+}
+
+// kernel is that of the file, whose inputs are not scaled.
+func (r *regressor) kernel() modelfile.Kernel {
+	k := modelfile.Kernel{Name: "EQ", Variance: r.Model.Variance, Lengthscales: r.scaling}
+	if r.scaling == nil {
+		k.Lengthscale = r.Model.Lengthscale
+	}
+	return k
 }
 
 // rowsOf returns copies of the rows of a.

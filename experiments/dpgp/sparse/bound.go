@@ -42,9 +42,15 @@ func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed }
 // beside 3.36 of Eq. (7), 7.95 of Eq. (8) and 9 of Eq. (4). See [Model.LargestNorm] for
 // more dimensions.
 func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
+	kk, err := m.normSquared(bound, spacing)
+	return kk.NormSquared, err
+}
+
+// normSquared is NormSquared, which says of Exact whether the search came to an end.
+func (m *Model) normSquared(bound Bound, spacing float64) (Largest, error) {
 	number, dims := m.Inducing.Z.Dims()
 	if dims > 1 && bound.OneDimension() {
-		return 0, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",
+		return Largest{}, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",
 			bound, dims, Eq8, Eq4)
 	}
 	var sum float64
@@ -52,19 +58,15 @@ func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
 	case Eq4:
 		sum = float64(number)
 	case Exact:
-		largest, err := m.LargestNorm()
-		if err != nil {
-			return 0, err
-		}
-		return largest.NormSquared, nil
+		return m.LargestNorm()
 	default:
 		spacing, err := m.spacingFor(bound, spacing)
 		if err != nil {
-			return 0, err
+			return Largest{}, err
 		}
 		sum = m.spaced(bound, spacing)
 	}
-	return sum * m.Variance * m.Variance, nil
+	return Largest{sum * m.Variance * m.Variance, true}, nil
 }
 
 // spacingFor returns the spacing that a bound rests on.
