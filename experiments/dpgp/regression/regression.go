@@ -5,17 +5,16 @@ package regression
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
@@ -38,7 +37,7 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 			return dataset.TablesOf(columns)
 		},
 		Complete: func(s *Settings, given func(field any) bool) error {
-			if !isFile(s.Dataset) {
+			if !own.IsFile(s.Dataset) {
 				return nil
 			}
 			return release.RequireDelta(&s.Budget.Budget, given)
@@ -50,33 +49,19 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 	})
 })
 
-// dataSimulated are the data of Section 6.1.
-const dataSimulated = "simulated"
-
 // files are the user's files that a trial reads.
 func (s *Settings) files() []string {
 	var names []string
 	for _, name := range []string{s.Dataset, s.Inducing} {
-		if isFile(name) && !slices.Contains(names, name) {
+		if own.IsFile(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func isFile(name string) bool {
-	_, file := dataset.FilePath(name)
-	return file
-}
-
 // inputNames are the columns that are predicted from.
-func (s *Settings) inputNames() []string {
-	names := strings.Split(strings.ReplaceAll(s.Inputs, ",", "+"), "+")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
-}
+func (s *Settings) inputNames() []string { return own.Names(s.Inputs) }
 
 // interval is a public range with the names of its ends.
 type interval struct {
@@ -86,43 +71,11 @@ type interval struct {
 
 func (s *Settings) outputRange() interval { return interval{s.Low, s.High, "low", "high"} }
 
-// inputRanges are the ends of the range of each of that many inputs.
-func (s *Settings) inputRanges(inputs int) (low, high []float64, err error) {
-	if s.InputLow.Is(absent) && s.InputHigh.Is(absent) {
-		low, high = make([]float64, inputs), make([]float64, inputs)
-		for i := range low {
-			low[i], high[i] = -3.5, 3.5
-		}
-		return low, high, nil
-	}
-	if low, err = forInputs("input_low", s.InputLow.Numbers, inputs); err != nil {
-		return nil, nil, err
-	}
-	if high, err = forInputs("input_high", s.InputHigh.Numbers, inputs); err != nil {
-		return nil, nil, err
-	}
-	for i := range low {
-		ends := interval{experiment.NumberOr[none](low[i]), experiment.NumberOr[none](high[i]), "input_low", "input_high"}
-		if err := ends.check("", true); err != nil {
-			return nil, nil, err
-		}
-	}
-	return low, high, nil
-}
-
-// forInputs returns numbers for each of the inputs.
-func forInputs(name string, numbers experiment.Several, inputs int) ([]float64, error) {
-	values, ok := numbers.For(inputs)
-	if !ok {
-		return nil, fmt.Errorf("%s = %s: these are %d numbers for %d inputs; give one for all, or one for each", name,
-			numbers, len(numbers), inputs)
-	}
-	return values, nil
-}
+func (s *Settings) inputRange() own.Range { return own.Range{Low: s.InputLow, High: s.InputHigh} }
 
 // or returns the ends, or those of simulated data where none are given.
 func (i interval) or(simulated float64) (low, high float64) {
-	if i.low.Is(absent) && i.high.Is(absent) {
+	if i.low.Is(own.Absent) && i.high.Is(own.Absent) {
 		return -simulated, simulated
 	}
 	return i.low.Number, i.high.Number
@@ -131,7 +84,7 @@ func (i interval) or(simulated float64) (low, high float64) {
 // check refuses a range that is none, or that is needed and not given; what says which
 // it is.
 func (i interval) check(what string, needed bool) error {
-	given, other := !i.low.Is(absent), !i.high.Is(absent)
+	given, other := !i.low.Is(own.Absent), !i.high.Is(own.Absent)
 	low, high := i.low.Number, i.high.Number
 	switch {
 	case given != other, needed && !given:
@@ -154,46 +107,37 @@ func (s *Settings) gridCount() (int, error) {
 }
 
 func checkRegression(s *Settings) error {
-	own := isFile(s.Dataset)
-	if !own && s.Dataset != dataSimulated {
-		return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own", s.Dataset, dataSimulated)
+	fromFile := own.IsFile(s.Dataset)
+	if !fromFile && s.Dataset != own.Simulated {
+		return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own", s.Dataset, own.Simulated)
 	}
-	if err := s.checkColumns(own); err != nil {
+	if err := s.checkColumns(fromFile); err != nil {
 		return err
 	}
 	if err := s.outputRange().check("the public range of the output, such as low=0 high=100; its length decides the "+
-		"noise, and it must not be read off the data", own); err != nil {
+		"noise, and it must not be read off the data", fromFile); err != nil {
 		return err
 	}
 	inputs := len(s.inputNames())
-	if err := s.checkInputs(own, inputs); err != nil {
+	if err := s.checkInputs(fromFile, inputs); err != nil {
 		return err
 	}
-	if isFile(s.Inducing) {
+	if own.IsFile(s.Inducing) {
 		return nil
 	}
 	n, err := s.gridCount()
 	if err != nil {
 		return err
 	}
-	if all := math.Pow(float64(n), float64(inputs)); all > sparse.MaxInducing {
-		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
-			"points with inducing=csv:PATH", n, inputs, all, sparse.MaxInducing)
-	}
-	return nil
+	return own.CheckGrid(n, inputs)
 }
 
 // checkInputs refuses ranges, lengthscales and a bound that do not fit the inputs.
-func (s *Settings) checkInputs(own bool, inputs int) error {
-	low, high := !s.InputLow.Is(absent), !s.InputHigh.Is(absent)
-	if low != high || own && !isFile(s.Inducing) && !low {
-		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
-			"the grid of inducing inputs is laid; it must not be read off the data")
-	}
-	if _, _, err := s.inputRanges(inputs); err != nil {
+func (s *Settings) checkInputs(fromFile bool, inputs int) error {
+	if err := s.inputRange().Check(inputs, fromFile && !own.IsFile(s.Inducing)); err != nil {
 		return err
 	}
-	if _, err := forInputs("lengthscale", s.Lengthscale, inputs); err != nil {
+	if _, err := own.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
 		return err
 	}
 	if b := sparse.Bound(s.Bound - 1); s.Bound != autoBound && inputs > 1 && b.OneDimension() {
@@ -202,19 +146,11 @@ func (s *Settings) checkInputs(own bool, inputs int) error {
 	return nil
 }
 
-func (s *Settings) checkColumns(own bool) error {
-	inputs := s.inputNames()
-	for i, name := range inputs {
-		switch {
-		case name == "":
-			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", s.Inputs)
-		case slices.Contains(inputs[:i], name):
-			return fmt.Errorf("inputs = %q: %q is named twice", s.Inputs, name)
-		case name == s.Output:
-			return fmt.Errorf("output = %s: it is one of the inputs, too", name)
-		}
+func (s *Settings) checkColumns(fromFile bool) error {
+	if err := own.CheckNames(s.Inputs, s.Output); err != nil {
+		return err
 	}
-	if !own && len(inputs) > 1 {
+	if !fromFile && len(s.inputNames()) > 1 {
 		return fmt.Errorf("inputs = %s: simulated data have one input", s.Inputs)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/trialtest"
 	"privkern/graphs/sparsegp"
@@ -45,10 +46,10 @@ func writeOwn(t *testing.T, n int, other map[int]string) string {
 }
 
 // given is an end of a range.
-func given(v float64) end { return experiment.NumberOr[none](v) }
+func given(v float64) end { return experiment.NumberOr[own.None](v) }
 
 // givenAll are the ends of a range in each input.
-func givenAll(v ...float64) ends { return experiment.SeveralOf[none](v...) }
+func givenAll(v ...float64) own.Ends { return experiment.SeveralOf[own.None](v...) }
 
 // ownSettings are the public settings for [writeOwn].
 func ownSettings(path string) func(*Settings) {
@@ -304,24 +305,6 @@ func TestReleaseNoise(t *testing.T) {
 	}
 }
 
-func TestLattice(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		n, d int
-		want []float64 // row by row
-	}{
-		{"two dimensions", 3, 2, []float64{0, 0, 0, 5, 0, 10, 5, 0, 5, 5, 5, 10, 10, 0, 10, 5, 10, 10}},
-		{"one point", 1, 2, []float64{5, 5}},
-		{"one dimension", 3, 1, []float64{0, 5, 10}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if z := lattice(c.n, slices.Repeat([]float64{0}, c.d), slices.Repeat([]float64{10}, c.d)); !mat.Equal(z, mat.NewDense(len(c.want)/c.d, c.d, c.want)) {
-				t.Errorf("%v", mat.Formatted(z))
-			}
-		})
-	}
-}
-
 // Inputs of two dimensions, on a lattice and from a file.
 func TestTwoInputs(t *testing.T) {
 	folder := t.TempDir()
@@ -369,7 +352,7 @@ func TestLengthscaleOfEachInput(t *testing.T) {
 		}
 		return path
 	}
-	of := func(path string, lengthscale experiment.Several, high ends) func(*Settings) {
+	of := func(path string, lengthscale experiment.Several, high own.Ends) func(*Settings) {
 		return func(s *Settings) {
 			s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(9)
 			s.Lengthscale, s.Inducing, s.InputLow, s.InputHigh = lengthscale, "3", givenAll(0), high
@@ -414,7 +397,7 @@ func TestRegressionWorkers(t *testing.T) {
 }
 
 func TestRegressionSettingsRefused(t *testing.T) {
-	none := trialtest.WordOr[float64](absent)
+	none := trialtest.WordOr[float64](own.Absent)
 	path := writeOwn(t, 20, nil)
 	for _, c := range []struct {
 		name   string
@@ -423,7 +406,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 	}{
 		{"no low", func(s *Settings) { s.Low = none },
 			"low and high are not given: they are the public range of the output"},
-		{"no range of the inputs", func(s *Settings) { s.InputLow, s.InputHigh = ends{IsWord: true}, ends{IsWord: true} },
+		{"no range of the inputs", func(s *Settings) { s.InputLow, s.InputHigh = own.Ends{IsWord: true}, own.Ends{IsWord: true} },
 			"input_low and input_high are not given"},
 		{"an empty range", func(s *Settings) { s.Low, s.High = given(5), given(5) }, "low must be below high"},
 		{"no data set", func(s *Settings) { s.Dataset = "my.csv" }, "simulated or csv:PATH"},
@@ -437,7 +420,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 			"a grid in 2 inputs has 900 points"},
 		{"a bound for one input", func(s *Settings) { s.Inputs, s.Bound = "x+name", givenBound(sparse.Eq7) },
 			"bound = eq7 is for one input"},
-		{"one end of the inputs", func(s *Settings) { s.InputHigh = ends{IsWord: true} },
+		{"one end of the inputs", func(s *Settings) { s.InputHigh = own.Ends{IsWord: true} },
 			"input_low and input_high are not given"},
 		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
 			"input_low = [0,0]: these are 2 numbers for 1 inputs"},

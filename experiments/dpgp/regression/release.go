@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
@@ -51,7 +52,7 @@ func checkRegressionRelease(s *Settings) error {
 	switch {
 	case s.Noiseless():
 		return release.ErrNoNoise
-	case !isFile(s.Dataset):
+	case !own.IsFile(s.Dataset):
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case s.Dataset == s.Inducing:
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
@@ -152,7 +153,7 @@ func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *m
 		Inputs: r.inputs, Output: r.output,
 		Kernel: r.kernel(),
 		Noise:  r.Model.Noise, Jitter: r.Model.Inducing.Jitter,
-		Inducing: rowsOf(r.z), Mean: p.Mean, Covariance: rowsOf(p.Cov),
+		Inducing: own.Rows(r.z), Mean: p.Mean, Covariance: own.Rows(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: r.settings.Epsilon, Delta: r.settings.Delta, Sensitivity: r.Noise.Sensitivity,
 			Bound: r.bound.String(), NormSquared: r.Noise.NormSquared,
@@ -169,14 +170,4 @@ func (r *regressor) kernel() modelfile.Kernel {
 		k.Lengthscale = r.Model.Lengthscale
 	}
 	return k
-}
-
-// rowsOf returns copies of the rows of a.
-func rowsOf(a *mat.Dense) [][]float64 {
-	n, _ := a.Dims()
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = slices.Clone(a.RawRowView(i))
-	}
-	return out
 }

@@ -3,6 +3,7 @@ package regression
 import (
 	_ "embed"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
@@ -31,9 +32,9 @@ type Settings struct {
 	Inducing string `name:"inducing" default:"9"`
 	// lower end of the grid, one for all inputs or one for each, joined by commas in the order of inputs
 	// (with csv data it must be given for a grid); it must not be read off the data
-	InputLow ends `name:"input_low" default:"none" when:"inducing is not csv:*"`
+	InputLow own.Ends `name:"input_low" default:"none" when:"inducing is not csv:*"`
 	// upper end of the grid, one for all inputs or one for each
-	InputHigh ends `name:"input_high" default:"none" when:"inducing is not csv:*"`
+	InputHigh own.Ends `name:"input_high" default:"none" when:"inducing is not csv:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public
 	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
@@ -61,17 +62,7 @@ type covariance struct {
 }
 
 // end is an end of a public range, where one is given.
-type end = experiment.Or[none, float64]
-
-// ends are the ends of a public range in each input, where they are given.
-type ends = experiment.SeveralOr[none]
-
-// none is the word of what is not given.
-type none int
-
-const absent none = 0
-
-func (none) Choices() []string { return []string{"none"} }
+type end = experiment.Or[own.None, float64]
 
 // boundOrAuto is the bound that suits the number of inputs, or one more than a
 // [sparse.Bound].
