@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/model"
 )
@@ -9,5 +10,7 @@ import (
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
+		modelfile.PredictLengthscales,
+		classmodel.PredictFormat,
 	}
 }

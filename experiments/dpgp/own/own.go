@@ -76,9 +76,6 @@ func ForInputs(name string, numbers experiment.Several, inputs int) ([]float64, 
 // Range is the public range of inputs.
 type Range struct{ Low, High Ends }
 
-// Given says whether it is, with both ends.
-func (r Range) Given() bool { return !r.Low.Is(Absent) && !r.High.Is(Absent) }
-
 // Of returns the ends in each of that many inputs, ∓simulated where none are given.
 func (r Range) Of(inputs int, simulated float64) (low, high []float64, err error) {
 	if r.Low.Is(Absent) && r.High.Is(Absent) {
@@ -100,12 +97,21 @@ func (r Range) Of(inputs int, simulated float64) (low, high []float64, err error
 
 // Check refuses a range that is none; needed says that there must be one.
 func (r Range) Check(inputs int, needed bool) error {
+	if err := r.CheckGiven(needed); err != nil {
+		return err
+	}
+	_, _, err := r.Of(inputs, 1)
+	return err
+}
+
+// CheckGiven refuses one end without the other, or none where one is needed: what can be
+// seen before it is known how many inputs there are.
+func (r Range) CheckGiven(needed bool) error {
 	if low, high := r.Low.Is(Absent), r.High.Is(Absent); low != high || needed && low {
 		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
 			"the grid of inducing inputs is laid; it must not be read off the data")
 	}
-	_, _, err := r.Of(inputs, 1)
-	return err
+	return nil
 }
 
 // CheckGrid refuses a grid of count inducing inputs in each of the inputs that has too many.

@@ -42,12 +42,12 @@ func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed }
 // beside 3.36 of Eq. (7), 7.95 of Eq. (8) and 9 of Eq. (4). See [Model.LargestNorm] for
 // more dimensions.
 func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
-	kk, err := m.normSquared(bound, spacing)
+	kk, err := m.Bounded(bound, spacing)
 	return kk.NormSquared, err
 }
 
-// normSquared is NormSquared, which says of Exact whether the search came to an end.
-func (m *Model) normSquared(bound Bound, spacing float64) (Largest, error) {
+// Bounded is [Model.NormSquared], which says of Exact whether the search came to an end.
+func (m *Model) Bounded(bound Bound, spacing float64) (Largest, error) {
 	number, dims := m.Inducing.Z.Dims()
 	if dims > 1 && bound.OneDimension() {
 		return Largest{}, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",

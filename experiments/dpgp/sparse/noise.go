@@ -59,7 +59,7 @@ const LimitedNote = "the search for the largest norm of a row's kernel vector ca
 // standard deviation. It returns an error where the sensitivity leaves the range of
 // float64.
 func (m *Model) Calibrate(c Calibration) (Noise, error) {
-	largest, err := m.normSquared(c.Bound, c.Spacing)
+	largest, err := m.Bounded(c.Bound, c.Spacing)
 	if err != nil {
 		return Noise{}, err
 	}
