@@ -20,6 +20,12 @@ var classification = sync.OnceValue(func() *experiment.Definition[Classification
 		Source:   "Honkela 2021, Section 5, Appendix D",
 		Datasets: func(s *ClassificationSettings) []string { return s.ownColumns.datasets() },
 		Tables:   func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
+		Rules: []experiment.Rule[ClassificationSettings]{{
+			To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
+			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
+			Words:     "inducing_file is none",
+			Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
+		}},
 		Complete: completeClassification,
 		Check:    checkClassification,
 		Memory: func(s *ClassificationSettings) int64 {

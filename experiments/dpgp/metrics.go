@@ -173,6 +173,24 @@ type hyperparameterMetrics struct {
 	// share of the scored draws whose mean log-likelihood, from CoinPress, is outside the interval in which
 	// it must lie (with noise only); secret like them
 	OutsideShare *float64 `name:"outside_share"`
+	ownSearchMetrics
+}
+
+// ownSearchMetrics are those of a user's own data.
+type ownSearchMetrics struct {
+	// root mean square error at the test rows, in the unit of the output, of the chosen candidate without
+	// noise in its model; mean over the repeats (own data only)
+	RMSEChosen *float64 `name:"rmse_chosen"`
+	// the same of the candidate with the smallest one, which looks at the test rows (own data only)
+	RMSEBest *float64 `name:"rmse_best"`
+	// the same of a candidate drawn evenly: what costs no privacy (own data only)
+	RMSEDrawn *float64 `name:"rmse_drawn"`
+	// the same of the middle of the output's range (own data only)
+	RMSECentre *float64 `name:"rmse_centre"`
+	// rows that were used (own data only)
+	SearchRows *float64 `name:"used_rows"`
+	// rows left out because a value is missing (own data only)
+	SearchDropped *float64 `name:"dropped_rows"`
 }
 
 type classificationMetrics struct {

@@ -272,6 +272,26 @@ type hyperparameterSettings struct {
 	repeats        `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
 }
 
+// searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and
+// what has to be known of a user's own.
+type searchSettings struct {
+	hyperparameterSettings `when:"delta: dataset is simulated || gamma: dataset is simulated || rule: dataset is simulated || coinpress: dataset is simulated || low: dataset is simulated || high: dataset is simulated || n: dataset is simulated || sigma: dataset is simulated || r_y: dataset is simulated || ratio: dataset is simulated || bound: dataset is simulated || covariance: dataset is simulated || regularisation: dataset is simulated || rho: dataset is simulated" also:"sigmas: of your own data for outputs scaled to [-1, 1] by output_low and output_high || repeats: of your own data splits into rows for choosing and testing, each with a choice of its own"`
+	ownColumns
+	// lower end of the public range of the output, to which it is clipped; it must be given for your own
+	// data, and must not be read off them
+	OutputLow ownEnd `name:"output_low" default:"none" later:"yes" when:"dataset is not simulated"`
+	// upper end of the public range of the output
+	OutputHigh ownEnd `name:"output_high" default:"none" later:"yes" when:"dataset is not simulated"`
+	// blocks into which the rows are drawn for a choice from your own data: each scores all candidates by
+	// held-out rows of its own, and a substituted row moves the scores of one block alone
+	Blocks int `name:"blocks" default:"20" min:"1" max:"100000" later:"yes" when:"dataset is not simulated"`
+	// by how much a mean log-likelihood below the best of a block counts as worst
+	ScoreRange float64 `name:"score_range" default:"1" above:"0" later:"yes" when:"dataset is not simulated"`
+}
+
+// ownEnd is an end of a public range, where one is given.
+type ownEnd = experiment.Or[own.None, float64]
+
 // ClassificationSettings are those of dpgp/classification.
 type ClassificationSettings struct {
 	sparse.Budget
@@ -288,7 +308,7 @@ type ClassificationSettings struct {
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
 	Classes      int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
-	inducingGrid `default:"low: -3.5 || high: 3.5" when:"inducing: inducing_file is none || low: dataset is simulated || high: dataset is simulated"`
+	inducingGrid `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
