@@ -269,7 +269,7 @@ func hyperparameterConditions() inert.Conditions[searchSettings, hyperparameterM
 			out = append(out, s.ownColumns.others()...)
 			end := endAt
 			out = append(out, inert.Values(&s.OutputLow, end(-0.5)), inert.Values(&s.OutputHigh, end(2)),
-				inert.Values(&s.Blocks, 3), inert.Values(&s.ScoreRange, 0.1, 3))
+				inert.Values(&s.Blocks, 3), inert.Values(&s.ScoreRange, 0.01, 0.1, 30))
 			return append(out, inert.Values(&s.Gamma, 0.3), inert.Values(&s.KernelVariance, 1.2),
 				inert.Values(&s.Rule, mechanism.SelectionAsPublished),
 				inert.Values(&s.CoinPress, mechanism.IntervalsPublished), inert.Values(&s.Sigmas, []float64{0.1, 0.4}),
