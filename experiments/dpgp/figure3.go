@@ -71,7 +71,8 @@ func drawFigure3(trials []experiment.ObservationOf[searchSettings, hyperparamete
 	var first *hyperparameterSettings
 	for _, t := range trials {
 		s := t.Settings
-		if s.isOwn() || s.Noiseless() || t.Metrics.Sigmas == nil || first != nil && !reflect.DeepEqual(first.variant(), s.variant()) {
+		if s.isOwn() || s.Noiseless() || t.Metrics.Sigmas == nil ||
+			first != nil && !reflect.DeepEqual(first.variant(), s.variant()) {
 			continue
 		}
 		if first == nil {

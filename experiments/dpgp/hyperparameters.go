@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -36,6 +37,14 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 			DecidedBy: func(s *searchSettings) []any { return []any{&s.InducingFile} },
 			Words:     "inducing_file is none",
 			Holds:     func(s *searchSettings) bool { return s.InducingFile == withoutFile },
+		}, {
+			To: func(s *searchSettings) []any {
+				return []any{&s.Delta, &s.Gamma, &s.Rule, &s.CoinPress, &s.Low, &s.High, &s.N, &s.Sigma, &s.OutputBound,
+					&s.Ratio, &s.Bound, &s.Spacing, &s.Covariance, &s.Regularisation, &s.Rho}
+			},
+			DecidedBy: func(s *searchSettings) []any { return []any{&s.Dataset} },
+			Words:     "dataset is " + own.Simulated,
+			Holds:     func(s *searchSettings) bool { return !s.isOwn() },
 		}},
 		Run: func(ctx context.Context, t *experiment.Trial, s *searchSettings,
 		) (*experiment.Outcome[hyperparameterMetrics], error) {

@@ -33,12 +33,12 @@ func (s *severalKernel) others() []inert.Setting {
 }
 
 // others are for [ownFile].
-func (s *ownColumns) others() []inert.Setting {
+func (o *ownColumns) others() []inert.Setting {
 	return []inert.Setting{
-		inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "z"), inert.Values(&s.Output, "v"),
-		inert.Values(&s.InputLow, experiment.SeveralOf[own.None](-2)),
-		inert.Values(&s.InputHigh, experiment.SeveralOf[own.None](7)),
-		inert.Values(&s.InducingFile, "csv:rows.csv", withoutFile), inert.Values(&s.Holdout, 0.4),
+		inert.Held(&o.Dataset, "the bases vary it"), inert.Values(&o.Inputs, "z"), inert.Values(&o.Output, "v"),
+		inert.Values(&o.InputLow, experiment.SeveralOf[own.None](-2)),
+		inert.Values(&o.InputHigh, experiment.SeveralOf[own.None](7)),
+		inert.Values(&o.InducingFile, "csv:rows.csv", withoutFile), inert.Values(&o.Holdout, 0.4),
 	}
 }
 
@@ -205,7 +205,7 @@ func regularisationConditions() inert.Conditions[regularisationSettings, regular
 
 // ownClasses are the settings of a trial on [ownFile].
 func ownClasses(s *ClassificationSettings) {
-	s.Dataset, s.Delta, s.Epsilon, s.Repeats, s.Jitter, s.Lengthscale = "csv:rows.csv", 0.01, 4, 30, 1e-4, experiment.Several{1}
+	s.Dataset, s.Delta, s.Epsilon, s.Repeats, s.Jitter = "csv:rows.csv", 0.01, 4, 30, 1e-4
 	s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](5)
 	s.Regularisation = sparse.RegularisationCorrected
 }

@@ -63,14 +63,14 @@ func (o *ownColumns) check(inducing experiment.Points) error {
 	if fromFile && !table.Is(o.InducingFile) {
 		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs", o.InducingFile)
 	}
-	names := o.spec().Names()
-	if names == nil { // how many columns * is, the data say
-		return (own.Range{Low: o.InputLow, High: o.InputHigh}).CheckGiven(!fromFile && inducing.Values == nil)
-	}
-	// Categories make more inputs than are named; what is given one for each is looked at
-	// when the data are read.
 	if err := (own.Range{Low: o.InputLow, High: o.InputHigh}).CheckGiven(!fromFile && inducing.Values == nil); err != nil {
 		return err
+	}
+	// What is given one for each input is looked at when the data are read: * stands for
+	// any number of columns, and a category is several inputs.
+	names := o.spec().Names()
+	if names == nil {
+		return nil
 	}
 	if inducing.Values != nil && len(names) > 1 && !fromFile {
 		return fmt.Errorf("inducing is a list, which is for one input, and there are %d; use inducing_file=csv:PATH",

@@ -35,7 +35,8 @@ func (s *searchSettings) checkOwn() error {
 		return errors.New("output_low and output_high are not given: they are the public range of the output, to which it " +
 			"is clipped; it must not be read off the data")
 	case !(low.Number < high.Number && !math.IsInf(high.Number-low.Number, 0)):
-		return fmt.Errorf("output_low = %g and output_high = %g: output_low must be below output_high", low.Number, high.Number)
+		return fmt.Errorf("output_low = %g and output_high = %g: output_low must be below output_high", low.Number,
+			high.Number)
 	}
 	return s.ownColumns.check(s.Inducing)
 }
@@ -279,8 +280,8 @@ func runOwnSearch(
 	}
 	privacy := search.guarantee()
 	if privacy != nil {
-		privacy.Notes = append([]string{"this record itself is not private: its errors are computed from the data; what may " +
-			"be published is what --release writes"}, append(privacy.Notes,
+		privacy.Notes = append([]string{"this record itself is not private: its errors are computed from the data; what " +
+			"may be published is what --release writes"}, append(privacy.Notes,
 			"every split (repeats) spends a budget of its own")...)
 	}
 	return &experiment.Outcome[hyperparameterMetrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
@@ -330,7 +331,7 @@ func PlanSearch(ctx context.Context, t *experiment.Trial) (*release.Plan, error)
 }
 
 // planSearch plans a release: one candidate, chosen from all rows.
-func planSearch(ctx context.Context, t *experiment.Trial, s *searchSettings) (*release.Plan, error) {
+func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*release.Plan, error) {
 	if err := checkSearchRelease(s); err != nil {
 		return nil, err
 	}
@@ -379,7 +380,8 @@ func (s *ownSearch) publish(
 	}
 	privacy := s.guarantee()
 	privacy.RNG = "secure"
-	privacy.Notes = append(privacy.Notes, "the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
+	privacy.Notes = append(privacy.Notes,
+		"the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
 	c := s.candidates[i]
 	return &experiment.Release{
 		Model: &release.Configuration{

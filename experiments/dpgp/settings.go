@@ -60,9 +60,9 @@ type ownColumns struct {
 	Output string `name:"output" default:"y" later:"yes" when:"dataset is not simulated"`
 	// lower end of the grid of inducing inputs, one for all inputs or one for each; it must not be read off
 	// the data
-	InputLow own.Ends `name:"input_low" default:"none" later:"yes" when:"dataset is not simulated and inducing_file is none"`
+	InputLow own.Ends `name:"input_low" default:"none" later:"yes" when:"inducing_file is none"`
 	// upper end of that grid, one for all inputs or one for each
-	InputHigh own.Ends `name:"input_high" default:"none" later:"yes" when:"dataset is not simulated and inducing_file is none"`
+	InputHigh own.Ends `name:"input_high" default:"none" later:"yes" when:"inducing_file is none"`
 	// inducing inputs in place of a grid: csv:PATH, a file with the columns of the inputs, which are public
 	InducingFile string `name:"inducing_file" default:"none" later:"yes" when:"dataset is not simulated"`
 	// share of the rows that is drawn for testing; a release is made from all rows
@@ -275,7 +275,7 @@ type hyperparameterSettings struct {
 // searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and
 // what has to be known of a user's own.
 type searchSettings struct {
-	hyperparameterSettings `when:"delta: dataset is simulated || gamma: dataset is simulated || rule: dataset is simulated || coinpress: dataset is simulated || low: dataset is simulated || high: dataset is simulated || n: dataset is simulated || sigma: dataset is simulated || r_y: dataset is simulated || ratio: dataset is simulated || bound: dataset is simulated || covariance: dataset is simulated || regularisation: dataset is simulated || rho: dataset is simulated" also:"sigmas: of your own data for outputs scaled to [-1, 1] by output_low and output_high || repeats: of your own data splits into rows for choosing and testing, each with a choice of its own"`
+	hyperparameterSettings `also:"sigmas: of your own data for outputs scaled to [-1, 1]"`
 	ownColumns
 	// lower end of the public range of the output, to which it is clipped; it must be given for your own
 	// data, and must not be read off them
@@ -314,10 +314,15 @@ type ClassificationSettings struct {
 	// [-4, 4]; the first half is for training
 	N int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
 	sparse.NoiseRatio
-	rowBound       `also:"bound: of your own data exact by default, eq8 for more than six inputs that are no grid"`
-	updateSettings `also:"regularisation: of your own data corrected by default || jitter: of your own data 1e-8 by default" never:"covariance: classes and series follow from posterior means alone"`
-	repeats        `also:"repeats: of your own data splits into rows for training and testing"`
-	ownColumns     `also:"output: labels of classes, which may be texts; output=kind[a|b|c] names the classes, which otherwise are those of the data, and taken as public"`
+	rowBound    `also:"bound: of your own data exact by default, eq8 for more than six inputs that are no grid"`
+	classUpdate `also:"regularisation: of your own data corrected by default"`
+	repeats     `also:"repeats: of your own data splits into rows for training and testing"`
+	ownColumns  `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
+}
+
+// classUpdate is the update of every class.
+type classUpdate struct {
+	updateSettings `never:"covariance: classes and series follow from posterior means alone"`
 }
 
 // composition is how the classes share the budget: a row has a part in the sums of

@@ -89,7 +89,8 @@ func (r Range) Of(inputs int, simulated float64) (low, high []float64, err error
 	}
 	for i := range low {
 		if !(low[i] < high[i] && !math.IsInf(high[i]-low[i], 0)) {
-			return nil, nil, fmt.Errorf("input_low = %g and input_high = %g: input_low must be below input_high", low[i], high[i])
+			return nil, nil, fmt.Errorf("input_low = %g and input_high = %g: input_low must be below input_high", low[i],
+				high[i])
 		}
 	}
 	return low, high, nil

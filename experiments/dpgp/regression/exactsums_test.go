@@ -114,7 +114,9 @@ var sumCases = []sumCase{
 	{"large kernel", 1, 1, func(s *Settings) { s.KernelVariance, s.Epsilon = 2, 5 }, 0.95},
 	{"range", 1, 1, func(s *Settings) { s.Low, s.High = given(10), given(500) }, 0.95},
 	{"one inducing input", 1, 1, func(s *Settings) { s.Inducing = "1" }, 0.9},
-	{"two inputs", 2, 1, func(s *Settings) { s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{3} }, 0.85},
+	{"two inputs", 2, 1, func(s *Settings) {
+		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{3}
+	}, 0.85},
 	{"a lengthscale each", 2, 1, func(s *Settings) {
 		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{3, 7}
 	}, 0.9},

@@ -320,7 +320,8 @@ func TestTwoInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := func(s *Settings) {
-		s.Dataset, s.Delta, s.Inputs, s.Low, s.High, s.Lengthscale = "csv:"+path, 1e-4, "a+b", given(0), given(18), experiment.Several{8}
+		s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(18)
+		s.Lengthscale = experiment.Several{8}
 	}
 	t.Run("from a file", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })
@@ -406,7 +407,9 @@ func TestRegressionSettingsRefused(t *testing.T) {
 	}{
 		{"no low", func(s *Settings) { s.Low = none },
 			"low and high are not given: they are the public range of the output"},
-		{"no range of the inputs", func(s *Settings) { s.InputLow, s.InputHigh = own.Ends{IsWord: true}, own.Ends{IsWord: true} },
+		{"no range of the inputs", func(s *Settings) {
+			s.InputLow, s.InputHigh = own.Ends{IsWord: true}, own.Ends{IsWord: true}
+		},
 			"input_low and input_high are not given"},
 		{"an empty range", func(s *Settings) { s.Low, s.High = given(5), given(5) }, "low must be below high"},
 		{"no data set", func(s *Settings) { s.Dataset = "my.csv" }, "simulated or csv:PATH"},

@@ -20,8 +20,8 @@ type Largest struct {
 type DimensionsError struct{ Dimensions int }
 
 func (e *DimensionsError) Error() string {
-	return fmt.Sprintf("bound = %v: the search over inputs of %d dimensions is too long; at most %d are possible where the "+
-		"inducing inputs are no grid: use %v, or a grid", Exact, e.Dimensions, maxSearched, Eq8)
+	return fmt.Sprintf("bound = %v: the search over inputs of %d dimensions is too long; at most %d are possible where "+
+		"the inducing inputs are no grid: use %v, or a grid", Exact, e.Dimensions, maxSearched, Eq8)
 }
 
 // LargestNorm is the bound [Exact]. In one dimension it is found by bisection; on a

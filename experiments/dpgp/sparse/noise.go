@@ -47,8 +47,8 @@ func (m *Model) CalibrateBest(c Calibration) (Noise, Bound, error) {
 }
 
 // LimitedNote is said where a bound is that of a search at its limit of work.
-const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work: the noise is " +
-	"calibrated to the smallest bound that it had proved by then, which is valid but not the smallest one; inducing " +
+const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work: the noise " +
+	"is calibrated to the smallest bound that it had proved by then, which is valid but not the smallest one; inducing " +
 	"inputs on a grid need no search"
 
 // Calibrate returns the noise with which the sums together are (ε, δ)-private where one
