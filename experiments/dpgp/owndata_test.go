@@ -73,11 +73,13 @@ func TestOwnClassification(t *testing.T) {
 	out := trialtest.Compute(t, seed(1), classification(),
 		ownKinds(writeRows(t, 1500, map[int]string{3: "1,,2,low,same"})))
 	m := out.Metrics
-	if m.Accuracy < 0.8 || *m.AccuracyWithoutNoise < m.Accuracy-0.05 || *m.AccuracyLargest > 0.6 || m.AccuracyBest != nil ||
+	if m.Accuracy < 0.8 || *m.AccuracyWithoutNoise < m.Accuracy-0.05 || *m.AccuracyLargest > 0.6 ||
+		m.AccuracyBest != nil ||
 		*m.UsedRows != 1499 || *m.DroppedRows != 1 || *m.ClassCount != 3 || *m.InducingInputs != 16 {
 		t.Errorf("%+v", m)
 	}
-	if out.Privacy.Guarantee != "(20, 1e-05)-DP" || !strings.Contains(out.Privacy.Unit, "inputs (a, b) and class (kind)") ||
+	if out.Privacy.Guarantee != "(20, 1e-05)-DP" ||
+		!strings.Contains(out.Privacy.Unit, "inputs (a, b) and class (kind)") ||
 		!strings.Contains(fmt.Sprint(out.Privacy.Notes), "the classes are those of the data, and are taken as public") {
 		t.Errorf("%+v", out.Privacy)
 	}
