@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
@@ -11,5 +12,7 @@ func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
 		machinefile.PredictFormat,
+		modelfile.PredictLengthscales,
+		classmodel.PredictFormat,
 	}
 }

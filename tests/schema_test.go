@@ -241,12 +241,12 @@ func valueOf(p *experiment.Param) map[string]any {
 		}
 	}
 	if p.Kind == experiment.NumberOrNumbers {
-		several := []any{s, object{"type": "array", "items": s, "minItems": 1.},
+		one := []any{s, object{"type": "array", "items": s, "minItems": 1.0},
 			object{"type": "string", "pattern": `^.*(,|\.\.).*$`}}
-		if p.Words != nil {
-			several = append(several, object{"enum": anything(p.Words)})
+		if len(p.Words) > 0 {
+			one = append(one, object{"enum": anything(p.Words)})
 		}
-		return object{"oneOf": several}
+		return object{"oneOf": one}
 	}
 	words := slices.Clone(p.Words)
 	if p.Infinite {

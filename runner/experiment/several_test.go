@@ -25,7 +25,7 @@ type severalMetrics struct {
 
 func severalExperiment() *Definition[severalSettings, severalMetrics] {
 	return Of(Declaration[severalSettings, severalMetrics]{Name: "test/several", Version: 1, Summary: "s", Source: "s",
-		Run: func(_ context.Context, _ *Trial, s *severalSettings) (*Outcome[severalMetrics], error) {
+		Run: func(_ context.Context, _ *Trial, _ *severalSettings) (*Outcome[severalMetrics], error) {
 			return &Outcome[severalMetrics]{}, nil
 		}})
 }

@@ -66,11 +66,15 @@ var settings = map[string][]string{
 	"dpgp/classification": {
 		"n=64 repeats=2 inducing=5",
 		"n=64 repeats=2 inducing=5 composition=split centre=least bound=exact",
+		"dataset=csv:own.csv inputs=x,z output=class delta=1e-4 epsilon=20 inducing=3 input_low=0 input_high=6,8 " +
+			"lengthscale=3,2 repeats=2",
 	},
 	"dpgp/gaussian-mechanism": {""},
 	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
 		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published",
-		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published"},
+		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published",
+		"dataset=csv:own.csv inputs=x output=y output_low=-2 output_high=2 input_low=0 input_high=6 inducing=3 " +
+			"lengthscales=[1,3] sigmas=[0.1] repeats=2 blocks=2"},
 	"dpgp/heteroscedastic": {"inducing=3 variance_high=0.5"},
 	"dpgp/inference": {
 		"n=64 inducing=5",
@@ -83,6 +87,7 @@ var settings = map[string][]string{
 	"dpgp/regression": {
 		"repeats=2 inducing=5",
 		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
+		ownRegression + "inputs=x,z inducing=3 input_low=0,-1 input_high=6,8 lengthscale=3,2 repeats=2",
 	},
 	"dpgp/sensitivity": {"inducing=5"},
 	"kahm/bounds": {"rows=24 dim=6 n=3 layers=2 branches=2 queries=20 smoothing=2",
