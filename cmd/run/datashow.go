@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -11,7 +12,6 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
-	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -100,7 +100,7 @@ func valuesText(c *table.ColumnSummary) string {
 	switch {
 	case c.Problem != "":
 		return c.Problem
-	case c.Levels != nil && len(c.Levels) > shownLevels:
+	case len(c.Levels) > shownLevels:
 		return fmt.Sprintf("%s|... (%d)", strings.Join(c.Levels[:shownLevels], "|"), len(c.Levels))
 	case c.Levels != nil:
 		return strings.Join(c.Levels, "|")
@@ -112,7 +112,7 @@ func valuesText(c *table.ColumnSummary) string {
 
 func endText(v any) string {
 	if f, ok := v.(float64); ok {
-		return experiment.FormatNumber(f)
+		return strconv.FormatFloat(f, 'g', 6, 64)
 	}
 	return fmt.Sprint(v)
 }

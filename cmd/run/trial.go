@@ -64,9 +64,10 @@ fails later has spent. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
-Your own data are a file of comma-separated values with a header, named csv:PATH
-(from the current folder), for experiments with a parameter dataset. For them
-delta must be named.
+Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
+npy:PATH or images:FOLDER (from the current folder), for experiments with a
+parameter dataset; run data show DATA has their columns. For them delta must be
+named.
 
 With --profile the record has a member profile: for each program its runs, the
 launches, waits and copies that a CUDA device is asked for, also where the CPU

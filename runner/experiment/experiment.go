@@ -35,7 +35,8 @@ type Experiment struct {
 	// a family of metrics.
 	Metrics []Metric
 	// Datasets names the data sets that a trial with these parameters reads;
-	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
+	// nil when none is ever read. "csv:PATH" is the user's file at PATH; so are
+	// other kinds, which package dataset knows.
 	Datasets func(Params) []string
 	// StandIn says what a trial with these parameters computes on in the place of the
 	// paper's data, and is empty where it has those. Such a trial has no verdict against

@@ -140,9 +140,9 @@ func TestOwnDataRefusals(t *testing.T) {
 	refusals{
 		{ownText("delta", 0.01, "dataset", "my.csv"), `did you mean "csv:my.csv"?`},
 		{ownText("delta", 0.01, "dataset", "knug"), `did you mean "kung"?`},
-		{ownText("delta", 0.01, "dataset", "mnist"), `it is kung or csv:PATH`},
+		{ownText("delta", 0.01, "dataset", "mnist"), `it is kung or your own data (csv:PATH`},
 		{ownText("delta", 0.01, "dataset", "csv:"), "names no file"},
-		{ownText("delta", 0.01, "dataset", "kung"), "it is for dataset=csv:PATH"},
+		{ownText("delta", 0.01, "dataset", "kung"), "such as dataset=csv:PATH"},
 		{ownText("delta", 0.01, "inputs", ""), "write the names of one or more columns"},
 		{ownText("delta", 0.01, "inputs", "temp++load"), "write the names of one or more columns"},
 		{ownText("delta", 0.01, "inputs", "temp,temp"), `"temp" is named twice`},

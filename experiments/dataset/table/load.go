@@ -117,13 +117,16 @@ func fill(r reader, path string, at []int, all []*column) error {
 
 // Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
 // path as the user wrote it; those about a place are *[Error].
-func (s Spec) Load(t *experiment.Trial) (*Data, error) {
+func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t.Dataset(s.Dataset)) }
+
+// LoadFrom is [Spec.Load] of data that lie at a path.
+func (s Spec) LoadFrom(file string) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, t.Dataset(s.Dataset), inputs, s.others(), every)
+	in, out, err := columns(s.Dataset, file, inputs, s.others(), every)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,8 @@ func (r *parquetReader) open(size int64) (err error) {
 	if string(mark) != "PAR1" {
 		return errors.New("the Parquet file is cut off: it does not end with PAR1")
 	}
-	if r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
 		return fmt.Errorf("the Parquet file cannot be read: %w", err)
 	}
 	r.leaves, r.names = leaves(r.parquet.Root())

@@ -10,7 +10,8 @@ import (
 func TestSummarise(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("n,b,d,c,mixed,comma,empty,twice,twice,one,who\n")
-	b.WriteString("1,yes,2020-01-02,red,1,2,,1,1,5,a\n,No,2020-01-01 12:00:00,blue,x,\"2,5\",NA,1,1,5,b\n-2.5,yes,,,2,3,,1,1,5,c\n")
+	b.WriteString("1,yes,2020-01-02,red,1,2,,1,1,5,a\n" +
+		",No,2020-01-01 12:00:00,blue,x,\"2,5\",NA,1,1,5,b\n-2.5,yes,,,2,3,,1,1,5,c\n")
 	for i := range MaxLevels {
 		fmt.Fprintf(&b, "%d,no,2020-01-01,red,2,3,,1,1,5,w%d\n", i, i)
 	}
@@ -30,7 +31,8 @@ func TestSummarise(t *testing.T) {
 		{Name: "twice", Type: "number", Distinct: 1, Low: 1., High: 1., Problem: "another column has the same name"},
 		{Name: "twice", Type: "number", Distinct: 1, Low: 1., High: 1., Problem: "another column has the same name"},
 		{Name: "one", Type: "number", Distinct: 1, Low: 5., High: 5., Input: true},
-		{Name: "who", Type: "text", Distinct: MaxLevels, Many: true, Problem: "more than 1000 different values, which is no category"},
+		{Name: "who", Type: "text", Distinct: MaxLevels, Many: true,
+			Problem: "more than 1000 different values, which is no category"},
 	} {
 		// One value more than the bound is many.
 		if got := s.Columns[i]; !reflect.DeepEqual(got, want) {
@@ -41,7 +43,8 @@ func TestSummarise(t *testing.T) {
 	if err != nil || s.Rows != 5 || s.Columns[len(s.Columns)-1].Type != "unreadable" || s.Columns[0].Missing != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty", "a\n1,2\n": "t.csv:2: 2 fields"} {
+	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty",
+		"a\n1,2\n": "t.csv:2: 2 fields"} {
 		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)))
 		mustFail(t, err, want)
 	}
