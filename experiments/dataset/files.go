@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"privkern/runner/experiment"
 )
 
 // Kinds of a user's own data: what stands before the colon in their name.
@@ -110,7 +108,7 @@ func together(lines ...string) string {
 // findFile finds a single file.
 func findFile(path string) (absolute, sha string, err error) {
 	fail := func(err error) (string, string, error) { return "", notSupplied, err }
-	f, err := openTable(path)
+	f, err := openOwn(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fail(&MissingFileError{Path: path})
@@ -131,31 +129,21 @@ func findFile(path string) (absolute, sha string, err error) {
 	return absolute, sha, nil
 }
 
-// AsWritten puts the path in the name of a data set "csv:PATH" in the place of
-// that of the file in a [TableError]: a record does not say where on a machine
-// the user's files lie.
-func AsWritten(err error, name string) error {
-	path, ok := FilePath(name)
-	var in *TableError
-	if ok && errors.As(err, &in) {
-		in.Path = path
+// openOwn refuses what is not a file: a pipe could not be read again.
+func openOwn(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is not a regular file", path)
 	}
-	return err
-}
-
-// TablesOf describes what a trial reads of the user's files among data sets: of
-// each the columns, none where it is no such file.
-func TablesOf(columns map[string][]string) []experiment.InputTable {
-	var out []experiment.InputTable
-	for _, name := range slices.Sorted(maps.Keys(columns)) {
-		if _, own := FilePath(name); !own {
-			continue
-		}
-		out = append(out, experiment.InputTable{Dataset: name, Columns: columns[name], Check: func(path string) error {
-			return AsWritten(CheckColumns(path, columns[name]), name)
-		}})
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
 	}
-	return out
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		return nil, fmt.Errorf("%s: %w", path, in.Err)
+	}
+	return f, err
 }
 
 // MissingFileError says that a file of the user's is not there.

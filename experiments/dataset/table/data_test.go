@@ -131,6 +131,11 @@ func TestCheck(t *testing.T) {
 	if got := (Spec{Inputs: "a+ c[x|y] ,b"}).Names(); !slices.Equal(got, []string{"a", "c", "b"}) {
 		t.Errorf("%q", got)
 	}
+	for inputs, want := range map[string]int{"a": 1, "a+c[x|y],b": 4, "*": 0} {
+		if got := (Spec{Inputs: inputs}).Width(); got != want {
+			t.Errorf("%s makes %d inputs", inputs, got)
+		}
+	}
 	if !Is("csv:x") || Is("kung") || Is("csv") || Is("x:csv:y") {
 		t.Error("what is the user's own is not told from what is not")
 	}

@@ -47,6 +47,16 @@ func (s Spec) Names() []string {
 	return names
 }
 
+// Width is how many inputs the setting makes where a column without levels is one; 0 for "*".
+func (s Spec) Width() int {
+	items, _ := s.inputs()
+	n := 0
+	for _, it := range items {
+		n += max(1, len(it.levels))
+	}
+	return n
+}
+
 // inputs takes the setting apart.
 func (s Spec) inputs() (items []item, every bool) {
 	if strings.TrimSpace(s.Inputs) == Every {

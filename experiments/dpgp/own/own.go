@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
@@ -36,31 +36,6 @@ type Ends = experiment.SeveralOr[None]
 func IsFile(name string) bool {
 	_, file := dataset.FilePath(name)
 	return file
-}
-
-// Names are those of the columns in a setting, joined by + or commas.
-func Names(columns string) []string {
-	names := strings.Split(strings.ReplaceAll(columns, ",", "+"), "+")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
-}
-
-// CheckNames refuses columns that are not named, or twice.
-func CheckNames(inputs, output string) error {
-	names := Names(inputs)
-	for i, name := range names {
-		switch {
-		case name == "":
-			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", inputs)
-		case slices.Contains(names[:i], name):
-			return fmt.Errorf("inputs = %q: %q is named twice", inputs, name)
-		case name == output:
-			return fmt.Errorf("output = %s: it is one of the inputs, too", name)
-		}
-	}
-	return nil
 }
 
 // ForInputs returns the numbers of a setting for each of the inputs.
@@ -145,9 +120,9 @@ func Grid(count int, low, high []float64) *mat.Dense {
 
 // InducingFile reads inducing inputs (M×D) from the file of a data set, whose place is path.
 func InducingFile(name, path string, inputs []string) (*mat.Dense, error) {
-	z, err := dataset.LoadInputs(path, inputs)
+	z, err := table.LoadPoints(name, path, inputs)
 	if err != nil {
-		return nil, dataset.AsWritten(err, name)
+		return nil, err
 	}
 	n, _ := z.Dims()
 	written, _ := dataset.FilePath(name)

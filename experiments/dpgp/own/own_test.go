@@ -68,21 +68,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-func TestCheckNames(t *testing.T) {
-	for _, c := range []struct{ inputs, output, want string }{
-		{"a+b, c", "y", ""}, {"a+", "y", "write the names"}, {"a,a", "y", `"a" is named twice`},
-		{"a,y", "y", "it is one of the inputs"},
-	} {
-		t.Run(c.inputs, func(t *testing.T) {
-			err := CheckNames(c.inputs, c.output)
-			if c.want == "" && err != nil || c.want != "" && err == nil {
-				t.Fatalf("%v", err)
-			}
-			if c.want != "" {
-				trialtest.Refuses(t, err, c.want)
-			}
-		})
-	}
+func TestCheckGrid(t *testing.T) {
 	if err := CheckGrid(10, 6); err == nil {
 		t.Error("a million points")
 	}

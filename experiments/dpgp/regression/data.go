@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
@@ -27,6 +26,7 @@ type regressor struct {
 	dropped  int
 	clipped  int
 	inputs   []string
+	private  []string // those whose levels were read off the data
 	output   modelfile.Output
 	bound    sparse.Bound
 	scaling  sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
@@ -35,7 +35,7 @@ type regressor struct {
 
 // newRegressor reads the data and calibrates the noise.
 func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
-	r := &regressor{settings: s, inputs: s.inputNames()}
+	r := &regressor{settings: s, inputs: s.table().Names()}
 	low, high := s.outputRange().or(1)
 	r.output = modelfile.Output{Name: s.Output, Centre: low + (high-low)/2, Scale: (high - low) / 2}
 	if err := r.read(t); err != nil {
@@ -68,11 +68,17 @@ func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
 // read reads or simulates the rows, and scales and clips the outputs.
 func (r *regressor) read(t *experiment.Trial) error {
 	if s := r.settings; own.IsFile(s.Dataset) {
-		table, err := dataset.LoadTable(t.Dataset(s.Dataset), r.inputs, s.Output)
+		data, err := s.table().Load(t)
 		if err != nil {
-			return dataset.AsWritten(err, s.Dataset)
+			return err
 		}
-		r.x, r.outputs, r.dropped = table.Inputs, table.Output, table.Dropped
+		if r.outputs, err = data.Numbers(s.Output); err != nil {
+			return err
+		}
+		r.x, r.dropped, r.inputs, r.private = data.X, data.Dropped, data.Names, data.Private
+		if err := s.checkInputs(true, len(r.inputs)); err != nil { // categories are several
+			return err
+		}
 	} else {
 		r.inputs, r.output.Name = []string{"x"}, "y" // whatever names are given, no column has them
 		r.x = sparse.UniformInputs(simulatedRows, t.Stream("inputs"))
@@ -95,6 +101,9 @@ func (r *regressor) inducing(t *experiment.Trial) (*mat.Dense, error) {
 	if !own.IsFile(name) {
 		n, err := r.settings.gridCount()
 		if err != nil {
+			return nil, err
+		}
+		if err := own.CheckGrid(n, len(r.inputs)); err != nil {
 			return nil, err
 		}
 		low, high, err := r.settings.inputRange().Of(len(r.inputs), 3.5)

@@ -5,6 +5,7 @@ package regression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
@@ -31,10 +32,11 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 		Source:   "Honkela 2021, Section 3, Algorithm 1",
 		Datasets: (*Settings).files,
 		Tables: func(s *Settings) []experiment.InputTable {
-			inputs := s.inputNames()
-			columns := map[string][]string{s.Inducing: inputs}
-			columns[s.Dataset] = append(slices.Clone(inputs), s.Output) // which has the inputs, too
-			return dataset.TablesOf(columns)
+			tables := s.table().Tables()
+			if s.Inducing != s.Dataset { // which has the inputs, too
+				tables = append(tables, table.Spec{Dataset: s.Inducing, Inputs: s.Inputs}.Tables()...)
+			}
+			return tables
 		},
 		Complete: func(s *Settings, given func(field any) bool) error {
 			if !own.IsFile(s.Dataset) {
@@ -60,8 +62,10 @@ func (s *Settings) files() []string {
 	return names
 }
 
-// inputNames are the columns that are predicted from.
-func (s *Settings) inputNames() []string { return own.Names(s.Inputs) }
+// table is what is read of the user's data.
+func (s *Settings) table() table.Spec {
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
+}
 
 // interval is a public range with the names of its ends.
 type interval struct {
@@ -109,7 +113,7 @@ func (s *Settings) gridCount() (int, error) {
 func checkRegression(s *Settings) error {
 	fromFile := own.IsFile(s.Dataset)
 	if !fromFile && s.Dataset != own.Simulated {
-		return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own", s.Dataset, own.Simulated)
+		return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH", s.Dataset, own.Simulated)
 	}
 	if err := s.checkColumns(fromFile); err != nil {
 		return err
@@ -118,7 +122,10 @@ func checkRegression(s *Settings) error {
 		"noise, and it must not be read off the data", fromFile); err != nil {
 		return err
 	}
-	inputs := len(s.inputNames())
+	inputs := s.table().Width()
+	if inputs == 0 { // how many columns * is, the data say
+		return s.inputRange().CheckGiven(!own.IsFile(s.Inducing))
+	}
 	if err := s.checkInputs(fromFile, inputs); err != nil {
 		return err
 	}
@@ -147,13 +154,16 @@ func (s *Settings) checkInputs(fromFile bool, inputs int) error {
 }
 
 func (s *Settings) checkColumns(fromFile bool) error {
-	if err := own.CheckNames(s.Inputs, s.Output); err != nil {
-		return err
-	}
-	if !fromFile && len(s.inputNames()) > 1 {
+	if !fromFile && s.table().Width() != 1 {
 		return fmt.Errorf("inputs = %s: simulated data have one input", s.Inputs)
 	}
-	return nil
+	if !fromFile {
+		return nil
+	}
+	if s.Output == "" {
+		return errors.New("output is not given: name the column that is predicted")
+	}
+	return s.table().Check()
 }
 
 // fit is Algorithm 1 on some rows.

@@ -60,7 +60,12 @@ func checkRegressionRelease(s *Settings) error {
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {
 		return err
 	}
-	for _, name := range s.inputNames() {
+	return s.checkNames(s.table().Names())
+}
+
+// checkNames refuses inputs that are named as a column of predictions.
+func (s *Settings) checkNames(inputs []string) error {
+	for _, name := range inputs {
 		if slices.Contains(modelfile.Reserved, name) {
 			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input",
 				s.Inputs, name)
@@ -82,6 +87,13 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 	}
 	r, err := newRegressor(t, s)
 	if err != nil {
+		return nil, err
+	}
+	if r.private != nil {
+		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
+			"such as inputs=colour[red|green]", s.Inputs, r.private[0])
+	}
+	if err := s.checkNames(r.inputs); err != nil {
 		return nil, err
 	}
 	n, d := r.x.Dims()

@@ -15,26 +15,27 @@ func init() { experiment.Document[Settings](source) }
 
 // Settings are those of dpgp/regression.
 type Settings struct {
-	// simulated, 1024 observations of sin(2x)/(2x), or csv:PATH, your own file: comma-separated values
-	// with a header
+	// simulated, 1024 observations of sin(2x)/(2x), or your own data: csv:PATH, comma-separated values
+	// with a header, parquet:PATH, npy:PATH or images:FOLDER
 	Dataset string `name:"dataset" default:"simulated"`
-	// names of the columns that are predicted from, joined by + or commas; they are protected
-	Inputs string `name:"inputs" default:"x" when:"dataset is csv:*"`
+	// names of the columns that are predicted from, joined by + or commas, or * for every numeric one;
+	// they are protected. A category has its levels beside it, colour[red|green]
+	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
 	// the column that is predicted; it is protected
-	Output string `name:"output" default:"y" when:"dataset is csv:*"`
-	// lower end of the public range of the output, to which it is clipped (csv only, where it must be
-	// given); it must not be read off the data
+	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+	// lower end of the public range of the output, to which it is clipped (of your own data, where it
+	// must be given); it must not be read off the data
 	Low end `name:"low" default:"none"`
-	// upper end of the public range of the output (csv only, where it must be given)
+	// upper end of the public range of the output (of your own data, where it must be given)
 	High end `name:"high" default:"none"`
 	// inducing inputs, which are public: how many on a regular grid from input_low to input_high in
 	// every input, or csv:PATH, a file with the columns of the inputs. They must not be rows of the data
 	Inducing string `name:"inducing" default:"9"`
 	// lower end of the grid, one for all inputs or one for each, joined by commas in the order of inputs
-	// (with csv data it must be given for a grid); it must not be read off the data
-	InputLow own.Ends `name:"input_low" default:"none" when:"inducing is not csv:*"`
+	// (with your own data it must be given for a grid); it must not be read off the data
+	InputLow own.Ends `name:"input_low" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// upper end of the grid, one for all inputs or one for each
-	InputHigh own.Ends `name:"input_high" default:"none" when:"inducing is not csv:*"`
+	InputHigh own.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public
 	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
