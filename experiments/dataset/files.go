@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,24 +15,101 @@ import (
 	"privkern/runner/experiment"
 )
 
-// filePrefix starts the names of data sets that are one file of the user's.
-const filePrefix = "csv:"
+// Kinds of a user's own data: what stands before the colon in their name.
+const (
+	OwnCSV     = "csv"     // a file of comma-separated values with a header
+	OwnParquet = "parquet" // a file
+	OwnNPY     = "npy"     // a NumPy array, perhaps with labels in another beside it ([LabelsBeside])
+	OwnImages  = "images"  // a folder of pictures, or of folders of them, one a class
+)
 
-// FileName returns the name of the data set that is the file at path.
-func FileName(path string) string { return filePrefix + path }
+// ownKinds are all of them.
+var ownKinds = []string{OwnCSV, OwnParquet, OwnNPY, OwnImages}
 
-// FilePath returns the path in the name of a data set that is a file of the
-// user's, "csv:PATH", as the user wrote it.
-func FilePath(name string) (path string, ok bool) { return strings.CutPrefix(name, filePrefix) }
+// FileName returns the name of the data set that is the file of comma-separated
+// values at path.
+func FileName(path string) string { return OwnName(OwnCSV, path) }
 
-// findFile is [Locator.Find] for a file of the user's: its absolute path, which
-// holds in processes with another current folder, and its SHA-256. Messages
+// OwnName returns the name of the user's own data of a kind at path.
+func OwnName(kind, path string) string { return kind + ":" + path }
+
+// OwnKind returns the kind of a user's own data, and "" where the name is that of
+// no such data.
+func OwnKind(name string) string {
+	if kind, _, ok := strings.Cut(name, ":"); ok && slices.Contains(ownKinds, kind) {
+		return kind
+	}
+	return ""
+}
+
+// IsOwn says whether a name is that of a user's own data, such as csv:PATH.
+func IsOwn(name string) bool { return OwnKind(name) != "" }
+
+// OwnForms are the forms of names of a user's own data, for messages.
+func OwnForms() string {
+	return OwnName(OwnCSV, "PATH") + ", " + OwnName(OwnParquet, "PATH") + ", " + OwnName(OwnNPY, "PATH") + " or " +
+		OwnName(OwnImages, "FOLDER")
+}
+
+// FilePath returns the path in the name of a user's own data, such as "csv:PATH",
+// as the user wrote it.
+func FilePath(name string) (path string, ok bool) {
+	kind := OwnKind(name)
+	if kind == "" {
+		return "", false
+	}
+	path = name[len(kind)+1:]
+	if kind == OwnImages {
+		path, _, _, _ = cutSize(path)
+	}
+	return path, true
+}
+
+// LabelsBeside is the path of the labels of the array at path.
+func LabelsBeside(path string) string { return strings.TrimSuffix(path, ".npy") + ".labels.npy" }
+
+// findOwn is [Locator.Find] for a user's own data: their absolute path, which holds in
+// processes with another current folder, and the SHA-256 of all that is read. Messages
 // have the path as the user wrote it.
+func findOwn(name string) (absolute, sha string, err error) {
+	path, _ := FilePath(name)
+	kind := OwnKind(name)
+	switch {
+	case path == "":
+		return "", notSupplied, fmt.Errorf("the data set %q names no file; write %s", name, OwnForms())
+	case kind == OwnImages:
+		return findPictures(path)
+	case kind == OwnNPY:
+		return findArrays(path)
+	}
+	return findFile(path)
+}
+
+// findArrays finds an array, and the labels beside it where they are there.
+func findArrays(path string) (absolute, sha string, err error) {
+	if absolute, sha, err = findFile(path); err != nil {
+		return "", notSupplied, err
+	}
+	_, labels, err := findFile(LabelsBeside(path))
+	var absent *MissingFileError
+	if errors.As(err, &absent) {
+		return absolute, sha, nil
+	}
+	if err != nil {
+		return "", notSupplied, err
+	}
+	return absolute, together(sha+"  array", labels+"  labels"), nil
+}
+
+// together is the SHA-256 of lines.
+func together(lines ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n") + "\n"))
+	return hex.EncodeToString(sum[:])
+}
+
+// findFile finds a single file.
 func findFile(path string) (absolute, sha string, err error) {
 	fail := func(err error) (string, string, error) { return "", notSupplied, err }
-	if path == "" {
-		return fail(fmt.Errorf("the data set %q names no file; write %sPATH", filePrefix, filePrefix))
-	}
 	f, err := openTable(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

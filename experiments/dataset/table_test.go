@@ -194,37 +194,6 @@ func TestLoadTableFiles(t *testing.T) {
 	mustFail(t, err, "it is not a regular file")
 }
 
-// A file of the user's is a data set under the name csv:PATH.
-func TestFindFile(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeFile(t, []byte("a,b\n1,2\n"), "sub", "my.csv")
-	path, digest, err := Locator{}.Find("csv:sub/my.csv")
-	if err != nil || !filepath.IsAbs(path) || len(digest) != 64 {
-		t.Fatalf("%s, %s, %v", path, digest, err)
-	}
-	if raw, err := os.ReadFile(path); err != nil || string(raw) != "a,b\n1,2\n" {
-		t.Errorf("%s holds %q, %v", path, raw, err)
-	}
-	if _, again, _ := (Locator{}).Find("csv:./sub/my.csv"); again != digest {
-		t.Errorf("by another path the digest is %s, not %s", again, digest)
-	}
-	writeFile(t, []byte("a,b\n1,3.\n"), "sub", "my.csv")
-	if _, other, _ := (Locator{}).Find("csv:sub/my.csv"); other == digest {
-		t.Error("other content has the same digest")
-	}
-
-	_, digest, err = Locator{}.Find("csv:sub/mine.csv")
-	var missing *MissingFileError
-	if !errors.As(err, &missing) || digest != notSupplied ||
-		err.Error() != "the file sub/mine.csv is not there; its path starts at the current folder" {
-		t.Errorf("digest %q, %v", digest, err)
-	}
-	_, _, err = Locator{}.Find("csv:sub")
-	mustFail(t, err, "sub: it is not a regular file")
-	_, _, err = Locator{}.Find("csv:")
-	mustFail(t, err, "names no file")
-}
-
 // Errors about a user's file name it as the user did.
 func TestAsWritten(t *testing.T) {
 	path := tableFile(t, "a\nx\n")
