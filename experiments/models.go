@@ -3,11 +3,13 @@ package experiments
 import (
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/model"
+	obfuscated "privkern/experiments/privacygp/modelfile"
 )
 
 // Models are the formats of files that run predict reads.
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
+		obfuscated.PredictFormat,
 	}
 }

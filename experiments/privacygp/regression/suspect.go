@@ -1,0 +1,79 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bounds beyond which the coverage of a region of 95 % is suspect, where chance does not
+// explain it.
+const (
+	nominalCoverage = 0.95
+	suspectlyNarrow = 0.85
+	suspectlyWide   = 0.995
+)
+
+// warnings say what is computed but suspect, from covariances alone.
+func (p *prepared) warnings() []string {
+	out := p.engine.Warnings()
+	if n := len(p.rows.y); p.all.Rank < n {
+		out = append(out, fmt.Sprintf("computed but suspect: the covariance of the %d outputs has condition number %.1e and "+
+			"numerical rank %d: predictions without noise are those of a user of its numerical range; more noise_variance "+
+			"or shorter lengthscales make it smaller", n, p.all.Condition, p.all.Rank))
+	}
+	places, _ := p.places.Dims()
+	far := 0
+	for _, v := range p.all.unsecured {
+		if v > 0.99 {
+			far++
+		}
+	}
+	switch {
+	case p.settings.Noise == none, p.settings.Noise == uniform:
+	case len(p.all.need) == 0:
+		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior one "+
+			"at every sensitive place, and xi asks for %.4g: a larger xi would hide more", leastOf(p.all.unsecured), p.xi))
+	case far > 0:
+		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
+			"them, with noise or without: are they in the units of the inputs?", far, places))
+	}
+	return out
+}
+
+func leastOf(values []float64) float64 {
+	least := math.Inf(1)
+	for _, v := range values {
+		least = math.Min(least, v)
+	}
+	return least
+}
+
+// suspicions say what is suspect about the fit, given the metrics and the number of rows
+// that are not sensitive. They depend on the outputs, and are no part of an export.
+func (p *prepared) suspicions(m *Metrics, public int) []string {
+	var out []string
+	if p.rows.dropped > 0 {
+		out = append(out, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
+			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
+	}
+	if public == 0 {
+		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")
+	}
+	if rmse, centre := m.RMSEPublic[released], m.RMSEPublic[middle]; rmse >= centre {
+		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error of "+
+			"%.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller xi or fewer "+
+			"sensitive places help; otherwise another kernel or other hyper-parameters", rmse, centre, m.RMSEPublic[unsecured]))
+	}
+	coverage := *m.CoveragePublic
+	chance := 3 * math.Sqrt(nominalCoverage*(1-nominalCoverage)/float64(public))
+	if off := math.Abs(coverage - nominalCoverage); off > chance && (coverage < suspectlyNarrow || coverage > suspectlyWide) {
+		how, advice := "small", "larger"
+		if coverage > nominalCoverage {
+			how, advice = "large", "smaller"
+		}
+		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d rows that are not sensitive: "+
+			"the standard deviations are too %s, and so what is said of the variance at sensitive places; a %s "+
+			"noise_variance or process_variance, or another kernel", coverage, public, how, advice))
+	}
+	return out
+}
