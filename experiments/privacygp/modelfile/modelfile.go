@@ -9,7 +9,7 @@ import (
 )
 
 // Format is the version that this package writes and reads.
-const Format = "privacygp/regression-model/1"
+const Format = "privkern/privacygp-model/1"
 
 // Model is data W = Y + Z with Z ~ N(0, Σ), and the process that Y are outputs of:
 // Y = f(X) + ε, where f has the mean and the kernel, and ε the noise variance.

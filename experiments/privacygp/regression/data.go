@@ -16,6 +16,8 @@ const (
 	// simulatedData is the word for data of nobody.
 	simulatedData = "simulated"
 	simulatedRows = 60
+	// simulatedPlaces is the default of the sensitive places.
+	simulatedPlaces = "x:0.4..0.6"
 )
 
 // maxRows bounds the rows: an eigen-decomposition takes 9n³ operations, and there is one
@@ -61,13 +63,14 @@ func (s *Settings) inputNames() []string {
 
 // rows are the data of a trial.
 type rows struct {
-	x       *mat.Dense // N×d
-	y       []float64  // N
-	names   []string   // d
-	output  string
-	dropped int
-	places  *mat.Dense   // γ×d, different from each other
-	hidden  map[int]bool // the rows that lie at places
+	x        *mat.Dense // N×d
+	y        []float64  // N
+	names    []string   // d
+	output   string
+	dropped  int
+	constant []string     // inputs with one value
+	places   *mat.Dense   // γ×d, different from each other
+	hidden   map[int]bool // the rows that lie at places
 }
 
 // load reads or simulates the data and finds the sensitive places.
@@ -80,18 +83,45 @@ func load(t *experiment.Trial, s *Settings) (*rows, error) {
 	} else {
 		r.simulate(t)
 	}
-	switch n := len(r.y); {
-	case n < 3:
-		return nil, fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
-	case n > maxRows:
-		return nil, fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
-			"that size; take a sample of the rows", n, maxRows)
-	case s.Folds > n:
-		return nil, fmt.Errorf("folds = %d: there are %d rows", s.Folds, n)
-	case slices.Min(r.y) == slices.Max(r.y):
-		return nil, fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n)
+	if err := r.check(s); err != nil {
+		return nil, err
 	}
 	return r, r.find(t, s)
+}
+
+// check refuses rows that no process can be made of.
+func (r *rows) check(s *Settings) error {
+	switch n := len(r.y); {
+	case n < 3:
+		return fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
+	case n > maxRows:
+		return fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
+			"that size; take a sample of the rows", n, maxRows)
+	case len(r.constant) > 0:
+		return fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", r.constant[0])
+	case slices.Min(r.y) == slices.Max(r.y):
+		return fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n)
+	case s.Folds > n:
+		return fmt.Errorf("folds = %d: there are %d rows", s.Folds, n)
+	}
+	if s.Hyperparameters == given && s.NoiseVariance == 0 {
+		return r.checkFunction()
+	}
+	return nil
+}
+
+// checkFunction refuses different outputs at one place, which no process without noise has.
+func (r *rows) checkFunction() error {
+	first := map[string]int{}
+	for i, y := range r.y {
+		key := placeKey(r.x.RawRowView(i))
+		if j, seen := first[key]; seen && r.y[j] != y {
+			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and the "+
+				"outputs %g and %g, which only noise can explain: give a noise_variance above 0", j+1, i+1, r.y[j], y)
+		}
+		first[key] = i
+	}
+	return nil
 }
 
 func (r *rows) read(t *experiment.Trial, s *Settings) error {
@@ -99,10 +129,8 @@ func (r *rows) read(t *experiment.Trial, s *Settings) error {
 	if err != nil {
 		return err
 	}
-	if len(data.Constant) > 0 {
-		return fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", data.Constant[0])
-	}
 	r.x, r.names, r.output, r.dropped = data.X, data.Names, s.Output, data.Dropped
+	r.constant = data.Constant
 	r.y, err = data.Numbers(s.Output)
 	return err
 }

@@ -3,7 +3,9 @@ package regression
 import (
 	"context"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -23,8 +25,21 @@ const (
 // score gathers what predictions of some rows are worth.
 type score struct {
 	rows     int
-	squares  map[string]float64 // by way, of the errors
-	coverage float64            // of the released predictions
+	squares  map[string]float64        // by way, of the errors
+	coverage float64                   // of the released predictions
+	others   [len(otherPriors)]float64 // squares of the errors of users with other priors
+}
+
+// otherPriors are the lengthscales of users with other priors, over those of the prior that
+// the noise is made for.
+var otherPriors = [...]float64{0.5, 2}
+
+// other is the least root mean square error of users with other priors.
+func (s *score) other() *float64 {
+	if s.rows == 0 {
+		return nil
+	}
+	return new(math.Sqrt(slices.Min(s.others[:]) / float64(s.rows)))
 }
 
 // rmse is the root mean square error of every way; none without rows.
@@ -73,15 +88,22 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 		known[i] = r.y[row]
 	}
 	at := p.scaled(learn.SelectRows(r.x, fold.Test))
-	predictions := map[string]*prediction{}
-	for way, method := range map[string]noiseMethod{released: p.method, unsecured: none, independent: equal} {
-		noise, err := p.obfuscate(ctx, v, method)
+	predictions, sigma := map[string]*prediction{}, map[string]*mat.Dense{}
+	for _, way := range []struct {
+		name   string
+		method noiseMethod
+	}{{released, p.method}, {unsecured, none}, {independent, equal}} {
+		noise, err := p.obfuscate(ctx, v, way.method)
 		if err != nil {
 			return err
 		}
-		if predictions[way], err = p.predict(v, noise.sigma, known, at); err != nil {
+		sigma[way.name] = noise.sigma
+		if predictions[way.name], err = p.predict(v, noise.sigma, known, at); err != nil {
 			return err
 		}
+	}
+	if err := p.attack(r, fold, sigma[released], known, hidden); err != nil {
+		return err
 	}
 	centre := stat.Mean(known, nil)
 	for i, row := range fold.Test {
@@ -96,6 +118,35 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 		}
 		s.squares[middle] += (r.y[row] - centre) * (r.y[row] - centre)
 		s.coverage += predictions[released].covers(i, r.y[row], p.Noise)
+	}
+	return nil
+}
+
+// attack adds the errors at the sensitive rows of a fold of users with other priors, who get
+// the outputs known with the noise covariance sigma.
+func (p *problem) attack(r *rows, fold learn.Fold, sigma *mat.Dense, known []float64, hidden *score) error {
+	targets := slices.DeleteFunc(slices.Clone(fold.Test), func(row int) bool { return !r.hidden[row] })
+	if len(targets) == 0 {
+		return nil
+	}
+	for i, factor := range otherPriors {
+		user := *p.prior
+		user.Lengthscales = slices.Clone(p.Lengthscales)
+		floats.Scale(factor, user.Lengthscales)
+		x := user.scaled(learn.SelectRows(r.x, fold.Train))
+		o, err := user.observe(x)
+		if err != nil {
+			return err
+		}
+		f, err := (&problem{prior: &user}).predict(&view{Observations: o, x: x}, sigma, known,
+			user.scaled(learn.SelectRows(r.x, targets)))
+		if err != nil {
+			return err
+		}
+		for j, row := range targets {
+			miss := r.y[row] - f.mean[j]
+			hidden.others[i] += miss*miss + f.wander[j]
+		}
 	}
 	return nil
 }

@@ -68,12 +68,8 @@ func check(s *Settings) error {
 	if err != nil {
 		return err
 	}
-	if names := s.inputNames(); names != nil {
-		if err := wanted.check(names); err != nil {
-			return err
-		}
-	} else if wanted.file != "" {
-		return errors.New("inputs = *: name the inputs, so that the file of sensitive places can be read by them")
+	if err := s.checkPlaces(wanted); err != nil {
+		return err
 	}
 	if s.XiUnit == ofPrior && s.Xi >= 1 {
 		return fmt.Errorf("xi = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
@@ -88,6 +84,20 @@ func check(s *Settings) error {
 		_, err = s.lengthscales(0)
 	}
 	return err
+}
+
+// checkPlaces refuses sensitive places by inputs that there are not.
+func (s *Settings) checkPlaces(wanted *sensitive) error {
+	names := s.inputNames()
+	switch {
+	case s.own() && s.Sensitive == simulatedPlaces: // Complete has more to say of the default
+		return nil
+	case names != nil:
+		return wanted.check(names)
+	case wanted.file != "":
+		return errors.New("inputs = *: name the inputs, so that the file of sensitive places can be read by them")
+	}
+	return nil
 }
 
 // checkBelowPrior refuses a tolerance, in the unit of the output, that no noise reaches.
@@ -158,6 +168,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	}
 	m.RMSEPublic, m.CoveragePublic = public.rmse(), public.covered()
 	m.RMSESensitive, m.CoverageSensitive = hidden.rmse(), hidden.covered()
+	m.RMSEOther = hidden.other()
 	series, err := p.series(t)
 	if err != nil {
 		return nil, err

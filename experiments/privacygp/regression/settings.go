@@ -130,6 +130,9 @@ type Metrics struct {
 	RMSEPublic byWay `name:"rmse_public_*" unit:"output"`
 	// the same at sensitive rows
 	RMSESensitive byWay `name:"rmse_sensitive_*" unit:"output"`
+	// the same at sensitive rows for the better of two users who take the noise as it is, but lengthscales of
+	// half and of double the length: what another prior gets
+	RMSEOther *float64 `name:"rmse_sensitive_other_prior" unit:"output"`
 	// share of the rows that are not sensitive inside the central region of 95 % of their prediction
 	CoveragePublic *float64 `name:"coverage_95_public"`
 	// the same of sensitive rows

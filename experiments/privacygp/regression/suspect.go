@@ -3,6 +3,8 @@ package regression
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Bounds beyond which the coverage of a region of 95 % is suspect, where chance does not
@@ -55,6 +57,11 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 	if p.rows.dropped > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
 			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
+	}
+	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
+		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior variance, "+
+			"%.4g, is far above it, and whoever guesses their mean does better; give a smaller xi, or one in the unit of the output (xi_unit=output)",
+			m.Tolerance, spread, p.Variance))
 	}
 	if public == 0 {
 		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")
