@@ -33,6 +33,12 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 			}
 			return nil
 		},
+		Rules: []experiment.Rule[Settings]{{
+			To:        func(s *Settings) []any { return []any{&s.ARD} },
+			DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Inputs} },
+			Words:     "inputs names several columns",
+			Holds:     func(s *Settings) bool { return s.own() && len(s.inputNames()) != 1 },
+		}},
 		Check:       check,
 		Memory:      memory,
 		Run:         run,
