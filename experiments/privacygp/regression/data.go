@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
-	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -163,11 +162,9 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
 		}
-		in, err := wanted.rowsOf(r.x, r.names)
-		if err != nil {
+		if r.places, err = wanted.of(r.x, r.names); err != nil {
 			return err
 		}
-		r.places = distinct(learn.SelectRows(r.x, in))
 	}
 	if n, _ := r.places.Dims(); n > maxRows {
 		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxRows)

@@ -15,8 +15,8 @@ import (
 )
 
 // forms are what the setting sensitive may be.
-const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, several of these " +
-	"joined by commas, or csv:PATH"
+const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, a place such as " +
+	"x:0.5, several of these joined by commas, or csv:PATH"
 
 // sensitive is the setting, taken apart: a file of places, or a union of terms.
 type sensitive struct {
@@ -149,7 +149,42 @@ func (s *sensitive) hasRows() bool {
 	return slices.ContainsFunc(s.terms, func(t term) bool { return t.rows })
 }
 
-// rowsOf are the rows of x (N×d, inputs of these names) that the terms name, in order.
+// place is the place that the term names by the value of every input, whether a row lies
+// there or not; nil for any other set.
+func (t *term) place(names []string) []float64 {
+	if t.rows || len(t.box) != len(names) {
+		return nil
+	}
+	out := make([]float64, len(names))
+	for _, b := range t.box {
+		at := slices.Index(names, b.name)
+		if at < 0 || b.low != b.high {
+			return nil
+		}
+		out[at] = b.low
+	}
+	return out
+}
+
+// of are the places that the terms name: rows of x (N×d, inputs of these names) and places
+// by themselves, each once (γ×d).
+func (s *sensitive) of(x *mat.Dense, names []string) (*mat.Dense, error) {
+	rows, err := s.rowsOf(x, names)
+	if err != nil {
+		return nil, err
+	}
+	_, d := x.Dims()
+	var values []float64
+	for _, i := range rows {
+		values = append(values, x.RawRowView(i)...)
+	}
+	for _, t := range s.terms {
+		values = append(values, t.place(names)...)
+	}
+	return distinct(mat.NewDense(len(values)/d, d, values)), nil
+}
+
+// rowsOf are the rows that the terms name, in order.
 func (s *sensitive) rowsOf(x *mat.Dense, names []string) ([]int, error) {
 	n, _ := x.Dims()
 	in := make([]bool, n)
@@ -158,7 +193,7 @@ func (s *sensitive) rowsOf(x *mat.Dense, names []string) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !found {
+		if !found && t.place(names) == nil {
 			return nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH", t.text)
 		}
 	}

@@ -68,6 +68,36 @@ func TestSensitiveRows(t *testing.T) {
 	}
 }
 
+// A place by the value of every input need not be that of a row.
+func TestSensitivePlaces(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{0, 5, 1, 5, 2, 6})
+	for _, c := range []struct {
+		text string
+		want []float64
+	}{
+		{"b:7+a:0.5", []float64{0.5, 7}},
+		{"a:1+b:5", []float64{1, 5}}, // once, though a row lies there
+		{"a:1..,b:1+a:1,a:1+b:1", []float64{1, 5, 2, 6, 1, 1}},
+		{"a:2", []float64{2, 6}}, // of all rows with that value
+	} {
+		s, err := parseSensitive(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.of(x, []string{"a", "b"})
+		if err != nil || !mat.Equal(got, mat.NewDense(len(c.want)/2, 2, c.want)) {
+			t.Errorf("%s: %v, %v; want %v", c.text, got, err, c.want)
+		}
+	}
+	s, err := parseSensitive("a:0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.of(x, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "no row lies in a:0.5") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Places that are named twice count once, as do 0 and -0.
 func TestDistinct(t *testing.T) {
 	got := distinct(mat.NewDense(4, 2, []float64{1, 0, 2, 0, 1, negativeZero(), 1, 1}))

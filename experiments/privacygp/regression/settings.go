@@ -22,8 +22,9 @@ type Settings struct {
 	// the column that is predicted; it is obfuscated
 	Output string `name:"output" default:"y" when:"dataset is not simulated"`
 	// the places at which the output is hidden: rows:5, rows:10..20 (counted from 1), a box in the inputs
-	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), several of these joined by
-	// commas, or csv:PATH, a file of places with the columns of the inputs
+	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), whose rows are meant, a place by
+	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
+	// columns of the inputs
 	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
 	// tolerance: the predictive variance at a sensitive place must not be below it
 	Xi float64 `name:"xi" default:"0.5" min:"0"`
