@@ -73,7 +73,8 @@ func direct(t *testing.T, m *Model, at []float64) (mean, sd, predictive float64)
 	correlation := func(a, b []float64) float64 {
 		s := 0.0
 		for j := range a {
-			s += math.Pow((a[j]-b[j])/m.Kernel.Lengthscales[j], 2)
+			r := (a[j] - b[j]) / m.Kernel.Lengthscales[j]
+			s += r * r
 		}
 		return m.Kernel.Variance * math.Exp(-s/2)
 	}
@@ -106,7 +107,7 @@ func TestWrongFiles(t *testing.T) {
 		{"reserved", func(m *Model) { m.Inputs[0] = "sd" }, `inputs[0]: "sd" cannot be the name`},
 		{"kernel", func(m *Model) { m.Kernel.Name = "matern42" }, `kernel.name: unknown kernel "matern42"; did you mean`},
 		{"privacy", func(m *Model) { m.Privacy = nil }, "privacy: it is missing"},
-		{"lengthscales", func(m *Model) { m.Kernel.Lengthscales = []float64{1, 2} }, "kernel.lengthscales: there are 2 for 1"},
+		{"lengthscales", func(m *Model) { m.Kernel.Lengthscales = []float64{1, 2} }, "there are 2 for 1 inputs"},
 		{"lengthscale", func(m *Model) { m.Kernel.Lengthscales[0] = 0 }, "kernel.lengthscales[0]: it is 0"},
 		{"variance", func(m *Model) { m.Kernel.Variance = -1 }, "kernel.variance: it is -1"},
 		{"noise", func(m *Model) { m.Noise = -1 }, "noise_variance: it is -1"},

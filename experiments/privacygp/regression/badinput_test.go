@@ -48,16 +48,21 @@ func TestBadInput(t *testing.T) {
 		{"folds", good, on(func(s *Settings) { s.Folds = 9 }), "folds = 9: there are 8 rows"},
 		{"rows and missing values", "x,y\n1,2\n2,\n3,4\n4,5\n5,1\n", on(func(s *Settings) { s.Sensitive = "rows:2" }),
 			"rows cannot be named by their numbers"},
-		{"one place or many", good, on(plain, func(s *Settings) { s.Noise = optimal }), "is for one sensitive place, and there are 2"},
+		{"one place or many", good, on(plain, func(s *Settings) { s.Noise = optimal }),
+			"is for one sensitive place, and there are 2"},
 		{"far too much", good, on(func(s *Settings) { s.Xi, s.XiUnit = 1e6, ofOutput }), "is not below the prior variance"},
 		{"fine resolution", good, on(plain, func(s *Settings) { s.Resolution = experiment.NumberOr[automatic](0.5) }),
 			"the outputs are written in steps of 1"},
 		{"lengthscales", good, on(known("1+2", 4, 0.1)), "there are 2 for 1 inputs"},
-		{"two outputs at a place", "x,y\n1,2\n1,3\n2,4\n3,5\n", on(known("1", 4, 0)), "have the same inputs and the outputs 2 and 3"},
+		{"two outputs at a place", "x,y\n1,2\n1,3\n2,4\n3,5\n", on(known("1", 4, 0)),
+			"have the same inputs and the outputs 2 and 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := csv(t, c.text)
-			_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) { s.Dataset = "csv:" + path; c.change(s) })
+			_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+				s.Dataset = "csv:" + path
+				c.change(s)
+			})
 			trialtest.Refuses(t, err, c.want)
 		})
 	}
@@ -110,13 +115,16 @@ func TestCheck(t *testing.T) {
 		{"unknown input", map[string]any{"sensitive": "time:1.."}, false, `unknown input "time"`},
 		{"no set", map[string]any{"sensitive": "0.4..0.6"}, false, "is no set of places"},
 		{"xi of one", map[string]any{"xi": 1}, false, "it must be below 1, the prior variance"},
-		{"xi of the output", map[string]any{"xi": 2, "xi_unit": "output", "hyperparameters": "given", "process_variance": 2}, false,
+		{"xi of the output", map[string]any{"xi": 2, "xi_unit": "output", "hyperparameters": "given",
+			"process_variance": 2}, false,
 			"xi = 2 is not below the prior variance of the output, 2"},
-		{"a lengthscale", map[string]any{"hyperparameters": "given", "lengthscales": "0.1+0"}, false, `"0" is no positive number`},
+		{"a lengthscale", map[string]any{"hyperparameters": "given", "lengthscales": "0.1+0"}, false,
+			`"0" is no positive number`},
 		{"doubled input", map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "sensitive": "a:1.."}, false, "named twice"},
 		{"places of all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "csv:b.csv"}, false,
 			"name the inputs"},
-		{"no noise", map[string]any{"dataset": "csv:a.csv", "sensitive": "x:1..", "noise": "none"}, true, "would hide nothing"},
+		{"no noise", map[string]any{"dataset": "csv:a.csv", "sensitive": "x:1..", "noise": "none"}, true,
+			"would hide nothing"},
 		{"simulated", nil, true, "simulated data need no export"},
 		{"a column of predictions", map[string]any{"dataset": "csv:a.csv", "inputs": "mean", "sensitive": "rows:1"}, true,
 			`predictions have a column "mean"`},

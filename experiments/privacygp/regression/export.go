@@ -62,8 +62,8 @@ func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) 
 	covariance.Scale(p.Variance, covariance)
 	return &modelfile.Model{
 		Format: modelfile.Format,
-		About: "Obfuscated data of a Gaussian process: obfuscated = output + Z at the inputs x, Z ~ N(0, noise_covariance). " +
-			"run predict THIS_FILE --at x.csv predicts; so does any Gaussian process regression that takes " +
+		About: "Obfuscated data of a Gaussian process: obfuscated = output + Z at the inputs x, Z ~ N(0, noise_covariance)" +
+			". run predict THIS_FILE --at x.csv predicts; so does any Gaussian process regression that takes " +
 			"noise_covariance + noise_variance I for the covariance of its noise. The kernel is variance k(r), r^2 = " +
 			"sum ((x - x')/lengthscale)^2.",
 		Inputs: p.rows.names, Output: p.rows.output,

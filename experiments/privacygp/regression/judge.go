@@ -60,7 +60,9 @@ func (s *score) covered() *float64 {
 
 // judge predicts every row from the other folds, obfuscated. hidden and public are the
 // scores of sensitive rows and of the others.
-func (p *problem) judge(ctx context.Context, t *experiment.Trial, r *rows, folds int) (public, hidden *score, err error) {
+func (p *problem) judge(
+	ctx context.Context, t *experiment.Trial, r *rows, folds int,
+) (public, hidden *score, err error) {
 	public, hidden = &score{squares: byWay{}}, &score{squares: byWay{}}
 	split, err := learn.RandomFolds(len(r.y), folds, t.Stream("folds"))
 	if err != nil {

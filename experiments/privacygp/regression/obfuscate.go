@@ -108,9 +108,9 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 	}
 	worst := floats.MinIdx(out.left)
 	if !(out.left[worst] >= p.xi-rounding) {
-		return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the tolerance "+
-			"%.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, shorter "+
-			"lengthscales or fewer rows make it smaller", method, out.left[worst], worst+1, p.xi, v.Condition)
+		return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the "+
+			"tolerance %.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, "+
+			"shorter lengthscales or fewer rows make it smaller", method, out.left[worst], worst+1, p.xi, v.Condition)
 	}
 	return out, nil
 }
@@ -174,8 +174,8 @@ func (v *view) checkProgram(method noiseMethod) error {
 	if n <= maxProgramRows && len(v.need) <= maxPlaces {
 		return nil
 	}
-	return fmt.Errorf("noise = %v takes at most %d rows and %d sensitive places that need noise, and there are %d and %d: "+
-		"use noise=strong, which is in closed form, or fewer", method, maxProgramRows, maxPlaces, n, len(v.need))
+	return fmt.Errorf("noise = %v takes at most %d rows and %d sensitive places that need noise, and there are %d and "+
+		"%d: use noise=strong, which is in closed form, or fewer", method, maxProgramRows, maxPlaces, n, len(v.need))
 }
 
 // weak is Eq. (10).

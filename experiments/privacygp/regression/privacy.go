@@ -38,8 +38,8 @@ func (p *prepared) privacy() *experiment.Privacy {
 			"handed over as they are")
 	}
 	if rank := int(p.noise.rank); rank < n {
-		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d outputs "+
-			"have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)", rank, n-rank, n, p.tau))
+		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+
+			"outputs have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)", rank, n-rank, n, p.tau))
 	}
 	out.Withdraw(noGuarantee)
 	return out

@@ -218,7 +218,8 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Notes[0], "no guarantee: a bound on") || len(r.Metrics) > 0 {
+	if r.Privacy.Guarantee != "" || !strings.HasPrefix(r.Privacy.Notes[0], "no guarantee: a bound on") ||
+		len(r.Metrics) > 0 {
 		t.Errorf("%+v", r.Privacy)
 	}
 	text, err := json.Marshal(r.Model)

@@ -33,8 +33,8 @@ func (p *prepared) warnings() []string {
 	switch {
 	case p.settings.Noise == none, p.settings.Noise == uniform:
 	case len(p.all.need) == 0:
-		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior one "+
-			"at every sensitive place, and xi asks for %.4g: a larger xi would hide more", leastOf(p.all.unsecured), p.xi))
+		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior "+
+			"one at every sensitive place, and xi asks for %.4g: a larger xi would hide more", leastOf(p.all.unsecured), p.xi))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
@@ -59,8 +59,9 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
-		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior variance, "+
-			"%.4g, is far above it, and whoever guesses their mean does better; give a smaller xi, or one in the unit of the output (xi_unit=output)",
+		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
+			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller xi, or one in the "+
+			"unit of the output (xi_unit=output)",
 			m.Tolerance, spread, p.Variance))
 	}
 	if public == 0 {
@@ -73,13 +74,14 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 	}
 	coverage := *m.CoveragePublic
 	chance := 3 * math.Sqrt(nominalCoverage*(1-nominalCoverage)/float64(public))
-	if off := math.Abs(coverage - nominalCoverage); off > chance && (coverage < suspectlyNarrow || coverage > suspectlyWide) {
+	suspect := coverage < suspectlyNarrow || coverage > suspectlyWide
+	if math.Abs(coverage-nominalCoverage) > chance && suspect {
 		how, advice := "small", "larger"
 		if coverage > nominalCoverage {
 			how, advice = "large", "smaller"
 		}
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d rows that are not sensitive: "+
-			"the standard deviations are too %s, and so what is said of the variance at sensitive places; a %s "+
+		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d rows that are not "+
+			"sensitive: the standard deviations are too %s, and so what is said of the variance at sensitive places; a %s "+
 			"noise_variance or process_variance, or another kernel", coverage, public, how, advice))
 	}
 	return out
