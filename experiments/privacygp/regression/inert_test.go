@@ -19,7 +19,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	inert.Conditions[Settings, Metrics]{
 		Of: Experiment(),
 		Bases: map[string]func(*Settings){
-			"simulated": known("0.2", 1, 0.01), "own": own,
+			"simulated": known("0.2", 0.8, 0.03), "own": own,
 			"own, estimated":    func(s *Settings) { own(s); s.Hyperparameters = estimated },
 			"without noise":     func(s *Settings) { own(s); s.Noise = none },
 			"own, of one input": func(s *Settings) { own(s); s.Inputs, s.Hyperparameters = "x", estimated },
