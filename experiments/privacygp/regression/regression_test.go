@@ -245,6 +245,21 @@ func TestExport(t *testing.T) {
 	if moved < 0.1 || file.Tau < 0.001 || file.Covariance[0][0] < file.Tau*file.Tau {
 		t.Errorf("outputs moved by %g, tau %g, variance %g", moved, file.Tau, file.Covariance[0][0])
 	}
+	// Without tau, directions beyond the rank of the noise would be bare.
+	n := len(file.Covariance)
+	covariance := mat.NewSymDense(n, nil)
+	for i, row := range file.Covariance {
+		for j := range i + 1 {
+			covariance.SetSym(i, j, row[j])
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(covariance, false) {
+		t.Fatal("no eigenvalues")
+	}
+	if least := e.Values(nil)[0]; math.Abs(least/(file.Tau*file.Tau)-1) > 1e-6 {
+		t.Errorf("the least variance of a combination is %g, tau^2 is %g", least, file.Tau*file.Tau)
+	}
 	at := mat.DenseCopyOf(p.rows.places)
 	got, err := m.Predict(t.Context(), at)
 	if err != nil {
@@ -311,5 +326,85 @@ func TestNoiseHidesWhereItShould(t *testing.T) {
 	}
 	if m.RMSEOther == nil || m.Tolerance != 2 || m.VarianceUnsecured >= 2 || m.VarianceMin < 2*(1-1e-6) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Errors are those of every row from all others, noise included: with as many folds as rows
+// there is one way to split them.
+func TestJudgeLeavesOneOut(t *testing.T) {
+	const n = 12
+	s := Experiment().With(own(wave(t, n), known("0.4+5", 6, 0.05), func(s *Settings) { s.Sensitive = "rows:2..6" }))
+	tr := trialtest.New(t, trialtest.Options{})
+	p, err := prepare(t.Context(), tr, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, hidden, err := p.judge(t.Context(), tr, p.rows, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [2]float64 // public, hidden
+	var others [2]float64
+	for row := range n {
+		var x, y []float64
+		for i := range n {
+			if i != row {
+				x, y = append(x, p.rows.x.RawRowView(i)...), append(y, p.rows.y[i])
+			}
+		}
+		train, at := mat.NewDense(n-1, 2, x), mat.NewDense(1, 2, p.rows.x.RawRowView(row))
+		v, err := p.look(p.scaled(train))
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise, err := p.obfuscate(t.Context(), v, strong)
+		if err != nil {
+			t.Fatal(err)
+		}
+		square := func(u *prior) float64 {
+			o, err := u.observe(u.scaled(train))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := (&problem{prior: u}).predict(&view{Observations: o, x: u.scaled(train)}, noise.sigma, y, u.scaled(at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return math.Pow(p.rows.y[row]-f.mean[0], 2) + f.wander[0]
+		}
+		if row < 1 || row > 5 {
+			want[0] += square(p.prior)
+			continue
+		}
+		want[1] += square(p.prior)
+		for i, factor := range otherPriors {
+			u := *p.prior
+			u.Lengthscales = []float64{factor * p.Lengthscales[0], factor * p.Lengthscales[1]}
+			others[i] += square(&u)
+		}
+	}
+	trialtest.Near(t, "public", public.squares[released], want[0], 1e-9*want[0])
+	trialtest.Near(t, "hidden", hidden.squares[released], want[1], 1e-9*want[1])
+	trialtest.Near(t, "others", *hidden.other(), math.Sqrt(math.Min(others[0], others[1])/5), 1e-9)
+	if public.rows != n-5 || hidden.rows != 5 {
+		t.Errorf("%d public rows, %d hidden ones", public.rows, hidden.rows)
+	}
+}
+
+func TestTau(t *testing.T) {
+	y := []float64{0.1, 0.2, 0.4}
+	for _, c := range []struct {
+		change func(*Settings)
+		sd     float64
+		want   float64
+	}{
+		{func(*Settings) {}, 1, 0.1}, {func(*Settings) {}, 1000, 1}, {func(s *Settings) { s.Noise = none }, 1, 0},
+		{func(s *Settings) { s.Resolution = experiment.NumberOr[automatic](0.7) }, 1000, 0.7},
+	} {
+		got, err := Experiment().With(c.change).tau(y, c.sd)
+		if err != nil {
+			t.Error(err)
+		}
+		trialtest.Near(t, "tau", got, c.want, 1e-12)
 	}
 }
