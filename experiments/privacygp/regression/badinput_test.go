@@ -102,6 +102,22 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// In float32 a trial is computed with a warning, and nothing is exported.
+func TestFloat32(t *testing.T) {
+	o := trialtest.Options{DType: "float32"}
+	for _, m := range []noiseMethod{weak, strong, equal, uniform} {
+		out := trialtest.Compute(t, o, Experiment(), func(s *Settings) { s.Noise = m; known("0.15", 0.6, 0.01)(s) })
+		if all := strings.Join(out.Warnings, "\n"); !strings.Contains(all, "computed in float32: tolerances are held") {
+			t.Errorf("%v: %q", m, all)
+		}
+		if v := out.Metrics; v.VarianceMin < v.Tolerance-1e-3 {
+			t.Errorf("%v: variance %g, tolerance %g", m, v.VarianceMin, v.Tolerance)
+		}
+	}
+	_, err := export(t.Context(), trialtest.New(t, o), Experiment().With(own(wave(t, 20))))
+	trialtest.Refuses(t, err, "use --dtype float64")
+}
+
 // Settings that are wrong whatever the data are refused before any is read.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {

@@ -19,8 +19,6 @@ const (
 	// maxProgramRows and maxPlaces bound the programs: with so many a solver takes minutes.
 	maxProgramRows = 500
 	maxPlaces      = 60
-	// rounding is by how much of the prior variance a tolerance may be missed.
-	rounding = 1e-6
 	// widestGap is the duality gap, relative to the trace, above which a solution is none.
 	widestGap = 1e-7
 )
@@ -107,13 +105,24 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 		return nil, err
 	}
 	worst := floats.MinIdx(out.left)
-	if !(out.left[worst] >= p.xi-rounding) {
+	if !(out.left[worst] >= p.xi-p.rounding()) {
 		return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the "+
 			"tolerance %.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, "+
 			"shorter lengthscales or fewer rows make it smaller", method, out.left[worst], worst+1, p.xi, v.Condition)
 	}
 	return out, nil
 }
+
+// rounding is by how much of the prior variance a tolerance may be missed.
+func (p *problem) rounding() float64 {
+	if p.single() {
+		return 1e-3
+	}
+	return 1e-6
+}
+
+// single says whether the engine computes in float32.
+func (p *problem) single() bool { return p.engine.DType() == "float32" }
 
 // covariance is Σ, n×n, without the independent noise besides.
 func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (*mat.Dense, error) {

@@ -18,6 +18,9 @@ const (
 // warnings say what is computed but suspect, from covariances alone.
 func (p *prepared) warnings() []string {
 	out := p.engine.Warnings()
+	if p.single() {
+		out = append(out, "computed in float32: tolerances are held to a thousandth of the prior variance only")
+	}
 	if n := len(p.rows.y); p.all.Rank < n {
 		out = append(out, fmt.Sprintf("computed but suspect: the covariance of the %d outputs has condition number %.1e and "+
 			"numerical rank %d: predictions without noise are those of a user of its numerical range; more noise_variance "+
