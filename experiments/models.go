@@ -1,7 +1,9 @@
 package experiments
 
 import (
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
 	obfuscated "privkern/experiments/privacygp/modelfile"
 )
@@ -10,6 +12,9 @@ import (
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
+		machinefile.PredictFormat,
+		modelfile.PredictLengthscales,
+		classmodel.PredictFormat,
 		obfuscated.PredictFormat,
 	}
 }

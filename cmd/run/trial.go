@@ -48,7 +48,8 @@ it also holds what was measured on the private data.
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
 dpgp/regression, a model with which run predict predicts at any inputs; by
-cloaking/selection, a choice of hyper-parameters. FILE.json describes what is
+cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
+(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). FILE.json describes what is
 protected, the noise with its grid, and how the release was made (run help
 releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
@@ -71,9 +72,10 @@ empty, and the notes say why. An export books no budget. Its noise comes from th
 operating system, as with --rng secure, because who knows a seed can take the noise
 off again.
 
-Your own data are a file of comma-separated values with a header, named csv:PATH
-(from the current folder), for experiments with a parameter dataset. For them
-delta must be named.
+Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
+npy:PATH or images:FOLDER (from the current folder), for experiments with a
+parameter dataset; run data show DATA has their columns. For them delta must be
+named, but by kahm, whose noise has none.
 
 With --profile the record has a member profile: for each program its runs, the
 launches, waits and copies that a CUDA device is asked for, also where the CPU
@@ -302,14 +304,20 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 			return usagef("--release: %w", err)
 		}
 	}
-	return checkNewFile("release", o.release)
+	var forms []experiment.Form
+	if e.Forms != nil {
+		forms = e.Forms(params)
+	}
+	return checkNewFile("release", o.release, forms)
 }
 
-// checkNewFile refuses a file of a flag that is there, or that cannot be written.
-func checkNewFile(flag, path string) error {
-	err := store.CheckReleasePath(path)
+// checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name
+// asks for none of the forms.
+func checkNewFile(flag, path string, forms []experiment.Form) error {
+	err := store.CheckReleasePath(path, forms)
 	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	var form *store.FormError
+	if errors.As(err, &exists) || errors.As(err, &form) {
 		return usagef("--%s: %w", flag, err)
 	}
 	return err
@@ -447,7 +455,7 @@ func (a *app) release(
 	if err := store.WriteRelease(o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)
 	}
-	if rel.Model != nil {
+	if rel.Model != nil && (rel.Columns == nil || experiment.FormOf(o.release) == experiment.FormModel) {
 		what := "a model released in %s, for run predict; %[1]s%s says what is protected"
 		if _, choice := rel.Model.(*privacy.Configuration); choice {
 			what = "a choice released in %s, for --tuning; %[1]s%s says what is protected"
@@ -455,8 +463,8 @@ func (a *app) release(
 		a.say(what, o.release, store.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%s released in %s; %[2]s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
-		store.DescriptionSuffix)
+	a.say("%s released in %s; %s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
+		strings.TrimRight(o.release, "/"), store.DescriptionSuffix)
 	return rec, nil
 }
 

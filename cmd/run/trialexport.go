@@ -49,7 +49,7 @@ func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o 
 			return usagef("--export: %w", err)
 		}
 	}
-	return checkNewFile("export", o.export)
+	return checkNewFile("export", o.export, nil)
 }
 
 func listOrNone(names []string) string {

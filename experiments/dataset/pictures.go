@@ -73,8 +73,8 @@ func ListPictures(folder, shown string) ([]Picture, error) {
 		return pictures("", files, shown)
 	}
 	if len(files) > 0 {
-		return nil, fmt.Errorf("%s: beside the folders, one a class, is the file %s; move it away, or into one of them", shown,
-			files[0])
+		return nil, fmt.Errorf("%s: beside the folders, one a class, is the file %s; move it away, or into one of them",
+			shown, files[0])
 	}
 	var out []Picture
 	for _, class := range folders {

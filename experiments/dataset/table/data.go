@@ -21,8 +21,9 @@ type Data struct {
 	// Private are the inputs whose levels were read off the data.
 	Private []string
 
-	path   string
-	others map[string]*column // of N rows, by what the setting says and by name
+	levelled []string // columns of X that are levels
+	path     string
+	others   map[string]*column // of N rows, by what the setting says and by name
 }
 
 // newData leaves out rows without a value, and encodes the inputs.
@@ -58,10 +59,10 @@ func whole(all []*column) []int {
 }
 
 func (c *column) lacks(row int) bool {
-	switch {
-	case c.kind == missing:
+	switch c.kind {
+	case missing:
 		return true
-	case c.kind == word:
+	case word:
 		return c.codes[row] < 0
 	}
 	return math.IsNaN(c.values[row])
@@ -131,13 +132,16 @@ func (d *Data) encode(in []*column, n int) error {
 		width += c.width()
 	}
 	if width > MaxValues/n {
-		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n, width,
-			MaxValues)
+		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n,
+			width, MaxValues)
 	}
 	d.X = mat.NewDense(n, width, nil)
 	j := 0
 	for _, c := range in {
 		d.Names = append(d.Names, c.columns()...)
+		if c.final == Category {
+			d.levelled = append(d.levelled, c.columns()...)
+		}
 		if c.constant() {
 			d.Constant = append(d.Constant, c.item.name)
 		}
@@ -218,6 +222,9 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 	}
 	switch c.final {
 	case Category:
+		if c.item.levels != nil {
+			return nil, errorf(d.path, "column %q has levels (%s), expected numbers", c.item.name, c.item.written)
+		}
 		return nil, c.first.errorf(d.path, "column %q is %q, expected a number", c.item.name, shortened(c.text))
 	case Boolean:
 		out := make([]float64, len(c.codes))

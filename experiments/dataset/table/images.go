@@ -9,6 +9,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 
@@ -123,7 +124,7 @@ func decodePicture(f io.ReadSeeker, width, height int) (pixels []float64, err er
 }
 
 // resize brings a picture to a size: a pixel is the mean of the luma of what it covers of
-// the picture, whose width and height are stretched to the new ones.
+// the picture, whose width and height are stretched to the new ones, rounded to 16 bits.
 func resize(picture image.Image, width, height int) []float64 {
 	b := picture.Bounds()
 	columns, rows := covered(b.Dx(), width), covered(b.Dy(), height)
@@ -145,7 +146,7 @@ func resize(picture image.Image, width, height int) []float64 {
 		}
 	}
 	for i, v := range out {
-		out[i] = min(max(v, 0), 1) // shares add up to 1 but for rounding
+		out[i] = math.Round(v*0xffff) / 0xffff // shares add up to 1 but for rounding
 	}
 	return out
 }

@@ -103,7 +103,8 @@ func TestClassesOfPictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if labels, classes, _ := d.Labels("label"); !slices.Equal(classes, []string{"9", "10"}) || !slices.Equal(labels, []int{1, 0}) {
+	if labels, classes, _ := d.Labels("label"); !slices.Equal(classes, []string{"9", "10"}) ||
+		!slices.Equal(labels, []int{1, 0}) {
 		t.Errorf("%v of %v", labels, classes)
 	}
 	dir = folderOf(t, map[string][]byte{"a.png": one, "b.png": one})
@@ -133,7 +134,7 @@ func TestResize(t *testing.T) {
 	} {
 		got := resize(p, c.width, c.height)
 		for i, v := range got {
-			if len(got) != len(c.want) || math.Abs(v-c.want[i]) > 1e-12 {
+			if len(got) != len(c.want) || math.Abs(v-c.want[i]) > 0.6/0xffff {
 				t.Errorf("%d×%d: %v, want %v", c.width, c.height, got, c.want)
 				break
 			}
@@ -170,8 +171,10 @@ func TestWrongPictures(t *testing.T) {
 		dataset string
 		want    string
 	}{
-		{"truncated", map[string][]byte{"c/a.png": one, "c/b.png": one[:40]}, "images:my", "my/c/b.png: the picture cannot be read"},
-		{"truncated JPEG", map[string][]byte{"c/b.jpg": photo[:len(photo)/2]}, "images:my", "my/c/b.jpg: the picture cannot be read"},
+		{"truncated", map[string][]byte{"c/a.png": one, "c/b.png": one[:40]}, "images:my",
+			"my/c/b.png: the picture cannot be read"},
+		{"truncated JPEG", map[string][]byte{"c/b.jpg": photo[:len(photo)/2]}, "images:my",
+			"my/c/b.jpg: the picture cannot be read"},
 		{"broken", map[string][]byte{"c/b.png": append(slices.Clone(one[:45]), "nonsense"...)}, "images:my",
 			"my/c/b.png: the picture cannot be read"},
 		{"empty file", map[string][]byte{"c/b.png": {}}, "images:my", "my/c/b.png: "},

@@ -64,7 +64,7 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 		if seen[name] {
 			return nil, nil, where(i).errorf(path, "a second column is named %q", name)
 		}
-		if seen[name] = name != ""; named[i] || name == "" || !usable(r, i) {
+		if seen[name] = name != ""; named[i] || name == "" || unusable(r, i) != nil {
 			continue
 		}
 		in = append(in, newColumn(item{written: name, name: name}, MaxLevels, true))
@@ -73,10 +73,12 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	return in, at, nil
 }
 
-// usable says whether a column can be read at all.
-func usable(r reader, column int) bool {
-	p, ok := r.(*parquetReader)
-	return !ok || p.usable(column) == nil
+// unusable says why a column cannot be read at all; nil where it can.
+func unusable(r reader, column int) error {
+	if p, ok := r.(*parquetReader); ok {
+		return p.usable(column)
+	}
+	return nil
 }
 
 // fill reads all rows.
@@ -115,13 +117,16 @@ func fill(r reader, path string, at []int, all []*column) error {
 
 // Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
 // path as the user wrote it; those about a place are *[Error].
-func (s Spec) Load(t *experiment.Trial) (*Data, error) {
+func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t.Dataset(s.Dataset)) }
+
+// LoadFrom is [Spec.Load] of data that lie at a path.
+func (s Spec) LoadFrom(file string) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, t.Dataset(s.Dataset), inputs, s.others(), every)
+	in, out, err := columns(s.Dataset, file, inputs, s.others(), every)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -280,7 +281,7 @@ func openNPY(path, shown string) (reader, error) {
 		r.names = append(r.names, "x"+strconv.Itoa(j+1))
 	}
 	beside := dataset.LabelsBeside(path)
-	if _, err := os.Lstat(beside); err != nil {
+	if _, err := os.Lstat(beside); errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
 	r.names = append(r.names, labelColumn)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -53,9 +54,18 @@ func openParquet(path, shown string) (_ reader, err error) {
 	}
 	if err != nil {
 		r.close()
-		return nil, &Error{Path: shown, Err: err}
+		return nil, &Error{Path: shown, Err: pathless(err)}
 	}
 	return r, nil
+}
+
+// pathless takes the path on this machine off an error.
+func pathless(err error) error {
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		return fmt.Errorf("the Parquet file cannot be read: %w", in.Err)
+	}
+	return err
 }
 
 // shield makes an error of a panic of the library, whose cause is the file.
@@ -86,7 +96,8 @@ func (r *parquetReader) open(size int64) (err error) {
 	if string(mark) != "PAR1" {
 		return errors.New("the Parquet file is cut off: it does not end with PAR1")
 	}
-	if r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
 		return fmt.Errorf("the Parquet file cannot be read: %w", err)
 	}
 	r.leaves, r.names = leaves(r.parquet.Root())
@@ -159,7 +170,7 @@ func (r *parquetReader) next() error {
 			if errors.Is(err, io.EOF) {
 				err = errors.New("a column ends before the others")
 			}
-			return &Error{Path: r.path, Row: int(r.row), Err: fmt.Errorf("the Parquet file cannot be read: %w", err)}
+			return &Error{Path: r.path, Row: int(r.row), Err: pathless(fmt.Errorf("the Parquet file cannot be read: %w", err))}
 		}
 	}
 	return nil

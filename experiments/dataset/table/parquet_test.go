@@ -50,7 +50,8 @@ func patients() []patient {
 	age := func(v float64) *float64 { return &v }
 	at := time.Unix(0, 0).UTC()
 	rows := []patient{
-		{Age: age(1.5), Weight: 0.5, Visits: -3, Count: math.MaxUint32, Smoker: true, Colour: "red", Born: 10, Seen: at, Price: 150},
+		{Age: age(1.5), Weight: 0.5, Visits: -3, Count: math.MaxUint32, Smoker: true, Colour: "red", Born: 10, Seen: at,
+			Price: 150},
 		{Colour: "blue"},
 		{Age: age(2), Weight: 2, Visits: 4, Colour: "blue", Born: -1, Seen: at.Add(36 * time.Hour), Price: -5},
 		{Age: age(math.NaN()), Colour: "lost"},
@@ -75,8 +76,10 @@ func TestParquet(t *testing.T) {
 	if !mat.Equal(d.X, want) || d.Dropped != 2 || !slices.Equal(d.Private, []string{"colour"}) {
 		t.Errorf("%v, %d dropped\n%v", d.Names, d.Dropped, mat.Formatted(d.X))
 	}
-	d, err = loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:my.parquet", Inputs: "*", Others: []string{"colour"}})
-	if err != nil || !slices.Equal(d.Names, []string{"age", "weight", "visits", "count", "smoker", "price", "inner.depth"}) {
+	d, err = loadFrom(fileOf(t, "p.parquet", file),
+		Spec{Dataset: "parquet:my.parquet", Inputs: "*", Others: []string{"colour"}})
+	if err != nil ||
+		!slices.Equal(d.Names, []string{"age", "weight", "visits", "count", "smoker", "price", "inner.depth"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if labels, classes, err := d.Labels("colour"); err != nil || !slices.Equal(labels, []int{1, 0, 0}) ||
@@ -114,7 +117,8 @@ func TestWrongParquet(t *testing.T) {
 			`p.parquet: row 2: column "A" is "-Inf", expected a finite number`},
 		{"no rows", parquetOf(t, []patient{}), "age", "p.parquet: there are no rows"},
 		{"bytes", parquetOf(t, []struct{ A [3]byte }{{}}), "A", `p.parquet: column "A": values of`},
-		{"no text", parquetOf(t, []struct{ A string }{{"\xff\xfe"}}), "A", `p.parquet: row 1: column "A" is "fffe", expected a text`},
+		{"no text", parquetOf(t, []struct{ A string }{{"\xff\xfe"}}), "A",
+			`p.parquet: row 1: column "A" is "fffe", expected a text`},
 		{"time", parquetOf(t, []struct {
 			A int32 `parquet:"A,time(millisecond)"`
 		}{{}}), "A", `p.parquet: column "A": values of TIME`},
@@ -145,7 +149,8 @@ func TestParquetBombs(t *testing.T) {
 	path := fileOf(t, "p.parquet", b.Bytes())
 	_, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A", Others: []string{"B"}})
 	mustFail(t, err, "p.parquet: the columns that are read take more than 1 MiB when they are unpacked")
-	if d, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A"}); err != nil || d.X.RawMatrix().Rows != 1e5 {
+	if d, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A"}); err != nil ||
+		d.X.RawMatrix().Rows != 1e5 {
 		t.Errorf("%v", err)
 	}
 }

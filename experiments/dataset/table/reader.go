@@ -52,10 +52,10 @@ func Named(arg string) string {
 		return arg
 	}
 	kind := dataset.OwnCSV
-	switch ending := strings.ToLower(filepath.Ext(arg)); {
-	case ending == ".parquet" || ending == ".pq":
+	switch strings.ToLower(filepath.Ext(arg)) {
+	case ".parquet", ".pq":
 		kind = dataset.OwnParquet
-	case ending == ".npy":
+	case ".npy":
 		kind = dataset.OwnNPY
 	default:
 		name := dataset.OwnName(dataset.OwnImages, arg)

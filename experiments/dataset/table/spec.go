@@ -82,6 +82,12 @@ func parseItem(text string) item {
 	return it
 }
 
+// NameOf is the column of a setting that may have its levels: NAME or NAME[A|B].
+func NameOf(setting string) string { return parseItem(setting).name }
+
+// LevelsOf are the levels in such a setting; nil where it has none.
+func LevelsOf(setting string) []string { return parseItem(setting).levels }
+
 func (s Spec) others() []item {
 	var items []item
 	for _, text := range s.Others {

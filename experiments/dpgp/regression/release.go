@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
@@ -24,7 +25,7 @@ func (r *regressor) guarantee() *experiment.Privacy {
 		return nil
 	}
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
+	out := &experiment.Privacy{
 		Guarantee: r.settings.Guarantee(),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other", strings.Join(r.inputs, ", "),
 			r.output.Name),
@@ -41,13 +42,17 @@ func (r *regressor) guarantee() *experiment.Privacy {
 				"release spends another budget",
 		},
 	}
+	if r.Noise.Limited {
+		out.Notes = append(out.Notes, sparse.LimitedNote)
+	}
+	return out
 }
 
 func checkRegressionRelease(s *Settings) error {
 	switch {
 	case s.Noiseless():
 		return release.ErrNoNoise
-	case !isFile(s.Dataset):
+	case !own.IsFile(s.Dataset):
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case s.Dataset == s.Inducing:
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
@@ -121,7 +126,7 @@ func (r *modelRelease) publish(
 		}
 	}
 	x := mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))
-	noisy, err := r.sums.Noisy(ctx, x, y, r.Trial.Workers, source)
+	noisy, err := r.sums.Noisy(ctx, r.scaling.Apply(x), y, r.Trial.Workers, source)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +148,12 @@ func (r *modelRelease) publish(
 // file is the file of a model.
 func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *modelfile.Model {
 	return &modelfile.Model{
-		Format: modelfile.Format,
-		About: "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. Mean " +
-			"and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is " +
-			"variance exp(-|x-x'|^2/(2 lengthscale^2)).",
+		Format: modelfile.FormatOf(r.scaling != nil),
+		About:  modelfile.About(r.scaling != nil),
 		Inputs: r.inputs, Output: r.output,
-		Kernel: modelfile.Kernel{Name: "EQ", Lengthscale: r.Model.Lengthscale, Variance: r.Model.Variance},
+		Kernel: r.kernel(),
 		Noise:  r.Model.Noise, Jitter: r.Model.Inducing.Jitter,
-		Inducing: rowsOf(r.Model.Inducing.Z), Mean: p.Mean, Covariance: rowsOf(p.Cov),
+		Inducing: own.Rows(r.z), Mean: p.Mean, Covariance: own.Rows(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: r.settings.Epsilon, Delta: r.settings.Delta, Sensitivity: r.Noise.Sensitivity,
 			Bound: r.bound.String(), NormSquared: r.Noise.NormSquared,
@@ -160,12 +163,11 @@ func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *m
 	}
 }
 
-// rowsOf returns copies of the rows of a.
-func rowsOf(a *mat.Dense) [][]float64 {
-	n, _ := a.Dims()
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = slices.Clone(a.RawRowView(i))
+// kernel is that of the file, whose inputs are not scaled.
+func (r *regressor) kernel() modelfile.Kernel {
+	k := modelfile.Kernel{Name: "EQ", Variance: r.Model.Variance, Lengthscales: r.scaling}
+	if r.scaling == nil {
+		k.Lengthscale = r.Model.Lengthscale
 	}
-	return out
+	return k
 }

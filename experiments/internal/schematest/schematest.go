@@ -50,7 +50,7 @@ func problems(schema map[string]any, value any, at string) (out []string) {
 				wrong("it is %v, want one of %v", value, want)
 			}
 		case "type":
-			if got := typeOf(value); got != want && !(got == "integer" && want == "number") {
+			if got := typeOf(value); got != want && (got != "integer" || want != "number") {
 				wrong("it is of type %s, want %v", got, want)
 			}
 		case "minimum":

@@ -25,7 +25,8 @@ func TestProblems(t *testing.T) {
 		`{"a": 1, "d": "y2"}`:                             "/d: it is y2, want one of [y z]",
 		`{"a": 1, "f": 2}`:                                ": f is not in the schema",
 		`[]`:                                              ": it is of type array, want object",
-		`{"a": 1, "e": 2}`:                                `/e: the schema has the keyword "odd", which the tests do not know`,
+		`{"a": 1, "e": 2}`: `/e: the schema has the keyword "odd", which the tests do not` +
+			" know",
 	} {
 		var s map[string]any
 		var v any

@@ -174,10 +174,14 @@ func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 // number of it.
 func checkContent(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
-	case r.Model != nil && (r.Columns != nil || r.Rows != nil):
-		return fmt.Errorf("a defect in %s: a release that is both a model and a table", e.Name)
+	case r.Model != nil && (r.Columns != nil || r.Rows != nil) && e.Forms == nil:
+		return fmt.Errorf("a defect in %s: a release that is both a model and a table, of which no name chooses", e.Name)
 	case r.Model == nil && len(r.Rows) == 0:
 		return errors.New("there is nothing to write")
+	case r.Classes != nil && len(r.Classes) != len(r.Rows):
+		return fmt.Errorf("a defect in %s: %d classes of %d rows", e.Name, len(r.Classes), len(r.Rows))
+	case r.Classes != nil && slices.Contains(r.Columns, r.ClassColumn):
+		return fmt.Errorf("two columns of the release are named %q", r.ClassColumn)
 	}
 	for i, name := range r.Columns {
 		if slices.Contains(r.Columns[:i], name) {
