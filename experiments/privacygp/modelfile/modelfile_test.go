@@ -51,6 +51,9 @@ func TestKeptFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, `in 1 of 3 rows the input "time" is outside of`) {
+		t.Errorf("warnings %q", all)
+	}
 	for i, row := range got.Rows {
 		mean, sd, predictive := direct(t, m, at.RawRowView(i))
 		for k, want := range []float64{mean, sd, predictive} {

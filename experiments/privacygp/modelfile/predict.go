@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	models "privkern/experiments/model"
 	"privkern/experiments/privacygp/process"
 	"privkern/graphs/engine"
@@ -45,7 +46,9 @@ func (u used) Predict(ctx context.Context, x *mat.Dense) (out *models.Prediction
 			return nil, err
 		}
 	}
-	out.Warnings = f.Warnings()
+	from, to := table.Ranges(f.inputs)
+	beyond := table.BeyondWarnings(x, u.Model.Inputs, from, to, "the range of the obfuscated data")
+	out.Warnings = append(f.Warnings(), beyond...)
 	return out, nil
 }
 
@@ -54,6 +57,7 @@ type conditioned struct {
 	*Model
 	*process.Observations
 	engine  *engine.Engine
+	inputs  *mat.Dense // N×D
 	x       *mat.Dense // N×D, divided by the lengthscales
 	weights *mat.Dense // N×1, (K_XX + V + Σ)⁻¹(W − m)
 }
@@ -66,7 +70,7 @@ func (m *Model) condition(e *engine.Engine) (*conditioned, error) {
 	for i, row := range m.X {
 		x.SetRow(i, row)
 	}
-	f := &conditioned{Model: m, engine: e, x: m.scaled(x)}
+	f := &conditioned{Model: m, engine: e, inputs: x, x: m.scaled(x)}
 	cov, err := f.between(f.x, f.x)
 	if err != nil {
 		return nil, err

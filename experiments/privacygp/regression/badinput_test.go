@@ -83,7 +83,8 @@ func TestSuspects(t *testing.T) {
 		{"missing values", good + "9,\n", func(*Settings) {}, "1 of 9 rows have no value"},
 		{"duplicates", "x,y\n1,2\n1,2\n2,4\n3,5\n4,1\n", func(s *Settings) { s.NoiseVariance = 0 }, "numerical rank 4"},
 		{"large prior", good, func(s *Settings) { s.ProcessVariance = 100 }, "whoever guesses their mean does better"},
-		{"small prior", good, func(s *Settings) { s.ProcessVariance = 0.01 }, "the standard deviations are too small"},
+		{"small prior", good, func(s *Settings) { s.ProcessVariance = 0.01 },
+			"the standard deviations are too small; use a larger noise_variance"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := csv(t, c.text)
@@ -136,7 +137,8 @@ func TestCheck(t *testing.T) {
 			"xi = 2 is not below the prior variance of the output, 2"},
 		{"a lengthscale", map[string]any{"hyperparameters": "given", "lengthscales": "0.1+0"}, false,
 			`"0" is no positive number`},
-		{"doubled input", map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "sensitive": "a:1.."}, false, "named twice"},
+		{"doubled input", map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "sensitive": "a:1.."}, false,
+			"named twice"},
 		{"places of all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "csv:b.csv"}, false,
 			"name the inputs"},
 		{"no noise", map[string]any{"dataset": "csv:a.csv", "sensitive": "x:1..", "noise": "none"}, true,

@@ -68,6 +68,7 @@ type rows struct {
 	output   string
 	dropped  int
 	constant []string     // inputs with one value
+	suspect  []string     // what is to be said of the inputs
 	places   *mat.Dense   // γ×d, different from each other
 	hidden   map[int]bool // the rows that lie at places
 }
@@ -129,7 +130,7 @@ func (r *rows) read(t *experiment.Trial, s *Settings) error {
 		return err
 	}
 	r.x, r.names, r.output, r.dropped = data.X, data.Names, s.Output, data.Dropped
-	r.constant = data.Constant
+	r.constant, r.suspect = data.Constant, data.ColumnWarnings()
 	r.y, err = data.Numbers(s.Output)
 	return err
 }

@@ -31,8 +31,8 @@ func checkExport(s *Settings) error {
 // export obfuscates all rows.
 func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Release, error) {
 	if t.DType == "float32" {
-		return nil, errors.New("in float32 a tolerance is held to a thousandth of the prior variance only, and the last digits " +
-			"of what is exported would be those of its rounding: use --dtype float64")
+		return nil, errors.New("in float32 a tolerance is held to a thousandth of the prior variance only, and the last " +
+			"digits of what is exported would be those of its rounding: use --dtype float64")
 	}
 	p, err := prepare(ctx, t, s)
 	if err != nil {

@@ -39,7 +39,8 @@ func (p *prepared) privacy() *experiment.Privacy {
 	}
 	if rank := int(p.noise.rank); rank < n {
 		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+
-			"outputs have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)", rank, n-rank, n, p.tau))
+			"outputs have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)",
+			rank, n-rank, n, p.tau))
 	}
 	out.Withdraw(noGuarantee)
 	return out
@@ -57,7 +58,8 @@ func (p *prepared) unit(places int) string {
 }
 
 func (p *prepared) mechanism() string {
-	const paper = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, Z ~ N(0, Sigma + tau^2 I), "
+	const paper = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, " +
+		"Z ~ N(0, Sigma + tau^2 I), "
 	return paper + map[noiseMethod]string{
 		optimal:  "Sigma least for one place, Eq. (8)",
 		weak:     "Sigma least for each place on its own, Eq. (10)",

@@ -321,7 +321,8 @@ func TestNoiseHidesWhereItShould(t *testing.T) {
 		s.Noise, s.Xi, s.XiUnit, s.Sensitive = weak, 2, ofOutput, "a:0.4..0.5+b:4..6"
 	})).Metrics
 	hidden, public := m.RMSESensitive, m.RMSEPublic
-	if !(hidden[released] > 5*hidden[unsecured] && public[released] < public[independent] && public[released] < public[middle]) {
+	if !(hidden[released] > 5*hidden[unsecured] && public[released] < public[independent] &&
+		public[released] < public[middle]) {
 		t.Errorf("sensitive %v, public %v", hidden, public)
 	}
 	if m.RMSEOther == nil || m.Tolerance != 2 || m.VarianceUnsecured >= 2 || m.VarianceMin < 2*(1-1e-6) {
@@ -370,7 +371,8 @@ func TestJudgeLeavesOneOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return math.Pow(p.rows.y[row]-f.mean[0], 2) + f.wander[0]
+			miss := p.rows.y[row] - f.mean[0]
+			return miss*miss + f.wander[0]
 		}
 		if row < 1 || row > 5 {
 			want[0] += square(p.prior)

@@ -3,16 +3,11 @@ package regression
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
-)
 
-// Bounds beyond which the coverage of a region of 95 % is suspect, where chance does not
-// explain it.
-const (
-	nominalCoverage = 0.95
-	suspectlyNarrow = 0.85
-	suspectlyWide   = 0.995
+	"privkern/experiments/dataset/table"
 )
 
 // warnings say what is computed but suspect, from covariances alone.
@@ -56,7 +51,7 @@ func leastOf(values []float64) float64 {
 // suspicions say what is suspect about the fit, given the metrics and the number of rows
 // that are not sensitive. They depend on the outputs, and are no part of an export.
 func (p *prepared) suspicions(m *Metrics, public int) []string {
-	var out []string
+	out := slices.Clone(p.rows.suspect)
 	if p.rows.dropped > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
 			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
@@ -71,21 +66,15 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")
 	}
 	if rmse, centre := m.RMSEPublic[released], m.RMSEPublic[middle]; rmse >= centre {
-		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error of "+
-			"%.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller xi or fewer "+
-			"sensitive places help; otherwise another kernel or other hyper-parameters", rmse, centre, m.RMSEPublic[unsecured]))
+		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error "+
+			"of %.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller xi or "+
+			"fewer sensitive places help; otherwise another kernel or other hyper-parameters", rmse, centre, m.RMSEPublic[unsecured]))
 	}
-	coverage := *m.CoveragePublic
-	chance := 3 * math.Sqrt(nominalCoverage*(1-nominalCoverage)/float64(public))
-	suspect := coverage < suspectlyNarrow || coverage > suspectlyWide
-	if math.Abs(coverage-nominalCoverage) > chance && suspect {
-		how, advice := "small", "larger"
-		if coverage > nominalCoverage {
-			how, advice = "large", "smaller"
-		}
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d rows that are not "+
-			"sensitive: the standard deviations are too %s, and so what is said of the variance at sensitive places; a %s "+
-			"noise_variance or process_variance, or another kernel", coverage, public, how, advice))
+	const change = "noise_variance or process_variance, or another kernel; what is said of the variance at sensitive " +
+		"places is no better"
+	if w := table.CoverageWarning(*m.CoveragePublic, table.CoverageError(public), public, "use a larger "+change,
+		"use a smaller "+change); w != "" {
+		out = append(out, w)
 	}
 	return out
 }
