@@ -5,6 +5,7 @@ import (
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
+	obfuscated "privkern/experiments/privacygp/modelfile"
 )
 
 // Models are the formats of files that run predict reads.
@@ -14,5 +15,6 @@ func Models() []model.Format {
 		machinefile.PredictFormat,
 		modelfile.PredictLengthscales,
 		classmodel.PredictFormat,
+		obfuscated.PredictFormat,
 	}
 }

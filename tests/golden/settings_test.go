@@ -128,11 +128,17 @@ var settings = map[string][]string{
 	"privacygp/example2":         {""},
 	"privacygp/kernel-condition": {"", "d=2 variant=as-published"},
 	"privacygp/nested":           {""},
-	"privacygp/satellite":        {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
-	"privacygp/scaling":          {"points=16 method=general", "method=draw"},
-	"privacygp/strong":           {"", "requirement=weak"},
-	"privacygp/uniform":          {""},
-	"privacygp/weak":             {"", "points=12 sensitive_count=5"},
+	"privacygp/regression": {
+		"",
+		"sensitive=rows:20..22 noise=weak kernel=matern52 hyperparameters=given xi=0.3 xi_unit=output",
+		"sensitive=x:0.5 noise=optimal folds=3 mean=0",
+		"dataset=csv:own.csv inputs=x,z output=y sensitive=x:2..3 noise=diagonal folds=3 resolution=0.5",
+	},
+	"privacygp/satellite": {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
+	"privacygp/scaling":   {"points=16 method=general", "method=draw"},
+	"privacygp/strong":    {"", "requirement=weak"},
+	"privacygp/uniform":   {""},
+	"privacygp/weak":      {"", "points=12 sensitive_count=5"},
 }
 
 // long are the experiments that have no setting of less than tens of seconds. They
