@@ -55,12 +55,12 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 	c.Noise.SigmaA, c.Noise.SigmaB = sums.Scales()
 	c.Update.Covariance = sparse.CovarianceCorrected // probabilities follow from covariances, too
 	private := c.privateRows()
-	labels := mat.Col(nil, private.RawMatrix().Cols-1, private)
+	labels := dataset.LabelValues(c.labels, c.classes)
 	return &release.Plan{
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(c.rows.X, labels), Row: dataset.CanonicalRows(c.rows.X, labels), Rows: n,
-			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
+			Units:   experiment.UnitsOfARow(),
 			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
 		},
 		Publish: (&classRelease{c, sums}).publish,

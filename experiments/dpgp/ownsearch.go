@@ -352,7 +352,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(o.rows.X, o.raw), Row: dataset.CanonicalRows(o.rows.X, o.raw), Rows: n,
-			Units: []string{experiment.UnitRow, experiment.UnitOutput}, Epsilon: s.Epsilon,
+			Units: experiment.UnitsOfARow(), Epsilon: s.Epsilon,
 		},
 		Publish: o.publish,
 	}, nil

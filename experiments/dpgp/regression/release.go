@@ -111,8 +111,7 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(r.x, r.outputs), Row: dataset.CanonicalRows(r.x, r.outputs), Rows: n,
-			// Whoever may replace a row may replace its output.
-			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
+			Units:   experiment.UnitsOfARow(),
 			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
 		},
 		Publish: (&modelRelease{r, sums}).publish,
