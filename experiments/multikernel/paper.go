@@ -3,6 +3,7 @@ package multikernel
 import (
 	_ "embed"
 
+	"privkern/experiments/multikernel/recognise"
 	"privkern/runner/experiment"
 )
 
@@ -12,10 +13,9 @@ var ledger []byte
 // Paper returns what this package reproduces.
 func Paper() experiment.Paper {
 	return experiment.Paper{
-		Name: "multikernel",
-		Experiments: []*experiment.Experiment{har().Experiment, mhealth().Experiment, eigenproblem().Experiment,
-			reference().Experiment},
-		Benchmarks: benchmarks(),
-		Ledger:     ledger,
+		Name:        "multikernel",
+		Experiments: recognise.Experiments(),
+		Benchmarks:  recognise.Benchmarks(),
+		Ledger:      ledger,
 	}
 }

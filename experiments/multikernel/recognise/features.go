@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -19,7 +20,7 @@ type Samples struct {
 
 // Spec says which features are made of samples.
 type Spec struct {
-	kernels []namedKernel
+	kernels []kernellist.Kernel
 	weights weighting
 	// The ridge term of the scores: ρ_snr or ρ_upr.
 	scoreRidge  float64
@@ -67,7 +68,7 @@ func MakeFeatures(ctx context.Context, t *experiment.Trial, e *engine.Engine, tr
 	for l, k := range s.kernels {
 		// One kernel after the other: each has an N×N matrix while it is fitted.
 		var err error
-		if factors[l], tests[l], err = c.compress(ctx, k.kernel); err != nil {
+		if factors[l], tests[l], err = c.compress(ctx, k.Kernel); err != nil {
 			return nil, err
 		}
 		if progress != nil {

@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"math/rand/v2"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
-// benchmarks measure the features, on the CPU with one worker.
-func benchmarks() []experiment.Benchmark {
+// Benchmarks measure the features, on the CPU with one worker.
+func Benchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
 		{Name: "multikernel/har", Long: true, Run: benchHAR,
 			Doc: "Features of experiment I on har-surrogate: four RBF kernels, 5,451 training and 1,080 test samples " +
@@ -28,7 +29,7 @@ func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 		return err
 	}
 	train, test := all.take(trainRows), all.take(testRows)
-	spec := Spec{kernels: mustKernels(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
+	spec := Spec{kernels: kernellist.Must(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
 		compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {

@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -33,7 +34,7 @@ func eigenproblem() *experiment.Definition[EigenproblemSettings, EigenproblemMet
 		},
 		StandIn: func(s *EigenproblemSettings) string { return surrogateStandIn(s.Dataset) },
 		Check: func(s *EigenproblemSettings) error {
-			_, err := parseKernel(s.Kernel)
+			_, err := kernellist.ParseOne(s.Kernel)
 			return err
 		},
 		Memory: func(s *EigenproblemSettings) int64 { return eigenproblemMemory(s.Samples) },
@@ -46,7 +47,7 @@ const eigenproblemSteps = 3
 
 func runEigenproblem(ctx context.Context, t *experiment.Trial,
 	s *EigenproblemSettings) (*experiment.Outcome[EigenproblemMetrics], error) {
-	named, err := parseKernel(s.Kernel)
+	named, err := kernellist.ParseOne(s.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func runEigenproblem(ctx context.Context, t *experiment.Trial,
 		return nil, err
 	}
 	e := engine.Of(t.Engine)
-	p, err := discriminant.Fit(ctx, e, named.kernel, train.X, train.Utility, s.options())
+	p, err := discriminant.Fit(ctx, e, named.Kernel, train.X, train.Utility, s.options())
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func runEigenproblem(ctx context.Context, t *experiment.Trial,
 		return nil, err
 	}
 	t.Progress(1, eigenproblemSteps, "solved on the range")
-	kernels, err := centredKernels(ctx, e, named.kernel, train.X, test.X)
+	kernels, err := centredKernels(ctx, e, named.Kernel, train.X, test.X)
 	if err != nil {
 		return nil, err
 	}

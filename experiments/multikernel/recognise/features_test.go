@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -97,17 +98,6 @@ func TestReferenceRefuses(t *testing.T) {
 	}
 }
 
-func TestMetricNames(t *testing.T) {
-	got := metricNames(mustKernels("rbf:1,linear,rbf:2"))
-	if want := []string{"rbf_1", "linear", "rbf_2"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	// A family alone stands for the paper's parameters.
-	if got, want := mustKernels("rbf")[0].kernel, mustKernels("rbf:0.01")[0].kernel; got.String() != want.String() {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 func TestMethods(t *testing.T) {
 	for _, c := range []struct {
 		method  string
@@ -137,7 +127,7 @@ func TestMethods(t *testing.T) {
 			}
 			var texts []string
 			for _, k := range s.kernels {
-				texts = append(texts, k.text)
+				texts = append(texts, k.Text)
 			}
 			if got := strings.Join(texts, " "); got != c.kernels || s.weights != c.weights ||
 				s.compression != (discriminant.Options{Ridge: 10, Components: 5}) {
@@ -150,7 +140,7 @@ func TestMethods(t *testing.T) {
 // The kernels of both data sets are written as the parser reads them.
 func TestKernelsOfTheExperiments(t *testing.T) {
 	for _, list := range append(slices.Clone(harKernels), mhealthKernels...) {
-		if _, err := parseKernels(list); err != nil {
+		if _, err := kernellist.Parse(list); err != nil {
 			t.Errorf("%s: %v", list, err)
 		}
 	}
@@ -253,7 +243,7 @@ func TestMakeFeatures(t *testing.T) {
 	train, test := all.take(rows[:300]), all.take(rows[300:])
 	for _, w := range []weighting{weightUniform, weightAlignment, weightSNR, weightUPR, weightUtilityPrivacy} {
 		t.Run(string(w), func(t *testing.T) {
-			s := Spec{kernels: mustKernels("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
+			s := Spec{kernels: kernellist.Must("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
 				compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 			compressed := 0
 			f, err := MakeFeatures(t.Context(), new(experiment.Trial), e, train, test.X, s,

@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -22,8 +23,8 @@ func tableII(visit func(*HARSettings)) {
 				change(s)
 			}))
 		}
-		for _, k := range mustKernels(harKernels[kernels-1]) {
-			add(func(s *HARSettings) { s.Method = methodSingle + k.text })
+		for _, k := range kernellist.Must(harKernels[kernels-1]) {
+			add(func(s *HARSettings) { s.Method = methodSingle + k.Text })
 		}
 		combined := func(change func(*HARSettings)) {
 			for _, method := range []string{"uniform", "alignment"} {

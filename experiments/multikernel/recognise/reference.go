@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -20,7 +21,7 @@ func reference() *experiment.Definition[ReferenceSettings, ReferenceMetrics] {
 		Seedless: func(*ReferenceSettings) bool { return true },
 		Memory:   referenceMemory,
 		Check: func(s *ReferenceSettings) error {
-			_, err := parseKernels(s.Kernels)
+			_, err := kernellist.Parse(s.Kernels)
 			return err
 		},
 		Run: runReference,
@@ -45,14 +46,14 @@ const referenceRidge = .1
 func runReference(ctx context.Context, t *experiment.Trial,
 	s *ReferenceSettings) (*experiment.Outcome[ReferenceMetrics], error) {
 	e := engine.Of(t.Engine)
-	kernels, err := parseKernels(s.Kernels)
+	kernels, err := kernellist.Parse(s.Kernels)
 	if err != nil {
 		return nil, err
 	}
 	samples := formulaSamples(s.Rows, s.Features)
 	factors := make([]*mat.Dense, len(kernels))
 	for l, k := range kernels {
-		p, err := discriminant.Fit(ctx, e, k.kernel, samples.X, samples.Utility, s.options())
+		p, err := discriminant.Fit(ctx, e, k.Kernel, samples.X, samples.Utility, s.options())
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +63,7 @@ func runReference(ctx context.Context, t *experiment.Trial,
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := referenceMetrics(set, metricNames(kernels))
+	metrics, err := referenceMetrics(set, kernellist.MetricNames(kernels))
 	if err != nil {
 		return nil, err
 	}

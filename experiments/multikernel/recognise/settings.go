@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/runner/experiment"
 )
 
@@ -391,7 +392,7 @@ func TestKernelsAreDocumented(t *testing.T) {
 			}
 		})
 	}
-	if p, err := reference().Param("kernels"); err != nil || !strings.HasSuffix(p.Doc, kernelNotation) {
-		t.Errorf("%v, %v; want the notation %s", p, err, kernelNotation)
+	if p, err := reference().Param("kernels"); err != nil || !strings.HasSuffix(p.Doc, kernellist.Notation) {
+		t.Errorf("%v, %v; want the notation %s", p, err, kernellist.Notation)
 	}
 }

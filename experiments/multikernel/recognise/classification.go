@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/runner/experiment"
 )
 
@@ -23,10 +24,10 @@ const methodSingle = "single:"
 // spec returns the features that the settings ask for, of one of the experiments'
 // lists of kernels.
 func (r *Recognition) spec(list string) (Spec, error) {
-	s := Spec{kernels: mustKernels(list), scoreRidge: r.RhoSNR, compression: r.options()}
+	s := Spec{kernels: kernellist.Must(list), scoreRidge: r.RhoSNR, compression: r.options()}
 	if name, ok := strings.CutPrefix(r.Method, methodSingle); ok {
 		k, err := pick(s.kernels, name)
-		s.kernels, s.weights = []namedKernel{k}, weightUniform // of one kernel: 1
+		s.kernels, s.weights = []kernellist.Kernel{k}, weightUniform // of one kernel: 1
 		return s, err
 	}
 	valid := []string{string(weightUniform), string(weightAlignment), string(weightSNR), string(weightUPR),
@@ -38,46 +39,46 @@ func (r *Recognition) spec(list string) (Spec, error) {
 		}
 	}
 	for _, k := range s.kernels {
-		valid = append(valid, methodSingle+k.text)
+		valid = append(valid, methodSingle+k.Text)
 	}
 	return s, experiment.Unknown("method", r.Method, valid)
 }
 
 // pick finds a kernel by its text or, where it is the only one, by its family.
-func pick(kernels []namedKernel, name string) (namedKernel, error) {
-	var of []namedKernel
+func pick(kernels []kernellist.Kernel, name string) (kernellist.Kernel, error) {
+	var of []kernellist.Kernel
 	var valid []string
 	for _, k := range kernels {
-		if k.text == name {
+		if k.Text == name {
 			return k, nil
 		}
-		if k.family == name {
+		if k.Family == name {
 			of = append(of, k)
 		}
-		valid = append(valid, k.text)
+		valid = append(valid, k.Text)
 	}
 	if len(of) == 1 {
 		return of[0], nil
 	}
 	if len(of) > 1 {
-		return namedKernel{}, fmt.Errorf("single:%s: the experiment has %d kernels of this kind; give one of %s", name,
+		return kernellist.Kernel{}, fmt.Errorf("single:%s: the experiment has %d kernels of this kind; give one of %s", name,
 			len(of), strings.Join(valid, ", "))
 	}
-	if k, err := parseKernel(name); err == nil { // another way to write a number
+	if k, err := kernellist.ParseOne(name); err == nil { // another way to write a number
 		for _, o := range kernels {
-			if o.kernel.String() == k.kernel.String() {
+			if o.Kernel.String() == k.Kernel.String() {
 				return o, nil
 			}
 		}
 	}
-	return namedKernel{}, fmt.Errorf("method single: %w", experiment.Unknown("kernel of this experiment", name, valid))
+	return kernellist.Kernel{}, fmt.Errorf("method single: %w", experiment.Unknown("kernel of this experiment", name, valid))
 }
 
 // addFeatures adds the metrics that do not need a classifier.
 func (m *RecognitionMetrics) addFeatures(s Spec, f *Features) {
 	m.Rank, m.Weight = float64(f.Rank), map[string]float64{}
 	scores := map[string]float64{}
-	for l, name := range metricNames(s.kernels) {
+	for l, name := range kernellist.MetricNames(s.kernels) {
 		m.Weight[name] = f.Weights[l]
 		if f.Scores != nil {
 			scores[name] = f.Scores[l]

@@ -1,4 +1,4 @@
-package multikernel
+package kernellist
 
 import (
 	"strings"
@@ -15,18 +15,18 @@ func FuzzParseKernels(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		kernels, err := parseKernels(list)
+		kernels, err := Parse(list)
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without words")
 			}
 			return
 		}
-		if len(kernels) == 0 || len(kernels) > maxKernels {
+		if len(kernels) == 0 || len(kernels) > Most {
 			t.Fatalf("%q gives %d kernels", list, len(kernels))
 		}
 		seen := map[string]bool{}
-		for _, name := range metricNames(kernels) {
+		for _, name := range MetricNames(kernels) {
 			if seen[name] {
 				t.Errorf("%q gives two metrics %s", list, name)
 			}
@@ -34,15 +34,15 @@ func FuzzParseKernels(f *testing.F) {
 		}
 		var written []string
 		for _, k := range kernels {
-			written = append(written, k.text)
+			written = append(written, k.Text)
 		}
-		again, err := parseKernels(strings.Join(written, "+"))
+		again, err := Parse(strings.Join(written, "+"))
 		if err != nil || len(again) != len(kernels) {
 			t.Fatalf("%q is written %q, which is refused: %v", list, written, err)
 		}
 		for i := range again {
-			if again[i].kernel.String() != kernels[i].kernel.String() {
-				t.Errorf("%q is %s, written %s", list, kernels[i].kernel, again[i].kernel)
+			if again[i].Kernel.String() != kernels[i].Kernel.String() {
+				t.Errorf("%q is %s, written %s", list, kernels[i].Kernel, again[i].Kernel)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package multikernel
+package recognise
 
 import (
 	"context"
@@ -66,7 +66,7 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	m := &r.metrics
 	m.addFeatures(spec, f)
 	m.TrainSamples, m.TestSamples = float64(len(trainRows)), float64(len(testRows))
-	for _, step := range []func() error{r.utility, r.privacy, r.adversarySVM, r.adversaryNeighbours, r.adversaryForest} {
+	for _, step := range []func() error{r.utility, r.privacy, r.disclose} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,6 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 			return nil, err
 		}
 	}
-	m.Adversary = max(m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest)
 	return &experiment.Outcome[RecognitionMetrics]{Metrics: r.metrics, Privacy: claimedPrivacy(),
 		Warnings: slices.Concat(warnings, r.warnings, e.Warnings())}, nil
 }
@@ -169,15 +168,18 @@ type recognition struct {
 	warnings    []string
 	c           float64
 	done, total int
-	// Standardised features, for adversaries.
-	scaledTrain, scaledTest *mat.Dense
+}
+
+// step reports that a step is done.
+func (r *recognition) step(what string) {
+	r.done++
+	r.Progress(r.done, r.total, what)
 }
 
 // score returns the share of labels that are predicted, in per cent, and reports that
 // a step is done.
 func (r *recognition) score(predicted, labels []int, what string) float64 {
-	r.done++
-	r.Progress(r.done, r.total, what)
+	r.step(what)
 	return 100 * learn.Accuracy(predicted, labels)
 }
 
@@ -222,4 +224,12 @@ func (r *recognition) machine(train, test []int, what string) (percent float64, 
 		return 0, err
 	}
 	return r.score(m.Predict(r.features.Test), test, what), nil
+}
+
+func (r *recognition) disclose() error {
+	d, err := Disclose(r.ctx, r.Trial, r.features, r.train, r.test, r.step)
+	m := &r.metrics
+	m.AdversarySVM, m.AdversaryActivity, m.AdversaryPerson = d.SVM, d.Activity, d.Person
+	m.AdversaryNeighbours, m.AdversaryForest, m.Adversary = d.Neighbours, d.Forest, d.Strongest()
+	return err
 }
