@@ -13,15 +13,51 @@ import (
 	"privkern/runner/experiment"
 )
 
-// filePrefix starts the names of data sets that are one file of the user's.
-const filePrefix = "csv:"
+// Kinds of a user's own data: what stands before the colon in their name.
+const (
+	CSV = "csv"
+)
 
-// FileName returns the name of the data set that is the file at path.
-func FileName(path string) string { return filePrefix + path }
+// ownKinds are all of them.
+var ownKinds = []string{CSV}
 
-// FilePath returns the path in the name of a data set that is a file of the
-// user's, "csv:PATH", as the user wrote it.
-func FilePath(name string) (path string, ok bool) { return strings.CutPrefix(name, filePrefix) }
+// FileName returns the name of the data set that is the file of comma-separated
+// values at path.
+func FileName(path string) string { return OwnName(CSV, path) }
+
+// OwnName returns the name of the user's own data of a kind at path.
+func OwnName(kind, path string) string { return kind + ":" + path }
+
+// OwnKind returns the kind of a user's own data, and "" where the name is that of
+// no such data.
+func OwnKind(name string) string {
+	if kind, _, ok := strings.Cut(name, ":"); ok && slices.Contains(ownKinds, kind) {
+		return kind
+	}
+	return ""
+}
+
+// IsOwn says whether a name is that of a user's own data, such as csv:PATH.
+func IsOwn(name string) bool { return OwnKind(name) != "" }
+
+// OwnForms are the forms of names of a user's own data, for messages.
+func OwnForms() string {
+	forms := make([]string, len(ownKinds))
+	for i, kind := range ownKinds {
+		forms[i] = OwnName(kind, "PATH")
+	}
+	return strings.Join(forms, ", ")
+}
+
+// FilePath returns the path in the name of a user's own data, such as "csv:PATH",
+// as the user wrote it.
+func FilePath(name string) (path string, ok bool) {
+	if !IsOwn(name) {
+		return "", false
+	}
+	_, path, _ = strings.Cut(name, ":")
+	return path, true
+}
 
 // findFile is [Locator.Find] for a file of the user's: its absolute path, which
 // holds in processes with another current folder, and its SHA-256. Messages
@@ -29,7 +65,7 @@ func FilePath(name string) (path string, ok bool) { return strings.CutPrefix(nam
 func findFile(path string) (absolute, sha string, err error) {
 	fail := func(err error) (string, string, error) { return "", notSupplied, err }
 	if path == "" {
-		return fail(fmt.Errorf("the data set %q names no file; write %sPATH", filePrefix, filePrefix))
+		return fail(fmt.Errorf("the data set %q names no file; write %s", FileName(""), FileName("PATH")))
 	}
 	f, err := openTable(path)
 	if err != nil {

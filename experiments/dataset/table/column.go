@@ -1,0 +1,211 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Bounds on levels: beyond them a column is hardly a category, and a matrix of its
+// columns of 0 and 1 would cost all memory.
+const (
+	// MaxLevels is how many levels an input may have.
+	MaxLevels = 1000
+	// MaxClasses is how many another column may have, such as a label or a party.
+	MaxClasses = 10_000
+)
+
+// Kind is the type of a column.
+type Kind int
+
+// The kinds of columns.
+const (
+	Empty    Kind = iota // without a value
+	Number               // in the unit of the file
+	Boolean              // 0 or 1
+	Date                 // days since 1970-01-01
+	Category             // texts
+)
+
+func (k Kind) String() string {
+	return [...]string{"empty", "number", "boolean", "date", "category"}[k]
+}
+
+// column collects the values of a column.
+type column struct {
+	item     item
+	most     int  // levels
+	optional bool // a category is not kept
+
+	kind    cellKind // number, date or word; missing until a value is there
+	values  []float64
+	codes   []int32 // of levels; -1 for a missing one
+	levels  []string
+	index   map[string]int32
+	first   place  // of the first value
+	text    string // of it
+	skipped bool   // optional, and a category
+	rows    int
+	final   Kind // once all rows are there
+}
+
+func newColumn(it item, most int, optional bool) *column {
+	c := &column{item: it, most: most, optional: optional}
+	if it.levels != nil {
+		c.kind, c.levels, c.index = word, it.levels, make(map[string]int32, len(it.levels))
+		for i, level := range it.levels {
+			c.index[level] = int32(i)
+		}
+	}
+	return c
+}
+
+// add takes the value of the next row. Errors have the place that at returns.
+func (c *column) add(path string, v cell, at func() place) error {
+	c.rows++
+	kind := v.kind
+	switch {
+	case kind == missing:
+		c.addMissing()
+		return nil
+	case c.item.levels != nil:
+		return c.addFixed(path, v.text, at)
+	case kind == broken && c.optional && strings.HasPrefix(v.want, "a date"):
+		kind = word // no date is used
+	case kind == broken:
+		return at().errorf(path, "column %q is %q, expected %s", c.item.name, shortened(v.text), v.want)
+	}
+	if c.kind == missing {
+		c.begin(kind, v.text, at())
+	}
+	if kind != c.kind && c.optional && kind != number && c.kind != number {
+		c.kind, c.skipped, c.values, c.codes = word, true, nil, nil // of dates and words: no number either way
+		return nil
+	}
+	if kind != c.kind {
+		return c.mixed(path, kind, v, at())
+	}
+	if kind == word {
+		return c.addWord(path, v.text, at)
+	}
+	if !c.skipped {
+		c.values = append(c.values, v.value)
+	}
+	return nil
+}
+
+// begin decides what the column holds, of its first value.
+func (c *column) begin(kind cellKind, text string, at place) {
+	before := c.rows - 1
+	c.kind, c.first, c.text = kind, at, strings.Clone(text)
+	switch {
+	case kind == word:
+		c.index = map[string]int32{}
+		c.codes = slices.Repeat([]int32{-1}, before)
+	case kind == date && c.optional:
+		c.skipped = true
+	default:
+		c.values = slices.Repeat([]float64{math.NaN()}, before)
+	}
+}
+
+func (c *column) addMissing() {
+	switch {
+	case c.kind == missing || c.skipped:
+	case c.kind == word:
+		c.codes = append(c.codes, -1)
+	default:
+		c.values = append(c.values, math.NaN())
+	}
+}
+
+// addFixed takes a value of levels that are given.
+func (c *column) addFixed(path, text string, at func() place) error {
+	code, ok := c.index[text]
+	if !ok {
+		return at().errorf(path, "column %q is %q, which is none of its levels %s", c.item.name, shortened(text),
+			shortened(strings.Join(c.levels, ", ")))
+	}
+	c.codes = append(c.codes, code)
+	return nil
+}
+
+func (c *column) addWord(path, text string, at func() place) error {
+	if c.skipped {
+		return nil
+	}
+	code, ok := c.index[text]
+	if !ok {
+		if c.optional && !isTruth(text) {
+			c.skipped, c.codes, c.index = true, nil, nil
+			return nil
+		}
+		if len(c.levels) >= c.most {
+			return at().errorf(path, "column %q has more than %d different values up to here, which is no category", c.item.name,
+				c.most)
+		}
+		code = int32(len(c.levels))
+		text = strings.Clone(text) // the row may go
+		c.levels, c.index[text] = append(c.levels, text), code
+	}
+	c.codes = append(c.codes, code)
+	return nil
+}
+
+// mixed says that a column is of two types, at the value that is no number.
+func (c *column) mixed(path string, kind cellKind, v cell, at place) error {
+	text, other := v.text, c.first
+	kept := c.kind
+	if c.kind == word || kind == number { // the first value is the odd one
+		text, at, other = c.text, c.first, at
+		kept = kind
+	}
+	what := "a number"
+	if kept == date {
+		what = "a date"
+	}
+	return at.errorf(path, "column %q is %q, expected %s as in %v; to take all its values as categories, write %s[...|...] "+
+		"with the levels", c.item.name, shortened(text), what, other, c.item.name)
+}
+
+// truths are the pairs of texts that make a column a boolean one.
+var truths = [...][2]string{{"false", "true"}, {"no", "yes"}}
+
+func isTruth(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(truths[:], func(pair [2]string) bool { return slices.Contains(pair[:], text) })
+}
+
+// finish decides the kind of the column, once all rows are there. A boolean has its two
+// levels then, in lower case.
+func (c *column) finish() {
+	switch c.kind {
+	case number:
+		c.final = Number
+	case date:
+		c.final = Date
+	case word:
+		c.final = Category
+		if c.item.levels == nil && !c.skipped && slices.ContainsFunc(truths[:], c.becomeBoolean) {
+			c.final = Boolean
+		}
+	}
+}
+
+func (c *column) becomeBoolean(pair [2]string) bool {
+	to := make([]int32, len(c.levels))
+	for i, level := range c.levels {
+		at := slices.Index(pair[:], strings.ToLower(level))
+		if at < 0 {
+			return false
+		}
+		to[i] = int32(at)
+	}
+	for i, code := range c.codes {
+		if code >= 0 {
+			c.codes[i] = to[code]
+		}
+	}
+	c.levels = pair[:]
+	return true
+}

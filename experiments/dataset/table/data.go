@@ -1,0 +1,257 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Data are the rows that have a value in every column that is used.
+type Data struct {
+	X       *mat.Dense // N×d
+	Names   []string   // of the inputs, d; a category has a column a level, named "colour=red"
+	Dropped int        // rows left out because a value is missing
+	// Constant are the inputs with one value in all rows: nothing depends on them.
+	Constant []string
+	// Private are the inputs whose levels were read off the data.
+	Private []string
+
+	path   string
+	others map[string]*column // of N rows, by what the setting says and by name
+}
+
+// newData leaves out rows without a value, and encodes the inputs.
+func newData(path string, in, out []*column) (*Data, error) {
+	all := append(slices.Clone(in), out...)
+	kept := whole(all)
+	d := &Data{path: path, Dropped: all[0].rows - len(kept), others: map[string]*column{}}
+	if len(kept) == 0 {
+		return nil, errorf(path, "none of its %d rows has a value in all of the columns %s", d.Dropped,
+			strings.Join(names(all), ", "))
+	}
+	for _, c := range all {
+		c.keep(kept)
+	}
+	if err := d.encode(in, len(kept)); err != nil {
+		return nil, err
+	}
+	for _, c := range out {
+		d.others[c.item.written], d.others[c.item.name] = c, c
+	}
+	return d, nil
+}
+
+// whole are the rows that have a value in every column.
+func whole(all []*column) []int {
+	kept := make([]int, 0, all[0].rows)
+	for row := range all[0].rows {
+		if !slices.ContainsFunc(all, func(c *column) bool { return c.lacks(row) }) {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+func (c *column) lacks(row int) bool {
+	switch {
+	case c.kind == missing:
+		return true
+	case c.kind == word:
+		return c.codes[row] < 0
+	}
+	return math.IsNaN(c.values[row])
+}
+
+// keep leaves out all other rows, and levels that no row has.
+func (c *column) keep(rows []int) {
+	for i, row := range rows {
+		if c.kind == word {
+			c.codes[i] = c.codes[row]
+		} else {
+			c.values[i] = c.values[row]
+		}
+	}
+	c.rows = len(rows)
+	if c.kind != word {
+		c.values = c.values[:c.rows]
+		return
+	}
+	c.codes = c.codes[:c.rows]
+	if c.item.levels == nil && c.final == Category {
+		c.sortLevels()
+	}
+}
+
+// sortLevels orders the levels of the data, and drops those that no row has.
+func (c *column) sortLevels() {
+	seen := make([]bool, len(c.levels))
+	for _, code := range c.codes {
+		seen[code] = true
+	}
+	var order []int
+	for i := range c.levels {
+		if seen[i] {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.levels[a], c.levels[b]) })
+	to, levels := make([]int32, len(c.levels)), make([]string, len(order))
+	for i, old := range order {
+		to[old], levels[i] = int32(i), c.levels[old]
+	}
+	for i, code := range c.codes {
+		c.codes[i] = to[code]
+	}
+	c.levels = levels
+}
+
+// encode makes X and what is said of its columns.
+func (d *Data) encode(in []*column, n int) error {
+	width := 0
+	for _, c := range in {
+		width += c.width()
+	}
+	if width > MaxValues/n {
+		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n, width,
+			MaxValues)
+	}
+	d.X = mat.NewDense(n, width, nil)
+	j := 0
+	for _, c := range in {
+		d.Names = append(d.Names, c.columns()...)
+		if c.constant() {
+			d.Constant = append(d.Constant, c.item.name)
+		}
+		if c.final == Category && c.item.levels == nil {
+			d.Private = append(d.Private, c.item.name)
+		}
+		c.write(d.X, j)
+		j += c.width()
+		c.values, c.codes = nil, nil // X has them
+	}
+	for i, name := range d.Names {
+		if slices.Contains(d.Names[:i], name) {
+			return errorf(d.path, "two inputs are named %q, a column and a level of another; rename one", name)
+		}
+	}
+	return nil
+}
+
+// width is how many inputs a column makes.
+func (c *column) width() int {
+	if c.final == Category {
+		return len(c.levels)
+	}
+	return 1
+}
+
+func (c *column) columns() []string {
+	if c.final != Category {
+		return []string{c.item.name}
+	}
+	out := make([]string, len(c.levels))
+	for i, level := range c.levels {
+		out[i] = levelName(c.item.name, level)
+	}
+	return out
+}
+
+// levelName is the name of the input that is 1 where a category has that level.
+func levelName(column, level string) string { return column + "=" + level }
+
+func (c *column) constant() bool {
+	if c.kind == word {
+		return slices.Min(c.codes) == slices.Max(c.codes)
+	}
+	return slices.Min(c.values) == slices.Max(c.values)
+}
+
+// write writes a column into those of x from j on.
+func (c *column) write(x *mat.Dense, j int) {
+	for i := range c.rows {
+		switch c.final {
+		case Category:
+			x.Set(i, j+int(c.codes[i]), 1)
+		case Boolean:
+			x.Set(i, j, float64(c.codes[i]))
+		default:
+			x.Set(i, j, c.values[i])
+		}
+	}
+}
+
+func (d *Data) other(name string) (*column, error) {
+	c := d.others[strings.TrimSpace(name)]
+	if c == nil {
+		return nil, fmt.Errorf("%s: the column %q was not read", d.path, name)
+	}
+	return c, nil
+}
+
+// Numbers returns the values of one of Others, N. A category is an error that says where
+// its first value stands.
+func (d *Data) Numbers(name string) ([]float64, error) {
+	c, err := d.other(name)
+	if err != nil {
+		return nil, err
+	}
+	switch c.final {
+	case Category:
+		return nil, c.first.errorf(d.path, "column %q is %q, expected a number", c.item.name, shortened(c.text))
+	case Boolean:
+		out := make([]float64, len(c.codes))
+		for i, code := range c.codes {
+			out[i] = float64(code)
+		}
+		return out, nil
+	}
+	return slices.Clone(c.values), nil
+}
+
+// Labels returns the values of one of Others as classes: the number of each row's, N, and
+// their names. Classes are those that are written in the setting, in its order, or those of
+// the data, sorted; numbers as numbers.
+func (d *Data) Labels(name string) (labels []int, classes []string, err error) {
+	c, err := d.other(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch c.final {
+	case Date:
+		return nil, nil, c.first.errorf(d.path, "column %q is %q, a date, which is no class", c.item.name, shortened(c.text))
+	case Number:
+		return d.numberLabels(c)
+	}
+	labels = make([]int, len(c.codes))
+	for i, code := range c.codes {
+		labels[i] = int(code)
+	}
+	return labels, slices.Clone(c.levels), nil
+}
+
+func (d *Data) numberLabels(c *column) (labels []int, classes []string, err error) {
+	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
+	if len(values) > MaxClasses {
+		return nil, nil, errorf(d.path, "column %q has %d different values, which are no classes; at most %d are taken",
+			c.item.name, len(values), MaxClasses)
+	}
+	for _, v := range values {
+		classes = append(classes, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	labels = make([]int, len(c.values))
+	for i, v := range c.values {
+		labels[i], _ = slices.BinarySearch(values, v)
+	}
+	return labels, classes, nil
+}
+
+// Public says whether the levels of one of Others are written in the setting.
+func (d *Data) Public(name string) bool {
+	c := d.others[strings.TrimSpace(name)]
+	return c != nil && c.item.levels != nil
+}

@@ -1,0 +1,134 @@
+package table
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+)
+
+// MaxValues is how many numbers are read, the rows times the columns that they are read
+// from, and how many inputs may be made of them: beyond it a wrong file would cost all
+// memory, and no kernel method could use it.
+const MaxValues = 1 << 24
+
+// columns reads the wanted columns, with missing values. Every takes all columns that are
+// not named for inputs.
+func columns(name, path string, inputs, others []item, every bool) (in, out []*column, err error) {
+	r, err := open(name, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	wanted := append(slices.Clone(inputs), others...)
+	at, err := find(r, shown(name), wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []*column
+	for i, it := range wanted {
+		most := MaxLevels
+		if i >= len(inputs) {
+			most = MaxClasses
+		}
+		all = append(all, newColumn(it, most, false))
+	}
+	in, out = all[:len(inputs):len(inputs)], all[len(inputs):]
+	if every {
+		if in, at, err = everyOther(r, shown(name), at); err != nil {
+			return nil, nil, err
+		}
+		all = append(slices.Clone(out), in...)
+	}
+	if err := fill(r, shown(name), at, all); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range all {
+		c.finish()
+	}
+	return in, out, nil
+}
+
+// everyOther are the columns that are not at the positions; those are added to them.
+func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
+	header, where := r.header()
+	var in []*column
+	for i, name := range header {
+		if slices.Contains(at, i) || name == "" {
+			continue
+		}
+		if again := slices.Index(header[i+1:], name); again >= 0 {
+			return nil, nil, where(i+1+again).errorf(path, "a second column is named %q", name)
+		}
+		in = append(in, newColumn(item{written: name, name: name}, MaxLevels, true))
+		at = append(at, i)
+	}
+	return in, at, nil
+}
+
+// fill reads all rows.
+func fill(r reader, path string, at []int, all []*column) error {
+	texts := make([]bool, len(all))
+	for i, c := range all {
+		texts[i] = c.item.levels != nil
+	}
+	if err := r.want(at, texts); err != nil {
+		return err
+	}
+	current := 0
+	where := func() place { return r.place(current) }
+	for rows := 0; ; rows++ {
+		switch err := r.next(); {
+		case errors.Is(err, io.EOF) && rows == 0:
+			return errorf(path, "there are no rows after the header")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if (rows+1)*len(all) > MaxValues {
+			current = 0
+			return where().errorf(path, "the columns that are read hold more than %d values up to here; take a part of the rows",
+				MaxValues)
+		}
+		for i, c := range all {
+			current = i
+			if err := c.add(path, r.cell(i), where); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
+// path as the user wrote it; those about a place are *[Error].
+func (s Spec) Load(t *experiment.Trial) (*Data, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	path := shown(s.Dataset)
+	inputs, every := s.inputs()
+	in, out, err := columns(s.Dataset, t.Dataset(s.Dataset), inputs, s.others(), every)
+	if err != nil {
+		return nil, err
+	}
+	if every {
+		in = slices.DeleteFunc(in, func(c *column) bool {
+			return c.final != Number && c.final != Boolean
+		})
+		if len(in) == 0 {
+			return nil, errorf(path, "no column beside %s is numeric; name the inputs", strings.Join(names(out), ", "))
+		}
+	}
+	return newData(path, in, out)
+}
+
+func names(columns []*column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.item.name
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// LoadPoints reads the rows at which something is asked for, of the data of a name that
+// lie at a path: one column for each of the names. Every row must have a value in each.
+// Names are those of [Data]: where there is no column "colour=red", the column colour is
+// compared with red. Errors about a place are *[Error].
+func LoadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
+	wanted, err := pointItems(name, path, columnNames)
+	if err != nil {
+		return nil, err
+	}
+	in, _, err := columns(name, path, wanted, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	rows := in[0].rows
+	if missing := missingPlace(in, rows); missing >= 0 {
+		return nil, missingError(name, path, wanted)
+	}
+	if len(columnNames) > MaxValues/rows {
+		return nil, errorf(shown(name), "%d rows with %d inputs: at most %d numbers are taken", rows, len(columnNames), MaxValues)
+	}
+	x := mat.NewDense(rows, len(columnNames), nil)
+	for j, column := range columnNames {
+		if err := writePoint(x, j, column, in, shown(name)); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// CheckPoints refuses data without the columns that [LoadPoints] needs. It reads the header
+// alone.
+func CheckPoints(name, path string, columnNames []string) error {
+	_, err := pointItems(name, path, columnNames)
+	return err
+}
+
+// pointItems are the columns from which the named inputs are made.
+func pointItems(name, path string, columnNames []string) ([]item, error) {
+	r, err := open(name, path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	header, _ := r.header()
+	var wanted []item
+	for _, column := range columnNames {
+		if base, level, ok := strings.Cut(column, "="); ok && !slices.Contains(header, column) {
+			if i := slices.IndexFunc(wanted, func(it item) bool { return it.name == base && it.levels != nil }); i >= 0 {
+				wanted[i].levels = append(wanted[i].levels, level)
+				continue
+			}
+			wanted = append(wanted, item{written: column, name: base, levels: []string{level}})
+			continue
+		}
+		wanted = append(wanted, item{written: column, name: column})
+	}
+	_, err = find(r, shown(name), wanted)
+	return wanted, err
+}
+
+func missingPlace(in []*column, rows int) int {
+	for row := range rows {
+		if slices.ContainsFunc(in, func(c *column) bool { return c.lacks(row) }) {
+			return row
+		}
+	}
+	return -1
+}
+
+// missingError reads the file again to say where a value is missing.
+func missingError(name, path string, wanted []item) error {
+	r, err := open(name, path)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	at, err := find(r, shown(name), wanted)
+	if err != nil {
+		return err
+	}
+	if err := r.want(at, make([]bool, len(at))); err != nil {
+		return err
+	}
+	for {
+		if err := r.next(); err != nil {
+			return err
+		}
+		for i, it := range wanted {
+			if c := r.cell(i); c.kind == missing {
+				return r.place(i).errorf(shown(name), "column %q has no value (%q); a row of inputs needs all of them", it.name,
+					c.text)
+			}
+		}
+	}
+}
+
+func writePoint(x *mat.Dense, j int, column string, in []*column, path string) error {
+	for _, c := range in {
+		if c.item.levels != nil {
+			for code, level := range c.levels {
+				if levelName(c.item.name, level) != column {
+					continue
+				}
+				for i, at := range c.codes {
+					if int(at) == code {
+						x.Set(i, j, 1)
+					}
+				}
+				return nil
+			}
+			continue
+		}
+		if c.item.name == column {
+			if c.final == Category {
+				return c.first.errorf(path, "column %q is %q, expected a number", column, shortened(c.text))
+			}
+			c.write(x, j)
+			return nil
+		}
+	}
+	return errorf(path, "the column %q was not read", column)
+}

@@ -1,0 +1,36 @@
+package table
+
+import (
+	"privkern/experiments/dataset"
+)
+
+// reader reads a file row by row.
+type reader interface {
+	// header returns the names of all columns, and where each stands.
+	header() ([]string, func(column int) place)
+	// want chooses the columns that are read. Those of texts are taken as they stand.
+	want(columns []int, texts []bool) error
+	// next goes to the next row; io.EOF where there is none.
+	next() error
+	// cell is the value of the i-th wanted column in the current row.
+	cell(i int) cell
+	// place is where it stands.
+	place(i int) place
+	close()
+}
+
+// shown is the path in the name of data, as the user wrote it: a record does not say
+// where on a machine the files lie.
+func shown(name string) string {
+	path, _ := dataset.FilePath(name)
+	return path
+}
+
+// open opens the data of a name at a path. Errors have the path of the name.
+func open(name, path string) (reader, error) {
+	switch kind := dataset.OwnKind(name); kind {
+	case dataset.CSV:
+		return openCSV(path, shown(name))
+	}
+	return nil, errorf(shown(name), "%q is no kind of data of one's own; write %s", name, dataset.OwnForms())
+}

@@ -1,0 +1,210 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+// Every is the word that stands for every numeric column among inputs.
+const Every = "*"
+
+// Spec is what a trial reads of the user's own data.
+type Spec struct {
+	Dataset string // the setting, such as csv:PATH
+	// Inputs are the setting: names joined by + or commas, each perhaps with its levels,
+	// "age+colour[red|green|blue]"; or "*", every column of numbers or truth values that is
+	// not among Others.
+	Inputs string
+	// Others are the columns that are read besides: output, label, party. Empty names are
+	// ignored. They may have levels, too.
+	Others []string
+}
+
+// item is a column that is asked for.
+type item struct {
+	written string   // in the setting
+	name    string   // of the column
+	levels  []string // that are given; nil where none are
+}
+
+// Is says whether a setting of data names the user's own.
+func Is(name string) bool { return dataset.IsOwn(name) }
+
+// Names are the columns of the setting inputs, without levels; nil for "*".
+func (s Spec) Names() []string {
+	items, every := s.inputs()
+	if every {
+		return nil
+	}
+	names := make([]string, len(items))
+	for i, it := range items {
+		names[i] = it.name
+	}
+	return names
+}
+
+// inputs takes the setting apart.
+func (s Spec) inputs() (items []item, every bool) {
+	if strings.TrimSpace(s.Inputs) == Every {
+		return nil, true
+	}
+	start, inside := 0, false
+	for i, c := range s.Inputs {
+		switch {
+		case c == '[':
+			inside = strings.Contains(s.Inputs[i:], "]")
+		case c == ']':
+			inside = false
+		case !inside && (c == '+' || c == ','):
+			items = append(items, parseItem(s.Inputs[start:i]))
+			start = i + 1
+		}
+	}
+	return append(items, parseItem(s.Inputs[start:])), false
+}
+
+// parseItem takes levels off a name. One level alone is part of the name: dose[mg].
+func parseItem(text string) item {
+	text = strings.TrimSpace(text)
+	it := item{written: text, name: text}
+	name, rest, ok := strings.Cut(strings.TrimSuffix(text, "]"), "[")
+	if !ok || !strings.HasSuffix(text, "]") || !strings.Contains(rest, "|") {
+		return it
+	}
+	it.name = strings.TrimSpace(name)
+	for _, level := range strings.Split(rest, "|") {
+		it.levels = append(it.levels, strings.TrimSpace(level))
+	}
+	return it
+}
+
+func (s Spec) others() []item {
+	var items []item
+	for _, text := range s.Others {
+		if it := parseItem(text); it.written != "" {
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+// Check refuses what can be seen to be wrong without the file: names that are empty,
+// doubled, or both an input and another column, and levels that are none.
+func (s Spec) Check() error {
+	if path, _ := dataset.FilePath(s.Dataset); path == "" {
+		return fmt.Errorf("dataset = %s: it names no file; write %s", s.Dataset, dataset.OwnForms())
+	}
+	inputs, _ := s.inputs()
+	for i, it := range inputs {
+		switch {
+		case it.name == "":
+			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas, or * for every "+
+				"numeric column", s.Inputs)
+		case it.name == Every:
+			return fmt.Errorf("inputs = %q: * stands for every numeric column, and no name can be beside it", s.Inputs)
+		case contains(inputs[:i], it.name):
+			return fmt.Errorf("inputs = %q: %q is named twice", s.Inputs, it.name)
+		}
+	}
+	others := s.others()
+	for i, it := range others {
+		switch {
+		case contains(inputs, it.name):
+			return fmt.Errorf("the column %q is one of the inputs, too", it.name)
+		case contains(others[:i], it.name):
+			return fmt.Errorf("the column %q is to be two things at once", it.name)
+		}
+	}
+	for _, it := range append(inputs, others...) {
+		if err := it.checkLevels(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (it item) checkLevels() error {
+	for i, level := range it.levels {
+		switch {
+		case isMissing(level):
+			return fmt.Errorf("%s: the level %q means a missing value", it.written, level)
+		case slices.Contains(it.levels[:i], level):
+			return fmt.Errorf("%s: the level %q is named twice", it.written, level)
+		}
+	}
+	if len(it.levels) > MaxLevels {
+		return fmt.Errorf("%s...: it has %d levels; at most %d are taken", it.name, len(it.levels), MaxLevels)
+	}
+	return nil
+}
+
+func contains(items []item, name string) bool {
+	return slices.ContainsFunc(items, func(it item) bool { return it.name == name })
+}
+
+// Files are the data sets of an experiment's declaration that are the user's own.
+func (s Spec) Files() []string {
+	if !Is(s.Dataset) {
+		return nil
+	}
+	return []string{s.Dataset}
+}
+
+// Tables are the columns that are looked for when a plan is made.
+func (s Spec) Tables() []experiment.InputTable {
+	if !Is(s.Dataset) {
+		return nil
+	}
+	inputs, _ := s.inputs()
+	wanted := append(inputs, s.others()...)
+	columns := make([]string, len(wanted))
+	for i, it := range wanted {
+		columns[i] = it.name
+	}
+	return []experiment.InputTable{{Dataset: s.Dataset, Columns: columns, Check: func(path string) error {
+		return checkHeader(s.Dataset, path, wanted)
+	}}}
+}
+
+// checkHeader refuses data that lack one of the columns, or have it twice. It reads the
+// header alone.
+func checkHeader(name, path string, wanted []item) (err error) {
+	r, err := open(name, path)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	_, err = find(r, shown(name), wanted)
+	return err
+}
+
+// find returns where the wanted columns are. A column whose name has brackets itself
+// comes before levels: items are changed then.
+func find(r reader, path string, wanted []item) ([]int, error) {
+	header, where := r.header()
+	at := make([]int, len(wanted))
+	for i := range wanted {
+		it := &wanted[i]
+		if it.levels != nil && slices.Contains(header, it.written) {
+			*it = item{written: it.written, name: it.written}
+		}
+		switch {
+		case it.name == "":
+			return nil, errorf(path, "a column without a name is asked for")
+		case contains(wanted[:i], it.name):
+			return nil, errorf(path, "the column %q is named twice", it.name)
+		}
+		if at[i] = slices.Index(header, it.name); at[i] < 0 {
+			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
+			return nil, &Error{Path: path, Line: where(0).line, Err: experiment.Unknown("column", it.name, known)}
+		}
+		if again := slices.Index(header[at[i]+1:], it.name); again >= 0 {
+			return nil, where(at[i]+1+again).errorf(path, "a second column is named %q", it.name)
+		}
+	}
+	return at, nil
+}
