@@ -33,11 +33,12 @@ func (p *Projection) Map() *Map {
 	_, d := p.points.Dims()
 	var w mat.Dense
 	w.Mul(p.points.T(), p.a) // aᵀXy = (Xᵀa)ᵀy
-	return &Map{Kernel: m.Kernel, Points: unitVectors(d), Coefficients: &w, Shift: p.shift}
+	return &Map{Kernel: m.Kernel, Points: UnitVectors(d), Coefficients: &w, Shift: p.shift}
 }
 
-// unitVectors are the rows of the identity.
-func unitVectors(d int) *mat.Dense {
+// UnitVectors are the rows of the identity, d×d: the points of a linear kernel whose
+// coefficients are those of the columns.
+func UnitVectors(d int) *mat.Dense {
 	u := mat.NewDense(d, d, nil)
 	for i := range d {
 		u.Set(i, i, 1)

@@ -87,7 +87,7 @@ func TestDesensitisedComponents(t *testing.T) {
 					}
 				}
 				scaled.Product(p.a.T(), &noise, p.a)
-				if d := largestDifference(&scaled, unitVectors(3)); d > 1e-8 {
+				if d := largestDifference(&scaled, UnitVectors(3)); d > 1e-8 {
 					t.Errorf("aᵀ(K_B + ρK̄)a differs from I by %g", d)
 				}
 				if d := largestDifference(product(p.Features), product(times(centred, p.a))); d > 1e-8*mat.Norm(p.Features, 2) {

@@ -17,6 +17,8 @@ type Kernel struct {
 	Text   string
 	Family string
 	Kernel kernel.Kernel
+	// Parameters are those of the family, in the order in which they are written.
+	Parameters []float64
 }
 
 // families are the five of Section IV-B, with their parameters in the order in
@@ -34,6 +36,22 @@ var families = []struct {
 	{"rbf", ":γ", []float64{.01}, func(p []float64) kernel.Kernel { return kernel.RBF(p[0]) }},
 	{"laplacian", ":γ", []float64{.1}, func(p []float64) kernel.Kernel { return kernel.Laplacian(p[0], 1) }},
 	{"sigmoid", ":γ:c0", []float64{.001, 1}, func(p []float64) kernel.Kernel { return kernel.Sigmoid(p[0], p[1]) }},
+}
+
+// WithGamma returns the kernel with another γ, and false where its family has none.
+func (k Kernel) WithGamma(gamma float64) (Kernel, bool) {
+	if len(k.Parameters) == 0 {
+		return k, false
+	}
+	text := k.Family
+	for i, v := range k.Parameters {
+		if i == 0 {
+			v = gamma // all families have it first
+		}
+		text += ":" + strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	other, err := ParseOne(text)
+	return other, err == nil
 }
 
 // Notation is how the kernels are written.
@@ -63,7 +81,7 @@ func ParseOne(text string) (Kernel, error) {
 		if f.name == "polynomial" && (numbers[1] != float64(int(numbers[1])) || numbers[1] > maxDegree) {
 			return Kernel{}, fmt.Errorf("the kernel %q: the degree must be a whole number, at most %d", text, maxDegree)
 		}
-		k := Kernel{Text: strings.TrimSpace(text), Family: f.name, Kernel: f.make(numbers)}
+		k := Kernel{Text: strings.TrimSpace(text), Family: f.name, Kernel: f.make(numbers), Parameters: numbers}
 		return k, k.Kernel.Validate()
 	}
 	return Kernel{}, experiment.Unknown("kernel", parts[0], names)

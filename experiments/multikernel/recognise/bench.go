@@ -29,7 +29,7 @@ func benchHAR(ctx context.Context, m experiment.Meter) (err error) {
 		return err
 	}
 	train, test := all.take(trainRows), all.take(testRows)
-	spec := Spec{kernels: kernellist.Must(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
+	spec := Spec{Kernels: kernellist.Must(harKernels[0]), weights: weightSNR, scoreRidge: referenceRidge,
 		compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {

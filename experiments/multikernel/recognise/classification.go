@@ -24,24 +24,31 @@ const methodSingle = "single:"
 // spec returns the features that the settings ask for, of one of the experiments'
 // lists of kernels.
 func (r *Recognition) spec(list string) (Spec, error) {
-	s := Spec{kernels: kernellist.Must(list), scoreRidge: r.RhoSNR, compression: r.options()}
-	if name, ok := strings.CutPrefix(r.Method, methodSingle); ok {
-		k, err := pick(s.kernels, name)
-		s.kernels, s.weights = []kernellist.Kernel{k}, weightUniform // of one kernel: 1
+	s, err := NewSpec(kernellist.Must(list), r.Method, r.RhoSNR)
+	s.compression = r.options()
+	return s, err
+}
+
+// NewSpec returns the combination of kernels that the settings method and rho_snr ask for.
+func NewSpec(kernels []kernellist.Kernel, method string, scoreRidge float64) (Spec, error) {
+	s := Spec{Kernels: kernels, scoreRidge: scoreRidge}
+	if name, ok := strings.CutPrefix(method, methodSingle); ok {
+		k, err := pick(s.Kernels, name)
+		s.Kernels, s.weights = []kernellist.Kernel{k}, weightUniform // of one kernel: 1
 		return s, err
 	}
 	valid := []string{string(weightUniform), string(weightAlignment), string(weightSNR), string(weightUPR),
 		string(weightUtilityPrivacy)}
 	for _, v := range valid {
-		if v == r.Method {
+		if v == method {
 			s.weights = weighting(v)
 			return s, nil
 		}
 	}
-	for _, k := range s.kernels {
+	for _, k := range s.Kernels {
 		valid = append(valid, methodSingle+k.Text)
 	}
-	return s, experiment.Unknown("method", r.Method, valid)
+	return s, experiment.Unknown("method", method, valid)
 }
 
 // pick finds a kernel by its text or, where it is the only one, by its family.
@@ -78,7 +85,7 @@ func pick(kernels []kernellist.Kernel, name string) (kernellist.Kernel, error) {
 func (m *RecognitionMetrics) addFeatures(s Spec, f *Features) {
 	m.Rank, m.Weight = float64(f.Rank), map[string]float64{}
 	scores := map[string]float64{}
-	for l, name := range kernellist.MetricNames(s.kernels) {
+	for l, name := range kernellist.MetricNames(s.Kernels) {
 		m.Weight[name] = f.Weights[l]
 		if f.Scores != nil {
 			scores[name] = f.Scores[l]
@@ -92,30 +99,47 @@ func (m *RecognitionMetrics) addFeatures(s Spec, f *Features) {
 	}
 }
 
-// standardise scales the columns of the training samples to mean zero and
-// (population) variance one, in place, and those of the test samples alike. A
-// constant column becomes zero.
-func standardise(train, test *mat.Dense) {
-	n, columns := train.Dims()
+// Scaling brings columns to mean zero and (population) variance one. A column that is
+// constant becomes zero.
+type Scaling struct {
+	Mean, Scale []float64 // of each column; Scale is 0 for a constant one
+}
+
+// ScalingOf returns the scaling of samples.
+func ScalingOf(x *mat.Dense) *Scaling {
+	n, columns := x.Dims()
+	s := &Scaling{make([]float64, columns), make([]float64, columns)}
 	for j := range columns {
 		mean, square := 0.0, 0.0
 		for i := range n {
-			mean += train.At(i, j)
+			mean += x.At(i, j)
 		}
 		mean /= float64(n)
 		for i := range n {
-			d := train.At(i, j) - mean
+			d := x.At(i, j) - mean
 			square += d * d
 		}
-		scale := 0.0
+		s.Mean[j] = mean
 		if deviation := math.Sqrt(square / float64(n)); deviation > 1e-12*math.Abs(mean) {
-			scale = 1 / deviation
-		}
-		for _, a := range []*mat.Dense{train, test} {
-			rows, _ := a.Dims()
-			for i := range rows {
-				a.Set(i, j, scale*(a.At(i, j)-mean))
-			}
+			s.Scale[j] = 1 / deviation
 		}
 	}
+	return s
+}
+
+// Apply scales samples, in place.
+func (s *Scaling) Apply(x *mat.Dense) {
+	rows, columns := x.Dims()
+	for i := range rows {
+		for j := range columns {
+			x.Set(i, j, s.Scale[j]*(x.At(i, j)-s.Mean[j]))
+		}
+	}
+}
+
+// standardise scales training samples, in place, and those of the test samples alike.
+func standardise(train, test *mat.Dense) {
+	s := ScalingOf(train)
+	s.Apply(train)
+	s.Apply(test)
 }

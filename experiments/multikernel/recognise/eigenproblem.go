@@ -237,7 +237,7 @@ const rankCutoff = 1e-12
 func betweenScatter(k *mat.Dense, labels []int) *mat.Dense {
 	n, _ := k.Dims()
 	out := mat.NewDense(n, n, nil)
-	for _, l := range distinct(labels) {
+	for _, l := range Distinct(labels) {
 		mean, count := mat.NewVecDense(n, nil), 0.0
 		for i, label := range labels {
 			if label == l {

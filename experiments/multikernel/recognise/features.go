@@ -20,7 +20,7 @@ type Samples struct {
 
 // Spec says which features are made of samples.
 type Spec struct {
-	kernels []kernellist.Kernel
+	Kernels []kernellist.Kernel
 	weights weighting
 	// The ridge term of the scores: ρ_snr or ρ_upr.
 	scoreRidge  float64
@@ -63,19 +63,27 @@ type Features struct {
 // samples is not compressed again.
 func MakeFeatures(ctx context.Context, t *experiment.Trial, e *engine.Engine, train Samples, test *mat.Dense, s Spec,
 	progress func(done, total int, what string)) (*Features, error) {
-	factors, tests := make([]*mat.Dense, len(s.kernels)), make([]*mat.Dense, len(s.kernels))
+	factors, tests := make([]*mat.Dense, len(s.Kernels)), make([]*mat.Dense, len(s.Kernels))
 	c := newCompressor(t, e, train, test, s.compression)
-	for l, k := range s.kernels {
+	for l, k := range s.Kernels {
 		// One kernel after the other: each has an N×N matrix while it is fitted.
 		var err error
 		if factors[l], tests[l], err = c.compress(ctx, k.Kernel); err != nil {
 			return nil, err
 		}
 		if progress != nil {
-			progress(l+1, len(s.kernels), "kernels compressed")
+			progress(l+1, len(s.Kernels), "kernels compressed")
 		}
 	}
-	set, err := discriminant.NewSet(ctx, e, factors, train.Utility, train.Privacy)
+	return s.Combine(ctx, e, factors, tests, train.Utility, train.Privacy)
+}
+
+// Combine weights compressive kernels, of which factors are the features of the training
+// samples (each N×Q) and tests those of the test samples, with nil in it where there are
+// none. The labels are those of the training samples.
+func (s Spec) Combine(ctx context.Context, e *engine.Engine, factors, tests []*mat.Dense, utility, privacy []int,
+) (*Features, error) {
+	set, err := discriminant.NewSet(ctx, e, factors, utility, privacy)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +91,7 @@ func MakeFeatures(ctx context.Context, t *experiment.Trial, e *engine.Engine, tr
 	if f.Scores, f.Weights, err = s.weigh(set); err != nil {
 		return nil, err
 	}
-	for l := range s.kernels {
+	for l := range s.Kernels {
 		f.Traces = append(f.Traces, set.Trace(l))
 	}
 	if f.Rank, err = set.Rank(f.Weights); err != nil {
@@ -93,7 +101,7 @@ func MakeFeatures(ctx context.Context, t *experiment.Trial, e *engine.Engine, tr
 	if f.Train, err = set.Combine(factors, f.Weights); err != nil {
 		return nil, err
 	}
-	if test != nil {
+	if tests[0] != nil {
 		f.Test, err = set.Combine(tests, f.Weights)
 	}
 	return f, err

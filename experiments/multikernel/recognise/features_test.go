@@ -126,7 +126,7 @@ func TestMethods(t *testing.T) {
 				t.Fatal(err)
 			}
 			var texts []string
-			for _, k := range s.kernels {
+			for _, k := range s.Kernels {
 				texts = append(texts, k.Text)
 			}
 			if got := strings.Join(texts, " "); got != c.kernels || s.weights != c.weights ||
@@ -243,7 +243,7 @@ func TestMakeFeatures(t *testing.T) {
 	train, test := all.take(rows[:300]), all.take(rows[300:])
 	for _, w := range []weighting{weightUniform, weightAlignment, weightSNR, weightUPR, weightUtilityPrivacy} {
 		t.Run(string(w), func(t *testing.T) {
-			s := Spec{kernels: kernellist.Must("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
+			s := Spec{Kernels: kernellist.Must("linear+rbf:0.01+laplacian:0.1"), weights: w, scoreRidge: .1,
 				compression: discriminant.Options{Ridge: 10, SignalRidge: 1e-4, Components: 5}}
 			compressed := 0
 			f, err := MakeFeatures(t.Context(), new(experiment.Trial), e, train, test.X, s,

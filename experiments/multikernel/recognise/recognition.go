@@ -47,22 +47,22 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 		standardise(train.X, test.X)
 	}
 	_, columns := train.X.Dims()
-	if n := constantColumns(train.X); n > 0 {
+	if n := ConstantColumns(train.X); n > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d of %d features are constant over the training samples and carry "+
 			"no information", n, columns))
 	}
 	e := engine.Of(t.Engine)
-	total := len(spec.kernels) + recognitionSteps
+	total := len(spec.Kernels) + recognitionSteps
 	f, err := MakeFeatures(ctx, t, e, train, test.X, spec,
 		func(done, _ int, what string) { t.Progress(done, total, what) })
 	if err != nil {
 		return nil, err
 	}
-	if w := notCompressed(s.Components, f.Weights, columns); w != "" {
+	if w := NotCompressed(s.Components, f.Weights, columns); w != "" {
 		warnings = append(warnings, w)
 	}
 	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f,
-		train: train, test: test, done: len(spec.kernels), total: total}
+		train: train, test: test, done: len(spec.Kernels), total: total}
 	m := &r.metrics
 	m.addFeatures(spec, f)
 	m.TrainSamples, m.TestSamples = float64(len(trainRows)), float64(len(testRows))
@@ -104,8 +104,8 @@ func (s Samples) complete() error {
 	for i, u := range s.Utility {
 		seen[group{s.Privacy[i], u}] = true
 	}
-	for _, p := range distinct(s.Privacy) {
-		for _, u := range distinct(s.Utility) {
+	for _, p := range Distinct(s.Privacy) {
+		for _, u := range Distinct(s.Utility) {
 			if !seen[group{p, u}] {
 				return fmt.Errorf("person %d has no samples at activity %d (counted from 0): every person must have every "+
 					"activity", p, u)
@@ -115,10 +115,10 @@ func (s Samples) complete() error {
 	return nil
 }
 
-// notCompressed warns where the compressed features of the kernels that have a weight
+// NotCompressed warns where the compressed features of the kernels that have a weight
 // are not fewer than the features of the samples, as the paper requires: ΣQ < M
 // (Section III-D). It returns "" where they are.
-func notCompressed(components int, weights []float64, features int) string {
+func NotCompressed(components int, weights []float64, features int) string {
 	sum := 0
 	for _, w := range weights {
 		if w != 0 {
@@ -132,13 +132,15 @@ func notCompressed(components int, weights []float64, features int) string {
 		"paper requires fewer components than features", sum, features)
 }
 
-func distinct(labels []int) []int {
+// Distinct are the different labels, in increasing order.
+func Distinct(labels []int) []int {
 	d := slices.Clone(labels)
 	slices.Sort(d)
 	return slices.Compact(d)
 }
 
-func constantColumns(x *mat.Dense) int {
+// ConstantColumns is the number of columns with one value.
+func ConstantColumns(x *mat.Dense) int {
 	n, columns := x.Dims()
 	varies := make([]bool, columns)
 	first := x.RawRowView(0)
@@ -183,23 +185,24 @@ func (r *recognition) score(predicted, labels []int, what string) float64 {
 	return 100 * learn.Accuracy(predicted, labels)
 }
 
-// penalties are what C is cross-validated over. Kernels of trace one have
+// Penalties are what C is cross-validated over. Kernels of trace one have
 // entries of about 1/N, so that C is large; and windows that overlap fall into
 // different folds, which favours large ones further.
-var penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
+var Penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
 
-const crossValidationFolds = 5
+// PenaltyFolds is the number of parts in which C is cross-validated.
+const PenaltyFolds = 5
 
 func (r *recognition) utility() (err error) {
 	r.c = r.settings.C.Number
 	if r.settings.C.Is(CrossValidated) {
-		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, penalties, crossValidationFolds,
+		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, Penalties, PenaltyFolds,
 			r.Stream("cross-validation of C"), learn.SVMOptions{Iterations: r.searches})
 		if err != nil {
 			return fmt.Errorf("utility_percent: %w; or give c", err)
 		}
 		r.c = choice.C
-		if r.c == penalties[len(penalties)-1] {
+		if r.c == Penalties[len(Penalties)-1] {
 			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried",
 				r.c))
 		}

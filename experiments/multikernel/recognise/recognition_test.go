@@ -90,7 +90,7 @@ func TestRecognise(t *testing.T) {
 		{"standardised, random split", func(s *HARSettings) { s.Standardise, s.Split = true, SplitRandom },
 			func(m RecognitionMetrics) bool { return !reflect.DeepEqual(m.SNR, last.Metrics.SNR) }},
 		{"C cross-validated", func(s *HARSettings) { s.C = trialtest.WordOr[float64](CrossValidated) },
-			func(m RecognitionMetrics) bool { return slices.Contains(penalties, m.C) }},
+			func(m RecognitionMetrics) bool { return slices.Contains(Penalties, m.C) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var reported steps
@@ -159,7 +159,7 @@ func TestNotCompressed(t *testing.T) {
 		{[]float64{.5, .5, .7}, 16, false},
 		{[]float64{0, 1, 0}, 6, false}, // weights that select one kernel
 	} {
-		if w := notCompressed(5, c.weights, c.features); (w != "") != c.warns {
+		if w := NotCompressed(5, c.weights, c.features); (w != "") != c.warns {
 			t.Errorf("weights %v, %d features: %q", c.weights, c.features, w)
 		}
 	}
@@ -340,8 +340,8 @@ func TestMHEALTHSamples(t *testing.T) {
 		t.Error(err)
 	}
 	if n, columns := s.X.Dims(); n != 10*3*12 || columns != dataset.MHEALTHChannels ||
-		!slices.Equal(distinct(s.Utility), []int{0, 2, 4}) || len(distinct(s.Privacy)) != 10 {
-		t.Errorf("%d samples of %d columns, activities %v of people %v", n, columns, distinct(s.Utility), distinct(s.Privacy))
+		!slices.Equal(Distinct(s.Utility), []int{0, 2, 4}) || len(Distinct(s.Privacy)) != 10 {
+		t.Errorf("%d samples of %d columns, activities %v of people %v", n, columns, Distinct(s.Utility), Distinct(s.Privacy))
 	}
 	// Activities that are not there, and too few samples, are not passed over.
 	if _, err := mhealthSamples(MHEALTH, folder, []int{7, 8}); err == nil || !strings.Contains(err.Error(),
