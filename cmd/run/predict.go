@@ -1,63 +1,121 @@
 package main
 
 import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"privkern/experiments"
 	"privkern/experiments/dataset"
-	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/model"
+	"privkern/runner/text"
 )
 
-func (a *app) predictCommand() *cobra.Command {
-	var at, output string
-	cmd := &cobra.Command{
-		Use:   "predict MODEL --at FILE",
-		Short: "Predict from a released model",
-		Long: `Predict from the file of a MODEL that was released by run trial
-dpgp/regression --release, at the rows of a FILE of comma-separated values with a
-header that has the columns of the model's inputs. Other columns are left out.
+// prediction are the flags of run predict.
+type prediction struct {
+	at, out, output string
+	alone           bool
+}
 
-Printed are the inputs with mean, the predicted output; sd, the standard deviation
-of the function there, with what the privacy noise adds; and predictive_sd, that of
-an observation. They are in the unit of the output.
+func (a *app) predictCommand() *cobra.Command {
+	var p prediction
+	cmd := &cobra.Command{
+		Use:   "predict MODEL --at DATA",
+		Short: "Use a released model: predict, classify, compress",
+		Long: `Use the file of a MODEL that run trial METHOD --release or --export wrote, at the rows
+of DATA: a FILE of comma-separated values with a header, or what dataset= takes, such as
+csv:PATH. It must have the columns of the model's inputs, and a value in each of them in
+every row. Other columns are left out.
+
+Printed are the inputs with what the model computes. Of dpgp/regression that is mean,
+the predicted output; sd, the standard deviation of the function there, with what
+the privacy noise adds; and predictive_sd, that of an observation, all in the unit of
+the output. With --out they are written to a file instead, which must not be there yet.
 
 Predictions need nothing but the model, and cost no privacy: any number of them
 may be made and published. The model says what it protects, and how strongly.
 
-The exit status is 1 if the model or the FILE is malformed, and 2 if the FILE has
+The exit status is 1 if the model or the DATA are malformed, and 2 if the DATA have
 no column of that name; see run help exit-codes.`,
 		Example: `  run predict model.json --at x.csv
+  run predict model.json --at x.csv --out y.csv
   run predict model.json --at x.csv --output json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "csv", "json"); err != nil {
-				return err
+			if !cmd.Flags().Changed("output") && strings.EqualFold(filepath.Ext(p.out), ".json") {
+				p.output = "json"
 			}
-			if at == "" {
-				return usagef("--at names no file; give the inputs at which to predict: --at x.csv")
-			}
-			m, err := modelfile.Read(args[0])
-			if err != nil {
-				return err
-			}
-			x, err := dataset.LoadInputs(at, m.Inputs)
-			if err != nil {
-				return err
-			}
-			p, warnings, err := m.Predict(cmd.Context(), x)
-			if err != nil {
-				return err
-			}
-			for _, w := range warnings {
-				a.complain("warning: %s", w)
-			}
-			if output == "json" {
-				return m.JSON(a.out, x, p)
-			}
-			return m.CSV(a.out, x, p)
+			return a.predict(cmd, args[0], &p)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&at, "at", "", "file of the inputs at which to predict (required)")
-	flags.StringVar(&output, "output", "csv", "csv or json")
+	flags.StringVar(&p.at, "at", "", "data of the inputs at which to predict (required)")
+	flags.StringVar(&p.out, "out", "", "file to write instead of printing")
+	flags.StringVar(&p.output, "output", "csv", "csv or json (default of --out FILE.json: json)")
+	flags.BoolVar(&p.alone, "without-inputs", false, "leave the inputs out of what is written")
 	return cmd
+}
+
+func (a *app) predict(cmd *cobra.Command, path string, p *prediction) error {
+	if err := oneOf("output", p.output, "csv", "json"); err != nil {
+		return err
+	}
+	if p.at == "" {
+		return usagef("--at names no file; give the inputs at which to predict: --at x.csv")
+	}
+	if p.out != "" {
+		if _, err := os.Lstat(p.out); err == nil {
+			return usagef("%s is there already; give --out another name", p.out)
+		}
+	}
+	m, format, err := model.Read(path, experiments.Models())
+	if err != nil {
+		return err
+	}
+	name := table.Named(p.at)
+	at, _ := dataset.FilePath(name)
+	x, err := table.LoadPoints(name, at, m.Inputs())
+	if err != nil {
+		return err
+	}
+	result, err := m.Predict(cmd.Context(), x)
+	if err != nil {
+		return err
+	}
+	for _, w := range result.Warnings {
+		a.complain("warning: %s", w)
+	}
+	t, err := model.NewTable(format, m, x, result, p.alone)
+	if err != nil {
+		return err
+	}
+	write := t.CSV
+	if p.output == "json" {
+		write = t.JSON
+	}
+	if p.out == "" {
+		return write(a.out)
+	}
+	if err := writeNew(p.out, write); err != nil {
+		return err
+	}
+	a.say("%s in %s", text.Count(len(t.Rows), "row"), p.out)
+	return nil
+}
+
+// writeNew writes a file that is not there yet, or none.
+func writeNew(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }

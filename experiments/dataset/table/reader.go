@@ -34,3 +34,12 @@ func open(name, path string) (reader, error) {
 	}
 	return nil, errorf(shown(name), "%q is no kind of data of one's own; write %s", name, dataset.OwnForms())
 }
+
+// Named returns the name of data that are named by a path alone, or as they are named in a
+// setting.
+func Named(arg string) string {
+	if Is(arg) {
+		return arg
+	}
+	return dataset.FileName(arg)
+}

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	models "privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -105,17 +106,29 @@ func TestReadsWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestWrite(t *testing.T) {
-	m, p := model(), &Prediction{Mean: []float64{0.1}, SD: []float64{1e-300}, Predictive: []float64{3}}
-	x := mat.NewDense(1, 2, []float64{1, 2.5})
+// What run predict writes of a model's predictions.
+func TestUse(t *testing.T) {
+	m, format, err := models.Decode("m.json", text(t, model()), []models.Format{PredictFormat})
+	if err != nil || format != Format {
+		t.Fatalf("%q, %v", format, err)
+	}
+	x := mat.NewDense(1, 2, []float64{30, 30.5})
+	p, err := m.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := models.NewTable(format, m, x, p, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
-	if err := m.CSV(&b, x, p); err != nil || b.String() != "a,b,mean,sd,predictive_sd\n1,2.5,0.1,1e-300,3\n" {
+	if err := table.CSV(&b); err != nil || !strings.HasPrefix(b.String(), "a,b,mean,sd,predictive_sd\n30,30.5,50,12.24") {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 	b.Reset()
 	want := `{"model":"dpgp/1","output":"y","guarantee":"(1, 0.0001)-DP",` +
-		`"columns":["a","b","mean","sd","predictive_sd"],"rows":[[1,2.5,0.1,1e-300,3]]}` + "\n"
-	if err := m.JSON(&b, x, p); err != nil || b.String() != want {
+		`"columns":["a","b","mean","sd","predictive_sd"],"rows":[[30,30.5,50,12.24`
+	if err := table.JSON(&b); err != nil || !strings.HasPrefix(b.String(), want) {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 }

@@ -1,0 +1,43 @@
+package modelfile
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	models "privkern/experiments/model"
+)
+
+// PredictFormat makes run predict read these files.
+var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []byte) (models.Model, error) {
+	if len(raw) > maxSize {
+		return nil, &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
+	}
+	m, err := Decode(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	return used{m}, nil
+}}
+
+// used is a model as run predict sees it.
+type used struct{ *Model }
+
+func (u used) Inputs() []string { return u.Model.Inputs }
+
+func (u used) Describe() (output, guarantee string) {
+	return u.Output.Name, u.Privacy.Guarantee
+}
+
+func (u used) Predict(ctx context.Context, x *mat.Dense) (*models.Prediction, error) {
+	p, warnings, err := u.Model.Predict(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	out := &models.Prediction{Columns: Reserved, Warnings: warnings}
+	for i := range p.Mean {
+		out.Rows = append(out.Rows, []float64{p.Mean[i], p.SD[i], p.Predictive[i]})
+	}
+	return out, nil
+}
