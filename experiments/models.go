@@ -1,13 +1,20 @@
 package experiments
 
 import (
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
+	obfuscated "privkern/experiments/privacygp/modelfile"
 )
 
 // Models are the formats of files that run predict reads.
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
+		machinefile.PredictFormat,
+		modelfile.PredictLengthscales,
+		classmodel.PredictFormat,
+		obfuscated.PredictFormat,
 	}
 }

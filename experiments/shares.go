@@ -35,6 +35,9 @@ func Shares() []experiment.Share {
 			Outside: "integration of the orbit, a recurrence of six numbers; " + smallMatrices},
 		{Experiment: "privacygp/scaling", Settings: []string{"points=400"},
 			Outside: "nothing for the closed form; programs and Lanczos steps, which it is compared with, are outside"},
+		{Experiment: "privacygp/regression", Outside: "eigenvalues for the rank of the noise and for independent noise of " +
+			"one variance; errors of predictions and what the noise adds to them, row by row; building the programs, once a " +
+			"trial"},
 		{Experiment: "cloaking/design", Outside: cloakingDesign},
 		{Experiment: "cloaking/regression", Outside: cloakingDesign},
 		{Experiment: "cloaking/curve", Outside: cloakingDesign},

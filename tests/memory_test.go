@@ -72,6 +72,7 @@ var estimated = []trialSize{
 	{"privacygp/example1", map[string]any{"points": 600}},
 	{"privacygp/example2", map[string]any{"points": 100}},
 	{"privacygp/nested", map[string]any{"points": 600}},
+	{"privacygp/regression", nil},
 	{"privacygp/satellite", map[string]any{"points": 600}},
 	{"privacygp/scaling", map[string]any{"points": 600}},
 	{"privacygp/scaling", map[string]any{"points": 40, "method": "general"}},

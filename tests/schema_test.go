@@ -240,6 +240,14 @@ func valueOf(p *experiment.Param) map[string]any {
 			s[b.closed] = *b.bound
 		}
 	}
+	if p.Kind == experiment.NumberOrNumbers {
+		one := []any{s, object{"type": "array", "items": s, "minItems": 1.0},
+			object{"type": "string", "pattern": `^.*(,|\.\.).*$`}}
+		if len(p.Words) > 0 {
+			one = append(one, object{"enum": anything(p.Words)})
+		}
+		return object{"oneOf": one}
+	}
 	words := slices.Clone(p.Words)
 	if p.Infinite {
 		words = append(words, "inf")

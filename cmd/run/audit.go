@@ -26,8 +26,8 @@ func (a *app) auditCommand() *cobra.Command {
 		Short: "Look for violations of what the privacy mechanisms claim",
 		Long: `Release two neighbouring data sets many times with a MECHANISM, or with all of
 them, and look for violations of the claimed guarantee. The releases (cloaking...,
-sparse-gp) run the code of run trial --release on synthetic data, of which the
-worst neighbours are searched:
+sparse-gp, kahm-release) run the code of run trial --release on synthetic data, of
+which the worst neighbours are searched:
 
   exact     the exact delta of Gaussian noise as it is stated
   noise     drawn noise against stated noise: size, law, correlation, repeats

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -102,7 +103,7 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 	if err != nil {
 		return w, err
 	}
-	path := filepath.Join(folder, "release")
+	path := filepath.Join(folder, cmp.Or(r.Name, "release"))
 	if err := store.WriteRelease(path, rec, out); err != nil {
 		return w, err
 	}

@@ -14,7 +14,7 @@ import (
 func (a *app) dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "List, fetch, make, verify and find data sets",
+		Short: "List, fetch, make, verify and find data sets, and show your own",
 		Long: `Data sets are searched for in the folder given by --data, then in $PRIVKERN_DATA,
 then in the user's cache. A missing data set is never replaced by another: its
 trials are skipped, with the command that fetches it.`,
@@ -28,7 +28,7 @@ trials are skipped, with the command that fetches it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.dataListCommand(), a.dataFetchCommand(), a.dataMakeCommand(), a.dataVerifyCommand(),
-		a.dataPathCommand())
+		a.dataPathCommand(), a.dataShowCommand())
 	return cmd
 }
 

@@ -25,7 +25,7 @@ type prediction struct {
 func (a *app) predictCommand() *cobra.Command {
 	var p prediction
 	cmd := &cobra.Command{
-		Use:   "predict MODEL --at DATA",
+		Use:   "predict MODEL... --at DATA",
 		Short: "Use a released model: predict, classify, compress",
 		Long: `Use the file of a MODEL that run trial METHOD --release or --export wrote, at the rows
 of DATA: a FILE of comma-separated values with a header, or what dataset= takes, such as
@@ -35,7 +35,10 @@ every row. Other columns are left out.
 Printed are the inputs with what the model computes. Of dpgp/regression that is mean,
 the predicted output; sd, the standard deviation of the function there, with what
 the privacy noise adds; and predictive_sd, that of an observation, all in the unit of
-the output. With --out they are written to a file instead, which must not be there yet.
+the output. Of kahm/classifier it is distance, that to the nearest machine, and class, its
+class; several MODELs, of parties that do not show each other their rows, are united: the
+nearest machine of any of them decides, and party is the MODEL, counted from 1, that has
+it. With --out they are written to a file instead, which must not be there yet.
 
 Predictions need nothing but the model, and cost no privacy: any number of them
 may be made and published. The model says what it protects, and how strongly.
@@ -44,13 +47,14 @@ The exit status is 1 if the model or the DATA are malformed, and 2 if the DATA h
 no column of that name; see run help exit-codes.`,
 		Example: `  run predict model.json --at x.csv
   run predict model.json --at x.csv --out y.csv
-  run predict model.json --at x.csv --output json`,
-		Args: cobra.ExactArgs(1),
+  run predict model.json --at x.csv --output json
+  run predict north.json south.json --at x.csv`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("output") && strings.EqualFold(filepath.Ext(p.out), ".json") {
 				p.output = "json"
 			}
-			return a.predict(cmd, args[0], &p)
+			return a.predict(cmd, args, &p)
 		},
 	}
 	flags := cmd.Flags()
@@ -61,7 +65,7 @@ no column of that name; see run help exit-codes.`,
 	return cmd
 }
 
-func (a *app) predict(cmd *cobra.Command, path string, p *prediction) error {
+func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	if err := oneOf("output", p.output, "csv", "json"); err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func (a *app) predict(cmd *cobra.Command, path string, p *prediction) error {
 			return usagef("%s is there already; give --out another name", p.out)
 		}
 	}
-	m, format, err := model.Read(path, experiments.Models())
+	m, format, err := readModels(paths)
 	if err != nil {
 		return err
 	}
@@ -106,6 +110,29 @@ func (a *app) predict(cmd *cobra.Command, path string, p *prediction) error {
 	}
 	a.say("%s in %s", text.Count(len(t.Rows), "row"), p.out)
 	return nil
+}
+
+// readModels reads a model, or several that are used together.
+func readModels(paths []string) (m model.Model, format string, err error) {
+	all := make([]model.Model, len(paths))
+	for i, path := range paths {
+		var name string
+		if all[i], name, err = model.Read(path, experiments.Models()); err != nil {
+			return nil, "", err
+		}
+		if i == 0 {
+			format = name
+		}
+	}
+	if len(all) == 1 {
+		return all[0], format, nil
+	}
+	first, ok := all[0].(model.Uniter)
+	if !ok {
+		return nil, "", usagef("%s: a model of this format (%s) is used alone; give one MODEL", paths[0], format)
+	}
+	m, err = first.Unite(all[1:])
+	return m, format, err
 }
 
 // writeNew writes a file that is not there yet, or none.

@@ -67,7 +67,11 @@ func releasesTopic() *cobra.Command {
 FILE is one of
   - a table: comma-separated values with a header. Numbers have the digits that
     are needed to read them back;
-  - a model, "model": "dpgp/1", for run predict;
+  - a model, "model": "dpgp/1" or "format": "privkern/kahm-model/1", for run
+    predict;
+  - rows with a class each, by kahm/classifier, as the name of FILE has it: a table
+    (NAME.csv), a NumPy array with the classes in another (NAME.npy and
+    NAME.labels.npy), or a folder of pictures (FOLDER/); NAME.json is the model;
   - a choice of hyper-parameters, "choice": "choice/1", for --tuning.
 
 FILE.json describes it. It is the trial's record without the released numbers,
@@ -100,7 +104,15 @@ with one more member:
     "budget"  "booked", or "not booked" (--no-budget)
 
 The operator is trusted; readers of these files are not. The running time of a
-release is outside the guarantee.`,
+release is outside the guarantee.
+
+run trial --export FILE writes the same two files of what has no (epsilon, delta).
+The guarantee in FILE.json is empty, the first of the notes says why, and in place
+of "release" it has
+
+  "export"
+    "format"  "export/1"
+    "noise"   as above; empty where nothing of the release layer was drawn`,
 	}
 }
 

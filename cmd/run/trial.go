@@ -48,7 +48,8 @@ it also holds what was measured on the private data.
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
 dpgp/regression, a model with which run predict predicts at any inputs; by
-cloaking/selection, a choice of hyper-parameters. FILE.json describes what is
+cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
+(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). FILE.json describes what is
 protected, the noise with its grid, and how the release was made (run help
 releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
@@ -64,9 +65,17 @@ fails later has spent. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
-Your own data are a file of comma-separated values with a header, named csv:PATH
-(from the current folder), for experiments with a parameter dataset. For them
-delta must be named.
+With --export FILE the trial writes what may be handed over although no (epsilon,
+delta) holds for it, such as data with privacy-aware noise or compressed features:
+FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
+empty, and the notes say why. An export books no budget. Its noise comes from the
+operating system, as with --rng secure, because who knows a seed can take the noise
+off again.
+
+Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
+npy:PATH or images:FOLDER (from the current folder), for experiments with a
+parameter dataset; run data show DATA has their columns. For them delta must be
+named, but by kahm, whose noise has none.
 
 With --profile the record has a member profile: for each program its runs, the
 launches, waits and copies that a CUDA device is asked for, also where the CPU
@@ -107,6 +116,9 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 				return err
 			}
 			o.secure = rng == "secure"
+			if err := o.secureExport(cmd); err != nil {
+				return err
+			}
 			if o.seed < 0 {
 				return usagef("--seed is %d; seeds are whole numbers from 0 up", o.seed)
 			}
@@ -136,6 +148,11 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 					return err
 				}
 			}
+			if cmd.Flags().Changed("export") {
+				if err := a.checkExport(e, params, o); err != nil {
+					return err
+				}
+			}
 			for _, name := range forRelease.names() {
 				if cmd.Flags().Changed(name) && !cmd.Flags().Changed("release") {
 					return usagef("--%s is for a release: add --release FILE", name)
@@ -155,6 +172,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
 		"--rng secure")
+	flags.StringVar(&o.export, "export", "", "write to this file what may be handed over without an (epsilon, delta)")
 	flags.StringVar(&o.profile, profileFlag, "", "count what the programs ask of a device, in the record, and write a "+
 		"profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
 	flags.Lookup(profileFlag).NoOptDefVal = profileByName
@@ -168,6 +186,7 @@ type trialOptions struct {
 	backend, dtype string // backend may be auto
 	secure         bool
 	release        string // file; empty for a trial that releases nothing
+	export         string // file; empty for a trial that exports nothing
 	ignoreMemory   bool
 	profile        string // file; empty for none
 
@@ -285,10 +304,21 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 			return usagef("--release: %w", err)
 		}
 	}
-	err := store.CheckReleasePath(o.release)
+	var forms []experiment.Form
+	if e.Forms != nil {
+		forms = e.Forms(params)
+	}
+	return checkNewFile("release", o.release, forms)
+}
+
+// checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name
+// asks for none of the forms.
+func checkNewFile(flag, path string, forms []experiment.Form) error {
+	err := store.CheckReleasePath(path, forms)
 	var exists *store.ExistsError
-	if errors.As(err, &exists) {
-		return usagef("--release: %w", err)
+	var form *store.FormError
+	if errors.As(err, &exists) || errors.As(err, &form) {
+		return usagef("--%s: %w", flag, err)
 	}
 	return err
 }
@@ -324,8 +354,8 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		job.Folders[name] = d.Folder
 		missing = errors.Join(missing, d.Err)
 	}
-	if missing != nil && o.release != "" {
-		return missing // a release cannot be skipped
+	if missing != nil && (o.release != "" || o.export != "") {
+		return missing // neither can be skipped
 	}
 	if missing == nil && e.Memory != nil {
 		refusal := machine.MemoryRefusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
@@ -342,6 +372,10 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		plan.WithoutData(rec, missing)
 	case o.release != "":
 		if rec, err = a.release(cmd.Context(), e, job, o); err != nil {
+			return err
+		}
+	case o.export != "":
+		if rec, err = a.export(cmd.Context(), e, job, o.export); err != nil {
 			return err
 		}
 	default:
@@ -421,7 +455,7 @@ func (a *app) release(
 	if err := store.WriteRelease(o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)
 	}
-	if rel.Model != nil {
+	if rel.Model != nil && (rel.Columns == nil || experiment.FormOf(o.release) == experiment.FormModel) {
 		what := "a model released in %s, for run predict; %[1]s%s says what is protected"
 		if _, choice := rel.Model.(*privacy.Configuration); choice {
 			what = "a choice released in %s, for --tuning; %[1]s%s says what is protected"
@@ -429,8 +463,8 @@ func (a *app) release(
 		a.say(what, o.release, store.DescriptionSuffix)
 		return rec, nil
 	}
-	a.say("%s released in %s; %[2]s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
-		store.DescriptionSuffix)
+	a.say("%s released in %s; %s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
+		strings.TrimRight(o.release, "/"), store.DescriptionSuffix)
 	return rec, nil
 }
 

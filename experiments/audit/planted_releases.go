@@ -26,6 +26,7 @@ func ReleaseFaults(ctx context.Context) ([]Fault, error) {
 	classes := func(planted fault.Faults) (Subject, error) {
 		return cloakingClassification(ctx, 2, [][]float64{oneInput}, planted)
 	}
+	rows := func(planted fault.Faults) (Subject, error) { return hullRelease(ctx, planted) }
 	choice := func(planted fault.Faults) (Subject, error) { return cloakingSelection(ctx, planted) }
 	float := fault.Faults{Float: rand.New(rand.NewPCG(1, 1))} // each release seeds its own
 	var faults []Fault
@@ -54,6 +55,10 @@ func ReleaseFaults(ctx context.Context) ([]Fault, error) {
 		{"model: floating-point sampler", plantedSlowDraws, model, float},
 		{"none: classes, two steps", plantedSlowDraws, classes, fault.Faults{}},
 		{"classes: composition forgotten", plantedSlowDraws, classes, fault.Faults{StepsForgotten: true}},
+		{"none: rows", plantedSlowDraws, rows, fault.Faults{}},
+		{"rows: noise ×.5", plantedSlowDraws, rows, fault.Faults{NoiseTimes: 0.5}},
+		{"rows: clipping after the noise", plantedSlowDraws, rows, fault.Faults{Unclipped: true}},
+		{"rows: reused noise", plantedSlowDraws, rows, fault.Faults{Reused: true}},
 		{"none: a choice", plantedSlowDraws, choice, fault.Faults{}},
 		{"choice: returns its score", plantedSlowDraws, choice, fault.Faults{Scored: true}},
 	} {

@@ -31,13 +31,16 @@ func TestReleaseFaultTable(t *testing.T) {
 		"model: reused noise":                                {Noise, BlackBox, Mu},
 		"model: floating-point sampler":                      {Support},
 		"classes: composition forgotten":                     {Exact, BlackBox, Mu},
+		"rows: noise ×.5":                                    {Noise, BlackBox},
+		"rows: clipping after the noise":                     {BlackBox},
+		"rows: reused noise":                                 {Noise, BlackBox},
 		"choice: returns its score":                          {BlackBox},
 	}
 	faults, err := ReleaseFaults(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFaults(t, faults, wanted, 4, Options{Confidence: 0.999, Seed: 1})
+	checkFaults(t, faults, wanted, 5, Options{Confidence: 0.999, Seed: 1})
 }
 
 func checkFaults(t *testing.T, faults []Fault, wanted map[string][]Test, honest int, o Options) {
@@ -133,6 +136,7 @@ func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 			return cloakingClassification(ctx, 2, [][]float64{classInputs}, fault.Faults{})
 		},
 		"model": func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) },
+		"rows":  func(ctx context.Context) (Subject, error) { return hullRelease(ctx, fault.Faults{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := of(t.Context())

@@ -17,7 +17,9 @@ type Request struct {
 	// Set is the data set whose File the data are; "" for a user's file, named by
 	// the setting "dataset".
 	Set, File string
-	Contents  [2]string
+	// Name is that of the released file, which may choose its form; "" for "release".
+	Name     string
+	Contents [2]string
 	// Table matches the noisy numbers of the released file, and Record those of the
 	// record: see [Part].Noisy.
 	Table, Record *regexp.Regexp

@@ -15,6 +15,9 @@
 //   - nonstationary: Gibbs' kernel with lengthscales that follow the density of
 //     the inputs.
 //
+// Beside them stands the alternative of Section 5.3, a weighted sum of two GPs after Herlands et
+// al. 2016, whose weights follow the same density.
+//
 // Heights are clipped to an interval of length sensitivity_cm and measured from
 // a prior mean. As published, interval and mean come from the private heights;
 // with normalisation=public they are constants.

@@ -29,7 +29,9 @@ func TestPaperIsConsistent(t *testing.T) {
 				results = append(results, cloaktest.Run(t, census, e, cloaktest.OwnColumns()))
 			}
 			if e == regress.Curve().Experiment {
-				results = append(results, cloaktest.Run(t, census, e, map[string]any{"method": "nonstationary"}))
+				for _, method := range []string{"nonstationary", "weighted-sum"} {
+					results = append(results, cloaktest.Run(t, census, e, map[string]any{"method": method}))
+				}
 			}
 			reported := map[string]float64{}
 			for _, r := range results {

@@ -15,6 +15,6 @@
 // names the file and the line of what it cannot read, and believes no size in a header
 // beyond what is there.
 //
-// A user's own data are a file of comma-separated values anywhere, which the name
-// "csv:PATH" stands for: [LoadTable] reads it.
+// A user's own data are files anywhere, which names such as "csv:PATH" stand for: they are
+// found and hashed here, and read by package table.
 package dataset

@@ -2,28 +2,31 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"privkern/runner/experiment"
 )
 
 // Kinds of a user's own data: what stands before the colon in their name.
 const (
-	CSV = "csv"
+	OwnCSV     = "csv"     // a file of comma-separated values with a header
+	OwnParquet = "parquet" // a file
+	OwnNPY     = "npy"     // a NumPy array, perhaps with labels in another beside it ([LabelsBeside])
+	OwnImages  = "images"  // a folder of pictures, or of folders of them, one a class
 )
 
 // ownKinds are all of them.
-var ownKinds = []string{CSV}
+var ownKinds = []string{OwnCSV, OwnParquet, OwnNPY, OwnImages}
 
 // FileName returns the name of the data set that is the file of comma-separated
 // values at path.
-func FileName(path string) string { return OwnName(CSV, path) }
+func FileName(path string) string { return OwnName(OwnCSV, path) }
 
 // OwnName returns the name of the user's own data of a kind at path.
 func OwnName(kind, path string) string { return kind + ":" + path }
@@ -42,32 +45,70 @@ func IsOwn(name string) bool { return OwnKind(name) != "" }
 
 // OwnForms are the forms of names of a user's own data, for messages.
 func OwnForms() string {
-	forms := make([]string, len(ownKinds))
-	for i, kind := range ownKinds {
-		forms[i] = OwnName(kind, "PATH")
-	}
-	return strings.Join(forms, ", ")
+	return OwnName(OwnCSV, "PATH") + ", " + OwnName(OwnParquet, "PATH") + ", " + OwnName(OwnNPY, "PATH") + " or " +
+		OwnName(OwnImages, "FOLDER")
 }
 
 // FilePath returns the path in the name of a user's own data, such as "csv:PATH",
 // as the user wrote it.
 func FilePath(name string) (path string, ok bool) {
-	if !IsOwn(name) {
+	kind := OwnKind(name)
+	if kind == "" {
 		return "", false
 	}
-	_, path, _ = strings.Cut(name, ":")
+	path = name[len(kind)+1:]
+	if kind == OwnImages {
+		path, _, _, _ = cutSize(path)
+	}
 	return path, true
 }
 
-// findFile is [Locator.Find] for a file of the user's: its absolute path, which
-// holds in processes with another current folder, and its SHA-256. Messages
+// LabelsBeside is the path of the labels of the array at path.
+func LabelsBeside(path string) string { return strings.TrimSuffix(path, ".npy") + ".labels.npy" }
+
+// findOwn is [Locator.Find] for a user's own data: their absolute path, which holds in
+// processes with another current folder, and the SHA-256 of all that is read. Messages
 // have the path as the user wrote it.
+func findOwn(name string) (absolute, sha string, err error) {
+	path, _ := FilePath(name)
+	kind := OwnKind(name)
+	switch {
+	case path == "":
+		return "", notSupplied, fmt.Errorf("the data set %q names no file; write %s", name, OwnForms())
+	case kind == OwnImages:
+		return findPictures(path)
+	case kind == OwnNPY:
+		return findArrays(path)
+	}
+	return findFile(path)
+}
+
+// findArrays finds an array, and the labels beside it where they are there.
+func findArrays(path string) (absolute, sha string, err error) {
+	if absolute, sha, err = findFile(path); err != nil {
+		return "", notSupplied, err
+	}
+	_, labels, err := findFile(LabelsBeside(path))
+	var absent *MissingFileError
+	if errors.As(err, &absent) {
+		return absolute, sha, nil
+	}
+	if err != nil {
+		return "", notSupplied, err
+	}
+	return absolute, together(sha+"  array", labels+"  labels"), nil
+}
+
+// together is the SHA-256 of lines.
+func together(lines ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n") + "\n"))
+	return hex.EncodeToString(sum[:])
+}
+
+// findFile finds a single file.
 func findFile(path string) (absolute, sha string, err error) {
 	fail := func(err error) (string, string, error) { return "", notSupplied, err }
-	if path == "" {
-		return fail(fmt.Errorf("the data set %q names no file; write %s", FileName(""), FileName("PATH")))
-	}
-	f, err := openTable(path)
+	f, err := openOwn(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fail(&MissingFileError{Path: path})
@@ -88,31 +129,21 @@ func findFile(path string) (absolute, sha string, err error) {
 	return absolute, sha, nil
 }
 
-// AsWritten puts the path in the name of a data set "csv:PATH" in the place of
-// that of the file in a [TableError]: a record does not say where on a machine
-// the user's files lie.
-func AsWritten(err error, name string) error {
-	path, ok := FilePath(name)
-	var in *TableError
-	if ok && errors.As(err, &in) {
-		in.Path = path
+// openOwn refuses what is not a file: a pipe could not be read again.
+func openOwn(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is not a regular file", path)
 	}
-	return err
-}
-
-// TablesOf describes what a trial reads of the user's files among data sets: of
-// each the columns, none where it is no such file.
-func TablesOf(columns map[string][]string) []experiment.InputTable {
-	var out []experiment.InputTable
-	for _, name := range slices.Sorted(maps.Keys(columns)) {
-		if _, own := FilePath(name); !own {
-			continue
-		}
-		out = append(out, experiment.InputTable{Dataset: name, Columns: columns[name], Check: func(path string) error {
-			return AsWritten(CheckColumns(path, columns[name]), name)
-		}})
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
 	}
-	return out
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		return nil, fmt.Errorf("%s: %w", path, in.Err)
+	}
+	return f, err
 }
 
 // MissingFileError says that a file of the user's is not there.

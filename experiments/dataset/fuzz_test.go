@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"math"
@@ -296,42 +295,6 @@ func FuzzNPYHeader(f *testing.F) {
 			h, length, err := npyHeader(bytes.NewReader(file))
 			if err == nil && (length != int64(len(file)) || h.Descr.Type == "" && len(h.Descr.Shape) > 0) {
 				t.Errorf("%d of %d bytes, %+v", length, len(file), h)
-			}
-		})
-	})
-}
-
-// A user's table: whatever the file, the reader returns finite numbers of which
-// every row has all, or an error with the path.
-func FuzzTable(f *testing.F) {
-	f.Add([]byte("a,b\n1,2\n3,4\n"))
-	f.Add([]byte("\xef\xbb\xbfa;b\n\"1\";2\nNA;3\n"))
-	f.Add([]byte("a\tb\n1\t2\r\n\r\n"))
-	f.Add([]byte("a,b,a\n1,2,3\n"))
-	f.Add([]byte("\"a\nb\",b\n1,\"2\n"))
-	f.Add([]byte("a,b\n1e999,0x1p4\n"))
-	f.Add([]byte("a,b\n1,5,2\n"))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		path := writeFile(t, file, t.TempDir(), "table.csv")
-		bounded(t, file, func() {
-			table, err := LoadTable(path, []string{"a"}, "b")
-			if err != nil {
-				var at *TableError
-				if !errors.As(err, &at) || at.Path != path || at.Line < 0 || at.Line > bytes.Count(file, []byte("\n"))+1 {
-					t.Errorf("the error does not name the place: %v", err)
-				}
-				return
-			}
-			n, d := table.Inputs.Dims()
-			if d != 1 || n != len(table.Output) || n == 0 {
-				t.Errorf("%d×%d inputs, %d outputs", n, d, len(table.Output))
-			}
-			finite(t, append(table.Output, table.Inputs.RawMatrix().Data...)...)
-			// Without rows that are left out, the same columns are inputs.
-			if x, err := LoadInputs(path, []string{"a", "b"}); (err == nil) != (table.Dropped == 0) {
-				t.Errorf("%d rows are left out of the table, but: %v", table.Dropped, err)
-			} else if err == nil && (x.At(0, 0) != table.Inputs.At(0, 0) || x.At(n-1, 1) != table.Output[n-1]) {
-				t.Error("the same file gave other numbers")
 			}
 		})
 	})

@@ -55,12 +55,12 @@ func (l Locator) FetchRoot() (string, error) {
 // an *[UnknownError], a *[MissingError] where no root holds all files, and a
 // *[WrongFileError] where a file differs from the registered one.
 //
-// Of the name "csv:PATH" the data set is the file at PATH: Find returns its
-// absolute path in place of a folder, and a *[MissingFileError] where it is not
-// there; its digest is then unknown.
+// Of names such as "csv:PATH" the data set is the file or folder at PATH: Find
+// returns its absolute path, and a *[MissingFileError] where it is not there; its
+// digest is then unknown.
 func (l Locator) Find(name string) (folder, digest string, err error) {
-	if path, ok := FilePath(name); ok {
-		return findFile(path)
+	if IsOwn(name) {
+		return findOwn(name)
 	}
 	set, err := Lookup(name)
 	if err != nil {

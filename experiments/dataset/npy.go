@@ -54,6 +54,10 @@ func newNPYRows(r io.Reader, fileSize int64) (*npyRows, error) {
 	return &npyRows{rows: shape[0], cols: shape[1], r: r, buffer: make([]byte, size*shape[1])}, nil
 }
 
+// NPYHeader reads the header of a NumPy array, whose shape may be anything, and returns
+// its length in bytes.
+func NPYHeader(r io.Reader) (h npy.Header, length int64, err error) { return npyHeader(r) }
+
 // npyHeader reads the header and returns its length in bytes.
 func npyHeader(r io.Reader) (h npy.Header, length int64, err error) {
 	start := make([]byte, 8)

@@ -88,7 +88,7 @@ func benchSearch(ctx context.Context, m experiment.Meter) error {
 	return onEngine(func(t *experiment.Trial) error {
 		start := time.Now()
 		for _, epsilon := range figure2Epsilons {
-			s := hyperparameters().With(func(s *hyperparameterSettings) { s.Epsilon = epsilon })
+			s := hyperparameters().With(func(s *searchSettings) { s.Epsilon = epsilon })
 			if _, err := hyperparameters().Compute(ctx, t, s); err != nil {
 				return err
 			}

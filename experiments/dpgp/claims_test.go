@@ -188,7 +188,7 @@ func TestEqualNoiseIsOneNoise(t *testing.T) {
 // with a large one it does not.
 func TestCoinPressOutside(t *testing.T) {
 	with := func(intervals mechanism.Intervals, epsilon float64) float64 {
-		return *trialtest.Compute(t, seed(6), hyperparameters(), func(s *hyperparameterSettings) {
+		return *trialtest.Compute(t, seed(6), hyperparameters(), func(s *searchSettings) {
 			s.Epsilon, s.Repeats, s.CoinPress = epsilon, 4, intervals
 		}).Metrics.OutsideShare
 	}

@@ -8,18 +8,35 @@ import (
 	"sync"
 
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
 var classification = sync.OnceValue(func() *experiment.Definition[ClassificationSettings, classificationMetrics] {
 	return experiment.Of(experiment.Declaration[ClassificationSettings, classificationMetrics]{
-		Name:    "dpgp/classification",
-		Version: 4,
-		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
-		Source:  "Honkela 2021, Section 5, Appendix D",
-		Check:   checkClassification,
-		Memory:  func(s *ClassificationSettings) int64 { return s.memory(s.N, 10) },
-		Run:     runClassification,
+		Name:     "dpgp/classification",
+		Version:  4,
+		Summary:  "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
+		Source:   "Honkela 2021, Section 5, Appendix D",
+		Datasets: func(s *ClassificationSettings) []string { return s.ownColumns.datasets() },
+		Tables:   func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
+		Rules: []experiment.Rule[ClassificationSettings]{{
+			To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
+			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
+			Words:     "inducing_file is none",
+			Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
+		}},
+		Complete: completeClassification,
+		Check:    checkClassification,
+		Memory: func(s *ClassificationSettings) int64 {
+			if s.isOwn() {
+				return 0
+			}
+			return s.memory(s.N, 10)
+		},
+		Run:          runClassification,
+		CheckRelease: checkClassRelease,
+		Release:      release.Planned(planClasses),
 	})
 })
 
@@ -28,16 +45,33 @@ func checkClassification(s *ClassificationSettings) error {
 		return fmt.Errorf("delta = %s for each of %d classes is %s in all, which guarantees nothing",
 			experiment.FormatNumber(s.Delta), s.Classes, experiment.FormatNumber(total))
 	}
+	if s.isOwn() {
+		return s.checkOwn()
+	}
+	if err := s.ownColumns.checkSimulated(); err != nil {
+		return err
+	}
+	if len(s.Lengthscale) > 1 {
+		return fmt.Errorf("lengthscale = %s: simulated data have one input", s.Lengthscale)
+	}
 	if err := s.checkRows(s.N); err != nil {
 		return err
 	}
-	_, err := s.inducingInputs.model(s.eqKernel, 1, s.Jitter).NormSquared(s.cheap(), s.spacing.value())
+	_, err := s.model().NormSquared(s.cheap(), s.spacing.value())
 	return err
+}
+
+// model is that of simulated data.
+func (s *ClassificationSettings) model() *sparse.Model {
+	return s.inducingInputs.model(eqKernel{s.Lengthscale[0], s.kernelVariance}, 1, s.Jitter) // the weights carry the noise
 }
 
 func runClassification(
 	ctx context.Context, t *experiment.Trial, s *ClassificationSettings,
 ) (*experiment.Outcome[classificationMetrics], error) {
+	if s.isOwn() {
+		return runOwnClassification(ctx, t, s)
+	}
 	c, err := newClassifier(t, s)
 	if err != nil {
 		return nil, err
@@ -56,14 +90,15 @@ func runClassification(
 	}
 	m := classificationMetrics{Sensitivity: c.Noise.Sensitivity}
 	m.SigmaA = c.Noise.SigmaA
-	exact := 0.0
+	exact, best := 0.0, 0.0
 	for _, o := range shares {
 		k := 1 / float64(len(shares))
 		m.Accuracy += k * o.noisy
 		exact += k * o.exact
-		m.AccuracyBest += k * o.best
+		best += k * o.best
 		m.AccuracyChance += k * o.chance
 	}
+	m.AccuracyBest = &best
 	if comparable {
 		m.AccuracyWithoutNoise = &exact
 	}

@@ -24,12 +24,21 @@ type classifier struct {
 	total    mechanism.Guarantee // of all classes together
 }
 
+// newClassifier is of simulated data.
 func newClassifier(t *experiment.Trial, s *ClassificationSettings) (*classifier, error) {
-	m := s.inducingInputs.model(s.eqKernel, 1, s.Jitter) // the weights carry the noise
+	m := s.model()
 	kk, err := m.NormSquared(s.Bound, s.spacing.value())
 	if err != nil {
 		return nil, err
 	}
+	return calibrateClassifier(t, s, m, kk)
+}
+
+// calibrateClassifier calibrates the noise for a model whose kernel vectors have squared
+// norms up to kk.
+func calibrateClassifier(
+	t *experiment.Trial, s *ClassificationSettings, m *sparse.Model, kk float64,
+) (*classifier, error) {
 	c := &classifier{settings: s}
 	each, sensitivity := c.share(kk)
 	c.labels = newDirichlet(s.Alpha, s.Centre, sensitivity)

@@ -64,18 +64,19 @@ func (f *findings) add(m *hyperparameterMetrics, repeats int) {
 	}
 }
 
-func drawFigure3(trials []experiment.ObservationOf[hyperparameterSettings, hyperparameterMetrics]) []experiment.Panel {
+func drawFigure3(trials []experiment.ObservationOf[searchSettings, hyperparameterMetrics]) []experiment.Panel {
 	at := map[searchSetting]*findings{}
 	var forms []searchForm
 	var epsilons []float64
 	var first *hyperparameterSettings
 	for _, t := range trials {
 		s := t.Settings
-		if s.Noiseless() || t.Metrics.Sigmas == nil || first != nil && !reflect.DeepEqual(first.variant(), s.variant()) {
+		if s.isOwn() || s.Noiseless() || t.Metrics.Sigmas == nil ||
+			first != nil && !reflect.DeepEqual(first.variant(), s.variant()) {
 			continue
 		}
 		if first == nil {
-			first = s
+			first = &s.hyperparameterSettings
 		}
 		key := searchSetting{searchForm{s.Rule, s.CoinPress, s.Covariance}, s.Epsilon}
 		if !slices.Contains(forms, key.form) {

@@ -94,7 +94,7 @@ func TestFigure2(t *testing.T) {
 
 func TestFigure3(t *testing.T) {
 	finished := func(rule mechanism.SelectionRule, epsilon, gamma, tenth float64) experiment.Observation {
-		s := hyperparameters().With(func(s *hyperparameterSettings) {
+		s := hyperparameters().With(func(s *searchSettings) {
 			s.Rule, s.Epsilon, s.Gamma, s.Repeats = rule, epsilon, gamma, 10
 		})
 		out := &experiment.Outcome[hyperparameterMetrics]{Metrics: hyperparameterMetrics{

@@ -7,24 +7,55 @@ import (
 	"strings"
 	"sync"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
 // maxCandidates bounds the grid of hyperparameters.
 const maxCandidates = 400
 
-var hyperparameters = sync.OnceValue(func() *experiment.Definition[hyperparameterSettings, hyperparameterMetrics] {
-	return experiment.Of(experiment.Declaration[hyperparameterSettings, hyperparameterMetrics]{
-		Name:          "dpgp/hyperparameters",
-		Version:       4,
-		Summary:       "noise level and lengthscale chosen by private validation likelihoods",
-		Source:        "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
-		Check:         checkHyperparameters,
-		Memory:        func(s *hyperparameterSettings) int64 { return s.memory(s.N, 10) },
-		Run:           runHyperparameters,
+var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSettings, hyperparameterMetrics] {
+	return experiment.Of(experiment.Declaration[searchSettings, hyperparameterMetrics]{
+		Name:     "dpgp/hyperparameters",
+		Version:  4,
+		Summary:  "noise level and lengthscale chosen by private validation likelihoods",
+		Source:   "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
+		Datasets: func(s *searchSettings) []string { return s.ownColumns.datasets() },
+		Tables:   func(s *searchSettings) []experiment.InputTable { return s.ownColumns.tables() },
+		Check:    checkSearch,
+		Memory: func(s *searchSettings) int64 {
+			if s.isOwn() {
+				return 0
+			}
+			return s.memory(s.N, 10)
+		},
+		Rules: []experiment.Rule[searchSettings]{{
+			To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
+			DecidedBy: func(s *searchSettings) []any { return []any{&s.InducingFile} },
+			Words:     "inducing_file is none",
+			Holds:     func(s *searchSettings) bool { return s.InducingFile == withoutFile },
+		}, {
+			To: func(s *searchSettings) []any {
+				return []any{&s.Delta, &s.Gamma, &s.Rule, &s.CoinPress, &s.Low, &s.High, &s.N, &s.Sigma, &s.OutputBound,
+					&s.Ratio, &s.Bound, &s.Spacing, &s.Covariance, &s.Regularisation, &s.Rho}
+			},
+			DecidedBy: func(s *searchSettings) []any { return []any{&s.Dataset} },
+			Words:     "dataset is " + own.Simulated,
+			Holds:     func(s *searchSettings) bool { return !s.isOwn() },
+		}},
+		Run: func(ctx context.Context, t *experiment.Trial, s *searchSettings,
+		) (*experiment.Outcome[hyperparameterMetrics], error) {
+			if s.isOwn() {
+				return runOwnSearch(ctx, t, s)
+			}
+			return runHyperparameters(ctx, t, &s.hyperparameterSettings)
+		},
 		PrivateTiming: true,
+		CheckRelease:  checkSearchRelease,
+		Release:       release.Planned(planSearch),
 	})
 })
 
@@ -44,7 +75,19 @@ func checkCandidates(name string, values []float64) error {
 	return nil
 }
 
-func checkHyperparameters(s *hyperparameterSettings) error {
+// checkSearch refuses what no trial of dpgp/hyperparameters can have.
+func checkSearch(s *searchSettings) error {
+	if s.isOwn() {
+		return s.checkOwn()
+	}
+	if err := s.ownColumns.checkSimulated(); err != nil {
+		return err
+	}
+	return checkHyperparameters(&s.hyperparameterSettings)
+}
+
+// checkGrid refuses lists of candidates.
+func (s *hyperparameterSettings) checkGrid() error {
 	if err := checkCandidates("sigmas", s.Sigmas); err != nil {
 		return err
 	}
@@ -54,6 +97,13 @@ func checkHyperparameters(s *hyperparameterSettings) error {
 	if n := len(s.Sigmas) * len(s.Lengthscales); n > maxCandidates {
 		return fmt.Errorf("%d noise levels and %d lengthscales are %d candidates; at most %d are possible",
 			len(s.Sigmas), len(s.Lengthscales), n, maxCandidates)
+	}
+	return nil
+}
+
+func checkHyperparameters(s *hyperparameterSettings) error {
+	if err := s.checkGrid(); err != nil {
+		return err
 	}
 	if err := s.checkRows(s.N); err != nil {
 		return err

@@ -22,13 +22,13 @@ func seed(n uint64) trialtest.Options { return trialtest.Options{Seed: n, Worker
 
 // newSearchFor is the search of a trial whose settings are the defaults with some
 // changes.
-func newSearchFor(t *testing.T, change func(*hyperparameterSettings)) *search {
+func newSearchFor(t *testing.T, change func(*searchSettings)) *search {
 	t.Helper()
 	settings := hyperparameters().With(change)
 	if _, err := hyperparameters().Resolved(settings); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSearch(trialtest.New(t, seed(4)), settings)
+	s, err := newSearch(trialtest.New(t, seed(4)), &settings.hyperparameterSettings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func newSearchFor(t *testing.T, change func(*hyperparameterSettings)) *search {
 // Without privacy the settings of the data win: σ = 0.1, and the lengthscale 1
 // that suits sin(2x)/(2x).
 func TestSearchWithoutNoise(t *testing.T) {
-	quiet := func(s *hyperparameterSettings) { s.Epsilon, s.Repeats, s.N = math.Inf(1), 5, 512 }
+	quiet := func(s *searchSettings) { s.Epsilon, s.Repeats, s.N = math.Inf(1), 5, 512 }
 	out := trialtest.Compute(t, seed(1), hyperparameters(), quiet)
 	if m := out.Metrics; m.Sigmas[memberOf(0.1)] != 1 || m.Lengthscales[memberOf(1)] != 1 || m.None != 0 ||
 		*m.DrawsMean != 9 {
@@ -49,7 +49,7 @@ func TestSearchWithoutNoise(t *testing.T) {
 	}
 	// With less noise in the data, less is found.
 	out = trialtest.Compute(t, seed(1), hyperparameters(), quiet,
-		func(s *hyperparameterSettings) { s.Sigma = 0.033 })
+		func(s *searchSettings) { s.Sigma = 0.033 })
 	if m := out.Metrics; m.Sigmas[memberOf(1.0/30)] != 1 {
 		t.Errorf("σ = 0.033: %+v", m)
 	}
@@ -59,7 +59,7 @@ func TestSearchWithoutNoise(t *testing.T) {
 // searches, the printed one in few (Section 6.3: 0.96 and 0.10 of 100).
 func TestSearchRules(t *testing.T) {
 	with := func(rule mechanism.SelectionRule) hyperparameterMetrics {
-		return trialtest.Compute(t, seed(2), hyperparameters(), func(s *hyperparameterSettings) {
+		return trialtest.Compute(t, seed(2), hyperparameters(), func(s *searchSettings) {
 			s.Epsilon, s.Repeats, s.Rule = 30, 25, rule
 		}).Metrics
 	}
@@ -82,7 +82,7 @@ func TestSearchRules(t *testing.T) {
 }
 
 func TestSearchShares(t *testing.T) {
-	out := trialtest.Compute(t, seed(3), hyperparameters(), func(s *hyperparameterSettings) {
+	out := trialtest.Compute(t, seed(3), hyperparameters(), func(s *searchSettings) {
 		s.Epsilon, s.Repeats, s.N, s.Gamma = 3, 8, 256, 0.5
 	})
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestSearchShares(t *testing.T) {
 
 // A draw is Algorithm 1 and Eq. (18), computed here by inverses.
 func TestDraw(t *testing.T) {
-	s := newSearchFor(t, func(s *hyperparameterSettings) {
+	s := newSearchFor(t, func(s *searchSettings) {
 		s.Epsilon, s.N, s.Inducing.Count, s.Jitter = 10, 60, 4, 0.001
 		s.Sigmas, s.Lengthscales = []float64{0.2}, []float64{0.7}
 	})
@@ -181,7 +181,7 @@ func TestDraw(t *testing.T) {
 // The interval of log-likelihoods is Eqs. (30) and (31), and each candidate has
 // the noise of its own lengthscale.
 func TestCandidates(t *testing.T) {
-	s := newSearchFor(t, func(s *hyperparameterSettings) { s.Epsilon, s.OutputBound = 10, 2 })
+	s := newSearchFor(t, func(s *searchSettings) { s.Epsilon, s.OutputBound = 10, 2 })
 	if len(s.candidates) != 9 {
 		t.Fatalf("%d candidates", len(s.candidates))
 	}
@@ -219,7 +219,7 @@ func TestCandidates(t *testing.T) {
 
 // Draws whose noise exceeds λ are never chosen, and end nothing.
 func TestIndefiniteDraws(t *testing.T) {
-	m := trialtest.Compute(t, seed(5), hyperparameters(), func(s *hyperparameterSettings) {
+	m := trialtest.Compute(t, seed(5), hyperparameters(), func(s *searchSettings) {
 		s.Epsilon, s.Repeats, s.N, s.Rho = 0.5, 4, 64, 0.999
 	}).Metrics
 	if got := *m.IndefiniteMean; !(got > 0) || got >= *m.DrawsMean {
@@ -230,7 +230,7 @@ func TestIndefiniteDraws(t *testing.T) {
 func TestSearchWorkers(t *testing.T) {
 	with := func(seed uint64, workers int) *experiment.Outcome[hyperparameterMetrics] {
 		o := trialtest.Options{Seed: seed, Workers: workers}
-		return trialtest.Compute(t, o, hyperparameters(), func(s *hyperparameterSettings) {
+		return trialtest.Compute(t, o, hyperparameters(), func(s *searchSettings) {
 			s.Epsilon, s.Repeats, s.N, s.Gamma = 10, 6, 128, 0.1
 		})
 	}
@@ -254,7 +254,7 @@ func TestSearchWorkers(t *testing.T) {
 // on the number of draws is left out.
 func TestSearchRecordThatProtects(t *testing.T) {
 	secure := trialtest.Options{Seed: 8, Secure: true}
-	out := trialtest.Compute(t, secure, hyperparameters(), func(s *hyperparameterSettings) {
+	out := trialtest.Compute(t, secure, hyperparameters(), func(s *searchSettings) {
 		s.Epsilon, s.Repeats, s.N, s.Gamma = 10, 2, 64, 0.2
 	})
 	if m := out.Metrics; m.DrawsMean != nil || m.IndefiniteMean != nil {

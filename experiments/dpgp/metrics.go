@@ -173,6 +173,24 @@ type hyperparameterMetrics struct {
 	// share of the scored draws whose mean log-likelihood, from CoinPress, is outside the interval in which
 	// it must lie (with noise only); secret like them
 	OutsideShare *float64 `name:"outside_share"`
+	ownSearchMetrics
+}
+
+// ownSearchMetrics are those of a user's own data.
+type ownSearchMetrics struct {
+	// root mean square error at the test rows, in the unit of the output, of the chosen candidate without
+	// noise in its model; mean over the repeats (own data only)
+	RMSEChosen *float64 `name:"rmse_chosen"`
+	// the same of the candidate with the smallest one, which looks at the test rows (own data only)
+	RMSEBest *float64 `name:"rmse_best"`
+	// the same of a candidate drawn evenly: what costs no privacy (own data only)
+	RMSEDrawn *float64 `name:"rmse_drawn"`
+	// the same of the middle of the output's range (own data only)
+	RMSECentre *float64 `name:"rmse_centre"`
+	// rows that were used (own data only)
+	SearchRows *float64 `name:"used_rows"`
+	// rows left out because a value is missing (own data only)
+	SearchDropped *float64 `name:"dropped_rows"`
 }
 
 type classificationMetrics struct {
@@ -180,12 +198,36 @@ type classificationMetrics struct {
 	Accuracy float64 `name:"accuracy"`
 	// the same from sums without noise
 	AccuracyWithoutNoise *float64 `name:"accuracy_without_noise"`
-	// the same of who knows the probabilities from which labels are drawn, in expectation
-	AccuracyBest float64 `name:"accuracy_best"`
+	// the same of who knows the probabilities from which labels are drawn, in expectation (simulated data
+	// only)
+	AccuracyBest *float64 `name:"accuracy_best"`
 	// share of the test rows in the largest class
 	AccuracyChance float64 `name:"accuracy_chance"`
 	// by how much a substituted row moves the sums that share one budget: those of all classes (joint), or
 	// of one
 	Sensitivity float64 `name:"sensitivity"`
 	sparse.NoiseDeviation
+	ownClassMetrics
+}
+
+// ownClassMetrics are those of a user's own data.
+type ownClassMetrics struct {
+	// what the same epsilon buys without inputs: share of the test rows in the class that is always said, chosen
+	// by the exponential mechanism from the counts of the training rows; in expectation (own data only)
+	AccuracyLargest *float64 `name:"accuracy_largest"`
+	// rows that were used (own data only)
+	UsedRows *float64 `name:"used_rows"`
+	// rows left out because a value is missing (own data only)
+	DroppedRows *float64 `name:"dropped_rows"`
+	publicClassMetrics
+}
+
+// publicClassMetrics are those of public settings alone: a release has them, too.
+type publicClassMetrics struct {
+	// how many classes there are (own data only)
+	ClassCount *float64 `name:"class_count"`
+	// how many inducing inputs there are (own data only)
+	InducingInputs *float64 `name:"inducing_inputs"`
+	// bound on the squared norm of a kernel vector (own data only)
+	NormSquared *float64 `name:"r_k_sq"`
 }

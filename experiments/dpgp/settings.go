@@ -3,6 +3,7 @@ package dpgp
 import (
 	_ "embed"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -38,6 +39,34 @@ type eqKernel struct {
 	// lengthscale of the EQ kernel
 	Lengthscale float64 `name:"lengthscale" default:"1" above:"0"`
 	kernelVariance
+}
+
+// severalKernel is eqKernel with a lengthscale for each input.
+type severalKernel struct {
+	// lengthscale of the EQ kernel; of your own data one for all inputs or one for each, joined by commas
+	// in the order of inputs and in their units
+	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
+	kernelVariance
+}
+
+// ownColumns are what has to be known of a user's own data. All of them came later.
+type ownColumns struct {
+	// simulated, or your own data: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER
+	Dataset string `name:"dataset" default:"simulated" later:"yes"`
+	// names of the columns that are predicted from, joined by + or commas, or * for every numeric one;
+	// they are protected. A category names its levels: colour[red|green]
+	Inputs string `name:"inputs" default:"x" later:"yes" when:"dataset is not simulated"`
+	// the column that is predicted; it is protected
+	Output string `name:"output" default:"y" later:"yes" when:"dataset is not simulated"`
+	// lower end of the grid of inducing inputs, one for all inputs or one for each; it must not be read off
+	// the data
+	InputLow own.Ends `name:"input_low" default:"none" later:"yes" when:"inducing_file is none"`
+	// upper end of that grid, one for all inputs or one for each
+	InputHigh own.Ends `name:"input_high" default:"none" later:"yes" when:"inducing_file is none"`
+	// inducing inputs in place of a grid: csv:PATH, a file with the columns of the inputs, which are public
+	InducingFile string `name:"inducing_file" default:"none" later:"yes" when:"dataset is not simulated"`
+	// share of the rows that is drawn for testing; a release is made from all rows
+	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not simulated"`
 }
 
 type observationNoise struct {
@@ -243,6 +272,26 @@ type hyperparameterSettings struct {
 	repeats        `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
 }
 
+// searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and
+// what has to be known of a user's own.
+type searchSettings struct {
+	hyperparameterSettings `also:"sigmas: of your own data for outputs scaled to [-1, 1]"`
+	ownColumns
+	// lower end of the public range of the output, to which it is clipped; it must be given for your own
+	// data, and must not be read off them
+	OutputLow ownEnd `name:"output_low" default:"none" later:"yes" when:"dataset is not simulated"`
+	// upper end of the public range of the output
+	OutputHigh ownEnd `name:"output_high" default:"none" later:"yes" when:"dataset is not simulated"`
+	// blocks into which the rows are drawn for a choice from your own data: each scores all candidates by
+	// held-out rows of its own, and a substituted row moves the scores of one block alone
+	Blocks int `name:"blocks" default:"20" min:"1" max:"100000" later:"yes" when:"dataset is not simulated"`
+	// by how much a mean log-likelihood below the best of a block counts as worst
+	ScoreRange float64 `name:"score_range" default:"1" above:"0" later:"yes" when:"dataset is not simulated"`
+}
+
+// ownEnd is an end of a public range, where one is given.
+type ownEnd = experiment.Or[own.None, float64]
+
 // ClassificationSettings are those of dpgp/classification.
 type ClassificationSettings struct {
 	sparse.Budget
@@ -258,16 +307,22 @@ type ClassificationSettings struct {
 	// the regularisation constant alpha_epsilon of Eq. (21)
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
-	Classes      int `name:"classes" default:"3" min:"2" max:"20"`
-	inducingGrid `default:"low: -3.5 || high: 3.5"`
-	eqKernel
+	Classes      int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
+	inducingGrid `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
+	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
-	N int `name:"n" default:"2048" min:"2" max:"1000000"`
+	N int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
 	sparse.NoiseRatio
-	rowBound
+	rowBound    `also:"bound: of your own data exact by default, eq8 for more than six inputs that are no grid"`
+	classUpdate `also:"regularisation: of your own data corrected by default"`
+	repeats     `also:"repeats: of your own data splits into rows for training and testing"`
+	ownColumns  `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
+}
+
+// classUpdate is the update of every class.
+type classUpdate struct {
 	updateSettings `never:"covariance: classes and series follow from posterior means alone"`
-	repeats
 }
 
 // composition is how the classes share the budget: a row has a part in the sums of

@@ -24,14 +24,18 @@ import (
 // 36.1 D/ε, as the uniform number behind them is a multiple of 2^-53.
 type EntryNoise struct {
 	Epsilon float64 // ε > 0
-	Delta   float64 // 0 < δ < 1
+	Delta   float64 // 0 ≤ δ < 1; 0 is the Laplace law, which has no atom and gives (ε, 0)
 	D       float64 // the largest change of the entry, in its unit
 }
 
 // Validate returns an *[Error] for an ε or d that is not positive and finite,
-// for a δ outside (0, 1), and where d/ε is not a positive, finite number.
+// for a δ outside [0, 1), and where d/ε is not a positive, finite number.
 func (m EntryNoise) Validate() error {
-	if err := check(m.Epsilon, m.Delta); err != nil {
+	if m.Delta == 0 {
+		if err := checkEpsilon(m.Epsilon); err != nil {
+			return err
+		}
+	} else if err := check(m.Epsilon, m.Delta); err != nil {
 		return err
 	}
 	if !(m.D > 0) || math.IsInf(m.D, 1) {

@@ -141,7 +141,8 @@ func TestEntryNoiseRefusals(t *testing.T) {
 	}{
 		{EntryNoise{0, 0.1, 1}, "epsilon"}, {EntryNoise{-1, 0.1, 1}, "epsilon"},
 		{EntryNoise{inf, 0.1, 1}, "epsilon"}, {EntryNoise{nan, 0.1, 1}, "epsilon"},
-		{EntryNoise{1, 0, 1}, "delta"}, {EntryNoise{1, 1, 1}, "delta"}, {EntryNoise{1, nan, 1}, "delta"},
+		{EntryNoise{0, 0, 1}, "epsilon"}, {EntryNoise{1, -.1, 1}, "delta"},
+		{EntryNoise{1, 1, 1}, "delta"}, {EntryNoise{1, nan, 1}, "delta"},
 		{EntryNoise{1, 0.1, 0}, "d"}, {EntryNoise{1, 0.1, -1}, "d"},
 		{EntryNoise{1, 0.1, inf}, "d"}, {EntryNoise{1, 0.1, nan}, "d"},
 		{EntryNoise{1e-200, 0.1, 1e200}, "d"}, {EntryNoise{1e200, 0.1, 1e-200}, "d"},
@@ -155,6 +156,24 @@ func TestEntryNoiseRefusals(t *testing.T) {
 	}
 	if err := (EntryNoise{16, 1e-5, 1}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Without an atom it is the Laplace law of scale d/ε: its quantiles by hand.
+func TestEntryNoiseWithoutAtom(t *testing.T) {
+	m := EntryNoise{Epsilon: 2, D: 3}
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ t, want float64 }{
+		{.25, -1.0397207708399179}, {.5, 0}, {.75, 1.0397207708399179}, // 3/2·log 2
+	} {
+		if got := m.Quantile(c.t); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("Quantile(%g) = %.17g, want %.17g", c.t, got, c.want)
+		}
+	}
+	if got := m.Quantile(.5 - 1e-9); got == 0 {
+		t.Error("there is an atom at zero")
 	}
 }
 

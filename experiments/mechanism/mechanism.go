@@ -74,11 +74,18 @@ func (e *Error) Error() string {
 // check refuses what no calibration can use. The comparisons are written so
 // that NaN fails them.
 func check(epsilon, delta float64) error {
-	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-		return &Error{"epsilon", epsilon, "a positive, finite number is required"}
+	if err := checkEpsilon(epsilon); err != nil {
+		return err
 	}
 	if !(delta > 0 && delta < 1) {
 		return &Error{"delta", delta, "a number strictly between 0 and 1 is required"}
+	}
+	return nil
+}
+
+func checkEpsilon(epsilon float64) error {
+	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
+		return &Error{"epsilon", epsilon, "a positive, finite number is required"}
 	}
 	return nil
 }

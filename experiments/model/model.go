@@ -25,6 +25,12 @@ type Describer interface {
 	Describe() (output, guarantee string)
 }
 
+// Uniter is a [Model] that is used together with others: those of several parties.
+type Uniter interface {
+	// Unite returns the model of this file and of others, counted from 2 in errors.
+	Unite(others []Model) (Model, error)
+}
+
 // Prediction is what a model computes at P rows.
 type Prediction struct {
 	Columns  []string    // names of what is written beside the inputs

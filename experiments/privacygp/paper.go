@@ -3,6 +3,7 @@ package privacygp
 import (
 	_ "embed" // for ledger.yaml
 
+	"privkern/experiments/privacygp/regression"
 	"privkern/runner/experiment"
 )
 
@@ -16,7 +17,7 @@ func Paper() experiment.Paper {
 		Experiments: []*experiment.Experiment{
 			example1().Experiment, example2().Experiment, weak().Experiment,
 			strong().Experiment, kernelCondition().Experiment, uniform().Experiment, nested().Experiment,
-			satellite().Experiment, scaling().Experiment,
+			satellite().Experiment, scaling().Experiment, regression.Experiment().Experiment,
 		},
 		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
 		Ledger:     ledger,

@@ -58,7 +58,7 @@ func checkScaling(s *scalingSettings) error {
 func scalingMemory(s *scalingSettings) int64 {
 	if s.Method == generalProgram {
 		unknowns := s.Points * (s.Points + 1) / 2
-		return matrixMemory(4, unknowns)
+		return matrixMemory(5, unknowns) // 114 MiB were measured for 820 unknowns
 	}
 	return matrixMemory(34, s.Points)
 }

@@ -17,13 +17,18 @@ type Group struct {
 // Divide puts problems into groups by the size class of their matrices alone. Most says how
 // many of a class may be in memory together; at least one is.
 func Divide(problems []*mat.Dense, most func(rows, cols int) int) []Group {
+	return DivideBy(problems, SizeClass, most)
+}
+
+// DivideBy is Divide with a size class of rows of its own; that of columns is [SizeClass].
+func DivideBy(problems []*mat.Dense, ofRows func(n int) int, most func(rows, cols int) int) []Group {
 	order := make([]int, len(problems))
 	for i := range order {
 		order[i] = i
 	}
 	class := func(i int) (rows, cols int) {
 		r, c := problems[i].Dims()
-		return SizeClass(r), SizeClass(c)
+		return ofRows(r), SizeClass(c)
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		ri, ci := class(i)

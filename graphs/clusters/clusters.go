@@ -74,7 +74,7 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 		for i, number := range numbers {
 			points[i] = problems[number].Points
 		}
-		for _, g := range batch.Divide(points, func(n, d int) int { return elements / (n * (d + 3*starts*k)) }) {
+		for _, g := range divide(e, points, 3*starts*k) {
 			l := &lloyd{members: len(g.Members), starts: starts, n: g.Rows, k: k, d: g.Cols, direct: shape.direct}
 			for _, member := range g.Members {
 				l.problems = append(l.problems, problems[numbers[member]])
@@ -92,8 +92,31 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 // a product. It does not depend on the machine, so that no result does.
 const ProductSize = 1 << 22
 
-// elements bounds those of the points and distances of one batch, 256 MiB in float64.
-const elements = 1 << 25
+// A batch of a device, which takes as long to begin an iteration of a few problems as to compute
+// it, has problems of fewer size classes than one of the CPU: above classFrom points multiples of it.
+const (
+	// elements bounds those of the points and distances of one batch, 256 MiB in float64.
+	elements       = 1 << 25
+	deviceElements = 2 * elements
+	classFrom      = 4096
+)
+
+// divide puts sets of points, which take some elements a point besides, into batches.
+func divide(e *engine.Engine, points []*mat.Dense, besides int) []batch.Group {
+	class, limit := batch.SizeClass, elements
+	if e.Backend() != "cpu" {
+		class, limit = deviceClass, deviceElements
+	}
+	return batch.DivideBy(points, class, func(n, d int) int { return limit / (n * (d + besides)) })
+}
+
+// deviceClass is the size class of a number of points on a device.
+func deviceClass(n int) int {
+	if n <= classFrom {
+		return batch.SizeClass(n)
+	}
+	return (n + classFrom - 1) / classFrom * classFrom
+}
 
 // check refuses problems that no program fits.
 func (p *Problem) check() error {

@@ -75,6 +75,18 @@ var programs = map[string]struct {
 		k, err := kernel.GibbsMatrix(e, normal(1, 40, 2), normal(2, 30, 2), positive(3, 40, 2), positive(4, 30, 2), 1)
 		return elements(k), err
 	}},
+	"weighted sum of kernels": {entries, func(e *engine.Engine) ([]float64, error) {
+		weights := func(n int) []float64 {
+			w := make([]float64, n)
+			for i := range w {
+				w[i] = float64(i) / float64(n)
+			}
+			return w
+		}
+		k, err := kernel.WeightedSumMatrix(e, kernel.EQ(1, 1), kernel.EQ(9, 1), normal(1, 40, 2), normal(2, 30, 2),
+			weights(40), weights(30))
+		return elements(k), err
+	}},
 	"solve and log-determinant": {solved, func(e *engine.Engine) ([]float64, error) {
 		x, logdet, err := linalg.SolveSPD(e, graphtest.Definite(graphtest.Rand(1), 60), normal(2, 60, 3))
 		return append(elements(x), logdet), err

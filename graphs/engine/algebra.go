@@ -146,6 +146,12 @@ func (b *Builder) Trace(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Tra
 // ScaleRows is [op.ScaleRows]: diag(s) X, n×m, for s of n×1.
 func (b *Builder) ScaleRows(s, x *gorgonia.Node) *gorgonia.Node { return b.Apply(op.ScaleRows(), s, x) }
 
+// SubtractRow is [op.SubtractRow]: X − 1r, n×m, for r of 1×m, which each member of a batch may
+// have its own of. For single matrices there is [Builder.SubRow], which has a derivative.
+func (b *Builder) SubtractRow(x, r *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.SubtractRow(), x, r)
+}
+
 // MatrixProduct is [op.MatrixProduct]: AB, n×m, for members of a batch, see [Builder.Mul].
 func (b *Builder) MatrixProduct(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.MatrixProduct(), x, y)

@@ -257,6 +257,19 @@ func (d *countingDevice) Download(src DTensor) (gorgonia.Value, error) {
 	return d.Device.Download(src)
 }
 
+// give implements giver where the other device does; a device would copy.
+func (d *countingDevice) give(kept, as DTensor) (gorgonia.Value, error) {
+	g, ok := d.Device.(giver)
+	if !ok {
+		return nil, nil
+	}
+	v, err := g.give(kept, as)
+	if v != nil && d.counts.on.Load() {
+		d.copied(0, as.Bytes())
+	}
+	return v, err
+}
+
 // copied counts a copy.
 func (d *countingDevice) copied(up, down int) {
 	d.pending.work.Add(cost.Work{Copies: 1, Up: int64(up), Down: int64(down)})

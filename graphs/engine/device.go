@@ -76,6 +76,12 @@ type Tail interface {
 // interruptible is a device whose operations end early with the context of a run.
 type interruptible interface{ within(ctx context.Context) }
 
+// giver is a device whose memory is the host's: it may hand over what stays in place of a copy.
+// It returns nil where it does not.
+type giver interface {
+	give(kept, as DTensor) (gorgonia.Value, error)
+}
+
 // Fuser is a device that may compute several operations on single elements by one kernel.
 type Fuser interface {
 	Device

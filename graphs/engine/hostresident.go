@@ -42,3 +42,18 @@ func (d *hostDevice) Lend(kept, as DTensor) (Buf, error) {
 	}
 	return &hostBuf{value: header(v), borrowed: true}, nil
 }
+
+// give implements giver: the value itself, which later runs do not use again, unless it is
+// the caller's own that was uploaded.
+func (d *hostDevice) give(kept, as DTensor) (gorgonia.Value, error) {
+	buf := kept.Buf.(*hostBuf)
+	if buf.value == nil || buf.borrowed {
+		return nil, nil
+	}
+	buf.reusable = false
+	v, err := shaped(buf.value, as)
+	if err != nil {
+		return nil, err
+	}
+	return header(v), nil
+}

@@ -103,7 +103,17 @@ func (r *Resident) Value(ctx context.Context) (gorgonia.Value, error) {
 // all in one go and with one wait for each program that they come from, others are
 // returned as they are. The error is the first that [Resident.Value] would give; one of
 // members of batches comes with the values, as in [Engine.Run].
-func Host(ctx context.Context, values Values) (Values, error) {
+func Host(ctx context.Context, values Values) (Values, error) { return onHost(ctx, values, false) }
+
+// Fetch is [Host] for resident values that nothing uses afterwards: it closes them. On the CPU
+// the memory of a value that nobody else uses is handed over instead of copied.
+func Fetch(ctx context.Context, values Values) (Values, error) {
+	defer values.Close()
+	return onHost(ctx, values, true)
+}
+
+// onHost is Host, or with last Fetch.
+func onHost(ctx context.Context, values Values, last bool) (Values, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -127,7 +137,7 @@ func Host(ctx context.Context, values Values) (Values, error) {
 	}
 	var failed op.Failures
 	for from, group := range groups {
-		if err := failed.Keep(from.home.download(from.key, group, all)); err != nil {
+		if err := failed.Keep(from.home.download(from.key, group, all, last)); err != nil {
 			noteFailure(err)
 			return nil, err
 		}
@@ -135,8 +145,8 @@ func Host(ctx context.Context, values Values) (Values, error) {
 	return all, failed.Err()
 }
 
-// download copies values to the host.
-func (h *residents) download(key countKey, group map[string]*Resident, to Values) (err error) {
+// download copies values to the host, or with last may hand their memory over.
+func (h *residents) download(key countKey, group map[string]*Resident, to Values, last bool) (err error) {
 	d := h.device(key)
 	var reads []*memory
 	defer func() {
@@ -163,6 +173,15 @@ func (h *residents) download(key countKey, group map[string]*Resident, to Values
 			return err
 		}
 		reads = append(reads, m)
+		if g, ok := d.(giver); ok && last && m.sole() {
+			if v, err := g.give(m.tensor, r.tensor); v != nil || err != nil {
+				to[name] = v
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		lent, err := m.lend(d, r.tensor)
 		if err != nil {
 			return err
@@ -172,6 +191,13 @@ func (h *residents) download(key countKey, group map[string]*Resident, to Values
 		}
 	}
 	return nil
+}
+
+// sole says whether a resident value is the only user of the memory beside the caller.
+func (m *memory) sole() bool {
+	m.home.mu.Lock()
+	defer m.home.mu.Unlock()
+	return m.users <= 2
 }
 
 // lend returns the memory as work on a device reads it, behind the run that writes it.

@@ -354,3 +354,54 @@ func TestGoroutinesShareAResident(t *testing.T) {
 	a.Close()
 	all.Wait()
 }
+
+// Fetch gives what Host gives and closes the values. The CPU hands over memory that nobody else
+// uses, and copies it where another value shares it or where it is the caller's own.
+func TestFetch(t *testing.T) {
+	fetch := func(t *testing.T, r *Resident) []float64 {
+		t.Helper()
+		got, err := Fetch(t.Context(), Values{"y": r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Fetch(t.Context(), Values{"y": r}); !errors.Is(err, ErrResidentClosed) {
+			t.Errorf("fetched again: %v", err)
+		}
+		return Data(got["y"]).([]float64)
+	}
+	backends(t, func(t *testing.T, e *Engine) {
+		twice := func(x ...float64) *Resident {
+			return run(t, e, doubled(), Values{"x": square2(x...)}, "twice")["twice"].(*Resident)
+		}
+		alone := fetch(t, twice(1, 2, 3, 4))
+		fetch(t, twice(9, 9, 9, 9)) // is computed elsewhere than in what was handed over
+		shared := twice(1, 2, 3, 4)
+		other, err := e.Keep(shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(fetch(t, shared))
+		own := []float64{5, 6, 7, 8}
+		kept, err := e.Keep(square2(own...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(fetch(t, kept))
+		want := []float64{2, 4, 6, 8}
+		if rest := fetch(t, other); !slices.Equal(alone, want) || !slices.Equal(rest, want) || own[0] != 5 {
+			t.Errorf("handed over %v, shared %v, want %v; the caller's own is %v", alone, rest, want, own)
+		}
+	})
+}
+
+// On the CPU what nobody else uses is not copied.
+func TestFetchCopiesNothing(t *testing.T) {
+	e := open(t, "float64", 1)
+	defer func() { _ = e.Close() }()
+	r := run(t, e, doubled(), Values{"x": square2(1, 2, 3, 4)}, "twice")["twice"].(*Resident)
+	inside := Data(r.memory.tensor.Buf.(*hostBuf).value).([]float64)
+	got, err := Fetch(t.Context(), Values{"": r})
+	if err != nil || &Data(got[""]).([]float64)[0] != &inside[0] {
+		t.Errorf("%v was copied: %v", inside, err)
+	}
+}

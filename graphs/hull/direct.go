@@ -19,26 +19,27 @@ const (
 	directLeast = 16
 )
 
-// directProgram computes "distance l" (q×1) of "queries" (q×p) to every layer of a machine.
+// directProgram computes "distance l" (m×q×1) of "queries" (q×p) to layer l of each of m
+// machines of n samples.
 //
-// Queries and the machine's mean come from one origin o: y−o, and the "offset" μ−o (1×p).
-// With the "directions" Vᵀ (p×s) the coordinates [V(y−μ), y−μ] (q×(s+p)) are made here, and
-// the layers read them as in machineProgram; layer l has rows[l] points.
+// Queries and the machines' means come from one origin o: y−o, and the "offset" μ−o (m×1×p).
+// With the "directions" Vᵀ (m×p×s) the coordinates [V(y−μ), y−μ] (m×q×(s+p)) are made here, and
+// the layers read them as in machineProgram.
 //
 // y−μ is a difference of rounded numbers: beside one that is taken in float64 it is off by
 // up to ‖y−o‖+‖μ−o‖ units of roundoff. A common offset of all data costs nothing, since o
 // has it too; machines that are far from one another cost float32 as many digits as their
 // distance exceeds that of the query.
-func directProgram(q, p, s int, rows []int) engine.Program {
-	return engine.Program{Name: "distances to a machine", Key: fmt.Sprintf("direct %d %d %d %v", q, p, s, rows),
-		Build: func(b *engine.Builder) {
-			y := b.SubRow(b.Input("queries", q, p), b.Input("offset", 1, p))
-			queries := b.Concat(1, b.Mul(y, b.Input("directions", p, s)), y)
+func directProgram(m, q, p, s, n, layers int) engine.Program {
+	return engine.Program{Name: "distances to machines",
+		Key: fmt.Sprintf("direct %d %d %d %d %d %d", m, q, p, s, n, layers), Build: func(b *engine.Builder) {
+			y := b.SubtractRow(b.Input("queries", q, p), b.Tensor("offset", m, 1, p))
+			queries := b.Concat(2, b.MatrixProduct(y, b.Tensor("directions", m, p, s)), y)
 			z := queries
-			for l, n := range rows {
+			for l := range layers {
 				layer := func(name string) string { return fmt.Sprintf("%s %d", name, l) }
-				points, weights := b.Input(layer("points"), n, s-l), b.Input(layer("weights"), 1, s-l)
-				z = b.AffineHull(z, points, weights, b.Input(layer("solutions"), n, s+p+1)) // Eq. 51
+				points, weights := b.Tensor(layer("points"), m, n, s-l), b.Tensor(layer("weights"), m, 1, s-l)
+				z = b.AffineHull(z, points, weights, b.Tensor(layer("solutions"), m, n, s+p+1)) // Eq. 51
 				b.Output(layer("distance"), b.RowDistance(s, queries, z))
 			}
 		}}
@@ -51,15 +52,22 @@ func (s *search) directRows(q int) int {
 	for _, m := range s.machines {
 		dims = max(dims, m.Dim())
 	}
-	most := directBytes / ((dims + s.columns) * int(s.e.ElementType().Size()))
-	parts := (q-1)/min(searchChunk, max(directLeast, most)) + 1
+	parts := (q-1)/mostRows(s.e, dims+s.columns) + 1
 	return (q + parts - 1) / parts
 }
 
-// directly computes all distances of the chunk's queries from lo to before hi, of fewer at a
-// time where the device has no room for all.
+// mostRows bounds the queries of one run, with as many coordinates.
+func mostRows(e *engine.Engine, coordinates int) int {
+	return min(searchChunk, max(directLeast, directBytes/(coordinates*int(e.ElementType().Size()))))
+}
+
+// directly computes all distances of the chunk's queries from lo to before hi: to fewer
+// machines at a time where the device has no room, and then of fewer queries.
 func (s *search) directly(lo, hi int) error {
 	err := s.pass(lo, hi)
+	for errors.Is(err, engine.ErrOutOfDeviceMemory) && s.device.narrow(s.machines) {
+		err = s.pass(lo, hi)
+	}
 	if !errors.Is(err, engine.ErrOutOfDeviceMemory) || hi-lo <= directLeast {
 		return err
 	}
@@ -70,8 +78,8 @@ func (s *search) directly(lo, hi int) error {
 	return s.directly(middle, hi)
 }
 
-// pass computes all distances of some queries: one run for each machine, none of which the
-// host waits for, and one copy of all distances.
+// pass computes all distances of some queries: one run for each bundle of machines, none of
+// which the host waits for, and one copy of all distances.
 func (s *search) pass(lo, hi int) error {
 	var queries *engine.Resident
 	err := s.device.withRoom(func() (err error) {
@@ -84,13 +92,13 @@ func (s *search) pass(lo, hi int) error {
 	defer queries.Close()
 	distances := engine.Values{}
 	defer func() { distances.Close() }()
-	for b, m := range s.machines {
-		out, err := s.queue(b, queries)
+	for i := range s.device.bundles {
+		out, err := s.queue(i, queries)
 		if err != nil {
 			return err
 		}
-		for l := range m.layers {
-			distances[fmt.Sprintf("%d %d", b, l)] = out[fmt.Sprintf("distance %d", l)]
+		for l := range s.device.bundles[i].layers {
+			distances[distanceOf(i, l)] = out[fmt.Sprintf("distance %d", l)]
 		}
 	}
 	host, err := engine.Host(s.ctx, distances)
@@ -100,16 +108,19 @@ func (s *search) pass(lo, hi int) error {
 	return s.read(lo, hi, engine.Read(host))
 }
 
-// queue starts the run of one machine, whose outputs stay.
-func (s *search) queue(b int, queries *engine.Resident) (out engine.Values, err error) {
-	m := s.machines[b]
-	rows, stay := make([]int, len(m.layers)), make([]string, len(m.layers))
-	for l, layer := range m.layers {
-		rows[l], stay[l] = layer.points.Shape()[0], fmt.Sprintf("distance %d", l)
+// distanceOf names the distances to a layer of the machines of a bundle.
+func distanceOf(bundle, layer int) string { return fmt.Sprintf("%d %d", bundle, layer) }
+
+// queue starts the run of the machines of a bundle, whose outputs stay.
+func (s *search) queue(i int, queries *engine.Resident) (out engine.Values, err error) {
+	b := &s.device.bundles[i]
+	stay := make([]string, b.layers)
+	for l := range stay {
+		stay[l] = fmt.Sprintf("distance %d", l)
 	}
-	program := directProgram(queries.Shape()[0], m.columns, m.Dim(), rows)
+	program := directProgram(len(b.machines), queries.Shape()[0], s.columns, b.dim, b.n, b.layers)
 	err = s.device.withRoom(func() error {
-		constants, err := s.device.machine(b, m)
+		constants, err := s.device.constantsOf(i, s.machines)
 		if err != nil {
 			return err
 		}
@@ -123,30 +134,32 @@ func (s *search) queue(b int, queries *engine.Resident) (out engine.Values, err 
 	return out, err
 }
 
-// read takes the distances of the queries from lo to before hi, in the order of machines.
+// read takes the distances of the queries from lo to before hi.
 func (s *search) read(lo, hi int, r *engine.Reader) error {
-	for b, m := range s.machines {
-		nearest, without := make([]float64, hi-lo), make([]bool, hi-lo)
-		for i := range nearest {
-			nearest[i] = math.Inf(1)
-		}
-		for l := range m.layers {
-			for i, d := range r.Floats(fmt.Sprintf("%d %d", b, l)) {
-				nearest[i] = min(nearest[i], d)
-				without[i] = without[i] || math.IsInf(d, 1)
-			}
+	q := hi - lo
+	for i, bundle := range s.device.bundles {
+		layers := make([][]float64, bundle.layers)
+		for l := range layers {
+			layers[l] = r.Floats(distanceOf(i, l))
 		}
 		if err := r.Err(); err != nil {
 			return err
 		}
-		for i, d := range nearest {
-			s.take(b, lo+i, d)
-			if without[i] {
-				s.out.Unsafe++
+		for row, b := range bundle.machines {
+			for at := range q {
+				nearest, without := math.Inf(1), false
+				for _, distances := range layers {
+					d := distances[row*q+at]
+					nearest, without = min(nearest, d), without || math.IsInf(d, 1)
+				}
+				s.take(b, lo+at, nearest)
+				if without {
+					s.out.Unsafe++
+				}
 			}
 		}
 	}
-	pairs := int64(hi-lo) * int64(len(s.machines))
+	pairs := int64(q) * int64(len(s.machines))
 	s.out.Pairs, s.out.Evaluated = s.out.Pairs+pairs, s.out.Evaluated+pairs
 	return nil
 }

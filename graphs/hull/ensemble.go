@@ -153,6 +153,9 @@ type search struct {
 	// that come from all coordinates, done the distances that have been computed.
 	lower       [][][]float64
 	sharp, done [][][]bool
+	// known are the distances that sharpen has computed, [machine][layer][query], NaN for the
+	// others; nil where the machines' own precision is another one.
+	known [][][]float64
 	// upper is above the smallest distance of a query and group.
 	upper [][]float64
 	// best is the smallest distance per query and group so far, at its machine.

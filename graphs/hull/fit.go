@@ -77,7 +77,7 @@ func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim in
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
 	fits := []*fit{newFit(e, y, 0)}
-	if err := principal(ctx, e, fits, sizeClass(e, fits[0].n), dim); err != nil {
+	if err := principal(ctx, e, [][]*fit{fits}, dim); err != nil {
 		return nil, fmt.Errorf("principal scores: %w", err)
 	}
 	if err := fits[0].err; err != nil {
@@ -93,16 +93,22 @@ func newFit(e *engine.Engine, y *mat.Dense, index int) *fit {
 	return f
 }
 
-// principal centres the samples of fits of a size class n, of which the at most dim
-// principal directions are as many, and finds these and the scores.
-func principal(ctx context.Context, e *engine.Engine, fits []*fit, n, dim int) error {
-	y, err := centredBatch(ctx, e, fits, n)
-	if err != nil {
+// principal centres the samples of fits, each batch of which has a size class, finds the at
+// most dim principal directions, of which all have as many to look for, and the scores.
+func principal(ctx context.Context, e *engine.Engine, batches [][]*fit, dim int) error {
+	all := make([]*centredFits, len(batches))
+	for i, fits := range batches {
+		y, err := centredBatch(ctx, e, fits, sizeClass(e, fits[0].n))
+		if err != nil {
+			return err
+		}
+		all[i] = &centredFits{fits, y}
+	}
+	one := batches[0][0]
+	if err := directions(ctx, e, all, rank(one.n, one.p, dim)); err != nil {
 		return err
 	}
-	if err := directions(ctx, e, y, fits, rank(fits[0].n, fits[0].p, dim)); err != nil {
-		return err
-	}
+	fits := fitsOf(all)
 	return e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
 		if fits[i].err == nil {
 			fits[i].encode(dim)

@@ -70,25 +70,43 @@ func inGroups(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts 
 		}
 	}
 	batches := divide(e, samples, wrong, opts.Dim)
-	compute := func(i, _ int) error { return inBatch(ctx, e, samples, batches[i], opts, fail, use) }
+	compute := func(i, to int) error { return inBatches(ctx, e, samples, batches[i:to], opts, fail, use) }
 	if e.Backend() == "cpu" {
 		return e.ParallelFor(ctx, len(batches), 1, compute)
 	}
-	for i := range batches {
-		if err := compute(i, i+1); err != nil {
+	for i := 0; i < len(batches); {
+		to, members := i+1, len(batches[i])
+		for to < len(batches) && together(e, samples, batches[i][0], batches[to][0], opts.Dim) {
+			_, p := samples[batches[i][0]].Dims()
+			if members += len(batches[to]); 2*8*p*p*members > deviceBatchBytes {
+				break
+			}
+			to++
+		}
+		if err := compute(i, to); err != nil {
 			return err
 		}
+		i = to
 	}
 	return nil
 }
 
-// deviceClass is of what the size classes of a device are multiples.
-const deviceClass = 256
+// together says whether the principal directions of two batches are found in common runs of a
+// device: their covariances are of one order, and as many directions are looked for.
+func together(e *engine.Engine, samples []*mat.Dense, one, other int, dim int) bool {
+	n, p := samples[one].Dims()
+	m, q := samples[other].Dims()
+	return p == q && p <= min(sizeClass(e, n), sizeClass(e, m)) && rank(n, p, dim) == rank(m, q, dim)
+}
+
+// deviceClass is of what the size classes of a device are multiples, from half of it on.
+const deviceClass = 512
 
 // sizeClass is the number of samples to which a machine's are padded. A device, which takes
-// as long to begin a run of a few machines as to compute them, has fewer classes than the CPU.
+// as long to begin a run of a few machines as to compute them, has fewer classes than the CPU:
+// the machines of a thousand samples, more or less, are of two.
 func sizeClass(e *engine.Engine, n int) int {
-	if e.Backend() == "cpu" || n <= deviceClass {
+	if e.Backend() == "cpu" || n <= deviceClass/2 {
 		return batch.SizeClass(n)
 	}
 	return (n + deviceClass - 1) / deviceClass * deviceClass
@@ -133,18 +151,33 @@ func divide(e *engine.Engine, samples []*mat.Dense, wrong []error, dim int) (bat
 	return batches
 }
 
-// inBatch computes the machines of some samples of a kind. Those whose covariance is singular
-// have fewer directions, and make groups of their own.
-func inBatch(ctx context.Context, e *engine.Engine, samples []*mat.Dense, numbers []int, opts Options,
+// inBatches computes the machines of batches of samples, whose principal directions are found
+// in common. Those of a batch whose covariance is singular have fewer directions, and make
+// groups of their own.
+func inBatches(ctx context.Context, e *engine.Engine, samples []*mat.Dense, batches [][]int, opts Options,
 	fail func(i int, err error) error, use func(context.Context, *group) error) error {
-	fits := make([]*fit, len(numbers))
-	for i, number := range numbers {
-		fits[i] = newFit(e, samples[number], number)
+	fits := make([][]*fit, len(batches))
+	for i, numbers := range batches {
+		for _, number := range numbers {
+			fits[i] = append(fits[i], newFit(e, samples[number], number))
+		}
 	}
-	n, p := sizeClass(e, fits[0].n), fits[0].p
-	if err := principal(ctx, e, fits, n, opts.Dim); err != nil {
+	if err := principal(ctx, e, fits, opts.Dim); err != nil {
 		return fmt.Errorf("kernel affine hull machine: %w", err)
 	}
+	for i, some := range fits {
+		fits[i] = nil // what they have of samples goes with them
+		if err := inGroupsOf(ctx, e, some, opts, fail, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inGroupsOf computes the machines of the fits of a batch.
+func inGroupsOf(ctx context.Context, e *engine.Engine, fits []*fit, opts Options,
+	fail func(i int, err error) error, use func(context.Context, *group) error) error {
+	n, p := sizeClass(e, fits[0].n), fits[0].p
 	var groups []*group
 	byDim := map[int]*group{}
 	for _, f := range fits {

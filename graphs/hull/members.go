@@ -102,13 +102,13 @@ func known(err error) error {
 	return err
 }
 
-// hosts copies resident values to the host in one go.
+// hosts brings resident values to the host in one go, and closes them.
 func hosts(ctx context.Context, values []*engine.Resident) ([]gorgonia.Value, error) {
 	in := make(engine.Values, len(values))
 	for i, v := range values {
 		in[fmt.Sprint(i)] = v
 	}
-	out, err := engine.Host(ctx, in)
+	out, err := engine.Fetch(ctx, in)
 	if err = known(err); err != nil {
 		return nil, err
 	}

@@ -39,17 +39,23 @@ func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) er
 		return err
 	}
 	f.centred = centred
-	if err := directions(ctx, f.e, y, []*fit{f}, rank(f.n, f.p, dim)); err != nil {
+	if err := directions(ctx, f.e, []*centredFits{{[]*fit{f}, y}}, rank(f.n, f.p, dim)); err != nil {
 		return err
 	}
 	f.centred = nil
 	return f.err
 }
 
-// directions finds the at most rank directions with the largest variances of each of the
-// centred samples y (m×n×p), which belong to some fits: eigenvectors of the covariance, or,
-// with more columns than n, of the Gram matrix. Where all samples are equal there are none.
-// The component of a direction that is the largest in size is positive.
+// centredFits are fits of a size class n and their centred samples y, m×n×p.
+type centredFits struct {
+	fits []*fit
+	y    gorgonia.Value // nil once the covariances are there
+}
+
+// directions finds the at most rank directions with the largest variances of centred samples,
+// whose covariances are of one order: eigenvectors of the covariance, or, with more columns
+// than n, of the Gram matrix. Where all samples are equal there are none. The component of a
+// direction that is the largest in size is positive.
 //
 // With the centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same eigenvalues other
 // than zero, and v = Ycᵀu/‖Ycᵀu‖ is the direction of an eigenvector u of the second. The
@@ -58,21 +64,30 @@ func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) er
 // the largest one, so that standard deviations below 1e-8 of the largest one are noise;
 // rankTolerance drops such directions, where a singular value decomposition of Yc would
 // resolve them.
-func directions(ctx context.Context, e *engine.Engine, y gorgonia.Value, fits []*fit, rank int) error {
+func directions(ctx context.Context, e *engine.Engine, all []*centredFits, rank int) error {
 	if rank == 0 {
 		return nil
 	}
-	pairs, err := eigenpairs(ctx, e, y, fits, rank)
+	n := all[0].y.Shape()[1] // that of others is on the same side of p
+	pairs, err := eigenpairs(ctx, e, all, rank)
 	if err != nil {
 		return err
 	}
-	n := y.Shape()[1]
+	fits := fitsOf(all)
 	return e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
 		if fits[i].err == nil {
 			fits[i].direct(pairs[i], n)
 		}
 		return nil
 	})
+}
+
+// fitsOf are all fits, in their order.
+func fitsOf(all []*centredFits) (fits []*fit) {
+	for _, some := range all {
+		fits = append(fits, some.fits...)
+	}
+	return fits
 }
 
 // direct sets up the directions of eigenpairs, which are those of a Gram matrix where p > n.
@@ -126,21 +141,16 @@ type eigen struct {
 // eigenpairs returns the k largest eigenvalues of the covariances of centred samples, or of
 // their Gram matrices, and their eigenvectors. Which way those of a member are computed is
 // decided by its samples alone: members that take the same way share its runs.
-func eigenpairs(ctx context.Context, e *engine.Engine, y gorgonia.Value, fits []*fit, k int) ([]eigen, error) {
-	m, n, p := y.Shape()[0], y.Shape()[1], y.Shape()[2]
-	out, err := e.RunAs(ctx, tensor.Float64, covarianceProgram(m, n, p), engine.Values{"y": y}, engine.Stay("covariance"))
+func eigenpairs(ctx context.Context, e *engine.Engine, all []*centredFits, k int) ([]eigen, error) {
+	covariance, steps, err := covariances(ctx, e, all, k)
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close()
-	order := min(n, p)
-	steps, err := firstSteps(out, order, k)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]eigen, m)
+	defer covariance.Close()
+	fits, order := fitsOf(all), covariance.Shape()[1]
+	found := make([]eigen, len(fits))
 	for way, now := range ways(steps) {
-		pairs, failed, err := pairsOf(ctx, e, out["covariance"].(*engine.Resident), now, k, way)
+		pairs, failed, err := pairsOf(ctx, e, covariance, now, k, way)
 		if err != nil {
 			return nil, err
 		}
@@ -160,6 +170,39 @@ func eigenpairs(ctx context.Context, e *engine.Engine, y gorgonia.Value, fits []
 		}
 	}
 	return found, nil
+}
+
+// covariances are those of all members, m×n×n, with the steps that they suggest, see
+// firstSteps. What a run of each size class computes is put together on the backend.
+func covariances(ctx context.Context, e *engine.Engine, all []*centredFits, k int,
+) (covariance *engine.Resident, steps []int, err error) {
+	parts, shapes := engine.Values{}, make([]tensor.Shape, len(all))
+	defer func() { parts.Close() }()
+	for i, some := range all {
+		m, n, p := some.y.Shape()[0], some.y.Shape()[1], some.y.Shape()[2]
+		out, err := e.RunAs(ctx, tensor.Float64, covarianceProgram(m, n, p), engine.Values{"y": some.y},
+			engine.Stay("covariance"))
+		if err != nil {
+			return nil, nil, err
+		}
+		some.y = nil
+		parts[part(i)] = out["covariance"]
+		more, err := firstSteps(out, min(n, p), k)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps, shapes[i] = append(steps, more...), out["covariance"].Shape()
+	}
+	if len(all) == 1 {
+		covariance = parts[part(0)].(*engine.Resident)
+		delete(parts, part(0))
+		return covariance, steps, nil
+	}
+	out, err := e.RunAs(ctx, tensor.Float64, joinProgram(shapes), parts, engine.Stay("all"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return out["all"].(*engine.Resident), steps, nil
 }
 
 // leadingPairs are the leading eigenpairs of some steps where they are resolved, or else the
@@ -210,8 +253,8 @@ func firstSteps(out engine.Values, n, k int) ([]int, error) {
 	steps := make([]int, len(traces))
 	for i, trace := range traces {
 		square := 0.0
-		for _, mean := range squares[i*n : (i+1)*n] {
-			square += float64(n) * mean
+		for _, s := range squares[i*n : (i+1)*n] {
+			square += s
 		}
 		steps[i] = leadingSteps(n, k, trace*trace/square)
 	}

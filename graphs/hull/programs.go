@@ -16,8 +16,8 @@ import (
 // members' samples: what pads them contributes nothing.
 
 // covarianceProgram computes the "covariance" of each of the centred samples "y" (m×n×p),
-// times one less than their number, its "trace" (m), and "squares", the mean square of each
-// of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
+// times one less than their number, its "trace" (m), and "squares", the sum of the squares of
+// each of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
 // the two.
 //
 // To form it and multiply by it costs less than to multiply by Y and Yᵀ in turn from about
@@ -34,7 +34,7 @@ func covarianceProgram(m, n, p int) engine.Program {
 			}
 			b.Output("covariance", s)
 			b.Output("trace", b.Trace(s))
-			b.Output("squares", b.RowMeans(b.Square(s)))
+			b.Output("squares", b.ColumnNorms(s)) // it is symmetric
 		}}
 }
 
@@ -112,6 +112,21 @@ func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
 		for _, name := range names {
 			b.Output(name, b.Members(b.Tensor(name, shapes[name]...), at))
 		}
+	}}
+}
+
+// part names the batch i of several that joinProgram joins.
+func part(i int) string { return fmt.Sprintf("part %d", i) }
+
+// joinProgram puts batches of the given shapes, which differ in the number of members alone,
+// together as "all".
+func joinProgram(shapes []tensor.Shape) engine.Program {
+	return engine.Program{Name: "batches in one", Key: fmt.Sprintf("join %v", shapes), Build: func(b *engine.Builder) {
+		parts := make([]*gorgonia.Node, len(shapes))
+		for i, shape := range shapes {
+			parts[i] = b.Tensor(part(i), shape...)
+		}
+		b.Output("all", b.Concat(0, parts...))
 	}}
 }
 

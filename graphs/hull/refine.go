@@ -193,6 +193,7 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 				}
 			}
 		}
+		s.keep(b, t, d)
 		return nil
 	})
 	for b, c := range counts {
@@ -203,8 +204,53 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 	return fresh, err
 }
 
+// keep keeps the distances that a task asked for where they are in the machines' own precision.
+func (s *search) keep(b int, t task, d [][]float64) {
+	if s.known == nil {
+		return
+	}
+	if s.known[b] == nil {
+		s.known[b] = make([][]float64, len(t.need))
+	}
+	for l, need := range t.need {
+		for r, i := range t.rows {
+			if !need[r] {
+				continue
+			}
+			if s.known[b][l] == nil {
+				s.known[b][l] = make([]float64, len(s.best))
+				for j := range s.known[b][l] {
+					s.known[b][l][j] = math.NaN()
+				}
+			}
+			s.known[b][l][i] = d[l][r]
+		}
+	}
+}
+
+// kept are the distances that a task asks for, if all of them are known.
+func (s *search) kept(b int, t task) ([][]float64, bool) {
+	if s.known == nil || s.known[b] == nil {
+		return nil, false
+	}
+	out := make([][]float64, len(t.need))
+	for l, need := range t.need {
+		out[l] = make([]float64, len(t.rows))
+		for r, i := range t.rows {
+			if !need[r] {
+				continue
+			}
+			if s.known[b][l] == nil || math.IsNaN(s.known[b][l][i]) {
+				return nil, false
+			}
+			out[l][r] = s.known[b][l][i]
+		}
+	}
+	return out, true
+}
+
 // evaluate computes the distances that the tasks ask for in the machines' own
-// precision, and holds their bounds against them.
+// precision, where they are not known, and holds their bounds against them.
 // Each machine writes its own results; they are taken in the order of machines.
 func (s *search) evaluate(work []task) error {
 	found := make([][]float64, len(work))
@@ -214,9 +260,12 @@ func (s *search) evaluate(work []task) error {
 		if len(t.rows) == 0 {
 			return nil
 		}
-		d, err := m.chosenDistances(s.ctx, s.e, rowsOf(s.queries, t.rows), t.need)
-		if err != nil {
-			return err
+		d, ok := s.kept(b, t)
+		if !ok {
+			var err error
+			if d, err = m.chosenDistances(s.ctx, s.e, rowsOf(s.queries, t.rows), t.need); err != nil {
+				return err
+			}
 		}
 		found[b] = make([]float64, len(t.rows))
 		for r, i := range t.rows {

@@ -114,6 +114,10 @@ func (s *search) bounds() error {
 	q := len(s.best)
 	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)),
 		make([][][]bool, len(s.machines))
+	s.known = nil
+	if !s.full && s.e.ElementType() == tensor.Float32 {
+		s.known = make([][][]float64, len(s.machines))
+	}
 	var from *displacement
 	if !s.full {
 		from = s.shift()

@@ -133,3 +133,46 @@ func TestTies(t *testing.T) {
 		}
 	}
 }
+
+// In float32 the bounds in all coordinates are distances in the machines' own precision, which
+// are not computed again: with the bits that they have for other queries beside them.
+func TestSingleDistancesAreComputedOnce(t *testing.T) {
+	e, err := engine.Open("cpu", "float32", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	s, q := scene(t, e, 300, 1, 0)
+	got, err := s.Nearest(context.Background(), e, q, Search{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Evaluated == got.Pairs {
+		t.Fatal("the bounds rule out nothing")
+	}
+	for i, at := range got.Machine {
+		need := [][]bool{{true}, {true}}
+		d, err := s.machines[at[0]].chosenDistances(context.Background(), e, rowsOf(q, []int{i}), need)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(d[0][0], d[1][0]); got.Distance.At(i, 0) != want {
+			t.Errorf("query %d: distance %v, alone %v", i, got.Distance.At(i, 0), want)
+		}
+	}
+	run := &search{known: make([][][]float64, 2), best: make([][]float64, 3)}
+	t1 := task{rows: []int{2, 0}, need: [][]bool{{true, false}, {true, true}}}
+	run.keep(1, t1, [][]float64{{5, math.NaN()}, {6, 7}})
+	if d, ok := run.kept(1, task{rows: []int{0, 2}, need: [][]bool{{false, true}, {true, false}}}); !ok || d[0][1] != 5 ||
+		d[1][0] != 7 {
+		t.Errorf("kept %v, %v", d, ok)
+	}
+	for _, missing := range []task{{[]int{0}, [][]bool{{true}, {false}}}, {[]int{1}, [][]bool{{false}, {true}}}} {
+		if _, ok := run.kept(1, missing); ok {
+			t.Errorf("%v is kept", missing)
+		}
+	}
+	if _, ok := run.kept(0, t1); ok {
+		t.Error("another machine's are kept")
+	}
+}

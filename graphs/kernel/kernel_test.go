@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 type subject struct {
 	name    string
 	matrix  func(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error)
-	op      op.Op
+	op      op.Op // the weighted sum has none: it is a program of several
 	point   func(x, y []float64) float64
 	psd     bool // positive semidefinite
 	bounded bool // entries are at most k(x, x), which is diagonal
@@ -72,7 +73,7 @@ var subjects = []subject{
 	of(Polynomial(0.5, 3, 1), true, 0, func(x, y []float64) float64 { return math.Pow(0.5*dot(x, y)+1, 3) }),
 	of(Sigmoid(0.1, -0.5), false, 0, func(x, y []float64) float64 { return math.Tanh(0.1*dot(x, y) - 0.5) }),
 	of(Linear(2), true, 0, func(x, y []float64) float64 { return 2 * dot(x, y) }),
-	gibbs(2),
+	gibbs(2), weightedSum(2),
 }
 
 // lengthscale gives every point of the Gibbs subject its own, by dimension.
@@ -101,6 +102,30 @@ func gibbs(variance float64) subject {
 		}}
 }
 
+// weight gives every point of the weighted sum its own, by its first coordinate.
+func weight(x []float64) float64 { return 1 / (1 + math.Exp(-3*x[0])) }
+
+func weights(x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = weight(x.RawRowView(i))
+	}
+	return w
+}
+
+func weightedSum(variance float64) subject {
+	f, g := EQ(0.8, variance), EQ(5, variance)
+	return subject{name: "weighted sum", psd: true,
+		matrix: func(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
+			return WeightedSumMatrix(e, f, g, x, y, weights(x), weights(y))
+		},
+		point: func(x, y []float64) float64 {
+			short, long := variance*math.Exp(-sqDist(x, y)/(2*0.8*0.8)), variance*math.Exp(-sqDist(x, y)/50)
+			return weight(x)*short*weight(y) + (1-weight(x))*long*(1-weight(y))
+		}}
+}
+
 // points returns n points of d dimensions; the last repeats the first.
 func points(seed uint64, n, d int) *mat.Dense {
 	x := graphtest.Normal(graphtest.Rand(seed), n, d)
@@ -112,6 +137,7 @@ func points(seed uint64, n, d int) *mat.Dense {
 func every(subject) bool         { return true }
 func ofDistances(s subject) bool { return s.bounded }
 func definite(s subject) bool    { return s.psd }
+func operations(s subject) bool  { return s.name != "weighted sum" }
 func stationary(s subject) bool  { return s.bounded && s.name != "Gibbs" }
 
 var properties = []struct {
@@ -248,7 +274,7 @@ var properties = []struct {
 			}
 		}
 	}},
-	{"gradient, and TapeMachine", every, func(t *testing.T, s subject) {
+	{"gradient, and TapeMachine", operations, func(t *testing.T, s subject) {
 		names := []string{"x", "y"}
 		in := graphtest.Inputs{"x": graphtest.Normal(graphtest.Rand(13), 5, 2),
 			"y": graphtest.Normal(graphtest.Rand(14), 4, 2)}
@@ -315,6 +341,64 @@ func TestGibbsWithEqualLengthscalesIsEQ(t *testing.T) {
 	}
 	if !mat.EqualApprox(got, want, 1e-15) {
 		t.Error("they differ")
+	}
+}
+
+// With weights of one the weighted sum is its first function, with weights of zero the other.
+func TestWeightedSumOfOneFunction(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	x, y := points(16, 20, 2), points(17, 30, 2)
+	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+	f, g := EQ(1.5, 2), EQ(9, 2)
+	for _, c := range []struct {
+		wx, wy []float64
+		want   Kernel
+	}{{ones(20), ones(30), f}, {make([]float64, 20), make([]float64, 30), g}} {
+		got, err := WeightedSumMatrix(e, f, g, x, y, c.wx, c.wy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := c.want.Matrix(e, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mat.Equal(got, want) {
+			t.Errorf("it is not %v", c.want)
+		}
+	}
+	// Points of different regimes have no covariance at all.
+	got, err := WeightedSumMatrix(e, f, g, x, x, ones(20), make([]float64, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mat.Norm(got, 1) != 0 {
+		t.Error("different regimes have a covariance")
+	}
+}
+
+func TestInvalidWeightedSums(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	x := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
+	half, k := []float64{0.5, 0.5}, EQ(1, 1)
+	for _, c := range []struct {
+		f, g   Kernel
+		y      *mat.Dense
+		wx, wy []float64
+		want   string
+	}{
+		{EQ(0, 1), k, x, half, half, "lengthscale is 0"},
+		{k, EQ(1, -1), x, half, half, "variance is -1"},
+		{k, k, mat.NewDense(2, 3, nil), half, half, "x have 2 dimensions, those of y 3"},
+		{k, k, x, half[:1], half, "wx has 1 weights for 2 points"},
+		{k, k, x, half, []float64{0, 1.5}, "wy is 1.5 in row 1"},
+		{k, k, x, []float64{math.NaN(), 0}, half, "wx is NaN in row 0"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			_, err := WeightedSumMatrix(e, c.f, c.g, x, c.y, c.wx, c.wy)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

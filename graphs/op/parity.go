@@ -20,7 +20,7 @@ func All() []Op {
 		WeightedGram(), scaledProduct(), QuadraticForms(), ColumnNorms(), IdentityPlusGram(), Scatter(1, false),
 		Eigen(), Eigenvalues(), LargestEigen(1), LeadingEigen(1, 2), PSDPart(), psdGradient(),
 		LeftSingular(),
-		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), RowDistance(0),
+		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), SubtractRow(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
 		Leading(1), LeadingRows(0),

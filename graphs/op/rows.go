@@ -88,6 +88,41 @@ func centreSymmetric[T cpublas.Float](c call[T]) error {
 	})
 }
 
+// SubtractRow is the operation (X, r) → X − 1r, the row r (1×m) taken off every row of the
+// n×m X. Of a batch the rows may be those of the members, and X the same one for all.
+func SubtractRow() Op {
+	return Op{def: &definition{
+		name: "SubtractRow", in: []int{2, 2}, out: 2,
+		shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if in[1][0] != 1 || in[1][1] != in[0][1] {
+				return nil, fmt.Errorf("a row %v of a matrix %v, want 1×%d", in[1], in[0], in[0][1])
+			}
+			return in[0].Clone(), nil
+		},
+		run64: subtractRow[float64], run32: subtractRow[float32],
+		launch: func(t Stream) {
+			x := t.In(0)
+			row := t.Doubles(x.Cols) // the mean of one row is the row
+			t.Launch(kernels.ColumnMeans{A: t.In(1), Rows: 1, Cols: x.Cols, Out: row})
+			t.Launch(kernels.ShiftRows{A: x, Mean: row, Rows: x.Rows, Cols: x.Cols, Out: t.Out(), Norms: t.Scratch(x.Rows, 1)})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("SubtractRow", SubtractRow(), 1, s.normal(70, 300), s.normal(1, 300))}
+		},
+	}}
+}
+
+// subtractRow is the CPU kernel of SubtractRow.
+func subtractRow[T cpublas.Float](c call[T]) error {
+	r := c.in[1].data
+	return rowTiles(c.pool, c.in[0].rows, func(i int) {
+		out := c.out.row(i)
+		for j, v := range c.in[0].row(i) {
+			out[j] = v - r[j]
+		}
+	})
+}
+
 // Trace is the operation A → tr(A) for a square A.
 // The sum is taken in float64.
 func Trace() Op {

@@ -35,7 +35,8 @@ type Experiment struct {
 	// a family of metrics.
 	Metrics []Metric
 	// Datasets names the data sets that a trial with these parameters reads;
-	// nil when none is ever read. "csv:PATH" is the user's file at PATH.
+	// nil when none is ever read. "csv:PATH" is the user's file at PATH; so are
+	// other kinds, which package dataset knows.
 	Datasets func(Params) []string
 	// StandIn says what a trial with these parameters computes on in the place of the
 	// paper's data, and is empty where it has those. Such a trial has no verdict against
@@ -77,6 +78,17 @@ type Experiment struct {
 	// CheckRelease refuses parameters with which a release would protect less
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
+	// Forms are those in which a release with these parameters can be written, of which
+	// the name of its file chooses one. It is nil where there is one form, whatever the
+	// file is called.
+	Forms func(Params) []Form
+	// Export computes what may be handed over although no (ε, δ) holds for it, such as
+	// compressed features. Its Privacy has an empty guarantee and the reason for that
+	// ([Privacy.Withdraw]). It books no budget. It is nil where there is nothing to hand over.
+	Export func(context.Context, *Trial) (*Release, error)
+	// CheckExport refuses parameters with which there is nothing to export. It runs before
+	// any data are read, and may be nil.
+	CheckExport func(Params) error
 }
 
 // InputTable is what a trial reads of a file of the user's.
@@ -232,6 +244,12 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// WithExport returns the names of the experiments that have an export, in
+// alphabetical order.
+func (r *Registry) WithExport() []string {
+	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Export == nil })
+}
+
 // WithRelease returns the names of the experiments that have a release, in
 // order.
 func (r *Registry) WithRelease() []string {
@@ -295,7 +313,28 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	if incomplete != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, incomplete)
 	}
+	for i := range e.Params {
+		if p := &e.Params[i]; p.Later && FormatValue(out[p.Name]) == FormatValue(p.Default) {
+			delete(out, p.Name)
+		}
+	}
 	return out, nil
+}
+
+// whole are the parameters of a trial with the later ones that they leave out.
+func (e *Experiment) whole(p Params) Params {
+	out := p
+	for i := range e.Params {
+		q := &e.Params[i]
+		if _, there := p[q.Name]; there || !q.Later {
+			continue
+		}
+		if len(out) == len(p) {
+			out = maps.Clone(p)
+		}
+		out[q.Name] = q.Default
+	}
+	return out
 }
 
 func (e *Experiment) validate() error {

@@ -31,6 +31,9 @@ type Declaration[S, M any] struct {
 	Run          func(context.Context, *Trial, *S) (*Outcome[M], error)
 	Release      func(context.Context, *Trial, *S) (*Release, error)
 	CheckRelease func(*S) error
+	Forms        func(*S) []Form
+	Export       func(context.Context, *Trial, *S) (*Release, error)
+	CheckExport  func(*S) error
 }
 
 // Outcome is what a trial computed.
@@ -73,6 +76,8 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 		Datasets: onSettings(x, d.Datasets), StandIn: onSettings(x, d.StandIn), Seedless: onSettings(x, d.Seedless),
 		Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
 		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),
+		Forms:       onSettings(x, d.Forms),
+		CheckExport: onSettings(x, d.CheckExport),
 		Run: func(ctx context.Context, t *Trial) (*Result, error) {
 			out, err := d.Run(ctx, t, x.Settings(t.Params))
 			if err != nil {
@@ -84,11 +89,8 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 	if d.Complete != nil {
 		x.Complete = x.complete
 	}
-	if d.Release != nil {
-		x.Experiment.Release = func(ctx context.Context, t *Trial) (*Release, error) {
-			return d.Release(ctx, t, x.Settings(t.Params))
-		}
-	}
+	x.Experiment.Release = onTrial(x, d.Release)
+	x.Experiment.Export = onTrial(x, d.Export)
 	for _, c := range d.Rules {
 		x.addRule(c)
 	}
@@ -101,6 +103,16 @@ func onSettings[S, M, R any](x *Definition[S, M], f func(*S) R) func(Params) R {
 		return nil
 	}
 	return func(p Params) R { return f(x.Settings(p)) }
+}
+
+// onTrial makes a function of a trial of one that also has its settings; nil of nil.
+func onTrial[S, M any](
+	x *Definition[S, M], f func(context.Context, *Trial, *S) (*Release, error),
+) func(context.Context, *Trial) (*Release, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, t *Trial) (*Release, error) { return f(ctx, t, x.Settings(t.Params)) }
 }
 
 // complete runs Complete on a struct, and hands on what it changed.

@@ -21,6 +21,9 @@ const (
 	Numbers ParamKind = "numbers" // []float64; text form "a,b,c", "[a, b, c]" or "0..84 step 7"
 	// CountOrNumbers is a Points: how many, or exactly which.
 	CountOrNumbers ParamKind = "count or numbers"
+	// NumberOrNumbers is a float64 where there is one, otherwise a []float64: one value
+	// for all inputs, or one for each.
+	NumberOrNumbers ParamKind = "number or numbers"
 )
 
 // Points is the value of a CountOrNumbers parameter: Values where they are
@@ -39,8 +42,8 @@ type Param struct {
 	Doc     string
 	// Values are the values that a Text parameter may take; nil for any.
 	Values []string
-	// Words are the words that a Number or Integer parameter accepts beside
-	// numbers, such as "full" for a rank: the converted value is then a string.
+	// Words are the words that a Number, Integer or NumberOrNumbers parameter accepts
+	// beside numbers, such as "full" for a rank: the converted value is then a string.
 	Words []string
 	// Min and Max bound numbers and the elements of Numbers (inclusive unless
 	// Open says otherwise); nil for no bound.
@@ -52,6 +55,14 @@ type Param struct {
 	// When are the conditions on which the parameter does anything, all of them;
 	// nil for always. Settings and keys have it in any case.
 	When []Condition
+	// Later says that the parameter came after trials without it were stored: where it
+	// has its default, the parameters of a trial leave it out, so that their key stays.
+	Later bool
+}
+
+// TakesList says whether one value of the parameter may be a list.
+func (p *Param) TakesList() bool {
+	return p.Kind == Numbers || p.Kind == CountOrNumbers || p.Kind == NumberOrNumbers
 }
 
 // Bound returns a pointer for Param.Min and Param.Max.
@@ -119,6 +130,20 @@ func (p *Param) convert(v any) (any, error) {
 		return nil, fmt.Errorf("%v is neither true nor false", quote(v))
 	case Numbers:
 		return p.toNumbers(v)
+	case NumberOrNumbers:
+		if s, ok := v.(string); ok && slices.Contains(p.Words, s) {
+			return s, nil
+		}
+		values, err := p.toNumbers(v)
+		switch {
+		case err != nil && len(p.Words) > 0:
+			return nil, fmt.Errorf("%w, nor is it %s%s", err, strings.Join(p.Words, " or "), didYouMean(v, p.Words))
+		case err != nil:
+			return nil, err
+		case len(values) == 1:
+			return values[0], nil
+		}
+		return values, nil
 	case CountOrNumbers:
 		if pts, ok := v.(Points); ok {
 			if pts.Values == nil {

@@ -1,17 +1,66 @@
 package experiment
 
+import "strings"
+
 // Release is what may be published. Nothing in it is computed from private data
 // but by the mechanism that Privacy names.
 type Release struct {
 	Columns []string    // names of the columns, different from each other
 	Rows    [][]float64 // as long as Columns, finite
+	// Classes, where it is not nil, has the class of each row, which a table shows in the
+	// column ClassColumn.
+	Classes     []string
+	ClassColumn string
+	// Picture is the size of the pictures that the rows are, row of pixels after row of
+	// pixels with grey values from 0, black, to 1; nil where they are none.
+	Picture *Picture
 	// Model takes the place of Columns and Rows where what is released is no table:
-	// it is written as one JSON object.
+	// it is written as one JSON object. Where both are there, they are two forms of one
+	// release, and the name of the file chooses, see [Form].
 	Model    any
 	Metrics  map[string]float64
 	Privacy  *Privacy
 	Noise    []Noise // what was drawn, in the order in which it was
 	Warnings []string
+}
+
+// Picture is the size of pictures.
+type Picture struct{ Width, Height int }
+
+// Form is a form in which a release can be written.
+type Form string
+
+// The forms, each with the ending of the name of a file that asks for it.
+const (
+	FormTable    Form = ".csv"  // columns and rows, with the class of each row
+	FormArrays   Form = ".npy"  // rows as a NumPy array, and their classes in another beside it
+	FormModel    Form = ".json" // the model
+	FormPictures Form = "/"     // a folder of pictures for each class
+)
+
+// FormOf returns the form that the name of a file or folder asks for; "" for none.
+func FormOf(path string) Form {
+	for _, f := range []Form{FormTable, FormArrays, FormModel, FormPictures} {
+		if strings.HasSuffix(strings.ToLower(path), string(f)) {
+			return f
+		}
+	}
+	return ""
+}
+
+// String says what the form is, and how it is asked for.
+func (f Form) String() string {
+	switch f {
+	case FormTable:
+		return "NAME.csv (a table)"
+	case FormArrays:
+		return "NAME.npy (NumPy arrays)"
+	case FormModel:
+		return "NAME.json (a model for run predict)"
+	case FormPictures:
+		return "FOLDER/ (pictures)"
+	}
+	return "no form"
 }
 
 // Noise describes the noise of a release to those who get it. All of it is

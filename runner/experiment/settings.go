@@ -25,6 +25,8 @@ type settings struct {
 //	Or[W, float64 or int]  a number, or one of the words of W
 //	[]float64              numbers
 //	Points                 a count, or numbers
+//	Several                a number, or several
+//	SeveralOr[W]           the same, or one of the words of W
 //
 // and its tags are
 //
@@ -38,6 +40,8 @@ type settings struct {
 //	when      where it does anything, such as "method is sparse" or "epsilon is not
 //	          inf", several joined by " and "; see [Condition]
 //	never     why it does nothing, where it never does
+//	later     "yes" where trials were stored before there was this setting: with its
+//	          default, keys are as if there was none
 //	doc       the documentation, where it is no comment: short ones, as tests have
 func settingsOf(t reflect.Type) *settings {
 	s := &settings{leaves: leavesOf(t)}
@@ -51,6 +55,7 @@ func settingsOf(t reflect.Type) *settings {
 var (
 	choiceType      = reflect.TypeFor[Choice]()
 	alternativeType = reflect.TypeFor[alternative]()
+	severalType     = reflect.TypeFor[several]()
 	pointsType      = reflect.TypeFor[Points]()
 	numbersType     = reflect.TypeFor[[]float64]()
 )
@@ -68,6 +73,9 @@ func (l *leaf) param() Param {
 	case t.Implements(alternativeType):
 		zero := reflect.Zero(t).Interface().(alternative)
 		p.Kind, p.Words = zero.kind(), l.choices(zero.words())
+	case t.Implements(severalType):
+		zero := reflect.Zero(t).Interface().(several)
+		p.Kind, p.Words = NumberOrNumbers, zero.words()
 	case t == pointsType:
 		p.Kind = CountOrNumbers
 	case t == numbersType:
@@ -89,6 +97,12 @@ func (l *leaf) param() Param {
 			panic(fmt.Sprintf("experiment: the default of %v", err))
 		}
 		p.Default = value
+	}
+	if text, ok := l.tag("later"); ok {
+		if text != "yes" || p.Default == nil {
+			panic(fmt.Sprintf("experiment: %s is a later setting, which needs a default", l.name))
+		}
+		p.Later = true
 	}
 	for _, text := range l.tags("when") {
 		p.When = append(p.When, conditionsIn(text)...)
@@ -137,10 +151,13 @@ func (s *settings) decode(p Params, v reflect.Value) {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		field, value := v.Elem().FieldByIndex(l.index), p[l.name]
+		if value == nil && s.params[i].Later {
+			value = s.params[i].Default
+		}
 		switch {
 		case field.Type().Implements(choiceType):
 			setChoice(field, value.(string))
-		case field.Type().Implements(alternativeType):
+		case field.Type().Implements(alternativeType), field.Type().Implements(severalType):
 			field.Addr().Interface().(interface{ set(any) }).set(value)
 		default:
 			field.Set(reflect.ValueOf(value).Convert(field.Type()))
@@ -157,6 +174,8 @@ func (s *settings) encode(v reflect.Value) Params {
 		case Choice:
 			p[l.name] = NameOf(value)
 		case alternative:
+			p[l.name] = value.value()
+		case several:
 			p[l.name] = value.value()
 		default:
 			p[l.name] = value

@@ -57,6 +57,8 @@ type Record struct {
 	Profile json.RawMessage `json:"profile,omitempty"`
 	// Release is what is said of a release besides; nil for every other record.
 	Release *ReleaseStatement `json:"release,omitempty"`
+	// Export is what is said of an export besides; nil for every other record.
+	Export *ExportStatement `json:"export,omitempty"`
 
 	// Log is what goes to the trial's log and not into the record: all of a reason of
 	// which Error has a sentence, such as a panic with its stack.
@@ -76,6 +78,16 @@ type ReleaseStatement struct {
 	Tuning experiment.Tuning `json:"tuning"`
 	// Budget is BudgetBooked or BudgetUnbooked.
 	Budget string `json:"budget"`
+}
+
+// ExportFormat is the version of [ExportStatement].
+const ExportFormat = "export/1"
+
+// ExportStatement describes an export, which has no guarantee, to those who get it.
+type ExportStatement struct {
+	Format string `json:"format"` // ExportFormat
+	// Noise lists what was drawn of the release layer, in order; empty where nothing was.
+	Noise []experiment.Noise `json:"noise"`
 }
 
 // What became of the budget of a release.

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -27,13 +29,21 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s is there already; a release never replaces a file: give another name", e.Path)
 }
 
-// CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is spent.
-func CheckReleasePath(path string) error {
+// CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is
+// spent. Forms are those that the release can have, nil where it has one whatever its name.
+func CheckReleasePath(path string, forms []experiment.Form) error {
+	form := experiment.FormOf(path)
+	if forms != nil && !slices.Contains(forms, form) {
+		return &FormError{path, forms}
+	}
 	d := disk.System
-	for _, p := range []string{path, path + DescriptionSuffix} {
+	for _, p := range releasePaths(path, forms != nil) {
 		if _, err := d.Lstat(p); err == nil {
 			return &ExistsError{p}
 		}
+	}
+	if form == experiment.FormPictures && forms != nil {
+		path = strings.TrimRight(path, "/")
 	}
 	probe, err := disk.CreateTemp(d, path)
 	if err != nil {
@@ -48,23 +58,52 @@ func CheckReleasePath(path string) error {
 	return nil
 }
 
+// FormError says that the name of a release asks for no form that it has.
+type FormError struct {
+	Path  string
+	Forms []experiment.Form
+}
+
+func (e *FormError) Error() string {
+	names := make([]string, len(e.Forms))
+	for i, f := range e.Forms {
+		names[i] = f.String()
+	}
+	return fmt.Sprintf("%s: the name says in which form it is written; use %s", e.Path, strings.Join(names, ", "))
+}
+
+// releasePaths are the files and folders of a release.
+func releasePaths(path string, formed bool) []string {
+	if !formed {
+		return []string{path, path + DescriptionSuffix}
+	}
+	clean := strings.TrimRight(path, "/")
+	out := []string{clean, clean + DescriptionSuffix}
+	if experiment.FormOf(path) == experiment.FormArrays {
+		out = append(out, ClassesPath(path))
+	}
+	return out
+}
+
+// ClassesPath is the file with the classes of the rows in the .npy file at path.
+func ClassesPath(path string) string {
+	return strings.TrimSuffix(path, string(experiment.FormArrays)) + ".labels" + string(experiment.FormArrays)
+}
+
 // roomForRelease is more than most releases take.
 const roomForRelease = 1 << 20
 
 // WriteRelease writes the rows to path as comma-separated values with a header, or the
-// model as JSON, and the record without them to path.json. Both files appear whole or not at all,
-// and replace nothing.
+// model as JSON, and the record without them to path.json. A release of several forms is
+// written in the one that the path asks for, see [experiment.Form]. All files appear whole
+// or not at all, and replace nothing.
 func WriteRelease(path string, r *record.Record, rel *experiment.Release) error {
 	return WriteReleaseOn(disk.System, path, r, rel)
 }
 
 // WriteReleaseOn is [WriteRelease] on a disk.
 func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
-	encode := encodeReleaseTable
-	if rel.Model != nil {
-		encode = encodeReleaseModel
-	}
-	content, err := encode(rel)
+	files, err := releaseFiles(path, rel)
 	if err != nil {
 		return err
 	}
@@ -72,12 +111,30 @@ func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.
 	if err != nil {
 		return err
 	}
-	side := path + DescriptionSuffix
-	if err := createReleaseFile(d, side, description); err != nil {
-		return fmt.Errorf("nothing is released: %w", err)
+	clean, folder := path, rel.Picture != nil && experiment.FormOf(path) == experiment.FormPictures
+	if folder {
+		clean = strings.TrimRight(path, "/")
 	}
-	if err := createReleaseFile(d, path, content); err != nil {
-		return errors.Join(fmt.Errorf("nothing is released: %w", err), d.Remove(side))
+	side := clean + DescriptionSuffix
+	if err := createReleaseFile(d, side, description); err != nil {
+		return fmt.Errorf("nothing is written: %w", err)
+	}
+	if folder {
+		if err := createFolder(d, clean, files); err != nil {
+			return errors.Join(fmt.Errorf("nothing is written: %w", err), d.Remove(side))
+		}
+		return nil
+	}
+	written := []string{side}
+	for _, f := range files {
+		if err := createReleaseFile(d, f.path, f.content); err != nil {
+			err = fmt.Errorf("nothing is written: %w", err)
+			for _, made := range slices.Backward(written) {
+				err = errors.Join(err, d.Remove(made))
+			}
+			return err
+		}
+		written = append(written, f.path)
 	}
 	return nil
 }
@@ -103,13 +160,20 @@ func createReleaseFile(d disk.Disk, path string, content []byte) error {
 func encodeReleaseTable(rel *experiment.Release) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	if err := w.Write(rel.Columns); err != nil {
+	header := slices.Clone(rel.Columns)
+	if rel.Classes != nil {
+		header = append(header, rel.ClassColumn)
+	}
+	if err := w.Write(header); err != nil {
 		return nil, err
 	}
-	row := make([]string, len(rel.Columns))
-	for _, values := range rel.Rows {
+	row := make([]string, len(rel.Columns), len(rel.Columns)+1)
+	for i, values := range rel.Rows {
 		for j, v := range values {
 			row[j] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if rel.Classes != nil {
+			row = append(row[:len(rel.Columns)], rel.Classes[i])
 		}
 		if err := w.Write(row); err != nil {
 			return nil, err
@@ -126,7 +190,7 @@ func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(rel.Model); err != nil {
-		return nil, fmt.Errorf("nothing is released: the model cannot be written: %w", err)
+		return nil, fmt.Errorf("nothing is written: the model cannot be written: %w", err)
 	}
 	return b.Bytes(), nil
 }

@@ -35,7 +35,7 @@ func namesIn(t *testing.T, dir string) string {
 
 func TestWriteRelease(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
-	if err := store.CheckReleasePath(path); err != nil {
+	if err := store.CheckReleasePath(path, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, releasedRows); err != nil {
@@ -78,7 +78,7 @@ func TestWriteReleaseOfModel(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "m.json")
 	model.Mean[0] = math.NaN()
 	if err := store.WriteRelease(other, releaseRecord, &experiment.Release{Model: model}); err == nil ||
-		!strings.Contains(err.Error(), "nothing is released") || namesIn(t, filepath.Dir(other)) != "" {
+		!strings.Contains(err.Error(), "nothing is written") || namesIn(t, filepath.Dir(other)) != "" {
 		t.Errorf("NaN: %v, %s", err, namesIn(t, filepath.Dir(other)))
 	}
 }
@@ -92,7 +92,7 @@ func TestReleaseReplacesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exists *store.ExistsError
-		if err := store.CheckReleasePath(path); !errors.As(err, &exists) {
+		if err := store.CheckReleasePath(path, nil); !errors.As(err, &exists) {
 			t.Errorf("%s is there: %v", there, err)
 		}
 		if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.As(err, &exists) {
@@ -106,11 +106,11 @@ func TestReleaseReplacesNothing(t *testing.T) {
 
 func TestCheckReleasePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "out.csv")
-	if err := store.CheckReleasePath(path); !errors.Is(err, os.ErrNotExist) {
+	if err := store.CheckReleasePath(path, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(err.Error(), "nothing is released") {
+		!strings.Contains(err.Error(), "nothing is written") {
 		t.Error(err)
 	}
 }

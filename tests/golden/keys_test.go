@@ -152,6 +152,7 @@ func keyLines(t *testing.T, registry *experiment.Registry) []string {
 		var base []string
 		for _, tried := range [][]string{nil,
 			{"dataset=csv:own.csv", "output=y", "inputs=x", "low=0", "high=1", "delta=1e-4"},
+			{"dataset=csv:own.csv", "output=y", "inputs=x", "sensitive=x:2..3"},
 			{"data=csv:own.csv", "label=y"}, {"dataset=csv:own.csv"}, {"file=csv:own.csv"}} {
 			line, err := keyLine(registry, name, tried)
 			if err != nil {

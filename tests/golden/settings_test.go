@@ -18,6 +18,7 @@ import (
 // Data of nobody: [dataFolder] makes them.
 const (
 	ownRegression = "dataset=csv:own.csv output=y low=-2 high=2 delta=1e-4 "
+	ownHulls      = "dataset=csv:own.csv output=class low=-2 high=6 n=2 layers=2 "
 	ownClasses    = "dataset=csv:own.csv inputs=x output=class low=0 high=1 delta=1e-4 "
 )
 
@@ -31,7 +32,10 @@ var settings = map[string][]string{
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 probability=averaged",
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 approximation=sor ",
 	},
-	"cloaking/curve": {"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary"},
+	"cloaking/curve": {
+		"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary",
+		"ages=[0,30,60] method=weighted-sum",
+	},
 	"cloaking/design": {
 		"inputs=synthetic",
 		"inputs=synthetic method=sparse inducing_points=4",
@@ -48,6 +52,8 @@ var settings = map[string][]string{
 			"calibration=analytic",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=nonstationary max_lengthscale=5 kde_rows=20 " +
 			"kde_bandwidth=1",
+		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=weighted-sum max_lengthscale=5 kde_rows=20 " +
+			"kde_bandwidth=1",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 solver=gradient iterations=30",
 	},
 	"cloaking/selection": {
@@ -60,11 +66,15 @@ var settings = map[string][]string{
 	"dpgp/classification": {
 		"n=64 repeats=2 inducing=5",
 		"n=64 repeats=2 inducing=5 composition=split centre=least bound=exact",
+		"dataset=csv:own.csv inputs=x,z output=class delta=1e-4 epsilon=20 inducing=3 input_low=0 input_high=6,8 " +
+			"lengthscale=3,2 repeats=2",
 	},
 	"dpgp/gaussian-mechanism": {""},
 	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
 		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published",
-		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published"},
+		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published",
+		"dataset=csv:own.csv inputs=x output=y output_low=-2 output_high=2 input_low=0 input_high=6 inducing=3 " +
+			"lengthscales=[1,3] sigmas=[0.1] repeats=2 blocks=2"},
 	"dpgp/heteroscedastic": {"inducing=3 variance_high=0.5"},
 	"dpgp/inference": {
 		"n=64 inducing=5",
@@ -77,6 +87,7 @@ var settings = map[string][]string{
 	"dpgp/regression": {
 		"repeats=2 inducing=5",
 		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
+		ownRegression + "inputs=x,z inducing=3 input_low=0,-1 input_high=6,8 lengthscale=3,2 repeats=2",
 	},
 	"dpgp/sensitivity": {"inducing=5"},
 	"kahm/bounds": {"rows=24 dim=6 n=3 layers=2 branches=2 queries=20 smoothing=2",
@@ -86,10 +97,13 @@ var settings = map[string][]string{
 		"train=200 test=20 n=5 layers=2 score=false data=noisy epsilon=16",
 		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16",
 		"train=200 test=20 n=5 layers=2 score=false data=fabricated epsilon=16 variant=as-published",
+		ownHulls + "inputs=x+z score_points=20",
+		ownHulls + "inputs=x+z+y data=fabricated epsilon=30 score=false",
 	},
 	"kahm/fabrication": {"images=30 n=5 shown=1"},
 	"kahm/federated": {"train=200 test=20 n=5 layers=2",
-		"train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false"},
+		"train=200 test=20 n=5 layers=2 scenario=3 parties=2 data=noisy centralised=false",
+		"dataset=csv:own.csv inputs=x+y output=class party=z low=-2 high=6 n=2 layers=2 epsilon=40"},
 	"kahm/freiburg":  {"n=2 layers=1 branches=1 score=false"},
 	"kahm/layers":    {"images=30 n=5 layers=2"},
 	"kahm/reference": {"rows=20 dim=6 n=4 layers=2"},
@@ -114,11 +128,17 @@ var settings = map[string][]string{
 	"privacygp/example2":         {""},
 	"privacygp/kernel-condition": {"", "d=2 variant=as-published"},
 	"privacygp/nested":           {""},
-	"privacygp/satellite":        {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
-	"privacygp/scaling":          {"points=16 method=general", "method=draw"},
-	"privacygp/strong":           {"", "requirement=weak"},
-	"privacygp/uniform":          {""},
-	"privacygp/weak":             {"", "points=12 sensitive_count=5"},
+	"privacygp/regression": {
+		"",
+		"sensitive=rows:20..22 noise=weak kernel=matern52 hyperparameters=given xi=0.3 xi_unit=output",
+		"sensitive=x:0.5 noise=optimal folds=3 mean=0",
+		"dataset=csv:own.csv inputs=x,z output=y sensitive=x:2..3 noise=diagonal folds=3 resolution=0.5",
+	},
+	"privacygp/satellite": {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
+	"privacygp/scaling":   {"points=16 method=general", "method=draw"},
+	"privacygp/strong":    {"", "requirement=weak"},
+	"privacygp/uniform":   {""},
+	"privacygp/weak":      {"", "points=12 sensitive_count=5"},
 }
 
 // long are the experiments that have no setting of less than tens of seconds. They

@@ -98,7 +98,7 @@ func TestClassificationBadInput(t *testing.T) {
 	}{
 		"three classes": {"a,class\n1,1\n2,2\n3,3\n4,1\n", "has the value 3: it is neither low = 1 nor high = 2", nil},
 		"one class":     {"a,class\n1,1\n2,1\n3,1\n4,1\n", `all 4 rows are of one class of "class"`, nil},
-		"words":         {"a,class\n1,yes\n", `"yes"`, nil},
+		"words":         {"a,class\n1,perhaps\n", `"perhaps"`, nil},
 		"few rows":      {"a,class\n1,1\n2,2\n", "there cannot be more folds than rows", nil},
 		"few drawn rows": {noRows, "there are 4 rows, and there cannot be more folds than rows",
 			func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](4) }},
@@ -114,7 +114,7 @@ func TestClassificationBadInput(t *testing.T) {
 		"labels alike": {noRows, "low must be below high", func(s *classificationSettings) { s.Low = two }},
 		"input twice":  {noRows, "named twice", func(s *classificationSettings) { s.Inputs = "a+a" }},
 		"other set":    {noRows, `did you mean "hmeq"?`, func(s *classificationSettings) { s.Dataset = "hmqe" }},
-		"hmeq's output": {noRows, "it is for dataset=csv:PATH",
+		"hmeq's output": {noRows, "such as dataset=csv:PATH",
 			func(s *classificationSettings) { s.Dataset = dataHMEQ }},
 		"hmeq's outcome": {noRows, "BAD is what is predicted", func(s *classificationSettings) {
 			s.ownData = Classification().Defaults().ownData

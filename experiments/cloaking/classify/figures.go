@@ -37,7 +37,7 @@ func Figure3() experiment.Figure {
 		Title: "Default by delinquent credit lines, with privacy noise (Fig. 3)",
 		Caption: "Over the number of delinquent credit lines: how many of the loans drawn defaulted and were repaid; " +
 			"violins: the probability of default in the draws of the noise; lines: the latent function in each draw; " +
-			"crosses and the dark line: the same without noise. Where the noise is secure, there are the draws alone. The " +
+			"crosses and the thick line: the same without noise. Where the noise is secure, there are the draws alone. The " +
 			"first trial of the table.",
 		Match: HMEQ().Matches(nil),
 		Draw:  HMEQ().Draws(drawFigure3),
@@ -122,7 +122,7 @@ func Figure4() experiment.Figure {
 		Name:  "cloaking/figure4",
 		Title: "Stripes of two classes, with privacy noise (Fig. 4)",
 		Caption: "At every test input, a block of circles: one for each draw of the noise, the same draw at the same " +
-			"place of every block. White: a probability of the positive class above ½, black: below; the radius grows with " +
+			"place of every block. Open: a probability of the positive class above ½, filled: below; the radius grows with " +
 			"the distance from ½. Crosses: training points, blue of the positive and red of the negative class. One panel " +
 			"for each number of Newton steps; the first trial of the table.",
 		Match: Stripes().Matches(func(s *stripesSettings) bool { return !s.Noiseless() }),
@@ -210,7 +210,7 @@ func Figure5() experiment.Figure {
 		Name:  "cloaking/figure5",
 		Title: "Digits, low against high, by inducing inputs (Fig. 5)",
 		Caption: "Accuracy of the sparse classifier over the number of inducing inputs, averaged over the trials there " +
-			"are: without noise (solid) and with it (dashed). The lighter the colour, the longer the lengthscale (grey " +
+			"are: without noise (solid) and with it (dashed). The fainter the colour, the longer the lengthscale (grey " +
 			"levels). Horizontal line: 52 %, the printed accuracy of guessing.",
 		Match: Digits().Matches(func(s *digitsSettings) bool { return s.Method == cloak.Sparse }),
 		Draw:  Digits().Draws(drawFigure5),

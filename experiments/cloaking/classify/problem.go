@@ -9,6 +9,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
@@ -30,7 +31,7 @@ func (d *ownData) check() error {
 		return err
 	}
 	if own.IsFile() {
-		return own.CheckFile("the two values of %s, such as low=0 high=1: the negative and the positive class")
+		return d.checkFile()
 	}
 	if err := own.CheckNoFile(fmt.Sprintf("of %s the column %s is predicted, 0 or 1", dataHMEQ, hmeqOutput)); err != nil {
 		return err
@@ -44,25 +45,57 @@ func (d *ownData) check() error {
 	return nil
 }
 
-// table reads all rows. Outcome is the column with the class.
-func (d *ownData) table(t *experiment.Trial, outcome string) (*dataset.Table, error) {
-	name, path := d.Dataset, t.Dataset(d.Dataset)
+// checkFile refuses what a file cannot be asked for: the two classes are low and high, or
+// the levels of the output.
+func (d *ownData) checkFile() error {
+	own := d.own()
+	levels := table.LevelsOf(d.Output)
+	if levels == nil {
+		return own.CheckFile("the two values of %s, such as low=0 high=1: the negative and the positive class; of " +
+			"texts write output=NAME[NEGATIVE|POSITIVE] instead")
+	}
+	switch {
+	case !d.Low.Is(cloak.NotGiven) || !d.High.Is(cloak.NotGiven):
+		return fmt.Errorf("output = %s: it has its two classes, and low and high are not to be given", d.Output)
+	case len(levels) != 2:
+		return fmt.Errorf("output = %s: it has %d levels, and there are two classes: the negative and the positive", d.Output,
+			len(levels))
+	}
+	return own.CheckColumns()
+}
+
+// read reads all rows, and the two classes of the output as numbers.
+func (d *ownData) read(t *experiment.Trial, outcome string) (data *table.Data, outputs []float64, err error) {
+	path, s := t.Dataset(d.Dataset), d.own().Table()
+	s.Others = []string{outcome}
 	if !d.own().IsFile() {
 		path = dataset.HMEQFile(path)
-		name = dataset.FileName(filepath.Base(path)) // the folder is this machine's
+		s.Dataset = dataset.FileName(filepath.Base(path)) // the folder is this machine's
 	}
-	out, err := dataset.LoadTable(path, d.own().Columns(), outcome)
-	return out, dataset.AsWritten(err, name)
+	if data, err = s.LoadFrom(path); err != nil {
+		return nil, nil, err
+	}
+	if !data.Public(outcome) {
+		outputs, err = data.Numbers(outcome)
+		return data, outputs, err
+	}
+	labels, _, err := data.Labels(outcome)
+	for _, l := range labels {
+		outputs = append(outputs, float64(l))
+	}
+	return data, outputs, err
 }
 
 // problem are public inputs and private labels.
 type problem struct {
-	file      bool           // of a user's
-	table     *dataset.Table // all rows
-	inputs    *mat.Dense     // N×d
-	labels    []float64      // ±1
-	low, high float64        // what they are in the data
-	names     []string       // of the inputs
+	file      bool       // of a user's
+	table     *mat.Dense // inputs of all rows
+	outputs   []float64  // of all rows
+	inputs    *mat.Dense // N×d
+	labels    []float64  // ±1
+	low, high float64    // what they are in the data
+	classes   []string   // of texts what low and high stand for
+	names     []string   // of the inputs
 	output    string
 	dropped   int
 	of        int      // rows with values, of which inputs are drawn
@@ -74,19 +107,26 @@ type problem struct {
 func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*problem, error) {
 	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput}
 	if d.file {
-		d.output, d.low, d.high = s.Output, s.Low.Number, s.High.Number
+		d.output, d.low, d.high = table.NameOf(s.Output), s.Low.Number, s.High.Number
+		if d.classes = table.LevelsOf(s.Output); d.classes != nil {
+			d.low, d.high = 0, 1
+		}
 	}
-	table, err := s.table(t, d.output)
+	outcome := d.output
+	if d.file {
+		outcome = s.Output
+	}
+	data, outputs, err := s.read(t, outcome)
 	if err != nil {
 		return nil, err
 	}
-	d.table = table
-	d.names, d.dropped, d.of = table.InputNames, table.Dropped, len(table.Output)
-	d.warnings = cloak.InputWarnings(table)
-	rows := s.drawn(t, table, ordered)
-	d.inputs, d.labels = learn.SelectRows(table.Inputs, rows), make([]float64, len(rows))
+	d.table, d.outputs = data.X, outputs
+	d.names, d.dropped, d.of = data.Names, data.Dropped, len(outputs)
+	d.warnings = cloak.InputWarnings(data)
+	rows := s.drawn(t, d, ordered)
+	d.inputs, d.labels = learn.SelectRows(d.table, rows), make([]float64, len(rows))
 	for i, row := range rows {
-		if d.labels[i], err = d.label(table.Output[row]); err != nil {
+		if d.labels[i], err = d.label(outputs[row]); err != nil {
 			return nil, err
 		}
 	}
@@ -94,13 +134,13 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 }
 
 // drawn are the rows that are used.
-func (s *classificationSettings) drawn(t *experiment.Trial, table *dataset.Table, ordered bool) []int {
-	rows := make([]int, len(table.Output))
+func (s *classificationSettings) drawn(t *experiment.Trial, d *problem, ordered bool) []int {
+	rows := make([]int, len(d.outputs))
 	for i := range rows {
 		rows[i] = i
 	}
 	if ordered {
-		rows = dataset.Order(table.Inputs, table.Output)
+		rows = dataset.Order(d.table, d.outputs)
 	}
 	if s.Rows.Is(AllRows) || s.Rows.Number >= len(rows) {
 		return rows
@@ -123,6 +163,15 @@ func (d *problem) label(output float64) (float64, error) {
 	number := experiment.FormatNumber
 	return 0, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two "+
 		"classes only", d.output, number(output), number(d.low), number(d.high))
+}
+
+// classNote says what is public of the classes.
+func (d *problem) classNote() string {
+	if d.classes == nil {
+		return "that every row has one of the two values low and high is taken as public: other values are refused"
+	}
+	return fmt.Sprintf("class 0 is %s and class 1 is %s; that every row has one of the two is taken as public: other "+
+		"values are refused", d.classes[0], d.classes[1])
 }
 
 // checkSize refuses more different inputs than a method can have.

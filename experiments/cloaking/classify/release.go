@@ -35,7 +35,12 @@ func checkRelease(s *classificationSettings) error {
 	if _, err := s.ReleaseFactor(context.Background(), s.newtonSteps()); err != nil {
 		return err
 	}
-	return s.own().CheckNames(columnProbability, columnClass)
+	return checkNames(s.own().Columns())
+}
+
+// checkNames refuses inputs that are named as a column of the release.
+func checkNames(inputs []string) error {
+	return cloak.CheckNames(inputs, columnProbability, columnClass)
 }
 
 // Plan plans a release of a trial of cloaking/classification, for audits.
@@ -54,6 +59,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNames(d.names); err != nil {
+		return nil, err
+	}
 	points, err := cloak.QueryPoints(t, s.Predict, d.inputs, d.names, maxQueries)
 	if err != nil {
 		return nil, err
@@ -70,12 +78,13 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if fit.first, err = c.calibrated(ctx, fit, make([]float64, len(fit.inputs.Count))); err != nil {
 		return nil, err
 	}
+	d.warnings = append(slices.Clip(d.warnings), cloak.Extrapolations(s.Predict, points, d.inputs, d.names)...)
 	p := &publication{c, d, fit, points}
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(d.table.Inputs, d.table.Output), Units: []string{experiment.UnitOutput},
-			Rows: len(d.table.Output), Epsilon: s.Epsilon, Delta: s.Delta,
+			Data: dataset.Canonical(d.table, d.outputs), Units: []string{experiment.UnitOutput},
+			Rows: len(d.outputs), Epsilon: s.Epsilon, Delta: s.Delta,
 			Mu: math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
 		},
 		Publish: p.publish,
@@ -125,7 +134,7 @@ func (c *classifier) releasePrivacy(d *problem) *experiment.Privacy {
 		fmt.Sprintf("the probability is that of the positive class; inputs (%s) are taken as public",
 			strings.Join(d.names, ", ")),
 		"which rows have a value of the output is taken as public; rows without one had no part in it",
-		"that every row has one of the two values low and high is taken as public: other values are refused",
+		d.classNote(),
 		"the folds and draws of a cross-validation have no part in a release",
 		release.ExactNoise,
 		"all predictions follow from one release of the latent function; another release spends another budget",

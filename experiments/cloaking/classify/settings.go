@@ -75,20 +75,19 @@ type ClassifierSettings struct {
 
 // ownData are the data of a classification, see [cloak.OwnData].
 type ownData struct {
-	// hmeq, whether home equity loans default, or csv:PATH, your own file: comma-separated
-	// values with a header
+	// hmeq, whether home equity loans default, or your own data: csv:PATH, comma-separated
+	// values with a header, parquet:PATH, npy:PATH or images:FOLDER
 	Dataset string `name:"dataset" default:"hmeq"`
-	// names of the numeric columns that the class is predicted from, joined by + or commas.
-	// All inputs share one lengthscale: bring your columns to one scale
+	// names of the columns that the class is predicted from, joined by + or commas, or * for
+	// every numeric one of your own data. All inputs share one lengthscale: bring your columns to one scale
 	Inputs string `name:"inputs" default:"DELINQ"`
-	// the column with the class, which is protected (csv only, where it must be given)
-	Output string `name:"output" default:"" when:"dataset is csv:*"`
-	// the output that is the negative class (csv only, where it must be given; both are
-	// public)
-	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is csv:*"`
-	// the output that is the positive class (csv only, where it must be given; both are
-	// public)
-	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is csv:*"`
+	// the column with the class, which is protected (of your own data, where it must be given);
+	// of texts with its two classes, NAME[NEGATIVE|POSITIVE]
+	Output string `name:"output" default:"" when:"dataset is not hmeq"`
+	// the output that is the negative class (of your own data, of numbers; both are public)
+	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is not hmeq"`
+	// the output that is the positive class (of your own data, of numbers; both are public)
+	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is not hmeq"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }

@@ -106,13 +106,28 @@ func (f *DensityLengthscale) At(e *engine.Engine, x *mat.Dense) (*mat.Dense, err
 	return out, nil
 }
 
+// Weights returns, for the rows of x (P×d), the weight of the short function in a weighted sum:
+// w = 1 − l/m, that is ρ/(ρ + n/m) with the density ρ, half where the density is n/m. With several
+// dimensions it is the smallest of their weights: a point that is an outlier in one is an outlier.
+func (f *DensityLengthscale) Weights(e *engine.Engine, x *mat.Dense) ([]float64, error) {
+	l, err := f.At(e, x)
+	if err != nil {
+		return nil, err
+	}
+	w := make([]float64, l.RawMatrix().Rows)
+	for i := range w {
+		w[i] = max(0, 1-slices.Max(l.RawRowView(i))/f.Cap)
+	}
+	return w, nil
+}
+
 // at computes the lengthscales (P×d) at some points (P×d), by the smallest density in their
 // windows. Densities are compared at places that lie a tenth of a bandwidth apart or nearer.
 func (f *DensityLengthscale) at(e *engine.Engine, x *mat.Dense) (*mat.Dense, error) {
 	p, d := x.Dims()
 	places := 0 // on either side
 	if f.Window > 0 {
-		places = int(math.Ceil(min(maxPlaces, 10*f.Window/f.Bandwidth)))
+		places = int(math.Ceil(min(maxPlaces, 10*f.Window/f.Width)))
 	}
 	offsets := []float64{0}
 	for i := 1; i <= places; i++ {
@@ -128,14 +143,14 @@ func (f *DensityLengthscale) at(e *engine.Engine, x *mat.Dense) (*mat.Dense, err
 		at.Apply(func(i, j int, _ float64) float64 {
 			return x.At(first+i/len(offsets), j) + offsets[i%len(offsets)]
 		}, at)
-		densities, err := density.Marginal(context.Background(), e, f.inputs, at, f.Bandwidth)
+		densities, err := density.Marginal(context.Background(), e, f.inputs, at, f.Width)
 		if err != nil {
 			return nil, err
 		}
 		for i := range last - first {
 			for j := range d {
 				smallest := mat.Min(densities.Slice(i*len(offsets), (i+1)*len(offsets), j, j+1))
-				out.Set(first+i, j, 1/(1/f.Largest+float64(n)*smallest/f.Rows))
+				out.Set(first+i, j, 1/(1/f.Cap+float64(n)*smallest/f.Rows))
 			}
 		}
 	}

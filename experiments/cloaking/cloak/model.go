@@ -23,7 +23,7 @@ type Model struct {
 	Method Method
 	Hyperparameters
 	Inducing     *mat.Dense          // sparse: inducing inputs, M×d
-	Lengthscales *DensityLengthscale // nonstationary
+	Lengthscales *DensityLengthscale // nonstationary, weighted sum
 }
 
 // Groups are training inputs (N×d) with equal rows taken together.
@@ -72,7 +72,7 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 	var perGroup *mat.Dense // P×U: the column that each row of a group has
 	var err error
 	switch m.Method {
-	case Standard, Nonstationary:
+	case Standard, Nonstationary, WeightedSum:
 		perGroup, err = m.exact(e, g, test)
 	case Sparse:
 		perGroup, err = m.fitc(e, g, test)
@@ -95,7 +95,9 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 
 // kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).
 func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
-	if m.Method == Nonstationary {
+	short := kernel.EQ(m.Lengthscale, m.KernelVariance)
+	switch m.Method {
+	case Nonstationary:
 		lx, err := m.Lengthscales.At(e, x)
 		if err != nil {
 			return nil, err
@@ -105,8 +107,33 @@ func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 			return nil, err
 		}
 		return kernel.GibbsMatrix(e, x, y, lx, ly, m.KernelVariance)
+	case WeightedSum:
+		wx, err := m.Lengthscales.Weights(e, x)
+		if err != nil {
+			return nil, err
+		}
+		wy, err := m.Lengthscales.Weights(e, y)
+		if err != nil {
+			return nil, err
+		}
+		long := kernel.EQ(m.Lengthscales.Cap, m.KernelVariance)
+		return kernel.WeightedSumMatrix(e, short, long, x, y, wx, wy)
 	}
-	return kernel.EQ(m.Lengthscale, m.KernelVariance).Matrix(e, x, y)
+	return short.Matrix(e, x, y)
+}
+
+// prior is the variance of the latent function at the rows of x (n×d) before it has seen data.
+func (m *Model) prior(e *engine.Engine, x *mat.Dense) ([]float64, error) {
+	n, _ := x.Dims()
+	out := slices.Repeat([]float64{m.KernelVariance}, n)
+	if m.Method != WeightedSum {
+		return out, nil
+	}
+	w, err := m.Lengthscales.Weights(e, x)
+	for i, v := range w {
+		out[i] *= v*v + (1-v)*(1-v)
+	}
+	return out, err
 }
 
 // exact is C = K_*f (K + σ²I)⁻¹. On the distinct inputs, with D the diagonal of
@@ -235,10 +262,10 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 }
 
 // NewModel returns a model without inducing inputs. All inputs (N×d) are public, so
-// that the density estimate of the nonstationary method uses them all.
+// that a density estimate uses them all.
 func NewModel(m Method, h Hyperparameters, d Density, inputs *mat.Dense) *Model {
 	out := &Model{Method: m, Hyperparameters: h}
-	if m == Nonstationary {
+	if m.ByDensity() {
 		out.Lengthscales = NewDensityLengthscale(d, inputs)
 	}
 	return out

@@ -33,7 +33,7 @@ func TestCloakingMatrices(t *testing.T) {
 		diagonal.SetRow(i, []float64{float64(5 * (i + 1)), float64(5 * i)})
 	}
 	kde := func(x *mat.Dense) *DensityLengthscale {
-		return NewDensityLengthscale(Density{Bandwidth: 6, Rows: 160, Largest: 100}, x)
+		return NewDensityLengthscale(Density{Width: 6, Rows: 160, Cap: 100}, x)
 	}
 	for _, c := range []struct {
 		name               string
@@ -112,7 +112,7 @@ func TestSingularInducingInputs(t *testing.T) {
 }
 
 func TestKDELengthscale(t *testing.T) {
-	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 10, Largest: 50}, cloaktest.Column(0, 0, 0, 0))
+	f := NewDensityLengthscale(Density{Width: 2, Rows: 10, Cap: 50}, cloaktest.Column(0, 0, 0, 0))
 	// Four rows at 0: density 4/(√(2π)·2) there, nothing far away.
 	l, err := f.At(cloaktest.Engine(t), cloaktest.Column(0, 1000))
 	if err != nil {
@@ -125,7 +125,7 @@ func TestKDELengthscale(t *testing.T) {
 // The lengthscales that are known at the inputs are those of each dimension, in every bit.
 func TestKnownLengthscales(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{1, 5, 2, 1, 5, 3})
-	f := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 1, Largest: 50}, x)
+	f := NewDensityLengthscale(Density{Width: 2, Rows: 1, Cap: 50}, x)
 	points := mat.NewDense(2, 2, []float64{1, 1, 5, 4}) // 1 is an input in both dimensions
 	e := cloaktest.Engine(t)
 	l, err := f.At(e, points)

@@ -1,13 +1,12 @@
 package cloak
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -26,24 +25,22 @@ type OwnData struct {
 
 // IsFile says whether the data are a file of the user's.
 func (o *OwnData) IsFile() bool {
-	_, own := dataset.FilePath(o.Dataset)
-	return own
+	return table.Is(o.Dataset)
 }
 
-// Columns are the names of the input columns of a file.
-func (o *OwnData) Columns() []string {
-	names := strings.Split(strings.ReplaceAll(o.Inputs, ",", "+"), "+")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
+// Table is what is read of a file.
+func (o *OwnData) Table() table.Spec {
+	return table.Spec{Dataset: o.Dataset, Inputs: o.Inputs, Others: []string{o.Output}}
 }
+
+// Columns are the names of the input columns of a file; nil for "*", every numeric one.
+func (o *OwnData) Columns() []string { return o.Table().Names() }
 
 // Datasets are the data sets of a trial: its data, and predict, where a release
 // predicts, if that is another file.
 func (o *OwnData) Datasets(predict string) []string {
 	names := []string{o.Dataset}
-	if _, own := dataset.FilePath(predict); own && predict != o.Dataset {
+	if table.Is(predict) && predict != o.Dataset {
 		names = append(names, predict)
 	}
 	return names
@@ -52,10 +49,11 @@ func (o *OwnData) Datasets(predict string) []string {
 // Tables are the columns that are read of files: all of the data's, and where a
 // release predicts, at the file predict, those of the inputs.
 func (o *OwnData) Tables(predict string) []experiment.InputTable {
-	inputs := o.Columns()
-	columns := map[string][]string{predict: inputs}
-	columns[o.Dataset] = append(slices.Clone(inputs), o.Output) // which has the inputs, too
-	return dataset.TablesOf(columns)
+	tables := o.Table().Tables()
+	if predict != o.Dataset { // which has the inputs, too
+		tables = append(tables, table.Spec{Dataset: predict, Inputs: o.Inputs}.Tables()...)
+	}
+	return tables
 }
 
 // Complete completes the budget of a trial on a file: δ must be given, and noise is
@@ -78,7 +76,7 @@ func (o *OwnData) CheckDataset(name string) error {
 	if o.IsFile() || o.Dataset == name {
 		return nil
 	}
-	return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own%s", o.Dataset, name,
+	return fmt.Errorf("dataset = %q: it is %s or your own data (%s)%s", o.Dataset, name, dataset.OwnForms(),
 		fileHint(o.Dataset, name))
 }
 
@@ -86,7 +84,7 @@ func (o *OwnData) CheckDataset(name string) error {
 // such data have.
 func (o *OwnData) CheckNoFile(instead string) error {
 	given := func(name, value string) error {
-		return fmt.Errorf("%s = %s: it is for dataset=csv:PATH; %s", name, value, instead)
+		return fmt.Errorf("%s = %s: it is for data of your own, such as dataset=csv:PATH; %s", name, value, instead)
 	}
 	switch {
 	case o.Output != "":
@@ -102,24 +100,11 @@ func (o *OwnData) CheckNoFile(instead string) error {
 // CheckFile refuses what a file cannot be asked for. LowHigh says what low and high
 // mean for the output, whose name it takes.
 func (o *OwnData) CheckFile(lowHigh string) error {
-	path, _ := dataset.FilePath(o.Dataset)
-	inputs := o.Columns()
-	switch {
-	case path == "":
-		return errors.New("dataset = csv: names no file; write csv:PATH")
-	case slices.Contains(inputs, ""):
-		return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", o.Inputs)
-	case o.Output == "":
-		return fmt.Errorf("output is not given: name the column of %s that is predicted and protected", path)
-	case slices.Contains(inputs, o.Output):
-		return fmt.Errorf("output = %s: it is one of the inputs, too; inputs are taken as public", o.Output)
-	case o.Low.Is(NotGiven) || o.High.Is(NotGiven):
-		return fmt.Errorf("low and high are not given: they are "+lowHigh, o.Output)
+	if err := o.CheckColumns(); err != nil {
+		return err
 	}
-	for i, in := range inputs {
-		if slices.Contains(inputs[:i], in) {
-			return fmt.Errorf("inputs = %q: %q is named twice", o.Inputs, in)
-		}
+	if o.Low.Is(NotGiven) || o.High.Is(NotGiven) {
+		return fmt.Errorf("low and high are not given: they are "+lowHigh, o.Output)
 	}
 	if !(o.Low.Number < o.High.Number) {
 		return fmt.Errorf("low = %s and high = %s: low must be below high", o.Low, o.High)
@@ -127,11 +112,28 @@ func (o *OwnData) CheckFile(lowHigh string) error {
 	return nil
 }
 
+// CheckColumns refuses columns that a file cannot be asked for.
+func (o *OwnData) CheckColumns() error {
+	inputs := o.Table()
+	inputs.Others = nil
+	if err := inputs.Check(); err != nil {
+		return err
+	}
+	path, _ := dataset.FilePath(o.Dataset)
+	switch {
+	case o.Output == "":
+		return fmt.Errorf("output is not given: name the column of %s that is predicted and protected", path)
+	case slices.Contains(o.Columns(), table.NameOf(o.Output)):
+		return fmt.Errorf("output = %s: it is one of the inputs, too; inputs are taken as public", o.Output)
+	}
+	return o.Table().Check()
+}
+
 // CheckNames refuses inputs that are named as a column of the release.
-func (o *OwnData) CheckNames(columns ...string) error {
-	for _, name := range o.Columns() {
+func CheckNames(inputs []string, columns ...string) error {
+	for _, name := range inputs {
 		if slices.Contains(columns, name) {
-			return fmt.Errorf("inputs = %s: a release has a column %q of its own; rename the input", o.Inputs, name)
+			return fmt.Errorf("input %s: a release has a column %q of its own; rename the input", name, name)
 		}
 	}
 	return nil
@@ -153,20 +155,13 @@ func fileHint(name, valid string) string {
 const widestRatio = 10
 
 // InputWarnings says what is suspect about a user's inputs.
-func InputWarnings(t *dataset.Table) []string {
-	var out []string
-	for _, name := range t.Constant {
-		out = append(out, fmt.Sprintf("computed but suspect: the input %q has the same value in all rows, so that no "+
-			"prediction depends on it", name))
-	}
+func InputWarnings(t *table.Data) []string {
+	out := t.ColumnWarnings()
 	narrow, wide := -1, -1
-	width := make([]float64, len(t.InputNames))
+	width := make([]float64, len(t.Names))
+	lows, highs := table.Ranges(t.X)
 	for j := range width {
-		low, high := math.Inf(1), math.Inf(-1)
-		for i := range t.Output {
-			low, high = min(low, t.Inputs.At(i, j)), max(high, t.Inputs.At(i, j))
-		}
-		if width[j] = high - low; width[j] == 0 {
+		if width[j] = highs[j] - lows[j]; width[j] == 0 {
 			continue
 		}
 		if narrow < 0 || width[j] < width[narrow] {
@@ -179,7 +174,7 @@ func InputWarnings(t *dataset.Table) []string {
 	if narrow != wide && width[wide] > widestRatio*width[narrow] {
 		out = append(out, fmt.Sprintf("computed but suspect: the input %q extends over %.3g and %q over %.3g, but all "+
 			"inputs share one lengthscale; bring the columns to one scale",
-			t.InputNames[wide], width[wide], t.InputNames[narrow], width[narrow]))
+			t.Names[wide], width[wide], t.Names[narrow], width[narrow]))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -39,6 +40,16 @@ func OnlyForRelease(predict string) error {
 		"(run trial --rng secure --release FILE)", predict)
 }
 
+// Extrapolations say at which points of a file (P×d) a release predicts outside of the
+// range of the training inputs (N×d), which are public as the points are.
+func Extrapolations(predict string, points, training *mat.Dense, names []string) []string {
+	if !table.Is(predict) {
+		return nil
+	}
+	low, high := table.Ranges(training)
+	return table.BeyondWarnings(points, names, low, high, "the range of the training inputs")
+}
+
 // QueryPoints returns where a release predicts (P×d, at most limit rows): at the rows
 // of a file that has the named columns, or at the different training inputs.
 func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names []string, limit int) (*mat.Dense,
@@ -52,9 +63,9 @@ func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names
 		}
 		return points, nil
 	}
-	points, err := dataset.LoadInputs(t.Dataset(predict), names)
+	points, err := table.LoadPoints(predict, t.Dataset(predict), names)
 	if err != nil {
-		return nil, dataset.AsWritten(err, predict)
+		return nil, err
 	}
 	if n, _ := points.Dims(); n > limit {
 		return nil, fmt.Errorf("%s: %d points; at most %d predictions are released together", path, n, limit)

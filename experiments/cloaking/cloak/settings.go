@@ -27,10 +27,16 @@ const (
 	Standard      Method = iota // exponentiated quadratic kernel
 	Sparse                      // FITC, with few inducing inputs
 	Nonstationary               // Gibbs' kernel, its lengthscale by the density of the inputs
+	WeightedSum                 // a short and a long EQ kernel, weighted by the density of the inputs
 )
 
 // Choices are the names of the methods.
-func (Method) Choices() []string { return []string{"standard", "sparse", "nonstationary"} }
+func (Method) Choices() []string {
+	return []string{"standard", "sparse", "nonstationary", "weighted-sum"}
+}
+
+// ByDensity is whether the method's kernel follows the density of the inputs.
+func (m Method) ByDensity() bool { return m == Nonstationary || m == WeightedSum }
 
 // String is the name of the method.
 func (m Method) String() string { return experiment.NameOf(m) }
@@ -52,17 +58,20 @@ type Hyperparameters struct {
 	NoiseVariance float64 `name:"noise_variance" default:"2" above:"0"`
 }
 
-// Density is the lengthscale of the nonstationary kernel, see [DensityLengthscale].
+// Density is the lengthscale of the nonstationary kernel, and the weight of a weighted sum, see
+// [DensityLengthscale].
 type Density struct {
-	// nonstationary: bandwidth of the density estimate, per dimension
-	Bandwidth float64 `name:"kde_bandwidth" default:"6" unit:"years or kg" above:"0" when:"method is nonstationary"`
-	// nonstationary: n in l = 1/(1/m + density/n), the rows wanted within a lengthscale
-	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is nonstationary"`
-	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale
-	Largest float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is nonstationary"`
-	// nonstationary: the density at an input is the smallest within this distance, so that dense
+	// nonstationary, weighted-sum: bandwidth of the density estimate, per dimension
+	Width float64 `name:"kde_bandwidth" default:"6" unit:"years or kg" above:"0" when:"method is not standard or sparse"`
+	// nonstationary: n in l = 1/(1/m + density/n), the rows wanted within a lengthscale;
+	// weighted-sum: n in w = 1 - l/m = density/(density + n/m)
+	Rows float64 `name:"kde_rows" default:"160" above:"0" when:"method is not standard or sparse"`
+	// nonstationary: m in l = 1/(1/m + density/n), the largest lengthscale; weighted-sum: that
+	// of the second function
+	Cap float64 `name:"max_lengthscale" default:"100" unit:"years or kg" above:"0" when:"method is not standard or sparse"`
+	// nonstationary, weighted-sum: the density at an input is the smallest within this distance, so that dense
 	// regions beside sparse ones have a long lengthscale, too (Section 2.1); 0 is the density there
-	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is nonstationary"`
+	Window float64 `name:"kde_window" default:"0" unit:"years or kg" min:"0" when:"method is not standard or sparse"`
 }
 
 // Algorithm finds the noise covariance.

@@ -11,7 +11,7 @@ import (
 
 // Variance returns the posterior variance of the latent function at the rows of test (P×d),
 // in the unit of the kernel's: Eq. (3) without its σ², which is the variance of a new
-// observation, or for the other methods v − k_*ᵀ(K + σ²I)⁻¹k_*. It depends on the inputs
+// observation, or for the other methods k_** − k_*ᵀ(K + σ²I)⁻¹k_*. It depends on the inputs
 // alone, which are public, and takes no noise (Section 2.2).
 func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, error) {
 	g := Group(train)
@@ -28,9 +28,12 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 	if err != nil {
 		return nil, fmt.Errorf("the posterior variance of the %s method: %w", m.Method, err)
 	}
-	out := make([]float64, len(explained))
+	out, err := m.prior(e, test)
+	if err != nil {
+		return nil, err
+	}
 	for i, v := range explained {
-		out[i] = max(0, m.KernelVariance-v)
+		out[i] = max(0, out[i]-v)
 	}
 	return out, nil
 }

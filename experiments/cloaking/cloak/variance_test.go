@@ -22,6 +22,9 @@ func TestVariance(t *testing.T) {
 			[]float64{0.1330878482653171, 0.22981852837480984, 1.0260440946911573}},
 		{Model{Method: Sparse, Hyperparameters: h, Inducing: cloaktest.Column(0, 3, 6)},
 			[]float64{0.20241206500187353, 0.2513893701580383, 1.3714708014332748}},
+		{Model{Method: WeightedSum, Hyperparameters: h, Lengthscales: NewDensityLengthscale(
+			Density{Width: 2, Rows: 5, Cap: 10}, train)},
+			[]float64{0.11368540578253779, 0.16449643317140866, 0.46655408487198289}},
 	} {
 		t.Run(c.m.Method.String(), func(t *testing.T) {
 			got, err := c.m.Variance(cloaktest.Engine(t), train, test)
@@ -35,12 +38,47 @@ func TestVariance(t *testing.T) {
 	}
 }
 
+// The cloaking matrix of a weighted sum by the same digits, and its weights of two dimensions.
+func TestWeightedSum(t *testing.T) {
+	e := cloaktest.Engine(t)
+	train := cloaktest.Column(0, 1, 1, 2, 4, 5, 7)
+	density := Density{Width: 2, Rows: 5, Cap: 10}
+	m := NewModel(WeightedSum, Hyperparameters{Kernel{2, 1.5}, 0.4}, density, train)
+	c, err := m.Matrix(e, train, cloaktest.Column(3, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewDense(2, 7, []float64{
+		-0.036086442883924076, 0.097454888436612406, 0.097454888436612406, 0.30534319403671381,
+		0.32491095191139354, 0.14319305498355325, -0.0096480037916910874,
+		0.068176047804864765, 0.026633689952418298, 0.026633689952418298, 0.02716340127464529,
+		0.055239292792134658, 0.093183336389411575, 0.51616484632835445,
+	})
+	if !mat.EqualApprox(c, want, 1e-12) {
+		t.Errorf("got %v", mat.Formatted(c))
+	}
+	w, err := m.Lengthscales.Weights(e, cloaktest.Column(0.5, 3, 9, 1e6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0.61258146365676779, 0.61737886459497362, 0.23933913936128023, 0} {
+		trialtest.Near(t, "weight", w[i], want, 1e-13)
+	}
+	// An outlier in one of two dimensions is one.
+	both := NewDensityLengthscale(density, mat.NewDense(7, 2, []float64{0, 0, 1, 1, 1, 1, 2, 2, 4, 4, 5, 5, 7, 7}))
+	if w, err = both.Weights(e, mat.NewDense(2, 2, []float64{3, 9, 9, 3})); err != nil {
+		t.Fatal(err)
+	}
+	trialtest.Near(t, "weight", w[0], 0.23933913936128023, 1e-13)
+	trialtest.Near(t, "weight", w[1], 0.23933913936128023, 1e-13)
+}
+
 // The smallest density within a window is that of the whole window: with a window over all
 // gaps the lengthscale is the same everywhere between, and never shorter than without one.
 func TestDensityWindow(t *testing.T) {
 	inputs := cloaktest.Column(0, 1, 2, 3, 40)
-	plain := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 5, Largest: 100}, inputs)
-	window := NewDensityLengthscale(Density{Bandwidth: 2, Rows: 5, Largest: 100, Window: 20}, inputs)
+	plain := NewDensityLengthscale(Density{Width: 2, Rows: 5, Cap: 100}, inputs)
+	window := NewDensityLengthscale(Density{Width: 2, Rows: 5, Cap: 100, Window: 20}, inputs)
 	at := cloaktest.Column(0, 1, 2, 3, 20, 40)
 	e := cloaktest.Engine(t)
 	short, err := plain.At(e, at)

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -82,6 +83,11 @@ func runCurve(
 	if l := series["curve"]["lengthscale_years"]; l != nil {
 		m.Lengthscale = &l[at]
 	}
+	if s.Method == cloak.WeightedSum {
+		if m.DenseShare, err = r.denseShare(predicted.matrix.RawRowView(at)); err != nil {
+			return nil, err
+		}
+	}
 	return &experiment.Outcome[curveMetrics]{
 		Metrics:  m,
 		Series:   series,
@@ -108,6 +114,13 @@ func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
 			}
 		}
 	}
+	if r.model.Method == cloak.WeightedSum {
+		w, err := r.model.Lengthscales.Weights(r.e, test)
+		if err != nil {
+			return nil, err
+		}
+		curve["weight_short"] = w
+	}
 	if r.model.Method == cloak.Nonstationary {
 		// The lengthscale in years: the last input is the age.
 		l, err := r.model.Lengthscales.At(r.e, test)
@@ -118,6 +131,26 @@ func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
 		curve["lengthscale_years"] = mat.Col(nil, d-1, l)
 	}
 	return out, nil
+}
+
+// denseShare is how much of a prediction's weights (N, absolute values) falls to rows of the dense
+// regime; nil where all weights are zero.
+func (r *predictor) denseShare(weights []float64) (*float64, error) {
+	w, err := r.model.Lengthscales.Weights(r.e, r.data.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	dense, all := 0.0, 0.0
+	for i, v := range weights {
+		all += math.Abs(v)
+		if w[i] >= 0.5 {
+			dense += math.Abs(v)
+		}
+	}
+	if all == 0 {
+		return nil, nil
+	}
+	return new(dense / all), nil
 }
 
 // points returns the test inputs (A×1 or A×2), in the columns of [cloak.InputsOf].

@@ -58,6 +58,33 @@ func TestCurve(t *testing.T) {
 			t.Errorf("a lengthscale of %g within 20 years, %g without a window", wide, none)
 		}
 	})
+	t.Run("weighted sum", func(t *testing.T) {
+		at := func(rows float64) float64 {
+			r := compute(t, func(s *curveSettings) { s.Method, s.Rows = cloak.WeightedSum, rows })
+			for _, w := range r.Series["curve"]["weight_short"] {
+				if w < 0 || w > 1 {
+					t.Errorf("a weight of %g", w)
+				}
+			}
+			return *r.Metrics.DenseShare
+		}
+		// All rows are of the dense regime, or none.
+		trialtest.Near(t, "share of the dense regime", at(1e-9), 1, 0)
+		trialtest.Near(t, "share of the dense regime", at(1e9), 0, 0)
+		if share := at(350); share <= 0 || share >= 1 {
+			t.Errorf("share of the dense regime: %g", share)
+		}
+		// With all rows in the dense regime it is the standard method.
+		standard := compute(t, func(*curveSettings) {}).Series["curve"]
+		dense := compute(t, func(s *curveSettings) { s.Method, s.Rows = cloak.WeightedSum, 1e-12 }).Series["curve"]
+		for i, want := range standard["mean_cm"] {
+			trialtest.Near(t, "mean", dense["mean_cm"][i], want, 1e-6)
+			trialtest.Near(t, "posterior", dense["posterior_sd_cm"][i], standard["posterior_sd_cm"][i], 1e-6)
+		}
+		if dense["lengthscale_years"] != nil || standard["weight_short"] != nil {
+			t.Error("series of another method")
+		}
+	})
 	t.Run("nonstationary", func(t *testing.T) {
 		r := compute(t, func(s *curveSettings) { s.Method, s.Inputs = cloak.Nonstationary, cloak.AgeAndWeight })
 		if len(r.Series["curve"]["lengthscale_years"]) != 7 {

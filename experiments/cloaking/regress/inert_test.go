@@ -20,8 +20,8 @@ func otherPredictions(s *prediction) []inert.Setting {
 		inert.Values(&s.Epsilon, 0.5, math.Inf(1)), inert.Values(&s.Delta, 0.001),
 		inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall), inert.Values(&s.Sensitivity, 90),
 		inert.Values(&s.Normalisation, cloak.Public, cloak.AsPublished), inert.Values(&s.PublicLow, 70),
-		inert.Values(&s.Inducing, placed(4)), inert.Values(&s.Bandwidth, 8), inert.Values(&s.Rows, 100),
-		inert.Values(&s.Largest, 50), inert.Values(&s.Window, 4),
+		inert.Values(&s.Inducing, placed(4)), inert.Values(&s.Width, 8), inert.Values(&s.Rows, 100),
+		inert.Values(&s.Cap, 50), inert.Values(&s.Window, 4),
 	}
 }
 
@@ -57,7 +57,7 @@ func basesOf[S any](parts func(*S) (*cloak.Method, *prediction)) map[string]func
 			change(p)
 		}
 	}
-	for _, m := range []cloak.Method{cloak.Sparse, cloak.Nonstationary} {
+	for _, m := range []cloak.Method{cloak.Sparse, cloak.Nonstationary, cloak.WeightedSum} {
 		out[m.String()] = func(s *S) {
 			method, _ := parts(s)
 			*method = m

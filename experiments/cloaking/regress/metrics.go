@@ -41,6 +41,9 @@ type curveMetrics struct {
 	PosteriorSD float64 `name:"posterior_sd_cm" unit:"cm"`
 	// nonstationary: the lengthscale at at_age
 	Lengthscale *float64 `name:"lengthscale_years" unit:"years"`
+	// weighted-sum: share of the weights (absolute values) of the prediction at at_age that falls
+	// to rows of the dense regime, where the function with the short lengthscale has half or more
+	DenseShare *float64 `name:"dense_share"`
 	singleMetrics
 }
 

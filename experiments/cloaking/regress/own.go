@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -42,6 +45,9 @@ func (d *ownData) check() error {
 		_, err := heightInputs(d.Inputs)
 		return err
 	}
+	if table.LevelsOf(d.Output) != nil {
+		return fmt.Errorf("output = %s: levels are for classes; see cloaking/classification", d.Output)
+	}
 	if err := own.CheckFile("the public range of %s, such as low=0 high=100; its length decides the noise, and it must " +
 		"not be read off the data"); err != nil {
 		return err
@@ -52,17 +58,19 @@ func (d *ownData) check() error {
 	return nil
 }
 
-// noList is that of the data's inputs.
-func (d *ownData) noList() string {
+// noList is that of the data's inputs; of a file, names are theirs where it was read.
+func (d *ownData) noList(names []string) string {
 	if !d.own().IsFile() {
 		x, _ := heightInputs(d.Inputs) // refused by check, otherwise
 		return noList(x)
 	}
-	columns := d.own().Columns()
-	if len(columns) < 2 {
+	if names == nil {
+		names = d.own().Columns()
+	}
+	if len(names) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("a list gives numbers, but with %d inputs an inducing input is as many numbers", len(columns))
+	return fmt.Sprintf("a list gives numbers, but with %d inputs an inducing input is as many numbers", len(names))
 }
 
 // load reads the data of a trial: N rows of the census, normalised as h says, or of a
@@ -81,37 +89,38 @@ func (d *ownData) load(t *experiment.Trial, h *cloak.Heights) (*cloak.Problem, e
 // loadFile reads a user's file. Its outputs are clipped to the public range, and the
 // prior mean is the middle of it.
 func (d *ownData) loadFile(t *experiment.Trial) (*cloak.Problem, error) {
-	table, err := dataset.LoadTable(t.Dataset(d.Dataset), d.own().Columns(), d.Output)
+	data, err := d.own().Table().Load(t)
 	if err != nil {
-		return nil, dataset.AsWritten(err, d.Dataset)
+		return nil, err
 	}
-	if n := len(table.Output); n > maxRows {
+	output, err := data.Numbers(d.Output)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(output); n > maxRows {
 		path, _ := dataset.FilePath(d.Dataset)
 		return nil, fmt.Errorf("%s: %d rows; at most %d are taken, since the memory grows with their square: take a part "+
 			"of them", path, n, maxRows)
 	}
 	p := &cloak.Problem{
-		Inputs: table.Inputs, Dropped: table.Dropped, Warnings: cloak.InputWarnings(table),
+		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data),
 		Columns: map[string][]float64{},
 		Names: cloak.Terms{
-			Inputs: table.InputNames, Outputs: fmt.Sprintf("values of %q", table.OutputName),
-			Public: fmt.Sprintf("inputs (%s)", strings.Join(table.InputNames, ", ")),
+			Inputs: data.Names, Outputs: fmt.Sprintf("values of %q", d.Output),
+			Public: fmt.Sprintf("inputs (%s)", strings.Join(data.Names, ", ")),
 			Tuning: "; the guarantee does not cover choosing them by looking at the outputs",
 			Output: "output",
 		},
 	}
-	for j, column := range table.InputNames {
-		values := make([]float64, len(table.Output))
-		for i := range values {
-			values[i] = table.Inputs.At(i, j)
-		}
+	for j, column := range data.Names {
+		values := mat.Col(nil, j, data.X)
 		if j == 0 {
 			p.Columns["x"] = values
 		} else {
 			p.Columns["input_"+column] = values
 		}
 	}
-	p.Clip(table.Output, d.Low.Number, d.High.Number-d.Low.Number)
+	p.Clip(output, d.Low.Number, d.High.Number-d.Low.Number)
 	p.High = d.High.Number // free of rounding
 	return p, nil
 }

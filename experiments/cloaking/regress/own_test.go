@@ -23,6 +23,7 @@ func TestOwnDataAreTheSameProblem(t *testing.T) {
 		"standard":      func(*regressionSettings) {},
 		"sparse":        func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(6) },
 		"nonstationary": func(s *regressionSettings) { s.Method, s.Epsilon = cloak.Nonstationary, 0.5 },
+		"weighted sum":  func(s *regressionSettings) { s.Method, s.Epsilon = cloak.WeightedSum, 0.5 },
 		"without noise": func(s *regressionSettings) {
 			s.Epsilon, s.FoldScheme, s.Folds.Folds = math.Inf(1), cloak.Random, 10
 		},
@@ -140,9 +141,9 @@ func TestOwnDataRefusals(t *testing.T) {
 	refusals{
 		{ownText("delta", 0.01, "dataset", "my.csv"), `did you mean "csv:my.csv"?`},
 		{ownText("delta", 0.01, "dataset", "knug"), `did you mean "kung"?`},
-		{ownText("delta", 0.01, "dataset", "mnist"), `it is kung or csv:PATH`},
+		{ownText("delta", 0.01, "dataset", "mnist"), `it is kung or your own data (csv:PATH`},
 		{ownText("delta", 0.01, "dataset", "csv:"), "names no file"},
-		{ownText("delta", 0.01, "dataset", "kung"), "it is for dataset=csv:PATH"},
+		{ownText("delta", 0.01, "dataset", "kung"), "such as dataset=csv:PATH"},
 		{ownText("delta", 0.01, "inputs", ""), "write the names of one or more columns"},
 		{ownText("delta", 0.01, "inputs", "temp++load"), "write the names of one or more columns"},
 		{ownText("delta", 0.01, "inputs", "temp,temp"), `"temp" is named twice`},

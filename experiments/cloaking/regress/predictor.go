@@ -139,6 +139,7 @@ func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 type single struct {
 	predictionSet
 
+	matrix   *mat.Dense // P×N, the cloaking matrix
 	inducing *mat.Dense // the inducing inputs, if any
 	warnings []string
 }
@@ -154,7 +155,7 @@ func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error
 	if err != nil {
 		return nil, err
 	}
-	return &single{predictionSet: releases[0], inducing: inducing, warnings: r.warnings(releases)}, nil
+	return &single{predictionSet: releases[0], matrix: c, inducing: inducing, warnings: r.warnings(releases)}, nil
 }
 
 // metrics are those of the release.

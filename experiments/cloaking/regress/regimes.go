@@ -67,16 +67,12 @@ func (s *regimeSettings) covariance(e *engine.Engine, left, right regime) (float
 		}
 		return k.At(0, 0), nil
 	}
-	// w(x)·k_f(x, x')·w(x') + (1 − w(x))·k_g(x, x')·(1 − w(x')).
-	f, err := kernel.EQ(s.Short, 1).Matrix(e, x, y)
+	k, err := kernel.WeightedSumMatrix(e, kernel.EQ(s.Short, 1), kernel.EQ(s.Long, 1), x, y,
+		[]float64{left.weight}, []float64{right.weight})
 	if err != nil {
 		return 0, err
 	}
-	g, err := kernel.EQ(s.Long, 1).Matrix(e, x, y)
-	if err != nil {
-		return 0, err
-	}
-	return left.weight*right.weight*f.At(0, 0) + (1-left.weight)*(1-right.weight)*g.At(0, 0), nil
+	return k.At(0, 0), nil
 }
 
 // bestRatio is the lengthscale l_m over l_n that maximises Eq. (11) for two points whose

@@ -45,13 +45,14 @@ func checkRegression(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
-		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList())
+		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
-	return s.checkFolds(dataset.KungFemales)
+	return s.checkFolds(dataset.KungFemales, nil)
 }
 
-// checkFolds refuses what a cross-validation of that number of rows cannot have.
-func (s *regressionSettings) checkFolds(rows int) error {
+// checkFolds refuses what a cross-validation of that number of rows cannot have; names
+// are the inputs' of a file that was read.
+func (s *regressionSettings) checkFolds(rows int, names []string) error {
 	folds := s.Folds.Folds
 	if folds > rows {
 		return fmt.Errorf("folds = %d: the data have %d rows, and there cannot be more folds than rows", folds, rows)
@@ -61,7 +62,7 @@ func (s *regressionSettings) checkFolds(rows int) error {
 		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use "+
 			"more folds", folds, largest, cloak.MaxPoints)
 	}
-	if err := checkPrediction(&s.prediction, s.Method, rows-largest, s.noList()); err != nil {
+	if err := checkPrediction(&s.prediction, s.Method, rows-largest, s.noList(names)); err != nil {
 		return err
 	}
 	if smallest := rows / folds; s.Directions() > smallest {
@@ -86,7 +87,7 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 		return nil, err
 	}
 	rows := len(r.data.Output)
-	if err := s.checkFolds(rows); err != nil {
+	if err := s.checkFolds(rows, r.data.Names.Inputs); err != nil {
 		return nil, err
 	}
 	folds, err := s.Folds.Of(rows, t.Stream)

@@ -38,9 +38,14 @@ func checkRelease(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() {
-		return s.own().CheckNames(columnPrediction, columnNoiseSD, columnGPSD)
+		return checkNames(s.own().Columns())
 	}
 	return nil
+}
+
+// checkNames refuses inputs that are named as a column of the release.
+func checkNames(inputs []string) error {
+	return cloak.CheckNames(inputs, columnPrediction, columnNoiseSD, columnGPSD)
 }
 
 // Plan plans a release of a trial of cloaking/regression, for audits.
@@ -59,6 +64,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNames(r.data.Names.Inputs); err != nil {
+		return nil, err
+	}
 	r.data.SortRows()
 	points, err := cloak.QueryPoints(t, s.Predict, r.data.Inputs, r.data.Names.Inputs, cloak.MaxPoints)
 	if err != nil {
@@ -69,7 +77,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		return nil, fmt.Errorf("rank = %d: predictions are released at only %d points", rank, n)
 	}
 	rows := len(r.data.Output)
-	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList()); err != nil {
+	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList(r.data.Names.Inputs)); err != nil {
 		return nil, err
 	}
 	c, inducing, err := r.matrix(ctx, points)
@@ -93,8 +101,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}
 	p := &publication{
 		predictor: r, Mechanism: m, points: points, predictiveSD: predictive,
-		noiseSD:  cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
-		warnings: r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+		noiseSD: cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
+		warnings: append(r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
 	return &release.Plan{
 		Private: mat.NewDense(rows, 1, slices.Clone(r.data.Raw)),

@@ -21,7 +21,8 @@ type inducing struct {
 
 // method is the model of all that predicts outputs.
 type method struct {
-	// GP, sparse GP (FITC), or GP with Gibbs' nonstationary kernel
+	// GP, sparse GP (FITC), GP with Gibbs' nonstationary kernel, or weighted sum of two GPs, one
+	// with lengthscale and one with max_lengthscale (Section 5.3)
 	Method cloak.Method `name:"method" default:"standard"`
 }
 
@@ -115,20 +116,20 @@ type regimeSettings struct {
 
 // ownData are the data of a regression, see [cloak.OwnData].
 type ownData struct {
-	// kung, heights of the census, or csv:PATH, your own file: comma-separated values with a
-	// header. With csv, lengths are in the unit of your inputs
+	// kung, heights of the census, or your own data: csv:PATH, comma-separated values with a
+	// header, parquet:PATH, npy:PATH or images:FOLDER. Lengths are in the unit of your inputs
 	Dataset string `name:"dataset" default:"kung"`
-	// what is predicted from: age or age+weight; with csv the names of columns, joined by +
-	// or commas. All inputs share one lengthscale: bring your columns to one scale
+	// what is predicted from: age or age+weight; of your own data the names of columns, joined by +
+	// or commas, or * for every numeric one. All inputs share one lengthscale: bring your columns to one scale
 	Inputs string `name:"inputs" default:"age"`
-	// the column that is predicted and protected (csv only, where it must be given)
-	Output string `name:"output" default:"" when:"dataset is csv:*"`
-	// lower end of the public range of the output, to which it is clipped (csv only, where
-	// it must be given); its length is the sensitivity. It must not be read off the data
-	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is csv:*"`
-	// upper end of the public range of the output, to which it is clipped (csv only, where
-	// it must be given); its length is the sensitivity. It must not be read off the data
-	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is csv:*"`
+	// the column that is predicted and protected (of your own data, where it must be given)
+	Output string `name:"output" default:"" when:"dataset is not kung"`
+	// lower end of the public range of the output, to which it is clipped (of your own data,
+	// where it must be given); its length is the sensitivity. It must not be read off the data
+	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is not kung"`
+	// upper end of the public range of the output, to which it is clipped (of your own data,
+	// where it must be given); its length is the sensitivity. It must not be read off the data
+	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is not kung"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
@@ -143,7 +144,7 @@ type regressionSettings struct {
 	// where a release (run trial --release) predicts: at the distinct training inputs, which
 	// are public, or at the rows of csv:PATH, a file with a column for every input
 	Predict       string `name:"predict" default:"training"`
-	ownPrediction `when:"sensitivity_cm: dataset is not csv:* || normalisation: dataset is not csv:*"`
+	ownPrediction `when:"sensitivity_cm: dataset is kung || normalisation: dataset is kung"`
 }
 
 // ownPrediction adds what is different for a user's file, see [cloak.OwnData.Complete].

@@ -72,6 +72,7 @@ func TestOrderShowsNothing(t *testing.T) {
 		"standard":      func(s *regressionSettings) { s.Inputs = "x+z" },
 		"sparse":        func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) },
 		"nonstationary": func(s *regressionSettings) { s.Method = cloak.Nonstationary },
+		"weighted sum":  func(s *regressionSettings) { s.Method = cloak.WeightedSum },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloaktest.WantNoOrder(t, cloaktest.Values(), func(t *testing.T, file string) *release.Plan {

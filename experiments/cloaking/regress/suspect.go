@@ -3,6 +3,8 @@ package regress
 import (
 	"fmt"
 	"math"
+
+	"privkern/experiments/dataset/table"
 )
 
 // What is suspect about the results on a user's own data. These warnings depend on
@@ -22,14 +24,13 @@ func (v *validation) suspicions(rmse, noiseSD float64) []string {
 			"longer lengthscale, or more rows",
 			number(noiseSD), number(v.data.Width)))
 	}
-	if middle := v.middleError(); rmse >= middle {
-		advice := "choose lengthscale, kernel_variance and noise_variance anew, without looking at the outputs"
-		if v.scale > 0 {
-			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
-				"more rows; otherwise " + advice
-		}
-		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %s, and the middle "+
-			"of the public range, which costs no privacy, has %s; %s", number(rmse), number(middle), advice))
+	advice := "choose lengthscale, kernel_variance and noise_variance anew, without looking at the outputs"
+	if v.scale > 0 {
+		advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
+			"more rows; otherwise " + advice
+	}
+	if s := table.FitWarning(rmse, v.middleError(), "the middle of the public range", advice); s != "" {
+		out = append(out, s)
 	}
 	if v.scale > 0 {
 		out = append(out, v.settings.Suspicions(len(v.data.Output))...)

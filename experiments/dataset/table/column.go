@@ -164,8 +164,8 @@ func (c *column) mixed(path string, kind cellKind, v cell, at place) error {
 	if kept == date {
 		what = "a date"
 	}
-	return at.errorf(path, "column %q is %q, expected %s as in %v; to take all its values as categories, write %s[...|...] "+
-		"with the levels", c.item.name, shortened(text), what, other, c.item.name)
+	return at.errorf(path, "column %q is %q, expected %s as in %v; to take all its values as categories, write "+
+		"%s[...|...] with the levels", c.item.name, shortened(text), what, other, c.item.name)
 }
 
 // truths are the pairs of texts that make a column a boolean one.

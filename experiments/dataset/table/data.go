@@ -21,8 +21,9 @@ type Data struct {
 	// Private are the inputs whose levels were read off the data.
 	Private []string
 
-	path   string
-	others map[string]*column // of N rows, by what the setting says and by name
+	levelled []string // columns of X that are levels
+	path     string
+	others   map[string]*column // of N rows, by what the setting says and by name
 }
 
 // newData leaves out rows without a value, and encodes the inputs.
@@ -58,10 +59,10 @@ func whole(all []*column) []int {
 }
 
 func (c *column) lacks(row int) bool {
-	switch {
-	case c.kind == missing:
+	switch c.kind {
+	case missing:
 		return true
-	case c.kind == word:
+	case word:
 		return c.codes[row] < 0
 	}
 	return math.IsNaN(c.values[row])
@@ -100,6 +101,7 @@ func (c *column) sortLevels() {
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.levels[a], c.levels[b]) })
+	sortNumbers(order, c.levels)
 	to, levels := make([]int32, len(c.levels)), make([]string, len(order))
 	for i, old := range order {
 		to[old], levels[i] = int32(i), c.levels[old]
@@ -110,6 +112,19 @@ func (c *column) sortLevels() {
 	c.levels = levels
 }
 
+// sortNumbers orders levels as numbers where all are, such as folders of digits.
+func sortNumbers(order []int, levels []string) {
+	values := make([]float64, len(levels))
+	for _, i := range order {
+		v, err := strconv.ParseFloat(levels[i], 64)
+		if err != nil || math.IsNaN(v) {
+			return
+		}
+		values[i] = v
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+}
+
 // encode makes X and what is said of its columns.
 func (d *Data) encode(in []*column, n int) error {
 	width := 0
@@ -117,13 +132,16 @@ func (d *Data) encode(in []*column, n int) error {
 		width += c.width()
 	}
 	if width > MaxValues/n {
-		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n, width,
-			MaxValues)
+		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n,
+			width, MaxValues)
 	}
 	d.X = mat.NewDense(n, width, nil)
 	j := 0
 	for _, c := range in {
 		d.Names = append(d.Names, c.columns()...)
+		if c.final == Category {
+			d.levelled = append(d.levelled, c.columns()...)
+		}
 		if c.constant() {
 			d.Constant = append(d.Constant, c.item.name)
 		}
@@ -134,10 +152,12 @@ func (d *Data) encode(in []*column, n int) error {
 		j += c.width()
 		c.values, c.codes = nil, nil // X has them
 	}
-	for i, name := range d.Names {
-		if slices.Contains(d.Names[:i], name) {
+	seen := make(map[string]bool, len(d.Names))
+	for _, name := range d.Names {
+		if seen[name] {
 			return errorf(d.path, "two inputs are named %q, a column and a level of another; rename one", name)
 		}
+		seen[name] = true
 	}
 	return nil
 }
@@ -202,6 +222,9 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 	}
 	switch c.final {
 	case Category:
+		if c.item.levels != nil {
+			return nil, errorf(d.path, "column %q has levels (%s), expected numbers", c.item.name, c.item.written)
+		}
 		return nil, c.first.errorf(d.path, "column %q is %q, expected a number", c.item.name, shortened(c.text))
 	case Boolean:
 		out := make([]float64, len(c.codes))

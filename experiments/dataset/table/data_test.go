@@ -14,8 +14,8 @@ func TestKinds(t *testing.T) {
 		"2,no value,NA,,,\n" + // dropped, with a level that no other row has
 		"-3,false,1970-01-01T12:00:00Z,blue,9,a\n" +
 		"4,TRUE,1969-12-31 00:00:00,red,9,b\n"
-	d, err := loadText(t, "n,b,d,c,y,party\n1.5,True,1970-01-02,red,10,b\n2,,NA,,,\n-3,false,1970-01-01T12:00:00Z,blue,9,a\n"+
-		"4,TRUE,1969-12-31 00:00:00,red,9,b\n", "n+b+d+c", "y", "party")
+	d, err := loadText(t, "n,b,d,c,y,party\n1.5,True,1970-01-02,red,10,b\n2,,NA,,,\n"+
+		"-3,false,1970-01-01T12:00:00Z,blue,9,a\n4,TRUE,1969-12-31 00:00:00,red,9,b\n", "n+b+d+c", "y", "party")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,15 @@ func TestGivenLevels(t *testing.T) {
 
 // "*" is every column of numbers or truth values that is not asked for besides.
 func TestEveryNumericColumn(t *testing.T) {
-	d, err := loadText(t, "y,name,a,when,b,empty,day,c\n1,x,2,2020-01-01,yes,,1/2/2020,1\n2,y,3,,no,,,\n3,,4,soon,yes,,,5\n",
+	d, err := loadText(t,
+		"y,name,a,when,b,empty,day,c\n1,x,2,2020-01-01,yes,,1/2/2020,1\n2,y,3,,no,,,\n3,,4,soon,yes,,,5\n",
 		" * ", "y")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The row that lacks c is dropped; those that lack a column that is not used are not.
-	if !slices.Equal(d.Names, []string{"a", "b", "c"}) || !mat.Equal(d.X, mat.NewDense(2, 3, []float64{2, 1, 1, 4, 1, 5})) ||
+	if !slices.Equal(d.Names, []string{"a", "b", "c"}) ||
+		!mat.Equal(d.X, mat.NewDense(2, 3, []float64{2, 1, 1, 4, 1, 5})) ||
 		d.Dropped != 1 || !slices.Equal(d.Constant, []string{"b"}) {
 		t.Errorf("%+v\n%v", d, mat.Formatted(d.X))
 	}
@@ -128,6 +130,11 @@ func TestCheck(t *testing.T) {
 	mustFail(t, Spec{Dataset: "t.csv", Inputs: "a"}.Check(), "write csv:PATH")
 	if got := (Spec{Inputs: "a+ c[x|y] ,b"}).Names(); !slices.Equal(got, []string{"a", "c", "b"}) {
 		t.Errorf("%q", got)
+	}
+	for inputs, want := range map[string]int{"a": 1, "a+c[x|y],b": 4, "*": 0} {
+		if got := (Spec{Inputs: inputs}).Width(); got != want {
+			t.Errorf("%s makes %d inputs", inputs, got)
+		}
 	}
 	if !Is("csv:x") || Is("kung") || Is("csv") || Is("x:csv:y") {
 		t.Error("what is the user's own is not told from what is not")

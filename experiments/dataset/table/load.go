@@ -54,18 +54,31 @@ func columns(name, path string, inputs, others []item, every bool) (in, out []*c
 // everyOther are the columns that are not at the positions; those are added to them.
 func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	header, where := r.header()
+	named := make(map[int]bool, len(at))
+	for _, i := range at {
+		named[i] = true
+	}
+	seen := make(map[string]bool, len(header))
 	var in []*column
 	for i, name := range header {
-		if slices.Contains(at, i) || name == "" {
-			continue
+		if seen[name] {
+			return nil, nil, where(i).errorf(path, "a second column is named %q", name)
 		}
-		if again := slices.Index(header[i+1:], name); again >= 0 {
-			return nil, nil, where(i+1+again).errorf(path, "a second column is named %q", name)
+		if seen[name] = name != ""; named[i] || name == "" || unusable(r, i) != nil {
+			continue
 		}
 		in = append(in, newColumn(item{written: name, name: name}, MaxLevels, true))
 		at = append(at, i)
 	}
 	return in, at, nil
+}
+
+// unusable says why a column cannot be read at all; nil where it can.
+func unusable(r reader, column int) error {
+	if p, ok := r.(*parquetReader); ok {
+		return p.usable(column)
+	}
+	return nil
 }
 
 // fill reads all rows.
@@ -104,13 +117,16 @@ func fill(r reader, path string, at []int, all []*column) error {
 
 // Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
 // path as the user wrote it; those about a place are *[Error].
-func (s Spec) Load(t *experiment.Trial) (*Data, error) {
+func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t.Dataset(s.Dataset)) }
+
+// LoadFrom is [Spec.Load] of data that lie at a path.
+func (s Spec) LoadFrom(file string) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, t.Dataset(s.Dataset), inputs, s.others(), every)
+	in, out, err := columns(s.Dataset, file, inputs, s.others(), every)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ func LoadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
 		return nil, missingError(name, path, wanted)
 	}
 	if len(columnNames) > MaxValues/rows {
-		return nil, errorf(shown(name), "%d rows with %d inputs: at most %d numbers are taken", rows, len(columnNames), MaxValues)
+		return nil, errorf(shown(name), "%d rows with %d inputs: at most %d numbers are taken", rows, len(columnNames),
+			MaxValues)
 	}
 	x := mat.NewDense(rows, len(columnNames), nil)
 	for j, column := range columnNames {

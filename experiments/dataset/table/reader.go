@@ -1,6 +1,10 @@
 package table
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+
 	"privkern/experiments/dataset"
 )
 
@@ -28,18 +32,36 @@ func shown(name string) string {
 
 // open opens the data of a name at a path. Errors have the path of the name.
 func open(name, path string) (reader, error) {
-	switch kind := dataset.OwnKind(name); kind {
-	case dataset.CSV:
+	switch dataset.OwnKind(name) {
+	case dataset.OwnCSV:
 		return openCSV(path, shown(name))
+	case dataset.OwnParquet:
+		return openParquet(path, shown(name))
+	case dataset.OwnNPY:
+		return openNPY(path, shown(name))
+	case dataset.OwnImages:
+		return openImages(name, path, shown(name))
 	}
 	return nil, errorf(shown(name), "%q is no kind of data of one's own; write %s", name, dataset.OwnForms())
 }
 
-// Named returns the name of data that are named by a path alone, or as they are named in a
-// setting.
+// Named returns the name of data that are named by a path alone, by its ending or as a
+// folder, or as in a setting.
 func Named(arg string) string {
 	if Is(arg) {
 		return arg
 	}
-	return dataset.FileName(arg)
+	kind := dataset.OwnCSV
+	switch strings.ToLower(filepath.Ext(arg)) {
+	case ".parquet", ".pq":
+		kind = dataset.OwnParquet
+	case ".npy":
+		kind = dataset.OwnNPY
+	default:
+		name := dataset.OwnName(dataset.OwnImages, arg)
+		if info, err := os.Stat(shown(name)); err == nil && info.IsDir() {
+			return name
+		}
+	}
+	return dataset.OwnName(kind, arg)
 }

@@ -47,6 +47,16 @@ func (s Spec) Names() []string {
 	return names
 }
 
+// Width is how many inputs the setting makes where a column without levels is one; 0 for "*".
+func (s Spec) Width() int {
+	items, _ := s.inputs()
+	n := 0
+	for _, it := range items {
+		n += max(1, len(it.levels))
+	}
+	return n
+}
+
 // inputs takes the setting apart.
 func (s Spec) inputs() (items []item, every bool) {
 	if strings.TrimSpace(s.Inputs) == Every {
@@ -81,6 +91,12 @@ func parseItem(text string) item {
 	}
 	return it
 }
+
+// NameOf is the column of a setting that may have its levels: NAME or NAME[A|B].
+func NameOf(setting string) string { return parseItem(setting).name }
+
+// LevelsOf are the levels in such a setting; nil where it has none.
+func LevelsOf(setting string) []string { return parseItem(setting).levels }
 
 func (s Spec) others() []item {
 	var items []item
@@ -186,24 +202,35 @@ func checkHeader(name, path string, wanted []item) (err error) {
 // comes before levels: items are changed then.
 func find(r reader, path string, wanted []item) ([]int, error) {
 	header, where := r.header()
+	first, second := map[string]int{}, map[string]int{}
+	for i, name := range header {
+		if _, there := first[name]; !there {
+			first[name] = i
+		} else if _, there := second[name]; !there {
+			second[name] = i
+		}
+	}
 	at := make([]int, len(wanted))
+	asked := map[string]bool{}
 	for i := range wanted {
 		it := &wanted[i]
-		if it.levels != nil && slices.Contains(header, it.written) {
+		if _, plain := first[it.written]; it.levels != nil && plain {
 			*it = item{written: it.written, name: it.written}
 		}
 		switch {
 		case it.name == "":
 			return nil, errorf(path, "a column without a name is asked for")
-		case contains(wanted[:i], it.name):
+		case asked[it.name]:
 			return nil, errorf(path, "the column %q is named twice", it.name)
 		}
-		if at[i] = slices.Index(header, it.name); at[i] < 0 {
+		asked[it.name] = true
+		var there bool
+		if at[i], there = first[it.name]; !there {
 			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
 			return nil, &Error{Path: path, Line: where(0).line, Err: experiment.Unknown("column", it.name, known)}
 		}
-		if again := slices.Index(header[at[i]+1:], it.name); again >= 0 {
-			return nil, where(at[i]+1+again).errorf(path, "a second column is named %q", it.name)
+		if again, twice := second[it.name]; twice {
+			return nil, where(again).errorf(path, "a second column is named %q", it.name)
 		}
 	}
 	return at, nil

@@ -5,8 +5,34 @@ package modelfile
 
 import "privkern/runner/experiment"
 
-// Format is the version that this package writes and reads.
-const Format = "dpgp/1"
+// The versions that this package writes and reads.
+const (
+	// Format is that of a model with one lengthscale for all inputs, which earlier
+	// programs read, too.
+	Format = "dpgp/1"
+	// FormatLengthscales is that of one with a lengthscale for each.
+	FormatLengthscales = "dpgp/2"
+)
+
+// FormatOf returns the version of a model; several says that its inputs have a
+// lengthscale each.
+func FormatOf(several bool) string {
+	if several {
+		return FormatLengthscales
+	}
+	return Format
+}
+
+// About is what the file of a model says to its reader.
+func About(several bool) string {
+	if several {
+		return about + "variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input."
+	}
+	return about + "variance exp(-|x-x'|^2/(2 lengthscale^2))."
+}
+
+const about = "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. " +
+	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is "
 
 // maxSize bounds the files that are read, far above any model that can be made.
 const maxSize = 64 << 20
@@ -15,7 +41,7 @@ const maxSize = 64 << 20
 // 3): with u the values of the function at the inducing inputs, N(mean,
 // covariance). Mean and covariance are of the scaled output (y − centre)/scale.
 type Model struct {
-	Format     string              `json:"model"` // Format
+	Format     string              `json:"model"` // Format or FormatLengthscales
 	About      string              `json:"about"`
 	Inputs     []string            `json:"inputs"` // names of the columns
 	Output     Output              `json:"output"`
@@ -36,11 +62,13 @@ type Output struct {
 	Scale  float64 `json:"scale"` // outputs were clipped to centre ± scale
 }
 
-// Kernel is variance·exp(−|x − x'|²/(2 lengthscale²)).
+// Kernel is variance·exp(−|x − x'|²/(2 lengthscale²)), or variance·exp(−|u − u'|²/2) of
+// u = x/lengthscales: there is the one or the others.
 type Kernel struct {
-	Name        string  `json:"name"` // EQ
-	Lengthscale float64 `json:"lengthscale"`
-	Variance    float64 `json:"variance"`
+	Name         string    `json:"name"` // EQ
+	Lengthscale  float64   `json:"lengthscale,omitempty"`
+	Lengthscales []float64 `json:"lengthscales,omitempty"` // one for each input
+	Variance     float64   `json:"variance"`
 }
 
 // Mechanism is how much noise the sums A and B over the data had.

@@ -35,6 +35,65 @@ func text(t *testing.T, m *Model) []byte {
 	return b
 }
 
+// several gives the inputs a lengthscale each.
+func several(m *Model) {
+	m.Format, m.Kernel.Lengthscale, m.Kernel.Lengthscales = FormatLengthscales, 0, []float64{2, 5}
+}
+
+// A lengthscale for each input is one for all of inputs in units of it; equal ones are
+// the kernel of one.
+func TestPredictWithLengthscales(t *testing.T) {
+	predict := func(x []float64, change func(m *Model)) *Prediction {
+		m := model()
+		change(m)
+		read, err := Decode("m.json", text(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := read.Predict(t.Context(), mat.NewDense(1, 2, x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	scaled := func(m *Model) { m.Kernel.Lengthscale, m.Inducing = 1, [][]float64{{0, 0}, {0.5, 0.4}} }
+	equal := func(m *Model) { several(m); m.Kernel.Lengthscales[1] = 2 }
+	for _, c := range []struct {
+		name      string
+		got, want *Prediction
+	}{
+		{"each its own", predict([]float64{0.5, 1}, several), predict([]float64{0.25, 0.2}, scaled)},
+		{"equal ones", predict([]float64{0.5, 1}, equal), predict([]float64{0.5, 1}, func(*Model) {})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if math.Abs(c.got.Mean[0]-c.want.Mean[0]) > 1e-12 || math.Abs(c.got.SD[0]-c.want.SD[0]) > 1e-12 {
+				t.Errorf("%+v, want %+v", c.got, c.want)
+			}
+		})
+	}
+}
+
+// Files that were released are read as they were: of the first version, and of the second
+// with a lengthscale for each input.
+func TestReleasedFilesAreRead(t *testing.T) {
+	for _, c := range []struct {
+		file         string
+		lengthscales int
+	}{{"dpgp-1.json", 0}, {"dpgp-2.json", 2}} {
+		t.Run(c.file, func(t *testing.T) {
+			m, err := Read(filepath.Join("testdata", c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := mat.NewDense(1, len(m.Inputs), nil)
+			p, _, err := m.Predict(t.Context(), x)
+			if err != nil || len(p.Mean) != 1 || len(m.Kernel.Lengthscales) != c.lengthscales {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+}
+
 // Predictions are Eq. (17), here for two inducing inputs by hand, in the unit of
 // the output.
 func TestPredict(t *testing.T) {
@@ -153,8 +212,16 @@ func TestMalformed(t *testing.T) {
   "a",
   "b"
  ]`, `"inputs": 3`, 1), "inputs: it is a number, want a list"},
-		{"a later version", strings.Replace(whole, "dpgp/1", "dpgp/2", 1),
-			`m.json: model: it is "dpgp/2"; this program reads "dpgp/1"`},
+		{"a later version", strings.Replace(whole, "dpgp/1", "dpgp/3", 1),
+			`m.json: model: it is "dpgp/3"; this program reads "dpgp/1" and "dpgp/2": a newer one`},
+		{"lengthscales in the first version", edit(func(m *Model) { m.Kernel.Lengthscales = []float64{1, 2} }),
+			`kernel.lengthscales: a model of the version "dpgp/1" has one`},
+		{"a lengthscale in the second one", strings.Replace(whole, "dpgp/1", "dpgp/2", 1),
+			`kernel.lengthscale: a model of the version "dpgp/2" has kernel.lengthscales`},
+		{"lengthscales of other inputs", edit(func(m *Model) { several(m); m.Kernel.Lengthscales = []float64{1} }),
+			"kernel.lengthscales: there are 1 for 2 inputs"},
+		{"a lengthscale of zero", edit(func(m *Model) { several(m); m.Kernel.Lengthscales[1] = 0 }),
+			"kernel.lengthscales[1]: it is 0"},
 		{"an unknown field", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown field "jittr"`},
 		{"a text for a number", strings.Replace(whole, `"lengthscale": 2`, `"lengthscale": "2"`, 1),
 			"kernel.lengthscale: it is a string, want a number"},

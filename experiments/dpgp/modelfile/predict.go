@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dpgp/sparse"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/graphs/op"
@@ -41,14 +42,19 @@ func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, warni
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	k := kernel.EQ(m.Kernel.Lengthscale, m.Kernel.Variance)
-	g := sparsegp.InducingInputs{Kernel: k, Z: dense(m.Inducing), Jitter: m.Jitter}
+	scaling, lengthscale := sparse.Scaling(m.Kernel.Lengthscales), m.Kernel.Lengthscale
+	if scaling != nil {
+		lengthscale = 1
+	}
+	k := kernel.EQ(lengthscale, m.Kernel.Variance)
+	g := sparsegp.InducingInputs{Kernel: k, Z: scaling.Apply(dense(m.Inducing)), Jitter: m.Jitter}
 	covs := []*mat.Dense{dense(m.Covariance)}
 	n, d := x.Dims()
 	p = new(Prediction)
 	for low := 0; low < n; low += chunk {
 		high := min(low+chunk, n)
-		mean, variances, err := sparsegp.Predict(ctx, e, g, m.Mean, covs, mat.DenseCopyOf(x.Slice(low, high, 0, d)))
+		mean, variances, err := sparsegp.Predict(ctx, e, g, m.Mean, covs,
+			scaling.Apply(mat.DenseCopyOf(x.Slice(low, high, 0, d))))
 		var notPD *op.NotPositiveDefiniteError
 		if errors.As(err, &notPD) {
 			return nil, nil, fmt.Errorf("the model cannot predict: the covariance of its inducing inputs: %w; its maker "+

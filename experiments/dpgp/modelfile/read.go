@@ -69,8 +69,9 @@ func Decode(path string, text []byte) (*Model, error) {
 	case kind.Format == nil:
 		return nil, &Error{Path: path, Err: fmt.Errorf("it is no released model: \"model\": %q is not in it (a model is "+
 			"what run trial dpgp/regression --release writes)", Format)}
-	case *kind.Format != Format:
-		err := fmt.Errorf("it is %q; this program reads %q", *kind.Format, Format)
+	case *kind.Format != Format && *kind.Format != FormatLengthscales:
+		err := fmt.Errorf("it is %q; this program reads %q and %q: a newer one may read it", *kind.Format, Format,
+			FormatLengthscales)
 		return nil, &Error{Path: path, Field: "model", Err: err}
 	}
 	m := new(Model)
@@ -139,12 +140,14 @@ func (m *Model) check() (field string, err error) {
 		field string
 		value float64
 	}{
-		{"kernel.lengthscale", m.Kernel.Lengthscale}, {"kernel.variance", m.Kernel.Variance},
-		{"noise_variance", m.Noise}, {"output.scale", m.Output.Scale},
+		{"kernel.variance", m.Kernel.Variance}, {"noise_variance", m.Noise}, {"output.scale", m.Output.Scale},
 	} {
 		if !(v.value > 0) {
 			return v.field, fmt.Errorf("it is %g; a positive number is required", v.value)
 		}
+	}
+	if field, err := m.checkLengthscales(); err != nil {
+		return field, err
 	}
 	for i, name := range m.Inputs {
 		if name == "" || slices.Contains(m.Inputs[:i], name) || slices.Contains(Reserved, name) {
@@ -173,6 +176,27 @@ func (m *Model) check() (field string, err error) {
 		}
 	}
 	return m.checkCovariance()
+}
+
+// checkLengthscales refuses lengthscales that the format does not have, or that are none.
+func (m *Model) checkLengthscales() (field string, err error) {
+	several := m.Format == FormatLengthscales
+	switch {
+	case !several && m.Kernel.Lengthscales != nil:
+		return "kernel.lengthscales", fmt.Errorf("a model of the version %q has one kernel.lengthscale", m.Format)
+	case several && m.Kernel.Lengthscale != 0:
+		return "kernel.lengthscale", fmt.Errorf("a model of the version %q has kernel.lengthscales", m.Format)
+	case several && len(m.Kernel.Lengthscales) != len(m.Inputs):
+		return "kernel.lengthscales", fmt.Errorf("there are %d for %d inputs", len(m.Kernel.Lengthscales), len(m.Inputs))
+	case !several && !(m.Kernel.Lengthscale > 0):
+		return "kernel.lengthscale", fmt.Errorf("it is %g; a positive number is required", m.Kernel.Lengthscale)
+	}
+	for i, l := range m.Kernel.Lengthscales {
+		if !(l > 0) {
+			return fmt.Sprintf("kernel.lengthscales[%d]", i), fmt.Errorf("it is %g; a positive number is required", l)
+		}
+	}
+	return "", nil
 }
 
 // rounding is what the eigenvalues of a covariance may be below zero by, relative

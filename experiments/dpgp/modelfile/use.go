@@ -9,8 +9,13 @@ import (
 	models "privkern/experiments/model"
 )
 
-// PredictFormat makes run predict read these files.
-var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []byte) (models.Model, error) {
+// PredictFormat and PredictLengthscales make run predict read these files.
+var (
+	PredictFormat       = models.Format{Name: Format, Read: read}
+	PredictLengthscales = models.Format{Name: FormatLengthscales, Read: read}
+)
+
+func read(path string, raw []byte) (models.Model, error) {
 	if len(raw) > maxSize {
 		return nil, &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
 	}
@@ -19,7 +24,7 @@ var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []by
 		return nil, err
 	}
 	return used{m}, nil
-}}
+}
 
 // used is a model as run predict sees it.
 type used struct{ *Model }

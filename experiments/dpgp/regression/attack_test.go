@@ -201,7 +201,7 @@ func TestAttackOnModel(t *testing.T) {
 					missing, output := rng.IntN(40), rng.IntN(101)
 					path, x, y := attackRows(t, missing, output)
 					trial := releaseTrial(t, int64(i), ownSettings(path), func(s *Settings) {
-						s.Inducing, s.Lengthscale, s.Epsilon, s.Delta = "6", 3, c.epsilon, 1e-6
+						s.Inducing, s.Lengthscale, s.Epsilon, s.Delta = "6", experiment.Several{3}, c.epsilon, 1e-6
 					})
 					r, err := Experiment().Release(fault.With(t.Context(), planted), trial)
 					if err != nil {

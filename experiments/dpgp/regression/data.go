@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -14,25 +14,6 @@ import (
 
 // simulatedRows is the number of rows of the simulated data.
 const simulatedRows = 1024
-
-// lattice is a regular grid (count^d × d).
-func lattice(n, d int, low, high float64) *mat.Dense {
-	all := 1
-	for range d {
-		all *= n
-	}
-	out := mat.NewDense(all, d, nil)
-	for i := range all {
-		for j, rest := d-1, i; j >= 0; j, rest = j-1, rest/n {
-			v := low + (high-low)/2
-			if n > 1 {
-				v = low + (high-low)*float64(rest%n)/float64(n-1)
-			}
-			out.Set(i, j, v)
-		}
-	}
-	return out
-}
 
 // regressor is a trial of dpgp/regression.
 type regressor struct {
@@ -45,13 +26,16 @@ type regressor struct {
 	dropped  int
 	clipped  int
 	inputs   []string
+	private  []string // those whose levels were read off the data
 	output   modelfile.Output
 	bound    sparse.Bound
+	scaling  sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
+	z        *mat.Dense     // the inducing inputs, in the units of the inputs
 }
 
 // newRegressor reads the data and calibrates the noise.
 func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
-	r := &regressor{settings: s, inputs: s.inputNames()}
+	r := &regressor{settings: s, inputs: s.table().Names()}
 	low, high := s.outputRange().or(1)
 	r.output = modelfile.Output{Name: s.Output, Centre: low + (high-low)/2, Scale: (high - low) / 2}
 	if err := r.read(t); err != nil {
@@ -61,19 +45,21 @@ func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, d := z.Dims()
+	r.z = z
+	number, _ := z.Dims()
 	if n := len(r.y); n*number > sparse.MaxKernel {
 		return nil, fmt.Errorf("%d rows with %d inducing inputs: their kernel matrix has more than %.0e elements; use fewer "+
 			"of either", n, number, sparse.MaxKernel)
 	}
-	m := sparse.NewModel(z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
-	r.bound = s.Bound.of(d)
-	noise, err := m.Calibrate(sparse.Calibration{
-		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio, Bound: r.bound,
+	m, scaling := own.Model(z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
+	r.scaling = scaling
+	noise, bound, err := s.Bound.calibrate(m, sparse.Calibration{
+		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.bound = bound
 	r.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise,
 		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}}
 	return r, nil
@@ -81,12 +67,18 @@ func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
 
 // read reads or simulates the rows, and scales and clips the outputs.
 func (r *regressor) read(t *experiment.Trial) error {
-	if s := r.settings; isFile(s.Dataset) {
-		table, err := dataset.LoadTable(t.Dataset(s.Dataset), r.inputs, s.Output)
+	if s := r.settings; own.IsFile(s.Dataset) {
+		data, err := s.table().Load(t)
 		if err != nil {
-			return dataset.AsWritten(err, s.Dataset)
+			return err
 		}
-		r.x, r.outputs, r.dropped = table.Inputs, table.Output, table.Dropped
+		if r.outputs, err = data.Numbers(s.Output); err != nil {
+			return err
+		}
+		r.x, r.dropped, r.inputs, r.private = data.X, data.Dropped, data.Names, data.Private
+		if err := s.checkInputs(true, len(r.inputs)); err != nil { // categories are several
+			return err
+		}
 	} else {
 		r.inputs, r.output.Name = []string{"x"}, "y" // whatever names are given, no column has them
 		r.x = sparse.UniformInputs(simulatedRows, t.Stream("inputs"))
@@ -106,28 +98,19 @@ func (r *regressor) read(t *experiment.Trial) error {
 // inducing returns the inducing inputs, in which no data have a part.
 func (r *regressor) inducing(t *experiment.Trial) (*mat.Dense, error) {
 	name := r.settings.Inducing
-	if !isFile(name) {
+	if !own.IsFile(name) {
 		n, err := r.settings.gridCount()
 		if err != nil {
 			return nil, err
 		}
-		low, high := r.settings.inputRange().or(3.5)
-		return lattice(n, len(r.inputs), low, high), nil
-	}
-	z, err := dataset.LoadInputs(t.Dataset(name), r.inputs)
-	if err != nil {
-		return nil, dataset.AsWritten(err, name)
-	}
-	n, _ := z.Dims()
-	path, _ := dataset.FilePath(name)
-	if n > sparse.MaxInducing {
-		return nil, fmt.Errorf("%s: %d inducing inputs; at most %d are possible", path, n, sparse.MaxInducing)
-	}
-	if n > 1 {
-		if i, j, distance := sparse.Nearest(z); distance == 0 {
-			return nil, fmt.Errorf("%s: the inducing inputs %d and %d are equal, which makes their covariance singular", path,
-				min(i, j)+1, max(i, j)+1)
+		if err := own.CheckGrid(n, len(r.inputs)); err != nil {
+			return nil, err
 		}
+		low, high, err := r.settings.inputRange().Of(len(r.inputs), 3.5)
+		if err != nil {
+			return nil, err
+		}
+		return own.Grid(n, low, high), nil
 	}
-	return z, nil
+	return own.InducingFile(name, t.Dataset(name), r.inputs)
 }

@@ -101,8 +101,7 @@ type sumCase struct {
 	change func(*Settings)
 	// least is which share of the sensitivity that the noise allows for some
 	// substituted row uses up. Eq. (6) is met where ‖k‖² is near its bound for two
-	// inputs with k·k' = 1/(2 ratio²): not for one inducing input, nor in two
-	// dimensions, where Eq. (8) is loose.
+	// inputs with k·k' = 1/(2 ratio²): not for one inducing input.
 	least float64
 }
 
@@ -110,12 +109,17 @@ var sumCases = []sumCase{
 	{"even", 1, 1, func(*Settings) {}, 0.95},
 	{"much noise in B", 1, 0.5, func(*Settings) {}, 0.95},
 	{"little noise in B", 1, 3, func(*Settings) {}, 0.95},
-	{"far apart", 1, 3, func(s *Settings) { s.Lengthscale = 0.8 }, 0.95},
-	{"far apart, even", 1, 1, func(s *Settings) { s.Lengthscale = 0.8 }, 0.9},
+	{"far apart", 1, 3, func(s *Settings) { s.Lengthscale = experiment.Several{0.8} }, 0.95},
+	{"far apart, even", 1, 1, func(s *Settings) { s.Lengthscale = experiment.Several{0.8} }, 0.9},
 	{"large kernel", 1, 1, func(s *Settings) { s.KernelVariance, s.Epsilon = 2, 5 }, 0.95},
 	{"range", 1, 1, func(s *Settings) { s.Low, s.High = given(10), given(500) }, 0.95},
 	{"one inducing input", 1, 1, func(s *Settings) { s.Inducing = "1" }, 0.9},
-	{"two inputs", 2, 1, func(s *Settings) { s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", 3 }, 0.6},
+	{"two inputs", 2, 1, func(s *Settings) {
+		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{3}
+	}, 0.85},
+	{"a lengthscale each", 2, 1, func(s *Settings) {
+		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{3, 7}
+	}, 0.9},
 }
 
 // settings are those of a case, for a file of its own.
@@ -287,14 +291,19 @@ func exactSumsOf(m *modelfile.Model, row []float64, y float64) [][]*big.Float {
 	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	times := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(200).Mul(a, b) }
 	var k []*big.Float
+	lengthscale := m.Kernel.Lengthscale
 	for _, z := range m.Inducing {
 		u := exact(0)
 		for d, v := range z {
-			off := exact(row[d])
+			x := row[d]
+			if each := m.Kernel.Lengthscales; each != nil { // the kernel is one of quotients in float64
+				x, v, lengthscale = x/each[d], v/each[d], 1
+			}
+			off := exact(x)
 			off.Sub(off, exact(v))
 			u.Add(u, times(off, off))
 		}
-		l := times(exact(m.Kernel.Lengthscale), exact(m.Kernel.Lengthscale))
+		l := times(exact(lengthscale), exact(lengthscale))
 		u.Quo(u, l.Add(l, l))
 		k = append(k, times(exact(m.Kernel.Variance), expMinus(u)))
 	}
@@ -429,8 +438,8 @@ func TestRegressionSpending(t *testing.T) {
 	}{
 		{"defaults", rows, func(*Settings) {}, 1, 1, 1e-4},
 		{"another range", rows, func(s *Settings) { s.Low, s.High = given(-3), given(0) }, 1, 1, 1e-4},
-		{"another kernel", rows, func(s *Settings) { s.Lengthscale, s.KernelVariance = 2, 3 }, 1, 1, 1e-4},
-		{"other inducing inputs", rows, func(s *Settings) { s.Inducing, s.InputHigh = "4", given(9) }, 1, 1, 1e-4},
+		{"another kernel", rows, func(s *Settings) { s.Lengthscale, s.KernelVariance = experiment.Several{2}, 3 }, 1, 1, 1e-4},
+		{"other inducing inputs", rows, func(s *Settings) { s.Inducing, s.InputHigh = "4", givenAll(9) }, 1, 1, 1e-4},
 		{"another ratio", rows, func(s *Settings) { s.Ratio = 3 }, 1, 1, 1e-4},
 		{"another clipped output", other, func(*Settings) {}, 1, 1, 1e-4},
 		{"two inputs", rows, func(s *Settings) { s.Inputs, s.Inducing = "a+b", "3" }, 2, 1, 1e-4},

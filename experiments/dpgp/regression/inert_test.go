@@ -29,11 +29,11 @@ func TestWhereSettingsApply(t *testing.T) {
 
 func conditions() inert.Conditions[Settings, Metrics] {
 	simulated := func(s *Settings) {
-		s.Low, s.High, s.InputLow, s.InputHigh, s.Inducing, s.Repeats = given(-1), given(1), given(-3), given(3), "3", 1
+		s.Low, s.High, s.InputLow, s.InputHigh, s.Inducing, s.Repeats = given(-1), given(1), givenAll(-3), givenAll(3), "3", 1
 	}
 	own := func(s *Settings) {
 		s.Dataset, s.Delta, s.Low, s.High, s.Inducing = "csv:rows.csv", 0.01, given(-1), given(1), "3"
-		s.InputLow, s.InputHigh, s.Repeats, s.Epsilon = given(0), given(5), 3, 20
+		s.InputLow, s.InputHigh, s.Repeats, s.Epsilon = givenAll(0), givenAll(5), 3, 20
 	}
 	return inert.Conditions[Settings, Metrics]{
 		Of: Experiment(),
@@ -48,8 +48,9 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Regularisation, sparse.RegularisationPrinted), inert.Values(&s.Rho, 0.2),
 				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "z"),
 				inert.Values(&s.Output, "z"), inert.Values(&s.Low, given(-2.5), given(-0.5)), inert.Values(&s.High, given(2.5)),
-				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, given(-2)), inert.Values(&s.InputHigh, given(2)),
-				inert.Values(&s.Lengthscale, 1.3), inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.2),
+				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, givenAll(-2)), inert.Values(&s.InputHigh, givenAll(2)),
+				inert.Values(&s.Lengthscale, experiment.Several{1.3}), inert.Values(&s.KernelVariance, 1.2),
+				inert.Values(&s.Sigma, 0.2),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
 				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2),

@@ -5,16 +5,17 @@ package regression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
@@ -26,18 +27,19 @@ import (
 var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
 	return experiment.Of(experiment.Declaration[Settings, Metrics]{
 		Name:     "dpgp/regression",
-		Version:  4,
+		Version:  5, // 5: the exact maximum is the bound for several inputs, too
 		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:   "Honkela 2021, Section 3, Algorithm 1",
 		Datasets: (*Settings).files,
 		Tables: func(s *Settings) []experiment.InputTable {
-			inputs := s.inputNames()
-			columns := map[string][]string{s.Inducing: inputs}
-			columns[s.Dataset] = append(slices.Clone(inputs), s.Output) // which has the inputs, too
-			return dataset.TablesOf(columns)
+			tables := s.table().Tables()
+			if s.Inducing != s.Dataset { // which has the inputs, too
+				tables = append(tables, table.Spec{Dataset: s.Inducing, Inputs: s.Inputs}.Tables()...)
+			}
+			return tables
 		},
 		Complete: func(s *Settings, given func(field any) bool) error {
-			if !isFile(s.Dataset) {
+			if !own.IsFile(s.Dataset) {
 				return nil
 			}
 			return release.RequireDelta(&s.Budget.Budget, given)
@@ -49,32 +51,20 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 	})
 })
 
-// dataSimulated are the data of Section 6.1.
-const dataSimulated = "simulated"
-
 // files are the user's files that a trial reads.
 func (s *Settings) files() []string {
 	var names []string
 	for _, name := range []string{s.Dataset, s.Inducing} {
-		if isFile(name) && !slices.Contains(names, name) {
+		if own.IsFile(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func isFile(name string) bool {
-	_, file := dataset.FilePath(name)
-	return file
-}
-
-// inputNames are the columns that are predicted from.
-func (s *Settings) inputNames() []string {
-	names := strings.Split(strings.ReplaceAll(s.Inputs, ",", "+"), "+")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
+// table is what is read of the user's data.
+func (s *Settings) table() table.Spec {
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
 }
 
 // interval is a public range with the names of its ends.
@@ -85,13 +75,11 @@ type interval struct {
 
 func (s *Settings) outputRange() interval { return interval{s.Low, s.High, "low", "high"} }
 
-func (s *Settings) inputRange() interval {
-	return interval{s.InputLow, s.InputHigh, "input_low", "input_high"}
-}
+func (s *Settings) inputRange() own.Range { return own.Range{Low: s.InputLow, High: s.InputHigh} }
 
 // or returns the ends, or those of simulated data where none are given.
 func (i interval) or(simulated float64) (low, high float64) {
-	if i.low.Is(absent) && i.high.Is(absent) {
+	if i.low.Is(own.Absent) && i.high.Is(own.Absent) {
 		return -simulated, simulated
 	}
 	return i.low.Number, i.high.Number
@@ -100,7 +88,7 @@ func (i interval) or(simulated float64) (low, high float64) {
 // check refuses a range that is none, or that is needed and not given; what says which
 // it is.
 func (i interval) check(what string, needed bool) error {
-	given, other := !i.low.Is(absent), !i.high.Is(absent)
+	given, other := !i.low.Is(own.Absent), !i.high.Is(own.Absent)
 	low, high := i.low.Number, i.high.Number
 	switch {
 	case given != other, needed && !given:
@@ -123,62 +111,66 @@ func (s *Settings) gridCount() (int, error) {
 }
 
 func checkRegression(s *Settings) error {
-	own := isFile(s.Dataset)
-	if !own && s.Dataset != dataSimulated {
-		return fmt.Errorf("dataset = %q: it is %s or csv:PATH, a file of your own", s.Dataset, dataSimulated)
+	fromFile := own.IsFile(s.Dataset)
+	if !fromFile && s.Dataset != own.Simulated {
+		return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH", s.Dataset, own.Simulated)
 	}
-	if err := s.checkColumns(own); err != nil {
+	if err := s.checkColumns(fromFile); err != nil {
 		return err
 	}
 	if err := s.outputRange().check("the public range of the output, such as low=0 high=100; its length decides the "+
-		"noise, and it must not be read off the data", own); err != nil {
+		"noise, and it must not be read off the data", fromFile); err != nil {
 		return err
 	}
-	if err := s.inputRange().check("the public range of the inputs over which the grid of inducing inputs is laid; it "+
-		"must not be read off the data", own && !isFile(s.Inducing)); err != nil {
+	inputs := s.table().Width()
+	if inputs == 0 { // how many columns * is, the data say
+		return s.inputRange().CheckGiven(!own.IsFile(s.Inducing))
+	}
+	if err := s.checkInputs(fromFile, inputs); err != nil {
 		return err
 	}
-	inputs := len(s.inputNames())
-	if b := s.Bound.of(inputs); inputs > 1 && b.OneDimension() {
-		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
-	}
-	if isFile(s.Inducing) {
+	if own.IsFile(s.Inducing) {
 		return nil
 	}
 	n, err := s.gridCount()
 	if err != nil {
 		return err
 	}
-	if all := math.Pow(float64(n), float64(inputs)); all > sparse.MaxInducing {
-		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
-			"points with inducing=csv:PATH", n, inputs, all, sparse.MaxInducing)
+	return own.CheckGrid(n, inputs)
+}
+
+// checkInputs refuses ranges, lengthscales and a bound that do not fit the inputs.
+func (s *Settings) checkInputs(fromFile bool, inputs int) error {
+	if err := s.inputRange().Check(inputs, fromFile && !own.IsFile(s.Inducing)); err != nil {
+		return err
+	}
+	if _, err := own.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
+		return err
+	}
+	if b := sparse.Bound(s.Bound - 1); s.Bound != autoBound && inputs > 1 && b.OneDimension() {
+		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
 	}
 	return nil
 }
 
-func (s *Settings) checkColumns(own bool) error {
-	inputs := s.inputNames()
-	for i, name := range inputs {
-		switch {
-		case name == "":
-			return fmt.Errorf("inputs = %q: write the names of one or more columns, joined by + or commas", s.Inputs)
-		case slices.Contains(inputs[:i], name):
-			return fmt.Errorf("inputs = %q: %q is named twice", s.Inputs, name)
-		case name == s.Output:
-			return fmt.Errorf("output = %s: it is one of the inputs, too", name)
-		}
-	}
-	if !own && len(inputs) > 1 {
+func (s *Settings) checkColumns(fromFile bool) error {
+	if !fromFile && s.table().Width() != 1 {
 		return fmt.Errorf("inputs = %s: simulated data have one input", s.Inputs)
 	}
-	return nil
+	if !fromFile {
+		return nil
+	}
+	if s.Output == "" {
+		return errors.New("output is not given: name the column that is predicted")
+	}
+	return s.table().Check()
 }
 
 // fit is Algorithm 1 on some rows.
 func (r *regressor) fit(
 	ctx context.Context, x *mat.Dense, y []float64, noise sparse.Noise, rng *rand.Rand,
 ) (*sparse.Posterior, error) {
-	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, x, y, nil)
+	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, r.scaling.Apply(x), y, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +206,7 @@ func (r *regressor) splitOnce(ctx context.Context, repeat int) (out split, err e
 	if err != nil {
 		return out, err
 	}
+	at = r.scaling.Apply(at)
 	mean, variances, err := noisy.Predict(ctx, r.Engine, at)
 	if err != nil {
 		return out, err

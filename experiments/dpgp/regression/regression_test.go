@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/trialtest"
 	"privkern/graphs/sparsegp"
@@ -45,13 +46,16 @@ func writeOwn(t *testing.T, n int, other map[int]string) string {
 }
 
 // given is an end of a range.
-func given(v float64) end { return experiment.NumberOr[none](v) }
+func given(v float64) end { return experiment.NumberOr[own.None](v) }
+
+// givenAll are the ends of a range in each input.
+func givenAll(v ...float64) own.Ends { return experiment.SeveralOf[own.None](v...) }
 
 // ownSettings are the public settings for [writeOwn].
 func ownSettings(path string) func(*Settings) {
 	return func(s *Settings) {
 		s.Dataset, s.Delta, s.Low, s.High = "csv:"+path, 1e-4, given(0), given(100)
-		s.InputLow, s.InputHigh, s.Lengthscale = given(0), given(20), 4
+		s.InputLow, s.InputHigh, s.Lengthscale = givenAll(0), givenAll(20), experiment.Several{4}
 	}
 }
 
@@ -301,24 +305,6 @@ func TestReleaseNoise(t *testing.T) {
 	}
 }
 
-func TestLattice(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		n, d int
-		want []float64 // row by row
-	}{
-		{"two dimensions", 3, 2, []float64{0, 0, 0, 5, 0, 10, 5, 0, 5, 5, 5, 10, 10, 0, 10, 5, 10, 10}},
-		{"one point", 1, 2, []float64{5, 5}},
-		{"one dimension", 3, 1, []float64{0, 5, 10}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if z := lattice(c.n, c.d, 0, 10); !mat.Equal(z, mat.NewDense(len(c.want)/c.d, c.d, c.want)) {
-				t.Errorf("%v", mat.Formatted(z))
-			}
-		})
-	}
-}
-
 // Inputs of two dimensions, on a lattice and from a file.
 func TestTwoInputs(t *testing.T) {
 	folder := t.TempDir()
@@ -334,22 +320,71 @@ func TestTwoInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := func(s *Settings) {
-		s.Dataset, s.Delta, s.Inputs, s.Low, s.High, s.Lengthscale = "csv:"+path, 1e-4, "a+b", given(0), given(18), 8
+		s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(18)
+		s.Lengthscale = experiment.Several{8}
 	}
 	t.Run("from a file", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })
-		if m.Mechanism.Bound != sparse.Eq8.String() || fmt.Sprint(m.Inducing) != "[[0 0] [9 0] [0 9] [9 9] [4 5]]" {
+		if m.Mechanism.Bound != sparse.Exact.String() || fmt.Sprint(m.Inducing) != "[[0 0] [9 0] [0 9] [9 9] [4 5]]" {
 			t.Errorf("%+v", m)
 		}
 	})
 	t.Run("on a lattice", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) {
-			s.InputLow, s.InputHigh, s.Inducing = given(0), given(9), "3"
+			s.InputLow, s.InputHigh, s.Inducing = givenAll(0), givenAll(9), "3"
 		})
 		if len(m.Inducing) != 9 || len(m.Inducing[0]) != 2 {
 			t.Errorf("%+v", m)
 		}
 	})
+}
+
+// A lengthscale and a range for each input is one of columns in units of them, to the
+// last bit.
+func TestLengthscaleOfEachInput(t *testing.T) {
+	write := func(a, b float64) string {
+		text := "a,b,y\n"
+		for i := range 60 {
+			text += fmt.Sprintf("%g,%g,%d\n", float64(i%10)/a, float64(3*i%17)/b, i%10)
+		}
+		path := filepath.Join(t.TempDir(), "d.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	of := func(path string, lengthscale experiment.Several, high own.Ends) func(*Settings) {
+		return func(s *Settings) {
+			s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(9)
+			s.Lengthscale, s.Inducing, s.InputLow, s.InputHigh = lengthscale, "3", givenAll(0), high
+			s.Repeats, s.Epsilon = 2, 20
+		}
+	}
+	each := of(write(1, 1), experiment.Several{8, 4}, givenAll(9, 16))
+	scaled := of(write(8, 4), experiment.Several{1}, givenAll(9.0/8, 4))
+	if a, b := regress(t, 1, each).Metrics, regress(t, 1, scaled).Metrics; a != b {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	m, _ := released(t, 1, each)
+	n, _ := released(t, 1, scaled)
+	if fmt.Sprint(m.Mean, m.Covariance, m.Mechanism) != fmt.Sprint(n.Mean, n.Covariance, n.Mechanism) {
+		t.Errorf("%v\n%v", m.Mean, n.Mean)
+	}
+	if m.Format != modelfile.FormatLengthscales || n.Format != modelfile.Format ||
+		fmt.Sprint(m.Inducing[8], m.Kernel.Lengthscales) != "[9 16] [8 4]" {
+		t.Errorf("%+v, %+v", m, n)
+	}
+	p, _, err := m.Predict(t.Context(), mat.NewDense(1, 2, []float64{4, 10}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _, err := n.Predict(t.Context(), mat.NewDense(1, 2, []float64{0.5, 2.5}))
+	if err != nil || p.Mean[0] != q.Mean[0] || p.SD[0] != q.SD[0] {
+		t.Errorf("%+v, %+v, %v", p, q, err)
+	}
+	if m.Mechanism.Bound != sparse.Exact.String() || m.Mechanism.NormSquared > 2.6 { // of 9, and 8.4 of Eq. (8)
+		t.Errorf("%+v", m.Mechanism)
+	}
 }
 
 func TestRegressionWorkers(t *testing.T) {
@@ -363,7 +398,7 @@ func TestRegressionWorkers(t *testing.T) {
 }
 
 func TestRegressionSettingsRefused(t *testing.T) {
-	none := trialtest.WordOr[float64](absent)
+	none := trialtest.WordOr[float64](own.Absent)
 	path := writeOwn(t, 20, nil)
 	for _, c := range []struct {
 		name   string
@@ -372,20 +407,33 @@ func TestRegressionSettingsRefused(t *testing.T) {
 	}{
 		{"no low", func(s *Settings) { s.Low = none },
 			"low and high are not given: they are the public range of the output"},
-		{"no range of the inputs", func(s *Settings) { s.InputLow, s.InputHigh = none, none },
+		{"no range of the inputs", func(s *Settings) {
+			s.InputLow, s.InputHigh = own.Ends{IsWord: true}, own.Ends{IsWord: true}
+		},
 			"input_low and input_high are not given"},
 		{"an empty range", func(s *Settings) { s.Low, s.High = given(5), given(5) }, "low must be below high"},
-		{"no data set", func(s *Settings) { s.Dataset = "my.csv" }, "simulated or csv:PATH"},
+		{"no data set", func(s *Settings) { s.Dataset = "my.csv" }, "simulated or data of your own"},
 		{"an input twice", func(s *Settings) { s.Inputs = "x+x" }, `"x" is named twice`},
-		{"an input that is the output", func(s *Settings) { s.Inputs = "x+y" }, "it is one of the inputs, too"},
+		{"an input that is the output", func(s *Settings) { s.Inputs = "x+y" }, "is one of the inputs, too"},
 		{"an input without a name", func(s *Settings) { s.Inputs = "x+" }, "write the names"},
 		{"no number of inducing inputs", func(s *Settings) { s.Inducing = "many" }, "nor csv:PATH"},
 		{"no inducing inputs", func(s *Settings) { s.Inducing = "0" },
 			`parameter "inducing": 0 is outside [1, 500]`},
 		{"a large grid", func(s *Settings) { s.Inputs, s.Inducing = "x+name", "30" },
 			"a grid in 2 inputs has 900 points"},
-		{"a bound for one input", func(s *Settings) { s.Inputs, s.Bound = "x+name", givenBound(sparse.Exact) },
-			"bound = exact is for one input"},
+		{"a bound for one input", func(s *Settings) { s.Inputs, s.Bound = "x+name", givenBound(sparse.Eq7) },
+			"bound = eq7 is for one input"},
+		{"one end of the inputs", func(s *Settings) { s.InputHigh = own.Ends{IsWord: true} },
+			"input_low and input_high are not given"},
+		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
+			"input_low = [0,0]: these are 2 numbers for 1 inputs"},
+		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale = experiment.Several{1, 2} },
+			"lengthscale = [1,2]: these are 2 numbers for 1 inputs"},
+		{"a range of the second input that is reversed", func(s *Settings) {
+			s.Inputs, s.Inducing, s.InputLow, s.InputHigh = "x+name", "3", givenAll(0, 5), givenAll(20, -5)
+		}, "input_low = 5 and input_high = -5: input_low must be below input_high"},
+		{"a grid of a million", func(s *Settings) { s.Inputs, s.Inducing = "a+b+c+d+e+f", "10" },
+			"a grid in 6 inputs has 1e+06 points"},
 		{"simulated inputs", func(s *Settings) { *s = *Experiment().Defaults(); s.Inputs = "a+b" },
 			"simulated data have one input"},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
@@ -24,7 +25,7 @@ func (r *regressor) guarantee() *experiment.Privacy {
 		return nil
 	}
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
+	out := &experiment.Privacy{
 		Guarantee: r.settings.Guarantee(),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other", strings.Join(r.inputs, ", "),
 			r.output.Name),
@@ -41,13 +42,17 @@ func (r *regressor) guarantee() *experiment.Privacy {
 				"release spends another budget",
 		},
 	}
+	if r.Noise.Limited {
+		out.Notes = append(out.Notes, sparse.LimitedNote)
+	}
+	return out
 }
 
 func checkRegressionRelease(s *Settings) error {
 	switch {
 	case s.Noiseless():
 		return release.ErrNoNoise
-	case !isFile(s.Dataset):
+	case !own.IsFile(s.Dataset):
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case s.Dataset == s.Inducing:
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
@@ -55,7 +60,12 @@ func checkRegressionRelease(s *Settings) error {
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {
 		return err
 	}
-	for _, name := range s.inputNames() {
+	return s.checkNames(s.table().Names())
+}
+
+// checkNames refuses inputs that are named as a column of predictions.
+func (s *Settings) checkNames(inputs []string) error {
+	for _, name := range inputs {
 		if slices.Contains(modelfile.Reserved, name) {
 			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input",
 				s.Inputs, name)
@@ -77,6 +87,13 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 	}
 	r, err := newRegressor(t, s)
 	if err != nil {
+		return nil, err
+	}
+	if r.private != nil {
+		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
+			"such as inputs=colour[red|green]", s.Inputs, r.private[0])
+	}
+	if err := s.checkNames(r.inputs); err != nil {
 		return nil, err
 	}
 	n, d := r.x.Dims()
@@ -121,7 +138,7 @@ func (r *modelRelease) publish(
 		}
 	}
 	x := mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))
-	noisy, err := r.sums.Noisy(ctx, x, y, r.Trial.Workers, source)
+	noisy, err := r.sums.Noisy(ctx, r.scaling.Apply(x), y, r.Trial.Workers, source)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +160,12 @@ func (r *modelRelease) publish(
 // file is the file of a model.
 func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *modelfile.Model {
 	return &modelfile.Model{
-		Format: modelfile.Format,
-		About: "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. Mean " +
-			"and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is " +
-			"variance exp(-|x-x'|^2/(2 lengthscale^2)).",
+		Format: modelfile.FormatOf(r.scaling != nil),
+		About:  modelfile.About(r.scaling != nil),
 		Inputs: r.inputs, Output: r.output,
-		Kernel: modelfile.Kernel{Name: "EQ", Lengthscale: r.Model.Lengthscale, Variance: r.Model.Variance},
+		Kernel: r.kernel(),
 		Noise:  r.Model.Noise, Jitter: r.Model.Inducing.Jitter,
-		Inducing: rowsOf(r.Model.Inducing.Z), Mean: p.Mean, Covariance: rowsOf(p.Cov),
+		Inducing: own.Rows(r.z), Mean: p.Mean, Covariance: own.Rows(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: r.settings.Epsilon, Delta: r.settings.Delta, Sensitivity: r.Noise.Sensitivity,
 			Bound: r.bound.String(), NormSquared: r.Noise.NormSquared,
@@ -160,12 +175,11 @@ func (r *modelRelease) file(p *sparse.Posterior, privacy *experiment.Privacy) *m
 	}
 }
 
-// rowsOf returns copies of the rows of a.
-func rowsOf(a *mat.Dense) [][]float64 {
-	n, _ := a.Dims()
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = slices.Clone(a.RawRowView(i))
+// kernel is that of the file, whose inputs are not scaled.
+func (r *regressor) kernel() modelfile.Kernel {
+	k := modelfile.Kernel{Name: "EQ", Variance: r.Model.Variance, Lengthscales: r.scaling}
+	if r.scaling == nil {
+		k.Lengthscale = r.Model.Lengthscale
 	}
-	return out
+	return k
 }

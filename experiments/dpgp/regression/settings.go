@@ -3,6 +3,7 @@ package regression
 import (
 	_ "embed"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
@@ -14,36 +15,38 @@ func init() { experiment.Document[Settings](source) }
 
 // Settings are those of dpgp/regression.
 type Settings struct {
-	// simulated, 1024 observations of sin(2x)/(2x), or csv:PATH, your own file: comma-separated values
-	// with a header
+	// simulated, 1024 observations of sin(2x)/(2x), or your own data: csv:PATH, comma-separated values
+	// with a header, parquet:PATH, npy:PATH or images:FOLDER
 	Dataset string `name:"dataset" default:"simulated"`
-	// names of the columns that are predicted from, joined by + or commas; they are protected. All
-	// inputs share one lengthscale: bring your columns to one scale, by public constants
-	Inputs string `name:"inputs" default:"x" when:"dataset is csv:*"`
+	// names of the columns that are predicted from, joined by + or commas, or * for every numeric one;
+	// they are protected. A category has its levels beside it, colour[red|green]
+	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
 	// the column that is predicted; it is protected
-	Output string `name:"output" default:"y" when:"dataset is csv:*"`
-	// lower end of the public range of the output, to which it is clipped (csv only, where it must be
-	// given); it must not be read off the data
+	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+	// lower end of the public range of the output, to which it is clipped (of your own data, where it
+	// must be given); it must not be read off the data
 	Low end `name:"low" default:"none"`
-	// upper end of the public range of the output (csv only, where it must be given)
+	// upper end of the public range of the output (of your own data, where it must be given)
 	High end `name:"high" default:"none"`
 	// inducing inputs, which are public: how many on a regular grid from input_low to input_high in
 	// every input, or csv:PATH, a file with the columns of the inputs. They must not be rows of the data
 	Inducing string `name:"inducing" default:"9"`
-	// lower end of the grid, in every input (with csv data it must be given for a grid); it must not be
-	// read off the data
-	InputLow end `name:"input_low" default:"none" when:"inducing is not csv:*"`
-	// upper end of the grid
-	InputHigh end `name:"input_high" default:"none" when:"inducing is not csv:*"`
-	// lengthscale of the EQ kernel, in the unit of the inputs; public
-	Lengthscale float64 `name:"lengthscale" default:"1" above:"0"`
+	// lower end of the grid, one for all inputs or one for each, joined by commas in the order of inputs
+	// (with your own data it must be given for a grid); it must not be read off the data
+	InputLow own.Ends `name:"input_low" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
+	// upper end of the grid, one for all inputs or one for each
+	InputHigh own.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
+	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
+	// inputs and in their units; public
+	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
 	// variance of the kernel for outputs scaled to [-1, 1]; public
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public
 	Sigma         float64 `name:"sigma" default:"0.1" above:"0"`
 	sparse.Budget `also:"delta: csv: it must be given, far below 1/n for n rows"`
 	sparse.NoiseRatio
-	// bound on the norm of a row's kernel vector: auto is the exact maximum for one input, Eq. (8) for more
+	// bound on the norm of a row's kernel vector: auto is the exact maximum over all inputs, up to a
+	// relative 1e-6, and Eq. (8) for more than six inputs whose inducing inputs are no grid
 	Bound                 boundOrAuto `name:"bound" default:"auto"`
 	covariance            `when:"covariance: epsilon is not inf"`
 	sparse.Lambda         `default:"regularisation: corrected"`
@@ -60,14 +63,7 @@ type covariance struct {
 }
 
 // end is an end of a public range, where one is given.
-type end = experiment.Or[none, float64]
-
-// none is the word of what is not given.
-type none int
-
-const absent none = 0
-
-func (none) Choices() []string { return []string{"none"} }
+type end = experiment.Or[own.None, float64]
 
 // boundOrAuto is the bound that suits the number of inputs, or one more than a
 // [sparse.Bound].
@@ -79,15 +75,14 @@ func (boundOrAuto) Choices() []string { return append([]string{"auto"}, sparse.B
 
 func givenBound(b sparse.Bound) boundOrAuto { return boundOrAuto(b) + 1 }
 
-// of is the bound for inputs of dims dimensions.
-func (b boundOrAuto) of(dims int) sparse.Bound {
-	switch {
-	case b != autoBound:
-		return sparse.Bound(b - 1)
-	case dims > 1:
-		return sparse.Eq8
+// calibrate calibrates noise for the bound, and says which one it is.
+func (b boundOrAuto) calibrate(m *sparse.Model, c sparse.Calibration) (sparse.Noise, sparse.Bound, error) {
+	if b == autoBound {
+		return m.CalibrateBest(c)
 	}
-	return sparse.Exact
+	c.Bound = sparse.Bound(b - 1)
+	n, err := m.Calibrate(c)
+	return n, c.Bound, err
 }
 
 // Metrics are those of dpgp/regression.

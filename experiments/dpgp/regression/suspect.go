@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/mechanism"
 )
 
@@ -22,7 +23,7 @@ const (
 // metrics and what they are means of. They depend on the data: they are for judging,
 // and no part of a release.
 func (r *regressor) suspicions(m *Metrics, splits []split) []string {
-	if !isFile(r.settings.Dataset) {
+	if !own.IsFile(r.settings.Dataset) {
 		return nil
 	}
 	var out []string

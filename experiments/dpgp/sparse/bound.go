@@ -30,7 +30,7 @@ func (b Bound) String() string { return experiment.NameOf(b) }
 
 // OneDimension says whether the bound is for inputs of one dimension only.
 // Eq. (7) counts inducing inputs on both sides of x, in order.
-func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed || b == Exact }
+func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed }
 
 // NormSquared returns R_k², a bound on ‖k_x‖² over all inputs x. Eqs. (7) and (8)
 // assume that inducing inputs are at least spacing apart; 0 stands for the least
@@ -39,11 +39,18 @@ func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed || b == 
 // The result has the unit of σ_f⁴, [Model.Variance] squared. For inducing inputs z_j
 // ‖k_x‖² = σ_f⁴ Σ_j k_r(|x − z_j|)²; Eq. (4) bounds every term by one. Exact is the
 // smallest valid one; on nine inputs at spacing 0.75 with lengthscale 1 it is 2.36,
-// beside 3.36 of Eq. (7), 7.95 of Eq. (8) and 9 of Eq. (4).
+// beside 3.36 of Eq. (7), 7.95 of Eq. (8) and 9 of Eq. (4). See [Model.LargestNorm] for
+// more dimensions.
 func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
+	kk, err := m.Bounded(bound, spacing)
+	return kk.NormSquared, err
+}
+
+// Bounded is [Model.NormSquared], which says of Exact whether the search came to an end.
+func (m *Model) Bounded(bound Bound, spacing float64) (Largest, error) {
 	number, dims := m.Inducing.Z.Dims()
 	if dims > 1 && bound.OneDimension() {
-		return 0, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",
+		return Largest{}, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",
 			bound, dims, Eq8, Eq4)
 	}
 	var sum float64
@@ -51,20 +58,15 @@ func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
 	case Eq4:
 		sum = float64(number)
 	case Exact:
-		// The search divides by the square of the lengthscale.
-		if l2 := m.Lengthscale * m.Lengthscale; math.IsInf(l2, 1) || math.IsInf(2*float64(number)/l2, 1) {
-			return 0, fmt.Errorf("lengthscale = %g: its square is beyond double precision; bring the inputs to a "+
-				"scale nearer one", m.Lengthscale)
-		}
-		sum = m.largest()
+		return m.LargestNorm()
 	default:
 		spacing, err := m.spacingFor(bound, spacing)
 		if err != nil {
-			return 0, err
+			return Largest{}, err
 		}
 		sum = m.spaced(bound, spacing)
 	}
-	return sum * m.Variance * m.Variance, nil
+	return Largest{sum * m.Variance * m.Variance, true}, nil
 }
 
 // spacingFor returns the spacing that a bound rests on.

@@ -28,11 +28,25 @@ import (
 type ExactSums struct {
 	model  *Model
 	n      int
+	blocks Blocks
 	factor float64 // σ/Δ of the calibration
-	// Noise of A (M numbers), of B's diagonal (M) and of B beside it (M(M−1)/2; nil
+	// Noise of A (M numbers a block), of B's diagonal (M) and of B beside it (M(M−1)/2; nil
 	// for M = 1).
 	a, diagonal, beside *release.Noise
 }
+
+// Share is what a row adds to the sums of one block: Product·k to A, Weight·k·kᵀ to B.
+type Share struct{ Product, Weight float64 }
+
+// Blocks are sums that are released as one query: those of the regressions for all classes,
+// say, in all of which a row has a share.
+type Blocks struct {
+	Number  int
+	Largest Share // bounds on |Product| and on Weight ≥ 0
+}
+
+// oneRegression is what Algorithm 1 releases: y·k and k·kᵀ, |y| ≤ 1.
+var oneRegression = Blocks{1, Share{1, 1}}
 
 // NewExactSums calibrates the release for n rows whose outputs lie in [−1, 1], for a
 // joint sensitivity Δ of (A, ratio·B) by Eq. (6). Its errors are those of a budget that
@@ -44,6 +58,18 @@ type ExactSums struct {
 func NewExactSums(
 	ctx context.Context, m *Model, n int, epsilon, delta, sensitivity, ratio float64,
 ) (*ExactSums, error) {
+	return NewExactBlocks(ctx, m, n, epsilon, delta, sensitivity, ratio, oneRegression)
+}
+
+// NewExactBlocks calibrates the release of the sums of several blocks for n rows, for a
+// joint sensitivity Δ of (A, ratio·B) of all of them together.
+//
+// A share multiplies what a row adds once more, which is two more units in the last place,
+// with that of the share itself: the sensitivity is that of real numbers. The Euclidean norm
+// of errors that are bounded in each block grows with the root of their number.
+func NewExactBlocks(
+	ctx context.Context, m *Model, n int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
+) (*ExactSums, error) {
 	if times := fault.In(ctx).DeltaTimes; times > 0 {
 		delta *= times
 	}
@@ -51,20 +77,24 @@ func NewExactSums(
 	if err != nil {
 		return nil, err
 	}
-	s := &ExactSums{model: m, n: n, factor: factor}
+	s := &ExactSums{model: m, n: n, blocks: blocks, factor: factor}
 	number, dims := m.Inducing.Z.Dims()
 	size, d, v := float64(number), float64(dims), m.Variance
 	// Eq. (6) and the bound in it are sums of up to M rounded terms.
 	// A relative 2^−38 is far above M rounded additions of positive numbers.
 	change := sensitivity * (1 + 0x1p-38)
 	if fault.In(ctx).PerCoordinate {
-		change = max(v, ratio*v*v)
+		change = max(v*blocks.Largest.Product, ratio*v*v*blocks.Largest.Weight)
 	}
 	largestScale := 2 * factor * change
 	// Euclidean norms of the rounding errors of one row in A (M numbers), in ratio·B
 	// (M²) and on the grid.
-	rounding := math.Sqrt(size)*v*(d+10)*0x1p-52 + ratio*size*v*v*(2*d+24)*0x1p-52 +
-		release.ContributionError(largestScale)*math.Sqrt(size+size*size)
+	product, weight, more := blocks.Largest.Product, blocks.Largest.Weight, 2.0
+	if blocks == oneRegression {
+		more = 0 // nothing is multiplied
+	}
+	rounding := math.Sqrt(float64(blocks.Number)) * (math.Sqrt(size)*v*product*(d+10+more)*0x1p-52 +
+		ratio*size*v*v*weight*(2*d+24+more)*0x1p-52 + release.ContributionError(largestScale)*math.Sqrt(size+size*size))
 	// One coordinate of weight w counts w times in the joint norm: its noise is 1/w of
 	// A's.
 	calibrate := func(what string, coordinates int, weight, largest float64) *release.Noise {
@@ -82,9 +112,14 @@ func NewExactSums(
 		}
 		return noise
 	}
-	s.a = calibrate("sum A of the sparse GP", number, 1, v)
-	s.diagonal = calibrate("diagonal of the sum B of the sparse GP", number, ratio, v*v)
-	s.beside = calibrate("sum B of the sparse GP beside its diagonal", number*(number-1)/2, ratio*math.Sqrt2, v*v)
+	what := "sparse GP"
+	if blocks.Number > 1 {
+		what = "sparse GPs of all classes"
+	}
+	s.a = calibrate("sum A of the "+what, blocks.Number*number, 1, v*product)
+	s.diagonal = calibrate("diagonal of the sum B of the "+what, blocks.Number*number, ratio, v*v*weight)
+	s.beside = calibrate("sum B of the "+what+" beside its diagonal", blocks.Number*(number*(number-1)/2),
+		ratio*math.Sqrt2, v*v*weight)
 	return s, err
 }
 
@@ -99,12 +134,12 @@ type partialSums struct{ a, diagonal, beside *release.Sums }
 
 // partial returns empty sums, which one worker fills.
 func (s *ExactSums) partial(ctx context.Context) (p partialSums, err error) {
-	v := s.model.Variance
+	a, b := s.model.Variance*s.blocks.Largest.Product, s.model.Variance*s.model.Variance*s.blocks.Largest.Weight
 	var errA, errD, errB error
-	p.a, errA = release.NewSums(ctx, s.a, s.n, v)
-	p.diagonal, errD = release.NewSums(ctx, s.diagonal, s.n, v*v)
+	p.a, errA = release.NewSums(ctx, s.a, s.n, a)
+	p.diagonal, errD = release.NewSums(ctx, s.diagonal, s.n, b)
 	if s.beside != nil {
-		p.beside, errB = release.NewSums(ctx, s.beside, s.n, v*v)
+		p.beside, errB = release.NewSums(ctx, s.beside, s.n, b)
 	}
 	return p, errors.Join(errA, errD, errB)
 }
@@ -114,18 +149,33 @@ func (s *ExactSums) partial(ctx context.Context) (p partialSums, err error) {
 func (s *ExactSums) Noisy(
 	ctx context.Context, x *mat.Dense, y []float64, workers int, source *release.Source,
 ) (sparsegp.Sums, error) {
-	parts := make([]partialSums, max(1, min(workers, len(y)/64)))
+	all, err := s.NoisyBlocks(ctx, x, func(row int, shares []Share) { shares[0] = Share{y[row], 1} }, workers, source)
+	if err != nil {
+		return sparsegp.Sums{}, err
+	}
+	return all[0], nil
+}
+
+// NoisyBlocks returns the sums of every block over the rows of x (N×D), with noise; sharesOf
+// says what a row adds to the blocks.
+func (s *ExactSums) NoisyBlocks(
+	ctx context.Context, x *mat.Dense, sharesOf func(row int, shares []Share), workers int, source *release.Source,
+) ([]sparsegp.Sums, error) {
+	rows, _ := x.Dims()
+	parts := make([]partialSums, max(1, min(workers, rows/64)))
 	for i := range parts {
 		var err error
 		if parts[i], err = s.partial(ctx); err != nil {
-			return sparsegp.Sums{}, err
+			return nil, err
 		}
 	}
 	var group sync.WaitGroup
 	for i, p := range parts {
 		group.Go(func() {
-			for row := i * len(y) / len(parts); row < (i+1)*len(y)/len(parts); row++ {
-				s.add(p, x.RawRowView(row), y[row])
+			shares := make([]Share, s.blocks.Number)
+			for row := i * rows / len(parts); row < (i+1)*rows/len(parts); row++ {
+				sharesOf(row, shares)
+				s.add(p, x.RawRowView(row), shares)
 			}
 		})
 	}
@@ -138,23 +188,31 @@ func (s *ExactSums) Noisy(
 			all.beside.Merge(p.beside)
 		}
 	}
-	out := sparsegp.Sums{A: all.a.Noisy(source)}
-	number := len(out.A)
-	out.B = mat.NewDense(number, number, nil)
-	for i, v := range all.diagonal.Noisy(source) {
-		out.B.Set(i, i, v)
+	return s.noisy(all, source), nil
+}
+
+// noisy adds the noise: to A, then to B's diagonal and then to what is beside it, of all
+// blocks each.
+func (s *ExactSums) noisy(all partialSums, source *release.Source) []sparsegp.Sums {
+	number, _ := s.model.Inducing.Z.Dims()
+	out := make([]sparsegp.Sums, s.blocks.Number)
+	a, diagonal := all.a.Noisy(source), all.diagonal.Noisy(source)
+	for c := range out {
+		out[c] = sparsegp.Sums{A: a[c*number : (c+1)*number : (c+1)*number], B: mat.NewDense(number, number, nil)}
+		for i, v := range diagonal[c*number : (c+1)*number] {
+			out[c].B.Set(i, i, v)
+		}
 	}
 	if s.beside == nil {
-		return out, nil
+		return out
 	}
-	k := 0
-	for _, v := range all.beside.Noisy(source) {
-		i, j := beside(k)
-		out.B.Set(i, j, v)
-		out.B.Set(j, i, v)
-		k++
+	pairs := number * (number - 1) / 2
+	for k, v := range all.beside.Noisy(source) {
+		i, j := beside(k % pairs)
+		out[k/pairs].B.Set(i, j, v)
+		out[k/pairs].B.Set(j, i, v)
 	}
-	return out, nil
+	return out
 }
 
 // beside returns the place i > j of the k-th number beside the diagonal.
@@ -169,27 +227,33 @@ func beside(k int) (i, j int) {
 	return i, k - i*(i-1)/2
 }
 
-// add adds what one row contributes: y·k to A and k·kᵀ to B.
-// Each product is rounded once, before it meets the grid: what a row adds depends on
-// this row alone.
-func (s *ExactSums) add(p partialSums, x []float64, y float64) {
+// add adds what one row contributes: its product with k to A and its weight times k·kᵀ to
+// B, of every block. What meets the grid depends on this row alone.
+func (s *ExactSums) add(p partialSums, x []float64, shares []Share) {
 	k := s.model.Vector(x)
-	contribution := make([]float64, len(k))
-	for i, v := range k {
-		contribution[i] = y * v
+	contribution := make([]float64, 0, len(k)*len(shares))
+	for _, share := range shares {
+		for _, v := range k {
+			contribution = append(contribution, share.Product*v)
+		}
 	}
 	p.a.Add(contribution)
-	for i, v := range k {
-		contribution[i] = v * v
+	contribution = contribution[:0]
+	for _, share := range shares {
+		for _, v := range k {
+			contribution = append(contribution, share.Weight*(v*v))
+		}
 	}
 	p.diagonal.Add(contribution)
 	if p.beside == nil {
 		return
 	}
-	products := make([]float64, 0, len(k)*(len(k)-1)/2)
-	for i := range k {
-		for j := range i {
-			products = append(products, k[i]*k[j])
+	products := make([]float64, 0, len(shares)*len(k)*(len(k)-1)/2)
+	for _, share := range shares {
+		for i := range k {
+			for j := range i {
+				products = append(products, share.Weight*(k[i]*k[j]))
+			}
 		}
 	}
 	p.beside.Add(products)

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,6 +19,9 @@ type Noise struct {
 	NormSquared    float64 // R_k²
 	Sensitivity    float64 // Δ of Eq. (6)
 	SigmaA, SigmaB float64 // standard deviations; off the diagonal of B, σ_b/√2
+	// Limited says that the search for the largest R_k² came to its limit of work, and
+	// R_k² is the best bound that it had proved by then.
+	Limited bool
 }
 
 // Calibration is what noise is calibrated for.
@@ -29,6 +33,24 @@ type Calibration struct {
 	Spacing        float64 // of the inducing inputs; 0 for the one they have
 }
 
+// CalibrateBest calibrates for the exact bound, or for Eq. (8) where there is none, for
+// more dimensions than can be searched, and says for which.
+func (m *Model) CalibrateBest(c Calibration) (Noise, Bound, error) {
+	c.Bound = Exact
+	n, err := m.Calibrate(c)
+	var dims *DimensionsError
+	if errors.As(err, &dims) {
+		c.Bound = Eq8
+		n, err = m.Calibrate(c)
+	}
+	return n, c.Bound, err
+}
+
+// LimitedNote is said where a bound is that of a search at its limit of work.
+const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work: the noise " +
+	"is calibrated to the smallest bound that it had proved by then, which is valid but not the smallest one; inducing " +
+	"inputs on a grid need no search"
+
 // Calibrate returns the noise with which the sums together are (ε, δ)-private where one
 // row is substituted (Algorithm 1), for sums without weights.
 //
@@ -37,11 +59,12 @@ type Calibration struct {
 // standard deviation. It returns an error where the sensitivity leaves the range of
 // float64.
 func (m *Model) Calibrate(c Calibration) (Noise, error) {
-	kk, err := m.NormSquared(c.Bound, c.Spacing)
+	largest, err := m.Bounded(c.Bound, c.Spacing)
 	if err != nil {
 		return Noise{}, err
 	}
-	out := Noise{NormSquared: kk, Sensitivity: JointSensitivity(c.Ratio, c.OutputBound, kk)}
+	kk := largest.NormSquared
+	out := Noise{NormSquared: kk, Sensitivity: JointSensitivity(c.Ratio, c.OutputBound, kk), Limited: !largest.Complete}
 	if s := out.Sensitivity; !(s > 0) || math.IsInf(s, 1) || math.IsInf(s/c.Ratio, 1) || s/c.Ratio == 0 {
 		return Noise{}, fmt.Errorf("r_y = %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: "+
 			"bring the outputs to a scale near one", c.OutputBound, c.Ratio, m.Variance, s)

@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -17,25 +18,46 @@ const (
 )
 
 // Classifier returns the experiment kahm/classifier.
-var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings, ClassifierMetrics] {
-	return experiment.Of(experiment.Declaration[ClassifierSettings, ClassifierMetrics]{
-		Name:         "kahm/classifier",
-		Version:      4,
-		Summary:      "digits classified by the nearest kernel affine hull machine, and what distances reveal of membership",
+var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings, TrialMetrics] {
+	return experiment.Of(experiment.Declaration[ClassifierSettings, TrialMetrics]{
+		Name:    "kahm/classifier",
+		Version: 4,
+		Summary: "digits, or your own rows, classified by the nearest kernel affine hull machine; what distances reveal of " +
+			"membership; fabricated rows and classifiers that can be released",
 		Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
-		Datasets:     func(s *ClassifierSettings) []string { return s.Names() },
+		Datasets:     func(s *ClassifierSettings) []string { return datasets(&s.Images, &s.Table, "") },
+		Tables:       func(s *ClassifierSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, "") },
 		Check:        checkClassifier,
-		Memory:       func(s *ClassifierSettings) int64 { return s.memory() },
+		Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 		CountsShared: true,
 		Rules: []experiment.Rule[ClassifierSettings]{wide.VariantRule(
 			func(s *ClassifierSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
-		Run: runDigits,
+		Run: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
+		) (*experiment.Outcome[TrialMetrics], error) {
+			if s.isOwn() {
+				return runOwn(ctx, t, s)
+			}
+			return runDigits(ctx, t, s)
+		},
+		CheckRelease: func(s *ClassifierSettings) error { return checkRelease(s) },
+		Forms:        func(s *ClassifierSettings) []experiment.Form { return s.publishing().Forms() },
+		Release:      release.Planned(plan),
+		CheckExport:  checkExport,
+		Export: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Release, error) {
+			return s.publishing().Export(ctx, t)
+		},
 	})
 })
 
 // checkClassifier refuses what no density can be estimated from, besides what no
 // pipeline of 784 columns has.
 func checkClassifier(s *ClassifierSettings) error {
+	if s.isOwn() {
+		return checkOwn(&s.Images, &s.Table, &s.Pipeline, "")
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
 	if s.Score.Score && s.Test < 2 {
 		return errors.New("test = 1: the membership-inference score compares densities; use more test images, " +
 			"or score=false")
@@ -45,7 +67,7 @@ func checkClassifier(s *ClassifierSettings) error {
 
 // runDigits evaluates a classifier of the digits.
 func runDigits(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
-) (*experiment.Outcome[ClassifierMetrics], error) {
+) (*experiment.Outcome[TrialMetrics], error) {
 	d, err := s.read(t)
 	if err != nil {
 		return nil, err
@@ -59,13 +81,13 @@ func runDigits(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 	if err != nil {
 		return nil, err
 	}
-	return &experiment.Outcome[ClassifierMetrics]{Metrics: r.ClassifierMetrics, Series: r.series, Privacy: r.privacy,
-		Warnings: r.warnings}, nil
+	return &experiment.Outcome[TrialMetrics]{Metrics: TrialMetrics{ClassifierMetrics: r.ClassifierMetrics},
+		Series: r.series, Privacy: r.privacy, Warnings: r.warnings}, nil
 }
 
 // read returns the images of a trial, pixels in [0, 1]. A class may be empty.
 func (s *Images) read(t *experiment.Trial) (*classData, error) {
-	images, err := dataset.LoadMNIST(t.Dataset(experiment.NameOf(s.Dataset)))
+	images, err := dataset.LoadMNIST(t.Dataset(s.Dataset))
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +106,14 @@ func (s *Images) read(t *experiment.Trial) (*classData, error) {
 	}
 	d.test = images.Test.Matrix(all)
 	return d, nil
+}
+
+// memory estimates what a trial of these settings takes, in bytes.
+func memory(s *Images, p *wide.Pipeline) int64 {
+	if s.isOwn() {
+		return ownMemory(s.Dataset, p)
+	}
+	return s.memory()
 }
 
 // memory estimates what machines of the digits take, in bytes: for a training image

@@ -44,6 +44,7 @@ func (d *classData) trainingPoint(i int) []float64 {
 type classification struct {
 	machines int
 	accuracy float64
+	right    []float64 // share of the test points of each class that get it
 	nearest  *hull.Nearest
 	byClass  *mat.Dense // distances to all classes, q×C; nil where they are not asked for
 	took     time.Duration
@@ -65,14 +66,27 @@ func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *cl
 		byClass = nearest.Distance
 		nearest = overall(nearest)
 	}
-	right := 0
+	right, all, rightOf := 0, make([]float64, d.classes), make([]float64, d.classes)
 	for i, label := range d.testLabels {
+		all[label]++
 		if m := nearest.Machine[i][0]; m >= 0 && model.Classes[m] == label {
 			right++
+			rightOf[label]++
 		}
 	}
-	return &classification{len(model.Machines), float64(right) / float64(len(d.testLabels)), nearest, byClass,
+	for label := range all {
+		rightOf[label] /= all[label]
+	}
+	return &classification{len(model.Machines), float64(right) / float64(len(d.testLabels)), rightOf, nearest, byClass,
 		time.Since(start)}, nil
+}
+
+// balanced is the balanced accuracy: every class must have a test point.
+func (c *classification) balanced() (mean float64) {
+	for _, share := range c.right {
+		mean += share / float64(len(c.right))
+	}
+	return mean
 }
 
 // evaluation is what a trial of one classifier reports, whatever its data.
@@ -91,15 +105,21 @@ type evaluation struct {
 // named streams of its own, so that score=false changes nothing else.
 func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, s *Score, d *classData,
 ) (*evaluation, error) {
-	e := engine.Of(t.Engine)
-	defer frugal()()
 	if err := p.CheckColumns(d.test.RawMatrix().Cols); err != nil {
 		return nil, err
 	}
-	b, err := wide.NewBuilder(t, e, data, p)
+	b, err := wide.NewBuilder(t, engine.Of(t.Engine), data, p)
 	if err != nil {
 		return nil, err
 	}
+	return evaluateBy(ctx, t, b, s, d)
+}
+
+// evaluateBy is [evaluate] of the machines that a builder makes.
+func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Score, d *classData,
+) (*evaluation, error) {
+	e := engine.Of(t.Engine)
+	defer frugal()()
 	model, err := b.Build(ctx, d.train)
 	if err != nil {
 		return nil, err
@@ -114,11 +134,11 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 		privacy: b.Privacy(d.unit, c.machines > len(d.train))}
 	out.Accuracy, out.Branches = c.accuracy, float64(c.machines)
 	out.FixedPointEvaluations, out.BuildTime = meanEvaluations(model), model.BuildTime.Seconds()
-	if data == wide.Fabricated {
+	if b.Data == wide.Fabricated {
 		out.SmoothingStepsMax, out.FabricationTime = new(float64(model.StepsMax)), new(model.FabricationTime.Seconds())
 	}
 	if d.matching {
-		if err := out.match(c, model.Classes, d); err != nil {
+		if err := out.match(c, d); err != nil {
 			return nil, fmt.Errorf("class-matching score: %w", err)
 		}
 	}

@@ -65,7 +65,7 @@ func evaluateFormula(t *testing.T, workers int, s *ClassifierSettings) *evaluati
 }
 
 // untimed returns the metrics of a definition but for times, by name.
-func untimed[S, M any](x *experiment.Definition[S, M], m M) map[string]float64 {
+func untimed[S, M any](x *experiment.Definition[S, M], m any) map[string]float64 {
 	values := experiment.MetricValues(m)
 	for _, metric := range x.Metrics {
 		if metric.Timing {
@@ -265,7 +265,7 @@ func TestFederatedOfOneParty(t *testing.T) {
 		s.Scenario, s.Parties, s.Data = randomShares, 1, wide.Original
 		s.N, s.Layers, s.Branches = 4, 2, experiment.NumberOr[wide.Rounding](1)
 	})
-	out, err := federate(t.Context(), trialtest.New(t, trialtest.Options{}), s, formulaData())
+	out, err := federateDigits(t.Context(), trialtest.New(t, trialtest.Options{}), s, formulaData())
 	if err != nil {
 		t.Fatal(err)
 	}

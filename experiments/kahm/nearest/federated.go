@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,49 +16,74 @@ import (
 // Federated returns the experiment kahm/federated.
 var Federated = sync.OnceValue(func() *experiment.Definition[FederatedSettings, FederatedMetrics] {
 	return experiment.Of(experiment.Declaration[FederatedSettings, FederatedMetrics]{
-		Name:     "kahm/federated",
-		Version:  4,
-		Summary:  "digits classified by the nearest machine of any party, and by machines of all images in one place",
+		Name:    "kahm/federated",
+		Version: 4,
+		Summary: "digits, or your own rows, classified by the nearest machine of any party, and by machines of all in one " +
+			"place",
 		Source:   "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
-		Datasets: func(s *FederatedSettings) []string { return s.Names() },
+		Datasets: func(s *FederatedSettings) []string { return datasets(&s.Images, &s.Table, s.Party) },
+		Tables:   func(s *FederatedSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, s.Party) },
 		Check:    checkFederated,
-		Memory:   func(s *FederatedSettings) int64 { return s.memory() },
+		Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 		Rules: []experiment.Rule[FederatedSettings]{wide.VariantRule(
 			func(s *FederatedSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
 		Run: func(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 		) (*experiment.Outcome[FederatedMetrics], error) {
+			if s.isOwn() {
+				return federateOwn(ctx, t, s)
+			}
 			d, err := s.read(t)
 			if err != nil {
 				return nil, err
 			}
-			return federate(ctx, t, s, d)
+			return federateDigits(ctx, t, s, d)
 		},
 	})
 })
 
 // checkFederated refuses parties that would have no image.
 func checkFederated(s *FederatedSettings) error {
+	if s.isOwn() {
+		if s.Party == "" {
+			return errors.New("party is not given: name the column that says whose a row is")
+		}
+		return checkOwn(&s.Images, &s.Table, &s.Pipeline, s.Party)
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
 	if s.Scenario == randomShares && s.Parties > s.Train {
 		return fmt.Errorf("parties = %d: there are only %d training images to share", s.Parties, s.Train)
 	}
 	return s.CheckColumns(pixels)
 }
 
-// federate shares the training samples out and evaluates the global classifier.
+// federateDigits shares the training samples out, and evaluates the global classifier.
+func federateDigits(ctx context.Context, t *experiment.Trial, s *FederatedSettings, d *classData,
+) (*experiment.Outcome[FederatedMetrics], error) {
+	b, err := wide.NewBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	shares, missing := share(t, s, d)
+	out, _, err := federate(ctx, t, b, s.Centralised, d, shares, missing)
+	return out, err
+}
+
+// centralisedNote says what two classifiers spend.
+const centralisedNote = "epsilon and delta are those of each classifier alone: the parties' and the central one have " +
+	"noise of their own on the same entries, and both together have (2ε, 2δ)"
+
+// federate evaluates the global classifier of samples that are shared out. missing is the
+// pairs of a party and a class without samples.
 //
 // The global classifier (Eq. 104) takes for each class the nearest machine of any party;
 // it needs the distances of the parties' machines only, no party's samples. It is the
 // classifier of one wide machine a class whose clusters are the parties' shares, each
 // cut into branches in turn.
-func federate(ctx context.Context, t *experiment.Trial, s *FederatedSettings, d *classData,
-) (*experiment.Outcome[FederatedMetrics], error) {
-	e := engine.Of(t.Engine)
+func federate(ctx context.Context, t *experiment.Trial, b *wide.Builder, centralised bool, d *classData,
+	shares []wide.Source, missing int) (*experiment.Outcome[FederatedMetrics], *federated, error) {
 	defer frugal()()
-	b, err := wide.NewBuilder(t, e, s.Data, &s.Pipeline)
-	if err != nil {
-		return nil, err
-	}
-	shares, missing := share(t, s, d)
 	smallest := d.trainPoints
 	for _, of := range shares {
 		n, _ := of.Samples.Dims()
@@ -65,33 +91,39 @@ func federate(ctx context.Context, t *experiment.Trial, s *FederatedSettings, d 
 	}
 	parties, err := classifyBy(ctx, t, b, shares, d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := new(experiment.Outcome[FederatedMetrics])
 	out.Metrics = FederatedMetrics{Accuracy: parties.accuracy, Branches: float64(parties.machines),
 		EvaluatedFraction: float64(parties.nearest.Evaluated) / float64(parties.nearest.Pairs),
 		MissingClasses:    float64(missing), SmallestClass: float64(smallest)}
 	unsafe, clustered := parties.nearest.Unsafe, parties.machines > len(shares)
-	if s.Centralised {
+	if centralised {
 		all := withSamples(d.train)
 		central, err := classifyBy(ctx, t, b, all, d)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out.Metrics.AccuracyCentralised = &central.accuracy
 		out.Metrics.Change = new(parties.accuracy - central.accuracy)
 		unsafe += central.nearest.Unsafe
 		clustered = clustered || central.machines > len(all)
 	}
-	out.Privacy, out.Warnings = b.Privacy(d.unit, clustered), e.Warnings()
-	if out.Privacy != nil && s.Centralised {
-		out.Privacy.Notes = append(out.Privacy.Notes, "epsilon and delta are those of each classifier alone: the "+
-			"parties' and the central one have noise of their own on the same entries, and both together have (2ε, 2δ)")
+	out.Privacy, out.Warnings = b.Privacy(d.unit, clustered), engine.Of(t.Engine).Warnings()
+	if out.Privacy != nil && centralised {
+		out.Privacy.Notes = append(out.Privacy.Notes, centralisedNote)
 	}
 	if unsafe > 0 {
 		out.Warnings = append(out.Warnings, unsafeWarning(unsafe))
 	}
-	return out, nil
+	return out, &federated{parties, clustered}, nil
+}
+
+// federated is what a global classifier makes of the test points, and whether a class of a
+// party has several machines.
+type federated struct {
+	*classification
+	clustered bool
 }
 
 // classifyBy builds the machines of all sources and classifies the test points by the

@@ -12,7 +12,7 @@ import (
 )
 
 // observation is a finished trial of kahm/classifier.
-type observation = experiment.ObservationOf[ClassifierSettings, ClassifierMetrics]
+type observation = experiment.ObservationOf[ClassifierSettings, TrialMetrics]
 
 // protected are what the machines of a private classifier model, with the names that
 // all figures have; its colour is its place.
@@ -47,7 +47,7 @@ func Figure12(ledger *printed.Ledger) experiment.Figure {
 			"Table 5 prints. Scores (mis, Eq. 69, in 1/distance) below about 5e-4 are noise of the estimate; those " +
 			"below 1e-4 are drawn at 1e-4.",
 		Match: Classifier().Matches(func(s *ClassifierSettings) bool {
-			return s.Data != wide.Original && !s.Noiseless() && (s.N == shownN || s.Epsilon == shownEpsilon)
+			return !s.isOwn() && s.Data != wide.Original && !s.Noiseless() && (s.N == shownN || s.Epsilon == shownEpsilon)
 		}),
 		Draw: Classifier().Draws(func(trials []observation) []experiment.Panel {
 			var panels []experiment.Panel
@@ -67,7 +67,8 @@ func Figure12(ledger *printed.Ledger) experiment.Figure {
 
 // butForCurves leaves out the settings that a group of figure 12 varies, and those
 // of the score.
-func butForCurves(s ClassifierSettings) ClassifierSettings {
+func butForCurves(of ClassifierSettings) classifierSettings {
+	s := of.classifierSettings
 	s.Epsilon, s.N, s.Data, s.Score = 0, 0, 0, Score{}
 	return s
 }
@@ -90,8 +91,8 @@ var axes = []axis{
 
 // height is what a curve shows; small heights are drawn at the floor.
 type height struct {
-	field func(*ClassifierMetrics) any
-	of    func(*ClassifierMetrics) *float64 // nil where a trial has none
+	field func(*TrialMetrics) any
+	of    func(*TrialMetrics) *float64 // nil where a trial has none
 	log   bool
 	floor float64
 	noise float64 // of the estimate; 0 where there is none to draw
@@ -99,10 +100,10 @@ type height struct {
 
 // heights are those of Fig. 12: accuracy, and the score on a logarithmic axis.
 var heights = []height{
-	{func(m *ClassifierMetrics) any { return &m.Accuracy },
-		func(m *ClassifierMetrics) *float64 { return &m.Accuracy }, false, 0, 0},
-	{func(m *ClassifierMetrics) any { return &m.MIS },
-		func(m *ClassifierMetrics) *float64 { return m.MIS }, true, misFloor, misNoise},
+	{func(m *TrialMetrics) any { return &m.Accuracy },
+		func(m *TrialMetrics) *float64 { return &m.Accuracy }, false, 0, 0},
+	{func(m *TrialMetrics) any { return &m.MIS },
+		func(m *TrialMetrics) *float64 { return m.MIS }, true, misFloor, misNoise},
 }
 
 // curvePanels returns the panels of trials that differ in ε, n and data only.
@@ -196,7 +197,7 @@ func Figure13() experiment.Figure {
 			"samples, at ε = 16 where there is such a trial. Where the two differ, distances reveal who was in the " +
 			"training set. First seed; n = 20.",
 		Match: Classifier().Matches(func(s *ClassifierSettings) bool {
-			return s.N == shownN && (s.Data == wide.Original || s.Data == wide.Fabricated && !s.Noiseless())
+			return !s.isOwn() && s.N == shownN && (s.Data == wide.Original || s.Data == wide.Fabricated && !s.Noiseless())
 		}),
 		Draw: Classifier().Draws(func(trials []observation) []experiment.Panel {
 			return distancePanels(experiment.WithSeries(trials, "distances"))
@@ -250,7 +251,8 @@ func rank(s *ClassifierSettings) float64 {
 
 // butForNoise leaves out the settings that say nothing of original data, and the
 // number of points that the score is computed from.
-func butForNoise(s ClassifierSettings) ClassifierSettings {
+func butForNoise(of ClassifierSettings) classifierSettings {
+	s := of.classifierSettings
 	s.Data, s.Budget, s.Variant, s.Clusters, s.Smoothing = 0, wide.Budget{}, 0, 0, 0
 	s.Points = experiment.NumberOr[wide.Whole](0)
 	return s

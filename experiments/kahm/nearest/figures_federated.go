@@ -36,7 +36,7 @@ func Figure16(ledger *printed.Ledger) experiment.Figure {
 			"over the privacy-loss bound ε where each class belongs to a party (Scenario 1) or is halved between two " +
 			"(Scenario 2), and over the number of parties that share the images at random (Scenario 3, ε = 16). " +
 			"Dashed, beside trials on all images: what Tables 8 to 10 print.",
-		Match: Federated().Matches(nil),
+		Match: Federated().Matches(func(s *FederatedSettings) bool { return !s.isOwn() }),
 		Draw: Federated().Draws(func(trials []federation) []experiment.Panel {
 			var panels []experiment.Panel
 			for _, s := range spreads16 {
@@ -54,7 +54,8 @@ func (s *spread16) panel(trials []federation, ledger *printed.Ledger) (experimen
 	panel := experiment.Panel{Title: fmt.Sprintf("Scenario %d", s.scenario), XLabel: s.label, YLabel: "accuracy",
 		LogX: true}
 	all := false
-	groups := experiment.GroupBy(trials, func(f FederatedSettings) FederatedSettings {
+	groups := experiment.GroupBy(trials, func(of FederatedSettings) federatedSettings {
+		f := of.federatedSettings
 		if s.scenario == randomShares {
 			f.Parties = 0
 		} else {

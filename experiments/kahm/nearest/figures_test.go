@@ -29,8 +29,8 @@ func finished(data wide.Data, epsilon, accuracy, mis float64, change func(*Class
 		s.Data, s.Epsilon, s.Variant = data, epsilon, wide.AsPublished
 		change(s)
 	})
-	return Classifier().Observe(s, 1, &experiment.Outcome[ClassifierMetrics]{
-		Metrics: ClassifierMetrics{Accuracy: accuracy, MIS: &mis},
+	return Classifier().Observe(s, 1, &experiment.Outcome[TrialMetrics]{
+		Metrics: TrialMetrics{ClassifierMetrics: ClassifierMetrics{Accuracy: accuracy, MIS: &mis}},
 		Series: map[string]experiment.Series{
 			"distances": {"x": {1, 2, 3}, "train": {0.5, 0.5, 0}, "test": {0, 0.5, 0.5}},
 		},
@@ -100,8 +100,8 @@ func TestFigure12WithoutScores(t *testing.T) {
 		s := Classifier().With(func(s *ClassifierSettings) {
 			s.Data, s.Epsilon, s.Score.Score = wide.Noisy, epsilon, false
 		})
-		trials = append(trials, Classifier().Observe(s, 1, &experiment.Outcome[ClassifierMetrics]{
-			Metrics: ClassifierMetrics{Accuracy: 0.9},
+		trials = append(trials, Classifier().Observe(s, 1, &experiment.Outcome[TrialMetrics]{
+			Metrics: TrialMetrics{ClassifierMetrics: ClassifierMetrics{Accuracy: 0.9}},
 		}))
 	}
 	panels := Figure12(paperLedger(t)).Draw(trials)

@@ -2,12 +2,14 @@ package nearest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -20,12 +22,29 @@ const (
 	above = "TestWhereSettingsOfPipelinesApply has it"
 )
 
+// The scenario of shared digits does something for digits alone.
+func TestWhereScenariosApply(t *testing.T) {
+	p := Federated().Params
+	i := slices.IndexFunc(p, func(p experiment.Param) bool { return p.Name == "scenario" })
+	if got := Federated().Applies(p[i].Name); got != "where dataset is mnist" {
+		t.Errorf("scenario applies %s", got)
+	}
+}
+
 // machines returns a number of branches.
 func machines(n int) experiment.Or[wide.Rounding, int] { return experiment.NumberOr[wide.Rounding](n) }
 
 // heldImages keep their values.
 func heldImages(s *Images) []inert.Setting {
 	return []inert.Setting{inert.Held(&s.Dataset, alone), inert.Held(&s.Train, given), inert.Held(&s.Test, given)}
+}
+
+// heldOwn are the settings of the user's own data, which TestWhereSettingsOfOwnDataApply has.
+func heldOwn(d *own.Table) (held []inert.Setting) {
+	for _, field := range []any{&d.Inputs, &d.Output, &d.Low, &d.High, &d.Holdout} {
+		held = append(held, inert.Held(field, "TestWhereSettingsOfOwnDataApply has it"))
+	}
+	return held
 }
 
 // heldPipeline are the settings that every classifier has alike.
@@ -39,7 +58,7 @@ func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
 
 // A setting does nothing exactly where its declaration says so.
 func TestWhereSettingsOfPipelinesApply(t *testing.T) {
-	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),
 		Common: func(s *ClassifierSettings) {
 			s.N, s.Layers, s.Branches, s.Epsilon, s.Score.Score = 4, 2, machines(3), 4, false
@@ -55,7 +74,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 			"as published":             func(s *ClassifierSettings) { s.Data, s.Variant = wide.Fabricated, wide.AsPublished },
 		},
 		Others: func(s *ClassifierSettings) []inert.Setting {
-			return append(heldImages(&s.Images),
+			return append(append(heldImages(&s.Images), heldOwn(&s.Table)...),
 				inert.Values(&s.Data, wide.Original, wide.Noisy, wide.Fabricated),
 				inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.2), inert.Values(&s.D, 2),
 				inert.Values(&s.N, 3, 2, 1), inert.Values(&s.Layers, 1, 3),
@@ -65,7 +84,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 				inert.Values(&s.Starts, 20), inert.Values(&s.Smoothing, 0, 1),
 				inert.Held(&s.Score.Score, "below"), inert.Held(&s.Points, "below"), inert.Held(&s.Grid, "below"))
 		},
-		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 			return classifiedWithDistances(t, s)
 		},
 	}.Check(t)
@@ -73,7 +92,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 
 // classifiedWithDistances also has the distances of the test points: an accuracy
 // separates few of them.
-func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 	trial, d := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), formulaData()
 	r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, d)
 	if err != nil {
@@ -91,13 +110,14 @@ func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.O
 	return outcomeOf(r), nil
 }
 
-func outcomeOf(r *evaluation) *experiment.Outcome[ClassifierMetrics] {
-	return &experiment.Outcome[ClassifierMetrics]{Metrics: r.ClassifierMetrics, Series: r.series, Privacy: r.privacy,
+func outcomeOf(r *evaluation) *experiment.Outcome[TrialMetrics] {
+	return &experiment.Outcome[TrialMetrics]{Metrics: TrialMetrics{ClassifierMetrics: r.ClassifierMetrics},
+		Series: r.series, Privacy: r.privacy,
 		Warnings: r.warnings}
 }
 
 func TestWhereSettingsOfScoresApply(t *testing.T) {
-	inert.Conditions[ClassifierSettings, ClassifierMetrics]{
+	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),
 		Common: func(s *ClassifierSettings) {
 			s.N, s.Layers, s.Points = 4, 2, trialtest.WordOr[int](wide.All)
@@ -107,12 +127,12 @@ func TestWhereSettingsOfScoresApply(t *testing.T) {
 			"without": func(s *ClassifierSettings) { s.Score.Score = false },
 		},
 		Others: func(s *ClassifierSettings) []inert.Setting {
-			return append(append(heldImages(&s.Images), heldPipeline(&s.Pipeline)...),
+			return append(slices.Concat(heldImages(&s.Images), heldOwn(&s.Table), heldPipeline(&s.Pipeline)),
 				inert.Held(&s.Data, above), inert.Values(&s.Score.Score, true, false),
 				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)),
 				inert.Values(&s.Grid, PublishedGrid))
 		},
-		Run: func(s *ClassifierSettings) (*experiment.Outcome[ClassifierMetrics], error) {
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 			trial := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2})
 			r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, formulaData())
 			if err != nil {
@@ -132,12 +152,13 @@ func TestWhereSettingsOfPartiesApply(t *testing.T) {
 			"at random": func(s *FederatedSettings) { s.Scenario, s.Parties = randomShares, 2 },
 		},
 		Others: func(s *FederatedSettings) []inert.Setting {
-			return append(append(heldImages(&s.Images), heldPipeline(&s.Pipeline)...),
-				inert.Values(&s.Scenario, classByParty, randomShares), inert.Values(&s.Parties, 3),
+			return append(slices.Concat(heldImages(&s.Images), heldOwn(&s.Table), heldPipeline(&s.Pipeline)),
+				inert.Held(&s.Party, "TestFederationOfOwnRows has it"), inert.Held(&s.Scenario, "below"),
+				inert.Values(&s.Parties, 3),
 				inert.Values(&s.Data, wide.Original), inert.Values(&s.Centralised, false))
 		},
 		Run: func(s *FederatedSettings) (*experiment.Outcome[FederatedMetrics], error) {
-			return federate(t.Context(), trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), s, formulaData())
+			return federateDigits(t.Context(), trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), s, formulaData())
 		},
 	}.Check(t)
 }

@@ -67,12 +67,12 @@ func overall(byClass *hull.Nearest) *hull.Nearest {
 	return &out
 }
 
-// match evaluates the class-matching scores of the test points of d. classes are
-// those of the machines. Every class must have a test point.
+// match evaluates the class-matching scores of the test points of d. Every class must have
+// a test point.
 //
 // The area is that of each class against all others, averaged; the balanced accuracy is
 // the mean of the classes' own, whatever their sizes.
-func (r *evaluation) match(c *classification, classes []int, d *classData) error {
+func (r *evaluation) match(c *classification, d *classData) error {
 	scores := matchingScores(c.byClass)
 	auc, err := learn.MacroAUC(scores, d.testLabels)
 	if err != nil {
@@ -82,16 +82,7 @@ func (r *evaluation) match(c *classification, classes []int, d *classData) error
 	if err != nil {
 		return err
 	}
-	right, all := make([]float64, d.classes), make([]float64, d.classes)
-	for i, label := range d.testLabels {
-		all[label]++
-		if m := c.nearest.Machine[i][0]; m >= 0 && classes[m] == label {
-			right[label]++
-		}
-	}
-	for label := range all {
-		r.BalancedAccuracy += right[label] / all[label] / float64(d.classes)
-	}
+	r.BalancedAccuracy = c.balanced()
 	r.AUC, r.series["roc"] = auc, roc
 	return nil
 }

@@ -48,6 +48,38 @@ type ClassifierMetrics struct {
 	TestTime float64 `name:"test_s" unit:"s" timing:"yes"`
 }
 
+// TrialMetrics are those of kahm/classifier.
+type TrialMetrics struct {
+	ClassifierMetrics
+	OwnMetrics
+	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
+	// class against the others, averaged over the classes (your own data)
+	AUC *float64 `name:"auc"`
+}
+
+// OwnMetrics are reported beside others of the user's own data.
+type OwnMetrics struct {
+	// accuracy of answering always with the largest class of the training rows: what an
+	// accuracy is to be compared with (your own data)
+	AccuracyMajority *float64 `name:"accuracy_majority"`
+	// share of test rows of a class that get their own class, averaged over the classes
+	// (your own data)
+	BalancedAccuracy *float64 `name:"balanced_accuracy"`
+	// classes (your own data)
+	Classes *float64 `name:"classes"`
+	// inputs, a category with a column for each of its values (your own data)
+	Inputs *float64 `name:"input_columns"`
+	// rows that are trained on (your own data)
+	TrainRows *float64 `name:"train_rows"`
+	// rows that are tested (your own data)
+	TestRows *float64 `name:"test_rows"`
+	// rows left out because they lack a value (your own data)
+	DroppedRows *float64 `name:"dropped_rows"`
+	// share of the inputs' values that lie beyond their range, and count as its end (your
+	// own data)
+	ClippedFraction *float64 `name:"clipped_fraction"`
+}
+
 // MatchingMetrics are reported beside ClassifierMetrics where the distance of every
 // test point to every class is computed.
 type MatchingMetrics struct {
@@ -77,6 +109,9 @@ type FederatedMetrics struct {
 	MissingClasses float64 `name:"missing_classes"`
 	// images of the smallest class of a party that has one
 	SmallestClass float64 `name:"smallest_class"`
+	// parties (your own data)
+	Parties *float64 `name:"party_count"`
+	OwnMetrics
 }
 
 // FreiburgMetrics are those of kahm/freiburg.

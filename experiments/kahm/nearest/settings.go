@@ -2,8 +2,11 @@ package nearest
 
 import (
 	_ "embed"
+	"fmt"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
@@ -14,13 +17,32 @@ var source string
 
 func init() { experiment.Document[ClassifierSettings](source) }
 
-// Images says how many of the handwritten digits a trial reads.
+// Images says how many of the handwritten digits a trial reads, or which data of the
+// user's own.
 type Images struct {
-	wide.Digits
+	// mnist, handwritten digits, or your own rows: csv:PATH or parquet:PATH, a table with a
+	// header; npy:PATH, features with their labels beside; images:FOLDER, pictures in a
+	// folder for each class
+	Dataset string `name:"dataset" default:"mnist"`
 	// training images: the first ones of the file
-	Train int `name:"train" default:"60000" min:"1" max:"60000"`
+	Train int `name:"train" default:"60000" min:"1" max:"60000" when:"dataset is mnist"`
 	// test images: the first ones of the file
-	Test int `name:"test" default:"10000" min:"1" max:"10000"`
+	Test int `name:"test" default:"10000" min:"1" max:"10000" when:"dataset is mnist"`
+}
+
+// dataMNIST is the name of the handwritten digits.
+const dataMNIST = "mnist"
+
+// isOwn says whether a trial reads data of the user's own.
+func (s *Images) isOwn() bool { return s.Dataset != dataMNIST }
+
+// check refuses data that there are not.
+func (s *Images) check() error {
+	if !s.isOwn() || table.Is(s.Dataset) {
+		return nil
+	}
+	return fmt.Errorf("dataset = %q: it is %s, or data of your own: csv:PATH, parquet:PATH, npy:PATH or images:FOLDER",
+		s.Dataset, dataMNIST)
 }
 
 // Score says whether and from how many points the membership-inference score is
@@ -40,7 +62,7 @@ type Score struct {
 
 // allImages says whether a trial reads all images, as the paper's do.
 func (s *Images) allImages() bool {
-	return s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
+	return !s.isOwn() && s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
 }
 
 // Grid is what the estimate of the density difference is chosen from.
@@ -65,26 +87,40 @@ func (g Grid) densities() learn.DensityGrid {
 
 // ClassifierSettings are those of kahm/classifier.
 type ClassifierSettings struct {
+	classifierSettings
+	own.Table
+}
+
+// classifierSettings are those that do not describe the user's own data.
+type classifierSettings struct {
 	Images
 	// what the machines model: the original samples (Definition 7), samples with noise
 	// (Definition 12), or samples fabricated from those (Definition 15)
-	Data wide.Data `name:"data" default:"original"`
-	wide.Pipeline
+	Data          wide.Data `name:"data" default:"original"`
+	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	Score
 }
 
 // FederatedSettings are those of kahm/federated.
 type FederatedSettings struct {
+	federatedSettings
+	own.Table
+	// column with the party that holds a row (your own data, where it must be given)
+	Party string `name:"party" default:"" later:"yes" when:"dataset is not mnist"`
+}
+
+// federatedSettings are those that do not describe the user's own data.
+type federatedSettings struct {
 	Images
 	// how the images are shared: 1, each class belongs to one of 10 parties; 2, each
 	// class is halved between two of 20 parties; 3, at random among a given number
 	// of parties
-	Scenario int `name:"scenario" default:"1" min:"1" max:"3"`
+	Scenario int `name:"scenario" default:"1" min:"1" max:"3" when:"dataset is mnist"`
 	// scenario 3: number of parties; scenarios 1 and 2 have 10 and 20
 	Parties int `name:"parties" default:"10" min:"1" max:"1000" when:"scenario is 3"`
 	// what the parties' machines model
 	Data          wide.Data `name:"data" default:"fabricated"`
-	wide.Pipeline `default:"epsilon: 16"`
+	wide.Pipeline `default:"epsilon: 16" when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	// build and evaluate the classifier of all images in one place, too
 	Centralised bool `name:"centralised" default:"true"`
 }

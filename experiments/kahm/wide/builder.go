@@ -42,6 +42,8 @@ type Builder struct {
 	private   bool
 	smoothing int
 	noise     *mechanism.EntryNoise // nil for none
+	// given says that the samples have their noise already: nothing is private.
+	given bool
 }
 
 // NewBuilder returns the builder of a trial's wide machines, which model data of that
@@ -51,6 +53,22 @@ func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (
 	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
 		clusters: p.clustersOf(data), starts: p.Starts, private: p.Variant == AsPublished, smoothing: p.Smoothing,
 		noise: noise}, err
+}
+
+// NewLaplaceBuilder is [NewBuilder] with Laplace noise, without an atom of entries that
+// stay as they are: the noise of a release.
+func NewLaplaceBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
+	pure := *p
+	pure.Delta = 0
+	return NewBuilder(t, e, data, &pure)
+}
+
+// NewBuilderOfNoisy returns the builder of machines of samples that have their noise. All
+// that it computes is post-processing: clusters come from these samples, and smoothing
+// takes a given number of steps.
+func NewBuilderOfNoisy(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) *Builder {
+	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
+		clusters: NoisyClusters, starts: p.Starts, smoothing: p.Smoothing, given: true}
 }
 
 // NewFabricator returns the builder of a trial whose samples are one cluster each. Its
@@ -111,27 +129,59 @@ func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 	if err := b.checkScale(sources); err != nil {
 		return nil, err
 	}
-	start, digest := time.Now(), b.digest(sources)
-	clusters, elsewhere, err := b.splitAll(ctx, sources, digest)
+	start, out := time.Now(), new(Model)
+	clusters, elsewhere, err := b.prepare(ctx, sources, out)
 	if err != nil {
 		return nil, err
 	}
-	out := &Model{Machines: make([]*hull.Machine, len(clusters)), Classes: make([]int, len(clusters))}
-	if b.Data == Fabricated {
-		before := time.Now()
-		more, err := b.fabricateAll(ctx, clusters, digest, out)
-		if err != nil {
-			return nil, err
-		}
-		out.FabricationTime = time.Since(before) + more
-		elsewhere += more
-	}
+	out.Machines, out.Classes = make([]*hull.Machine, len(clusters)), make([]int, len(clusters))
 	if err := b.fitAll(ctx, clusters, out); err != nil {
 		return nil, err
 	}
 	out.BuildTime = time.Since(start) + elsewhere - out.FabricationTime
 	out.Ensemble, err = hull.NewEnsemble(out.Machines, out.Classes)
 	return out, err
+}
+
+// prepare makes the samples of all machines. The time that work of another trial took is
+// to be added to that of the call.
+func (b *Builder) prepare(ctx context.Context, sources []Source, out *Model,
+) (clusters []Cluster, elsewhere time.Duration, err error) {
+	digest := b.digest(sources)
+	if clusters, elsewhere, err = b.splitAll(ctx, sources, digest); err != nil || b.Data != Fabricated {
+		return clusters, elsewhere, err
+	}
+	before := time.Now()
+	more, err := b.fabricateAll(ctx, clusters, digest, out)
+	out.FabricationTime = time.Since(before) + more
+	return clusters, elsewhere + more, err
+}
+
+// Part is the samples of one machine, and where they come from.
+type Part struct {
+	Source  *Source
+	Rows    []int // of the source's samples
+	Samples *mat.Dense
+}
+
+// Parts returns what the machines of all sources model, in the order of [Builder.Build],
+// and fits none.
+func (b *Builder) Parts(ctx context.Context, sources []Source) ([]Part, error) {
+	clusters, _, err := b.prepare(ctx, sources, new(Model))
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]Part, len(clusters))
+	for i, c := range clusters {
+		if c.rows == nil {
+			c.rows = make([]int, c.source.size())
+			for j := range c.rows {
+				c.rows[j] = j
+			}
+		}
+		parts[i] = Part{Source: c.source, Rows: c.rows, Samples: c.Samples}
+	}
+	return parts, nil
 }
 
 // fitAll fits the machines of the clusters, whose samples it drops as they are.

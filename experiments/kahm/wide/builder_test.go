@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,36 @@ func TestFabricationAboveItsRadius(t *testing.T) {
 				t.Errorf("%v; want %q", err, want)
 			}
 		})
+	}
+}
+
+// What is computed from samples that have their noise is what a trial computes that adds the
+// noise itself: a release does what was judged.
+func TestPartsOfNoisySamples(t *testing.T) {
+	for _, data := range []Data{Noisy, Fabricated} {
+		of := samples()
+		noisy := &Source{Samples: builder(t, data, Corrected).withNoise(of)}
+		want, err := builder(t, data, Corrected).Parts(t.Context(), []Source{*of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := builder(t, data, Corrected)
+		given := NewBuilderOfNoisy(b.trial, b.e, data, &Pipeline{Machine: Machine{N: 4, Layers: 2,
+			Branches: experiment.NumberOr[Rounding](3)}, Clustering: Clustering{Starts: 1}, Smoothing: 2})
+		got, err := given.Parts(t.Context(), []Source{*noisy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for i := range want {
+			if !slices.Equal(got[i].Rows, want[i].Rows) || !mat.Equal(got[i].Samples, want[i].Samples) {
+				t.Errorf("%s, part %d: rows %v, want %v", experiment.NameOf(data), i, got[i].Rows, want[i].Rows)
+			}
+			rows += len(want[i].Rows)
+		}
+		if len(got) != 3 || rows != 90 {
+			t.Errorf("%d parts of %d rows", len(got), rows)
+		}
 	}
 }
 

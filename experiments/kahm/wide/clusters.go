@@ -69,7 +69,9 @@ func (b *Builder) withNoise(s *Source) *mat.Dense {
 }
 
 // seesNoise says whether k-means sees noisy samples.
-func (b *Builder) seesNoise() bool { return b.clusters == NoisyClusters && b.noise != nil }
+func (b *Builder) seesNoise() bool {
+	return b.given || b.clusters == NoisyClusters && b.noise != nil
+}
 
 // label returns the cluster of each sample of each source, from 0; nil where there is one for
 // all samples. Of adds to an error which source it is of.
@@ -126,7 +128,9 @@ func (b *Builder) labelAll(ctx context.Context, sources []Source, given []*mat.D
 	key := func(in *experiment.Inputs) {
 		in.Text(digest())
 		if b.seesNoise() {
-			in.Numbers(b.noise.Epsilon, b.noise.Delta, b.noise.D)
+			if !b.given { // the digest is of the samples without it
+				in.Numbers(b.noise.Epsilon, b.noise.Delta, b.noise.D)
+			}
 			in.Whole(b.n)
 		}
 	}

@@ -28,7 +28,20 @@ func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 			"Laplace noise in floating-point numbers needs snapping or a discrete form before a release (Mironov 2012)",
 		},
 	}
-	var leaks, instead []string
+	leaks, instead := b.Leaks(clustered)
+	if leaks != nil {
+		out.Refute(strings.Join(leaks, ", and "))
+		out.Notes = append(out.Notes, strings.Join(instead, "; "))
+	}
+	return out
+}
+
+// HasNoise says whether noise is added to the samples.
+func (b *Builder) HasNoise() bool { return b.noise != nil }
+
+// Leaks says what else than noisy samples has a part in the machines, and what settings
+// take it away. clustered says whether a class has several machines.
+func (b *Builder) Leaks(clustered bool) (leaks, instead []string) {
 	if clustered && b.clusters == OriginalClusters {
 		leaks = append(leaks, "the clusters (Eq. 98) are computed from the private data without noise")
 		instead = append(instead, "clusters=noisy takes them from the noisy data")
@@ -37,9 +50,5 @@ func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 		leaks = append(leaks, "the fabrication stops at a radius (Eq. 96) computed from the private data without noise")
 		instead = append(instead, "variant=corrected takes a public number of smoothing steps")
 	}
-	if leaks != nil {
-		out.Refute(strings.Join(leaks, ", and "))
-		out.Notes = append(out.Notes, strings.Join(instead, "; "))
-	}
-	return out
+	return leaks, instead
 }

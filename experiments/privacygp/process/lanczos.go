@@ -18,7 +18,7 @@ import (
 // length over lanczosCheck steps, and returns the steps. J is about the number of
 // eigenvalues of A that are not negligible, which does not grow with n for a smooth
 // kernel.
-func (p *Process) FastDraw(
+func (p *Observations) FastDraw(
 	cross, q *mat.Dense, omega []float64, tolerance float64,
 ) (z []float64, steps int, err error) {
 	s, err := p.sensitiveRange(cross, q)

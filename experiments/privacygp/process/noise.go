@@ -33,7 +33,7 @@ type Noise struct {
 // the data already say less than the requirement allows get none. Its rank is at most γ,
 // the rank of K_XS q⁻¹ K_SX (by Weyl's inequality, as K_XX + V is positive
 // semidefinite).
-func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
+func (p *Observations) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 	g, _ := q.Dims()
 	c, err := linalg.PSDComplement(p.engine, cross, q, p.cov)
 	var notPD *linalg.NotPositiveDefiniteError
@@ -59,9 +59,9 @@ func (p *Process) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 
 // Inner is G(S) = K_XS q⁻¹ K_SX (n×n) for q = K_SS − Ξ (γ×γ) and cross = K_XS (n×γ), the
 // matrix of inner products of Eq. (13), and the numerical rank of q. Where that is below γ
-// the inverse is that of the numerical range, as for [Process.StrongNoise], and an error
+// the inverse is that of the numerical range, as for [Observations.StrongNoise], and an error
 // says where it does not serve.
-func (p *Process) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error) {
+func (p *Observations) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error) {
 	s, err := p.sensitiveRange(cross, q)
 	if err != nil {
 		return nil, 0, err
@@ -77,7 +77,7 @@ func (p *Process) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error
 
 // sensitiveRange is the numerical range of q = K_SS − Ξ (γ×γ), or an error where that is not
 // all of it and does not serve.
-func (p *Process) sensitiveRange(cross, q *mat.Dense) (*numericalRange, error) {
+func (p *Observations) sensitiveRange(cross, q *mat.Dense) (*numericalRange, error) {
 	s, err := rangeOf(p.engine, q, p.epsilon)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (p *Process) sensitiveRange(cross, q *mat.Dense) (*numericalRange, error) {
 // solution: it has a negative eigenvalue, or a direction without variance that
 // the data know of. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has
 // |K_XS u|² ≤ λ/(1 − α) for each datum.
-func (p *Process) inadmissible(q, cross *mat.Dense) error {
+func (p *Observations) inadmissible(q, cross *mat.Dense) error {
 	values, v, err := spectrum(p.engine, q)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func absolute(a *mat.Dense) *mat.Dense {
 
 // PSDNoise is (G − K_XX − V)⁺ for G (n×n). Both triangles of G are averaged first: a
 // product is symmetric to rounding only.
-func (p *Process) PSDNoise(g *mat.Dense) (*Noise, error) {
+func (p *Observations) PSDNoise(g *mat.Dense) (*Noise, error) {
 	n, _ := g.Dims()
 	b := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -141,7 +141,7 @@ func (p *Process) PSDNoise(g *mat.Dense) (*Noise, error) {
 }
 
 // noise is that of the positive part of a matrix with these eigenvalues, ascending.
-func (p *Process) noise(sigma *mat.Dense, values []float64) *Noise {
+func (p *Observations) noise(sigma *mat.Dense, values []float64) *Noise {
 	out := &Noise{Sigma: sigma, Rank: rank(values, p.epsilon)}
 	for _, v := range values {
 		out.Trace += math.Max(0, v)
@@ -201,7 +201,7 @@ func Draw(e *engine.Engine, sigma *mat.Dense, rng *rand.Rand) ([]float64, error)
 }
 
 // Root is Σ^½ω for a noise covariance (n×n) and n numbers.
-func (p *Process) Root(sigma *mat.Dense, omega []float64) ([]float64, error) {
+func (p *Observations) Root(sigma *mat.Dense, omega []float64) ([]float64, error) {
 	values, v, err := spectrum(p.engine, sigma)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@
 //	K(s,s) − K_sX (K_XX + V + Σ)⁻¹ K_Xs.
 //
 // A [Noise] Σ is chosen so that this is at least ξ at the sensitive inputs:
-// [Process.StrongNoise] is the closed form for many of them (Eq. 11) and for one (Eq.
+// [Observations.StrongNoise] is the closed form for many of them (Eq. 11) and for one (Eq.
 // 8); package sdp has the programs. Kernel matrices of a smooth kernel are singular in
 // floating point as soon as inputs are dense, with V = 0 above all: what is computed
 // then is on their numerical range.
@@ -26,14 +26,10 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// Process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of unit prior
-// variance, and its n training inputs. Variances are relative to the prior one.
-type Process struct {
+// Observations are the outputs of a Gaussian process at n inputs, as their covariance.
+type Observations struct {
 	engine *engine.Engine
-	kernel kernel.Kernel
-	// X are the training inputs.
-	X   []float64
-	cov *mat.Dense // n×n, K_XX + V
+	cov    *mat.Dense // n×n, K_XX + V
 	// epsilon is the spacing of the engine's numbers at 1.
 	epsilon float64
 	// Condition is the condition number of K_XX + V, at most 1/epsilon
@@ -46,14 +42,35 @@ type Process struct {
 	span *numericalRange
 }
 
-// New computes the covariance of data with noise variance v at x.
-// It takes about 9n³ operations for the eigenvalues, which decide how everything else is
-// computed. x has n numbers; v = 0 stands for V = 0.
-func New(e *engine.Engine, theta, v float64, x []float64) (*Process, error) {
-	p := &Process{engine: e, kernel: kernel.RBF(theta), X: x, epsilon: epsilon64}
+// Observe takes K_XX + V (n×n), in any unit, which it keeps. It takes about 9n³ operations
+// for the eigenvalues, which decide how everything else is computed.
+func Observe(e *engine.Engine, cov *mat.Dense) (*Observations, error) {
+	o := &Observations{engine: e, cov: cov, epsilon: epsilon64}
 	if e.DType() == "float32" {
-		p.epsilon = epsilon32
+		o.epsilon = epsilon32
 	}
+	values, vectors, err := spectrum(e, cov)
+	if err != nil {
+		return nil, fmt.Errorf("K_XX + V: %w", err)
+	}
+	o.Condition, o.Rank = condition(values, o.epsilon), rank(values, o.epsilon)
+	o.span = rangeOfSpectrum(e, values, vectors, o.epsilon)
+	return o, nil
+}
+
+// Process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of unit prior
+// variance, and its n training inputs. Variances are relative to the prior one.
+type Process struct {
+	Observations
+	kernel kernel.Kernel
+	// X are the training inputs.
+	X []float64
+}
+
+// New computes the covariance of data with noise variance v at x.
+// x has n numbers; v = 0 stands for V = 0.
+func New(e *engine.Engine, theta, v float64, x []float64) (*Process, error) {
+	p := &Process{Observations: Observations{engine: e}, kernel: kernel.RBF(theta), X: x}
 	cov, err := p.Between(x, x)
 	if err != nil {
 		return nil, err
@@ -61,13 +78,11 @@ func New(e *engine.Engine, theta, v float64, x []float64) (*Process, error) {
 	for i := range x {
 		cov.Set(i, i, cov.At(i, i)+v)
 	}
-	p.cov = cov
-	values, vectors, err := spectrum(e, cov)
+	o, err := Observe(e, cov)
 	if err != nil {
-		return nil, fmt.Errorf("K_XX + V: %w", err)
+		return nil, err
 	}
-	p.Condition, p.Rank = condition(values, p.epsilon), rank(values, p.epsilon)
-	p.span = rangeOfSpectrum(e, values, vectors, p.epsilon)
+	p.Observations = *o
 	return p, nil
 }
 
@@ -87,16 +102,16 @@ const (
 )
 
 // Covariance is K_XX + V, n×n.
-func (p *Process) Covariance() *mat.SymDense { return symmetric(p.cov) }
+func (p *Observations) Covariance() *mat.SymDense { return symmetric(p.cov) }
 
 // Warnings says what is computed but suspect.
-func (p *Process) Warnings() []string {
+func (p *Observations) Warnings() []string {
 	w := p.engine.Warnings()
 	if p.Condition*p.epsilon > suspectDigits {
 		w = append(w, fmt.Sprintf("computed but suspect: K_XX + V of the %d training inputs has condition number %.1e "+
 			"and numerical rank %d; the optimal noise needs no inverse of it, but predictions are those of a user of "+
 			"its numerical range, who knows less; fewer inputs, a larger theta or noise_variance > 0 make it smaller",
-			len(p.X), p.Condition, p.Rank))
+			p.cov.RawMatrix().Rows, p.Condition, p.Rank))
 	}
 	if p.epsilon == epsilon32 {
 		w = append(w, "computed in float32: traces, and the tolerances that predictive variances are held to, "+
@@ -125,7 +140,7 @@ func (p *Process) PredictiveVariance(sigma mat.Matrix, at []float64) ([]float64,
 	if err != nil {
 		return nil, err
 	}
-	explained, err := p.explained(sigma, cross)
+	explained, err := p.Explained(sigma, cross)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +171,10 @@ func (p *Process) PredictiveCovariance(sigma mat.Matrix, at []float64) (*mat.Den
 	return out, nil
 }
 
-// explained is kᵀ(K_XX + V + Σ)⁻¹k for the columns k of cross.
-func (p *Process) explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
+// Explained is kᵀ(K_XX + V + Σ)⁻¹k for the columns k of cross (n×m) and the noise
+// covariance sigma (n×n; nil for none): the prior variances less these are the predictive
+// ones, Eq. (4).
+func (p *Observations) Explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
 	_, m := cross.Dims()
 	out := make([]float64, m)
 	solved, err := p.factorised(sigma, cross)
@@ -175,7 +192,7 @@ func (p *Process) explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, erro
 
 // Solve returns (K_XX + V + Σ)⁻¹ b. b is n×m. On the numerical range the result is
 // that of the pseudo-inverse.
-func (p *Process) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+func (p *Observations) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
 	x, err := p.factorised(sigma, b)
 	if err != nil || x != nil {
 		return x, err
@@ -185,8 +202,8 @@ func (p *Process) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
 
 // factorised returns (K_XX + V + Σ)⁻¹ b by a Cholesky factorisation; nil where
 // K_XX + V has not full numerical rank, or the sum is singular.
-func (p *Process) factorised(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
-	if p.Rank < len(p.X) {
+func (p *Observations) factorised(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error) {
+	if p.Rank < p.cov.RawMatrix().Rows {
 		return nil, nil
 	}
 	total := mat.DenseCopyOf(p.cov)

@@ -8,7 +8,7 @@ import (
 
 // CheckMet refuses noise with which the predictive variance at a sensitive input
 // is below its tolerance xi beyond rounding.
-func (p *Process) CheckMet(what string, s, variance, xi float64) error {
+func (p *Observations) CheckMet(what string, s, variance, xi float64) error {
 	rounding := 1e-6
 	if p.epsilon == epsilon32 {
 		rounding = 1e-3

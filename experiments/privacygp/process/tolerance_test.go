@@ -23,7 +23,7 @@ func TestShortOfToleranceIsNoResult(t *testing.T) {
 		{"not a number", epsilon64, math.NaN(), .5, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &Process{epsilon: tt.epsilon, Condition: 1e9}
+			p := &Observations{epsilon: tt.epsilon, Condition: 1e9}
 			err := p.CheckMet("the noise", .25, tt.variance, tt.xi)
 			if (err == nil) != tt.met || err != nil && !strings.Contains(err.Error(), "at s = 0.25, below the tolerance 0.5") {
 				t.Errorf("error %v", err)

@@ -205,6 +205,9 @@ func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 	}
 	few := fmt.Sprintf("the spread of a trial is not known: it has %.3g of %d degrees of freedom",
 		max(own.freedom, 0), leastFreedom)
+	if len(cl.Members) > 0 && cl.Pool == nil {
+		return p.spreadOfMean(cl, s, few)
+	}
 	if cl.Pool == nil || s.apart {
 		return spread{}, few + ", and no other cell is declared to share the variance"
 	}
@@ -221,6 +224,31 @@ func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 		v *= mean * mean // the deviation of a logarithm is a share of the value
 	}
 	return spread{trial: v, mean: v / n, freedom: shared.freedom, pooled: true}, ""
+}
+
+// spreadOfMean returns what the cells of a mean with too few trials of its own tell of its
+// variances. Trials of one seed may share their draws, so that the cells need not be
+// independent: the deviation of a mean is at most the mean of their deviations, which is what
+// it is taken to be, with the fewest degrees of freedom of one of them. A trial of a mean is
+// one of all its cells.
+func (p pools) spreadOfMean(cl *ledger.Claim, s *sample, few string) (spread, string) {
+	out := spread{freedom: math.Inf(1), pooled: true}
+	deviation := 0.0
+	for i, member := range cl.Members {
+		if len(s.members[i].values) == 0 {
+			return spread{}, few + ", and a cell of the mean has no trial"
+		}
+		of, unknown := p.spreadOf(member, s.members[i])
+		if unknown != "" {
+			return spread{}, few + fmt.Sprintf(", and that of row %q, column %q, which the mean is taken over, is not known",
+				member.Cell.Row, member.Cell.Column)
+		}
+		deviation += math.Sqrt(of.trial) / float64(len(cl.Members))
+		out.freedom = min(out.freedom, of.freedom)
+	}
+	out.trial = deviation * deviation
+	out.mean = out.trial / float64(len(s.values))
+	return out, ""
 }
 
 // welch adds the variances of two independent samples, with the degrees of freedom of

@@ -103,6 +103,55 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// A mean of cells with one trial each is inside at least as often, whether the trials of a seed
+// are independent or share all their draws; so is the print.
+func TestCalibrationOfMeans(t *testing.T) {
+	const repetitions, cells = 20_000, 6
+	rng := rand.New(rand.NewPCG(9, 1))
+	mean := &ledger.Claim{Cell: &ledger.Cell{}}
+	mean.Draws = 1
+	member := &ledger.Claim{Cell: &ledger.Cell{}}
+	member.Primary, member.Pool = true, &ledger.Pool{Name: "p"}
+	one := &sample{values: []float64{0}}
+	all := &sample{values: []float64{0}}
+	for range cells {
+		mean.Members, all.members = append(mean.Members, member), append(all.members, one)
+	}
+	drawn := func(shared bool) (mean float64) {
+		if shared {
+			return rng.NormFloat64()
+		}
+		for range cells {
+			mean += rng.NormFloat64() / cells
+		}
+		return mean
+	}
+	for _, shared := range [][2]bool{{false, false}, {true, false}, {true, true}} {
+		inside := 0
+		for range repetitions {
+			p := pools{}
+			five := make([]float64, 5)
+			for range 5 { // 20 degrees of freedom
+				for i := range five {
+					five[i] = rng.NormFloat64()
+				}
+				p.add(member, &sample{values: five})
+			}
+			s, unknown := p.spreadOf(mean, all)
+			if unknown != "" {
+				t.Fatal(unknown)
+			}
+			if math.Abs(drawn(shared[0])-drawn(shared[1])) <= halfWidth(0, printedVariance(mean, s)+s.mean, s.freedom) {
+				inside++
+			}
+		}
+		share := float64(inside) / repetitions
+		if share < 0.94 || shared[0] && shared[1] && share > 0.96 {
+			t.Errorf("draws shared by ours and the print %v: %.4f inside", shared, share)
+		}
+	}
+}
+
 // The expected share that tables print is that of the simulation.
 func TestCoverage(t *testing.T) {
 	const repetitions = 20_000

@@ -20,7 +20,10 @@
 // or column: of every seed, the mean of its other values is taken, and mean and
 // standard error are over the seeds, so that values which share their trials or
 // their random draws are not counted as independent ones. A mean of
-// differences is the difference of the means, seed by seed as above.
+// differences is the difference of the means, seed by seed as above. Where too few
+// seeds have all of its values, its deviation is taken to be the mean of theirs,
+// own or pooled, the largest that it can have however their draws depend on each
+// other: the band holds at least what a band is to hold.
 //
 // # Verdicts
 //

@@ -218,6 +218,9 @@ func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 func (e *evidence) collect(records *Records) {
 	cl := e.claim
 	e.left = records.difference(cl.Left, cl.Minus)
+	for _, m := range cl.Members {
+		e.left.members = append(e.left.members, records.difference(m.Left, m.Minus))
+	}
 	samples := []*sample{e.left}
 	if cl.Right != nil {
 		e.right = records.sample([]*ledger.Side{cl.Right}, nil)

@@ -104,7 +104,7 @@ func tolerances(t *ledger.Table) []string {
 			parts = append(parts, experiment.FormatNumber(*x.Absolute))
 		}
 		if x.Relative != nil {
-			parts = append(parts, experiment.FormatNumber(100**x.Relative)+" % of the print")
+			parts = append(parts, fmt.Sprintf("%.6g %% of the print", 100**x.Relative))
 		}
 		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "),
 			strings.TrimSuffix(x.Source, ".")))

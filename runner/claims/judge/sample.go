@@ -26,8 +26,9 @@ type sample struct {
 	minus *Estimate // of a difference: what was subtracted
 	// apart says that minus was subtracted as one mean: its standard error is
 	// not in the scatter of the values.
-	apart bool
-	other spread // of what was subtracted apart
+	apart   bool
+	other   spread    // of what was subtracted apart
+	members []*sample // of the mean of several cells
 }
 
 // difference takes left less minus, seed by seed where every side of minus has

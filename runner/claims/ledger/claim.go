@@ -37,10 +37,11 @@ func (t *Table) Trials(reg *experiment.Registry) ([]experiment.Identity, error) 
 type Claim struct {
 	Cell      *Cell
 	Variant   string
-	Printed   *Number // nil where no number is published
-	Left      []*Side // none of a quoted value, several of a mean
-	Minus     []*Side // of a difference: what is subtracted, one for each of Left
-	Right     *Side   // of a statement that compares two metrics
+	Printed   *Number  // nil where no number is published
+	Left      []*Side  // none of a quoted value, several of a mean
+	Members   []*Claim // of a mean: what it is taken over, one for each of Left
+	Minus     []*Side  // of a difference: what is subtracted, one for each of Left
+	Right     *Side    // of a statement that compares two metrics
 	Reference *Reference
 	Terms
 }
@@ -160,6 +161,7 @@ func (t *Table) meanOf(cl *Claim, reg *experiment.Registry, variant int) error {
 		if err != nil {
 			return err
 		}
+		cl.Members = append(cl.Members, &member)
 		cl.Left, cl.Minus = append(cl.Left, member.Left...), append(cl.Minus, member.Minus...)
 		if metric := member.Metric(); metric != cl.Metric() {
 			return t.ledger.source.errorf(c.path+".mean_of", "a mean of different metrics: %s and %s", cl.Metric(), metric)

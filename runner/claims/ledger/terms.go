@@ -210,8 +210,10 @@ func (c *Claim) Digest() string {
 	if t := c.Tolerance; t != nil {
 		say(optional(t.Absolute), optional(t.Relative))
 	}
-	if c.Pool != nil {
-		say(c.Pool.Name, c.Pool.Scale)
+	for _, with := range append([]*Claim{c}, c.Members...) {
+		if with.Pool != nil {
+			say(with.Pool.Name, with.Pool.Scale)
+		}
 	}
 	say(c.Cell.Published, c.Draws, c.Corrected, c.Fitted, c.StandIn, c.Deterministic, c.Times)
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -69,27 +69,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	case !job.Secure:
 		return nil, nil, errors.New("noise from a seed protects nobody")
 	}
-	job.Datasets, job.RNG = nil, "" // the digests of private data, and what hides them in the key
-	described := job
-	described.Params = withoutPaths(e.Active(job.Params), filesOf(e, job.Params))
-	r, err := NewRecord(described)
-	if err != nil {
-		return nil, nil, err
-	}
-	// How long it takes and how much memory may depend on private data: a release
-	// has no timing.
-	release, err := guarded(e, func() (*experiment.Release, error) {
-		return withEngine(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
-			t.Book, t.Entropy = o.Book, rand.Reader
-			return e.Release(ctx, t)
-		})
-	})
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
-	}
-	if err == nil {
-		err = checkRelease(e, release)
-	}
+	r, release, err := publish(ctx, e, job, o, progress, e.Release, checkRelease)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,6 +80,38 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	}
 	// A model holds the same words.
 	release.Privacy.Notes = append(release.Privacy.Notes, o.notes(job)...)
+	r.Privacy = privacyOf(job, release.Privacy)
+	return r, release, nil
+}
+
+// publish computes what leaves, and its record but for what is said of its privacy.
+func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress ProgressFunc,
+	compute func(context.Context, *experiment.Trial) (*experiment.Release, error),
+	check func(*experiment.Experiment, *experiment.Release) error,
+) (*record.Record, *experiment.Release, error) {
+	job.Datasets, job.RNG = nil, "" // the digests of private data, and what hides them in the key
+	described := job
+	described.Params = withoutPaths(e.Active(job.Params), filesOf(e, job.Params))
+	r, err := NewRecord(described)
+	if err != nil {
+		return nil, nil, err
+	}
+	// How long it takes and how much memory may depend on private data: it has no timing.
+	release, err := guarded(e, func() (*experiment.Release, error) {
+		return withEngine(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
+			t.Book, t.Entropy = o.Book, rand.Reader
+			return compute(ctx, t)
+		})
+	})
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err == nil {
+		err = check(e, release)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	if release.Model == nil {
 		r.Series["released"] = releasedColumns(release)
 	}
@@ -108,7 +120,6 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 		r.Metrics = release.Metrics
 	}
 	r.Warnings = append(r.Warnings, release.Warnings...)
-	r.Privacy = privacyOf(job, release.Privacy)
 	return r, release, nil
 }
 
@@ -155,10 +166,22 @@ func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 		return fmt.Errorf("a defect in %s: a release that does not say what it protects", e.Name)
 	case len(r.Noise) == 0:
 		return fmt.Errorf("a defect in %s: a release without noise of the release layer", e.Name)
-	case r.Model != nil && (r.Columns != nil || r.Rows != nil):
-		return fmt.Errorf("a defect in %s: a release that is both a model and a table", e.Name)
+	}
+	return checkContent(e, r)
+}
+
+// checkContent refuses what can be no file of a release or an export. Its words hold no
+// number of it.
+func checkContent(e *experiment.Experiment, r *experiment.Release) error {
+	switch {
+	case r.Model != nil && (r.Columns != nil || r.Rows != nil) && e.Forms == nil:
+		return fmt.Errorf("a defect in %s: a release that is both a model and a table, of which no name chooses", e.Name)
 	case r.Model == nil && len(r.Rows) == 0:
-		return errors.New("there is nothing to release")
+		return errors.New("there is nothing to write")
+	case r.Classes != nil && len(r.Classes) != len(r.Rows):
+		return fmt.Errorf("a defect in %s: %d classes of %d rows", e.Name, len(r.Classes), len(r.Rows))
+	case r.Classes != nil && slices.Contains(r.Columns, r.ClassColumn):
+		return fmt.Errorf("two columns of the release are named %q", r.ClassColumn)
 	}
 	for i, name := range r.Columns {
 		if slices.Contains(r.Columns[:i], name) {

@@ -377,7 +377,7 @@ func (r *reader) single(b *block, name string, at *token.Token, v ast.Node) (axi
 	if err != nil {
 		return a, err
 	}
-	if l, ok := raw.([]any); ok && p.Kind != experiment.Numbers && p.Kind != experiment.CountOrNumbers {
+	if l, ok := raw.([]any); ok && !p.TakesList() {
 		return a, r.errorAt(v.GetToken(),
 			fmt.Errorf("parameter %q takes one value here, not a list of %d; lists go under sweep", name, len(l)))
 	}

@@ -261,6 +261,22 @@ func valueSchema(p *experiment.Param) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "boolean"}
 	case experiment.Numbers:
 		return numbers()
+	case experiment.NumberOrNumbers:
+		one := &jsonschema.Schema{Type: "number"}
+		if p.Min != nil {
+			set(&one.Minimum, &one.ExclusiveMinimum, *p.Min, p.OpenMin)
+		}
+		if p.Max != nil {
+			set(&one.Maximum, &one.ExclusiveMaximum, *p.Max, p.OpenMax)
+		}
+		s := &jsonschema.Schema{OneOf: []*jsonschema.Schema{one,
+			{Type: "array", Items: one, MinItems: ptr(uint64(1))},
+			{Type: "string", Pattern: `^.*(,|\.\.).*$`},
+		}}
+		if len(p.Words) > 0 {
+			s.OneOf = append(s.OneOf, &jsonschema.Schema{Enum: anySlice(p.Words)})
+		}
+		return s
 	case experiment.CountOrNumbers:
 		s := numbers()
 		s.OneOf = append(s.OneOf, &jsonschema.Schema{Type: "integer", Minimum: "1"})

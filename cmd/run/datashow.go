@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/runner/text"
+)
+
+// Bounds on what run data show prints for people.
+const (
+	shownColumns = 40
+	shownLevels  = 8
+)
+
+func (a *app) dataShowCommand() *cobra.Command {
+	var output string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "show DATA",
+		Short: "Show the columns of your own data, and what would be used",
+		Long: `Show the columns of your own data: type, rows without a value, range, different
+values, and whether inputs=* takes the column. DATA are a file or a folder, or what
+dataset= takes: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER.
+
+Types are number, boolean (true and false, or yes and no), date, category; text is
+a category of too many values, and mixed has values of several types, of which the
+first of each is named. Docs: docs/own-data.md.
+
+What is shown depends on the data: it is no part of what a release protects.`,
+		Example: "  run data show my.csv\n  run data show images:pictures --output json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("output", output, "table", "json"); err != nil {
+				return err
+			}
+			name := table.Named(args[0])
+			path, _ := dataset.FilePath(name)
+			s, err := table.Summarise(name, path)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				enc := json.NewEncoder(a.out)
+				enc.SetIndent("", "  ")
+				return enc.Encode(s)
+			}
+			most := shownColumns
+			if all {
+				most = len(s.Columns)
+			}
+			return printSummary(a.out, name, s, most)
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("all columns, not the first %d", shownColumns))
+	return cmd
+}
+
+func printSummary(out io.Writer, name string, s *table.Summary, most int) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "column\ttype\tmissing\tdifferent\tvalues\n")
+	left := 0
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if i >= most {
+			left++
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", c.Name, c.Type, c.Missing, distinctText(c), valuesText(c))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if left > 0 {
+		if _, err := fmt.Fprintf(out, "... and %s; see all with --all\n", text.Count(left, "more column")); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s))
+	return err
+}
+
+func distinctText(c *table.ColumnSummary) string {
+	if c.Many {
+		return fmt.Sprintf("> %d", c.Distinct)
+	}
+	return fmt.Sprint(c.Distinct)
+}
+
+func valuesText(c *table.ColumnSummary) string {
+	switch {
+	case c.Problem != "":
+		return c.Problem
+	case len(c.Levels) > shownLevels:
+		return fmt.Sprintf("%s|... (%d)", strings.Join(c.Levels[:shownLevels], "|"), len(c.Levels))
+	case c.Levels != nil:
+		return strings.Join(c.Levels, "|")
+	case c.Distinct == 1:
+		return fmt.Sprintf("%s in all rows", endText(c.Low))
+	}
+	return endText(c.Low) + " to " + endText(c.High)
+}
+
+func endText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// takenText completes "inputs=*".
+func takenText(s *table.Summary) string {
+	var inputs []string
+	for i := range s.Columns {
+		switch c := &s.Columns[i]; {
+		case c.Type == "mixed":
+			return fmt.Sprintf("is refused, since the column %q is mixed; name the inputs", c.Name)
+		case c.Input:
+			inputs = append(inputs, c.Name)
+		}
+	}
+	const few = 12
+	switch n := len(inputs); {
+	case n == 0:
+		return "takes nothing: no column is of numbers or truth values"
+	case n > few:
+		return fmt.Sprintf("takes %d columns without the output and other named ones: %s, ...", n,
+			strings.Join(inputs[:few], ", "))
+	}
+	return fmt.Sprintf("takes %s, without the output and other named ones", strings.Join(inputs, ", "))
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"privkern/graphs/engine"
+	"privkern/runner/execute/progress"
+	"privkern/runner/execute/trial"
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+	"privkern/runner/store"
+	"privkern/runner/text"
+)
+
+// secureExport makes the noise of an export that of the operating system, and refuses
+// flags that contradict one.
+func (o *trialOptions) secureExport(cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	switch {
+	case !flags.Changed("export"):
+		return nil
+	case flags.Changed("release"):
+		return usagef("--export and --release: a release has a guarantee, an export has none; give one of them")
+	case flags.Changed("rng") && !o.secure:
+		return usagef("--export: who knows the seed can take the noise off again; leave out --rng seeded")
+	}
+	o.secure = true
+	return nil
+}
+
+// checkExport refuses an export that is none or could not be written, before any data
+// are read.
+func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o trialOptions) error {
+	switch {
+	case e.Export == nil && e.Release != nil:
+		return usagef("%s has no export, but a release, which has a guarantee: --release FILE", e.Name)
+	case e.Export == nil:
+		return usagef("%s has no export; these have: %s", e.Name, listOrNone(a.Experiments.WithExport()))
+	case o.export == "":
+		return usagef("--export names no file")
+	}
+	if e.CheckExport != nil {
+		if err := e.CheckExport(params); err != nil {
+			return usagef("--export: %w", err)
+		}
+	}
+	return checkNewFile("export", o.export, nil)
+}
+
+func listOrNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// export runs the job's export and writes its files.
+func (a *app) export(
+	ctx context.Context, e *experiment.Experiment, job trial.Job, file string,
+) (*record.Record, error) {
+	watched := progress.Watch(a.progressOptions(), e.Name)
+	rec, exported, err := trial.Export(ctx, e, job, engine.Opener, watched.Inner)
+	watched.Close()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	case err != nil:
+		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is exported: %s", e.Name, err)}
+	}
+	if err := store.WriteRelease(file, rec, exported); err != nil {
+		return nil, err
+	}
+	what := text.Count(len(exported.Rows), "row")
+	if exported.Model != nil {
+		what = "a model for run predict"
+	}
+	a.say("%s exported in %s; %[2]s%s says what it protects and what it does not", what, file, store.DescriptionSuffix)
+	return rec, nil
+}

@@ -1,0 +1,335 @@
+package table
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"privkern/experiments/dataset"
+)
+
+// labelColumn is the column of labels beside an array, and of the folders of pictures.
+const labelColumn = "label"
+
+// array is a NumPy array, of which one element is read after the other.
+type array struct {
+	path    string
+	file    *os.File
+	in      io.Reader
+	rows    int
+	columns int // numbers a row, in C order
+	size    int // of an element, in bytes
+	decode  func(b []byte) cell
+	buffer  []byte // one row as stored, or of Fortran's order all rows
+	strides []int  // of Fortran's order: where a column begins, in elements
+	row     int    // the current one, from 0
+}
+
+// openArray reads the header, and checks it against the size of the file.
+func openArray(path, shown string) (*array, error) {
+	f, err := openFile(path, shown)
+	if err != nil {
+		return nil, err
+	}
+	a := &array{path: shown, file: f, in: bufio.NewReaderSize(f, 1<<20), row: -1}
+	info, err := f.Stat()
+	if err == nil {
+		err = a.readHeader(info.Size())
+	}
+	if err != nil {
+		a.close()
+		return nil, &Error{Path: shown, Err: err}
+	}
+	return a, nil
+}
+
+func (a *array) close() { _ = a.file.Close() } // opened for reading only
+
+func (a *array) readHeader(fileSize int64) error {
+	header, length, err := dataset.NPYHeader(a.in)
+	if err != nil {
+		return err
+	}
+	if a.size, a.decode, err = element(header.Descr.Type); err != nil {
+		return err
+	}
+	shape := header.Descr.Shape
+	if len(shape) == 0 {
+		return errors.New("the array is a single value; expected a row for each case")
+	}
+	// By division: the product of unchecked sizes may overflow.
+	content := fileSize - length
+	rest := content / int64(a.size)
+	a.rows, a.columns = shape[0], 1
+	for _, n := range shape {
+		if n < 1 {
+			return fmt.Errorf("the shape is %v: there are no values", shape)
+		}
+		rest /= int64(n)
+	}
+	for _, n := range shape[1:] {
+		if n > MaxValues/a.columns {
+			return fmt.Errorf("the shape is %v: at most %d values are read of a row", shape, MaxValues)
+		}
+		a.columns *= n
+	}
+	if rest < 1 || int64(a.rows)*int64(a.columns)*int64(a.size) != content {
+		return fmt.Errorf("the header announces an array of shape %v with elements of %d bytes, but %d bytes follow it; the "+
+			"file is cut off or damaged", shape, a.size, content)
+	}
+	if a.rows > MaxValues/a.columns {
+		return fmt.Errorf("the shape is %v: more than %d values; take a part of the rows", shape, MaxValues)
+	}
+	if !header.Descr.Fortran {
+		a.buffer = make([]byte, a.columns*a.size)
+		return nil
+	}
+	a.strides = fortranStrides(shape)
+	a.buffer = make([]byte, content)
+	_, err = io.ReadFull(a.in, a.buffer)
+	return err
+}
+
+// fortranStrides is where each column of a row begins in an array in Fortran's order,
+// whose columns are counted in C's.
+func fortranStrides(shape []int) []int {
+	out := []int{0}
+	step := shape[0]
+	for _, n := range shape[1:] {
+		var next []int
+		for _, at := range out {
+			for i := range n {
+				next = append(next, at+i*step)
+			}
+		}
+		out, step = next, step*n
+	}
+	return out
+}
+
+// next goes to the next row.
+func (a *array) next() error {
+	a.row++
+	if a.row >= a.rows {
+		return io.EOF
+	}
+	if a.strides != nil {
+		return nil
+	}
+	if _, err := io.ReadFull(a.in, a.buffer); err != nil {
+		return &Error{Path: a.path, Row: a.row + 1, Err: fmt.Errorf("the file is cut off: %w", err)}
+	}
+	return nil
+}
+
+// cell is an element of the current row.
+func (a *array) cell(column int) cell {
+	at := column
+	if a.strides != nil {
+		at = a.strides[column] + a.row
+	}
+	return a.decode(a.buffer[at*a.size : (at+1)*a.size])
+}
+
+// element is how the elements of a type are read, such as <f4.
+func element(descr string) (size int, decode func([]byte) cell, err error) {
+	refuse := func(what string) (int, func([]byte) cell, error) {
+		return 0, nil, fmt.Errorf("the elements are %q%s; convert with x.astype('f8'), or labels with x.astype('U')",
+			shortened(descr), what)
+	}
+	if strings.Trim(descr, "<>|=") == "O" {
+		return refuse(", objects of Python, which would have to be run to be read")
+	}
+	if len(descr) < 3 || !strings.Contains("<>|=", descr[:1]) {
+		return refuse("")
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if descr[0] == '>' {
+		order = binary.BigEndian
+	}
+	n, err := strconv.Atoi(descr[2:])
+	if err != nil || n < 1 || n > maxText {
+		return refuse("")
+	}
+	switch kind := descr[1]; kind {
+	case 'f':
+		if n == 4 || n == 8 {
+			return n, floats(order, n), nil
+		}
+	case 'i', 'u':
+		if n == 1 || n == 2 || n == 4 || n == 8 {
+			return n, integers(order, n, kind == 'i'), nil
+		}
+	case 'b':
+		if n == 1 {
+			return 1, func(b []byte) cell { return truth(b[0] != 0) }, nil
+		}
+	case 'S':
+		return n, func(b []byte) cell { return textOf(strings.TrimRight(string(b), "\x00")) }, nil
+	case 'U':
+		return 4 * n, wide(order), nil
+	}
+	return refuse("")
+}
+
+// maxText is the longest text of an array's element, in characters.
+const maxText = 1 << 12
+
+func floats(order binary.ByteOrder, n int) func([]byte) cell {
+	return func(b []byte) cell {
+		if n == 4 {
+			return numeric(float64(math.Float32frombits(order.Uint32(b))))
+		}
+		return numeric(math.Float64frombits(order.Uint64(b)))
+	}
+}
+
+func integers(order binary.ByteOrder, n int, signed bool) func([]byte) cell {
+	shift := 64 - 8*n
+	return func(b []byte) cell {
+		var v uint64
+		switch n {
+		case 1:
+			v = uint64(b[0])
+		case 2:
+			v = uint64(order.Uint16(b))
+		case 4:
+			v = uint64(order.Uint32(b))
+		default:
+			v = order.Uint64(b)
+		}
+		if signed {
+			return numeric(float64(int64(v<<shift) >> shift))
+		}
+		return numeric(float64(v))
+	}
+}
+
+// wide reads texts of UTF-32.
+func wide(order binary.ByteOrder) func([]byte) cell {
+	return func(b []byte) cell {
+		var text []byte
+		for ; len(b) >= 4; b = b[4:] {
+			r := order.Uint32(b)
+			if r == 0 {
+				break
+			}
+			if r > utf8.MaxRune {
+				r = utf8.RuneError
+			}
+			text = utf8.AppendRune(text, rune(r))
+		}
+		return textOf(string(text))
+	}
+}
+
+// numeric is the cell of a number; NaN is a missing one.
+func numeric(v float64) cell {
+	switch {
+	case math.IsNaN(v):
+		return cell{}
+	case math.IsInf(v, 0):
+		return cell{kind: broken, text: strconv.FormatFloat(v, 'g', -1, 64), want: "a finite number"}
+	}
+	return cell{kind: number, value: v}
+}
+
+func truth(v bool) cell { return cell{kind: word, text: strconv.FormatBool(v)} }
+
+// textOf is the cell of what its file says is a text.
+func textOf(text string) cell {
+	if text = strings.TrimSpace(text); isMissing(text) {
+		return cell{}
+	}
+	return cell{kind: word, text: text}
+}
+
+// asText is a cell as the text that levels are compared with.
+func (c cell) asText() cell {
+	switch c.kind {
+	case number:
+		return cell{kind: word, text: strconv.FormatFloat(c.value, 'g', -1, 64)}
+	case broken:
+		c.kind = word
+	}
+	return c
+}
+
+// npyReader reads an array, whose columns are x1, x2, ..., and the labels beside it.
+type npyReader struct {
+	x, labels *array // labels may be nil
+	names     []string
+	wanted    []int
+	texts     []bool
+}
+
+func openNPY(path, shown string) (reader, error) {
+	x, err := openArray(path, shown)
+	if err != nil {
+		return nil, err
+	}
+	r := &npyReader{x: x}
+	for j := range x.columns {
+		r.names = append(r.names, "x"+strconv.Itoa(j+1))
+	}
+	beside := dataset.LabelsBeside(path)
+	if _, err := os.Lstat(beside); errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	r.names = append(r.names, labelColumn)
+	if r.labels, err = openArray(beside, dataset.LabelsBeside(shown)); err != nil {
+		x.close()
+		return nil, err
+	}
+	if l := r.labels; l.columns != 1 || l.rows != x.rows {
+		r.close()
+		return nil, errorf(l.path, "it has %d rows of %d labels; expected one label for each of the %d rows of %s", l.rows,
+			l.columns, x.rows, shown)
+	}
+	return r, nil
+}
+
+func (r *npyReader) header() ([]string, func(int) place) {
+	return r.names, func(int) place { return place{} }
+}
+
+func (r *npyReader) want(columns []int, texts []bool) error {
+	r.wanted, r.texts = columns, texts
+	return nil
+}
+
+func (r *npyReader) next() error {
+	if err := r.x.next(); err != nil || r.labels == nil {
+		return err
+	}
+	return r.labels.next()
+}
+
+func (r *npyReader) cell(i int) cell {
+	a, column := r.x, r.wanted[i]
+	if column == r.x.columns {
+		a, column = r.labels, 0
+	}
+	c := a.cell(column)
+	if r.texts[i] {
+		c = c.asText()
+	}
+	return c
+}
+
+func (r *npyReader) place(int) place { return place{row: r.x.row + 1} }
+
+func (r *npyReader) close() {
+	r.x.close()
+	if r.labels != nil {
+		r.labels.close()
+	}
+}

@@ -1,0 +1,317 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// maxUnpacked bounds what the wanted columns of a Parquet file say they take when they are
+// unpacked, in bytes. Tests lower it.
+var maxUnpacked int64 = 1 << 30
+
+// parquetReader reads the leaf columns of a Parquet file that have at most one value a row.
+type parquetReader struct {
+	path    string
+	file    *os.File
+	parquet *parquet.File
+	leaves  []*parquet.Column
+	names   []string
+	wanted  []*parquetColumn
+	rows    int64
+	row     int64 // from 1
+}
+
+// parquetColumn reads the values of one column, over all groups of rows.
+type parquetColumn struct {
+	chunks []parquet.ColumnChunk // that are left
+	pages  parquet.Pages         // of the current one
+	values parquet.ValueReader   // of the current page
+	buffer []parquet.Value
+	filled []parquet.Value // of the buffer, not yet taken
+	cell   func(parquet.Value) cell
+	text   bool
+	now    cell
+}
+
+func openParquet(path, shown string) (_ reader, err error) {
+	f, err := openFile(path, shown)
+	if err != nil {
+		return nil, err
+	}
+	r := &parquetReader{path: shown, file: f}
+	info, err := f.Stat()
+	if err == nil {
+		err = shield(func() error { return r.open(info.Size()) })
+	}
+	if err != nil {
+		r.close()
+		return nil, &Error{Path: shown, Err: pathless(err)}
+	}
+	return r, nil
+}
+
+// pathless takes the path on this machine off an error.
+func pathless(err error) error {
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		return fmt.Errorf("the Parquet file cannot be read: %w", in.Err)
+	}
+	return err
+}
+
+// shield makes an error of a panic of the library, whose cause is the file.
+func shield(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the Parquet file is damaged: %v", p)
+		}
+	}()
+	return f()
+}
+
+func (r *parquetReader) open(size int64) (err error) {
+	const least = 12 // two marks and a length
+	if size < least {
+		return fmt.Errorf("it is no Parquet file: it has %d bytes", size)
+	}
+	mark := make([]byte, 4)
+	if _, err := r.file.ReadAt(mark, 0); err != nil {
+		return err
+	}
+	if string(mark) != "PAR1" {
+		return errors.New("it is no Parquet file: it does not begin with PAR1")
+	}
+	if _, err := r.file.ReadAt(mark, size-4); err != nil {
+		return err
+	}
+	if string(mark) != "PAR1" {
+		return errors.New("the Parquet file is cut off: it does not end with PAR1")
+	}
+	r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return fmt.Errorf("the Parquet file cannot be read: %w", err)
+	}
+	r.leaves, r.names = leaves(r.parquet.Root())
+	for _, g := range r.parquet.RowGroups() {
+		r.rows += g.NumRows()
+	}
+	return nil
+}
+
+// leaves are the columns with values, and their names, of which those inside of groups
+// are joined by points.
+func leaves(c *parquet.Column) (columns []*parquet.Column, names []string) {
+	if c.Leaf() {
+		return []*parquet.Column{c}, []string{strings.Join(c.Path(), ".")}
+	}
+	for _, child := range c.Columns() {
+		inside, named := leaves(child)
+		columns, names = append(columns, inside...), append(names, named...)
+	}
+	return columns, names
+}
+
+func (r *parquetReader) header() ([]string, func(int) place) {
+	return r.names, func(int) place { return place{} }
+}
+
+// usable says whether a column can be read.
+func (r *parquetReader) usable(column int) error {
+	_, err := parquetCell(r.leaves[column])
+	return err
+}
+
+func (r *parquetReader) want(columns []int, texts []bool) error {
+	return shield(func() error { return r.choose(columns, texts) })
+}
+
+func (r *parquetReader) choose(columns []int, texts []bool) error {
+	if r.rows > MaxValues/int64(max(1, len(columns))) {
+		return errorf(r.path, "%d rows with %d columns to read: more than %d values; take a part of the rows", r.rows,
+			len(columns), MaxValues)
+	}
+	var unpacked int64
+	for i, at := range columns {
+		leaf := r.leaves[at]
+		read, err := parquetCell(leaf)
+		if err != nil {
+			return errorf(r.path, "column %q: %w", r.names[at], err)
+		}
+		c := &parquetColumn{cell: read, text: texts[i], buffer: make([]parquet.Value, 256)}
+		for g, group := range r.parquet.RowGroups() {
+			c.chunks = append(c.chunks, group.ColumnChunks()[leaf.Index()])
+			size := r.parquet.Metadata().RowGroups[g].Columns[leaf.Index()].MetaData.TotalUncompressedSize
+			if size < 0 || unpacked > maxUnpacked-size {
+				return errorf(r.path, "the columns that are read take more than %d MiB when they are unpacked", maxUnpacked>>20)
+			}
+			unpacked += size
+		}
+		r.wanted = append(r.wanted, c)
+	}
+	return nil
+}
+
+func (r *parquetReader) next() error {
+	if r.row == r.rows {
+		return io.EOF
+	}
+	r.row++
+	for _, c := range r.wanted {
+		if err := shield(c.next); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("a column ends before the others")
+			}
+			return &Error{Path: r.path, Row: int(r.row), Err: pathless(fmt.Errorf("the Parquet file cannot be read: %w", err))}
+		}
+	}
+	return nil
+}
+
+// next goes to the column's next value.
+func (c *parquetColumn) next() error {
+	for len(c.filled) == 0 {
+		switch {
+		case c.values != nil:
+			n, err := c.values.ReadValues(c.buffer)
+			c.filled = c.buffer[:n]
+			if errors.Is(err, io.EOF) {
+				c.values = nil
+			} else if err != nil {
+				return err
+			}
+		case c.pages != nil:
+			page, err := c.pages.ReadPage()
+			if errors.Is(err, io.EOF) {
+				if err := c.pages.Close(); err != nil {
+					return err
+				}
+				c.pages = nil
+			} else if err != nil {
+				return err
+			} else {
+				c.values = page.Values()
+			}
+		case len(c.chunks) > 0:
+			c.pages, c.chunks = c.chunks[0].Pages(), c.chunks[1:]
+		default:
+			return io.EOF
+		}
+	}
+	c.now = cell{}
+	if v := c.filled[0]; !v.IsNull() {
+		c.now = c.cell(v)
+	}
+	if c.text {
+		c.now = c.now.asText()
+	}
+	c.filled = c.filled[1:]
+	return nil
+}
+
+func (r *parquetReader) cell(i int) cell { return r.wanted[i].now }
+
+func (r *parquetReader) place(int) place { return place{row: int(r.row)} }
+
+func (r *parquetReader) close() {
+	for _, c := range r.wanted {
+		if c.pages != nil {
+			_ = shield(c.pages.Close) // opened for reading only
+		}
+	}
+	_ = r.file.Close()
+}
+
+// parquetCell is how the values of a column are read.
+func parquetCell(c *parquet.Column) (func(parquet.Value) cell, error) {
+	if c.MaxRepetitionLevel() > 0 {
+		return nil, errors.New("it has lists of values; one value a row can be read")
+	}
+	t := c.Type()
+	var logical format.LogicalTypeValue
+	if l := t.LogicalType(); l != nil {
+		logical = l.Value
+	}
+	whole, isWhole := wholeNumber(t.Kind(), logical)
+	switch l := logical.(type) {
+	case nil, *format.IntType, *format.NullType:
+	case *format.StringType, *format.EnumType:
+		return byteText, nil
+	case *format.DateType:
+		return func(v parquet.Value) cell { return cell{kind: date, value: float64(v.Int32()), text: v.String()} }, nil
+	case *format.TimestampType:
+		return timestamp(l)
+	case *format.DecimalType:
+		if scale := math.Pow10(int(l.Scale)); isWhole && scale > 0 && !math.IsInf(scale, 0) {
+			return func(v parquet.Value) cell { return numeric(whole(v) / scale) }, nil
+		}
+		return nil, fmt.Errorf("values of %v; convert them to floating point", logical)
+	default:
+		return nil, fmt.Errorf("values of %v; numbers, truth values, dates, timestamps and texts can be read", logical)
+	}
+	switch t.Kind() {
+	case parquet.Boolean:
+		return func(v parquet.Value) cell { return truth(v.Boolean()) }, nil
+	case parquet.Float:
+		return func(v parquet.Value) cell { return numeric(float64(v.Float())) }, nil
+	case parquet.Double:
+		return func(v parquet.Value) cell { return numeric(v.Double()) }, nil
+	case parquet.ByteArray:
+		return byteText, nil
+	}
+	if isWhole {
+		return func(v parquet.Value) cell { return numeric(whole(v)) }, nil
+	}
+	return nil, fmt.Errorf("values of %v; numbers, truth values, dates, timestamps and texts can be read", t)
+}
+
+// wholeNumber is how the values of integers are read.
+func wholeNumber(kind parquet.Kind, logical format.LogicalTypeValue) (read func(parquet.Value) float64, ok bool) {
+	i, isInt := logical.(*format.IntType)
+	unsigned := isInt && !i.IsSigned
+	switch {
+	case kind == parquet.Int32 && unsigned:
+		return func(v parquet.Value) float64 { return float64(v.Uint32()) }, true
+	case kind == parquet.Int32:
+		return func(v parquet.Value) float64 { return float64(v.Int32()) }, true
+	case kind == parquet.Int64 && unsigned:
+		return func(v parquet.Value) float64 { return float64(v.Uint64()) }, true
+	case kind == parquet.Int64:
+		return func(v parquet.Value) float64 { return float64(v.Int64()) }, true
+	}
+	return nil, false
+}
+
+// timestamp reads times as days since 1970-01-01.
+func timestamp(t *format.TimestampType) (func(parquet.Value) cell, error) {
+	day := 24 * 60 * 60.0
+	switch t.Unit.Value.(type) {
+	case *format.MilliSeconds:
+		day *= 1e3
+	case *format.MicroSeconds:
+		day *= 1e6
+	case *format.NanoSeconds:
+		day *= 1e9
+	default:
+		return nil, fmt.Errorf("values of %v, of an unknown unit", t)
+	}
+	return func(v parquet.Value) cell {
+		return cell{kind: date, value: float64(v.Int64()) / day, text: v.String()}
+	}, nil
+}
+
+func byteText(v parquet.Value) cell {
+	b := v.ByteArray()
+	if !utf8.Valid(b) {
+		return cell{kind: broken, text: fmt.Sprintf("%.20x", b), want: "a text in UTF-8"}
+	}
+	return textOf(string(b))
+}

@@ -1,0 +1,64 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestColumnWarnings(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,b,c,d,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d,%d,7,%s,%d\n", min(i, 3)/3, min(i, 4)/4, map[bool]string{true: "rare", false: "often"}[i == 5], i)
+	}
+	d, err := loadText(t, b.String(), "a+b+c+d", "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.ColumnWarnings()
+	if len(got) != 2 || !strings.Contains(got[0], `input "c" has the same value in all rows`) ||
+		!strings.Contains(got[1], `input "a" has one value in 297 of 300 rows`) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFitAndCoverageWarnings(t *testing.T) {
+	if got := FitWarning(2, 1.5, "the middle", "do better"); got != "computed but suspect: the predictions have an error "+
+		"of 2, and the middle, which costs no privacy, has 1.5; do better" {
+		t.Error(got)
+	}
+	got := FitWarning(1.4, 1.5, "the middle", "do better") + FitWarning(1.5, 1.5, "x", "")
+	if !strings.Contains(got, "and x,") || strings.Contains(got, "the middle") {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		share float64
+		n     int
+		want  string
+	}{
+		{0.95, 1000, ""}, {0.9, 1000, ""}, {0.84, 1000, "too small; narrow"}, {0.84, 20, ""}, {1, 1000, "too large; wide"},
+		{1, 20, ""}, {0.99, 1e6, ""},
+	} {
+		got := CoverageWarning(c.share, CoverageError(c.n), c.n, "narrow", "wide")
+		if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%g of %d: %q, want %q", c.share, c.n, got, c.want)
+		}
+	}
+}
+
+func TestBeyondWarnings(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{0, 1, 5, 2, -1, 3})
+	got := BeyondWarnings(x, []string{"a", "b"}, []float64{0, 1}, []float64{4, 3}, "the public range")
+	want := []string{`computed but suspect: in 2 of 3 rows the input "a" is outside of the public range, 0 to 4: what ` +
+		`is predicted there is extrapolated`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if low, high := Ranges(x); !slices.Equal(low, []float64{-1, 1}) || !slices.Equal(high, []float64{5, 3}) {
+		t.Errorf("%v %v", low, high)
+	}
+}

@@ -1,0 +1,161 @@
+// Package own is what the experiments on a user's own data share: the names of columns,
+// public ranges with an end for all inputs or one for each, and inducing inputs on a grid
+// over them or from a file.
+package own
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/runner/experiment"
+)
+
+// Simulated is the name of the data that are no file.
+const Simulated = "simulated"
+
+// None is the word of what is not given.
+type None int
+
+// Absent is its only value.
+const Absent None = 0
+
+// Choices are the word.
+func (None) Choices() []string { return []string{"none"} }
+
+// Ends are the ends of a public range, one for all inputs or one for each.
+type Ends = experiment.SeveralOr[None]
+
+// IsFile says whether data are a file of the user's.
+func IsFile(name string) bool {
+	_, file := dataset.FilePath(name)
+	return file
+}
+
+// ForInputs returns the numbers of a setting for each of the inputs.
+func ForInputs(name string, numbers experiment.Several, inputs int) ([]float64, error) {
+	values, ok := numbers.For(inputs)
+	if !ok {
+		return nil, fmt.Errorf("%s = %s: these are %d numbers for %d inputs; give one for all, or one for each", name,
+			numbers, len(numbers), inputs)
+	}
+	return values, nil
+}
+
+// Range is the public range of inputs.
+type Range struct{ Low, High Ends }
+
+// Of returns the ends in each of that many inputs, ∓simulated where none are given.
+func (r Range) Of(inputs int, simulated float64) (low, high []float64, err error) {
+	if r.Low.Is(Absent) && r.High.Is(Absent) {
+		return slices.Repeat([]float64{-simulated}, inputs), slices.Repeat([]float64{simulated}, inputs), nil
+	}
+	if low, err = ForInputs("input_low", r.Low.Numbers, inputs); err != nil {
+		return nil, nil, err
+	}
+	if high, err = ForInputs("input_high", r.High.Numbers, inputs); err != nil {
+		return nil, nil, err
+	}
+	for i := range low {
+		if !(low[i] < high[i] && !math.IsInf(high[i]-low[i], 0)) {
+			return nil, nil, fmt.Errorf("input_low = %g and input_high = %g: input_low must be below input_high", low[i],
+				high[i])
+		}
+	}
+	return low, high, nil
+}
+
+// Check refuses a range that is none; needed says that there must be one.
+func (r Range) Check(inputs int, needed bool) error {
+	if err := r.CheckGiven(needed); err != nil {
+		return err
+	}
+	_, _, err := r.Of(inputs, 1)
+	return err
+}
+
+// CheckGiven refuses one end without the other, or none where one is needed: what can be
+// seen before it is known how many inputs there are.
+func (r Range) CheckGiven(needed bool) error {
+	if low, high := r.Low.Is(Absent), r.High.Is(Absent); low != high || needed && low {
+		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
+			"the grid of inducing inputs is laid; it must not be read off the data")
+	}
+	return nil
+}
+
+// CheckGrid refuses a grid of count inducing inputs in each of the inputs that has too many.
+func CheckGrid(count, inputs int) error {
+	if all := math.Pow(float64(count), float64(inputs)); all > sparse.MaxInducing {
+		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
+			"points in a file", count, inputs, all, sparse.MaxInducing)
+	}
+	return nil
+}
+
+// Grid is a regular grid (count^d × d) between the ends in each of d inputs.
+func Grid(count int, low, high []float64) *mat.Dense {
+	all, d := 1, len(low)
+	for range d {
+		all *= count
+	}
+	out := mat.NewDense(all, d, nil)
+	for i := range all {
+		for j, rest := d-1, i; j >= 0; j, rest = j-1, rest/count {
+			v := low[j] + (high[j]-low[j])/2
+			if count > 1 {
+				v = low[j] + (high[j]-low[j])*float64(rest%count)/float64(count-1)
+			}
+			out.Set(i, j, v)
+		}
+	}
+	return out
+}
+
+// InducingFile reads inducing inputs (M×D) from the file of a data set, whose place is path.
+func InducingFile(name, path string, inputs []string) (*mat.Dense, error) {
+	z, err := table.LoadPoints(name, path, inputs)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := z.Dims()
+	written, _ := dataset.FilePath(name)
+	if n > sparse.MaxInducing {
+		return nil, fmt.Errorf("%s: %d inducing inputs; at most %d are possible", written, n, sparse.MaxInducing)
+	}
+	if n > 1 {
+		if i, j, distance := sparse.Nearest(z); distance == 0 {
+			return nil, fmt.Errorf("%s: the inducing inputs %d and %d are equal, which makes their covariance singular",
+				written, min(i, j)+1, max(i, j)+1)
+		}
+	}
+	return z, nil
+}
+
+// Model returns the sparse GP with a lengthscale for each input, or one for all, and what
+// its inputs are scaled by.
+func Model(
+	z *mat.Dense, lengthscale experiment.Several, variance, noise, jitter float64,
+) (*sparse.Model, sparse.Scaling) {
+	if len(lengthscale) == 1 {
+		return sparse.NewModel(z, lengthscale[0], variance, noise, jitter), nil
+	}
+	scaling := sparse.Scaling(lengthscale)
+	return sparse.NewModel(scaling.Apply(z), 1, variance, noise, jitter), scaling
+}
+
+// Rows are the rows of a matrix, as a file has them.
+func Rows(a *mat.Dense) [][]float64 {
+	n, _ := a.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = slices.Clone(a.RawRowView(i))
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package dpgp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/own"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/runner/experiment"
+)
+
+// isOwn says whether the data are the user's own.
+func (o *ownColumns) isOwn() bool { return o.Dataset != own.Simulated }
+
+// withoutFile is the word of inducing_file where there is none.
+const withoutFile = "none"
+
+func (o *ownColumns) spec() table.Spec {
+	return table.Spec{Dataset: o.Dataset, Inputs: o.Inputs, Others: []string{o.Output}}
+}
+
+func (o *ownColumns) datasets() []string {
+	if !o.isOwn() {
+		return nil
+	}
+	out := o.spec().Files()
+	if o.InducingFile != withoutFile && o.InducingFile != o.Dataset {
+		out = append(out, o.InducingFile)
+	}
+	return out
+}
+
+func (o *ownColumns) tables() []experiment.InputTable {
+	if !o.isOwn() {
+		return nil
+	}
+	return o.spec().Tables()
+}
+
+// checkSimulated refuses a name that is neither the simulated data nor the user's.
+func (o *ownColumns) checkSimulated() error {
+	if o.InducingFile != withoutFile {
+		return fmt.Errorf("inducing_file = %s: it is for data of your own", o.InducingFile)
+	}
+	return nil
+}
+
+// check refuses what no data can be asked for.
+func (o *ownColumns) check(inducing experiment.Points) error {
+	if !table.Is(o.Dataset) {
+		return fmt.Errorf("dataset = %q: it is %s, or data of your own, such as csv:PATH", o.Dataset, own.Simulated)
+	}
+	if err := o.spec().Check(); err != nil {
+		return err
+	}
+	fromFile := o.InducingFile != withoutFile
+	if fromFile && !table.Is(o.InducingFile) {
+		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs", o.InducingFile)
+	}
+	if err := (own.Range{Low: o.InputLow, High: o.InputHigh}).CheckGiven(!fromFile && inducing.Values == nil); err != nil {
+		return err
+	}
+	// What is given one for each input is looked at when the data are read: * stands for
+	// any number of columns, and a category is several inputs.
+	names := o.spec().Names()
+	if names == nil {
+		return nil
+	}
+	if inducing.Values != nil && len(names) > 1 && !fromFile {
+		return fmt.Errorf("inducing is a list, which is for one input, and there are %d; use inducing_file=csv:PATH",
+			len(names))
+	}
+	if !fromFile && inducing.Values == nil {
+		return own.CheckGrid(inducing.Count, len(names))
+	}
+	return nil
+}
+
+// ownRows are the rows of a user's data.
+type ownRows struct {
+	*table.Data
+	z *mat.Dense // inducing inputs, in the units of the inputs
+}
+
+// load reads the data and the inducing inputs, which are public.
+func (o *ownColumns) load(
+	t *experiment.Trial, inducing experiment.Points, lengthscale experiment.Several,
+) (*ownRows, error) {
+	data, err := o.spec().Load(t)
+	if err != nil {
+		return nil, err
+	}
+	inputs := len(data.Names)
+	if _, err := own.ForInputs("lengthscale", lengthscale, inputs); err != nil {
+		return nil, err
+	}
+	out := &ownRows{Data: data}
+	switch {
+	case o.InducingFile != withoutFile:
+		out.z, err = own.InducingFile(o.InducingFile, t.Dataset(o.InducingFile), data.Names)
+	case inducing.Values != nil:
+		if inputs > 1 {
+			return nil, fmt.Errorf("inducing is a list, which is for one input, and there are %d", inputs)
+		}
+		out.z = sparse.Column(inducing.Values)
+	default:
+		if err = own.CheckGrid(inducing.Count, inputs); err != nil {
+			return nil, err
+		}
+		var low, high []float64
+		if low, high, err = (own.Range{Low: o.InputLow, High: o.InputHigh}).Of(inputs, 1); err != nil {
+			return nil, err
+		}
+		out.z = own.Grid(inducing.Count, low, high)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := data.X.Dims()
+	if number, _ := out.z.Dims(); number > sparse.MaxInducing {
+		return nil, fmt.Errorf("%d inducing inputs; at most %d are possible", number, sparse.MaxInducing)
+	} else if rows*number > sparse.MaxKernel {
+		return nil, fmt.Errorf("%d rows with %d inducing inputs: their kernel matrix has more than %.0e elements; use "+
+			"fewer of either", rows, number, sparse.MaxKernel)
+	}
+	if _, _, least := sparse.Nearest(out.z); least == 0 {
+		return nil, errors.New("two inducing inputs are equal, which makes their covariance singular")
+	}
+	return out, nil
+}
+
+// split are the rows for training and for testing of one repeat.
+func (o *ownColumns) split(rows int, rng *rand.Rand) (train, test []int, err error) {
+	tests := int(math.Round(o.Holdout * float64(rows)))
+	if tests < 1 || tests >= rows {
+		return nil, nil, fmt.Errorf("holdout = %g leaves %d of %d rows for testing: at least one is needed for testing, and "+
+			"one for training", o.Holdout, tests, rows)
+	}
+	order := rng.Perm(rows)
+	return order[tests:], order[:tests], nil
+}
+
+// warnings say what is suspect about the data that were read.
+func (r *ownRows) warnings() []string {
+	var out []string
+	rows, _ := r.X.Dims()
+	if r.Dropped > 0 {
+		out = append(out, fmt.Sprintf("%d of %d rows have no value in a column that is used and were left out", r.Dropped,
+			r.Dropped+rows))
+	}
+	for _, name := range r.Constant {
+		out = append(out, fmt.Sprintf("computed but suspect: the input %q has the same value in all rows, so that no "+
+			"prediction depends on it", name))
+	}
+	return out
+}
+
+// outputName is the column that is predicted, without the levels that the setting may name.
+func (o *ownColumns) outputName() string {
+	name, _, _ := strings.Cut(o.Output, "[")
+	return strings.TrimSpace(name)
+}

@@ -1,0 +1,363 @@
+package dpgp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dpgp/classmodel"
+	"privkern/experiments/dpgp/own"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/trialtest"
+	models "privkern/experiments/model"
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+// writeRows writes a user's file: classes by the place in a square, and a smooth output.
+func writeRows(t *testing.T, n int, other map[int]string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("a,b,y,kind,one\n")
+	for i := range n {
+		x, z := 10*math.Mod(float64(i)*0.6180339887, 1), 100*math.Mod(float64(i)*0.7548776662, 1)
+		kind := "low"
+		switch {
+		case x > 5 && z > 50:
+			kind = "high"
+		case x > 5:
+			kind = "middle"
+		}
+		row := fmt.Sprintf("%.4f,%.4f,%.4f,%s,same", x, z, math.Sin(x)+z/100, kind)
+		if v := other[i]; v != "" {
+			row = v
+		}
+		b.WriteString(row + "\n")
+	}
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func ownKinds(path string) func(*ClassificationSettings) {
+	return func(s *ClassificationSettings) {
+		s.Dataset, s.Inputs, s.Output, s.Delta, s.Epsilon = "csv:"+path, "a,b", "kind", 1e-5, 20
+		s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10, 100)
+		s.Lengthscale, s.Inducing, s.Repeats = experiment.Several{3, 30}, experiment.Points{Count: 4}, 2
+		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
+	}
+}
+
+func ownOutputs(path string) func(*searchSettings) {
+	return func(s *searchSettings) {
+		s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Repeats = "csv:"+path, "a", "y", 20, 4
+		s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+		s.OutputLow, s.OutputHigh = endAt(-1), endAt(2)
+		s.Lengthscales, s.Sigmas = []float64{0.05, 1.5, 100}, []float64{0.3}
+	}
+}
+
+func TestOwnClassification(t *testing.T) {
+	out := trialtest.Compute(t, seed(1), classification(),
+		ownKinds(writeRows(t, 1500, map[int]string{3: "1,,2,low,same"})))
+	m := out.Metrics
+	if m.Accuracy < 0.8 || *m.AccuracyWithoutNoise < m.Accuracy-0.05 || *m.AccuracyLargest > 0.6 ||
+		m.AccuracyBest != nil ||
+		*m.UsedRows != 1499 || *m.DroppedRows != 1 || *m.ClassCount != 3 || *m.InducingInputs != 16 {
+		t.Errorf("%+v", m)
+	}
+	if out.Privacy.Guarantee != "(20, 1e-05)-DP" ||
+		!strings.Contains(out.Privacy.Unit, "inputs (a, b) and class (kind)") ||
+		!strings.Contains(fmt.Sprint(out.Privacy.Notes), "the classes are those of the data, and are taken as public") {
+		t.Errorf("%+v", out.Privacy)
+	}
+	// A class of one row is said, and one with less than the baseline.
+	few := trialtest.Compute(t, seed(1), classification(), ownKinds(writeRows(t, 60, map[int]string{3: "1,2,2,rare,same"})),
+		func(s *ClassificationSettings) { s.Epsilon = 0.01 })
+	if text := fmt.Sprint(few.Warnings); !strings.Contains(text, "which are hardly learnt: rare (1)") {
+		t.Errorf("%s", text)
+	}
+}
+
+// The exponential mechanism on counts: equal ones are as likely, and e^(ε/2) stands between
+// counts that differ by one.
+func TestLargestClass(t *testing.T) {
+	p := largestClass([]int{4, 5, 5}, 2)
+	trialtest.Near(t, "the ratio", p[1]/p[0], math.E, 1e-12)
+	trialtest.Near(t, "the sum", p[0]+p[1]+p[2], 1, 1e-12)
+	if q := largestClass([]int{4, 5, 1}, math.Inf(1)); !slices.Equal(q, []float64{0, 1, 0}) {
+		t.Errorf("%v", q)
+	}
+}
+
+// releaseWith makes a release with noise of a seed.
+func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64, changes ...func(*S),
+) (*experiment.Release, error) {
+	t.Helper()
+	s := x.With(changes...)
+	p, err := x.Resolved(s)
+	if err != nil {
+		return nil, err
+	}
+	trial := trialtest.New(t, trialtest.Options{Seed: uint64(n), Workers: 2})
+	trial.Params, trial.Seed, trial.Secure = p, n, true
+	trial.Book = func(experiment.Spending) error { return nil }
+	trial.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", n)))
+	return x.Release(t.Context(), trial)
+}
+
+// A released classifier predicts from what is in its file alone.
+func TestReleasedClasses(t *testing.T) {
+	r, err := releaseWith(t, classification(), 3, ownKinds(writeRows(t, 3000, nil)),
+		func(s *ClassificationSettings) { s.Output = "kind[low|middle|high]" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(r.Model, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, format, err := models.Decode("m.json", text, []models.Format{classmodel.PredictFormat})
+	if err != nil || format != classmodel.Format {
+		t.Fatalf("%q, %v", format, err)
+	}
+	p, err := m.Predict(t.Context(), mat.NewDense(3, 2, []float64{2, 50, 8, 80, 8, 20}))
+	if err != nil || !slices.Equal(p.Labels, []string{"low", "high", "middle"}) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for i, row := range p.Rows {
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		if place := slices.Index(p.Columns, "p_"+p.Labels[i]); math.Abs(sum-1) > 1e-9 || row[place] != slices.Max(row) {
+			t.Errorf("%v of %v for %s", row, p.Columns, p.Labels[i])
+		}
+	}
+	notes := fmt.Sprint(r.Privacy.Notes)
+	if !strings.Contains(notes, "the classes are named in the settings") || r.Privacy.RNG != "secure" {
+		t.Errorf("%+v", r.Privacy)
+	}
+}
+
+// With equal noise, all that is released but means and covariances stays where a row is
+// substituted, and noisy sums move by no more than the sensitivity.
+func TestReleasedClassesOfNeighbours(t *testing.T) {
+	of := func(other map[int]string) *classmodel.Model {
+		r, err := releaseWith(t, classification(), 4, ownKinds(writeRows(t, 300, other)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Model.(*classmodel.Model)
+	}
+	a, b := of(nil), of(map[int]string{7: "1e9,-4,0,middle,same"})
+	if fmt.Sprint(a.Means) == fmt.Sprint(b.Means) {
+		t.Error("the row has no effect")
+	}
+	a.Means, b.Means, a.Covariances, b.Covariances = nil, nil, nil, nil
+	at, _ := json.Marshal(a)
+	bt, _ := json.Marshal(b)
+	if string(at) != string(bt) {
+		t.Errorf("%s\n%s", at, bt)
+	}
+}
+
+// The joint sensitivity of all classes bounds what a row can move, and is nearly used up.
+func TestJointSumsOfSubstitutedRows(t *testing.T) {
+	trial := trialtest.New(t, seed(1))
+	s := classification().With(ownKinds(writeRows(t, 100, nil)))
+	if _, err := classification().Resolved(s); err != nil {
+		t.Fatal(err)
+	}
+	trial.Params, _ = classification().Resolved(s)
+	c, err := newOwnClassifier(trial, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	sums := func(x []float64, label int) (out []float64) {
+		k := c.Model.Vector(x)
+		d := c.classifier.labels
+		for class := range c.classes {
+			is := 0
+			if class == label {
+				is = 1
+			}
+			for i := range k {
+				out = append(out, d.w[is]*d.y[is]*k[i])
+				for j := range k {
+					out = append(out, s.Ratio*d.w[is]*k[i]*k[j])
+				}
+			}
+		}
+		return out
+	}
+	largest := 0.0
+	for range 4000 {
+		a := sums([]float64{4 * rng.Float64(), 4 * rng.Float64()}, rng.IntN(3))
+		b := sums([]float64{4 * rng.Float64(), 4 * rng.Float64()}, rng.IntN(3))
+		square := 0.0
+		for i := range a {
+			square += (a[i] - b[i]) * (a[i] - b[i])
+		}
+		largest = max(largest, math.Sqrt(square))
+	}
+	if share := largest / c.Noise.Sensitivity; share > 1 || share < 0.8 {
+		t.Errorf("a substitution moves the sums by %g of the sensitivity", share)
+	}
+}
+
+// A choice finds the lengthscale that fits, and the release has nothing but the choice.
+func TestOwnSearch(t *testing.T) {
+	path := writeRows(t, 1200, nil)
+	out := trialtest.Compute(t, seed(1), hyperparameters(), ownOutputs(path))
+	if m := out.Metrics; m.Lengthscales["1_5"] != 1 || *m.RMSEChosen != *m.RMSEBest || *m.RMSEDrawn < *m.RMSEChosen ||
+		*m.RMSECentre < *m.RMSEChosen || out.Privacy.Guarantee != "(20, 0)-DP" {
+		t.Errorf("%+v, %v", out.Metrics, out.Privacy)
+	}
+	r, err := releaseWith(t, hyperparameters(), 5, ownOutputs(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Model.(*release.Configuration)
+	if c.Settings["lengthscale"] != 1.5 || c.Settings["sigma"] != 0.3 || len(c.Settings) != 2 || r.Metrics != nil ||
+		r.Warnings != nil || c.Score != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Whatever a row is, it moves each utility by 1 at most.
+func TestUtilitiesOfSubstitutedRows(t *testing.T) {
+	of := func(other map[int]string) []float64 {
+		trial := trialtest.New(t, seed(1))
+		s := hyperparameters().With(ownOutputs(writeRows(t, 200, other)))
+		p, err := hyperparameters().Resolved(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial.Params = p
+		search, err := newOwnSearch(trial, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := search.utilities(context.Background(), search.rows.X, search.y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	u, moved := of(nil), false
+	for _, row := range []string{"1e300,1,1e300,low,same", "2,1,-1e300,low,same", "-1e9,0,0,low,same", "5,5,2,low,same"} {
+		for i, v := range of(map[int]string{57: row}) {
+			if math.Abs(v-u[i]) > 1 {
+				t.Errorf("%s moves a utility from %g to %g", row, u[i], v)
+			}
+			moved = moved || v != u[i]
+		}
+	}
+	if !moved {
+		t.Error("no row moves a utility: the test shows nothing")
+	}
+}
+
+func TestOwnDataRefused(t *testing.T) {
+	path := writeRows(t, 60, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*ClassificationSettings)
+		want   string
+	}{
+		{"one class", func(s *ClassificationSettings) { s.Output = "one" }, "all rows are of one class"},
+		{"too many classes", func(s *ClassificationSettings) { s.Output = "y" }, "at most 20 classes"},
+		{"no such column", func(s *ClassificationSettings) { s.Output = "kinds" }, `did you mean "kind"?`},
+		{"a column twice", func(s *ClassificationSettings) { s.Inputs = "a,a" }, `"a" is named twice`},
+		{"no range", func(s *ClassificationSettings) { s.InputLow = own.Ends{IsWord: true} }, "are not given"},
+		{"a reversed range", func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](0, 200) },
+			"input_low must be below input_high"},
+		{"ranges of other inputs", func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](0, 1, 2) },
+			"these are 3 numbers for 2 inputs"},
+		{"lengthscales of other inputs", func(s *ClassificationSettings) { s.Lengthscale = experiment.Several{1, 2, 3} },
+			"these are 3 numbers for 2 inputs"},
+		{"a large grid", func(s *ClassificationSettings) { s.Inducing.Count = 1000 }, "a grid in 2 inputs has 1e+06 points"},
+		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = seven() }, "which is for one input"},
+		{"equal inducing inputs", func(s *ClassificationSettings) {
+			s.Inputs, s.Lengthscale, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[own.None](10)
+			s.Inducing = experiment.Points{Values: []float64{1, 1}}
+		}, "two inducing inputs are equal"},
+		{"no own data", func(s *ClassificationSettings) { s.Dataset = "my.csv" }, "such as csv:PATH"},
+		{"all rows for testing", func(s *ClassificationSettings) { s.Holdout = 0.999 }, "leaves 60 of 60 rows"},
+		{"lengthscales of simulated data", func(s *ClassificationSettings) { s.Dataset = own.Simulated },
+			"simulated data have one input"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := trialtest.Try(t, seed(1), classification(), ownKinds(path), c.change)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+	t.Run("no delta", func(t *testing.T) {
+		_, err := classification().Resolve(map[string]any{"dataset": "csv:" + path, "input_low": 0, "input_high": 1})
+		trialtest.Refuses(t, err, "delta is not given")
+	})
+	for _, c := range []struct {
+		name   string
+		change func(*searchSettings)
+		want   string
+	}{
+		{"no range of the output", func(s *searchSettings) { s.OutputLow = ownEnd{IsWord: true} },
+			"output_low and output_high"},
+		{"a reversed one", func(s *searchSettings) { s.OutputLow = endAt(3) }, "must be below"},
+		{"many blocks", func(s *searchSettings) { s.Blocks = 16 }, "fewer than four in each"},
+		{"texts", func(s *searchSettings) { s.Output = "kind" }, "expected a number"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := trialtest.Try(t, seed(1), hyperparameters(), ownOutputs(path), c.change)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+func TestOwnReleasesRefused(t *testing.T) {
+	path := writeRows(t, 60, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*ClassificationSettings)
+		want   string
+	}{
+		{"no noise", func(s *ClassificationSettings) { s.Epsilon = math.Inf(1) }, "would protect nobody"},
+		{"simulated", func(s *ClassificationSettings) { *s = *classification().Defaults() }, "simulated data need no release"},
+		{"split budgets", func(s *ClassificationSettings) { s.Composition = equalShares }, "use composition=joint"},
+		{"rows as inducing inputs", func(s *ClassificationSettings) { s.InducingFile = s.Dataset }, "inducing_file names"},
+		{"levels of the data", func(s *ClassificationSettings) {
+			s.Inputs, s.Output, s.Lengthscale = "one", "kind", experiment.Several{1}
+			s.InputHigh = experiment.SeveralOf[own.None](1)
+		}, "the levels of one are read off the data"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := classification()
+			s := e.With(ownKinds(path), c.change)
+			p, err := e.Resolved(s)
+			if err == nil {
+				err = e.CheckRelease(p)
+			}
+			if err == nil {
+				_, err = releaseWith(t, e, 1, ownKinds(path), c.change)
+			}
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+// endAt is an end of a range that is given.
+func endAt(v float64) ownEnd { return experiment.NumberOr[own.None](v) }

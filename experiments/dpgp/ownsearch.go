@@ -1,0 +1,395 @@
+package dpgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dpgp/own"
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
+)
+
+// scoreSteps are the steps in which a block's score of a candidate is counted, from 0 to
+// this: whole numbers have no rounding for the sensitivity to take in.
+const scoreSteps = 1 << 20
+
+func (s *searchSettings) checkOwn() error {
+	if err := s.checkGrid(); err != nil {
+		return err
+	}
+	low, high := s.OutputLow, s.OutputHigh
+	switch {
+	case low.Is(own.Absent) || high.Is(own.Absent):
+		return errors.New("output_low and output_high are not given: they are the public range of the output, to which it " +
+			"is clipped; it must not be read off the data")
+	case !(low.Number < high.Number && !math.IsInf(high.Number-low.Number, 0)):
+		return fmt.Errorf("output_low = %g and output_high = %g: output_low must be below output_high", low.Number,
+			high.Number)
+	}
+	return s.ownColumns.check(s.Inducing)
+}
+
+// ownCandidate is a pair of hyperparameters of the grid.
+type ownCandidate struct {
+	sigma, lengthscale float64
+	model              *sparse.Model
+}
+
+// ownSearch chooses hyperparameters for a user's own data by the exponential mechanism
+// (McSherry and Talwar 2007).
+//
+// The rows are drawn into blocks. Of each block a model without noise is fitted to three
+// quarters of its rows for every candidate, and scored by the mean log-likelihood of the
+// rest: 1 for the block's best candidate, 0 for one that is score_range or more below it,
+// in whole steps. A candidate's utility is the sum over the blocks. A substituted row is in
+// one block, whatever it does there: each utility moves by at most 1, and whole numbers add
+// up exactly. Which block a row is in is drawn without looking at it.
+type ownSearch struct {
+	*sparse.Problem
+	settings   *searchSettings
+	rows       *ownRows
+	raw        []float64 // the outputs as they were read
+	y          []float64 // scaled to [−1, 1] by the public range, not clipped
+	candidates []ownCandidate
+}
+
+func newOwnSearch(t *experiment.Trial, s *searchSettings) (*ownSearch, error) {
+	rows, err := s.load(t, s.Inducing, experiment.Several{1})
+	if err != nil {
+		return nil, err
+	}
+	y, err := rows.Numbers(s.Output)
+	if err != nil {
+		return nil, err
+	}
+	out := &ownSearch{settings: s, rows: rows, raw: y}
+	out.y = out.scaled(y)
+	if n, least := len(y), 4*s.Blocks; n < least {
+		return nil, fmt.Errorf("blocks = %d: %d rows are fewer than four in each; use fewer blocks", s.Blocks, n)
+	}
+	for _, sigma := range s.Sigmas {
+		for _, l := range s.Lengthscales {
+			out.candidates = append(out.candidates, ownCandidate{sigma, l,
+				sparse.NewModel(rows.z, l, s.KernelVariance, sigma*sigma, s.Jitter)})
+		}
+	}
+	out.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: out.candidates[0].model}
+	return out, nil
+}
+
+// scaled are outputs in units of half the public range, from its middle.
+func (s *ownSearch) scaled(y []float64) []float64 {
+	low, high := s.settings.OutputLow.Number, s.settings.OutputHigh.Number
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = (v - (low + (high-low)/2)) / ((high - low) / 2)
+	}
+	return out
+}
+
+// predict fits a candidate to rows, whose outputs it clips, and predicts at others. ok is
+// false where there is no such model, which depends on the rows.
+func (s *ownSearch) predict(
+	ctx context.Context, c ownCandidate, x *mat.Dense, y []float64, at *mat.Dense,
+) (mean, variance []float64, ok bool, err error) {
+	clipped := make([]float64, len(y))
+	for i, v := range y {
+		clipped[i] = max(-1, min(1, v))
+	}
+	sums, err := sparsegp.SumDouble(ctx, s.Engine, c.model.Inducing, x, clipped, nil)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	p, err := c.model.Infer(ctx, s.Engine, sums, sparse.Noise{}, sparse.Update{Rho: 0.5})
+	if err == nil {
+		var variances [][]float64
+		if mean, variances, err = p.Predict(ctx, s.Engine, at); err == nil {
+			return mean, variances[0], true, nil
+		}
+	}
+	return nil, nil, false, ctx.Err() // whatever else it is has no part in what is released
+}
+
+// score returns the steps of every candidate in a block: of its rows the last quarter are
+// held out.
+func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64) ([]int64, error) {
+	n, d := x.Dims()
+	train := n - max(1, n/4)
+	fit, at := mat.DenseCopyOf(x.Slice(0, train, 0, d)), mat.DenseCopyOf(x.Slice(train, n, 0, d))
+	likelihoods, best := make([]float64, len(s.candidates)), math.Inf(-1)
+	for i, c := range s.candidates {
+		likelihoods[i] = math.Inf(-1)
+		mean, variance, ok, err := s.predict(ctx, c, fit, y[:train], at)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		sum := 0.0
+		for k, v := range variance {
+			v += c.model.Noise
+			miss := max(-1, min(1, y[train+k])) - mean[k]
+			sum -= (math.Log(2*math.Pi*v) + miss*miss/v) / 2
+		}
+		if likelihoods[i] = sum / float64(n-train); likelihoods[i] > best {
+			best = likelihoods[i]
+		}
+	}
+	steps := make([]int64, len(likelihoods))
+	for i, v := range likelihoods {
+		if share := 1 - (best-v)/s.settings.ScoreRange; share > 0 { // not NaN either
+			steps[i] = int64(math.RoundToEven(min(1, share) * scoreSteps))
+		}
+	}
+	return steps, nil
+}
+
+// utilities are the sums over the blocks of the rows of x, which come in a drawn order.
+func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64) ([]float64, error) {
+	blocks := s.settings.Blocks
+	n, d := x.Dims()
+	scores := make([][]int64, blocks)
+	err := s.Engine.ParallelFor(ctx, blocks, 1, func(b, _ int) (err error) {
+		low, high := b*n/blocks, (b+1)*n/blocks
+		scores[b], err = s.score(ctx, mat.DenseCopyOf(x.Slice(low, high, 0, d)), y[low:high])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(s.candidates))
+	for i := range out {
+		total := int64(0)
+		for _, steps := range scores {
+			total += steps[i]
+		}
+		out[i] = float64(total) / scoreSteps // exact, below 2^53
+	}
+	return out, nil
+}
+
+// ownChoice is what one split gives.
+type ownChoice struct {
+	candidate                   int
+	chosen, best, drawn, centre float64
+}
+
+// chooseOnce chooses by some of the rows and tests on the others.
+func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, err error) {
+	train, test, err := s.settings.split(len(s.y), s.Stream("split", repeat))
+	if err != nil {
+		return out, err
+	}
+	if len(train) < 4*s.settings.Blocks {
+		return out, fmt.Errorf("blocks = %d: %d rows for choosing are fewer than four in each; use fewer blocks",
+			s.settings.Blocks, len(train))
+	}
+	y, want := make([]float64, len(train)), make([]float64, len(test))
+	for i, row := range train {
+		y[i] = s.y[row]
+	}
+	for i, row := range test {
+		want[i] = s.y[row]
+	}
+	x, at := learn.SelectRows(s.rows.X, train), learn.SelectRows(s.rows.X, test)
+	u, err := s.utilities(ctx, x, y)
+	if err != nil {
+		return out, err
+	}
+	if s.settings.Noiseless() {
+		out.candidate = slices.Index(u, slices.Max(u))
+	} else {
+		m := mechanism.Exponential{Epsilon: s.settings.Epsilon, Sensitivity: 1}
+		if out.candidate, err = m.Choose(u, s.Stream("mechanism", repeat)); err != nil {
+			return out, err
+		}
+	}
+	scale := (s.settings.OutputHigh.Number - s.settings.OutputLow.Number) / 2
+	rmse := func(mean []float64) float64 {
+		sum := 0.0
+		for i, v := range want {
+			miss := v
+			if mean != nil {
+				miss -= mean[i]
+			}
+			sum += miss * miss
+		}
+		return scale * math.Sqrt(sum/float64(len(want)))
+	}
+	out.best, out.centre = math.Inf(1), rmse(nil)
+	for i, c := range s.candidates {
+		mean, _, ok, err := s.predict(ctx, c, x, y, at)
+		if err != nil {
+			return out, err
+		}
+		v := out.centre // a candidate without a model predicts nothing
+		if ok {
+			v = rmse(mean)
+		}
+		out.best, out.drawn = min(out.best, v), out.drawn+v/float64(len(s.candidates))
+		if i == out.candidate {
+			out.chosen = v
+		}
+	}
+	return out, nil
+}
+
+func runOwnSearch(
+	ctx context.Context, t *experiment.Trial, s *searchSettings,
+) (*experiment.Outcome[hyperparameterMetrics], error) {
+	search, err := newOwnSearch(t, s)
+	if err != nil {
+		return nil, err
+	}
+	choices, err := sparse.Repeat(ctx, search.Problem, s.Repeats, search.chooseOnce)
+	if err != nil {
+		return nil, err
+	}
+	m := hyperparameterMetrics{Sigmas: map[string]float64{}, Lengthscales: map[string]float64{}}
+	for _, c := range search.candidates {
+		m.Sigmas[memberOf(c.sigma)], m.Lengthscales[memberOf(c.lengthscale)] = 0, 0
+	}
+	var chosen, best, drawn, centre float64
+	k := 1 / float64(len(choices))
+	for _, o := range choices {
+		c := search.candidates[o.candidate]
+		m.Sigmas[memberOf(c.sigma)] += k
+		m.Lengthscales[memberOf(c.lengthscale)] += k
+		chosen, best, drawn, centre = chosen+k*o.chosen, best+k*o.best, drawn+k*o.drawn, centre+k*o.centre
+	}
+	m.RMSEChosen, m.RMSEBest, m.RMSEDrawn, m.RMSECentre = &chosen, &best, &drawn, &centre
+	m.SearchRows, m.SearchDropped = new(float64(len(search.y))), new(float64(search.rows.Dropped))
+	warnings := append(search.Engine.Warnings(), search.rows.warnings()...)
+	if chosen >= drawn && best < drawn {
+		warnings = append(warnings, fmt.Sprintf("computed but suspect: the chosen candidates have an error of %.3g, one "+
+			"drawn evenly, which costs no privacy, has %.3g, and the best %.3g; use a larger epsilon, more blocks, or a "+
+			"smaller score_range", chosen, drawn, best))
+	}
+	privacy := search.guarantee()
+	if privacy != nil {
+		privacy.Notes = append([]string{"this record itself is not private: its errors are computed from the data; what " +
+			"may be published is what --release writes"}, append(privacy.Notes,
+			"every split (repeats) spends a budget of its own")...)
+	}
+	return &experiment.Outcome[hyperparameterMetrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
+}
+
+// guarantee says what a released choice protects; nil without noise.
+func (s *ownSearch) guarantee() *experiment.Privacy {
+	if s.settings.Noiseless() {
+		return nil
+	}
+	number := experiment.FormatNumber
+	return &experiment.Privacy{
+		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(s.settings.Epsilon)),
+		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other",
+			strings.Join(s.rows.Names, ", "), s.settings.outputName()),
+		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of rows, each of " +
+			"which a substituted row moves in one block alone, by at most 1",
+		Notes: []string{
+			"protects inputs and outputs of a row; how many rows there are, and that each has all values, is taken as public",
+			"public, and so not to be read off the data: the candidates, the inducing inputs (or the range of their grid), " +
+				"the kernel's variance, the range of the output, blocks and score_range",
+			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d rows without privacy "+
+				"noise", number(s.settings.OutputLow.Number), number(s.settings.OutputHigh.Number),
+				len(s.y)/s.settings.Blocks),
+			"the scores of the candidates, that of the chosen one included, are not released",
+			"a model that is made with the choice spends a budget of its own",
+		},
+	}
+}
+
+// checkSearchRelease refuses a release of a choice that has no guarantee.
+func checkSearchRelease(s *searchSettings) error {
+	switch {
+	case s.Noiseless():
+		return release.ErrNoNoise
+	case !s.isOwn():
+		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
+	case s.Dataset == s.InducingFile:
+		return errors.New("inducing_file names the file of the data: inducing inputs are taken as public")
+	}
+	return nil
+}
+
+// PlanSearch plans a release of a trial of dpgp/hyperparameters, for audits.
+func PlanSearch(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
+	return planSearch(ctx, t, hyperparameters().Settings(t.Params))
+}
+
+// planSearch plans a release: one candidate, chosen from all rows.
+func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*release.Plan, error) {
+	if err := checkSearchRelease(s); err != nil {
+		return nil, err
+	}
+	o, err := newOwnSearch(t, s)
+	if err != nil {
+		return nil, err
+	}
+	if o.rows.Private != nil {
+		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
+			"such as inputs=colour[red|green]", o.rows.Private[0])
+	}
+	n, d := o.rows.X.Dims()
+	private := mat.NewDense(n, d+1, nil)
+	for i := range n {
+		private.SetRow(i, append(slices.Clone(o.rows.X.RawRowView(i)), o.raw[i]))
+	}
+	return &release.Plan{
+		Private: private,
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(o.rows.X, o.raw), Row: dataset.CanonicalRows(o.rows.X, o.raw), Rows: n,
+			Units: []string{experiment.UnitRow, experiment.UnitOutput}, Epsilon: s.Epsilon,
+		},
+		Publish: o.publish,
+	}, nil
+}
+
+// publish chooses a candidate by rows (N×(D+1), the output last), which it draws into
+// blocks.
+func (s *ownSearch) publish(
+	ctx context.Context, private *mat.Dense, source *release.Source,
+) (*experiment.Release, error) {
+	n, columns := private.Dims()
+	order := make([]int, n)
+	for i := range order { // evenly among all orders (Fisher and Yates)
+		j := source.IntN(i + 1)
+		order[i], order[j] = order[j], i
+	}
+	rows := learn.SelectRows(private, order)
+	u, err := s.utilities(ctx, mat.DenseCopyOf(rows.Slice(0, n, 0, columns-1)), s.scaled(mat.Col(nil, columns-1, rows)))
+	if err != nil {
+		return nil, err
+	}
+	i, err := source.Choose(release.Choice{What: "configuration", Epsilon: s.settings.Epsilon, Change: 1}, u)
+	if err != nil {
+		return nil, err
+	}
+	privacy := s.guarantee()
+	privacy.RNG = "secure"
+	privacy.Notes = append(privacy.Notes,
+		"the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
+	c := s.candidates[i]
+	return &experiment.Release{
+		Model: &release.Configuration{
+			Format: release.ConfigurationFormat, Experiment: "dpgp/hyperparameters", Privacy: privacy,
+			About: "Hyper-parameters chosen with differential privacy: give them to run trial dpgp/regression, with " +
+				"--tuning THIS_FILE.",
+			Settings: map[string]float64{"sigma": c.sigma, "lengthscale": c.lengthscale},
+		},
+		Privacy: privacy,
+	}, nil
+}

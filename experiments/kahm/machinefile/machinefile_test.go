@@ -1,0 +1,220 @@
+package machinefile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/schematest"
+	"privkern/runner/experiment"
+)
+
+// kept is a file that version 1 of the format was released in: of rows with a near 20 and
+// the class low, near 70 and high, at ε = 20 for an entry.
+const kept = "testdata/released-1.json"
+
+func readKept(t *testing.T) (*Model, []byte) {
+	t.Helper()
+	text, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Decode(kept, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, text
+}
+
+// twoClasses is a model of two classes in two inputs, with a machine each.
+func twoClasses(changes ...func(*Model)) *Model {
+	m := &Model{Format: Format, About: "a test", Inputs: []string{"a", "b"}, Low: []float64{0, 0}, High: []float64{10, 1},
+		Output: "kind", Classes: []string{"x", "y"}, Data: "noisy", Directions: 2, Layers: 1,
+		Privacy: &experiment.Privacy{Guarantee: "(2, 0)-DP", Notes: []string{}}}
+	for class, at := range []float64{.2, .8} {
+		samples := mat.NewDense(5, 2, nil)
+		samples.Apply(func(i, j int, _ float64) float64 { return at + .03*math.Sin(float64(5*i+3*j)) }, samples)
+		m.Machines = append(m.Machines, Machine{class, SamplesOf(samples)})
+	}
+	for _, change := range changes {
+		change(m)
+	}
+	return m
+}
+
+func encoded(t *testing.T, m *Model) []byte {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A file that was released is still read, and classifies.
+func TestKeptFile(t *testing.T) {
+	m, text := readKept(t)
+	u, err := Unite(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := u.Classify(t.Context(), mat.NewDense(3, 2, []float64{21, .4, 69, .5, 500, .4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(c.Class) != "[low high high]" || !(c.Distance[0] < c.Distance[2]) || len(c.Warnings) != 1 ||
+		!strings.Contains(c.Warnings[0], "1 of 6 numbers are beyond the range") {
+		t.Errorf("%+v", c)
+	}
+	schematest.Check(t, filepath.Join("..", "..", "..", "docs", "formats", "kahm-model.schema.json"), text)
+}
+
+// What is written reads the same, and has the documented form.
+func TestEncoding(t *testing.T) {
+	text := encoded(t, twoClasses())
+	m, err := Decode("m.json", text)
+	if err != nil || string(encoded(t, m)) != string(text) {
+		t.Errorf("%v: %+v", err, m)
+	}
+	schematest.Check(t, filepath.Join("..", "..", "..", "docs", "formats", "kahm-model.schema.json"), text)
+	x := mat.NewDense(2, 3, []float64{0, -1.5, 1e-300, math.MaxFloat64, 2, 3})
+	part := x.Slice(0, 2, 1, 3).(*mat.Dense) // rows are apart in memory
+	if one := (Machine{0, SamplesOf(part)}); !mat.Equal(one.matrix(), part) {
+		t.Errorf("%v", one)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		text   string // or
+		change func(*Model)
+		want   string
+	}{
+		"no JSON":      {text: "a,b\n1,2\n", want: "invalid character"},
+		"another file": {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
+		"a newer version": {text: `{"format": "privkern/kahm-model/2", "new": 1}`,
+			want: `"privkern/kahm-model/2", of another version`},
+		"an unknown field": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown field "new"`},
+		"no inputs":        {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
+		"an input twice":   {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
+		"a column":         {change: func(m *Model) { m.Inputs[1] = "distance" }, want: `inputs[1]: "distance" cannot be`},
+		"low":              {change: func(m *Model) { m.Low = m.Low[:1] }, want: "low: it has 1 numbers for 2 inputs"},
+		"high":             {change: func(m *Model) { m.High = nil }, want: "high: it has 0 numbers"},
+		"range":            {change: func(m *Model) { m.High[0] = -1 }, want: "high[0]: it is -1, below low, 0"},
+		"no classes":       {change: func(m *Model) { m.Classes = nil }, want: "classes: there are none"},
+		"a class twice":    {change: func(m *Model) { m.Classes[1] = "x" }, want: `classes[1]: "x" cannot be`},
+		"directions":       {change: func(m *Model) { m.Directions = 3 }, want: "directions: it is 3; 1 to 2"},
+		"layers":           {change: func(m *Model) { m.Layers = 3 }, want: "layers: it is 3; 1 to 2"},
+		"no privacy":       {change: func(m *Model) { m.Privacy = nil }, want: "privacy: it is missing"},
+		"class":            {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
+		"a short row": {change: func(m *Model) { m.Machines[1].Samples[2] = []float64{1} },
+			want: "machines[1].samples[2]: it has 1 numbers for 2 inputs"},
+		"no rows": {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
+		"no machine": {change: func(m *Model) { m.Machines = m.Machines[:1] },
+			want: `machines: there is none of the class "y"`},
+		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
+			want: "all are zero"},
+		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := []byte(c.text)
+			if c.change != nil {
+				text = encoded(t, twoClasses(c.change))
+			}
+			_, err := Decode("m.json", text)
+			var at *Error
+			if !errors.As(err, &at) || at.Path != "m.json" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Parties of whom each has one class have together the classifier of both: a point gets the
+// class of the nearest machine of any, and the distances are those of the file with both.
+func TestUnite(t *testing.T) {
+	whole := twoClasses()
+	first := twoClasses(func(m *Model) { m.Classes, m.Machines = m.Classes[:1], m.Machines[:1] })
+	second := twoClasses(func(m *Model) {
+		m.Classes, m.Machines = m.Classes[1:], m.Machines[1:]
+		m.Machines[0].Class = 0
+	})
+	x := mat.NewDense(4, 2, []float64{2, .2, 8, .8, 1, .3, 9, .6})
+	classify := func(models ...*Model) *Classification {
+		u, err := Unite(models...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := u.Classify(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	one, both := classify(whole), classify(first, second)
+	if fmt.Sprint(one.Class) != "[x y x y]" || !slices.Equal(one.Class, both.Class) ||
+		!slices.Equal(one.Distance, both.Distance) || fmt.Sprint(both.Party) != "[1 2 1 2]" ||
+		fmt.Sprint(one.Party) != "[1 1 1 1]" {
+		t.Errorf("%+v and %+v", one, both)
+	}
+	if alone := classify(first); fmt.Sprint(alone.Class) != "[x x x x]" {
+		t.Errorf("one class alone: %v", alone.Class)
+	}
+	if again := classify(second, first); !slices.Equal(again.Class, both.Class) || fmt.Sprint(again.Party) != "[2 1 2 1]" {
+		t.Errorf("in the other order: %+v", again)
+	}
+}
+
+func TestUniteRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Model)
+		want   string
+	}{
+		{func(m *Model) { m.Inputs[1] = "c" }, "model 2 is of other inputs"},
+		{func(m *Model) { m.High[0] = 11 }, "model 2 has other ranges"},
+		{func(m *Model) { m.Low[1] = -1 }, "model 2 has other ranges"},
+	} {
+		if _, err := Unite(twoClasses(), twoClasses(c.change)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %q", err, c.want)
+		}
+	}
+	many := twoClasses(func(m *Model) { m.Inputs[1] = "c" })
+	many.Inputs = append(many.Inputs, "d", "e", "f", "g", "h")
+	const want = `["a" "c" "d" "e" "f"] and 2 more`
+	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
+// Whatever the file, it is refused with its place, or what was read reads the same again.
+func FuzzDecode(f *testing.F) {
+	text, err := os.ReadFile(kept)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:len(text)/2])
+	f.Add([]byte(`{"format":"privkern/kahm-model/1","inputs":[]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Decode("m.json", text)
+		if err != nil {
+			var at *Error
+			if !errors.As(err, &at) {
+				t.Errorf("an error without a place: %v", err)
+			}
+			return
+		}
+		again := encoded(t, m)
+		if n, err := Decode("m.json", again); err != nil || string(encoded(t, n)) != string(again) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package nearest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/kahm/own"
+	"privkern/experiments/kahm/wide"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// datasets are the names of what a trial reads. party is the column with the holder of a
+// row, "" for none.
+func datasets(images *Images, d *own.Table, party string) []string {
+	if images.isOwn() && table.Is(images.Dataset) {
+		return d.Spec(images.Dataset, party).Files()
+	}
+	return []string{images.Dataset}
+}
+
+// tables are the columns that a trial reads of the user's own.
+func tables(images *Images, d *own.Table, party string) []experiment.InputTable {
+	if images.isOwn() && table.Is(images.Dataset) {
+		return d.Spec(images.Dataset, party).Tables()
+	}
+	return nil
+}
+
+// checkOwn refuses settings that no data of the user's own have.
+func checkOwn(images *Images, d *own.Table, p *wide.Pipeline, party string) error {
+	if err := images.check(); err != nil {
+		return err
+	}
+	if err := d.Check(images.Dataset, party); err != nil {
+		return err
+	}
+	if !p.Noiseless() {
+		if err := own.CheckAdjacency(p.D); err != nil {
+			return err
+		}
+	}
+	return p.Check()
+}
+
+// classData returns rows of the user's own as a data set.
+func classDataOf(j *own.Judged, matching bool) *classData {
+	return &classData{train: j.Train, test: j.Test, testLabels: j.Tested, classes: len(j.Classes), matching: matching,
+		trainPoints: j.Trained}
+}
+
+// runOwn evaluates a classifier of the user's own rows.
+func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
+) (*experiment.Outcome[TrialMetrics], error) {
+	j, err := s.Judge(t, s.Dataset, "", &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	if s.Score.Score && len(j.Tested) < 2 {
+		return nil, errors.New("there is one test row, and the membership-inference score compares densities: use a larger " +
+			"holdout, or score=false")
+	}
+	r, err := evaluateBy(ctx, t, b, &s.Score, classDataOf(j, true))
+	if err != nil {
+		return nil, err
+	}
+	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j), AUC: &r.AUC}
+	m.BalancedAccuracy = &r.BalancedAccuracy
+	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series,
+		Privacy:  j.Privacy(b, &s.Budget, int(r.Branches) > len(j.Train)),
+		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
+}
+
+// ownMetrics are those of the rows.
+func ownMetrics(j *own.Judged) OwnMetrics {
+	majority := 0
+	for _, c := range j.Tested {
+		if c == j.Majority {
+			majority++
+		}
+	}
+	number := func(n int) *float64 { return new(float64(n)) }
+	return OwnMetrics{AccuracyMajority: new(float64(majority) / float64(len(j.Tested))), Classes: number(len(j.Classes)),
+		Inputs: number(len(j.Names)), TrainRows: number(j.Trained), TestRows: number(len(j.Tested)),
+		DroppedRows: number(j.Dropped), ClippedFraction: &j.Clipped}
+}
+
+// muchClipped is a share of values beyond their range that a public range should not have.
+const muchClipped = .05
+
+// suspicions are what is suspect about the results, for judging and no part of a release.
+// directions is n.
+func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out []string) {
+	suspect := func(format string, args ...any) {
+		out = append(out, "computed but suspect: "+fmt.Sprintf(format, args...))
+	}
+	if accuracy <= majority {
+		suspect("the accuracy of %.3g is not above that of answering always with the largest class, %q, which is %.3g",
+			accuracy, j.Classes[j.Majority], majority)
+	}
+	if j.Ranges.Observed {
+		suspect("low and high are not given: the range of each input is that of the training rows, which is no public number")
+	}
+	if j.Clipped > muchClipped {
+		suspect("%.3g %% of the values are beyond the range of their input, and count as its end", 100*j.Clipped)
+	}
+	const most = 5
+	out = append(out, j.Suspicions[:min(most, len(j.Suspicions))]...)
+	if more := len(j.Suspicions) - most; more > 0 {
+		suspect("%d more inputs have one value in all rows, or nearly all", more)
+	}
+	var small []string
+	for _, s := range j.Train {
+		if n, _ := s.Samples.Dims(); n < directions+1 {
+			small = append(small, fmt.Sprintf("%s (%d)", j.Classes[s.Class], n))
+		}
+	}
+	if small != nil {
+		suspect("classes with fewer than n + 1 = %d training rows, whose machines have fewer directions: %s", directions+1,
+			shortList(small))
+	}
+	return out
+}
+
+// shortList lists a few of many.
+func shortList(all []string) string {
+	const most = 10
+	if len(all) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+	}
+	return strings.Join(all, ", ")
+}
+
+// federateOwn evaluates the global classifier of the parties that hold the user's rows.
+func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
+) (*experiment.Outcome[FederatedMetrics], error) {
+	j, err := s.Judge(t, s.Dataset, s.Party, &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	if len(j.Holders) < 2 {
+		return nil, fmt.Errorf("all rows are of one party, %q: there is nothing to unite", j.Holders[0])
+	}
+	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	out, parties, err := federate(ctx, t, b, s.Centralised, classDataOf(j, false), j.Shares, j.Missing)
+	if err != nil {
+		return nil, err
+	}
+	out.Metrics.OwnMetrics, out.Metrics.Parties = ownMetrics(j), new(float64(len(j.Holders)))
+	out.Metrics.BalancedAccuracy = new(parties.balanced())
+	out.Privacy = j.Privacy(b, &s.Budget, parties.clustered)
+	if out.Privacy != nil && s.Centralised {
+		out.Privacy.Notes = append(out.Privacy.Notes, centralisedNote)
+	}
+	out.Warnings = append(out.Warnings, suspicions(j, out.Metrics.Accuracy, *out.Metrics.AccuracyMajority, s.N)...)
+	return out, nil
+}
+
+// publishing are the settings of a release.
+func (s *ClassifierSettings) publishing() *own.Publishing {
+	return &own.Publishing{Dataset: s.Dataset, Table: &s.Table, Kind: s.Data, Pipeline: &s.Pipeline}
+}
+
+// errPublic refuses to release or to export what is public.
+var errPublic = errors.New("the digits are public, and need no release; name your own rows with dataset=csv:PATH, " +
+	"parquet:PATH, npy:PATH or images:FOLDER")
+
+// checkRelease refuses a release that would protect less than it says.
+func checkRelease(s *ClassifierSettings) error {
+	if !s.isOwn() {
+		return errPublic
+	}
+	return s.publishing().Check()
+}
+
+// checkExport refuses what is no export.
+func checkExport(s *ClassifierSettings) error {
+	if !s.isOwn() {
+		return errPublic
+	}
+	return s.publishing().CheckExport()
+}
+
+// Plan plans a release of a trial of kahm/classifier, for audits.
+func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
+	return plan(ctx, t, Classifier().Settings(t.Params))
+}
+
+func plan(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*release.Plan, error) {
+	if err := checkRelease(s); err != nil {
+		return nil, err
+	}
+	return s.publishing().Plan(ctx, t)
+}

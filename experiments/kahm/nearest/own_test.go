@@ -1,0 +1,258 @@
+package nearest
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm/own"
+	"privkern/experiments/kahm/wide"
+	"privkern/runner/experiment"
+)
+
+// ownRows are 20 rows of each of three classes that are apart, in a file with a party and
+// another label.
+func ownRows() string {
+	var b strings.Builder
+	b.WriteString("site,a,b,c,other,kind\n")
+	for i := range 60 {
+		x, class := float64(i), i%3
+		value := func(k float64) float64 { return 2 + 3*float64(class) + math.Sin(k*x) }
+		fmt.Fprintf(&b, "%s,%.3f,%.3f,%.3f,%d,%s\n", []string{"north", "south"}[i/3%2], value(1.3), value(2.1), value(3.7),
+			i%2, []string{"red", "green", "blue"}[class])
+	}
+	return b.String()
+}
+
+// ownFile writes rows to a file, and returns the options of a trial on them.
+func ownFile(t *testing.T, rows string) trialtest.Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return trialtest.Options{Seed: 3, File: path}
+}
+
+// onOwn are settings on the rows.
+func onOwn(s *ClassifierSettings) {
+	s.Dataset, s.Inputs, s.Output, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", 2, 2
+	s.Low, s.High = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+}
+
+// Classes that are apart are told apart, beside the largest class; noise that hides every
+// entry leaves nothing of them.
+func TestOwnRows(t *testing.T) {
+	o := ownFile(t, ownRows())
+	m := trialtest.Compute(t, o, Classifier(), onOwn).Metrics
+	if m.Accuracy < .99 || *m.BalancedAccuracy != m.Accuracy || *m.AUC < .99 {
+		t.Errorf("accuracy %g, balanced %g, AUC %g of classes that are apart", m.Accuracy, *m.BalancedAccuracy, *m.AUC)
+	}
+	for what, got := range map[string][2]float64{
+		"majority": {*m.AccuracyMajority, 1. / 3}, "classes": {*m.Classes, 3}, "inputs": {*m.Inputs, 3},
+		"training rows": {*m.TrainRows, 48}, "test rows": {*m.TestRows, 12}, "dropped": {*m.DroppedRows, 0},
+		"clipped": {*m.ClippedFraction, 0},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %g, want %g", what, got[0], got[1])
+		}
+	}
+	out := trialtest.Compute(t, o, Classifier(), onOwn, func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, .1 })
+	if out.Metrics.Accuracy > .8 {
+		t.Errorf("accuracy %g with noise of ten times the range", out.Metrics.Accuracy)
+	}
+	if want := "(0.3, 0)-DP"; !strings.HasPrefix(out.Privacy.Guarantee, want[:4]) ||
+		!strings.Contains(out.Privacy.Notes[0], "changed by at most 1 of its public range has (0.1, 0)-DP") {
+		t.Errorf("%+v; want %s", out.Privacy, want)
+	}
+}
+
+// Without a public range there is no guarantee, and a warning says so; an input with one
+// value, too.
+func TestOwnRowsWithoutRange(t *testing.T) {
+	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
+		s.Low, s.High = experiment.SeveralOr[own.None]{IsWord: true}, experiment.SeveralOr[own.None]{IsWord: true}
+		s.Data, s.Epsilon = wide.Noisy, 50
+	})
+	if out.Privacy.Guarantee != "" || !strings.Contains(out.Privacy.Notes[0], "ranges of the inputs are read off") {
+		t.Errorf("%+v", out.Privacy)
+	}
+	if !strings.Contains(strings.Join(out.Warnings, "\n"), "low and high are not given") {
+		t.Errorf("warnings %q", out.Warnings)
+	}
+}
+
+// What is suspect is said.
+func TestSuspicionsOfOwnRows(t *testing.T) {
+	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
+		s.Output, s.High, s.Inputs = "other", experiment.SeveralOf[own.None](4), "a+b+c"
+		s.Holdout, s.N, s.Layers = .95, 3, 3
+	})
+	all := strings.Join(out.Warnings, "\n")
+	for _, want := range []string{"beyond the range of their input", "fewer than n + 1 = 4 training rows",
+		"not above that of answering always with the largest class"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among the warnings %s", want, all)
+		}
+	}
+}
+
+// Inputs that tell nothing apart are named, a few of many.
+func TestConstantInputs(t *testing.T) {
+	rows := strings.ReplaceAll(strings.ReplaceAll(ownRows(), "\nnorth,", "\n1,1,1,1,1,1,1,"), "\nsouth,",
+		"\n1,1,1,1,1,1,1,")
+	rows = strings.Replace(rows, "site,", "k1,k2,k3,k4,k5,k6,k7,", 1)
+	out := trialtest.Compute(t, ownFile(t, rows), Classifier(), onOwn, func(s *ClassifierSettings) {
+		s.Inputs = "a+b+c+k1+k2+k3+k4+k5+k6+k7"
+	})
+	all := strings.Join(out.Warnings, "\n")
+	if strings.Count(all, "has the same value in all rows") != 5 ||
+		!strings.Contains(all, "2 more inputs have one value in all rows, or nearly all") {
+		t.Errorf("warnings %s", all)
+	}
+}
+
+func TestOwnRowsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows   string
+		change func(*ClassifierSettings)
+		want   string
+	}{
+		"a class of one row": {ownRows() + "north,1,1,1,0,violet\n", nil, `class "violet" has one row`},
+		"one class":          {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n1,1,1,x\n", nil, `all 3 rows are of one class, "x"`},
+		"directions": {"", func(s *ClassifierSettings) { s.N = 4 },
+			"n = 4: the data have only 3 inputs; use n=3 or less"},
+		"layers":          {"", func(s *ClassifierSettings) { s.Layers = 3 }, "a machine has at most n = 2 layers"},
+		"constant inputs": {"a,b,c,kind\n1,2,3,x\n1,2,3,y\n1,2,3,x\n1,2,3,y\n", nil, "every input has the same value"},
+		"one end": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOr[own.None]{IsWord: true} },
+			"a public range has both ends"},
+		"ends exchanged": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[own.None](0) },
+			"low must be below high"},
+		"too few ends": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[own.None](10, 20) },
+			"but there are 3 inputs"},
+		"adjacency": {"", func(s *ClassifierSettings) { s.Data, s.Epsilon, s.D = wide.Noisy, 1, 2 },
+			"it is a share of the public range"},
+		"other data":   {"", func(s *ClassifierSettings) { s.Dataset = "mnst" }, `dataset = "mnst"`},
+		"no output":    {"", func(s *ClassifierSettings) { s.Output = "" }, "output is not given"},
+		"one test row": {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n4,1,1,y\n4,3,1,y\n", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.rows == "" {
+				c.rows = ownRows()
+			}
+			if c.change == nil {
+				c.change = func(*ClassifierSettings) {}
+			}
+			_, err := trialtest.Try(t, ownFile(t, c.rows), Classifier(), onOwn, c.change)
+			if c.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+// The classifier of two parties, of which either alone has classes of its own, is as good as
+// that of all rows.
+func TestFederationOfOwnRows(t *testing.T) {
+	onParties := func(s *FederatedSettings) {
+		s.Dataset, s.Inputs, s.Output, s.Party, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", "site", 2, 2
+		s.Low, s.High = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+		s.Epsilon = 100
+	}
+	m := trialtest.Compute(t, ownFile(t, ownRows()), Federated(), onParties).Metrics
+	if m.Accuracy < .9 || *m.AccuracyCentralised < .9 || *m.Parties != 2 || m.Branches != 6 || m.MissingClasses != 0 {
+		t.Errorf("%+v, %g parties", m, *m.Parties)
+	}
+	rows := strings.ReplaceAll(ownRows(), "south", "north")
+	rows += "west,8,8,8,0,blue\nwest,8.1,8,8,0,blue\nwest,8.2,8.1,8,0,blue\n" +
+		"west,8.3,8,8,0,blue\n"
+	m = trialtest.Compute(t, ownFile(t, rows), Federated(), onParties).Metrics
+	if m.MissingClasses != 2 || m.Accuracy < .99 {
+		t.Errorf("a party with one class: %+v", m)
+	}
+	_, err := trialtest.Try(t, ownFile(t, strings.ReplaceAll(ownRows(), "south", "north")), Federated(), onParties)
+	trialtest.Refuses(t, err, `all rows are of one party, "north"`)
+	_, err = trialtest.Try(t, ownFile(t, ownRows()), Federated(), onParties, func(s *FederatedSettings) { s.Party = "" })
+	trialtest.Refuses(t, err, "party is not given")
+	_, err = trialtest.Try(t, ownFile(t, ownRows()), Federated(), onParties,
+		func(s *FederatedSettings) { s.Party = "kind" })
+	trialtest.Refuses(t, err, "party = kind: it is the output, too")
+}
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsOfOwnDataApply(t *testing.T) {
+	o := ownFile(t, ownRows())
+	noise := func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, 20 }
+	digits := func(s *ClassifierSettings) {
+		s.N, s.Layers, s.Branches, s.Score.Score = 4, 2, machines(3), false
+	}
+	inert.Conditions[ClassifierSettings, TrialMetrics]{
+		Of: Classifier(),
+		Bases: map[string]func(*ClassifierSettings){
+			"own":               onOwn,
+			"own, with noise":   func(s *ClassifierSettings) { onOwn(s); noise(s) },
+			"digits, noise":     func(s *ClassifierSettings) { digits(s); noise(s) },
+			"digits, no number": digits,
+		},
+		Others: func(s *ClassifierSettings) []inert.Setting {
+			held := slices.DeleteFunc(heldNames(s), func(i any) bool { return i == &s.Delta || i == &s.D })
+			var all []inert.Setting
+			for _, field := range held {
+				all = append(all, inert.Held(field, "other tests have it"))
+			}
+			return append(all, inert.Values(&s.Delta, .2), inert.Values(&s.D, .5),
+				inert.Values(&s.Inputs, "a+b", "b+c"), inert.Values(&s.Output, "other"), inert.Values(&s.Holdout, .5),
+				inert.Values(&s.Low, experiment.SeveralOf[own.None](-5)),
+				inert.Values(&s.High, experiment.SeveralOf[own.None](30)))
+		},
+		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
+			if s.isOwn() {
+				return Classifier().Compute(t.Context(), trialtest.New(t, o), s)
+			}
+			return classifiedWithDistances(t, s)
+		},
+	}.Check(t)
+}
+
+// heldNames are the settings that other tests have.
+func heldNames(s *ClassifierSettings) []any {
+	return []any{&s.Dataset, &s.Train, &s.Test, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers, &s.Branches,
+		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid}
+}
+
+// What a trial on a file may take follows from its size, and from how many rows a machine
+// may have; of a file that is not there nothing is known.
+func TestMemoryOfOwnRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte("a;b;c;label\n"+strings.Repeat("1.25;2.5;1e5;x\n", 40_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Classifier().With(func(s *ClassifierSettings) { s.Dataset = "csv:" + path })
+	auto := memory(&s.Images, &s.Pipeline)
+	numbers := (auto - process - ownRoom) / ownCopies / numberBytes
+	if numbers < 80_000 || numbers > 200_000 {
+		t.Errorf("%d numbers of 600,000 bytes in four columns", numbers)
+	}
+	s.Branches = machines(2)
+	if one := memory(&s.Images, &s.Pipeline); one < auto+numbers/8*numbers/8*numberBytes {
+		t.Errorf("%d bytes with two machines a class, %d with one for 1000 rows", one, auto)
+	}
+	s.Branches = machines(1000)
+	if many := memory(&s.Images, &s.Pipeline); many != auto {
+		t.Errorf("%d bytes with many machines, want %d", many, auto)
+	}
+	s.Dataset = "csv:" + path + "x"
+	if got := memory(&s.Images, &s.Pipeline); got != 0 {
+		t.Errorf("%d bytes of a file that is not there", got)
+	}
+}

@@ -1,0 +1,263 @@
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/internal/fault"
+	"privkern/experiments/kahm/machinefile"
+	"privkern/experiments/kahm/wide"
+	"privkern/experiments/learn"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Publishing is the settings of a release.
+type Publishing struct {
+	Dataset string
+	*Table
+	Kind wide.Data
+	*wide.Pipeline
+}
+
+// Check refuses a release that would protect less than it says.
+func (s *Publishing) Check() error {
+	switch {
+	case s.Kind == wide.Original:
+		return errors.New("data = original: what is released would be the rows themselves; use data=fabricated, or " +
+			"data=noisy")
+	case s.Noiseless():
+		return release.ErrNoNoise
+	case s.Kind == wide.Fabricated && s.Variant == wide.AsPublished:
+		return errors.New("variant = as-published: the fabrication would stop at a radius of the private rows (Eq. 96); " +
+			"use variant=corrected, which takes a public number of steps")
+	case s.Clusters == wide.OriginalClusters && s.Branches != experiment.NumberOr[wide.Rounding](1):
+		return errors.New("clusters = original: the clusters would be those of the private rows (Eq. 98); use clusters=noisy")
+	case s.Variant == wide.AsPublished && s.Clusters == wide.AutoClusters &&
+		s.Branches != experiment.NumberOr[wide.Rounding](1):
+		return errors.New("variant = as-published: the clusters would be those of the private rows (Eq. 98); use " +
+			"variant=corrected")
+	case !s.HasRange(s.Dataset):
+		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or " +
+			"one number for each; they decide the noise, and must not be read off the data")
+	}
+	_, err := release.Laplace(entries(1, s.D), s.Epsilon)
+	return err
+}
+
+// Forms are those in which a release can be written.
+func (s *Publishing) Forms() []experiment.Form {
+	forms := []experiment.Form{experiment.FormTable, experiment.FormArrays, experiment.FormModel}
+	if s.wholePictures() {
+		forms = append(forms, experiment.FormPictures)
+	}
+	return forms
+}
+
+// wholePictures says whether a row is a picture with all of its pixels.
+func (s *Publishing) wholePictures() bool { return arePictures(s.Dataset) && s.Inputs == table.Every }
+
+// unitError bounds what float64 is off by where it brings an input to [0, 1]: three halves
+// and a quotient, each to 2^-53 of itself, of numbers that may be the ends of the range.
+const unitError = 0x1p-49
+
+// entries is the query of count entries in [0, 1], each of which is a unit of protection of
+// its own. An entry moves no other; that the bound on the rounding to the grid is that of all
+// of them makes the noise larger by a part in millions.
+func entries(count int, d float64) release.Query {
+	return release.Query{What: "an entry of the data, as a share of the public range of its input", Coordinates: count,
+		Change: d, Error: unitError, Size: 1}
+}
+
+// Plan plans a release: samples of all rows, which depend on them through noisy entries
+// alone.
+func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	r, err := s.Load(t, s.Dataset, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkNames(s.Inputs); err != nil {
+		return nil, err
+	}
+	if r.Private != nil {
+		return nil, fmt.Errorf("the categories of %q would be released as they are read off the data; name them: "+
+			"inputs=%[1]s[A|B|C]", r.Private[0])
+	}
+	r.dropEmptyClasses()
+	if err := r.CheckDirections(s.Pipeline); err != nil {
+		return nil, err
+	}
+	ranges, err := s.Ranges(s.Dataset, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	n, p := r.X.Dims()
+	noise, err := release.Laplace(entries(n*p, s.D), s.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	output := r.output()
+	return &release.Plan{
+		Private: r.X,
+		Spending: experiment.Spending{
+			Data: dataset.Canonical(r.X, output), Row: dataset.CanonicalRows(r.X, output),
+			Units: []string{experiment.UnitRow}, Rows: n, Epsilon: RowEpsilon(&s.Budget, p),
+		},
+		Publish: (&publication{s, t, r, ranges, noise}).publish,
+	}, nil
+}
+
+// dropEmptyClasses leaves out classes that are levels of the output, and that no row has.
+func (r *Rows) dropEmptyClasses() {
+	to, kept := make([]int, len(r.Classes)), []string{}
+	for c, name := range r.Classes {
+		if to[c] = len(kept); slices.Contains(r.Labels, c) {
+			kept = append(kept, name)
+		}
+	}
+	for i, l := range r.Labels {
+		r.Labels[i] = to[l]
+	}
+	r.Classes = kept
+}
+
+// output is the classes as numbers, for the account of the data: those that they are, or
+// their places.
+func (r *Rows) output() []float64 {
+	value := make([]float64, len(r.Classes))
+	for c, name := range r.Classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			for c := range value {
+				value[c] = float64(c)
+			}
+			break
+		}
+		value[c] = v
+	}
+	out := make([]float64, len(r.Labels))
+	for i, l := range r.Labels {
+		out[i] = value[l]
+	}
+	return out
+}
+
+// publication is what a release needs besides the private inputs.
+type publication struct {
+	*Publishing
+	trial  *experiment.Trial
+	rows   *Rows // of which only the public parts are read: names, labels, classes
+	ranges *wide.Ranges
+	noise  *release.Noise
+}
+
+// publish releases samples of rows (N×p), which it clips. All after the noise is
+// post-processing.
+func (p *publication) publish(ctx context.Context, private *mat.Dense, source *release.Source,
+) (*experiment.Release, error) {
+	scaled := mat.DenseCopyOf(private)
+	n, columns := scaled.Dims()
+	for i := range n {
+		if row := scaled.RawRowView(i); fault.In(ctx).Unclipped {
+			p.ranges.ScaleUnclipped(row)
+		} else {
+			p.ranges.Scale(row)
+		}
+	}
+	values, err := source.Add(p.noise, scaled.RawMatrix().Data)
+	if err != nil {
+		return nil, err
+	}
+	noisy := mat.NewDense(n, columns, values)
+	// The order of the file may tell of the private values.
+	sources := sourcesOf(p.rows, noisy, func(rows []int) {
+		slices.SortFunc(rows, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
+	})
+	e := engine.Of(p.trial.Engine)
+	parts, err := wide.NewBuilderOfNoisy(p.trial, e, p.Kind, p.Pipeline).Parts(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	privacy := guarantee(&p.Budget, columns)
+	privacy.RNG = "secure" // there is no release with another
+	privacy.Notes = append(privacy.Notes, release.ExactNoise,
+		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+
+			"the order of the rows, which is that of their noisy values; another release spends another budget")
+	out := &experiment.Release{
+		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.Output,
+		Model: p.model(p.rows, p.ranges, parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
+	}
+	if p.wholePictures() {
+		width, height, err := dataset.SizeOfPictures(p.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		out.Picture = &experiment.Picture{Width: width, Height: height}
+	}
+	p.addRows(out, sources, parts)
+	return out, nil
+}
+
+// sourcesOf are the samples of each class, from scaled or noisy rows (N×p). sort may bring
+// the rows of a class into another order.
+func sourcesOf(r *Rows, x *mat.Dense, sort func(rows []int)) []wide.Source {
+	byClass := make([][]int, len(r.Classes))
+	for i, l := range r.Labels {
+		byClass[l] = append(byClass[l], i)
+	}
+	sources := make([]wide.Source, len(byClass))
+	for c, rows := range byClass {
+		sort(rows)
+		sources[c] = wide.Source{Class: c, Samples: learn.SelectRows(x, rows)}
+	}
+	return sources
+}
+
+// addRows adds the samples in the units of the inputs, class by class.
+func (p *publication) addRows(out *experiment.Release, sources []wide.Source, parts []wide.Part) {
+	_, columns := p.rows.X.Dims()
+	for c := range sources {
+		size, _ := sources[c].Samples.Dims()
+		rows := make([][]float64, size)
+		for _, part := range parts {
+			if part.Source != &sources[c] {
+				continue
+			}
+			for k, at := range part.Rows {
+				rows[at] = slices.Clone(part.Samples.RawRowView(k)[:columns])
+				p.ranges.Restore(rows[at])
+				out.Classes = append(out.Classes, p.rows.Classes[c])
+			}
+		}
+		out.Rows = append(out.Rows, rows...)
+	}
+}
+
+// model is the file of the classifier.
+func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, privacy *experiment.Privacy,
+) *machinefile.Model {
+	m := &machinefile.Model{
+		Format: machinefile.Format,
+		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict " +
+			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. " +
+			"Samples are in [0, 1] but for their noise: inputs are brought there by low and high.",
+		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: s.Output, Classes: r.Classes,
+		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
+	}
+	for _, part := range parts {
+		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class,
+			Samples: machinefile.SamplesOf(part.Samples)})
+	}
+	return m
+}

@@ -1,0 +1,219 @@
+package own
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/kahm/wide"
+	"privkern/experiments/learn"
+	"privkern/runner/experiment"
+)
+
+// Rows are the user's rows, as they were read.
+type Rows struct {
+	X       *mat.Dense // N×p, in the units of the file
+	Names   []string   // p, of the inputs
+	Labels  []int      // N, numbers of classes
+	Classes []string   // in their order
+	Parties []int      // N, numbers of parties; nil where there is one
+	Holders []string   // names of parties
+	Dropped int        // rows without a value
+	// Constant names the inputs with one value, and Suspicions are what is said of these and
+	// of others that are nearly so: for judging, and no part of a release.
+	Constant, Suspicions []string
+	// Private names the inputs whose categories were read off the data.
+	Private []string
+}
+
+// Load reads the rows of the data of that name. party is the column with the holder of a
+// row, "" for none.
+func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) {
+	read, err := d.Spec(dataset, party).Load(t)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{X: read.X, Names: read.Names, Dropped: read.Dropped, Constant: read.Constant, Private: read.Private}
+	r.Suspicions = read.ColumnWarnings()
+	if r.Labels, r.Classes, err = read.Labels(d.Output); err != nil {
+		return nil, err
+	}
+	if party != "" {
+		r.Parties, r.Holders, err = read.Labels(party)
+	}
+	return r, err
+}
+
+// CheckDirections refuses more directions than the rows have inputs.
+func (r *Rows) CheckDirections(p *wide.Pipeline) error {
+	if p.N > len(r.Names) {
+		return fmt.Errorf("n = %d: the data have only %d inputs; use n=%[2]d or less, and no more layers", p.N, len(r.Names))
+	}
+	return p.Check()
+}
+
+// Ranges returns the public ranges of the inputs, or those of the rows that are trained on
+// where there are none.
+func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, error) {
+	p := len(r.Names)
+	switch {
+	case !d.Low.Is(NotGiven):
+		return d.publicRanges(dataset, r)
+	case arePictures(dataset):
+		return &wide.Ranges{Low: make([]float64, p), High: slices.Repeat([]float64{1}, p)}, nil
+	}
+	out := &wide.Ranges{Low: slices.Clone(r.X.RawRowView(train[0])), High: slices.Clone(r.X.RawRowView(train[0])),
+		Observed: true}
+	for _, i := range train {
+		for j, v := range r.X.RawRowView(i) {
+			out.Low[j], out.High[j] = min(out.Low[j], v), max(out.High[j], v)
+		}
+	}
+	return out, nil
+}
+
+// publicRanges are those that are given: one for all inputs, or one for each as they are
+// named. An input that is 1 where a category has a level, and 0 elsewhere, has this range.
+func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
+	named := d.Spec(dataset).Names()
+	if named == nil { // all are numeric
+		named = r.Names
+	}
+	low, okLow := d.Low.Numbers.For(len(named))
+	high, okHigh := d.High.Numbers.For(len(named))
+	if !okLow || !okHigh {
+		return nil, fmt.Errorf("low has %d numbers and high %d, but there are %d inputs: give one for all, or one for "+
+			"each in their order", len(d.Low.Numbers), len(d.High.Numbers), len(named))
+	}
+	out := &wide.Ranges{Low: make([]float64, len(r.Names)), High: make([]float64, len(r.Names))}
+	for j, name := range r.Names {
+		if at := slices.Index(named, name); at >= 0 {
+			out.Low[j], out.High[j] = low[at], high[at]
+		} else {
+			out.Low[j], out.High[j] = 0, 1
+		}
+	}
+	return out, nil
+}
+
+// Split divides the rows by class: a share of each for testing, at least one of them, and
+// at least one for training. Both lists are in increasing order.
+func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
+	if len(r.Classes) < 2 {
+		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
+			r.Classes[0])
+	}
+	byClass := make([][]int, len(r.Classes))
+	for i, l := range r.Labels {
+		byClass[l] = append(byClass[l], i)
+	}
+	for c, rows := range byClass {
+		if len(rows) == 0 {
+			return nil, nil, fmt.Errorf("class %q has no row: leave it out of the levels of the output", r.Classes[c])
+		}
+		if len(rows) < 2 {
+			return nil, nil, fmt.Errorf("class %q has one row, which cannot be both trained on and tested: leave the class "+
+				"out, or give more rows of it", r.Classes[c])
+		}
+		tests := max(1, min(len(rows)-1, int(math.Round(holdout*float64(len(rows))))))
+		order := rng.Perm(len(rows))
+		for k, at := range order {
+			if k < tests {
+				test = append(test, rows[at])
+			} else {
+				train = append(train, rows[at])
+			}
+		}
+	}
+	slices.Sort(train)
+	slices.Sort(test)
+	return train, test, nil
+}
+
+// Judged are rows that are divided for judging, in [0, 1].
+type Judged struct {
+	*Rows
+	Ranges  *wide.Ranges
+	Train   []wide.Source // one for each class
+	Shares  []wide.Source // for each party and class that has rows; nil without parties
+	Missing int           // pairs of a party and a class without rows
+	Test    *mat.Dense
+	Tested  []int // classes of the test rows
+	Trained int   // rows that are trained on
+	// Majority is the class with the most rows that are trained on.
+	Majority int
+	// Clipped is the share of values that were beyond their range.
+	Clipped float64
+}
+
+// Judge reads the rows of the data of that name for machines of a pipeline, and divides them.
+func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline) (*Judged, error) {
+	r, err := d.Load(t, dataset, party)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.CheckDirections(p); err != nil {
+		return nil, err
+	}
+	train, test, err := r.Split(d.Holdout, t.Stream("split"))
+	if err != nil {
+		return nil, err
+	}
+	ranges, err := d.Ranges(dataset, r, train)
+	if err != nil {
+		return nil, err
+	}
+	out := &Judged{Rows: r, Ranges: ranges, Trained: len(train)}
+	x, outside := scaled(r, ranges)
+	byClass, byShare := make([][]int, len(r.Classes)), make([][]int, len(r.Classes)*max(1, len(r.Holders)))
+	for _, i := range train {
+		c := r.Labels[i]
+		byClass[c] = append(byClass[c], i)
+		if r.Parties != nil {
+			byShare[r.Parties[i]*len(r.Classes)+c] = append(byShare[r.Parties[i]*len(r.Classes)+c], i)
+		}
+	}
+	for c, rows := range byClass {
+		out.Train = append(out.Train, wide.Source{Class: c, Samples: learn.SelectRows(x, rows)})
+		if len(rows) > len(byClass[out.Majority]) {
+			out.Majority = c
+		}
+	}
+	out.Test, out.Tested = learn.SelectRows(x, test), make([]int, len(test))
+	for k, i := range test {
+		out.Tested[k] = r.Labels[i]
+	}
+	out.Clipped = float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))
+	for k, rows := range byShare {
+		switch {
+		case r.Parties == nil:
+		case rows == nil:
+			out.Missing++
+		default:
+			out.Shares = append(out.Shares, wide.Source{Class: k % len(r.Classes), Party: 1 + k/len(r.Classes),
+				Samples: learn.SelectRows(x, rows)})
+		}
+	}
+	return out, out.check()
+}
+
+// scaled returns the rows in [0, 1], and how many of their values were beyond their range.
+func scaled(r *Rows, ranges *wide.Ranges) (x *mat.Dense, outside int) {
+	x = mat.DenseCopyOf(r.X)
+	for i := range r.Labels {
+		outside += ranges.Scale(x.RawRowView(i))
+	}
+	return x, outside
+}
+
+// check refuses rows without any distinction.
+func (j *Judged) check() error {
+	if len(j.Constant) == len(j.Names) {
+		return errors.New("every input has the same value in all rows: there is nothing to tell classes apart by")
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package own
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+
+	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var source string
+
+func init() { experiment.Document[Table](source) }
+
+// None is the word for a number that is not given.
+type None int
+
+// NotGiven leaves a public range out.
+const NotGiven None = 0
+
+// Choices returns the word.
+func (None) Choices() []string { return []string{"none"} }
+
+// End is one end of public ranges: of all inputs, or of each.
+type End = experiment.SeveralOr[None]
+
+// Table says which of the user's rows a trial reads, and what is public of them. Beside it
+// stands the setting "dataset".
+type Table struct {
+	// columns that a class is recognised from, joined by + or commas; * is every numeric
+	// column that has no other part. A category is written with its levels,
+	// colour[red|green|blue], and has an input for each, which is 0 or 1
+	Inputs string `name:"inputs" default:"*" later:"yes" when:"dataset is not mnist"`
+	// column with the class of a row, a text or a number; npy:PATH and images:FOLDER call
+	// it label
+	Output string `name:"output" default:"label" later:"yes" when:"dataset is not mnist"`
+	// lower end of the public range of the inputs, one number for all of them or one for
+	// each (of a category it is not read); values below count as it. Pictures have 0. Without one it is the least value
+	// that is trained on, which is no public number: then nothing is guaranteed, and nothing
+	// released
+	Low End `name:"low" default:"none" later:"yes" when:"dataset is not mnist"`
+	// upper end of the public range of the inputs, as low; pictures have 1
+	High End `name:"high" default:"none" later:"yes" when:"dataset is not mnist"`
+	// share of the rows of each class that are tested and not trained on; a release takes
+	// all rows
+	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
+}
+
+// Spec is what the data of that name are read by. others are columns besides the class.
+func (d *Table) Spec(name string, others ...string) table.Spec {
+	return table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)}
+}
+
+// Check refuses settings that no data of that name can have. party is the column with the
+// holder of a row, if that matters.
+func (d *Table) Check(name, party string) error {
+	if d.Output == "" {
+		return fmt.Errorf("output is not given: name the column of %s that has the class", name)
+	}
+	if party == d.Output {
+		return fmt.Errorf("party = %s: it is the output, too", party)
+	}
+	if err := d.Spec(name, party).Check(); err != nil {
+		return err
+	}
+	if d.Low.Is(NotGiven) != d.High.Is(NotGiven) {
+		return fmt.Errorf("low = %s and high = %s: a public range has both ends", d.Low, d.High)
+	}
+	if d.Low.Is(NotGiven) {
+		return nil
+	}
+	low, high := d.Low.Numbers, d.High.Numbers
+	if len(low) > 1 && len(high) > 1 && len(low) != len(high) {
+		return fmt.Errorf("low has %d numbers and high %d: give one for all inputs, or one for each", len(low), len(high))
+	}
+	for j := range max(len(low), len(high)) {
+		l, h := low[j%len(low)], high[j%len(high)]
+		if !(l < h) || math.IsInf(h-l, 0) {
+			return fmt.Errorf("low = %s and high = %s: low must be below high", experiment.FormatNumber(l),
+				experiment.FormatNumber(h))
+		}
+	}
+	return nil
+}
+
+// CheckAdjacency refuses an entry that changes by more than its whole public range.
+func CheckAdjacency(d float64) error {
+	if d > 1 {
+		return fmt.Errorf("d = %s: it is a share of the public range of an input, whose entries move by at most 1",
+			experiment.FormatNumber(d))
+	}
+	return nil
+}
+
+// HasRange says whether the range of the inputs is public.
+func (d *Table) HasRange(name string) bool { return !d.Low.Is(NotGiven) || arePictures(name) }
+
+// arePictures says whether the data are pictures, whose grey values are from 0 to 1.
+func arePictures(name string) bool { return dataset.OwnKind(name) == dataset.OwnImages }

@@ -1,0 +1,43 @@
+package wide
+
+// Ranges bring inputs to [0, 1].
+type Ranges struct {
+	Low, High []float64 // p; equal for an input with one value, which becomes 0
+	// Observed says that they are those of rows, and so no public numbers.
+	Observed bool
+}
+
+// Scale brings a row to [0, 1] in place, and returns how many of its values were beyond
+// their range.
+func (r *Ranges) Scale(row []float64) (outside int) {
+	for j, v := range row {
+		if v < r.Low[j] || v > r.High[j] {
+			outside++
+		}
+		row[j] = max(0, min(1, r.unit(j, max(r.Low[j], min(r.High[j], v)))))
+	}
+	return outside
+}
+
+// ScaleUnclipped is Scale of values that stay beyond their range: a planted fault.
+func (r *Ranges) ScaleUnclipped(row []float64) {
+	for j, v := range row {
+		row[j] = r.unit(j, v)
+	}
+}
+
+// unit is the place of a value in its range. Halves first: the range itself may overflow.
+func (r *Ranges) unit(j int, v float64) float64 {
+	half := r.High[j]/2 - r.Low[j]/2
+	if half == 0 {
+		return 0
+	}
+	return (v/2 - r.Low[j]/2) / half
+}
+
+// Restore brings a row from [0, 1] to the units of the inputs, in place.
+func (r *Ranges) Restore(row []float64) {
+	for j, u := range row {
+		row[j] = r.Low[j] + u*(r.High[j]-r.Low[j])
+	}
+}

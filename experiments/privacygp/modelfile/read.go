@@ -1,0 +1,159 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	models "privkern/experiments/model"
+	"privkern/runner/experiment"
+)
+
+// PredictFormat makes run predict read these files.
+var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []byte) (models.Model, error) {
+	m, err := Decode(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	return used{m}, nil
+}}
+
+// Decode reads the text of a file; path is for errors.
+func Decode(path string, raw []byte) (*Model, error) {
+	m := new(Model)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(m); err != nil {
+		return nil, jsonError(path, raw, d.InputOffset(), err)
+	}
+	if field, err := m.check(); err != nil {
+		return nil, &models.Error{Path: path, Field: field, Err: err}
+	}
+	return m, nil
+}
+
+func jsonError(path string, raw []byte, offset int64, err error) error {
+	e := &models.Error{Path: path, Err: err}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset, e.Field = kind.Offset, kind.Field
+		e.Err = fmt.Errorf("it is a JSON %s, which does not belong there", kind.Value)
+	}
+	before := raw[:min(int(offset), len(raw))]
+	e.Line = 1 + bytes.Count(before, []byte("\n"))
+	e.Column = max(1, len(before)-1-bytes.LastIndexByte(before, '\n'))
+	return e
+}
+
+// check returns what is wrong, and with which field.
+func (m *Model) check() (field string, err error) {
+	for _, check := range []func() (string, error){m.checkNames, m.checkNumbers, m.checkRows, m.checkCovariance} {
+		if field, err := check(); err != nil {
+			return field, err
+		}
+	}
+	return "", nil
+}
+
+func (m *Model) checkNames() (field string, err error) {
+	switch _, known := Unit(m.Kernel.Name); {
+	case m.Format != Format:
+		return "format", fmt.Errorf("it is %q; this program reads %q", m.Format, Format)
+	case len(m.Inputs) == 0:
+		return "inputs", errors.New("there are none")
+	case !known:
+		return "kernel.name", experiment.Unknown("kernel", m.Kernel.Name, Names)
+	case m.Privacy == nil:
+		return "privacy", errors.New("it is missing: a model says what it protects")
+	}
+	for i, name := range m.Inputs {
+		if name == "" || slices.Contains(m.Inputs[:i], name) || slices.Contains(Reserved, name) {
+			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
+		}
+	}
+	return "", nil
+}
+
+func (m *Model) checkNumbers() (field string, err error) {
+	if len(m.Kernel.Lengthscales) != len(m.Inputs) {
+		return "kernel.lengthscales", fmt.Errorf("there are %d for %d inputs", len(m.Kernel.Lengthscales), len(m.Inputs))
+	}
+	for i, v := range m.Kernel.Lengthscales {
+		if !(v > 0) {
+			return fmt.Sprintf("kernel.lengthscales[%d]", i), fmt.Errorf("it is %g; a positive number is required", v)
+		}
+	}
+	switch {
+	case !(m.Kernel.Variance > 0):
+		return "kernel.variance", fmt.Errorf("it is %g; a positive number is required", m.Kernel.Variance)
+	case !(m.Noise >= 0):
+		return "noise_variance", fmt.Errorf("it is %g; zero or a positive number is required", m.Noise)
+	}
+	return "", nil
+}
+
+func (m *Model) checkRows() (field string, err error) {
+	n := len(m.X)
+	switch {
+	case n == 0:
+		return "x", errors.New("there are no rows")
+	case len(m.Obfuscated) != n:
+		return "obfuscated", fmt.Errorf("it has %d numbers for %d rows of x", len(m.Obfuscated), n)
+	case len(m.Covariance) != n:
+		return "noise_covariance", fmt.Errorf("it has %d rows for %d rows of x", len(m.Covariance), n)
+	}
+	for i, row := range m.X {
+		if len(row) != len(m.Inputs) {
+			return fmt.Sprintf("x[%d]", i), fmt.Errorf("it has %d numbers for %d inputs", len(row), len(m.Inputs))
+		}
+	}
+	for i, row := range m.Covariance {
+		if len(row) != n {
+			return fmt.Sprintf("noise_covariance[%d]", i), fmt.Errorf("it has %d numbers for %d rows of x", len(row), n)
+		}
+		if !(row[i] >= 0) {
+			return fmt.Sprintf("noise_covariance[%d][%d]", i, i), fmt.Errorf("it is %g; a variance is not negative", row[i])
+		}
+		for j := range i {
+			other := m.Covariance[j]
+			if math.Abs(row[j]-other[i]) > 1e-9*(other[j]+row[i]) {
+				return fmt.Sprintf("noise_covariance[%d][%d]", i, j), fmt.Errorf(
+					"it is %g, and %g with the indices exchanged: a covariance is symmetric", row[j], other[i])
+			}
+		}
+	}
+	return "", nil
+}
+
+// rounding is what the eigenvalues of a covariance may be below zero by, relative to the
+// largest variance.
+const rounding = 1e-8
+
+// checkCovariance refuses a symmetric matrix that is not positive semi-definite.
+func (m *Model) checkCovariance() (field string, err error) {
+	largest := 0x1p-1000
+	for i, row := range m.Covariance {
+		largest = max(largest, row[i])
+	}
+	scaled := mat.NewSymDense(len(m.Covariance), nil)
+	for i, row := range m.Covariance {
+		for j := range i + 1 {
+			scaled.SetSym(i, j, row[j]/largest)
+		}
+		scaled.SetSym(i, i, row[i]/largest+rounding)
+	}
+	var chol mat.Cholesky
+	if chol.Factorize(scaled) {
+		return "", nil
+	}
+	return "noise_covariance", errors.New("it has a negative eigenvalue: a covariance is positive semi-definite")
+}

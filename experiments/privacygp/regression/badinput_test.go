@@ -1,0 +1,161 @@
+package regression
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
+)
+
+// line is a file with one input x and the outputs.
+func line(outputs ...float64) string {
+	text := "x,y\n"
+	for i, y := range outputs {
+		text += fmt.Sprintf("%d,%g\n", i, y)
+	}
+	return text
+}
+
+func TestBadInput(t *testing.T) {
+	many := make([]float64, maxRows+1)
+	for i := range many {
+		many[i] = float64(i % 7)
+	}
+	good := line(1, 3, 2, 5, 4, 1, 0, 2)
+	on := func(changes ...func(*Settings)) func(*Settings) {
+		return func(s *Settings) {
+			s.Inputs, s.Output, s.Sensitive, s.Folds = "x", "y", "x:2..3", 2
+			for _, change := range changes {
+				change(s)
+			}
+		}
+	}
+	plain := known("2", 4, 0.1)
+	for _, c := range []struct {
+		name, text string
+		change     func(*Settings)
+		want       string
+	}{
+		{"one row", line(1), on(), "1 rows: at least 3 are needed"},
+		{"no row", "x,y\n", on(), "there are no rows"},
+		{"too many rows", line(many...), on(), "1001 rows: at most 1000 are taken"},
+		{"constant output", line(2, 2, 2, 2), on(), "the output y is the same in all 4 rows"},
+		{"constant input", "x,y\n1,2\n1,3\n1,4\n", on(), `the input "x" is the same in all rows`},
+		{"infinite output", "x,y\n1,2\n2,inf\n3,4\n", on(), "expected a finite number"},
+		{"no place", good, on(func(s *Settings) { s.Sensitive = "x:90.." }), "no row lies in x:90.."},
+		{"folds", good, on(func(s *Settings) { s.Folds = 9 }), "folds = 9: there are 8 rows"},
+		{"rows and missing values", "x,y\n1,2\n2,\n3,4\n4,5\n5,1\n", on(func(s *Settings) { s.Sensitive = "rows:2" }),
+			"rows cannot be named by their numbers"},
+		{"one place or many", good, on(plain, func(s *Settings) { s.Noise = optimal }),
+			"is for one sensitive place, and there are 2"},
+		{"far too much", good, on(func(s *Settings) { s.Xi, s.XiUnit = 1e6, ofOutput }), "is not below the prior variance"},
+		{"fine resolution", good, on(plain, func(s *Settings) { s.Resolution = experiment.NumberOr[automatic](0.5) }),
+			"the outputs are written in steps of 1"},
+		{"lengthscales", good, on(known("1+2", 4, 0.1)), "there are 2 for 1 inputs"},
+		{"two outputs at a place", "x,y\n1,2\n1,3\n2,4\n3,5\n", on(known("1", 4, 0)),
+			"have the same inputs and the outputs 2 and 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := csv(t, c.text)
+			_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+				s.Dataset = "csv:" + path
+				c.change(s)
+			})
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+// What is suspect is computed, and said.
+func TestSuspects(t *testing.T) {
+	good := line(1, 3, 2, 5, 4, 1, 0, 2)
+	places := csv(t, "x\n1e6\n2\n2\n")
+	for _, c := range []struct {
+		name, text string
+		change     func(*Settings)
+		want       string
+	}{
+		{"everything", good, func(s *Settings) { s.Sensitive = "x:0.." }, "every row is sensitive"},
+		{"nothing to do", good, func(s *Settings) { s.Xi = 0 }, "nothing to do: without noise the predictive variance"},
+		{"far place", good, func(s *Settings) { s.Sensitive = "csv:" + places }, "1 of the 2 sensitive places are so far"},
+		{"missing values", good + "9,\n", func(*Settings) {}, "1 of 9 rows have no value"},
+		{"duplicates", "x,y\n1,2\n1,2\n2,4\n3,5\n4,1\n", func(s *Settings) { s.NoiseVariance = 0 }, "numerical rank 4"},
+		{"large prior", good, func(s *Settings) { s.ProcessVariance = 100 }, "whoever guesses their mean does better"},
+		{"small prior", good, func(s *Settings) { s.ProcessVariance = 0.01 },
+			"the standard deviations are too small; use a larger noise_variance"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := csv(t, c.text)
+			out := trialtest.Compute(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+				s.Dataset, s.Inputs, s.Sensitive, s.Folds = "csv:"+path, "x", "x:2..3", 2
+				known("1", 4, 0.1)(s)
+				c.change(s)
+			})
+			if all := strings.Join(out.Warnings, "\n"); !strings.Contains(all, c.want) {
+				t.Errorf("warnings %q, want %q", all, c.want)
+			}
+			if m := out.Metrics; m.VarianceMin < m.Tolerance*(1-1e-5) {
+				t.Errorf("variance %g, tolerance %g", m.VarianceMin, m.Tolerance)
+			}
+		})
+	}
+}
+
+// In float32 a trial is computed with a warning, and nothing is exported.
+func TestFloat32(t *testing.T) {
+	o := trialtest.Options{DType: "float32"}
+	for _, m := range []noiseMethod{weak, strong, equal, uniform} {
+		out := trialtest.Compute(t, o, Experiment(), func(s *Settings) { s.Noise = m; known("0.15", 0.6, 0.01)(s) })
+		if all := strings.Join(out.Warnings, "\n"); !strings.Contains(all, "computed in float32: tolerances are held") {
+			t.Errorf("%v: %q", m, all)
+		}
+		if v := out.Metrics; v.VarianceMin < v.Tolerance-1e-3 {
+			t.Errorf("%v: variance %g, tolerance %g", m, v.VarianceMin, v.Tolerance)
+		}
+	}
+	_, err := export(t.Context(), trialtest.New(t, o), Experiment().With(own(wave(t, 20))))
+	trialtest.Refuses(t, err, "use --dtype float64")
+}
+
+// Settings that are wrong whatever the data are refused before any is read.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		given  map[string]any
+		export bool
+		want   string
+	}{
+		{"no places", map[string]any{"dataset": "csv:a.csv"}, false, "sensitive is not given"},
+		{"unknown data", map[string]any{"dataset": "mnist"}, false, `dataset = "mnist": it is simulated, or a file`},
+		{"unknown input", map[string]any{"sensitive": "time:1.."}, false, `unknown input "time"`},
+		{"no set", map[string]any{"sensitive": "0.4..0.6"}, false, "is no set of places"},
+		{"xi of one", map[string]any{"xi": 1}, false, "it must be below 1, the prior variance"},
+		{"xi of the output", map[string]any{"xi": 2, "xi_unit": "output", "hyperparameters": "given",
+			"process_variance": 2}, false,
+			"xi = 2 is not below the prior variance of the output, 2"},
+		{"a lengthscale", map[string]any{"hyperparameters": "given", "lengthscales": "0.1+0"}, false,
+			`"0" is no positive number`},
+		{"doubled input", map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "sensitive": "a:1.."}, false,
+			"named twice"},
+		{"places of all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "csv:b.csv"}, false,
+			"name the inputs"},
+		{"no noise", map[string]any{"dataset": "csv:a.csv", "sensitive": "x:1..", "noise": "none"}, true,
+			"would hide nothing"},
+		{"simulated", nil, true, "simulated data need no export"},
+		{"a column of predictions", map[string]any{"dataset": "csv:a.csv", "inputs": "mean", "sensitive": "rows:1"}, true,
+			`predictions have a column "mean"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := Experiment().Resolve(c.given)
+			if c.export {
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = Experiment().CheckExport(p)
+			}
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
+)
+
+const (
+	// simulatedData is the word for data of nobody.
+	simulatedData = "simulated"
+	simulatedRows = 60
+	// simulatedPlaces is the default of the sensitive places.
+	simulatedPlaces = "x:0.4..0.6"
+)
+
+// maxRows bounds the rows: an eigen-decomposition takes 9n³ operations, and there is one
+// for every fold and method.
+const maxRows = 1000
+
+// spec is what is read of the user's data.
+func (s *Settings) spec() table.Spec {
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
+}
+
+// own says whether the data are the user's.
+func (s *Settings) own() bool { return table.Is(s.Dataset) }
+
+// files are the user's files that a trial reads.
+func (s *Settings) files() []string {
+	names := s.spec().Files()
+	if table.Is(s.Sensitive) && !slices.Contains(names, s.Sensitive) {
+		names = append(names, s.Sensitive)
+	}
+	return names
+}
+
+// tables are the columns that are looked for when a plan is made.
+func (s *Settings) tables() []experiment.InputTable {
+	tables := s.spec().Tables()
+	if !table.Is(s.Sensitive) {
+		return tables
+	}
+	names := s.inputNames()
+	return append(tables, experiment.InputTable{Dataset: s.Sensitive, Columns: names, Check: func(path string) error {
+		return table.CheckPoints(s.Sensitive, path, names)
+	}})
+}
+
+// inputNames are the names in the setting; nil for *.
+func (s *Settings) inputNames() []string {
+	if !s.own() {
+		return []string{"x"}
+	}
+	return s.spec().Names()
+}
+
+// rows are the data of a trial.
+type rows struct {
+	x        *mat.Dense // N×d
+	y        []float64  // N
+	names    []string   // d
+	output   string
+	dropped  int
+	constant []string     // inputs with one value
+	suspect  []string     // what is to be said of the inputs
+	places   *mat.Dense   // γ×d, different from each other
+	hidden   map[int]bool // the rows that lie at places
+}
+
+// load reads or simulates the data and finds the sensitive places.
+func load(t *experiment.Trial, s *Settings) (*rows, error) {
+	r := &rows{names: []string{"x"}, output: "y"}
+	if s.own() {
+		if err := r.read(t, s); err != nil {
+			return nil, err
+		}
+	} else {
+		r.simulate(t)
+	}
+	if err := r.check(s); err != nil {
+		return nil, err
+	}
+	return r, r.find(t, s)
+}
+
+// check refuses rows that no process can be made of.
+func (r *rows) check(s *Settings) error {
+	switch n := len(r.y); {
+	case n < 3:
+		return fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
+	case n > maxRows:
+		return fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
+			"that size; take a sample of the rows", n, maxRows)
+	case len(r.constant) > 0:
+		return fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", r.constant[0])
+	case slices.Min(r.y) == slices.Max(r.y):
+		return fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n)
+	case s.Folds > n:
+		return fmt.Errorf("folds = %d: there are %d rows", s.Folds, n)
+	}
+	if s.Hyperparameters == given && s.NoiseVariance == 0 {
+		return r.checkFunction()
+	}
+	return nil
+}
+
+// checkFunction refuses different outputs at one place, which no process without noise has.
+func (r *rows) checkFunction() error {
+	first := map[string]int{}
+	for i, y := range r.y {
+		key := placeKey(r.x.RawRowView(i))
+		if j, seen := first[key]; seen && r.y[j] != y {
+			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and the "+
+				"outputs %g and %g, which only noise can explain: give a noise_variance above 0", j+1, i+1, r.y[j], y)
+		}
+		first[key] = i
+	}
+	return nil
+}
+
+func (r *rows) read(t *experiment.Trial, s *Settings) error {
+	data, err := s.spec().Load(t)
+	if err != nil {
+		return err
+	}
+	r.x, r.names, r.output, r.dropped = data.X, data.Names, s.Output, data.Dropped
+	r.constant, r.suspect = data.Constant, data.ColumnWarnings()
+	r.y, err = data.Numbers(s.Output)
+	return err
+}
+
+// simulate makes a wave with noise.
+func (r *rows) simulate(t *experiment.Trial) {
+	rng := t.Stream("observation noise")
+	r.x, r.y = mat.NewDense(simulatedRows, 1, nil), make([]float64, simulatedRows)
+	for i := range r.y {
+		x := float64(i+1) / (simulatedRows + 1)
+		r.x.Set(i, 0, x)
+		r.y[i] = math.Sin(2*math.Pi*x) + 0.5*math.Cos(5*math.Pi*x) + 0.05*rng.NormFloat64()
+	}
+}
+
+// find sets the sensitive places and the rows that lie at them.
+func (r *rows) find(t *experiment.Trial, s *Settings) error {
+	wanted, err := parseSensitive(s.Sensitive)
+	if err != nil {
+		return err
+	}
+	if wanted.file != "" {
+		places, err := table.LoadPoints(wanted.file, t.Dataset(wanted.file), r.names)
+		if err != nil {
+			return err
+		}
+		r.places = distinct(places)
+	} else {
+		if wanted.hasRows() && r.dropped > 0 {
+			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
+				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
+		}
+		if r.places, err = wanted.of(r.x, r.names); err != nil {
+			return err
+		}
+	}
+	if n, _ := r.places.Dims(); n > maxRows {
+		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxRows)
+	}
+	r.hide()
+	return nil
+}
+
+// hide finds the rows that lie at sensitive places. A row that lies where another is
+// sensitive is, too: it is the place that is hidden.
+func (r *rows) hide() {
+	at := map[string]bool{}
+	n, _ := r.places.Dims()
+	for i := range n {
+		at[placeKey(r.places.RawRowView(i))] = true
+	}
+	r.hidden = map[int]bool{}
+	for i := range r.y {
+		if at[placeKey(r.x.RawRowView(i))] {
+			r.hidden[i] = true
+		}
+	}
+}
+
+// step is the largest power of ten of which all outputs are multiples, to rounding: the
+// step in which they are written. It is 0 where there is none above 1e-12 of the largest.
+func step(y []float64) float64 {
+	largest := 0.0
+	for _, v := range y {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		return 0
+	}
+	top := math.Floor(math.Log10(largest))
+	for e := top; e > top-12; e-- {
+		if unit := math.Pow(10, e); multiples(y, unit, largest) {
+			return unit
+		}
+	}
+	return 0
+}
+
+func multiples(y []float64, unit, largest float64) bool {
+	return !slices.ContainsFunc(y, func(v float64) bool {
+		return math.Abs(v-unit*math.Round(v/unit)) > 8*0x1p-52*largest
+	})
+}
+
+// tau is the standard deviation of the independent part of the noise, in the unit of the
+// output.
+func (s *Settings) tau(y []float64, sd float64) (float64, error) {
+	if s.Noise == none {
+		return 0, nil
+	}
+	written := step(y)
+	if s.Resolution.Is(auto) {
+		return math.Max(written, sd/1000), nil
+	}
+	if given := s.Resolution.Number; given >= written {
+		return given, nil
+	}
+	return 0, fmt.Errorf("resolution = %g: the outputs are written in steps of %g, and finer noise could be rounded off: "+
+		"give at least that, or auto", s.Resolution.Number, written)
+}

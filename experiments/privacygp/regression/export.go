@@ -1,0 +1,88 @@
+package regression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/privacygp/modelfile"
+	"privkern/runner/experiment"
+)
+
+func checkExport(s *Settings) error {
+	switch {
+	case s.Noise == none:
+		return errors.New("noise = none adds no noise, and what is exported would hide nothing; choose another")
+	case !s.own():
+		return errors.New("simulated data need no export; name your own with dataset=csv:PATH")
+	}
+	for _, name := range s.inputNames() {
+		if slices.Contains(modelfile.Reserved, name) {
+			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)
+		}
+	}
+	return nil
+}
+
+// export obfuscates all rows.
+func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Release, error) {
+	if t.DType == "float32" {
+		return nil, errors.New("in float32 a tolerance is held to a thousandth of the prior variance only, and the last " +
+			"digits of what is exported would be those of its rounding: use --dtype float64")
+	}
+	p, err := prepare(ctx, t, s)
+	if err != nil {
+		return nil, err
+	}
+	rng := t.Stream("noise")
+	omega := make([]float64, len(p.rows.y))
+	for i := range omega {
+		omega[i] = rng.NormFloat64()
+	}
+	w, err := p.draw(omega)
+	if err != nil {
+		return nil, err
+	}
+	grid := gridOf(p.tau)
+	for i, v := range w {
+		w[i] = grid * math.Round(v/grid)
+	}
+	privacy := p.privacy()
+	privacy.RNG = "secure" // there is no export with another
+	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: p.warnings()}, nil
+}
+
+// gridOf is a power of two, at most a thousandth of tau: outputs are rounded to its
+// multiples, so that their last digits, which are those of sums with Y, say nothing.
+func gridOf(tau float64) float64 { return math.Exp2(math.Floor(math.Log2(tau / 1000))) }
+
+// file is the file of the obfuscated outputs w.
+func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) *modelfile.Model {
+	covariance := mat.DenseCopyOf(p.noise.sigma)
+	covariance.Scale(p.Variance, covariance)
+	return &modelfile.Model{
+		Format: modelfile.Format,
+		About: "Obfuscated data of a Gaussian process: obfuscated = output + Z at the inputs x, Z ~ N(0, noise_covariance)" +
+			". run predict THIS_FILE --at x.csv predicts; so does any Gaussian process regression that takes " +
+			"noise_covariance + noise_variance I for the covariance of its noise. The kernel is variance k(r), r^2 = " +
+			"sum ((x - x')/lengthscale)^2.",
+		Inputs: p.rows.names, Output: p.rows.output,
+		Kernel: modelfile.Kernel{Name: p.settings.Kernel.String(), Lengthscales: p.Lengthscales, Variance: p.Variance},
+		Mean:   p.Mean, Noise: p.Noise, X: rowsOf(p.rows.x), Obfuscated: w, Covariance: rowsOf(covariance), Tau: p.tau,
+		Grid: grid, Privacy: privacy,
+	}
+}
+
+// rowsOf returns copies of the rows of a.
+func rowsOf(a *mat.Dense) [][]float64 {
+	n, _ := a.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = slices.Clone(a.RawRowView(i))
+	}
+	return out
+}

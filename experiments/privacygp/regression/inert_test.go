@@ -1,0 +1,42 @@
+package regression
+
+import (
+	"testing"
+
+	"privkern/experiments/internal/inert"
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
+)
+
+// A setting does nothing exactly where its declaration says so.
+func TestWhereSettingsApply(t *testing.T) {
+	path := csv(t, "x,y,z,w\n0,0.1,1,1\n1,0.9,0,3\n2,0.2,2,2\n3,-0.7,1.5,1\n4,0.4,0.2,0\n5,0.1,3,2\n"+
+		"6,0.5,1,1\n7,0.8,0.3,2\n8,0.1,1.2,0\n")
+	own := func(s *Settings) {
+		s.Dataset, s.Inputs, s.Output, s.Sensitive, s.Folds = "csv:"+path, "x+z", "y", "x:2..3", 3
+		known("2", 0.7, 0.01)(s)
+	}
+	inert.Conditions[Settings, Metrics]{
+		Of: Experiment(),
+		Bases: map[string]func(*Settings){
+			"simulated": known("0.2", 0.8, 0.03), "own": own,
+			"own, estimated":    func(s *Settings) { own(s); s.Hyperparameters = estimated },
+			"without noise":     func(s *Settings) { own(s); s.Noise = none },
+			"own, of one input": func(s *Settings) { own(s); s.Inputs, s.Hyperparameters = "x", estimated },
+			"a mean is given":   func(s *Settings) { own(s); s.Mean = number(0.2) },
+		},
+		Others: func(s *Settings) []inert.Setting {
+			return []inert.Setting{
+				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "x", "x+z"), inert.Values(&s.Output, "w"),
+				inert.Values(&s.Sensitive, "x:4..5", "x:0.1..0.3"), inert.Values(&s.Xi, 0.3), inert.Values(&s.XiUnit, ofOutput),
+				inert.Values(&s.Noise, weak, strong), inert.Values(&s.Resolution, experiment.NumberOr[automatic](0.3)),
+				inert.Values(&s.Kernel, 2), inert.Values(&s.Hyperparameters, given, estimated), inert.Values(&s.ARD, false),
+				inert.Values(&s.Lengthscales, "1.5"), inert.Values(&s.ProcessVariance, 0.9), inert.Values(&s.NoiseVariance, 0.02),
+				inert.Values(&s.Mean, number(0.4)), inert.Values(&s.Folds, 4),
+			}
+		},
+		Run: func(s *Settings) (*experiment.Outcome[Metrics], error) {
+			return Experiment().Compute(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+		},
+	}.Check(t)
+}

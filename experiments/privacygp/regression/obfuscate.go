@@ -1,0 +1,291 @@
+package regression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/learn"
+	"privkern/experiments/privacygp/process"
+	"privkern/experiments/privacygp/sdp"
+)
+
+const (
+	// maxProgramRows and maxPlaces bound the programs: with so many a solver takes minutes.
+	maxProgramRows = 500
+	maxPlaces      = 60
+	// widestGap is the duality gap, relative to the trace, above which a solution is none.
+	widestGap = 1e-7
+)
+
+// problem is what noise is made for: places that must keep a predictive variance. All
+// variances are in units of the prior one.
+type problem struct {
+	*prior
+	places   *mat.Dense // γ×d, scaled
+	xi       float64    // a share of the prior variance, below 1
+	tau2     float64    // variance of the independent noise besides
+	method   noiseMethod
+	progress sdp.Progress
+}
+
+// view is what is known of the sensitive places by outputs at some inputs.
+type view struct {
+	*process.Observations
+	x         *mat.Dense // n×d, scaled
+	cross     *mat.Dense // n×γ, K_XS
+	unsecured []float64  // γ, predictive variances from the outputs themselves
+	need      []int      // places whose variance is below the tolerance
+}
+
+// look takes outputs at the scaled inputs x.
+func (p *problem) look(x *mat.Dense) (*view, error) {
+	v := &view{x: x}
+	var err error
+	if v.Observations, err = p.observe(x); err != nil {
+		return nil, err
+	}
+	if v.cross, err = p.between(x, p.places); err != nil {
+		return nil, err
+	}
+	if v.unsecured, err = v.left(nil, v.cross); err != nil {
+		return nil, err
+	}
+	for i, variance := range v.unsecured {
+		if variance < p.xi {
+			v.need = append(v.need, i)
+		}
+	}
+	return v, nil
+}
+
+// left are the predictive variances at places whose correlation with the outputs is cross.
+func (v *view) left(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
+	out, err := v.Explained(sigma, cross)
+	for i, explained := range out {
+		out[i] = math.Max(0, 1-explained)
+	}
+	return out, err
+}
+
+// obfuscation is the covariance of noise.
+type obfuscation struct {
+	sigma       *mat.Dense // n×n, with tau² I; nil for none
+	trace, rank float64    // without tau² I
+	left        []float64  // γ, predictive variances at the sensitive places
+}
+
+// obfuscate makes the noise of a method for a view.
+func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*obfuscation, error) {
+	if method == none {
+		return &obfuscation{left: v.unsecured}, nil
+	}
+	sigma, err := p.covariance(ctx, v, method)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := v.x.Dims()
+	out := &obfuscation{sigma: sigma, trace: mat.Trace(sigma)}
+	if out.trace > 0 {
+		rank, err := process.RankOf(symmetric(sigma))
+		if err != nil {
+			return nil, err
+		}
+		out.rank = float64(rank)
+	}
+	for i := range n {
+		sigma.Set(i, i, sigma.At(i, i)+p.tau2)
+	}
+	if out.left, err = v.left(sigma, v.cross); err != nil {
+		return nil, err
+	}
+	worst := floats.MinIdx(out.left)
+	if !(out.left[worst] >= p.xi-p.rounding()) {
+		return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the "+
+			"tolerance %.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, "+
+			"shorter lengthscales or fewer rows make it smaller", method, out.left[worst], worst+1, p.xi, v.Condition)
+	}
+	return out, nil
+}
+
+// rounding is by how much of the prior variance a tolerance may be missed.
+func (p *problem) rounding() float64 {
+	if p.single() {
+		return 1e-3
+	}
+	return 1e-6
+}
+
+// single says whether the engine computes in float32.
+func (p *problem) single() bool { return p.engine.DType() == "float32" }
+
+// covariance is Σ, n×n, without the independent noise besides.
+func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (*mat.Dense, error) {
+	n, _ := v.x.Dims()
+	switch method {
+	case uniform:
+		// The inner product of Proposition 2 for H = ξK is K/(1 − ξ).
+		g, err := p.between(v.x, v.x)
+		if err != nil {
+			return nil, err
+		}
+		g.Scale(1/(1-p.xi), g)
+		noise, err := v.PSDNoise(g)
+		if err != nil {
+			return nil, err
+		}
+		return noise.Sigma, nil
+	case strong:
+		return p.strong(v)
+	}
+	// Noise takes no variance away: what is held without noise is held with it.
+	if len(v.need) == 0 {
+		return mat.NewDense(n, n, nil), nil
+	}
+	switch method {
+	case optimal:
+		return p.strong(v)
+	case weak:
+		return p.weak(ctx, v)
+	case diagonal:
+		return p.diagonal(ctx, v)
+	}
+	return p.equal(v)
+}
+
+// strong is Eq. (11) for Ξ = ξK_SS; for one place, Eq. (8).
+func (p *problem) strong(v *view) (*mat.Dense, error) {
+	q, err := p.between(p.places, p.places)
+	if err != nil {
+		return nil, err
+	}
+	q.Scale(1-p.xi, q)
+	noise, err := v.StrongNoise(v.cross, q)
+	if err != nil {
+		return nil, err
+	}
+	return noise.Sigma, nil
+}
+
+// needed are the columns of K_XS for the places in need.
+func (v *view) needed() *mat.Dense {
+	return mat.DenseCopyOf(learn.SelectRows(mat.DenseCopyOf(v.cross.T()), v.need).T())
+}
+
+// checkProgram refuses what takes a solver too long.
+func (v *view) checkProgram(method noiseMethod) error {
+	n, _ := v.x.Dims()
+	if n <= maxProgramRows && len(v.need) <= maxPlaces {
+		return nil
+	}
+	return fmt.Errorf("noise = %v takes at most %d rows and %d sensitive places that need noise, and there are %d and "+
+		"%d: use noise=strong, which is in closed form, or fewer", method, maxProgramRows, maxPlaces, n, len(v.need))
+}
+
+// weak is Eq. (10).
+func (p *problem) weak(ctx context.Context, v *view) (*mat.Dense, error) {
+	if err := v.checkProgram(weak); err != nil {
+		return nil, err
+	}
+	q := slices.Repeat([]float64{1 - p.xi}, len(v.need))
+	s, err := sdp.SolveWeak(ctx, v.Covariance(), v.needed(), q, p.progress)
+	if err != nil {
+		return nil, err
+	}
+	return mat.DenseCopyOf(s.Sigma), checkGap(weak, s)
+}
+
+// checkGap refuses a solution whose certificate is too wide.
+func checkGap(method noiseMethod, s *sdp.Solution) error {
+	if gap := s.RelativeGap(); !(gap <= widestGap) {
+		return fmt.Errorf("the program of noise = %v stopped after %d steps at a relative duality gap of %.1e, and at most "+
+			"%.0e is wanted: more noise_variance, or fewer rows, make the kernel matrix better conditioned; noise=strong "+
+			"needs no program", method, s.Iterations, gap, widestGap)
+	}
+	return nil
+}
+
+// diagonal is the least independent noise for one place, Eq. (7). For several it is at
+// every row the largest of those for each, which suffices and need not be the least.
+func (p *problem) diagonal(ctx context.Context, v *view) (*mat.Dense, error) {
+	if err := v.checkProgram(diagonal); err != nil {
+		return nil, err
+	}
+	n, _ := v.x.Dims()
+	out := mat.NewDense(n, n, nil)
+	m := v.Covariance()
+	for _, place := range v.need {
+		s, err := sdp.SolveDiagonal(ctx, m, mat.Col(nil, place, v.cross), 1-p.xi, p.progress)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkGap(diagonal, s); err != nil {
+			return nil, err
+		}
+		for i := range n {
+			out.Set(i, i, math.Max(out.At(i, i), s.Sigma.At(i, i)))
+		}
+	}
+	return out, nil
+}
+
+// equal is cI with the least c that keeps the tolerance at all places. With C = K_XX + V =
+// UΛUᵀ the variance that is explained at a place is Σ_k (u_kᵀa)²/(λ_k + c), which falls
+// with c.
+func (p *problem) equal(v *view) (*mat.Dense, error) {
+	n, _ := v.x.Dims()
+	var e mat.EigenSym
+	if !e.Factorize(v.Covariance(), true) {
+		return nil, errors.New("the eigenvalues of the outputs' covariance did not converge")
+	}
+	var u, w mat.Dense
+	e.VectorsTo(&u)
+	a := v.needed()
+	w.Mul(u.T(), a)
+	values := e.Values(nil)
+	holds := func(c float64) bool {
+		for j := range len(v.need) {
+			explained := 0.0
+			for k, value := range values {
+				explained += w.At(k, j) * w.At(k, j) / (math.Max(0, value) + c)
+			}
+			if explained > 1-p.xi {
+				return false
+			}
+		}
+		return true
+	}
+	// With c = |a|²/(1 − ξ) no more than 1 − ξ is explained.
+	high := mat.Norm(a, 2)
+	high = high * high / (1 - p.xi)
+	low := high * 0x1p-60
+	for high/low > 1+0x1p-40 {
+		if middle := math.Sqrt(low * high); holds(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.Set(i, i, high)
+	}
+	return out, nil
+}
+
+// symmetric copies a symmetric dense matrix.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
+		}
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/privacygp/modelfile"
+	"privkern/experiments/privacygp/process"
+	"privkern/graphs/engine"
+	"privkern/graphs/gp"
+	"privkern/graphs/kernel"
+)
+
+// prior is a Gaussian process with the noise of its data, in the units of the data.
+// Matrices of it are in units of its variance.
+type prior struct {
+	engine *engine.Engine
+	kernel kernel.Kernel // with unit parameters
+	gp.Hyperparameters
+}
+
+// lengthscales reads the setting: one number, or one for each of the inputs (d of them; 0
+// where their number is not known yet), joined by +.
+func (s *Settings) lengthscales(d int) ([]float64, error) {
+	var out []float64
+	for _, text := range strings.Split(s.Lengthscales, "+") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("lengthscales = %s: %q is no positive number; write one for all inputs, or one for each, "+
+				"joined by +", s.Lengthscales, strings.TrimSpace(text))
+		}
+		out = append(out, v)
+	}
+	if d > 0 && len(out) == 1 {
+		return slices.Repeat(out, d), nil
+	}
+	if d > 0 && len(out) != d {
+		return nil, fmt.Errorf("lengthscales = %s: there are %d for %d inputs; write one for all inputs, or one for each",
+			s.Lengthscales, len(out), d)
+	}
+	return out, nil
+}
+
+// newPrior takes or estimates the hyper-parameters.
+func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*prior, error) {
+	k, _ := modelfile.Unit(s.Kernel.String())
+	p := &prior{engine: e, kernel: k}
+	_, d := r.x.Dims()
+	free := s.Mean.Is(byLikelihood)
+	if s.Hyperparameters == given {
+		lengths, err := s.lengthscales(d)
+		if err != nil {
+			return nil, err
+		}
+		p.Hyperparameters = gp.Hyperparameters{Lengthscales: lengths, Variance: s.ProcessVariance, Noise: s.NoiseVariance,
+			Mean: s.Mean.Number}
+		if !free {
+			return p, nil
+		}
+		return p, p.estimateMean(r)
+	}
+	y := slices.Clone(r.y)
+	if !free {
+		for i := range y {
+			y[i] -= s.Mean.Number
+		}
+	}
+	fit, err := gp.Maximise(ctx, e, r.x, y, gp.Options{Kernel: k, Isotropic: !s.ARD, Mean: free})
+	if err != nil {
+		return nil, err
+	}
+	p.Hyperparameters = fit.Hyperparameters
+	if len(p.Lengthscales) == 1 {
+		p.Lengthscales = slices.Repeat(p.Lengthscales, d)
+	}
+	if !free {
+		p.Mean = s.Mean.Number
+	}
+	return p, nil
+}
+
+// estimateMean is the constant mean by maximum likelihood, 1ᵀC⁻¹y / 1ᵀC⁻¹1 for C = K_XX + V.
+func (p *prior) estimateMean(r *rows) error {
+	x := p.scaled(r.x)
+	o, err := p.observe(x)
+	if err != nil {
+		return err
+	}
+	ones := mat.NewDense(len(r.y), 1, slices.Repeat([]float64{1}, len(r.y)))
+	solved, err := o.Solve(nil, ones)
+	if err != nil {
+		return err
+	}
+	p.Mean = stat.Mean(r.y, mat.Col(nil, 0, solved))
+	if math.IsNaN(p.Mean) || math.IsInf(p.Mean, 0) {
+		return fmt.Errorf("the mean cannot be estimated with these hyper-parameters; give it by mean=%.4g, say",
+			stat.Mean(r.y, nil))
+	}
+	return nil
+}
+
+// scaled is x divided by the lengthscales.
+func (p *prior) scaled(x *mat.Dense) *mat.Dense {
+	out := mat.DenseCopyOf(x)
+	out.Apply(func(_, j int, v float64) float64 { return v / p.Lengthscales[j] }, out)
+	return out
+}
+
+// between is the correlation of scaled inputs, n×m.
+func (p *prior) between(x, y *mat.Dense) (*mat.Dense, error) { return p.kernel.Matrix(p.engine, x, y) }
+
+// observe takes the outputs at the scaled inputs x, with the data's own noise.
+func (p *prior) observe(x *mat.Dense) (*process.Observations, error) {
+	cov, err := p.between(x, x)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	for i := range n {
+		cov.Set(i, i, cov.At(i, i)+p.Noise/p.Variance)
+	}
+	return process.Observe(p.engine, cov)
+}

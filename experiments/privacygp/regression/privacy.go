@@ -1,0 +1,72 @@
+package regression
+
+import (
+	"fmt"
+	"strings"
+
+	"privkern/runner/experiment"
+)
+
+// noGuarantee is why obfuscated data have none.
+const noGuarantee = "a bound on the predictive variance under one Gaussian process prior has no (epsilon, delta)"
+
+// privacy says what the obfuscated data protect, and what they do not.
+func (p *prepared) privacy() *experiment.Privacy {
+	places, _ := p.places.Dims()
+	if p.settings.Noise == none {
+		out := &experiment.Privacy{Unit: p.unit(places), Mechanism: p.mechanism()}
+		out.Withdraw("noise = none: the outputs are as they were read")
+		return out
+	}
+	n := len(p.rows.y)
+	out := &experiment.Privacy{
+		Unit:      p.unit(places),
+		Mechanism: p.mechanism(),
+		Notes: []string{
+			fmt.Sprintf("holds for a user with this prior, who knows its parameters: Var[f(s)|W] >= %.6g (%.4g of the prior "+
+				"variance) at each of the %d sensitive places; between and beside them it may be less", p.Variance*p.xi, p.xi,
+				places),
+			"inferential privacy, not differential privacy: there is no (epsilon, delta), and outputs at other places are " +
+				"not protected",
+			"a user with another prior, a polynomial say, may do better (erratum 3)",
+			"public: the inputs (" + strings.Join(p.rows.names, ", ") + ") of all rows, which are handed over as they are, " +
+				"and the covariance of the noise, which shows where the sensitive places are",
+		},
+	}
+	if p.settings.Hyperparameters == estimated {
+		out.Notes = append(out.Notes, "the hyper-parameters are estimated from the outputs, sensitive ones among them, and "+
+			"handed over as they are")
+	}
+	if rank := int(p.noise.rank); rank < n {
+		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+
+			"outputs have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)",
+			rank, n-rank, n, p.tau))
+	}
+	out.Withdraw(noGuarantee)
+	return out
+}
+
+func (p *prepared) unit(places int) string {
+	what := fmt.Sprintf("the output %s at each of %d sensitive places", p.rows.output, places)
+	switch p.settings.Noise {
+	case uniform:
+		return "the output " + p.rows.output + " at every place, and linear combinations of outputs"
+	case strong:
+		return what + ", and linear combinations of these"
+	}
+	return what
+}
+
+func (p *prepared) mechanism() string {
+	const paper = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, " +
+		"Z ~ N(0, Sigma + tau^2 I), "
+	return paper + map[noiseMethod]string{
+		optimal:  "Sigma least for one place, Eq. (8)",
+		weak:     "Sigma least for each place on its own, Eq. (10)",
+		strong:   "Sigma of Eq. (11) with Xi = xi K_SS",
+		diagonal: "Sigma diagonal, Eq. (7)",
+		equal:    "Sigma a multiple of I",
+		uniform:  "Sigma of Eq. (13) with H = xi K",
+		none:     "without noise",
+	}[p.settings.Noise]
+}

@@ -1,0 +1,215 @@
+// Package regression hides the outputs of a user's own data at sensitive places behind
+// correlated noise, and hands the obfuscated data over as a model (package modelfile).
+//
+// The prior is a Gaussian process with a constant mean and a kernel of any number of
+// inputs. Noise, predictions and judging are in units of its variance.
+package regression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Experiment is privacygp/regression.
+var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
+	return experiment.Of(experiment.Declaration[Settings, Metrics]{
+		Name:     "privacygp/regression",
+		Version:  1,
+		Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
+		Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
+		Datasets: (*Settings).files,
+		Tables:   (*Settings).tables,
+		Complete: func(s *Settings, given func(field any) bool) error {
+			if s.own() && !given(&s.Sensitive) {
+				return fmt.Errorf("sensitive is not given: it names the places at which the output is hidden, %s", forms)
+			}
+			return nil
+		},
+		Rules: []experiment.Rule[Settings]{{
+			To:        func(s *Settings) []any { return []any{&s.ARD} },
+			DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Inputs} },
+			Words:     "inputs names several columns",
+			Holds:     func(s *Settings) bool { return s.own() && len(s.inputNames()) != 1 },
+		}},
+		Check:       check,
+		Memory:      memory,
+		Run:         run,
+		Export:      export,
+		CheckExport: checkExport,
+	})
+})
+
+// memory is an estimate of what a trial with the most rows and places takes, in bytes: 30
+// matrices of the order of the rows and, for the weak program, 12 of that of its unknowns.
+// Measured were, in MiB: 70 for the simulated data, 266 for 1,000 rows (strong), 140 and 431
+// for 500 rows and 60 places (diagonal and weak).
+func memory(s *Settings) int64 {
+	const process, matrices, programs, float = 92 << 20, 30, 12, 8
+	n, unknowns := int64(maxRows), int64(0)
+	if s.Noise == weak || s.Noise == diagonal {
+		n = maxProgramRows
+	}
+	if s.Noise == weak {
+		unknowns = maxPlaces * (maxPlaces + 1) / 2
+	}
+	if !s.own() {
+		n, unknowns = simulatedRows, 0
+	}
+	return process + float*(matrices*n*n+programs*unknowns*unknowns)
+}
+
+func check(s *Settings) error {
+	if !s.own() && s.Dataset != simulatedData {
+		return fmt.Errorf("dataset = %q: it is %s, or a file of your own such as csv:PATH", s.Dataset, simulatedData)
+	}
+	if s.own() {
+		if err := s.spec().Check(); err != nil {
+			return err
+		}
+	}
+	wanted, err := parseSensitive(s.Sensitive)
+	if err != nil {
+		return err
+	}
+	if err := s.checkPlaces(wanted); err != nil {
+		return err
+	}
+	if s.XiUnit == ofPrior && s.Xi >= 1 {
+		return fmt.Errorf("xi = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
+			experiment.FormatNumber(s.Xi))
+	}
+	if s.XiUnit == ofOutput && s.Hyperparameters == given {
+		if err := checkBelowPrior(s.Xi, s.ProcessVariance); err != nil {
+			return err
+		}
+	}
+	if s.Hyperparameters == given {
+		_, err = s.lengthscales(0)
+	}
+	return err
+}
+
+// checkPlaces refuses sensitive places by inputs that there are not.
+func (s *Settings) checkPlaces(wanted *sensitive) error {
+	names := s.inputNames()
+	switch {
+	case s.own() && s.Sensitive == simulatedPlaces: // Complete has more to say of the default
+		return nil
+	case names != nil:
+		return wanted.check(names)
+	case wanted.file != "":
+		return errors.New("inputs = *: name the inputs, so that the file of sensitive places can be read by them")
+	}
+	return nil
+}
+
+// checkBelowPrior refuses a tolerance, in the unit of the output, that no noise reaches.
+func checkBelowPrior(xi, variance float64) error {
+	if xi < variance {
+		return nil
+	}
+	return fmt.Errorf("xi = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
+		"larger, so that there is nothing to do but to leave the data out; take a smaller xi",
+		experiment.FormatNumber(xi), variance)
+}
+
+// prepared is a trial whose data are read and whose prior is known.
+type prepared struct {
+	*problem
+	rows     *rows
+	settings *Settings
+	all      *view // from all rows
+	tau      float64
+	noise    *obfuscation // of all rows
+}
+
+func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, error) {
+	r, err := load(t, s)
+	if err != nil {
+		return nil, err
+	}
+	places, _ := r.places.Dims()
+	if s.Noise == optimal && places != 1 {
+		return nil, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak", places)
+	}
+	prior, err := newPrior(ctx, engine.Of(t.Engine), s, r)
+	if err != nil {
+		return nil, err
+	}
+	xi := s.Xi
+	if s.XiUnit == ofOutput {
+		if err := checkBelowPrior(xi, prior.Variance); err != nil {
+			return nil, err
+		}
+		xi /= prior.Variance
+	}
+	p := &prepared{rows: r, settings: s, problem: &problem{prior: prior, places: prior.scaled(r.places), xi: xi,
+		method: s.Noise, progress: func(done, total int) { t.Progress(done, total, "central path") }}}
+	if p.tau, err = s.tau(r.y, stat.StdDev(r.y, nil)); err != nil {
+		return nil, err
+	}
+	p.tau2 = p.tau * p.tau / p.Variance
+	if p.all, err = p.look(p.scaled(r.x)); err != nil {
+		return nil, err
+	}
+	p.noise, err = p.obfuscate(ctx, p.all, s.Noise)
+	return p, err
+}
+
+func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
+	p, err := prepare(ctx, t, s)
+	if err != nil {
+		return nil, err
+	}
+	public, hidden, err := p.judge(ctx, t, p.rows, s.Folds)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.RMSEPublic, m.CoveragePublic = public.rmse(), public.covered()
+	m.RMSESensitive, m.CoverageSensitive = hidden.rmse(), hidden.covered()
+	m.RMSEOther = hidden.other()
+	series, err := p.series(t)
+	if err != nil {
+		return nil, err
+	}
+	privacy := p.privacy()
+	privacy.Notes = append(privacy.Notes, "this record itself is not private: it holds the true outputs, and metrics "+
+		"computed from them; what may be handed over is what --export writes")
+	return &experiment.Outcome[Metrics]{Metrics: *m, Series: series, Privacy: privacy,
+		Warnings: append(p.warnings(), p.suspicions(m, public.rows)...)}, nil
+}
+
+// measure are the metrics of what an export would be.
+func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
+	alone, err := p.obfuscate(ctx, p.all, equal)
+	if err != nil {
+		return nil, err
+	}
+	places, _ := p.places.Dims()
+	m := &Metrics{
+		VarianceMin: p.Variance * slices.Min(p.noise.left), VarianceUnsecured: p.Variance * slices.Min(p.all.unsecured),
+		Tolerance: p.Variance * p.xi, Places: float64(places), PlacesInNeed: float64(len(p.all.need)),
+		SensitiveRows: float64(len(p.rows.hidden)),
+		noiseMetrics: noiseMetrics{Trace: p.Variance * p.noise.trace, TraceIndependent: p.Variance * alone.trace,
+			Rank: p.noise.rank, Tau: p.tau},
+		hyperMetrics: hyperMetrics{Lengthscales: map[string]float64{}, ProcessVariance: p.Variance,
+			NoiseVariance: p.Noise, Mean: p.Mean},
+		UsedRows: float64(len(p.rows.y)), DroppedRows: float64(p.rows.dropped), Condition: p.all.Condition,
+	}
+	for i, v := range p.Lengthscales {
+		m.Lengthscales[fmt.Sprint(i+1)] = v
+	}
+	return m, nil
+}

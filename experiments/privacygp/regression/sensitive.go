@@ -1,0 +1,261 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
+	"privkern/runner/experiment"
+)
+
+// forms are what the setting sensitive may be.
+const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, a place such as " +
+	"x:0.5, several of these joined by commas, or csv:PATH"
+
+// sensitive is the setting, taken apart: a file of places, or a union of terms.
+type sensitive struct {
+	file  string // such as csv:PATH; "" where there are terms
+	terms []term
+}
+
+// term is a set of rows: those with numbers in a range, or in a box.
+type term struct {
+	text       string
+	rows       bool
+	first, end int // row numbers, from 1; both are in
+	box        []side
+}
+
+// side is a condition on one input.
+type side struct {
+	name      string
+	low, high float64 // both are in
+}
+
+// parseSensitive takes the setting apart.
+func parseSensitive(text string) (*sensitive, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil, fmt.Errorf("sensitive names no place: write %s", forms)
+	}
+	if table.Is(text) {
+		return &sensitive{file: text}, nil
+	}
+	s := &sensitive{}
+	for _, part := range strings.Split(text, ",") {
+		t, err := parseTerm(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("sensitive = %s: %w", text, err)
+		}
+		s.terms = append(s.terms, *t)
+	}
+	return s, nil
+}
+
+func parseTerm(text string) (*term, error) {
+	t := &term{text: text}
+	if numbers, ok := strings.CutPrefix(text, "rows:"); ok {
+		t.rows = true
+		return t, t.parseRows(numbers)
+	}
+	for _, part := range strings.Split(text, "+") {
+		s, err := parseSide(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(t.box, func(other side) bool { return other.name == s.name }) {
+			return nil, fmt.Errorf("%q bounds the input %s twice", text, s.name)
+		}
+		t.box = append(t.box, *s)
+	}
+	return t, nil
+}
+
+func (t *term) parseRows(numbers string) error {
+	low, high, isRange := strings.Cut(numbers, "..")
+	if !isRange {
+		high = low
+	}
+	var errLow, errHigh error
+	t.first, errLow = strconv.Atoi(strings.TrimSpace(low))
+	t.end, errHigh = strconv.Atoi(strings.TrimSpace(high))
+	switch {
+	case errLow != nil || errHigh != nil:
+		return fmt.Errorf("%q is no row nor a range of rows: write rows:5 or rows:10..20", t.text)
+	case t.first < 1:
+		return fmt.Errorf("%q: rows are counted from 1", t.text)
+	case t.end < t.first:
+		return fmt.Errorf("%q: the range of rows ends before it begins", t.text)
+	}
+	return nil
+}
+
+// parseSide reads NAME:low..high, where one of the ends may be missing, or NAME:value.
+func parseSide(text string) (*side, error) {
+	at := strings.LastIndexByte(text, ':')
+	if at <= 0 {
+		return nil, fmt.Errorf("%q is no set of places: write %s", text, forms)
+	}
+	s := &side{name: strings.TrimSpace(text[:at]), low: math.Inf(-1), high: math.Inf(1)}
+	low, high, isRange := strings.Cut(text[at+1:], "..")
+	low, high = strings.TrimSpace(low), strings.TrimSpace(high)
+	if !isRange {
+		high = low
+	}
+	if low == "" && high == "" {
+		return nil, fmt.Errorf("%q bounds nothing: write %s:low..high, or leave one end out", text, s.name)
+	}
+	for _, end := range []struct {
+		text string
+		to   *float64
+	}{{low, &s.low}, {high, &s.high}} {
+		if end.text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(end.text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q: %q is no number", text, end.text)
+		}
+		*end.to = v
+	}
+	if s.low > s.high {
+		return nil, fmt.Errorf("%q: the lower end %g is above the upper end %g", text, s.low, s.high)
+	}
+	return s, nil
+}
+
+// check refuses inputs that the data do not have. A level of a category is an input, too:
+// colour=red:1.
+func (s *sensitive) check(inputs []string) error {
+	for _, t := range s.terms {
+		for _, b := range t.box {
+			base, _, _ := strings.Cut(b.name, "=")
+			if !slices.Contains(inputs, b.name) && !slices.Contains(inputs, base) {
+				return fmt.Errorf("sensitive: %w", experiment.Unknown("input", b.name, inputs))
+			}
+		}
+	}
+	return nil
+}
+
+// hasRows says whether rows are named by their numbers.
+func (s *sensitive) hasRows() bool {
+	return slices.ContainsFunc(s.terms, func(t term) bool { return t.rows })
+}
+
+// place is the place that the term names by the value of every input, whether a row lies
+// there or not; nil for any other set.
+func (t *term) place(names []string) []float64 {
+	if t.rows || len(t.box) != len(names) {
+		return nil
+	}
+	out := make([]float64, len(names))
+	for _, b := range t.box {
+		at := slices.Index(names, b.name)
+		if at < 0 || b.low != b.high {
+			return nil
+		}
+		out[at] = b.low
+	}
+	return out
+}
+
+// of are the places that the terms name: rows of x (N×d, inputs of these names) and places
+// by themselves, each once (γ×d).
+func (s *sensitive) of(x *mat.Dense, names []string) (*mat.Dense, error) {
+	rows, err := s.rowsOf(x, names)
+	if err != nil {
+		return nil, err
+	}
+	_, d := x.Dims()
+	var values []float64
+	for _, i := range rows {
+		values = append(values, x.RawRowView(i)...)
+	}
+	for _, t := range s.terms {
+		values = append(values, t.place(names)...)
+	}
+	return distinct(mat.NewDense(len(values)/d, d, values)), nil
+}
+
+// rowsOf are the rows that the terms name, in order.
+func (s *sensitive) rowsOf(x *mat.Dense, names []string) ([]int, error) {
+	n, _ := x.Dims()
+	in := make([]bool, n)
+	for _, t := range s.terms {
+		found, err := t.mark(in, x, names)
+		if err != nil {
+			return nil, err
+		}
+		if !found && t.place(names) == nil {
+			return nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH", t.text)
+		}
+	}
+	var rows []int
+	for i, yes := range in {
+		if yes {
+			rows = append(rows, i)
+		}
+	}
+	return rows, nil
+}
+
+// mark sets in at the rows of the term, and says whether there are any.
+func (t *term) mark(in []bool, x *mat.Dense, names []string) (found bool, err error) {
+	if t.rows {
+		if t.end > len(in) {
+			return false, fmt.Errorf("sensitive: %s: there are %d rows", t.text, len(in))
+		}
+		for i := t.first - 1; i < t.end; i++ {
+			in[i] = true
+		}
+		return true, nil
+	}
+	at := make([]int, len(t.box))
+	for k, b := range t.box {
+		if at[k] = slices.Index(names, b.name); at[k] < 0 {
+			return false, fmt.Errorf("sensitive: %s: %w", t.text, experiment.Unknown("input", b.name, names))
+		}
+	}
+	for i := range in {
+		inside := true
+		for k, b := range t.box {
+			v := x.At(i, at[k])
+			inside = inside && v >= b.low && v <= b.high
+		}
+		in[i] = in[i] || inside
+		found = found || inside
+	}
+	return found, nil
+}
+
+// distinct are the rows of places (P×d) that differ from all before them.
+func distinct(places *mat.Dense) *mat.Dense {
+	n, _ := places.Dims()
+	var kept []int
+	seen := map[string]bool{}
+	for i := range n {
+		key := placeKey(places.RawRowView(i))
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, i)
+		}
+	}
+	return learn.SelectRows(places, kept)
+}
+
+// placeKey is equal for equal places.
+func placeKey(place []float64) string {
+	var b strings.Builder
+	for _, v := range place {
+		b.WriteString(strconv.FormatUint(math.Float64bits(v+0), 36)) // -0 + 0 is 0
+		b.WriteByte(' ')
+	}
+	return b.String()
+}

@@ -1,0 +1,185 @@
+package regression
+
+import (
+	_ "embed"
+
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var source string
+
+func init() { experiment.Document[Settings](source) }
+
+// Settings are those of privacygp/regression.
+type Settings struct {
+	// simulated, 60 observations of a wave on (0, 1), or your own data: csv:PATH, parquet:PATH, npy:PATH or
+	// images:FOLDER
+	Dataset string `name:"dataset" default:"simulated"`
+	// names of the columns that are predicted from, joined by + or commas, or *, every column of numbers; they
+	// are public
+	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
+	// the column that is predicted; it is obfuscated
+	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+	// the places at which the output is hidden: rows:5, rows:10..20 (counted from 1), a box in the inputs
+	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), whose rows are meant, a place by
+	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
+	// columns of the inputs
+	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
+	// tolerance: the predictive variance at a sensitive place must not be below it
+	Xi float64 `name:"xi" default:"0.5" min:"0"`
+	// prior: xi is a share of the prior variance, below 1; output: it is in the squared unit of the output
+	XiUnit xiUnit `name:"xi_unit" default:"prior"`
+	// optimal: the least noise for one sensitive place, Eq. (8); weak: for several, each on its own, Eq. (10) (at
+	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS;
+	// diagonal: independent noise, the least for one place (for several the largest of those for each); equal:
+	// independent noise of one variance; uniform: every place is protected, Eq. (13) with H = xi K; none
+	Noise noiseMethod `name:"noise" default:"strong"`
+	// size of the independent noise that every output gets besides, which must be at least the step in which
+	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger
+	Resolution experiment.Or[automatic, float64] `name:"resolution" default:"auto" above:"0" when:"noise is not none"`
+	// the kernel of the process; laplacian: exp(-sum |x-x'|/lengthscale)
+	Kernel kernelName `name:"kernel" default:"eq"`
+	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given
+	Hyperparameters origin `name:"hyperparameters" default:"ml"`
+	// whether every input has a lengthscale of its own
+	ARD bool `name:"ard" default:"true" when:"hyperparameters is ml"`
+	// lengthscales in the units of the inputs: one for all, or one for each, joined by +
+	Lengthscales string `name:"lengthscales" default:"0.2" when:"hyperparameters is given"`
+	// prior variance of the process, in the squared unit of the output
+	ProcessVariance float64 `name:"process_variance" default:"1" above:"0" when:"hyperparameters is given"`
+	// variance of the data's own noise, in the squared unit of the output
+	NoiseVariance float64 `name:"noise_variance" default:"0.01" min:"0" when:"hyperparameters is given"`
+	// constant mean of the process; ml: by maximum likelihood
+	Mean experiment.Or[likelihood, float64] `name:"mean" default:"ml"`
+	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
+	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
+}
+
+// xiUnit is the unit of a tolerance.
+type xiUnit int
+
+const (
+	ofPrior xiUnit = iota
+	ofOutput
+)
+
+func (xiUnit) Choices() []string { return []string{"prior", "output"} }
+
+// noiseMethod is how the noise covariance is made.
+type noiseMethod int
+
+const (
+	optimal noiseMethod = iota
+	weak
+	strong
+	diagonal
+	equal
+	uniform
+	none
+)
+
+func (noiseMethod) Choices() []string {
+	return []string{"optimal", "weak", "strong", "diagonal", "equal", "uniform", "none"}
+}
+
+func (m noiseMethod) String() string { return experiment.NameOf(m) }
+
+// automatic stands in place of a number that is made of the data.
+type automatic int
+
+const auto automatic = 0
+
+func (automatic) Choices() []string { return []string{"auto"} }
+
+// likelihood stands in place of a number that is estimated.
+type likelihood int
+
+const byLikelihood likelihood = 0
+
+func (likelihood) Choices() []string { return []string{"ml"} }
+
+// origin is where hyper-parameters come from.
+type origin int
+
+const (
+	estimated origin = iota
+	given
+)
+
+func (origin) Choices() []string { return []string{"ml", "given"} }
+
+// kernelName is a family of kernels, by its name in files.
+type kernelName int
+
+func (kernelName) Choices() []string {
+	return []string{"eq", "matern12", "matern32", "matern52", "laplacian"}
+}
+
+func (k kernelName) String() string { return experiment.NameOf(k) }
+
+// byWay is a family of metrics: released (from obfuscated outputs), unsecured (from the
+// outputs themselves), independent (from outputs with independent noise of one variance
+// that meets the same tolerance), middle (the mean of the outputs at any place).
+type byWay = map[string]float64
+
+// Metrics are those of privacygp/regression.
+type Metrics struct {
+	// root mean square error at rows that are not sensitive, when they are predicted from the other folds, over
+	// the law of the noise: released (from obfuscated outputs), unsecured (from the outputs themselves),
+	// independent (with independent noise of one variance at the same tolerance), middle (the outputs' mean)
+	RMSEPublic byWay `name:"rmse_public_*" unit:"output"`
+	// the same at sensitive rows
+	RMSESensitive byWay `name:"rmse_sensitive_*" unit:"output"`
+	// the same at sensitive rows for the better of two users who take the noise as it is, but lengthscales of
+	// half and of double the length: what another prior gets
+	RMSEOther *float64 `name:"rmse_sensitive_other_prior" unit:"output"`
+	// share of the rows that are not sensitive inside the central region of 95 % of their prediction
+	CoveragePublic *float64 `name:"coverage_95_public"`
+	// the same of sensitive rows
+	CoverageSensitive *float64 `name:"coverage_95_sensitive"`
+	// smallest predictive variance of the process at the sensitive places, from all rows obfuscated
+	VarianceMin float64 `name:"variance_at_s_min" unit:"output^2"`
+	// the same from the outputs themselves
+	VarianceUnsecured float64 `name:"variance_at_s_min_unsecured" unit:"output^2"`
+	// variance that the sensitive places must keep
+	Tolerance float64 `name:"tolerance" unit:"output^2"`
+	// sensitive places, each counted once
+	Places float64 `name:"sensitive_places"`
+	// sensitive places whose variance is below the tolerance without noise
+	PlacesInNeed float64 `name:"places_in_need"`
+	// rows at sensitive places
+	SensitiveRows float64 `name:"sensitive_rows"`
+	noiseMetrics
+	hyperMetrics
+	// rows that were used
+	UsedRows float64 `name:"used_rows"`
+	// rows left out because an input or the output has no value
+	DroppedRows float64 `name:"dropped_rows"`
+	// condition number of the covariance of the outputs, at most 4.5e15
+	Condition float64 `name:"condition"`
+}
+
+// noiseMetrics are the size of the noise.
+type noiseMetrics struct {
+	// trace of the noise covariance without the independent part tau^2 I
+	Trace float64 `name:"trace" unit:"output^2"`
+	// trace of independent noise of one variance at the same tolerance
+	TraceIndependent float64 `name:"trace_independent" unit:"output^2"`
+	// rank of the noise covariance without tau^2 I
+	Rank float64 `name:"rank"`
+	// standard deviation of the independent noise besides
+	Tau float64 `name:"tau" unit:"output"`
+}
+
+// hyperMetrics are the hyper-parameters.
+type hyperMetrics struct {
+	// lengthscale of each input, lengthscale_1 and so on
+	Lengthscales map[string]float64 `name:"lengthscale_*"`
+	// prior variance
+	ProcessVariance float64 `name:"process_variance_used" unit:"output^2"`
+	// variance of the data's own noise
+	NoiseVariance float64 `name:"noise_variance_used" unit:"output^2"`
+	// mean of the process
+	Mean float64 `name:"mean_used" unit:"output"`
+}

@@ -1,0 +1,88 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gorgonia.org/gorgonia"
+
+	"privkern/graphs/engine"
+)
+
+// WeightedSumMatrix returns the n×m matrix, between the rows of x (n×d) and of y (m×d), of the
+// covariance of w(x)·f(x) + (1 − w(x))·g(x), for independent functions with the kernels f and g
+// (Section 5.3 of Smith, Álvarez and Lawrence, after Herlands et al. 2016):
+//
+//	w(x)·k_f(x, y)·w(y) + (1 − w(x))·k_g(x, y)·(1 − w(y))
+//
+// where wx (n) and wy (m) are the weights at x and at y, from 0 to 1. Its variance is not that of
+// f or g: with w = ½ it is half their mean. Where y and wy equal x and wx the result is exactly
+// symmetric.
+func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []float64) (*mat.Dense, error) {
+	for _, k := range []Kernel{f, g} {
+		if err := k.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkPoints("weighted sum", x, y); err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	m, _ := y.Dims()
+	if err := checkWeights("wx", wx, n); err != nil {
+		return nil, err
+	}
+	if err := checkWeights("wy", wy, m); err != nil {
+		return nil, err
+	}
+	in := engine.Values{"x": e.Matrix(x), "wx": e.Matrix(mat.NewDense(n, 1, slices.Clone(wx)))}
+	same := mat.Equal(x, y) && slices.Equal(wx, wy)
+	if !same {
+		in["y"], in["wy"] = e.Matrix(y), e.Matrix(mat.NewDense(m, 1, slices.Clone(wy)))
+	}
+	out, err := e.Run(context.Background(), WeightedSumProgram(f, g, n, m, d, same), in)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Dense(out["k"])
+}
+
+func checkWeights(name string, w []float64, points int) error {
+	if len(w) != points {
+		return fmt.Errorf("kernel weighted sum: %s has %d weights for %d points", name, len(w), points)
+	}
+	for i, v := range w {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("kernel weighted sum: %s is %g in row %d (counted from 0); weights lie between 0 and 1",
+				name, v, i)
+		}
+	}
+	return nil
+}
+
+// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x" and
+// "y" with the weights "wx" (n×1) and "wy" (m×1); with same, between "x" and itself, n×n.
+func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
+	return engine.Program{
+		Name: fmt.Sprintf("weighted sum of %v and %v", f, g),
+		Key:  fmt.Sprintf("weighted sum %s %s %d %d %d %t", f.Key(), g.Key(), n, m, d, same),
+		Build: func(b *engine.Builder) {
+			x, wx := b.Input("x", n, d), b.Input("wx", n, 1)
+			covariance := func(k Kernel) *gorgonia.Node { return k.Symmetric(b, x) }
+			wy := wx
+			if !same {
+				y := b.Input("y", m, d)
+				wy = b.Input("wy", m, 1)
+				covariance = func(k Kernel) *gorgonia.Node { return k.Cross(b, x, y) }
+			}
+			one := b.Constant(1)
+			// part is u·k·v; the product of the weights first, which is symmetric in every bit.
+			part := func(k Kernel, u, v *gorgonia.Node) *gorgonia.Node {
+				return b.Hadamard(b.Mul(u, b.Transpose(v)), covariance(k))
+			}
+			b.Output("k", b.Add(part(f, wx, wy), part(g, b.Sub(one, wx), b.Sub(one, wy))))
+		},
+	}
+}

@@ -1,0 +1,53 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"privkern/runner/experiment"
+	"privkern/runner/record"
+)
+
+// Export runs the job's export in this process: what is handed over although it has no
+// guarantee. As of a release, the record holds what is handed over and nothing else, and
+// an export that fails has no record. Noise comes from the operating system: whoever
+// knows the seed could take seeded noise off again.
+func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
+) (*record.Record, *experiment.Release, error) {
+	switch {
+	case e.Export == nil:
+		return nil, nil, fmt.Errorf("%s has no export", e.Name)
+	case !job.Secure:
+		return nil, nil, errors.New("noise from a seed can be taken off again")
+	}
+	// An export that books what it spends would be a release.
+	book := func(experiment.Spending) error {
+		return fmt.Errorf("a defect in %s: an export that books a budget", e.Name)
+	}
+	r, export, err := publish(ctx, e, job, ReleaseOptions{Book: book, Open: open}, progress, e.Export, checkExport)
+	if err != nil {
+		return nil, nil, err
+	}
+	noise := export.Noise
+	if noise == nil {
+		noise = []experiment.Noise{}
+	}
+	r.Export = &record.ExportStatement{Format: record.ExportFormat, Noise: noise}
+	r.Privacy = privacyOf(job, export.Privacy)
+	return r, export, nil
+}
+
+// checkExport refuses what no export may be.
+func checkExport(e *experiment.Experiment, r *experiment.Release) error {
+	switch {
+	case r.Privacy == nil:
+		return fmt.Errorf("a defect in %s: an export that does not say what it protects", e.Name)
+	case r.Privacy.Guarantee != "":
+		return fmt.Errorf("a defect in %s: an export that claims %s; what has a guarantee is released", e.Name,
+			r.Privacy.Guarantee)
+	case len(r.Privacy.Notes) == 0:
+		return fmt.Errorf("a defect in %s: an export that does not say why it has no guarantee", e.Name)
+	}
+	return checkContent(e, r)
+}
