@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/multikernel/recognise"
+	"privkern/experiments/multikernel/tradeoff"
 	"privkern/runner/experiment"
 )
 
@@ -14,7 +15,8 @@ var ledger []byte
 func Paper() experiment.Paper {
 	return experiment.Paper{
 		Name:        "multikernel",
-		Experiments: recognise.Experiments(),
+		Experiments: append(recognise.Experiments(), tradeoff.Learn().Experiment),
+		Figures:     []experiment.Figure{tradeoff.Frontier()},
 		Benchmarks:  recognise.Benchmarks(),
 		Ledger:      ledger,
 	}
