@@ -181,9 +181,9 @@ func classesOf(read *table.Data, name, setting string) (column, error) {
 		case n == 0: // a level that the setting names and no row has
 			continue
 		case n < fewestRows:
-			return c, fmt.Errorf("%s = %s: the class %q has %d rows, and at least %d are needed: %d to train on and one to "+
-				"test on; leave its rows out, or join it with another class", setting, name, c.classes[l], n, fewestRows,
-				fewestTrained)
+			return c, fmt.Errorf("%s = %s: only %d of the rows are of the class %q, and at least %d are needed: %d to train "+
+				"on and one to test on; leave its rows out, or join it with another class", setting, name, n, c.classes[l],
+				fewestRows, fewestTrained)
 		}
 		seen++
 	}

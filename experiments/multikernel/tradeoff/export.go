@@ -55,11 +55,14 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	}
 	m := l.model(p, c.kernels, maps, f.Weights, f.Traces)
 	var warnings []string
+	if m.Points.Are == projectionfile.TrainingRows {
+		warnings = append(warnings, heldWords[m.Points.Are])
+	}
 	if w := recognise.NotCompressed(l.components, f.Weights, len(l.data.names)); w != "" {
 		warnings = append(warnings, w)
 	}
 	return &experiment.Release{Model: m, Privacy: m.Privacy, Warnings: append(warnings, l.e.Warnings()...),
-		Metrics: experiment.MetricValues(exportMetrics{Features: float64(len(m.Columns))})}, nil
+		Metrics: map[string]float64{"components": float64(l.components)}}, nil
 }
 
 // model is the file. Kernels without weight are left out.

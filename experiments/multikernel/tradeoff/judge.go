@@ -153,7 +153,7 @@ func (s *means) mean() *Metrics {
 func (s *Settings) privacyOf() *experiment.Privacy {
 	hidden := s.Privacy
 	out := &experiment.Privacy{
-		Unit:      "which " + hidden + " a row is of",
+		Unit:      "the class of " + hidden + " that a row is of",
 		Mechanism: "compression of kernels, without noise (Chanyaswad, Chang and Kung 2017)",
 		Notes: []string{
 			"adversary_percent is what some classifiers read off the features of " + hidden + "; it is no bound on others",

@@ -143,9 +143,3 @@ type Metrics struct {
 	// γ of the kernel, where it is cross-validated
 	Gamma map[string]float64 `name:"gamma_*"`
 }
-
-// exportMetrics are what an export says of itself.
-type exportMetrics struct {
-	// features that the file makes of a row
-	Features float64 `name:"features"`
-}
