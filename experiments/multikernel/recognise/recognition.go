@@ -185,24 +185,23 @@ func (r *recognition) score(predicted, labels []int, what string) float64 {
 	return 100 * learn.Accuracy(predicted, labels)
 }
 
-// Penalties are what C is cross-validated over. Kernels of trace one have
+// penalties are what C is cross-validated over. Kernels of trace one have
 // entries of about 1/N, so that C is large; and windows that overlap fall into
 // different folds, which favours large ones further.
-var Penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
+var penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
 
-// PenaltyFolds is the number of parts in which C is cross-validated.
-const PenaltyFolds = 5
+const crossValidationFolds = 5
 
 func (r *recognition) utility() (err error) {
 	r.c = r.settings.C.Number
 	if r.settings.C.Is(CrossValidated) {
-		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, Penalties, PenaltyFolds,
+		choice, err := learn.CrossValidateC(r.features.Train, r.train.Utility, penalties, crossValidationFolds,
 			r.Stream("cross-validation of C"), learn.SVMOptions{Iterations: r.searches})
 		if err != nil {
 			return fmt.Errorf("utility_percent: %w; or give c", err)
 		}
 		r.c = choice.C
-		if r.c == Penalties[len(Penalties)-1] {
+		if r.c == penalties[len(penalties)-1] {
 			r.warnings = append(r.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried",
 				r.c))
 		}

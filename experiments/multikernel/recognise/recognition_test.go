@@ -90,7 +90,7 @@ func TestRecognise(t *testing.T) {
 		{"standardised, random split", func(s *HARSettings) { s.Standardise, s.Split = true, SplitRandom },
 			func(m RecognitionMetrics) bool { return !reflect.DeepEqual(m.SNR, last.Metrics.SNR) }},
 		{"C cross-validated", func(s *HARSettings) { s.C = trialtest.WordOr[float64](CrossValidated) },
-			func(m RecognitionMetrics) bool { return slices.Contains(Penalties, m.C) }},
+			func(m RecognitionMetrics) bool { return slices.Contains(penalties, m.C) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var reported steps

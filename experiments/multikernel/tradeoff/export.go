@@ -69,7 +69,7 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discriminant.Map, weights, traces []float64,
 ) *projectionfile.Model {
 	s := l.settings
-	m := &projectionfile.Model{Format: projectionfile.Format, About: about, InputNames: l.data.names, Hidden: s.Privacy,
+	m := &projectionfile.Model{Format: projectionfile.Format, About: about, InputNames: l.data.names, Hidden: l.data.privacy.name,
 		Projection: s.Projection.String(), Method: s.Method, Points: projectionfile.Points{Are: projectionfile.NoPoints}}
 	for _, u := range l.data.utilities {
 		m.Utility = append(m.Utility, u.name)
@@ -92,7 +92,7 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 	for i := range len(m.Kernels) * l.components {
 		m.Columns = append(m.Columns, fmt.Sprintf("z%d", i+1))
 	}
-	m.Privacy = s.privacyOf()
+	m.Privacy = l.data.privacyOf()
 	m.Privacy.Notes = append(m.Privacy.Notes, heldWords[m.Points.Are], "coefficients, scales and means are computed from "+
 		"all rows, without noise")
 	return m

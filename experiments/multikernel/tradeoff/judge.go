@@ -62,22 +62,33 @@ func (l *learner) warnUseless(m *Metrics) {
 	}
 }
 
+// penaltiesPerRow are what C is cross-validated over, divided by the number of training
+// rows: kernels of trace one have entries of about 1/N.
+var penaltiesPerRow = []float64{.1, 1, 10, 100}
+
 // penalty is the C of a machine.
 func (l *learner) penalty(ctx context.Context, f *recognise.Features, labels []int) (float64, error) {
 	if !l.settings.C.Is(recognise.CrossValidated) {
 		return l.settings.C.Number, nil
 	}
-	choice, err := learn.CrossValidateC(f.Train, labels, recognise.Penalties, recognise.PenaltyFolds,
-		l.Stream("cross-validation of C"), learn.SVMOptions{Iterations: fault.Capped(ctx, learn.SVMIterations)})
+	grid := slices.Clone(penaltiesPerRow)
+	for i := range grid {
+		grid[i] *= float64(len(labels))
+	}
+	choice, err := learn.CrossValidateC(f.Train, labels, grid, penaltyFolds, l.Stream("cross-validation of C"),
+		learn.SVMOptions{Iterations: fault.Capped(ctx, learn.SVMIterations)})
 	if err != nil {
 		return 0, err
 	}
-	if choice.C == recognise.Penalties[len(recognise.Penalties)-1] {
+	if choice.C == grid[len(grid)-1] {
 		l.warnings = append(l.warnings, fmt.Sprintf("cross-validation of C: the best is %g, the largest that was tried",
 			choice.C))
 	}
 	return choice.C, nil
 }
+
+// penaltyFolds leave two of three rows of a class to train on.
+const penaltyFolds = 3
 
 // machine returns the share of test rows whose class a machine tells, in per cent.
 func (l *learner) machine(ctx context.Context, f *recognise.Features, train, test []int, c float64) (float64, error) {
@@ -150,8 +161,8 @@ func (s *means) mean() *Metrics {
 }
 
 // privacyOf says that there is no guarantee.
-func (s *Settings) privacyOf() *experiment.Privacy {
-	hidden := s.Privacy
+func (d *data) privacyOf() *experiment.Privacy {
+	hidden := d.privacy.name
 	out := &experiment.Privacy{
 		Unit:      "the class of " + hidden + " that a row is of",
 		Mechanism: "compression of kernels, without noise (Chanyaswad, Chang and Kung 2017)",

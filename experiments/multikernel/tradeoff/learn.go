@@ -224,7 +224,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 		}
 		sum.add(m)
 	}
-	return &experiment.Outcome[Metrics]{Metrics: *sum.mean(), Privacy: s.privacyOf(),
+	return &experiment.Outcome[Metrics]{Metrics: *sum.mean(), Privacy: l.data.privacyOf(),
 		Warnings: compact(slices.Concat(l.warnings, l.e.Warnings()))}, nil
 }
 

@@ -58,7 +58,8 @@ type Settings struct {
 	Method string `name:"method" default:"snr"`
 	// ridge term of snr (Eq. 20) and upr (Eq. 23)
 	RhoSNR float64 `name:"rho_snr" default:"0.1" min:"0" when:"method is snr or upr"`
-	// C of the support vector machine, or cv for cross-validation on the training rows
+	// C of the support vector machine, or cv: 0.1, 1, 10 or 100 times the number of training rows, by cross-validation
+	// on these
 	C experiment.Or[recognise.CrossValidation, float64] `name:"c" default:"cv" above:"0"`
 	// scale every input to mean zero and variance one over the training rows
 	Standardise bool `name:"standardise" default:"true"`
