@@ -48,8 +48,8 @@ func Decode(path string, text []byte) (*Model, error) {
 		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q: the file is no learnt compression, which "+
 			"has %q (what run trial multikernel/learn --export writes)", kind.Format, Format)}
 	case kind.Format != Format:
-		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, and this program reads %q: the file is of "+
-			"another version; take a privkern that is as new as the file", kind.Format, Format)}
+		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, and this program reads %q: the file is "+
+			"of another version; take a privkern that is as new as the file", kind.Format, Format)}
 	}
 	m := new(Model)
 	d := json.NewDecoder(bytes.NewReader(text))

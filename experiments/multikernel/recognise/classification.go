@@ -78,7 +78,8 @@ func pick(kernels []kernellist.Kernel, name string) (kernellist.Kernel, error) {
 			}
 		}
 	}
-	return kernellist.Kernel{}, fmt.Errorf("method single: %w", experiment.Unknown("kernel of this experiment", name, valid))
+	return kernellist.Kernel{}, fmt.Errorf("method single: %w",
+		experiment.Unknown("kernel of this experiment", name, valid))
 }
 
 // addFeatures adds the metrics that do not need a classifier.

@@ -117,7 +117,8 @@ func (c *chooser) gammas(ctx context.Context, kernels []kernellist.Kernel, rho f
 		}
 		best, most := -1, math.Inf(-1)
 		for i, candidate := range candidates {
-			if slices.ContainsFunc(out, func(o kernellist.Kernel) bool { return o.Kernel.String() == candidate.Kernel.String() }) {
+			name := candidate.Kernel.String()
+			if slices.ContainsFunc(out, func(o kernellist.Kernel) bool { return o.Kernel.String() == name }) {
 				continue
 			}
 			score, err := c.score(ctx, candidate, rho)

@@ -46,7 +46,8 @@ func (c *compressor) fit(ctx context.Context, k kernellist.Kernel) (*discriminan
 	return marks.After(m), z, nil
 }
 
-func (c *compressor) project(ctx context.Context, k kernel.Kernel, x *mat.Dense) (*discriminant.Map, *mat.Dense, error) {
+func (c *compressor) project(ctx context.Context, k kernel.Kernel, x *mat.Dense) (*discriminant.Map, *mat.Dense,
+	error) {
 	var p *discriminant.Projection
 	var err error
 	switch c.projection {

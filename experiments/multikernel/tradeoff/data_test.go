@@ -116,7 +116,8 @@ func TestBadInput(t *testing.T) {
 		{"landmarks of other columns", func(s *Settings) { s.Landmarks = "csv:" + write(t, "a,b,c\n1,2,3\n") },
 			`unknown column "d"`},
 		{"groups of all rows", func(s *Settings) { s.Group = "same" }, "to train on"},
-		{"too many folds", func(s *Settings) { s.Folds, s.Group = 2, "size" }, "to train on (rows with one size stay together)"},
+		{"too many folds", func(s *Settings) { s.Folds, s.Group = 2, "size" },
+			"to train on (rows with one size stay together)"},
 		{"dates", func(s *Settings) { s.Utility = "date" }, "a date, which is no class"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,7 +69,8 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discriminant.Map, weights, traces []float64,
 ) *projectionfile.Model {
 	s := l.settings
-	m := &projectionfile.Model{Format: projectionfile.Format, About: about, InputNames: l.data.names, Hidden: l.data.privacy.name,
+	m := &projectionfile.Model{Format: projectionfile.Format, About: about, InputNames: l.data.names,
+		Hidden:     l.data.privacy.name,
 		Projection: s.Projection.String(), Method: s.Method, Points: projectionfile.Points{Are: projectionfile.NoPoints}}
 	for _, u := range l.data.utilities {
 		m.Utility = append(m.Utility, u.name)
@@ -101,8 +102,8 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 // heldWords say what a file holds of the data, by what its points are.
 var heldWords = map[string]string{
 	projectionfile.NoPoints: "the file holds no row: its kernels are linear",
-	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its kernels " +
-		"compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with kernels=linear",
+	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its " +
+		"kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with kernels=linear",
 	projectionfile.Landmarks: "the file holds the landmarks, which are public, and no training row",
 }
 

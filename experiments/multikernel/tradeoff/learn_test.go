@@ -44,7 +44,8 @@ func TestLearn(t *testing.T) {
 			s.Gamma, s.Kernels = crossValidated, "rbf:5+linear+rbf:7"
 			s.Rho = trialtest.WordOr[float64](recognise.CrossValidated)
 		}, func(m Metrics) bool {
-			return slices.Contains([]float64{.1, 1, 10, 100}, *m.Rho) && m.Gamma["rbf_1"] != m.Gamma["rbf_2"] && m.Gamma["rbf_1"] < 5
+			return slices.Contains([]float64{.1, 1, 10, 100}, *m.Rho) && m.Gamma["rbf_1"] != m.Gamma["rbf_2"] &&
+				m.Gamma["rbf_1"] < 5
 		}},
 		{"one kernel of them", func(s *Settings) { s.Method = "single:rbf" },
 			func(m Metrics) bool { return m.Weight["rbf"] == 1 && len(m.Weight) == 1 }},

@@ -43,7 +43,7 @@ type Settings struct {
 	Projection projection `name:"projection" default:"dca"`
 	// ρ, ridge of the scatter of all samples (Eq. 8), for rdca of that between the privacy classes; cv: the one of
 	// rho_grid, chosen as gamma is
-	Rho experiment.Or[recognise.CrossValidation, float64] `name:"rho" default:"10" above:"0" when:"projection is dca or rdca"`
+	Rho penalty `name:"rho" default:"10" above:"0" when:"projection is dca or rdca"`
 	// the ρ of cv
 	RhoGrid []float64 `name:"rho_grid" default:"0.1,1,10,100" when:"rho is cv"`
 	// ρ', ridge of the scatter between classes (Eq. 8)
@@ -60,10 +60,13 @@ type Settings struct {
 	RhoSNR float64 `name:"rho_snr" default:"0.1" min:"0" when:"method is snr or upr"`
 	// C of the support vector machine, or cv: 0.1, 1, 10 or 100 times the number of training rows, by cross-validation
 	// on these
-	C experiment.Or[recognise.CrossValidation, float64] `name:"c" default:"cv" above:"0"`
+	C penalty `name:"c" default:"cv" above:"0"`
 	// scale every input to mean zero and variance one over the training rows
 	Standardise bool `name:"standardise" default:"true"`
 }
+
+// penalty is a number, or cv.
+type penalty = experiment.Or[recognise.CrossValidation, float64]
 
 // origin says where γ comes from.
 type origin int
