@@ -17,7 +17,8 @@ import (
 //
 // Of the options it uses the components, at most one less than there are samples. It
 // fails where K̄ has fewer positive eigenvalues than that.
-func FitPrincipal(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, o Options) (*Projection, error) {
+func FitPrincipal(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, o Options) (*Projection,
+	error) {
 	p, err := fitSpread(ctx, e, k, x, nil, o)
 	if err != nil {
 		return nil, fmt.Errorf("principal components of kernel %v: %w", k, err)
@@ -79,7 +80,8 @@ const spreadTolerance = 1e-10
 // fitSpread compresses to the directions of the largest spread; u (N×m) spans what is to be
 // hidden, nil for nothing. It computes in float64 on every engine: eigenvectors of small
 // eigenvalues are divided by their roots.
-func fitSpread(ctx context.Context, e *engine.Engine, k kernel.Kernel, x, u *mat.Dense, o Options) (*Projection, error) {
+func fitSpread(ctx context.Context, e *engine.Engine, k kernel.Kernel, x, u *mat.Dense, o Options) (*Projection,
+	error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}

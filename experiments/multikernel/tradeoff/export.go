@@ -103,7 +103,8 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 var heldWords = map[string]string{
 	projectionfile.NoPoints: "the file holds no row: its kernels are linear",
 	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its " +
-		"kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with kernels=linear",
+		"kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with " +
+		"kernels=linear",
 	projectionfile.Landmarks: "the file holds the landmarks, which are public, and no training row",
 }
 
