@@ -5,6 +5,7 @@ import (
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/model"
+	"privkern/experiments/multikernel/projectionfile"
 	obfuscated "privkern/experiments/privacygp/modelfile"
 )
 
@@ -16,5 +17,6 @@ func Models() []model.Format {
 		modelfile.PredictLengthscales,
 		classmodel.PredictFormat,
 		obfuscated.PredictFormat,
+		projectionfile.PredictFormat,
 	}
 }

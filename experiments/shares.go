@@ -89,6 +89,7 @@ func Shares() []experiment.Share {
 		{Experiment: "multikernel/eigenproblem", Settings: []string{"dataset=har-surrogate"},
 			Outside: "the general eigenproblem, which is there to show what it makes of a singular matrix"},
 		{Experiment: "multikernel/reference", Outside: smallMatrices},
+		{Experiment: "multikernel/learn", Outside: adversaries},
 	}
 }
 

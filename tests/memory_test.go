@@ -66,6 +66,7 @@ var estimated = []trialSize{
 	{"multikernel/mhealth", map[string]any{"dataset": "mhealth-6ch"}},
 	{"multikernel/eigenproblem", map[string]any{"dataset": "har-surrogate"}},
 	{"multikernel/eigenproblem", map[string]any{"dataset": "har-surrogate", "samples": 1200}},
+	{"multikernel/learn", nil},
 	{"multikernel/reference", nil},
 	{"multikernel/reference", map[string]any{"rows": 1500}},
 	{"privacygp/example1", nil},

@@ -94,7 +94,7 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	for _, w := range result.Warnings {
 		a.complain("warning: %s", w)
 	}
-	t, err := model.NewTable(format, m, x, result, p.alone)
+	t, err := model.NewTable(format, m, x, result, p.alone || result.Alone)
 	if err != nil {
 		return err
 	}

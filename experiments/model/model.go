@@ -37,6 +37,8 @@ type Prediction struct {
 	Rows     [][]float64 // P, each as long as Columns
 	Labels   []string    // P, the column "class"; or nil
 	Warnings []string    // what is computed but suspect
+	// Alone says that the inputs are never written beside: they are what is to be kept back.
+	Alone bool
 }
 
 // LabelColumn is the name of the column of [Prediction.Labels].

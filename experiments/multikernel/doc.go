@@ -7,7 +7,7 @@
 // Package graphs/discriminant computes the compression and the weights. A
 // compressive kernel is kept as a factor of five columns, and a support vector
 // machine on the combined kernel is a linear one on at most twenty explicit
-// features; see [MakeFeatures].
+// features; see package recognise.
 //
 // # What is protected
 //

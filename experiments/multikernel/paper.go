@@ -3,6 +3,8 @@ package multikernel
 import (
 	_ "embed"
 
+	"privkern/experiments/multikernel/recognise"
+	"privkern/experiments/multikernel/tradeoff"
 	"privkern/runner/experiment"
 )
 
@@ -12,10 +14,10 @@ var ledger []byte
 // Paper returns what this package reproduces.
 func Paper() experiment.Paper {
 	return experiment.Paper{
-		Name: "multikernel",
-		Experiments: []*experiment.Experiment{har().Experiment, mhealth().Experiment, eigenproblem().Experiment,
-			reference().Experiment},
-		Benchmarks: benchmarks(),
-		Ledger:     ledger,
+		Name:        "multikernel",
+		Experiments: append(recognise.Experiments(), tradeoff.Learn().Experiment),
+		Figures:     []experiment.Figure{tradeoff.Frontier()},
+		Benchmarks:  recognise.Benchmarks(),
+		Ledger:      ledger,
 	}
 }

@@ -118,7 +118,14 @@ var settings = map[string][]string{
 	},
 	"multikernel/eigenproblem": {"dataset=har-surrogate samples=60 features=5",
 		"dataset=har-surrogate samples=60 features=5 kernel=rbf:0.01"},
-	"multikernel/har":     {"dataset=har-surrogate method=single:rbf:0.01 components=1 c=1"},
+	"multikernel/har": {"dataset=har-surrogate method=single:rbf:0.01 components=1 c=1"},
+	"multikernel/learn": {
+		"",
+		"projection=pca kernels=linear+rbf:0.1 folds=2 c=1000",
+		"projection=rdca kernels=sigmoid:0.01:1+polynomial:1:2:1 method=upr split=random c=1000",
+		"dataset=csv:walk.csv inputs=x+z utility=class privacy=part gamma=cv rho=cv gamma_grid=0.1,1 method=alignment c=100",
+		"dataset=csv:walk.csv inputs=x+z utility=class privacy=part landmarks=csv:marks.csv method=single:rbf c=100",
+	},
 	"multikernel/mhealth": {"dataset=mhealth-6ch activities=[1,2] method=single:rbf:0.01 components=1 c=1"},
 	"multikernel/reference": {
 		"rows=24",
@@ -164,14 +171,29 @@ func ownRows() string {
 	return b.String()
 }
 
-// dataFolder makes own.csv in a temporary folder, which is the current one from then
+// walkRows is the file walk.csv: two inputs and two columns of classes.
+func walkRows() string {
+	var b strings.Builder
+	b.WriteString("x,z,class,part\n")
+	for i := range 48 {
+		x, z := math.Sin(float64(2*(i%3)))+.4*math.Sin(float64(31*i)), math.Cos(float64(3*(i/3%2)))+.4*math.Sin(float64(17*i))
+		fmt.Fprintf(&b, "%.2f,%.2f,c%d,p%d\n", x, z, i%3, i/3%2)
+	}
+	return b.String()
+}
+
+// dataFolder makes own.csv, walk.csv and marks.csv in a temporary folder, which is the current one from then
 // on, and a data folder with what the user would have to supply: features of the
 // Freiburg groceries, where their lists are there. All other sets are the user's.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("own.csv", []byte(ownRows()), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"own.csv": ownRows(), "walk.csv": walkRows(), "marks.csv": "x,z\n0,0\n1,1\n-1,0.5\n0.5,-1\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	folder := t.TempDir()
 	lists, _, err := dataset.NewLocator("").Find("freiburg")

@@ -1,0 +1,253 @@
+package tradeoff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
+	"privkern/experiments/multikernel/recognise"
+	"privkern/runner/experiment"
+)
+
+// column is a column of classes.
+type column struct {
+	name    string
+	labels  []int // N, from 0
+	classes []string
+}
+
+// data are the rows of a trial.
+type data struct {
+	x          *mat.Dense // N×d
+	names      []string   // d
+	utilities  []column
+	privacy    column
+	groups     []int // N, from 0; nil for none
+	landmarks  *mat.Dense
+	warnings   []string
+	joint      []int // combinations of utility classes, N, from 0
+	jointCount int
+}
+
+// formulaName is the data set that needs no file.
+const formulaName = "formula"
+
+// own says whether the data are the user's.
+func (s *Settings) own() bool { return s.Dataset != formulaName }
+
+// utilityNames are the columns of the setting utility.
+func (s *Settings) utilityNames() []string {
+	names := strings.Split(s.Utility, "+")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// spec is what is read of the user's data.
+func (s *Settings) spec() table.Spec {
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append(s.utilityNames(), s.Privacy, s.Group)}
+}
+
+// datasets are the names of the files.
+func (s *Settings) datasets() []string {
+	if !s.own() {
+		return nil
+	}
+	names := s.spec().Files()
+	if s.Landmarks != "" && s.Landmarks != s.Dataset {
+		names = append(names, s.Landmarks)
+	}
+	return names
+}
+
+// checkData refuses what can be seen to be wrong without the file.
+func (s *Settings) checkData() error {
+	if !s.own() {
+		return nil
+	}
+	switch {
+	case !table.Is(s.Dataset):
+		return fmt.Errorf("dataset = %q: it is %s or your own data, such as csv:PATH", s.Dataset, formulaName)
+	case slices.Contains(s.utilityNames(), ""):
+		return fmt.Errorf("utility = %q: write the name of a column, or several joined by +", s.Utility)
+	case s.Privacy == "":
+		return errors.New("privacy is not given: name the column whose classes are to be hidden")
+	case slices.Contains(s.utilityNames(), s.Privacy):
+		return fmt.Errorf("privacy = %s: it is the utility, too; what the features are to tell cannot be hidden", s.Privacy)
+	case s.Group != "" && s.Group == s.Privacy:
+		return fmt.Errorf("group = %s: it is the privacy column, too; no class would be on both sides, and an adversary "+
+			"could learn none", s.Group)
+	case s.Landmarks != "" && !table.Is(s.Landmarks):
+		return fmt.Errorf("landmarks = %q: write csv:PATH, a file of public rows", s.Landmarks)
+	case s.Landmarks != "" && s.Landmarks == s.Dataset:
+		return errors.New("landmarks: they are the data; landmarks are public rows, and leave with an export")
+	}
+	return s.spec().Check()
+}
+
+// complete wants the columns of the user's data to be named.
+func (s *Settings) complete(given func(field any) bool) error {
+	if !s.own() {
+		return nil
+	}
+	if !given(&s.Utility) || !given(&s.Privacy) {
+		return errors.New("utility and privacy must be given for your own data: the columns whose classes are to be told, " +
+			"and to be hidden")
+	}
+	return nil
+}
+
+// fewestRows is how many rows of a class are needed: three to train on, which
+// cross-validation divides, and one to test on.
+const (
+	fewestTrained = 3
+	fewestRows    = fewestTrained + 1
+)
+
+// mostRows bounds the rows that are trained on: a kernel matrix of all takes 8N² bytes,
+// several of them at a time.
+const mostRows = 10_000
+
+// load reads the data of a trial.
+func (s *Settings) load(t *experiment.Trial) (*data, error) {
+	if !s.own() {
+		return formula(), nil
+	}
+	read, err := s.spec().Load(t)
+	if err != nil {
+		return nil, err
+	}
+	d := &data{x: read.X, names: read.Names}
+	if d.privacy, err = classesOf(read, s.Privacy, "privacy"); err != nil {
+		return nil, err
+	}
+	for _, name := range s.utilityNames() {
+		c, err := classesOf(read, name, "utility")
+		if err != nil {
+			return nil, err
+		}
+		d.utilities = append(d.utilities, c)
+	}
+	if s.Group != "" {
+		if d.groups, _, err = read.Labels(s.Group); err != nil {
+			return nil, err
+		}
+	}
+	if len(read.Constant) == len(read.Names) {
+		return nil, fmt.Errorf("%s: every input has the same value in all rows; there is nothing to compress", s.Dataset)
+	}
+	d.warn(read)
+	if s.Landmarks != "" {
+		if d.landmarks, err = table.LoadPoints(s.Landmarks, t.Dataset(s.Landmarks), d.names); err != nil {
+			return nil, err
+		}
+	}
+	d.joint, d.jointCount = combinations(d.utilities)
+	return d, nil
+}
+
+func (d *data) warn(read *table.Data) {
+	if read.Dropped > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("%d rows without a value in one of the columns are left out",
+			read.Dropped))
+	}
+	if len(read.Constant) > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("computed but suspect: %s: the same value in all rows, and no information",
+			strings.Join(read.Constant, ", ")))
+	}
+}
+
+// classesOf reads a column of classes; setting is the one that names it.
+func classesOf(read *table.Data, name, setting string) (column, error) {
+	c := column{name: name}
+	var err error
+	if c.labels, c.classes, err = read.Labels(name); err != nil {
+		return c, err
+	}
+	counts := make([]int, len(c.classes))
+	for _, l := range c.labels {
+		counts[l]++
+	}
+	seen := 0
+	for l, n := range counts {
+		switch {
+		case n == 0: // a level that the setting names and no row has
+			continue
+		case n < fewestRows:
+			return c, fmt.Errorf("%s = %s: only %d of the rows are of the class %q, and at least %d are needed: %d to train "+
+				"on and one to test on; leave its rows out, or join it with another class", setting, name, n, c.classes[l],
+				fewestRows, fewestTrained)
+		}
+		seen++
+	}
+	if seen < 2 {
+		return c, fmt.Errorf("%s = %s: all %d rows are of one class; at least two are needed", setting, name, len(c.labels))
+	}
+	return c, nil
+}
+
+// combinations numbers the combinations of classes that rows have, from 0.
+func combinations(columns []column) (joint []int, count int) {
+	joint = make([]int, len(columns[0].labels))
+	for _, c := range columns {
+		for i := range joint {
+			joint[i] = joint[i]*len(c.classes) + c.labels[i]
+		}
+		all := recognise.Distinct(joint) // small numbers again: their product could overflow
+		count = len(all)
+		for i := range joint {
+			joint[i], _ = slices.BinarySearch(all, joint[i])
+		}
+	}
+	return joint, count
+}
+
+// samples are some rows with the labels by which kernels are compressed and weighted.
+func (d *data) samples(rows []int) recognise.Samples {
+	return recognise.Samples{X: learn.SelectRows(d.x, rows), Utility: choose(d.joint, rows),
+		Privacy: choose(d.privacy.labels, rows)}
+}
+
+// choose returns the elements at the given places.
+func choose(labels, rows []int) []int {
+	out := make([]int, len(rows))
+	for i, row := range rows {
+		out[i] = labels[row]
+	}
+	return out
+}
+
+// Sizes of the rows that are made by a formula.
+const (
+	formulaRows     = 240
+	formulaFeatures = 8
+)
+
+// formula returns the rows of multikernel/reference in another number, nobody's data: three
+// kinds and four persons.
+func formula() *data {
+	d := &data{x: mat.NewDense(formulaRows, formulaFeatures, nil),
+		privacy: column{name: "person", classes: []string{"0", "1", "2", "3"}}}
+	kind := column{name: "kind", classes: []string{"0", "1", "2"}}
+	for j := range formulaFeatures {
+		d.names = append(d.names, fmt.Sprintf("x%d", j+1))
+	}
+	for i := range formulaRows {
+		k, p := i%len(kind.classes), i%len(d.privacy.classes)
+		kind.labels, d.privacy.labels = append(kind.labels, k), append(d.privacy.labels, p)
+		for j := range formulaFeatures {
+			a, b := float64(i), float64(j)
+			d.x.Set(i, j, math.Sin(.7*a+1.3*b)+.1*math.Cos(a*b)+.6*math.Sin(2*float64(k)+b)+.4*math.Cos(3*float64(p)+2*b))
+		}
+	}
+	d.utilities = []column{kind}
+	d.joint, d.jointCount = combinations(d.utilities)
+	return d
+}

@@ -1,0 +1,130 @@
+package tradeoff
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"privkern/experiments/learn"
+	"privkern/experiments/multikernel/recognise"
+)
+
+// division is how rows are divided into those that are trained and those that are tested on.
+type division struct {
+	folds int     // 1: a part is held out
+	share float64 // of that part
+	how   recognise.Split
+}
+
+// divide divides units: rows, or with groups (nil for none) all rows of a group together.
+// Units of a cell, a combination of the labels of all columns, are divided for themselves, in
+// the order of the file or, with SplitRandom, in one that is drawn: the last ones are held
+// out, the share of them rounded down and at least one of two, or they are cut into blocks
+// of neighbours, one for each fold. A group is in the cell of its first row's first label.
+func (d division) divide(columns [][]int, groups []int, rng *rand.Rand) []learn.Fold {
+	cells := cellsOf(columns, groups)
+	part := make([]int, len(columns[0]))
+	next := 0 // where a cell begins, so that small ones do not all begin in the first fold
+	for _, units := range cells {
+		if d.how == recognise.SplitRandom {
+			rng.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+		}
+		n := len(units)
+		held := int(d.share * float64(n))
+		if held == 0 && n > 1 {
+			held = 1
+		}
+		for i, u := range units {
+			of := 1 // trained on
+			switch {
+			case d.folds > 1:
+				of = (next + i*d.folds/n) % d.folds
+			case i >= n-held:
+				of = 0
+			}
+			for _, row := range u.rows {
+				part[row] = of
+			}
+		}
+		next += n
+	}
+	folds := make([]learn.Fold, d.folds)
+	for row, p := range part {
+		for f := range folds {
+			if f == p {
+				folds[f].Test = append(folds[f].Test, row)
+			} else {
+				folds[f].Train = append(folds[f].Train, row)
+			}
+		}
+	}
+	return folds
+}
+
+// unit is rows that stay together.
+type unit struct{ rows []int }
+
+// cellsOf returns the units of each cell, in the order of its labels and of the file.
+func cellsOf(columns [][]int, groups []int) [][]*unit {
+	var keys [][]int
+	cells, ofGroup := map[string][]*unit{}, map[int]*unit{}
+	for row := range columns[0] {
+		if groups != nil {
+			if u := ofGroup[groups[row]]; u != nil {
+				u.rows = append(u.rows, row)
+				continue
+			}
+		}
+		var key []int
+		for _, c := range columns {
+			key = append(key, c[row])
+		}
+		if groups != nil {
+			key = key[:1]
+		}
+		name := fmt.Sprint(key)
+		if cells[name] == nil {
+			keys = append(keys, key)
+		}
+		u := &unit{[]int{row}}
+		cells[name] = append(cells[name], u)
+		if groups != nil {
+			ofGroup[groups[row]] = u
+		}
+	}
+	slices.SortFunc(keys, slices.Compare)
+	out := make([][]*unit, len(keys))
+	for i, key := range keys {
+		out[i] = cells[fmt.Sprint(key)]
+	}
+	return out
+}
+
+// checkFold refuses a fold in which a class cannot be learnt.
+func (d *data) checkFold(f learn.Fold, s *Settings) error {
+	if len(f.Test) == 0 || len(f.Train) == 0 {
+		return fmt.Errorf("the split leaves %d rows to train on and %d to test on: take fewer folds, or smaller groups",
+			len(f.Train), len(f.Test))
+	}
+	if len(f.Train) > mostRows {
+		return fmt.Errorf("%d rows to train on: at most %d are taken, since memory grows with their square; take a part of "+
+			"the rows", len(f.Train), mostRows)
+	}
+	for _, c := range append(slices.Clone(d.utilities), d.privacy) {
+		counts := make([]int, len(c.classes))
+		for _, row := range f.Train {
+			counts[c.labels[row]]++
+		}
+		for l, n := range counts {
+			if n < fewestTrained && slices.Contains(c.labels, l) {
+				hint := ""
+				if s.Group != "" {
+					hint = fmt.Sprintf(" (rows with one %s stay together)", s.Group)
+				}
+				return fmt.Errorf("the class %q of %s has %d rows to train on%s; at least %d are needed", c.classes[l], c.name, n,
+					hint, fewestTrained)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+// Package tradeoff has the experiment multikernel/learn: the compressive multi-kernel of
+// Chanyaswad, Chang and Kung (2017) on the user's own data, with what its features tell of
+// some columns and what they reveal of another. The learnt compression is exported as a
+// file, with which others compress their rows (package projectionfile).
+package tradeoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
+	"privkern/experiments/multikernel/kernellist"
+	"privkern/experiments/multikernel/recognise"
+	"privkern/graphs/discriminant"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Learn returns the experiment multikernel/learn.
+func Learn() *experiment.Definition[Settings, Metrics] {
+	return experiment.Of(experiment.Declaration[Settings, Metrics]{
+		Name:     "multikernel/learn",
+		Version:  1,
+		Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
+		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
+		Datasets: (*Settings).datasets,
+		Tables:   (*Settings).tables,
+		Complete: (*Settings).complete,
+		Check:    check,
+		Memory:   memory,
+		Run:      run,
+		Export:   export,
+	})
+}
+
+// tables are the columns that are looked for when a plan is made.
+func (s *Settings) tables() []experiment.InputTable {
+	if !s.own() {
+		return nil
+	}
+	tables := s.spec().Tables()
+	if s.Landmarks != "" {
+		marks := table.Spec{Dataset: s.Landmarks, Inputs: s.Inputs}
+		if marks.Names() != nil { // of *, the header of the data decides
+			tables = append(tables, marks.Tables()...)
+		}
+	}
+	return tables
+}
+
+// check refuses what would fail after the data were read.
+func check(s *Settings) error {
+	if err := s.checkData(); err != nil {
+		return err
+	}
+	kernels, err := kernellist.Parse(s.Kernels)
+	if err != nil {
+		return fmt.Errorf("kernels: %w", err)
+	}
+	if _, err := recognise.NewSpec(kernels, s.Method, s.RhoSNR); err != nil {
+		return err
+	}
+	if s.Gamma == crossValidated {
+		if err := checkGrid("gamma_grid", s.GammaGrid); err != nil {
+			return err
+		}
+		if err := checkAlike(kernels, s.GammaGrid); err != nil {
+			return err
+		}
+	}
+	if s.Rho.Is(recognise.CrossValidated) {
+		return checkGrid("rho_grid", s.RhoGrid)
+	}
+	return nil
+}
+
+func checkGrid(name string, grid []float64) error {
+	if len(grid) == 0 {
+		return fmt.Errorf("%s: it is empty", name)
+	}
+	for i, v := range grid {
+		if !(v > 0) || slices.Contains(grid[:i], v) {
+			return fmt.Errorf("%s: %g is not positive, or there twice", name, v)
+		}
+	}
+	return nil
+}
+
+// checkAlike refuses more kernels that differ in γ alone than the grid has values.
+func checkAlike(kernels []kernellist.Kernel, grid []float64) error {
+	count := map[string]int{}
+	for _, k := range kernels {
+		one, ok := k.WithGamma(1)
+		if !ok {
+			continue
+		}
+		name := one.Kernel.String()
+		if count[name]++; count[name] > len(grid) {
+			return fmt.Errorf("kernels: %d of them are %s with some gamma, and gamma_grid has %d values", count[name], k.Family,
+				len(grid))
+		}
+	}
+	return nil
+}
+
+// memory estimates what a trial takes, in bytes: half a dozen matrices of the order of the
+// rows. Of the user's data the number of rows is not known before they are read.
+func memory(s *Settings) int64 {
+	if s.own() {
+		return 0
+	}
+	const process, float = 96 << 20, 8
+	return process + 6*float*formulaRows*formulaRows
+}
+
+// learner is a trial at work.
+type learner struct {
+	*experiment.Trial
+	e          *engine.Engine
+	settings   *Settings
+	data       *data
+	spec       recognise.Spec
+	components int
+	warnings   []string
+	done, all  int
+}
+
+// newLearner reads the data of a trial.
+func newLearner(t *experiment.Trial, s *Settings) (*learner, error) {
+	kernels, err := kernellist.Parse(s.Kernels)
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{Trial: t, e: engine.Of(t.Engine), settings: s}
+	if l.spec, err = recognise.NewSpec(kernels, s.Method, s.RhoSNR); err != nil {
+		return nil, err
+	}
+	if l.data, err = s.load(t); err != nil {
+		return nil, err
+	}
+	l.warnings = l.data.warnings
+	l.components = s.Components.Number
+	switch most := l.data.jointCount - 1; {
+	case s.Components.Is(byClasses):
+		l.components = most
+	case s.Projection == dca && l.components > most:
+		return nil, fmt.Errorf("components = %d: %d (combinations of) utility classes have %d directions that distinguish "+
+			"them; take at most %[3]d, or components=classes", l.components, most+1, most)
+	}
+	return l, nil
+}
+
+// columns are the labels that a split divides by: those to be hidden first.
+func (d *data) columns() [][]int {
+	out := [][]int{d.privacy.labels}
+	for _, u := range d.utilities {
+		out = append(out, u.labels)
+	}
+	return out
+}
+
+// part are training rows, ready to be compressed.
+type part struct {
+	compressor
+	scaling *recognise.Scaling // nil for none
+}
+
+// part scales rows and landmarks.
+func (l *learner) part(rows []int, rho float64) (*part, error) {
+	train := l.data.samples(rows)
+	p := &part{compressor: compressor{Trial: l.Trial, e: l.e, projection: l.settings.Projection, train: train,
+		options: discriminant.Options{Ridge: rho, SignalRidge: l.settings.RhoPrime, Components: l.components}}}
+	if recognise.ConstantColumns(train.X) == len(l.data.names) {
+		return nil, errors.New("every input has the same value in all training rows; there is nothing to compress")
+	}
+	if l.settings.Standardise {
+		p.scaling = recognise.ScalingOf(train.X)
+		p.scaling.Apply(train.X)
+	}
+	if l.data.landmarks != nil {
+		p.landmarks = l.scaled(p.scaling, mat.DenseCopyOf(l.data.landmarks))
+	}
+	return p, nil
+}
+
+// scaled scales rows, in place.
+func (l *learner) scaled(s *recognise.Scaling, x *mat.Dense) *mat.Dense {
+	if s != nil {
+		s.Apply(x)
+	}
+	return x
+}
+
+// step reports that a step is done.
+func (l *learner) step(what string) {
+	l.done++
+	l.Progress(l.done, max(l.all, l.done), what)
+}
+
+// stepsOfFold are those besides its kernels: the choice, the machines, three adversaries.
+const stepsOfFold = 5
+
+func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
+	l, err := newLearner(t, s)
+	if err != nil {
+		return nil, err
+	}
+	folds := division{folds: s.Folds, share: s.TestShare, how: s.Split}.divide(l.data.columns(), l.data.groups,
+		t.Stream("split"))
+	l.all = len(folds) * (len(l.spec.Kernels) + stepsOfFold)
+	var sum means
+	for i, f := range folds {
+		m, err := l.fold(ctx, f)
+		if err != nil {
+			if len(folds) > 1 {
+				err = fmt.Errorf("fold %d of %d: %w", i+1, len(folds), err)
+			}
+			return nil, err
+		}
+		sum.add(m)
+	}
+	return &experiment.Outcome[Metrics]{Metrics: *sum.mean(), Privacy: l.data.privacyOf(),
+		Warnings: compact(slices.Concat(l.warnings, l.e.Warnings()))}, nil
+}
+
+// compact leaves out what was said before.
+func compact(warnings []string) []string {
+	var out []string
+	for _, w := range warnings {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// fold trains on one part of the rows and tests on the other.
+func (l *learner) fold(ctx context.Context, f learn.Fold) (*Metrics, error) {
+	if err := l.data.checkFold(f, l.settings); err != nil {
+		return nil, err
+	}
+	c, err := l.choose(ctx, l.spec.Kernels, f.Train)
+	if err != nil {
+		return nil, err
+	}
+	l.step("kernels chosen")
+	l.warnings = append(l.warnings, c.edges...)
+	p, err := l.part(f.Train, c.rho)
+	if err != nil {
+		return nil, err
+	}
+	test := l.data.samples(f.Test)
+	l.scaled(p.scaling, test.X)
+	factors, tests := make([]*mat.Dense, len(c.kernels)), make([]*mat.Dense, len(c.kernels))
+	for i, k := range c.kernels {
+		if factors[i], tests[i], err = p.features(ctx, k, test.X); err != nil {
+			return nil, err
+		}
+		l.step("kernels compressed")
+	}
+	features, err := l.spec.Combine(ctx, l.e, factors, tests, p.train.Utility, p.train.Privacy)
+	if err != nil {
+		return nil, err
+	}
+	if w := recognise.NotCompressed(l.components, features.Weights, len(l.data.names)); w != "" {
+		l.warnings = append(l.warnings, w)
+	}
+	m := &Metrics{Components: float64(l.components), Rank: float64(features.Rank), TrainSamples: float64(len(f.Train)),
+		TestSamples: float64(len(f.Test)), Weight: map[string]float64{}}
+	if l.settings.Projection != pca {
+		m.Rho = &c.rho
+	}
+	for i, name := range kernellist.MetricNames(c.kernels) {
+		m.Weight[name] = features.Weights[i]
+		if l.settings.Gamma == crossValidated && len(c.kernels[i].Parameters) > 0 {
+			if m.Gamma == nil {
+				m.Gamma = map[string]float64{}
+			}
+			m.Gamma[name] = c.kernels[i].Parameters[0]
+		}
+	}
+	if err := l.judge(ctx, m, features, p.train, test, f); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
