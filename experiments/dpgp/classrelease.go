@@ -35,6 +35,9 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
 			"such as inputs=colour[red|green]", c.rows.Private[0])
 	}
+	if err := s.checkApart(t, c.rows); err != nil {
+		return nil, err
+	}
 	for _, name := range c.rows.Names {
 		if classmodel.Taken(name, c.classes) {
 			return nil, fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)

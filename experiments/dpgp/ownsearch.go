@@ -322,7 +322,7 @@ func checkSearchRelease(s *searchSettings) error {
 	case s.Dataset == s.InducingFile:
 		return errors.New("inducing_file names the file of the data: inducing inputs are taken as public")
 	}
-	return nil
+	return own.CheckNamed(s.Inputs)
 }
 
 // PlanSearch plans a release of a trial of dpgp/hyperparameters, for audits.
@@ -337,6 +337,9 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	}
 	o, err := newOwnSearch(t, s)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkApart(t, o.rows); err != nil {
 		return nil, err
 	}
 	if o.rows.Private != nil {
