@@ -146,6 +146,11 @@ func TestCheck(t *testing.T) {
 		{"simulated", nil, true, "simulated data need no export"},
 		{"a column of predictions", map[string]any{"dataset": "csv:a.csv", "inputs": "mean", "sensitive": "rows:1"}, true,
 			`predictions have a column "mean"`},
+		{"estimates", map[string]any{"dataset": "csv:a.csv", "sensitive": "rows:1"}, true, "hyperparameters = ml: "},
+		{"an estimated mean", map[string]any{"dataset": "csv:a.csv", "sensitive": "rows:1", "hyperparameters": "given"}, true,
+			"mean = ml: "},
+		{"a resolution of the outputs", map[string]any{"dataset": "csv:a.csv", "sensitive": "rows:1",
+			"hyperparameters": "given", "mean": "0"}, true, "resolution = auto: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := Experiment().Resolve(c.given)

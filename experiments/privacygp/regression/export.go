@@ -25,6 +25,24 @@ func checkExport(s *Settings) error {
 			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)
 		}
 	}
+	return s.checkPublic()
+}
+
+// checkPublic refuses what would be made of the outputs and handed over without noise. Σ
+// has a low rank, so that most functionals of the outputs are known to within tau: one more
+// that is exact, such as their mean by maximum likelihood, gives away what Σ hides.
+func (s *Settings) checkPublic() error {
+	const why = "it would be made of the outputs, and, handed over without noise, give away what the noise hides"
+	switch {
+	case s.Hyperparameters == estimated:
+		return errors.New("hyperparameters = ml: " + why + "; give public values: hyperparameters=given lengthscales=... " +
+			"process_variance=... noise_variance=... (a trial without --export shows estimates)")
+	case s.Mean.Is(byLikelihood):
+		return errors.New("mean = ml: " + why + "; give a public one: mean=...")
+	case s.Resolution.Is(auto):
+		return errors.New("resolution = auto: " + why + "; give the step in which outputs are written, or more: " +
+			"resolution=...")
+	}
 	return nil
 }
 
