@@ -235,7 +235,7 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 	for _, name := range slices.Sorted(maps.Keys(r.Given)) {
 		args = append(args, fmt.Sprintf("%s=%v", name, r.Given[name]))
 	}
-	cmd := exec.Command(program, append(args, "--rng", "secure", "--release", "out")...)
+	cmd := exec.Command(program, append(args, "--rng", "secure", "--release", "out.csv")...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home,
 		"XDG_CONFIG_HOME="+home)
@@ -258,8 +258,8 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 	digest := sha256.Sum256([]byte(content))
 	return audit.Whole{
 		Parts: []audit.Part{
-			{Name: "FILE", Bytes: read("out"), Noisy: r.Table},
-			{Name: "FILE.json", Bytes: plain(read("out.json")), Digest: revision},
+			{Name: "FILE", Bytes: read("out.csv"), Noisy: r.Table},
+			{Name: "FILE.json", Bytes: plain(read("out.csv.json")), Digest: revision},
 			{Name: "record", Bytes: plain(unsealed(t, stdout.Bytes())), Noisy: r.Record, Digest: revision},
 			{Name: "stderr", Bytes: bytes.ReplaceAll(stderr.Bytes(), []byte(home), []byte("HOME"))},
 		},

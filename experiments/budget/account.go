@@ -124,7 +124,7 @@ func (a *Account) check() error {
 		return fmt.Errorf("it has either data or a name")
 	case a.Data != "" && !isDigest(a.Data):
 		return fmt.Errorf("its data are no SHA-256")
-	case a.Unit != experiment.UnitRow && a.Unit != experiment.UnitOutput:
+	case !slices.Contains(experiment.Units(), a.Unit):
 		return fmt.Errorf("its unit is %q", a.Unit)
 	case a.Rows < 0 || a.Rows == 0 && len(a.Entries) > 0:
 		return fmt.Errorf("its n is %d", a.Rows)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,8 +152,8 @@ func checkSpending(s experiment.Spending, as string) error {
 		return errors.New("it names no unit of protection")
 	}
 	for i, u := range s.Units {
-		if u != experiment.UnitRow && u != experiment.UnitOutput {
-			return experiment.Unknown("unit of protection", u, []string{experiment.UnitRow, experiment.UnitOutput})
+		if !slices.Contains(experiment.Units(), u) {
+			return experiment.Unknown("unit of protection", u, experiment.Units())
 		}
 		for _, earlier := range s.Units[:i] {
 			if u == earlier {
@@ -168,7 +169,7 @@ func checkSpending(s experiment.Spending, as string) error {
 
 // book adds the release to the state: to the account of the unit that its guarantee
 // names, and to those of the finer units that it protects as well, since whoever
-// may replace a row may replace its output. After an error the state is of no use,
+// may replace a row may replace its output or its inputs. After an error the state is of no use,
 // and is not written.
 func (s *State) book(spending experiment.Spending, as string, now time.Time) error {
 	for i, unit := range spending.Units {
@@ -263,9 +264,8 @@ func (l *Ledger) Set(c Change) (*Report, error) {
 
 // choose returns the account that a change is about, opened where it asks for it.
 func (s *State) choose(c Change) (*Account, error) {
-	units := []string{experiment.UnitRow, experiment.UnitOutput}
-	if c.Unit != "" && c.Unit != units[0] && c.Unit != units[1] {
-		return nil, experiment.Unknown("unit", c.Unit, units)
+	if c.Unit != "" && !slices.Contains(experiment.Units(), c.Unit) {
+		return nil, experiment.Unknown("unit", c.Unit, experiment.Units())
 	}
 	if c.Create {
 		return s.open(c)
@@ -276,9 +276,12 @@ func (s *State) choose(c Change) (*Account, error) {
 	}
 	if c.Unit == "" {
 		if len(found) > 1 {
-			return nil, mistake(
-				"%q has accounts of units %s and %s; say which with --unit, or give the number of one", c.Account,
-				found[0].Unit, found[1].Unit)
+			var units []string
+			for _, a := range found {
+				units = append(units, a.Unit)
+			}
+			return nil, mistake("%q has accounts of units %s; say which with --unit, or give the number of one", c.Account,
+				strings.Join(units, " and "))
 		}
 		return found[0], nil
 	}

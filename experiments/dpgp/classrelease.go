@@ -35,6 +35,9 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
 			"such as inputs=colour[red|green]", c.rows.Private[0])
 	}
+	if err := s.checkApart(t, c.rows); err != nil {
+		return nil, err
+	}
 	for _, name := range c.rows.Names {
 		if classmodel.Taken(name, c.classes) {
 			return nil, fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)
@@ -55,12 +58,12 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 	c.Noise.SigmaA, c.Noise.SigmaB = sums.Scales()
 	c.Update.Covariance = sparse.CovarianceCorrected // probabilities follow from covariances, too
 	private := c.privateRows()
-	labels := mat.Col(nil, private.RawMatrix().Cols-1, private)
+	labels := dataset.LabelValues(c.labels, c.classes)
 	return &release.Plan{
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(c.rows.X, labels), Row: dataset.CanonicalRows(c.rows.X, labels), Rows: n,
-			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
+			Units:   experiment.UnitsOfARow(),
 			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
 		},
 		Publish: (&classRelease{c, sums}).publish,

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
@@ -265,6 +266,13 @@ func checkClassRelease(s *ClassificationSettings) error {
 		return errors.New("inducing_file names the file of the data: inducing inputs are released as they are")
 	case s.Composition != jointly:
 		return errors.New("the sums of all classes are released as one query: use composition=joint")
+	}
+	if table.LevelsOf(s.Output) == nil {
+		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
+			s.Output)
+	}
+	if err := own.CheckNamed(s.Inputs); err != nil {
+		return err
 	}
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {
 		return err

@@ -166,3 +166,11 @@ func (o *ownColumns) outputName() string {
 	name, _, _ := strings.Cut(o.Output, "[")
 	return strings.TrimSpace(name)
 }
+
+// checkApart refuses, in a release, inducing inputs of a file that are the private rows.
+func (o *ownColumns) checkApart(t *experiment.Trial, rows *ownRows) error {
+	if o.InducingFile == withoutFile {
+		return nil
+	}
+	return own.CheckApart(t, o.Dataset, o.InducingFile, rows.z, rows.X)
+}

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
@@ -59,6 +60,9 @@ func ownKinds(path string) func(*ClassificationSettings) {
 		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
 	}
 }
+
+// namedKinds names the classes, as a release needs it.
+func namedKinds(s *ClassificationSettings) { s.Output = "kind[low|middle|high]" }
 
 func ownOutputs(path string) func(*searchSettings) {
 	return func(s *searchSettings) {
@@ -121,7 +125,7 @@ func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64
 // A released classifier predicts from what is in its file alone.
 func TestReleasedClasses(t *testing.T) {
 	r, err := releaseWith(t, classification(), 3, ownKinds(writeRows(t, 3000, nil)),
-		func(s *ClassificationSettings) { s.Output = "kind[low|middle|high]" })
+		namedKinds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +160,7 @@ func TestReleasedClasses(t *testing.T) {
 // substituted, and noisy sums move by no more than the sensitivity.
 func TestReleasedClassesOfNeighbours(t *testing.T) {
 	of := func(other map[int]string) *classmodel.Model {
-		r, err := releaseWith(t, classification(), 4, ownKinds(writeRows(t, 300, other)))
+		r, err := releaseWith(t, classification(), 4, ownKinds(writeRows(t, 300, other)), namedKinds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,24 +343,46 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"simulated", func(s *ClassificationSettings) { *s = *classification().Defaults() }, "simulated data need no release"},
 		{"split budgets", func(s *ClassificationSettings) { s.Composition = equalShares }, "use composition=joint"},
 		{"rows as inducing inputs", func(s *ClassificationSettings) { s.InducingFile = s.Dataset }, "inducing_file names"},
+		{"rows by another name", func(s *ClassificationSettings) {
+			s.InducingFile = "csv:" + filepath.Dir(path) + "/./" + filepath.Base(path)
+		}, "the inducing inputs are rows of the private data"},
+		{"a copy of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + copied(t, path) },
+			"the inducing inputs are rows of the private data"},
+		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
+		{"unnamed classes", func(s *ClassificationSettings) { s.Output = table.NameOf(s.Output) },
+			"its classes would be those of the private rows; name them: output="},
 		{"levels of the data", func(s *ClassificationSettings) {
-			s.Inputs, s.Output, s.Lengthscale = "one", "kind", experiment.Several{1}
+			s.Inputs, s.Lengthscale = "one", experiment.Several{1}
 			s.InputHigh = experiment.SeveralOf[own.None](1)
 		}, "the levels of one are read off the data"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := classification()
-			s := e.With(ownKinds(path), c.change)
+			s := e.With(ownKinds(path), namedKinds, c.change)
 			p, err := e.Resolved(s)
 			if err == nil {
 				err = e.CheckRelease(p)
 			}
 			if err == nil {
-				_, err = releaseWith(t, e, 1, ownKinds(path), c.change)
+				_, err = releaseWith(t, e, 1, ownKinds(path), namedKinds, c.change)
 			}
 			trialtest.Refuses(t, err, c.want)
 		})
 	}
+}
+
+// copied is a copy of a file.
+func copied(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "copy.csv")
+	if err := os.WriteFile(out, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // endAt is an end of a range that is given.

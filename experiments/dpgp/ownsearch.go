@@ -322,7 +322,7 @@ func checkSearchRelease(s *searchSettings) error {
 	case s.Dataset == s.InducingFile:
 		return errors.New("inducing_file names the file of the data: inducing inputs are taken as public")
 	}
-	return nil
+	return own.CheckNamed(s.Inputs)
 }
 
 // PlanSearch plans a release of a trial of dpgp/hyperparameters, for audits.
@@ -339,6 +339,9 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkApart(t, o.rows); err != nil {
+		return nil, err
+	}
 	if o.rows.Private != nil {
 		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
 			"such as inputs=colour[red|green]", o.rows.Private[0])
@@ -352,7 +355,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(o.rows.X, o.raw), Row: dataset.CanonicalRows(o.rows.X, o.raw), Rows: n,
-			Units: []string{experiment.UnitRow, experiment.UnitOutput}, Epsilon: s.Epsilon,
+			Units: experiment.UnitsOfARow(), Epsilon: s.Epsilon,
 		},
 		Publish: o.publish,
 	}, nil

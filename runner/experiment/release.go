@@ -88,7 +88,15 @@ type Noise struct {
 const (
 	UnitRow    = "row"    // a whole row, replaced by any other
 	UnitOutput = "output" // the output of one row, replaced by any other
+	UnitInputs = "inputs" // the inputs of one row, replaced by any others; its output is public
 )
+
+// Units are the units of protection.
+func Units() []string { return []string{UnitRow, UnitOutput, UnitInputs} }
+
+// UnitsOfARow are those that a release spends which protects whole rows: whoever may replace
+// a row may replace its output or its inputs alone.
+func UnitsOfARow() []string { return Units() }
 
 // Spending is what a release takes from the budgets of its data.
 type Spending struct {

@@ -36,6 +36,9 @@ func CheckReleasePath(path string, forms []experiment.Form) error {
 	if forms != nil && !slices.Contains(forms, form) {
 		return &FormError{path, forms}
 	}
+	if forms != nil && strings.TrimRight(path, "/") == "" {
+		return fmt.Errorf("%s: it names no folder of its own", path)
+	}
 	d := disk.System
 	for _, p := range releasePaths(path, forms != nil) {
 		if _, err := d.Lstat(p); err == nil {

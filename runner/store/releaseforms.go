@@ -161,6 +161,8 @@ func createFolder(d disk.Disk, path string, files []releaseFile) (err error) {
 	if err := d.Rename(made[0], path); err != nil {
 		return err
 	}
-	made = nil // it has its name
-	return d.SyncDir(filepath.Dir(path))
+	if err := d.SyncDir(filepath.Dir(path)); err != nil {
+		return errors.Join(err, d.Rename(path, made[0])) // so that it is taken away
+	}
+	return nil
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"privkern/runner/experiment"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // both is a release with all forms: two pictures of 2×1 pixels.
@@ -163,5 +165,37 @@ func TestFormRefused(t *testing.T) {
 	// Another release of one form is written under any name.
 	if err := store.CheckReleasePath(dir+"/x.npy", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// lateFailure is a disk that fails to sync a folder for the second time.
+type lateFailure struct {
+	disk.Disk
+	folder string
+	calls  int
+}
+
+func (d *lateFailure) SyncDir(path string) error {
+	if path == d.folder {
+		if d.calls++; d.calls == 2 {
+			return syscall.EIO
+		}
+	}
+	return d.Disk.SyncDir(path)
+}
+
+// Pictures of which it is not known whether they last are taken away with their
+// description: none are left that nobody knows the protection of.
+func TestPicturesThatDoNotLast(t *testing.T) {
+	dir := t.TempDir()
+	err := store.WriteReleaseOn(&lateFailure{Disk: disk.System, folder: dir}, dir+"/out/", releaseRecord, both())
+	if !errors.Is(err, syscall.EIO) || namesIn(t, dir) != "" {
+		t.Errorf("%v; the folder holds %s", err, namesIn(t, dir))
+	}
+}
+
+func TestFolderWithoutAName(t *testing.T) {
+	if err := store.CheckReleasePath("/", allForms); err == nil || !strings.Contains(err.Error(), "no folder of its own") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -69,7 +69,7 @@ var mutants = []Mutant{
 	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/choose/sensitivity.go", Package: choose,
 		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
 	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/sparse/exactsums.go", Package: ownModel,
-		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v)`, New: `ratio*2, v*v)`},
+		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v*weight)`, New: `ratio*2, v*v*weight)`},
 	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sparse/maximum.go", Package: sparse,
 		Tests: "Exact|Bounds", Old: `return max(found*(1+exactTolerance), left)`, New: `return max(found*0.99, left)`},
 	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sparse/bound.go", Package: sparse,

@@ -102,6 +102,19 @@ type problem struct {
 	warnings  []string // what is suspect about the public inputs
 }
 
+// account are the outputs by which the account of the data is found.
+func (d *problem) account() []float64 {
+	if d.classes == nil {
+		return d.outputs
+	}
+	values := dataset.ClassValues(d.classes)
+	out := make([]float64, len(d.outputs))
+	for i, v := range d.outputs {
+		out[i] = values[int(v)]
+	}
+	return out
+}
+
 // load reads the data of a trial, ordered for a release: the order of a file may follow
 // the labels.
 func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*problem, error) {

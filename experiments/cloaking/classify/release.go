@@ -83,7 +83,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(d.table, d.outputs), Units: []string{experiment.UnitOutput},
+			Data: dataset.Canonical(d.table, d.account()), Units: []string{experiment.UnitOutput},
 			Rows: len(d.outputs), Epsilon: s.Epsilon, Delta: s.Delta,
 			Mu: math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
 		},

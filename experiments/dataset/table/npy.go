@@ -263,6 +263,9 @@ func (c cell) asText() cell {
 	return c
 }
 
+// MaxColumns bounds the columns of an array, each of which has a name and a summary.
+const MaxColumns = 100_000
+
 // npyReader reads an array, whose columns are x1, x2, ..., and the labels beside it.
 type npyReader struct {
 	x, labels *array // labels may be nil
@@ -275,6 +278,10 @@ func openNPY(path, shown string) (reader, error) {
 	x, err := openArray(path, shown)
 	if err != nil {
 		return nil, err
+	}
+	if x.columns > MaxColumns {
+		x.close()
+		return nil, errorf(x.path, "it has %d columns; at most %d are possible", x.columns, MaxColumns)
 	}
 	r := &npyReader{x: x}
 	for j := range x.columns {

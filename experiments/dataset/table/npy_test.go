@@ -194,6 +194,8 @@ func TestWrongArrays(t *testing.T) {
 			"cut off or damaged"},
 		{"overflows", npyOf(t, "<f8", false, "(4611686018427387904, 4)", little, []float64{1}), "cut off or damaged"},
 		{"wide", npyOf(t, "<f8", false, "(1, 100000000000)", little, []float64{1}), "values are read of a row"},
+		{"many columns", npyOf(t, "|b1", false, "(1, 100001)", little, make([]bool, 100_001)),
+			"x.npy: it has 100001 columns; at most 100000 are possible"},
 		{"infinite", npyOf(t, "<f8", false, "(1, 2)", little, []float64{1, math.Inf(1)}),
 			`x.npy: row 1: column "x2" is "+Inf", expected a finite number`},
 		{"unlabelled", whole, ""},

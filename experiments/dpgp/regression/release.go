@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
@@ -57,6 +58,9 @@ func checkRegressionRelease(s *Settings) error {
 	case s.Dataset == s.Inducing:
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
 	}
+	if err := own.CheckNamed(s.Inputs); err != nil {
+		return err
+	}
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {
 		return err
 	}
@@ -96,6 +100,15 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 	if err := s.checkNames(r.inputs); err != nil {
 		return nil, err
 	}
+	if table.Is(s.Inducing) {
+		z, err := r.inducing(t)
+		if err == nil {
+			err = own.CheckApart(t, s.Dataset, s.Inducing, z, r.x)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	n, d := r.x.Dims()
 	sums, err := sparse.NewExactSums(ctx, r.Model, n, s.Epsilon, s.Delta, r.Noise.Sensitivity, s.Ratio)
 	if err != nil {
@@ -111,8 +124,7 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		Private: private,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(r.x, r.outputs), Row: dataset.CanonicalRows(r.x, r.outputs), Rows: n,
-			// Whoever may replace a row may replace its output.
-			Units:   []string{experiment.UnitRow, experiment.UnitOutput},
+			Units:   experiment.UnitsOfARow(),
 			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
 		},
 		Publish: (&modelRelease{r, sums}).publish,

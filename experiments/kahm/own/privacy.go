@@ -23,10 +23,11 @@ func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 			"of entries that stay as they are)",
 		Notes: []string{
 			fmt.Sprintf("one entry of the data matrix, an input of one row, changed by at most %s of its public range has "+
-				"(%s, 0)-DP: this is the paper's unit (Definition 10); that of a row follows, the number of inputs × epsilon/d",
+				"(%s, 0)-DP, and a category, which moves two inputs, twice that: this is the paper's unit (Definition 10); that of "+
+				"a row follows, the number of inputs × epsilon/d",
 				number(b.D), number(b.Epsilon)),
-			"public, and not protected: the class of each row, so how many rows a class has; that each has all values; and " +
-				"which columns are numbers, where the inputs are not named",
+			"public, and not protected: the class of each row, so how many rows a class has; and that each has all " +
+				"values",
 			"public, and so not to be read off the data: the range of every input, beyond which values are clipped; how many " +
 				"were is private",
 		},

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -45,12 +45,19 @@ func (s *Publishing) Check() error {
 		s.Branches != experiment.NumberOr[wide.Rounding](1):
 		return errors.New("variant = as-published: the clusters would be those of the private rows (Eq. 98); use " +
 			"variant=corrected")
+	case s.Inputs == table.Every && typed(s.Dataset):
+		return errors.New("inputs = *: which columns are numbers would be read off the private rows; name them, joined by +")
 	case !s.HasRange(s.Dataset):
 		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or " +
 			"one number for each; they decide the noise, and must not be read off the data")
 	}
 	_, err := release.Laplace(entries(1, s.D), s.Epsilon)
 	return err
+}
+
+// typed says whether the types of columns are inferred from what rows hold.
+func typed(dataset string) bool {
+	return strings.HasPrefix(dataset, "csv:") || strings.HasPrefix(dataset, "parquet:")
 }
 
 // Forms are those in which a release can be written.
@@ -107,12 +114,12 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	output := r.output()
+	output := dataset.LabelValues(r.Labels, r.Classes)
 	return &release.Plan{
 		Private: r.X,
 		Spending: experiment.Spending{
-			Data: dataset.Canonical(r.X, output), Row: dataset.CanonicalRows(r.X, output),
-			Units: []string{experiment.UnitRow}, Rows: n, Epsilon: RowEpsilon(&s.Budget, p),
+			Data: dataset.Canonical(r.X, output), Units: []string{experiment.UnitInputs}, Rows: n,
+			Epsilon: RowEpsilon(&s.Budget, p),
 		},
 		Publish: (&publication{s, t, r, ranges, noise}).publish,
 	}, nil
@@ -130,27 +137,6 @@ func (r *Rows) dropEmptyClasses() {
 		r.Labels[i] = to[l]
 	}
 	r.Classes = kept
-}
-
-// output is the classes as numbers, for the account of the data: those that they are, or
-// their places.
-func (r *Rows) output() []float64 {
-	value := make([]float64, len(r.Classes))
-	for c, name := range r.Classes {
-		v, err := strconv.ParseFloat(name, 64)
-		if err != nil {
-			for c := range value {
-				value[c] = float64(c)
-			}
-			break
-		}
-		value[c] = v
-	}
-	out := make([]float64, len(r.Labels))
-	for i, l := range r.Labels {
-		out[i] = value[l]
-	}
-	return out
 }
 
 // publication is what a release needs besides the private inputs.

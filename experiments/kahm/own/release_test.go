@@ -86,8 +86,8 @@ func TestSpending(t *testing.T) {
 	for i := range output {
 		output[i] = float64(3 + 4*(i%2))
 	}
-	if s.Epsilon != 16 || s.Delta != 0 || s.Mu != 0 || s.Rows != 24 || fmt.Sprint(s.Units) != "[row]" ||
-		s.Data != dataset.Canonical(plan.Private, output) || s.Row != dataset.CanonicalRows(plan.Private, output) {
+	if s.Epsilon != 16 || s.Delta != 0 || s.Mu != 0 || s.Rows != 24 || fmt.Sprint(s.Units) != "[inputs]" ||
+		s.Data != dataset.Canonical(plan.Private, output) || s.Row != "" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -19,7 +19,7 @@ func TestSpreadOfAMean(t *testing.T) {
 	records := slices.Concat(other(t, 10), traces(t, 10, 10-math.Sqrt2, 10+math.Sqrt2, 10, 10))
 	wide := 3 * math.Sqrt(2.5)
 	for _, r := range other(t, 10, 10-wide, 10+wide, 10, 10, 10) {
-		r.Key, r.Params["points"] = r.Key+"c", 4
+		r.Key, r.Params = r.Key+"c", map[string]any{"points": 4}
 		records = append(records, r)
 	}
 	index, err := judge.Index(slices.Values(records))
