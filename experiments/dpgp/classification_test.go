@@ -178,7 +178,8 @@ func TestClassification(t *testing.T) {
 	if exact.Privacy != nil || exact.Metrics.Accuracy != *exact.Metrics.AccuracyWithoutNoise {
 		t.Errorf("without noise: %+v, %v", exact.Metrics, exact.Privacy)
 	}
-	if m := exact.Metrics; math.Abs(m.Accuracy-*m.AccuracyBest) > 0.02 || *m.AccuracyBest < 0.85 || m.AccuracyChance > 0.4 {
+	if m := exact.Metrics; math.Abs(m.Accuracy-*m.AccuracyBest) > 0.02 || *m.AccuracyBest < 0.85 ||
+		m.AccuracyChance > 0.4 {
 		t.Errorf("without noise: %+v", m)
 	}
 	// Joint sums cost less than equal shares.

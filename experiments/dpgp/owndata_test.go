@@ -88,7 +88,8 @@ func TestOwnClassification(t *testing.T) {
 		t.Errorf("%+v", out.Privacy)
 	}
 	// A class of one row is said, and one with less than the baseline.
-	few := trialtest.Compute(t, seed(1), classification(), ownKinds(writeRows(t, 60, map[int]string{3: "1,2,2,rare,same"})),
+	few := trialtest.Compute(t, seed(1), classification(),
+		ownKinds(writeRows(t, 60, map[int]string{3: "1,2,2,rare,same"})),
 		func(s *ClassificationSettings) { s.Epsilon = 0.01 })
 	if text := fmt.Sprint(few.Warnings); !strings.Contains(text, "which are hardly learnt: rare (1)") {
 		t.Errorf("%s", text)
@@ -340,7 +341,8 @@ func TestOwnReleasesRefused(t *testing.T) {
 		want   string
 	}{
 		{"no noise", func(s *ClassificationSettings) { s.Epsilon = math.Inf(1) }, "would protect nobody"},
-		{"simulated", func(s *ClassificationSettings) { *s = *classification().Defaults() }, "simulated data need no release"},
+		{"simulated", func(s *ClassificationSettings) { *s = *classification().Defaults() },
+			"simulated data need no release"},
 		{"split budgets", func(s *ClassificationSettings) { s.Composition = equalShares }, "use composition=joint"},
 		{"rows as inducing inputs", func(s *ClassificationSettings) { s.InducingFile = s.Dataset }, "inducing_file names"},
 		{"rows by another name", func(s *ClassificationSettings) {

@@ -2,7 +2,9 @@ package own
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"gonum.org/v1/gonum/mat"
@@ -58,7 +60,8 @@ func sameContent(a, b string) (bool, error) {
 
 // pathless leaves out the path of an error: the user's is written before it.
 func pathless(err error) error {
-	if in, ok := err.(*os.PathError); ok {
+	var in *fs.PathError
+	if errors.As(err, &in) {
 		return in.Err
 	}
 	return err

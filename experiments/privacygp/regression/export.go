@@ -38,10 +38,10 @@ func (s *Settings) checkPublic() error {
 		return errors.New("hyperparameters = ml: " + why + "; give public values: hyperparameters=given lengthscales=... " +
 			"process_variance=... noise_variance=... (a trial without --export shows estimates)")
 	case s.Mean.Is(byLikelihood):
-		return errors.New("mean = ml: " + why + "; give a public one: mean=...")
+		return errors.New("mean = ml: " + why + "; give a public one, such as mean=0")
 	case s.Resolution.Is(auto):
-		return errors.New("resolution = auto: " + why + "; give the step in which outputs are written, or more: " +
-			"resolution=...")
+		return errors.New("resolution = auto: " + why + "; give the step in which outputs are written, or more, " +
+			"such as resolution=0.1")
 	}
 	return nil
 }

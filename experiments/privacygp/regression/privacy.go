@@ -34,8 +34,8 @@ func (p *prepared) privacy() *experiment.Privacy {
 		},
 	}
 	if p.settings.Hyperparameters == estimated {
-		out.Notes = append(out.Notes, "the hyper-parameters are estimated from the outputs, sensitive ones among them: they are "+
-			"for judging, and an export takes public ones")
+		out.Notes = append(out.Notes, "the hyper-parameters are estimated from the outputs, sensitive ones among them: "+
+			"they are for judging, and an export takes public ones")
 	}
 	if rank := int(p.noise.rank); rank < n {
 		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+

@@ -34,12 +34,13 @@ func secureJob() trial.Job {
 
 // An export has the files of a release, an empty guarantee, and no budget.
 func TestExportRecord(t *testing.T) {
-	r, exported, err := trial.Export(context.Background(), exporting(func(tr *experiment.Trial) (*experiment.Release, error) {
+	e := exporting(func(tr *experiment.Trial) (*experiment.Release, error) {
 		if tr.Entropy == nil {
 			t.Error("no entropy for its noise")
 		}
 		return bare(), nil
-	}), secureJob(), nil, nil)
+	})
+	r, exported, err := trial.Export(context.Background(), e, secureJob(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
