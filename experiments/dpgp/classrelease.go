@@ -35,7 +35,7 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
 			"such as inputs=colour[red|green]", c.rows.Private[0])
 	}
-	if err := s.checkApart(t, c.rows); err != nil {
+	if err := s.checkApart(t); err != nil {
 		return nil, err
 	}
 	for _, name := range c.rows.Names {

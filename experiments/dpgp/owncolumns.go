@@ -168,9 +168,9 @@ func (o *ownColumns) outputName() string {
 }
 
 // checkApart refuses, in a release, inducing inputs of a file that are the private rows.
-func (o *ownColumns) checkApart(t *experiment.Trial, rows *ownRows) error {
+func (o *ownColumns) checkApart(t *experiment.Trial) error {
 	if o.InducingFile == withoutFile {
 		return nil
 	}
-	return own.CheckApart(t, o.Dataset, o.InducingFile, rows.z, rows.X)
+	return own.CheckApart(t, o.Dataset, o.InducingFile)
 }

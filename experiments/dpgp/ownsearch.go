@@ -339,7 +339,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkApart(t, o.rows); err != nil {
+	if err := s.checkApart(t); err != nil {
 		return nil, err
 	}
 	if o.rows.Private != nil {

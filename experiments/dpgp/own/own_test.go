@@ -76,26 +76,3 @@ func TestCheckGrid(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// Of several inputs, rows of the data are recognised in a file of another layout; one value
-// may be the same by chance.
-func TestRowsAmongTheData(t *testing.T) {
-	x := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
-	for _, c := range []struct {
-		name string
-		z    *mat.Dense
-		x    *mat.Dense
-		want bool
-	}{
-		{"rows", mat.NewDense(2, 2, []float64{5, 6, 1, 2}), x, true},
-		{"one of them", mat.NewDense(2, 2, []float64{5, 6, 1, 3}), x, false},
-		{"a single one", mat.NewDense(1, 2, []float64{5, 6}), x, false},
-		{"one input", mat.NewDense(2, 1, []float64{1, 3}), mat.NewDense(2, 1, []float64{1, 3}), false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := allAmong(c.z, c.x); got != c.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
-}

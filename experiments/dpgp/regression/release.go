@@ -101,11 +101,7 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		return nil, err
 	}
 	if table.Is(s.Inducing) {
-		z, err := r.inducing(t)
-		if err == nil {
-			err = own.CheckApart(t, s.Dataset, s.Inducing, z, r.x)
-		}
-		if err != nil {
+		if err := own.CheckApart(t, s.Dataset, s.Inducing); err != nil {
 			return nil, err
 		}
 	}
