@@ -286,6 +286,27 @@ var programs = map[string]struct {
 		features, err := laplace.Features(context.Background(), e, kmm, cross)
 		return elements(features), err
 	}},
+	"principal and desensitised components": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
+		x, labels := classes(3, 45, 12)
+		k, o := kernel.RBF(0.05), discriminant.Options{Ridge: 0.5, Components: 2}
+		p, err := discriminant.FitPrincipal(context.Background(), e, k, x, o)
+		if err != nil {
+			return nil, err
+		}
+		q, err := discriminant.FitDesensitised(context.Background(), e, k, x, labels, o)
+		if err != nil {
+			return nil, err
+		}
+		out := slices.Concat(p.Power, q.Power)
+		for _, fitted := range []*discriminant.Projection{p, q} {
+			z, err := fitted.Project(context.Background(), e, normal(4, 20, 12))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, elements(z)...)
+		}
+		return out, nil
+	}},
 	"compressive kernels": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		x, labels := classes(3, 45, 12)
 		k := kernel.RBF(0.05)

@@ -66,7 +66,7 @@ func checkWeights(name string, w []float64, points int) error {
 // "y" with the weights "wx" (n×1) and "wy" (m×1); with same, between "x" and itself, n×n.
 func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
 	return engine.Program{
-		Name: fmt.Sprintf("weighted sum of %v and %v", f, g),
+		Name: "weighted sum of " + f.String() + " and " + g.String(),
 		Key:  fmt.Sprintf("weighted sum %s %s %d %d %d %t", f.Key(), g.Key(), n, m, d, same),
 		Build: func(b *engine.Builder) {
 			x, wx := b.Input("x", n, d), b.Input("wx", n, 1)
