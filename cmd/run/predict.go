@@ -38,7 +38,8 @@ the privacy noise adds; and predictive_sd, that of an observation, all in the un
 the output. Of kahm/classifier it is distance, that to the nearest machine, and class, its
 class; several MODELs, of parties that do not show each other their rows, are united: the
 nearest machine of any of them decides, and party is the MODEL, counted from 1, that has
-it. With --out they are written to a file instead, which must not be there yet.
+it. Of multikernel/learn it is the compressed features, which are written alone, since
+the inputs are what they keep back. With --out they are written to a file instead, which must not be there yet.
 
 Predictions need nothing but the model, and cost no privacy: any number of them
 may be made and published. The model says what it protects, and how strongly.

@@ -159,8 +159,8 @@ func (d *data) warn(read *table.Data) {
 			read.Dropped))
 	}
 	if len(read.Constant) > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("computed but suspect: %s: the same value in all rows, and no information",
-			strings.Join(read.Constant, ", ")))
+		d.warnings = append(d.warnings, fmt.Sprintf("computed but suspect: %s: the same value in all rows, and no "+
+			"information", strings.Join(read.Constant, ", ")))
 	}
 }
 

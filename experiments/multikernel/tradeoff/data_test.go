@@ -107,7 +107,8 @@ func TestBadInput(t *testing.T) {
 		{"constant inputs", func(s *Settings) { s.Inputs = "one" }, "every input has the same value"},
 		{"an unknown kernel", func(s *Settings) { s.Kernels = "rfb:1" }, `did you mean "rbf"?`},
 		{"an unknown method", func(s *Settings) { s.Method = "single:rbf:7" }, "method single: unknown kernel"},
-		{"a grid twice", func(s *Settings) { s.Gamma, s.GammaGrid = crossValidated, []float64{1, 1} }, "gamma_grid: 1 is not"},
+		{"a grid twice", func(s *Settings) { s.Gamma, s.GammaGrid = crossValidated, []float64{1, 1} },
+			"gamma_grid: 1 is not"},
 		{"a grid too short", func(s *Settings) {
 			s.Gamma, s.GammaGrid, s.Kernels = crossValidated, []float64{1}, "rbf:1+linear+rbf:2"
 		}, "2 of them are rbf with some gamma, and gamma_grid has 1 values"},

@@ -15,8 +15,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-const about = "A learnt compression: run predict FILE --at DATA makes features of rows that have the inputs. It has no " +
-	"guarantee; see privacy."
+const about = "A learnt compression: run predict FILE --at DATA makes features of rows that have the inputs. It has " +
+	"no guarantee; see privacy."
 
 // export learns the compression from all rows.
 func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Release, error) {

@@ -57,8 +57,8 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 // warnUseless says where compression tells no more than the largest class does.
 func (l *learner) warnUseless(m *Metrics) {
 	if m.Utility <= m.UtilityBaseline {
-		l.warnings = append(l.warnings, fmt.Sprintf("computed but suspect: the features tell the utility (%.3g %%) no better "+
-			"than always the largest class (%.3g %%)", m.Utility, m.UtilityBaseline))
+		l.warnings = append(l.warnings, fmt.Sprintf("computed but suspect: the features tell the utility (%.3g %%) no "+
+			"better than always the largest class (%.3g %%)", m.Utility, m.UtilityBaseline))
 	}
 }
 

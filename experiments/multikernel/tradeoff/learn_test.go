@@ -70,6 +70,19 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// Standardised inputs have no unit: trained and tested rows are scaled alike.
+func TestStandardise(t *testing.T) {
+	for _, standardise := range []bool{true, false} {
+		a := trialtest.Compute(t, trialtest.Options{}, Learn(), own(ownFile(t)),
+			func(s *Settings) { s.Standardise = standardise })
+		b := trialtest.Compute(t, trialtest.Options{}, Learn(), own(scaledFile(t, 1<<10)),
+			func(s *Settings) { s.Standardise = standardise })
+		if same := reflect.DeepEqual(a.Metrics, b.Metrics); same != standardise {
+			t.Errorf("standardise=%t: %+v, of inputs in another unit %+v", standardise, a.Metrics, b.Metrics)
+		}
+	}
+}
+
 // A desensitised compression tells less of the private classes than principal components.
 func TestDesensitisedTellsLess(t *testing.T) {
 	told := func(p projection) float64 {

@@ -23,13 +23,19 @@ func write(t *testing.T, text string) string {
 // less by four persons, and columns that are no good.
 func ownFile(t *testing.T) string {
 	t.Helper()
+	return scaledFile(t, 1)
+}
+
+// scaledFile has inputs that are so many times as large.
+func scaledFile(t *testing.T, scale float64) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("a,b,c,d,kind,size,who,visit,one,same,rare,date\n")
 	for i := range 96 {
 		kind, who := i%3, i/3%4
 		for j := range 4 {
 			v := 1.5*math.Sin(float64(2*kind+j)) + .8*math.Cos(float64(3*who+2*j)) + .4*math.Sin(float64(97*i+31*j))
-			fmt.Fprintf(&b, "%.3f,", v)
+			fmt.Fprintf(&b, "%g,", scale*math.Round(1024*v)/1024)
 		}
 		rare, size := "s", "large"
 		if i == 7 {
