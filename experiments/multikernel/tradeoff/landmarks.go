@@ -20,8 +20,8 @@ func (d *data) loadLandmarks(setting, path string) error {
 	}
 	switch all, same := marks.RawMatrix().Rows, countAmong(marks, d.x); {
 	case same == all:
-		return fmt.Errorf("landmarks = %s: all %d of them are rows of the data; landmarks are public rows, and leave with an "+
-			"export: take rows that are nobody's", setting, all)
+		return fmt.Errorf("landmarks = %s: all %d of them are rows of the data; landmarks are public rows, and leave with "+
+			"an export: take rows that are nobody's", setting, all)
 	case same > 0:
 		d.warnings = append(d.warnings, fmt.Sprintf("%d of the %d landmarks are rows of the data, too, and leave with an "+
 			"export: take others where these are not public", same, all))
