@@ -145,7 +145,7 @@ func (s *Settings) load(t *experiment.Trial) (*data, error) {
 	}
 	d.warn(read)
 	if s.Landmarks != "" {
-		if d.landmarks, err = table.LoadPoints(s.Landmarks, t.Dataset(s.Landmarks), d.names); err != nil {
+		if err := d.loadLandmarks(s.Landmarks, t.Dataset(s.Landmarks)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,13 @@
 package tradeoff
 
 import (
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/recognise"
@@ -80,6 +84,28 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+// Landmarks that are among the data are counted, each as often as it is there.
+func TestCountAmong(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{1, 2, 0, 3, 1, 2, 5, 6})
+	marks := mat.NewDense(5, 2, []float64{1, 2, 2, 1, math.Copysign(0, -1), 3, 1, 2, 5, 6.5})
+	if got := countAmong(marks, x); got != 3 {
+		t.Errorf("%d, want 3", got)
+	}
+}
+
+// One landmark of the data is warned of, and the rest are taken.
+func TestLandmarkOfTheData(t *testing.T) {
+	file := ownFile(t)
+	marks := "d,c,b,a\n" + reversedInputs(t, file)[7] + "\n0,0,0,0\n1,-1,1,0\n-1,1,0,1\n"
+	out := trialtest.Compute(t, trialtest.Options{}, Learn(), own(file),
+		func(s *Settings) { s.Landmarks = "csv:" + write(t, marks) })
+	if !slices.ContainsFunc(out.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "1 of the 4 landmarks are rows of the data")
+	}) {
+		t.Errorf("warnings %q", out.Warnings)
+	}
+}
+
 // What is wrong is said before or when the data are read, with the column.
 func TestBadInput(t *testing.T) {
 	file := ownFile(t)
@@ -113,6 +139,12 @@ func TestBadInput(t *testing.T) {
 			s.Gamma, s.GammaGrid, s.Kernels = crossValidated, []float64{1}, "rbf:1+linear+rbf:2"
 		}, "2 of them are rbf with some gamma, and gamma_grid has 1 values"},
 		{"landmarks that are the data", func(s *Settings) { s.Landmarks = s.Dataset }, "landmarks are public rows"},
+		{"landmarks that are the data by another path", func(s *Settings) {
+			s.Landmarks = "csv:" + filepath.Dir(file) + "/./" + filepath.Base(file)
+		}, "all 96 of them are rows of the data"},
+		{"landmarks that are a part of the data", func(s *Settings) {
+			s.Landmarks = "csv:" + write(t, "d,c,b,a\n"+strings.Join(reversedInputs(t, file)[3:5], "\n")+"\n")
+		}, "all 2 of them are rows of the data"},
 		{"landmarks without a form", func(s *Settings) { s.Landmarks = "x.csv" }, "landmarks = "},
 		{"landmarks of other columns", func(s *Settings) { s.Landmarks = "csv:" + write(t, "a,b,c\n1,2,3\n") },
 			`unknown column "d"`},

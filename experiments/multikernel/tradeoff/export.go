@@ -105,7 +105,7 @@ var heldWords = map[string]string{
 	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its " +
 		"kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with " +
 		"kernels=linear",
-	projectionfile.Landmarks: "the file holds the landmarks, which are public, and no training row",
+	projectionfile.Landmarks: "the file holds the landmarks, which whoever exported it says are public, and no other row",
 }
 
 // points are the rows with which kernels compare, in the unit of the inputs.

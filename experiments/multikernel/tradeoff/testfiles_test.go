@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,4 +55,21 @@ func own(file string) func(*Settings) {
 	return func(s *Settings) {
 		s.Dataset, s.Inputs, s.Utility, s.Privacy = "csv:"+file, "a+b+c+d", "kind", "who"
 	}
+}
+
+// reversedInputs are the inputs of the rows of a file of [ownFile], from the last column to
+// the first.
+func reversedInputs(t *testing.T, file string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n")[1:] {
+		cells := strings.Split(line, ",")[:4]
+		slices.Reverse(cells)
+		rows = append(rows, strings.Join(cells, ","))
+	}
+	return rows
 }
