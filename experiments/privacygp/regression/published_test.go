@@ -182,9 +182,11 @@ func TestReaderOfAllNumbersKeepsTheVariance(t *testing.T) {
 		"resolution":      func(s *Settings) { s.Resolution = trialtest.WordOr[float64](auto) },
 		"hyperparameters": func(s *Settings) { s.Hyperparameters = estimated },
 	} {
-		s := Experiment().With(change)
-		if len(s.estimates()) == 0 {
-			t.Errorf("%s is no estimate", name)
+		public := func(s *Settings) {
+			s.Hyperparameters, s.Mean, s.Resolution = given, number(20), experiment.NumberOr[automatic](0.001)
+		}
+		if got := Experiment().With(public, change).estimates(); len(got) != 1 || !strings.HasPrefix(got[0], name+" = ") {
+			t.Errorf("%s of the outputs: %q are named as estimates", name, got)
 		}
 		got := readersVariance(t, change)
 		t.Logf("%s of the outputs: %g of the prior variance is left", name, got)
