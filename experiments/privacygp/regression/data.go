@@ -229,5 +229,5 @@ func (s *Settings) tau(y []float64, sd float64) (float64, error) {
 		return given, nil
 	}
 	return 0, fmt.Errorf("resolution = %g: the outputs are written in steps of %g, and finer noise could be rounded off: "+
-		"give at least that, or auto", s.Resolution.Number, written)
+		"give at least that", s.Resolution.Number, written)
 }

@@ -28,17 +28,36 @@ func checkExport(s *Settings) error {
 	return s.checkPublic()
 }
 
+// estimates are the settings with which something that an export hands over without noise
+// is made of the outputs.
+func (s *Settings) estimates() []string {
+	var out []string
+	if s.Hyperparameters == estimated {
+		out = append(out, "hyperparameters = ml")
+	}
+	if s.Mean.Is(byLikelihood) {
+		out = append(out, "mean = ml")
+	}
+	if s.Noise != none && s.Resolution.Is(auto) {
+		out = append(out, "resolution = auto")
+	}
+	return out
+}
+
 // checkPublic refuses what would be made of the outputs and handed over without noise. Σ
 // has a low rank, so that most functionals of the outputs are known to within tau: one more
 // that is exact, such as their mean by maximum likelihood, gives away what Σ hides.
 func (s *Settings) checkPublic() error {
 	const why = "it would be made of the outputs, and, handed over without noise, give away what the noise hides"
+	const known = "known without these outputs; a trial without --export shows estimates as "
 	switch {
 	case s.Hyperparameters == estimated:
 		return errors.New("hyperparameters = ml: " + why + "; give public values: hyperparameters=given lengthscales=... " +
-			"process_variance=... noise_variance=... (a trial without --export shows estimates)")
+			"process_variance=... noise_variance=..., " + known + "lengthscale_*, process_variance_used and " +
+			"noise_variance_used, and their digits would give away as much")
 	case s.Mean.Is(byLikelihood):
-		return errors.New("mean = ml: " + why + "; give a public one, such as mean=0")
+		return errors.New("mean = ml: " + why + "; give a public one, such as mean=0, " + known + "mean_used, and its " +
+			"digits would give away as much")
 	case s.Resolution.Is(auto):
 		return errors.New("resolution = auto: " + why + "; give the step in which outputs are written, or more, " +
 			"such as resolution=0.1")

@@ -33,9 +33,9 @@ func (p *prepared) privacy() *experiment.Privacy {
 				"and the covariance of the noise, which shows where the sensitive places are",
 		},
 	}
-	if p.settings.Hyperparameters == estimated {
-		out.Notes = append(out.Notes, "the hyper-parameters are estimated from the outputs, sensitive ones among them: "+
-			"they are for judging, and an export takes public ones")
+	if made := p.settings.estimates(); len(made) > 0 {
+		out.Notes = append(out.Notes, strings.Join(made, ", ")+": made of the outputs, sensitive ones among them, and not "+
+			"covered by this bound; that is for judging, and an export takes public values")
 	}
 	if rank := int(p.noise.rank); rank < n {
 		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+

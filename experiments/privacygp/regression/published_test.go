@@ -1,0 +1,197 @@
+package regression
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/privacygp/modelfile"
+	"privkern/runner/experiment"
+)
+
+// hiddenRow is the row at the sensitive place of [publishes].
+const hiddenRow = 5
+
+// outputs are twelve values of a wave.
+func outputs() []float64 {
+	var y []float64
+	for i := range 12 {
+		y = append(y, 20+2*math.Sin(0.7*float64(i))+0.3*math.Cos(2.9*float64(i)))
+	}
+	return y
+}
+
+// publishes exports outputs at 0, 1, 2 and so on, past the check of an export.
+func publishes(t *testing.T, y []float64, changes ...func(*Settings)) *experiment.Release {
+	t.Helper()
+	text := "x,y\n"
+	for i, v := range y {
+		text += fmt.Sprintf("%d,%.6f\n", i, v)
+	}
+	s := Experiment().With(func(s *Settings) {
+		s.Dataset, s.Inputs, s.Output = "csv:"+csv(t, text), "x", "y"
+		s.Sensitive, s.Noise, s.Mean = fmt.Sprintf("x:%d", hiddenRow), optimal, number(20)
+		s.Resolution = experiment.NumberOr[automatic](0.001)
+		known("1.5", 4, 0.01)(s)
+		for _, change := range changes {
+			change(s)
+		}
+	})
+	r, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// besides is all that is handed over but the obfuscated outputs, and the numbers in it.
+func besides(t *testing.T, r *experiment.Release) (text string, numbers []float64) {
+	t.Helper()
+	rest := *r
+	model := *r.Model.(*modelfile.Model)
+	model.Obfuscated = nil
+	rest.Model = &model
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return string(raw), numbers
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := token.(float64); ok {
+			numbers = append(numbers, v)
+		}
+	}
+}
+
+// All that is handed over but the obfuscated outputs is the same whatever the outputs are,
+// with every noise: words, numbers, metrics and warnings.
+func TestExportsDifferInObfuscatedOutputsAlone(t *testing.T) {
+	one, two := outputs(), outputs()
+	two[hiddenRow] += 7
+	three := make([]float64, len(one)) // of another size, shape and last digit
+	for i := range three {
+		three[i] = float64(1000*(i%3)) + 0.1 + 0.001*float64(i)
+	}
+	for _, m := range []noiseMethod{optimal, weak, strong, diagonal, equal, uniform} {
+		t.Run(m.String(), func(t *testing.T) {
+			set := func(s *Settings) { s.Noise = m }
+			want, _ := besides(t, publishes(t, one, set))
+			for _, y := range [][]float64{two, three} {
+				if got, _ := besides(t, publishes(t, y, set)); got != want {
+					t.Errorf("the outputs show beside the obfuscated ones:\n%s\n%s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// readersVariance is the predictive variance at the sensitive place of a reader who uses
+// every number of an export, over the prior variance: the obfuscated outputs, with their
+// noise, and each other number as a linear functional of the outputs without noise, whose
+// coefficients are differences.
+func readersVariance(t *testing.T, changes ...func(*Settings)) float64 {
+	t.Helper()
+	const change = 1e-3
+	y := outputs()
+	n := len(y)
+	r := publishes(t, y, changes...)
+	file := r.Model.(*modelfile.Model)
+	_, numbers := besides(t, r)
+	slopes := mat.NewDense(len(numbers), n, nil)
+	for i := range y {
+		moved := outputs()
+		moved[i] += change
+		_, got := besides(t, publishes(t, moved, changes...))
+		if len(got) != len(numbers) {
+			t.Fatalf("%d numbers, and %d after a change of an output", len(numbers), len(got))
+		}
+		for k := range numbers {
+			slopes.Set(k, i, (got[k]-numbers[k])/change)
+		}
+	}
+	// The functionals that are known: W, and those that do not stand still, at length 1.
+	functionals, noise := mat.NewDense(n, n, nil), [][]float64{}
+	for i := range n {
+		functionals.Set(i, i, 1)
+		noise = append(noise, file.Covariance[i])
+	}
+	for k := range numbers {
+		row := mat.NewDense(1, n, mat.Row(nil, k, slopes))
+		if length := mat.Norm(row, 2); length > 1e-9 {
+			row.Scale(1/length, row)
+			var grown mat.Dense
+			grown.Stack(functionals, row)
+			functionals = &grown
+		}
+	}
+	kernel := func(a, b float64) float64 {
+		d := (a - b) / file.Kernel.Lengthscales[0]
+		return file.Kernel.Variance * math.Exp(-d*d/2)
+	}
+	prior, cross := mat.NewDense(n, n, nil), mat.NewDense(n, 1, nil)
+	for i := range n {
+		cross.Set(i, 0, kernel(file.X[i][0], file.X[hiddenRow][0]))
+		for j := range n {
+			prior.Set(i, j, kernel(file.X[i][0], file.X[j][0]))
+		}
+		prior.Set(i, i, prior.At(i, i)+file.Noise)
+	}
+	var half, known, seen, weights mat.Dense
+	half.Mul(functionals, prior)
+	known.Mul(&half, functionals.T())
+	total, _ := known.Dims()
+	for i := range total {
+		// Rounding of differences; without it functionals that depend on each other are singular.
+		known.Set(i, i, known.At(i, i)+1e-6)
+		for j := range n {
+			if i < n {
+				known.Set(i, j, known.At(i, j)+noise[i][j])
+			}
+		}
+	}
+	seen.Mul(functionals, cross)
+	if err := weights.Solve(&known, &seen); err != nil {
+		t.Fatal(err)
+	}
+	explained := mat.Dot(seen.ColView(0), weights.ColView(0))
+	return 1 - explained/file.Kernel.Variance
+}
+
+// Whoever uses every number of an export keeps the variance at the sensitive place. What an
+// export refuses to hand over would take it away, or most of it.
+func TestReaderOfAllNumbersKeepsTheVariance(t *testing.T) {
+	if got := readersVariance(t); got < 0.5*(1-1e-5) || got > 0.51 {
+		t.Errorf("a variance of %g of the prior one is left, want 0.5", got)
+	}
+	for name, change := range map[string]func(*Settings){
+		"mean":            func(s *Settings) { s.Mean = trialtest.WordOr[float64](byLikelihood) },
+		"resolution":      func(s *Settings) { s.Resolution = trialtest.WordOr[float64](auto) },
+		"hyperparameters": func(s *Settings) { s.Hyperparameters = estimated },
+	} {
+		public := func(s *Settings) {
+			s.Hyperparameters, s.Mean, s.Resolution = given, number(20), experiment.NumberOr[automatic](0.001)
+		}
+		if got := Experiment().With(public, change).estimates(); len(got) != 1 || !strings.HasPrefix(got[0], name+" = ") {
+			t.Errorf("%s of the outputs: %q are named as estimates", name, got)
+		}
+		got := readersVariance(t, change)
+		t.Logf("%s of the outputs: %g of the prior variance is left", name, got)
+		if got > 0.25 {
+			t.Errorf("%s of the outputs leaves %g: this test sees nothing", name, got)
+		}
+	}
+}
