@@ -35,6 +35,10 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
 			"such as inputs=colour[red|green]", c.rows.Private[0])
 	}
+	if !c.public { // a column that is itself named kind[a|b|c]
+		return nil, fmt.Errorf("output = %s: the data have a column of that name, and its classes would be those of the "+
+			"private rows; rename the column, and name its classes", s.Output)
+	}
 	if err := s.checkApart(t); err != nil {
 		return nil, err
 	}

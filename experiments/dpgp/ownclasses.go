@@ -235,8 +235,8 @@ func (c *ownClassifier) guarantee() *experiment.Privacy {
 	}
 	privacy.Unit = fmt.Sprintf("one row, inputs (%s) and class (%s), substituted by any other",
 		strings.Join(c.rows.Names, ", "), c.settings.outputName())
-	which := "the classes are those of the data, and are taken as public: that one of them occurs is not protected " +
-		"(" + c.settings.outputName() + "[a|b|c] in output names them without looking)"
+	which := "the classes are those of the data, which a release does not take: it needs them named, output=" +
+		c.settings.outputName() + "[a|b|c]"
 	if c.public {
 		which = "the classes are named in the settings; that every row is of one of them is taken as public"
 	}

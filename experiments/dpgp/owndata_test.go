@@ -84,7 +84,7 @@ func TestOwnClassification(t *testing.T) {
 	}
 	if out.Privacy.Guarantee != "(20, 1e-05)-DP" ||
 		!strings.Contains(out.Privacy.Unit, "inputs (a, b) and class (kind)") ||
-		!strings.Contains(fmt.Sprint(out.Privacy.Notes), "the classes are those of the data, and are taken as public") {
+		!strings.Contains(fmt.Sprint(out.Privacy.Notes), "the classes are those of the data, which a release does not take") {
 		t.Errorf("%+v", out.Privacy)
 	}
 	// A class of one row is said, and one with less than the baseline.
@@ -351,6 +351,10 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"a copy of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + copied(t, path) },
 			"the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
+		{"a column named like classes", func(s *ClassificationSettings) {
+			s.Dataset = "csv:" + writeText(t, "a,b,kind[low|high]\n1,2,secret\n3,4,low\n5,6,low\n")
+			s.Output = "kind[low|high]"
+		}, "output = kind[low|high]: the data have a column of that name"},
 		{"unnamed classes", func(s *ClassificationSettings) { s.Output = table.NameOf(s.Output) },
 			"its classes would be those of the private rows; name them: output="},
 		{"levels of the data", func(s *ClassificationSettings) {
@@ -373,6 +377,53 @@ func TestOwnReleasesRefused(t *testing.T) {
 	}
 }
 
+func TestChoicesRefused(t *testing.T) {
+	path := writeRows(t, 60, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*searchSettings)
+		want   string
+	}{
+		{"no noise", func(s *searchSettings) { s.Epsilon = math.Inf(1) }, "would protect nobody"},
+		{"rows by another name", func(s *searchSettings) {
+			s.InducingFile = "csv:" + filepath.Dir(path) + "/./" + filepath.Base(path)
+		}, "the inducing inputs are rows of the private data"},
+		{"unnamed inputs", func(s *searchSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := releaseWith(t, hyperparameters(), 1, ownOutputs(path), func(s *searchSettings) { s.Blocks = 3 },
+				c.change)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+// More than six inputs that are no grid have no exact bound, which is the default: it is
+// refused, and the bound that they have is named.
+func TestManyInputs(t *testing.T) {
+	rows, points := "a,b,c,d,e,f,g,kind\n", "a,b,c,d,e,f,g\n1,1,1,1,1,1,1\n2,1,2,1,2,1,2\n3,3,3,1,1,2,2\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("%d.5,0,1,2,3,4,5,%s\n", i, []string{"low", "high"}[i%2])
+	}
+	given := map[string]any{"dataset": "csv:" + writeText(t, rows), "inputs": "a+b+c+d+e+f+g", "output": "kind[low|high]",
+		"inducing_file": "csv:" + writeText(t, points), "delta": 1e-5, "repeats": 1}
+	try := func() error {
+		p, err := classification().Resolve(given)
+		if err != nil {
+			return err
+		}
+		_, err = trialtest.Try(t, seed(1), classification(),
+			func(s *ClassificationSettings) { *s = *classification().Settings(p) })
+		return err
+	}
+	trialtest.Refuses(t, try(), "bound = exact: the search over inputs of 7 dimensions is too long")
+	trialtest.Refuses(t, try(), "use eq8, or a grid")
+	given["bound"] = "eq8"
+	if err := try(); err != nil {
+		t.Error(err)
+	}
+}
+
 // copied is a copy of a file.
 func copied(t *testing.T, path string) string {
 	t.Helper()
@@ -380,8 +431,14 @@ func copied(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := filepath.Join(t.TempDir(), "copy.csv")
-	if err := os.WriteFile(out, content, 0o600); err != nil {
+	return writeText(t, string(content))
+}
+
+// writeText writes a file of its own folder.
+func writeText(t *testing.T, text string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "file.csv")
+	if err := os.WriteFile(out, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return out

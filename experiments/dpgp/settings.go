@@ -314,7 +314,7 @@ type ClassificationSettings struct {
 	// [-4, 4]; the first half is for training
 	N int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
 	sparse.NoiseRatio
-	rowBound    `also:"bound: of your own data exact by default, eq8 for more than six inputs that are no grid"`
+	rowBound    `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
 	classUpdate `also:"regularisation: of your own data corrected by default"`
 	repeats     `also:"repeats: of your own data splits into rows for training and testing"`
 	ownColumns  `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`

@@ -67,8 +67,9 @@ func pathless(err error) error {
 // CheckNamed refuses inputs=* in a release: which columns are numbers is inferred from the
 // private rows.
 func CheckNamed(inputs string) error {
-	if inputs == table.Every {
-		return fmt.Errorf("inputs = *: which columns are numbers would be read off the private rows; name them, joined by +")
+	if (table.Spec{Inputs: inputs}).Names() == nil {
+		return errors.New("inputs = *: which columns are numbers would be read off the private rows; name them, joined by " +
+			"+, such as inputs=age+dose")
 	}
 	return nil
 }

@@ -76,3 +76,12 @@ func TestCheckGrid(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestCheckNamed(t *testing.T) {
+	for _, inputs := range []string{"*", " * "} {
+		trialtest.Refuses(t, CheckNamed(inputs), "inputs = *: which columns are numbers")
+	}
+	if err := CheckNamed("age+colour[red|green]"); err != nil {
+		t.Error(err)
+	}
+}

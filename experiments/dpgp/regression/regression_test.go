@@ -325,7 +325,8 @@ func TestTwoInputs(t *testing.T) {
 	}
 	t.Run("from a file", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })
-		if m.Mechanism.Bound != sparse.Exact.String() || fmt.Sprint(m.Inducing) != "[[0 0] [9 0] [0 9] [9 9] [4 5]]" {
+		want := "[[0 0] [9 0] [0 9] [9 9] [4 5]]"
+		if m.Mechanism.Bound != sparse.Exact.String() || fmt.Sprint(m.Inducing) != want {
 			t.Errorf("%+v", m)
 		}
 	})
@@ -472,6 +473,10 @@ func TestRegressionFails(t *testing.T) {
 
 func TestReleasesRefused(t *testing.T) {
 	path := writeOwn(t, 20, nil)
+	link := filepath.Join(t.TempDir(), "link.csv")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*Settings)
@@ -481,6 +486,12 @@ func TestReleasesRefused(t *testing.T) {
 		{"simulated data", func(s *Settings) { *s = *Experiment().Defaults() }, "simulated data need no release"},
 		{"rows as inducing inputs", func(s *Settings) { s.Inducing = "csv:" + path },
 			"inducing names the file of the data"},
+		{"rows by another name", func(s *Settings) {
+			s.Inducing = "csv:" + filepath.Dir(path) + "/./" + filepath.Base(path)
+		}, "the inducing inputs are rows of the private data"},
+		{"rows by a link", func(s *Settings) { s.Inducing = "csv:" + link },
+			"the inducing inputs are rows of the private data"},
+		{"unnamed inputs", func(s *Settings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column of predictions", func(s *Settings) { s.Inputs = "mean" }, `predictions have a column "mean"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
