@@ -50,7 +50,10 @@ step() {
   case $status in
     0) passed=$((passed + 1)) ;;
     75) [ "$(not_checked)" -gt "$before" ] || unchecked "$name" "no reason given" ;;
-    *) failed=$((failed + 1)) ;;
+    *)
+      failed=$((failed + 1))
+      printf '%s\n' "$name" >>"$CI_WORK/failures"
+      ;;
   esac
   printf -- '--- %s: %s (%s)\n' "$(verdict $status)" "$name" "$took"
 }
@@ -142,8 +145,18 @@ slowest() {
     awk -F '\t' '{ printf "%5d s  %8d s  %s\n", $1, $2, $3 }'
 }
 
-# finish: the slowest steps, the list of what was not checked, and the last line. Tests
-# that one step skipped and none passed are on it.
+# failures: the steps that failed, and the tests in them, where the end of a long output is
+# looked at first.
+failures() {
+  [ -s "$CI_WORK/failures" ] || return 0
+  printf '\nFailed:\n'
+  sed 's/^/  /' "$CI_WORK/failures"
+  cat "$CI_WORK"/events/* 2>/dev/null | grep '"Action":"fail"' |
+    sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/    \1 \2/p' | sort -u | head -n 40
+}
+
+# finish: the slowest steps, the list of what was not checked, what failed, and the last line.
+# Tests that one step skipped and none passed are on that list.
 finish() {
   local count
   slowest
@@ -157,6 +170,7 @@ finish() {
     printf '%d not checked\n' "$count"
     [ "${CI_STRICT:-0}" = 0 ] || failed=$((failed + count))
   fi
+  failures
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]
 }

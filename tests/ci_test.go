@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 	}{
 		{
 			name: "pass and fail", script: "step good true; step bad false", status: 1,
-			end: "\n1 passed, 1 failed\n", says: []string{"--- ok: good", "--- FAILED: bad"}, not: []string{"Not checked"},
+			end: "\nFailed:\n  bad\n\n1 passed, 1 failed\n", says: []string{"--- ok: good", "--- FAILED: bad"}, not: []string{"Not checked"},
 		},
 		{
 			name: "nothing to do", end: "\n0 passed, 0 failed\n", not: []string{"Not checked"},
@@ -75,7 +75,7 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name: "a test that fails", script: "step t tests -run 'TestPasses|TestFails' .", status: 1,
-			end:  "\n0 passed, 1 failed\n",
+			end:  "\nFailed:\n  t\n    example TestFails\n\n0 passed, 1 failed\n",
 			says: []string{"FAILED: example TestFails", "two and two are five"},
 		},
 		{
@@ -89,7 +89,7 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name: "all tests skipped", script: "step t tests -run TestSkips$ .", status: 1,
-			end:  "\nNot checked:\n  example TestSkips: there is no moon\n1 not checked\n\n0 passed, 1 failed\n",
+			end:  "\nNot checked:\n  example TestSkips: there is no moon\n1 not checked\n\nFailed:\n  t\n\n0 passed, 1 failed\n",
 			says: []string{"all tests were skipped: nothing was checked", "--- FAILED: t"},
 		},
 		{
@@ -134,7 +134,7 @@ func TestSteps(t *testing.T) {
 			name: "beside each other",
 			script: `more() { step slow sleep 1; step wrong false; missing moon "it is day"; }; aside more; step good true; ` +
 				`join; step last true`,
-			status: 1, end: "\nNot checked:\n  moon: it is day\n1 not checked\n\n3 passed, 1 failed\n",
+			status: 1, end: "\nNot checked:\n  moon: it is day\n1 not checked\n\nFailed:\n  wrong\n\n3 passed, 1 failed\n",
 			says: []string{"--- ok: good", "--- ok: slow", "--- FAILED: wrong", "--- ok: last"},
 		},
 		{
