@@ -64,7 +64,8 @@ func TestSteps(t *testing.T) {
 	}{
 		{
 			name: "pass and fail", script: "step good true; step bad false", status: 1,
-			end: "\nFailed:\n  bad\n\n1 passed, 1 failed\n", says: []string{"--- ok: good", "--- FAILED: bad"}, not: []string{"Not checked"},
+			end: "\nFailed:\n  bad\n\n1 passed, 1 failed\n", says: []string{"--- ok: good", "--- FAILED: bad"},
+			not: []string{"Not checked"},
 		},
 		{
 			name: "nothing to do", end: "\n0 passed, 0 failed\n", not: []string{"Not checked"},

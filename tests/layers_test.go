@@ -224,7 +224,7 @@ var plantedImports = []struct {
 	{"experiments/planted1/planted.go", "privkern/runner", "experiments"},
 	{"experiments/planted2/planted.go", "privkern/runner/execute/machine", "experiments"},
 	{"experiments/planted3/planted.go", "privkern/runner/store/disk", "experiments"},
-	{"experiments/planted4/planted.go", "github.com/parquet-go/parquet-go", "experiments"},
+	{"experiments/planted4/planted.go", "github.com/spf13/cobra", "experiments"},
 	{"experiments/planted5/planted.go", "privkern/runner/experiment", ""},
 	{"experiments/planted6/planted.go", "gonum.org/v1/gonum/mat", ""},
 	{"experiments/budget/planted1/planted.go", "privkern/runner/store", "budget"},

@@ -14,10 +14,10 @@ import (
 const Format = "dpgp/classification-model/1"
 
 // About is what a file says to its reader.
-const About = "Sparse Gaussian processes, one a class, made with differential privacy: run predict THIS_FILE --at " +
-	"x.csv says classes and probabilities. Means and covariances are those of a class's function at the inducing inputs; " +
-	"the kernel is variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input. The class with the largest mean is " +
-	"predicted; probabilities are means of softmax over the functions plus centre (Dirichlet likelihoods)."
+const About = "Sparse Gaussian processes, one a class, made with differential privacy: run predict THIS_FILE " +
+	"--at x.csv says classes and probabilities. Means and covariances are those of a class's function at the inducing " +
+	"inputs; the kernel is variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input. The class with the largest " +
+	"mean is predicted; probabilities are means of softmax over the functions plus centre (Dirichlet likelihoods)."
 
 // Model is a set of sparse Gaussian processes that may be published (Honkela 2021,
 // Appendix D; Milios et al. 2018), one for each class, with the same inducing inputs.

@@ -438,7 +438,10 @@ func TestRegressionSpending(t *testing.T) {
 	}{
 		{"defaults", rows, func(*Settings) {}, 1, 1, 1e-4},
 		{"another range", rows, func(s *Settings) { s.Low, s.High = given(-3), given(0) }, 1, 1, 1e-4},
-		{"another kernel", rows, func(s *Settings) { s.Lengthscale, s.KernelVariance = experiment.Several{2}, 3 }, 1, 1, 1e-4},
+		{
+			"another kernel", rows, func(s *Settings) { s.Lengthscale, s.KernelVariance = experiment.Several{2}, 3 },
+			1, 1, 1e-4,
+		},
 		{"other inducing inputs", rows, func(s *Settings) { s.Inducing, s.InputHigh = "4", givenAll(9) }, 1, 1, 1e-4},
 		{"another ratio", rows, func(s *Settings) { s.Ratio = 3 }, 1, 1, 1e-4},
 		{"another clipped output", other, func(*Settings) {}, 1, 1, 1e-4},

@@ -23,8 +23,8 @@ func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 			"of entries that stay as they are)",
 		Notes: []string{
 			fmt.Sprintf("one entry of the data matrix, an input of one row, changed by at most %s of its public range has "+
-				"(%s, 0)-DP, and a category, which moves two inputs, twice that: this is the paper's unit (Definition 10); that of "+
-				"a row follows, the number of inputs × epsilon/d",
+				"(%s, 0)-DP, and a category, which moves two inputs, twice that: this is the paper's unit (Definition 10); that "+
+				"of a row follows, the number of inputs × epsilon/d",
 				number(b.D), number(b.Epsilon)),
 			"public, and not protected: the class of each row, so how many rows a class has; and that each has all " +
 				"values",
