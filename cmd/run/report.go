@@ -122,12 +122,8 @@ func (a *app) present(dir string, format tables.Format, check bool) error {
 	if !r.HasReferences() {
 		return usagef("--check has nothing to check: no table here has reference values")
 	}
-	violations := r.Violations()
-	for _, v := range violations {
-		a.complain("check: %s", v)
-	}
-	if len(violations) > 0 {
-		return statusError{exitCheck, fmt.Sprintf("%d values do not pass the check", len(violations))}
+	if err := a.checked(r.Violations()); err != nil {
+		return err
 	}
 	return a.skipped(r)
 }

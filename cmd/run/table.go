@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"privkern/runner/claims/judge"
 	"privkern/runner/plan"
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
@@ -28,7 +30,8 @@ whether the data are the paper's.
 With --all, run nothing: print how the values and claims of every paper came out, a
 line a paper and one in all, from what the folders have: output folders, folders of
 such, or folders with tables as CSV. Without a folder that is --out, or
-` + runsFolder + `. Values that are nowhere there are "not run".
+` + runsFolder + `. Values that are nowhere there are "not run". With --check the
+status is 4 where a value is outside its reference band, or not run.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -36,7 +39,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table cloaking/table1 --output json
   run table privacygp/figure1 --check
   run table --all
-  run table --all results --output markdown`,
+  run table --all results --output markdown
+  run table --all results --check`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
 				return nil
@@ -59,7 +63,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 				return err
 			}
 			if all {
-				return a.score(cmd, args, o.out, format)
+				return a.score(cmd, args, &o, format)
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
@@ -71,12 +75,13 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	return cmd
 }
 
-// score prints the scoreboard of what the folders have. out is where the flag of that
-// name looks, where no folder is given.
-func (a *app) score(cmd *cobra.Command, folders []string, out string, format tables.Format) error {
+// score prints the scoreboard of what the folders have; without any, of what the folder of
+// --out has.
+func (a *app) score(cmd *cobra.Command, folders []string, o *runOptions, format tables.Format) error {
 	var refused error
+	out := o.out
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains([]string{"all", "out", "output"}, f.Name) {
+		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})
@@ -101,5 +106,23 @@ func (a *app) score(cmd *cobra.Command, folders []string, out string, format tab
 	for _, s := range board.Skipped {
 		a.complain("warning: not used: %s", s)
 	}
-	return score.Write(a.out, board, format)
+	if err := score.Write(a.out, board, format); err != nil || !o.check {
+		return err
+	}
+	if err := a.checked(board.Violations); err != nil {
+		return err
+	}
+	a.say("check: all %d values with a reference are within its band", board.References)
+	return nil
+}
+
+// checked says which values do not pass --check.
+func (a *app) checked(violations []judge.Violation) error {
+	for _, v := range violations {
+		a.complain("check: %s", v)
+	}
+	if len(violations) > 0 {
+		return statusError{exitCheck, fmt.Sprintf("%d values do not pass the check", len(violations))}
+	}
+	return nil
 }

@@ -118,6 +118,22 @@ type ReferenceCheck struct {
 	OK               bool // false also where the cell was not run
 }
 
+// compare sets OK; of no reference nothing.
+func (c *ReferenceCheck) compare(mean float64) {
+	if c != nil {
+		c.OK = ledger.Within(math.Abs(mean-c.Value), c.Tolerance, mean, c.Value)
+	}
+}
+
+// Restore takes over what another evaluation of the same terms computed: the estimate, which
+// is nil where nothing ran, and the verdict.
+func (r *Comparison) Restore(ours *Estimate, verdict Verdict) {
+	r.Ours, r.Verdict, r.Reason = ours, verdict, ""
+	if ours != nil {
+		r.Reference.compare(ours.Mean)
+	}
+}
+
 // Complete says whether all trials of the cell were there.
 func (r *Comparison) Complete() bool { return r.Ours != nil && r.Ours.Trials == r.Ours.Wanted }
 
@@ -247,10 +263,7 @@ func (e *evidence) collect(records *Records) {
 	if e.left.minus != nil {
 		e.Minus = &Baseline{cl.Minus[0].Experiment.Name, cl.Minus[0].Metric, *e.left.minus}
 	}
-	if e.Reference != nil {
-		e.Reference.OK = ledger.Within(math.Abs(e.Ours.Mean-e.Reference.Value), e.Reference.Tolerance,
-			e.Ours.Mean, e.Reference.Value)
-	}
+	e.Reference.compare(e.Ours.Mean)
 	if e.right != nil && len(e.right.values) == 0 {
 		e.Reason = "the right-hand side: " + e.right.missing
 		return

@@ -22,11 +22,12 @@ type row struct {
 	// now, it does not hold.
 	terms    string
 	expected float64
+	ours     *judge.Estimate // without a standard error; nil where nothing was computed
 }
 
 // columns are those that are read; a file without them is of an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"terms"}
+	"terms", "ours_mean", "ours_trials", "trials_wanted"}
 
 // table reads a table.
 func (r *reader) table(path string) error {
@@ -67,8 +68,13 @@ func (r *reader) table(path string) error {
 			r.skip(path, err)
 			return nil
 		}
+		ours, err := estimate(get("ours_mean"), get("ours_trials"), get("trials_wanted"))
+		if err != nil {
+			r.skip(path, err)
+			return nil
+		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms")}
+			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms"), ours: ours}
 	}
 }
 
@@ -82,6 +88,23 @@ func probability(field string) (float64, error) {
 		return 0, fmt.Errorf("expected_inside is %q, expected a number from 0 to 1", field)
 	}
 	return p, nil
+}
+
+// estimate reads what was computed; without a mean there is none.
+func estimate(mean, trials, wanted string) (*judge.Estimate, error) {
+	if mean == "" {
+		return nil, nil
+	}
+	var out judge.Estimate
+	var err, second, third error
+	out.Mean, err = strconv.ParseFloat(mean, 64)
+	out.Trials, second = strconv.Atoi(trials)
+	out.Wanted, third = strconv.Atoi(wanted)
+	if err = errors.Join(err, second, third); err != nil {
+		return nil, fmt.Errorf("ours_mean, ours_trials and trials_wanted are %q, %q and %q, expected numbers: %w",
+			mean, trials, wanted, err)
+	}
+	return &out, nil
 }
 
 // restore gives the comparisons that were not run the verdicts of the tables that were
@@ -101,7 +124,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 			changed++
 			continue
 		}
-		c.Verdict, c.Reason = known.verdict, ""
+		c.Restore(known.ours, known.verdict)
 		if known.verdict.Judged() && !c.Claim {
 			c.Band = &judge.Band{Coverage: known.expected, DegreesOfFreedom: math.Inf(1)}
 		}

@@ -26,6 +26,10 @@ type Board struct {
 	Papers []Paper
 	// Skipped says what in the folders could not be used, and why.
 	Skipped []string
+	// Violations are the values out of their reference bands, or without a result, of
+	// References that have one.
+	Violations []judge.Violation
+	References int
 	// Trials are the records that were used, and Files the tables.
 	Trials, Files int
 }
@@ -70,6 +74,12 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 				return nil, err
 			}
 			r.restore(e)
+			for i := range e.Cells {
+				if e.Cells[i].Reference != nil {
+					r.board.References++
+				}
+			}
+			r.board.Violations = append(r.board.Violations, judge.Check(e)...)
 			evaluated = append(evaluated, e)
 		}
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})

@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -87,6 +88,64 @@ func TestScoreOfWrittenTables(t *testing.T) {
 		nothing.Left[judge.NotRun] != want.Values+want.Claims {
 		t.Errorf("of nothing: %+v", nothing)
 	}
+}
+
+// Written tables pass and fail the check against reference values as the records did; a mean
+// out of its band, a trial too few and no result at all are found in them.
+func TestCheckOfWrittenTables(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, _ := written(t, book)
+	file := filepath.Join(folder, "demo-table1.csv")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(lines[0], name) }
+	at := slices.IndexFunc(lines, func(l []string) bool { return l[column("reference_ok")] == "true" })
+	if at < 0 {
+		t.Fatal("no value of the table has a reference and lies in its band")
+	}
+	name := strings.Join([]string{"demo/table1: " + lines[at][column("row")], lines[at][column("column")]}, " / ")
+	if b := read(t, book, folder); b.References != 4 || violations(b, name) != nil {
+		t.Fatalf("%d values have references, want 4; not passed: %q", b.References, violations(b, name))
+	}
+	for _, c := range []struct{ column, value, want string }{
+		{"ours_mean", "99", "is 99, outside"},
+		{"ours_trials", "1", "only 1 of"},
+		{"verdict", "not run", "not run"},
+		{"terms", "of something else", "not run"},
+	} {
+		t.Run(c.column, func(t *testing.T) {
+			changed := slices.Clone(lines)
+			changed[at] = slices.Clone(lines[at])
+			changed[at][column(c.column)] = c.value
+			var out bytes.Buffer
+			if err := csv.NewWriter(&out).WriteAll(changed); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := violations(read(t, book, folder), name); len(got) != 1 || !strings.Contains(got[0], c.want) {
+				t.Errorf("got %q, want one with %q", got, c.want)
+			}
+		})
+	}
+}
+
+// violations are those of the board that begin with a name.
+func violations(b *score.Board, name string) []string {
+	var out []string
+	for _, v := range b.Violations {
+		if strings.HasPrefix(v.String(), name) {
+			out = append(out, v.String())
+		}
+	}
+	return out
 }
 
 // A table says nothing of a value for which the ledger has other terms by now.
