@@ -4,27 +4,21 @@ import (
 	"bytes"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
 )
 
-// scoreboard is the block of a page that `run table --all results --output markdown`
-// prints.
-var scoreboard = regexp.MustCompile(`(?s)<!-- scoreboard: run table --all results --output markdown -->\n\n(.*?)\n` +
-	`<!-- end of the scoreboard -->`)
+// scoreBlocks are blocks of a page that have what a command prints: run table --all results
+// --output markdown, or that with --outside.
+var scoreBlocks = regexp.MustCompile(`(?s)<!-- (scoreboard|outside): ` +
+	`run table --all results (?:--outside )?--output markdown -->\n\n(.*?)\n<!-- end -->`)
 
-// The scoreboard of the README is that of the results in the repository.
-func TestScoreboardOfTheREADME(t *testing.T) {
-	page, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := scoreboard.FindSubmatch(page)
-	if block == nil {
-		t.Skip("the README has no scoreboard between its two comments")
-	}
+// The scoreboards of the pages, and the values that lie outside their bands, are those of the
+// results in the repository; these pass the check against reference values.
+func TestPagesOfResults(t *testing.T) {
 	board, err := catalogue(t).Score([]string{"../results"})
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +26,33 @@ func TestScoreboardOfTheREADME(t *testing.T) {
 	for _, s := range board.Skipped {
 		t.Errorf("not used: %s", s)
 	}
-	var want bytes.Buffer
-	if err := score.Write(&want, board, tables.FormatMarkdown); err != nil {
-		t.Fatal(err)
+	for _, v := range board.Violations {
+		t.Errorf("run table --all results --check: %s", v)
 	}
-	if got := string(block[1]); got != want.String() {
-		t.Errorf("the README has\n%s\nand the results give\n%s", got, want.String())
+	for page, want := range map[string][]string{
+		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard", "outside"},
+	} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, block := range scoreBlocks.FindAllSubmatch(text, -1) {
+			found = append(found, string(block[1]))
+			write := score.Write
+			if string(block[1]) == "outside" {
+				write = score.WriteOutside
+			}
+			var now bytes.Buffer
+			if err := write(&now, board, tables.FormatMarkdown); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(block[2]); got != now.String() {
+				t.Errorf("%s has\n%s\nand the results give\n%s", page, got, now.String())
+			}
+		}
+		if !slices.Equal(found, want) {
+			t.Errorf("%s has the blocks %q, want %q", page, found, want)
+		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 func (a *app) tableCommand() *cobra.Command {
 	var o runOptions
-	all := false
+	all, outside := false, false
 	cmd := &cobra.Command{
 		Use:   "table NAME... | --all [FOLDER...]",
 		Short: "Compute a published table or figure and print it beside the published values",
@@ -31,7 +31,8 @@ With --all, run nothing: print how the values and claims of every paper came out
 line a paper and one in all, from what the folders have: output folders, folders of
 such, or folders with tables as CSV. Without a folder that is --out, or
 ` + runsFolder + `. Values that are nowhere there are "not run". With --check the
-status is 4 where a value is outside its reference band, or not run.
+status is 4 where a value is outside its reference band, or not run. With --outside,
+print which values lie outside their bands, and which claims do not hold.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -40,7 +41,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table privacygp/figure1 --check
   run table --all
   run table --all results --output markdown
-  run table --all results --check`,
+  run table --all results --check
+  run table --all results --outside`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
 				return nil
@@ -62,8 +64,11 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err != nil {
 				return err
 			}
+			if outside && !all {
+				return usagef("--outside goes with --all")
+			}
 			if all {
-				return a.score(cmd, args, &o, format)
+				return a.score(cmd, args, &o, format, outside)
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
@@ -72,22 +77,28 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
 	cmd.Flags().BoolVar(&all, "all", false, "print how all papers came out, from finished results")
+	cmd.Flags().BoolVar(&outside, "outside", false, "with --all, print instead which values lie outside their bands and "+
+		"which claims do not hold, and what was tried")
 	return cmd
 }
 
 // score prints the scoreboard of what the folders have; without any, of what the folder of
 // --out has.
-func (a *app) score(cmd *cobra.Command, folders []string, o *runOptions, format tables.Format) error {
+func (a *app) score(
+	cmd *cobra.Command, folders []string, o *runOptions, format tables.Format, outside bool,
+) error {
 	var refused error
 	out := o.out
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output"}, f.Name) {
+		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})
 	switch {
 	case refused != nil:
 		return refused
+	case outside && format != tables.FormatText && format != tables.FormatMarkdown:
+		return usagef("--outside prints a table or markdown; --all --output json has the same beside the scoreboard")
 	case len(folders) > 0 && out != "":
 		return usagef("give the folders either as arguments or by --out")
 	case len(folders) == 0 && out != "":
@@ -106,7 +117,11 @@ func (a *app) score(cmd *cobra.Command, folders []string, o *runOptions, format 
 	for _, s := range board.Skipped {
 		a.complain("warning: not used: %s", s)
 	}
-	if err := score.Write(a.out, board, format); err != nil || !o.check {
+	write := score.Write
+	if outside {
+		write = score.WriteOutside
+	}
+	if err := write(a.out, board, format); err != nil || !o.check {
 		return err
 	}
 	if err := a.checked(board.Violations); err != nil {

@@ -126,9 +126,9 @@ func (c *ReferenceCheck) compare(mean float64) {
 }
 
 // Restore takes over what another evaluation of the same terms computed: the estimate, which
-// is nil where nothing ran, and the verdict.
-func (r *Comparison) Restore(ours *Estimate, verdict Verdict) {
-	r.Ours, r.Verdict, r.Reason = ours, verdict, ""
+// is nil where nothing ran, the right-hand side of a statement, and the verdict.
+func (r *Comparison) Restore(ours *Estimate, holds *Comparand, verdict Verdict) {
+	r.Ours, r.Holds, r.Verdict, r.Reason = ours, holds, verdict, ""
 	if ours != nil {
 		r.Reference.compare(ours.Mean)
 	}

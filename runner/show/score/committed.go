@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
 )
 
 // rowKey is the place of a comparison.
@@ -22,12 +23,14 @@ type row struct {
 	// now, it does not hold.
 	terms    string
 	expected float64
-	ours     *judge.Estimate // without a standard error; nil where nothing was computed
+	ours     *judge.Estimate // nil where nothing was computed
+	holds    *judge.Comparand
 }
 
 // columns are those that are read; a file without them is of an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"terms", "ours_mean", "ours_trials", "trials_wanted"}
+	"terms", "ours_mean", "ours_standard_error", "ours_trials", "trials_wanted", "holds_op",
+	"holds_value"}
 
 // table reads a table.
 func (r *reader) table(path string) error {
@@ -68,13 +71,14 @@ func (r *reader) table(path string) error {
 			r.skip(path, err)
 			return nil
 		}
-		ours, err := estimate(get("ours_mean"), get("ours_trials"), get("trials_wanted"))
-		if err != nil {
+		ours, err := estimate(get)
+		holds, second := comparand(get)
+		if err = errors.Join(err, second); err != nil {
 			r.skip(path, err)
 			return nil
 		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms"), ours: ours}
+			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms"), ours: ours, holds: holds}
 	}
 }
 
@@ -91,20 +95,35 @@ func probability(field string) (float64, error) {
 }
 
 // estimate reads what was computed; without a mean there is none.
-func estimate(mean, trials, wanted string) (*judge.Estimate, error) {
-	if mean == "" {
+func estimate(get func(column string) string) (*judge.Estimate, error) {
+	if get("ours_mean") == "" {
 		return nil, nil
 	}
 	var out judge.Estimate
-	var err, second, third error
-	out.Mean, err = strconv.ParseFloat(mean, 64)
-	out.Trials, second = strconv.Atoi(trials)
-	out.Wanted, third = strconv.Atoi(wanted)
-	if err = errors.Join(err, second, third); err != nil {
-		return nil, fmt.Errorf("ours_mean, ours_trials and trials_wanted are %q, %q and %q, expected numbers: %w",
-			mean, trials, wanted, err)
+	var errs [4]error
+	out.Mean, errs[0] = number(get("ours_mean"))
+	out.StandardError, errs[1] = number(get("ours_standard_error"))
+	out.Trials, errs[2] = strconv.Atoi(get("ours_trials"))
+	out.Wanted, errs[3] = strconv.Atoi(get("trials_wanted"))
+	return &out, errors.Join(errs[:]...)
+}
+
+// comparand reads the right-hand side of a statement; without one there is none.
+func comparand(get func(column string) string) (*judge.Comparand, error) {
+	op := ledger.Relation(get("holds_op"))
+	if op == "" {
+		return nil, nil
 	}
-	return &out, nil
+	value, err := number(get("holds_value"))
+	return &judge.Comparand{Op: op, Value: value}, err
+}
+
+// number reads one; empty is 0.
+func number(field string) (float64, error) {
+	if field == "" {
+		return 0, nil
+	}
+	return strconv.ParseFloat(field, 64)
 }
 
 // restore gives the comparisons that were not run the verdicts of the tables that were
@@ -124,7 +143,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 			changed++
 			continue
 		}
-		c.Restore(known.ours, known.verdict)
+		c.Restore(known.ours, known.holds, known.verdict)
 		if known.verdict.Judged() && !c.Claim {
 			c.Band = &judge.Band{Coverage: known.expected, DegreesOfFreedom: math.Inf(1)}
 		}

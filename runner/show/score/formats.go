@@ -175,8 +175,10 @@ func (b *Board) json(w io.Writer) error {
 		Trials  int              `json:"trials"`
 		Files   int              `json:"files"`
 		Skipped []string         `json:"skipped"`
+		Outside []Outside        `json:"outside"`
 	}
 	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
+	out.Outside = append([]Outside{}, b.Outside...)
 	for i := range b.Papers {
 		out.Papers = append(out.Papers, paper{b.Papers[i].Name, tables.TallyOf(b.Papers[i].Tally)})
 	}

@@ -30,6 +30,8 @@ type Board struct {
 	// References that have one.
 	Violations []judge.Violation
 	References int
+	// Outside are the judged values outside their bands, and the claims that do not hold.
+	Outside []Outside
 	// Trials are the records that were used, and Files the tables.
 	Trials, Files int
 }
@@ -80,6 +82,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 				}
 			}
 			r.board.Violations = append(r.board.Violations, judge.Check(e)...)
+			r.board.outside(e)
 			evaluated = append(evaluated, e)
 		}
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})

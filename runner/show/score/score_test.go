@@ -137,6 +137,40 @@ func TestCheckOfWrittenTables(t *testing.T) {
 	}
 }
 
+// What lies outside is listed once, with what was computed and what was tried: as many values as
+// the scoreboard counts, and each claim that does not hold; of tables and of records alike.
+func TestOutside(t *testing.T) {
+	book := demo(t, `note: "not in the paper; stands`, `note: "not in the paper, and stands`)
+	folder, want := written(t, book)
+	b := read(t, book, folder)
+	values, claims := 0, 0
+	for _, o := range b.Outside {
+		if o.Table == "demo/claims" {
+			claims += len(o.Cells)
+		} else {
+			values += len(o.Cells)
+		}
+		for _, c := range o.Cells {
+			if c.Trials == 0 || c.Place == "" || c.Published == "" || c.Ours == "–" {
+				t.Errorf("%s: %+v", o.Table, c)
+			}
+		}
+	}
+	if values+claims == 0 || values != want.Judged-want.Inside {
+		t.Errorf("%d values and %d claims lie outside, the scoreboard has %d and %d: %+v",
+			values, claims, want.Judged-want.Inside, want.ClaimsJudged-want.Hold, b.Outside)
+	}
+	for _, f := range []tables.Format{tables.FormatText, tables.FormatMarkdown} {
+		var out bytes.Buffer
+		if err := score.WriteOutside(&out, b, f); err != nil || strings.Count(out.String(), "demo/") != len(b.Outside) {
+			t.Errorf("%s, error %v:\n%s", f, err, out.String())
+		}
+	}
+	if err := score.WriteOutside(&bytes.Buffer{}, b, tables.FormatCSV); err == nil {
+		t.Error("CSV has it")
+	}
+}
+
 // violations are those of the board that begin with a name.
 func violations(b *score.Board, name string) []string {
 	var out []string

@@ -92,12 +92,12 @@ func (b *gridBuilder) heading() {
 }
 
 func (b *gridBuilder) line(r *judge.Comparison, folded bool) Line {
-	published := publishedText(r)
+	published := Published(r)
 	if b.units && r.Unit != "" && published != "" && !strings.HasSuffix(published, r.Unit) {
 		published += " " + r.Unit
 	}
 	out := []Field{{Text: r.Row}, {Text: r.Column}, {Text: published}, {Text: r.Variant, Indent: folded},
-		{Text: oursText(r), Result: r}, {Text: differenceText(r)}}
+		{Text: Ours(r), Result: r}, {Text: differenceText(r)}}
 	if b.counts {
 		n := ""
 		if r.Ours != nil {

@@ -84,8 +84,8 @@ func (p precision) fixed(v float64) string {
 	return strconv.FormatFloat(v, 'f', p.decimals, 64)
 }
 
-// oursText is the estimate as tables show it.
-func oursText(r *judge.Comparison) string {
+// Ours is the estimate as tables show it.
+func Ours(r *judge.Comparison) string {
 	if r.Verdict == judge.Quoted {
 		return ""
 	}
@@ -123,8 +123,8 @@ func differenceText(r *judge.Comparison) string {
 	return precisionOf(r).signed(*r.Difference)
 }
 
-// publishedText is what the paper says.
-func publishedText(r *judge.Comparison) string {
+// Published is what the paper says.
+func Published(r *judge.Comparison) string {
 	switch {
 	case r.Published == nil:
 		return r.Statement

@@ -62,10 +62,10 @@ func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
 		b.WriteString(style(pad(verdict, len(indent), false), colors[r.Verdict], o.Color))
 		b.WriteString(strings.TrimPrefix(Hang(indent,
 			strings.TrimPrefix(place, ", ")+marks(l.Fields[last-2].Notes), o.Width), indent))
-		if text := publishedText(r); text != "" && !l.Folded {
+		if text := Published(r); text != "" && !l.Folded {
 			b.WriteString(Hang(indent, text, o.Width))
 		}
-		if ours := oursText(r); ours != "" {
+		if ours := Ours(r); ours != "" {
 			if d := differenceText(r); d != "" {
 				ours += " (difference " + d + ")"
 			}
