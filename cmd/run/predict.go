@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
+	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -86,6 +88,9 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	name := table.Named(p.at)
 	at, _ := dataset.FilePath(name)
 	x, err := table.LoadPoints(name, at, m.Inputs())
+	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
+		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(m.Inputs()))
+	}
 	if err != nil {
 		return err
 	}
@@ -112,6 +117,15 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	}
 	a.say("%s in %s", text.Count(len(t.Rows), "row"), p.out)
 	return nil
+}
+
+// few lists names of a message, and counts what is too much for one.
+func few(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // readModels reads a model, or several that are used together.

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/schematest"
+	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -98,23 +99,22 @@ func TestDecodeRefuses(t *testing.T) {
 		change func(*Model)
 		want   string
 	}{
-		"no JSON":      {text: "a,b\n1,2\n", want: "invalid character"},
-		"another file": {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
+		"another file": {text: `{"model": "dpgp/1"}`, want: `model: unknown format "dpgp/1"`},
 		"a newer version": {text: `{"format": "privkern/kahm-model/2", "new": 1}`,
-			want: `"privkern/kahm-model/2", of another version`},
-		"an unknown field": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown field "new"`},
-		"no inputs":        {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
-		"an input twice":   {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
-		"a column":         {change: func(m *Model) { m.Inputs[1] = "distance" }, want: `inputs[1]: "distance" cannot be`},
-		"low":              {change: func(m *Model) { m.Low = m.Low[:1] }, want: "low: it has 1 numbers for 2 inputs"},
-		"high":             {change: func(m *Model) { m.High = nil }, want: "high: it has 0 numbers"},
-		"range":            {change: func(m *Model) { m.High[0] = -1 }, want: "high[0]: it is -1, below low, 0"},
-		"no classes":       {change: func(m *Model) { m.Classes = nil }, want: "classes: there are none"},
-		"a class twice":    {change: func(m *Model) { m.Classes[1] = "x" }, want: `classes[1]: "x" cannot be`},
-		"directions":       {change: func(m *Model) { m.Directions = 3 }, want: "directions: it is 3; 1 to 2"},
-		"layers":           {change: func(m *Model) { m.Layers = 3 }, want: "layers: it is 3; 1 to 2"},
-		"no privacy":       {change: func(m *Model) { m.Privacy = nil }, want: "privacy: it is missing"},
-		"class":            {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
+			want: `"privkern/kahm-model/2"; this program reads "privkern/kahm-model/1": the file is of a later version`},
+		"an unknown member": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown member "new"`},
+		"no inputs":         {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
+		"an input twice":    {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
+		"a column":          {change: func(m *Model) { m.Inputs[1] = "distance" }, want: `inputs[1]: "distance" cannot be`},
+		"low":               {change: func(m *Model) { m.Low = m.Low[:1] }, want: "low: it has 1 numbers for 2 inputs"},
+		"high":              {change: func(m *Model) { m.High = nil }, want: "high: it has 0 numbers"},
+		"range":             {change: func(m *Model) { m.High[0] = -1 }, want: "high[0]: it is -1, below low, 0"},
+		"no classes":        {change: func(m *Model) { m.Classes = nil }, want: "classes: there are none"},
+		"a class twice":     {change: func(m *Model) { m.Classes[1] = "x" }, want: `classes[1]: "x" cannot be`},
+		"directions":        {change: func(m *Model) { m.Directions = 3 }, want: "directions: it is 3; 1 to 2"},
+		"layers":            {change: func(m *Model) { m.Layers = 3 }, want: "layers: it is 3; 1 to 2"},
+		"no privacy":        {change: func(m *Model) { m.Privacy = nil }, want: "privacy: it is missing"},
+		"class":             {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
 		"a short row": {change: func(m *Model) { m.Machines[1].Samples[2] = []float64{1} },
 			want: "machines[1].samples[2]: it has 1 numbers for 2 inputs"},
 		"no rows": {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
@@ -122,7 +122,7 @@ func TestDecodeRefuses(t *testing.T) {
 			want: `machines: there is none of the class "y"`},
 		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
 			want: "all are zero"},
-		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
+		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "low[0]: it is 1e999, which is too large for a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)
@@ -130,7 +130,7 @@ func TestDecodeRefuses(t *testing.T) {
 				text = encoded(t, twoClasses(c.change))
 			}
 			_, err := Decode("m.json", text)
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) || at.Path != "m.json" || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -206,7 +206,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Decode("m.json", text)
 		if err != nil {
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) {
 				t.Errorf("an error without a place: %v", err)
 			}
