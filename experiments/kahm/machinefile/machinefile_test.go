@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func encoded(t *testing.T, m *Model) []byte {
 // A file that was released is still read, and classifies.
 func TestKeptFile(t *testing.T) {
 	m, text := readKept(t)
-	u, err := Unite(m)
+	u, err := Unite(File{kept, m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,11 @@ func TestUnite(t *testing.T) {
 	})
 	x := mat.NewDense(4, 2, []float64{2, .2, 8, .8, 1, .3, 9, .6})
 	classify := func(models ...*Model) *Classification {
-		u, err := Unite(models...)
+		var files []File
+		for _, m := range models {
+			files = append(files, File{"m.json", m})
+		}
+		u, err := Unite(files...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,22 +179,31 @@ func TestUnite(t *testing.T) {
 }
 
 func TestUniteRefuses(t *testing.T) {
+	north := File{"north.json", twoClasses()}
 	for _, c := range []struct {
 		change func(*Model)
 		want   string
 	}{
-		{func(m *Model) { m.Inputs[1] = "c" }, "model 2 is of other inputs"},
-		{func(m *Model) { m.High[0] = 11 }, "model 2 has other ranges"},
-		{func(m *Model) { m.Low[1] = -1 }, "model 2 has other ranges"},
+		{func(m *Model) { m.Inputs[1] = "c" }, `south.json is of other inputs than north.json, or has them in another ` +
+			`order: ["a" "c"] and not ["a" "b"]`},
+		{func(m *Model) { m.High[0] = 11 }, `south.json has another range of the input "a" than north.json, 0 to 11 and ` +
+			`not 0 to 10`},
+		{func(m *Model) { m.Low[1] = -1 }, `south.json has another range of the input "b" than north.json, -1 to 1`},
 	} {
-		if _, err := Unite(twoClasses(), twoClasses(c.change)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Unite(north, north, File{"south.json", twoClasses(c.change)}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
+	whole, _ := Unite(north)
+	const want = "other.json is of another format than north.json"
+	if _, err := whole.Unite([]model.File{{Path: "other.json"}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
 	many := twoClasses(func(m *Model) { m.Inputs[1] = "c" })
 	many.Inputs = append(many.Inputs, "d", "e", "f", "g", "h")
-	const want = `["a" "c" "d" "e" "f"] and 2 more`
-	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), want) {
+	const more = `["a" "c" "d" "e" "f"] and 2 more`
+	if _, err := Unite(north, File{"many.json", many}); err == nil || !strings.Contains(err.Error(), more) {
 		t.Error(err)
 	}
 }
@@ -217,4 +231,42 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// The estimate of memory is above what was measured (memory.go), and within a half of it; a
+// file of a few megabytes that would take terabytes is known for that before anything is done.
+func TestMemory(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		samples                    []int
+		inputs, directions, layers int
+		measured                   int64 // in MiB, with two processors
+	}{
+		{[]int{2000}, 2, 2, 1, 164},
+		{[]int{2000, 2000}, 2, 2, 1, 266},
+		{[]int{3000, 3000, 3000, 3000}, 2, 2, 1, 495},
+		{[]int{3000}, 20, 10, 10, 713},
+		{[]int{2000}, 100, 100, 100, 1285},
+		{[]int{200, 200}, 800, 200, 200, 1755},
+		{[]int{1e6}, 1, 1, 1, 25e6},
+	} {
+		t.Run(fmt.Sprint(c.samples, c.inputs, c.layers), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+			m := twoClasses(func(m *Model) {
+				m.Inputs, m.Directions, m.Layers = make([]string, c.inputs), c.directions, c.layers
+				m.Low, m.High = make([]float64, c.inputs), make([]float64, c.inputs)
+				m.Machines = nil
+				for _, n := range c.samples {
+					m.Machines = append(m.Machines, Machine{0, make([][]float64, n)})
+				}
+			})
+			u, err := Unite(File{"m.json", m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := u.Memory(100) / mib; got < c.measured || got > c.measured*3/2 {
+				t.Errorf("%d MiB, measured were %d", got, c.measured)
+			}
+		})
+	}
 }
