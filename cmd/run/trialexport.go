@@ -49,7 +49,7 @@ func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o 
 			return usagef("--export: %w", err)
 		}
 	}
-	return checkNewFile("export", o.export, nil)
+	return checkNewFileOf("export", o.export, e.Written)
 }
 
 func listOrNone(names []string) string {
