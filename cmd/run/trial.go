@@ -293,6 +293,8 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 // written, before any data are read.
 func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o trialOptions) error {
 	switch {
+	case e.Release == nil && e.Instead != "":
+		return usagef("%s has no release: %s", e.Name, e.Instead)
 	case e.Release == nil:
 		return usagef("%s has no release; these have: %s", e.Name, strings.Join(a.Experiments.WithRelease(), ", "))
 	case !o.secure:

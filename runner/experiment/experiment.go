@@ -81,6 +81,9 @@ type Experiment struct {
 	// Forms are those in which a release with these parameters can be written, of which
 	// the name of its file chooses one. It is nil where there is one form, Written.
 	Forms func(Params) []Form
+	// Instead says what to do in place of a release and an export, where neither is there and
+	// others do it; it may be empty.
+	Instead string
 	// Written is the form of an export, and of a release without Forms. A file is named
 	// so, or without an ending; of "", as it pleases.
 	Written Form
