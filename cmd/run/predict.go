@@ -2,17 +2,21 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments"
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
+	"privkern/runner/execute/machine"
+	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -20,6 +24,7 @@ import (
 type prediction struct {
 	at, out, output string
 	alone           bool
+	ignoreMemory    bool
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -41,6 +46,9 @@ nearest machine of any of them decides, and party is the MODEL, counted from 1, 
 it. Of multikernel/learn it is the compressed features, which are written alone, since
 the inputs are what they keep back. With --out they are written to a file instead,
 which must not be there yet.
+
+A classifier of affine hull machines is fitted when it is used. One that needs more
+memory than is available is refused; where that is not known, more than 8 GiB.
 
 Predictions need nothing but the model, and cost no privacy: any number of them
 may be made and published. The model says what it protects, and how strongly.
@@ -64,7 +72,33 @@ no column of that name; see run help exit-codes.`,
 	flags.StringVar(&p.out, "out", "", "file to write instead of printing")
 	flags.StringVar(&p.output, "output", "csv", "csv or json (default of --out FILE.json: json)")
 	flags.BoolVar(&p.alone, "without-inputs", false, "leave the inputs out of what is written")
+	flags.BoolVar(&p.ignoreMemory, "ignore-memory", false, "predict even if it may not fit into memory")
 	return cmd
+}
+
+// memoryUnknown is what predictions may take where the system does not say what is available.
+const memoryUnknown = 8 << 30
+
+// checkMemory refuses models that need more memory at the rows of x than there is.
+func (p *prediction) checkMemory(m model.Model, paths []string, x mat.Matrix) error {
+	sizer, ok := m.(model.Sizer)
+	if !ok || p.ignoreMemory {
+		return nil
+	}
+	available := machine.AvailableMemory()
+	if available == 0 {
+		available = memoryUnknown
+	}
+	if limit, ok := machine.ProcessLimit(); ok {
+		available = min(available, limit.Left)
+	}
+	rows, _ := x.Dims()
+	if need := sizer.Memory(rows); need > available {
+		return fmt.Errorf("%s: predictions need about %s of memory, and %s are available: use a machine with more, or fewer "+
+			"rows or models; --ignore-memory starts it all the same", strings.Join(paths, ", "), machine.Gibibytes(need),
+			machine.Gibibytes(available))
+	}
+	return nil
 }
 
 func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
@@ -86,7 +120,13 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	name := table.Named(p.at)
 	at, _ := dataset.FilePath(name)
 	x, err := table.LoadPoints(name, at, m.Inputs())
+	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
+		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(m.Inputs()))
+	}
 	if err != nil {
+		return err
+	}
+	if err := p.checkMemory(m, paths, x); err != nil {
 		return err
 	}
 	result, err := m.Predict(cmd.Context(), x)
@@ -114,22 +154,31 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	return nil
 }
 
+// few lists names of a message, and counts what is too much for one.
+func few(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
 // readModels reads a model, or several that are used together.
 func readModels(paths []string) (m model.Model, format string, err error) {
-	all := make([]model.Model, len(paths))
+	all := make([]model.File, len(paths))
 	for i, path := range paths {
-		var name string
-		if all[i], name, err = model.Read(path, experiments.Models()); err != nil {
+		one, name, err := model.Read(path, experiments.Models())
+		if err != nil {
 			return nil, "", err
 		}
-		if i == 0 {
+		if all[i] = (model.File{Path: path, Model: one}); i == 0 {
 			format = name
 		}
 	}
 	if len(all) == 1 {
-		return all[0], format, nil
+		return all[0].Model, format, nil
 	}
-	first, ok := all[0].(model.Uniter)
+	first, ok := all[0].Model.(model.Uniter)
 	if !ok {
 		return nil, "", usagef("%s: a model of this format (%s) is used alone; give one MODEL", paths[0], format)
 	}

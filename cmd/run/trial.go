@@ -49,8 +49,9 @@ With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
 dpgp/regression, a model with which run predict predicts at any inputs; by
 cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
-(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). FILE.json describes what is
-protected, the noise with its grid, and how the release was made (run help
+(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). Where the name
+chooses nothing, its ending must not be that of another format; a name may have none.
+FILE.json describes what is protected, the noise with its grid, and how the release was made (run help
 releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
 published: no error, no count of clipped values, no SHA-256 of the data, no path.
@@ -292,6 +293,8 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 // written, before any data are read.
 func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o trialOptions) error {
 	switch {
+	case e.Release == nil && e.Instead != "":
+		return usagef("%s has no release: %s", e.Name, e.Instead)
 	case e.Release == nil:
 		return usagef("%s has no release; these have: %s", e.Name, strings.Join(a.Experiments.WithRelease(), ", "))
 	case !o.secure:
@@ -304,11 +307,19 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 			return usagef("--release: %w", err)
 		}
 	}
-	var forms []experiment.Form
 	if e.Forms != nil {
-		forms = e.Forms(params)
+		return checkNewFile("release", o.release, e.Forms(params))
 	}
-	return checkNewFile("release", o.release, forms)
+	return checkNewFileOf("release", o.release, e.Written)
+}
+
+// checkNewFileOf refuses a file of a flag whose name ends like that of another form, and what
+// checkNewFile refuses.
+func checkNewFileOf(flag, path string, written experiment.Form) error {
+	if err := store.CheckEnding(path, written); err != nil {
+		return usagef("--%s: %w", flag, err)
+	}
+	return checkNewFile(flag, path, nil)
 }
 
 // checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name

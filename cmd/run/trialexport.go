@@ -39,6 +39,8 @@ func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o 
 	switch {
 	case e.Export == nil && e.Release != nil:
 		return usagef("%s has no export, but a release, which has a guarantee: --release FILE", e.Name)
+	case e.Export == nil && e.Instead != "":
+		return usagef("%s has no export: %s", e.Name, e.Instead)
 	case e.Export == nil:
 		return usagef("%s has no export; these have: %s", e.Name, listOrNone(a.Experiments.WithExport()))
 	case o.export == "":
@@ -49,7 +51,7 @@ func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o 
 			return usagef("--export: %w", err)
 		}
 	}
-	return checkNewFile("export", o.export, nil)
+	return checkNewFileOf("export", o.export, e.Written)
 }
 
 func listOrNone(names []string) string {

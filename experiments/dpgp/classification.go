@@ -36,6 +36,7 @@ var classification = sync.OnceValue(func() *experiment.Definition[Classification
 		},
 		Run:          runClassification,
 		CheckRelease: checkClassRelease,
+		Written:      experiment.FormModel,
 		Release:      release.Planned(planClasses),
 	})
 })

@@ -55,6 +55,7 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 		},
 		PrivateTiming: true,
 		CheckRelease:  checkSearchRelease,
+		Written:       experiment.FormModel,
 		Release:       release.Planned(planSearch),
 	})
 })

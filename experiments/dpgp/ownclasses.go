@@ -271,7 +271,7 @@ func checkClassRelease(s *ClassificationSettings) error {
 		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
 			s.Output)
 	}
-	if err := own.CheckNamed(s.Inputs); err != nil {
+	if err := s.spec().CheckNamed(); err != nil {
 		return err
 	}
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {

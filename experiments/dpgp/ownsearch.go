@@ -322,7 +322,7 @@ func checkSearchRelease(s *searchSettings) error {
 	case s.Dataset == s.InducingFile:
 		return errors.New("inducing_file names the file of the data: inducing inputs are taken as public")
 	}
-	return own.CheckNamed(s.Inputs)
+	return s.spec().CheckNamed()
 }
 
 // PlanSearch plans a release of a trial of dpgp/hyperparameters, for audits.

@@ -27,8 +27,21 @@ type Describer interface {
 
 // Uniter is a [Model] that is used together with others: those of several parties.
 type Uniter interface {
-	// Unite returns the model of this file and of others, counted from 2 in errors.
-	Unite(others []Model) (Model, error)
+	// Unite returns the model of this file and of others. The error names the path of the
+	// first that does not fit.
+	Unite(others []File) (Model, error)
+}
+
+// File is a model with the path that it was read from.
+type File struct {
+	Path string
+	Model
+}
+
+// Sizer is a [Model] that may need much more memory than its file.
+type Sizer interface {
+	// Memory estimates what Predict takes at that many rows, in bytes.
+	Memory(rows int) int64
 }
 
 // Prediction is what a model computes at P rows.

@@ -40,7 +40,11 @@ func TestDecode(t *testing.T) {
 		{`{"format": "test/doubler/2", what follows is the format's`, ""},
 		{`{"format": "test/doubler/3"}`, `m.json: format: it is "test/doubler/3"; this program reads "test/doubler/2": ` +
 			`the file is of a later version of the program, use that`},
-		{`{"format": "test/doubler/1"}`, `m.json: format: it is "test/doubler/1"; this program reads "test/doubler/2"`},
+		{`{"format": "test/doubler/1"}`, `m.json: format: it is "test/doubler/1"; this program reads "test/doubler/2": ` +
+			`use an earlier version of the program, or ask for a new file`},
+		{`{"format": "` + strings.Repeat("x", 1000) + `"}`, `m.json: format: unknown format "` + strings.Repeat("x", 40) +
+			`..."; valid: test/other/1`},
+		{`{"a": ` + strings.Repeat("[", 20000), `m.json:1:10006: lists are nested deeper than in any model`},
 		{`{"format": "test/double/2"}`, `m.json: format: unknown format "test/double/2"; did you mean "test/doubler/2"?`},
 		{`{"format": "test/doubler/x"}`, `m.json: format: unknown format "test/doubler/x"`},
 		{`{"format": 3}`, `m.json: it is no released model, since it has no member "format"`},
@@ -48,14 +52,14 @@ func TestDecode(t *testing.T) {
 		{`[]`, `m.json: it is no released model, which is a JSON object`},
 		{``, `m.json: it is no released model, which is a JSON object`},
 		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object`},
-		{"{\n\"a\": [1, 2", `m.json:2:10: unexpected end of JSON input`},
-		{"{\n\"a\": [1,, 2]}", `m.json:2:9: invalid character ','`},
-		{`{"a": 1`, `m.json:1:7: unexpected end of JSON input`},
-		{`{`, `m.json:1:1: unexpected end of JSON input`},
-		{`{"a"`, `m.json:1:4: unexpected end of JSON input`},
-		{`{3: 4}`, `m.json:1:2: invalid character '3'`},
+		{"{\n\"a\": [1, 2", `m.json:2:10: the file ends in the middle: it was cut off; get it again, whole`},
+		{"{\n\"a\": [1,, 2]}", `m.json:2:9: ',' does not belong here: this is no JSON: the file was changed`},
+		{`{"a": 1`, `m.json:1:7: the file ends in the middle: it was cut off; get it again, whole`},
+		{`{`, `m.json:1:1: the file ends in the middle: it was cut off; get it again, whole`},
+		{`{"a"`, `m.json:1:4: the file ends in the middle: it was cut off; get it again, whole`},
+		{`{3: 4}`, `m.json:1:2: '3' does not belong here`},
 	} {
-		t.Run(c.text, func(t *testing.T) {
+		t.Run(c.text[:min(40, len(c.text))], func(t *testing.T) {
 			m, name, err := Decode("m.json", []byte(c.text), formats)
 			if c.want == "" {
 				if _, ok := m.(doubler); !ok || name != "test/doubler/2" || err != nil {

@@ -20,7 +20,7 @@ const maxSize = 256 << 20
 type Error struct {
 	Path         string
 	Line, Column int    // from 1; 0 where the text is well-formed
-	Field        string // such as covariance[2][1]; "" for the whole file
+	Field        string // the member, such as covariance[2][1]; "" for the whole file
 	Err          error
 }
 
@@ -57,9 +57,13 @@ func Read(path string, formats []Format) (m Model, format string, err error) {
 		return nil, "", err
 	}
 	if len(raw) > maxSize {
-		return nil, "", &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
+		return nil, "", tooLarge(path)
 	}
 	return Decode(path, raw, formats)
+}
+
+func tooLarge(path string) error {
+	return &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
 }
 
 // Decode reads the text of a file; path is for errors.
@@ -79,21 +83,28 @@ func Decode(path string, raw []byte, formats []Format) (m Model, format string, 
 	return nil, "", &Error{Path: path, Field: field, Err: unknownFormat(name, known)}
 }
 
-// unknownFormat says of a version of a known format which is read.
+// unknownFormat says of a version of a known format which are read.
 func unknownFormat(name string, known []string) error {
+	if name != shortened(name) {
+		return experiment.Unknown("format", shortened(name), known)
+	}
 	family, version := splitFormat(name)
+	var reads []string
+	latest := 0
 	for _, k := range known {
-		same, reads := splitFormat(k)
-		switch {
-		case same != family || version < 0:
-		case version > reads:
-			return fmt.Errorf("it is %q; this program reads %q: the file is of a later version of the program, use that",
-				name, k)
-		default:
-			return fmt.Errorf("it is %q; this program reads %q", name, k)
+		if same, v := splitFormat(k); same == family && version > 0 {
+			reads, latest = append(reads, strconv.Quote(k)), max(latest, v)
 		}
 	}
-	return experiment.Unknown("format", name, known)
+	switch {
+	case len(reads) == 0:
+		return experiment.Unknown("format", name, known)
+	case version > latest:
+		return fmt.Errorf("it is %q; this program reads %s: the file is of a later version of the program, use that",
+			name, strings.Join(reads, " and "))
+	}
+	return fmt.Errorf("it is %q; this program reads %s: use an earlier version of the program, or ask for a new file",
+		name, strings.Join(reads, " and "))
 }
 
 // splitFormat takes the version off the name of a format; -1 where it has none.
@@ -123,12 +134,12 @@ func nameOf(path string, raw []byte) (name, field string, err error) {
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
-			return "", "", jsonError(path, raw, d.InputOffset(), err)
+			return "", "", jsonError(path, raw, err)
 		}
 		field, _ := token.(string)
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return "", "", jsonError(path, raw, d.InputOffset(), err)
+			return "", "", jsonError(path, raw, err)
 		}
 		if field != "format" && field != "model" {
 			continue
@@ -138,22 +149,30 @@ func nameOf(path string, raw []byte) (name, field string, err error) {
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return "", "", jsonError(path, raw, d.InputOffset(), err)
+		return "", "", jsonError(path, raw, err)
 	}
 	return "", "", &Error{Path: path, Err: fmt.Errorf(noModel, `since it has no member "format"`)}
 }
 
-func jsonError(path string, raw []byte, offset int64, err error) error {
-	// The decoder counts from the member; of the whole text the place is right.
+// jsonError is an error of the text of a file, with its place in the whole text.
+func jsonError(path string, raw []byte, err error) error {
+	// A decoder of a member counts from there; of the whole text the place is right.
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
-	if again := json.Unmarshal(raw, &whole); errors.As(again, &syntax) {
-		offset, err = syntax.Offset, again
+	if !errors.As(json.Unmarshal(raw, &whole), &syntax) {
+		return &Error{Path: path, Err: fmt.Errorf("a defect of this program, which does not read it: %w", err)}
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		offset, err = int64(len(raw)), errors.New("unexpected end of JSON input")
+	at := int(syntax.Offset) - 1
+	e := &Error{Path: path}
+	e.Line, e.Column = place(raw, at)
+	switch {
+	case strings.Contains(syntax.Error(), "max depth"):
+		e.Err = errors.New("lists are nested deeper than in any model: the file is none")
+	case strings.HasPrefix(syntax.Error(), "unexpected end"):
+		e.Line, e.Column = place(raw, len(raw))
+		e.Err = errors.New(cutOff)
+	default:
+		e.Err = errors.New(misplaced(raw[at:]))
 	}
-	before := raw[:min(max(int(offset), 0), len(raw))]
-	return &Error{Path: path, Line: 1 + bytes.Count(before, []byte("\n")),
-		Column: max(1, len(before)-1-bytes.LastIndexByte(before, '\n')), Err: err}
+	return e
 }

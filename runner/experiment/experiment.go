@@ -79,9 +79,14 @@ type Experiment struct {
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
 	// Forms are those in which a release with these parameters can be written, of which
-	// the name of its file chooses one. It is nil where there is one form, whatever the
-	// file is called.
+	// the name of its file chooses one. It is nil where there is one form, Written.
 	Forms func(Params) []Form
+	// Instead says what to do in place of a release and an export, where neither is there and
+	// others do it; it may be empty.
+	Instead string
+	// Written is the form of an export, and of a release without Forms. A file is named
+	// so, or without an ending; of "", as it pleases.
+	Written Form
 	// Export computes what may be handed over although no (ε, δ) holds for it, such as
 	// compressed features. Its Privacy has an empty guarantee and the reason for that
 	// ([Privacy.Withdraw]). It books no budget. It is nil where there is nothing to hand over.

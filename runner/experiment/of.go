@@ -32,6 +32,8 @@ type Declaration[S, M any] struct {
 	Release      func(context.Context, *Trial, *S) (*Release, error)
 	CheckRelease func(*S) error
 	Forms        func(*S) []Form
+	Written      Form
+	Instead      string
 	Export       func(context.Context, *Trial, *S) (*Release, error)
 	CheckExport  func(*S) error
 }
@@ -76,7 +78,7 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 		Datasets: onSettings(x, d.Datasets), StandIn: onSettings(x, d.StandIn), Seedless: onSettings(x, d.Seedless),
 		Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
 		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),
-		Forms:       onSettings(x, d.Forms),
+		Forms: onSettings(x, d.Forms), Written: d.Written, Instead: d.Instead,
 		CheckExport: onSettings(x, d.CheckExport),
 		Run: func(ctx context.Context, t *Trial) (*Result, error) {
 			out, err := d.Run(ctx, t, x.Settings(t.Params))

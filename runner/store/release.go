@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -73,6 +74,32 @@ func (e *FormError) Error() string {
 		names[i] = f.String()
 	}
 	return fmt.Sprintf("%s: the name says in which form it is written; use %s", e.Path, strings.Join(names, ", "))
+}
+
+// EndingError says that the name of a release or an export ends like that of a file of another
+// format than it has.
+type EndingError struct {
+	Path string
+	Form experiment.Form
+}
+
+func (e *EndingError) Error() string {
+	what := map[experiment.Form]string{experiment.FormTable: "comma-separated values", experiment.FormModel: "JSON"}[e.Form]
+	ending := filepath.Ext(e.Path)
+	name := strings.TrimSuffix(strings.TrimSuffix(e.Path, ending), string(e.Form))
+	return fmt.Sprintf("%s: what is written is %s, and not %s; use %s%s, or a name without an ending", e.Path, what, ending,
+		name, string(e.Form))
+}
+
+// CheckEnding refuses a path whose ending is that of another format than the form, which is
+// that of what is written whatever its name; "" is any. What has no letter, such as .5, is no
+// ending.
+func CheckEnding(path string, form experiment.Form) error {
+	ending := filepath.Ext(path)
+	if form == "" || strings.EqualFold(ending, string(form)) || !strings.ContainsFunc(ending, unicode.IsLetter) {
+		return nil
+	}
+	return &EndingError{path, form}
 }
 
 // releasePaths are the files and folders of a release.

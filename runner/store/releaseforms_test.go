@@ -199,3 +199,32 @@ func TestFolderWithoutAName(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A name may have the ending of what is written, or none; an ending of another format is
+// refused with the one to take.
+func TestCheckEnding(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		form experiment.Form
+		want string // "" for none
+	}{
+		{"model.json", experiment.FormModel, ""},
+		{"model.JSON", experiment.FormModel, ""},
+		{"dir.zip/model", experiment.FormModel, ""},
+		{"model-0.5", experiment.FormModel, ""},
+		{"model.zip", "", ""},
+		{"rows.csv", experiment.FormTable, ""},
+		{"a/model.zip", experiment.FormModel, "a/model.zip: what is written is JSON, and not .zip; use a/model.json, or a " +
+			"name without an ending"},
+		{"model.json.gz", experiment.FormModel, "and not .gz; use model.json, or a name"},
+		{"rows.json", experiment.FormTable, "what is written is comma-separated values, and not .json; use rows.csv,"},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			err := store.CheckEnding(c.path, c.form)
+			var ending *store.EndingError
+			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &ending) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}

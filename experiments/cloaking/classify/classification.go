@@ -33,6 +33,7 @@ var Classification = sync.OnceValue(func() *experiment.Definition[classification
 		Check:        checkClassification,
 		Run:          runClassification,
 		CheckRelease: checkRelease,
+		Written:      experiment.FormTable,
 		Release:      release.Planned(plan),
 	})
 })

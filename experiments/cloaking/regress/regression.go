@@ -33,6 +33,7 @@ var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRelease,
+		Written:      experiment.FormTable,
 		Release:      release.Planned(plan),
 	})
 })

@@ -179,3 +179,24 @@ func TestLoadPoints(t *testing.T) {
 		})
 	}
 }
+
+// "*" is refused where what rows hold decides which columns it stands for.
+func TestCheckNamed(t *testing.T) {
+	for _, c := range []struct {
+		dataset, inputs string
+		refused         bool
+	}{
+		{"csv:a.csv", "*", true}, {"csv:a.csv", " * ", true}, {"parquet:a.parquet", "*", true},
+		{"csv:a.csv", "age+colour[red|green]", false}, {"npy:a.npy", "*", false}, {"images:a@4x4", "*", false},
+	} {
+		t.Run(c.dataset+" "+c.inputs, func(t *testing.T) {
+			err := Spec{Dataset: c.dataset, Inputs: c.inputs}.CheckNamed()
+			if !c.refused && err != nil {
+				t.Error(err)
+			}
+			if c.refused {
+				mustFail(t, err, "inputs = *: which columns are numbers would be read off the private rows; name them")
+			}
+		})
+	}
+}

@@ -14,14 +14,15 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxUnpacked bounds what the wanted columns of a Parquet file say they take when they are
-// unpacked, in bytes. Tests lower it.
+// maxUnpacked bounds what the wanted columns of a Parquet file, and their pages, say they take
+// when they are unpacked, in bytes. Tests lower it.
 var maxUnpacked int64 = 1 << 30
 
 // parquetReader reads the leaf columns of a Parquet file that have at most one value a row.
 type parquetReader struct {
 	path    string
 	file    *os.File
+	size    int64
 	parquet *parquet.File
 	leaves  []*parquet.Column
 	names   []string
@@ -96,6 +97,10 @@ func (r *parquetReader) open(size int64) (err error) {
 	if string(mark) != "PAR1" {
 		return errors.New("the Parquet file is cut off: it does not end with PAR1")
 	}
+	if err := checkFooter(r.file, size); err != nil {
+		return err
+	}
+	r.size = size
 	r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("the Parquet file cannot be read: %w", err)
@@ -140,6 +145,7 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 			len(columns), MaxValues)
 	}
 	var unpacked int64
+	left := maxUnpacked // of the pages
 	for i, at := range columns {
 		leaf := r.leaves[at]
 		read, err := parquetCell(leaf)
@@ -149,15 +155,38 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 		c := &parquetColumn{cell: read, text: texts[i], buffer: make([]parquet.Value, 256)}
 		for g, group := range r.parquet.RowGroups() {
 			c.chunks = append(c.chunks, group.ColumnChunks()[leaf.Index()])
-			size := r.parquet.Metadata().RowGroups[g].Columns[leaf.Index()].MetaData.TotalUncompressedSize
+			chunk := &r.parquet.Metadata().RowGroups[g].Columns[leaf.Index()].MetaData
+			size := chunk.TotalUncompressedSize
 			if size < 0 || unpacked > maxUnpacked-size {
+				err = errPacked
+			} else {
+				unpacked += size
+				left, err = r.checkPages(chunk, group.NumRows(), left)
+			}
+			if errors.Is(err, errPacked) {
 				return errorf(r.path, "the columns that are read take more than %d MiB when they are unpacked", maxUnpacked>>20)
 			}
-			unpacked += size
+			if err != nil {
+				return errorf(r.path, "the Parquet file is damaged: column %q, group %d of rows: %w; write it again", r.names[at],
+					g+1, err)
+			}
 		}
 		r.wanted = append(r.wanted, c)
 	}
 	return nil
+}
+
+// checkPages checks the pages of a column in a group of rows, see [pages.check].
+func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64) (int64, error) {
+	start := m.DataPageOffset
+	if m.DictionaryPageOffset != 0 {
+		start = m.DictionaryPageOffset
+	}
+	if start < 0 || m.TotalCompressedSize < 0 || start > r.size || m.TotalCompressedSize > r.size-start {
+		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start, r.size)
+	}
+	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, snappy: m.Codec == format.Snappy}
+	return p.check(left)
 }
 
 func (r *parquetReader) next() error {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +46,17 @@ func (s Spec) Names() []string {
 		names[i] = it.name
 	}
 	return names
+}
+
+// CheckNamed refuses "*" in a release of data whose types are inferred from what rows hold: which
+// columns are numbers would be read off private rows. Arrays and pictures have numbers alone.
+func (s Spec) CheckNamed() error {
+	kind := dataset.OwnKind(s.Dataset)
+	if _, every := s.inputs(); every && (kind == dataset.OwnCSV || kind == dataset.OwnParquet) {
+		return errors.New("inputs = *: which columns are numbers would be read off the private rows; name them, joined by " +
+			"+, such as inputs=age+dose")
+	}
+	return nil
 }
 
 // Width is how many inputs the setting makes where a column without levels is one; 0 for "*".

@@ -61,6 +61,13 @@ type Mechanism struct {
 func column(class string) string { return "p_" + class }
 
 // Taken says whether predictions have a column of that name besides the inputs.
-func Taken(name string, classes []string) bool {
-	return name == models.LabelColumn || slices.ContainsFunc(classes, func(c string) bool { return column(c) == name })
+func Taken(name string, classes []string) bool { return slices.Contains(resultColumns(classes), name) }
+
+// resultColumns are the columns of predictions.
+func resultColumns(classes []string) []string {
+	names := []string{models.LabelColumn}
+	for _, c := range classes {
+		names = append(names, column(c))
+	}
+	return names
 }

@@ -12,7 +12,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dpgp/modelfile"
 	models "privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -97,9 +96,9 @@ func TestMalformed(t *testing.T) {
 		return string(text(t, m))
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"cut off", whole[:len(whole)/2], "unexpected EOF"},
+		{"cut off", whole[:len(whole)/2], "the file ends in the middle"},
 		{"a later version", strings.Replace(whole, "model/1", "model/2", 1), `format: it is "dpgp/classification-model/2"`},
-		{"an unknown field", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown field "jittr"`},
+		{"an unknown field", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown member "jittr"; did you mean "jitter"?`},
 		{"no inputs", edit(func(m *Model) { m.Inputs = nil }), "inputs: there are none"},
 		{"one class", edit(func(m *Model) { m.Classes = m.Classes[:1] }), "classes: there are 1"},
 		{"a class twice", edit(func(m *Model) { m.Classes[1] = "no" }), `classes[1]: "no" cannot be the name`},
@@ -124,7 +123,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Decode("m.json", []byte(c.text))
-			var at *modelfile.Error
+			var at *models.Error
 			if !errors.As(err, &at) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "m.json") {
 				t.Errorf("%v, want %q", err, c.want)
 			}

@@ -1,20 +1,12 @@
 package classmodel
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
-	"privkern/experiments/dpgp/modelfile"
 	models "privkern/experiments/model"
 )
-
-// maxSize bounds the files that are read, far above any model that can be made.
-const maxSize = 1 << 30
 
 // PredictFormat makes run predict read these files.
 var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []byte) (models.Model, error) {
@@ -25,26 +17,9 @@ var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []by
 	return used{m}, nil
 }}
 
-// Decode reads the text of a file; path is for errors, which are *[modelfile.Error].
+// Decode reads the text of a file; path is for errors, which are *[models.Error].
 func Decode(path string, text []byte) (*Model, error) {
-	if len(text) > maxSize {
-		return nil, &modelfile.Error{Path: path,
-			Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
-	}
-	m := new(Model)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, &modelfile.Error{Path: path, Err: errors.New(strings.TrimPrefix(err.Error(), "json: "))}
-	}
-	if m.Format != Format {
-		return nil, &modelfile.Error{Path: path, Field: "format",
-			Err: fmt.Errorf("it is %q; this program reads %q", m.Format, Format)}
-	}
-	if field, err := m.check(); err != nil {
-		return nil, &modelfile.Error{Path: path, Field: field, Err: err}
-	}
-	return m, nil
+	return models.Parse(path, text, (*Model).check, Format)
 }
 
 // check returns what is wrong, and with which field.
@@ -82,15 +57,11 @@ func (m *Model) check() (field string, err error) {
 			return fmt.Sprintf("kernel.lengthscales[%d]", i), err
 		}
 	}
-	for i, name := range m.Classes {
-		if name == "" || slices.Contains(m.Classes[:i], name) {
-			return fmt.Sprintf("classes[%d]", i), fmt.Errorf("%q cannot be the name of a class", name)
-		}
+	if field, err := models.CheckNames("classes", m.Classes, "a class"); err != nil {
+		return field, err
 	}
-	for i, name := range m.Inputs {
-		if name == "" || slices.Contains(m.Inputs[:i], name) || Taken(name, m.Classes) {
-			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
-		}
+	if field, err := models.CheckNames("inputs", m.Inputs, "an input", resultColumns(m.Classes)...); err != nil {
+		return field, err
 	}
 	return m.checkShapes()
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	models "privkern/experiments/model"
 )
 
 // Whatever the file of a model, it is refused with its place, or what was read
@@ -25,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Decode("model.json", text)
 		if err != nil {
-			var at *Error
+			var at *models.Error
 			if !errors.As(err, &at) || at.Path != "model.json" {
 				t.Errorf("an error without a place: %v", err)
 			}

@@ -34,9 +34,6 @@ func About(several bool) string {
 const about = "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. " +
 	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is "
 
-// maxSize bounds the files that are read, far above any model that can be made.
-const maxSize = 64 << 20
-
 // Model is a sparse Gaussian process that may be published (Honkela 2021, Section
 // 3): with u the values of the function at the inducing inputs, N(mean,
 // covariance). Mean and covariance are of the scaled output (y − centre)/scale.

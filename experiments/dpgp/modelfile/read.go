@@ -1,121 +1,18 @@
 package modelfile
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	models "privkern/experiments/model"
 )
 
-// Error says where a file of a model is wrong.
-type Error struct {
-	Path         string
-	Line, Column int    // from 1; 0 where the text is well-formed
-	Field        string // such as covariance[2][1]; "" for the whole file
-	Err          error
-}
-
-func (e *Error) Error() string {
-	at := e.Path
-	if e.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d", at, e.Line, e.Column)
-	}
-	if e.Field != "" {
-		at += ": " + e.Field
-	}
-	return at + ": " + e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// Read reads the file of a model. Errors are *[Error], or the file's own.
-func Read(path string) (m *Model, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxSize {
-		return nil, &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
-	}
-	return Decode(path, text)
-}
-
-// Decode reads the text of a file; path is for errors.
+// Decode reads the text of a file; path is for errors, which are *[models.Error].
 func Decode(path string, text []byte) (*Model, error) {
-	var kind struct {
-		Format *string `json:"model"`
-	}
-	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
-		return nil, &Error{Path: path, Err: errors.New(
-			"it is no released model, which is a JSON object (what run trial dpgp/regression --release writes)")}
-	}
-	// The kind first: of another file, what is in it does not matter.
-	if err := json.Unmarshal(text, &kind); err != nil {
-		return nil, jsonError(path, text, 0, err)
-	}
-	switch {
-	case kind.Format == nil:
-		return nil, &Error{Path: path, Err: fmt.Errorf("it is no released model: \"model\": %q is not in it (a model is "+
-			"what run trial dpgp/regression --release writes)", Format)}
-	case *kind.Format != Format && *kind.Format != FormatLengthscales:
-		err := fmt.Errorf("it is %q; this program reads %q and %q: a newer one may read it", *kind.Format, Format,
-			FormatLengthscales)
-		return nil, &Error{Path: path, Field: "model", Err: err}
-	}
-	m := new(Model)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, jsonError(path, text, d.InputOffset(), err)
-	}
-	if field, err := m.check(); err != nil {
-		return nil, &Error{Path: path, Field: field, Err: err}
-	}
-	return m, nil
-}
-
-func jsonError(path string, text []byte, offset int64, err error) error {
-	e := &Error{Path: path, Err: err}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset = kind.Offset
-		e.Field = kind.Field
-		e.Err = fmt.Errorf("it is %s, want %s", kindName(kind.Value), kindName(kind.Type.Kind().String()))
-	default:
-		e.Err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	before := text[:min(int(offset), len(text))]
-	e.Line = 1 + bytes.Count(before, []byte("\n"))
-	e.Column = max(1, len(before)-1-bytes.LastIndexByte(before, '\n'))
-	return e
-}
-
-func kindName(kind string) string {
-	switch kind {
-	case "float64":
-		return "a number"
-	case "slice", "array":
-		return "a list"
-	case "struct", "ptr", "object":
-		return "an object"
-	}
-	return "a " + kind
+	return models.Parse(path, text, (*Model).check, Format, FormatLengthscales)
 }
 
 // check returns what is wrong, and with which field.
@@ -149,10 +46,8 @@ func (m *Model) check() (field string, err error) {
 	if field, err := m.checkLengthscales(); err != nil {
 		return field, err
 	}
-	for i, name := range m.Inputs {
-		if name == "" || slices.Contains(m.Inputs[:i], name) || slices.Contains(Reserved, name) {
-			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
-		}
+	if field, err := models.CheckNames("inputs", m.Inputs, "an input", Reserved...); err != nil {
+		return field, err
 	}
 	for i, row := range m.Inducing {
 		if len(row) != len(m.Inputs) {
@@ -203,6 +98,9 @@ func (m *Model) checkLengthscales() (field string, err error) {
 // to the largest variance.
 const rounding = 1e-8
 
+// maxExplained bounds the covariances whose eigenvalues an error names: they take seconds.
+const maxExplained = 1000
+
 // checkCovariance refuses a symmetric matrix that is not positive semi-definite.
 // It names a pair that cannot be where there is one.
 func (m *Model) checkCovariance() (field string, err error) {
@@ -232,7 +130,7 @@ func (m *Model) checkCovariance() (field string, err error) {
 	}
 	least := ""
 	var e mat.EigenSym
-	if e.Factorize(scaled, false) {
+	if n <= maxExplained && e.Factorize(scaled, false) {
 		least = fmt.Sprintf(" (the smallest is %.3g)", (e.Values(nil)[0]-rounding)*largest)
 	}
 	return "covariance", fmt.Errorf("it has a negative eigenvalue%s: a covariance is positive semi-definite", least)

@@ -2,7 +2,6 @@ package modelfile
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,9 +15,6 @@ var (
 )
 
 func read(path string, raw []byte) (models.Model, error) {
-	if len(raw) > maxSize {
-		return nil, &Error{Path: path, Err: fmt.Errorf("it has more than %d MiB, which no model has", maxSize>>20)}
-	}
 	m, err := Decode(path, raw)
 	if err != nil {
 		return nil, err

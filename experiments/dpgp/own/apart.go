@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -62,14 +61,4 @@ func pathless(err error) error {
 		return in.Err
 	}
 	return err
-}
-
-// CheckNamed refuses inputs=* in a release: which columns are numbers is inferred from the
-// private rows.
-func CheckNamed(inputs string) error {
-	if (table.Spec{Inputs: inputs}).Names() == nil {
-		return errors.New("inputs = *: which columns are numbers would be read off the private rows; name them, joined by " +
-			"+, such as inputs=age+dose")
-	}
-	return nil
 }

@@ -76,12 +76,3 @@ func TestCheckGrid(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestCheckNamed(t *testing.T) {
-	for _, inputs := range []string{"*", " * "} {
-		trialtest.Refuses(t, CheckNamed(inputs), "inputs = *: which columns are numbers")
-	}
-	if err := CheckNamed("age+colour[red|green]"); err != nil {
-		t.Error(err)
-	}
-}

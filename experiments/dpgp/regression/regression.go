@@ -47,6 +47,7 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 		Check:        checkRegression,
 		Run:          runRegression,
 		CheckRelease: checkRegressionRelease,
+		Written:      experiment.FormModel,
 		Release:      release.Planned(planOf),
 	})
 })

@@ -58,7 +58,7 @@ func checkRegressionRelease(s *Settings) error {
 	case s.Dataset == s.Inducing:
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
 	}
-	if err := own.CheckNamed(s.Inputs); err != nil {
+	if err := s.table().CheckNamed(); err != nil {
 		return err
 	}
 	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {

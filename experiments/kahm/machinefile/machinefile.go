@@ -8,15 +8,13 @@
 package machinefile
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -81,48 +79,9 @@ func (m *Machine) matrix() *mat.Dense {
 	return out
 }
 
-// Error says where a file of a model is wrong.
-type Error struct {
-	Path  string
-	Field string // such as machines[2].samples; "" for the whole file
-	Err   error
-}
-
-func (e *Error) Error() string {
-	if e.Field != "" {
-		return e.Path + ": " + e.Field + ": " + e.Err.Error()
-	}
-	return e.Path + ": " + e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// Decode reads the text of a file; path is for errors, which are *[Error].
+// Decode reads the text of a file; path is for errors, which are *[model.Error].
 func Decode(path string, text []byte) (*Model, error) {
-	var kind struct {
-		Format *string `json:"format"`
-	}
-	if err := json.Unmarshal(text, &kind); err != nil {
-		return nil, &Error{Path: path, Err: err}
-	}
-	switch {
-	case kind.Format == nil || !strings.HasPrefix(*kind.Format, Name+"/"):
-		return nil, &Error{Path: path, Err: fmt.Errorf("it is no classifier of affine hull machines, which has \"format\": "+
-			"%q (run trial kahm/classifier --release writes one)", Format)}
-	case *kind.Format != Format:
-		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, of another version of this program, "+
-			"which reads %q: use that version, or ask for a file of this one", *kind.Format, Format)}
-	}
-	m := new(Model)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, &Error{Path: path, Err: errors.New(strings.TrimPrefix(err.Error(), "json: "))}
-	}
-	if field, err := m.check(); err != nil {
-		return nil, &Error{Path: path, Field: field, Err: err}
-	}
-	return m, nil
+	return model.Parse(path, text, (*Model).check, Format)
 }
 
 // check returns what is wrong, and with which field.
@@ -144,18 +103,16 @@ func (m *Model) check() (field string, err error) {
 	case m.Privacy == nil:
 		return "privacy", errors.New("it is missing: a model says what it protects")
 	}
-	for j, name := range m.Inputs {
-		switch {
-		case name == "" || slices.Contains(m.Inputs[:j], name) || slices.Contains(Reserved, name):
-			return fmt.Sprintf("inputs[%d]", j), fmt.Errorf("%q cannot be the name of an input", name)
-		case !(m.Low[j] <= m.High[j]):
-			return fmt.Sprintf("high[%d]", j), fmt.Errorf("it is %g, below low, %g", m.High[j], m.Low[j])
+	if field, err := model.CheckNames("inputs", m.Inputs, "an input", Reserved...); err != nil {
+		return field, err
+	}
+	for j, high := range m.High {
+		if !(m.Low[j] <= high) {
+			return fmt.Sprintf("high[%d]", j), fmt.Errorf("it is %g, below low, %g", high, m.Low[j])
 		}
 	}
-	for c, name := range m.Classes {
-		if name == "" || slices.Contains(m.Classes[:c], name) {
-			return fmt.Sprintf("classes[%d]", c), fmt.Errorf("%q cannot be the name of a class", name)
-		}
+	if field, err := model.CheckNames("classes", m.Classes, "a class"); err != nil {
+		return field, err
 	}
 	return m.checkMachines()
 }

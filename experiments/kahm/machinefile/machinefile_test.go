@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/schematest"
+	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -62,7 +64,7 @@ func encoded(t *testing.T, m *Model) []byte {
 // A file that was released is still read, and classifies.
 func TestKeptFile(t *testing.T) {
 	m, text := readKept(t)
-	u, err := Unite(m)
+	u, err := Unite(File{kept, m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,23 +100,22 @@ func TestDecodeRefuses(t *testing.T) {
 		change func(*Model)
 		want   string
 	}{
-		"no JSON":      {text: "a,b\n1,2\n", want: "invalid character"},
-		"another file": {text: `{"model": "dpgp/1"}`, want: "it is no classifier of affine hull machines"},
+		"another file": {text: `{"model": "dpgp/1"}`, want: `model: unknown format "dpgp/1"`},
 		"a newer version": {text: `{"format": "privkern/kahm-model/2", "new": 1}`,
-			want: `"privkern/kahm-model/2", of another version`},
-		"an unknown field": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown field "new"`},
-		"no inputs":        {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
-		"an input twice":   {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
-		"a column":         {change: func(m *Model) { m.Inputs[1] = "distance" }, want: `inputs[1]: "distance" cannot be`},
-		"low":              {change: func(m *Model) { m.Low = m.Low[:1] }, want: "low: it has 1 numbers for 2 inputs"},
-		"high":             {change: func(m *Model) { m.High = nil }, want: "high: it has 0 numbers"},
-		"range":            {change: func(m *Model) { m.High[0] = -1 }, want: "high[0]: it is -1, below low, 0"},
-		"no classes":       {change: func(m *Model) { m.Classes = nil }, want: "classes: there are none"},
-		"a class twice":    {change: func(m *Model) { m.Classes[1] = "x" }, want: `classes[1]: "x" cannot be`},
-		"directions":       {change: func(m *Model) { m.Directions = 3 }, want: "directions: it is 3; 1 to 2"},
-		"layers":           {change: func(m *Model) { m.Layers = 3 }, want: "layers: it is 3; 1 to 2"},
-		"no privacy":       {change: func(m *Model) { m.Privacy = nil }, want: "privacy: it is missing"},
-		"class":            {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
+			want: `"privkern/kahm-model/2"; this program reads "privkern/kahm-model/1": the file is of a later version`},
+		"an unknown member": {text: `{"format": "privkern/kahm-model/1", "new": 1}`, want: `unknown member "new"`},
+		"no inputs":         {change: func(m *Model) { m.Inputs = nil }, want: "inputs: there are none"},
+		"an input twice":    {change: func(m *Model) { m.Inputs[1] = "a" }, want: `inputs[1]: "a" cannot be`},
+		"a column":          {change: func(m *Model) { m.Inputs[1] = "distance" }, want: `inputs[1]: "distance" cannot be`},
+		"low":               {change: func(m *Model) { m.Low = m.Low[:1] }, want: "low: it has 1 numbers for 2 inputs"},
+		"high":              {change: func(m *Model) { m.High = nil }, want: "high: it has 0 numbers"},
+		"range":             {change: func(m *Model) { m.High[0] = -1 }, want: "high[0]: it is -1, below low, 0"},
+		"no classes":        {change: func(m *Model) { m.Classes = nil }, want: "classes: there are none"},
+		"a class twice":     {change: func(m *Model) { m.Classes[1] = "x" }, want: `classes[1]: "x" cannot be`},
+		"directions":        {change: func(m *Model) { m.Directions = 3 }, want: "directions: it is 3; 1 to 2"},
+		"layers":            {change: func(m *Model) { m.Layers = 3 }, want: "layers: it is 3; 1 to 2"},
+		"no privacy":        {change: func(m *Model) { m.Privacy = nil }, want: "privacy: it is missing"},
+		"class":             {change: func(m *Model) { m.Machines[0].Class = 2 }, want: "machines[0].class: it is 2"},
 		"a short row": {change: func(m *Model) { m.Machines[1].Samples[2] = []float64{1} },
 			want: "machines[1].samples[2]: it has 1 numbers for 2 inputs"},
 		"no rows": {change: func(m *Model) { m.Machines[1].Samples = nil }, want: "machines[1].samples: there are none"},
@@ -122,7 +123,7 @@ func TestDecodeRefuses(t *testing.T) {
 			want: `machines: there is none of the class "y"`},
 		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
 			want: "all are zero"},
-		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "number 1e999"},
+		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "low[0]: it is 1e999, which is too large for a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)
@@ -130,7 +131,7 @@ func TestDecodeRefuses(t *testing.T) {
 				text = encoded(t, twoClasses(c.change))
 			}
 			_, err := Decode("m.json", text)
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) || at.Path != "m.json" || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -149,7 +150,11 @@ func TestUnite(t *testing.T) {
 	})
 	x := mat.NewDense(4, 2, []float64{2, .2, 8, .8, 1, .3, 9, .6})
 	classify := func(models ...*Model) *Classification {
-		u, err := Unite(models...)
+		var files []File
+		for _, m := range models {
+			files = append(files, File{"m.json", m})
+		}
+		u, err := Unite(files...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,22 +179,31 @@ func TestUnite(t *testing.T) {
 }
 
 func TestUniteRefuses(t *testing.T) {
+	north := File{"north.json", twoClasses()}
 	for _, c := range []struct {
 		change func(*Model)
 		want   string
 	}{
-		{func(m *Model) { m.Inputs[1] = "c" }, "model 2 is of other inputs"},
-		{func(m *Model) { m.High[0] = 11 }, "model 2 has other ranges"},
-		{func(m *Model) { m.Low[1] = -1 }, "model 2 has other ranges"},
+		{func(m *Model) { m.Inputs[1] = "c" }, `south.json is of other inputs than north.json, or has them in another ` +
+			`order: ["a" "c"] and not ["a" "b"]`},
+		{func(m *Model) { m.High[0] = 11 }, `south.json has another range of the input "a" than north.json, 0 to 11 and ` +
+			`not 0 to 10`},
+		{func(m *Model) { m.Low[1] = -1 }, `south.json has another range of the input "b" than north.json, -1 to 1`},
 	} {
-		if _, err := Unite(twoClasses(), twoClasses(c.change)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Unite(north, north, File{"south.json", twoClasses(c.change)}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
+	whole, _ := Unite(north)
+	const want = "other.json is of another format than north.json"
+	if _, err := whole.Unite([]model.File{{Path: "other.json"}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
 	many := twoClasses(func(m *Model) { m.Inputs[1] = "c" })
 	many.Inputs = append(many.Inputs, "d", "e", "f", "g", "h")
-	const want = `["a" "c" "d" "e" "f"] and 2 more`
-	if _, err := Unite(twoClasses(), many); err == nil || !strings.Contains(err.Error(), want) {
+	const more = `["a" "c" "d" "e" "f"] and 2 more`
+	if _, err := Unite(north, File{"many.json", many}); err == nil || !strings.Contains(err.Error(), more) {
 		t.Error(err)
 	}
 }
@@ -206,7 +220,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Decode("m.json", text)
 		if err != nil {
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) {
 				t.Errorf("an error without a place: %v", err)
 			}
@@ -217,4 +231,42 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// The estimate of memory is above what was measured (memory.go), and within a half of it; a
+// file of a few megabytes that would take terabytes is known for that before anything is done.
+func TestMemory(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		samples                    []int
+		inputs, directions, layers int
+		measured                   int64 // in MiB, with two processors
+	}{
+		{[]int{2000}, 2, 2, 1, 164},
+		{[]int{2000, 2000}, 2, 2, 1, 266},
+		{[]int{3000, 3000, 3000, 3000}, 2, 2, 1, 495},
+		{[]int{3000}, 20, 10, 10, 713},
+		{[]int{2000}, 100, 100, 100, 1285},
+		{[]int{200, 200}, 800, 200, 200, 1755},
+		{[]int{1e6}, 1, 1, 1, 25e6},
+	} {
+		t.Run(fmt.Sprint(c.samples, c.inputs, c.layers), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+			m := twoClasses(func(m *Model) {
+				m.Inputs, m.Directions, m.Layers = make([]string, c.inputs), c.directions, c.layers
+				m.Low, m.High = make([]float64, c.inputs), make([]float64, c.inputs)
+				m.Machines = nil
+				for _, n := range c.samples {
+					m.Machines = append(m.Machines, Machine{0, make([][]float64, n)})
+				}
+			})
+			u, err := Unite(File{"m.json", m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := u.Memory(100) / mib; got < c.measured || got > c.measured*3/2 {
+				t.Errorf("%d MiB, measured were %d", got, c.measured)
+			}
+		})
+	}
 }

@@ -17,20 +17,20 @@ var PredictFormat = model.Format{Name: Format, Read: func(path string, raw []byt
 	if err != nil {
 		return nil, err
 	}
-	return Unite(m)
+	return Unite(File{path, m})
 }}
 
 // Unite implements [model.Uniter]: the classifier of these files and of those of other
 // parties.
-func (u *United) Unite(others []model.Model) (model.Model, error) {
-	all := slices.Clone(u.models)
-	for i, o := range others {
-		other, ok := o.(*United)
+func (u *United) Unite(others []model.File) (model.Model, error) {
+	all := slices.Clone(u.files)
+	for _, o := range others {
+		other, ok := o.Model.(*United)
 		if !ok {
-			return nil, fmt.Errorf("model %d is of another format than model 1: only classifiers of affine hull machines "+
-				"are united with each other", i+2)
+			return nil, fmt.Errorf("%s is of another format than %s: only classifiers of affine hull machines are united "+
+				"with each other; leave it out", o.Path, all[0].Path)
 		}
-		all = append(all, other.models...)
+		all = append(all, other.files...)
 	}
 	return Unite(all...)
 }
@@ -43,12 +43,12 @@ func (u *United) Predict(ctx context.Context, x *mat.Dense) (*model.Prediction, 
 		return nil, err
 	}
 	p := &model.Prediction{Columns: []string{ColumnDistance}, Labels: c.Class, Warnings: c.Warnings}
-	if len(u.models) > 1 {
+	if len(u.files) > 1 {
 		p.Columns = append(p.Columns, ColumnParty)
 	}
 	for i, distance := range c.Distance {
 		row := []float64{distance}
-		if len(u.models) > 1 {
+		if len(u.files) > 1 {
 			row = append(row, float64(c.Party[i]))
 		}
 		p.Rows = append(p.Rows, row)
@@ -59,10 +59,10 @@ func (u *United) Predict(ctx context.Context, x *mat.Dense) (*model.Prediction, 
 // Describe implements [model.Describer].
 func (u *United) Describe() (output, guarantee string) {
 	var all []string
-	for _, m := range u.models {
+	for _, m := range u.files {
 		if !slices.Contains(all, m.Privacy.Guarantee) {
 			all = append(all, m.Privacy.Guarantee)
 		}
 	}
-	return u.models[0].Output, strings.Join(all, ", ")
+	return u.files[0].Output, strings.Join(all, ", ")
 }

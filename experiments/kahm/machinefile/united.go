@@ -17,8 +17,8 @@ import (
 // United is the classifier of one or more files: a point has the class of the nearest
 // machine of any of them (Eq. 104, Remark 6). Parties exchange files, and no rows.
 type United struct {
-	models  []*Model
-	classes []string // of all models, in the order in which they first occur
+	files   []File
+	classes []string // of all files, in the order in which they first occur
 
 	mu       sync.Mutex
 	ensemble *hull.Ensemble // nil until it is asked for
@@ -26,22 +26,31 @@ type United struct {
 	warnings []string // of the fit
 }
 
-// place says of a machine of which file and class it is.
-type place struct{ model, class int }
+// File is a model with the path of its file.
+type File struct {
+	Path string
+	*Model
+}
 
-// Unite unites classifiers of the same inputs and ranges. The error names the first of the
-// models, counted from 0, that does not suit the one before all.
-func Unite(models ...*Model) (*United, error) {
-	u := &United{models: models}
-	first := models[0]
-	for i, m := range models {
-		switch {
-		case !slices.Equal(m.Inputs, first.Inputs):
-			return nil, fmt.Errorf("model %d is of other inputs than model 1, or has them in another order: %s and not %s",
-				i+1, names(m.Inputs), names(first.Inputs))
-		case !slices.Equal(m.Low, first.Low) || !slices.Equal(m.High, first.High):
-			return nil, fmt.Errorf("model %d has other ranges of its inputs than model 1: their distances do not compare; "+
-				"the parties need the same low and high", i+1)
+// place says of a machine of which file and class it is.
+type place struct{ file, class int }
+
+// Unite unites classifiers of the same inputs and ranges. The error names the path of the
+// first that does not suit the one before all.
+func Unite(files ...File) (*United, error) {
+	u := &United{files: files}
+	first := files[0]
+	for _, m := range files {
+		if !slices.Equal(m.Inputs, first.Inputs) {
+			return nil, fmt.Errorf("%s is of other inputs than %s, or has them in another order: %s and not %s; the parties "+
+				"need the same inputs", m.Path, first.Path, names(m.Inputs), names(first.Inputs))
+		}
+		for j, name := range m.Inputs {
+			if m.Low[j] != first.Low[j] || m.High[j] != first.High[j] {
+				return nil, fmt.Errorf("%s has another range of the input %q than %s, %g to %g and not %g to %g: their distances "+
+					"do not compare; the parties need the same low and high", m.Path, name, first.Path, m.Low[j], m.High[j],
+					first.Low[j], first.High[j])
+			}
 		}
 		for _, c := range m.Classes {
 			if !slices.Contains(u.classes, c) {
@@ -62,13 +71,13 @@ func names(all []string) string {
 }
 
 // Inputs are the columns that are predicted from.
-func (u *United) Inputs() []string { return u.models[0].Inputs }
+func (u *United) Inputs() []string { return u.files[0].Inputs }
 
 // Classification is of points, one after the other.
 type Classification struct {
 	Class    []string // the class of the nearest machine
 	Distance []float64
-	Party    []int // the model that has it, counted from 1
+	Party    []int // the file that has it, counted from 1
 	Warnings []string
 }
 
@@ -84,7 +93,7 @@ func (u *United) Classify(ctx context.Context, x *mat.Dense) (c *Classification,
 		return nil, err
 	}
 	scaled, outside := mat.DenseCopyOf(x), 0
-	ranges := &wide.Ranges{Low: u.models[0].Low, High: u.models[0].High}
+	ranges := &wide.Ranges{Low: u.files[0].Low, High: u.files[0].High}
 	n, p := x.Dims()
 	for i := range n {
 		outside += ranges.Scale(scaled.RawRowView(i))
@@ -106,12 +115,12 @@ func (u *United) Classify(ctx context.Context, x *mat.Dense) (c *Classification,
 		}
 		c.Class = append(c.Class, u.classes[u.machine[at].class])
 		c.Distance = append(c.Distance, nearest.Distance.At(i, 0))
-		c.Party = append(c.Party, u.machine[at].model+1)
+		c.Party = append(c.Party, u.machine[at].file+1)
 	}
 	return c, nil
 }
 
-// fit fits the machines of all models.
+// fit fits the machines of all files.
 func (u *United) fit(ctx context.Context, e *engine.Engine) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -120,7 +129,7 @@ func (u *United) fit(ctx context.Context, e *engine.Engine) error {
 	}
 	var all []*hull.Machine
 	u.machine = nil
-	for k, m := range u.models {
+	for k, m := range u.files {
 		samples := make([]*mat.Dense, len(m.Machines))
 		for i, one := range m.Machines {
 			samples[i] = one.matrix()
@@ -130,7 +139,7 @@ func (u *United) fit(ctx context.Context, e *engine.Engine) error {
 		err := hull.FitAll(ctx, e, samples, wide.MachineOptions(m.Directions, m.Layers),
 			func(i int, machine *hull.Machine, err error) error {
 				if err != nil {
-					return fmt.Errorf("machine %d of model %d: %w", i+1, k+1, err)
+					return fmt.Errorf("%s: machines[%d]: %w", m.Path, i, err)
 				}
 				fitted[i] = machine
 				return nil

@@ -41,6 +41,7 @@ var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings
 		},
 		CheckRelease: func(s *ClassifierSettings) error { return checkRelease(s) },
 		Forms:        func(s *ClassifierSettings) []experiment.Form { return s.publishing().Forms() },
+		Written:      experiment.FormModel,
 		Release:      release.Planned(plan),
 		CheckExport:  checkExport,
 		Export: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Release, error) {

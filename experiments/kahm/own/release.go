@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
@@ -45,19 +43,15 @@ func (s *Publishing) Check() error {
 		s.Branches != experiment.NumberOr[wide.Rounding](1):
 		return errors.New("variant = as-published: the clusters would be those of the private rows (Eq. 98); use " +
 			"variant=corrected")
-	case s.Inputs == table.Every && typed(s.Dataset):
-		return errors.New("inputs = *: which columns are numbers would be read off the private rows; name them, joined by +")
 	case !s.HasRange(s.Dataset):
 		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or " +
 			"one number for each; they decide the noise, and must not be read off the data")
 	}
+	if err := s.Spec(s.Dataset).CheckNamed(); err != nil {
+		return err
+	}
 	_, err := release.Laplace(entries(1, s.D), s.Epsilon)
 	return err
-}
-
-// typed says whether the types of columns are inferred from what rows hold.
-func typed(dataset string) bool {
-	return strings.HasPrefix(dataset, "csv:") || strings.HasPrefix(dataset, "parquet:")
 }
 
 // Forms are those in which a release can be written.
@@ -70,7 +64,9 @@ func (s *Publishing) Forms() []experiment.Form {
 }
 
 // wholePictures says whether a row is a picture with all of its pixels.
-func (s *Publishing) wholePictures() bool { return arePictures(s.Dataset) && s.Inputs == table.Every }
+func (s *Publishing) wholePictures() bool {
+	return arePictures(s.Dataset) && s.Spec(s.Dataset).Names() == nil
+}
 
 // unitError bounds what float64 is off by where it brings an input to [0, 1]: three halves
 // and a quotient, each to 2^-53 of itself, of numbers that may be the ends of the range.

@@ -200,6 +200,7 @@ func TestReleaseRefused(t *testing.T) {
 		"private clusters":   {func(s *Publishing) { s.Clusters = wide.OriginalClusters }, "clusters of the private"},
 		"published clusters": {func(s *Publishing) { s.Variant = wide.AsPublished }, "variant=corrected"},
 		"no range":           {func(s *Publishing) { s.Low, s.High = none, none }, "low and high are not given"},
+		"every input":        {func(s *Publishing) { s.Inputs = " * " }, "which columns are numbers would be read off"},
 		"directions":         {func(s *Publishing) { s.N = 3 }, "only 2 inputs"},
 		"reserved":           {func(s *Publishing) { s.Inputs = "a+class" }, `have a column "class" of their own`},
 	} {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/schematest"
+	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -115,12 +116,12 @@ func TestMalformed(t *testing.T) {
 		return string(text(t, m))
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"cut off", whole[:len(whole)/2], "unexpected end of JSON"},
-		{"another format", `{"format": "dpgp/1"}`, `format: it is "dpgp/1": the file is no learnt compression`},
-		{"a later version", strings.Replace(whole, "model/1", "model/2", 1), "the file is of another version"},
-		{"an unknown member", strings.Replace(whole, `"hidden"`, `"hiden"`, 1), `unknown field "hiden"`},
+		{"cut off", whole[:len(whole)/2], "the file ends in the middle"},
+		{"another format", `{"format": "dpgp/1"}`, `format: unknown format "dpgp/1"`},
+		{"a later version", strings.Replace(whole, "model/1", "model/2", 1), "the file is of a later version of the program, use that"},
+		{"an unknown member", strings.Replace(whole, `"hidden"`, `"hiden"`, 1), `unknown member "hiden"; did you mean "hidden"?`},
 		{"a text for a number", strings.Replace(whole, `"weight":0.6`, `"weight":"0.6"`, 1),
-			"kernels.weight: it is a string"},
+			"kernels[0].weight: it is a text; a number is required"},
 		{"no inputs", edit(func(m *Model) { m.InputNames = nil }), "inputs: there are none"},
 		{"an input twice", edit(func(m *Model) { m.InputNames[1] = "a" }), `inputs[1]: "a" cannot`},
 		{"a feature twice", edit(func(m *Model) { m.Columns[1] = "z1" }), `columns[1]: "z1" cannot`},
@@ -144,7 +145,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Decode("m.json", []byte(c.text))
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) || !strings.HasPrefix(err.Error(), "m.json") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -165,7 +166,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m, err := Decode("m.json", raw)
 		if err != nil {
-			var at *Error
+			var at *model.Error
 			if !errors.As(err, &at) {
 				t.Errorf("an error without a place: %v", err)
 			}

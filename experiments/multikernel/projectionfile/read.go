@@ -1,85 +1,18 @@
 package projectionfile
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"privkern/experiments/model"
 	"privkern/experiments/multikernel/kernellist"
 )
 
-// Error says where the file of a model is wrong.
-type Error struct {
-	Path         string
-	Line, Column int    // from 1; 0 where the text is well-formed
-	Field        string // such as kernels[2].shift; "" for the whole file
-	Err          error
-}
-
-func (e *Error) Error() string {
-	at := e.Path
-	if e.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d", at, e.Line, e.Column)
-	}
-	if e.Field != "" {
-		at += ": " + e.Field
-	}
-	return at + ": " + e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// family is what the formats of all versions begin with.
-const family = "privkern/multikernel-model/"
-
-// Decode reads the text of a file; path is for errors, which are *[Error].
+// Decode reads the text of a file; path is for errors, which are *[model.Error].
 func Decode(path string, text []byte) (*Model, error) {
-	var kind struct {
-		Format string `json:"format"`
-	}
-	if err := json.Unmarshal(text, &kind); err != nil {
-		return nil, jsonError(path, text, 0, err)
-	}
-	switch {
-	case !strings.HasPrefix(kind.Format, family):
-		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q: the file is no learnt compression, which "+
-			"has %q (what run trial multikernel/learn --export writes)", kind.Format, Format)}
-	case kind.Format != Format:
-		return nil, &Error{Path: path, Field: "format", Err: fmt.Errorf("it is %q, and this program reads %q: the file is "+
-			"of another version; take a privkern that is as new as the file", kind.Format, Format)}
-	}
-	m := new(Model)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, jsonError(path, text, d.InputOffset(), err)
-	}
-	if field, err := m.check(); err != nil {
-		return nil, &Error{Path: path, Field: field, Err: err}
-	}
-	return m, nil
-}
-
-func jsonError(path string, text []byte, offset int64, err error) error {
-	e := &Error{Path: path, Err: err}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset, e.Field = kind.Offset, kind.Field
-		e.Err = fmt.Errorf("it is a %s, where %v is wanted", kind.Value, kind.Type)
-	default:
-		e.Err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	before := text[:min(int(offset), len(text))]
-	e.Line = 1 + bytes.Count(before, []byte("\n"))
-	e.Column = max(1, len(before)-1-bytes.LastIndexByte(before, '\n'))
-	return e
+	return model.Parse(path, text, (*Model).check, Format)
 }
 
 // check returns what is wrong, and with which field.
@@ -96,15 +29,11 @@ func (m *Model) check() (field string, err error) {
 		return "scaling", fmt.Errorf("it has %d means and %d scales for %d inputs", len(m.Scaling.Mean),
 			len(m.Scaling.Scale), d)
 	}
-	for i, name := range m.InputNames {
-		if name == "" || slices.Contains(m.InputNames[:i], name) {
-			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
-		}
+	if field, err := model.CheckNames("inputs", m.InputNames, "an input"); err != nil {
+		return field, err
 	}
-	for i, name := range m.Columns {
-		if name == "" || slices.Contains(m.Columns[:i], name) {
-			return fmt.Sprintf("columns[%d]", i), fmt.Errorf("%q cannot be the name of a feature", name)
-		}
+	if field, err := model.CheckNames("columns", m.Columns, "a feature"); err != nil {
+		return field, err
 	}
 	if field, err := m.Points.check(d); err != nil {
 		return field, err

@@ -34,6 +34,7 @@ func Learn() *experiment.Definition[Settings, Metrics] {
 		Check:    check,
 		Memory:   memory,
 		Run:      run,
+		Written:  experiment.FormModel,
 		Export:   export,
 	})
 }

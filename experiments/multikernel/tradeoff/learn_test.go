@@ -83,6 +83,37 @@ func TestStandardise(t *testing.T) {
 	}
 }
 
+// Features that tell the utility no better than the largest class does are warned of, once a
+// trial; those that do are not.
+func TestUselessFeatures(t *testing.T) {
+	for _, c := range []struct {
+		utility, baseline float64
+		warned            bool
+	}{{40, 50, true}, {50, 50, true}, {50.1, 50, false}} {
+		l := new(learner)
+		l.warnUseless(&Metrics{Utility: c.utility, UtilityBaseline: c.baseline})
+		if warned := len(l.warnings) == 1; warned != c.warned {
+			t.Errorf("%g %% beside %g %%: warnings %q", c.utility, c.baseline, l.warnings)
+		}
+	}
+	const want = "computed but suspect: the features tell the utility"
+	count := func(change func(*Settings)) (n int) {
+		for _, w := range trialtest.Compute(t, trialtest.Options{Workers: 1}, Learn(), own(ownFile(t)), change).Warnings {
+			if strings.HasPrefix(w, want) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(func(*Settings) {}); n != 0 {
+		t.Errorf("%d warnings of features that tell the kinds", n)
+	}
+	// A third of the rows is small, and the input has nothing to do with which.
+	if n := count(func(s *Settings) { s.Utility, s.Inputs, s.Kernels = "size", "other", "linear" }); n != 1 {
+		t.Errorf("%d warnings of features that tell nothing", n)
+	}
+}
+
 // A desensitised compression tells less of the private classes than principal components.
 func TestDesensitisedTellsLess(t *testing.T) {
 	told := func(p projection) float64 {

@@ -31,7 +31,7 @@ func ownFile(t *testing.T) string {
 func scaledFile(t *testing.T, scale float64) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("a,b,c,d,kind,size,who,visit,one,same,rare,date\n")
+	b.WriteString("a,b,c,d,kind,size,who,visit,one,same,rare,date,other\n")
 	for i := range 96 {
 		kind, who := i%3, i/3%4
 		for j := range 4 {
@@ -45,7 +45,7 @@ func scaledFile(t *testing.T, scale float64) string {
 		if kind == 1 {
 			size = "small"
 		}
-		fmt.Fprintf(&b, "k%d,%s,w%d,%d,1,x,%s,2020-01-%02d\n", kind, size, who, i/5, rare, 1+i%28)
+		fmt.Fprintf(&b, "k%d,%s,w%d,%d,1,x,%s,2020-01-%02d,%d\n", kind, size, who, i/5, rare, 1+i%28, i%7%2)
 	}
 	return write(t, b.String())
 }

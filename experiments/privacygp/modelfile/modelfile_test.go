@@ -140,9 +140,9 @@ func TestWrongFiles(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		"{\n\"format\": \"privkern/privacygp-model/1\",\n\"mean\": \"x\"}": "m.json:3:11: mean: it is a JSON string",
-		`{"format": "privkern/privacygp-model/1", "more": 1}`:              `unknown field "more"`,
-		`{"format": "privkern/privacygp-model/1"`:                          "unexpected EOF",
+		"{\n\"format\": \"privkern/privacygp-model/1\",\n\"mean\": \"x\"}": "m.json:3:9: mean: it is a text; a number is required",
+		`{"format": "privkern/privacygp-model/1", "more": 1}`:              `unknown member "more"`,
+		`{"format": "privkern/privacygp-model/1"`:                          "the file ends in the middle",
 	} {
 		if _, err := Decode("m.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -1,12 +1,9 @@
 package modelfile
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,35 +20,9 @@ var PredictFormat = models.Format{Name: Format, Read: func(path string, raw []by
 	return used{m}, nil
 }}
 
-// Decode reads the text of a file; path is for errors.
+// Decode reads the text of a file; path is for errors, which are *[models.Error].
 func Decode(path string, raw []byte) (*Model, error) {
-	m := new(Model)
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, jsonError(path, raw, d.InputOffset(), err)
-	}
-	if field, err := m.check(); err != nil {
-		return nil, &models.Error{Path: path, Field: field, Err: err}
-	}
-	return m, nil
-}
-
-func jsonError(path string, raw []byte, offset int64, err error) error {
-	e := &models.Error{Path: path, Err: err}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset, e.Field = kind.Offset, kind.Field
-		e.Err = fmt.Errorf("it is a JSON %s, which does not belong there", kind.Value)
-	}
-	before := raw[:min(int(offset), len(raw))]
-	e.Line = 1 + bytes.Count(before, []byte("\n"))
-	e.Column = max(1, len(before)-1-bytes.LastIndexByte(before, '\n'))
-	return e
+	return models.Parse(path, raw, (*Model).check, Format)
 }
 
 // check returns what is wrong, and with which field.
@@ -66,8 +37,6 @@ func (m *Model) check() (field string, err error) {
 
 func (m *Model) checkNames() (field string, err error) {
 	switch _, known := Unit(m.Kernel.Name); {
-	case m.Format != Format:
-		return "format", fmt.Errorf("it is %q; this program reads %q", m.Format, Format)
 	case len(m.Inputs) == 0:
 		return "inputs", errors.New("there are none")
 	case !known:
@@ -75,12 +44,7 @@ func (m *Model) checkNames() (field string, err error) {
 	case m.Privacy == nil:
 		return "privacy", errors.New("it is missing: a model says what it protects")
 	}
-	for i, name := range m.Inputs {
-		if name == "" || slices.Contains(m.Inputs[:i], name) || slices.Contains(Reserved, name) {
-			return fmt.Sprintf("inputs[%d]", i), fmt.Errorf("%q cannot be the name of an input", name)
-		}
-	}
-	return "", nil
+	return models.CheckNames("inputs", m.Inputs, "an input", Reserved...)
 }
 
 func (m *Model) checkNumbers() (field string, err error) {

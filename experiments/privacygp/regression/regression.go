@@ -42,6 +42,7 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 		Check:       check,
 		Memory:      memory,
 		Run:         run,
+		Written:     experiment.FormModel,
 		Export:      export,
 		CheckExport: checkExport,
 	})

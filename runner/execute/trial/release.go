@@ -176,6 +176,9 @@ func checkContent(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
 	case r.Model != nil && (r.Columns != nil || r.Rows != nil) && e.Forms == nil:
 		return fmt.Errorf("a defect in %s: a release that is both a model and a table, of which no name chooses", e.Name)
+	case e.Forms == nil && (e.Written == experiment.FormModel && r.Model == nil ||
+		e.Written == experiment.FormTable && r.Model != nil):
+		return fmt.Errorf("a defect in %s: what is written is not of the form that it declares", e.Name)
 	case r.Model == nil && len(r.Rows) == 0:
 		return errors.New("there is nothing to write")
 	case r.Classes != nil && len(r.Classes) != len(r.Rows):

@@ -1,0 +1,276 @@
+package table
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// The library takes the sizes and counts that a file states for true, and allocates by them
+// before it reads. What is here compares them with the size of the file first.
+
+const (
+	// maxHeader bounds the header of a page, which holds the least and the largest value.
+	maxHeader = 1 << 20
+	// maxElements bounds the elements of all lists of a footer: 5 for a column of a group of
+	// rows. The largest take some 400 bytes each.
+	maxElements = 1 << 21
+	// maxDepth bounds structs within structs; a footer has 6.
+	maxDepth = 20
+)
+
+// checkFooter refuses a footer that does not lie in the file of that size, or whose lists are
+// longer than it.
+func checkFooter(file io.ReaderAt, size int64) error {
+	const marks = 12 // two marks and the length before the last
+	var length [4]byte
+	if _, err := file.ReadAt(length[:], size-8); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(length[:]))
+	if n > size-marks {
+		return fmt.Errorf("the Parquet file is damaged: its footer has %d bytes, and the file %d", n, size)
+	}
+	footer := make([]byte, n)
+	if _, err := file.ReadAt(footer, size-8-n); err != nil {
+		return err
+	}
+	c := &compact{rest: footer}
+	if err := c.value(compactStruct, 0); err != nil {
+		return fmt.Errorf("the Parquet file is damaged: its footer: %w", err)
+	}
+	return nil
+}
+
+// Types of Thrift's compact protocol.
+const (
+	compactTrue   = 1
+	compactFalse  = 2
+	compactByte   = 3
+	compactInt64  = 6 // 4 to 6 are integers
+	compactDouble = 7
+	compactBinary = 8
+	compactList   = 9
+	compactSet    = 10
+	compactMap    = 11
+	compactStruct = 12
+	compactUUID   = 13
+)
+
+// compact goes past values of Thrift's compact protocol.
+type compact struct {
+	rest     []byte
+	elements uint64 // of lists so far
+}
+
+var errFooterEnds = errors.New("it ends in the middle")
+
+func (c *compact) skip(n uint64) error {
+	if n > uint64(len(c.rest)) {
+		return errFooterEnds
+	}
+	c.rest = c.rest[n:]
+	return nil
+}
+
+func (c *compact) byte() (byte, error) {
+	if len(c.rest) == 0 {
+		return 0, errFooterEnds
+	}
+	b := c.rest[0]
+	c.rest = c.rest[1:]
+	return b, nil
+}
+
+func (c *compact) uvarint() (uint64, error) {
+	v, n := binary.Uvarint(c.rest)
+	if n <= 0 {
+		return 0, errFooterEnds
+	}
+	c.rest = c.rest[n:]
+	return v, nil
+}
+
+// count takes the elements of a list, each of which has a byte at least.
+func (c *compact) count(n uint64) error {
+	if c.elements += n; n > uint64(len(c.rest)) || c.elements > maxElements {
+		return fmt.Errorf("a list of %d elements in %d bytes; at most %d elements are read", n, len(c.rest), maxElements)
+	}
+	return nil
+}
+
+// value goes past a value of a type.
+func (c *compact) value(kind byte, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	switch {
+	case kind == compactTrue || kind == compactFalse || kind == compactByte: // as an element
+		return c.skip(1)
+	case kind <= compactInt64:
+		_, err := c.uvarint()
+		return err
+	case kind == compactDouble:
+		return c.skip(8)
+	case kind == compactUUID:
+		return c.skip(16)
+	case kind == compactBinary:
+		n, err := c.uvarint()
+		if err != nil {
+			return err
+		}
+		return c.skip(n)
+	case kind == compactList || kind == compactSet:
+		return c.list(depth)
+	case kind == compactMap:
+		return c.pairs(depth)
+	case kind == compactStruct:
+		return c.fields(depth)
+	}
+	return fmt.Errorf("there is no type %d", kind)
+}
+
+func (c *compact) list(depth int) error {
+	head, err := c.byte()
+	if err != nil {
+		return err
+	}
+	n := uint64(head >> 4)
+	if n == 15 {
+		if n, err = c.uvarint(); err != nil {
+			return err
+		}
+	}
+	if err := c.count(n); err != nil {
+		return err
+	}
+	for range n {
+		if err := c.value(head&15, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *compact) pairs(depth int) error {
+	n, err := c.uvarint()
+	if err != nil || n == 0 {
+		return err
+	}
+	kinds, err := c.byte()
+	if err != nil {
+		return err
+	}
+	if err := c.count(n); err != nil {
+		return err
+	}
+	for range n {
+		if err := errors.Join(c.value(kinds>>4, depth+1), c.value(kinds&15, depth+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *compact) fields(depth int) error {
+	for {
+		head, err := c.byte()
+		if err != nil || head == 0 {
+			return err
+		}
+		if head>>4 == 0 { // the number of the field follows
+			if _, err := c.uvarint(); err != nil {
+				return err
+			}
+		}
+		if kind := head & 15; kind != compactTrue && kind != compactFalse { // which are in the head
+			if err := c.value(kind, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pages are the pages of one column in one group of rows.
+type pages struct {
+	file         io.ReaderAt
+	at, end      int64 // of the next page, and of the last byte
+	rows, values int64 // of the group, and of the pages so far
+	snappy       bool
+}
+
+// errPacked is what is refused because it takes more than maxUnpacked bytes.
+var errPacked = errors.New("unpacked, it takes too much memory")
+
+// check goes through the headers of all pages without reading what is in them. It refuses
+// pages that do not lie in the file, that have more values than the group has rows, or that
+// take more than a number of bytes when they are unpacked, of which it returns what is left.
+func (p *pages) check(left int64) (int64, error) {
+	for n := 1; p.at < p.end; n++ {
+		header, err := p.next()
+		if err != nil {
+			return 0, fmt.Errorf("page %d: %w", n, err)
+		}
+		unpacked := int64(header.UncompressedPageSize)
+		if left -= unpacked; left < 0 {
+			return 0, errPacked
+		}
+		switch {
+		case header.DictionaryPageHeader.Valid && int64(header.DictionaryPageHeader.V.NumValues) > unpacked:
+			return 0, fmt.Errorf("page %d: %d values in %d bytes", n, header.DictionaryPageHeader.V.NumValues, unpacked)
+		case header.DataPageHeader.Valid:
+			p.values += int64(header.DataPageHeader.V.NumValues)
+		case header.DataPageHeaderV2.Valid:
+			p.values += int64(header.DataPageHeaderV2.V.NumValues)
+		}
+		if p.values > p.rows {
+			return 0, fmt.Errorf("page %d: there are more values than rows (%d)", n, p.rows)
+		}
+	}
+	return left, nil
+}
+
+// next reads the header of a page, and goes to the next.
+func (p *pages) next() (*format.PageHeader, error) {
+	window := make([]byte, min(512, p.end-p.at))
+	for {
+		if _, err := p.file.ReadAt(window, p.at); err != nil {
+			return nil, err
+		}
+		header := new(format.PageHeader)
+		reader := new(thrift.CompactProtocol).NewReaderFromBytes(window)
+		err := thrift.NewDecoder(reader).Decode(header)
+		if err == nil {
+			start := p.at + int64(reader.BytesRead())
+			return header, p.pass(header, start)
+		}
+		if int64(len(window)) >= min(maxHeader, p.end-p.at) {
+			return nil, fmt.Errorf("its header: %w", err)
+		}
+		window = make([]byte, min(8*int64(len(window)), maxHeader, p.end-p.at))
+	}
+}
+
+// pass goes past what a page holds, from start on.
+func (p *pages) pass(header *format.PageHeader, start int64) error {
+	packed, unpacked := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
+	if packed < 0 || unpacked < 0 || packed > p.end-start {
+		return fmt.Errorf("it says that it has %d bytes, packed, and %d unpacked; %d are left in the file", packed, unpacked,
+			p.end-start)
+	}
+	if p.snappy && packed > 0 && !header.DataPageHeaderV2.Valid {
+		begins := make([]byte, min(binary.MaxVarintLen64, packed))
+		if _, err := p.file.ReadAt(begins, start); err != nil {
+			return err
+		}
+		if length, _ := binary.Uvarint(begins); length > uint64(unpacked) {
+			return fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
+		}
+	}
+	p.at = start + packed
+	return nil
+}

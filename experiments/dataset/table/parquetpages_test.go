@@ -1,0 +1,126 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// forgery is a Parquet file of one column of three numbers, 1, 2 and 3, in one page.
+type forgery struct {
+	header format.PageHeader
+	page   []byte
+	chunk  format.ColumnMetaData
+	footer func(text []byte) []byte // what is written for it
+}
+
+// file writes a forgery, which change may change before.
+func (f forgery) file(t *testing.T, change func(*forgery)) []byte {
+	t.Helper()
+	encode := func(v any) []byte {
+		text, err := thrift.Marshal(new(thrift.CompactProtocol), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for _, v := range []float64{1, 2, 3} {
+		f.page = binary.LittleEndian.AppendUint64(f.page, math.Float64bits(v))
+	}
+	const packed = 24
+	f.header = format.PageHeader{Type: format.DataPage, UncompressedPageSize: packed, CompressedPageSize: packed,
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 3, Encoding: format.Plain,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
+	f.chunk = format.ColumnMetaData{Type: format.Double, Encoding: []format.Encoding{format.Plain},
+		PathInSchema: []string{"A"}, NumValues: 3, TotalUncompressedSize: packed, DataPageOffset: 4}
+	f.footer = func(text []byte) []byte { return text }
+	change(&f)
+	pages := append(encode(&f.header), f.page...)
+	if f.chunk.TotalCompressedSize == 0 {
+		f.chunk.TotalCompressedSize = int64(len(pages))
+	}
+	footer := f.footer(encode(&format.FileMetaData{Version: 1, NumRows: 3, Schema: []format.SchemaElement{
+		{Name: "root", NumChildren: thrift.New[int32](1)},
+		{Name: "A", Type: thrift.New(format.Double), RepetitionType: thrift.New(format.Required)}},
+		RowGroups: []format.RowGroup{{Columns: []format.ColumnChunk{{MetaData: f.chunk}}, NumRows: 3}}}))
+	out := append([]byte("PAR1"), pages...)
+	out = append(out, footer...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
+	return append(out, "PAR1"...)
+}
+
+// Sizes and counts that a file states and does not have are refused before there is memory
+// for them: a file of 200 bytes takes no megabytes.
+func TestForgedParquet(t *testing.T) {
+	dictionary := func(values int32) func(*forgery) {
+		return func(f *forgery) {
+			f.header.Type, f.header.DataPageHeader.Valid = format.DictionaryPage, false
+			f.header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values})
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*forgery)
+		want   string // "" for a file that is read
+	}{
+		{"honest", func(*forgery) {}, ""},
+		{"a page beyond the file", func(f *forgery) { f.header.CompressedPageSize = math.MaxInt32 },
+			`column "A", group 1 of rows: page 1: it says that it has 2147483647 bytes, packed, and 24 unpacked; 24 are left`},
+		{"one of a negative size", func(f *forgery) { f.header.CompressedPageSize = -1 }, "it says that it has -1 bytes"},
+		{"one that unpacks to gigabytes", func(f *forgery) { f.header.UncompressedPageSize = math.MaxInt32 },
+			"the columns that are read take more than 1024 MiB when they are unpacked"},
+		{"by its own length", func(f *forgery) {
+			f.chunk.Codec, f.page = format.Snappy, binary.AppendUvarint(nil, math.MaxUint32)
+			f.header.CompressedPageSize = int32(len(f.page))
+		}, "page 1: it unpacks to 4294967295 bytes, and says 24"},
+		{"values beyond the rows", func(f *forgery) { f.header.DataPageHeader.V.NumValues = math.MaxInt32 },
+			"page 1: there are more values than rows (3)"},
+		{"values of a dictionary", dictionary(math.MaxInt32), "page 1: 2147483647 values in 24 bytes"},
+		{"a long value in the header", func(f *forgery) {
+			f.header.DataPageHeader.V.Statistics.Max = []byte("statistics of a gigabyte")
+			text, _ := thrift.Marshal(new(thrift.CompactProtocol), &f.header)
+			head, _, _ := bytes.Cut(text, []byte("\x18statistics"))
+			f.header.DataPageHeader.V.Statistics.Max = nil
+			f.page = append(append([]byte{}, head...), 0xff, 0xff, 0xff, 0xff, 0x07)
+			f.header.CompressedPageSize, f.header.DataPageHeader.V.NumValues = 0, 0
+		}, "page 2: its header: "},
+		{"a column beyond the file", func(f *forgery) { f.chunk.TotalCompressedSize = 1 << 40 },
+			"it says that it has 1099511627776 bytes from 4 on"},
+		{"a column before the file", func(f *forgery) { f.chunk.DataPageOffset = -4 }, "bytes from -4 on"},
+		{"a list of a footer", func(f *forgery) {
+			f.footer = func(text []byte) []byte { // of the schema
+				return append([]byte{text[0], text[1], 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07}, text[4:]...)
+			}
+		}, "the Parquet file is damaged: its footer: a list of 2147483647 elements"},
+		{"no footer", func(f *forgery) { f.footer = func([]byte) []byte { return nil } }, "its footer: it ends in the middle"},
+		{"a nested footer", func(f *forgery) {
+			f.footer = func([]byte) []byte { return bytes.Repeat([]byte{0x1c}, 1000) }
+		}, "its footer: it is nested deeper than 20 levels"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := fileOf(t, "p.parquet", forgery{}.file(t, c.change))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			d, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
+			runtime.ReadMemStats(&after)
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 4 {
+				t.Errorf("%d MiB were taken", took)
+			}
+			if c.want != "" {
+				mustFail(t, err, c.want)
+			} else if err != nil || d.X.At(2, 0) != 3 {
+				t.Errorf("%+v, %v", d, err)
+			}
+		})
+	}
+	// A footer that is said to be longer than the file.
+	file := forgery{}.file(t, func(*forgery) {})
+	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
+	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
+	mustFail(t, err, "its footer has 4294967295 bytes, and the file")
+}
