@@ -44,6 +44,9 @@ func checkClassification(s *classificationSettings) error {
 	if err := cloak.CheckPredict(s.Predict); err != nil {
 		return err
 	}
+	if err := s.CheckOwn(s.own(), s.Method); err != nil {
+		return err
+	}
 	rows := 0 // not known before the file is read
 	if !s.Rows.Is(AllRows) {
 		if rows = s.Rows.Number; s.Folds.Folds > rows {

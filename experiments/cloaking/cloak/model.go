@@ -18,7 +18,8 @@ import (
 )
 
 // Model is a GP regression with fixed hyperparameters: a linear map from the
-// outputs at the training inputs to the predictions at the test inputs.
+// outputs at the training inputs to the predictions at the test inputs. All inputs,
+// inducing ones included, are as [Kernel.Scaled] returns them.
 type Model struct {
 	Method Method
 	Hyperparameters
@@ -95,7 +96,7 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 
 // kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).
 func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
-	short := kernel.EQ(m.Lengthscale, m.KernelVariance)
+	short := m.EQ()
 	switch m.Method {
 	case Nonstationary:
 		lx, err := m.Lengthscales.At(e, x)

@@ -42,10 +42,11 @@ func (m Method) ByDensity() bool { return m == Nonstationary || m == WeightedSum
 func (m Method) String() string { return experiment.NameOf(m) }
 
 // Kernel are the hyper-parameters of the exponentiated quadratic kernel,
-// k(x, y) = v exp(−‖x − y‖²/(2ℓ²)).
+// k(x, y) = v exp(−Σᵢ (xᵢ − yᵢ)²/(2ℓᵢ²)). On the papers' data there is one lengthscale;
+// experiments on a user's own (several:"lengthscale: yes") may have one for each input.
 type Kernel struct {
 	// lengthscale of the EQ kernel, the same in all dimensions
-	Lengthscale float64 `name:"lengthscale" default:"15" unit:"years or kg" above:"0"`
+	Lengthscale experiment.Several `name:"lengthscale" default:"15" unit:"years or kg" above:"0" several:"no"`
 	// variance of the kernel
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 }

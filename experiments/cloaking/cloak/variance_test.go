@@ -8,12 +8,13 @@ import (
 
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
 )
 
 // Posterior variances with one input that occurs twice, in 40 decimal digits without grouping.
 func TestVariance(t *testing.T) {
 	train, test := cloaktest.Column(0, 1, 1, 2, 4, 5, 7), cloaktest.Column(0.5, 3, 9)
-	h := Hyperparameters{Kernel: Kernel{Lengthscale: 2, KernelVariance: 1.5}, NoiseVariance: 0.4}
+	h := Hyperparameters{Kernel: Kernel{Lengthscale: experiment.Several{2}, KernelVariance: 1.5}, NoiseVariance: 0.4}
 	for _, c := range []struct {
 		m    Model
 		want []float64
@@ -43,7 +44,7 @@ func TestWeightedSum(t *testing.T) {
 	e := cloaktest.Engine(t)
 	train := cloaktest.Column(0, 1, 1, 2, 4, 5, 7)
 	density := Density{Width: 2, Rows: 5, Cap: 10}
-	m := NewModel(WeightedSum, Hyperparameters{Kernel{2, 1.5}, 0.4}, density, train)
+	m := NewModel(WeightedSum, Hyperparameters{Kernel{experiment.Several{2}, 1.5}, 0.4}, density, train)
 	c, err := m.Matrix(e, train, cloaktest.Column(3, 9))
 	if err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func without(t *testing.T, texts []string, s string) []string {
 func TestOwnDataAreCounted(t *testing.T) {
 	file := cloaktest.File(t, "a,b,c,y\n1,5,0.001,10\n2,5,0.002,200\n3,5,0.003,\n4,5,0.004,40\n5,5,NA,50\n6,5,0.006,-7\n")
 	r := validated(t, trialtest.Options{File: file}, ownFile("a,b,c", "y", 0, 100), draws(1), func(s *regressionSettings) {
-		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, 3
+		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, experiment.Several{3}
 	})
 	if m := r.Metrics; *m.ClippedOutputs != 2 || *m.DroppedRows != 2 {
 		t.Errorf("%g outputs clipped, %g rows dropped", *m.ClippedOutputs, *m.DroppedRows)

@@ -88,12 +88,21 @@ type trainingSet struct {
 	stream string
 }
 
+// scaled are inputs as the model takes them, see [cloak.Kernel.Scaled]. The methods that follow
+// the density of the inputs take them as they are: they have no lengthscale for each.
+func (r *predictor) scaled(x *mat.Dense) *mat.Dense {
+	if r.model.Method.ByDensity() {
+		return x
+	}
+	return r.model.Scaled(x)
+}
+
 // matrices returns the cloaking matrix (P×N) of each training set, and its inducing inputs, if
-// any (M×d).
+// any (M×d), scaled.
 func (r *predictor) matrices(ctx context.Context, sets []trainingSet) (c, inducing []*mat.Dense, err error) {
 	inputs := make([]*mat.Dense, len(sets))
 	for i, s := range sets {
-		inputs[i] = learn.SelectRows(r.data.Inputs, s.train)
+		inputs[i] = r.scaled(learn.SelectRows(r.data.Inputs, s.train))
 	}
 	c, inducing = make([]*mat.Dense, len(sets)), make([]*mat.Dense, len(sets))
 	if r.model.Method == cloak.Sparse {
@@ -108,7 +117,7 @@ func (r *predictor) matrices(ctx context.Context, sets []trainingSet) (c, induci
 	err = r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
 		m := *r.model
 		m.Inducing = inducing[i]
-		c[i], err = m.Matrix(r.e, inputs[i], sets[i].test)
+		c[i], err = m.Matrix(r.e, inputs[i], r.scaled(sets[i].test))
 		return cloak.InBatch(err, i, len(sets))
 	})
 	return c, inducing, err
@@ -124,11 +133,12 @@ func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *m
 }
 
 // posteriorSD is the standard deviation of the latent function at the rows of test (P×d), in
-// the unit of the outputs, for the given inducing inputs, if any. It takes no noise.
+// the unit of the outputs, for the given inducing inputs, if any, which are scaled. It takes no
+// noise.
 func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 	m := *r.model
 	m.Inducing = inducing
-	sd, err := m.Variance(r.e, r.data.Inputs, test)
+	sd, err := m.Variance(r.e, r.scaled(r.data.Inputs), r.scaled(test))
 	for i, v := range sd {
 		sd[i] = r.data.Unit * math.Sqrt(v)
 	}

@@ -44,6 +44,9 @@ func checkRegression(s *regressionSettings) error {
 	if err := s.ownData.check(); err != nil {
 		return err
 	}
+	if err := s.CheckOwn(s.own(), s.Method); err != nil {
+		return err
+	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
 		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
@@ -96,7 +99,7 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 
 // newOwnPredictor reads the census or a user's file.
 func newOwnPredictor(t *experiment.Trial, s *regressionSettings) (*predictor, error) {
-	problem, err := s.load(t, &s.Heights)
+	problem, err := s.load(t)
 	if err != nil {
 		return nil, err
 	}
