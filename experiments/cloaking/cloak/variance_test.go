@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,6 +35,14 @@ func TestVariance(t *testing.T) {
 			}
 			for i, v := range got {
 				trialtest.Near(t, "variance", v, c.want[i], 1e-12)
+			}
+			alone, err := c.m.Matrix(cloaktest.Engine(t), train, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			matrix, same, err := c.m.Posterior(cloaktest.Engine(t), train, test)
+			if err != nil || !mat.Equal(matrix, alone) || !slices.Equal(same, got) {
+				t.Errorf("together they differ: %v, %v, %v", matrix, same, err)
 			}
 		})
 	}
