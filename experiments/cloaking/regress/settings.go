@@ -149,7 +149,7 @@ type regressionSettings struct {
 
 // ownPrediction adds what is different for a user's file, see [cloak.OwnData.Complete].
 type ownPrediction struct {
-	ownDelta `also:"calibration: csv: analytic by default"`
+	ownDelta `also:"calibration: csv: analytic by default || kernel_variance: csv: in squares of (high - low)/4"`
 }
 
 // ownLengthscales are one for all inputs or, of a user's file, one for each.
