@@ -306,7 +306,7 @@ func cloakingSelection(ctx context.Context, planted fault.Faults) (Subject, erro
 				if err != nil {
 					return Output{}, err
 				}
-				out := Output{Published: []float64{choose.Hyperparameters(chosen).Lengthscale}}
+				out := Output{Published: []float64{choose.Hyperparameters(chosen).Lengthscale[0]}}
 				if chosen.Score != nil {
 					out.Published = append(out.Published, *chosen.Score)
 				}
@@ -361,7 +361,7 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 		for tries := 0; len(found) < int(metrics.Configurations) && err == nil; tries++ {
 			var chosen *release.Configuration
 			if chosen, err = choiceOf(ctx, p, rows, entropy); err == nil {
-				found[choose.Hyperparameters(chosen).Lengthscale] = *chosen.Score
+				found[choose.Hyperparameters(chosen).Lengthscale[0]] = *chosen.Score
 			}
 			if tries == 1000 {
 				err = fmt.Errorf("only %d of %g configurations are ever chosen", len(found), metrics.Configurations)

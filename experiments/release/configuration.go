@@ -62,13 +62,14 @@ func ReadConfiguration(path string) (*Configuration, error) {
 // Matches refuses settings that are not the chosen ones.
 func (c *Configuration) Matches(p experiment.Params) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
-		value, ok := p[name].(float64)
-		if !ok {
+		switch value := p[name].(type) {
+		case float64, []float64: // one for each input was not chosen
+			if value != c.Settings[name] {
+				return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatValue(value),
+					experiment.FormatNumber(c.Settings[name]))
+			}
+		default:
 			return fmt.Errorf("the choice names %s, which this experiment does not have as a number", name)
-		}
-		if value != c.Settings[name] {
-			return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatNumber(value),
-				experiment.FormatNumber(c.Settings[name]))
 		}
 	}
 	return nil

@@ -42,6 +42,8 @@ type settings struct {
 //	never     why it does nothing, where it never does
 //	later     "yes" where trials were stored before there was this setting: with its
 //	          default, keys are as if there was none
+//	several   "no" where a Several is one number, and declared as such, unless a struct that
+//	          embeds it says "yes": experiments share what some of them have several of
 //	doc       the documentation, where it is no comment: short ones, as tests have
 func settingsOf(t reflect.Type) *settings {
 	s := &settings{leaves: leavesOf(t)}
@@ -76,6 +78,9 @@ func (l *leaf) param() Param {
 	case t.Implements(severalType):
 		zero := reflect.Zero(t).Interface().(several)
 		p.Kind, p.Words = NumberOrNumbers, zero.words()
+		if l.isSingle() {
+			p.Kind = Number
+		}
 	case t == pointsType:
 		p.Kind = CountOrNumbers
 	case t == numbersType:
@@ -111,6 +116,15 @@ func (l *leaf) param() Param {
 		p.When = append(p.When, never(why))
 	}
 	return p
+}
+
+// isSingle says whether a setting of several numbers is one number in this experiment.
+func (l *leaf) isSingle() bool {
+	text, ok := l.tag("several")
+	if ok && text != "no" && text != "yes" {
+		panic(fmt.Sprintf("experiment: several of %s is %q; it is yes or no", l.name, text))
+	}
+	return text == "no"
 }
 
 // bound reads the inclusive or the exclusive bound.

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,9 @@ func TestSeveral(t *testing.T) {
 		{"20,0", 1, "", "", `"scale": 0 is outside (0, inf)`},
 		{"20,inf", 1, "", "", "inf is not finite"},
 		{"20,", 1, "", "", `"scale": "" is not a number`},
+		{"", 1, "", "", `"scale": the list is empty`},
+		{"[]", 1, "", "", `"scale": the list is empty`},
+		{[]any{}, 1, "", "", `"scale": the list is empty`},
 		{1, "nome", "", "", `nor is it none; did you mean "none"?`},
 	} {
 		t.Run(fmt.Sprint(c.scale, c.low), func(t *testing.T) {
@@ -115,4 +119,44 @@ func TestLaterSettings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An experiment with one lengthscale shares the struct with one that has several.
+func TestSeveralThatIsOne(t *testing.T) {
+	type settings struct {
+		severalSettings `several:"scale: no"`
+	}
+	x := Of(Declaration[settings, severalMetrics]{Name: "test/one", Version: 1, Summary: "s", Source: "s",
+		Run: func(_ context.Context, _ *Trial, _ *settings) (*Outcome[severalMetrics], error) {
+			return &Outcome[severalMetrics]{}, nil
+		}})
+	if p, err := x.Param("scale"); err != nil || p.Kind != Number {
+		t.Errorf("%+v, %v", p, err)
+	}
+	p, err := x.Resolve(map[string]any{"scale": "2.5"})
+	if err != nil || p["scale"] != 2.5 || len(x.Settings(p).Scale) != 1 || x.Settings(p).Scale[0] != 2.5 {
+		t.Errorf("%v, %v", p, err)
+	}
+	if _, err := x.Resolve(map[string]any{"scale": "20,5"}); err == nil ||
+		!strings.Contains(err.Error(), `"20,5" is not a number`) {
+		t.Errorf("%v", err)
+	}
+	type others struct {
+		settings `several:"scale: yes"`
+	}
+	y := Of(Declaration[others, severalMetrics]{Name: "test/others", Version: 1, Summary: "s", Source: "s",
+		Run: func(_ context.Context, _ *Trial, _ *others) (*Outcome[severalMetrics], error) {
+			return &Outcome[severalMetrics]{}, nil
+		}})
+	if p, err := y.Resolve(map[string]any{"scale": "20,5"}); err != nil || len(y.Settings(p).Scale) != 2 {
+		t.Errorf("%v, %v", p, err)
+	}
+	mistake := reflect.StructTag(`name:"scale" several:"maybe"`)
+	l := leaf{name: "scale", field: reflect.StructField{Tag: mistake}}
+	defer func() {
+		if recover() == nil {
+			t.Error("a tag that says nothing is taken")
+		}
+	}()
+	l.isSingle()
 }

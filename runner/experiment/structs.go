@@ -30,7 +30,8 @@ type change struct{ key, value string }
 // "name: value" separated by " || ":
 //
 //	Budget `default:"delta: 1e-4" when:"epsilon: data is not original || delta: data is not original"`
-var embeddedKeys = []string{"name", "default", "unit", "min", "max", "doc", "also", "when", "never", "choices", "later"}
+var embeddedKeys = []string{"name", "default", "unit", "min", "max", "doc", "also", "when", "never", "choices", "later",
+	"several"}
 
 // leavesOf returns the fields of a struct, with those of embedded structs in their
 // place. It panics where a tag names a field that there is not.

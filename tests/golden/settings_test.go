@@ -31,6 +31,7 @@ var settings = map[string][]string{
 		ownClasses + "lengthscale=2 folds=3 draws=5",
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 probability=averaged",
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 approximation=sor ",
+		"dataset=csv:own.csv inputs=x,z output=class low=0 high=1 delta=1e-4 lengthscale=2,0.5 folds=3 draws=5",
 	},
 	"cloaking/curve": {
 		"ages=[0,30,60]", "ages=[0,30,60] method=sparse", "ages=[0,30,60] method=nonstationary",
@@ -55,6 +56,7 @@ var settings = map[string][]string{
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 method=weighted-sum max_lengthscale=5 kde_rows=20 " +
 			"kde_bandwidth=1",
 		ownRegression + "inputs=x lengthscale=2 folds=3 draws=5 solver=gradient iterations=30",
+		ownRegression + "inputs=x,z lengthscale=2,20 folds=3 draws=5 method=sparse inducing=4",
 	},
 	"cloaking/selection": {
 		"lengthscales=[5,25] noise_variances=[1] kernel_variances=[5,25]",

@@ -67,7 +67,9 @@ func (g *grid) first(model int) configuration {
 // hyperparameters are the configuration as those of a regression.
 func (c configuration) hyperparameters() cloak.Hyperparameters {
 	return cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: c.lengthscale, KernelVariance: c.kernel}, NoiseVariance: c.noise,
+		Kernel: cloak.Kernel{
+			Lengthscale: experiment.Several{c.lengthscale}, KernelVariance: c.kernel,
+		}, NoiseVariance: c.noise,
 	}
 }
 

@@ -63,7 +63,7 @@ func publishedBy(t *testing.T, r *experiment.Release) configuration {
 		t.Fatal("the score is published")
 	}
 	h := Hyperparameters(chosen)
-	return configuration{h.Lengthscale, h.NoiseVariance, h.KernelVariance}
+	return configuration{h.Lengthscale[0], h.NoiseVariance, h.KernelVariance}
 }
 
 // A release is of settings of cloaking/regression, by their names.

@@ -36,7 +36,7 @@ type covariances struct {
 func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g cloak.Groups, test *mat.Dense,
 	purpose string) (*covariances, error) {
 	s := c.settings
-	k := kernel.EQ(s.Lengthscale, s.KernelVariance)
+	k := s.EQ()
 	points, _ := test.Dims()
 	out := &covariances{prior: slices.Repeat([]float64{s.KernelVariance}, points)}
 	if c.method == cloak.Standard {

@@ -121,7 +121,7 @@ func TestFigure5(t *testing.T) {
 		for _, a := range accuracies {
 			out := &experiment.Outcome[digitsMetrics]{Metrics: digitsMetrics{accuracyMetrics: accuracyMetrics{Accuracy: a}}}
 			trials = append(trials, observed(Digits(), out, func(s *digitsSettings) {
-				s.Epsilon, s.Lengthscale, s.Inducing = epsilon, lengthscale, inducing
+				s.Epsilon, s.Lengthscale, s.Inducing = epsilon, experiment.Several{lengthscale}, inducing
 			}))
 		}
 	}

@@ -133,9 +133,12 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	if err != nil {
 		return nil, err
 	}
+	if err := s.CheckInputs(data.Names, s.Method); err != nil {
+		return nil, err
+	}
 	d.table, d.outputs = data.X, outputs
 	d.names, d.dropped, d.of = data.Names, data.Dropped, len(outputs)
-	d.warnings = cloak.InputWarnings(data)
+	d.warnings = cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel)
 	rows := s.drawn(t, d, ordered)
 	d.inputs, d.labels = learn.SelectRows(d.table, rows), make([]float64, len(rows))
 	for i, row := range rows {

@@ -11,7 +11,6 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
-	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/runner/experiment"
 )
@@ -46,7 +45,7 @@ func referenceInputs() *mat.Dense {
 
 // covariances are those of the ten points with themselves and with the test input.
 func (s *referenceSettings) covariances(ctx context.Context, e *engine.Engine, counts []float64) (*covariances, error) {
-	k := kernel.EQ(s.Lengthscale, s.KernelVariance)
+	k := s.EQ()
 	x, test := referenceInputs(), mat.NewDense(1, 1, []float64{s.At})
 	cov := &covariances{prior: []float64{s.KernelVariance}}
 	if s.Method == cloak.Standard {

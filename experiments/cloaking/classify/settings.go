@@ -79,7 +79,7 @@ type ownData struct {
 	// values with a header, parquet:PATH, npy:PATH or images:FOLDER
 	Dataset string `name:"dataset" default:"hmeq"`
 	// names of the columns that the class is predicted from, joined by + or commas, or * for
-	// every numeric one of your own data. All inputs share one lengthscale: bring your columns to one scale
+	// every numeric one of your own data
 	Inputs string `name:"inputs" default:"DELINQ"`
 	// the column with the class, which is protected (of your own data, where it must be given);
 	// of texts with its two classes, NAME[NEGATIVE|POSITIVE]
@@ -101,10 +101,19 @@ const AllRows All = 0
 // Choices are the word.
 func (All) Choices() []string { return []string{"all"} }
 
+type severalLengthscales struct {
+	ClassifierSettings `several:"lengthscale: yes"`
+}
+
+// ownLengthscales are one for all inputs or, of a user's file, one for each.
+type ownLengthscales struct {
+	severalLengthscales `also:"lengthscale: csv: or one for each input, joined by commas in their order"`
+}
+
 // ownClassifier are the settings of a classifier of a user's rows.
 type ownClassifier struct {
 	method
-	ClassifierSettings `unit:"lengthscale: unit of the inputs"`
+	ownLengthscales `unit:"lengthscale: unit of the inputs"`
 }
 
 // classificationSettings are those of a cross-validation, and of a release.

@@ -15,7 +15,7 @@ import (
 // user's file has where none is given.
 func twoClasses(s *classificationSettings) {
 	ownFile("x", "y", 3, 7)(s)
-	s.Delta, s.Lengthscale, s.Calibration = 1e-3, 2, mechanism.Analytic
+	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
 }
 
 // What a release takes is its guarantee, from the account of all rows as they are

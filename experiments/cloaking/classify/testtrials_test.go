@@ -30,7 +30,7 @@ func ownFile(inputs, output string, low, high float64) func(*classificationSetti
 // ownClasses makes the data those of the file of [cloaktest.Classes].
 func ownClasses(s *classificationSettings) {
 	ownFile("a+b", "class", 1, 2)(s)
-	s.Lengthscale = 2
+	s.Lengthscale = experiment.Several{2}
 }
 
 // onStripes makes a change of what all classifiers have one of the stripes'.

@@ -26,7 +26,7 @@ func matrices(t *testing.T) []*mat.Dense {
 		ages = append(ages, float64(i%30)*2.5)
 	}
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
-		Kernel: Kernel{Lengthscale: 9, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: Kernel{Lengthscale: experiment.Several{9}, KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	var all []*mat.Dense
 	for _, points := range [][]float64{{0, 10, 30, 60}, {5, 15, 25, 35, 45, 55, 65}, {0, 40}} {

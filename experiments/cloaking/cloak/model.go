@@ -18,7 +18,8 @@ import (
 )
 
 // Model is a GP regression with fixed hyperparameters: a linear map from the
-// outputs at the training inputs to the predictions at the test inputs.
+// outputs at the training inputs to the predictions at the test inputs. All inputs,
+// inducing ones included, are as [Kernel.Scaled] returns them.
 type Model struct {
 	Method Method
 	Hyperparameters
@@ -73,16 +74,55 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 	var err error
 	switch m.Method {
 	case Standard, Nonstationary, WeightedSum:
-		perGroup, err = m.exact(e, g, test)
+		var x *mat.Dense
+		if x, _, err = m.solveExact(e, g, test); err == nil {
+			perGroup = g.weights(x)
+		}
 	case Sparse:
-		perGroup, err = m.fitc(e, g, test)
+		var f *sparseSystem
+		if f, err = m.system(e, g); err == nil {
+			perGroup, err = m.fitc(e, f, test)
+		}
 	default:
 		err = fmt.Errorf("unknown method %d", int(m.Method))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the cloaking matrix of the %s method: %w", m.Method, err)
 	}
-	p, _ := test.Dims()
+	return g.columns(perGroup), nil
+}
+
+// Posterior returns [Model.Matrix] (P×N) and [Model.Variance] (P), which share their largest
+// solve.
+func (m *Model) Posterior(e *engine.Engine, train, test *mat.Dense) (c *mat.Dense, variance []float64, err error) {
+	g := Group(train)
+	var perGroup *mat.Dense
+	var explained []float64
+	if m.Method == Sparse {
+		var f *sparseSystem
+		if f, err = m.system(e, g); err == nil {
+			perGroup, err = m.fitc(e, f, test)
+		}
+		if err == nil {
+			explained, err = m.sparseExplained(e, f, test)
+		}
+	} else {
+		var x, cross *mat.Dense
+		if x, cross, err = m.solveExact(e, g, test); err == nil {
+			explained = columnProducts(cross, x)
+			perGroup = g.weights(x)
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("predictions of the %s method: %w", m.Method, err)
+	}
+	variance, err = m.variance(e, explained, test)
+	return g.columns(perGroup), variance, err
+}
+
+// columns are those of all N rows, of which perGroup (P×U) has one for each group.
+func (g *Groups) columns(perGroup *mat.Dense) *mat.Dense {
+	p, _ := perGroup.Dims()
 	c := mat.NewDense(p, len(g.Of), nil)
 	for i := range p {
 		src, dst := perGroup.RawRowView(i), c.RawRowView(i)
@@ -90,12 +130,12 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 			dst[j] = src[u]
 		}
 	}
-	return c, nil
+	return c
 }
 
 // kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).
 func (m *Model) kernel(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
-	short := kernel.EQ(m.Lengthscale, m.KernelVariance)
+	short := m.EQ()
 	switch m.Method {
 	case Nonstationary:
 		lx, err := m.Lengthscales.At(e, x)
@@ -136,22 +176,18 @@ func (m *Model) prior(e *engine.Engine, x *mat.Dense) ([]float64, error) {
 	return out, err
 }
 
-// exact is C = K_*f (K + σ²I)⁻¹. On the distinct inputs, with D the diagonal of
+// weights are C = K_*f (K + σ²I)⁻¹. On the distinct inputs, with D the diagonal of
 // their counts, one column of a group is that of K_*u (K_uu + σ²D⁻¹)⁻¹ D⁻¹.
 //
-// Test is P×d; the result is P×U, for U distinct training inputs.
-func (m *Model) exact(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
-	x, _, err := m.solveExact(e, g, test)
-	if err != nil {
-		return nil, err
-	}
+// X (U×P, for U distinct training inputs) is solveExact's, and is overwritten; the result is P×U.
+func (g *Groups) weights(x *mat.Dense) *mat.Dense {
 	for i, count := range g.Count {
 		row := x.RawRowView(i)
 		for j := range row {
 			row[j] /= count
 		}
 	}
-	return mat.DenseCopyOf(x.T()), nil
+	return mat.DenseCopyOf(x.T())
 }
 
 // solveExact returns (K_uu + σ²D⁻¹)⁻¹K_u* and K_u* (U×P).
@@ -175,11 +211,7 @@ func (m *Model) solveExact(e *engine.Engine, g Groups, test *mat.Dense) (x, cros
 //
 // Equal inputs have equal λ, so that a distinct one enters Q with its count. Test is
 // P×d; the result is P×U, for U distinct training inputs.
-func (m *Model) fitc(e *engine.Engine, g Groups, test *mat.Dense) (*mat.Dense, error) {
-	f, err := m.system(e, g)
-	if err != nil {
-		return nil, err
-	}
+func (m *Model) fitc(e *engine.Engine, f *sparseSystem, test *mat.Dense) (*mat.Dense, error) {
 	ksm, err := m.kernel(e, m.Inducing, test)
 	if err != nil {
 		return nil, err

@@ -154,9 +154,16 @@ func fileHint(name, valid string) string {
 // lengthscale for both is suspect.
 const widestRatio = 10
 
-// InputWarnings says what is suspect about a user's inputs.
-func InputWarnings(t *table.Data) []string {
+// InputWarnings says what is suspect about inputs for a method and its lengthscales.
+func InputWarnings(t *table.Data, o *OwnData, m Method, k *Kernel) []string {
 	out := t.ColumnWarnings()
+	advice := "give a lengthscale for each, or bring the columns to one scale"
+	switch {
+	case m.ByDensity() || !o.IsFile(): // which have no lengthscale for each
+		advice = "bring the columns to one scale"
+	case k.apart():
+		return out
+	}
 	narrow, wide := -1, -1
 	width := make([]float64, len(t.Names))
 	lows, highs := table.Ranges(t.X)
@@ -173,8 +180,7 @@ func InputWarnings(t *table.Data) []string {
 	}
 	if narrow != wide && width[wide] > widestRatio*width[narrow] {
 		out = append(out, fmt.Sprintf("computed but suspect: the input %q extends over %.3g and %q over %.3g, but all "+
-			"inputs share one lengthscale; bring the columns to one scale",
-			t.Names[wide], width[wide], t.Names[narrow], width[narrow]))
+			"inputs share one lengthscale; %s", t.Names[wide], width[wide], t.Names[narrow], width[narrow], advice))
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func TestPseudoInverseLeavesDirectionsOut(t *testing.T) {
 		points = append(points, age)
 	}
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
-		Kernel: Kernel{Lengthscale: 25, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: Kernel{Lengthscale: experiment.Several{25}, KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	c, err := m.Matrix(cloaktest.Engine(t), cloaktest.Column(ages...), cloaktest.Column(points...))
 	if err != nil {

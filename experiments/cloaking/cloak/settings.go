@@ -2,6 +2,7 @@ package cloak
 
 import (
 	_ "embed"
+	"fmt"
 	"math/rand/v2"
 
 	"privkern/experiments/cloaking/design"
@@ -42,10 +43,11 @@ func (m Method) ByDensity() bool { return m == Nonstationary || m == WeightedSum
 func (m Method) String() string { return experiment.NameOf(m) }
 
 // Kernel are the hyper-parameters of the exponentiated quadratic kernel,
-// k(x, y) = v exp(−‖x − y‖²/(2ℓ²)).
+// k(x, y) = v exp(−Σᵢ (xᵢ − yᵢ)²/(2ℓᵢ²)). On the papers' data there is one lengthscale;
+// experiments on a user's own (several:"lengthscale: yes") may have one for each input.
 type Kernel struct {
 	// lengthscale of the EQ kernel, the same in all dimensions
-	Lengthscale float64 `name:"lengthscale" default:"15" unit:"years or kg" above:"0"`
+	Lengthscale experiment.Several `name:"lengthscale" default:"15" unit:"years or kg" above:"0" several:"no"`
 	// variance of the kernel
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 }
@@ -262,6 +264,14 @@ type Folds struct {
 	Folds int `name:"folds" default:"14" min:"2"`
 	// how rows are put into folds
 	FoldScheme FoldScheme `name:"fold_scheme" default:"contiguous"`
+}
+
+// FoldsError is that of more folds than rows.
+func FoldsError(folds, rows int) error {
+	if rows == 1 {
+		return fmt.Errorf("folds = %d: there is one row, and a cross-validation needs two or more", folds)
+	}
+	return fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", folds, rows)
 }
 
 // Of returns the folds of that number of rows; random ones are drawn from the stream

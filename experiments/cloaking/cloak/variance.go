@@ -18,7 +18,10 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 	var explained []float64
 	var err error
 	if m.Method == Sparse {
-		explained, err = m.sparseExplained(e, g, test)
+		var f *sparseSystem
+		if f, err = m.system(e, g); err == nil {
+			explained, err = m.sparseExplained(e, f, test)
+		}
 	} else {
 		var x, cross *mat.Dense
 		if x, cross, err = m.solveExact(e, g, test); err == nil {
@@ -28,6 +31,11 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 	if err != nil {
 		return nil, fmt.Errorf("the posterior variance of the %s method: %w", m.Method, err)
 	}
+	return m.variance(e, explained, test)
+}
+
+// variance is the prior variance less what the training inputs explain of it (P).
+func (m *Model) variance(e *engine.Engine, explained []float64, test *mat.Dense) ([]float64, error) {
 	out, err := m.prior(e, test)
 	if err != nil {
 		return nil, err
@@ -39,11 +47,7 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 }
 
 // sparseExplained is k_*ᵀ(K_mm⁻¹ − Q⁻¹)k_* for each test input.
-func (m *Model) sparseExplained(e *engine.Engine, g Groups, test *mat.Dense) ([]float64, error) {
-	f, err := m.system(e, g)
-	if err != nil {
-		return nil, err
-	}
+func (m *Model) sparseExplained(e *engine.Engine, f *sparseSystem, test *mat.Dense) ([]float64, error) {
 	ksm, err := m.kernel(e, m.Inducing, test)
 	if err != nil {
 		return nil, err

@@ -2,18 +2,20 @@ package cloak
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
 )
 
 // Posterior variances with one input that occurs twice, in 40 decimal digits without grouping.
 func TestVariance(t *testing.T) {
 	train, test := cloaktest.Column(0, 1, 1, 2, 4, 5, 7), cloaktest.Column(0.5, 3, 9)
-	h := Hyperparameters{Kernel: Kernel{Lengthscale: 2, KernelVariance: 1.5}, NoiseVariance: 0.4}
+	h := Hyperparameters{Kernel: Kernel{Lengthscale: experiment.Several{2}, KernelVariance: 1.5}, NoiseVariance: 0.4}
 	for _, c := range []struct {
 		m    Model
 		want []float64
@@ -34,6 +36,14 @@ func TestVariance(t *testing.T) {
 			for i, v := range got {
 				trialtest.Near(t, "variance", v, c.want[i], 1e-12)
 			}
+			alone, err := c.m.Matrix(cloaktest.Engine(t), train, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			matrix, same, err := c.m.Posterior(cloaktest.Engine(t), train, test)
+			if err != nil || !mat.Equal(matrix, alone) || !slices.Equal(same, got) {
+				t.Errorf("together they differ: %v, %v, %v", matrix, same, err)
+			}
 		})
 	}
 }
@@ -43,7 +53,7 @@ func TestWeightedSum(t *testing.T) {
 	e := cloaktest.Engine(t)
 	train := cloaktest.Column(0, 1, 1, 2, 4, 5, 7)
 	density := Density{Width: 2, Rows: 5, Cap: 10}
-	m := NewModel(WeightedSum, Hyperparameters{Kernel{2, 1.5}, 0.4}, density, train)
+	m := NewModel(WeightedSum, Hyperparameters{Kernel{experiment.Several{2}, 1.5}, 0.4}, density, train)
 	c, err := m.Matrix(e, train, cloaktest.Column(3, 9))
 	if err != nil {
 		t.Fatal(err)

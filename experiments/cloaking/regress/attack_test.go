@@ -15,6 +15,7 @@ import (
 	"privkern/experiments/internal/floatnoise"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
 )
 
 // attackRows are 40 rows at 8 inputs, with whole outputs from 0 to 100.
@@ -39,7 +40,7 @@ func TestAttackOnRegression(t *testing.T) {
 	for _, epsilon := range []float64{1, 0.1, 0.01} {
 		attacked := func(s *regressionSettings) {
 			ownFile("x", "y", 0, 100)(s)
-			s.Lengthscale, s.Epsilon, s.Delta, s.Calibration = 8, epsilon, attack.Delta, mechanism.Analytic
+			s.Lengthscale, s.Epsilon, s.Delta, s.Calibration = experiment.Several{8}, epsilon, attack.Delta, mechanism.Analytic
 		}
 		a := observer(t, attacked)
 		for name, planted := range attack.Samplers(1) {

@@ -38,7 +38,7 @@ func benchmark(ctx context.Context, m experiment.Meter) (err error) {
 		test.Set(i, 0, 84*float64(i)/(points-1))
 	}
 	gp := &cloak.Model{Hyperparameters: cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: 5, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: cloak.Kernel{Lengthscale: experiment.Several{5}, KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	c, err := gp.Matrix(e, train, test)
 	if err != nil {

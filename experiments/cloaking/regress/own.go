@@ -73,24 +73,29 @@ func (d *ownData) noList(names []string) string {
 	return fmt.Sprintf("a list gives numbers, but with %d inputs an inducing input is as many numbers", len(names))
 }
 
-// load reads the data of a trial: N rows of the census, normalised as h says, or of a
-// user's file, whose public range takes the place of h.
-func (d *ownData) load(t *experiment.Trial, h *cloak.Heights) (*cloak.Problem, error) {
+// load reads the data of a trial: N rows of the census, normalised as the settings say,
+// or of a user's file, whose public range takes the place of that.
+func (s *regressionSettings) load(t *experiment.Trial) (*cloak.Problem, error) {
+	d := &s.ownData
 	if d.own().IsFile() {
-		return d.loadFile(t)
+		return s.loadFile(t)
 	}
 	x, err := heightInputs(d.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	return cloak.LoadCensus(t.Dataset(cloak.Census), x, h)
+	return cloak.LoadCensus(t.Dataset(cloak.Census), x, &s.Heights)
 }
 
 // loadFile reads a user's file. Its outputs are clipped to the public range, and the
 // prior mean is the middle of it.
-func (d *ownData) loadFile(t *experiment.Trial) (*cloak.Problem, error) {
+func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, error) {
+	d := &s.ownData
 	data, err := d.own().Table().Load(t)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckInputs(data.Names, s.Method); err != nil {
 		return nil, err
 	}
 	output, err := data.Numbers(d.Output)
@@ -103,7 +108,7 @@ func (d *ownData) loadFile(t *experiment.Trial) (*cloak.Problem, error) {
 			"of them", path, n, maxRows)
 	}
 	p := &cloak.Problem{
-		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data),
+		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel),
 		Columns: map[string][]float64{},
 		Names: cloak.Terms{
 			Inputs: data.Names, Outputs: fmt.Sprintf("values of %q", d.Output),

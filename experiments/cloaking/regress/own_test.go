@@ -106,7 +106,7 @@ func without(t *testing.T, texts []string, s string) []string {
 func TestOwnDataAreCounted(t *testing.T) {
 	file := cloaktest.File(t, "a,b,c,y\n1,5,0.001,10\n2,5,0.002,200\n3,5,0.003,\n4,5,0.004,40\n5,5,NA,50\n6,5,0.006,-7\n")
 	r := validated(t, trialtest.Options{File: file}, ownFile("a,b,c", "y", 0, 100), draws(1), func(s *regressionSettings) {
-		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, 3
+		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, experiment.Several{3}
 	})
 	if m := r.Metrics; *m.ClippedOutputs != 2 || *m.DroppedRows != 2 {
 		t.Errorf("%g outputs clipped, %g rows dropped", *m.ClippedOutputs, *m.DroppedRows)
@@ -209,7 +209,11 @@ func TestOwnDataFailures(t *testing.T) {
 		{small, func(s *regressionSettings) { s.Inputs = "b" }, `my.csv:4:3: column "b" is "x", expected a number`},
 		{"a,b,y\n", func(*regressionSettings) {}, "my.csv: there are no rows"},
 		{"a,b,y\n1,2,\n", func(*regressionSettings) {}, "my.csv: none of its 1 rows"},
-		{small, func(s *regressionSettings) { s.Folds.Folds = 5 }, "the data have 4 rows"},
+		{small, func(s *regressionSettings) { s.Folds.Folds = 5 }, "folds = 5: there are 4 rows, and there cannot be more folds than rows"},
+		{"a,b,y\n1,2,3\n", func(*regressionSettings) {},
+			"folds = 2: there is one row, and a cross-validation needs two or more"},
+		{"a,b,y\n1,2,3\n2,3,4\n", func(s *regressionSettings) { s.Inputs, s.Lengthscale = "a+b", experiment.Several{1, 1e-320} },
+			"lengthscale = [1,1e-320]: input 2 of 2 has the value 3, which over its lengthscale 1e-320 is beyond floating point"},
 		{small, func(s *regressionSettings) { s.Rank = rank(3) }, "only 2 test rows"},
 		{small, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, "only 2 training rows"},
 		{long.String(), func(*regressionSettings) {}, "my.csv: 10001 rows; at most 10000"},

@@ -88,47 +88,100 @@ type trainingSet struct {
 	stream string
 }
 
-// matrices returns the cloaking matrix (P×N) of each training set, and its inducing inputs, if
-// any (M×d).
-func (r *predictor) matrices(ctx context.Context, sets []trainingSet) (c, inducing []*mat.Dense, err error) {
-	inputs := make([]*mat.Dense, len(sets))
-	for i, s := range sets {
-		inputs[i] = learn.SelectRows(r.data.Inputs, s.train)
+// scaled are inputs as the model takes them, see [cloak.Kernel.Scaled]. The methods that follow
+// the density of the inputs take them as they are: they have no lengthscale for each.
+func (r *predictor) scaled(x *mat.Dense) (*mat.Dense, error) {
+	if r.model.Method.ByDensity() {
+		return x, nil
 	}
-	c, inducing = make([]*mat.Dense, len(sets)), make([]*mat.Dense, len(sets))
+	return r.model.Scaled(x)
+}
+
+// posterior is what a training set gives, without noise.
+type posterior struct {
+	matrix   *mat.Dense // P×N, the cloaking matrix
+	inducing *mat.Dense // M×d, scaled, if any
+	sd       []float64  // P, of an observation, in the unit of the outputs; nil where it is not asked for
+}
+
+// matricesOf are the cloaking matrices.
+func matricesOf(all []posterior) []*mat.Dense {
+	out := make([]*mat.Dense, len(all))
+	for i, p := range all {
+		out[i] = p.matrix
+	}
+	return out
+}
+
+// posteriors returns that of each training set; judged asks for standard deviations.
+func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged bool) ([]posterior, error) {
+	inputs := make([]*mat.Dense, len(sets))
+	var err error
+	for i, s := range sets {
+		if inputs[i], err = r.scaled(learn.SelectRows(r.data.Inputs, s.train)); err != nil {
+			return nil, err
+		}
+	}
+	inducing := make([]*mat.Dense, len(sets))
 	if r.model.Method == cloak.Sparse {
 		streams := make([]*rand.Rand, len(sets))
 		for i, s := range sets {
 			streams[i] = r.t.Stream(s.stream)
 		}
 		if inducing, err = cloak.InducingInputs(ctx, r.e, r.settings.Inducing, inputs, streams); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	err = r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
+	out := make([]posterior, len(sets))
+	err = r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) error {
 		m := *r.model
-		m.Inducing = inducing[i]
-		c[i], err = m.Matrix(r.e, inputs[i], sets[i].test)
+		test, err := r.scaled(sets[i].test)
+		if err != nil {
+			return err
+		}
+		m.Inducing, out[i].inducing = inducing[i], inducing[i]
+		if judged {
+			out[i].matrix, out[i].sd, err = m.Posterior(r.e, inputs[i], test)
+			r.observed(out[i].sd)
+		} else {
+			out[i].matrix, err = m.Matrix(r.e, inputs[i], test)
+		}
 		return cloak.InBatch(err, i, len(sets))
 	})
-	return c, inducing, err
+	return out, err
 }
 
-// matrix is matrices for all rows of the data.
+// observed turns variances of the latent function, in the unit of the kernel's, into standard
+// deviations of an observation, Eq. (3), in the unit of the outputs.
+func (r *predictor) observed(variances []float64) {
+	for i, v := range variances {
+		variances[i] = r.data.Unit * math.Sqrt(v+r.settings.NoiseVariance)
+	}
+}
+
+// matrix is the cloaking matrix for all rows of the data, with the inducing inputs.
 func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *mat.Dense, err error) {
-	matrices, inputs, err := r.matrices(ctx, []trainingSet{{r.allRows(), test, "k-means"}})
+	all, err := r.posteriors(ctx, []trainingSet{{r.allRows(), test, "k-means"}}, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	return matrices[0], inputs[0], nil
+	return all[0].matrix, all[0].inducing, nil
 }
 
 // posteriorSD is the standard deviation of the latent function at the rows of test (P×d), in
-// the unit of the outputs, for the given inducing inputs, if any. It takes no noise.
+// the unit of the outputs, for the given inducing inputs, if any, which are scaled. It takes no
+// noise.
 func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 	m := *r.model
 	m.Inducing = inducing
-	sd, err := m.Variance(r.e, r.data.Inputs, test)
+	train, err := r.scaled(r.data.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if test, err = r.scaled(test); err != nil {
+		return nil, err
+	}
+	sd, err := m.Variance(r.e, train, test)
 	for i, v := range sd {
 		sd[i] = r.data.Unit * math.Sqrt(v)
 	}
@@ -179,6 +232,9 @@ func (s *single) noisy(r *predictor) []float64 {
 type predictionSet struct {
 	mean    []float64 // P, what is released, without noise
 	noiseSD []float64 // P
+	// observationSD is that of an observation without the privacy noise, P, where results are
+	// judged.
+	observationSD []float64
 	// Nil without noise.
 	directions *design.Range
 	design     *design.Design

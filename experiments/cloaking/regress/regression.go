@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -45,6 +46,9 @@ func checkRegression(s *regressionSettings) error {
 	if err := s.ownData.check(); err != nil {
 		return err
 	}
+	if err := s.CheckOwn(s.own(), s.Method); err != nil {
+		return err
+	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
 		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
@@ -56,7 +60,7 @@ func checkRegression(s *regressionSettings) error {
 func (s *regressionSettings) checkFolds(rows int, names []string) error {
 	folds := s.Folds.Folds
 	if folds > rows {
-		return fmt.Errorf("folds = %d: the data have %d rows, and there cannot be more folds than rows", folds, rows)
+		return cloak.FoldsError(folds, rows)
 	}
 	largest := (rows + folds - 1) / folds
 	if largest > cloak.MaxPoints {
@@ -97,7 +101,7 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 
 // newOwnPredictor reads the census or a user's file.
 func newOwnPredictor(t *experiment.Trial, s *regressionSettings) (*predictor, error) {
-	problem, err := s.load(t, &s.Heights)
+	problem, err := s.load(t)
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +141,24 @@ func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, erro
 		train[i] = f.Train
 		sets[i] = trainingSet{f.Train, learn.SelectRows(v.data.Inputs, f.Test), fmt.Sprintf("k-means, fold %d", i)}
 	}
-	matrices, _, err := v.matrices(ctx, sets)
+	all, err := v.posteriors(ctx, sets, v.judged())
 	if err != nil {
 		return nil, err
 	}
-	return v.predictor.releases(ctx, matrices, train)
+	releases, err := v.predictor.releases(ctx, matricesOf(all), train)
+	for i := range releases {
+		releases[i].observationSD = all[i].sd
+	}
+	return releases, err
 }
 
 // score is what the draws of one fold's noise give, in the unit of the outputs.
 type score struct {
-	rmse  float64   // over the fold's test rows, averaged over draws
-	noisy []float64 // the predictions at the test rows with the first draw
+	rmse float64 // over the fold's test rows, averaged over draws
+	// coverage is the share of them inside their region of 95 %, averaged over draws; 0 where it
+	// is not judged.
+	coverage float64
+	noisy    []float64 // the predictions at the test rows with the first draw
 }
 
 // drawBlock bounds how many draws are held at a time.
@@ -174,6 +185,9 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 			for i, row := range f.Test {
 				e := s.mean[i] + noise.At(i, d) - v.data.Output[row]
 				sum += e * e
+				if s.observationSD != nil && math.Abs(e) <= table.Central95*math.Hypot(s.observationSD[i], s.noiseSD[i]) {
+					out.coverage += 1 / float64(draws*len(f.Test))
+				}
 			}
 			out.rmse += math.Sqrt(sum/float64(len(f.Test))) / float64(draws)
 		}
@@ -209,7 +223,7 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 		Metrics:  v.errors(average, math.Sqrt(variance), noiseSD),
 		Series:   v.predictions(mean, sd, noisy),
 		Privacy:  v.privacy(),
-		Warnings: append(v.warnings(releases), v.suspicions(average, noiseSD)...),
+		Warnings: append(v.warnings(releases), v.suspicions(average, noiseSD, scores)...),
 	}
 	out.Series["folds"] = v.foldSeries(rmse, ranks)
 	if v.scale > 0 {

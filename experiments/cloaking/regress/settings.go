@@ -120,7 +120,7 @@ type ownData struct {
 	// header, parquet:PATH, npy:PATH or images:FOLDER. Lengths are in the unit of your inputs
 	Dataset string `name:"dataset" default:"kung"`
 	// what is predicted from: age or age+weight; of your own data the names of columns, joined by +
-	// or commas, or * for every numeric one. All inputs share one lengthscale: bring your columns to one scale
+	// or commas, or * for every numeric one
 	Inputs string `name:"inputs" default:"age"`
 	// the column that is predicted and protected (of your own data, where it must be given)
 	Output string `name:"output" default:"" when:"dataset is not kung"`
@@ -149,9 +149,14 @@ type regressionSettings struct {
 
 // ownPrediction adds what is different for a user's file, see [cloak.OwnData.Complete].
 type ownPrediction struct {
-	ownDelta `also:"calibration: csv: analytic by default"`
+	ownDelta `also:"calibration: csv: analytic by default || kernel_variance: csv: in squares of (high - low)/4"`
+}
+
+// ownLengthscales are one for all inputs or, of a user's file, one for each.
+type ownLengthscales struct {
+	prediction `also:"lengthscale: csv: or one for each input, joined by commas in their order (standard, sparse)"`
 }
 
 type ownDelta struct {
-	prediction `also:"delta: csv: it must be given, far below 1/n for n rows"`
+	ownLengthscales `several:"lengthscale: yes" also:"delta: csv: it must be given, far below 1/n for n rows"`
 }

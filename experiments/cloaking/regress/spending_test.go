@@ -9,13 +9,14 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
+	"privkern/runner/experiment"
 )
 
 // values are the settings for [cloaktest.Values], with the calibration that a user's
 // file has where none is given.
 func values(s *regressionSettings) {
 	ownFile("x", "y", 0, 50)(s)
-	s.Delta, s.Lengthscale, s.Calibration = 1e-3, 2, mechanism.Analytic
+	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
 }
 
 // What a release takes is its guarantee, from the account of all rows as they are
@@ -43,7 +44,7 @@ func TestSpending(t *testing.T) {
 		{"another range", rows, values, ownFile("x", "y", 20, 21), 1, defaults},
 		{"another clipped output", clipped, values, same, 1, defaults},
 		{"other points", rows, values, predicting("csv:my.csv"), 1, defaults},
-		{"another kernel", rows, values, func(s *regressionSettings) { s.Lengthscale, s.Rank = 1, rank(3) }, 1, defaults},
+		{"another kernel", rows, values, func(s *regressionSettings) { s.Lengthscale, s.Rank = experiment.Several{1}, rank(3) }, 1, defaults},
 		{"another method", rows, values, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, 1,
 			defaults},
 		{"two inputs", rows, values, func(s *regressionSettings) { s.Inputs = "x+z" }, 2, defaults},
@@ -56,7 +57,7 @@ func TestSpending(t *testing.T) {
 			onCensus},
 		{"census, two inputs", census, public, func(s *regressionSettings) {
 			by(cloak.AgeAndWeight, cloak.Standard)(s)
-			s.Lengthscale, s.Rank = 60, rank(9)
+			s.Lengthscale, s.Rank = experiment.Several{60}, rank(9)
 		}, 2, onCensus},
 	} {
 		t.Run(c.name, func(t *testing.T) {

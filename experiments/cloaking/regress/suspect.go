@@ -4,16 +4,22 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset/table"
 )
 
 // What is suspect about the results on a user's own data. These warnings depend on
 // the outputs: they are for judging, and no part of a release.
 
+// judged is whether they are looked for: the papers' data are as they are.
+func (v *validation) judged() bool { return v.settings.own().IsFile() }
+
 // suspicions are those of a cross-validated regression, whose error and whose
 // noise's standard deviation are given, in the unit of the outputs.
-func (v *validation) suspicions(rmse, noiseSD float64) []string {
-	if !v.settings.own().IsFile() {
+func (v *validation) suspicions(rmse, noiseSD float64, scores []score) []string {
+	if !v.judged() {
 		return nil
 	}
 	number := func(f float64) string { return fmt.Sprintf("%.3g", f) }
@@ -32,10 +38,32 @@ func (v *validation) suspicions(rmse, noiseSD float64) []string {
 	if s := table.FitWarning(rmse, v.middleError(), "the middle of the public range", advice); s != "" {
 		out = append(out, s)
 	}
+	if s := v.coverageWarning(scores); s != "" {
+		out = append(out, s)
+	}
 	if v.scale > 0 {
 		out = append(out, v.settings.Suspicions(len(v.data.Output))...)
 	}
 	return out
+}
+
+// coverageWarning looks at the regions of 95 % of all test rows, by the predictive variance of an
+// observation and that of the noise. Its standard error is the binomial one, or that of the
+// folds where it is larger: one draw of the noise moves all predictions of a fold.
+func (v *validation) coverageWarning(scores []score) string {
+	n, share := len(v.data.Output), 0.0
+	folds := make([]float64, len(scores))
+	for i, s := range scores {
+		folds[i] = s.coverage
+		share += s.coverage * float64(len(v.folds[i].Test)) / float64(n)
+	}
+	deviation := max(table.CoverageError(n), stat.StdErr(stat.StdDev(folds, nil), float64(len(folds))))
+	const unit = "; both variances are in squares of a quarter of the public range"
+	narrow := "use a larger noise_variance or kernel_variance, or a shorter lengthscale" + unit
+	if v.scale > 0 && !v.settings.Rank.Is(cloak.FullRank) {
+		narrow = "directions beyond rank are left out, and what they would add is not known: use rank=full; otherwise " + narrow
+	}
+	return table.CoverageWarning(share, deviation, n, narrow, "use a smaller noise_variance or kernel_variance"+unit)
 }
 
 // middleError is the error of the middle of the outputs' interval, over folds as

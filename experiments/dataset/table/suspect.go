@@ -60,6 +60,10 @@ func FitWarning(err, baseline float64, what, advice string) string {
 		"%.3g; %s", err, what, baseline, advice)
 }
 
+// Central95 is how many standard deviations the ends of a normal variate's central region of
+// 95 % lie from its mean.
+const Central95 = 1.959963984540054
+
 // Bounds beyond which the coverage of regions of 95 % is suspect.
 const (
 	nominalCoverage = 0.95
