@@ -47,6 +47,9 @@ func (s *Settings) tables() []experiment.InputTable {
 		return tables
 	}
 	names := s.inputNames()
+	if s.hasColumn() {
+		names = append(slices.Clone(names), s.XiColumn)
+	}
 	return append(tables, experiment.InputTable{Dataset: s.Sensitive, Columns: names, Check: func(path string) error {
 		return table.CheckPoints(s.Sensitive, path, names)
 	}})
@@ -70,6 +73,7 @@ type rows struct {
 	constant []string     // inputs with one value
 	suspect  []string     // what is to be said of the inputs
 	places   *mat.Dense   // γ×d, different from each other
+	xi       []float64    // γ, tolerances in the unit of the setting
 	hidden   map[int]bool // the rows that lie at places
 }
 
@@ -153,17 +157,19 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 		return err
 	}
 	if wanted.file != "" {
-		places, err := table.LoadPoints(wanted.file, t.Dataset(wanted.file), r.names)
-		if err != nil {
+		if err := r.readPlaces(t, s); err != nil {
 			return err
 		}
-		r.places = distinct(places)
 	} else {
 		if wanted.hasRows() && r.dropped > 0 {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
 		}
-		if r.places, err = wanted.of(r.x, r.names); err != nil {
+		xi, err := s.tolerances(wanted.parts())
+		if err != nil {
+			return err
+		}
+		if r.places, r.xi, err = wanted.of(r.x, r.names, xi); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -23,9 +24,8 @@ func (p *prepared) privacy() *experiment.Privacy {
 		Unit:      p.unit(places),
 		Mechanism: p.mechanism(),
 		Notes: []string{
-			fmt.Sprintf("holds for a user with this prior, who knows its parameters: Var[f(s)|W] >= %.6g (%.4g of the prior "+
-				"variance) at each of the %d sensitive places; between and beside them it may be less", p.Variance*p.xi, p.xi,
-				places),
+			"holds for a user with this prior, who knows its parameters: " + p.condition(places) + "; between and beside them " +
+				"it may be less",
 			"inferential privacy, not differential privacy: there is no (epsilon, delta), and outputs at other places are " +
 				"not protected",
 			"a user with another prior, a polynomial say, may do better (erratum 3)",
@@ -46,6 +46,17 @@ func (p *prepared) privacy() *experiment.Privacy {
 	return out
 }
 
+// condition is what the noise keeps at the sensitive places.
+func (p *prepared) condition(places int) string {
+	low, high := slices.Min(p.xi), slices.Max(p.xi)
+	if same(p.xi) {
+		return fmt.Sprintf("Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each of the %d sensitive places",
+			p.Variance*low, low, places)
+	}
+	return fmt.Sprintf("Var[f(s)|W] >= the tolerance of each of the %d sensitive places, from %.6g to %.6g (%.4g to "+
+		"%.4g of the prior variance)", places, p.Variance*low, p.Variance*high, low, high)
+}
+
 func (p *prepared) unit(places int) string {
 	what := fmt.Sprintf("the output %s at each of %d sensitive places", p.rows.output, places)
 	switch p.settings.Noise {
@@ -58,12 +69,16 @@ func (p *prepared) unit(places int) string {
 }
 
 func (p *prepared) mechanism() string {
+	together := "Sigma of Eq. (11) with Xi = xi K_SS"
+	if !same(p.xi) {
+		together = "Sigma of Eq. (11) with Xi_ij = sqrt(xi_i xi_j) K(s_i, s_j)"
+	}
 	const paper = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, " +
 		"Z ~ N(0, Sigma + tau^2 I), "
 	return paper + map[noiseMethod]string{
 		optimal:  "Sigma least for one place, Eq. (8)",
 		weak:     "Sigma least for each place on its own, Eq. (10)",
-		strong:   "Sigma of Eq. (11) with Xi = xi K_SS",
+		strong:   together,
 		diagonal: "Sigma diagonal, Eq. (7)",
 		equal:    "Sigma a multiple of I",
 		uniform:  "Sigma of Eq. (13) with H = xi K",

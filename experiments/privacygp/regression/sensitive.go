@@ -18,6 +18,9 @@ import (
 const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, a place such as " +
 	"x:0.5, several of these joined by commas, or csv:PATH"
 
+// notGiven says what the setting is, where there is none.
+const notGiven = "sensitive is not given: it names the places at which the output is hidden, " + forms
+
 // sensitive is the setting, taken apart: a file of places, or a union of terms.
 type sensitive struct {
 	file  string // such as csv:PATH; "" where there are terms
@@ -167,44 +170,58 @@ func (t *term) place(names []string) []float64 {
 }
 
 // of are the places that the terms name: rows of x (N×d, inputs of these names) and places
-// by themselves, each once (γ×d).
-func (s *sensitive) of(x *mat.Dense, names []string) (*mat.Dense, error) {
-	rows, err := s.rowsOf(x, names)
+// by themselves, each once (γ×d), with the largest tolerance (γ) of the terms that it is in;
+// xi has one for each term.
+func (s *sensitive) of(x *mat.Dense, names []string, xi []float64) (*mat.Dense, []float64, error) {
+	rows, tolerances, err := s.rowsOf(x, names, xi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, d := x.Dims()
 	var values []float64
 	for _, i := range rows {
 		values = append(values, x.RawRowView(i)...)
 	}
-	for _, t := range s.terms {
-		values = append(values, t.place(names)...)
+	for k, t := range s.terms {
+		if place := t.place(names); place != nil {
+			values, tolerances = append(values, place...), append(tolerances, xi[k])
+		}
 	}
-	return distinct(mat.NewDense(len(values)/d, d, values)), nil
+	places, tolerances := distinct(mat.NewDense(len(values)/d, d, values), tolerances)
+	return places, tolerances, nil
 }
 
-// rowsOf are the rows that the terms name, in order.
-func (s *sensitive) rowsOf(x *mat.Dense, names []string) ([]int, error) {
+// rowsOf are the rows that the terms name, in order, with their tolerances.
+func (s *sensitive) rowsOf(x *mat.Dense, names []string, xi []float64) (rows []int, tolerances []float64, err error) {
 	n, _ := x.Dims()
-	in := make([]bool, n)
-	for _, t := range s.terms {
+	all := slices.Repeat([]float64{outside}, n)
+	for k, t := range s.terms {
+		in := make([]bool, n)
 		found, err := t.mark(in, x, names)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !found && t.place(names) == nil {
-			return nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH", t.text)
+			return nil, nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH",
+				t.text)
+		}
+		for i, yes := range in {
+			if yes {
+				all[i] = math.Max(all[i], xi[k])
+			}
 		}
 	}
-	var rows []int
-	for i, yes := range in {
-		if yes {
-			rows = append(rows, i)
+	for i, v := range all {
+		if v != outside {
+			rows, tolerances = append(rows, i), append(tolerances, v)
 		}
 	}
-	return rows, nil
+	return rows, tolerances, nil
 }
+
+// outside takes the place of a tolerance where no place is sensitive: no tolerance is
+// negative.
+const outside = -1
 
 // mark sets in at the rows of the term, and says whether there are any.
 func (t *term) mark(in []bool, x *mat.Dense, names []string) (found bool, err error) {
@@ -235,19 +252,23 @@ func (t *term) mark(in []bool, x *mat.Dense, names []string) (found bool, err er
 	return found, nil
 }
 
-// distinct are the rows of places (P×d) that differ from all before them.
-func distinct(places *mat.Dense) *mat.Dense {
+// distinct are the rows of places (P×d) that differ from all before them, each with the
+// largest tolerance (of P) of those that are equal to it.
+func distinct(places *mat.Dense, tolerances []float64) (*mat.Dense, []float64) {
 	n, _ := places.Dims()
 	var kept []int
-	seen := map[string]bool{}
+	var largest []float64
+	seen := map[string]int{} // the position among those that are kept
 	for i := range n {
 		key := placeKey(places.RawRowView(i))
-		if !seen[key] {
-			seen[key] = true
-			kept = append(kept, i)
+		if at, again := seen[key]; again {
+			largest[at] = math.Max(largest[at], tolerances[i])
+			continue
 		}
+		seen[key] = len(kept)
+		kept, largest = append(kept, i), append(largest, tolerances[i])
 	}
-	return learn.SelectRows(places, kept)
+	return learn.SelectRows(places, kept), largest
 }
 
 // placeKey is equal for equal places.

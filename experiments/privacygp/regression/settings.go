@@ -26,14 +26,19 @@ type Settings struct {
 	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
 	// columns of the inputs
 	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
-	// tolerance: the predictive variance at a sensitive place must not be below it
-	Xi float64 `name:"xi" default:"0.5" min:"0"`
+	// tolerance: the predictive variance at a sensitive place must not be below it; one number for all places, or one
+	// for each part of sensitive between commas (for each row of a file of places), such as xi=0.5,0.2. A place in
+	// several parts has the largest of theirs
+	Xi experiment.Several `name:"xi" default:"0.5" min:"0"`
+	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it
+	XiColumn string `name:"xi_column" default:"none" later:"yes"`
 	// prior: xi is a share of the prior variance, below 1; output: it is in the squared unit of the output
 	XiUnit xiUnit `name:"xi_unit" default:"prior"`
 	// optimal: the least noise for one sensitive place, Eq. (8); weak: for several, each on its own, Eq. (10) (at
-	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS;
-	// diagonal: independent noise, the least for one place (for several the largest of those for each); equal:
-	// independent noise of one variance; uniform: every place is protected, Eq. (13) with H = xi K; none
+	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS (of several
+	// tolerances sqrt(xi_i xi_j) K(s_i, s_j), which must be below K_SS); diagonal: independent noise, the least for one
+	// place (for several the largest of those for each); equal: independent noise of one variance; uniform: every place
+	// is protected, Eq. (13) with H = xi K; none
 	Noise noiseMethod `name:"noise" default:"strong"`
 	// size of the independent noise that every output gets besides, which must be at least the step in which
 	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger
@@ -142,8 +147,13 @@ type Metrics struct {
 	VarianceMin float64 `name:"variance_at_s_min" unit:"output^2"`
 	// the same from the outputs themselves
 	VarianceUnsecured float64 `name:"variance_at_s_min_unsecured" unit:"output^2"`
-	// variance that the sensitive places must keep
+	// variance that the sensitive places must keep; of several tolerances the least
 	Tolerance float64 `name:"tolerance" unit:"output^2"`
+	// the largest of several tolerances
+	ToleranceMax *float64 `name:"tolerance_max" unit:"output^2"`
+	// of several tolerances: the least predictive variance at a sensitive place, from all rows obfuscated, over its
+	// own tolerance, which is 1 or more
+	VarianceShare *float64 `name:"variance_over_tolerance_min"`
 	// sensitive places, each counted once
 	Places float64 `name:"sensitive_places"`
 	// sensitive places whose variance is below the tolerance without noise

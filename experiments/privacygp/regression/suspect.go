@@ -32,7 +32,8 @@ func (p *prepared) warnings() []string {
 	case p.settings.Noise == none, p.settings.Noise == uniform:
 	case len(p.all.need) == 0:
 		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior "+
-			"one at every sensitive place, and xi asks for %.4g: a larger xi would hide more", leastOf(p.all.unsecured), p.xi))
+			"one at every sensitive place, and xi asks for %.4g: a larger xi would hide more",
+			leastOf(p.all.unsecured), slices.Max(p.xi)))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
