@@ -110,8 +110,24 @@ func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) 
 		Inputs: p.rows.names, Output: p.rows.output,
 		Kernel: modelfile.Kernel{Name: p.settings.Kernel.String(), Lengthscales: p.Lengthscales, Variance: p.Variance},
 		Mean:   p.Mean, Noise: p.Noise, X: rowsOf(p.rows.x), Obfuscated: w, Covariance: rowsOf(covariance), Tau: p.tau,
-		Grid: grid, Privacy: privacy,
+		Grid: grid, Condition: p.kept(), Privacy: privacy,
 	}
+}
+
+// kept is what the noise keeps, in the unit of the output.
+func (p *prepared) kept() *modelfile.Condition {
+	c := &modelfile.Condition{Places: rowsOf(p.rows.places), Everywhere: p.method == uniform}
+	for i, share := range p.xi {
+		v := p.Variance * share
+		if p.settings.XiUnit == ofOutput {
+			v = p.rows.xi[i] // as it was given
+		}
+		c.Variance = append(c.Variance, v)
+	}
+	if p.h != nil {
+		c.Kernel = &modelfile.Kernel{Name: p.h.name, Lengthscales: p.h.lengthscales, Variance: p.Variance * p.h.variance}
+	}
+	return c
 }
 
 // rowsOf returns copies of the rows of a.

@@ -28,6 +28,7 @@ type problem struct {
 	*prior
 	places   *mat.Dense // γ×d, scaled
 	xi       []float64  // γ, shares of the prior variance, below 1
+	h        *bound     // the kernel condition, of which xi is the diagonal; nil for none
 	tau2     float64    // variance of the independent noise besides
 	method   noiseMethod
 	progress sdp.Progress
@@ -129,6 +130,9 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	n, _ := v.x.Dims()
 	switch method {
 	case uniform:
+		if p.h != nil {
+			return p.everywhere(ctx, v)
+		}
 		// The inner product of Proposition 2 for H = ξK is K/(1 − ξ).
 		g, err := p.between(v.x, v.x)
 		if err != nil {
@@ -171,12 +175,17 @@ func (p *problem) strong(v *view) (*mat.Dense, error) {
 	return noise.Sigma, nil
 }
 
-// remaining is K_SS − Ξ (γ×γ) for Ξ_ij = √(ξ_iξ_j) K(s_i, s_j), which is positive
-// semi-definite and has the tolerances on its diagonal; of one tolerance, Ξ = ξK_SS.
+// remaining is K_SS − Ξ (γ×γ): for a kernel condition Ξ = H_SS, Eq. (12), for one tolerance
+// Ξ = ξK_SS, and for several Ξ_ij = √(ξ_iξ_j) K(s_i, s_j), which is positive semi-definite
+// and has the tolerances on its diagonal.
 func (p *problem) remaining() (*mat.Dense, error) {
 	q, err := p.between(p.places, p.places)
 	if err != nil {
 		return nil, err
+	}
+	if p.h != nil {
+		q.Sub(q, p.h.matrix)
+		return q, nil
 	}
 	if same(p.xi) {
 		q.Scale(1-p.xi[0], q)
@@ -197,7 +206,13 @@ func (p *problem) checkRequirement() error {
 	if err != nil {
 		return err
 	}
-	if n := len(values); values[0] < -p.dust(n)*values[n-1] {
+	n := len(values)
+	inadmissible := values[0] < -p.dust(n)*values[n-1]
+	if p.h != nil {
+		p.h.below = values[0]
+		return p.checkBound(inadmissible)
+	}
+	if inadmissible {
 		return fmt.Errorf("noise = strong: the tolerances from %.4g to %.4g of the prior variance are no requirement for "+
 			"the %d places together: K_SS - Xi with Xi_ij = sqrt(xi_i xi_j) K(s_i, s_j) has the eigenvalue %.3g, and must be "+
 			"positive definite (Eq. 11): the outputs at places with different tolerances depend on each other too much; use "+

@@ -158,13 +158,20 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if p.all, err = p.look(p.scaled(r.x)); err != nil {
 		return nil, err
 	}
-	if s.Noise == strong && !same(xi) {
+	if s.Requirement == byKernel {
+		if p.h, err = newBound(s, prior, r.places, xi[0]); err != nil {
+			return nil, err
+		}
+	}
+	if p.h != nil || s.Noise == strong && !same(xi) {
 		if err := p.checkRequirement(); err != nil {
 			return nil, err
 		}
 	}
-	p.noise, err = p.obfuscate(ctx, p.all, s.Noise)
-	return p, err
+	if p.noise, err = p.obfuscate(ctx, p.all, s.Noise); err != nil {
+		return nil, err
+	}
+	return p, p.checkCondition()
 }
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
@@ -213,6 +220,9 @@ func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 	}
 	for i, v := range p.Lengthscales {
 		m.Lengthscales[fmt.Sprint(i+1)] = v
+	}
+	if p.h != nil {
+		m.RequirementMin, m.ConditionMin = new(p.Variance*p.h.below), new(p.Variance*p.h.kept)
 	}
 	if !same(p.xi) {
 		share := math.Inf(1)

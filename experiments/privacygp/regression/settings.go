@@ -26,13 +26,23 @@ type Settings struct {
 	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
 	// columns of the inputs
 	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
+	// tolerance: what is kept at the sensitive places is xi; kernel: it is a kernel H with the settings h_*, which must be
+	// below that of the process, for strong noise, Eq. (12): Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i,s_j) for all b,
+	// and for uniform noise, Eq. (13), of eq kernels
+	Requirement requirement `name:"requirement" default:"tolerance" later:"yes"`
 	// tolerance: the predictive variance at a sensitive place must not be below it; one number for all places, or one
 	// for each part of sensitive between commas (for each row of a file of places), such as xi=0.5,0.2. A place in
 	// several parts has the largest of theirs
-	Xi experiment.Several `name:"xi" default:"0.5" min:"0"`
+	Xi experiment.Several `name:"xi" default:"0.5" min:"0" when:"requirement is tolerance"`
 	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it
-	XiColumn string `name:"xi_column" default:"none" later:"yes"`
-	// prior: xi is a share of the prior variance, below 1; output: it is in the squared unit of the output
+	XiColumn string `name:"xi_column" default:"none" later:"yes" when:"requirement is tolerance"`
+	// family of the kernel H; prior: that of the process
+	HKernel hKernelName `name:"h_kernel" default:"prior" later:"yes" when:"requirement is kernel"`
+	// variance of H: the predictive variance at a sensitive place must not be below it, as for xi
+	HVariance float64 `name:"h_variance" default:"0.5" above:"0" later:"yes" when:"requirement is kernel"`
+	// lengthscales of H in the units of the inputs, one for all or one for each, joined by +; prior: those of the process
+	HLengthscales string `name:"h_lengthscales" default:"prior" later:"yes" when:"requirement is kernel"`
+	// prior: xi, or h_variance, is a share of the prior variance, below 1; output: it is in the squared unit of the output
 	XiUnit xiUnit `name:"xi_unit" default:"prior"`
 	// optimal: the least noise for one sensitive place, Eq. (8); weak: for several, each on its own, Eq. (10) (at
 	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS (of several
@@ -60,6 +70,25 @@ type Settings struct {
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
 }
+
+// requirement is how what is kept at the sensitive places is stated.
+type requirement int
+
+const (
+	byTolerance requirement = iota
+	byKernel
+)
+
+func (requirement) Choices() []string { return []string{"tolerance", "kernel"} }
+
+// hKernelName is a family of kernels for H: that of the process, or one by its name.
+type hKernelName int
+
+const ofProcess hKernelName = 0
+
+func (hKernelName) Choices() []string { return append([]string{"prior"}, kernelName(0).Choices()...) }
+
+func (k hKernelName) String() string { return experiment.NameOf(k) }
 
 // xiUnit is the unit of a tolerance.
 type xiUnit int
@@ -154,6 +183,11 @@ type Metrics struct {
 	// of several tolerances: the least predictive variance at a sensitive place, from all rows obfuscated, over its
 	// own tolerance, which is 1 or more
 	VarianceShare *float64 `name:"variance_over_tolerance_min"`
+	// with a kernel H: least eigenvalue of K_SS - H_SS at the sensitive places, which is not negative
+	RequirementMin *float64 `name:"requirement_min" unit:"output^2"`
+	// with a kernel H: least eigenvalue of Cov[f(S)|W] - H_SS, from all rows obfuscated, which is not negative but for
+	// noise=none
+	ConditionMin *float64 `name:"condition_min" unit:"output^2"`
 	// sensitive places, each counted once
 	Places float64 `name:"sensitive_places"`
 	// sensitive places whose variance is below the tolerance without noise

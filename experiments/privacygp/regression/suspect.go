@@ -30,10 +30,11 @@ func (p *prepared) warnings() []string {
 	}
 	switch {
 	case p.settings.Noise == none, p.settings.Noise == uniform:
-	case len(p.all.need) == 0:
+	case len(p.all.need) == 0 && (p.h == nil || p.noise.trace == 0):
+		name := p.settings.toleranceName()
 		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior "+
-			"one at every sensitive place, and xi asks for %.4g: a larger xi would hide more",
-			leastOf(p.all.unsecured), slices.Max(p.xi)))
+			"one at every sensitive place, and %s asks for %.4g: a larger %s would hide more",
+			leastOf(p.all.unsecured), name, slices.Max(p.xi), name))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
@@ -59,9 +60,9 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
-			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller xi, or one in the "+
+			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller %s, or one in the "+
 			"unit of the output (xi_unit=output)",
-			m.Tolerance, spread, p.Variance))
+			m.Tolerance, spread, p.Variance, p.settings.toleranceName()))
 	}
 	if public == 0 {
 		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")

@@ -15,7 +15,9 @@ import (
 const noColumn = "none"
 
 // hasColumn says whether the file of places has the tolerances.
-func (s *Settings) hasColumn() bool { return table.Is(s.Sensitive) && s.XiColumn != noColumn }
+func (s *Settings) hasColumn() bool {
+	return s.Requirement == byTolerance && table.Is(s.Sensitive) && s.XiColumn != noColumn
+}
 
 // parts are the terms of the setting as they are written.
 func (s *sensitive) parts() []string {
@@ -28,6 +30,9 @@ func (s *sensitive) parts() []string {
 
 // tolerances are those of the parts of sensitive.
 func (s *Settings) tolerances(parts []string) ([]float64, error) {
+	if s.Requirement == byKernel {
+		return slices.Repeat([]float64{s.HVariance}, len(parts)), nil
+	}
 	xi, ok := s.Xi.For(len(parts))
 	if ok {
 		return xi, nil
@@ -43,6 +48,9 @@ func (s *Settings) tolerances(parts []string) ([]float64, error) {
 // checkXi refuses tolerances that the places cannot have, whatever the data are. wanted is
 // nil where the places are not understood.
 func (s *Settings) checkXi(wanted *sensitive) []error {
+	if s.Requirement == byKernel {
+		return s.checkH()
+	}
 	var errs []error
 	if s.hasColumn() {
 		if slices.Contains(s.inputNames(), s.XiColumn) {
@@ -79,16 +87,25 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 	return errs
 }
 
+// toleranceName is the setting that has the variance to be kept.
+func (s *Settings) toleranceName() string {
+	if s.Requirement == byKernel {
+		return "h_variance"
+	}
+	return "xi"
+}
+
 // checkBelowPrior refuses a tolerance, in the unit of the setting, that no noise reaches.
 func (s *Settings) checkBelowPrior(xi, variance float64) error {
+	name := s.toleranceName()
 	switch {
 	case s.XiUnit == ofPrior && xi >= 1:
-		return fmt.Errorf("xi = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
-			experiment.FormatNumber(xi))
+		return fmt.Errorf("%s = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
+			name, experiment.FormatNumber(xi))
 	case s.XiUnit == ofOutput && xi >= variance:
-		return fmt.Errorf("xi = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
-			"larger, so that there is nothing to do but to leave the data out; take a smaller xi",
-			experiment.FormatNumber(xi), variance)
+		return fmt.Errorf("%s = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
+			"larger, so that there is nothing to do but to leave the data out; take a smaller %s",
+			name, experiment.FormatNumber(xi), variance, name)
 	}
 	return nil
 }
@@ -121,6 +138,8 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 	n, _ := read.Dims()
 	xi, ok := s.Xi.For(n)
 	switch {
+	case s.Requirement == byKernel:
+		xi = slices.Repeat([]float64{s.HVariance}, n)
 	case s.hasColumn():
 		if xi = mat.Col(nil, d, read); slices.Min(xi) < 0 {
 			i := slices.IndexFunc(xi, func(v float64) bool { return v < 0 })
