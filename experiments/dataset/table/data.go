@@ -213,6 +213,15 @@ func (d *Data) other(name string) (*column, error) {
 	return c, nil
 }
 
+// Kind returns the type of one of Others.
+func (d *Data) Kind(name string) (Kind, error) {
+	c, err := d.other(name)
+	if err != nil {
+		return Empty, err
+	}
+	return c.final, nil
+}
+
 // Numbers returns the values of one of Others, N. A category is an error that says where
 // its first value stands.
 func (d *Data) Numbers(name string) ([]float64, error) {

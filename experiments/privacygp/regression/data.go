@@ -25,7 +25,7 @@ const maxRows = 1000
 
 // spec is what is read of the user's data.
 func (s *Settings) spec() table.Spec {
-	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append([]string{s.Output}, s.beside()...)}
 }
 
 // own says whether the data are the user's.
@@ -60,7 +60,7 @@ func (s *Settings) inputNames() []string {
 	if !s.own() {
 		return []string{"x"}
 	}
-	return s.spec().Names()
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs}.Names()
 }
 
 // rows are the data of a trial.
@@ -75,6 +75,10 @@ type rows struct {
 	places   *mat.Dense   // γ×d, different from each other
 	xi       []float64    // γ, tolerances in the unit of the setting
 	hidden   map[int]bool // the rows that lie at places
+	data     *table.Data  // what was read; nil for simulated data
+	// Predicates by which places are chosen, and their columns that are neither inputs nor
+	// the output.
+	predicates, beside []string
 }
 
 // load reads or simulates the data and finds the sensitive places.
@@ -133,7 +137,7 @@ func (r *rows) read(t *experiment.Trial, s *Settings) error {
 	if err != nil {
 		return err
 	}
-	r.x, r.names, r.output, r.dropped = data.X, data.Names, s.Output, data.Dropped
+	r.data, r.x, r.names, r.output, r.dropped = data, data.X, data.Names, s.Output, data.Dropped
 	r.constant, r.suspect = data.Constant, data.ColumnWarnings()
 	r.y, err = data.Numbers(s.Output)
 	return err
@@ -169,9 +173,11 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 		if err != nil {
 			return err
 		}
-		if r.places, r.xi, err = wanted.of(r.x, r.names, xi); err != nil {
+		if r.places, r.xi, err = wanted.of(r, xi); err != nil {
 			return err
 		}
+		r.predicates, _ = wanted.predicates(r.names)
+		r.beside = s.beside()
 	}
 	if n, _ := r.places.Dims(); n > maxRows {
 		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxRows)

@@ -90,7 +90,11 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	}
 	privacy := p.privacy()
 	privacy.RNG = "secure" // there is no export with another
-	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: p.warnings()}, nil
+	warnings := p.warnings()
+	if len(p.rows.hidden) == len(p.rows.y) {
+		warnings = append(warnings, everyRow)
+	}
+	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: warnings}, nil
 }
 
 // gridOf is a power of two, at most a thousandth of tau: outputs are rounded to its

@@ -35,6 +35,14 @@ func (p *prepared) privacy() *experiment.Privacy {
 				"and the covariance of the noise, which shows where the sensitive places are",
 		},
 	}
+	if texts := p.rows.predicates; len(texts) > 0 {
+		note := "sensitive places are the inputs of the rows for which " + strings.Join(texts, ", or for which ")
+		if len(p.rows.beside) > 0 {
+			note += "; what is in " + strings.Join(p.rows.beside, ", ") + " is not handed over, but for which rows this " +
+				"holds is seen in the covariance of the noise"
+		}
+		out.Notes = append(out.Notes, note)
+	}
 	if made := p.settings.estimates(); len(made) > 0 {
 		out.Notes = append(out.Notes, strings.Join(made, ", ")+": made of the outputs, sensitive ones among them, and not "+
 			"covered by this bound; that is for judging, and an export takes public values")

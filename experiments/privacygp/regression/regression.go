@@ -113,6 +113,9 @@ func (s *Settings) places() (*sensitive, error) {
 // checkPlaces refuses sensitive places by inputs that there are not.
 func (s *Settings) checkPlaces(wanted *sensitive) error {
 	names := s.inputNames()
+	if err := s.checkPredicates(wanted, names); err != nil {
+		return err
+	}
 	switch {
 	case names != nil:
 		return wanted.check(names)

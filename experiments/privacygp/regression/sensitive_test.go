@@ -50,7 +50,7 @@ func TestSensitiveRows(t *testing.T) {
 			s, err := parseSensitive(c.text)
 			var got []int
 			if err == nil {
-				got, _, err = s.rowsOf(x, names, make([]float64, len(s.terms)))
+				got, _, err = s.rowsOf(&rows{x: x, names: names}, make([]float64, len(s.terms)))
 			}
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -84,7 +84,7 @@ func TestSensitivePlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := s.of(x, []string{"a", "b"}, make([]float64, len(s.terms)))
+		got, _, err := s.of(&rows{x: x, names: []string{"a", "b"}}, make([]float64, len(s.terms)))
 		if err != nil || !mat.Equal(got, mat.NewDense(len(c.want)/2, 2, c.want)) {
 			t.Errorf("%s: %v, %v; want %v", c.text, got, err, c.want)
 		}
@@ -93,7 +93,7 @@ func TestSensitivePlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.of(x, []string{"a", "b"}, []float64{0})
+	_, _, err = s.of(&rows{x: x, names: []string{"a", "b"}}, []float64{0})
 	if err == nil || !strings.Contains(err.Error(), "no row lies in a:0.5") {
 		t.Errorf("%v", err)
 	}

@@ -23,8 +23,9 @@ type Settings struct {
 	Output string `name:"output" default:"y" when:"dataset is not simulated"`
 	// the places at which the output is hidden: rows:5, rows:10..20 (counted from 1), a box in the inputs
 	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), whose rows are meant, a place by
-	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
-	// columns of the inputs
+	// the value of every input (x:0.5), a predicate on columns but the output (speed > 3, kind = b and speed <= 2),
+	// whose rows are meant, several of these joined by commas, or csv:PATH, a file of places with the columns of the
+	// inputs
 	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
 	// tolerance: what is kept at the sensitive places is xi; kernel: it is a kernel H with the settings h_*, which must be
 	// below that of the process, for strong noise, Eq. (12): Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i,s_j) for all b,
@@ -198,7 +199,7 @@ type Metrics struct {
 	hyperMetrics
 	// rows that were used
 	UsedRows float64 `name:"used_rows"`
-	// rows left out because an input or the output has no value
+	// rows left out because an input, the output or a column of a predicate has no value
 	DroppedRows float64 `name:"dropped_rows"`
 	// condition number of the covariance of the outputs, at most 4.5e15
 	Condition float64 `name:"condition"`

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dataset/table"
 )
+
+// everyRow is what is suspect where nothing but sensitive rows is left.
+const everyRow = "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer"
 
 // warnings say what is computed but suspect, from covariances alone.
 func (p *prepared) warnings() []string {
@@ -55,8 +59,12 @@ func leastOf(values []float64) float64 {
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	if p.rows.dropped > 0 {
-		out = append(out, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
-			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
+		where := "an input or the output"
+		if len(p.rows.beside) > 0 {
+			where = "an input, the output or " + strings.Join(p.rows.beside, ", ")
+		}
+		out = append(out, fmt.Sprintf("%d of %d rows have no value in %s and were left out", p.rows.dropped,
+			p.rows.dropped+len(p.rows.y), where))
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
@@ -65,7 +73,7 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 			m.Tolerance, spread, p.Variance, p.settings.toleranceName()))
 	}
 	if public == 0 {
-		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")
+		return append(out, everyRow)
 	}
 	if rmse, centre := m.RMSEPublic[released], m.RMSEPublic[middle]; rmse >= centre {
 		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error "+

@@ -36,7 +36,7 @@ func TestTolerancesOfPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, tolerances, err := s.of(x, []string{"x"}, c.xi)
+			got, tolerances, err := s.of(&rows{x: x, names: []string{"x"}}, c.xi)
 			if err != nil {
 				t.Fatal(err)
 			}
