@@ -226,3 +226,44 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// Of several wrong settings all are named at once: of those that are wrong whatever the data
+// are, of those that an export adds, and of those that do not go with the data.
+func TestRefusalsComeTogether(t *testing.T) {
+	_, err := Experiment().Resolve(map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "xi": "0.5,2",
+		"hyperparameters": "given", "lengthscales": "-1"})
+	refusesAll(t, err, `inputs = "a+a": "a" is named twice`, "sensitive is not given", "xi = 2: it must be below 1",
+		`lengthscales = -1: "-1" is no positive number`)
+	_, err = Experiment().Resolve(map[string]any{"dataset": "mnist", "sensitive": "time", "requirement": "kernel",
+		"h_variance": 3, "h_lengthscales": "0", "noise": "equal"})
+	refusesAll(t, err, `dataset = "mnist": it is simulated`, "is no set of places", "h_variance = 3: it must be below 1",
+		`h_lengthscales = 0: "0" is no positive number`, "requirement = kernel: noise = equal takes places one by one")
+
+	p, err := Experiment().Resolve(map[string]any{"dataset": "csv:a.csv", "inputs": "mean+sd", "sensitive": "rows:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusesAll(t, Experiment().CheckExport(p), `have a column "mean"`, `have a column "sd"`, "hyperparameters = ml: ",
+		"mean = ml: ", "resolution = auto: ")
+
+	path := csv(t, line(1, 3, 2, 5, 4, 1, 0, 2))
+	_, err = trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+		s.Dataset, s.Inputs, s.Sensitive, s.Folds = "csv:"+path, "x", "x:2..3", 2
+		known("1+2", 4, 0.1)(s)
+		s.Requirement, s.HLengthscales, s.Resolution = byKernel, "1+2+3", experiment.NumberOr[automatic](0.5)
+	})
+	refusesAll(t, err, "lengthscales = 1+2: there are 2 for 1", "h_lengthscales = 1+2+3: there are 3 for 1",
+		"the outputs are written in steps of 1")
+	path = csv(t, "x,z,w,y\n1,2,3,4\n2,2,3,4\n3,2,3,4\n")
+	_, err = trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+		s.Dataset, s.Inputs, s.Sensitive, s.Folds = "csv:"+path, "x+z+w", "x:2..3", 5
+	})
+	refusesAll(t, err, `the input "z" is the same`, `the input "w" is the same`, "the output y is the same", "folds = 5")
+}
+
+func refusesAll(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		trialtest.Refuses(t, err, want)
+	}
+}

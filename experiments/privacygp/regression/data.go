@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -99,23 +100,28 @@ func load(t *experiment.Trial, s *Settings) (*rows, error) {
 
 // check refuses rows that no process can be made of.
 func (r *rows) check(s *Settings) error {
-	switch n := len(r.y); {
+	n := len(r.y)
+	switch {
 	case n < 3:
 		return fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
 	case n > maxRows:
 		return fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
 			"that size; take a sample of the rows", n, maxRows)
-	case len(r.constant) > 0:
-		return fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", r.constant[0])
-	case slices.Min(r.y) == slices.Max(r.y):
-		return fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n)
-	case s.Folds > n:
-		return fmt.Errorf("folds = %d: there are %d rows", s.Folds, n)
+	}
+	var errs []error
+	for _, name := range r.constant {
+		errs = append(errs, fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", name))
+	}
+	if slices.Min(r.y) == slices.Max(r.y) {
+		errs = append(errs, fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n))
+	}
+	if s.Folds > n {
+		errs = append(errs, fmt.Errorf("folds = %d: there are %d rows", s.Folds, n))
 	}
 	if s.Hyperparameters == given && s.NoiseVariance == 0 {
-		return r.checkFunction()
+		errs = append(errs, r.checkFunction())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // checkFunction refuses different outputs at one place, which no process without noise has.

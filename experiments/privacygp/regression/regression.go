@@ -140,9 +140,8 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if err != nil {
 		return nil, err
 	}
-	places, _ := r.places.Dims()
-	if s.Noise == optimal && places != 1 {
-		return nil, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak", places)
+	if err := s.checkFor(r); err != nil {
+		return nil, err
 	}
 	prior, err := newPrior(ctx, engine.Of(t.Engine), s, r)
 	if err != nil {
@@ -175,6 +174,26 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 		return nil, err
 	}
 	return p, p.checkCondition()
+}
+
+// checkFor refuses settings that do not go with the data, all of them together.
+func (s *Settings) checkFor(r *rows) error {
+	var errs []error
+	_, d := r.x.Dims()
+	if places, _ := r.places.Dims(); s.Noise == optimal && places != 1 {
+		errs = append(errs, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak",
+			places))
+	}
+	if s.Hyperparameters == given {
+		_, err := s.lengthscales(d)
+		errs = append(errs, err)
+	}
+	if s.Requirement == byKernel && s.HLengthscales != priorLengthscales {
+		_, err := parseLengthscales("h_lengthscales", s.HLengthscales, d)
+		errs = append(errs, err)
+	}
+	_, err := s.tau(r.y, stat.StdDev(r.y, nil))
+	return errors.Join(append(errs, err)...)
 }
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
