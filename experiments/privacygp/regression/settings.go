@@ -52,21 +52,25 @@ type Settings struct {
 	// is protected, Eq. (13) with H = xi K; none
 	Noise noiseMethod `name:"noise" default:"strong"`
 	// size of the independent noise that every output gets besides, which must be at least the step in which
-	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger
+	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger. An
+	// export takes a number that is known without the outputs
 	Resolution experiment.Or[automatic, float64] `name:"resolution" default:"auto" above:"0" when:"noise is not none"`
 	// the kernel of the process; laplacian: exp(-sum |x-x'|/lengthscale)
 	Kernel kernelName `name:"kernel" default:"eq"`
-	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given
+	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given: those of the
+	// settings. An export takes given ones, which are handed over: what is fitted to private outputs gives them away
 	Hyperparameters origin `name:"hyperparameters" default:"ml"`
 	// whether every input has a lengthscale of its own
 	ARD bool `name:"ard" default:"true" when:"hyperparameters is ml"`
-	// lengthscales in the units of the inputs: one for all, or one for each, joined by +
+	// lengthscales in the units of the inputs: one for all, or one for each, joined by +; for an export known without
+	// the outputs
 	Lengthscales string `name:"lengthscales" default:"0.2" when:"hyperparameters is given"`
-	// prior variance of the process, in the squared unit of the output
+	// prior variance of the process, in the squared unit of the output; for an export known without the outputs
 	ProcessVariance float64 `name:"process_variance" default:"1" above:"0" when:"hyperparameters is given"`
-	// variance of the data's own noise, in the squared unit of the output
+	// variance of the data's own noise, in the squared unit of the output; for an export known without the outputs
 	NoiseVariance float64 `name:"noise_variance" default:"0.01" min:"0" when:"hyperparameters is given"`
-	// constant mean of the process; ml: by maximum likelihood
+	// constant mean of the process; ml: by maximum likelihood. An export takes a number that is known without the
+	// outputs
 	Mean experiment.Or[likelihood, float64] `name:"mean" default:"ml"`
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
