@@ -70,7 +70,8 @@ func parseTerm(text string) (*term, error) {
 		return t, t.parseRows(numbers)
 	}
 	var err error
-	if t.predicate, err = parsePredicate(text); err != nil && !strings.Contains(text, ":") {
+	if t.predicate, err = parsePredicate(text); err != nil &&
+		(!strings.Contains(text, ":") || strings.ContainsAny(text, "<>")) {
 		return nil, err
 	}
 	for _, part := range strings.Split(text, "+") {

@@ -77,9 +77,9 @@ func (p *prepared) suspicions(m *Metrics, public int) []string {
 	}
 	if rmse, centre := m.RMSEPublic[released], m.RMSEPublic[middle]; rmse >= centre {
 		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error "+
-			"of %.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller xi or "+
-			"fewer sensitive places help; otherwise another kernel or other hyper-parameters",
-			rmse, centre, m.RMSEPublic[unsecured]))
+			"of %.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller %s "+
+			"or fewer sensitive places help; otherwise another kernel or other hyper-parameters",
+			rmse, centre, m.RMSEPublic[unsecured], p.settings.toleranceName()))
 	}
 	const change = "noise_variance or process_variance, or another kernel; what is said of the variance at sensitive " +
 		"places is no better"

@@ -87,10 +87,13 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 	return errs
 }
 
-// toleranceName is the setting that has the variance to be kept.
+// toleranceName is the setting that has the variance to be kept, or what to call it.
 func (s *Settings) toleranceName() string {
-	if s.Requirement == byKernel {
+	switch {
+	case s.Requirement == byKernel:
 		return "h_variance"
+	case s.hasColumn():
+		return "tolerance in the column " + s.XiColumn
 	}
 	return "xi"
 }
