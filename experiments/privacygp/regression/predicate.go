@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
@@ -124,34 +126,34 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 
 // columnValues are a column that a predicate looks at.
 type columnValues struct {
-	name string
-	kind table.Kind
-	// numbers are the values of a number, boolean or date, N; of an input the kind is
-	// Empty, for it is one of these and none knows which.
-	numbers []float64
-	labels  []int // of a category, N
+	name    string
+	kind    table.Kind
+	numbers []float64 // of a number, boolean or date, N
+	labels  []int     // of a category, N
 	levels  []string
 }
 
 // column returns the values of an input or of another column of the data.
 func (r *rows) column(name string) (*columnValues, error) {
-	c := &columnValues{name: name}
-	if at := slices.Index(r.names, name); at >= 0 {
-		c.numbers = make([]float64, len(r.y))
-		for i := range c.numbers {
-			c.numbers[i] = r.x.At(i, at)
-		}
+	c := &columnValues{name: name, kind: table.Number}
+	at := slices.Index(r.names, name)
+	if at >= 0 && r.data == nil {
+		c.numbers = mat.Col(nil, at, r.x)
 		return c, nil
 	}
-	if r.readLevels(c) || r.data == nil {
-		if c.levels == nil {
-			return nil, experiment.Unknown("column", name, r.names)
-		}
+	if at < 0 && r.readLevels(c) {
 		return c, nil
+	}
+	if r.data == nil {
+		return nil, experiment.Unknown("column", name, r.names)
 	}
 	var err error
 	if c.kind, err = r.data.Kind(name); err != nil {
 		return nil, err
+	}
+	if at >= 0 {
+		c.numbers = mat.Col(nil, at, r.x)
+		return c, nil
 	}
 	if c.kind == table.Category {
 		c.labels, c.levels, err = r.data.Labels(name)
@@ -164,13 +166,12 @@ func (r *rows) column(name string) (*columnValues, error) {
 // readLevels reads an input that is a category, which has a column a level; false where
 // there is none of that name.
 func (r *rows) readLevels(c *columnValues) bool {
-	c.kind = table.Category
 	for j, name := range r.names {
 		level, ok := strings.CutPrefix(name, c.name+"=")
 		if !ok {
 			continue
 		}
-		c.levels = append(c.levels, level)
+		c.kind, c.levels = table.Category, append(c.levels, level)
 		if c.labels == nil {
 			c.labels = make([]int, len(r.y))
 		}
@@ -195,7 +196,7 @@ func (c *columnValues) holds(by comparison) ([]bool, error) {
 	if kind == table.Number && c.kind == table.Boolean && (v == 0 || v == 1) {
 		kind = table.Boolean
 	}
-	if kind != c.kind && (c.kind != table.Empty || kind == table.Category) {
+	if kind != c.kind {
 		return nil, fmt.Errorf("%s: the column %s holds %s, and %q is none: compare it with %s", by.text, c.name,
 			kindWords(c.kind), by.value, kindExample(c.kind))
 	}
@@ -287,7 +288,7 @@ func (p predicate) ranges(r *rows) string {
 	var out []string
 	for _, by := range p {
 		c, err := r.column(by.column)
-		if err != nil || c.kind != table.Number && c.kind != table.Empty {
+		if err != nil || c.kind != table.Number {
 			continue
 		}
 		low, high := math.Inf(1), math.Inf(-1)

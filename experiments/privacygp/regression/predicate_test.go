@@ -63,6 +63,11 @@ func TestPredicates(t *testing.T) {
 		{sensitive: "kind=bus:1", inputs: "time+kind[car|bus|tram]", want: []int{2, 3}},
 		{sensitive: "place != a and speed > 9", inputs: "time+place", want: []int{1, 3, 5, 7}},
 
+		{sensitive: "seen > 2024-01-10 13:00:00 and seen < 2024-01-12", inputs: "time+seen", want: []int{2, 3}},
+		{sensitive: "late = yes", inputs: "time+late", want: []int{2, 4}},
+		{sensitive: "seen > 3", inputs: "time+seen", err: `the column seen holds dates, and "3" is none`},
+		{sensitive: "late > 3", inputs: "time+late", err: `the column late holds truth values, and "3" is none`},
+
 		{sensitive: "speed > 100",
 			err: "speed > 100 holds for none of the 7 rows (speed lies between 3.25 and 71.125): nothing"},
 		{sensitive: "speed > 40 and kind = bus and late = yes", err: "holds for none of the 7 rows (speed lies"},
