@@ -219,6 +219,9 @@ func parseNumbers(s string) ([]float64, error) {
 		return nil, fmt.Errorf("%q has a bracket without its other half", s)
 	}
 	t = strings.TrimSuffix(strings.TrimPrefix(t, "["), "]")
+	if strings.TrimSpace(t) == "" {
+		return nil, nil // which is refused as a list without an element
+	}
 	if low, rest, ok := strings.Cut(t, ".."); ok {
 		high, step, stepped := strings.Cut(rest, "step")
 		a, errA := toFloat(low)

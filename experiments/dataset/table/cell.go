@@ -2,7 +2,9 @@ package table
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +46,29 @@ func textCell(text string) cell {
 		c = numberCell(c)
 	}
 	return c
+}
+
+// ParseValue takes a text for what it would be in a file: a number, a date (days since
+// 1970-01-01), a truth value (0 or 1), or a text, which has no value. An error says what a
+// missing value, or a number or a date that is written wrongly, should have been.
+func ParseValue(text string) (value float64, kind Kind, err error) {
+	c := textCell(text)
+	switch c.kind {
+	case missing:
+		return 0, Empty, fmt.Errorf("%q means a missing value", c.text)
+	case broken:
+		return 0, Empty, fmt.Errorf("%q is no value, expected %s", c.text, c.want)
+	case number:
+		return c.value, Number, nil
+	case date:
+		return c.value, Date, nil
+	}
+	for _, pair := range truths {
+		if i := slices.Index(pair[:], strings.ToLower(c.text)); i >= 0 {
+			return float64(i), Boolean, nil
+		}
+	}
+	return 0, Category, nil
 }
 
 func isMissing(text string) bool {

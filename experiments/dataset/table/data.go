@@ -21,7 +21,8 @@ type Data struct {
 	// Private are the inputs whose levels were read off the data.
 	Private []string
 
-	levelled []string // columns of X that are levels
+	levelled []string        // columns of X that are levels
+	kinds    map[string]Kind // of inputs that are no category, by name
 	path     string
 	others   map[string]*column // of N rows, by what the setting says and by name
 }
@@ -30,7 +31,7 @@ type Data struct {
 func newData(path string, in, out []*column) (*Data, error) {
 	all := append(slices.Clone(in), out...)
 	kept := whole(all)
-	d := &Data{path: path, Dropped: all[0].rows - len(kept), others: map[string]*column{}}
+	d := &Data{path: path, Dropped: all[0].rows - len(kept), others: map[string]*column{}, kinds: map[string]Kind{}}
 	if len(kept) == 0 {
 		return nil, errorf(path, "none of its %d rows has a value in all of the columns %s", d.Dropped,
 			strings.Join(names(all), ", "))
@@ -141,6 +142,8 @@ func (d *Data) encode(in []*column, n int) error {
 		d.Names = append(d.Names, c.columns()...)
 		if c.final == Category {
 			d.levelled = append(d.levelled, c.columns()...)
+		} else {
+			d.kinds[c.item.name] = c.final
 		}
 		if c.constant() {
 			d.Constant = append(d.Constant, c.item.name)
@@ -211,6 +214,18 @@ func (d *Data) other(name string) (*column, error) {
 		return nil, fmt.Errorf("%s: the column %q was not read", d.path, name)
 	}
 	return c, nil
+}
+
+// Kind returns the type of an input that is no category, or of one of Others.
+func (d *Data) Kind(name string) (Kind, error) {
+	if k, ok := d.kinds[name]; ok {
+		return k, nil
+	}
+	c, err := d.other(name)
+	if err != nil {
+		return Empty, err
+	}
+	return c.final, nil
 }
 
 // Numbers returns the values of one of Others, N. A category is an error that says where

@@ -34,6 +34,13 @@ func TestKinds(t *testing.T) {
 	if err != nil || !slices.Equal(labels, []int{1, 0, 1}) || !slices.Equal(classes, []string{"a", "b"}) {
 		t.Errorf("%v of %v, %v", labels, classes, err)
 	}
+	for name, want := range map[string]Kind{"y": Number, "party": Category, "n": Number, "b": Boolean, "d": Date} {
+		if got, err := d.Kind(name); err != nil || got != want {
+			t.Errorf("%s is a %v, %v; want %v", name, got, err, want)
+		}
+	}
+	_, err = d.Kind("c")
+	mustFail(t, err, `t.csv: the column "c" was not read`)
 	_, err = d.Numbers("party")
 	mustFail(t, err, `t.csv:2:28: column "party" is "b", expected a number`)
 	_, err = d.Numbers("n")

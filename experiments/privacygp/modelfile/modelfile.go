@@ -21,13 +21,26 @@ type Model struct {
 	Kernel Kernel   `json:"kernel"`
 	Mean   float64  `json:"mean"`
 	// Noise is the variance of the data's own noise, V = noise_variance·I.
-	Noise      float64             `json:"noise_variance"`
-	X          [][]float64         `json:"x"`                // N×D
-	Obfuscated []float64           `json:"obfuscated"`       // N, W, multiples of Grid
-	Covariance [][]float64         `json:"noise_covariance"` // N×N, Σ, with Tau²·I
-	Tau        float64             `json:"tau"`              // standard deviation of the independent part of Z
-	Grid       float64             `json:"grid"`             // a power of two
-	Privacy    *experiment.Privacy `json:"privacy"`
+	Noise      float64     `json:"noise_variance"`
+	X          [][]float64 `json:"x"`                // N×D
+	Obfuscated []float64   `json:"obfuscated"`       // N, W, multiples of Grid
+	Covariance [][]float64 `json:"noise_covariance"` // N×N, Σ, with Tau²·I
+	Tau        float64     `json:"tau"`              // standard deviation of the independent part of Z
+	Grid       float64     `json:"grid"`             // a power of two
+	// Condition is what the noise keeps; nil in files of programs that did not write it.
+	Condition *Condition          `json:"condition,omitempty"`
+	Privacy   *experiment.Privacy `json:"privacy"`
+}
+
+// Condition is what is kept under the process of the file from a user of its data:
+// Var[f(s_i)|W] ≥ variance_i at every place s_i and, where there is a kernel H,
+// Var[Σ_i b_i f(s_i)|W] ≥ Σ_ij b_i b_j H(s_i, s_j) for all b; everywhere: at any other places,
+// too.
+type Condition struct {
+	Places     [][]float64 `json:"places"`               // γ×D
+	Variance   []float64   `json:"variance"`             // γ, in the squared unit of the output
+	Kernel     *Kernel     `json:"kernel,omitempty"`     // H
+	Everywhere bool        `json:"everywhere,omitempty"` // uniform noise
 }
 
 // Kernel is variance·k(r) with r² = Σ_j ((x_j − x'_j)/lengthscale_j)², where k is

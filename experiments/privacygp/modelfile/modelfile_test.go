@@ -18,6 +18,10 @@ import (
 // given hyper-parameters.
 var kept = filepath.Join("testdata", "version1.json")
 
+// withCondition is a file of version 1 with what it keeps, strong noise with a kernel
+// condition: sensitive=time:0.4..0.7 requirement=kernel h_lengthscales=0.3 h_variance=0.2.
+var withCondition = filepath.Join("testdata", "condition.json")
+
 var schema = filepath.Join("..", "..", "..", "docs", "formats", "privacygp-model.schema.json")
 
 func read(t *testing.T) (*Model, []byte) {
@@ -67,6 +71,57 @@ func TestKeptFile(t *testing.T) {
 	}
 	if sd := got.Rows[1][1]; sd*sd < m.Kernel.Variance/2*(1-1e-9) {
 		t.Errorf("the variance at a sensitive place is %g, and half of %g was to be kept", sd*sd, m.Kernel.Variance)
+	}
+}
+
+// A kept file that says what it keeps is read, keeps it, and is refused where it says what
+// nothing can keep.
+func TestKeptCondition(t *testing.T) {
+	raw, err := os.ReadFile(withCondition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schematest.Check(t, schema, raw)
+	m, err := Decode(withCondition, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Condition.Places) < 3 || m.Condition.Kernel == nil || m.Condition.Kernel.Lengthscales[0] != 0.3 {
+		t.Fatalf("%+v", m.Condition)
+	}
+	for i, place := range m.Condition.Places {
+		if _, sd, _ := direct(t, m, place); sd*sd < m.Condition.Variance[i]*(1-1e-6) {
+			t.Errorf("place %v keeps %g of %g", place, sd*sd, m.Condition.Variance[i])
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(c *Condition)
+		want   string
+	}{
+		{"places", func(c *Condition) { c.Places = c.Places[1:] }, "condition.variance: it has "},
+		{"a place", func(c *Condition) { c.Places[1] = nil }, "condition.places[1]: it has 0 numbers for 1 inputs"},
+		{"a variance", func(c *Condition) { c.Variance[1] = m.Kernel.Variance }, "condition.variance[1]: it is"},
+		{"no variance", func(c *Condition) { c.Variance[0] = -1 }, "condition.variance[0]: it is -1"},
+		{"family", func(c *Condition) { c.Kernel.Name = "matern42" }, `condition.kernel.name: unknown kernel "matern42"`},
+		{"lengthscales", func(c *Condition) { c.Kernel.Lengthscales = nil }, "condition.kernel.lengthscales: there are 0"},
+		{"a lengthscale", func(c *Condition) { c.Kernel.Lengthscales[0] = 0 }, "condition.kernel.lengthscales[0]: it is 0"},
+		{"no H", func(c *Condition) { c.Kernel.Variance = 0 }, "condition.kernel.variance: it is 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed, err := Decode(withCondition, raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.change(changed.Condition)
+			text, err := json.Marshal(changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Decode("m.json", text); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

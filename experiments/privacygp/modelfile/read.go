@@ -27,7 +27,8 @@ func Decode(path string, raw []byte) (*Model, error) {
 
 // check returns what is wrong, and with which field.
 func (m *Model) check() (field string, err error) {
-	for _, check := range []func() (string, error){m.checkNames, m.checkNumbers, m.checkRows, m.checkCovariance} {
+	for _, check := range []func() (string, error){m.checkNames, m.checkNumbers, m.checkRows, m.checkCovariance,
+		m.checkCondition} {
 		if field, err := check(); err != nil {
 			return field, err
 		}
@@ -48,21 +49,57 @@ func (m *Model) checkNames() (field string, err error) {
 }
 
 func (m *Model) checkNumbers() (field string, err error) {
-	if len(m.Kernel.Lengthscales) != len(m.Inputs) {
-		return "kernel.lengthscales", fmt.Errorf("there are %d for %d inputs", len(m.Kernel.Lengthscales), len(m.Inputs))
+	if field, err := m.Kernel.check("kernel", len(m.Inputs)); err != nil {
+		return field, err
 	}
-	for i, v := range m.Kernel.Lengthscales {
-		if !(v > 0) {
-			return fmt.Sprintf("kernel.lengthscales[%d]", i), fmt.Errorf("it is %g; a positive number is required", v)
-		}
-	}
-	switch {
-	case !(m.Kernel.Variance > 0):
-		return "kernel.variance", fmt.Errorf("it is %g; a positive number is required", m.Kernel.Variance)
-	case !(m.Noise >= 0):
+	if !(m.Noise >= 0) {
 		return "noise_variance", fmt.Errorf("it is %g; zero or a positive number is required", m.Noise)
 	}
 	return "", nil
+}
+
+// check looks at the numbers of a kernel of that many inputs, in a field of that name.
+func (k *Kernel) check(name string, inputs int) (field string, err error) {
+	if len(k.Lengthscales) != inputs {
+		return name + ".lengthscales", fmt.Errorf("there are %d for %d inputs", len(k.Lengthscales), inputs)
+	}
+	for i, v := range k.Lengthscales {
+		if !(v > 0) {
+			return fmt.Sprintf("%s.lengthscales[%d]", name, i), fmt.Errorf("it is %g; a positive number is required", v)
+		}
+	}
+	if !(k.Variance > 0) {
+		return name + ".variance", fmt.Errorf("it is %g; a positive number is required", k.Variance)
+	}
+	return "", nil
+}
+
+// checkCondition looks at what the file says of what is kept.
+func (m *Model) checkCondition() (field string, err error) {
+	c := m.Condition
+	if c == nil {
+		return "", nil
+	}
+	if len(c.Variance) != len(c.Places) {
+		return "condition.variance", fmt.Errorf("it has %d numbers for %d places", len(c.Variance), len(c.Places))
+	}
+	for i, place := range c.Places {
+		if len(place) != len(m.Inputs) {
+			return fmt.Sprintf("condition.places[%d]", i), fmt.Errorf("it has %d numbers for %d inputs", len(place),
+				len(m.Inputs))
+		}
+		if v := c.Variance[i]; !(v >= 0 && v < m.Kernel.Variance) {
+			return fmt.Sprintf("condition.variance[%d]", i), fmt.Errorf("it is %g; no place keeps less than zero or as much as "+
+				"the prior variance, %g", v, m.Kernel.Variance)
+		}
+	}
+	if c.Kernel == nil {
+		return "", nil
+	}
+	if _, known := Unit(c.Kernel.Name); !known {
+		return "condition.kernel.name", experiment.Unknown("kernel", c.Kernel.Name, Names)
+	}
+	return c.Kernel.check("condition.kernel", len(m.Inputs))
 }
 
 func (m *Model) checkRows() (field string, err error) {

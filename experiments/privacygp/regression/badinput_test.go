@@ -50,7 +50,21 @@ func TestBadInput(t *testing.T) {
 			"rows cannot be named by their numbers"},
 		{"one place or many", good, on(plain, func(s *Settings) { s.Noise = optimal }),
 			"is for one sensitive place, and there are 2"},
-		{"far too much", good, on(func(s *Settings) { s.Xi, s.XiUnit = 1e6, ofOutput }), "is not below the prior variance"},
+		{"a negative tolerance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,-1\n"), keep("keep")),
+			"in row 2 (counted from 1) the tolerance keep is -1, and no variance is negative"},
+		{"a tolerance of text", good, on(plain, placesOf(t, "x,keep\n2,much\n4,little\n"), keep("keep")),
+			`rows.csv:2:3: column "keep" is "much", expected a number`},
+		{"a tolerance is missing", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,\n"), keep("keep")),
+			`rows.csv:3:3: column "keep" has no value`},
+		{"a tolerance of the prior variance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n"), keep("keep")),
+			"tolerance in the column keep = 1: it must be below 1, the prior variance"},
+		{"tolerances for rows of places", good, on(plain, placesOf(t, "x\n2\n4\n"),
+			func(s *Settings) { s.Xi = xi(0.1, 0.2, 0.3) }), "these are 3 tolerances for 2 rows of places"},
+		{"places that depend on each other", good, on(plain, func(s *Settings) {
+			s.Sensitive, s.Xi = "x:3,x:3.1", xi(0.5, 0.2)
+		}), "has the eigenvalue -0.0"},
+		{"far too much", good, on(func(s *Settings) { s.Xi, s.XiUnit = xi(1e6), ofOutput }),
+			"is not below the prior variance"},
 		{"fine resolution", good, on(plain, func(s *Settings) { s.Resolution = experiment.NumberOr[automatic](0.5) }),
 			"the outputs are written in steps of 1"},
 		{"lengthscales", good, on(known("1+2", 4, 0.1)), "there are 2 for 1 inputs"},
@@ -68,6 +82,14 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// placesOf makes the sensitive places those of a file.
+func placesOf(t *testing.T, text string) func(*Settings) {
+	path := csv(t, text)
+	return func(s *Settings) { s.Sensitive = "csv:" + path }
+}
+
+func keep(column string) func(*Settings) { return func(s *Settings) { s.XiColumn = column } }
+
 // What is suspect is computed, and said.
 func TestSuspects(t *testing.T) {
 	good := line(1, 3, 2, 5, 4, 1, 0, 2)
@@ -78,7 +100,7 @@ func TestSuspects(t *testing.T) {
 		want       string
 	}{
 		{"everything", good, func(s *Settings) { s.Sensitive = "x:0.." }, "every row is sensitive"},
-		{"nothing to do", good, func(s *Settings) { s.Xi = 0 }, "nothing to do: without noise the predictive variance"},
+		{"nothing to do", good, func(s *Settings) { s.Xi = xi(0) }, "nothing to do: without noise the predictive variance"},
 		{"far place", good, func(s *Settings) { s.Sensitive = "csv:" + places }, "1 of the 2 sensitive places are so far"},
 		{"missing values", good + "9,\n", func(*Settings) {}, "1 of 9 rows have no value"},
 		{"duplicates", "x,y\n1,2\n1,2\n2,4\n3,5\n4,1\n", func(s *Settings) { s.NoiseVariance = 0 }, "numerical rank 4"},
@@ -135,6 +157,47 @@ func TestCheck(t *testing.T) {
 		{"xi of the output", map[string]any{"xi": 2, "xi_unit": "output", "hyperparameters": "given",
 			"process_variance": 2}, false,
 			"xi = 2 is not below the prior variance of the output, 2"},
+		{"tolerances for parts", map[string]any{"sensitive": "x:0.2..0.3,x:0.4..0.5", "xi": "0.1,0.2,0.3"}, false,
+			"xi = [0.1,0.2,0.3]: these are 3 tolerances, and sensitive has 2 parts, x:0.2..0.3 and x:0.4..0.5: give one"},
+		{"tolerances for one part", map[string]any{"xi": "0.1,0.2"}, false, "sensitive has one part, x:0.4..0.6"},
+		{"one tolerance of all", map[string]any{"sensitive": "x:0.2,x:0.4", "xi": "0.1,0.2", "noise": "uniform"}, false,
+			"noise = uniform protects every place by one tolerance"},
+		{"no tolerance", map[string]any{"xi": "[]"}, false, `parameter "xi": the list is empty`},
+		{"a tolerance that is none", map[string]any{"xi": "0.1,nan"}, false, "NaN is not a number that can be used"},
+		{"the second of two", map[string]any{"sensitive": "x:0.2,x:0.4", "xi": "0.1,1.5"}, false,
+			"xi = 1.5: it must be below 1"},
+		{"a column of no file", map[string]any{"xi_column": "keep"}, false,
+			"xi_column = keep: it is a column of a file of places, and sensitive = x:0.4..0.6 names none"},
+		{"a column that is an input", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:b.csv", "xi_column": "x"},
+			false, "xi_column = x: it is one of the inputs"},
+		{"a column for every place", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:b.csv", "xi_column": "keep",
+			"noise": "uniform"}, false, "xi_column = keep: noise = uniform"},
+		{"a predicate on the output", map[string]any{"dataset": "csv:a.csv", "sensitive": "x > 3 and y > 3"}, false,
+			"y is the output, and the covariance of the noise, which is handed over, shows which rows are sensitive"},
+		{"a predicate and all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "speed > 3"}, false,
+			"with inputs = * it is open whether speed is an input: name the inputs"},
+		{"a predicate on simulated data", map[string]any{"sensitive": "speed > 3"}, false, `unknown column "speed"`},
+		{"no comparison", map[string]any{"sensitive": "x >"}, false,
+			`"x >" is no comparison of a column with a value: write speed > 3`},
+		{"no column", map[string]any{"sensitive": "> 3"}, false, `"> 3" is no comparison`},
+		{"a range of comparisons", map[string]any{"sensitive": "1 < x < 3"}, false, `"1 < x < 3" is no comparison`},
+		{"a comparison and a box", map[string]any{"sensitive": "x > 3 and x:4"}, false, `"x:4" is no comparison`},
+		{"half a conjunction", map[string]any{"sensitive": "x > 3 and "}, false, `"x > 3 and" is no comparison`},
+		{"H for single places", map[string]any{"requirement": "kernel", "noise": "weak"}, false,
+			"requirement = kernel: noise = weak takes places one by one, and H would say no more than xi = h_variance"},
+		{"H everywhere", map[string]any{"requirement": "kernel", "noise": "uniform", "kernel": "matern32"}, false,
+			"noise = uniform, Eq. (13), is computed for kernel=eq and an eq kernel H, and they are matern32 and matern32"},
+		{"a rough H everywhere", map[string]any{"requirement": "kernel", "noise": "uniform", "h_kernel": "matern12"}, false,
+			"and they are eq and matern12"},
+		{"H of the prior variance", map[string]any{"requirement": "kernel", "h_variance": 1}, false,
+			"h_variance = 1: it must be below 1, the prior variance"},
+		{"no H", map[string]any{"requirement": "kernel", "h_variance": 0}, false, "0 is outside (0, inf)"},
+		{"H above the prior variance", map[string]any{"requirement": "kernel", "h_variance": 2, "xi_unit": "output",
+			"hyperparameters": "given", "process_variance": 2}, false,
+			"h_variance = 2 is not below the prior variance of the output, 2"},
+		{"lengthscales of H", map[string]any{"requirement": "kernel", "h_lengthscales": "short"}, false,
+			`h_lengthscales = short: "short" is no positive number; write one for all inputs, or one for each, ` +
+				`joined by +, or prior`},
 		{"a lengthscale", map[string]any{"hyperparameters": "given", "lengthscales": "0.1+0"}, false,
 			`"0" is no positive number`},
 		{"doubled input", map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "sensitive": "a:1.."}, false,
@@ -162,5 +225,46 @@ func TestCheck(t *testing.T) {
 			}
 			trialtest.Refuses(t, err, c.want)
 		})
+	}
+}
+
+// Of several wrong settings all are named at once: of those that are wrong whatever the data
+// are, of those that an export adds, and of those that do not go with the data.
+func TestRefusalsComeTogether(t *testing.T) {
+	_, err := Experiment().Resolve(map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "xi": "0.5,2",
+		"hyperparameters": "given", "lengthscales": "-1"})
+	refusesAll(t, err, `inputs = "a+a": "a" is named twice`, "sensitive is not given", "xi = 2: it must be below 1",
+		`lengthscales = -1: "-1" is no positive number`)
+	_, err = Experiment().Resolve(map[string]any{"dataset": "mnist", "sensitive": "time", "requirement": "kernel",
+		"h_variance": 3, "h_lengthscales": "0", "noise": "equal"})
+	refusesAll(t, err, `dataset = "mnist": it is simulated`, "is no set of places", "h_variance = 3: it must be below 1",
+		`h_lengthscales = 0: "0" is no positive number`, "requirement = kernel: noise = equal takes places one by one")
+
+	p, err := Experiment().Resolve(map[string]any{"dataset": "csv:a.csv", "inputs": "mean+sd", "sensitive": "rows:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusesAll(t, Experiment().CheckExport(p), `have a column "mean"`, `have a column "sd"`, "hyperparameters = ml: ",
+		"mean = ml: ", "resolution = auto: ")
+
+	path := csv(t, line(1, 3, 2, 5, 4, 1, 0, 2))
+	_, err = trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+		s.Dataset, s.Inputs, s.Sensitive, s.Folds = "csv:"+path, "x", "x:2..3", 2
+		known("1+2", 4, 0.1)(s)
+		s.Requirement, s.HLengthscales, s.Resolution = byKernel, "1+2+3", experiment.NumberOr[automatic](0.5)
+	})
+	refusesAll(t, err, "lengthscales = 1+2: there are 2 for 1", "h_lengthscales = 1+2+3: there are 3 for 1",
+		"the outputs are written in steps of 1")
+	path = csv(t, "x,z,w,y\n1,2,3,4\n2,2,3,4\n3,2,3,4\n")
+	_, err = trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+		s.Dataset, s.Inputs, s.Sensitive, s.Folds = "csv:"+path, "x+z+w", "x:2..3", 5
+	})
+	refusesAll(t, err, `the input "z" is the same`, `the input "w" is the same`, "the output y is the same", "folds = 5")
+}
+
+func refusesAll(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		trialtest.Refuses(t, err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,7 @@ const maxRows = 1000
 
 // spec is what is read of the user's data.
 func (s *Settings) spec() table.Spec {
-	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append([]string{s.Output}, s.beside()...)}
 }
 
 // own says whether the data are the user's.
@@ -47,6 +48,9 @@ func (s *Settings) tables() []experiment.InputTable {
 		return tables
 	}
 	names := s.inputNames()
+	if s.hasColumn() {
+		names = append(slices.Clone(names), s.XiColumn)
+	}
 	return append(tables, experiment.InputTable{Dataset: s.Sensitive, Columns: names, Check: func(path string) error {
 		return table.CheckPoints(s.Sensitive, path, names)
 	}})
@@ -57,7 +61,7 @@ func (s *Settings) inputNames() []string {
 	if !s.own() {
 		return []string{"x"}
 	}
-	return s.spec().Names()
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs}.Names()
 }
 
 // rows are the data of a trial.
@@ -70,7 +74,12 @@ type rows struct {
 	constant []string     // inputs with one value
 	suspect  []string     // what is to be said of the inputs
 	places   *mat.Dense   // γ×d, different from each other
+	xi       []float64    // γ, tolerances in the unit of the setting
 	hidden   map[int]bool // the rows that lie at places
+	data     *table.Data  // what was read; nil for simulated data
+	// Predicates by which places are chosen, and their columns that are neither inputs nor
+	// the output.
+	predicates, beside []string
 }
 
 // load reads or simulates the data and finds the sensitive places.
@@ -91,23 +100,28 @@ func load(t *experiment.Trial, s *Settings) (*rows, error) {
 
 // check refuses rows that no process can be made of.
 func (r *rows) check(s *Settings) error {
-	switch n := len(r.y); {
+	n := len(r.y)
+	switch {
 	case n < 3:
 		return fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
 	case n > maxRows:
 		return fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
 			"that size; take a sample of the rows", n, maxRows)
-	case len(r.constant) > 0:
-		return fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", r.constant[0])
-	case slices.Min(r.y) == slices.Max(r.y):
-		return fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n)
-	case s.Folds > n:
-		return fmt.Errorf("folds = %d: there are %d rows", s.Folds, n)
+	}
+	var errs []error
+	for _, name := range r.constant {
+		errs = append(errs, fmt.Errorf("the input %q is the same in all rows, and nothing depends on it: leave it out", name))
+	}
+	if slices.Min(r.y) == slices.Max(r.y) {
+		errs = append(errs, fmt.Errorf("the output %s is the same in all %d rows: there is nothing to model", r.output, n))
+	}
+	if s.Folds > n {
+		errs = append(errs, fmt.Errorf("folds = %d: there are %d rows", s.Folds, n))
 	}
 	if s.Hyperparameters == given && s.NoiseVariance == 0 {
-		return r.checkFunction()
+		errs = append(errs, r.checkFunction())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // checkFunction refuses different outputs at one place, which no process without noise has.
@@ -129,7 +143,7 @@ func (r *rows) read(t *experiment.Trial, s *Settings) error {
 	if err != nil {
 		return err
 	}
-	r.x, r.names, r.output, r.dropped = data.X, data.Names, s.Output, data.Dropped
+	r.data, r.x, r.names, r.output, r.dropped = data, data.X, data.Names, s.Output, data.Dropped
 	r.constant, r.suspect = data.Constant, data.ColumnWarnings()
 	r.y, err = data.Numbers(s.Output)
 	return err
@@ -153,19 +167,23 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 		return err
 	}
 	if wanted.file != "" {
-		places, err := table.LoadPoints(wanted.file, t.Dataset(wanted.file), r.names)
-		if err != nil {
+		if err := r.readPlaces(t, s); err != nil {
 			return err
 		}
-		r.places = distinct(places)
 	} else {
 		if wanted.hasRows() && r.dropped > 0 {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
 		}
-		if r.places, err = wanted.of(r.x, r.names); err != nil {
+		xi, err := s.tolerances(wanted.parts())
+		if err != nil {
 			return err
 		}
+		if r.places, r.xi, err = wanted.of(r, xi); err != nil {
+			return err
+		}
+		r.predicates, _ = wanted.predicates(r.names)
+		r.beside = s.beside()
 	}
 	if n, _ := r.places.Dims(); n > maxRows {
 		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxRows)

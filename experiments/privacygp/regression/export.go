@@ -13,19 +13,22 @@ import (
 	"privkern/runner/experiment"
 )
 
+// checkExport refuses settings with which nothing can be handed over, all of them together.
 func checkExport(s *Settings) error {
-	switch {
-	case s.Noise == none:
-		return errors.New("noise = none adds no noise, and what is exported would hide nothing; choose another")
-	case !s.own():
-		return errors.New("simulated data need no export; name your own with dataset=csv:PATH")
+	var errs []error
+	if s.Noise == none {
+		errs = append(errs, errors.New("noise = none adds no noise, and what is exported would hide nothing; choose another"))
+	}
+	if !s.own() {
+		return errors.Join(append(errs, errors.New("simulated data need no export; name your own with dataset=csv:PATH"))...)
 	}
 	for _, name := range s.inputNames() {
 		if slices.Contains(modelfile.Reserved, name) {
-			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs, name)
+			errs = append(errs, fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs,
+				name))
 		}
 	}
-	return s.checkPublic()
+	return errors.Join(append(errs, s.checkPublic()...)...)
 }
 
 // estimates are the settings with which something that an export hands over without noise
@@ -47,22 +50,24 @@ func (s *Settings) estimates() []string {
 // checkPublic refuses what would be made of the outputs and handed over without noise. Σ
 // has a low rank, so that most functionals of the outputs are known to within tau: one more
 // that is exact, such as their mean by maximum likelihood, gives away what Σ hides.
-func (s *Settings) checkPublic() error {
+func (s *Settings) checkPublic() []error {
 	const why = "it would be made of the outputs, and, handed over without noise, give away what the noise hides"
 	const known = "known without these outputs; a trial without --export shows estimates as "
-	switch {
-	case s.Hyperparameters == estimated:
-		return errors.New("hyperparameters = ml: " + why + "; give public values: hyperparameters=given lengthscales=... " +
-			"process_variance=... noise_variance=..., " + known + "lengthscale_*, process_variance_used and " +
-			"noise_variance_used, and their digits would give away as much")
-	case s.Mean.Is(byLikelihood):
-		return errors.New("mean = ml: " + why + "; give a public one, such as mean=0, " + known + "mean_used, and its " +
-			"digits would give away as much")
-	case s.Resolution.Is(auto):
-		return errors.New("resolution = auto: " + why + "; give the step in which outputs are written, or more, " +
-			"such as resolution=0.1")
+	var errs []error
+	if s.Hyperparameters == estimated {
+		errs = append(errs, errors.New("hyperparameters = ml: "+why+"; give public values: hyperparameters=given "+
+			"lengthscales=... process_variance=... noise_variance=..., "+known+"lengthscale_*, process_variance_used and "+
+			"noise_variance_used, and their digits would give away as much"))
 	}
-	return nil
+	if s.Mean.Is(byLikelihood) {
+		errs = append(errs, errors.New("mean = ml: "+why+"; give a public one, such as mean=0, "+known+"mean_used, and its "+
+			"digits would give away as much"))
+	}
+	if s.Noise != none && s.Resolution.Is(auto) {
+		errs = append(errs, errors.New("resolution = auto: "+why+"; give the step in which outputs are written, or more, "+
+			"such as resolution=0.1"))
+	}
+	return errs
 }
 
 // export obfuscates all rows.
@@ -90,7 +95,11 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	}
 	privacy := p.privacy()
 	privacy.RNG = "secure" // there is no export with another
-	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: p.warnings()}, nil
+	warnings := p.warnings()
+	if len(p.rows.hidden) == len(p.rows.y) {
+		warnings = append(warnings, everyRow)
+	}
+	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: warnings}, nil
 }
 
 // gridOf is a power of two, at most a thousandth of tau: outputs are rounded to its
@@ -110,8 +119,24 @@ func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) 
 		Inputs: p.rows.names, Output: p.rows.output,
 		Kernel: modelfile.Kernel{Name: p.settings.Kernel.String(), Lengthscales: p.Lengthscales, Variance: p.Variance},
 		Mean:   p.Mean, Noise: p.Noise, X: rowsOf(p.rows.x), Obfuscated: w, Covariance: rowsOf(covariance), Tau: p.tau,
-		Grid: grid, Privacy: privacy,
+		Grid: grid, Condition: p.kept(), Privacy: privacy,
 	}
+}
+
+// kept is what the noise keeps, in the unit of the output.
+func (p *prepared) kept() *modelfile.Condition {
+	c := &modelfile.Condition{Places: rowsOf(p.rows.places), Everywhere: p.method == uniform}
+	for i, share := range p.xi {
+		v := p.Variance * share
+		if p.settings.XiUnit == ofOutput {
+			v = p.rows.xi[i] // as it was given
+		}
+		c.Variance = append(c.Variance, v)
+	}
+	if p.h != nil {
+		c.Kernel = &modelfile.Kernel{Name: p.h.name, Lengthscales: p.h.lengthscales, Variance: p.Variance * p.h.variance}
+	}
+	return c
 }
 
 // rowsOf returns copies of the rows of a.

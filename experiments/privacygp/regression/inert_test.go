@@ -16,6 +16,8 @@ func TestWhereSettingsApply(t *testing.T) {
 		s.Dataset, s.Inputs, s.Output, s.Sensitive, s.Folds = "csv:"+path, "x+z", "y", "x:2..3", 3
 		known("2", 0.7, 0.01)(s)
 	}
+	places := csv(t, "x,z,keep,less\n2,2,0.5,0.4\n5.5,1,0.2,0.1\n")
+	others := csv(t, "x,z,keep,less\n2,2,0.5,0.4\n5,0.3,0.2,0.1\n")
 	inert.Conditions[Settings, Metrics]{
 		Of: Experiment(),
 		Bases: map[string]func(*Settings){
@@ -24,12 +26,23 @@ func TestWhereSettingsApply(t *testing.T) {
 			"without noise":     func(s *Settings) { own(s); s.Noise = none },
 			"own, of one input": func(s *Settings) { own(s); s.Inputs, s.Hyperparameters = "x", estimated },
 			"a mean is given":   func(s *Settings) { own(s); s.Mean = number(0.2) },
+			"a file of places":  func(s *Settings) { own(s); s.Sensitive = "csv:" + places },
+			"tolerances in it": func(s *Settings) {
+				own(s)
+				s.Sensitive, s.XiColumn = "csv:"+places, "keep"
+			},
+			"a kernel condition":           func(s *Settings) { own(s); s.Requirement = byKernel },
+			"a kernel condition, no noise": func(s *Settings) { own(s); s.Requirement, s.Noise = byKernel, none },
 		},
 		Others: func(s *Settings) []inert.Setting {
 			return []inert.Setting{
 				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "x", "x+z"), inert.Values(&s.Output, "w"),
-				inert.Values(&s.Sensitive, "x:4..5", "x:0.1..0.3"), inert.Values(&s.Xi, 0.3), inert.Values(&s.XiUnit, ofOutput),
-				inert.Values(&s.Noise, weak, strong), inert.Values(&s.Resolution, experiment.NumberOr[automatic](0.3)),
+				inert.Values(&s.Sensitive, "x:4..5", "x:0.1..0.3", "csv:"+others),
+				inert.Values(&s.Xi, xi(0.3)), inert.Values(&s.XiUnit, ofOutput),
+				inert.Values(&s.XiColumn, "less", noColumn), inert.Values(&s.Requirement, byKernel, byTolerance),
+				inert.Values(&s.HKernel, hKernelName(4)), inert.Values(&s.HVariance, 0.2),
+				inert.Values(&s.HLengthscales, "2.2"),
+				inert.Values(&s.Noise, weak, strong, none), inert.Values(&s.Resolution, experiment.NumberOr[automatic](0.3)),
 				inert.Values(&s.Kernel, 2), inert.Values(&s.Hyperparameters, given, estimated), inert.Values(&s.ARD, false),
 				inert.Values(&s.Lengthscales, "1.5"), inert.Values(&s.ProcessVariance, 0.9), inert.Values(&s.NoiseVariance, 0.02),
 				inert.Values(&s.Mean, number(0.4)), inert.Values(&s.Folds, 4),

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/learn"
@@ -28,7 +27,8 @@ const (
 type problem struct {
 	*prior
 	places   *mat.Dense // γ×d, scaled
-	xi       float64    // a share of the prior variance, below 1
+	xi       []float64  // γ, shares of the prior variance, below 1
+	h        *bound     // the kernel condition, of which xi is the diagonal; nil for none
 	tau2     float64    // variance of the independent noise besides
 	method   noiseMethod
 	progress sdp.Progress
@@ -57,7 +57,7 @@ func (p *problem) look(x *mat.Dense) (*view, error) {
 		return nil, err
 	}
 	for i, variance := range v.unsecured {
-		if variance < p.xi {
+		if variance < p.xi[i] {
 			v.need = append(v.need, i)
 		}
 	}
@@ -104,11 +104,12 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 	if out.left, err = v.left(sigma, v.cross); err != nil {
 		return nil, err
 	}
-	worst := floats.MinIdx(out.left)
-	if !(out.left[worst] >= p.xi-p.rounding()) {
-		return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the "+
-			"tolerance %.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, "+
-			"shorter lengthscales or fewer rows make it smaller", method, out.left[worst], worst+1, p.xi, v.Condition)
+	for i, left := range out.left {
+		if !(left >= p.xi[i]-p.rounding()) {
+			return nil, fmt.Errorf("noise = %v leaves %.10g of the prior variance at the sensitive place %d, below the "+
+				"tolerance %.6g: the kernel matrices are too badly conditioned (condition number %.1e); a larger noise_variance, "+
+				"shorter lengthscales or fewer rows make it smaller", method, left, i+1, p.xi[i], v.Condition)
+		}
 	}
 	return out, nil
 }
@@ -129,12 +130,15 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	n, _ := v.x.Dims()
 	switch method {
 	case uniform:
+		if p.h != nil {
+			return p.everywhere(ctx, v)
+		}
 		// The inner product of Proposition 2 for H = ξK is K/(1 − ξ).
 		g, err := p.between(v.x, v.x)
 		if err != nil {
 			return nil, err
 		}
-		g.Scale(1/(1-p.xi), g)
+		g.Scale(1/(1-p.xi[0]), g) // all are one
 		noise, err := v.PSDNoise(g)
 		if err != nil {
 			return nil, err
@@ -158,18 +162,73 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	return p.equal(v)
 }
 
-// strong is Eq. (11) for Ξ = ξK_SS; for one place, Eq. (8).
+// strong is Eq. (11) for the Ξ of [problem.remaining]; for one place, Eq. (8).
 func (p *problem) strong(v *view) (*mat.Dense, error) {
-	q, err := p.between(p.places, p.places)
+	q, err := p.remaining()
 	if err != nil {
 		return nil, err
 	}
-	q.Scale(1-p.xi, q)
 	noise, err := v.StrongNoise(v.cross, q)
 	if err != nil {
 		return nil, err
 	}
 	return noise.Sigma, nil
+}
+
+// remaining is K_SS − Ξ (γ×γ): for a kernel condition Ξ = H_SS, Eq. (12), for one tolerance
+// Ξ = ξK_SS, and for several Ξ_ij = √(ξ_iξ_j) K(s_i, s_j), which is positive semi-definite
+// and has the tolerances on its diagonal.
+func (p *problem) remaining() (*mat.Dense, error) {
+	q, err := p.between(p.places, p.places)
+	if err != nil {
+		return nil, err
+	}
+	if p.h != nil {
+		q.Sub(q, p.h.matrix)
+		return q, nil
+	}
+	if same(p.xi) {
+		q.Scale(1-p.xi[0], q)
+		return q, nil
+	}
+	q.Apply(func(i, j int, v float64) float64 { return v * (1 - math.Sqrt(p.xi[i]*p.xi[j])) }, q)
+	return q, nil
+}
+
+// checkRequirement refuses a Ξ that is not below K_SS: Eq. (11) needs K_SS − Ξ positive
+// definite. To rounding it may be singular, as K_SS is for places that lie densely.
+func (p *problem) checkRequirement() error {
+	q, err := p.remaining()
+	if err != nil {
+		return err
+	}
+	values, err := process.Eigenvalues(q)
+	if err != nil {
+		return err
+	}
+	n := len(values)
+	inadmissible := values[0] < -p.dust(n)*values[n-1]
+	if p.h != nil {
+		p.h.below = values[0]
+		return p.checkBound(inadmissible)
+	}
+	if inadmissible {
+		return fmt.Errorf("noise = strong: the tolerances from %.4g to %.4g of the prior variance are no requirement for "+
+			"the %d places together: K_SS - Xi with Xi_ij = sqrt(xi_i xi_j) K(s_i, s_j) has the eigenvalue %.3g, and must be "+
+			"positive definite (Eq. 11): the outputs at places with different tolerances depend on each other too much; use "+
+			"noise=weak, which takes each place on its own, or one xi for all, the largest",
+			slices.Min(p.xi), slices.Max(p.xi), n, values[0])
+	}
+	return nil
+}
+
+// dust is what the eigenvalues of a matrix of covariances of order n are known to, over the
+// largest.
+func (p *problem) dust(n int) float64 {
+	if p.single() {
+		return 10 * float64(n) * 0x1p-23
+	}
+	return 10 * float64(n) * 0x1p-52
 }
 
 // needed are the columns of K_XS for the places in need.
@@ -192,7 +251,10 @@ func (p *problem) weak(ctx context.Context, v *view) (*mat.Dense, error) {
 	if err := v.checkProgram(weak); err != nil {
 		return nil, err
 	}
-	q := slices.Repeat([]float64{1 - p.xi}, len(v.need))
+	q := make([]float64, len(v.need))
+	for i, place := range v.need {
+		q[i] = 1 - p.xi[place]
+	}
 	s, err := sdp.SolveWeak(ctx, v.Covariance(), v.needed(), q, p.progress)
 	if err != nil {
 		return nil, err
@@ -220,7 +282,7 @@ func (p *problem) diagonal(ctx context.Context, v *view) (*mat.Dense, error) {
 	out := mat.NewDense(n, n, nil)
 	m := v.Covariance()
 	for _, place := range v.need {
-		s, err := sdp.SolveDiagonal(ctx, m, mat.Col(nil, place, v.cross), 1-p.xi, p.progress)
+		s, err := sdp.SolveDiagonal(ctx, m, mat.Col(nil, place, v.cross), 1-p.xi[place], p.progress)
 		if err != nil {
 			return nil, err
 		}
@@ -249,20 +311,20 @@ func (p *problem) equal(v *view) (*mat.Dense, error) {
 	w.Mul(u.T(), a)
 	values := e.Values(nil)
 	holds := func(c float64) bool {
-		for j := range len(v.need) {
+		for j, place := range v.need {
 			explained := 0.0
 			for k, value := range values {
 				explained += w.At(k, j) * w.At(k, j) / (math.Max(0, value) + c)
 			}
-			if explained > 1-p.xi {
+			if explained > 1-p.xi[place] {
 				return false
 			}
 		}
 		return true
 	}
-	// With c = |a|²/(1 − ξ) no more than 1 − ξ is explained.
+	// With c = |a|²/(1 − ξ) no more than 1 − ξ is explained, of all a and the largest ξ.
 	high := mat.Norm(a, 2)
-	high = high * high / (1 - p.xi)
+	high = high * high / (1 - slices.Max(p.xi))
 	low := high * 0x1p-60
 	for high/low > 1+0x1p-40 {
 		if middle := math.Sqrt(low * high); holds(middle) {

@@ -21,20 +21,25 @@ import (
 // prior is a Gaussian process with the noise of its data, in the units of the data.
 // Matrices of it are in units of its variance.
 type prior struct {
-	engine *engine.Engine
-	kernel kernel.Kernel // with unit parameters
+	engine     *engine.Engine
+	kernel     kernel.Kernel // with unit parameters
+	kernelName string
 	gp.Hyperparameters
 }
 
 // lengthscales reads the setting: one number, or one for each of the inputs (d of them; 0
 // where their number is not known yet), joined by +.
 func (s *Settings) lengthscales(d int) ([]float64, error) {
+	return parseLengthscales("lengthscales", s.Lengthscales, d)
+}
+
+func parseLengthscales(setting, value string, d int) ([]float64, error) {
 	var out []float64
-	for _, text := range strings.Split(s.Lengthscales, "+") {
+	for _, text := range strings.Split(value, "+") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("lengthscales = %s: %q is no positive number; write one for all inputs, or one for each, "+
-				"joined by +", s.Lengthscales, strings.TrimSpace(text))
+			return nil, fmt.Errorf("%s = %s: %q is no positive number; write one for all inputs, or one for each, joined by +",
+				setting, value, strings.TrimSpace(text))
 		}
 		out = append(out, v)
 	}
@@ -42,8 +47,8 @@ func (s *Settings) lengthscales(d int) ([]float64, error) {
 		return slices.Repeat(out, d), nil
 	}
 	if d > 0 && len(out) != d {
-		return nil, fmt.Errorf("lengthscales = %s: there are %d for %d inputs; write one for all inputs, or one for each",
-			s.Lengthscales, len(out), d)
+		return nil, fmt.Errorf("%s = %s: there are %d for %d inputs; write one for all inputs, or one for each",
+			setting, value, len(out), d)
 	}
 	return out, nil
 }
@@ -51,7 +56,7 @@ func (s *Settings) lengthscales(d int) ([]float64, error) {
 // newPrior takes or estimates the hyper-parameters.
 func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*prior, error) {
 	k, _ := modelfile.Unit(s.Kernel.String())
-	p := &prior{engine: e, kernel: k}
+	p := &prior{engine: e, kernel: k, kernelName: s.Kernel.String()}
 	_, d := r.x.Dims()
 	free := s.Mean.Is(byLikelihood)
 	if s.Hyperparameters == given {
@@ -107,9 +112,12 @@ func (p *prior) estimateMean(r *rows) error {
 }
 
 // scaled is x divided by the lengthscales.
-func (p *prior) scaled(x *mat.Dense) *mat.Dense {
+func (p *prior) scaled(x *mat.Dense) *mat.Dense { return divided(x, p.Lengthscales) }
+
+// divided is x (n×d) with every column divided by its scale.
+func divided(x *mat.Dense, scales []float64) *mat.Dense {
 	out := mat.DenseCopyOf(x)
-	out.Apply(func(_, j int, v float64) float64 { return v / p.Lengthscales[j] }, out)
+	out.Apply(func(_, j int, v float64) float64 { return v / scales[j] }, out)
 	return out
 }
 

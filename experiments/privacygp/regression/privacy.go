@@ -2,6 +2,7 @@ package regression
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -19,19 +20,28 @@ func (p *prepared) privacy() *experiment.Privacy {
 		return out
 	}
 	n := len(p.rows.y)
+	beside, others := "; between and beside them it may be less", ", and outputs at other places are not protected"
+	if p.h != nil && p.method == uniform {
+		beside, others = "", ""
+	}
 	out := &experiment.Privacy{
 		Unit:      p.unit(places),
 		Mechanism: p.mechanism(),
 		Notes: []string{
-			fmt.Sprintf("holds for a user with this prior, who knows its parameters: Var[f(s)|W] >= %.6g (%.4g of the prior "+
-				"variance) at each of the %d sensitive places; between and beside them it may be less", p.Variance*p.xi, p.xi,
-				places),
-			"inferential privacy, not differential privacy: there is no (epsilon, delta), and outputs at other places are " +
-				"not protected",
+			"holds for a user with this prior, who knows its parameters: " + p.condition(places) + beside,
+			"inferential privacy, not differential privacy: there is no (epsilon, delta)" + others,
 			"a user with another prior, a polynomial say, may do better (erratum 3)",
 			"public: the inputs (" + strings.Join(p.rows.names, ", ") + ") of all rows, which are handed over as they are, " +
 				"and the covariance of the noise, which shows where the sensitive places are",
 		},
+	}
+	if texts := p.rows.predicates; len(texts) > 0 {
+		note := "sensitive places are the inputs of the rows for which " + strings.Join(texts, ", or for which ")
+		if len(p.rows.beside) > 0 {
+			note += "; what is in " + strings.Join(p.rows.beside, ", ") + " is not handed over, but for which rows this " +
+				"holds is seen in the covariance of the noise"
+		}
+		out.Notes = append(out.Notes, note)
 	}
 	if made := p.settings.estimates(); len(made) > 0 {
 		out.Notes = append(out.Notes, strings.Join(made, ", ")+": made of the outputs, sensitive ones among them, and not "+
@@ -46,6 +56,25 @@ func (p *prepared) privacy() *experiment.Privacy {
 	return out
 }
 
+// condition is what the noise keeps at the sensitive places.
+func (p *prepared) condition(places int) string {
+	low, high := slices.Min(p.xi), slices.Max(p.xi)
+	if p.h != nil {
+		where := fmt.Sprintf("the %d sensitive places", places)
+		if p.method == uniform {
+			where = "any places"
+		}
+		return fmt.Sprintf("Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i, s_j) for all b and %s, where H(x, x') is %s; so "+
+			"Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each", where, p.describe(p.h), p.Variance*low, low)
+	}
+	if same(p.xi) {
+		return fmt.Sprintf("Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each of the %d sensitive places",
+			p.Variance*low, low, places)
+	}
+	return fmt.Sprintf("Var[f(s)|W] >= the tolerance of each of the %d sensitive places, from %.6g to %.6g (%.4g to "+
+		"%.4g of the prior variance)", places, p.Variance*low, p.Variance*high, low, high)
+}
+
 func (p *prepared) unit(places int) string {
 	what := fmt.Sprintf("the output %s at each of %d sensitive places", p.rows.output, places)
 	switch p.settings.Noise {
@@ -58,15 +87,23 @@ func (p *prepared) unit(places int) string {
 }
 
 func (p *prepared) mechanism() string {
+	together := "Sigma of Eq. (11) with Xi = xi K_SS"
+	everywhere := "Sigma of Eq. (13) with H = xi K"
+	if p.h != nil {
+		together, everywhere = "Sigma of Eq. (12) with a kernel condition H", "Sigma of Eq. (13) with a kernel condition H"
+	}
+	if !same(p.xi) {
+		together = "Sigma of Eq. (11) with Xi_ij = sqrt(xi_i xi_j) K(s_i, s_j)"
+	}
 	const paper = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, " +
 		"Z ~ N(0, Sigma + tau^2 I), "
 	return paper + map[noiseMethod]string{
 		optimal:  "Sigma least for one place, Eq. (8)",
 		weak:     "Sigma least for each place on its own, Eq. (10)",
-		strong:   "Sigma of Eq. (11) with Xi = xi K_SS",
+		strong:   together,
 		diagonal: "Sigma diagonal, Eq. (7)",
 		equal:    "Sigma a multiple of I",
-		uniform:  "Sigma of Eq. (13) with H = xi K",
+		uniform:  everywhere,
 		none:     "without noise",
 	}[p.settings.Noise]
 }

@@ -9,11 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -29,7 +31,7 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 		Tables:   (*Settings).tables,
 		Complete: func(s *Settings, given func(field any) bool) error {
 			if s.own() && !given(&s.Sensitive) {
-				return fmt.Errorf("sensitive is not given: it names the places at which the output is hidden, %s", forms)
+				s.Sensitive = "" // which the check refuses, with all else that is wrong
 			}
 			return nil
 		},
@@ -38,6 +40,16 @@ var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics]
 			DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Inputs} },
 			Words:     "inputs names several columns",
 			Holds:     func(s *Settings) bool { return s.own() && len(s.inputNames()) != 1 },
+		}, {
+			To:        func(s *Settings) []any { return []any{&s.Xi} },
+			DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive, &s.XiColumn} },
+			Words:     "no file of places has the tolerances in xi_column",
+			Holds:     func(s *Settings) bool { return !s.hasColumn() },
+		}, {
+			To:        func(s *Settings) []any { return []any{&s.XiColumn} },
+			DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive} },
+			Words:     "sensitive names a file of places",
+			Holds:     func(s *Settings) bool { return table.Is(s.Sensitive) },
 		}},
 		Check:       check,
 		Memory:      memory,
@@ -67,59 +79,51 @@ func memory(s *Settings) int64 {
 	return process + float*(matrices*n*n+programs*unknowns*unknowns)
 }
 
+// check refuses settings that are wrong whatever the data are, all of them together.
 func check(s *Settings) error {
-	if !s.own() && s.Dataset != simulatedData {
-		return fmt.Errorf("dataset = %q: it is %s, or a file of your own such as csv:PATH", s.Dataset, simulatedData)
+	var errs []error
+	switch {
+	case s.own():
+		errs = append(errs, s.spec().Check())
+	case s.Dataset != simulatedData:
+		errs = append(errs, fmt.Errorf("dataset = %q: it is %s, or a file of your own such as csv:PATH", s.Dataset,
+			simulatedData))
 	}
-	if s.own() {
-		if err := s.spec().Check(); err != nil {
-			return err
-		}
+	wanted, err := s.places()
+	errs = append(errs, err)
+	errs = append(errs, s.checkXi(wanted)...)
+	if s.Hyperparameters == given {
+		_, err = s.lengthscales(0)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// places takes the setting sensitive apart; nil where it is not understood.
+func (s *Settings) places() (*sensitive, error) {
+	if s.Sensitive == "" {
+		return nil, errors.New(notGiven)
 	}
 	wanted, err := parseSensitive(s.Sensitive)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.checkPlaces(wanted); err != nil {
-		return err
-	}
-	if s.XiUnit == ofPrior && s.Xi >= 1 {
-		return fmt.Errorf("xi = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
-			experiment.FormatNumber(s.Xi))
-	}
-	if s.XiUnit == ofOutput && s.Hyperparameters == given {
-		if err := checkBelowPrior(s.Xi, s.ProcessVariance); err != nil {
-			return err
-		}
-	}
-	if s.Hyperparameters == given {
-		_, err = s.lengthscales(0)
-	}
-	return err
+	return wanted, s.checkPlaces(wanted)
 }
 
 // checkPlaces refuses sensitive places by inputs that there are not.
 func (s *Settings) checkPlaces(wanted *sensitive) error {
 	names := s.inputNames()
+	if err := s.checkPredicates(wanted, names); err != nil {
+		return err
+	}
 	switch {
-	case s.own() && s.Sensitive == simulatedPlaces: // Complete has more to say of the default
-		return nil
 	case names != nil:
 		return wanted.check(names)
 	case wanted.file != "":
 		return errors.New("inputs = *: name the inputs, so that the file of sensitive places can be read by them")
 	}
 	return nil
-}
-
-// checkBelowPrior refuses a tolerance, in the unit of the output, that no noise reaches.
-func checkBelowPrior(xi, variance float64) error {
-	if xi < variance {
-		return nil
-	}
-	return fmt.Errorf("xi = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
-		"larger, so that there is nothing to do but to leave the data out; take a smaller xi",
-		experiment.FormatNumber(xi), variance)
 }
 
 // prepared is a trial whose data are read and whose prior is known.
@@ -137,20 +141,16 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if err != nil {
 		return nil, err
 	}
-	places, _ := r.places.Dims()
-	if s.Noise == optimal && places != 1 {
-		return nil, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak", places)
+	if err := s.checkFor(r); err != nil {
+		return nil, err
 	}
 	prior, err := newPrior(ctx, engine.Of(t.Engine), s, r)
 	if err != nil {
 		return nil, err
 	}
-	xi := s.Xi
-	if s.XiUnit == ofOutput {
-		if err := checkBelowPrior(xi, prior.Variance); err != nil {
-			return nil, err
-		}
-		xi /= prior.Variance
+	xi, err := s.shares(r.xi, prior.Variance)
+	if err != nil {
+		return nil, err
 	}
 	p := &prepared{rows: r, settings: s, problem: &problem{prior: prior, places: prior.scaled(r.places), xi: xi,
 		method: s.Noise, progress: func(done, total int) { t.Progress(done, total, "central path") }}}
@@ -161,8 +161,40 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if p.all, err = p.look(p.scaled(r.x)); err != nil {
 		return nil, err
 	}
-	p.noise, err = p.obfuscate(ctx, p.all, s.Noise)
-	return p, err
+	if s.Requirement == byKernel {
+		if p.h, err = newBound(s, prior, r.places, xi[0]); err != nil {
+			return nil, err
+		}
+	}
+	if p.h != nil || s.Noise == strong && !same(xi) {
+		if err := p.checkRequirement(); err != nil {
+			return nil, err
+		}
+	}
+	if p.noise, err = p.obfuscate(ctx, p.all, s.Noise); err != nil {
+		return nil, err
+	}
+	return p, p.checkCondition()
+}
+
+// checkFor refuses settings that do not go with the data, all of them together.
+func (s *Settings) checkFor(r *rows) error {
+	var errs []error
+	_, d := r.x.Dims()
+	if places, _ := r.places.Dims(); s.Noise == optimal && places != 1 {
+		errs = append(errs, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak",
+			places))
+	}
+	if s.Hyperparameters == given {
+		_, err := s.lengthscales(d)
+		errs = append(errs, err)
+	}
+	if s.Requirement == byKernel && s.HLengthscales != priorLengthscales {
+		_, err := parseLengthscales("h_lengthscales", s.HLengthscales, d)
+		errs = append(errs, err)
+	}
+	_, err := s.tau(r.y, stat.StdDev(r.y, nil))
+	return errors.Join(append(errs, err)...)
 }
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
@@ -201,7 +233,7 @@ func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 	places, _ := p.places.Dims()
 	m := &Metrics{
 		VarianceMin: p.Variance * slices.Min(p.noise.left), VarianceUnsecured: p.Variance * slices.Min(p.all.unsecured),
-		Tolerance: p.Variance * p.xi, Places: float64(places), PlacesInNeed: float64(len(p.all.need)),
+		Tolerance: p.Variance * slices.Min(p.xi), Places: float64(places), PlacesInNeed: float64(len(p.all.need)),
 		SensitiveRows: float64(len(p.rows.hidden)),
 		noiseMetrics: noiseMetrics{Trace: p.Variance * p.noise.trace, TraceIndependent: p.Variance * alone.trace,
 			Rank: p.noise.rank, Tau: p.tau},
@@ -211,6 +243,18 @@ func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 	}
 	for i, v := range p.Lengthscales {
 		m.Lengthscales[fmt.Sprint(i+1)] = v
+	}
+	if p.h != nil {
+		m.RequirementMin, m.ConditionMin = new(p.Variance*p.h.below), new(p.Variance*p.h.kept)
+	}
+	if !same(p.xi) {
+		share := math.Inf(1)
+		for i, left := range p.noise.left {
+			if p.xi[i] > 0 { // as one of them is
+				share = math.Min(share, left/p.xi[i])
+			}
+		}
+		m.ToleranceMax, m.VarianceShare = new(p.Variance*slices.Max(p.xi)), new(share)
 	}
 	return m, nil
 }

@@ -53,6 +53,8 @@ func own(path string, changes ...func(*Settings)) func(*Settings) {
 	}
 }
 
+func xi(tolerances ...float64) experiment.Several { return tolerances }
+
 func known(lengths string, variance, noise float64) func(*Settings) {
 	return func(s *Settings) {
 		s.Hyperparameters, s.Lengthscales, s.ProcessVariance, s.NoiseVariance = given, lengths, variance, noise
@@ -131,7 +133,7 @@ func TestTolerancesHold(t *testing.T) {
 		for _, m := range []noiseMethod{weak, strong, diagonal, equal, uniform, none} {
 			t.Run(k+" "+m.String(), func(t *testing.T) {
 				out := trialtest.Compute(t, trialtest.Options{}, Experiment(), own(path, known("0.4+5", 6, 0.05),
-					func(s *Settings) { s.Noise, s.Xi, s.Folds = m, 0.3, 2; setKernel(s, k) }))
+					func(s *Settings) { s.Noise, s.Xi, s.Folds = m, xi(0.3), 2; setKernel(s, k) }))
 				got := out.Metrics
 				traces[m] = got.Trace
 				if held := got.VarianceMin >= got.Tolerance*(1-1e-5); held != (m != none) {
@@ -212,7 +214,7 @@ func TestErrorsAreThoseOfDraws(t *testing.T) {
 // predictions from the file alone.
 func TestExport(t *testing.T) {
 	path := wave(t, 40)
-	s := Experiment().With(own(path, known("0.4+5", 6, 0.05), func(s *Settings) { s.Xi, s.Mean = 0.4, number(20) }))
+	s := Experiment().With(own(path, known("0.4+5", 6, 0.05), func(s *Settings) { s.Xi, s.Mean = xi(0.4), number(20) }))
 	tr := trialtest.New(t, trialtest.Options{})
 	r, err := export(t.Context(), tr, s)
 	if err != nil {
@@ -318,7 +320,7 @@ func TestMeanFollowsOutputs(t *testing.T) {
 // nothing is hidden, and noise of the same tolerance without correlation is of less.
 func TestNoiseHidesWhereItShould(t *testing.T) {
 	m := trialtest.Compute(t, trialtest.Options{}, Experiment(), own(wave(t, 60), func(s *Settings) {
-		s.Noise, s.Xi, s.XiUnit, s.Sensitive = weak, 2, ofOutput, "a:0.4..0.5+b:4..6"
+		s.Noise, s.Xi, s.XiUnit, s.Sensitive = weak, xi(2), ofOutput, "a:0.4..0.5+b:4..6"
 	})).Metrics
 	hidden, public := m.RMSESensitive, m.RMSEPublic
 	if !(hidden[released] > 5*hidden[unsecured] && public[released] < public[independent] &&

@@ -16,7 +16,10 @@ import (
 
 // forms are what the setting sensitive may be.
 const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, a place such as " +
-	"x:0.5, several of these joined by commas, or csv:PATH"
+	"x:0.5, a predicate such as speed > 3, several of these joined by commas, or csv:PATH"
+
+// notGiven says what the setting is, where there is none.
+const notGiven = "sensitive is not given: it names the places at which the output is hidden, " + forms
 
 // sensitive is the setting, taken apart: a file of places, or a union of terms.
 type sensitive struct {
@@ -24,12 +27,14 @@ type sensitive struct {
 	terms []term
 }
 
-// term is a set of rows: those with numbers in a range, or in a box.
+// term is a set of rows: those with numbers in a range, in a box, or for which a predicate
+// holds. A text may be both of the last two, see [term.isPredicate].
 type term struct {
 	text       string
 	rows       bool
 	first, end int // row numbers, from 1; both are in
 	box        []side
+	predicate  predicate
 }
 
 // side is a condition on one input.
@@ -64,8 +69,17 @@ func parseTerm(text string) (*term, error) {
 		t.rows = true
 		return t, t.parseRows(numbers)
 	}
+	var err error
+	if t.predicate, err = parsePredicate(text); err != nil &&
+		(!strings.Contains(text, ":") || strings.ContainsAny(text, "<>")) {
+		return nil, err
+	}
 	for _, part := range strings.Split(text, "+") {
 		s, err := parseSide(strings.TrimSpace(part))
+		if err != nil && t.predicate != nil {
+			t.box = nil
+			return t, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +148,9 @@ func parseSide(text string) (*side, error) {
 // colour=red:1.
 func (s *sensitive) check(inputs []string) error {
 	for _, t := range s.terms {
+		if t.isPredicate(inputs) {
+			continue
+		}
 		for _, b := range t.box {
 			base, _, _ := strings.Cut(b.name, "=")
 			if !slices.Contains(inputs, b.name) && !slices.Contains(inputs, base) {
@@ -152,7 +169,7 @@ func (s *sensitive) hasRows() bool {
 // place is the place that the term names by the value of every input, whether a row lies
 // there or not; nil for any other set.
 func (t *term) place(names []string) []float64 {
-	if t.rows || len(t.box) != len(names) {
+	if t.rows || len(t.box) != len(names) || t.isPredicate(names) {
 		return nil
 	}
 	out := make([]float64, len(names))
@@ -166,48 +183,70 @@ func (t *term) place(names []string) []float64 {
 	return out
 }
 
-// of are the places that the terms name: rows of x (N×d, inputs of these names) and places
-// by themselves, each once (γ×d).
-func (s *sensitive) of(x *mat.Dense, names []string) (*mat.Dense, error) {
-	rows, err := s.rowsOf(x, names)
+// of are the places that the terms name: those of rows of the data and places by
+// themselves, each once (γ×d), with the largest tolerance (γ) of the terms that it is in; xi
+// has one for each term.
+func (s *sensitive) of(data *rows, xi []float64) (*mat.Dense, []float64, error) {
+	rows, tolerances, err := s.rowsOf(data, xi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_, d := x.Dims()
+	_, d := data.x.Dims()
 	var values []float64
 	for _, i := range rows {
-		values = append(values, x.RawRowView(i)...)
+		values = append(values, data.x.RawRowView(i)...)
 	}
-	for _, t := range s.terms {
-		values = append(values, t.place(names)...)
+	for k, t := range s.terms {
+		if place := t.place(data.names); place != nil {
+			values, tolerances = append(values, place...), append(tolerances, xi[k])
+		}
 	}
-	return distinct(mat.NewDense(len(values)/d, d, values)), nil
+	places, tolerances := distinct(mat.NewDense(len(values)/d, d, values), tolerances)
+	return places, tolerances, nil
 }
 
-// rowsOf are the rows that the terms name, in order.
-func (s *sensitive) rowsOf(x *mat.Dense, names []string) ([]int, error) {
-	n, _ := x.Dims()
-	in := make([]bool, n)
-	for _, t := range s.terms {
-		found, err := t.mark(in, x, names)
+// rowsOf are the rows that the terms name, in order, with their tolerances.
+func (s *sensitive) rowsOf(data *rows, xi []float64) (rows []int, tolerances []float64, err error) {
+	n, _ := data.x.Dims()
+	all := slices.Repeat([]float64{outside}, n)
+	for k, t := range s.terms {
+		in := make([]bool, n)
+		found, err := t.mark(in, data)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if !found && t.place(names) == nil {
-			return nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH", t.text)
+		if !found && t.isPredicate(data.names) {
+			return nil, nil, fmt.Errorf("sensitive: %s holds for none of the %d rows%s: nothing would be hidden", t.text, n,
+				t.predicate.ranges(data))
+		}
+		if !found && t.place(data.names) == nil {
+			return nil, nil, fmt.Errorf("sensitive: no row lies in %s: widen it, or name places that are no rows by csv:PATH",
+				t.text)
+		}
+		for i, yes := range in {
+			if yes {
+				all[i] = math.Max(all[i], xi[k])
+			}
 		}
 	}
-	var rows []int
-	for i, yes := range in {
-		if yes {
-			rows = append(rows, i)
+	for i, v := range all {
+		if v != outside {
+			rows, tolerances = append(rows, i), append(tolerances, v)
 		}
 	}
-	return rows, nil
+	return rows, tolerances, nil
 }
+
+// outside takes the place of a tolerance where no place is sensitive: no tolerance is
+// negative.
+const outside = -1
 
 // mark sets in at the rows of the term, and says whether there are any.
-func (t *term) mark(in []bool, x *mat.Dense, names []string) (found bool, err error) {
+func (t *term) mark(in []bool, data *rows) (found bool, err error) {
+	x, names := data.x, data.names
+	if t.isPredicate(names) {
+		return t.predicate.mark(in, data)
+	}
 	if t.rows {
 		if t.end > len(in) {
 			return false, fmt.Errorf("sensitive: %s: there are %d rows", t.text, len(in))
@@ -235,19 +274,23 @@ func (t *term) mark(in []bool, x *mat.Dense, names []string) (found bool, err er
 	return found, nil
 }
 
-// distinct are the rows of places (P×d) that differ from all before them.
-func distinct(places *mat.Dense) *mat.Dense {
+// distinct are the rows of places (P×d) that differ from all before them, each with the
+// largest tolerance (of P) of those that are equal to it.
+func distinct(places *mat.Dense, tolerances []float64) (*mat.Dense, []float64) {
 	n, _ := places.Dims()
 	var kept []int
-	seen := map[string]bool{}
+	var largest []float64
+	seen := map[string]int{} // the position among those that are kept
 	for i := range n {
 		key := placeKey(places.RawRowView(i))
-		if !seen[key] {
-			seen[key] = true
-			kept = append(kept, i)
+		if at, again := seen[key]; again {
+			largest[at] = math.Max(largest[at], tolerances[i])
+			continue
 		}
+		seen[key] = len(kept)
+		kept, largest = append(kept, i), append(largest, tolerances[i])
 	}
-	return learn.SelectRows(places, kept)
+	return learn.SelectRows(places, kept), largest
 }
 
 // placeKey is equal for equal places.

@@ -50,7 +50,7 @@ func TestSensitiveRows(t *testing.T) {
 			s, err := parseSensitive(c.text)
 			var got []int
 			if err == nil {
-				got, err = s.rowsOf(x, names)
+				got, _, err = s.rowsOf(&rows{x: x, names: names}, make([]float64, len(s.terms)))
 			}
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -84,7 +84,7 @@ func TestSensitivePlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.of(x, []string{"a", "b"})
+		got, _, err := s.of(&rows{x: x, names: []string{"a", "b"}}, make([]float64, len(s.terms)))
 		if err != nil || !mat.Equal(got, mat.NewDense(len(c.want)/2, 2, c.want)) {
 			t.Errorf("%s: %v, %v; want %v", c.text, got, err, c.want)
 		}
@@ -93,17 +93,18 @@ func TestSensitivePlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.of(x, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "no row lies in a:0.5") {
+	_, _, err = s.of(&rows{x: x, names: []string{"a", "b"}}, []float64{0})
+	if err == nil || !strings.Contains(err.Error(), "no row lies in a:0.5") {
 		t.Errorf("%v", err)
 	}
 }
 
 // Places that are named twice count once, as do 0 and -0.
 func TestDistinct(t *testing.T) {
-	got := distinct(mat.NewDense(4, 2, []float64{1, 0, 2, 0, 1, negativeZero(), 1, 1}))
+	got, tolerances := distinct(mat.NewDense(4, 2, []float64{1, 0, 2, 0, 1, negativeZero(), 1, 1}), []float64{1, 2, 3, 4})
 	want := mat.NewDense(3, 2, []float64{1, 0, 2, 0, 1, 1})
-	if !mat.Equal(got, want) {
-		t.Errorf("%v", mat.Formatted(got))
+	if !mat.Equal(got, want) || !slices.Equal(tolerances, []float64{3, 2, 4}) {
+		t.Errorf("%v, tolerances %v", mat.Formatted(got), tolerances)
 	}
 	if placeKey([]float64{0}) != placeKey([]float64{negativeZero()}) {
 		t.Error("0 and -0 are two places")

@@ -23,38 +23,77 @@ type Settings struct {
 	Output string `name:"output" default:"y" when:"dataset is not simulated"`
 	// the places at which the output is hidden: rows:5, rows:10..20 (counted from 1), a box in the inputs
 	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), whose rows are meant, a place by
-	// the value of every input (x:0.5), several of these joined by commas, or csv:PATH, a file of places with the
-	// columns of the inputs
+	// the value of every input (x:0.5), a predicate on columns but the output (speed > 3, kind = b and speed <= 2),
+	// whose rows are meant, several of these joined by commas, or csv:PATH, a file of places with the columns of the
+	// inputs
 	Sensitive string `name:"sensitive" default:"x:0.4..0.6"`
-	// tolerance: the predictive variance at a sensitive place must not be below it
-	Xi float64 `name:"xi" default:"0.5" min:"0"`
-	// prior: xi is a share of the prior variance, below 1; output: it is in the squared unit of the output
+	// tolerance: what is kept at the sensitive places is xi; kernel: it is a kernel H with the settings h_*, which must be
+	// below that of the process, for strong noise, Eq. (12): Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i,s_j) for all b,
+	// and for uniform noise, Eq. (13), of eq kernels
+	Requirement requirement `name:"requirement" default:"tolerance" later:"yes"`
+	// tolerance: the predictive variance at a sensitive place must not be below it; one number for all places, or one
+	// for each part of sensitive between commas (for each row of a file of places), such as xi=0.5,0.2. A place in
+	// several parts has the largest of theirs
+	Xi experiment.Several `name:"xi" default:"0.5" min:"0" when:"requirement is tolerance"`
+	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it
+	XiColumn string `name:"xi_column" default:"none" later:"yes" when:"requirement is tolerance"`
+	// family of the kernel H; prior: that of the process
+	HKernel hKernelName `name:"h_kernel" default:"prior" later:"yes" when:"requirement is kernel"`
+	// variance of H: the predictive variance at a sensitive place must not be below it, as for xi
+	HVariance float64 `name:"h_variance" default:"0.5" above:"0" later:"yes" when:"requirement is kernel"`
+	// lengthscales of H in the units of the inputs, one for all or one for each, joined by +; prior: those of the process
+	HLengthscales string `name:"h_lengthscales" default:"prior" later:"yes" when:"requirement is kernel"`
+	// prior: xi, or h_variance, is a share of the prior variance, below 1; output: it is in the squared unit of the output
 	XiUnit xiUnit `name:"xi_unit" default:"prior"`
 	// optimal: the least noise for one sensitive place, Eq. (8); weak: for several, each on its own, Eq. (10) (at
-	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS;
-	// diagonal: independent noise, the least for one place (for several the largest of those for each); equal:
-	// independent noise of one variance; uniform: every place is protected, Eq. (13) with H = xi K; none
+	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS (of several
+	// tolerances sqrt(xi_i xi_j) K(s_i, s_j), which must be below K_SS); diagonal: independent noise, the least for one
+	// place (for several the largest of those for each); equal: independent noise of one variance; uniform: every place
+	// is protected, Eq. (13) with H = xi K; none
 	Noise noiseMethod `name:"noise" default:"strong"`
 	// size of the independent noise that every output gets besides, which must be at least the step in which
-	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger
+	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger. An
+	// export takes a number that is known without the outputs
 	Resolution experiment.Or[automatic, float64] `name:"resolution" default:"auto" above:"0" when:"noise is not none"`
 	// the kernel of the process; laplacian: exp(-sum |x-x'|/lengthscale)
 	Kernel kernelName `name:"kernel" default:"eq"`
-	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given
+	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given: those of the
+	// settings. An export takes given ones, which are handed over: what is fitted to private outputs gives them away
 	Hyperparameters origin `name:"hyperparameters" default:"ml"`
 	// whether every input has a lengthscale of its own
 	ARD bool `name:"ard" default:"true" when:"hyperparameters is ml"`
-	// lengthscales in the units of the inputs: one for all, or one for each, joined by +
+	// lengthscales in the units of the inputs: one for all, or one for each, joined by +; for an export known without
+	// the outputs
 	Lengthscales string `name:"lengthscales" default:"0.2" when:"hyperparameters is given"`
-	// prior variance of the process, in the squared unit of the output
+	// prior variance of the process, in the squared unit of the output; for an export known without the outputs
 	ProcessVariance float64 `name:"process_variance" default:"1" above:"0" when:"hyperparameters is given"`
-	// variance of the data's own noise, in the squared unit of the output
+	// variance of the data's own noise, in the squared unit of the output; for an export known without the outputs
 	NoiseVariance float64 `name:"noise_variance" default:"0.01" min:"0" when:"hyperparameters is given"`
-	// constant mean of the process; ml: by maximum likelihood
+	// constant mean of the process; ml: by maximum likelihood. An export takes a number that is known without the
+	// outputs
 	Mean experiment.Or[likelihood, float64] `name:"mean" default:"ml"`
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
 }
+
+// requirement is how what is kept at the sensitive places is stated.
+type requirement int
+
+const (
+	byTolerance requirement = iota
+	byKernel
+)
+
+func (requirement) Choices() []string { return []string{"tolerance", "kernel"} }
+
+// hKernelName is a family of kernels for H: that of the process, or one by its name.
+type hKernelName int
+
+const ofProcess hKernelName = 0
+
+func (hKernelName) Choices() []string { return append([]string{"prior"}, kernelName(0).Choices()...) }
+
+func (k hKernelName) String() string { return experiment.NameOf(k) }
 
 // xiUnit is the unit of a tolerance.
 type xiUnit int
@@ -142,8 +181,18 @@ type Metrics struct {
 	VarianceMin float64 `name:"variance_at_s_min" unit:"output^2"`
 	// the same from the outputs themselves
 	VarianceUnsecured float64 `name:"variance_at_s_min_unsecured" unit:"output^2"`
-	// variance that the sensitive places must keep
+	// variance that the sensitive places must keep; of several tolerances the least
 	Tolerance float64 `name:"tolerance" unit:"output^2"`
+	// the largest of several tolerances
+	ToleranceMax *float64 `name:"tolerance_max" unit:"output^2"`
+	// of several tolerances: the least predictive variance at a sensitive place, from all rows obfuscated, over its
+	// own tolerance, which is 1 or more
+	VarianceShare *float64 `name:"variance_over_tolerance_min"`
+	// with a kernel H: least eigenvalue of K_SS - H_SS at the sensitive places, which is not negative
+	RequirementMin *float64 `name:"requirement_min" unit:"output^2"`
+	// with a kernel H: least eigenvalue of Cov[f(S)|W] - H_SS, from all rows obfuscated, which is not negative but for
+	// noise=none
+	ConditionMin *float64 `name:"condition_min" unit:"output^2"`
 	// sensitive places, each counted once
 	Places float64 `name:"sensitive_places"`
 	// sensitive places whose variance is below the tolerance without noise
@@ -154,7 +203,7 @@ type Metrics struct {
 	hyperMetrics
 	// rows that were used
 	UsedRows float64 `name:"used_rows"`
-	// rows left out because an input or the output has no value
+	// rows left out because an input, the output or a column of a predicate has no value
 	DroppedRows float64 `name:"dropped_rows"`
 	// condition number of the covariance of the outputs, at most 4.5e15
 	Condition float64 `name:"condition"`

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dataset/table"
 )
+
+// everyRow is what is suspect where nothing but sensitive rows is left.
+const everyRow = "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer"
 
 // warnings say what is computed but suspect, from covariances alone.
 func (p *prepared) warnings() []string {
@@ -30,9 +34,11 @@ func (p *prepared) warnings() []string {
 	}
 	switch {
 	case p.settings.Noise == none, p.settings.Noise == uniform:
-	case len(p.all.need) == 0:
+	case len(p.all.need) == 0 && (p.h == nil || p.noise.trace == 0):
+		name := p.settings.toleranceName()
 		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior "+
-			"one at every sensitive place, and xi asks for %.4g: a larger xi would hide more", leastOf(p.all.unsecured), p.xi))
+			"one at every sensitive place, and %s asks for %.4g: a larger %s would hide more",
+			leastOf(p.all.unsecured), name, slices.Max(p.xi), name))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
@@ -53,23 +59,27 @@ func leastOf(values []float64) float64 {
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	if p.rows.dropped > 0 {
-		out = append(out, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
-			p.rows.dropped, p.rows.dropped+len(p.rows.y)))
+		where := "an input or the output"
+		if len(p.rows.beside) > 0 {
+			where = "an input, the output or " + strings.Join(p.rows.beside, ", ")
+		}
+		out = append(out, fmt.Sprintf("%d of %d rows have no value in %s and were left out", p.rows.dropped,
+			p.rows.dropped+len(p.rows.y), where))
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
-			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller xi, or one in the "+
+			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller %s, or one in the "+
 			"unit of the output (xi_unit=output)",
-			m.Tolerance, spread, p.Variance))
+			m.Tolerance, spread, p.Variance, p.settings.toleranceName()))
 	}
 	if public == 0 {
-		return append(out, "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer")
+		return append(out, everyRow)
 	}
 	if rmse, centre := m.RMSEPublic[released], m.RMSEPublic[middle]; rmse >= centre {
 		out = append(out, fmt.Sprintf("computed but suspect: at rows that are not sensitive the predictions have an error "+
-			"of %.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller xi or "+
-			"fewer sensitive places help; otherwise another kernel or other hyper-parameters",
-			rmse, centre, m.RMSEPublic[unsecured]))
+			"of %.3g, and the mean of the outputs has %.3g; without noise it is %.3g: if that is far less, a smaller %s "+
+			"or fewer sensitive places help; otherwise another kernel or other hyper-parameters",
+			rmse, centre, m.RMSEPublic[unsecured], p.settings.toleranceName()))
 	}
 	const change = "noise_variance or process_variance, or another kernel; what is said of the variance at sensitive " +
 		"places is no better"

@@ -1,0 +1,305 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
+)
+
+// predicate is a set of rows: those for which all comparisons hold.
+type predicate []comparison
+
+// comparison is a condition on a column.
+type comparison struct{ text, column, operator, value string }
+
+// operators are those of comparisons; of two that begin alike the longer comes first.
+var operators = []string{"<=", ">=", "!=", "==", "<", ">", "="}
+
+// parsePredicate reads comparisons such as speed > 3, joined by " and "; nil where there is
+// no operator.
+func parsePredicate(text string) (predicate, error) {
+	if !strings.ContainsAny(text, "<>=") {
+		return nil, nil
+	}
+	var out predicate
+	for _, part := range strings.Split(text, " and ") {
+		c := comparison{text: strings.TrimSpace(part)}
+		at := strings.IndexAny(c.text, "<>=!")
+		if at >= 0 {
+			i := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(c.text[at:], o) })
+			if i >= 0 {
+				c.operator = operators[i]
+				c.column = strings.TrimSpace(c.text[:at])
+				c.value = strings.TrimSpace(c.text[at+len(c.operator):])
+			}
+		}
+		if c.column == "" || c.value == "" || strings.ContainsAny(c.value, "<>=") ||
+			strings.HasSuffix(c.value, " and") {
+			return nil, fmt.Errorf("%q is no comparison of a column with a value: write speed > 3, kind = b, or several joined "+
+				"by and, such as speed > 3 and kind != b", c.text)
+		}
+		if c.operator == "==" {
+			c.operator = "="
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// isPredicate says whether the term is one where these are the inputs (nil where they are
+// not known). A box comes first where one of its inputs is there: kind=b:1 bounds the level b
+// of the input kind.
+func (t *term) isPredicate(inputs []string) bool {
+	if t.predicate == nil || len(t.box) == 0 {
+		return t.predicate != nil
+	}
+	return inputs != nil && !slices.ContainsFunc(t.box, func(b side) bool { return isInput(inputs, b.name) })
+}
+
+// isInput says whether a name is that of an input, or of a level of one, known or not.
+func isInput(inputs []string, name string) bool {
+	base, _, _ := strings.Cut(name, "=")
+	return slices.ContainsFunc(inputs, func(in string) bool {
+		return in == name || in == base || strings.HasPrefix(in, base+"=")
+	})
+}
+
+// predicates are the texts of the terms that are predicates, and their columns, each once.
+func (s *sensitive) predicates(inputs []string) (texts, columns []string) {
+	for _, t := range s.terms {
+		if !t.isPredicate(inputs) {
+			continue
+		}
+		texts = append(texts, t.text)
+		for _, c := range t.predicate {
+			if !slices.Contains(columns, c.column) {
+				columns = append(columns, c.column)
+			}
+		}
+	}
+	return texts, columns
+}
+
+// beside are the columns of predicates that are read besides inputs and output.
+func (s *Settings) beside() []string {
+	wanted, err := parseSensitive(s.Sensitive)
+	if err != nil || !s.own() {
+		return nil
+	}
+	inputs := s.inputNames()
+	_, columns := wanted.predicates(inputs)
+	return slices.DeleteFunc(columns, func(name string) bool {
+		return name == s.Output || slices.ContainsFunc(inputs, func(in string) bool { return in == name })
+	})
+}
+
+// checkPredicates refuses predicates on columns that cannot decide what is hidden.
+func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
+	texts, columns := wanted.predicates(inputs)
+	if len(texts) == 0 {
+		return nil
+	}
+	switch {
+	case !s.own():
+		for _, c := range columns {
+			if !slices.Contains(inputs, c) {
+				return fmt.Errorf("sensitive: %w", experiment.Unknown("column", c, inputs))
+			}
+		}
+	case inputs == nil:
+		return fmt.Errorf("sensitive = %s: with inputs = * it is open whether %s is an input: name the inputs", s.Sensitive,
+			strings.Join(columns, ", "))
+	case slices.Contains(columns, s.Output):
+		return fmt.Errorf("sensitive = %s: %s is the output, and the covariance of the noise, which is handed over, shows "+
+			"which rows are sensitive: whoever sees it would know on which side the hidden outputs lie; choose rows by "+
+			"another column", s.Sensitive, s.Output)
+	}
+	return nil
+}
+
+// columnValues are a column that a predicate looks at.
+type columnValues struct {
+	name    string
+	kind    table.Kind
+	numbers []float64 // of a number, boolean or date, N
+	labels  []int     // of a category, N
+	levels  []string
+}
+
+// column returns the values of an input or of another column of the data.
+func (r *rows) column(name string) (*columnValues, error) {
+	c := &columnValues{name: name, kind: table.Number}
+	at := slices.Index(r.names, name)
+	if at >= 0 && r.data == nil {
+		c.numbers = mat.Col(nil, at, r.x)
+		return c, nil
+	}
+	if at < 0 && r.readLevels(c) {
+		return c, nil
+	}
+	if r.data == nil {
+		return nil, experiment.Unknown("column", name, r.names)
+	}
+	var err error
+	if c.kind, err = r.data.Kind(name); err != nil {
+		return nil, err
+	}
+	if at >= 0 {
+		c.numbers = mat.Col(nil, at, r.x)
+		return c, nil
+	}
+	if c.kind == table.Category {
+		c.labels, c.levels, err = r.data.Labels(name)
+		return c, err
+	}
+	c.numbers, err = r.data.Numbers(name)
+	return c, err
+}
+
+// readLevels reads an input that is a category, which has a column a level; false where
+// there is none of that name.
+func (r *rows) readLevels(c *columnValues) bool {
+	for j, name := range r.names {
+		level, ok := strings.CutPrefix(name, c.name+"=")
+		if !ok {
+			continue
+		}
+		c.kind, c.levels = table.Category, append(c.levels, level)
+		if c.labels == nil {
+			c.labels = make([]int, len(r.y))
+		}
+		for i := range c.labels {
+			if r.x.At(i, j) == 1 {
+				c.labels[i] = len(c.levels) - 1
+			}
+		}
+	}
+	return c.levels != nil
+}
+
+// holds are the rows of the column for which a comparison holds.
+func (c *columnValues) holds(by comparison) ([]bool, error) {
+	if c.kind == table.Category {
+		return c.levelIs(by)
+	}
+	v, kind, err := table.ParseValue(by.value)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", by.text, err)
+	}
+	if kind == table.Number && c.kind == table.Boolean && (v == 0 || v == 1) {
+		kind = table.Boolean
+	}
+	if kind != c.kind {
+		return nil, fmt.Errorf("%s: the column %s holds %s, and %q is none: compare it with %s", by.text, c.name,
+			kindWords(c.kind), by.value, kindExample(c.kind))
+	}
+	out := make([]bool, len(c.numbers))
+	for i, value := range c.numbers {
+		out[i] = compare(value, by.operator, v)
+	}
+	return out, nil
+}
+
+func kindWords(k table.Kind) string {
+	switch k {
+	case table.Boolean:
+		return "truth values"
+	case table.Date:
+		return "dates"
+	}
+	return "numbers"
+}
+
+func kindExample(k table.Kind) string {
+	switch k {
+	case table.Boolean:
+		return "yes or no"
+	case table.Date:
+		return "a date such as 2024-01-31"
+	}
+	return "a number such as 3 or 0.5"
+}
+
+func compare(a float64, operator string, b float64) bool {
+	switch operator {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	case ">=":
+		return a >= b
+	case "!=":
+		return a != b
+	}
+	return a == b
+}
+
+// levelIs compares the texts of a category.
+func (c *columnValues) levelIs(by comparison) ([]bool, error) {
+	if by.operator != "=" && by.operator != "!=" {
+		return nil, fmt.Errorf("%s: the column %s holds texts, such as %s, which have no order: compare it by = or !=",
+			by.text, c.name, c.levels[0])
+	}
+	wanted := slices.Index(c.levels, by.value)
+	if wanted < 0 {
+		return nil, fmt.Errorf("%s: %w", by.text, experiment.Unknown("value of "+c.name, by.value, c.levels))
+	}
+	out := make([]bool, len(c.labels))
+	for i, label := range c.labels {
+		out[i] = (label == wanted) == (by.operator == "=")
+	}
+	return out, nil
+}
+
+// mark sets in at the rows for which all comparisons hold, and says whether there are any.
+func (p predicate) mark(in []bool, r *rows) (found bool, err error) {
+	all := slices.Repeat([]bool{true}, len(in))
+	for _, by := range p {
+		c, err := r.column(by.column)
+		if err != nil {
+			return false, fmt.Errorf("sensitive: %w", err)
+		}
+		holds, err := c.holds(by)
+		if err != nil {
+			return false, fmt.Errorf("sensitive: %w", err)
+		}
+		for i, yes := range holds {
+			all[i] = all[i] && yes
+		}
+	}
+	for i, yes := range all {
+		in[i] = in[i] || yes
+		found = found || yes
+	}
+	return found, nil
+}
+
+// ranges say between which values the columns of a predicate lie, where they are numbers.
+func (p predicate) ranges(r *rows) string {
+	var out []string
+	for _, by := range p {
+		c, err := r.column(by.column)
+		if err != nil || c.kind != table.Number {
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range c.numbers {
+			low, high = math.Min(low, v), math.Max(high, v)
+		}
+		out = append(out, fmt.Sprintf("%s lies between %s and %s", by.column, strconv.FormatFloat(low, 'g', 6, 64),
+			strconv.FormatFloat(high, 'g', 6, 64)))
+	}
+	if out == nil {
+		return ""
+	}
+	return " (" + strings.Join(slices.Compact(out), ", ") + ")"
+}
