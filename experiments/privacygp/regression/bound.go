@@ -11,7 +11,6 @@ import (
 
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
-	"privkern/runner/experiment"
 )
 
 // bound is a kernel condition H at the sensitive places, Eq. (12), in units of the prior
@@ -95,7 +94,7 @@ func (p *problem) checkBound(inadmissible bool) error {
 	if inadmissible {
 		return fmt.Errorf("requirement = kernel: H, %s, is inadmissible: K_SS - H_SS of the %d sensitive places has the "+
 			"eigenvalue %.3g in units of the prior variance, and must be positive definite: a combination of outputs would "+
-			"have to keep more than the variance that it has without any data. %s", p.describe(p.h), places, p.h.below,
+			"have to keep more than the variance that it has without any data. %s", p.describe(), places, p.h.below,
 			p.advice())
 	}
 	if p.method != uniform {
@@ -103,7 +102,7 @@ func (p *problem) checkBound(inadmissible bool) error {
 	}
 	if c, smooth := p.share(); !smooth || c >= 1 {
 		return fmt.Errorf("requirement = kernel: H, %s, is inadmissible for noise = uniform: K - H must be positive "+
-			"definite at all places (Example 3), which strong noise does not ask for. %s", p.describe(p.h), p.advice())
+			"definite at all places (Example 3), which strong noise does not ask for. %s", p.describe(), p.advice())
 	}
 	return nil
 }
@@ -144,18 +143,9 @@ func plus(values []float64) string {
 }
 
 // describe is H in words, in the unit of the output.
-func (p *problem) describe(h *bound) string {
-	return fmt.Sprintf("%s times the kernel %s with the lengthscales %s", experiment.FormatNumber(roundTo6(p.Variance*
-		h.variance)), h.name, plus(h.lengthscales))
-}
-
-// roundTo6 keeps six digits.
-func roundTo6(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-5)
-	return unit * math.Round(v/unit)
+func (p *problem) describe() string {
+	return fmt.Sprintf("%.6g times the kernel %s with the lengthscales %s", p.Variance*p.h.variance, p.h.name,
+		plus(p.h.lengthscales))
 }
 
 // checkCondition computes what a combination of outputs at the sensitive places keeps beyond
@@ -209,7 +199,7 @@ func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 	terms := int(math.Ceil(math.Log(0x1p-53*(1-c)) / math.Log(c)))
 	if terms > mostTerms {
 		return nil, fmt.Errorf("requirement = kernel: noise = uniform sums %d kernel matrices for this H, %s, and at most "+
-			"%d are taken: a smaller h_variance needs fewer", terms, p.describe(p.h), mostTerms)
+			"%d are taken: a smaller h_variance needs fewer", terms, p.describe(), mostTerms)
 	}
 	n, d := v.x.Dims()
 	g, widths := mat.NewDense(n, n, nil), make([]float64, d)

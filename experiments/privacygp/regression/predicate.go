@@ -96,7 +96,7 @@ func (s *Settings) beside() []string {
 	inputs := s.inputNames()
 	_, columns := wanted.predicates(inputs)
 	return slices.DeleteFunc(columns, func(name string) bool {
-		return name == s.Output || slices.ContainsFunc(inputs, func(in string) bool { return in == name })
+		return name == s.Output || slices.Contains(inputs, name)
 	})
 }
 

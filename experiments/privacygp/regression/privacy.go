@@ -65,7 +65,7 @@ func (p *prepared) condition(places int) string {
 			where = "any places"
 		}
 		return fmt.Sprintf("Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i, s_j) for all b and %s, where H(x, x') is %s; so "+
-			"Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each", where, p.describe(p.h), p.Variance*low, low)
+			"Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each", where, p.describe(), p.Variance*low, low)
 	}
 	if same(p.xi) {
 		return fmt.Sprintf("Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each of the %d sensitive places",

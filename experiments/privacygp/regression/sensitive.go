@@ -74,21 +74,30 @@ func parseTerm(text string) (*term, error) {
 		(!strings.Contains(text, ":") || strings.ContainsAny(text, "<>")) {
 		return nil, err
 	}
+	box, err := parseBox(text)
+	switch {
+	case err == nil:
+		t.box = box
+	case t.predicate == nil:
+		return nil, err
+	}
+	return t, nil
+}
+
+// parseBox reads the sides of a box, joined by +.
+func parseBox(text string) ([]side, error) {
+	var box []side
 	for _, part := range strings.Split(text, "+") {
 		s, err := parseSide(strings.TrimSpace(part))
-		if err != nil && t.predicate != nil {
-			t.box = nil
-			return t, nil
-		}
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(t.box, func(other side) bool { return other.name == s.name }) {
+		if slices.ContainsFunc(box, func(other side) bool { return other.name == s.name }) {
 			return nil, fmt.Errorf("%q bounds the input %s twice", text, s.name)
 		}
-		t.box = append(t.box, *s)
+		box = append(box, *s)
 	}
-	return t, nil
+	return box, nil
 }
 
 func (t *term) parseRows(numbers string) error {
