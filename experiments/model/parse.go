@@ -118,7 +118,7 @@ func (s *scanner) syntax() error {
 func misplaced(rest []byte) string {
 	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
 		if bytes.HasPrefix(rest, []byte(word)) {
-			return word + " is no number that a model can have; its maker must write the file again, with finite numbers"
+			return word + " is no number that a file can have; its maker must write it again, with finite numbers"
 		}
 	}
 	return fmt.Sprintf("%q does not belong here: %s", []rune(string(rest[:min(len(rest), 4)]))[0], damaged)
@@ -160,7 +160,7 @@ func wanted(t reflect.Type) string {
 		return "true or false"
 	case reflect.Slice:
 		return "a list"
-	case reflect.Struct:
+	case reflect.Struct, reflect.Map:
 		return "an object"
 	case reflect.Pointer:
 		return wanted(t.Elem())
