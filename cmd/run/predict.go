@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments"
 	"privkern/experiments/dataset"
@@ -79,8 +78,8 @@ no column of that name; see run help exit-codes.`,
 // memoryUnknown is what predictions may take where the system does not say what is available.
 const memoryUnknown = 8 << 30
 
-// checkMemory refuses models that need more memory at the rows of x than there is.
-func (p *prediction) checkMemory(m model.Model, paths []string, x mat.Matrix) error {
+// checkMemory refuses models that need more memory for that many rows than there is.
+func (p *prediction) checkMemory(m model.Model, paths []string, rows int) error {
 	sizer, ok := m.(model.Sizer)
 	if !ok || p.ignoreMemory {
 		return nil
@@ -92,7 +91,6 @@ func (p *prediction) checkMemory(m model.Model, paths []string, x mat.Matrix) er
 	if limit, ok := machine.ProcessLimit(); ok {
 		available = min(available, limit.Left)
 	}
-	rows, _ := x.Dims()
 	if need := sizer.Memory(rows); need > available {
 		return fmt.Errorf("%s: predictions need about %s of memory, and %s are available: use a machine with more, or fewer "+
 			"rows or models; --ignore-memory starts it all the same", strings.Join(paths, ", "), machine.Gibibytes(need),
@@ -126,7 +124,7 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	if err != nil {
 		return err
 	}
-	if err := p.checkMemory(m, paths, x); err != nil {
+	if err := p.checkMemory(m, paths, x.RawMatrix().Rows); err != nil {
 		return err
 	}
 	result, err := m.Predict(cmd.Context(), x)

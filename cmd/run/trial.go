@@ -51,8 +51,8 @@ dpgp/regression, a model with which run predict predicts at any inputs; by
 cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
 (NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). Where the name
 chooses nothing, its ending must not be that of another format; a name may have none.
-FILE.json describes what is protected, the noise with its grid, and how the release was made (run help
-releases has the format). Both files and the record on standard output hold
+FILE.json describes what is protected, the noise with its grid, and how the release was
+made (run help releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
 published: no error, no count of clipped values, no SHA-256 of the data, no path.
 A release needs --rng secure, and replaces no file. One that fails leaves no file

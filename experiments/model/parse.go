@@ -118,7 +118,7 @@ func (s *scanner) syntax() error {
 func misplaced(rest []byte) string {
 	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
 		if bytes.HasPrefix(rest, []byte(word)) {
-			return word + " is no number that a model can have; its maker must write the file again, with finite numbers"
+			return word + " is no number that a file can have; its maker must write it again, with finite numbers"
 		}
 	}
 	return fmt.Sprintf("%q does not belong here: %s", []rune(string(rest[:min(len(rest), 4)]))[0], damaged)
@@ -160,7 +160,7 @@ func wanted(t reflect.Type) string {
 		return "true or false"
 	case reflect.Slice:
 		return "a list"
-	case reflect.Struct:
+	case reflect.Struct, reflect.Map:
 		return "an object"
 	case reflect.Pointer:
 		return wanted(t.Elem())
@@ -270,17 +270,25 @@ func (s *scanner) text() (string, error) {
 
 // number goes past a number, which must be one that float64 or int holds.
 func (s *scanner) number(wants string) error {
-	end := s.at
-	for end < len(s.raw) && strings.IndexByte("+-.eE0123456789", s.raw[end]) >= 0 {
-		end++
-	}
-	text := string(s.raw[s.at:end])
-	if wants == "a whole number" {
-		if _, err := strconv.Atoi(text); err != nil {
-			return s.fail("it is %s; a whole number is required", shortened(text))
+	end, large := s.at, false
+	for ; end < len(s.raw); end++ {
+		c := s.raw[end]
+		if c == 'e' || c == 'E' {
+			large = true // perhaps
+		} else if c != '-' && c != '+' && c != '.' && (c < '0' || c > '9') {
+			break
 		}
-	} else if v, err := strconv.ParseFloat(text, 64); errors.Is(err, strconv.ErrRange) && math.IsInf(v, 0) {
-		return s.fail("it is %s, which is too large for a number; its maker needs another unit", shortened(text))
+	}
+	const digits = 300 // of numbers without an exponent that float64 holds
+	switch text := s.raw[s.at:end]; {
+	case wants == "a whole number":
+		if _, err := strconv.Atoi(string(text)); err != nil {
+			return s.fail("it is %s; a whole number is required", shortened(string(text)))
+		}
+	case large || len(text) > digits:
+		if v, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) && math.IsInf(v, 0) {
+			return s.fail("it is %s, which is too large for a number; its maker needs another unit", shortened(string(text)))
+		}
 	}
 	s.at = end
 	return nil

@@ -155,6 +155,25 @@ func nameOf(path string, raw []byte) (name, field string, err error) {
 	return "", "", &Error{Path: path, Err: fmt.Errorf(noModel, `since it has no member "format"`)}
 }
 
+// Explain says in words of a file, without those of the decoder, why encoding/json did not read
+// the text of the file at path: an *[Error] with the place or the member.
+func Explain(path string, raw []byte, err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		value, _, _ := strings.Cut(kind.Value, " ")
+		is := map[string]string{"string": "a text", "array": "a list", "bool": "true or false", "number": "a number"}[value]
+		if is == "" {
+			is = "an object"
+		}
+		return &Error{Path: path, Field: kind.Field, Err: fmt.Errorf("it is %s; %s is required", is, wanted(kind.Type))}
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return &Error{Path: path, Err: fmt.Errorf("unknown member %s; a file of this format has none: %s", shortened(name),
+			changed)}
+	}
+	return jsonError(path, raw, err)
+}
+
 // jsonError is an error of the text of a file, with its place in the whole text.
 func jsonError(path string, raw []byte, err error) error {
 	// A decoder of a member counts from there; of the whole text the place is right.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
@@ -95,7 +96,7 @@ func readJSON(path string, into any, strict bool) error {
 		d.DisallowUnknownFields()
 	}
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return model.Explain(path, text, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: something follows its JSON object", path)

@@ -84,11 +84,14 @@ type EndingError struct {
 }
 
 func (e *EndingError) Error() string {
-	what := map[experiment.Form]string{experiment.FormTable: "comma-separated values", experiment.FormModel: "JSON"}[e.Form]
+	what := "JSON"
+	if e.Form == experiment.FormTable {
+		what = "comma-separated values"
+	}
 	ending := filepath.Ext(e.Path)
 	name := strings.TrimSuffix(strings.TrimSuffix(e.Path, ending), string(e.Form))
-	return fmt.Sprintf("%s: what is written is %s, and not %s; use %s%s, or a name without an ending", e.Path, what, ending,
-		name, string(e.Form))
+	return fmt.Sprintf("%s: what is written is %s, and not %s; use %s, or a name without an ending", e.Path, what, ending,
+		name+string(e.Form))
 }
 
 // CheckEnding refuses a path whose ending is that of another format than the form, which is

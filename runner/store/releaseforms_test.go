@@ -222,7 +222,10 @@ func TestCheckEnding(t *testing.T) {
 		t.Run(c.path, func(t *testing.T) {
 			err := store.CheckEnding(c.path, c.form)
 			var ending *store.EndingError
-			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &ending) || !strings.Contains(err.Error(), c.want)) {
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (!errors.As(err, &ending) || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})

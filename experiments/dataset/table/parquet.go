@@ -183,7 +183,8 @@ func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64) (
 		start = m.DictionaryPageOffset
 	}
 	if start < 0 || m.TotalCompressedSize < 0 || start > r.size || m.TotalCompressedSize > r.size-start {
-		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start, r.size)
+		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start,
+			r.size)
 	}
 	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, snappy: m.Codec == format.Snappy}
 	return p.check(left)

@@ -98,7 +98,7 @@ func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"cut off", whole[:len(whole)/2], "the file ends in the middle"},
 		{"a later version", strings.Replace(whole, "model/1", "model/2", 1), `format: it is "dpgp/classification-model/2"`},
-		{"an unknown field", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown member "jittr"; did you mean "jitter"?`},
+		{"an unknown member", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown member "jittr"; did you mean`},
 		{"no inputs", edit(func(m *Model) { m.Inputs = nil }), "inputs: there are none"},
 		{"one class", edit(func(m *Model) { m.Classes = m.Classes[:1] }), "classes: there are 1"},
 		{"a class twice", edit(func(m *Model) { m.Classes[1] = "no" }), `classes[1]: "no" cannot be the name`},

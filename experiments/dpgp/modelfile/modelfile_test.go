@@ -214,7 +214,7 @@ func TestMalformed(t *testing.T) {
 			"kernel.lengthscales: there are 1 for 2 inputs"},
 		{"a lengthscale of zero", edit(func(m *Model) { several(m); m.Kernel.Lengthscales[1] = 0 }),
 			"kernel.lengthscales[1]: it is 0"},
-		{"an unknown field", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown member "jittr"; did you mean "jitter"?`},
+		{"an unknown member", strings.Replace(whole, `"jitter"`, `"jittr"`, 1), `unknown member "jittr"; did you mean`},
 		{"a text for a number", strings.Replace(whole, `"lengthscale": 2`, `"lengthscale": "2"`, 1),
 			"kernel.lengthscale: it is a text; a number is required"},
 		{"no inputs", edit(func(m *Model) { m.Inputs = nil }), "inputs: there are none"},

@@ -123,7 +123,8 @@ func TestDecodeRefuses(t *testing.T) {
 			want: `machines: there is none of the class "y"`},
 		"zero": {change: func(m *Model) { m.Machines[0].Samples = SamplesOf(mat.NewDense(1, 2, nil)) },
 			want: "all are zero"},
-		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`, want: "low[0]: it is 1e999, which is too large for a number"},
+		"too large": {text: `{"format": "privkern/kahm-model/1", "low": [1e999]}`,
+			want: "low[0]: it is 1e999, which is too large for a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)

@@ -26,8 +26,8 @@ var Federated = sync.OnceValue(func() *experiment.Definition[FederatedSettings, 
 		Check:    checkFederated,
 		Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 		Instead: "it judges how good parties would be together, and has the rows of all in one place; each party makes a " +
-			"file of its own rows, run trial kahm/classifier ... --rng secure --release NAME.json with the same inputs, low and " +
-			"high, and run predict A.json B.json --at DATA unites them",
+			"file of its own rows, run trial kahm/classifier ... --rng secure --release NAME.json with the same inputs, low " +
+			"and high, and run predict A.json B.json --at DATA unites them",
 		Rules: []experiment.Rule[FederatedSettings]{wide.VariantRule(
 			func(s *FederatedSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
 		Run: func(ctx context.Context, t *experiment.Trial, s *FederatedSettings,

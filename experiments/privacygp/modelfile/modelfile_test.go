@@ -195,7 +195,7 @@ func TestWrongFiles(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		"{\n\"format\": \"privkern/privacygp-model/1\",\n\"mean\": \"x\"}": "m.json:3:9: mean: it is a text; a number is required",
+		"{\n\"format\": \"privkern/privacygp-model/1\",\n\"mean\": \"x\"}": "m.json:3:9: mean: it is a text; a number",
 		`{"format": "privkern/privacygp-model/1", "more": 1}`:              `unknown member "more"`,
 		`{"format": "privkern/privacygp-model/1"`:                          "the file ends in the middle",
 	} {
