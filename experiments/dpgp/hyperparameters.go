@@ -28,9 +28,9 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 		Check:    checkSearch,
 		Memory: func(s *searchSettings) int64 {
 			if s.isOwn() {
-				return 0
+				return s.ownColumns.memory(s.Inducing, 6)
 			}
-			return s.memory(s.N, 10)
+			return s.inducingInputs.memory(s.N, 10)
 		},
 		Rules: []experiment.Rule[searchSettings]{{
 			To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
