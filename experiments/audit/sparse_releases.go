@@ -158,7 +158,7 @@ func sparseChoice(ctx context.Context, planted fault.Faults) (Subject, error) {
 			Release: &Request{
 				Experiment: "dpgp/hyperparameters", Given: p.given, File: p.file,
 				Contents: [2]string{choiceData, "y,name,x\n0.9,a,-1.000\n-33,someone else,-0.5\n0,c,0\n-0.5,d,0.50\n"},
-				Table:    chosenSettings, Record: nothing, planted: planted,
+				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings, planted: planted,
 			},
 		}},
 	}, nil

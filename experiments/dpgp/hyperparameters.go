@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"privkern/experiments/dpgp/own"
+	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -55,6 +56,7 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 		},
 		PrivateTiming: true,
 		CheckRelease:  checkSearchRelease,
+		Chooses:       regression.Name,
 		Release:       release.Planned(planSearch),
 	})
 })

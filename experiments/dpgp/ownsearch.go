@@ -386,13 +386,15 @@ func (s *ownSearch) publish(
 	privacy.Notes = append(privacy.Notes,
 		"the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
 	c := s.candidates[i]
+	settings := map[string]float64{"sigma": c.sigma, "lengthscale": c.lengthscale}
 	return &experiment.Release{
 		Model: &release.Configuration{
 			Format: release.ConfigurationFormat, Experiment: "dpgp/hyperparameters", Privacy: privacy,
 			About: "Hyper-parameters chosen with differential privacy: give them to run trial dpgp/regression, with " +
 				"--tuning THIS_FILE.",
-			Settings: map[string]float64{"sigma": c.sigma, "lengthscale": c.lengthscale},
+			Settings: settings,
 		},
+		Chosen:  settings,
 		Privacy: privacy,
 	}, nil
 }

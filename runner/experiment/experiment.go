@@ -78,6 +78,9 @@ type Experiment struct {
 	// CheckRelease refuses parameters with which a release would protect less
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
+	// Chooses names the experiment whose settings this one's release chooses, a release of
+	// which names it as where they came from; empty where it chooses none.
+	Chooses string
 	// Forms are those in which a release with these parameters can be written, of which
 	// the name of its file chooses one. It is nil where there is one form, whatever the
 	// file is called.
@@ -254,6 +257,18 @@ func (r *Registry) WithExport() []string {
 // order.
 func (r *Registry) WithRelease() []string {
 	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Release == nil })
+}
+
+// Choices returns the experiments whose releases are choices of settings, each with the one
+// that they are for.
+func (r *Registry) Choices() map[string]string {
+	out := map[string]string{}
+	for name, e := range r.byName {
+		if e.Chooses != "" {
+			out[name] = e.Chooses
+		}
+	}
+	return out
 }
 
 // Param returns the parameter of that name, or an *UnknownError with the

@@ -31,6 +31,7 @@ var Selection = sync.OnceValue(func() *experiment.Definition[selectionSettings, 
 		Rules:        []experiment.Rule[selectionSettings]{publicLow},
 		Run:          runSelection,
 		CheckRelease: checkRelease,
+		Chooses:      "cloaking/regression",
 		Release:      release.Planned(plan),
 	})
 })

@@ -23,10 +23,13 @@ import (
 	"privkern/runner/experiment"
 )
 
+// Name is that of the experiment.
+const Name = "dpgp/regression"
+
 // Experiment is dpgp/regression.
 var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
 	return experiment.Of(experiment.Declaration[Settings, Metrics]{
-		Name:     "dpgp/regression",
+		Name:     Name,
 		Version:  5, // 5: the exact maximum is the bound for several inputs, too
 		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:   "Honkela 2021, Section 3, Algorithm 1",
