@@ -179,6 +179,10 @@ type Trial struct {
 	Entropy io.Reader
 }
 
+// ForOthers says whether what the trial makes is for others, a release or an export: what it
+// says then, where it fails included, names no private value.
+func (t *Trial) ForOthers() bool { return t.Book != nil || t.Entropy != nil }
+
 // Result is what one trial computed.
 type Result struct {
 	// Metrics must be finite: the runner turns a NaN or an infinity into a
