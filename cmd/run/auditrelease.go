@@ -118,7 +118,7 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 	printed, err := record.Encode(rec)
 	w.Parts = []audit.Part{
 		{Name: "FILE", Bytes: released, Noisy: r.Table},
-		{Name: "FILE" + store.DescriptionSuffix, Bytes: described, Digest: publicDigests},
+		{Name: "FILE" + store.DescriptionSuffix, Bytes: described, Noisy: r.Described, Digest: publicDigests},
 		{Name: "record", Bytes: printed, Noisy: r.Record, Digest: publicDigests},
 		{Name: "warnings", Bytes: []byte(strings.Join(rec.Warnings, "\n"))},
 	}

@@ -102,6 +102,8 @@ with one more member:
               operator), "booked" (chosen by a mechanism with a budget of its own)
               or "unaccounted" (the guarantee does not cover their choice)
     "budget"  "booked", or "not booked" (--no-budget)
+    "settings"  of a choice: those that it chose, as FILE has them; a FILE that was
+              changed is refused by --tuning
 
 The operator is trusted; readers of these files are not. The running time of a
 release is outside the guarantee.

@@ -47,12 +47,13 @@ it also holds what was measured on the private data.
 
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
-dpgp/regression, a model with which run predict predicts at any inputs; by
-cloaking/selection, a choice of hyper-parameters; by kahm/classifier, fabricated rows
-(NAME.csv, NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). Where the name
-chooses nothing, its ending must not be that of another format; a name may have none.
-FILE.json describes what is protected, the noise with its grid, and how the release was
-made (run help releases has the format). Both files and the record on standard output hold
+dpgp/regression and dpgp/classification, a model with which run predict predicts at any
+inputs; by cloaking/selection and dpgp/hyperparameters, a choice of hyper-parameters, for
+--tuning; by kahm/classifier, fabricated rows (NAME.csv, NAME.npy, of pictures FOLDER/) or a
+classifier (NAME.json). Where the name chooses nothing, its ending must not be that of
+another format; a name may have none. FILE.json describes what is protected, the noise with
+its grid, and how the release was made (run help releases has the format). Both files and
+the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
 published: no error, no count of clipped values, no SHA-256 of the data, no path.
 A release needs --rng secure, and replaces no file. One that fails leaves no file
@@ -145,7 +146,7 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 				if err := a.checkRelease(e, params, o); err != nil {
 					return err
 				}
-				if err := forRelease.into(a, &o, params); err != nil {
+				if err := forRelease.into(a, &o, e, params); err != nil {
 					return err
 				}
 			}
@@ -233,7 +234,7 @@ type releaseFlags struct {
 
 func (f *releaseFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters "+
-		"came from: public, unaccounted, or the file of a choice that was released by cloaking/selection")
+		"came from: public, unaccounted, or the file of a choice that cloaking/selection or dpgp/hyperparameters released")
 	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release: "+budgetFileUsage)
 	flags.StringVar(&f.budgetID, "budget-id", "", "release: book on the account of this name, not on that of the data")
 	flags.BoolVar(&f.noBudget, "no-budget", false, "release: book nothing; the release says so")
@@ -246,14 +247,14 @@ func (f *releaseFlags) names() []string {
 }
 
 // into sets the options of a release, and refuses those that it cannot have.
-func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) error {
+func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, params experiment.Params) error {
 	o.allowLargeDelta, o.budgetID = f.allowLargeDelta, f.budgetID
 	o.releaseOptions.Unbooked = f.noBudget
 	switch tuning := experiment.Tuning(f.tuning); tuning {
 	case experiment.TuningPublic, experiment.TuningUnaccounted:
 		o.releaseOptions.Tuning = tuning
 	default:
-		chosen, err := privacy.ReadConfiguration(f.tuning)
+		chosen, err := privacy.ReadConfiguration(f.tuning, a.Experiments.Choices())
 		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
 			err := usagef("--tuning is %q; use public, unaccounted or the file of a released choice", f.tuning)
 			near := experiment.Nearest(f.tuning,
@@ -264,7 +265,7 @@ func (f *releaseFlags) into(a *app, o *trialOptions, params experiment.Params) e
 			return err
 		}
 		if err == nil {
-			err = chosen.Matches(params)
+			err = chosen.Matches(e.Name, params)
 		}
 		if err != nil {
 			return usagef("--tuning: %w", err)

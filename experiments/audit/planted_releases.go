@@ -12,8 +12,10 @@ import (
 // Draws of each data set for the table of faults in releases: a multiple of what
 // finds them, and few of those that take long.
 const (
-	plantedDraws     = 50_000
-	plantedSlowDraws = 12_000
+	plantedDraws      = 50_000
+	plantedSlowDraws  = 12_000
+	plantedFewDraws   = 2500
+	plantedBlockDraws = 1500
 )
 
 // ReleaseFaults returns this project's releases with planted faults, one fault each,
@@ -27,6 +29,9 @@ func ReleaseFaults(ctx context.Context) ([]Fault, error) {
 		return cloakingClassification(ctx, 2, [][]float64{oneInput}, planted)
 	}
 	rows := func(planted fault.Faults) (Subject, error) { return hullRelease(ctx, planted) }
+	inputs := func(planted fault.Faults) (Subject, error) { return sparseGPInputs(ctx, planted) }
+	classifier := func(planted fault.Faults) (Subject, error) { return sparseClassifier(ctx, planted) }
+	blocks := func(planted fault.Faults) (Subject, error) { return sparseChoice(ctx, 3, planted) }
 	choice := func(planted fault.Faults) (Subject, error) { return cloakingSelection(ctx, planted) }
 	float := fault.Faults{Float: rand.New(rand.NewPCG(1, 1))} // each release seeds its own
 	var faults []Fault
@@ -61,6 +66,12 @@ func ReleaseFaults(ctx context.Context) ([]Fault, error) {
 		{"rows: reused noise", plantedSlowDraws, rows, fault.Faults{Reused: true}},
 		{"none: a choice", plantedSlowDraws, choice, fault.Faults{}},
 		{"choice: returns its score", plantedSlowDraws, choice, fault.Faults{Scored: true}},
+		{"none: a model of two inputs", plantedFewDraws, inputs, fault.Faults{}},
+		{"two inputs: sensitivity of one coordinate for all", plantedFewDraws, inputs, fault.Faults{PerCoordinate: true}},
+		{"none: a classifier", plantedFewDraws, classifier, fault.Faults{}},
+		{"classifier: sensitivity of one class for three", plantedFewDraws, classifier, fault.Faults{StepsForgotten: true}},
+		{"none: a choice by three blocks", plantedBlockDraws, blocks, fault.Faults{}},
+		{"choice by blocks: each scored by all rows", plantedBlockDraws, blocks, fault.Faults{BlocksShared: true}},
 	} {
 		s, err := f.of(f.planted)
 		if err != nil {

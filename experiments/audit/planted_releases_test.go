@@ -35,12 +35,16 @@ func TestReleaseFaultTable(t *testing.T) {
 		"rows: clipping after the noise":                     {BlackBox},
 		"rows: reused noise":                                 {Noise, BlackBox},
 		"choice: returns its score":                          {BlackBox},
+
+		"two inputs: sensitivity of one coordinate for all": {Mu},
+		"classifier: sensitivity of one class for three":    {Mu},
+		"choice by blocks: each scored by all rows":         {BlackBox},
 	}
 	faults, err := ReleaseFaults(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFaults(t, faults, wanted, 5, Options{Confidence: 0.999, Seed: 1})
+	checkFaults(t, faults, wanted, 8, Options{Confidence: 0.999, Seed: 1})
 }
 
 func checkFaults(t *testing.T, faults []Fault, wanted map[string][]Test, honest int, o Options) {

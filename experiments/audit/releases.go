@@ -315,7 +315,7 @@ func cloakingSelection(ctx context.Context, planted fault.Faults) (Subject, erro
 			Release: &Request{
 				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file,
 				Contents: [2]string{censusData(3), censusData(12)},
-				Table:    chosenSettings, Record: nothing, planted: planted,
+				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings, planted: planted,
 			},
 		}},
 	}, nil

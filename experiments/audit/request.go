@@ -23,6 +23,8 @@ type Request struct {
 	// Table matches the noisy numbers of the released file, and Record those of the
 	// record: see [Part].Noisy.
 	Table, Record *regexp.Regexp
+	// Described matches the noisy numbers of the description; nil where it has none.
+	Described *regexp.Regexp
 
 	planted fault.Faults
 }

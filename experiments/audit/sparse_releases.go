@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 
 	"privkern/experiments/dpgp"
 	"privkern/experiments/dpgp/regression"
@@ -120,17 +121,18 @@ func sparseClassifier(ctx context.Context, planted fault.Faults) (Subject, error
 
 var choiceSettings = map[string]any{
 	"dataset": "csv:data.csv", "inputs": "x", "output": "y", "output_low": -1, "output_high": 1, "epsilon": 1,
-	"inducing": 2, "input_low": -1, "input_high": 1, "lengthscales": "0.3,3", "sigmas": "0.1", "blocks": 1,
-	"score_range": 0.01,
+	"inducing": 2, "input_low": -1, "input_high": 1, "lengthscales": "0.3,30", "sigmas": "0.03", "score_range": 0.01,
 }
 
-const choiceData = "x,y\n-1,0.9\n-0.5,0.5\n0,0\n0.5,-0.5\n"
-
-// sparseChoice releases a choice between two lengthscales by one block of four rows, of which
-// one is replaced by a row that makes the other lengthscale the better one.
-func sparseChoice(ctx context.Context, planted fault.Faults) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/hyperparameters", "data.csv", choiceData, choiceSettings, dpgp.PlanSearch,
-		planted)
+// sparseChoice releases a choice between two lengthscales by blocks of four rows. They lie in
+// the middle between the inducing inputs: for the short lengthscale nothing is known there,
+// and the long one is the better one while all outputs are alike. One that is far from the
+// others, wherever the order puts it, is worth more to the short one: the scores of its block
+// are exchanged.
+func sparseChoice(ctx context.Context, blocks int, planted fault.Faults) (Subject, error) {
+	content := "x,y\n" + strings.Repeat("0,0\n", 4*blocks)
+	p, err := newPlanned(dpgp.Paper(), "dpgp/hyperparameters", "data.csv", content, with(choiceSettings, "blocks", blocks),
+		dpgp.PlanSearch, planted)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -138,12 +140,12 @@ func sparseChoice(ctx context.Context, planted fault.Faults) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	other := replaced(rows, 1, -0.5, -1)
+	other := replaced(rows, 0, 0, -1)
 	return Subject{
 		Unit: "one row, input and output, replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
 		Draws: boundDraws,
 		Pairs: []Pair{{
-			Name: "output -1 in place of 0.5",
+			Name: "output -1 in place of 0",
 			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
 				from := rows
 				if second {
@@ -157,8 +159,8 @@ func sparseChoice(ctx context.Context, planted fault.Faults) (Subject, error) {
 			},
 			Release: &Request{
 				Experiment: "dpgp/hyperparameters", Given: p.given, File: p.file,
-				Contents: [2]string{choiceData, "y,name,x\n0.9,a,-1.000\n-33,someone else,-0.5\n0,c,0\n-0.5,d,0.50\n"},
-				Table:    chosenSettings, Record: nothing, planted: planted,
+				Contents: [2]string{content, "y,name,x\n-33,a,0\n" + strings.Repeat("0.00,someone else,0.0\n", 4*blocks-1)},
+				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings, planted: planted,
 			},
 		}},
 	}, nil

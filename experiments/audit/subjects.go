@@ -81,7 +81,7 @@ func All() []Entry {
 		{Name: "sparse-gp-classifier", Doc: "a released sparse GP classifier, all classes as one query",
 			New: func(ctx context.Context) (Subject, error) { return sparseClassifier(ctx, fault.Faults{}) }},
 		{Name: "sparse-gp-choice", Doc: "a released choice of hyper-parameters of a sparse GP",
-			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 1, fault.Faults{}) }},
 		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
 		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",

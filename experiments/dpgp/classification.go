@@ -30,9 +30,9 @@ var classification = sync.OnceValue(func() *experiment.Definition[Classification
 		Check:    checkClassification,
 		Memory: func(s *ClassificationSettings) int64 {
 			if s.isOwn() {
-				return 0
+				return s.ownColumns.memory(s.Inducing, 7.5)
 			}
-			return s.memory(s.N, 10)
+			return s.inducingInputs.memory(s.N, 10)
 		},
 		Run:          runClassification,
 		CheckRelease: checkClassRelease,

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"privkern/experiments/dpgp/own"
+	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -28,9 +29,9 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 		Check:    checkSearch,
 		Memory: func(s *searchSettings) int64 {
 			if s.isOwn() {
-				return 0
+				return s.ownColumns.memory(s.Inducing, 6)
 			}
-			return s.memory(s.N, 10)
+			return s.inducingInputs.memory(s.N, 10)
 		},
 		Rules: []experiment.Rule[searchSettings]{{
 			To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
@@ -56,6 +57,7 @@ var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSetting
 		PrivateTiming: true,
 		CheckRelease:  checkSearchRelease,
 		Written:       experiment.FormModel,
+		Chooses:       regression.Name,
 		Release:       release.Planned(planSearch),
 	})
 })

@@ -173,3 +173,13 @@ func (o *ownColumns) checkApart(t *experiment.Trial) error {
 	}
 	return own.CheckApart(t, o.Dataset, o.InducingFile)
 }
+
+// memory estimates what a trial takes, in bytes; see [own.Memory].
+func (o *ownColumns) memory(inducing experiment.Points, kernels float64) int64 {
+	file := o.InducingFile != withoutFile
+	points := own.Points(inducing.Count, file, o.InducingFile, o.Inputs)
+	if !file && inducing.Values != nil {
+		points = func(int) int { return len(inducing.Values) }
+	}
+	return own.Memory(o.spec(), points, kernels)
+}

@@ -19,6 +19,7 @@ import (
 	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
 	models "privkern/experiments/model"
 	"privkern/experiments/release"
@@ -158,6 +159,7 @@ func TestReleasedClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schematest.Check(t, filepath.Join("..", "..", "docs", "formats", "dpgp-classification-model.schema.json"), text)
 	m, format, err := models.Decode("m.json", text, []models.Format{classmodel.PredictFormat})
 	if err != nil || format != classmodel.Format {
 		t.Fatalf("%q, %v", format, err)
@@ -265,6 +267,11 @@ func TestOwnSearch(t *testing.T) {
 		r.Warnings != nil || c.Score != nil {
 		t.Errorf("%+v", c)
 	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schematest.Check(t, filepath.Join("..", "..", "docs", "formats", "choice.schema.json"), text)
 }
 
 // Whatever a row is, it moves each utility by 1 at most.

@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -164,6 +165,9 @@ func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64) ([
 	scores := make([][]int64, blocks)
 	err := s.Engine.ParallelFor(ctx, blocks, 1, func(b, _ int) (err error) {
 		low, high := b*n/blocks, (b+1)*n/blocks
+		if fault.In(ctx).BlocksShared {
+			low, high = 0, n
+		}
 		scores[b], err = s.score(ctx, mat.DenseCopyOf(x.Slice(low, high, 0, d)), y[low:high])
 		return err
 	})
@@ -386,13 +390,15 @@ func (s *ownSearch) publish(
 	privacy.Notes = append(privacy.Notes,
 		"the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
 	c := s.candidates[i]
+	settings := map[string]float64{"sigma": c.sigma, "lengthscale": c.lengthscale}
 	return &experiment.Release{
 		Model: &release.Configuration{
 			Format: release.ConfigurationFormat, Experiment: "dpgp/hyperparameters", Privacy: privacy,
 			About: "Hyper-parameters chosen with differential privacy: give them to run trial dpgp/regression, with " +
 				"--tuning THIS_FILE.",
-			Settings: map[string]float64{"sigma": c.sigma, "lengthscale": c.lengthscale},
+			Settings: settings,
 		},
+		Chosen:  settings,
 		Privacy: privacy,
 	}, nil
 }

@@ -47,6 +47,8 @@ func TestDecode(t *testing.T) {
 		{`{"a": ` + strings.Repeat("[", 20000), `m.json:1:10006: lists are nested deeper than in any model`},
 		{`{"format": "test/double/2"}`, `m.json: format: unknown format "test/double/2"; did you mean "test/doubler/2"?`},
 		{`{"format": "test/doubler/x"}`, `m.json: format: unknown format "test/doubler/x"`},
+		{`{"choice": "choice/1", "settings": {"lengthscale": 1}}`, `m.json: it is a choice of hyper-parameters, with ` +
+			`which a model is made: run trial EXPERIMENT ... --release FILE --tuning THIS_FILE`},
 		{`{"format": 3}`, `m.json: it is no released model, since it has no member "format"`},
 		{`{}`, `m.json: it is no released model, since`},
 		{`[]`, `m.json: it is no released model, which is a JSON object`},

@@ -142,6 +142,10 @@ func nameOf(path string, raw []byte) (name, field string, err error) {
 		if err := d.Decode(&value); err != nil {
 			return "", "", jsonError(path, raw, err)
 		}
+		if field == "choice" {
+			return "", "", &Error{Path: path, Err: errors.New("it is a choice of hyper-parameters, with which a model is " +
+				"made: run trial EXPERIMENT ... --release FILE --tuning THIS_FILE; run predict takes the model")}
+		}
 		if field != "format" && field != "model" {
 			continue
 		}

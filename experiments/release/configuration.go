@@ -8,8 +8,11 @@ import (
 	"io"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -29,51 +32,125 @@ type Configuration struct {
 	// Score is nil: it would depend on the data beside the choice.
 	Score   *float64            `json:"score,omitempty"`
 	Privacy *experiment.Privacy `json:"privacy"`
+
+	path    string
+	chooses string         // the experiment that the settings are for
+	params  map[string]any // the settings with which it was chosen, of its description
 }
 
-// ReadConfiguration reads the file of a choice, and from the description beside it
-// (FILE.json) whether its budget is booked.
-func ReadConfiguration(path string) (*Configuration, error) {
-	out := new(Configuration)
+// described is what is read of the description beside a choice.
+type described struct {
+	Experiment string              `json:"experiment"`
+	Params     map[string]any      `json:"params"`
+	Privacy    *experiment.Privacy `json:"privacy"`
+	Release    struct {
+		Budget   string             `json:"budget"`
+		Settings map[string]float64 `json:"settings"` // nil in descriptions of early versions
+	} `json:"release"`
+}
+
+// ReadConfiguration reads the file of a choice by one of the experiments, which has for each
+// the experiment that it chooses for ([experiment.Registry.Choices]). The description beside
+// it (FILE.json) says whether its budget is booked, and whether the file is as it was
+// released.
+func ReadConfiguration(path string, choices map[string]string) (*Configuration, error) {
+	out := &Configuration{path: path}
+	// The kind first: of another file, what is in it does not matter.
+	var kind struct {
+		Format any `json:"choice"`
+	}
+	by := strings.Join(slices.Sorted(maps.Keys(choices)), " or ")
+	if err := readJSON(path, &kind, false); err != nil {
+		return nil, err
+	}
+	if kind.Format != ConfigurationFormat {
+		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial %s --release writes one)",
+			path, ConfigurationFormat, by)
+	}
 	if err := readJSON(path, out, true); err != nil {
 		return nil, err
 	}
-	if out.Format != ConfigurationFormat {
-		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial cloaking/selection "+
-			"--release writes one)", path, ConfigurationFormat)
-	}
-	if len(out.Settings) == 0 {
+	switch {
+	case choices[out.Experiment] == "":
+		return nil, fmt.Errorf("%s: experiment: it is %q; choices are by %s", path, out.Experiment, by)
+	case len(out.Settings) == 0:
 		return nil, fmt.Errorf("%s: settings: there are none", path)
 	}
-	var description struct {
-		Release struct {
-			Budget string `json:"budget"`
-		} `json:"release"`
-	}
-	if err := readJSON(path+".json", &description, false); err != nil {
+	out.chooses = choices[out.Experiment]
+	var d described
+	if err := readJSON(path+".json", &d, false); err != nil {
 		return nil, fmt.Errorf("%w; the description beside a choice says whether its budget is booked", err)
 	}
-	if description.Release.Budget != "booked" {
+	if d.Release.Budget != "booked" {
 		return nil, fmt.Errorf("%s.json: the budget of this choice is not booked, so that nothing accounts for the "+
 			"hyper-parameters; use --tuning unaccounted", path)
 	}
-	return out, nil
+	out.params = d.Params
+	return out, out.unchanged(&d)
 }
 
-// Matches refuses settings that are not the chosen ones.
-func (c *Configuration) Matches(p experiment.Params) error {
+// unchanged refuses a file that is not as its description has it.
+func (c *Configuration) unchanged(d *described) error {
+	if d.Experiment != "" && d.Experiment != c.Experiment {
+		return fmt.Errorf("%s: it is a choice by %s, and %[1]s.json describes a release of %[3]s: the two do not belong "+
+			"together", c.path, c.Experiment, d.Experiment)
+	}
+	const changed = "the file was changed after its release; give the one that was released"
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
-		switch value := p[name].(type) {
-		case float64, []float64: // one for each input was not chosen
-			if value != c.Settings[name] {
-				return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatValue(value),
-					experiment.FormatNumber(c.Settings[name]))
-			}
-		default:
-			return fmt.Errorf("the choice names %s, which this experiment does not have as a number", name)
+		was, known := d.Release.Settings[name]
+		if d.Release.Settings != nil && (!known || was != c.Settings[name]) {
+			return fmt.Errorf("%s: settings.%s: it is %s, and not what %[1]s.json has: %[4]s", c.path, name,
+				experiment.FormatNumber(c.Settings[name]), changed)
+		}
+	}
+	switch {
+	case d.Release.Settings != nil && len(d.Release.Settings) != len(c.Settings):
+		return fmt.Errorf("%s: settings: there are %d, and %d in %[1]s.json: %[4]s", c.path, len(c.Settings),
+			len(d.Release.Settings), changed)
+	case d.Privacy != nil && !reflect.DeepEqual(c.Privacy, d.Privacy):
+		return fmt.Errorf("%s: privacy: it is not what %[1]s.json has: %[2]s", c.path, changed)
+	}
+	return nil
+}
+
+// Matches refuses a release of an experiment with settings that the choice was not made for:
+// of another experiment, of other columns, or with other settings than the chosen ones.
+func (c *Configuration) Matches(name string, p experiment.Params) error {
+	if name != c.chooses {
+		return fmt.Errorf("%s: it is a choice by %s, for releases of %s, and this one is of %s", c.path, c.Experiment,
+			c.chooses, name)
+	}
+	if was, is := inputsIn(c.params), inputsIn(p); was != is {
+		return fmt.Errorf("%s: it was chosen for inputs=%s, and these are %s: what suits some columns does not suit others",
+			c.path, was, is)
+	}
+	if was, ok := c.params["output"].(string); ok {
+		if is, _ := p["output"].(string); table.NameOf(was) != table.NameOf(is) {
+			return fmt.Errorf("%s: it was chosen for output=%s, and this is %s: what suits one column does not suit another",
+				c.path, was, is)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		chosen := experiment.FormatNumber(c.Settings[name])
+		value, ok := p[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("%s: it names %s, a setting that %s does not have", c.path, name, c.chooses)
+		case value != c.Settings[name]:
+			return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatValue(value),
+				chosen)
 		}
 	}
 	return nil
+}
+
+// inputsIn are the columns that settings name as inputs, in an order that does not depend
+// on that of the names.
+func inputsIn(p map[string]any) string {
+	text, _ := p["inputs"].(string)
+	names := table.Spec{Inputs: text}.Names()
+	slices.Sort(names)
+	return strings.Join(names, "+")
 }
 
 func readJSON(path string, into any, strict bool) error {

@@ -15,7 +15,7 @@ import (
 // A release is made with the settings that were chosen, and with no lengthscale for each input
 // where one was.
 func TestChosenSettings(t *testing.T) {
-	chosen := Configuration{Settings: map[string]float64{"lengthscale": 20, "noise_variance": 0.5}}
+	chosen := Configuration{chooses: "cloaking/regression", Settings: map[string]float64{"lengthscale": 20, "noise_variance": 0.5}}
 	with := func(lengthscale any) experiment.Params {
 		return experiment.Params{"lengthscale": lengthscale, "noise_variance": 0.5, "method": "sparse"}
 	}
@@ -26,11 +26,11 @@ func TestChosenSettings(t *testing.T) {
 		{with(20.0), ""},
 		{with(25.0), "lengthscale = 25, but 20 was chosen; give the chosen settings"},
 		{with([]float64{20, 5}), "lengthscale = [20,5], but 20 was chosen; give the chosen settings"},
-		{experiment.Params{"lengthscale": 20.0}, "the choice names noise_variance, which this experiment does not have"},
-		{with("auto"), "the choice names lengthscale, which this experiment does not have as a number"},
+		{experiment.Params{"lengthscale": 20.0}, "it names noise_variance, a setting that cloaking/regression does not have"},
+		{with("auto"), "lengthscale = auto, but 20 was chosen"},
 	} {
 		t.Run(fmt.Sprint(c.p["lengthscale"]), func(t *testing.T) {
-			err := chosen.Matches(c.p)
+			err := chosen.Matches("cloaking/regression", c.p)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -45,8 +45,8 @@ func TestWrongConfigurations(t *testing.T) {
 		{"cut off", `{"choice": "choice/1", "sett`, "c.json:1:28: the file ends in the middle: it was cut off"},
 		{"empty", ``, "c.json:1:1: the file ends in the middle"},
 		{"no number", `{"settings": {"epsilon": NaN}}`, "c.json:1:26: NaN is no number that a file can have"},
-		{"a text for a number", `{"settings": {"epsilon": "1"}}`, "c.json: settings: it is a text; a number is required"},
-		{"a list for settings", `{"settings": [1]}`, "c.json: settings: it is a list; an object is required"},
+		{"a text for a number", `{"choice": "choice/1", "settings": {"epsilon": "1"}}`, "c.json: settings: it is a text; a number is required"},
+		{"a list for settings", `{"choice": "choice/1", "settings": [1]}`, "c.json: settings: it is a list; an object is required"},
 		{"a member of another file", `{"choice": "choice/1", "kernel": 1}`, `c.json: unknown member "kernel"; a file of`},
 		{"a model", `{"choice": "dpgp/1"}`, `c.json: it is no released choice`},
 	} {
@@ -55,7 +55,7 @@ func TestWrongConfigurations(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := ReadConfiguration(path)
+			_, err := ReadConfiguration(path, map[string]string{"cloaking/selection": "cloaking/regression"})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %q", err, c.want)
 			}

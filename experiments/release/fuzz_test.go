@@ -12,7 +12,7 @@ import (
 // FuzzReadConfiguration reads the file of a choice and the description beside it; what is
 // read is a choice whose budget is booked, and written again reads the same.
 func FuzzReadConfiguration(f *testing.F) {
-	chosen := `{"choice":"choice/1","about":"","experiment":"cloaking/regression",` +
+	chosen := `{"choice":"choice/1","about":"","experiment":"cloaking/selection",` +
 		`"settings":{"lengthscale":25,"variance":1e-300},"privacy":{"guarantee":"g","notes":[]}}`
 	booked := `{"release":{"budget":"booked"},"more":[1]}`
 	f.Add([]byte(chosen), []byte(booked))
@@ -21,6 +21,7 @@ func FuzzReadConfiguration(f *testing.F) {
 	f.Add([]byte(strings.Replace(chosen, "25", "1e999", 1)), []byte(booked))
 	f.Add([]byte(strings.Replace(chosen, "choice/1", "choice/2", 1)), []byte(booked))
 	f.Add([]byte(chosen), []byte(`{"release":{"budget":"none"}}`))
+	f.Add([]byte(chosen), []byte(`{"release":{"budget":"booked","settings":{"lengthscale":24}}}`))
 	f.Add([]byte("null"), []byte("null"))
 	f.Fuzz(func(t *testing.T, file, description []byte) {
 		path := filepath.Join(t.TempDir(), "choice")
@@ -30,7 +31,7 @@ func FuzzReadConfiguration(f *testing.F) {
 					t.Fatal(err)
 				}
 			}
-			return ReadConfiguration(path)
+			return ReadConfiguration(path, map[string]string{"cloaking/selection": "cloaking/regression"})
 		}
 		c, err := read(file)
 		if err != nil {

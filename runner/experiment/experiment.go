@@ -78,6 +78,9 @@ type Experiment struct {
 	// CheckRelease refuses parameters with which a release would protect less
 	// than it says. It runs before any data are read, and may be nil.
 	CheckRelease func(Params) error
+	// Chooses names the experiment whose settings this one's release chooses, a release of
+	// which names it as where they came from; empty where it chooses none.
+	Chooses string
 	// Forms are those in which a release with these parameters can be written, of which
 	// the name of its file chooses one. It is nil where there is one form, Written.
 	Forms func(Params) []Form
@@ -181,6 +184,10 @@ type Trial struct {
 	Entropy io.Reader
 }
 
+// ForOthers says whether what the trial makes is for others, a release or an export: what it
+// says then, where it fails included, names no private value.
+func (t *Trial) ForOthers() bool { return t.Book != nil || t.Entropy != nil }
+
 // Result is what one trial computed.
 type Result struct {
 	// Metrics must be finite: the runner turns a NaN or an infinity into a
@@ -259,6 +266,18 @@ func (r *Registry) WithExport() []string {
 // order.
 func (r *Registry) WithRelease() []string {
 	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Release == nil })
+}
+
+// Choices returns the experiments whose releases are choices of settings, each with the one
+// that they are for.
+func (r *Registry) Choices() map[string]string {
+	out := map[string]string{}
+	for name, e := range r.byName {
+		if e.Chooses != "" {
+			out[name] = e.Chooses
+		}
+	}
+	return out
 }
 
 // Param returns the parameter of that name, or an *UnknownError with the

@@ -31,6 +31,7 @@ type Declaration[S, M any] struct {
 	Run          func(context.Context, *Trial, *S) (*Outcome[M], error)
 	Release      func(context.Context, *Trial, *S) (*Release, error)
 	CheckRelease func(*S) error
+	Chooses      string
 	Forms        func(*S) []Form
 	Written      Form
 	Instead      string
@@ -73,8 +74,8 @@ func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
 		metrics: metricsOf(reflect.TypeFor[M]())}
 	x.Experiment = &Experiment{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source, PrivateTiming: d.PrivateTiming,
-		CountsShared: d.CountsShared,
-		Params:       x.settings.params, Metrics: x.metrics.list,
+		CountsShared: d.CountsShared, Chooses: d.Chooses,
+		Params: x.settings.params, Metrics: x.metrics.list,
 		Datasets: onSettings(x, d.Datasets), StandIn: onSettings(x, d.StandIn), Seedless: onSettings(x, d.Seedless),
 		Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
 		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),

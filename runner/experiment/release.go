@@ -17,7 +17,10 @@ type Release struct {
 	// Model takes the place of Columns and Rows where what is released is no table:
 	// it is written as one JSON object. Where both are there, they are two forms of one
 	// release, and the name of the file chooses, see [Form].
-	Model    any
+	Model any
+	// Chosen are the settings that a choice publishes; nil for other releases. The
+	// description repeats them, so that a file that was changed is noticed.
+	Chosen   map[string]float64
 	Metrics  map[string]float64
 	Privacy  *Privacy
 	Noise    []Noise // what was drawn, in the order in which it was

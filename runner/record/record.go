@@ -78,6 +78,8 @@ type ReleaseStatement struct {
 	Tuning experiment.Tuning `json:"tuning"`
 	// Budget is BudgetBooked or BudgetUnbooked.
 	Budget string `json:"budget"`
+	// Settings are those that a choice published, by name; nil for other releases.
+	Settings map[string]float64 `json:"settings,omitempty"`
 }
 
 // ExportFormat is the version of [ExportStatement].

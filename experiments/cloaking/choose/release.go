@@ -183,7 +183,7 @@ func (p *selectionPlan) publish(
 		modelMetrics{Distinct: float64(len(p.utilities))},
 	}
 	return &experiment.Release{
-		Model: out, Metrics: experiment.MetricValues(metrics), Privacy: privacy, Warnings: p.warnings,
+		Model: out, Chosen: out.Settings, Metrics: experiment.MetricValues(metrics), Privacy: privacy, Warnings: p.warnings,
 	}, nil
 }
 

@@ -32,6 +32,7 @@ var Selection = sync.OnceValue(func() *experiment.Definition[selectionSettings, 
 		Run:          runSelection,
 		CheckRelease: checkRelease,
 		Written:      experiment.FormModel,
+		Chooses:      "cloaking/regression",
 		Release:      release.Planned(plan),
 	})
 })

@@ -72,7 +72,7 @@ func (d *ownData) read(t *experiment.Trial, outcome string) (data *table.Data, o
 		path = dataset.HMEQFile(path)
 		s.Dataset = dataset.FileName(filepath.Base(path)) // the folder is this machine's
 	}
-	if data, err = s.LoadFrom(path); err != nil {
+	if data, err = s.LoadFrom(t, path); err != nil {
 		return nil, nil, err
 	}
 	if !data.Public(outcome) {
@@ -100,6 +100,7 @@ type problem struct {
 	dropped   int
 	of        int      // rows with values, of which inputs are drawn
 	warnings  []string // what is suspect about the public inputs
+	hidden    bool     // errors show no value: of a release
 }
 
 // account are the outputs by which the account of the data is found.
@@ -118,7 +119,7 @@ func (d *problem) account() []float64 {
 // load reads the data of a trial, ordered for a release: the order of a file may follow
 // the labels.
 func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*problem, error) {
-	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput}
+	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput, hidden: t.ForOthers()}
 	if d.file {
 		d.output, d.low, d.high = table.NameOf(s.Output), s.Low.Number, s.High.Number
 		if d.classes = table.LevelsOf(s.Output); d.classes != nil {
@@ -177,8 +178,12 @@ func (d *problem) label(output float64) (float64, error) {
 		return 1, nil
 	}
 	number := experiment.FormatNumber
-	return 0, fmt.Errorf("the column %q has the value %s: it is neither low = %s nor high = %s, and there are two "+
-		"classes only", d.output, number(output), number(d.low), number(d.high))
+	value := "the value " + number(output)
+	if d.hidden {
+		value = "a value that a release does not show"
+	}
+	return 0, fmt.Errorf("the column %q has %s: it is neither low = %s nor high = %s, and there are two classes only",
+		d.output, value, number(d.low), number(d.high))
 }
 
 // classNote says what is public of the classes.

@@ -145,7 +145,7 @@ func TestClassReleaseRefusals(t *testing.T) {
 		}},
 		"own columns": {"has a column \"class\" of its own",
 			func(s *classificationSettings) { s.Inputs = columnClass }},
-		"other value": {"neither low = 3 nor high = 8",
+		"other value": {"has a value that a release does not show: it is neither low = 3 nor high = 8",
 			func(s *classificationSettings) { s.High = experiment.NumberOr[cloak.None](8.0) }},
 	} {
 		t.Run(name, func(t *testing.T) {

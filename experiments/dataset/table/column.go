@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type column struct {
 	item     item
 	most     int  // levels
 	optional bool // a category is not kept
+	hidden   bool // its values are in no message: of a release
 
 	kind    cellKind // number, date or word; missing until a value is there
 	values  []float64
@@ -60,6 +62,14 @@ func newColumn(it item, most int, optional bool) *column {
 	return c
 }
 
+// has says what the column has at some place, as its text stands there.
+func (c *column) has(text string) string {
+	if c.hidden {
+		return "has a value that a release does not show"
+	}
+	return fmt.Sprintf("is %q", shortened(text))
+}
+
 // add takes the value of the next row. Errors have the place that at returns.
 func (c *column) add(path string, v cell, at func() place) error {
 	c.rows++
@@ -73,7 +83,7 @@ func (c *column) add(path string, v cell, at func() place) error {
 	case kind == broken && c.optional && strings.HasPrefix(v.want, "a date"):
 		kind = word // no date is used
 	case kind == broken:
-		return at().errorf(path, "column %q is %q, expected %s", c.item.name, shortened(v.text), v.want)
+		return at().errorf(path, "column %q %s, expected %s", c.item.name, c.has(v.text), v.want)
 	}
 	if c.kind == missing {
 		c.begin(kind, v.text, at())
@@ -123,7 +133,7 @@ func (c *column) addMissing() {
 func (c *column) addFixed(path, text string, at func() place) error {
 	code, ok := c.index[text]
 	if !ok {
-		return at().errorf(path, "column %q is %q, which is none of its levels %s", c.item.name, shortened(text),
+		return at().errorf(path, "column %q %s, which is none of its levels %s", c.item.name, c.has(text),
 			shortened(strings.Join(c.levels, ", ")))
 	}
 	c.codes = append(c.codes, code)
@@ -164,8 +174,8 @@ func (c *column) mixed(path string, kind cellKind, v cell, at place) error {
 	if kept == date {
 		what = "a date"
 	}
-	return at.errorf(path, "column %q is %q, expected %s as in %v; to take all its values as categories, write "+
-		"%s[...|...] with the levels", c.item.name, shortened(text), what, other, c.item.name)
+	return at.errorf(path, "column %q %s, expected %s as in %v; to take all its values as categories, write "+
+		"%s[...|...] with the levels", c.item.name, c.has(text), what, other, c.item.name)
 }
 
 // truths are the pairs of texts that make a column a boolean one.

@@ -240,7 +240,7 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 		if c.item.levels != nil {
 			return nil, errorf(d.path, "column %q has levels (%s), expected numbers", c.item.name, c.item.written)
 		}
-		return nil, c.first.errorf(d.path, "column %q is %q, expected a number", c.item.name, shortened(c.text))
+		return nil, c.first.errorf(d.path, "column %q %s, expected a number", c.item.name, c.has(c.text))
 	case Boolean:
 		out := make([]float64, len(c.codes))
 		for i, code := range c.codes {
@@ -261,7 +261,7 @@ func (d *Data) Labels(name string) (labels []int, classes []string, err error) {
 	}
 	switch c.final {
 	case Date:
-		return nil, nil, c.first.errorf(d.path, "column %q is %q, a date, which is no class", c.item.name, shortened(c.text))
+		return nil, nil, c.first.errorf(d.path, "column %q %s, a date, which is no class", c.item.name, c.has(c.text))
 	case Number:
 		return d.numberLabels(c)
 	}

@@ -15,8 +15,8 @@ import (
 const MaxValues = 1 << 24
 
 // columns reads the wanted columns, with missing values. Every takes all columns that are
-// not named for inputs.
-func columns(name, path string, inputs, others []item, every bool) (in, out []*column, err error) {
+// not named for inputs. Of hidden columns no message has a value.
+func columns(name, path string, inputs, others []item, every, hidden bool) (in, out []*column, err error) {
 	r, err := open(name, path)
 	if err != nil {
 		return nil, nil, err
@@ -41,6 +41,9 @@ func columns(name, path string, inputs, others []item, every bool) (in, out []*c
 			return nil, nil, err
 		}
 		all = append(slices.Clone(out), in...)
+	}
+	for _, c := range all {
+		c.hidden = hidden
 	}
 	if err := fill(r, shown(name), at, all); err != nil {
 		return nil, nil, err
@@ -117,16 +120,19 @@ func fill(r reader, path string, at []int, all []*column) error {
 
 // Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
 // path as the user wrote it; those about a place are *[Error].
-func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t.Dataset(s.Dataset)) }
+//
+// Where the trial makes a release or an export, the data are private, and no error has one of their values: it
+// says where the value stands and what was expected there.
+func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t, t.Dataset(s.Dataset)) }
 
 // LoadFrom is [Spec.Load] of data that lie at a path.
-func (s Spec) LoadFrom(file string) (*Data, error) {
+func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, file, inputs, s.others(), every)
+	in, out, err := columns(s.Dataset, file, inputs, s.others(), every, t.ForOthers())
 	if err != nil {
 		return nil, err
 	}

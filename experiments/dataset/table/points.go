@@ -16,7 +16,7 @@ func LoadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, _, err := columns(name, path, wanted, nil, false)
+	in, _, err := columns(name, path, wanted, nil, false, false)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/schematest"
 	models "privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -85,6 +86,10 @@ func TestReleasedFileIsRead(t *testing.T) {
 	if err != nil || len(p.Rows[0]) != 3 || p.Labels[0] != "middle" {
 		t.Errorf("%+v, %v", p, err)
 	}
+	// It has the documented form, written again, too; none that is spoilt has.
+	schema := filepath.Join("..", "..", "..", "docs", "formats", "dpgp-classification-model.schema.json")
+	schematest.CheckStrict(t, schema, raw)
+	schematest.Check(t, schema, text(t, m.(used).Model))
 }
 
 // Malformed files are refused with the place.

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/internal/schematest"
 	models "privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -94,6 +95,30 @@ func TestReleasedFilesAreRead(t *testing.T) {
 			if err != nil || len(p.Mean) != 1 || len(m.Kernel.Lengthscales) != c.lengthscales {
 				t.Errorf("%+v, %v", p, err)
 			}
+		})
+	}
+}
+
+// Released files, what is written of them again, and models without noise to allow for have
+// the documented form; none that is spoilt has.
+func TestDocumentedFormat(t *testing.T) {
+	for _, c := range []struct{ file, schema string }{
+		{"dpgp-1.json", "dpgp-model-1.schema.json"}, {"dpgp-2.json", "dpgp-model-2.schema.json"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			schema := filepath.Join("..", "..", "..", "docs", "formats", c.schema)
+			raw, err := os.ReadFile(filepath.Join("testdata", c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			schematest.CheckStrict(t, schema, raw)
+			m, err := Decode(c.file, raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schematest.Check(t, schema, text(t, m))
+			m.Mechanism.Lambda = 0
+			schematest.Check(t, schema, text(t, m))
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
@@ -155,6 +156,7 @@ func TestReleasedModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schematest.Check(t, filepath.Join("..", "..", "..", "docs", "formats", "dpgp-model-1.schema.json"), text)
 	read, err := modelfile.Decode("m.json", text)
 	if err != nil {
 		t.Fatal(err)

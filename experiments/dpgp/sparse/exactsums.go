@@ -86,6 +86,9 @@ func NewExactBlocks(
 	if fault.In(ctx).PerCoordinate {
 		change = max(v*blocks.Largest.Product, ratio*v*v*blocks.Largest.Weight)
 	}
+	if fault.In(ctx).StepsForgotten {
+		change /= math.Sqrt(float64(blocks.Number))
+	}
 	largestScale := 2 * factor * change
 	// Euclidean norms of the rounding errors of one row in A (M numbers), in ratio·B
 	// (M²) and on the grid.

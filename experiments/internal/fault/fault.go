@@ -29,8 +29,10 @@ type Faults struct {
 	Unclipped bool
 	// Scored publishes the score of a selection beside the choice.
 	Scored bool
-	// StepsForgotten gives each of several steps the whole budget.
+	// StepsForgotten gives each of several steps, or of several classes, the whole budget.
 	StepsForgotten bool
+	// BlocksShared scores each block of a choice by the rows of all.
+	BlocksShared bool
 	// Cap, if not 0, lowers the caps on the steps of the iterative methods of a
 	// trial, so that they stop short of their tolerances.
 	Cap int

@@ -12,25 +12,31 @@ import (
 
 // Check fails where a text is no JSON that the schema at path allows. It knows the keywords
 // that the project's formats use, and fails on any other: type, const, enum, required,
-// properties, additionalProperties (false), items, minItems, uniqueItems, minLength and
-// minimum. What only describes is left out.
+// properties, additionalProperties (false, or the schema of members of any name), items,
+// minItems, uniqueItems, minLength, minimum and exclusiveMinimum. What only describes is
+// left out.
 func Check(t *testing.T, path string, text []byte) {
+	t.Helper()
+	schema, value := read(t, path, text)
+	for _, problem := range problems(schema, value, "") {
+		t.Error(problem)
+	}
+}
+
+// read reads the schema at path and a text.
+func read(t *testing.T, path string, text []byte) (schema map[string]any, value any) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var schema map[string]any
 	if err := json.Unmarshal(raw, &schema); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range problems(schema, value, "") {
-		t.Error(problem)
-	}
+	return schema, value
 }
 
 // problems says where a value is not as a schema has it.
@@ -56,6 +62,10 @@ func problems(schema map[string]any, value any, at string) (out []string) {
 		case "minimum":
 			if v, ok := value.(float64); ok && v < want.(float64) {
 				wrong("it is %v, want at least %v", v, want)
+			}
+		case "exclusiveMinimum":
+			if v, ok := value.(float64); ok && v <= want.(float64) {
+				wrong("it is %v, want more than %v", v, want)
 			}
 		case "minLength":
 			if v, ok := value.(string); ok && float64(len([]rune(v))) < want.(float64) {
@@ -93,11 +103,16 @@ func members(keyword string, schema map[string]any, value any, at string) (out [
 			}
 		}
 	default:
-		if schema["additionalProperties"] != false {
-			return []string{at + ": additionalProperties is false in the project's schemas"}
+		others, open := schema["additionalProperties"].(map[string]any)
+		if !open && schema["additionalProperties"] != false {
+			return []string{at + ": additionalProperties is false or a schema in the project's schemas"}
 		}
-		for name := range object {
-			if properties[name] == nil {
+		for name, v := range object {
+			switch {
+			case properties[name] != nil:
+			case open:
+				out = append(out, problems(others, v, at+"/"+name)...)
+			default:
 				out = append(out, fmt.Sprintf("%s: %s is not in the schema", at, name))
 			}
 		}

@@ -74,7 +74,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 		return nil, nil, err
 	}
 	r.Release = &record.ReleaseStatement{Format: record.ReleaseFormat, Noise: release.Noise, Tuning: o.Tuning,
-		Budget: record.BudgetBooked}
+		Budget: record.BudgetBooked, Settings: release.Chosen}
 	if o.Unbooked {
 		r.Release.Budget = record.BudgetUnbooked
 	}
