@@ -186,7 +186,7 @@ func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64) (
 		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start,
 			r.size)
 	}
-	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, snappy: m.Codec == format.Snappy}
+	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, codec: m.Codec}
 	return p.check(left)
 }
 

@@ -200,7 +200,7 @@ type pages struct {
 	file         io.ReaderAt
 	at, end      int64 // of the next page, and of the last byte
 	rows, values int64 // of the group, and of the pages so far
-	snappy       bool
+	codec        format.CompressionCodec
 }
 
 // errPacked is what is refused because it takes more than maxUnpacked bytes.
@@ -262,15 +262,87 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 		return fmt.Errorf("it says that it has %d bytes, packed, and %d unpacked; %d are left in the file", packed, unpacked,
 			p.end-start)
 	}
-	if p.snappy && packed > 0 && !header.DataPageHeaderV2.Valid {
-		begins := make([]byte, min(binary.MaxVarintLen64, packed))
-		if _, err := p.file.ReadAt(begins, start); err != nil {
-			return err
+	p.at = start + packed
+	if v2 := header.DataPageHeaderV2; v2.Valid { // whose levels are not packed
+		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		if start += levels; levels < 0 || start > p.at {
+			return fmt.Errorf("its levels take %d of its %d bytes", levels, packed)
 		}
-		if length, _ := binary.Uvarint(begins); length > uint64(unpacked) {
-			return fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
+		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
+			return nil
 		}
 	}
-	p.at = start + packed
-	return nil
+	length, err := p.unpacked(start)
+	if err == nil && length > uint64(unpacked) {
+		err = fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
+	}
+	return err
+}
+
+// unpacked is what the packed bytes from start on, to the next page, take when they are
+// unpacked; 0 of a codec that is not looked into.
+func (p *pages) unpacked(start int64) (uint64, error) {
+	read := p.at - start
+	switch p.codec {
+	case format.Snappy: // begins with the length
+		read = min(binary.MaxVarintLen64, read)
+	case format.Lz4Raw:
+	default:
+		return 0, nil
+	}
+	packed := make([]byte, read)
+	if _, err := p.file.ReadAt(packed, start); err != nil {
+		return 0, err
+	}
+	if p.codec == format.Lz4Raw {
+		return lz4Length(packed)
+	}
+	length, _ := binary.Uvarint(packed)
+	return length, nil
+}
+
+var errLZ4 = errors.New("it cannot be unpacked: it is no block of LZ4")
+
+// lz4Length is what a block of LZ4 takes when it is unpacked. The library, which does not know
+// it, makes more and more room for a block that is damaged.
+func lz4Length(block []byte) (length uint64, err error) {
+	// extended adds bytes to a length of 15 until one is below 255.
+	extended := func(n uint64) (uint64, error) {
+		if n != 15 {
+			return n, nil
+		}
+		for {
+			if len(block) == 0 {
+				return 0, errLZ4
+			}
+			b := block[0]
+			block, n = block[1:], n+uint64(b)
+			if b != 255 {
+				return n, nil
+			}
+		}
+	}
+	for len(block) > 0 {
+		token := block[0]
+		block = block[1:]
+		literals, err := extended(uint64(token >> 4))
+		if err != nil || literals > uint64(len(block)) {
+			return 0, errLZ4
+		}
+		block, length = block[literals:], length+literals
+		if len(block) == 0 {
+			break // literals end a block
+		}
+		if len(block) < 2 {
+			return 0, errLZ4
+		}
+		offset := uint64(binary.LittleEndian.Uint16(block))
+		block = block[2:]
+		match, err := extended(uint64(token & 15))
+		if err != nil || offset == 0 || offset > length {
+			return 0, errLZ4
+		}
+		length += match + 4
+	}
+	return length, nil
 }

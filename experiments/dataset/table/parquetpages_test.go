@@ -3,10 +3,13 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -78,6 +81,20 @@ func TestForgedParquet(t *testing.T) {
 			f.chunk.Codec, f.page = format.Snappy, binary.AppendUvarint(nil, math.MaxUint32)
 			f.header.CompressedPageSize = int32(len(f.page))
 		}, "page 1: it unpacks to 4294967295 bytes, and says 24"},
+		{"a damaged block of LZ4", func(f *forgery) {
+			f.chunk.Codec, f.page = format.Lz4Raw, []byte{0x10, 'a', 2, 0, 0x10, 'b'}
+			f.header.CompressedPageSize = int32(len(f.page))
+		}, "page 1: it cannot be unpacked: it is no block of LZ4"},
+		{"one of gigabytes", func(f *forgery) {
+			f.chunk.Codec = format.Lz4Raw
+			f.page = append([]byte{0x1f, 'a', 1, 0}, append(bytes.Repeat([]byte{255}, 5000), 0, 0x10, 'b')...)
+			f.header.CompressedPageSize = int32(len(f.page))
+		}, "page 1: it unpacks to 1275021 bytes, and says 24"},
+		{"levels beyond the page", func(f *forgery) {
+			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
+			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
+				DefinitionLevelsByteLength: 25})
+		}, "page 1: its levels take 25 of its 24 bytes"},
 		{"values beyond the rows", func(f *forgery) { f.header.DataPageHeader.V.NumValues = math.MaxInt32 },
 			"page 1: there are more values than rows (3)"},
 		{"values of a dictionary", dictionary(math.MaxInt32), "page 1: 2147483647 values in 24 bytes"},
@@ -123,4 +140,38 @@ func TestForgedParquet(t *testing.T) {
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
 	mustFail(t, err, "its footer has 4294967295 bytes, and the file")
+}
+
+// Whatever is packed by LZ4, its length is known.
+func TestLZ4Length(t *testing.T) {
+	for n := range 300 {
+		text := make([]byte, 37*n)
+		for i := range text {
+			text[i] = byte(i * i / (1 + n%7) % (1 + n))
+		}
+		packed, err := parquet.Lz4Raw.Encode(nil, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := lz4Length(packed); err != nil || got != uint64(len(text)) {
+			t.Errorf("%d bytes: %d, %v", len(text), got, err)
+		}
+	}
+}
+
+// All codecs are read, in both versions of pages.
+func TestParquetCodecs(t *testing.T) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Lz4Raw, &parquet.Brotli} {
+		for version := 1; version <= 2; version++ {
+			t.Run(fmt.Sprint(codec, " ", version), func(t *testing.T) {
+				file := parquetOf(t, patients(), parquet.Compression(codec), parquet.DataPageVersion(version))
+				d, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet",
+					Inputs: "age+visits+colour"})
+				if err != nil || d.X.At(0, 0) != 1.5 || d.X.At(1, 1) != 4 || d.X.At(2, 2) != 1 {
+					t.Errorf("%+v, %v", d, err)
+				}
+			})
+		}
+	}
 }
