@@ -85,7 +85,8 @@ func (o *ownColumns) check(inducing experiment.Points) error {
 // ownRows are the rows of a user's data.
 type ownRows struct {
 	*table.Data
-	z *mat.Dense // inducing inputs, in the units of the inputs
+	z       *mat.Dense // inducing inputs, in the units of the inputs
+	suspect []string   // what is suspect about the inputs, for judging alone
 }
 
 // load reads the data and the inducing inputs, which are public.
@@ -100,7 +101,9 @@ func (o *ownColumns) load(
 	if _, err := own.ForInputs("lengthscale", lengthscale, inputs); err != nil {
 		return nil, err
 	}
-	out := &ownRows{Data: data}
+	grid := o.InducingFile == withoutFile && inducing.Values == nil
+	public := own.Range{Low: o.InputLow, High: o.InputHigh}
+	out := &ownRows{Data: data, suspect: public.Warnings(data, grid)}
 	switch {
 	case o.InducingFile != withoutFile:
 		out.z, err = own.InducingFile(o.InducingFile, t.Dataset(o.InducingFile), data.Names)
@@ -114,7 +117,7 @@ func (o *ownColumns) load(
 			return nil, err
 		}
 		var low, high []float64
-		if low, high, err = (own.Range{Low: o.InputLow, High: o.InputHigh}).Of(inputs, 1); err != nil {
+		if low, high, err = public.Of(inputs, 1); err != nil {
 			return nil, err
 		}
 		out.z = own.Grid(inducing.Count, low, high)
@@ -154,11 +157,7 @@ func (r *ownRows) warnings() []string {
 		out = append(out, fmt.Sprintf("%d of %d rows have no value in a column that is used and were left out", r.Dropped,
 			r.Dropped+rows))
 	}
-	for _, name := range r.Constant {
-		out = append(out, fmt.Sprintf("computed but suspect: the input %q has the same value in all rows, so that no "+
-			"prediction depends on it", name))
-	}
-	return out
+	return append(out, r.suspect...)
 }
 
 // outputName is the column that is predicted, without the levels that the setting may name.

@@ -96,6 +96,30 @@ func TestOwnClassification(t *testing.T) {
 	}
 }
 
+// Rows outside of the public range are said where results are judged, and in no release.
+func TestRowsBeyondThePublicRange(t *testing.T) {
+	path := writeRows(t, 300, nil)
+	const want = `rows the input "a" is outside of the public range, 2 to 10: what is predicted there is extrapolated`
+	narrow := func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](2, 0) }
+	judged := trialtest.Compute(t, seed(1), classification(), ownKinds(path), narrow)
+	if text := fmt.Sprint(judged.Warnings); !strings.Contains(text, want) {
+		t.Errorf("%s", text)
+	}
+	r, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, narrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(r.Warnings); strings.Contains(text, "range") {
+		t.Errorf("a release says %s", text)
+	}
+	search := trialtest.Compute(t, seed(1), hyperparameters(), ownOutputs(path), func(s *searchSettings) {
+		s.InputLow = experiment.SeveralOf[own.None](2)
+	})
+	if text := fmt.Sprint(search.Warnings); !strings.Contains(text, want) {
+		t.Errorf("%s", text)
+	}
+}
+
 // The exponential mechanism on counts: equal ones are as likely, and e^(ε/2) stands between
 // counts that differ by one.
 func TestLargestClass(t *testing.T) {

@@ -71,6 +71,21 @@ func (r Range) Of(inputs int, simulated float64) (low, high []float64, err error
 	return low, high, nil
 }
 
+// Warnings say what is suspect about the inputs of the rows that were read: those with one value
+// in all or nearly all rows, and rows outside of the public range, where a grid is laid over it.
+// They depend on the data: they are for judging, and no part of a release.
+func (r Range) Warnings(data *table.Data, grid bool) []string {
+	out := data.ColumnWarnings()
+	if !grid {
+		return out
+	}
+	low, high, err := r.Of(len(data.Names), 1)
+	if err != nil { // there is no grid over a range that is none
+		return out
+	}
+	return append(out, table.BeyondWarnings(data.X, data.Names, low, high, "the public range")...)
+}
+
 // Check refuses a range that is none; needed says that there must be one.
 func (r Range) Check(inputs int, needed bool) error {
 	if err := r.CheckGiven(needed); err != nil {

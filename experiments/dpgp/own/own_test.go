@@ -3,10 +3,15 @@ package own
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -83,5 +88,48 @@ func TestCheckNamed(t *testing.T) {
 	}
 	if err := CheckNamed("age+colour[red|green]"); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is suspect about the inputs is said in the words of all methods; without a grid no range
+// is looked at.
+func TestWarnings(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,c,y\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "%d,%d,7,1\n", i, min(i, 1))
+	}
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, err := table.Spec{Dataset: "csv:my.csv", Inputs: "a+b+c", Others: []string{"y"}}.LoadFrom(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := []string{
+		`computed but suspect: the input "c" has the same value in all rows, so that no prediction depends on it`,
+		`computed but suspect: the input "b" has one value in 199 of 200 rows: hardly any prediction depends on it`,
+	}
+	const suspect = "computed but suspect: in %d of 200 rows the input %q is outside of the public range, %s: what is " +
+		"predicted there is extrapolated"
+	outside := func(rows int, name, ends string) string { return fmt.Sprintf(suspect, rows, name, ends) }
+	for _, c := range []struct {
+		name      string
+		low, high []float64
+		grid      bool
+		want      []string
+	}{
+		{"inside", []float64{0}, []float64{199}, true, nil},
+		{"one end for all", []float64{1}, []float64{150}, true, []string{outside(50, "a", "1 to 150"), outside(1, "b", "1 to 150")}},
+		{"one for each", []float64{0, 0, 8}, []float64{199, 1, 9}, true, []string{outside(200, "c", "8 to 9")}},
+		{"no grid", []float64{1}, []float64{150}, false, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Range{Low: experiment.SeveralOf[None](c.low...), High: experiment.SeveralOf[None](c.high...)}
+			if got := r.Warnings(data, c.grid); !slices.Equal(got, append(slices.Clone(columns), c.want...)) {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

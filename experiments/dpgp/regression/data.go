@@ -26,6 +26,7 @@ type regressor struct {
 	dropped  int
 	clipped  int
 	inputs   []string
+	suspect  []string // what is suspect about them, for judging alone
 	private  []string // those whose levels were read off the data
 	output   modelfile.Output
 	bound    sparse.Bound
@@ -79,6 +80,7 @@ func (r *regressor) read(t *experiment.Trial) error {
 		if err := s.checkInputs(true, len(r.inputs)); err != nil { // categories are several
 			return err
 		}
+		r.suspect = s.inputRange().Warnings(data, !own.IsFile(s.Inducing))
 	} else {
 		r.inputs, r.output.Name = []string{"x"}, "y" // whatever names are given, no column has them
 		r.x = sparse.UniformInputs(simulatedRows, t.Stream("inputs"))

@@ -223,7 +223,7 @@ func (r *regressor) splitOnce(ctx context.Context, repeat int) (out split, err e
 		out.exact += (truth - without[i]) * (truth - without[i]) / k
 		out.centre += truth * truth / k
 		out.sd += scale * math.Sqrt(variances[0][i]) / k
-		if math.Abs(miss) <= 1.959963984540054*math.Sqrt(variances[0][i]+r.Model.Noise) {
+		if math.Abs(miss) <= table.Central95*math.Sqrt(variances[0][i]+r.Model.Noise) {
 			out.coverage += 1 / k
 		}
 	}

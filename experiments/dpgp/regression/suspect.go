@@ -2,21 +2,13 @@ package regression
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/mechanism"
-)
-
-// Bounds beyond which the coverage of a region of 95 % is suspect.
-const (
-	nominalCoverage = 0.95
-	suspectlyNarrow = 0.85
-	suspectlyWide   = 0.995
-	// coverageErrors is how many standard errors are taken for chance.
-	coverageErrors = 3
 )
 
 // suspicions say what is suspect about the results on a user's own data, given the
@@ -26,7 +18,7 @@ func (r *regressor) suspicions(m *Metrics, splits []split) []string {
 	if !own.IsFile(r.settings.Dataset) {
 		return nil
 	}
-	var out []string
+	out := slices.Clone(r.suspect)
 	tests := r.tests()
 	train := len(r.y) - tests
 	noisy := r.Noise.SigmaA > 0
@@ -38,26 +30,18 @@ func (r *regressor) suspicions(m *Metrics, splits []split) []string {
 			"inducing inputs, or more rows",
 			r.Noise.SigmaA, train, most))
 	}
-	if rmse, centre := m.RMSE, m.RMSECentre; rmse >= centre {
-		advice := "choose lengthscale, kernel_variance, sigma and inducing inputs anew, without looking at the data"
-		if noisy {
-			advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer "+
-				"inducing inputs, or more rows; otherwise ", m.RMSEWithoutNoise) + advice
-		}
-		out = append(out, fmt.Sprintf("computed but suspect: the predictions have an error of %.3g, and the middle "+
-			"of the public range, which costs no privacy, has %.3g; %s", rmse, centre, advice))
+	advice := "choose lengthscale, kernel_variance, sigma and inducing inputs anew, without looking at the data"
+	if noisy {
+		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer inducing inputs, or "+
+			"more rows; otherwise ", m.RMSEWithoutNoise) + advice
 	}
-	coverage := m.Coverage95
-	switch off := math.Abs(coverage - nominalCoverage); {
-	case off <= coverageErrors*coverageError(splits, tests):
-	case coverage < suspectlyNarrow:
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of "+
-			"a split: the standard deviations are too small; use a larger sigma, a shorter lengthscale with more "+
-			"inducing inputs, or a larger kernel_variance", coverage, tests))
-	case coverage > suspectlyWide:
-		out = append(out, fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs of "+
-			"a split: the standard deviations are too large; use a smaller sigma or kernel_variance, or, where the "+
-			"noise is most of them, a larger epsilon", coverage, tests))
+	if s := table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice); s != "" {
+		out = append(out, s)
+	}
+	if s := table.CoverageWarning(m.Coverage95, coverageError(splits, tests), tests, "use a larger sigma, a shorter "+
+		"lengthscale with more inducing inputs, or a larger kernel_variance", "use a smaller sigma or kernel_variance, or, "+
+		"where the noise is most of them, a larger epsilon"); s != "" {
+		out = append(out, s)
 	}
 	if noisy {
 		if s := mechanism.SuspectDelta(r.settings.Delta, len(r.y)); s != "" {
@@ -72,7 +56,7 @@ func (r *regressor) suspicions(m *Metrics, splits []split) []string {
 // the same, or that of the splits where it is larger, since one draw of the noise
 // moves all predictions of a split.
 func coverageError(splits []split, tests int) float64 {
-	binomial := math.Sqrt(nominalCoverage * (1 - nominalCoverage) / float64(tests))
+	binomial := table.CoverageError(tests)
 	if len(splits) < 2 {
 		return binomial
 	}

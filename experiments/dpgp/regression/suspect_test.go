@@ -59,8 +59,10 @@ func TestSuspiciousRegressions(t *testing.T) {
 		{"too narrow", func(s *Settings) { s.Epsilon, s.Sigma = inf, 0.01 },
 			[]string{"the standard deviations are too small; use a larger sigma"}},
 		{"too wide", func(s *Settings) { s.Epsilon, s.Sigma = inf, 0.5 },
-			[]string{"regions of 95 % hold 1 of the 200 test outputs of a split: the standard deviations are too large"}},
+			[]string{"regions of 95 % hold 1 of the 200 test outputs: the standard deviations are too large"}},
 		{"too wide, in few rows", func(s *Settings) { s.Dataset, s.Epsilon, s.Sigma = "csv:"+few, inf, 0.5 }, nil},
+		{"rows beyond the range", func(s *Settings) { s.Epsilon, s.Sigma, s.InputLow = inf, 0.04, givenAll(1) },
+			[]string{`rows the input "x" is outside of the public range, 1 to 20: what is predicted there is extrapolated`}},
 		{"delta of a tenth of 1/n", func(s *Settings) { s.Epsilon, s.Sigma = 10, 0.04 },
 			[]string{"delta = 0.0001 is not below a tenth of 1/n = 0.001 of the 1000 rows; use a delta below 0.0001"}},
 		{"delta of 1/n", func(s *Settings) { s.Epsilon, s.Delta, s.Sigma = 10, 0.002, 0.04 },
@@ -92,7 +94,10 @@ func TestOnlyOwnDataAreJudged(t *testing.T) {
 	if out := regress(t, 3, own, bad); len(suspects(out.Warnings)) < 2 {
 		t.Errorf("judged: %q", out.Warnings)
 	}
-	_, r := released(t, 1, own, bad, func(s *Settings) { s.Rho = 1e-9 }) // no noise is refused
+	_, r := released(t, 1, own, bad, func(s *Settings) {
+		s.Rho = 1e-9 // no noise is refused
+		s.InputLow = givenAll(5)
+	})
 	if slices.ContainsFunc(r.Warnings, func(w string) bool {
 		return strings.Contains(w, "range") || strings.Contains(w, "95 %")
 	}) {
