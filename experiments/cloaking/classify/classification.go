@@ -50,16 +50,11 @@ func checkClassification(s *classificationSettings) error {
 	rows := 0 // not known before the file is read
 	if !s.Rows.Is(AllRows) {
 		if rows = s.Rows.Number; s.Folds.Folds > rows {
-			return s.tooManyFolds(rows)
+			return cloak.FoldsError(s.Folds.Folds, rows)
 		}
 		rows -= (rows + s.Folds.Folds - 1) / s.Folds.Folds
 	}
 	return checkClassifier(&s.ClassifierSettings, s.Method, rows)
-}
-
-// tooManyFolds is the error of more folds than rows.
-func (s *classificationSettings) tooManyFolds(rows int) error {
-	return fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", s.Folds.Folds, rows)
 }
 
 // validation is a cross-validation.
@@ -77,13 +72,13 @@ func newValidation(t *experiment.Trial, s *classificationSettings) (*validation,
 	if err != nil {
 		return nil, err
 	}
+	if s.Folds.Folds > len(d.labels) {
+		return nil, cloak.FoldsError(s.Folds.Folds, len(d.labels))
+	}
 	// A release must not say so: whether it fails would depend on a single label.
 	if share := positiveShare(d.labels); share == 0 || share == 1 {
 		return nil, fmt.Errorf("all %d rows are of one class of %q: there is nothing to tell apart", len(d.labels),
 			d.output)
-	}
-	if s.Folds.Folds > len(d.labels) {
-		return nil, s.tooManyFolds(len(d.labels))
 	}
 	folds, err := s.Folds.Of(len(d.labels), t.Stream)
 	if err != nil {
@@ -167,7 +162,8 @@ func (v *validation) prepareFold(ctx context.Context, i int) (*publicFit, []floa
 		labels[j] = v.data.labels[row]
 	}
 	if share := positiveShare(labels); share == 0 || share == 1 {
-		return nil, nil, errors.New("the other folds hold one class only; use fewer folds, or fold_scheme=random")
+		return nil, nil, errors.New("the other folds hold one class only; use more folds or fold_scheme=random; each class " +
+			"needs two rows or more")
 	}
 	inputs := v.data.inputs
 	p, err := v.prepare(ctx, learn.SelectRows(inputs, f.Train), learn.SelectRows(inputs, f.Test), foldPurpose(i))

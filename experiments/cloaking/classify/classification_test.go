@@ -97,9 +97,10 @@ func TestClassificationBadInput(t *testing.T) {
 		change     func(*classificationSettings)
 	}{
 		"three classes": {"a,class\n1,1\n2,2\n3,3\n4,1\n", "has the value 3: it is neither low = 1 nor high = 2", nil},
-		"one class":     {"a,class\n1,1\n2,1\n3,1\n4,1\n", `all 4 rows are of one class of "class"`, nil},
-		"words":         {"a,class\n1,perhaps\n", `"perhaps"`, nil},
-		"few rows":      {"a,class\n1,1\n2,2\n", "there cannot be more folds than rows", nil},
+		"one class": {"a,class\n1,1\n2,1\n3,1\n4,1\n", `all 4 rows are of one class of "class"`,
+			func(s *classificationSettings) { s.Folds = halves(cloak.Random) }},
+		"words":    {"a,class\n1,perhaps\n", `"perhaps"`, nil},
+		"few rows": {"a,class\n1,1\n2,2\n", "there cannot be more folds than rows", nil},
 		"few drawn rows": {noRows, "there are 4 rows, and there cannot be more folds than rows",
 			func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](4) }},
 		"rank of drawn rows": {noRows, "rank = 9: there are only 8 training rows", func(s *classificationSettings) {
@@ -136,7 +137,7 @@ func TestClassificationBadInput(t *testing.T) {
 			}},
 		"rank": {sixRows, "numerical rank 3",
 			func(s *classificationSettings) { s.Rank, s.Folds = rank(6), halves(cloak.Interleaved) }},
-		"folds by class": {"a,class\n1,1\n2,1\n3,1\n4,2\n5,2\n6,2\n", "the other folds hold one class only",
+		"folds by class": {"a,class\n1,1\n2,1\n3,1\n4,2\n5,2\n6,2\n", "the other folds hold one class only; use more folds",
 			func(s *classificationSettings) { s.Folds = halves(cloak.Contiguous) }},
 		"query points": {"a,class\n1,1\n2,2\n3,1\n4,2\n", "predict is for a release",
 			func(s *classificationSettings) { s.Predict = "csv:q.csv" }},

@@ -71,9 +71,14 @@ type publicFit struct {
 // latent function is wanted at the test inputs (P×d). The purpose names the random
 // streams; "" where there is one fit only.
 func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpose string) (*publicFit, error) {
-	train, test = c.settings.Scaled(train), c.settings.Scaled(test)
+	train, err := c.settings.Scaled(train)
+	if err != nil {
+		return nil, err
+	}
+	if test, err = c.settings.Scaled(test); err != nil {
+		return nil, err
+	}
 	p := &publicFit{inputs: cloak.Group(train)}
-	var err error
 	p.cov, err = c.covariances(ctx, train, p.inputs, test, purpose)
 	return p, err
 }

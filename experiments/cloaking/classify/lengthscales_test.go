@@ -96,5 +96,8 @@ func TestLengthscaleRefusals(t *testing.T) {
 		_, err := trialtest.Try(t, trialtest.Options{File: cloaktest.Classes(t)}, Classification(), ownClasses,
 			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, []float64{1, 2, 3} })
 		trialtest.Refuses(t, err, "these are 3 numbers for 2 inputs (a, b)")
+		_, err = trialtest.Try(t, trialtest.Options{File: cloaktest.Classes(t)}, Classification(), ownClasses,
+			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, []float64{1e-320, 1} })
+		trialtest.Refuses(t, err, "input 1 of 2 has the value ")
 	})
 }

@@ -2,6 +2,7 @@ package cloak
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,14 +21,24 @@ func (k *Kernel) EQ() kernel.Kernel {
 
 // Scaled returns inputs (n×D), each in units of its lengthscale where each has one, and x
 // itself where all share one. Inputs are public, so that rounding the quotients leaves the
-// sensitivity of a release as it is: it is that of the cloaking matrix of the quotients.
-func (k *Kernel) Scaled(x *mat.Dense) *mat.Dense {
+// sensitivity of a release as it is: it is that of the cloaking matrix of the quotients. One
+// beyond float64 is an error.
+func (k *Kernel) Scaled(x *mat.Dense) (*mat.Dense, error) {
 	if !k.apart() {
-		return x
+		return x, nil
 	}
-	out := new(mat.Dense)
-	out.Apply(func(_, j int, v float64) float64 { return v / k.Lengthscale[j] }, x)
-	return out
+	out := mat.DenseCopyOf(x)
+	n, _ := out.Dims()
+	for i := range n {
+		row := out.RawRowView(i)
+		for j, l := range k.Lengthscale {
+			if row[j] /= l; math.IsInf(row[j], 0) {
+				return nil, fmt.Errorf("lengthscale = %s: input %d of %d has the value %g, which over its lengthscale %g is "+
+					"beyond floating point; lengthscales are in the units of the inputs", k.Lengthscale, j+1, len(row), x.At(i, j), l)
+			}
+		}
+	}
+	return out, nil
 }
 
 // apart is whether each input has a lengthscale of its own.

@@ -2,6 +2,7 @@ package cloak
 
 import (
 	_ "embed"
+	"fmt"
 	"math/rand/v2"
 
 	"privkern/experiments/cloaking/design"
@@ -263,6 +264,14 @@ type Folds struct {
 	Folds int `name:"folds" default:"14" min:"2"`
 	// how rows are put into folds
 	FoldScheme FoldScheme `name:"fold_scheme" default:"contiguous"`
+}
+
+// FoldsError is that of more folds than rows.
+func FoldsError(folds, rows int) error {
+	if rows == 1 {
+		return fmt.Errorf("folds = %d: there is one row, and a cross-validation needs two or more", folds)
+	}
+	return fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", folds, rows)
 }
 
 // Of returns the folds of that number of rows; random ones are drawn from the stream

@@ -90,9 +90,9 @@ type trainingSet struct {
 
 // scaled are inputs as the model takes them, see [cloak.Kernel.Scaled]. The methods that follow
 // the density of the inputs take them as they are: they have no lengthscale for each.
-func (r *predictor) scaled(x *mat.Dense) *mat.Dense {
+func (r *predictor) scaled(x *mat.Dense) (*mat.Dense, error) {
 	if r.model.Method.ByDensity() {
-		return x
+		return x, nil
 	}
 	return r.model.Scaled(x)
 }
@@ -116,8 +116,11 @@ func matricesOf(all []posterior) []*mat.Dense {
 // posteriors returns that of each training set; judged asks for standard deviations.
 func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged bool) ([]posterior, error) {
 	inputs := make([]*mat.Dense, len(sets))
+	var err error
 	for i, s := range sets {
-		inputs[i] = r.scaled(learn.SelectRows(r.data.Inputs, s.train))
+		if inputs[i], err = r.scaled(learn.SelectRows(r.data.Inputs, s.train)); err != nil {
+			return nil, err
+		}
 	}
 	inducing := make([]*mat.Dense, len(sets))
 	if r.model.Method == cloak.Sparse {
@@ -125,14 +128,17 @@ func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged b
 		for i, s := range sets {
 			streams[i] = r.t.Stream(s.stream)
 		}
-		var err error
 		if inducing, err = cloak.InducingInputs(ctx, r.e, r.settings.Inducing, inputs, streams); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]posterior, len(sets))
-	err := r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) (err error) {
-		m, test := *r.model, r.scaled(sets[i].test)
+	err = r.e.ParallelFor(ctx, len(sets), 1, func(i, _ int) error {
+		m := *r.model
+		test, err := r.scaled(sets[i].test)
+		if err != nil {
+			return err
+		}
 		m.Inducing, out[i].inducing = inducing[i], inducing[i]
 		if judged {
 			out[i].matrix, out[i].sd, err = m.Posterior(r.e, inputs[i], test)
@@ -168,7 +174,14 @@ func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *m
 func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 	m := *r.model
 	m.Inducing = inducing
-	sd, err := m.Variance(r.e, r.scaled(r.data.Inputs), r.scaled(test))
+	train, err := r.scaled(r.data.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if test, err = r.scaled(test); err != nil {
+		return nil, err
+	}
+	sd, err := m.Variance(r.e, train, test)
 	for i, v := range sd {
 		sd[i] = r.data.Unit * math.Sqrt(v)
 	}

@@ -59,7 +59,7 @@ func checkRegression(s *regressionSettings) error {
 func (s *regressionSettings) checkFolds(rows int, names []string) error {
 	folds := s.Folds.Folds
 	if folds > rows {
-		return fmt.Errorf("folds = %d: the data have %d rows, and there cannot be more folds than rows", folds, rows)
+		return cloak.FoldsError(folds, rows)
 	}
 	largest := (rows + folds - 1) / folds
 	if largest > cloak.MaxPoints {
