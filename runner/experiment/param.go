@@ -184,6 +184,9 @@ func (p *Param) toNumbers(v any) ([]float64, error) {
 			out = append(out, f)
 		}
 	case string:
+		if strings.Trim(l, "[] \t") == "" {
+			break
+		}
 		var err error
 		if out, err = parseNumbers(l); err != nil {
 			return nil, err

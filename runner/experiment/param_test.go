@@ -147,7 +147,7 @@ func TestConvertRefuses(t *testing.T) {
 		{"a text for a flag", flag, "maybe", `"maybe" is neither true nor false`},
 
 		{"no numbers", list, []any{}, `the list is empty`},
-		{"an empty text", list, "", `"" is not a number`},
+		{"an empty text", list, "", "the list is empty"},
 		{"a missing number", list, "1,,2", `"" is not a number`},
 		{"a text among numbers", list, []any{1, "x"}, `"x" is not a number`},
 		{"half a bracket", list, "[1,2", `"[1,2" has a bracket without its other half`},

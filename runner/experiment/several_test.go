@@ -49,6 +49,9 @@ func TestSeveral(t *testing.T) {
 		{"20,0", 1, "", "", `"scale": 0 is outside (0, inf)`},
 		{"20,inf", 1, "", "", "inf is not finite"},
 		{"20,", 1, "", "", `"scale": "" is not a number`},
+		{"", 1, "", "", `"scale": the list is empty`},
+		{"[]", 1, "", "", `"scale": the list is empty`},
+		{[]any{}, 1, "", "", `"scale": the list is empty`},
 		{1, "nome", "", "", `nor is it none; did you mean "none"?`},
 	} {
 		t.Run(fmt.Sprint(c.scale, c.low), func(t *testing.T) {

@@ -87,7 +87,7 @@ func TestLengthscaleRefusals(t *testing.T) {
 		{three("lengthscale", "20,nan,1"), `parameter "lengthscale": NaN is not a number`},
 		{three("lengthscale", "20,inf,1"), `parameter "lengthscale": inf is not finite`},
 		{three("lengthscale", "20,,1"), `parameter "lengthscale": "" is not a number`},
-		{three("lengthscale", ""), `parameter "lengthscale": `},
+		{three("lengthscale", ""), `parameter "lengthscale": the list is empty`},
 		{three("method", "weighted-sum", "lengthscale", "20,5,1"),
 			"with method=weighted-sum all inputs share kde_bandwidth and max_lengthscale"},
 		{map[string]any{"inputs": "age+weight", "lengthscale": "20,5"},
