@@ -138,7 +138,7 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	}
 	d.table, d.outputs = data.X, outputs
 	d.names, d.dropped, d.of = data.Names, data.Dropped, len(outputs)
-	d.warnings = cloak.InputWarnings(data, s.Method, &s.Kernel)
+	d.warnings = cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel)
 	rows := s.drawn(t, d, ordered)
 	d.inputs, d.labels = learn.SelectRows(d.table, rows), make([]float64, len(rows))
 	for i, row := range rows {

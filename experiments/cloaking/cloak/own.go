@@ -154,12 +154,12 @@ func fileHint(name, valid string) string {
 // lengthscale for both is suspect.
 const widestRatio = 10
 
-// InputWarnings says what is suspect about a user's inputs for a method and its lengthscales.
-func InputWarnings(t *table.Data, m Method, k *Kernel) []string {
+// InputWarnings says what is suspect about inputs for a method and its lengthscales.
+func InputWarnings(t *table.Data, o *OwnData, m Method, k *Kernel) []string {
 	out := t.ColumnWarnings()
 	advice := "give a lengthscale for each, or bring the columns to one scale"
 	switch {
-	case m.ByDensity():
+	case m.ByDensity() || !o.IsFile(): // which have no lengthscale for each
 		advice = "bring the columns to one scale"
 	case k.apart():
 		return out

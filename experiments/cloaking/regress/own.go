@@ -108,7 +108,7 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 			"of them", path, n, maxRows)
 	}
 	p := &cloak.Problem{
-		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data, s.Method, &s.Kernel),
+		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel),
 		Columns: map[string][]float64{},
 		Names: cloak.Terms{
 			Inputs: data.Names, Outputs: fmt.Sprintf("values of %q", d.Output),
