@@ -47,8 +47,8 @@ func TestDecode(t *testing.T) {
 		{`{}`, `m.json: it is no released model, since`},
 		{`[]`, `m.json: it is no released model, which is a JSON object`},
 		{``, `m.json: it is no released model, which is a JSON object`},
-		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object (a model is what run trial METHOD --release or ` +
-			`--export writes; a released table is used as it is)`},
+		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object (a model is what run trial METHOD ` +
+			`--release or --export writes; a released table is used as it is)`},
 		{"{\n\"a\": [1, 2", `m.json:2:10: unexpected end of JSON input`},
 		{"{\n\"a\": [1,, 2]}", `m.json:2:9: invalid character ','`},
 		{`{"a": 1`, `m.json:1:7: unexpected end of JSON input`},

@@ -110,8 +110,8 @@ func splitFormat(name string) (family string, version int) {
 }
 
 // noModel is what is wrong with a file of something else.
-const noModel = "it is no released model, %s (a model is what run trial METHOD --release or --export writes; a released " +
-	"table is used as it is)"
+const noModel = "it is no released model, %s (a model is what run trial METHOD --release or --export writes; a " +
+	"released table is used as it is)"
 
 // nameOf returns the name of the format, and the member that has it: "format", or
 // "model" in files of dpgp. What follows it is not read.

@@ -105,7 +105,8 @@ func TestEqualInputsHaveEqualColumns(t *testing.T) {
 
 func TestSingularInducingInputs(t *testing.T) {
 	e := cloaktest.Engine(t)
-	m := Model{Method: Sparse, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 1}, 0.5}, Inducing: cloaktest.Column(2, 2)}
+	m := Model{Method: Sparse, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 1}, 0.5},
+		Inducing: cloaktest.Column(2, 2)}
 	_, err := m.Matrix(e, cloaktest.Column(1, 2, 3), cloaktest.Column(0))
 	if err == nil || !strings.Contains(err.Error(), "use fewer of them") {
 		t.Errorf("two equal inducing inputs: %v", err)

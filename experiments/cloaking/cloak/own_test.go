@@ -17,9 +17,10 @@ func TestScalesOfInputs(t *testing.T) {
 		return &table.Data{X: mat.NewDense(3, 2, []float64{0, 0, 1, width, 0.5, 2}), Names: []string{"age", "dose"}}
 	}
 	const (
-		shared = `computed but suspect: the input "dose" extends over 11 and "age" over 1, but all inputs share one lengthscale; `
-		scale  = "bring the columns to one scale"
-		each   = "give a lengthscale for each, or " + scale
+		shared = `computed but suspect: the input "dose" extends over 11 and "age" over 1, but all inputs share one ` +
+			"lengthscale; "
+		scale = "bring the columns to one scale"
+		each  = "give a lengthscale for each, or " + scale
 	)
 	one, two := experiment.Several{2}, experiment.Several{2, 20}
 	for _, c := range []struct {

@@ -40,7 +40,9 @@ func TestCurve(t *testing.T) {
 			t.Fatalf("%d draws, %+v", len(samples)-1, r.Metrics)
 		}
 		// Far from all data the posterior is the prior, with the heights' standard deviation.
-		far := compute(t, func(s *curveSettings) { s.Ages, s.AtAge, s.Lengthscale = []float64{0, 1e4}, 1e4, experiment.Several{1} })
+		far := compute(t, func(s *curveSettings) {
+			s.Ages, s.AtAge, s.Lengthscale = []float64{0, 1e4}, 1e4, experiment.Several{1}
+		})
 		heights := far.Series["data"]["height_cm"]
 		trialtest.Near(t, "prior", far.Metrics.PosteriorSD, stat.PopStdDev(heights, nil), 1e-9)
 		for i, mean := range curve["mean_cm"] {

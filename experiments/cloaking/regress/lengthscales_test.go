@@ -46,7 +46,8 @@ func TestLengthscalesAreScalesOfColumns(t *testing.T) {
 				return
 			}
 			// The inputs that a release has are those of the file.
-			one, other := published(t, apart, scaledOwn(cloaktest.Scales[:]...), change), published(t, scaled, scaledOwn(1), change)
+			one := published(t, apart, scaledOwn(cloaktest.Scales[:]...), change)
+			other := published(t, scaled, scaledOwn(1), change)
 			for _, column := range []string{"noise_sd", "predictive_sd"} {
 				want := cloaktest.ColumnOf(t, other, column)
 				for i, v := range cloaktest.ColumnOf(t, one, column) {
@@ -91,7 +92,8 @@ func TestLengthscaleRefusals(t *testing.T) {
 		{three("method", "weighted-sum", "lengthscale", "20,5,1"),
 			"with method=weighted-sum all inputs share kde_bandwidth and max_lengthscale"},
 		{map[string]any{"inputs": "age+weight", "lengthscale": "20,5"},
-			"lengthscale = [20,5]: a lengthscale for each input is for data of your own, such as dataset=csv:PATH; give one number"},
+			"lengthscale = [20,5]: a lengthscale for each input is for data of your own, such as dataset=csv:PATH; give " +
+				"one number"},
 	}.check(t, Regression().Experiment)
 	for name, given := range map[string]map[string]any{
 		"one":            three("lengthscale", 20),
@@ -129,8 +131,8 @@ func TestLengthscalesAreCountedWithTheFile(t *testing.T) {
 		{"a+kind", []float64{2, 1, 1}, ""},
 		{"a+kind[u|v]", []float64{2, 1, 1}, ""},
 		{"*", []float64{2}, ""},
-		{"a+kind", []float64{2, 1}, "lengthscale = [2,1]: these are 2 numbers for 3 inputs (a, kind=u, kind=v); give one for " +
-			"all, or one for each"},
+		{"a+kind", []float64{2, 1}, "lengthscale = [2,1]: these are 2 numbers for 3 inputs (a, kind=u, kind=v); give " +
+			"one for all, or one for each"},
 		{"a", []float64{2, 1}, "these are 2 numbers for 1 input (a); give one for all, or one for each"},
 		{"*", []float64{2, 1}, "these are 2 numbers for 1 input (a)"},
 	} {

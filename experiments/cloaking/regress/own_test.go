@@ -209,11 +209,13 @@ func TestOwnDataFailures(t *testing.T) {
 		{small, func(s *regressionSettings) { s.Inputs = "b" }, `my.csv:4:3: column "b" is "x", expected a number`},
 		{"a,b,y\n", func(*regressionSettings) {}, "my.csv: there are no rows"},
 		{"a,b,y\n1,2,\n", func(*regressionSettings) {}, "my.csv: none of its 1 rows"},
-		{small, func(s *regressionSettings) { s.Folds.Folds = 5 }, "folds = 5: there are 4 rows, and there cannot be more folds than rows"},
+		{small, func(s *regressionSettings) { s.Folds.Folds = 5 },
+			"folds = 5: there are 4 rows, and there cannot be more folds than rows"},
 		{"a,b,y\n1,2,3\n", func(*regressionSettings) {},
 			"folds = 2: there is one row, and a cross-validation needs two or more"},
-		{"a,b,y\n1,2,3\n2,3,4\n", func(s *regressionSettings) { s.Inputs, s.Lengthscale = "a+b", experiment.Several{1, 1e-320} },
-			"lengthscale = [1,1e-320]: input 2 of 2 has the value 3, which over its lengthscale 1e-320 is beyond floating point"},
+		{"a,b,y\n1,2,3\n2,3,4\n", func(s *regressionSettings) {
+			s.Inputs, s.Lengthscale = "a+b", experiment.Several{1, 1e-320}
+		}, "lengthscale = [1,1e-320]: input 2 of 2 has the value 3, which over its lengthscale 1e-320 is beyond floating"},
 		{small, func(s *regressionSettings) { s.Rank = rank(3) }, "only 2 test rows"},
 		{small, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, "only 2 training rows"},
 		{long.String(), func(*regressionSettings) {}, "my.csv: 10001 rows; at most 10000"},

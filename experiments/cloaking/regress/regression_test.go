@@ -550,8 +550,12 @@ func TestRegressionRefusals(t *testing.T) {
 func TestTable1(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.RealCensus(t), Workers: 2}
 	noisy, clean := 1.0, math.Inf(1)
-	setA := cloak.Hyperparameters{Kernel: cloak.Kernel{Lengthscale: experiment.Several{15}, KernelVariance: 1}, NoiseVariance: 2}
-	setB := cloak.Hyperparameters{Kernel: cloak.Kernel{Lengthscale: experiment.Several{25}, KernelVariance: 1}, NoiseVariance: 1}
+	setA := cloak.Hyperparameters{
+		Kernel: cloak.Kernel{Lengthscale: experiment.Several{15}, KernelVariance: 1}, NoiseVariance: 2,
+	}
+	setB := cloak.Hyperparameters{
+		Kernel: cloak.Kernel{Lengthscale: experiment.Several{25}, KernelVariance: 1}, NoiseVariance: 1,
+	}
 	for _, c := range []struct {
 		name      string
 		set       cloak.Hyperparameters

@@ -44,7 +44,9 @@ func TestSpending(t *testing.T) {
 		{"another range", rows, values, ownFile("x", "y", 20, 21), 1, defaults},
 		{"another clipped output", clipped, values, same, 1, defaults},
 		{"other points", rows, values, predicting("csv:my.csv"), 1, defaults},
-		{"another kernel", rows, values, func(s *regressionSettings) { s.Lengthscale, s.Rank = experiment.Several{1}, rank(3) }, 1, defaults},
+		{"another kernel", rows, values, func(s *regressionSettings) {
+			s.Lengthscale, s.Rank = experiment.Several{1}, rank(3)
+		}, 1, defaults},
 		{"another method", rows, values, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, 1,
 			defaults},
 		{"two inputs", rows, values, func(s *regressionSettings) { s.Inputs = "x+z" }, 2, defaults},

@@ -61,7 +61,8 @@ func (v *validation) coverageWarning(scores []score) string {
 	const unit = "; both variances are in squares of a quarter of the public range"
 	narrow := "use a larger noise_variance or kernel_variance, or a shorter lengthscale" + unit
 	if v.scale > 0 && !v.settings.Rank.Is(cloak.FullRank) {
-		narrow = "directions beyond rank are left out, and what they would add is not known: use rank=full; otherwise " + narrow
+		narrow = "directions beyond rank are left out, and what they would add is not known: use rank=full; otherwise " +
+			narrow
 	}
 	return table.CoverageWarning(share, deviation, n, narrow, "use a smaller noise_variance or kernel_variance"+unit)
 }

@@ -36,7 +36,8 @@ func TestSuspiciousRegressions(t *testing.T) {
 			ownFile("x", "coin", 0, 1)(s)
 			s.Epsilon, s.Method = math.Inf(1), cloak.Standard
 			s.Lengthscale, s.KernelVariance, s.NoiseVariance = experiment.Several{0.3}, 1, 1e-3
-		}, []string{"has 0.5; choose lengthscale, kernel_variance and noise_variance anew", "the standard deviations are too small"}},
+		}, []string{"has 0.5; choose lengthscale, kernel_variance and noise_variance anew",
+			"the standard deviations are too small"}},
 		{"too narrow", func(s *regressionSettings) {
 			s.Epsilon, s.KernelVariance, s.NoiseVariance = math.Inf(1), 0.04, 4e-4
 		}, []string{"the standard deviations are too small; use a larger noise_variance or kernel_variance, or a shorter " +

@@ -121,7 +121,8 @@ func TestWarnings(t *testing.T) {
 		want      []string
 	}{
 		{"inside", []float64{0}, []float64{199}, true, nil},
-		{"one end for all", []float64{1}, []float64{150}, true, []string{outside(50, "a", "1 to 150"), outside(1, "b", "1 to 150")}},
+		{"one end for all", []float64{1}, []float64{150}, true,
+			[]string{outside(50, "a", "1 to 150"), outside(1, "b", "1 to 150")}},
 		{"one for each", []float64{0, 0, 8}, []float64{199, 1, 9}, true, []string{outside(200, "c", "8 to 9")}},
 		{"no grid", []float64{1}, []float64{150}, false, nil},
 	} {

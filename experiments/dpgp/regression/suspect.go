@@ -32,8 +32,8 @@ func (r *regressor) suspicions(m *Metrics, splits []split) []string {
 	}
 	advice := "choose lengthscale, kernel_variance, sigma and inducing inputs anew, without looking at the data"
 	if noisy {
-		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer inducing inputs, or "+
-			"more rows; otherwise ", m.RMSEWithoutNoise) + advice
+		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, use a larger epsilon, fewer inducing inputs, "+
+			"or more rows; otherwise ", m.RMSEWithoutNoise) + advice
 	}
 	if s := table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice); s != "" {
 		out = append(out, s)
