@@ -53,8 +53,8 @@ func TestDecode(t *testing.T) {
 		{`{}`, `m.json: it is no released model, since`},
 		{`[]`, `m.json: it is no released model, which is a JSON object`},
 		{``, `m.json: it is no released model, which is a JSON object`},
-		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object (a model is what run trial METHOD --release or ` +
-			`--export writes; a released table is used as it is)`},
+		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object (a model is what run trial METHOD ` +
+			`--release or --export writes; a released table is used as it is)`},
 		{"{\n\"a\": [1, 2", `m.json:2:10: the file ends in the middle: it was cut off; get it again, whole`},
 		{"{\n\"a\": [1,, 2]}", `m.json:2:9: ',' does not belong here: this is no JSON: the file was changed`},
 		{`{"a": 1`, `m.json:1:7: the file ends in the middle: it was cut off; get it again, whole`},

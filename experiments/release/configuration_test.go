@@ -15,7 +15,8 @@ import (
 // A release is made with the settings that were chosen, and with no lengthscale for each input
 // where one was.
 func TestChosenSettings(t *testing.T) {
-	chosen := Configuration{chooses: "cloaking/regression", Settings: map[string]float64{"lengthscale": 20, "noise_variance": 0.5}}
+	chosen := Configuration{chooses: "cloaking/regression",
+		Settings: map[string]float64{"lengthscale": 20, "noise_variance": 0.5}}
 	with := func(lengthscale any) experiment.Params {
 		return experiment.Params{"lengthscale": lengthscale, "noise_variance": 0.5, "method": "sparse"}
 	}
@@ -45,8 +46,10 @@ func TestWrongConfigurations(t *testing.T) {
 		{"cut off", `{"choice": "choice/1", "sett`, "c.json:1:28: the file ends in the middle: it was cut off"},
 		{"empty", ``, "c.json:1:1: the file ends in the middle"},
 		{"no number", `{"settings": {"epsilon": NaN}}`, "c.json:1:26: NaN is no number that a file can have"},
-		{"a text for a number", `{"choice": "choice/1", "settings": {"epsilon": "1"}}`, "c.json: settings: it is a text; a number is required"},
-		{"a list for settings", `{"choice": "choice/1", "settings": [1]}`, "c.json: settings: it is a list; an object is required"},
+		{"a text for a number", `{"choice": "choice/1", "settings": {"epsilon": "1"}}`,
+			"c.json: settings: it is a text; a number is required"},
+		{"a list for settings", `{"choice": "choice/1", "settings": [1]}`,
+			"c.json: settings: it is a list; an object is required"},
 		{"a member of another file", `{"choice": "choice/1", "kernel": 1}`, `c.json: unknown member "kernel"; a file of`},
 		{"a model", `{"choice": "dpgp/1"}`, `c.json: it is no released choice`},
 	} {

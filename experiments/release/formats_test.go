@@ -105,7 +105,7 @@ func TestChangedChoices(t *testing.T) {
 			"settings.lengthscale: it is 100, and not what"},
 		{"a setting more", in(true, `"lengthscale": 200`, `"lengthscale": 200, "jitter": 1`), "settings.jitter: it is 1"},
 		{"a setting less", in(true, `"lengthscale": 200,`, ""), "settings: there are 1, and 2 in"},
-		{"no settings", func(a, b string) (string, string) {
+		{"no settings", func(_, b string) (string, string) {
 			return `{"choice": "choice/1", "experiment": "dpgp/hyperparameters"}`, b
 		}, "settings: there are none"},
 		{"another guarantee", in(true, `"guarantee": "(2, 0)-DP"`, `"guarantee": "(1, 0)-DP"`), "privacy: it is not what"},

@@ -143,7 +143,8 @@ var settings = map[string][]string{
 		"sensitive=x:0.5 noise=optimal folds=3 mean=0",
 		"dataset=csv:own.csv inputs=x,z output=y sensitive=x:2..3 noise=diagonal folds=3 resolution=0.5",
 		"sensitive=x:0.2..0.3,x:0.7 xi=0.4,0.2 noise=weak hyperparameters=given folds=3",
-		"requirement=kernel kernel=matern32 h_kernel=matern52 h_lengthscales=0.4 h_variance=0.2 hyperparameters=given folds=3",
+		"requirement=kernel kernel=matern32 h_kernel=matern52 h_lengthscales=0.4 h_variance=0.2 hyperparameters=given " +
+			"folds=3",
 		"requirement=kernel noise=uniform h_lengthscales=0.3 h_variance=0.3 hyperparameters=given folds=3",
 		"dataset=csv:own.csv inputs=x output=y sensitive=z>4 folds=3",
 	},

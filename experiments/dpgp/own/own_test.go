@@ -94,7 +94,8 @@ func TestWarnings(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data, err := table.Spec{Dataset: "csv:my.csv", Inputs: "a+b+c", Others: []string{"y"}}.LoadFrom(&experiment.Trial{}, path)
+	spec := table.Spec{Dataset: "csv:my.csv", Inputs: "a+b+c", Others: []string{"y"}}
+	data, err := spec.LoadFrom(&experiment.Trial{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ func TestAllowed(t *testing.T) {
 		{"nothing", `{}`, "a strange member in , /a missing, /a of another type, a strange member in /a, /a/b missing, " +
 			"/a/b of another type, /a/c missing, /a/c of another type, /a/c/0 of another type"},
 		{"members", `{"additionalProperties": false, "properties": {"a": {"additionalProperties": false, "properties":
-			{"b": {}, "c": {}}}, "d": {}}}`, "/a missing, /a of another type, /a/b missing, /a/b of another type, /a/c missing, " +
-			"/a/c of another type, /a/c/0 of another type"},
+			{"b": {}, "c": {}}}, "d": {}}}`, "/a missing, /a of another type, /a/b missing, /a/b of another type, /a/c " +
+			"missing, /a/c of another type, /a/c/0 of another type"},
 		{"what is required", `{"additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "object",
 			"additionalProperties": false, "required": ["b", "c"], "properties": {"b": {"type": "number"}, "c": {"type":
 			"array"}}}, "d": {}}}`, "/a/c/0 of another type"},

@@ -50,13 +50,13 @@ func TestBadInput(t *testing.T) {
 			"rows cannot be named by their numbers"},
 		{"one place or many", good, on(plain, func(s *Settings) { s.Noise = optimal }),
 			"is for one sensitive place, and there are 2"},
-		{"a negative tolerance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,-1\n"), keep("keep")),
+		{"a negative tolerance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,-1\n"), tolerancesKept),
 			"in row 2 (counted from 1) the tolerance keep is -1, and no variance is negative"},
-		{"a tolerance of text", good, on(plain, placesOf(t, "x,keep\n2,much\n4,little\n"), keep("keep")),
+		{"a tolerance of text", good, on(plain, placesOf(t, "x,keep\n2,much\n4,little\n"), tolerancesKept),
 			`rows.csv:2:3: column "keep" is "much", expected a number`},
-		{"a tolerance is missing", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,\n"), keep("keep")),
+		{"a tolerance is missing", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,\n"), tolerancesKept),
 			`rows.csv:3:3: column "keep" has no value`},
-		{"a tolerance of the prior variance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n"), keep("keep")),
+		{"a tolerance of the prior variance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n"), tolerancesKept),
 			"tolerance in the column keep = 1: it must be below 1, the prior variance"},
 		{"tolerances for rows of places", good, on(plain, placesOf(t, "x\n2\n4\n"),
 			func(s *Settings) { s.Xi = xi(0.1, 0.2, 0.3) }), "these are 3 tolerances for 2 rows of places"},
@@ -88,7 +88,8 @@ func placesOf(t *testing.T, text string) func(*Settings) {
 	return func(s *Settings) { s.Sensitive = "csv:" + path }
 }
 
-func keep(column string) func(*Settings) { return func(s *Settings) { s.XiColumn = column } }
+// tolerancesKept takes those of the column keep.
+func tolerancesKept(s *Settings) { s.XiColumn = "keep" }
 
 // What is suspect is computed, and said.
 func TestSuspects(t *testing.T) {

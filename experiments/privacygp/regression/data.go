@@ -16,8 +16,6 @@ const (
 	// simulatedData is the word for data of nobody.
 	simulatedData = "simulated"
 	simulatedRows = 60
-	// simulatedPlaces is the default of the sensitive places.
-	simulatedPlaces = "x:0.4..0.6"
 )
 
 // maxRows bounds the rows: an eigen-decomposition takes 9n³ operations, and there is one
