@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -51,20 +52,34 @@ func (o *ownColumns) checkSimulated() error {
 	return nil
 }
 
+// checkDataset refuses data that are neither simulated nor the user's.
+func (o *ownColumns) checkDataset() error {
+	if table.Is(o.Dataset) {
+		return nil
+	}
+	return fmt.Errorf("dataset = %q: it is %s, or data of your own, such as csv:PATH%s", o.Dataset, own.Simulated,
+		own.Like(o.Dataset))
+}
+
 // check refuses what no data can be asked for.
 func (o *ownColumns) check(inducing experiment.Points) error {
-	if !table.Is(o.Dataset) {
-		return fmt.Errorf("dataset = %q: it is %s, or data of your own, such as csv:PATH", o.Dataset, own.Simulated)
+	if err := o.checkDataset(); err != nil {
+		return err
 	}
 	if err := o.spec().Check(); err != nil {
 		return err
 	}
 	fromFile := o.InducingFile != withoutFile
 	if fromFile && !table.Is(o.InducingFile) {
-		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs", o.InducingFile)
+		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs%s", o.InducingFile,
+			own.Like(o.InducingFile))
 	}
 	if err := (own.Range{Low: o.InputLow, High: o.InputHigh}).CheckGiven(!fromFile && inducing.Values == nil); err != nil {
 		return err
+	}
+	if v := slices.Sorted(slices.Values(inducing.Values)); !fromFile && len(slices.Compact(slices.Clone(v))) < len(v) {
+		return fmt.Errorf("inducing = %s: two inducing inputs are equal, which makes their covariance singular",
+			experiment.FormatValue(inducing.Values))
 	}
 	// What is given one for each input is looked at when the data are read: * stands for
 	// any number of columns, and a category is several inputs.

@@ -354,7 +354,14 @@ func TestOwnDataRefused(t *testing.T) {
 		{"no range of the output", func(s *searchSettings) { s.OutputLow = ownEnd{IsWord: true} },
 			"output_low and output_high"},
 		{"a reversed one", func(s *searchSettings) { s.OutputLow = endAt(3) }, "must be below"},
-		{"many blocks", func(s *searchSettings) { s.Blocks = 16 }, "fewer than four in each"},
+		{"many blocks", func(s *searchSettings) { s.Blocks = 16 },
+			"blocks = 16: 60 rows are fewer than four in each; use at most 15 blocks"},
+		{"many blocks for choosing", func(s *searchSettings) { s.Blocks = 15 },
+			"blocks = 15: 48 rows for choosing are fewer than four in each; use at most 12 blocks"},
+		{"a tiny lengthscale", func(s *searchSettings) { s.Lengthscales[0] = 1e-200 },
+			"lengthscales: the square of 1e-200 is beyond double precision"},
+		{"a huge sigma", func(s *searchSettings) { s.Sigmas[0] = 1e200 },
+			"sigmas: the square of 1e+200 is beyond double precision"},
 		{"texts", func(s *searchSettings) { s.Output = "kind" }, "expected a number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,8 +27,10 @@ import (
 const scoreSteps = 1 << 20
 
 func (s *searchSettings) checkOwn() error {
-	if err := s.checkGrid(); err != nil {
-		return err
+	for _, check := range []func() error{s.checkDataset, s.checkGrid, s.checkSquares} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	low, high := s.OutputLow, s.OutputHigh
 	switch {
@@ -40,6 +42,30 @@ func (s *searchSettings) checkOwn() error {
 			high.Number)
 	}
 	return s.ownColumns.check(s.Inducing)
+}
+
+// fewRows refuses blocks of fewer than four rows; how many rows there are is public.
+func fewRows(blocks, rows int, what string) error {
+	if rows < 4 {
+		return fmt.Errorf("%d %s are too few: a block has at least four", rows, what)
+	}
+	return fmt.Errorf("blocks = %d: %d %s are fewer than four in each; use at most %d blocks", blocks, rows, what, rows/4)
+}
+
+// checkSquares refuses candidates whose squares cannot be computed with.
+func (s *hyperparameterSettings) checkSquares() error {
+	for _, list := range []struct {
+		name   string
+		values []float64
+	}{{"lengthscales", s.Lengthscales}, {"sigmas", s.Sigmas}} {
+		for _, v := range list.values {
+			if square := v * v; math.IsInf(square, 1) || math.IsInf(1/square, 1) {
+				return fmt.Errorf("%s: the square of %g is beyond double precision; bring inputs and outputs to a scale nearer "+
+					"one", list.name, v)
+			}
+		}
+	}
+	return nil
 }
 
 // ownCandidate is a pair of hyperparameters of the grid.
@@ -78,7 +104,7 @@ func newOwnSearch(t *experiment.Trial, s *searchSettings) (*ownSearch, error) {
 	out := &ownSearch{settings: s, rows: rows, raw: y}
 	out.y = out.scaled(y)
 	if n, least := len(y), 4*s.Blocks; n < least {
-		return nil, fmt.Errorf("blocks = %d: %d rows are fewer than four in each; use fewer blocks", s.Blocks, n)
+		return nil, fewRows(s.Blocks, n, "rows")
 	}
 	for _, sigma := range s.Sigmas {
 		for _, l := range s.Lengthscales {
@@ -198,8 +224,7 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 		return out, err
 	}
 	if len(train) < 4*s.settings.Blocks {
-		return out, fmt.Errorf("blocks = %d: %d rows for choosing are fewer than four in each; use fewer blocks",
-			s.settings.Blocks, len(train))
+		return out, fewRows(s.settings.Blocks, len(train), "rows for choosing")
 	}
 	y, want := make([]float64, len(train)), make([]float64, len(test))
 	for i, row := range train {
@@ -316,6 +341,9 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	}
 }
 
+// leastEpsilon is far above what [release.Source.Choose] can draw with.
+const leastEpsilon = 1e-7
+
 // checkSearchRelease refuses a release of a choice that has no guarantee.
 func checkSearchRelease(s *searchSettings) error {
 	switch {
@@ -325,6 +353,9 @@ func checkSearchRelease(s *searchSettings) error {
 		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case s.Dataset == s.InducingFile:
 		return errors.New("inducing_file names the file of the data: inducing inputs are taken as public")
+	case s.Epsilon < leastEpsilon:
+		return fmt.Errorf("epsilon = %g: a release takes %g and more, for which the rounding of its draw is known", s.Epsilon,
+			leastEpsilon)
 	}
 	return s.spec().CheckNamed()
 }

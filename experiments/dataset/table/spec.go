@@ -239,7 +239,12 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 		var there bool
 		if at[i], there = first[it.name]; !there {
 			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
-			return nil, &Error{Path: path, Line: where(0).line, Err: experiment.Unknown("column", it.name, known)}
+			var err error = experiment.Unknown("column", it.name, known)
+			base, levels, bracket := strings.Cut(it.name, "[")
+			if bracket && strings.HasSuffix(levels, "]") && slices.Contains(known, base) {
+				err = fmt.Errorf("%w; of the column %q name two levels or more, with | between them: %[2]s[a|b]", err, base)
+			}
+			return nil, &Error{Path: path, Line: where(0).line, Err: err}
 		}
 		if again, twice := second[it.name]; twice {
 			return nil, where(again).errorf(path, "a second column is named %q", it.name)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -36,6 +37,15 @@ type Ends = experiment.SeveralOr[None]
 func IsFile(name string) bool {
 	_, file := dataset.FilePath(name)
 	return file
+}
+
+// Like names a file that a setting of data may have meant, in words that end a refusal: "" for
+// none.
+func Like(name string) string {
+	if info, err := os.Stat(name); err != nil || info.IsDir() {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", table.Named(name))
 }
 
 // ForInputs returns the numbers of a setting for each of the inputs.
@@ -102,14 +112,24 @@ func (r Range) CheckGiven(needed bool) error {
 		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
 			"the grid of inducing inputs is laid; it must not be read off the data")
 	}
+	// Where there is one for each, their number is looked at when that of the inputs is known.
+	low, high := r.Low.Numbers, r.High.Numbers
+	if n := max(len(low), len(high)); n > 0 && (len(low) == n || len(low) == 1) && (len(high) == n || len(high) == 1) {
+		_, _, err := r.Of(n, 1)
+		return err
+	}
 	return nil
 }
 
 // CheckGrid refuses a grid of count inducing inputs in each of the inputs that has too many.
 func CheckGrid(count, inputs int) error {
 	if all := math.Pow(float64(count), float64(inputs)); all > sparse.MaxInducing {
-		return fmt.Errorf("inducing = %d: a grid in %d inputs has %.4g points; at most %d are possible: use fewer, or give "+
-			"points in a file", count, inputs, all, sparse.MaxInducing)
+		what := fmt.Sprintf("%d inputs", inputs)
+		if inputs == 1 {
+			what = "one input"
+		}
+		return fmt.Errorf("inducing = %d: a grid in %s has %.4g points; at most %d are possible: use fewer, or give points "+
+			"in a file", count, what, all, sparse.MaxInducing)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (s *Settings) gridCount() (int, error) {
 		Min: experiment.Bound(1), Max: experiment.Bound(sparse.MaxInducing)}
 	v, err := param.Convert(s.Inducing)
 	if err != nil {
-		return 0, fmt.Errorf("%w, nor csv:PATH, a file of inducing inputs", err)
+		return 0, fmt.Errorf("%w; give a number of them, or csv:PATH, a file of them%s", err, own.Like(s.Inducing))
 	}
 	return v.(int), nil
 }
@@ -134,7 +134,8 @@ func (s *Settings) gridCount() (int, error) {
 func checkRegression(s *Settings) error {
 	fromFile := own.IsFile(s.Dataset)
 	if !fromFile && s.Dataset != own.Simulated {
-		return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH", s.Dataset, own.Simulated)
+		return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH%s", s.Dataset, own.Simulated,
+			own.Like(s.Dataset))
 	}
 	if err := s.checkColumns(fromFile); err != nil {
 		return err

@@ -419,7 +419,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 		{"an input twice", func(s *Settings) { s.Inputs = "x+x" }, `"x" is named twice`},
 		{"an input that is the output", func(s *Settings) { s.Inputs = "x+y" }, "is one of the inputs, too"},
 		{"an input without a name", func(s *Settings) { s.Inputs = "x+" }, "write the names"},
-		{"no number of inducing inputs", func(s *Settings) { s.Inducing = "many" }, "nor csv:PATH"},
+		{"no number of inducing inputs", func(s *Settings) { s.Inducing = "many" }, "or csv:PATH, a file of them"},
 		{"no inducing inputs", func(s *Settings) { s.Inducing = "0" },
 			`parameter "inducing": 0 is outside [1, 500]`},
 		{"a large grid", func(s *Settings) { s.Inputs, s.Inducing = "x+name", "30" },

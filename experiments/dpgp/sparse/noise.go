@@ -66,8 +66,8 @@ func (m *Model) Calibrate(c Calibration) (Noise, error) {
 	kk := largest.NormSquared
 	out := Noise{NormSquared: kk, Sensitivity: JointSensitivity(c.Ratio, c.OutputBound, kk), Limited: !largest.Complete}
 	if s := out.Sensitivity; !(s > 0) || math.IsInf(s, 1) || math.IsInf(s/c.Ratio, 1) || s/c.Ratio == 0 {
-		return Noise{}, fmt.Errorf("r_y = %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: "+
-			"bring the outputs to a scale near one", c.OutputBound, c.Ratio, m.Variance, s)
+		return Noise{}, fmt.Errorf("outputs up to %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: bring "+
+			"them nearer to one", c.OutputBound, c.Ratio, m.Variance, s)
 	}
 	if math.IsInf(c.Epsilon, 1) {
 		return out, nil

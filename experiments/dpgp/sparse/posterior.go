@@ -79,7 +79,8 @@ func (m *Model) Infer(
 			"definite (its budget is spent all the same: a second attempt spends another): use "+
 			"regularisation=corrected, a smaller rho, or another ratio: %w", ridge, err)
 	case errors.As(err, &notPD):
-		return nil, fmt.Errorf("the update is not positive definite: use fewer inducing inputs, or jitter=1e-8: %w", err)
+		return nil, fmt.Errorf("the update is not positive definite: use fewer inducing inputs, or jitter=%g: %w",
+			max(1e-8, 100*m.Inducing.Jitter), err)
 	case err != nil:
 		return nil, err
 	}
