@@ -47,19 +47,18 @@ it also holds what was measured on the private data.
 
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
-dpgp/regression and dpgp/classification, a model with which run predict predicts at any
-inputs; by cloaking/selection and dpgp/hyperparameters, a choice of hyper-parameters, for
---tuning; by kahm/classifier, fabricated rows (NAME.csv, NAME.npy, of pictures FOLDER/) or a
-classifier (NAME.json). Where the name chooses nothing, its ending must not be that of
-another format; a name may have none. FILE.json describes what is protected, the noise with
-its grid, and how the release was made (run help releases has the format). Both files and
-the record on standard output hold
+dpgp/regression and dpgp/classification, a model with which run predict predicts
+at any inputs; by cloaking/selection and dpgp/hyperparameters, a choice of
+hyper-parameters, for --tuning; by kahm/classifier, fabricated rows (NAME.csv,
+NAME.npy, of pictures FOLDER/) or a classifier (NAME.json). FILE.json describes
+what is protected, the noise with its grid, and how the release was made (run
+help releases has the format). Both files and the record on standard output hold
 nothing that was computed from private data but by the mechanism, and may be
-published: no error, no count of clipped values, no SHA-256 of the data, no path.
-A release needs --rng secure, and replaces no file. One that fails leaves no file
-and prints no record. It computes on the CPU, as run audit does: --backend auto takes
-no GPU for it. With --backend cuda, or --dtype float32, it states that audits say
-nothing of that.
+published: no error, no count of clipped values, no SHA-256 of the data, no
+path. A release needs --rng secure, and replaces no file. One that fails leaves
+no file and prints no record. It computes on the CPU, as run audit does:
+--backend auto takes no GPU for it. With --backend cuda, or --dtype float32, it
+states that audits say nothing of that.
 
 A release books its epsilon and delta on the accounts of its data before noise is
 drawn, and is refused where they exceed what is left (run budget --help). One that
@@ -311,16 +310,19 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 	if e.Forms != nil {
 		return checkNewFile("release", o.release, e.Forms(params))
 	}
-	return checkNewFileOf("release", o.release, e.Written)
+	return a.checkNewFileOf("release", o.release, e.Written)
 }
 
-// checkNewFileOf refuses a file of a flag whose name ends like that of another form, and what
-// checkNewFile refuses.
-func checkNewFileOf(flag, path string, written experiment.Form) error {
-	if err := store.CheckEnding(path, written); err != nil {
-		return usagef("--%s: %w", flag, err)
+// checkNewFileOf refuses what checkNewFile refuses, and warns of a file of a flag whose name
+// ends like that of another form.
+func (a *app) checkNewFileOf(flag, path string, written experiment.Form) error {
+	if err := checkNewFile(flag, path, nil); err != nil {
+		return err
 	}
-	return checkNewFile(flag, path, nil)
+	if other := store.CheckEnding(path, written); other != nil {
+		a.complain("warning: --%s: %v", flag, other)
+	}
+	return nil
 }
 
 // checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name

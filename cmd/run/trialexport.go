@@ -51,7 +51,7 @@ func (a *app) checkExport(e *experiment.Experiment, params experiment.Params, o 
 			return usagef("--export: %w", err)
 		}
 	}
-	return checkNewFileOf("export", o.export, e.Written)
+	return a.checkNewFileOf("export", o.export, e.Written)
 }
 
 func listOrNone(names []string) string {

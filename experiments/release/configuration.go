@@ -124,11 +124,10 @@ func (c *Configuration) Matches(name string, p experiment.Params) error {
 		return fmt.Errorf("%s: it was chosen for inputs=%s, and these are %s: what suits some columns does not suit others",
 			c.path, was, is)
 	}
-	if was, ok := c.params["output"].(string); ok {
-		if is, _ := p["output"].(string); table.NameOf(was) != table.NameOf(is) {
-			return fmt.Errorf("%s: it was chosen for output=%s, and this is %s: what suits one column does not suit another",
-				c.path, was, is)
-		}
+	was, of := outputIn(c.params)
+	if is, _ := outputIn(p); of && table.NameOf(was) != table.NameOf(is) {
+		return fmt.Errorf("%s: it was chosen for output=%s, and this is %s: what suits one column does not suit another",
+			c.path, was, is)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		chosen := experiment.FormatNumber(c.Settings[name])
@@ -151,6 +150,12 @@ func inputsIn(p map[string]any) string {
 	names := table.Spec{Inputs: text}.Names()
 	slices.Sort(names)
 	return strings.Join(names, "+")
+}
+
+// outputIn is the column that settings name as the output.
+func outputIn(p map[string]any) (column string, ok bool) {
+	column, ok = p["output"].(string)
+	return column, ok
 }
 
 func readJSON(path string, into any, strict bool) error {

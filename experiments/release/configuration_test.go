@@ -2,42 +2,13 @@ package release
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"privkern/experiments/model"
-	"privkern/runner/experiment"
 )
-
-// A release is made with the settings that were chosen, and with no lengthscale for each input
-// where one was.
-func TestChosenSettings(t *testing.T) {
-	chosen := Configuration{chooses: "cloaking/regression",
-		Settings: map[string]float64{"lengthscale": 20, "noise_variance": 0.5}}
-	with := func(lengthscale any) experiment.Params {
-		return experiment.Params{"lengthscale": lengthscale, "noise_variance": 0.5, "method": "sparse"}
-	}
-	for _, c := range []struct {
-		p    experiment.Params
-		want string // empty where they are the chosen ones
-	}{
-		{with(20.0), ""},
-		{with(25.0), "lengthscale = 25, but 20 was chosen; give the chosen settings"},
-		{with([]float64{20, 5}), "lengthscale = [20,5], but 20 was chosen; give the chosen settings"},
-		{experiment.Params{"lengthscale": 20.0}, "it names noise_variance, a setting that cloaking/regression does not have"},
-		{with("auto"), "lengthscale = auto, but 20 was chosen"},
-	} {
-		t.Run(fmt.Sprint(c.p["lengthscale"]), func(t *testing.T) {
-			err := chosen.Matches("cloaking/regression", c.p)
-			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
-	}
-}
 
 // What is wrong with the file of a choice is said with its path and member, in words of the
 // file.

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -151,26 +152,27 @@ func TestMatches(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, experiment string
-		change           func(experiment.Params)
+		over             experiment.Params
 		want             string
 	}{
-		{"as chosen", "dpgp/regression", func(experiment.Params) {}, ""},
-		{"another experiment", "cloaking/regression", func(experiment.Params) {},
+		{"as chosen", "dpgp/regression", nil, ""},
+		{"another experiment", "cloaking/regression", nil,
 			"it is a choice by dpgp/hyperparameters, for releases of dpgp/regression, and this one is of cloaking/regression"},
-		{"other inputs", "dpgp/regression", func(p experiment.Params) { p["inputs"] = "rain+ph" },
+		{"other inputs", "dpgp/regression", experiment.Params{"inputs": "rain+ph"},
 			"it was chosen for inputs=rain, and these are ph+rain"},
-		{"another output", "dpgp/regression", func(p experiment.Params) { p["output"] = "ph" },
+		{"another output", "dpgp/regression", experiment.Params{"output": "ph"},
 			"it was chosen for output=yield, and this is ph"},
-		{"another value", "dpgp/regression", func(p experiment.Params) { p["sigma"] = 0.1 },
+		{"another value", "dpgp/regression", experiment.Params{"sigma": 0.1},
 			"sigma = 0.1, but 0.3 was chosen"},
-		{"several values", "dpgp/regression", func(p experiment.Params) { p["lengthscale"] = []float64{200, 1} },
+		{"several values", "dpgp/regression", experiment.Params{"lengthscale": []float64{200, 1}},
 			"lengthscale = [200,1], but 200 was chosen"},
-		{"no such setting", "dpgp/regression", func(p experiment.Params) { delete(p, "sigma") },
+		{"no such setting", "dpgp/regression", experiment.Params{"sigma": nil},
 			"it names sigma, a setting that dpgp/regression does not have"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := experiment.Params{"inputs": " rain", "output": "yield", "lengthscale": 200.0, "sigma": 0.3}
-			c.change(p)
+			maps.Copy(p, c.over)
+			maps.DeleteFunc(p, func(_ string, v any) bool { return v == nil })
 			err := chosen.Matches(c.experiment, p)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("error %v; want %s", err, c.want)

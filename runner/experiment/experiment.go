@@ -87,8 +87,8 @@ type Experiment struct {
 	// Instead says what to do in place of a release and an export, where neither is there and
 	// others do it; it may be empty.
 	Instead string
-	// Written is the form of an export, and of a release without Forms. A file is named
-	// so, or without an ending; of "", as it pleases.
+	// Written is the form of an export, and of a release without Forms, whatever its file is
+	// named; another ending gets a warning. It may be empty.
 	Written Form
 	// Export computes what may be handed over although no (ε, δ) holds for it, such as
 	// compressed features. Its Privacy has an empty guarantee and the reason for that

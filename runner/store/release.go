@@ -90,13 +90,13 @@ func (e *EndingError) Error() string {
 	}
 	ending := filepath.Ext(e.Path)
 	name := strings.TrimSuffix(strings.TrimSuffix(e.Path, ending), string(e.Form))
-	return fmt.Sprintf("%s: what is written is %s, and not %s; use %s, or a name without an ending", e.Path, what, ending,
+	return fmt.Sprintf("%s: what is written is %s, in spite of %s; the name %s says so", e.Path, what, ending,
 		name+string(e.Form))
 }
 
-// CheckEnding refuses a path whose ending is that of another format than the form, which is
+// CheckEnding says that the ending of a path is that of another format than the form, which is
 // that of what is written whatever its name; "" is any. What has no letter, such as .5, is no
-// ending.
+// ending. It is no reason to refuse the path.
 func CheckEnding(path string, form experiment.Form) error {
 	ending := filepath.Ext(path)
 	if form == "" || strings.EqualFold(ending, string(form)) || !strings.ContainsFunc(ending, unicode.IsLetter) {

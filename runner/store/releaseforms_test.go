@@ -214,10 +214,10 @@ func TestCheckEnding(t *testing.T) {
 		{"model-0.5", experiment.FormModel, ""},
 		{"model.zip", "", ""},
 		{"rows.csv", experiment.FormTable, ""},
-		{"a/model.zip", experiment.FormModel, "a/model.zip: what is written is JSON, and not .zip; use a/model.json, or a " +
-			"name without an ending"},
-		{"model.json.gz", experiment.FormModel, "and not .gz; use model.json, or a name"},
-		{"rows.json", experiment.FormTable, "what is written is comma-separated values, and not .json; use rows.csv,"},
+		{"a/model.zip", experiment.FormModel, "a/model.zip: what is written is JSON, in spite of .zip; the name " +
+			"a/model.json says so"},
+		{"model.json.gz", experiment.FormModel, "in spite of .gz; the name model.json says so"},
+		{"rows.json", experiment.FormTable, "what is written is comma-separated values, in spite of .json; the name rows.csv"},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			err := store.CheckEnding(c.path, c.form)
