@@ -6,7 +6,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Whatever writes a file says in which form, so that a name of another is refused.
+// Whatever writes a file says in which form, so that a name of another is warned of.
 func TestReleasesSayTheirForm(t *testing.T) {
 	known := map[experiment.Form]bool{experiment.FormTable: true, experiment.FormModel: true}
 	some := false

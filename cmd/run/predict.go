@@ -84,19 +84,23 @@ func (p *prediction) checkMemory(m model.Model, paths []string, rows int) error 
 	if !ok || p.ignoreMemory {
 		return nil
 	}
-	available := machine.AvailableMemory()
-	if available == 0 {
-		available = memoryUnknown
+	need, available := sizer.Memory(rows), machine.AvailableMemory()
+	limit, limited := machine.ProcessLimit()
+	refusal := ""
+	if available == 0 && !limited && need > memoryUnknown {
+		refusal = fmt.Sprintf("need about %s, and how much is available is not known; more than %s are not started",
+			machine.Gibibytes(need), machine.Gibibytes(memoryUnknown))
+	} else if available > 0 && need > available {
+		refusal = fmt.Sprintf("need about %s, and %s are available", machine.Gibibytes(need), machine.Gibibytes(available))
+	} else if limited && need > limit.Left {
+		refusal = fmt.Sprintf("need about %s, and of the limit on the memory of a process (ulimit %s) %s are left",
+			machine.Gibibytes(need), limit.Flag, machine.Gibibytes(limit.Left))
 	}
-	if limit, ok := machine.ProcessLimit(); ok {
-		available = min(available, limit.Left)
+	if refusal == "" {
+		return nil
 	}
-	if need := sizer.Memory(rows); need > available {
-		return fmt.Errorf("%s: predictions need about %s of memory, and %s are available: use a machine with more, or fewer "+
-			"rows or models; --ignore-memory starts it all the same", strings.Join(paths, ", "), machine.Gibibytes(need),
-			machine.Gibibytes(available))
-	}
-	return nil
+	return fmt.Errorf("%s: predictions %s: use a machine with more memory, or fewer rows or models; --ignore-memory "+
+		"starts them all the same", strings.Join(paths, ", "), refusal)
 }
 
 func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {

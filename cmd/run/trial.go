@@ -253,7 +253,7 @@ func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, p
 	case experiment.TuningPublic, experiment.TuningUnaccounted:
 		o.releaseOptions.Tuning = tuning
 	default:
-		chosen, err := privacy.ReadConfiguration(f.tuning, a.Experiments.Choices())
+		chosen, err := privacy.ReadConfiguration(f.tuning, a.Experiments)
 		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(f.tuning, "./") {
 			err := usagef("--tuning is %q; use public, unaccounted or the file of a released choice", f.tuning)
 			near := experiment.Nearest(f.tuning,
@@ -264,7 +264,7 @@ func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, p
 			return err
 		}
 		if err == nil {
-			err = chosen.Matches(e.Name, params)
+			err = chosen.Matches(e, params)
 		}
 		if err != nil {
 			return usagef("--tuning: %w", err)
@@ -373,7 +373,12 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	if missing == nil && e.Memory != nil {
 		refusal := machine.MemoryRefusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
-		if refusal != "" { // the machine's doing, and no result of the trial
+		switch {
+		case refusal == "":
+		case o.release != "" || o.export != "": // how much depends on the text of the rows
+			return fmt.Errorf("%s may need more memory than there is: use fewer rows or a machine with more; "+
+				"--ignore-memory starts it all the same", e.Name)
+		default: // the machine's doing, and no result of the trial
 			return fmt.Errorf("%s %s", e.Name, refusal)
 		}
 	}

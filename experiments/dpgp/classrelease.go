@@ -31,9 +31,8 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 	if err != nil {
 		return nil, err
 	}
-	if c.rows.Private != nil {
-		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
-			"such as inputs=colour[red|green]", c.rows.Private[0])
+	if err := own.CheckLevels(s.Inputs, c.rows.Private); err != nil {
+		return nil, err
 	}
 	if !c.public { // a column that is itself named kind[a|b|c]
 		return nil, fmt.Errorf("output = %s: the data have a column of that name, and its classes would be those of the "+

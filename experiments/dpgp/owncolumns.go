@@ -112,6 +112,11 @@ func (o *ownColumns) load(
 	if err != nil {
 		return nil, err
 	}
+	if t.ForOthers() {
+		if err := own.CheckLevels(o.Inputs, data.Private); err != nil {
+			return nil, err
+		}
+	}
 	inputs := len(data.Names)
 	if _, err := own.ForInputs("lengthscale", lengthscale, inputs); err != nil {
 		return nil, err

@@ -398,7 +398,11 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"levels of the data", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale = "one", experiment.Several{1}
 			s.InputHigh = experiment.SeveralOf[own.None](1)
-		}, "the levels of one are read off the data"},
+		}, "the levels of \"one\" are read off the data"},
+		{"how many levels the data have", func(s *ClassificationSettings) {
+			s.Inputs, s.Lengthscale = "one", experiment.Several{1, 2, 3}
+			s.InputHigh = experiment.SeveralOf[own.None](1)
+		}, "the levels of \"one\" are read off the data"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := classification()

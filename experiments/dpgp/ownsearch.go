@@ -341,7 +341,8 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	}
 }
 
-// leastEpsilon is far above what [release.Source.Choose] can draw with.
+// leastEpsilon is well above what the rounding of exponents takes off ε, some 2⁻²⁸
+// ([release.Source.Choose]).
 const leastEpsilon = 1e-7
 
 // checkSearchRelease refuses a release of a choice that has no guarantee.
@@ -377,9 +378,8 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err := s.checkApart(t); err != nil {
 		return nil, err
 	}
-	if o.rows.Private != nil {
-		return nil, fmt.Errorf("the levels of %s are read off the data, and the guarantee covers inputs: name them, "+
-			"such as inputs=colour[red|green]", o.rows.Private[0])
+	if err := own.CheckLevels(s.Inputs, o.rows.Private); err != nil {
+		return nil, err
 	}
 	n, d := o.rows.X.Dims()
 	private := mat.NewDense(n, d+1, nil)

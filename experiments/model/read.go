@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -168,6 +169,10 @@ func Explain(path string, raw []byte, err error) error {
 		is := map[string]string{"string": "a text", "array": "a list", "bool": "true or false", "number": "a number"}[value]
 		if is == "" {
 			is = "an object"
+		}
+		_, number, _ := strings.Cut(kind.Value, " ")
+		if number != "" && value == "number" && kind.Type.Kind() == reflect.Float64 {
+			return &Error{Path: path, Field: kind.Field, Err: fmt.Errorf("it is %s, which is too large for a number", number)}
 		}
 		return &Error{Path: path, Field: kind.Field, Err: fmt.Errorf("it is %s; %s is required", is, wanted(kind.Type))}
 	}

@@ -34,8 +34,8 @@ type Configuration struct {
 	Privacy *experiment.Privacy `json:"privacy"`
 
 	path    string
-	chooses string         // the experiment that the settings are for
-	params  map[string]any // the settings with which it was chosen, of its description
+	chooses *experiment.Experiment // that the settings are for
+	params  map[string]any         // all settings with which it was chosen, of its description
 }
 
 // described is what is read of the description beside a choice.
@@ -49,34 +49,40 @@ type described struct {
 	} `json:"release"`
 }
 
-// ReadConfiguration reads the file of a choice by one of the experiments, which has for each
-// the experiment that it chooses for ([experiment.Registry.Choices]). The description beside
-// it (FILE.json) says whether its budget is booked, and whether the file is as it was
-// released.
-func ReadConfiguration(path string, choices map[string]string) (*Configuration, error) {
+// ReadConfiguration reads the file of a choice by one of the experiments that choose
+// ([experiment.Registry.Choices]). The description beside it (FILE.json) says whether its
+// budget is booked, and whether the file is as it was released.
+func ReadConfiguration(path string, experiments *experiment.Registry) (*Configuration, error) {
+	choices := experiments.Choices()
 	out := &Configuration{path: path}
 	// The kind first: of another file, what is in it does not matter.
 	var kind struct {
 		Format any `json:"choice"`
 	}
-	by := strings.Join(slices.Sorted(maps.Keys(choices)), " or ")
+	choosers := strings.Join(slices.Sorted(maps.Keys(choices)), " or ")
 	if err := readJSON(path, &kind, false); err != nil {
 		return nil, err
 	}
 	if kind.Format != ConfigurationFormat {
 		return nil, fmt.Errorf("%s: it is no released choice, which has \"choice\": %q (run trial %s --release writes one)",
-			path, ConfigurationFormat, by)
+			path, ConfigurationFormat, choosers)
 	}
 	if err := readJSON(path, out, true); err != nil {
 		return nil, err
 	}
 	switch {
 	case choices[out.Experiment] == "":
-		return nil, fmt.Errorf("%s: experiment: it is %q; choices are by %s", path, out.Experiment, by)
+		return nil, fmt.Errorf("%s: experiment: it is %q; choices are by %s", path, out.Experiment, choosers)
 	case len(out.Settings) == 0:
 		return nil, fmt.Errorf("%s: settings: there are none", path)
 	}
-	out.chooses = choices[out.Experiment]
+	by, err := experiments.Lookup(out.Experiment)
+	if err == nil {
+		out.chooses, err = experiments.Lookup(choices[out.Experiment])
+	}
+	if err != nil {
+		return nil, err
+	}
 	var d described
 	if err := readJSON(path+".json", &d, false); err != nil {
 		return nil, fmt.Errorf("%w; the description beside a choice says whether its budget is booked", err)
@@ -85,7 +91,7 @@ func ReadConfiguration(path string, choices map[string]string) (*Configuration, 
 		return nil, fmt.Errorf("%s.json: the budget of this choice is not booked, so that nothing accounts for the "+
 			"hyper-parameters; use --tuning unaccounted", path)
 	}
-	out.params = d.Params
+	out.params = by.Whole(d.Params)
 	return out, out.unchanged(&d)
 }
 
@@ -115,10 +121,15 @@ func (c *Configuration) unchanged(d *described) error {
 
 // Matches refuses a release of an experiment with settings that the choice was not made for:
 // of another experiment, of other columns, or with other settings than the chosen ones.
-func (c *Configuration) Matches(name string, p experiment.Params) error {
-	if name != c.chooses {
+func (c *Configuration) Matches(e *experiment.Experiment, p experiment.Params) error {
+	if e.Name != c.chooses.Name {
 		return fmt.Errorf("%s: it is a choice by %s, for releases of %s, and this one is of %s", c.path, c.Experiment,
-			c.chooses, name)
+			c.chooses.Name, e.Name)
+	}
+	p = e.Whole(p)
+	if was, is := isFileIn(c.params), isFileIn(p); was != is {
+		return fmt.Errorf("%s: it was chosen on %s, and this release is of %s: scales and units are others", c.path,
+			whose[was], whose[is])
 	}
 	if was, is := inputsIn(c.params), inputsIn(p); was != is {
 		return fmt.Errorf("%s: it was chosen for inputs=%s, and these are %s: what suits some columns does not suit others",
@@ -134,7 +145,7 @@ func (c *Configuration) Matches(name string, p experiment.Params) error {
 		value, ok := p[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("%s: it names %s, a setting that %s does not have", c.path, name, c.chooses)
+			return fmt.Errorf("%s: it names %s, a setting that %s does not have", c.path, name, c.chooses.Name)
 		case value != c.Settings[name]:
 			return fmt.Errorf("%s = %s, but %s was chosen; give the chosen settings", name, experiment.FormatValue(value),
 				chosen)
@@ -143,11 +154,25 @@ func (c *Configuration) Matches(name string, p experiment.Params) error {
 	return nil
 }
 
+// whose says of data whether they are a user's.
+var whose = map[bool]string{true: "data of your own", false: "data of a paper"}
+
+// isFileIn is whether settings name data of a user's own, of which a description has the kind
+// without the path.
+func isFileIn(p map[string]any) bool {
+	name, _ := p["dataset"].(string)
+	kind, _, _ := strings.Cut(name, ":")
+	return table.Is(kind + ":")
+}
+
 // inputsIn are the columns that settings name as inputs, in an order that does not depend
-// on that of the names.
+// on that of the names; of * it is that.
 func inputsIn(p map[string]any) string {
 	text, _ := p["inputs"].(string)
 	names := table.Spec{Inputs: text}.Names()
+	if len(names) == 0 {
+		return strings.TrimSpace(text)
+	}
 	slices.Sort(names)
 	return strings.Join(names, "+")
 }

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"privkern/experiments/model"
+	"privkern/runner/experiment"
 )
 
 // What is wrong with the file of a choice is said with its path and member, in words of the
@@ -19,6 +21,8 @@ func TestWrongConfigurations(t *testing.T) {
 		{"no number", `{"settings": {"epsilon": NaN}}`, "c.json:1:26: NaN is no number that a file can have"},
 		{"a text for a number", `{"choice": "choice/1", "settings": {"epsilon": "1"}}`,
 			"c.json: settings: it is a text; a number is required"},
+		{"a number too large", `{"choice": "choice/1", "settings": {"epsilon": 1e999}}`,
+			"c.json: settings: it is 1e999, which is too large for a number"},
 		{"a list for settings", `{"choice": "choice/1", "settings": [1]}`,
 			"c.json: settings: it is a list; an object is required"},
 		{"a member of another file", `{"choice": "choice/1", "kernel": 1}`, `c.json: unknown member "kernel"; a file of`},
@@ -29,7 +33,7 @@ func TestWrongConfigurations(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := ReadConfiguration(path, map[string]string{"cloaking/selection": "cloaking/regression"})
+			_, err := ReadConfiguration(path, choosing())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %q", err, c.want)
 			}
@@ -39,4 +43,12 @@ func TestWrongConfigurations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// choosing are an experiment that chooses and the one that it chooses for.
+func choosing() *experiment.Registry {
+	run := func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil }
+	return experiment.NewRegistry(
+		&experiment.Experiment{Name: "cloaking/selection", Version: 1, Run: run, Chooses: "cloaking/regression"},
+		&experiment.Experiment{Name: "cloaking/regression", Version: 1, Run: run})
 }

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -40,8 +41,24 @@ func TestReleasedDescriptions(t *testing.T) {
 	}
 }
 
-// choices are the experiments that choose, each with the one that it chooses for.
-var choices = map[string]string{"cloaking/selection": "cloaking/regression", "dpgp/hyperparameters": "dpgp/regression"}
+// choices are experiments that choose and those that they choose for, with the columns that
+// they have where none are given.
+var choices = func() *experiment.Registry {
+	make := func(name, chooses string, columns bool) *experiment.Experiment {
+		e := &experiment.Experiment{Name: name, Version: 1, Chooses: chooses,
+			Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil }}
+		if columns {
+			e.Params = []experiment.Param{
+				{Name: "inputs", Kind: experiment.Text, Default: "x", Later: true, Doc: "columns"},
+				{Name: "output", Kind: experiment.Text, Default: "y", Later: true, Doc: "a column"},
+			}
+		}
+		return e
+	}
+	return experiment.NewRegistry(make("cloaking/selection", "cloaking/regression", false),
+		make("cloaking/regression", "", false), make("dpgp/hyperparameters", "dpgp/regression", true),
+		make("dpgp/regression", "", true))
+}()
 
 // Choices that were released have the documented form, written again, too, and are still read.
 func TestReleasedChoices(t *testing.T) {
@@ -156,6 +173,12 @@ func TestMatches(t *testing.T) {
 		want             string
 	}{
 		{"as chosen", "dpgp/regression", nil, ""},
+		{"the inputs that it has where none are given", "dpgp/regression", experiment.Params{"inputs": nil},
+			"it was chosen for inputs=rain, and these are x"},
+		{"the output that it has where none is given", "dpgp/regression", experiment.Params{"output": nil},
+			"it was chosen for output=yield, and this is y"},
+		{"data of a paper", "dpgp/regression", experiment.Params{"dataset": "simulated"},
+			"it was chosen on data of your own, and this release is of data of a paper"},
 		{"another experiment", "cloaking/regression", nil,
 			"it is a choice by dpgp/hyperparameters, for releases of dpgp/regression, and this one is of cloaking/regression"},
 		{"other inputs", "dpgp/regression", experiment.Params{"inputs": "rain+ph"},
@@ -170,13 +193,46 @@ func TestMatches(t *testing.T) {
 			"it names sigma, a setting that dpgp/regression does not have"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := experiment.Params{"inputs": " rain", "output": "yield", "lengthscale": 200.0, "sigma": 0.3}
+			p := experiment.Params{"dataset": "csv:other.csv", "inputs": " rain", "output": "yield", "lengthscale": 200.0,
+				"sigma": 0.3}
 			maps.Copy(p, c.over)
 			maps.DeleteFunc(p, func(_ string, v any) bool { return v == nil })
-			err := chosen.Matches(c.experiment, p)
+			e, err := choices.Lookup(c.experiment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = chosen.Matches(e, p)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("error %v; want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// A choice on the columns that its experiment has where none are given leaves them out of its
+// description; it is for these columns all the same.
+func TestMatchesDefaultColumns(t *testing.T) {
+	path := copyOf(t, func(file, description string) (string, string) {
+		description = replaced(t, description, `"inputs": "rain",`, "")
+		return file, replaced(t, description, `"output": "yield",`, "")
+	})
+	chosen, err := release.ReadConfiguration(path, choices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := choices.Lookup("dpgp/regression")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ inputs, output, want string }{
+		{"x", "y", ""}, {"z", "y", "it was chosen for inputs=x, and these are z"},
+		{"x", "z", "it was chosen for output=y, and this is z"},
+	} {
+		p := experiment.Params{"dataset": "csv:a.csv", "inputs": c.inputs, "output": c.output, "lengthscale": 200.0,
+			"sigma": 0.3}
+		err := chosen.Matches(e, p)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("inputs=%s output=%s: error %v; want %s", c.inputs, c.output, err, c.want)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func FuzzReadConfiguration(f *testing.F) {
 					t.Fatal(err)
 				}
 			}
-			return ReadConfiguration(path, map[string]string{"cloaking/selection": "cloaking/regression"})
+			return ReadConfiguration(path, choosing())
 		}
 		c, err := read(file)
 		if err != nil {

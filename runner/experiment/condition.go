@@ -85,7 +85,7 @@ func (e *Experiment) undone(name string, p Params) (where string, inert bool) {
 	if err != nil {
 		return "", false
 	}
-	p = e.whole(p)
+	p = e.Whole(p)
 	for _, c := range q.When {
 		if c.values != nil {
 			if where, inert := e.undone(c.Params[0], p); inert {

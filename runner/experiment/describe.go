@@ -5,7 +5,7 @@ import "strings"
 // Describe lists the parameters that differ from their defaults as name=value,
 // as one would write them on a command line.
 func (e *Experiment) Describe(p Params) string {
-	p = e.whole(p)
+	p = e.Whole(p)
 	var parts []string
 	for i := range e.Params {
 		q := &e.Params[i]

@@ -345,8 +345,9 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	return out, nil
 }
 
-// whole are the parameters of a trial with the later ones that they leave out.
-func (e *Experiment) whole(p Params) Params {
+// Whole are the parameters of a trial with the later ones that they leave out, which have
+// their defaults.
+func (e *Experiment) Whole(p Params) Params {
 	out := p
 	for i := range e.Params {
 		q := &e.Params[i]

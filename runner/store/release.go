@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -90,19 +89,24 @@ func (e *EndingError) Error() string {
 	}
 	ending := filepath.Ext(e.Path)
 	name := strings.TrimSuffix(strings.TrimSuffix(e.Path, ending), string(e.Form))
-	return fmt.Sprintf("%s: what is written is %s, in spite of %s; the name %s says so", e.Path, what, ending,
+	return fmt.Sprintf("%s: what is written is %s, although the name ends in %s; name it %s", e.Path, what, ending,
 		name+string(e.Form))
 }
 
 // CheckEnding says that the ending of a path is that of another format than the form, which is
-// that of what is written whatever its name; "" is any. What has no letter, such as .5, is no
-// ending. It is no reason to refuse the path.
+// that of what is written whatever its name; "" is any. An ending that stands for no format,
+// such as .v2, says nothing. It is no reason to refuse the path.
 func CheckEnding(path string, form experiment.Form) error {
 	ending := filepath.Ext(path)
-	if form == "" || strings.EqualFold(ending, string(form)) || !strings.ContainsFunc(ending, unicode.IsLetter) {
+	if form == "" || strings.EqualFold(ending, string(form)) || !slices.Contains(formats, strings.ToLower(ending)) {
 		return nil
 	}
 	return &EndingError{path, form}
+}
+
+// formats are endings that say in which format a file is.
+var formats = []string{
+	".csv", ".gz", ".json", ".npy", ".npz", ".parquet", ".tsv", ".txt", ".xlsx", ".yaml", ".yml", ".zip",
 }
 
 // releasePaths are the files and folders of a release.

@@ -200,8 +200,8 @@ func TestFolderWithoutAName(t *testing.T) {
 	}
 }
 
-// A name may have the ending of what is written, or none; an ending of another format is
-// refused with the one to take.
+// A name may have the ending of what is written, or none, or one of no format; an ending of
+// another format is warned of, with the one to take.
 func TestCheckEnding(t *testing.T) {
 	for _, c := range []struct {
 		path string
@@ -212,12 +212,14 @@ func TestCheckEnding(t *testing.T) {
 		{"model.JSON", experiment.FormModel, ""},
 		{"dir.zip/model", experiment.FormModel, ""},
 		{"model-0.5", experiment.FormModel, ""},
+		{"model.v2", experiment.FormModel, ""},
 		{"model.zip", "", ""},
 		{"rows.csv", experiment.FormTable, ""},
-		{"a/model.zip", experiment.FormModel, "a/model.zip: what is written is JSON, in spite of .zip; the name " +
-			"a/model.json says so"},
-		{"model.json.gz", experiment.FormModel, "in spite of .gz; the name model.json says so"},
-		{"rows.json", experiment.FormTable, "what is written is comma-separated values, in spite of .json; the name rows.csv"},
+		{"a/model.zip", experiment.FormModel, "a/model.zip: what is written is JSON, although the name ends in .zip; " +
+			"name it a/model.json"},
+		{"model.json.gz", experiment.FormModel, "although the name ends in .gz; name it model.json"},
+		{"rows.json", experiment.FormTable,
+			"what is written is comma-separated values, although the name ends in .json; name it rows.csv"},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			err := store.CheckEnding(c.path, c.form)

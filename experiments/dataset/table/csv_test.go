@@ -90,6 +90,8 @@ func TestLoadErrors(t *testing.T) {
 		{"blank", " \r\n\r\n", "age", "height", ": the file is empty"},
 		{"header only", header, "age", "height", ": there are no rows after the header"},
 		{"misspelt input", header + "1,2,3\n", "aeg", "height", `:1: unknown column "aeg"; did you mean "age"?`},
+		{"no header", "34,smith,0.7\n35,brown,0.8\n", "age", "height",
+			`:1: unknown column "age"; the first line has numbers where names of columns are expected`},
 		{"unknown output", header + "1,2,3\n", "age", "salary", `:1: unknown column "salary"; valid: age, weight, height`},
 		{"other case", header + "1,2,3\n", "Age", "height", `:1: unknown column "Age"; did you mean "age"?`},
 		{"doubled column", "age,height,age\n1,2,3\n", "age", "height", `:1:12: a second column is named "age"`},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"privkern/experiments/dataset"
@@ -239,6 +240,10 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 		var there bool
 		if at[i], there = first[it.name]; !there {
 			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
+			if slices.ContainsFunc(known, isNumber) { // which may be the values of a row, and private
+				return nil, &Error{Path: path, Line: where(0).line, Err: fmt.Errorf("unknown column %q; the first line has "+
+					"numbers where names of columns are expected: add a line with their names", it.name)}
+			}
 			var err error = experiment.Unknown("column", it.name, known)
 			base, levels, bracket := strings.Cut(it.name, "[")
 			if bracket && strings.HasSuffix(levels, "]") && slices.Contains(known, base) {
@@ -251,4 +256,10 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 		}
 	}
 	return at, nil
+}
+
+// isNumber says whether a name is a number.
+func isNumber(name string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(name), 64)
+	return err == nil
 }

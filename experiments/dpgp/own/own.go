@@ -48,12 +48,26 @@ func Like(name string) string {
 	return fmt.Sprintf("; did you mean %q?", table.Named(name))
 }
 
+// CheckLevels refuses a release of inputs of which some, private, are categories whose levels
+// are read off the rows: not even how many there are is public.
+func CheckLevels(inputs string, private []string) error {
+	if len(private) == 0 {
+		return nil
+	}
+	return fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
+		"such as inputs=colour[red|green]", inputs, private[0])
+}
+
 // ForInputs returns the numbers of a setting for each of the inputs.
 func ForInputs(name string, numbers experiment.Several, inputs int) ([]float64, error) {
 	values, ok := numbers.For(inputs)
 	if !ok {
-		return nil, fmt.Errorf("%s = %s: these are %d numbers for %d inputs; give one for all, or one for each", name,
-			numbers, len(numbers), inputs)
+		noun := "inputs"
+		if inputs == 1 {
+			noun = "input"
+		}
+		return nil, fmt.Errorf("%s = %s: these are %d numbers for %d %s; give one for all, or one for each", name,
+			numbers, len(numbers), inputs, noun)
 	}
 	return values, nil
 }

@@ -73,6 +73,11 @@ func (r *regressor) read(t *experiment.Trial) error {
 		if err != nil {
 			return err
 		}
+		if t.ForOthers() {
+			if err := own.CheckLevels(s.Inputs, data.Private); err != nil {
+				return err
+			}
+		}
 		if r.outputs, err = data.Numbers(s.Output); err != nil {
 			return err
 		}

@@ -429,9 +429,9 @@ func TestRegressionSettingsRefused(t *testing.T) {
 		{"one end of the inputs", func(s *Settings) { s.InputHigh = own.Ends{IsWord: true} },
 			"input_low and input_high are not given"},
 		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
-			"input_low = [0,0]: these are 2 numbers for 1 inputs"},
+			"input_low = [0,0]: these are 2 numbers for 1 input;"},
 		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale = experiment.Several{1, 2} },
-			"lengthscale = [1,2]: these are 2 numbers for 1 inputs"},
+			"lengthscale = [1,2]: these are 2 numbers for 1 input;"},
 		{"a range of the second input that is reversed", func(s *Settings) {
 			s.Inputs, s.Inducing, s.InputLow, s.InputHigh = "x+name", "3", givenAll(0, 5), givenAll(20, -5)
 		}, "input_low = 5 and input_high = -5: input_low must be below input_high"},

@@ -93,9 +93,8 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 	if err != nil {
 		return nil, err
 	}
-	if r.private != nil {
-		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
-			"such as inputs=colour[red|green]", s.Inputs, r.private[0])
+	if err := own.CheckLevels(s.Inputs, r.private); err != nil {
+		return nil, err
 	}
 	if err := s.checkNames(r.inputs); err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	}
-	if values+claims == 0 || values != want.Judged-want.Inside {
+	if values+claims == 0 || values != want.Judged-want.Inside || claims != want.ClaimsJudged-want.Hold {
 		t.Errorf("%d values and %d claims lie outside, the scoreboard has %d and %d: %+v",
 			values, claims, want.Judged-want.Inside, want.ClaimsJudged-want.Hold, b.Outside)
 	}
