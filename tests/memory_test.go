@@ -108,8 +108,17 @@ var unknown = map[string]string{
 // What experiments say that a trial takes is at least what it takes, and not much
 // more.
 func TestMemoryEstimates(t *testing.T) {
+	oneByOne(t)
 	for _, c := range estimated {
 		t.Run(c.name(), c.compare)
+	}
+}
+
+// oneByOne skips tests that measure the memory of many processes one after the other.
+func oneByOne(t *testing.T) {
+	t.Helper()
+	if os.Getenv("PRIVKERN_MEMORY") == "" {
+		t.Skip("it measures one process after the other: PRIVKERN_MEMORY=1 does")
 	}
 }
 

@@ -44,6 +44,7 @@ var estimatedOwn = []struct {
 
 // Of the user's own data the number of rows and columns is estimated, too.
 func TestMemoryEstimatesOfOwnData(t *testing.T) {
+	oneByOne(t)
 	for _, c := range estimatedOwn {
 		name := fmt.Sprintf("%s %d×%d %v", strings.ReplaceAll(c.experiment, "/", " "), c.rows, c.inputs, c.over)
 		t.Run(name, func(t *testing.T) {
