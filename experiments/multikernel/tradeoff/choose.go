@@ -17,7 +17,7 @@ import (
 // choiceFolds is the number of parts of the training rows in which γ and ρ are chosen.
 const choiceFolds = 3
 
-// chooser scores kernels by how well a machine tells the utility classes from the features
+// chooser scores kernels by how well a machine recognises the utility classes from the features
 // of one alone.
 type chooser struct {
 	*learner

@@ -12,8 +12,8 @@ func Frontier() experiment.Figure {
 	return experiment.Figure{
 		Name:  "multikernel/frontier",
 		Title: "Utility against privacy over settings",
-		Caption: "A point a setting, its mean over the seeds: test rows of which the utility class is told, over those of " +
-			"which the strongest of three adversaries tells the privacy class. Dashed: the settings that no other one " +
+		Caption: "A point a setting, its mean over the seeds: test rows of which the utility class is recognised, over " +
+			"those of which the strongest of three adversaries recognises the privacy class. Dashed: the settings that no other one " +
 			"beats in both. Crosses: always the largest class. Projections have their colours. Settings are judged on the " +
 			"same test rows, so that the best of many is flattered.",
 		Match: Learn().Matches(nil),
@@ -67,8 +67,8 @@ func drawFrontier(trials []experiment.ObservationOf[Settings, Metrics]) []experi
 }
 
 func panel(all []*setting) experiment.Panel {
-	p := experiment.Panel{Title: panelOf(&all[0].of), XLabel: "privacy class told by an adversary (%)",
-		YLabel: "utility class told (%)"}
+	p := experiment.Panel{Title: panelOf(&all[0].of), XLabel: "privacy class recognised by an adversary (%)",
+		YLabel: "utility class recognised (%)"}
 	for i, name := range projection(0).Choices() {
 		line := experiment.Line{Name: name, Color: i}
 		for _, s := range all {
@@ -95,8 +95,8 @@ func panel(all []*setting) experiment.Panel {
 	return p
 }
 
-// frontier returns the settings that no other one beats: none is told at least as much with
-// less, in increasing order of what the adversary is told.
+// frontier returns the settings that no other one beats: none recognises at least as much of
+// the utility with less of the privacy, in increasing order of what the adversary recognises.
 func frontier(all []*setting) []*setting {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b *setting) int {

@@ -46,7 +46,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)
-	l.step("classes told")
+	l.step("classes recognised")
 	d, err := recognise.Disclose(ctx, l.Trial, f, train, test, l.step)
 	m.AdversarySVM, m.AdversaryActivity, m.AdversaryPerson = d.SVM, d.Activity, d.Person
 	m.AdversaryNeighbours, m.AdversaryForest, m.Adversary = d.Neighbours, d.Forest, d.Strongest()
@@ -54,7 +54,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	return err
 }
 
-// warnUseless says where compression tells no more than the largest class does.
+// warnUseless says where no more is recognised than with the largest class as the answer.
 func (l *learner) warnUseless(m *Metrics) {
 	if m.Utility <= m.UtilityBaseline {
 		l.warnings = append(l.warnings, fmt.Sprintf("computed but suspect: the features tell the utility (%.3g %%) no "+
@@ -90,7 +90,7 @@ func (l *learner) penalty(ctx context.Context, f *recognise.Features, labels []i
 // penaltyFolds leave two of three rows of a class to train on.
 const penaltyFolds = 3
 
-// machine returns the share of test rows whose class a machine tells, in per cent.
+// machine returns the share of test rows whose class a machine recognises, in per cent.
 func (l *learner) machine(ctx context.Context, f *recognise.Features, train, test []int, c float64) (float64, error) {
 	m, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c, Iterations: fault.Capped(ctx, learn.SVMIterations)})
 	if err != nil {

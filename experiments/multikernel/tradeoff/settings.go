@@ -33,7 +33,7 @@ type Settings struct {
 	TestShare float64 `name:"test_share" default:"0.25" above:"0" max:"0.9" when:"folds is 1"`
 	// kernels with + between them: linear, polynomial:γ:degree:c0, rbf:γ, laplacian:γ and sigmoid:γ:c0
 	Kernels string `name:"kernels" default:"linear+rbf:0.01+laplacian:0.1"`
-	// given: γ is that of kernels; cv: each kernel has the one of gamma_grid with which, alone, it tells the
+	// given: γ is that of kernels; cv: each kernel has the one of gamma_grid with which, alone, it recognises the
 	// utility classes best in three parts of the training rows
 	Gamma origin `name:"gamma" default:"given"`
 	// the γ of cv; kernels that differ in nothing else get the best ones in their order
@@ -101,18 +101,18 @@ const byClasses ofClasses = 0
 // Choices is the word.
 func (ofClasses) Choices() []string { return []string{"classes"} }
 
-// Metrics are what is told and what is hidden, means over the folds.
+// Metrics are what is recognised and what is hidden, means over the folds.
 type Metrics struct {
-	// test rows of which the support vector machine tells the utility class; of several utilities the mean
+	// test rows of which the support vector machine recognises the utility class; of several utilities the mean
 	Utility float64 `name:"utility_percent" unit:"%"`
 	// the same, of each of several utilities: utility_percent_NAME
 	Utilities map[string]float64 `name:"utility_percent_*" unit:"%"`
-	// test rows that are of the largest utility class of the training rows: what always the largest class tells; of
+	// test rows that are of the largest utility class of the training rows: right answers of always the largest class; of
 	// several utilities the mean
 	UtilityBaseline float64 `name:"baseline_utility_percent" unit:"%"`
 	// the same, of each of several utilities
 	UtilityBaselines map[string]float64 `name:"baseline_utility_percent_*" unit:"%"`
-	// test rows of which the same machine, with the same C (that of the first utility), tells the privacy class:
+	// test rows of which the same machine, with the same C (that of the first utility), recognises the privacy class:
 	// what the paper calls privacy, where small is good
 	Privacy float64 `name:"privacy_percent" unit:"%"`
 	// test rows that are of the largest privacy class of the training rows
@@ -120,15 +120,15 @@ type Metrics struct {
 	// the largest of the adversary_*_percent that judge single rows: what the compressed features reveal of the
 	// privacy class at least
 	Adversary float64 `name:"adversary_percent" unit:"%"`
-	// privacy classes told by an RBF machine on standardised features, its C and γ cross-validated
+	// privacy classes recognised by an RBF machine on standardised features, its C and γ cross-validated
 	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%"`
 	// the same machine, its decisions summed over the test rows of a privacy class in a utility class
 	AdversaryActivity float64 `name:"adversary_activity_percent" unit:"%"`
 	// the same machine, its decisions summed over all test rows of a privacy class
 	AdversaryPerson float64 `name:"adversary_person_percent" unit:"%"`
-	// privacy classes told by nearest neighbours on standardised features, their number cross-validated
+	// privacy classes recognised by nearest neighbours on standardised features, their number cross-validated
 	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%"`
-	// privacy classes told by a random forest of 300 trees
+	// privacy classes recognised by a random forest of 300 trees
 	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%"`
 	// C of the machine behind utility_percent, of the first utility
 	C float64 `name:"c"`
