@@ -14,8 +14,8 @@ func Frontier() experiment.Figure {
 		Title: "Utility against privacy over settings",
 		Caption: "A point a setting, its mean over the seeds: test rows of which the utility class is recognised, over " +
 			"those of which the strongest of three adversaries recognises the privacy class. Dashed: the settings that no " +
-			"other one beats in both. Crosses: always the largest class. Projections have their colours. Settings are judged on the " +
-			"same test rows, so that the best of many is flattered.",
+			"other one beats in both. Crosses: always the largest class. Projections have their colours. Settings are " +
+			"judged on the same test rows, so that the best of many is flattered.",
 		Match: Learn().Matches(nil),
 		Draw:  Learn().Draws(drawFrontier),
 	}
