@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,6 +30,12 @@ func (s *Settings) spec() table.Spec {
 
 // own says whether the data are the user's.
 func (s *Settings) own() bool { return table.Is(s.Dataset) }
+
+// isOutput says whether a name is that of the column whose values are private. Blanks about the
+// setting are no part of it. The output of simulated data is nobody's.
+func (s *Settings) isOutput(name string) bool {
+	return s.own() && strings.TrimSpace(name) == strings.TrimSpace(s.Output)
+}
 
 // files are the user's files that a trial reads.
 func (s *Settings) files() []string {

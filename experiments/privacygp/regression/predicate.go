@@ -96,7 +96,7 @@ func (s *Settings) beside() []string {
 	inputs := s.inputNames()
 	_, columns := wanted.predicates(inputs)
 	return slices.DeleteFunc(columns, func(name string) bool {
-		return name == s.Output || slices.Contains(inputs, name)
+		return s.isOutput(name) || slices.Contains(inputs, name)
 	})
 }
 
@@ -116,10 +116,10 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 	case inputs == nil:
 		return fmt.Errorf("sensitive = %s: with inputs = * it is open whether %s is an input: name the inputs", s.Sensitive,
 			strings.Join(columns, ", "))
-	case slices.Contains(columns, s.Output):
+	case slices.ContainsFunc(columns, s.isOutput):
 		return fmt.Errorf("sensitive = %s: %s is the output, and the covariance of the noise, which is handed over, shows "+
 			"which rows are sensitive: whoever sees it would know on which side the hidden outputs lie; choose rows by "+
-			"another column", s.Sensitive, s.Output)
+			"another column", s.Sensitive, strings.TrimSpace(s.Output))
 	}
 	return nil
 }

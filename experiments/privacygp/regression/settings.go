@@ -35,7 +35,8 @@ type Settings struct {
 	// for each part of sensitive between commas (for each row of a file of places), such as xi=0.5,0.2. A place in
 	// several parts has the largest of theirs
 	Xi experiment.Several `name:"xi" default:"0.5" min:"0" when:"requirement is tolerance"`
-	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it
+	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it. An export
+	// hands tolerances over as they are: they must be known without the outputs
 	XiColumn string `name:"xi_column" default:"none" later:"yes" when:"requirement is tolerance"`
 	// family of the kernel H; prior: that of the process
 	HKernel hKernelName `name:"h_kernel" default:"prior" later:"yes" when:"requirement is kernel"`

@@ -57,6 +57,11 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 			errs = append(errs, fmt.Errorf("xi_column = %s: it is one of the inputs; give the column with the tolerances",
 				s.XiColumn))
 		}
+		if base, _, _ := strings.Cut(s.XiColumn, "="); s.isOutput(s.XiColumn) || s.isOutput(base) { // or a level of it
+			errs = append(errs, fmt.Errorf("xi_column = %s: it is the output, and tolerances are handed over as they are: "+
+				"whoever sees them would know the outputs that they hide; give a column of tolerances that are known without "+
+				"the outputs", s.XiColumn))
+		}
 		if s.Noise == uniform {
 			errs = append(errs, fmt.Errorf("xi_column = %s: noise = uniform protects every place by one tolerance: give one by "+
 				"xi, or use weak or strong", s.XiColumn))
