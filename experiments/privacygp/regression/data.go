@@ -180,6 +180,10 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
 		}
+		// With inputs=* a text may turn out as a predicate only now that the inputs are known.
+		if err := s.checkPredicates(wanted, r.names); err != nil {
+			return err
+		}
 		xi, err := s.tolerances(wanted.parts())
 		if err != nil {
 			return err

@@ -145,6 +145,30 @@ func TestBoxOrPredicate(t *testing.T) {
 	}
 }
 
+// With inputs=* a text that may also be a box is understood when the inputs are known. The
+// output is refused in it even so, for a trial as for an export.
+func TestAmbiguousPredicateOnTheOutput(t *testing.T) {
+	path := csv(t, "x,w\n0,2024-01-08 13:45:00\n1,2024-01-08 15:45:00\n2,2024-01-09 13:45:00\n3,2024-01-07\n")
+	s := Experiment().With(func(s *Settings) {
+		s.Dataset, s.Inputs, s.Output, s.Sensitive = "csv:"+path, "*", "w", "w > 2024-01-08 14:45:00"
+		s.Mean, s.Resolution, s.Folds = number(19700), experiment.NumberOr[automatic](1.0), 2
+		known("2", 4, 0.1)(s)
+	})
+	if _, err := Experiment().Resolved(s); err != nil {
+		t.Fatal(err) // it may be a box
+	}
+	const want = "w is the output, and the covariance of the noise, which is handed over, shows which rows are sensitive"
+	_, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+	trialtest.Refuses(t, err, want)
+	_, err = run(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+	trialtest.Refuses(t, err, want)
+
+	s.Sensitive = "x:1..2" // and what is one is taken
+	if _, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Columns of predicates are looked for when a plan is made, with the others.
 func TestColumnsOfPredicates(t *testing.T) {
 	s := Experiment().With(onJourneys(t, "speed > 40 and time < 4, spede > 3, time:1..2"))
