@@ -185,6 +185,8 @@ func TestCheck(t *testing.T) {
 			"sensitive": "y > 3"}, false, "y is the output, and the covariance of the noise"},
 		{"a predicate and all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "speed > 3"}, false,
 			"with inputs = * it is open whether speed is an input: name the inputs"},
+		{"predicates and all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*",
+			"sensitive": "speed > 3 and late = no"}, false, "it is open whether speed or late is an input"},
 		{"a predicate on simulated data", map[string]any{"sensitive": "speed > 3"}, false, `unknown column "speed"`},
 		{"no comparison", map[string]any{"sensitive": "x >"}, false,
 			`"x >" is no comparison of a column with a value: write speed > 3`},

@@ -250,6 +250,7 @@ func TestExportHoldsItsCondition(t *testing.T) {
 	for name, change := range map[string]func(*Settings){
 		"kernel":     func(s *Settings) { s.HLengthscales = "0.5+6" },
 		"everywhere": func(s *Settings) { s.Noise, s.HLengthscales = uniform, "0.5+6" },
+		"uniform":    func(s *Settings) { s.Requirement, s.Noise, s.Xi = byTolerance, uniform, xi(0.3) },
 		"tolerances": func(s *Settings) {
 			s.Requirement, s.Noise, s.Sensitive, s.Xi = byTolerance, weak, "rows:3..5,a:0.5+b:5", xi(1.2, 3.1)
 			s.XiUnit = ofOutput
@@ -279,6 +280,15 @@ func TestExportHoldsItsCondition(t *testing.T) {
 			if c.Kernel != nil && (c.Kernel.Name != "eq" || !slices.Equal(c.Kernel.Lengthscales, []float64{0.5, 6}) ||
 				math.Abs(c.Kernel.Variance-1.8) > 1e-12) {
 				t.Errorf("H is %+v", c.Kernel)
+			}
+			// What the file lists is said where it is said what is public.
+			public := "and the covariance of the noise, which shows where the sensitive places are, and the sensitive places " +
+				"with what each keeps, which are listed"
+			if s.Noise == uniform {
+				public = "and the covariance of the noise and the sensitive places with what each keeps, which are listed"
+			}
+			if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, public) {
+				t.Errorf("%s\nwant %q", notes, public)
 			}
 			at := mat.NewDense(len(c.Places), 2, nil)
 			for i, place := range c.Places {

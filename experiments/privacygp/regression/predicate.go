@@ -115,7 +115,7 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 		}
 	case inputs == nil:
 		return fmt.Errorf("sensitive = %s: with inputs = * it is open whether %s is an input: name the inputs", s.Sensitive,
-			strings.Join(columns, ", "))
+			joined(columns, "or"))
 	case slices.ContainsFunc(columns, s.isOutput):
 		return fmt.Errorf("sensitive = %s: %s is the output, and the covariance of the noise, which is handed over, shows "+
 			"which rows are sensitive: whoever sees it would know on which side the hidden outputs lie; choose rows by "+

@@ -184,7 +184,8 @@ func TestColumnsOfPredicates(t *testing.T) {
 func TestPredicateIsStated(t *testing.T) {
 	out := trialtest.Compute(t, trialtest.Options{}, Experiment(), onJourneys(t, "speed > 40,time > 6"))
 	const want = "sensitive places are the inputs of the rows for which speed > 40, or for which time > 6; what is in " +
-		"speed is not handed over, but for which rows this holds is seen in the covariance of the noise"
+		"speed is not handed over, but for which rows this holds is seen in the covariance of the noise and in the list of " +
+		"the sensitive places"
 	if !slices.Contains(out.Privacy.Notes, want) {
 		t.Errorf("%q", out.Privacy.Notes)
 	}
@@ -194,6 +195,17 @@ func TestPredicateIsStated(t *testing.T) {
 	}
 	if m := out.Metrics; m.DroppedRows != 1 || m.SensitiveRows != 4 || m.VarianceMin < m.Tolerance*(1-1e-5) {
 		t.Errorf("%+v", m)
+	}
+	out = trialtest.Compute(t, trialtest.Options{}, Experiment(), onJourneys(t, "speed > 40 and kind != tram,late = yes",
+		func(s *Settings) { s.Noise = uniform }))
+	const several = "; what is in speed, kind and late is not handed over, but for which rows this holds is seen in the " +
+		"list of the sensitive places"
+	if !slices.ContainsFunc(out.Privacy.Notes, func(note string) bool { return strings.HasSuffix(note, several) }) {
+		t.Errorf("%q", out.Privacy.Notes)
+	}
+	if all := strings.Join(out.Warnings, "\n"); !strings.Contains(all,
+		"no value in an input, the output, speed, kind or late and were left out") {
+		t.Errorf("%q", all)
 	}
 	r, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), Experiment().With(onJourneys(t, "speed > 40",
 		func(s *Settings) { s.Mean, s.Resolution = number(2), experiment.NumberOr[automatic](1.0) })))

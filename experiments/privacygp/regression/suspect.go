@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -59,12 +58,9 @@ func leastOf(values []float64) float64 {
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	if p.rows.dropped > 0 {
-		where := "an input or the output"
-		if len(p.rows.beside) > 0 {
-			where = "an input, the output or " + strings.Join(p.rows.beside, ", ")
-		}
+		where := append([]string{"an input", "the output"}, p.rows.beside...)
 		out = append(out, fmt.Sprintf("%d of %d rows have no value in %s and were left out", p.rows.dropped,
-			p.rows.dropped+len(p.rows.y), where))
+			p.rows.dropped+len(p.rows.y), joined(where, "or")))
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
