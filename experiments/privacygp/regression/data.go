@@ -82,6 +82,9 @@ type rows struct {
 	xi       []float64    // γ, tolerances in the unit of the setting
 	hidden   map[int]bool // the rows that lie at places
 	data     *table.Data  // what was read; nil for simulated data
+	// What fails is said to others, and shows no output and no value of a column that is not
+	// handed over.
+	forOthers bool
 	// Predicates by which places are chosen, and their columns that are neither inputs nor
 	// the output.
 	predicates, beside []string
@@ -89,7 +92,7 @@ type rows struct {
 
 // load reads or simulates the data and finds the sensitive places.
 func load(t *experiment.Trial, s *Settings) (*rows, error) {
-	r := &rows{names: []string{"x"}, output: "y"}
+	r := &rows{names: []string{"x"}, output: "y", forOthers: t.ForOthers()}
 	if s.own() {
 		if err := r.read(t, s); err != nil {
 			return nil, err
@@ -135,8 +138,12 @@ func (r *rows) checkFunction() error {
 	for i, y := range r.y {
 		key := placeKey(r.x.RawRowView(i))
 		if j, seen := first[key]; seen && r.y[j] != y {
-			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and the "+
-				"outputs %g and %g, which only noise can explain: give a noise_variance above 0", j+1, i+1, r.y[j], y)
+			outputs := fmt.Sprintf("the outputs %g and %g", r.y[j], y)
+			if r.forOthers {
+				outputs = "different outputs"
+			}
+			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and %s, "+
+				"which only noise can explain: give a noise_variance above 0", j+1, i+1, outputs)
 		}
 		first[key] = i
 	}
