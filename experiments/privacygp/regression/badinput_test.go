@@ -126,6 +126,41 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// There is nothing to do where no noise was made: strong noise may protect combinations of the
+// outputs at places of which none is in need.
+func TestNothingToDo(t *testing.T) {
+	path := csv(t, line(1, 3, 2, 5, 4, 1, 0, 2))
+	const nothing = "nothing to do"
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		noise  bool
+		want   string // "" for no such warning
+	}{
+		{"combinations", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = strong, "x:2,x:3", xi(0.022) }, true, ""},
+		{"each on its own", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:3", xi(0.022) }, false,
+			"of the prior one at every sensitive place, and xi asks for 0.022: a larger xi would hide more"},
+		{"different tolerances", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:30", xi(0.01, 0.9) }, false,
+			nothing + ": without noise the predictive variance is at every sensitive place at least its own tolerance: a " +
+				"larger xi would hide more"},
+		{"a place in need", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:3", xi(0.5) }, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := trialtest.Compute(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+				s.Dataset, s.Inputs, s.Folds = "csv:"+path, "x", 2
+				known("1", 4, 0.1)(s)
+				c.change(s)
+			})
+			all := strings.Join(out.Warnings, "\n")
+			if (out.Metrics.Trace > 0) != c.noise || strings.Contains(all, nothing) != (c.want != "") ||
+				!strings.Contains(all, c.want) {
+				t.Errorf("trace %g, %g places in need, %g without noise: %q", out.Metrics.Trace, out.Metrics.PlacesInNeed,
+					out.Metrics.VarianceUnsecured/4, out.Warnings)
+			}
+		})
+	}
+}
+
 // In float32 a trial is computed with a warning, and nothing is exported.
 func TestFloat32(t *testing.T) {
 	o := trialtest.Options{DType: "float32"}
