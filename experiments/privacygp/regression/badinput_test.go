@@ -57,7 +57,11 @@ func TestBadInput(t *testing.T) {
 		{"a tolerance is missing", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,\n"), tolerancesKept),
 			`rows.csv:3:3: column "keep" has no value`},
 		{"a tolerance of the prior variance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n"), tolerancesKept),
-			"tolerance in the column keep = 1: it must be below 1, the prior variance"},
+			"tolerance in row 2 (counted from 1) of the column keep = 1: it must be below 1, the prior variance"},
+		{"a tolerance of the output", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n4,7\n6,9\n"), tolerancesKept,
+			func(s *Settings) { s.XiUnit = ofOutput }), "tolerance in row 3 (counted from 1) of the column keep = 7 is not " +
+			"below the prior variance of the output, 4: without any data its variance is no larger, so that there is nothing " +
+			"to do but to leave the data out; take a smaller tolerance in the column keep"},
 		{"tolerances for rows of places", good, on(plain, placesOf(t, "x\n2\n4\n"),
 			func(s *Settings) { s.Xi = xi(0.1, 0.2, 0.3) }), "these are 3 tolerances for 2 rows of places"},
 		{"places that depend on each other", good, on(plain, func(s *Settings) {

@@ -80,6 +80,7 @@ type rows struct {
 	suspect  []string     // what is to be said of the inputs
 	places   *mat.Dense   // γ×d, different from each other
 	xi       []float64    // γ, tolerances in the unit of the setting
+	listed   []float64    // tolerances of the rows of the file of places; nil without a column of them
 	hidden   map[int]bool // the rows that lie at places
 	data     *table.Data  // what was read; nil for simulated data
 	// What fails is said to others, and shows no output and no value of a column that is not
