@@ -128,8 +128,8 @@ func (p *problem) advice() string {
 		if p.kernelName != eqKernel {
 			family += ", or h_kernel=" + eqKernel
 		}
-		return "First give H a family as smooth as K or smoother, " + family + "; numbers help only then: h_lengthscales that " +
-			"are not below " + plus(p.Lengthscales) + ", those of K, and a smaller h_variance"
+		return "First give H a family as smooth as K or smoother, " + family + "; numbers help only then: h_lengthscales " +
+			"that are not below " + plus(p.Lengthscales) + ", those of K, and a smaller h_variance"
 	}
 	if p.h.name != eqKernel || p.kernelName != eqKernel {
 		return smoother + "give h_lengthscales that are not below " + plus(p.Lengthscales) + ", and a smaller h_variance"
@@ -165,7 +165,8 @@ func roundedDown(v float64) float64 {
 // bounded. That of a Matérn kernel falls as |ω|^-(2ν+d), and that of laplacian, ∏1/(1+ω_j²),
 // as ω^-2 along an axis and as ω^-2d along a diagonal.
 func asSmooth(h, k string, d int) bool {
-	twice := map[string]int{"matern12": 1, "matern32": 3, "matern52": 5, "laplacian": 1} // 2ν; laplacian's is that of d = 1
+	// 2ν; that of laplacian is for one input, where it is matern12.
+	twice := map[string]int{"matern12": 1, "matern32": 3, "matern52": 5, "laplacian": 1}
 	switch {
 	case h == k || h == eqKernel:
 		return true

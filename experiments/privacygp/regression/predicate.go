@@ -257,8 +257,8 @@ func (c *columnValues) levelIs(by comparison) ([]bool, error) {
 	}
 	wanted := slices.Index(c.levels, by.value)
 	if wanted < 0 && c.private {
-		return nil, fmt.Errorf("%s: no row has this text in the column %s; a trial without --export names those that there are",
-			by.text, c.name)
+		return nil, fmt.Errorf("%s: no row has this text in the column %s; a trial without --export names those that "+
+			"there are", by.text, c.name)
 	}
 	if wanted < 0 {
 		return nil, fmt.Errorf("%s: %w", by.text, experiment.Unknown("value of "+c.name, by.value, c.levels))

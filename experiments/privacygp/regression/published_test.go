@@ -88,8 +88,8 @@ func TestFailuresOfExportsShowNoValues(t *testing.T) {
 		exported        string // all that is said of it to others
 	}{
 		{"two outputs at a place", "time:1", func(s *Settings) { s.NoiseVariance = 0 }, "the outputs 1.25 and 1.75",
-			"noise_variance = 0: two of the rows that are used, 1 and 2, have the same inputs and different outputs, which only " +
-				"noise can explain: give a noise_variance above 0"},
+			"noise_variance = 0: two of the rows that are used, 1 and 2, have the same inputs and different outputs, which " +
+				"only noise can explain: give a noise_variance above 0"},
 		{"a range", "speed > 40 and time < 9", nil, "(speed lies between 0 and 19, time lies between 0 and 2)",
 			"sensitive: speed > 40 and time < 9 holds for none of the 4 rows (time lies between 0 and 2): nothing would be " +
 				"hidden"},
@@ -98,7 +98,8 @@ func TestFailuresOfExportsShowNoValues(t *testing.T) {
 		{"the order of texts", "place > b", nil, "holds texts, such as a, which",
 			"sensitive: place > b: the column place holds texts, which have no order: compare it by = or !="},
 		{"a text", "place = A", nil, `did you mean "a"?`,
-			"sensitive: place = A: no row has this text in the column place; a trial without --export names those that there are"},
+			"sensitive: place = A: no row has this text in the column place; a trial without --export names those that " +
+				"there are"},
 		{"a level of an input", "kind = cat", func(s *Settings) { s.Inputs = "time+kind[bus|car]" }, `did you mean "car"?`,
 			`sensitive: kind = cat: unknown value of kind "cat"; did you mean "car"?`},
 	} {

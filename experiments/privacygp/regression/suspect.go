@@ -41,8 +41,8 @@ func (p *prepared) warnings() []string {
 		if !same(p.xi) {
 			held = "at every sensitive place at least its own tolerance"
 		}
-		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is %s: a larger %s would hide more",
-			held, name))
+		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is %s: a larger %s would hide "+
+			"more", held, name))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
