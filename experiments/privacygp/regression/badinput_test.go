@@ -57,7 +57,11 @@ func TestBadInput(t *testing.T) {
 		{"a tolerance is missing", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,\n"), tolerancesKept),
 			`rows.csv:3:3: column "keep" has no value`},
 		{"a tolerance of the prior variance", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n"), tolerancesKept),
-			"tolerance in the column keep = 1: it must be below 1, the prior variance"},
+			"tolerance in row 2 (counted from 1) of the column keep = 1: it must be below 1, the prior variance"},
+		{"a tolerance of the output", good, on(plain, placesOf(t, "x,keep\n2,0.5\n4,1\n4,7\n6,9\n"), tolerancesKept,
+			func(s *Settings) { s.XiUnit = ofOutput }), "tolerance in row 3 (counted from 1) of the column keep = 7 is not " +
+			"below the prior variance of the output, 4: without any data its variance is no larger, so that there is nothing " +
+			"to do but to leave the data out; take a smaller tolerance in the column keep"},
 		{"tolerances for rows of places", good, on(plain, placesOf(t, "x\n2\n4\n"),
 			func(s *Settings) { s.Xi = xi(0.1, 0.2, 0.3) }), "these are 3 tolerances for 2 rows of places"},
 		{"places that depend on each other", good, on(plain, func(s *Settings) {
@@ -126,6 +130,41 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// There is nothing to do where no noise was made: strong noise may protect combinations of the
+// outputs at places of which none is in need.
+func TestNothingToDo(t *testing.T) {
+	path := csv(t, line(1, 3, 2, 5, 4, 1, 0, 2))
+	const nothing = "nothing to do"
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		noise  bool
+		want   string // "" for no such warning
+	}{
+		{"combinations", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = strong, "x:2,x:3", xi(0.022) }, true, ""},
+		{"each on its own", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:3", xi(0.022) }, false,
+			"of the prior one at every sensitive place, and xi asks for 0.022: a larger xi would hide more"},
+		{"different tolerances", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:30", xi(0.01, 0.9) }, false,
+			nothing + ": without noise the predictive variance is at every sensitive place at least its own tolerance: a " +
+				"larger xi would hide more"},
+		{"a place in need", func(s *Settings) { s.Noise, s.Sensitive, s.Xi = weak, "x:2,x:3", xi(0.5) }, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := trialtest.Compute(t, trialtest.Options{}, Experiment(), func(s *Settings) {
+				s.Dataset, s.Inputs, s.Folds = "csv:"+path, "x", 2
+				known("1", 4, 0.1)(s)
+				c.change(s)
+			})
+			all := strings.Join(out.Warnings, "\n")
+			if (out.Metrics.Trace > 0) != c.noise || strings.Contains(all, nothing) != (c.want != "") ||
+				!strings.Contains(all, c.want) {
+				t.Errorf("trace %g, %g places in need, %g without noise: %q", out.Metrics.Trace, out.Metrics.PlacesInNeed,
+					out.Metrics.VarianceUnsecured/4, out.Warnings)
+			}
+		})
+	}
+}
+
 // In float32 a trial is computed with a warning, and nothing is exported.
 func TestFloat32(t *testing.T) {
 	o := trialtest.Options{DType: "float32"}
@@ -171,12 +210,22 @@ func TestCheck(t *testing.T) {
 			"xi_column = keep: it is a column of a file of places, and sensitive = x:0.4..0.6 names none"},
 		{"a column that is an input", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:b.csv", "xi_column": "x"},
 			false, "xi_column = x: it is one of the inputs"},
+		{"a column that is the output", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:a.csv", "xi_column": "y"},
+			false, "xi_column = y: it is the output, and tolerances are handed over as they are"},
+		{"a level of the output", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:a.csv", "xi_column": "y=1.5"},
+			false, "xi_column = y=1.5: it is the output"},
+		{"a column that is the output, with blanks", map[string]any{"dataset": "csv:a.csv", "output": " y ",
+			"sensitive": "csv:a.csv", "xi_column": "y"}, false, "xi_column = y: it is the output"},
 		{"a column for every place", map[string]any{"dataset": "csv:a.csv", "sensitive": "csv:b.csv", "xi_column": "keep",
 			"noise": "uniform"}, false, "xi_column = keep: noise = uniform"},
 		{"a predicate on the output", map[string]any{"dataset": "csv:a.csv", "sensitive": "x > 3 and y > 3"}, false,
 			"y is the output, and the covariance of the noise, which is handed over, shows which rows are sensitive"},
+		{"a predicate on the output, with blanks", map[string]any{"dataset": "csv:a.csv", "output": " y ",
+			"sensitive": "y > 3"}, false, "y is the output, and the covariance of the noise"},
 		{"a predicate and all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*", "sensitive": "speed > 3"}, false,
 			"with inputs = * it is open whether speed is an input: name the inputs"},
+		{"predicates and all inputs", map[string]any{"dataset": "csv:a.csv", "inputs": "*",
+			"sensitive": "speed > 3 and late = no"}, false, "it is open whether speed or late is an input"},
 		{"a predicate on simulated data", map[string]any{"sensitive": "speed > 3"}, false, `unknown column "speed"`},
 		{"no comparison", map[string]any{"sensitive": "x >"}, false,
 			`"x >" is no comparison of a column with a value: write speed > 3`},

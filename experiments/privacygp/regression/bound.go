@@ -44,7 +44,7 @@ func (s *Settings) checkH() []error {
 		}
 	}
 	if s.XiUnit == ofPrior || s.Hyperparameters == given {
-		if err := s.checkBelowPrior(s.HVariance, s.ProcessVariance); err != nil {
+		if err := s.checkBelowPrior(s.toleranceName(), s.HVariance, s.ProcessVariance); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -55,6 +55,7 @@ const (
 	// priorLengthscales is the word for lengthscales of H that are those of the process.
 	priorLengthscales = "prior"
 	eqKernel          = "eq"
+	laplacianKernel   = "laplacian"
 )
 
 // hFamily is the family of H by its name in files.
@@ -122,6 +123,14 @@ func (p *problem) share() (c float64, smooth bool) {
 func (p *problem) advice() string {
 	const smoother = "H has to be as smooth as K or smoother, and smaller the smoother it is: leave h_kernel and " +
 		"h_lengthscales as prior, or "
+	if !asSmooth(p.h.name, p.kernelName, len(p.Lengthscales)) {
+		family := "h_kernel=prior, which is " + p.kernelName
+		if p.kernelName != eqKernel {
+			family += ", or h_kernel=" + eqKernel
+		}
+		return "First give H a family as smooth as K or smoother, " + family + "; numbers help only then: h_lengthscales " +
+			"that are not below " + plus(p.Lengthscales) + ", those of K, and a smaller h_variance"
+	}
 	if p.h.name != eqKernel || p.kernelName != eqKernel {
 		return smoother + "give h_lengthscales that are not below " + plus(p.Lengthscales) + ", and a smaller h_variance"
 	}
@@ -129,8 +138,44 @@ func (p *problem) advice() string {
 	if !smooth {
 		return smoother + "give h_lengthscales that are not below " + plus(p.Lengthscales) + ", those of K, in any input"
 	}
+	if p.method == uniform {
+		return smoother + fmt.Sprintf("give an h_variance of %.4g of the prior variance or less, which is admissible with "+
+			"these lengthscales (Example 3)", p.mostVariance())
+	}
 	return smoother + fmt.Sprintf("give an h_variance below %.4g of the prior variance, which is admissible with these "+
-		"lengthscales wherever the places are (Example 3)", p.h.variance/c)
+		"lengthscales wherever the places are (Example 3)", roundedDown(p.h.variance/c))
+}
+
+// mostVariance is a variance of H, of the prior one, with which noise = uniform takes its
+// lengthscales, to the digits that a message has.
+func (p *problem) mostVariance() float64 {
+	c, _ := p.share()
+	return roundedDown(mostShare * p.h.variance / c)
+}
+
+// roundedDown is v > 0 to four digits, or less. What is four digits long but for rounding
+// stays as it is.
+func roundedDown(v float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-3)
+	return math.Floor(v/unit*(1+1e-12)) * unit
+}
+
+// asSmooth says whether a kernel of the family h is below one of the family k in d inputs
+// for some lengthscales and variance: whether the ratio of their Fourier transforms is
+// bounded. That of a Matérn kernel falls as |ω|^-(2ν+d), and that of laplacian, ∏1/(1+ω_j²),
+// as ω^-2 along an axis and as ω^-2d along a diagonal.
+func asSmooth(h, k string, d int) bool {
+	// 2ν; that of laplacian is for one input, where it is matern12.
+	twice := map[string]int{"matern12": 1, "matern32": 3, "matern52": 5, "laplacian": 1}
+	switch {
+	case h == k || h == eqKernel:
+		return true
+	case k == eqKernel || h == laplacianKernel && d > 1:
+		return false
+	case k == laplacianKernel:
+		return twice[h] >= d
+	}
+	return twice[h] >= twice[k]
 }
 
 // plus writes numbers as the setting lengthscales.
@@ -183,9 +228,16 @@ func (p *prepared) checkCondition() error {
 	return nil
 }
 
-// mostTerms bounds the series of [problem.everywhere], each of whose terms is a kernel
-// matrix.
-const mostTerms = 4000
+const (
+	// mostTerms bounds the series of [problem.everywhere], each of whose terms is a kernel
+	// matrix.
+	mostTerms = 4000
+	// mostShare is a share c with which the series is no longer.
+	mostShare = 0.989
+)
+
+// termsOf is the length of the series for a share c below 1: what is left out is below rounding.
+func termsOf(c float64) int { return int(math.Ceil(math.Log(0x1p-53*(1-c)) / math.Log(c))) }
 
 // everywhere is the uniformly privacy-aware noise for eq kernels, Eq. (13). With the Fourier
 // transforms of Proposition 2, where H̃/K̃ = q(ω) = c∏h_j/l_j·exp(−Σω_j²(h_j² − l_j²)/2) is
@@ -196,10 +248,11 @@ const mostTerms = 4000
 // The terms that are left out are below rounding.
 func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 	c, _ := p.share()
-	terms := int(math.Ceil(math.Log(0x1p-53*(1-c)) / math.Log(c)))
+	terms := termsOf(c)
 	if terms > mostTerms {
 		return nil, fmt.Errorf("requirement = kernel: noise = uniform sums %d kernel matrices for this H, %s, and at most "+
-			"%d are taken: a smaller h_variance needs fewer", terms, p.describe(), mostTerms)
+			"%d are taken: give an h_variance of %.4g of the prior variance or less", terms, p.describe(), mostTerms,
+			p.mostVariance())
 	}
 	n, d := v.x.Dims()
 	g, widths := mat.NewDense(n, n, nil), make([]float64, d)

@@ -250,6 +250,7 @@ func TestExportHoldsItsCondition(t *testing.T) {
 	for name, change := range map[string]func(*Settings){
 		"kernel":     func(s *Settings) { s.HLengthscales = "0.5+6" },
 		"everywhere": func(s *Settings) { s.Noise, s.HLengthscales = uniform, "0.5+6" },
+		"uniform":    func(s *Settings) { s.Requirement, s.Noise, s.Xi = byTolerance, uniform, xi(0.3) },
 		"tolerances": func(s *Settings) {
 			s.Requirement, s.Noise, s.Sensitive, s.Xi = byTolerance, weak, "rows:3..5,a:0.5+b:5", xi(1.2, 3.1)
 			s.XiUnit = ofOutput
@@ -279,6 +280,15 @@ func TestExportHoldsItsCondition(t *testing.T) {
 			if c.Kernel != nil && (c.Kernel.Name != "eq" || !slices.Equal(c.Kernel.Lengthscales, []float64{0.5, 6}) ||
 				math.Abs(c.Kernel.Variance-1.8) > 1e-12) {
 				t.Errorf("H is %+v", c.Kernel)
+			}
+			// What the file lists is said where it is said what is public.
+			public := "and the covariance of the noise, which shows where the sensitive places are, and the sensitive places " +
+				"with what each keeps, which are listed"
+			if s.Noise == uniform {
+				public = "and the covariance of the noise and the sensitive places with what each keeps, which are listed"
+			}
+			if notes := strings.Join(r.Privacy.Notes, "\n"); !strings.Contains(notes, public) {
+				t.Errorf("%s\nwant %q", notes, public)
 			}
 			at := mat.NewDense(len(c.Places), 2, nil)
 			for i, place := range c.Places {
@@ -324,16 +334,22 @@ func TestInadmissibleKernelConditions(t *testing.T) {
 		{"too much", func(s *Settings) { s.HLengthscales, s.HVariance = "4+50", 0.99 }, []string{
 			"has the eigenvalue -", "give an h_variance below 0.01 of the prior variance, which is admissible"}},
 		{"rougher", func(s *Settings) { s.HKernel = 2 }, []string{"the kernel matern12", "has the eigenvalue -",
-			"as smooth as K or smoother", "and a smaller h_variance"}},
+			"First give H a family as smooth as K or smoother, h_kernel=prior, which is eq; numbers help only then: " +
+				"h_lengthscales that are not below 0.4+5, those of K, and a smaller h_variance"}},
+		{"rougher than a rough one", func(s *Settings) { setKernel(s, "matern32"); s.HKernel = 2 }, []string{
+			"h_kernel=prior, which is matern32, or h_kernel=eq; numbers help only then"}},
+		{"shorter of one family", func(s *Settings) { setKernel(s, "matern32"); s.HLengthscales = "0.1+5" }, []string{
+			"H has to be as smooth as K or smoother, and smaller the smoother it is: leave h_kernel and h_lengthscales as " +
+				"prior, or give h_lengthscales that are not below 0.4+5, and a smaller h_variance"}},
 		{"everywhere", func(s *Settings) { s.Noise, s.Sensitive, s.HLengthscales = uniform, "rows:1", "0.1+5" }, []string{
 			"is inadmissible for noise = uniform: K - H must be positive definite at all places (Example 3)"}},
 		{"on the boundary", func(s *Settings) {
 			s.Noise, s.Sensitive, s.HLengthscales = uniform, "rows:1", "0.8+10"
 			s.HVariance = 0.25
 		},
-			[]string{"is inadmissible for noise = uniform", "give an h_variance below 0.25 of the prior variance"}},
+			[]string{"is inadmissible for noise = uniform", "give an h_variance of 0.2472 of the prior variance or less"}},
 		{"near the boundary", func(s *Settings) { s.Noise, s.Sensitive, s.HVariance = uniform, "rows:1", 0.9999 },
-			[]string{"kernel matrices for this H", "at most 4000 are taken: a smaller h_variance needs fewer"}},
+			[]string{"kernel matrices for this H", "at most 4000 are taken: give an h_variance of 0.989 of the prior"}},
 		{"lengthscales", func(s *Settings) { s.HLengthscales = "1+2+3" }, []string{
 			"h_lengthscales = 1+2+3: there are 3 for 2"}},
 	} {
@@ -343,5 +359,65 @@ func TestInadmissibleKernelConditions(t *testing.T) {
 				trialtest.Refuses(t, err, want)
 			}
 		})
+	}
+}
+
+// The h_variance that a refusal names is taken, with lengthscales of H whose share of the
+// prior is no short number.
+func TestAdvisedVariancesAreTaken(t *testing.T) {
+	path := wave(t, 20)
+	for _, c := range []struct {
+		noise   noiseMethod
+		refused float64
+		words   string
+		factor  float64 // of the number that is named
+	}{
+		{uniform, 0.7, "give an h_variance of ", 1}, {uniform, 0.666666, "give an h_variance of ", 1},
+		{strong, 0.99, "give an h_variance below ", 0.9999},
+	} {
+		h := func(variance float64) func(*Settings) {
+			return kernelH(path, func(s *Settings) { s.Noise, s.HLengthscales, s.HVariance = c.noise, "0.4+7.5", variance })
+		}
+		_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), h(c.refused))
+		if err == nil {
+			t.Fatalf("%v takes %g", c.noise, c.refused)
+		}
+		_, number, _ := strings.Cut(err.Error(), c.words)
+		var advised float64
+		if _, err := fmt.Sscan(number, &advised); err != nil || advised < 0.65 || advised > 2.0/3 {
+			t.Fatalf("%g of %q: %v", advised, number, err)
+		}
+		if _, err := trialtest.Try(t, trialtest.Options{}, Experiment(), h(advised*c.factor)); err != nil {
+			t.Errorf("%v: the advised %g is refused: %v", c.noise, advised, err)
+		}
+	}
+	if termsOf(mostShare) > mostTerms || termsOf(mostShare+0.001) <= mostTerms {
+		t.Errorf("%d terms for the share %g, %d for more; at most %d", termsOf(mostShare), mostShare,
+			termsOf(mostShare+0.001), mostTerms)
+	}
+}
+
+func TestRoundedDown(t *testing.T) {
+	for _, c := range [][2]float64{{2.0 / 3, 0.6666}, {0.01, 0.01}, {0.25 * (1 - 1e-15), 0.25}, {123456, 123400}, {1, 1}} {
+		trialtest.Near(t, fmt.Sprint(c[0]), roundedDown(c[0]), c[1], 1e-12*c[1])
+	}
+}
+
+// Families whose kernels are below those of another, for some numbers.
+func TestAsSmooth(t *testing.T) {
+	for _, c := range []struct {
+		h, k string
+		d    int
+		want bool
+	}{
+		{"eq", "matern12", 2, true}, {"matern52", "eq", 1, false}, {"matern12", "matern32", 1, false},
+		{"matern52", "matern32", 3, true}, {"matern32", "matern32", 2, true}, {"laplacian", "laplacian", 3, true},
+		{"laplacian", "matern12", 1, true}, {"laplacian", "matern12", 2, false}, {"laplacian", "matern32", 1, false},
+		{"matern12", "laplacian", 1, true}, {"matern12", "laplacian", 2, false}, {"matern32", "laplacian", 3, true},
+		{"matern32", "laplacian", 4, false}, {"eq", "laplacian", 9, true},
+	} {
+		if got := asSmooth(c.h, c.k, c.d); got != c.want {
+			t.Errorf("%s below %s in %d inputs: %v, want %v", c.h, c.k, c.d, got, c.want)
+		}
 	}
 }

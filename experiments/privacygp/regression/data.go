@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,6 +30,12 @@ func (s *Settings) spec() table.Spec {
 
 // own says whether the data are the user's.
 func (s *Settings) own() bool { return table.Is(s.Dataset) }
+
+// isOutput says whether a name is that of the column whose values are private. Blanks about the
+// setting are no part of it. The output of simulated data is nobody's.
+func (s *Settings) isOutput(name string) bool {
+	return s.own() && strings.TrimSpace(name) == strings.TrimSpace(s.Output)
+}
 
 // files are the user's files that a trial reads.
 func (s *Settings) files() []string {
@@ -73,8 +80,12 @@ type rows struct {
 	suspect  []string     // what is to be said of the inputs
 	places   *mat.Dense   // γ×d, different from each other
 	xi       []float64    // γ, tolerances in the unit of the setting
+	listed   []float64    // tolerances of the rows of the file of places; nil without a column of them
 	hidden   map[int]bool // the rows that lie at places
 	data     *table.Data  // what was read; nil for simulated data
+	// What fails is said to others, and shows no output and no value of a column that is not
+	// handed over.
+	forOthers bool
 	// Predicates by which places are chosen, and their columns that are neither inputs nor
 	// the output.
 	predicates, beside []string
@@ -82,7 +93,7 @@ type rows struct {
 
 // load reads or simulates the data and finds the sensitive places.
 func load(t *experiment.Trial, s *Settings) (*rows, error) {
-	r := &rows{names: []string{"x"}, output: "y"}
+	r := &rows{names: []string{"x"}, output: "y", forOthers: t.ForOthers()}
 	if s.own() {
 		if err := r.read(t, s); err != nil {
 			return nil, err
@@ -128,8 +139,12 @@ func (r *rows) checkFunction() error {
 	for i, y := range r.y {
 		key := placeKey(r.x.RawRowView(i))
 		if j, seen := first[key]; seen && r.y[j] != y {
-			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and the "+
-				"outputs %g and %g, which only noise can explain: give a noise_variance above 0", j+1, i+1, r.y[j], y)
+			outputs := fmt.Sprintf("the outputs %g and %g", r.y[j], y)
+			if r.forOthers {
+				outputs = "different outputs"
+			}
+			return fmt.Errorf("noise_variance = 0: two of the rows that are used, %d and %d, have the same inputs and %s, "+
+				"which only noise can explain: give a noise_variance above 0", j+1, i+1, outputs)
 		}
 		first[key] = i
 	}
@@ -172,6 +187,10 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 		if wanted.hasRows() && r.dropped > 0 {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
+		}
+		// With inputs=* a text may turn out as a predicate only now that the inputs are known.
+		if err := s.checkPredicates(wanted, r.names); err != nil {
+			return err
 		}
 		xi, err := s.tolerances(wanted.parts())
 		if err != nil {

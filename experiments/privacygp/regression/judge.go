@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
@@ -199,7 +200,7 @@ func (p *problem) predict(v *view, noise *mat.Dense, y []float64, at *mat.Dense)
 // covers is the probability, over the noise, that the central region of 95 % of an
 // observation holds y. noise is the variance of the data's own noise.
 func (f *prediction) covers(i int, y, noise float64) float64 {
-	half := 1.959963984540054 * math.Sqrt(f.variance[i]+noise)
+	half := table.Central95 * math.Sqrt(f.variance[i]+noise)
 	miss, sd := y-f.mean[i], math.Sqrt(f.wander[i])
 	if sd == 0 {
 		if math.Abs(miss) <= half {

@@ -96,7 +96,7 @@ func (s *Settings) beside() []string {
 	inputs := s.inputNames()
 	_, columns := wanted.predicates(inputs)
 	return slices.DeleteFunc(columns, func(name string) bool {
-		return name == s.Output || slices.Contains(inputs, name)
+		return s.isOutput(name) || slices.Contains(inputs, name)
 	})
 }
 
@@ -115,11 +115,11 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 		}
 	case inputs == nil:
 		return fmt.Errorf("sensitive = %s: with inputs = * it is open whether %s is an input: name the inputs", s.Sensitive,
-			strings.Join(columns, ", "))
-	case slices.Contains(columns, s.Output):
+			joined(columns, "or"))
+	case slices.ContainsFunc(columns, s.isOutput):
 		return fmt.Errorf("sensitive = %s: %s is the output, and the covariance of the noise, which is handed over, shows "+
 			"which rows are sensitive: whoever sees it would know on which side the hidden outputs lie; choose rows by "+
-			"another column", s.Sensitive, s.Output)
+			"another column", s.Sensitive, strings.TrimSpace(s.Output))
 	}
 	return nil
 }
@@ -127,6 +127,7 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 // columnValues are a column that a predicate looks at.
 type columnValues struct {
 	name    string
+	private bool // no message has its values
 	kind    table.Kind
 	numbers []float64 // of a number, boolean or date, N
 	labels  []int     // of a category, N
@@ -147,6 +148,7 @@ func (r *rows) column(name string) (*columnValues, error) {
 	if r.data == nil {
 		return nil, experiment.Unknown("column", name, r.names)
 	}
+	c.private = at < 0 && r.forOthers // inputs are handed over as they are
 	var err error
 	if c.kind, err = r.data.Kind(name); err != nil {
 		return nil, err
@@ -246,10 +248,18 @@ func compare(a float64, operator string, b float64) bool {
 // levelIs compares the texts of a category.
 func (c *columnValues) levelIs(by comparison) ([]bool, error) {
 	if by.operator != "=" && by.operator != "!=" {
-		return nil, fmt.Errorf("%s: the column %s holds texts, such as %s, which have no order: compare it by = or !=",
-			by.text, c.name, c.levels[0])
+		such := ", such as " + c.levels[0]
+		if c.private {
+			such = ""
+		}
+		return nil, fmt.Errorf("%s: the column %s holds texts%s, which have no order: compare it by = or !=", by.text, c.name,
+			such)
 	}
 	wanted := slices.Index(c.levels, by.value)
+	if wanted < 0 && c.private {
+		return nil, fmt.Errorf("%s: no row has this text in the column %s; a trial without --export names those that "+
+			"there are", by.text, c.name)
+	}
 	if wanted < 0 {
 		return nil, fmt.Errorf("%s: %w", by.text, experiment.Unknown("value of "+c.name, by.value, c.levels))
 	}
@@ -283,12 +293,13 @@ func (p predicate) mark(in []bool, r *rows) (found bool, err error) {
 	return found, nil
 }
 
-// ranges say between which values the columns of a predicate lie, where they are numbers.
+// ranges say between which values the columns of a predicate lie, where they are numbers. An
+// export that fails has those of inputs alone.
 func (p predicate) ranges(r *rows) string {
 	var out []string
 	for _, by := range p {
 		c, err := r.column(by.column)
-		if err != nil || c.kind != table.Number {
+		if err != nil || c.private || c.kind != table.Number {
 			continue
 		}
 		low, high := math.Inf(1), math.Inf(-1)

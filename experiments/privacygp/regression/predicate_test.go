@@ -145,6 +145,30 @@ func TestBoxOrPredicate(t *testing.T) {
 	}
 }
 
+// With inputs=* a text that may also be a box is understood when the inputs are known. The
+// output is refused in it even so, for a trial as for an export.
+func TestAmbiguousPredicateOnTheOutput(t *testing.T) {
+	path := csv(t, "x,w\n0,2024-01-08 13:45:00\n1,2024-01-08 15:45:00\n2,2024-01-09 13:45:00\n3,2024-01-07\n")
+	s := Experiment().With(func(s *Settings) {
+		s.Dataset, s.Inputs, s.Output, s.Sensitive = "csv:"+path, "*", "w", "w > 2024-01-08 14:45:00"
+		s.Mean, s.Resolution, s.Folds = number(19700), experiment.NumberOr[automatic](1.0), 2
+		known("2", 4, 0.1)(s)
+	})
+	if _, err := Experiment().Resolved(s); err != nil {
+		t.Fatal(err) // it may be a box
+	}
+	const want = "w is the output, and the covariance of the noise, which is handed over, shows which rows are sensitive"
+	_, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+	trialtest.Refuses(t, err, want)
+	_, err = run(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+	trialtest.Refuses(t, err, want)
+
+	s.Sensitive = "x:1..2" // and what is one is taken
+	if _, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Columns of predicates are looked for when a plan is made, with the others.
 func TestColumnsOfPredicates(t *testing.T) {
 	s := Experiment().With(onJourneys(t, "speed > 40 and time < 4, spede > 3, time:1..2"))
@@ -160,7 +184,8 @@ func TestColumnsOfPredicates(t *testing.T) {
 func TestPredicateIsStated(t *testing.T) {
 	out := trialtest.Compute(t, trialtest.Options{}, Experiment(), onJourneys(t, "speed > 40,time > 6"))
 	const want = "sensitive places are the inputs of the rows for which speed > 40, or for which time > 6; what is in " +
-		"speed is not handed over, but for which rows this holds is seen in the covariance of the noise"
+		"speed is not handed over, but for which rows this holds is seen in the covariance of the noise and in the list of " +
+		"the sensitive places"
 	if !slices.Contains(out.Privacy.Notes, want) {
 		t.Errorf("%q", out.Privacy.Notes)
 	}
@@ -170,6 +195,17 @@ func TestPredicateIsStated(t *testing.T) {
 	}
 	if m := out.Metrics; m.DroppedRows != 1 || m.SensitiveRows != 4 || m.VarianceMin < m.Tolerance*(1-1e-5) {
 		t.Errorf("%+v", m)
+	}
+	out = trialtest.Compute(t, trialtest.Options{}, Experiment(), onJourneys(t, "speed > 40 and kind != tram,late = yes",
+		func(s *Settings) { s.Noise = uniform }))
+	const several = "; what is in speed, kind and late is not handed over, but for which rows this holds is seen in the " +
+		"list of the sensitive places"
+	if !slices.ContainsFunc(out.Privacy.Notes, func(note string) bool { return strings.HasSuffix(note, several) }) {
+		t.Errorf("%q", out.Privacy.Notes)
+	}
+	if all := strings.Join(out.Warnings, "\n"); !strings.Contains(all,
+		"no value in an input, the output, speed, kind or late and were left out") {
+		t.Errorf("%q", all)
 	}
 	r, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), Experiment().With(onJourneys(t, "speed > 40",
 		func(s *Settings) { s.Mean, s.Resolution = number(2), experiment.NumberOr[automatic](1.0) })))

@@ -21,8 +21,10 @@ func (p *prepared) privacy() *experiment.Privacy {
 	}
 	n := len(p.rows.y)
 	beside, others := "; between and beside them it may be less", ", and outputs at other places are not protected"
-	if p.h != nil && p.method == uniform {
-		beside, others = "", ""
+	// Uniform noise is made for any place, and does not depend on those that are named.
+	shows, seen := ", which shows where the sensitive places are,", "in the covariance of the noise and "
+	if p.method == uniform {
+		beside, others, shows, seen = "", "", "", ""
 	}
 	out := &experiment.Privacy{
 		Unit:      p.unit(places),
@@ -32,14 +34,14 @@ func (p *prepared) privacy() *experiment.Privacy {
 			"inferential privacy, not differential privacy: there is no (epsilon, delta)" + others,
 			"a user with another prior, a polynomial say, may do better (erratum 3)",
 			"public: the inputs (" + strings.Join(p.rows.names, ", ") + ") of all rows, which are handed over as they are, " +
-				"and the covariance of the noise, which shows where the sensitive places are",
+				"and the covariance of the noise" + shows + " and the sensitive places with what each keeps, which are listed",
 		},
 	}
 	if texts := p.rows.predicates; len(texts) > 0 {
 		note := "sensitive places are the inputs of the rows for which " + strings.Join(texts, ", or for which ")
 		if len(p.rows.beside) > 0 {
-			note += "; what is in " + strings.Join(p.rows.beside, ", ") + " is not handed over, but for which rows this " +
-				"holds is seen in the covariance of the noise"
+			note += "; what is in " + joined(p.rows.beside, "and") + " is not handed over, but for which rows this holds is " +
+				"seen " + seen + "in the list of the sensitive places"
 		}
 		out.Notes = append(out.Notes, note)
 	}
@@ -56,6 +58,15 @@ func (p *prepared) privacy() *experiment.Privacy {
 	return out
 }
 
+// joined are words with commas between them, and the word before the last.
+func joined(words []string, word string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + word + " " + words[last]
+}
+
 // condition is what the noise keeps at the sensitive places.
 func (p *prepared) condition(places int) string {
 	low, high := slices.Min(p.xi), slices.Max(p.xi)
@@ -66,6 +77,9 @@ func (p *prepared) condition(places int) string {
 		}
 		return fmt.Sprintf("Var[sum b_i f(s_i)|W] >= sum b_i b_j H(s_i, s_j) for all b and %s, where H(x, x') is %s; so "+
 			"Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each", where, p.describe(), p.Variance*low, low)
+	}
+	if p.method == uniform {
+		return fmt.Sprintf("Var[f(s)|W] >= %.6g (%.4g of the prior variance) at any place", p.Variance*low, low)
 	}
 	if same(p.xi) {
 		return fmt.Sprintf("Var[f(s)|W] >= %.6g (%.4g of the prior variance) at each of the %d sensitive places",

@@ -77,6 +77,53 @@ func besides(t *testing.T, r *experiment.Release) (text string, numbers []float6
 	}
 }
 
+// An export that fails says what is wrong, without outputs and without values of columns that
+// are not handed over; a trial for judging has them.
+func TestFailuresOfExportsShowNoValues(t *testing.T) {
+	const twice = "time,place,kind,speed,radius\n0,a,car,3,1.25\n0,b,bus,19,1.75\n1,a,car,7,2\n2,b,bus,0,3\n"
+	for _, c := range []struct {
+		name, sensitive string
+		change          func(*Settings)
+		judged          string // of what is said to who judges
+		exported        string // all that is said of it to others
+	}{
+		{"two outputs at a place", "time:1", func(s *Settings) { s.NoiseVariance = 0 }, "the outputs 1.25 and 1.75",
+			"noise_variance = 0: two of the rows that are used, 1 and 2, have the same inputs and different outputs, which " +
+				"only noise can explain: give a noise_variance above 0"},
+		{"a range", "speed > 40 and time < 9", nil, "(speed lies between 0 and 19, time lies between 0 and 2)",
+			"sensitive: speed > 40 and time < 9 holds for none of the 4 rows (time lies between 0 and 2): nothing would be " +
+				"hidden"},
+		{"a range of a column", "speed > 40", nil, "(speed lies between 0 and 19)",
+			"sensitive: speed > 40 holds for none of the 4 rows: nothing would be hidden"},
+		{"the order of texts", "place > b", nil, "holds texts, such as a, which",
+			"sensitive: place > b: the column place holds texts, which have no order: compare it by = or !="},
+		{"a text", "place = A", nil, `did you mean "a"?`,
+			"sensitive: place = A: no row has this text in the column place; a trial without --export names those that " +
+				"there are"},
+		{"a level of an input", "kind = cat", func(s *Settings) { s.Inputs = "time+kind[bus|car]" }, `did you mean "car"?`,
+			`sensitive: kind = cat: unknown value of kind "cat"; did you mean "car"?`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Experiment().With(func(s *Settings) {
+				s.Dataset, s.Inputs, s.Output, s.Sensitive, s.Folds = "csv:"+csv(t, twice), "time", "radius", c.sensitive, 2
+				s.Mean, s.Resolution = number(2), experiment.NumberOr[automatic](1.0)
+				known("2", 4, 0.1)(s)
+				if c.change != nil {
+					c.change(s)
+				}
+			})
+			_, err := run(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+			trialtest.Refuses(t, err, c.judged)
+			forOthers := trialtest.New(t, trialtest.Options{})
+			forOthers.Entropy = strings.NewReader("")
+			_, err = export(t.Context(), forOthers, s)
+			if err == nil || err.Error() != c.exported {
+				t.Errorf("%v; it should say %q", err, c.exported)
+			}
+		})
+	}
+}
+
 // All that is handed over but the obfuscated outputs is the same whatever the outputs are,
 // with every noise: words, numbers, metrics and warnings.
 func TestExportsDifferInObfuscatedOutputsAlone(t *testing.T) {

@@ -148,7 +148,7 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if err != nil {
 		return nil, err
 	}
-	xi, err := s.shares(r.xi, prior.Variance)
+	xi, err := r.shares(s, prior.Variance)
 	if err != nil {
 		return nil, err
 	}

@@ -124,6 +124,22 @@ func TestTracesOfThePaper(t *testing.T) {
 	}
 }
 
+// What uniform noise keeps it keeps at any place: no note takes that back, or counts places.
+func TestUniformNoiseIsStated(t *testing.T) {
+	out := trialtest.Compute(t, trialtest.Options{}, Experiment(), own(wave(t, 30), known("0.4+5", 6, 0.05),
+		func(s *Settings) { s.Noise, s.Xi, s.Folds = uniform, xi(0.3), 2 }))
+	notes := strings.Join(out.Privacy.Notes, "\n")
+	if !strings.Contains(notes, "its parameters: Var[f(s)|W] >= 1.8 (0.3 of the prior variance) at any place\n") ||
+		!strings.Contains(out.Privacy.Unit, "at every place") {
+		t.Errorf("%s\n%s", out.Privacy.Unit, notes)
+	}
+	for _, not := range []string{"may be less", "not protected", "shows where"} {
+		if strings.Contains(notes, not) {
+			t.Errorf("%q in %s", not, notes)
+		}
+	}
+}
+
 // Every noise holds every tolerance with every kernel, in two inputs; independent noise of
 // one variance is the least that does, and no program needs more than the closed form.
 func TestTolerancesHold(t *testing.T) {

@@ -35,7 +35,8 @@ type Settings struct {
 	// for each part of sensitive between commas (for each row of a file of places), such as xi=0.5,0.2. A place in
 	// several parts has the largest of theirs
 	Xi experiment.Several `name:"xi" default:"0.5" min:"0" when:"requirement is tolerance"`
-	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it
+	// column with the tolerance of each place, in the file of places that sensitive names; none: xi says it. An export
+	// hands tolerances over as they are: they must be known without the outputs
 	XiColumn string `name:"xi_column" default:"none" later:"yes" when:"requirement is tolerance"`
 	// family of the kernel H; prior: that of the process
 	HKernel hKernelName `name:"h_kernel" default:"prior" later:"yes" when:"requirement is kernel"`
@@ -47,9 +48,9 @@ type Settings struct {
 	XiUnit xiUnit `name:"xi_unit" default:"prior"`
 	// optimal: the least noise for one sensitive place, Eq. (8); weak: for several, each on its own, Eq. (10) (at
 	// most 500 rows and 60 places); strong: for their linear combinations, too, Eq. (11) with Xi = xi K_SS (of several
-	// tolerances sqrt(xi_i xi_j) K(s_i, s_j), which must be below K_SS); diagonal: independent noise, the least for one
-	// place (for several the largest of those for each); equal: independent noise of one variance; uniform: every place
-	// is protected, Eq. (13) with H = xi K; none
+	// tolerances sqrt(xi_i xi_j) K(s_i, s_j), which must be below K_SS), or Eq. (12) with H; diagonal: independent noise,
+	// the least for one place (for several the largest of those for each); equal: independent noise of one variance;
+	// uniform: every place is protected, Eq. (13) with H = xi K, or with the H of requirement=kernel; none
 	Noise noiseMethod `name:"noise" default:"strong"`
 	// size of the independent noise that every output gets besides, which must be at least the step in which
 	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger. An

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -34,11 +33,16 @@ func (p *prepared) warnings() []string {
 	}
 	switch {
 	case p.settings.Noise == none, p.settings.Noise == uniform:
-	case len(p.all.need) == 0 && (p.h == nil || p.noise.trace == 0):
+	// Strong noise may hide combinations of outputs where no single place is in need.
+	case len(p.all.need) == 0 && p.noise.trace == 0:
 		name := p.settings.toleranceName()
-		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is at least %.4g of the prior "+
-			"one at every sensitive place, and %s asks for %.4g: a larger %s would hide more",
-			leastOf(p.all.unsecured), name, slices.Max(p.xi), name))
+		held := fmt.Sprintf("at least %.4g of the prior one at every sensitive place, and %s asks for %.4g",
+			leastOf(p.all.unsecured), name, p.xi[0])
+		if !same(p.xi) {
+			held = "at every sensitive place at least its own tolerance"
+		}
+		out = append(out, fmt.Sprintf("nothing to do: without noise the predictive variance is %s: a larger %s would hide "+
+			"more", held, name))
 	case far > 0:
 		out = append(out, fmt.Sprintf("%d of the %d sensitive places are so far from all rows that the data say nothing of "+
 			"them, with noise or without: are they in the units of the inputs?", far, places))
@@ -59,12 +63,9 @@ func leastOf(values []float64) float64 {
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	if p.rows.dropped > 0 {
-		where := "an input or the output"
-		if len(p.rows.beside) > 0 {
-			where = "an input, the output or " + strings.Join(p.rows.beside, ", ")
-		}
+		where := append([]string{"an input", "the output"}, p.rows.beside...)
 		out = append(out, fmt.Sprintf("%d of %d rows have no value in %s and were left out", p.rows.dropped,
-			p.rows.dropped+len(p.rows.y), where))
+			p.rows.dropped+len(p.rows.y), joined(where, "or")))
 	}
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+

@@ -57,6 +57,11 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 			errs = append(errs, fmt.Errorf("xi_column = %s: it is one of the inputs; give the column with the tolerances",
 				s.XiColumn))
 		}
+		if base, _, _ := strings.Cut(s.XiColumn, "="); s.isOutput(s.XiColumn) || s.isOutput(base) { // or a level of it
+			errs = append(errs, fmt.Errorf("xi_column = %s: it is the output, and tolerances are handed over as they are: "+
+				"whoever sees them would know the outputs that they hide; give a column of tolerances that are known without "+
+				"the outputs", s.XiColumn))
+		}
 		if s.Noise == uniform {
 			errs = append(errs, fmt.Errorf("xi_column = %s: noise = uniform protects every place by one tolerance: give one by "+
 				"xi, or use weak or strong", s.XiColumn))
@@ -80,7 +85,7 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 		if s.XiUnit == ofOutput && s.Hyperparameters == estimated {
 			continue
 		}
-		if err := s.checkBelowPrior(xi, s.ProcessVariance); err != nil {
+		if err := s.checkBelowPrior(s.toleranceName(), xi, s.ProcessVariance); err != nil {
 			return append(errs, err)
 		}
 	}
@@ -98,9 +103,9 @@ func (s *Settings) toleranceName() string {
 	return "xi"
 }
 
-// checkBelowPrior refuses a tolerance, in the unit of the setting, that no noise reaches.
-func (s *Settings) checkBelowPrior(xi, variance float64) error {
-	name := s.toleranceName()
+// checkBelowPrior refuses a tolerance, in the unit of the setting, that no noise reaches. name
+// says which it is.
+func (s *Settings) checkBelowPrior(name string, xi, variance float64) error {
 	switch {
 	case s.XiUnit == ofPrior && xi >= 1:
 		return fmt.Errorf("%s = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
@@ -108,16 +113,22 @@ func (s *Settings) checkBelowPrior(xi, variance float64) error {
 	case s.XiUnit == ofOutput && xi >= variance:
 		return fmt.Errorf("%s = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
 			"larger, so that there is nothing to do but to leave the data out; take a smaller %s",
-			name, experiment.FormatNumber(xi), variance, name)
+			name, experiment.FormatNumber(xi), variance, s.toleranceName())
 	}
 	return nil
 }
 
-// shares are tolerances in the unit of the setting over the prior variance.
-func (s *Settings) shares(xi []float64, variance float64) ([]float64, error) {
-	out := slices.Clone(xi)
+// shares are the tolerances of the places (γ) over the prior variance.
+func (r *rows) shares(s *Settings, variance float64) ([]float64, error) {
+	for i, v := range r.listed {
+		name := fmt.Sprintf("tolerance in row %d (counted from 1) of the column %s", i+1, s.XiColumn)
+		if err := s.checkBelowPrior(name, v, variance); err != nil {
+			return nil, fmt.Errorf("sensitive = %s: %w", s.Sensitive, err)
+		}
+	}
+	out := slices.Clone(r.xi)
 	for i, v := range out {
-		if err := s.checkBelowPrior(v, variance); err != nil {
+		if err := s.checkBelowPrior(s.toleranceName(), v, variance); err != nil {
 			return nil, err
 		}
 		if s.XiUnit == ofOutput {
@@ -149,6 +160,7 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 			return fmt.Errorf("sensitive = %s: in row %d (counted from 1) the tolerance %s is %g, and no variance is negative",
 				s.Sensitive, i+1, s.XiColumn, xi[i])
 		}
+		r.listed = xi
 	case !ok:
 		return fmt.Errorf("xi = %v: these are %d tolerances for %d rows of places: give one for all, one for each, or a "+
 			"column of the file by xi_column", s.Xi, len(s.Xi), n)

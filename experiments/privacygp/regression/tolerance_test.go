@@ -208,6 +208,17 @@ func TestTolerancesAreStated(t *testing.T) {
 	}
 }
 
+// The output of simulated data is nobody's, and its name, which decides nothing there, is free
+// for a column of tolerances.
+func TestColumnNamedAsTheSimulatedOutput(t *testing.T) {
+	places := csv(t, "x,y\n0.3,0.5\n0.7,0.2\n")
+	m := trialtest.Compute(t, trialtest.Options{}, Experiment(), two(weak, func(s *Settings) {
+		s.Sensitive, s.XiColumn = "csv:"+places, "y"
+	})).Metrics
+	trialtest.Near(t, "the least tolerance", m.Tolerance, 0.8, 1e-12)
+	trialtest.Near(t, "the largest tolerance", *m.ToleranceMax, 2, 1e-12)
+}
+
 // Different tolerances of places that depend on each other have no requirement that is
 // positive semi-definite (erratum 2): weak noise takes what strong noise refuses.
 func TestErratumOfTheorem2(t *testing.T) {
