@@ -154,6 +154,7 @@ func largestMove(s *dpgp.NoisySums) float64 {
 // their rows claim: of cloaking with the ratio that the noise is calibrated to,
 // which package design keeps, of sparse GPs with the noise that a trial adds.
 func TestGaussianRowsOfTables(t *testing.T) {
+	t.Parallel()
 	c := catalogue(t)
 	names, err := c.Names()
 	if err != nil {
@@ -274,6 +275,7 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 // noisy numbers alone, from the first byte of the file to the last message. What is
 // planted into them is found.
 func TestReleasesOfNeighboursDifferInNoiseAlone(t *testing.T) {
+	t.Parallel()
 	for _, e := range audit.All() {
 		s, err := e.New(t.Context())
 		if err != nil {

@@ -73,7 +73,10 @@ func root(t testing.TB) string {
 
 // TestTranscripts runs testdata/script/*.txtar: command lines with what they
 // print and their exit statuses.
-func TestTranscripts(t *testing.T) { transcripts(t, "script", nil) }
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	transcripts(t, "script", nil)
+}
 
 // TestTranscriptsOnData runs testdata/data/*.txtar, which need the real data sets.
 func TestTranscriptsOnData(t *testing.T) {

@@ -193,6 +193,7 @@ func TestSignals(t *testing.T) {
 // Two runners on one folder share the work: every trial is started once, and
 // both end with all results.
 func TestTwoRunnersOnOneFolder(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	out, command := newSweep(t)
 	var wg sync.WaitGroup
@@ -217,6 +218,7 @@ func TestTwoRunnersOnOneFolder(t *testing.T) {
 
 // The number of workers changes no result.
 func TestNumberOfWorkers(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	out, command := newSweep(t)
 	if msg, err := command("--jobs", "4").CombinedOutput(); err != nil {
@@ -228,6 +230,7 @@ func TestNumberOfWorkers(t *testing.T) {
 // A trial that takes too long is ended and is a failure; the others are kept,
 // and --retry failed runs it again.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "runaway.yaml")
 	const text = `experiment: cloaking/design
@@ -289,6 +292,7 @@ func exitsWith(t *testing.T, err error, stderr []byte, status int, message strin
 // more space the same command goes on, as often as it takes. Some of the
 // runners are killed, too.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	times, rng := kills(t, 3, 10)
 	// Enough for the plan, then for the records, then for tables and report.
 	size := 250 << 10
@@ -329,6 +333,7 @@ func TestFullDisk(t *testing.T) {
 // A folder that cannot be written is refused at once, with or without records
 // in it, and these stay as they are.
 func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	for name, run := range map[string]bool{"empty": false, "with records": true} {
 		t.Run(name, func(t *testing.T) {

@@ -128,6 +128,7 @@ func TestBlocksOfDocumentation(t *testing.T) {
 // folder, with the files that the page shows. What needs data, minutes or other
 // machines is parsed only.
 func TestCommandsOfDocumentation(t *testing.T) {
+	t.Parallel()
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()

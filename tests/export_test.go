@@ -210,6 +210,7 @@ func TestExportInMLflow(t *testing.T) {
 // Every table of the ledger compiles, alone and with the others, where none of
 // its trials has run; and one with values does.
 func TestTablesCompileInLaTeX(t *testing.T) {
+	t.Parallel()
 	engine := ""
 	for _, name := range []string{"pdflatex", "lualatex"} {
 		if _, err := exec.LookPath(name); err == nil {

@@ -103,6 +103,7 @@ func runKit(t *testing.T, env []string, args ...string) (int, string) {
 // TestKit runs stages of the kit for a machine with a GPU, one call after another with
 // the same folder of results where there are several.
 func TestKit(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"bash", "awk", "timeout", "sha256sum"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("no %s: the kit is not tried", tool)

@@ -81,6 +81,7 @@ func until(t *testing.T, address, text string) {
 // The view is opened before the sweep; it follows it to its end, and Ctrl-C ends
 // the view well.
 func TestServeFollowsASweep(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
 	address, interrupt := serve(t, out)
 	if page := get(t, address); !strings.Contains(page, "not started") {

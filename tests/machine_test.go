@@ -30,6 +30,7 @@ func onlyOnLinux(t *testing.T) {
 // A limit on memory ends in a sentence and the status of an error, not in the
 // stacks of a runtime, and a program that it does not touch runs as without one.
 func TestMemoryLimits(t *testing.T) {
+	t.Parallel()
 	onlyOnLinux(t)
 	group := func(t *testing.T) string { return `echo $$ > ` + smallGroup(t, 300<<20) + `/cgroup.procs` }
 	shell := func(limit string) func(*testing.T) string {

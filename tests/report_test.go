@@ -27,6 +27,7 @@ func quickstart(t *testing.T) (out, stdout string) {
 // The quick start ends with tables in which every cell was computed, plots, and
 // a report that needs no other file.
 func TestQuickStart(t *testing.T) {
+	t.Parallel()
 	out, stdout := quickstart(t)
 	for _, want := range []string{"privacygp/figure1", "privacygp/figure2", "privacygp/figure3",
 		"privacygp/claims", "match"} {
