@@ -41,6 +41,10 @@ type kernels[T Float] struct {
 
 	narrows narrowKernels[T] // may be empty
 
+	// largest writes the largest element of each column of an n×nr panel, any number where one is
+	// NaN. n > 0. May be nil.
+	largest func(n int, x, out *T)
+
 	// transpose4 copies the transpose, m and n multiples of 4. May be nil.
 	transpose4 func(m, n int, src *T, lds int, dst *T, ldd int)
 	// copyRows copies m rows of n bytes, a multiple of 16. May be nil.

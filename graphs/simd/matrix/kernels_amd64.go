@@ -101,24 +101,38 @@ func narrowColumnsAVX2F32(m, k, n int, a *float32, lda int, b, s *float32, lds i
 //go:noescape
 func narrowAddF32(n int, s, c *float32, alpha float32)
 
+//go:noescape
+func largestAVX512F64(n int, x, out *float64)
+
+//go:noescape
+func largestAVX2F64(n int, x, out *float64)
+
+//go:noescape
+func largestAVX512F32(n int, x, out *float32)
+
+//go:noescape
+func largestAVX2F32(n int, x, out *float32)
+
 var kernels64 = [...]*kernels[float64]{
 	simd.Portable: portable64,
 	simd.AVX2: {mr: 4, nr: 12, gemm: gemmAVX2F64, width: 16, solve: solveAVX2F64, multiply: multiplyAVX2F64,
-		eliminate: eliminateAVX2F64, row: rowF64, transpose4: transpose4AVXF64, copyRows: copyRowsAVX,
-		narrows: narrowKernels[float64]{narrowRowsAVX2F64, narrowColumnsAVX2F64, narrowAddF64}},
-	simd.AVX512: {mr: 12, nr: 16, gemm: gemmAVX512F64, width: 32, solve: solveAVX512F64,
-		multiply: multiplyAVX512F64, eliminate: eliminateAVX512F64, row: rowF64, transpose4: transpose4AVXF64,
+		eliminate: eliminateAVX2F64, row: rowF64, largest: largestAVX2F64, transpose4: transpose4AVXF64,
 		copyRows: copyRowsAVX,
-		narrows:  narrowKernels[float64]{narrowRowsAVX512F64, narrowColumnsAVX512F64, narrowAddF64}},
+		narrows:  narrowKernels[float64]{narrowRowsAVX2F64, narrowColumnsAVX2F64, narrowAddF64}},
+	simd.AVX512: {mr: 12, nr: 16, gemm: gemmAVX512F64, width: 32, solve: solveAVX512F64,
+		multiply: multiplyAVX512F64, eliminate: eliminateAVX512F64, row: rowF64, largest: largestAVX512F64,
+		transpose4: transpose4AVXF64, copyRows: copyRowsAVX,
+		narrows: narrowKernels[float64]{narrowRowsAVX512F64, narrowColumnsAVX512F64, narrowAddF64}},
 }
 
 var kernels32 = [...]*kernels[float32]{
 	simd.Portable: portable32,
 	simd.AVX2: {mr: 4, nr: 24, gemm: gemmAVX2F32, width: 32, solve: solveAVX2F32, multiply: multiplyAVX2F32,
-		eliminate: eliminateAVX2F32, row: rowF32, transpose4: transpose4AVXF32, copyRows: copyRowsAVX,
-		narrows: narrowKernels[float32]{narrowRowsAVX2F32, narrowColumnsAVX2F32, narrowAddF32}},
-	simd.AVX512: {mr: 12, nr: 32, gemm: gemmAVX512F32, width: 64, solve: solveAVX512F32,
-		multiply: multiplyAVX512F32, eliminate: eliminateAVX512F32, row: rowF32, transpose4: transpose4AVXF32,
+		eliminate: eliminateAVX2F32, row: rowF32, largest: largestAVX2F32, transpose4: transpose4AVXF32,
 		copyRows: copyRowsAVX,
-		narrows:  narrowKernels[float32]{narrowRowsAVX512F32, narrowColumnsAVX512F32, narrowAddF32}},
+		narrows:  narrowKernels[float32]{narrowRowsAVX2F32, narrowColumnsAVX2F32, narrowAddF32}},
+	simd.AVX512: {mr: 12, nr: 32, gemm: gemmAVX512F32, width: 64, solve: solveAVX512F32,
+		multiply: multiplyAVX512F32, eliminate: eliminateAVX512F32, row: rowF32, largest: largestAVX512F32,
+		transpose4: transpose4AVXF32, copyRows: copyRowsAVX,
+		narrows: narrowKernels[float32]{narrowRowsAVX512F32, narrowColumnsAVX512F32, narrowAddF32}},
 }

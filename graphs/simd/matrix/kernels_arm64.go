@@ -40,14 +40,20 @@ func transpose4F64(m, n int, src *float64, lds int, dst *float64, ldd int)
 //go:noescape
 func transpose4F32(m, n int, src *float32, lds int, dst *float32, ldd int)
 
+//go:noescape
+func largestF64(n int, x, out *float64)
+
+//go:noescape
+func largestF32(n int, x, out *float32)
+
 var kernels64 = [...]*kernels[float64]{
 	simd.Portable: portable64,
 	simd.NEON: {mr: 4, nr: 8, gemm: gemmF64, width: 8, solve: solveF64, multiply: multiplyF64,
-		eliminate: eliminateF64, row: rowF64, transpose4: transpose4F64},
+		eliminate: eliminateF64, row: rowF64, largest: largestF64, transpose4: transpose4F64},
 }
 
 var kernels32 = [...]*kernels[float32]{
 	simd.Portable: portable32,
 	simd.NEON: {mr: 4, nr: 16, gemm: gemmF32, width: 16, solve: solveF32, multiply: multiplyF32,
-		eliminate: eliminateF32, row: rowF32, transpose4: transpose4F32},
+		eliminate: eliminateF32, row: rowF32, largest: largestF32, transpose4: transpose4F32},
 }

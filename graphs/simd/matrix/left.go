@@ -1,0 +1,73 @@
+package matrix
+
+import "gonum.org/v1/gonum/blas"
+
+// Left is an m×k matrix that multiplies many others from the left: the copy that the kernels
+// read is made once. The others are panels of Width columns, one after the other, each of
+// which is contiguous by rows; so are the products, which can be factors of the next ones.
+// It has the bits of [Gemm], and belongs to the level at which it was made.
+type Left[T Float] struct {
+	ks   *kernels[T]
+	m, k int
+	d    []T
+}
+
+// NewLeft copies op(A), m×k. Neither is 0.
+func NewLeft[T Float](t blas.Transpose, m, k int, a []T, lda int) *Left[T] {
+	ks, v := use[T](), operand(a, lda, t)
+	checkRange(v, m, k)
+	l := &Left[T]{ks, m, k, aligned[T](roundUp(m, ks.mr) * k)}
+	for p := 0; p < k; p += blockK {
+		ks.pack(l.d[p*l.Rows():], v.from(0, p), m, min(blockK, k-p), ks.mr)
+	}
+	return l
+}
+
+// Width is the number of columns of a panel.
+func (l *Left[T]) Width() int { return l.ks.nr }
+
+// Rows is the number of rows of a panel of products: m, and what completes the last tile of the
+// kernels, whose elements are products with rows of zeros.
+func (l *Left[T]) Rows() int { return roundUp(l.m, l.ks.mr) }
+
+// Multiply computes C = alpha A B, or with add C = alpha A B + C, of a number of panels. Those of
+// B begin distance elements after one another and have k rows, those of C have Rows.
+func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c []T) {
+	ks, rows, width := l.ks, l.Rows(), l.ks.nr
+	if panels == 0 {
+		return
+	}
+	_, _ = b[(panels-1)*distance+l.k*width-1], c[panels*rows*width-1]
+	for p := 0; p < l.k; p += blockK { // of which the copy stays in the second cache
+		kb := min(blockK, l.k-p)
+		for j := range panels {
+			right := &b[j*distance+p*width]
+			for i := 0; i < rows; i += ks.mr {
+				ks.gemm(kb, &l.d[p*rows+i*kb], right, &c[(j*rows+i)*width], width, flag(add || p > 0), alpha)
+			}
+		}
+	}
+}
+
+// Largest writes the largest element of each column of n rows of a panel to to, Width elements. Where
+// a column has NaN, it is undefined. n is not 0.
+func (l *Left[T]) Largest(n int, panel, to []T) {
+	width := l.ks.nr
+	_, _ = panel[n*width-1], to[width-1]
+	if l.ks.largest != nil {
+		l.ks.largest(n, &panel[0], &to[0])
+		return
+	}
+	to = to[:width]
+	copy(to, panel)
+	for i := 1; i < n; i++ {
+		for j, v := range panel[i*width : (i+1)*width] {
+			to[j] = max(to[j], v)
+		}
+	}
+}
+
+// Transpose copies the transpose of the m×n A to the n×m B. Neither is 0.
+func Transpose[T Float](m, n int, a []T, lda int, b []T, ldb int) {
+	use[T]().move(view[T]{b, 0, 1, ldb}, view[T]{a, 0, lda, 1}, m, n)
+}
