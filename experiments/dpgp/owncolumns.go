@@ -126,7 +126,7 @@ func (o *ownColumns) load(
 	out := &ownRows{Data: data, suspect: public.Warnings(data, grid)}
 	switch {
 	case o.InducingFile != withoutFile:
-		out.z, err = own.InducingFile(o.InducingFile, t.Dataset(o.InducingFile), data.Names)
+		out.z, err = own.InducingFile(t, o.InducingFile, data.Names)
 	case inducing.Values != nil:
 		if inputs > 1 {
 			return nil, fmt.Errorf("inducing is a list, which is for one input, and there are %d", inputs)

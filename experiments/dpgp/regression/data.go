@@ -119,5 +119,5 @@ func (r *regressor) inducing(t *experiment.Trial) (*mat.Dense, error) {
 		}
 		return own.Grid(n, low, high), nil
 	}
-	return own.InducingFile(name, t.Dataset(name), r.inputs)
+	return own.InducingFile(t, name, r.inputs)
 }

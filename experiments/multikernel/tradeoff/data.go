@@ -145,7 +145,7 @@ func (s *Settings) load(t *experiment.Trial) (*data, error) {
 	}
 	d.warn(read)
 	if s.Landmarks != "" {
-		if err := d.loadLandmarks(s.Landmarks, t.Dataset(s.Landmarks)); err != nil {
+		if err := d.loadLandmarks(t, s.Landmarks); err != nil {
 			return nil, err
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
 )
 
 // loadLandmarks reads the public rows. Rows that are all among the data are refused: another
 // spelling of the path of the data, a copy or a part of them would leave with an export as
 // if they were public.
-func (d *data) loadLandmarks(setting, path string) error {
-	marks, err := table.LoadPoints(setting, path, d.names)
+func (d *data) loadLandmarks(t *experiment.Trial, setting string) error {
+	marks, err := table.LoadPoints(t, setting, d.names)
 	if err != nil {
 		return err
 	}
