@@ -155,6 +155,11 @@ func (o *ownColumns) load(
 	if _, _, least := sparse.Nearest(out.z); least == 0 {
 		return nil, errors.New("two inducing inputs are equal, which makes their covariance singular")
 	}
+	if o.InducingFile != withoutFile {
+		if w := own.AmongWarning(out.z, data.X); w != "" {
+			out.suspect = append(out.suspect, w)
+		}
+	}
 	return out, nil
 }
 
@@ -187,11 +192,11 @@ func (o *ownColumns) outputName() string {
 }
 
 // checkApart refuses, in a release, inducing inputs of a file that are the private rows.
-func (o *ownColumns) checkApart(t *experiment.Trial) error {
+func (o *ownColumns) checkApart(t *experiment.Trial, rows *ownRows) error {
 	if o.InducingFile == withoutFile {
 		return nil
 	}
-	return own.CheckApart(t, o.Dataset, o.InducingFile)
+	return own.CheckApart(t, o.Dataset, o.InducingFile, rows.z, rows.X)
 }
 
 // memory estimates what a trial takes, in bytes; see [own.Memory].

@@ -1,13 +1,10 @@
 package tradeoff
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/recognise"
@@ -81,15 +78,6 @@ func TestBaseline(t *testing.T) {
 	// 1 and 2 are equally frequent: the first is always said.
 	if got := baseline([]int{2, 1, 2, 1, 0}, []int{1, 2, 1, 0}); got != 50 {
 		t.Errorf("%g %%, want 50", got)
-	}
-}
-
-// Landmarks that are among the data are counted, each as often as it is there.
-func TestCountAmong(t *testing.T) {
-	x := mat.NewDense(4, 2, []float64{1, 2, 0, 3, 1, 2, 5, 6})
-	marks := mat.NewDense(5, 2, []float64{1, 2, 2, 1, math.Copysign(0, -1), 3, 1, 2, 5, 6.5})
-	if got := countAmong(marks, x); got != 3 {
-		t.Errorf("%d, want 3", got)
 	}
 }
 
