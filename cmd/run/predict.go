@@ -121,7 +121,7 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	}
 	name := table.Named(p.at)
 	at, _ := dataset.FilePath(name)
-	x, err := table.LoadPoints(name, at, m.Inputs())
+	x, err := table.ReadPoints(name, at, m.Inputs())
 	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
 		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(m.Inputs()))
 	}

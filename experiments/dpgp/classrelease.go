@@ -38,7 +38,7 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		return nil, fmt.Errorf("output = %s: the data have a column of that name, and its classes would be those of the "+
 			"private rows; rename the column, and name its classes", s.Output)
 	}
-	if err := s.checkApart(t); err != nil {
+	if err := s.checkApart(t, c.rows); err != nil {
 		return nil, err
 	}
 	for _, name := range c.rows.Names {

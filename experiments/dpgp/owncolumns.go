@@ -126,7 +126,7 @@ func (o *ownColumns) load(
 	out := &ownRows{Data: data, suspect: public.Warnings(data, grid)}
 	switch {
 	case o.InducingFile != withoutFile:
-		out.z, err = own.InducingFile(o.InducingFile, t.Dataset(o.InducingFile), data.Names)
+		out.z, err = own.InducingFile(t, o.InducingFile, data.Names)
 	case inducing.Values != nil:
 		if inputs > 1 {
 			return nil, fmt.Errorf("inducing is a list, which is for one input, and there are %d", inputs)
@@ -154,6 +154,11 @@ func (o *ownColumns) load(
 	}
 	if _, _, least := sparse.Nearest(out.z); least == 0 {
 		return nil, errors.New("two inducing inputs are equal, which makes their covariance singular")
+	}
+	if o.InducingFile != withoutFile {
+		if w := own.AmongWarning(out.z, data.X); w != "" {
+			out.suspect = append(out.suspect, w)
+		}
 	}
 	return out, nil
 }
@@ -187,11 +192,11 @@ func (o *ownColumns) outputName() string {
 }
 
 // checkApart refuses, in a release, inducing inputs of a file that are the private rows.
-func (o *ownColumns) checkApart(t *experiment.Trial) error {
+func (o *ownColumns) checkApart(t *experiment.Trial, rows *ownRows) error {
 	if o.InducingFile == withoutFile {
 		return nil
 	}
-	return own.CheckApart(t, o.Dataset, o.InducingFile)
+	return own.CheckApart(t, o.Dataset, o.InducingFile, rows.z, rows.X)
 }
 
 // memory estimates what a trial takes, in bytes; see [own.Memory].

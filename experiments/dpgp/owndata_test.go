@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -388,6 +389,11 @@ func TestOwnReleasesRefused(t *testing.T) {
 		}, "the inducing inputs are rows of the private data"},
 		{"a copy of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + copied(t, path) },
 			"the inducing inputs are rows of the private data"},
+		{"a copy in another layout", func(s *ClassificationSettings) {
+			s.InducingFile = "csv:" + anew(t, path, 60)
+		}, "the inducing inputs are rows of the private data"},
+		{"half of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + anew(t, path, 30) },
+			"the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column named like classes", func(s *ClassificationSettings) {
 			s.Dataset = "csv:" + writeText(t, "a,b,kind[low|high]\n1,2,secret\n3,4,low\n5,6,low\n")
@@ -430,6 +436,8 @@ func TestChoicesRefused(t *testing.T) {
 		{"rows by another name", func(s *searchSettings) {
 			s.InducingFile = "csv:" + filepath.Dir(path) + "/./" + filepath.Base(path)
 		}, "the inducing inputs are rows of the private data"},
+		{"a copy in another layout", func(s *searchSettings) { s.InducingFile = "csv:" + anew(t, path, 60) },
+			"the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *searchSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -464,6 +472,57 @@ func TestManyInputs(t *testing.T) {
 	if err := try(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Whether a few inducing inputs are rows of the data is no reason for a refusal, which would
+// depend on single rows; a trial for judging warns of it.
+func TestFewRowsAsInducingInputs(t *testing.T) {
+	path := writeRows(t, 60, nil)
+	few := func(s *ClassificationSettings) { s.InducingFile = "csv:" + anew(t, path, 20) }
+	if _, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, few); err != nil {
+		t.Errorf("the release is refused: %v", err)
+	}
+	for _, c := range []struct {
+		points string
+		warned bool
+	}{
+		{anew(t, path, 20), true}, {anew(t, path, 2), false}, {writeText(t, "a,b\n1,10\n5,50\n9,90\n"), false},
+	} {
+		out := trialtest.Compute(t, seed(1), classification(), ownKinds(path),
+			func(s *ClassificationSettings) { s.InducingFile = "csv:" + c.points })
+		warned := slices.ContainsFunc(out.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "all 20 inducing inputs are rows of the data")
+		})
+		if warned != c.warned {
+			t.Errorf("warned: %v, want %v; %q", warned, c.warned, out.Warnings)
+		}
+	}
+}
+
+// anew writes inputs of the last rows of a file of [writeRows], the last first, in other
+// columns, with other separators and digits.
+func anew(t *testing.T, path string, rows int) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")[1:]
+	slices.Reverse(lines)
+	var b strings.Builder
+	b.WriteString("b;other;a\n")
+	for _, line := range lines[:rows] {
+		cells := strings.Split(line, ",")
+		for i, cell := range cells[:2] {
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cells[i] = strconv.FormatFloat(v, 'e', 9, 64)
+		}
+		b.WriteString(cells[1] + ";text;" + cells[0] + "\n")
+	}
+	return writeText(t, b.String())
 }
 
 // copied is a copy of a file.

@@ -375,7 +375,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkApart(t); err != nil {
+	if err := s.checkApart(t, o.rows); err != nil {
 		return nil, err
 	}
 	if err := own.CheckLevels(s.Inputs, o.rows.Private); err != nil {

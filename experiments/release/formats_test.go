@@ -41,6 +41,26 @@ func TestReleasedDescriptions(t *testing.T) {
 	}
 }
 
+// Descriptions that were written beside exports have the documented form, and none that is
+// spoilt has; noise would have the form that it has in releases.
+func TestExportedDescriptions(t *testing.T) {
+	const none = `"noise": []`
+	drawn := regexp.MustCompile(`(?s)"noise": \[.*?\]`).FindString(string(kept(t, "yield.json.json")))
+	for _, name := range []string{"obfuscated.json.json", "compression.json.json", "mine.json.json"} {
+		t.Run(name, func(t *testing.T) {
+			schema := filepath.Join(formats, "export.schema.json")
+			raw, err := os.ReadFile(filepath.Join("testdata", "exported", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, noise := range []string{none, drawn} {
+				schematest.CheckStrict(t, schema, []byte(replaced(t, string(raw), none, noise)), "/params", "/metrics",
+					"/export/noise/0/scale?", "/export/noise/0/grid?")
+			}
+		})
+	}
+}
+
 // choices are experiments that choose and those that they choose for, with the columns that
 // they have where none are given.
 var choices = func() *experiment.Registry {

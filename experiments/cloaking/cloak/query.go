@@ -63,7 +63,7 @@ func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names
 		}
 		return points, nil
 	}
-	points, err := table.LoadPoints(predict, t.Dataset(predict), names)
+	points, err := table.LoadPoints(t, predict, names)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,43 @@ func TestReleasesShowNoValues(t *testing.T) {
 	}
 }
 
+// Points may be the private rows by mistake: a release or an export that cannot read them says
+// where, and not what stands there; a trial for judging says both.
+func TestReleasesShowNoPoints(t *testing.T) {
+	for _, c := range []struct{ name, text, column, judged, released string }{
+		{"a text among numbers", "a\n1\nsecret\n", "a", `p.csv:3:1: column "a" is "secret", expected a number as in line 2`,
+			`p.csv:3:1: column "a" has a value that a release does not show, expected a number as in line 2`},
+		{"texts", "a\nsecret\nother\n", "a", `p.csv:2:1: column "a" is "secret", expected a number`,
+			`p.csv:2:1: column "a" has a value that a release does not show, expected a number`},
+		{"none of the levels", "a\nx\nsecret\n", "a=x", `p.csv:3:1: column "a" is "secret", which is none of its levels x`,
+			`p.csv:3:1: column "a" has a value that a release does not show, which is none of its levels x`},
+		{"no value", "a\n1\nNA\n", "a", `p.csv:3:1: column "a" has no value ("NA"); a row of inputs needs all of them`,
+			`p.csv:3:1: column "a" has no value; a row of inputs needs all of them`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			load := func(trial *experiment.Trial) string {
+				trial.Dataset = func(string) string { return fileOf(t, "p.csv", []byte(c.text)) }
+				_, err := LoadPoints(trial, "csv:p.csv", []string{c.column})
+				if err == nil {
+					return ""
+				}
+				return err.Error()
+			}
+			if got := load(&experiment.Trial{}); !strings.HasPrefix(got, c.judged) {
+				t.Errorf("judging says %s; want %s", got, c.judged)
+			}
+			for what, trial := range map[string]*experiment.Trial{
+				"a release": {Book: func(experiment.Spending) error { return nil }},
+				"an export": {Entropy: strings.NewReader("")},
+			} {
+				if got := load(trial); !strings.HasPrefix(got, c.released) || strings.Contains(got, "secret") {
+					t.Errorf("%s says %s; want %s", what, got, c.released)
+				}
+			}
+		})
+	}
+}
+
 // A class that is a date stands in no message of a release either.
 func TestReleasesShowNoDates(t *testing.T) {
 	path := fileOf(t, "t.csv", []byte("name,dose\n2024-01-31,2\n2024-02-01,3\n"))

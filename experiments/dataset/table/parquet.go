@@ -146,6 +146,8 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 	}
 	var unpacked int64
 	left := maxUnpacked // of the pages
+	var u unpacker
+	defer u.close()
 	for i, at := range columns {
 		leaf := r.leaves[at]
 		read, err := parquetCell(leaf)
@@ -161,7 +163,7 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 				err = errPacked
 			} else {
 				unpacked += size
-				left, err = r.checkPages(chunk, group.NumRows(), left)
+				left, err = r.checkPages(chunk, group.NumRows(), left, &u)
 			}
 			if errors.Is(err, errPacked) {
 				return errorf(r.path, "the columns that are read take more than %d MiB when they are unpacked", maxUnpacked>>20)
@@ -176,8 +178,9 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 	return nil
 }
 
-// checkPages checks the pages of a column in a group of rows, see [pages.check].
-func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64) (int64, error) {
+// checkPages checks the pages of a column in a group of rows, see [pages.check]. They take at
+// most the bytes that are left; it returns what is left after them.
+func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64, u *unpacker) (int64, error) {
 	start := m.DataPageOffset
 	if m.DictionaryPageOffset != 0 {
 		start = m.DictionaryPageOffset
@@ -186,8 +189,10 @@ func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64) (
 		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start,
 			r.size)
 	}
-	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, codec: m.Codec}
-	return p.check(left)
+	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, left: left, codec: m.Codec,
+		unpacker: u}
+	err := p.check()
+	return p.left, err
 }
 
 func (r *parquetReader) next() error {

@@ -200,38 +200,37 @@ type pages struct {
 	file         io.ReaderAt
 	at, end      int64 // of the next page, and of the last byte
 	rows, values int64 // of the group, and of the pages so far
+	left         int64 // bytes that pages may still take when they are unpacked
 	codec        format.CompressionCodec
+	unpacker     *unpacker
 }
 
 // errPacked is what is refused because it takes more than maxUnpacked bytes.
 var errPacked = errors.New("unpacked, it takes too much memory")
 
-// check goes through the headers of all pages without reading what is in them. It refuses
-// pages that do not lie in the file, that have more values than the group has rows, or that
-// take more than a number of bytes when they are unpacked, of which it returns what is left.
-func (p *pages) check(left int64) (int64, error) {
+// check goes through the headers of all pages. It refuses pages that do not lie in the file,
+// that have more values than the group has rows, that take more bytes than are left when they
+// are unpacked, and, of all codecs, those that take more than they say.
+func (p *pages) check() error {
 	for n := 1; p.at < p.end; n++ {
 		header, err := p.next()
 		if err != nil {
-			return 0, fmt.Errorf("page %d: %w", n, err)
+			return fmt.Errorf("page %d: %w", n, err)
 		}
 		unpacked := int64(header.UncompressedPageSize)
-		if left -= unpacked; left < 0 {
-			return 0, errPacked
-		}
 		switch {
 		case header.DictionaryPageHeader.Valid && int64(header.DictionaryPageHeader.V.NumValues) > unpacked:
-			return 0, fmt.Errorf("page %d: %d values in %d bytes", n, header.DictionaryPageHeader.V.NumValues, unpacked)
+			return fmt.Errorf("page %d: %d values in %d bytes", n, header.DictionaryPageHeader.V.NumValues, unpacked)
 		case header.DataPageHeader.Valid:
 			p.values += int64(header.DataPageHeader.V.NumValues)
 		case header.DataPageHeaderV2.Valid:
 			p.values += int64(header.DataPageHeaderV2.V.NumValues)
 		}
 		if p.values > p.rows {
-			return 0, fmt.Errorf("page %d: there are more values than rows (%d)", n, p.rows)
+			return fmt.Errorf("page %d: there are more values than rows (%d)", n, p.rows)
 		}
 	}
-	return left, nil
+	return nil
 }
 
 // next reads the header of a page, and goes to the next.
@@ -262,6 +261,9 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 		return fmt.Errorf("it says that it has %d bytes, packed, and %d unpacked; %d are left in the file", packed, unpacked,
 			p.end-start)
 	}
+	if p.left -= unpacked; p.left < 0 {
+		return errPacked
+	}
 	p.at = start + packed
 	if v2 := header.DataPageHeaderV2; v2.Valid { // whose levels are not packed
 		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
@@ -272,16 +274,22 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 			return nil
 		}
 	}
-	length, err := p.unpacked(start)
+	if start == p.at {
+		return nil
+	}
+	length, err := p.length(start)
 	if err == nil && length > uint64(unpacked) {
 		err = fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
+	}
+	if err == nil {
+		err = p.unpacker.check(p.codec, io.NewSectionReader(p.file, start, p.at-start), unpacked)
 	}
 	return err
 }
 
-// unpacked is what the packed bytes from start on, to the next page, take when they are
-// unpacked; 0 of a codec that is not looked into.
-func (p *pages) unpacked(start int64) (uint64, error) {
+// length is what the packed bytes from start on, to the next page, take when they are
+// unpacked, of codecs whose bytes say it; 0 of others.
+func (p *pages) length(start int64) (uint64, error) {
 	read := p.at - start
 	switch p.codec {
 	case format.Snappy: // begins with the length

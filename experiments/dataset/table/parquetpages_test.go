@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -66,6 +69,13 @@ func TestForgedParquet(t *testing.T) {
 			f.header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values})
 		}
 	}
+	// bomb packs 16 MiB, of which the header says that they are 24 bytes.
+	bomb := func(codec format.CompressionCodec, stream bool) func(*forgery) {
+		return func(f *forgery) {
+			f.chunk.Codec, f.page = codec, packedBy(t, codec, stream, make([]byte, 16<<20))
+			f.header.CompressedPageSize = int32(len(f.page))
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*forgery)
@@ -90,6 +100,23 @@ func TestForgedParquet(t *testing.T) {
 			f.page = append([]byte{0x1f, 'a', 1, 0}, append(bytes.Repeat([]byte{255}, 5000), 0, 0x10, 'b')...)
 			f.header.CompressedPageSize = int32(len(f.page))
 		}, "page 1: it unpacks to 1275021 bytes, and says 24"},
+		{"one of gzip", bomb(format.Gzip, false), `page 1: it unpacks to more than 24 bytes, which it says; write it again`},
+		{"one of zstd", bomb(format.Zstd, false), "page 1: it unpacks to more than 24 bytes, which it says"},
+		{"one of zstd that does not say its length", bomb(format.Zstd, true), "page 1: it unpacks to more than 24 bytes"},
+		{"one of brotli", bomb(format.Brotli, false), "page 1: it unpacks to more than 24 bytes, which it says"},
+		{"what is no gzip", func(f *forgery) { f.chunk.Codec = format.Gzip }, "page 1: it cannot be unpacked: gzip: "},
+		{"a dictionary of gzip", func(f *forgery) {
+			bomb(format.Gzip, false)(f)
+			dictionary(3)(f)
+		}, "page 1: it unpacks to more than 24 bytes"},
+		{"levels and a bomb", func(f *forgery) {
+			bomb(format.Brotli, false)(f)
+			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
+			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
+				DefinitionLevelsByteLength: 1, IsCompressed: thrift.New(true)})
+			f.page = append([]byte{0}, f.page...)
+			f.header.CompressedPageSize++
+		}, "page 1: it unpacks to more than 24 bytes"},
 		{"levels beyond the page", func(f *forgery) {
 			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
 			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
@@ -140,6 +167,40 @@ func TestForgedParquet(t *testing.T) {
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
 	mustFail(t, err, "its footer has 4294967295 bytes, and the file")
+}
+
+// packedBy packs a text; as a stream, the beginning of zstd does not say how long it is.
+func packedBy(t *testing.T, codec format.CompressionCodec, stream bool, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch {
+	case stream:
+		z, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = z
+	case codec == format.Brotli:
+		w = brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: 1, LGWin: 16})
+	default:
+		packed, err := parquet.LookupCompressionCodec(codec).Encode(nil, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packed
+	}
+	for len(text) > 0 { // in parts: what is written at once, zstd knows the length of
+		n := min(len(text), 1<<16)
+		if _, err := w.Write(text[:n]); err != nil {
+			t.Fatal(err)
+		}
+		text = text[n:]
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // Whatever is packed by LZ4, its length is known.

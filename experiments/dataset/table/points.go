@@ -1,28 +1,42 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
 )
 
-// LoadPoints reads the rows at which something is asked for, of the data of a name that
+// LoadPoints is [ReadPoints] of a data set of a trial. Points are public, and leave with a
+// release or an export, but what is named as points may be the private rows by mistake: of
+// one that fails no error has a value, as in [Spec.Load].
+func LoadPoints(t *experiment.Trial, name string, columnNames []string) (*mat.Dense, error) {
+	return readPoints(name, t.Dataset(name), columnNames, t.ForOthers())
+}
+
+// ReadPoints reads the rows at which something is asked for, of the data of a name that
 // lie at a path: one column for each of the names. Every row must have a value in each.
 // Names are those of [Data]: where there is no column "colour=red", the column colour is
 // compared with red. Errors about a place are *[Error].
-func LoadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
+func ReadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
+	return readPoints(name, path, columnNames, false)
+}
+
+func readPoints(name, path string, columnNames []string, hidden bool) (*mat.Dense, error) {
 	wanted, err := pointItems(name, path, columnNames)
 	if err != nil {
 		return nil, err
 	}
-	in, _, err := columns(name, path, wanted, nil, false, false)
+	in, _, err := columns(name, path, wanted, nil, false, hidden)
 	if err != nil {
 		return nil, err
 	}
 	rows := in[0].rows
 	if missing := missingPlace(in, rows); missing >= 0 {
-		return nil, missingError(name, path, wanted)
+		return nil, missingError(name, path, wanted, hidden)
 	}
 	if len(columnNames) > MaxValues/rows {
 		return nil, errorf(shown(name), "%d rows with %d inputs: at most %d numbers are taken", rows, len(columnNames),
@@ -37,7 +51,7 @@ func LoadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
 	return x, nil
 }
 
-// CheckPoints refuses data without the columns that [LoadPoints] needs. It reads the header
+// CheckPoints refuses data without the columns that [ReadPoints] needs. It reads the header
 // alone.
 func CheckPoints(name, path string, columnNames []string) error {
 	_, err := pointItems(name, path, columnNames)
@@ -77,8 +91,9 @@ func missingPlace(in []*column, rows int) int {
 	return -1
 }
 
-// missingError reads the file again to say where a value is missing.
-func missingError(name, path string, wanted []item) error {
+// missingError reads the file again to say where a value is missing, and how that is written
+// there, unless it is hidden.
+func missingError(name, path string, wanted []item, hidden bool) error {
 	r, err := open(name, path)
 	if err != nil {
 		return err
@@ -97,8 +112,12 @@ func missingError(name, path string, wanted []item) error {
 		}
 		for i, it := range wanted {
 			if c := r.cell(i); c.kind == missing {
-				return r.place(i).errorf(shown(name), "column %q has no value (%q); a row of inputs needs all of them", it.name,
-					c.text)
+				written := fmt.Sprintf(" (%q)", c.text)
+				if hidden {
+					written = ""
+				}
+				return r.place(i).errorf(shown(name), "column %q has no value%s; a row of inputs needs all of them", it.name,
+					written)
 			}
 		}
 	}
@@ -122,7 +141,7 @@ func writePoint(x *mat.Dense, j int, column string, in []*column, path string) e
 		}
 		if c.item.name == column {
 			if c.final == Category {
-				return c.first.errorf(path, "column %q is %q, expected a number", column, shortened(c.text))
+				return c.first.errorf(path, "column %q %s, expected a number", column, c.has(c.text))
 			}
 			c.write(x, j)
 			return nil

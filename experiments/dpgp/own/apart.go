@@ -7,24 +7,51 @@ import (
 	"io/fs"
 	"os"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
-// CheckApart refuses a file of inducing inputs, which a release publishes as they are, that
-// is the file of the private rows by another name, or a copy of it. Single rows of the data
-// are not looked for: on a lattice they are there by chance.
-func CheckApart(t *experiment.Trial, data, file string) error {
+// CheckApart refuses inducing inputs z (M×d) of a file, which a release publishes as they are,
+// that are the private rows x (N×d): the file of these by another name, or a copy of it in any
+// order, layout and writing of the numbers, of all rows or of half of them and more. Fewer rows
+// of the data are not looked for: on a lattice they are there by chance, and a refusal would
+// then depend on single rows, which is what a release must not do. How many rows there are is
+// public, and with fewer inducing inputs than half of it the rows are not looked at.
+func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
 	written, _ := dataset.FilePath(file)
 	same, err := sameContent(t.Dataset(data), t.Dataset(file))
 	if err != nil {
 		return fmt.Errorf("%s: %w", written, err)
 	}
-	if same {
+	n, _ := x.Dims()
+	if points, _ := z.Dims(); same || 2*points >= n && allAmong(z, x) {
 		return fmt.Errorf("%s: the inducing inputs are rows of the private data, and are released as they are; give public "+
 			"ones, such as a grid", written)
 	}
 	return nil
+}
+
+// AmongWarning says that all inducing inputs z (M×d) of a file are rows of x (N×d), "" where
+// one is not. It depends on the data: it is for judging, and no part of a release.
+func AmongWarning(z, x *mat.Dense) string {
+	if !allAmong(z, x) {
+		return ""
+	}
+	points, _ := z.Dims()
+	return fmt.Sprintf("all %d inducing inputs are rows of the data, and a release hands them over as they are: where "+
+		"they were taken from the rows, and are not there by chance, give public ones, such as a grid", points)
+}
+
+// fewestAmong is how many inducing inputs are looked for among the rows: fewer are often there
+// by chance.
+const fewestAmong = 3
+
+// allAmong says whether all points are rows of x, where they are not too few to tell.
+func allAmong(points, x *mat.Dense) bool {
+	n, _ := points.Dims()
+	return n >= fewestAmong && dataset.CountAmong(points, x) == n
 }
 
 // sameContent says whether two paths are of one file, or of files with the same bytes.

@@ -167,9 +167,9 @@ func Grid(count int, low, high []float64) *mat.Dense {
 	return out
 }
 
-// InducingFile reads inducing inputs (M×D) from the file of a data set, whose place is path.
-func InducingFile(name, path string, inputs []string) (*mat.Dense, error) {
-	z, err := table.LoadPoints(name, path, inputs)
+// InducingFile reads inducing inputs (M×D) from the file of a data set of a trial.
+func InducingFile(t *experiment.Trial, name string, inputs []string) (*mat.Dense, error) {
+	z, err := table.LoadPoints(t, name, inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,11 @@ func newRegressor(t *experiment.Trial, s *Settings) (*regressor, error) {
 		return nil, err
 	}
 	r.z = z
+	if own.IsFile(s.Inducing) {
+		if w := own.AmongWarning(z, r.x); w != "" {
+			r.suspect = append(r.suspect, w)
+		}
+	}
 	number, _ := z.Dims()
 	if n := len(r.y); n*number > sparse.MaxKernel {
 		return nil, fmt.Errorf("%d rows with %d inducing inputs: their kernel matrix has more than %.0e elements; use fewer "+
@@ -119,5 +124,5 @@ func (r *regressor) inducing(t *experiment.Trial) (*mat.Dense, error) {
 		}
 		return own.Grid(n, low, high), nil
 	}
-	return own.InducingFile(name, t.Dataset(name), r.inputs)
+	return own.InducingFile(t, name, r.inputs)
 }

@@ -100,7 +100,7 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		return nil, err
 	}
 	if table.Is(s.Inducing) {
-		if err := own.CheckApart(t, s.Dataset, s.Inducing); err != nil {
+		if err := own.CheckApart(t, s.Dataset, s.Inducing, r.z, r.x); err != nil {
 			return nil, err
 		}
 	}

@@ -33,6 +33,7 @@ type data struct {
 	warnings   []string
 	joint      []int // combinations of utility classes, N, from 0
 	jointCount int
+	hidden     bool // errors name no class and count no rows of one: of an export
 }
 
 // formulaName is the data set that needs no file.
@@ -124,12 +125,12 @@ func (s *Settings) load(t *experiment.Trial) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &data{x: read.X, names: read.Names}
-	if d.privacy, err = classesOf(read, s.Privacy, "privacy"); err != nil {
+	d := &data{x: read.X, names: read.Names, hidden: t.ForOthers()}
+	if d.privacy, err = d.classesOf(read, s.Privacy, "privacy"); err != nil {
 		return nil, err
 	}
 	for _, name := range s.utilityNames() {
-		c, err := classesOf(read, name, "utility")
+		c, err := d.classesOf(read, name, "utility")
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +146,7 @@ func (s *Settings) load(t *experiment.Trial) (*data, error) {
 	}
 	d.warn(read)
 	if s.Landmarks != "" {
-		if err := d.loadLandmarks(s.Landmarks, t.Dataset(s.Landmarks)); err != nil {
+		if err := d.loadLandmarks(t, s.Landmarks); err != nil {
 			return nil, err
 		}
 	}
@@ -164,8 +165,11 @@ func (d *data) warn(read *table.Data) {
 	}
 }
 
+// namedByJudging ends an error that names no class: the names are values of the data.
+const namedByJudging = "; a trial without --export names it"
+
 // classesOf reads a column of classes; setting is the one that names it.
-func classesOf(read *table.Data, name, setting string) (column, error) {
+func (d *data) classesOf(read *table.Data, name, setting string) (column, error) {
 	c := column{name: name}
 	var err error
 	if c.labels, c.classes, err = read.Labels(name); err != nil {
@@ -181,9 +185,12 @@ func classesOf(read *table.Data, name, setting string) (column, error) {
 		case n == 0: // a level that the setting names and no row has
 			continue
 		case n < fewestRows:
-			return c, fmt.Errorf("%s = %s: only %d of the rows are of the class %q, and at least %d are needed: %d to train "+
-				"on and one to test on; leave its rows out, or join it with another class", setting, name, n, c.classes[l],
-				fewestRows, fewestTrained)
+			few, more := fmt.Sprintf("only %d of the rows are of the class %q", n, c.classes[l]), ""
+			if d.hidden {
+				few, more = "too few of the rows are of one of the classes", namedByJudging
+			}
+			return c, fmt.Errorf("%s = %s: %s, and at least %d are needed: %d to train on and one to test on; leave its rows "+
+				"out, or join it with another class%s", setting, name, few, fewestRows, fewestTrained, more)
 		}
 		seen++
 	}

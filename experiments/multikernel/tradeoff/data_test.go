@@ -1,13 +1,10 @@
 package tradeoff
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/recognise"
@@ -84,15 +81,6 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// Landmarks that are among the data are counted, each as often as it is there.
-func TestCountAmong(t *testing.T) {
-	x := mat.NewDense(4, 2, []float64{1, 2, 0, 3, 1, 2, 5, 6})
-	marks := mat.NewDense(5, 2, []float64{1, 2, 2, 1, math.Copysign(0, -1), 3, 1, 2, 5, 6.5})
-	if got := countAmong(marks, x); got != 3 {
-		t.Errorf("%d, want 3", got)
-	}
-}
-
 // One landmark of the data is warned of, and the rest are taken.
 func TestLandmarkOfTheData(t *testing.T) {
 	file := ownFile(t)
@@ -103,6 +91,38 @@ func TestLandmarkOfTheData(t *testing.T) {
 		return strings.HasPrefix(w, "1 of the 4 landmarks are rows of the data")
 	}) {
 		t.Errorf("warnings %q", out.Warnings)
+	}
+}
+
+// The names of classes are values of the data: an export that fails names none and counts no
+// rows of one, which a trial for judging does.
+func TestFailuresOfExportsNameNoClass(t *testing.T) {
+	file := ownFile(t)
+	for _, c := range []struct {
+		name     string
+		change   func(*Settings)
+		judged   string
+		exported string // all that is said of it
+	}{
+		{"a class of one row", func(s *Settings) { s.Utility = "rare" },
+			`utility = rare: only 1 of the rows are of the class "r", and at least 4 are needed`,
+			"utility = rare: too few of the rows are of one of the classes, and at least 4 are needed: 3 to train on and one " +
+				"to test on; leave its rows out, or join it with another class; a trial without --export names it"},
+		{"a class that is in one group", func(s *Settings) { s.Group, s.Gamma = "size", crossValidated },
+			`the class "k1" of kind has 0 rows to train on (rows with one size stay together)`,
+			"choosing gamma and rho in 3 parts of the training rows: a class of kind has too few rows to train on (rows with " +
+				"one size stay together); at least 3 are needed; a trial without --export names it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := trialtest.Try(t, trialtest.Options{}, Learn(), own(file), c.change)
+			trialtest.Refuses(t, err, c.judged)
+			forOthers := trialtest.New(t, trialtest.Options{})
+			forOthers.Entropy = strings.NewReader("")
+			_, err = export(t.Context(), forOthers, Learn().With(own(file), c.change))
+			if err == nil || err.Error() != c.exported {
+				t.Errorf("%v; it should say %q", err, c.exported)
+			}
+		})
 	}
 }
 

@@ -121,6 +121,10 @@ func (d *data) checkFold(f learn.Fold, s *Settings) error {
 				if s.Group != "" {
 					hint = fmt.Sprintf(" (rows with one %s stay together)", s.Group)
 				}
+				if d.hidden {
+					return fmt.Errorf("a class of %s has too few rows to train on%s; at least %d are needed%s", c.name, hint,
+						fewestTrained, namedByJudging)
+				}
 				return fmt.Errorf("the class %q of %s has %d rows to train on%s; at least %d are needed", c.classes[l], c.name, n,
 					hint, fewestTrained)
 			}

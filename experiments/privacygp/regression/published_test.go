@@ -124,6 +124,49 @@ func TestFailuresOfExportsShowNoValues(t *testing.T) {
 	}
 }
 
+// What is named as the file of places, or as the column of its tolerances, may be another than
+// was meant: an export that fails shows no value of it.
+func TestFailuresOfExportsShowNoPlaces(t *testing.T) {
+	rows := "time,radius\n0,1.25\n1,1.75\n2,2\n3,3\n"
+	for _, c := range []struct {
+		name, places, judged, exported string
+		unit                           xiUnit
+	}{
+		{"a text", "time,keep\n0,0.5\nsecret,0.5\n", `column "time" is "secret", expected a number as in line 2`,
+			`column "time" has a value that a release does not show, expected a number as in line 2`, ofPrior},
+		{"a text as a tolerance", "time,keep\n0,0.5\n1,secret\n", `column "keep" is "secret", expected a number as in line 2`,
+			`column "keep" has a value that a release does not show, expected a number as in line 2`, ofPrior},
+		{"a negative tolerance", "time,keep\n0,0.5\n1,-7.25\n",
+			"in row 2 (counted from 1) the tolerance keep is -7.25, and no variance is negative",
+			"in row 2 (counted from 1) the tolerance keep is negative, and no variance is negative", ofPrior},
+		{"a large tolerance", "time,keep\n0,0.5\n1,7.25\n",
+			"tolerance in row 2 (counted from 1) of the column keep = 7.25: it must be below 1",
+			"tolerance in row 2 (counted from 1) of the column keep: it must be below 1", ofPrior},
+		{"a large variance", "time,keep\n0,0.5\n1,7.25\n",
+			"tolerance in row 2 (counted from 1) of the column keep = 7.25 is not below the prior variance of the output, 4",
+			"tolerance in row 2 (counted from 1) of the column keep is not below the prior variance of the output, 4",
+			ofOutput},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Experiment().With(func(s *Settings) {
+				s.Dataset, s.Inputs, s.Output, s.Folds = "csv:"+csv(t, rows), "time", "radius", 2
+				s.Sensitive, s.XiColumn, s.XiUnit, s.Noise = "csv:"+csv(t, c.places), "keep", c.unit, weak
+				s.Mean, s.Resolution = number(2), experiment.NumberOr[automatic](1.0)
+				known("2", 4, 0.1)(s)
+			})
+			_, err := run(t.Context(), trialtest.New(t, trialtest.Options{}), s)
+			trialtest.Refuses(t, err, c.judged)
+			forOthers := trialtest.New(t, trialtest.Options{})
+			forOthers.Entropy = strings.NewReader("")
+			_, err = export(t.Context(), forOthers, s)
+			trialtest.Refuses(t, err, c.exported)
+			if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "7.25")) {
+				t.Errorf("the export shows a value: %v", err)
+			}
+		})
+	}
+}
+
 // All that is handed over but the obfuscated outputs is the same whatever the outputs are,
 // with every noise: words, numbers, metrics and warnings.
 func TestExportsDifferInObfuscatedOutputsAlone(t *testing.T) {

@@ -106,14 +106,19 @@ func (s *Settings) toleranceName() string {
 // checkBelowPrior refuses a tolerance, in the unit of the setting, that no noise reaches. name
 // says which it is.
 func (s *Settings) checkBelowPrior(name string, xi, variance float64) error {
+	return s.checkBelow(name+" = "+experiment.FormatNumber(xi), xi, variance)
+}
+
+// checkBelow is [Settings.checkBelowPrior] of a tolerance that is called as it is to be, with
+// its value or without.
+func (s *Settings) checkBelow(called string, xi, variance float64) error {
 	switch {
 	case s.XiUnit == ofPrior && xi >= 1:
-		return fmt.Errorf("%s = %s: it must be below 1, the prior variance: no noise raises the predictive variance to it",
-			name, experiment.FormatNumber(xi))
+		return fmt.Errorf("%s: it must be below 1, the prior variance: no noise raises the predictive variance to it", called)
 	case s.XiUnit == ofOutput && xi >= variance:
-		return fmt.Errorf("%s = %s is not below the prior variance of the output, %.6g: without any data its variance is no "+
-			"larger, so that there is nothing to do but to leave the data out; take a smaller %s",
-			name, experiment.FormatNumber(xi), variance, s.toleranceName())
+		return fmt.Errorf("%s is not below the prior variance of the output, %.6g: without any data its variance is no "+
+			"larger, so that there is nothing to do but to leave the data out; take a smaller %s", called, variance,
+			s.toleranceName())
 	}
 	return nil
 }
@@ -121,8 +126,11 @@ func (s *Settings) checkBelowPrior(name string, xi, variance float64) error {
 // shares are the tolerances of the places (γ) over the prior variance.
 func (r *rows) shares(s *Settings, variance float64) ([]float64, error) {
 	for i, v := range r.listed {
-		name := fmt.Sprintf("tolerance in row %d (counted from 1) of the column %s", i+1, s.XiColumn)
-		if err := s.checkBelowPrior(name, v, variance); err != nil {
+		called := fmt.Sprintf("tolerance in row %d (counted from 1) of the column %s", i+1, s.XiColumn)
+		if !r.forOthers { // the column may be another than was meant
+			called += " = " + experiment.FormatNumber(v)
+		}
+		if err := s.checkBelow(called, v, variance); err != nil {
 			return nil, fmt.Errorf("sensitive = %s: %w", s.Sensitive, err)
 		}
 	}
@@ -145,7 +153,7 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 	if s.hasColumn() {
 		columns = append(slices.Clone(columns), s.XiColumn)
 	}
-	read, err := table.LoadPoints(s.Sensitive, t.Dataset(s.Sensitive), columns)
+	read, err := table.LoadPoints(t, s.Sensitive, columns)
 	if err != nil {
 		return err
 	}
@@ -157,8 +165,12 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 	case s.hasColumn():
 		if xi = mat.Col(nil, d, read); slices.Min(xi) < 0 {
 			i := slices.IndexFunc(xi, func(v float64) bool { return v < 0 })
-			return fmt.Errorf("sensitive = %s: in row %d (counted from 1) the tolerance %s is %g, and no variance is negative",
-				s.Sensitive, i+1, s.XiColumn, xi[i])
+			value := fmt.Sprintf("%g", xi[i])
+			if r.forOthers {
+				value = "negative"
+			}
+			return fmt.Errorf("sensitive = %s: in row %d (counted from 1) the tolerance %s is %s, and no variance is negative",
+				s.Sensitive, i+1, s.XiColumn, value)
 		}
 		r.listed = xi
 	case !ok:
