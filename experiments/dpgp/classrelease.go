@@ -131,7 +131,7 @@ func (r *classRelease) file(privacy *experiment.Privacy) *classmodel.Model {
 	}
 	return &classmodel.Model{
 		Format: classmodel.Format, About: classmodel.About,
-		Inputs: r.rows.Names, Output: r.settings.outputName(), Classes: r.classes,
+		Inputs: r.rows.Names, Output: r.rows.Column(r.settings.Output), Classes: r.classes,
 		Kernel: classmodel.Kernel{Name: "EQ", Lengthscales: lengthscales, Variance: r.Model.Variance},
 		Centre: r.classifier.labels.centre, Jitter: r.Model.Inducing.Jitter, Inducing: own.Rows(r.rows.z),
 		Mechanism: classmodel.Mechanism{

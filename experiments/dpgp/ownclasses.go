@@ -234,9 +234,9 @@ func (c *ownClassifier) guarantee() *experiment.Privacy {
 		return nil
 	}
 	privacy.Unit = fmt.Sprintf("one row, inputs (%s) and class (%s), substituted by any other",
-		strings.Join(c.rows.Names, ", "), c.settings.outputName())
+		strings.Join(c.rows.Names, ", "), c.rows.Column(c.settings.Output))
 	which := "the classes are those of the data, which a release does not take: it needs them named, output=" +
-		c.settings.outputName() + "[a|b|c]"
+		c.rows.Column(c.settings.Output) + "[a|b|c]"
 	if c.public {
 		which = "the classes are named in the settings; that every row is of one of them is taken as public"
 	}

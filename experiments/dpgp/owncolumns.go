@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -183,12 +182,6 @@ func (r *ownRows) warnings() []string {
 			r.Dropped+rows))
 	}
 	return append(out, r.suspect...)
-}
-
-// outputName is the column that is predicted, without the levels that the setting may name.
-func (o *ownColumns) outputName() string {
-	name, _, _ := strings.Cut(o.Output, "[")
-	return strings.TrimSpace(name)
 }
 
 // checkApart refuses, in a release, inducing inputs of a file that are the private rows.

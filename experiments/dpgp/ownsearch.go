@@ -325,7 +325,7 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	return &experiment.Privacy{
 		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(s.settings.Epsilon)),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other",
-			strings.Join(s.rows.Names, ", "), s.settings.outputName()),
+			strings.Join(s.rows.Names, ", "), s.rows.Column(s.settings.Output)),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of rows, each of " +
 			"which a substituted row moves in one block alone, by at most 1",
 		Notes: []string{

@@ -288,6 +288,14 @@ func (d *Data) numberLabels(c *column) (labels []int, classes []string, err erro
 	return labels, classes, nil
 }
 
+// Column is the column of one of Others, without the levels that the setting may name.
+func (d *Data) Column(name string) string {
+	if c := d.others[strings.TrimSpace(name)]; c != nil {
+		return c.item.name
+	}
+	return name
+}
+
 // Public says whether the levels of one of Others are written in the setting.
 func (d *Data) Public(name string) bool {
 	c := d.others[strings.TrimSpace(name)]

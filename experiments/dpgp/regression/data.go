@@ -87,6 +87,7 @@ func (r *regressor) read(t *experiment.Trial) error {
 			return err
 		}
 		r.x, r.dropped, r.inputs, r.private = data.X, data.Dropped, data.Names, data.Private
+		r.output.Name = data.Column(s.Output)
 		if err := s.checkInputs(true, len(r.inputs)); err != nil { // categories are several
 			return err
 		}

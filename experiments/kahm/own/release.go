@@ -177,7 +177,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+
 			"the order of the rows, which is that of their noisy values; another release spends another budget")
 	out := &experiment.Release{
-		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.Output,
+		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.rows.Output,
 		Model: p.model(p.rows, p.ranges, parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
 	}
 	if p.wholePictures() {
@@ -234,7 +234,7 @@ func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, priv
 		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict " +
 			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. " +
 			"Samples are in [0, 1] but for their noise: inputs are brought there by low and high.",
-		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: s.Output, Classes: r.Classes,
+		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: r.Output, Classes: r.Classes,
 		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
 	}
 	for _, part := range parts {

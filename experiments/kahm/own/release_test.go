@@ -17,6 +17,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -144,6 +145,15 @@ func TestRowsOfRelease(t *testing.T) {
 	}
 }
 
+// A column that is itself named with levels keeps its name.
+func TestReleaseOfBracketedColumn(t *testing.T) {
+	out, _ := released(t, strings.Replace(rowsFile(), "kind", "kind[3|7]", 1), 1,
+		func(s *Publishing) { s.Output = "kind[3|7]" })
+	if out.ClassColumn != "kind[3|7]" || out.Model.(*machinefile.Model).Output != "kind[3|7]" {
+		t.Errorf("the class is in the columns %q and %q", out.ClassColumn, out.Model.(*machinefile.Model).Output)
+	}
+}
+
 // Nothing but the noisy entries of the private rows has a part in a release: where these are
 // equal, so is all of it, whatever the rows are.
 func TestReleaseFollowsFromNoisyEntries(t *testing.T) {
@@ -183,6 +193,9 @@ func TestReleaseOfCategories(t *testing.T) {
 		"[0 1 0]" || math.Abs(draws[0].Query[4]-10./110) > 1e-9 ||
 		fmt.Sprint(out.Classes[:1], out.Classes[11:]) != "[x] [y]" {
 		t.Errorf("%v %v %v", out.Columns, draws[0].Query[:8], out.Classes)
+	}
+	if out.ClassColumn != "kind" || out.Model.(*machinefile.Model).Output != "kind" {
+		t.Errorf("the class is in the columns %q and %q", out.ClassColumn, out.Model.(*machinefile.Model).Output)
 	}
 	_, err := planOf(t, rows, publishing(func(s *Publishing) { s.Inputs = "a+colour" }))
 	trialtest.Refuses(t, err, `inputs=colour[A|B|C]`)

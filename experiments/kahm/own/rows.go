@@ -20,6 +20,7 @@ type Rows struct {
 	Names   []string   // p, of the inputs
 	Labels  []int      // N, numbers of classes
 	Classes []string   // in their order
+	Output  string     // the column that has them
 	Parties []int      // N, numbers of parties; nil where there is one
 	Holders []string   // names of parties
 	Dropped int        // rows without a value
@@ -38,7 +39,7 @@ func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) 
 		return nil, err
 	}
 	r := &Rows{X: read.X, Names: read.Names, Dropped: read.Dropped, Constant: read.Constant, Private: read.Private}
-	r.Suspicions = read.ColumnWarnings()
+	r.Suspicions, r.Output = read.ColumnWarnings(), read.Column(d.Output)
 	if r.Labels, r.Classes, err = read.Labels(d.Output); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,9 @@ import (
 
 // column is a column of classes.
 type column struct {
-	name    string
-	labels  []int // N, from 0
+	name    string // as the setting has it, perhaps with levels; metrics are named by it
+	column  string // without levels
+	labels  []int  // N, from 0
 	classes []string
 }
 
@@ -170,7 +171,7 @@ const namedByJudging = "; a trial without --export names it"
 
 // classesOf reads a column of classes; setting is the one that names it.
 func (d *data) classesOf(read *table.Data, name, setting string) (column, error) {
-	c := column{name: name}
+	c := column{name: name, column: read.Column(name)}
 	var err error
 	if c.labels, c.classes, err = read.Labels(name); err != nil {
 		return c, err
@@ -241,8 +242,8 @@ const (
 // kinds and four persons.
 func formula() *data {
 	d := &data{x: mat.NewDense(formulaRows, formulaFeatures, nil),
-		privacy: column{name: "person", classes: []string{"0", "1", "2", "3"}}}
-	kind := column{name: "kind", classes: []string{"0", "1", "2"}}
+		privacy: column{name: "person", column: "person", classes: []string{"0", "1", "2", "3"}}}
+	kind := column{name: "kind", column: "kind", classes: []string{"0", "1", "2"}}
 	for j := range formulaFeatures {
 		d.names = append(d.names, fmt.Sprintf("x%d", j+1))
 	}

@@ -70,10 +70,10 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 ) *projectionfile.Model {
 	s := l.settings
 	m := &projectionfile.Model{Format: projectionfile.Format, About: about, InputNames: l.data.names,
-		Hidden:     l.data.privacy.name,
+		Hidden:     l.data.privacy.column,
 		Projection: s.Projection.String(), Method: s.Method, Points: projectionfile.Points{Are: projectionfile.NoPoints}}
 	for _, u := range l.data.utilities {
-		m.Utility = append(m.Utility, u.name)
+		m.Utility = append(m.Utility, u.column)
 	}
 	if p.scaling != nil {
 		m.Scaling = &projectionfile.Scaling{Mean: p.scaling.Mean, Scale: p.scaling.Scale}

@@ -162,7 +162,7 @@ func (s *means) mean() *Metrics {
 
 // privacyOf says that there is no guarantee.
 func (d *data) privacyOf() *experiment.Privacy {
-	hidden := d.privacy.name
+	hidden := d.privacy.column
 	out := &experiment.Privacy{
 		Unit:      "the class of " + hidden + " that a row is of",
 		Mechanism: "compression of kernels, without noise (Chanyaswad, Chang and Kung 2017)",

@@ -210,6 +210,16 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// A model names its columns without the levels of the settings.
+func TestExportNamesColumns(t *testing.T) {
+	m, r := exported(t, own(ownFile(t)), func(s *Settings) {
+		s.Utility, s.Privacy, s.Kernels = "kind[k0|k1|k2]", "who[w0|w1|w2|w3]", "linear"
+	})
+	if !slices.Equal(m.Utility, []string{"kind"}) || m.Hidden != "who" || strings.Contains(r.Privacy.Unit, "[") {
+		t.Errorf("%q, hiding %q: %s", m.Utility, m.Hidden, r.Privacy.Unit)
+	}
+}
+
 // trained returns the features of all rows as a trial that trains on all would have them.
 func trained(t *testing.T, s *Settings) (*learner, *mat.Dense) {
 	t.Helper()

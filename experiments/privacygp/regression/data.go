@@ -156,7 +156,7 @@ func (r *rows) read(t *experiment.Trial, s *Settings) error {
 	if err != nil {
 		return err
 	}
-	r.data, r.x, r.names, r.output, r.dropped = data, data.X, data.Names, s.Output, data.Dropped
+	r.data, r.x, r.names, r.output, r.dropped = data, data.X, data.Names, data.Column(s.Output), data.Dropped
 	r.constant, r.suspect = data.Constant, data.ColumnWarnings()
 	r.y, err = data.Numbers(s.Output)
 	return err
