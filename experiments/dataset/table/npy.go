@@ -161,7 +161,7 @@ func element(descr string) (size int, decode func([]byte) cell, err error) {
 	}
 	switch kind := descr[1]; kind {
 	case 'f':
-		if n == 4 || n == 8 {
+		if n == 2 || n == 4 || n == 8 {
 			return n, floats(order, n), nil
 		}
 	case 'i', 'u':
@@ -185,11 +185,35 @@ const maxText = 1 << 12
 
 func floats(order binary.ByteOrder, n int) func([]byte) cell {
 	return func(b []byte) cell {
-		if n == 4 {
+		switch n {
+		case 2:
+			return numeric(half(order.Uint16(b)))
+		case 4:
 			return numeric(float64(math.Float32frombits(order.Uint32(b))))
 		}
 		return numeric(math.Float64frombits(order.Uint64(b)))
 	}
+}
+
+// half is the value of a float16 of IEEE 754: a sign, 5 bits of exponent with bias 15, and 10
+// bits of fraction. Every one is a float64.
+func half(bits uint16) float64 {
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)
+	var v float64
+	switch {
+	case exponent == 31 && fraction == 0:
+		v = math.Inf(1)
+	case exponent == 31:
+		return math.NaN()
+	case exponent == 0: // denormal, or zero
+		v = math.Ldexp(fraction, -24)
+	default:
+		v = math.Ldexp(1024+fraction, exponent-25)
+	}
+	if bits>>15 == 1 {
+		v = -v
+	}
+	return v
 }
 
 func integers(order binary.ByteOrder, n int, signed bool) func([]byte) cell {

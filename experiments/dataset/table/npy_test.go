@@ -58,6 +58,8 @@ func TestArrays(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"f4":             npyOf(t, "<f4", false, "(2, 3)", little, []float32{1, 2, 3, 4, 5, 6}),
 		"f8":             npyOf(t, "<f8", false, "(2, 3)", little, []float64{1, 2, 3, 4, 5, 6}),
+		"f2":             npyOf(t, "<f2", false, "(2, 3)", little, []uint16{0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}),
+		"big-endian f2":  npyOf(t, ">f2", false, "(2, 3)", big, []uint16{0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}),
 		"big-endian f4":  npyOf(t, ">f4", false, "(2, 3)", big, []float32{1, 2, 3, 4, 5, 6}),
 		"big-endian f8":  npyOf(t, ">f8", false, "(2, 3)", big, []float64{1, 2, 3, 4, 5, 6}),
 		"i4":             npyOf(t, "<i4", false, "(2, 3)", little, []int32{1, 2, 3, 4, 5, 6}),
@@ -115,6 +117,10 @@ func TestArrayElements(t *testing.T) {
 		{"<u4", little, []uint32{math.MaxUint32, 5}, []float64{math.MaxUint32, 5}},
 		{"|b1", little, []byte{0, 1}, []float64{0, 1}},
 		{"<f8", little, []float64{math.NaN(), 3}, []float64{3}},
+		{"<f2", little, []uint16{0x7e00, 0x4200}, []float64{3}},
+		{">f2", big, []uint16{0xfd01, 0x4200}, []float64{3}},
+		{"<f2", little, []uint16{0x7bff, 0xfbff}, []float64{65504, -65504}},
+		{"<f2", little, []uint16{0x0001, 0x83ff}, []float64{0x1p-24, -0x3ffp-24}},
 	} {
 		t.Run(c.descr, func(t *testing.T) {
 			d, err := loadFrom(fileOf(t, "x.npy", npyOf(t, c.descr, false, "(2,)", c.order, c.values)),
@@ -123,6 +129,31 @@ func TestArrayElements(t *testing.T) {
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
+	}
+}
+
+// All float16 are read exactly: in the order of their bits they grow, each by the unit of its
+// exponent.
+func TestHalfPrecision(t *testing.T) {
+	if v := half(0); v != 0 || math.Signbit(v) {
+		t.Errorf("0 is %g", v)
+	}
+	if v := half(0x8000); v != 0 || !math.Signbit(v) {
+		t.Errorf("-0 is %g", v)
+	}
+	want := 0.0
+	for bits := range uint16(0x7c00) {
+		if got := half(bits); got != want || half(bits|0x8000) != -want {
+			t.Fatalf("%#04x is %g and %g, want %g", bits, got, half(bits|0x8000), want)
+		}
+		want += math.Exp2(float64(max(1, bits>>10)) - 25)
+	}
+	for bits := uint16(0x7c00); bits < 0x8000; bits++ {
+		got, negative := half(bits), half(bits|0x8000)
+		if bits == 0x7c00 && !(math.IsInf(got, 1) && math.IsInf(negative, -1)) ||
+			bits > 0x7c00 && !(math.IsNaN(got) && math.IsNaN(negative)) {
+			t.Fatalf("%#04x is %g and %g", bits, got, negative)
+		}
 	}
 }
 
@@ -182,7 +213,9 @@ func TestWrongArrays(t *testing.T) {
 			`x.npy: the elements are "|O", objects of Python`},
 		{"records", npyOf(t, "x'), ('y', '<f4", false, "(2,)", little, []float64{1, 2}), "x.npy: the elements are"},
 		{"complex", npyOf(t, "<c8", false, "(1,)", little, []float32{1, 2}), `x.npy: the elements are "<c8"; convert`},
-		{"half", npyOf(t, "<f2", false, "(2,)", little, []uint16{1, 2}), `x.npy: the elements are "<f2"; convert`},
+		{"extended", npyOf(t, "<f16", false, "(1,)", little, []float64{1, 2}), `x.npy: the elements are "<f16"; convert`},
+		{"infinite half", npyOf(t, ">f2", false, "(1, 2)", big, []uint16{0x3c00, 0xfc00}),
+			`x.npy: row 1: column "x2" is "-Inf", expected a finite number`},
 		{"cut off", whole[:len(whole)-1],
 			"x.npy: the header announces an array of shape [2 2] with elements of 8 bytes, but 31"},
 		{"too long", append(slices.Clone(whole), 0), "33 bytes follow it"},
