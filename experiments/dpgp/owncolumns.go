@@ -100,6 +100,7 @@ func (o *ownColumns) check(inducing experiment.Points) error {
 type ownRows struct {
 	*table.Data
 	z       *mat.Dense // inducing inputs, in the units of the inputs
+	grid    bool       // they are a grid over the public range
 	suspect []string   // what is suspect about the inputs, for judging alone
 }
 
@@ -122,7 +123,7 @@ func (o *ownColumns) load(
 	}
 	grid := o.InducingFile == withoutFile && inducing.Values == nil
 	public := own.Range{Low: o.InputLow, High: o.InputHigh}
-	out := &ownRows{Data: data, suspect: public.Warnings(data, grid)}
+	out := &ownRows{Data: data, grid: grid, suspect: public.Warnings(data, grid)}
 	switch {
 	case o.InducingFile != withoutFile:
 		out.z, err = own.InducingFile(t, o.InducingFile, data.Names)
@@ -154,7 +155,7 @@ func (o *ownColumns) load(
 	if _, _, least := sparse.Nearest(out.z); least == 0 {
 		return nil, errors.New("two inducing inputs are equal, which makes their covariance singular")
 	}
-	if o.InducingFile != withoutFile {
+	if !grid {
 		if w := own.AmongWarning(out.z, data.X); w != "" {
 			out.suspect = append(out.suspect, w)
 		}
@@ -184,12 +185,17 @@ func (r *ownRows) warnings() []string {
 	return append(out, r.suspect...)
 }
 
-// checkApart refuses, in a release, inducing inputs of a file that are the private rows.
+// checkApart refuses, in a release, inducing inputs of a file or a list that are the private
+// rows.
 func (o *ownColumns) checkApart(t *experiment.Trial, rows *ownRows) error {
-	if o.InducingFile == withoutFile {
+	file := o.InducingFile
+	switch {
+	case rows.grid:
 		return nil
+	case file == withoutFile:
+		file = "" // a list
 	}
-	return own.CheckApart(t, o.Dataset, o.InducingFile, rows.z, rows.X)
+	return own.CheckApart(t, o.Dataset, file, rows.z, rows.X)
 }
 
 // memory estimates what a trial takes, in bytes; see [own.Memory].

@@ -394,6 +394,10 @@ func TestOwnReleasesRefused(t *testing.T) {
 		}, "the inducing inputs are rows of the private data"},
 		{"half of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + anew(t, path, 30) },
 			"the inducing inputs are rows of the private data"},
+		{"half of the rows as a list", func(s *ClassificationSettings) {
+			s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 30)
+			s.InputHigh = experiment.SeveralOf[own.None](10)
+		}, "inducing: the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column named like classes", func(s *ClassificationSettings) {
 			s.Dataset = "csv:" + writeText(t, "a,b,kind[low|high]\n1,2,secret\n3,4,low\n5,6,low\n")
@@ -438,6 +442,8 @@ func TestChoicesRefused(t *testing.T) {
 		}, "the inducing inputs are rows of the private data"},
 		{"a copy in another layout", func(s *searchSettings) { s.InducingFile = "csv:" + anew(t, path, 60) },
 			"the inducing inputs are rows of the private data"},
+		{"a list of them", func(s *searchSettings) { s.Inducing = listed(t, path, 60) },
+			"inducing: the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *searchSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -497,6 +503,40 @@ func TestFewRowsAsInducingInputs(t *testing.T) {
 			t.Errorf("warned: %v, want %v; %q", warned, c.warned, out.Warnings)
 		}
 	}
+	// A list is treated as a file.
+	list := func(s *ClassificationSettings) {
+		s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 20)
+		s.InputHigh = experiment.SeveralOf[own.None](10)
+	}
+	if _, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, list); err != nil {
+		t.Errorf("the release with a list is refused: %v", err)
+	}
+	out := trialtest.Compute(t, seed(1), classification(), ownKinds(path), list)
+	if !slices.ContainsFunc(out.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "all 20 inducing inputs are rows of the data")
+	}) {
+		t.Errorf("a list of rows: warnings %q", out.Warnings)
+	}
+}
+
+// listed are the inputs a of the first rows of a file of [writeRows], as a list of inducing
+// inputs.
+func listed(t *testing.T, path string, rows int) experiment.Points {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out experiment.Points
+	for _, line := range strings.Split(string(content), "\n")[1 : rows+1] {
+		cell, _, _ := strings.Cut(line, ",")
+		v, err := strconv.ParseFloat(cell, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Values = append(out.Values, v)
+	}
+	return out
 }
 
 // anew writes inputs of the last rows of a file of [writeRows], the last first, in other

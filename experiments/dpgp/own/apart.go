@@ -13,17 +13,21 @@ import (
 	"privkern/runner/experiment"
 )
 
-// CheckApart refuses inducing inputs z (M×d) of a file, which a release publishes as they are,
-// that are the private rows x (N×d): the file of these by another name, or a copy of it in any
-// order, layout and writing of the numbers, of all rows or of half of them and more. Fewer rows
+// CheckApart refuses inducing inputs z (M×d) of a file, or of a list where file is "", which a
+// release publishes as they are, that are the private rows x (N×d): the file of these by another
+// name, or a copy of it in any order, layout and writing of the numbers, of all rows or of half
+// of them and more. Fewer rows
 // of the data are not looked for: on a lattice they are there by chance, and a refusal would
 // then depend on single rows, which is what a release must not do. How many rows there are is
 // public, and with fewer inducing inputs than half of it the rows are not looked at.
 func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
-	written, _ := dataset.FilePath(file)
-	same, err := sameContent(t.Dataset(data), t.Dataset(file))
-	if err != nil {
-		return fmt.Errorf("%s: %w", written, err)
+	written, same := "inducing", false
+	if file != "" {
+		written, _ = dataset.FilePath(file)
+		var err error
+		if same, err = sameContent(t.Dataset(data), t.Dataset(file)); err != nil {
+			return fmt.Errorf("%s: %w", written, err)
+		}
 	}
 	n, _ := x.Dims()
 	if points, _ := z.Dims(); same || 2*points >= n && allAmong(z, x) {
@@ -33,7 +37,7 @@ func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
 	return nil
 }
 
-// AmongWarning says that all inducing inputs z (M×d) of a file are rows of x (N×d), "" where
+// AmongWarning says that all inducing inputs z (M×d) of a file or a list are rows of x (N×d), "" where
 // one is not. It depends on the data: it is for judging, and no part of a release.
 func AmongWarning(z, x *mat.Dense) string {
 	if !allAmong(z, x) {
