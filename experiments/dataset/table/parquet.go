@@ -106,8 +106,12 @@ func (r *parquetReader) open(size int64) (err error) {
 		return fmt.Errorf("the Parquet file cannot be read: %w", err)
 	}
 	r.leaves, r.names = leaves(r.parquet.Root())
-	for _, g := range r.parquet.RowGroups() {
-		r.rows += g.NumRows()
+	for i, g := range r.parquet.RowGroups() {
+		n := g.NumRows()
+		if n > math.MaxInt64-r.rows {
+			return fmt.Errorf("the Parquet file is damaged: group %d says that it has %d rows", i+1, n)
+		}
+		r.rows += n
 	}
 	return nil
 }
@@ -163,7 +167,7 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 				err = errPacked
 			} else {
 				unpacked += size
-				left, err = r.checkPages(chunk, group.NumRows(), left, &u)
+				left, err = r.checkPages(leaf, g, left, &u)
 			}
 			if errors.Is(err, errPacked) {
 				return errorf(r.path, "the columns that are read take more than %d MiB when they are unpacked", maxUnpacked>>20)
@@ -180,7 +184,12 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 
 // checkPages checks the pages of a column in a group of rows, see [pages.check]. They take at
 // most the bytes that are left; it returns what is left after them.
-func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64, u *unpacker) (int64, error) {
+func (r *parquetReader) checkPages(leaf *parquet.Column, group int, left int64, u *unpacker) (int64, error) {
+	groups := r.parquet.Metadata().RowGroups
+	m, first := &groups[group].Columns[leaf.Index()].MetaData, &groups[0].Columns[leaf.Index()].MetaData
+	if m.Codec != first.Codec { // of which the library takes the first for all
+		return 0, fmt.Errorf("it is packed by %v, and the first group by %v", m.Codec, first.Codec)
+	}
 	start := m.DataPageOffset
 	if m.DictionaryPageOffset != 0 {
 		start = m.DictionaryPageOffset
@@ -189,8 +198,8 @@ func (r *parquetReader) checkPages(m *format.ColumnMetaData, rows, left int64, u
 		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start,
 			r.size)
 	}
-	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: rows, left: left, codec: m.Codec,
-		unpacker: u}
+	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: groups[group].NumRows, left: left,
+		codec: m.Codec, kind: leaf.Type().Kind(), optional: leaf.MaxDefinitionLevel(), unpacker: u}
 	err := p.check()
 	return p.left, err
 }

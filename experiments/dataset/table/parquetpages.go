@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -202,53 +203,43 @@ type pages struct {
 	rows, values int64 // of the group, and of the pages so far
 	left         int64 // bytes that pages may still take when they are unpacked
 	codec        format.CompressionCodec
+	kind         parquet.Kind
+	optional     int // the largest definition level, which every value has; 0 where none is missing
 	unpacker     *unpacker
 }
 
 // errPacked is what is refused because it takes more than maxUnpacked bytes.
 var errPacked = errors.New("unpacked, it takes too much memory")
 
-// check goes through the headers of all pages. It refuses pages that do not lie in the file,
-// that have more values than the group has rows, that take more bytes than are left when they
-// are unpacked, and, of all codecs, those that take more than they say.
+// check goes through all pages. It refuses pages that do not lie in the file, that have more
+// values than the group has rows, that take more bytes than are left when they are unpacked, of
+// all codecs those that take more than they say, and those of which levels or values stand for
+// more than there are when they are decoded.
 func (p *pages) check() error {
 	for n := 1; p.at < p.end; n++ {
-		header, err := p.next()
-		if err != nil {
+		if err := p.next(); err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
-		}
-		unpacked := int64(header.UncompressedPageSize)
-		switch {
-		case header.DictionaryPageHeader.Valid && int64(header.DictionaryPageHeader.V.NumValues) > unpacked:
-			return fmt.Errorf("page %d: %d values in %d bytes", n, header.DictionaryPageHeader.V.NumValues, unpacked)
-		case header.DataPageHeader.Valid:
-			p.values += int64(header.DataPageHeader.V.NumValues)
-		case header.DataPageHeaderV2.Valid:
-			p.values += int64(header.DataPageHeaderV2.V.NumValues)
-		}
-		if p.values > p.rows {
-			return fmt.Errorf("page %d: there are more values than rows (%d)", n, p.rows)
 		}
 	}
 	return nil
 }
 
 // next reads the header of a page, and goes to the next.
-func (p *pages) next() (*format.PageHeader, error) {
+func (p *pages) next() error {
 	window := make([]byte, min(512, p.end-p.at))
 	for {
 		if _, err := p.file.ReadAt(window, p.at); err != nil {
-			return nil, err
+			return err
 		}
 		header := new(format.PageHeader)
 		reader := new(thrift.CompactProtocol).NewReaderFromBytes(window)
 		err := thrift.NewDecoder(reader).Decode(header)
 		if err == nil {
 			start := p.at + int64(reader.BytesRead())
-			return header, p.pass(header, start)
+			return p.pass(header, start)
 		}
 		if int64(len(window)) >= min(maxHeader, p.end-p.at) {
-			return nil, fmt.Errorf("its header: %w", err)
+			return fmt.Errorf("its header: %w", err)
 		}
 		window = make([]byte, min(8*int64(len(window)), maxHeader, p.end-p.at))
 	}
@@ -265,33 +256,66 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 		return errPacked
 	}
 	p.at = start + packed
-	if v2 := header.DataPageHeaderV2; v2.Valid { // whose levels are not packed
-		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
-		if start += levels; levels < 0 || start > p.at {
-			return fmt.Errorf("its levels take %d of its %d bytes", levels, packed)
-		}
-		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
-			return nil
+	layout, err := p.layoutOf(header)
+	if err != nil {
+		return err
+	}
+	levels, err := p.read(start, layout.levels)
+	if err != nil {
+		return err
+	}
+	if !layout.levelsInside {
+		if err := p.checkLevels(layout, levels); err != nil {
+			return err
 		}
 	}
-	if start == p.at {
+	if start += layout.levels; start == p.at {
 		return nil
 	}
-	length, err := p.length(start)
+	codec := p.codec
+	if layout.unpacked {
+		codec = format.Uncompressed
+	}
+	if codec == format.Uncompressed && !p.grows(layout) {
+		return nil
+	}
+	length, err := p.length(codec, start)
 	if err == nil && length > uint64(unpacked) {
 		err = fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
 	}
-	if err == nil {
-		err = p.unpacker.check(p.codec, io.NewSectionReader(p.file, start, p.at-start), unpacked)
+	if err != nil {
+		return err
 	}
-	return err
+	values, err := p.unpacker.unpack(codec, io.NewSectionReader(p.file, start, p.at-start), unpacked)
+	if err != nil {
+		return err
+	}
+	if layout.levelsInside {
+		if levels, values, err = cutLevels(values); err != nil {
+			return err
+		}
+		if err := p.checkLevels(layout, levels); err != nil {
+			return err
+		}
+	}
+	return p.checkValues(layout, values)
+}
+
+// read reads so many bytes of the file.
+func (p *pages) read(from, n int64) ([]byte, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	out := make([]byte, n)
+	_, err := p.file.ReadAt(out, from)
+	return out, err
 }
 
 // length is what the packed bytes from start on, to the next page, take when they are
 // unpacked, of codecs whose bytes say it; 0 of others.
-func (p *pages) length(start int64) (uint64, error) {
+func (p *pages) length(codec format.CompressionCodec, start int64) (uint64, error) {
 	read := p.at - start
-	switch p.codec {
+	switch codec {
 	case format.Snappy: // begins with the length
 		read = min(binary.MaxVarintLen64, read)
 	case format.Lz4Raw:
@@ -302,7 +326,7 @@ func (p *pages) length(start int64) (uint64, error) {
 	if _, err := p.file.ReadAt(packed, start); err != nil {
 		return 0, err
 	}
-	if p.codec == format.Lz4Raw {
+	if codec == format.Lz4Raw {
 		return lz4Length(packed)
 	}
 	length, _ := binary.Uvarint(packed)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/andybalholm/brotli"
@@ -22,6 +23,8 @@ type forgery struct {
 	header format.PageHeader
 	page   []byte
 	chunk  format.ColumnMetaData
+	column format.SchemaElement
+	meta   func(*format.FileMetaData)
 	footer func(text []byte) []byte // what is written for it
 }
 
@@ -44,16 +47,19 @@ func (f forgery) file(t *testing.T, change func(*forgery)) []byte {
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
 	f.chunk = format.ColumnMetaData{Type: format.Double, Encoding: []format.Encoding{format.Plain},
 		PathInSchema: []string{"A"}, NumValues: 3, TotalUncompressedSize: packed, DataPageOffset: 4}
-	f.footer = func(text []byte) []byte { return text }
+	f.column = format.SchemaElement{Name: "A", Type: thrift.New(format.Double),
+		RepetitionType: thrift.New(format.Required)}
+	f.meta, f.footer = func(*format.FileMetaData) {}, func(text []byte) []byte { return text }
 	change(&f)
 	pages := append(encode(&f.header), f.page...)
 	if f.chunk.TotalCompressedSize == 0 {
 		f.chunk.TotalCompressedSize = int64(len(pages))
 	}
-	footer := f.footer(encode(&format.FileMetaData{Version: 1, NumRows: 3, Schema: []format.SchemaElement{
-		{Name: "root", NumChildren: thrift.New[int32](1)},
-		{Name: "A", Type: thrift.New(format.Double), RepetitionType: thrift.New(format.Required)}},
-		RowGroups: []format.RowGroup{{Columns: []format.ColumnChunk{{MetaData: f.chunk}}, NumRows: 3}}}))
+	meta := format.FileMetaData{Version: 1, NumRows: 3,
+		Schema:    []format.SchemaElement{{Name: "root", NumChildren: thrift.New[int32](1)}, f.column},
+		RowGroups: []format.RowGroup{{Columns: []format.ColumnChunk{{MetaData: f.chunk}}, NumRows: 3}}}
+	f.meta(&meta)
+	footer := f.footer(encode(&meta))
 	out := append([]byte("PAR1"), pages...)
 	out = append(out, footer...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
@@ -67,6 +73,42 @@ func TestForgedParquet(t *testing.T) {
 		return func(f *forgery) {
 			f.header.Type, f.header.DataPageHeader.Valid = format.DictionaryPage, false
 			f.header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values})
+		}
+	}
+	// encoded has values of a type in an encoding.
+	encoded := func(kind format.Type, encoding format.Encoding, values ...[]byte) func(*forgery) {
+		return func(f *forgery) {
+			f.chunk.Type, f.column.Type = kind, thrift.New(kind)
+			f.header.DataPageHeader.V.Encoding, f.page = encoding, bytes.Join(values, nil)
+			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
+		}
+	}
+	// levels has levels of values that may be missing, before what else the page has.
+	levels := func(encoding format.Encoding, levels []byte) func(*forgery) {
+		return func(f *forgery) {
+			f.column.RepetitionType = thrift.New(format.Optional)
+			f.header.DataPageHeader.V.DefinitionLevelEncoding = encoding
+			f.page = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels, f.page)
+			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
+		}
+	}
+	run := func(n uint64) []byte { return append(binary.AppendUvarint(nil, 2*n), 1) }
+	group := func(n uint64) []byte { return binary.AppendUvarint(nil, 2*n+1) }
+	deltas := func(values ...int32) []byte {
+		out, err := parquet.DeltaBinaryPacked.EncodeInt32(nil, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	second := func(change func(*format.RowGroup)) func(*forgery) {
+		return func(f *forgery) {
+			f.meta = func(m *format.FileMetaData) {
+				again := m.RowGroups[0]
+				again.Columns = slices.Clone(again.Columns)
+				change(&again)
+				m.RowGroups = append(m.RowGroups, again)
+			}
 		}
 	}
 	// bomb packs 16 MiB, of which the header says that they are 24 bytes.
@@ -125,6 +167,67 @@ func TestForgedParquet(t *testing.T) {
 		{"values beyond the rows", func(f *forgery) { f.header.DataPageHeader.V.NumValues = math.MaxInt32 },
 			"page 1: there are more values than rows (3)"},
 		{"values of a dictionary", dictionary(math.MaxInt32), "page 1: 2147483647 values in 24 bytes"},
+		{"fewer values than none", func(f *forgery) { f.header.DataPageHeader.V.NumValues = -3 },
+			"page 1: it says that it has -3 values"},
+		{"values of a dictionary that do not fit", dictionary(4), "page 1: 4 values in 24 bytes"},
+		{"a dictionary that grows", func(f *forgery) {
+			dictionary(3)(f)
+			f.header.DictionaryPageHeader.V.Encoding = format.DeltaByteArray
+		}, "page 1: a dictionary in the encoding DELTA_BYTE_ARRAY; dictionaries are plain"},
+		{"headers of two kinds", func(f *forgery) {
+			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, IsCompressed: thrift.New(false)})
+		}, "page 1: it has 2 headers for its kind; one is expected"},
+		{"a header of another kind", func(f *forgery) { f.header.Type = format.DataPageV2 },
+			"page 1: pages of the kind DATA_PAGE_V2, with the header that it has, cannot be read"},
+		{"fewer missing values than none", func(f *forgery) {
+			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
+			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3, NumNulls: math.MinInt32})
+		}, "page 1: -2147483648 of its 3 values are missing"},
+		{"a run of levels", levels(format.RLE, run(math.MaxInt32)),
+			"page 1: its levels are of 2147483647 values, and it says 3"},
+		{"runs of levels", levels(format.RLE, bytes.Repeat(run(1000), 2)),
+			"page 1: its levels are of 2000 values, and it says 3"},
+		{"levels of a version 2", func(f *forgery) {
+			f.column.RepetitionType = thrift.New(format.Optional)
+			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
+			f.page = append(run(math.MaxInt32), f.page...)
+			size := int32(len(run(math.MaxInt32)))
+			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
+			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
+				DefinitionLevelsByteLength: size})
+		}, "page 1: its levels are of 2147483647 values, and it says 3"},
+		{"bit-packed levels", levels(format.BitPacked, make([]byte, 1<<10)),
+			"page 1: its levels are of 8192 values, and it says 3"},
+		{"levels beyond their page", func(f *forgery) {
+			levels(format.RLE, run(3))(f)
+			f.page[0] = 255
+		}, "page 1: it is cut off in its levels"},
+		{"a run of a dictionary", encoded(format.Double, format.RLEDictionary, []byte{1}, run(math.MaxInt32)),
+			"page 1: its values are of 2147483647 values, and it says 3"},
+		{"a run without bits", encoded(format.Double, format.PlainDictionary, []byte{0}, bytes.Repeat(run(600)[:2], 2)),
+			"page 1: its values are of 1200 values, and it says 3"},
+		{"a bit-packed group", encoded(format.Double, format.RLEDictionary, []byte{32}, group(1<<28)),
+			"page 1: its values are of 268435456 values, and it says 3"},
+		{"a bit-packed group of eights", encoded(format.Double, format.RLEDictionary, []byte{32}, group(200)),
+			"page 1: its values are of 1600 values, and it says 3"},
+		{"a run of truth values", encoded(format.Boolean, format.RLE, []byte{6, 0, 0, 0}, run(math.MaxInt32)),
+			"page 1: its values are of 2147483647 values, and it says 3"},
+		{"runs of numbers", encoded(format.Int32, format.RLE, run(math.MaxInt32)),
+			"page 1: values in the encoding RLE, which is for truth values"},
+		{"differences", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 255, 255, 255, 255, 7, 0}),
+			"page 1: its values are of 2147483647 values, and it says 3"},
+		{"differences without blocks", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 3, 0}),
+			"page 1: its blocks of differences are damaged"},
+		{"lengths of texts", encoded(format.ByteArray, format.DeltaLengthByteArray, deltas(math.MaxInt32, 0, 0),
+			[]byte("abc")), "page 1: its texts take 2147483647 bytes, and 3 are there"},
+		{"a negative length", encoded(format.ByteArray, format.DeltaLengthByteArray, deltas(4, -1, 0), []byte("abc")),
+			"page 1: a text has the length -1"},
+		{"beginnings of texts", encoded(format.ByteArray, format.DeltaByteArray, deltas(0, 1<<29, 1<<29), deltas(1, 0, 0),
+			[]byte("a")), "the columns that are read take more than 1024 MiB when they are unpacked"},
+		{"an encoding that there is not", encoded(format.Double, 77, []byte{1}), "which cannot be read"},
+		{"a group of another codec", second(func(g *format.RowGroup) { g.Columns[0].MetaData.Codec = format.Gzip }),
+			`column "A", group 2 of rows: it is packed by GZIP, and the first group by UNCOMPRESSED`},
+		{"more rows than can be counted", second(func(g *format.RowGroup) { g.NumRows = math.MaxInt64 }), "rows"},
 		{"a long value in the header", func(f *forgery) {
 			f.header.DataPageHeader.V.Statistics.Max = []byte("statistics of a gigabyte")
 			text, _ := thrift.Marshal(new(thrift.CompactProtocol), &f.header)
@@ -216,6 +319,69 @@ func TestLZ4Length(t *testing.T) {
 		}
 		if got, err := lz4Length(packed); err != nil || got != uint64(len(text)) {
 			t.Errorf("%d bytes: %d, %v", len(text), got, err)
+		}
+	}
+}
+
+// All encodings that writers use are read, whatever the size of a page, in both versions and
+// with missing values.
+func TestParquetEncodings(t *testing.T) {
+	type row struct {
+		Plain   float64  `parquet:"plain"`
+		Split   float64  `parquet:"split,split"`
+		Dict    float64  `parquet:"dict,dict"`
+		Maybe   *float64 `parquet:"maybe,optional,dict"`
+		Delta   int64    `parquet:"delta,delta"`
+		Short   int32    `parquet:"short,optional,delta"` // 0 is missing
+		Truth   bool     `parquet:"truth"`
+		Text    string   `parquet:"text,dict"`
+		Lengths string   `parquet:"lengths,delta"`
+	}
+	for _, n := range []int{1, 7, 129, 5000} {
+		var rows []row
+		for i := range n {
+			x := float64(i % 90)
+			r := row{Plain: float64(i), Split: float64(-i), Dict: x, Delta: int64(i * i), Truth: i%3 == 0,
+				Text: fmt.Sprint("t", i%40), Lengths: fmt.Sprint("level ", i%30)}
+			if i%10 != 9 {
+				r.Maybe, r.Short = &x, int32(1+i*i%1000)
+			}
+			rows = append(rows, r)
+		}
+		for version := 1; version <= 2; version++ {
+			for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
+				t.Run(fmt.Sprint(n, " ", version, " ", codec), func(t *testing.T) {
+					var file bytes.Buffer
+					if err := parquet.Write(&file, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
+						parquet.PageBufferSize(1<<14)); err != nil {
+						t.Fatal(err)
+					}
+					d, err := loadFrom(fileOf(t, "p.parquet", file.Bytes()), Spec{Dataset: "parquet:p.parquet",
+						Inputs: "plain+split+dict+maybe+delta+short+truth", Others: []string{"text", "lengths"}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					at := 0
+					for i, r := range rows {
+						if r.Maybe == nil {
+							continue
+						}
+						truth := 0.0
+						if r.Truth {
+							truth = 1
+						}
+						want := []float64{r.Plain, r.Split, r.Dict, *r.Maybe, float64(r.Delta), float64(r.Short), truth}
+						if got := d.X.RawRowView(at); !slices.Equal(got, want) {
+							t.Fatalf("row %d is %v, want %v", i, got, want)
+						}
+						at++
+					}
+					labels, classes, err := d.Labels("lengths")
+					if err != nil || classes[labels[0]] != "level 0" || d.Dropped != n/10 {
+						t.Errorf("%d dropped, %q, %v", d.Dropped, classes, err)
+					}
+				})
+			}
 		}
 	}
 }

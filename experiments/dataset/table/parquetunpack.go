@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,48 +9,59 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// unpacker unpacks pages whose packed bytes do not say how many they become: those of gzip,
-// zstd and brotli, by the decoders that the library takes, and without keeping what comes out.
-// The library makes more and more room for it, whatever the header states, and a few
-// kilobytes may become gigabytes. Its zero value is ready; close gives back what it holds.
+// unpacker unpacks pages, one after the other, of gzip, zstd and brotli by the decoders that
+// the library takes, but into no more room than a page says that it takes: their packed bytes
+// do not say how many they become. The library makes more and more room, whatever the header
+// states, and a few kilobytes may become gigabytes. Its zero value is ready; close gives back
+// what it holds.
 type unpacker struct {
-	packed, room []byte // of zstd
+	packed, room []byte
+	text         bytes.Buffer // of gzip and brotli
 	gzip         *gzip.Reader
 	brotli       *brotli.Reader
 	zstd         *zstd.Decoder
 }
 
-// check refuses a page that takes more than a number of bytes when it is unpacked, and one
-// that cannot be unpacked. Other codecs than those three it does not look into.
-func (u *unpacker) check(codec format.CompressionCodec, page *io.SectionReader, most int64) error {
-	fits, err := true, error(nil)
+// unpack returns what a page takes when it is unpacked, until it is called again. It refuses
+// one that takes more than a number of bytes, and one that cannot be unpacked; of codecs whose
+// bytes say how many they become, the caller has compared.
+func (u *unpacker) unpack(codec format.CompressionCodec, page *io.SectionReader, most int64) (out []byte, err error) {
+	fits := true
 	switch codec {
 	case format.Gzip:
-		fits, err = u.gzipFits(page, most)
+		out, fits, err = u.gzipped(page, most)
 	case format.Brotli:
 		if u.brotli == nil {
 			u.brotli = new(brotli.Reader)
 		}
 		if err = u.brotli.Reset(page); err == nil {
-			fits, err = endsWithin(u.brotli, most)
+			out, fits, err = u.upTo(u.brotli, most)
 		}
 	case format.Zstd:
-		fits, err = u.zstdFits(page, most)
+		out, fits, err = u.zstdPacked(page, most)
 	default:
+		u.packed = withLength(u.packed, page.Size())
+		if _, err = io.ReadFull(page, u.packed); err == nil && codec != format.Uncompressed {
+			u.room, err = parquet.LookupCompressionCodec(codec).Decode(u.room, u.packed)
+			out = u.room
+		} else {
+			out = u.packed
+		}
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("it cannot be unpacked: %w", err)
+		return nil, fmt.Errorf("it cannot be unpacked: %w", err)
 	case !fits:
-		return fmt.Errorf("it unpacks to more than %d bytes, which it says", most)
+		return nil, fmt.Errorf("it unpacks to more than %d bytes, which it says", most)
 	}
-	return nil
+	return out, nil
 }
 
-func (u *unpacker) gzipFits(page io.Reader, most int64) (bool, error) {
+func (u *unpacker) gzipped(page io.Reader, most int64) ([]byte, bool, error) {
 	var err error
 	if u.gzip == nil {
 		u.gzip, err = gzip.NewReader(page)
@@ -57,35 +69,37 @@ func (u *unpacker) gzipFits(page io.Reader, most int64) (bool, error) {
 		err = u.gzip.Reset(page)
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return endsWithin(u.gzip, most)
+	return u.upTo(u.gzip, most)
 }
 
-// endsWithin says whether a reader has at most so many bytes. It reads one more at most.
-func endsWithin(r io.Reader, most int64) (bool, error) {
-	n, err := io.Copy(io.Discard, io.LimitReader(r, most+1))
-	return n <= most, err
+// upTo reads all of a reader, and says whether it has at most so many bytes. It reads one more
+// at most.
+func (u *unpacker) upTo(r io.Reader, most int64) ([]byte, bool, error) {
+	u.text.Reset()
+	n, err := u.text.ReadFrom(io.LimitReader(r, most+1))
+	return u.text.Bytes(), n <= most, err
 }
 
-// zstdFits unpacks into memory for what the page may take: a stream would take that of the
+// zstdPacked unpacks into memory for what the page may take: a stream would take that of the
 // window, which the page states as well.
-func (u *unpacker) zstdFits(page *io.SectionReader, most int64) (_ bool, err error) {
+func (u *unpacker) zstdPacked(page *io.SectionReader, most int64) (out []byte, fits bool, err error) {
 	if u.zstd == nil {
 		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
 	u.packed, u.room = withLength(u.packed, page.Size()), withLength(u.room, most)
 	if _, err := io.ReadFull(page, u.packed); err != nil {
-		return false, err
+		return nil, false, err
 	}
-	_, err = u.zstd.DecodeAll(u.packed, u.room[:0:most])
+	out, err = u.zstd.DecodeAll(u.packed, u.room[:0:most])
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return false, nil
+		return nil, false, nil
 	}
-	return true, err
+	return out, true, err
 }
 
 // withLength is a slice of n bytes, which may be those of b.
