@@ -80,6 +80,9 @@ with one more member:
   "params"    the settings that do something (run list EXPERIMENT says where each
               applies). A file of the user's is named by its kind alone ("csv"):
               no path leaves
+  "seed"      as it was given. All that is random in a release, the noise as well as
+              starts of k-means, comes from the operating system: nothing follows
+              from the seed
   "metrics"   of public values and of the noise alone
   "privacy"   guarantee, unit of protection, mechanism, and notes on what is
               taken as public

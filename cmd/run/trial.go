@@ -41,9 +41,10 @@ func (a *app) trialCommand() *cobra.Command {
 		Long: `Run one trial of an experiment and print its record, one JSON object, to stdout.
 Settings that are not given have their defaults; run list EXPERIMENT shows them.
 
-With --rng secure the noise comes from the operating system's entropy source
-instead of the seed: such a trial cannot be repeated. A record is not a release:
-it also holds what was measured on the private data.
+With --rng secure all that is random, the noise as well as splits and starts of
+k-means, comes from the operating system's entropy source: the seed determines
+nothing, and such a trial cannot be repeated. A record is not a release: it also
+holds what was measured on the private data.
 
 With --release FILE the trial's mechanism runs once, on all rows, and what it
 releases is written to FILE: comma-separated values with a header; by
@@ -69,9 +70,9 @@ of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 With --export FILE the trial writes what may be handed over although no (epsilon,
 delta) holds for it, such as data with privacy-aware noise or compressed features:
 FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
-empty, and the notes say why. An export books no budget. Its noise comes from the
-operating system, as with --rng secure, because who knows a seed can take the noise
-off again.
+empty, and the notes say why. An export books no budget. All that is random in it
+comes from the operating system, as with --rng secure, because who knows a seed can
+take the noise off again.
 
 Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
 npy:PATH or images:FOLDER (from the current folder), for experiments with a
@@ -163,10 +164,10 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams")
+	flags.Int64Var(&o.seed, "seed", 0, "seed of the random streams, which --rng secure does not use")
 	flags.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
 	flags.StringVar(&o.dtype, "dtype", experiment.Float64, "float64 or float32")
-	flags.StringVar(&rng, "rng", "seeded", "source of the noise: seeded (repeatable, protects nobody) or secure "+
+	flags.StringVar(&rng, "rng", "seeded", "source of all that is random: seeded (repeatable, protects nobody) or secure "+
 		"(the operating system)")
 	flags.BoolVar(&strict, "strict", false, "refuse private values beyond their bounds instead of clipping them: "+
 		"strict=true, where the experiment has it")

@@ -20,8 +20,8 @@ type Identity struct {
 	Backend       string            `json:"backend"`  // "cpu" or "cuda"
 	DType         string            `json:"dtype"`    // "float64" or "float32"
 	Datasets      map[string]string `json:"datasets"` // name to SHA-256
-	// RNG is "secure" and a text of its own where the noise comes from the
-	// operating system: such a trial cannot be repeated. It is empty for a seeded
-	// trial.
+	// RNG is "secure" and a text of its own where all that is random comes from the
+	// operating system, whatever Seed is: such a trial cannot be repeated. It is empty
+	// for a seeded trial.
 	RNG string `json:"rng,omitempty"`
 }
