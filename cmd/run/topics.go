@@ -77,9 +77,11 @@ FILE is one of
 FILE.json describes it. It is the trial's record without the released numbers,
 with one more member:
 
-  "params"    the settings that do something (run list EXPERIMENT says where each
-              applies). A file of the user's is named by its kind alone ("csv"):
-              no path leaves
+  "params"    the settings of the trial that do something in it (run list EXPERIMENT
+              says where each applies). Those that only judge it, such as folds,
+              draws, holdout and repeats, are among them and have no part in a
+              release. A file of the user's is named by its kind alone ("csv"): no
+              path leaves
   "seed"      as it was given. All that is random in a release, the noise as well as
               starts of k-means, comes from the operating system: nothing follows
               from the seed
