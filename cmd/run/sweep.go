@@ -184,6 +184,11 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	if err != nil {
 		return err
 	}
+	if o.check {
+		if err := a.checkable(w.Tables); err != nil {
+			return err
+		}
+	}
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
