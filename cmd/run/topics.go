@@ -148,7 +148,7 @@ such blocks under runs:
 
   runs:
     - experiment: privacygp/example1
-      sweep: {xi: linspace(0.1,0.9,9)}
+      sweep: {xi: "linspace(0.1,0.9,9)"}  # quoted: braces and brackets split at commas
     - experiment: privacygp/uniform
 
 On the command line, name=v1,v2 replaces the values of a setting in the files;

@@ -182,6 +182,11 @@ func TestMistakesHaveAPlace(t *testing.T) {
 			`test.yaml:3:10: the list of values of "folds" is empty`},
 		{"a single value that varies", "experiment: demo/curve\nsweep:\n  folds: 3\n",
 			`test.yaml:3:10: parameter "folds" varies here and needs a list`},
+		{"a call in braces", "experiment: demo/curve\nsweep: {epsilon: linspace(0.1,0.9,9)}\n",
+			`test.yaml:2:18: parameter "epsilon": "linspace(0.1" is cut off, since YAML splits at commas within braces ` +
+				`and brackets; quote it: "linspace(a,b,n)"`},
+		{"a call in brackets", "experiment: demo/curve\nsweep:\n  epsilon: [1, logspace(0,1,2)]\n",
+			`test.yaml:3:16: parameter "epsilon": "logspace(0" is cut off`},
 		{"a list that does not vary", "experiment: demo/curve\nparams:\n  folds: [1, 2]\n",
 			`takes one value here, not a list of 2; lists go under sweep`},
 		{"unequal zip", "experiment: demo/curve\nzip:\n  folds: [1, 2]\n  epsilon: [1]\n",

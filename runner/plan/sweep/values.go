@@ -18,6 +18,19 @@ var spaceCall = regexp.MustCompile(`^\s*([A-Za-z]+space)\s*\((.*)\)\s*$`)
 // isSpace says whether a text is a call such as linspace(a,b,n).
 func isSpace(s string) bool { return spaceCall.MatchString(s) }
 
+// cutCall is the beginning of a linspace or logspace whose end is missing.
+var cutCall = regexp.MustCompile(`^\s*(linspace|logspace)\s*\([^)]*$`)
+
+// checkCut refuses a call that YAML has split at its commas.
+func checkCut(s string) error {
+	m := cutCall.FindStringSubmatch(s)
+	if m == nil {
+		return nil
+	}
+	return fmt.Errorf("%q is cut off, since YAML splits at commas within braces and brackets; quote it: \"%s(a,b,n)\"",
+		s, m[1])
+}
+
 // convert returns the values that a raw value stands for: several for
 // linspace(a,b,n) and logspace(a,b,n), else one.
 func convert(p *experiment.Param, raw any) ([]any, error) {
