@@ -143,8 +143,10 @@ func sweepFilesTopic() *cobra.Command {
 
 sweep, zip and cases combine as a product; cases may override params. Instead of a
 list, linspace(a,b,n) gives n equally spaced numbers from a to b, and
-logspace(a,b,n) the powers 10^a to 10^b, as in NumPy. For several experiments, put
-such blocks under runs:
+logspace(a,b,n) the powers 10^a to 10^b. The numbers are (a(n-1-i) + b i)/(n-1), as
+rounded, and so the same from b to a; their last bits may differ from NumPy's, and
+those of the first and last number from a and b. For several experiments, put such
+blocks under runs:
 
   runs:
     - experiment: privacygp/example1
@@ -160,7 +162,8 @@ Everything is checked before any trial runs, including the columns of your own
 files; an error names file, line and column. A value or a combination of settings
 that occurs twice is an error, and so is a sweep over a setting that has no effect
 (run list NAME shows where each applies). If it has no effect in some combinations
-only, these run once and are counted; a single value without effect is a warning.
+only, all of them run, and a warning counts those that repeat another; so is a
+single value without effect a warning.
 Trials that occur in several files run once.
 
 run schema prints the JSON Schema for editors; run list NAME shows the settings of
