@@ -46,7 +46,7 @@ type runOptions struct {
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
+	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME; see run help folders)")
 	f.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
 	f.StringVar(&o.dtype, "dtype", "", dtypeUsage)
 	f.StringVar(&o.seeds, "seeds", "", "seeds instead of the file's: 7, 0,1,2 or 0..19")
@@ -99,7 +99,9 @@ func (a *app) sweepCommand() *cobra.Command {
 		Short: "Run the trials of sweep files and print their tables",
 		Long: `Expand sweep files into trials, freeze the plan in the output folder, run the
 trials that have no result yet, and print the tables that the files name, or all
-metrics if they name none. Tables, plots and report.html are in the output folder.
+metrics if they name none. Tables, plots and report.html are in the output folder,
+by default ` + runsFolder + `/NAME of NAME.yaml, a+b of two files, NAME-HASH with other
+values, seeds or element type from the command line, and -cuda behind it on a GPU.
 
 The trials run on a GPU if there is one that passes a test problem, otherwise on
 the CPU; --backend chooses. A plan that is frozen keeps its backend.

@@ -32,8 +32,10 @@ func foldersTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "folders",
 		Short: "What is in an output folder",
-		Long: `An output folder (--out; by default results/runs/NAME, or NAME-cuda for trials on
-a GPU) holds:
+		Long: `An output folder is what --out names. By default it is in results/runs and has the
+name of the sweep file, as a+b of two files, or table-PAPER-NAME of a table. With
+other values, seeds or another element type from the command line a hash of these
+follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
 
   plan.json        the frozen list of trials
   trials/KEY.json  the record of a trial: status ok, failed with "error", or
