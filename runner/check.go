@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"privkern/runner/plan"
+	"privkern/runner/record"
 	"privkern/runner/show"
 	"privkern/runner/store"
 )
@@ -84,6 +86,15 @@ type checker struct {
 	store     *store.Store
 	repair    bool
 	version   string
+	differing []differing
+}
+
+// differing is a table or plot that is not what the records give.
+type differing struct {
+	problem int // place in Problems
+	file    string
+	sum     string    // SHA-256 of what it holds
+	written time.Time // by the clock of the machine that wrote it
 }
 
 func (k *checker) problem(file, reason, repair string) {
@@ -238,7 +249,14 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	if k.AtWork, err = k.store.Busy(); err != nil || k.AtWork {
 		return err
 	}
-	r, err := show.Evaluate(k.catalogue.Book, k.store, p, k.store.Get)
+	var have []string // keys with a record
+	r, err := show.Evaluate(k.catalogue.Book, k.store, p, func(key string) (*record.Record, bool, error) {
+		rec, ok, err := k.store.Get(key)
+		if ok {
+			have = append(have, key)
+		}
+		return rec, ok, err
+	})
 	if err != nil {
 		return err
 	}
@@ -247,6 +265,9 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 		return err
 	}
 	err = k.folder(show.PlotsDir, []string{".svg"}, r.EachPlot)
+	if err == nil {
+		err = k.older(p, have)
+	}
 	if err != nil || !k.repair || len(k.Problems) == before {
 		return err
 	}
@@ -255,6 +276,81 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	}
 	_, err = r.WriteReport(k.version)
 	return err
+}
+
+// older distinguishes files that were made before some of the records from those that
+// were changed: it makes them of the records that are not newer, and compares. Clocks of
+// machines differ, and copies of folders have other times: only what comes out the same
+// was made so.
+func (k *checker) older(p *plan.Plan, have []string) error {
+	if len(k.differing) == 0 {
+		return nil
+	}
+	times := make(map[string]time.Time, len(have))
+	for _, key := range have {
+		at, err := k.store.Modified(key)
+		if err != nil {
+			return err
+		}
+		times[key] = at
+	}
+	sums := map[int]map[string]string{} // of files, by the number of records they are made of
+	for _, d := range k.differing {
+		earlier := 0
+		for _, at := range times {
+			if !at.After(d.written) {
+				earlier++
+			}
+		}
+		if earlier == len(have) {
+			continue
+		}
+		if sums[earlier] == nil {
+			var err error
+			if sums[earlier], err = k.sumsUpTo(p, times, d.written); err != nil {
+				return err
+			}
+		}
+		problem := &k.Problems[d.problem]
+		if sums[earlier][d.file] == d.sum {
+			problem.Reason = fmt.Sprintf("it is older than the records, and made of %d of %d", earlier, len(have))
+			if !k.repair {
+				problem.Reason += "; run report writes it anew"
+			}
+			continue
+		}
+		problem.Reason = "it is not what the records give: some of them are newer, it was changed, " +
+			"or another version of this program wrote it"
+	}
+	return nil
+}
+
+// sumsUpTo returns the SHA-256 of the tables and plots that the records up to a time give.
+func (k *checker) sumsUpTo(p *plan.Plan, times map[string]time.Time, last time.Time) (map[string]string, error) {
+	r, err := show.Evaluate(k.catalogue.Book, k.store, p, func(key string) (*record.Record, bool, error) {
+		if at, ok := times[key]; !ok || at.After(last) {
+			return nil, false, nil
+		}
+		return k.store.Get(key)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]string{}
+	into := func(folder string) show.Visitor {
+		return func(file string, write func(io.Writer) error) error {
+			sum := sha256.New()
+			if err := write(sum); err != nil {
+				return err
+			}
+			sums[filepath.Join(folder, file)] = string(sum.Sum(nil))
+			return nil
+		}
+	}
+	if err := r.EachTable(into(show.TablesDir)); err != nil {
+		return nil, err
+	}
+	return sums, r.EachPlot(into(show.PlotsDir))
 }
 
 // folder compares the files of a folder, which may be absent, with what they are
@@ -303,7 +399,12 @@ func (k *checker) compare(file string, want hash.Hash) error {
 		defer func() { _ = f.Close() }()
 		got := sha256.New()
 		if _, err = io.Copy(got, f); err == nil {
-			if string(got.Sum(nil)) != string(want.Sum(nil)) {
+			if sum := string(got.Sum(nil)); sum != string(want.Sum(nil)) {
+				d := differing{problem: len(k.Problems), file: file, sum: sum}
+				if info, err := k.store.Disk().Stat(filepath.Join(k.Dir, file)); err == nil {
+					d.written = info.ModTime()
+				}
+				k.differing = append(k.differing, d)
 				k.problem(file, "it is not what the records give: "+
 					"it was changed, or another version of this program wrote it", done)
 			}

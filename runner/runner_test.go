@@ -203,8 +203,13 @@ func TestSweepInPartsToResults(t *testing.T) {
 	if got := verdicts(t, all); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got := fmt.Sprint(all.Violations()); got != "[demo/table1: one: y is 2.5, outside 2 ± 0]" || !all.HasReferences() {
+	if got := fmt.Sprint(all.Violations()); got != "[demo/table1: one: y is 2.5, outside 2 ± 0]" {
 		t.Errorf("violations %s", got)
+	}
+	for table, want := range map[string]bool{"demo/table1": true, "demo/table2": false} {
+		if got, err := c.HasReferences([]string{table}); err != nil || got != want {
+			t.Errorf("%s has references: %t, %v", table, got, err)
+		}
 	}
 	if left := all.Unpublished(); len(left) != 1 || len(left[0].Rows) != 1 ||
 		double.Settings(left[0].Rows[0].Params).X != 4 {

@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+
 	"privkern/runner/experiment"
+	"privkern/runner/plan"
 )
 
 // schemaLines bounds configs/sweep.schema.json. What experiments share is
@@ -162,7 +167,7 @@ func checkParams(t *testing.T, place string, e *experiment.Experiment, s jsonSch
 			t.Errorf("%s: %s is described as %q, want %q", place, p.Name, got, want)
 		}
 		if lists {
-			v = v.list(place + ": " + p.Name)
+			v = v.list(place+": "+p.Name, p)
 		}
 		got := maps.Clone(v.node)
 		delete(got, "description")
@@ -175,19 +180,24 @@ func checkParams(t *testing.T, place string, e *experiment.Experiment, s jsonSch
 	}
 }
 
-// list is the type of the elements of a list; a range of numbers may stand for it.
-func (s jsonSchema) list(place string) jsonSchema {
+// list is the type of the elements of a list; ranges of numbers may stand for it, and in it.
+func (s jsonSchema) list(place string, p *experiment.Param) jsonSchema {
 	s.t.Helper()
-	choices, ok := s.node["oneOf"].([]any)
-	if !ok || len(choices) != 2 {
-		s.t.Fatalf("%s is neither a list nor a range: %v", place, s.node)
+	list, value := s, func(items jsonSchema) jsonSchema { return items }
+	if p.Kind != experiment.Text && p.Kind != experiment.Flag {
+		or := func(s jsonSchema) jsonSchema {
+			choices, ok := s.node["anyOf"].([]any)
+			if !ok || len(choices) != 2 || !reflect.DeepEqual(choices[1], textOf("spaced")) {
+				s.t.Fatalf("%s: no range may stand here: %v", place, s.node)
+			}
+			return s.resolved(choices[0])
+		}
+		list, value = or(s), or
 	}
-	list, text := s.resolved(choices[0]), s.resolved(choices[1]).node
-	pattern, _ := text["pattern"].(string)
-	if list.node["type"] != "array" || list.node["minItems"] != 1. || !strings.Contains(pattern, "(lin|log)space") {
-		s.t.Errorf("%s is no list with at least one value, or no range: %v", place, s.node)
+	if list.node["type"] != "array" || list.node["minItems"] != 1. {
+		s.t.Errorf("%s is no list with at least one value: %v", place, s.node)
 	}
-	return list.at("items")
+	return value(list.at("items"))
 }
 
 // paramText is what an editor is to show of a parameter.
@@ -202,30 +212,26 @@ func paramText(e *experiment.Experiment, p *experiment.Param) string {
 	return text
 }
 
+// textOf refers to the schema of texts that stand for numbers or truth values.
+func textOf(name string) any { return map[string]any{"$ref": "#/$defs/" + name} }
+
 // valueOf is the schema of one value, as JSON is decoded.
 func valueOf(p *experiment.Param) map[string]any {
 	type object = map[string]any
-	numbers := []any{
-		object{"type": "array", "items": object{"type": "number"}, "minItems": 1.},
-		object{"type": "string", "pattern": `^.*\.\..*$`}, // a range, such as 0..84 step 7
+	switch {
+	case p.Kind == experiment.Flag:
+		return object{"anyOf": []any{object{"type": "boolean"}, textOf("truth")}}
+	case p.Kind == experiment.Text && p.Values != nil:
+		return object{"type": "string", "enum": anything(p.Values)}
+	case p.Kind == experiment.Text:
+		return object{"anyOf": []any{object{"type": "string"}, object{"type": "number"}}}
 	}
-	switch p.Kind {
-	case experiment.Flag:
-		return object{"type": "boolean"}
-	case experiment.Numbers:
-		return object{"oneOf": numbers}
-	case experiment.CountOrNumbers:
-		return object{"oneOf": append(numbers, object{"type": "integer", "minimum": 1.})}
-	case experiment.Text:
-		s := object{"type": "string"}
-		if p.Values != nil {
-			s["enum"] = anything(p.Values)
-		}
-		return s
-	}
-	s := object{"type": "number"}
+	number, text := object{"type": "number"}, "numeric"
 	if p.Kind == experiment.Integer {
-		s["type"] = "integer"
+		number["type"] = "integer"
+	}
+	if p.Min != nil && *p.Min >= 0 {
+		text = "unsigned"
 	}
 	for _, b := range []struct {
 		bound        *float64
@@ -235,27 +241,26 @@ func valueOf(p *experiment.Param) map[string]any {
 		switch {
 		case b.bound == nil:
 		case b.open:
-			s[b.name] = *b.bound
+			number[b.name] = *b.bound
 		default:
-			s[b.closed] = *b.bound
+			number[b.closed] = *b.bound
 		}
 	}
-	if p.Kind == experiment.NumberOrNumbers {
-		one := []any{s, object{"type": "array", "items": s, "minItems": 1.0},
-			object{"type": "string", "pattern": `^.*(,|\.\.).*$`}}
-		if len(p.Words) > 0 {
-			one = append(one, object{"enum": anything(p.Words)})
-		}
-		return object{"oneOf": one}
-	}
-	words := slices.Clone(p.Words)
+	ways := []any{number, textOf(text)}
 	if p.Infinite {
-		words = append(words, "inf")
+		ways = append(ways, textOf("infinite"))
 	}
-	if len(words) == 0 {
-		return s
+	if p.Kind != experiment.Number && p.Kind != experiment.Integer {
+		list := object{"type": "array", "items": object{"anyOf": ways}, "minItems": 1.}
+		if p.Kind == experiment.CountOrNumbers {
+			ways = []any{object{"type": "integer", "minimum": 1.}}
+		}
+		ways = append(slices.Clone(ways), list, textOf("several"))
 	}
-	return object{"anyOf": []any{s, object{"enum": anything(words)}}}
+	if len(p.Words) > 0 {
+		ways = append(slices.Clone(ways), object{"enum": anything(p.Words)})
+	}
+	return object{"anyOf": ways}
 }
 
 func anything(texts []string) []any {
@@ -264,4 +269,163 @@ func anything(texts []string) []any {
 		out[i] = s
 	}
 	return out
+}
+
+// takes says whether a value fits the schema, as far as that of sweep files goes.
+func (s jsonSchema) takes(v any) bool {
+	s.t.Helper()
+	count := func(name string) (n, of int) {
+		all, _ := s.node[name].([]any)
+		for _, c := range all {
+			if s.resolved(c).takes(v) {
+				n++
+			}
+		}
+		return n, len(all)
+	}
+	if n, of := count("allOf"); n != of {
+		return false
+	}
+	if n, of := count("anyOf"); of > 0 && n == 0 {
+		return false
+	}
+	if n, of := count("oneOf"); of > 0 && n != 1 {
+		return false
+	}
+	if _, ok := s.node["if"]; ok && s.at("if").takes(v) && !s.at("then").takes(v) {
+		return false
+	}
+	if c, ok := s.node["const"]; ok && c != v {
+		return false
+	}
+	if enum, ok := s.node["enum"].([]any); ok && !slices.ContainsFunc(enum, func(e any) bool { return e == v }) {
+		return false
+	}
+	kind, _ := s.node["type"].(string)
+	switch x := v.(type) {
+	case bool:
+		return kind == "" || kind == "boolean"
+	case string:
+		pattern, _ := s.node["pattern"].(string)
+		return (kind == "" || kind == "string") && regexp.MustCompile(pattern).MatchString(x)
+	case float64:
+		return (kind == "" || kind == "number" || kind == "integer" && x == math.Trunc(x) && !math.IsInf(x, 0)) &&
+			s.within(x)
+	case []any:
+		if least, ok := s.node["minItems"].(float64); ok && float64(len(x)) < least || kind != "" && kind != "array" {
+			return false
+		}
+		return s.node["items"] == nil || !slices.ContainsFunc(x, func(e any) bool { return !s.at("items").takes(e) })
+	case map[string]any:
+		return (kind == "" || kind == "object") && s.takesMembers(x)
+	}
+	s.t.Fatalf("a %T is none of these", v)
+	return false
+}
+
+// within says whether a number is within the bounds of the schema.
+func (s jsonSchema) within(x float64) bool {
+	for name, holds := range map[string]func(bound float64) bool{
+		"minimum": func(b float64) bool { return x >= b }, "exclusiveMinimum": func(b float64) bool { return x > b },
+		"maximum": func(b float64) bool { return x <= b }, "exclusiveMaximum": func(b float64) bool { return x < b },
+	} {
+		if b, ok := s.node[name].(float64); ok && !holds(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// takesMembers says whether the members of an object fit the schema.
+func (s jsonSchema) takesMembers(members map[string]any) bool {
+	required, _ := s.node["required"].([]any)
+	for _, name := range required {
+		if _, ok := members[name.(string)]; !ok {
+			return false
+		}
+	}
+	known, _ := s.node["properties"].(map[string]any)
+	for name, v := range members {
+		switch {
+		case known[name] != nil:
+			if !s.at("properties", name).takes(v) {
+				return false
+			}
+		case s.node["additionalProperties"] == false:
+			return false
+		}
+	}
+	return true
+}
+
+// plain is a decoded YAML value as JSON would have it.
+func plain(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for name := range x {
+			x[name] = plain(x[name])
+		}
+	case []any:
+		for i := range x {
+			x[i] = plain(x[i])
+		}
+	case uint64:
+		return float64(x)
+	case int64:
+		return float64(x)
+	case int:
+		return float64(x)
+	}
+	return v
+}
+
+// The schema takes what the program takes, and refuses what it refuses.
+func TestSchemaAgreesWithTheProgram(t *testing.T) {
+	c, file := catalogue(t), readSchema(t)
+	for text, valid := range map[string]bool{
+		"experiment: privacygp/example1\nsweep:\n  xi: [\"linspace(0.1,0.3,3)\", 0.5]\n":          true,
+		"experiment: privacygp/example1\nsweep:\n  xi:\n    - linspace(0.1,0.3,3)\n    - 0.5\n":   true,
+		"experiment: privacygp/example1\nsweep: {xi: \"logspace(-2,-1,3)\"}\n":                    true,
+		"experiment: privacygp/example1\nsweep: {xi: [\"0.3\", 0.5]}\n":                           true,
+		"experiment: privacygp/example1\nparams: {xi: \"0.3\"}\n":                                 true,
+		"experiment: privacygp/example1\nparams: {xi: 3e-1}\nseeds: 0..1, 4\n":                    true,
+		"experiment: privacygp/example1\nparams: {xi: \"-0.3\"}\n":                                false,
+		"experiment: privacygp/example1\nparams: {xi: -0.3}\n":                                    false,
+		"experiment: privacygp/example1\nparams: {xi: much}\n":                                    false,
+		"experiment: privacygp/example1\nparams: {xi: true}\n":                                    false,
+		"experiment: privacygp/example1\nparams: {xj: 0.3}\n":                                     false,
+		"experiment: privacygp/example1\nsweep: {xi: [\"lenspace(0.1,0.3,3)\"]}\n":                false,
+		"experiment: cloaking/stripes\nsweep: {epsilon: [.inf, inf, 1]}\n":                        false, // twice
+		"experiment: cloaking/stripes\nsweep: {epsilon: [.inf, 1]}\n":                             true,
+		"experiment: cloaking/stripes\nsweep: {epsilon: [\".inf\", 1]}\n":                         true,
+		"experiment: cloaking/stripes\nparams: {epsilon: Infinity}\n":                             true,
+		"experiment: cloaking/stripes\nparams: {epsilon: -1}\n":                                   false,
+		"experiment: cloaking/stripes\nparams: {points: 1.5}\n":                                   false,
+		"experiment: cloaking/stripes\nparams: {draws: \"10\"}\n":                                 true,
+		"experiment: dpgp/calibration\nsweep: {strict: [yes, no]}\n":                              true,
+		"experiment: dpgp/calibration\nparams: {strict: maybe}\n":                                 false,
+		"experiment: cloaking/design\nsweep: {test_points: [1, \"1,2\", [3, 4], 0..84 step 7]}\n": true,
+		"experiment: cloaking/design\nparams: {test_points: 7}\n":                                 true,
+		"experiment: cloaking/design\nparams: {test_points: \"[1, 2]\"}\n":                        true,
+		"experiment: cloaking/design\nparams: {test_points: \"one,2\"}\n":                         false,
+		"experiment: cloaking/stripes\nparams: {method: spars}\n":                                 false,
+	} {
+		t.Run(text, func(t *testing.T) {
+			var v any
+			if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "s.yaml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := plan.ReadSweeps(c.Book, []string{path}, nil, nil, ""); (err == nil) != valid {
+				t.Errorf("the program: %v", err)
+			}
+			twice := strings.Contains(text, ".inf, inf") // no schema knows equal values
+			if got := (jsonSchema{t, file.root, file.node}).takes(plain(v)); got != (valid || twice) {
+				t.Errorf("the schema takes it: %t", got)
+			}
+		})
+	}
 }

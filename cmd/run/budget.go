@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/budget"
+	"privkern/runner/experiment"
 )
 
 func (a *app) budgetCommand() *cobra.Command {
@@ -21,9 +22,10 @@ func (a *app) budgetCommand() *cobra.Command {
 		Short: "Show and limit what releases have spent",
 		Long: `Every release spends a part of the privacy budget of its data. A ledger, one file
 beside your configuration (or --budget-file), records the spending, with an
-account for each data set and unit of protection: a whole row, or the output of a
-row. A release that would exceed the limit of an account is refused. The limit of
-a new account is epsilon 10 at delta 0.1/n.
+account for each data set and unit of protection: a whole row, the output of a
+row, or the inputs of a row beside a public output. A release that would exceed the
+limit of an account is refused. The limit of a new account is epsilon 10 at delta
+0.1/n.
 
 The ledger holds SHA-256 digests of private data, and these commands print their
 first digits. Do not pass their output on to readers of releases.`,
@@ -218,30 +220,43 @@ func leftOf(r *budget.Report) string {
 }
 
 func (a *app) budgetShowCommand(file *string) *cobra.Command {
-	var output string
+	var unit, output string
 	cmd := &cobra.Command{
 		Use:   "show ACCOUNT",
 		Short: "Show an account with all of its releases",
-		Long: `Show an account, with both units of protection where it has both. ACCOUNT is
-its number in run budget list, its budget id, its label, or 6 or more first
-digits of the SHA-256 of its data.
+		Long: `Show an account. ACCOUNT is its number in run budget list, or names the accounts
+of all units of protection: a budget id, a label, or 6 or more first digits of the
+SHA-256 of the data. --unit shows the account of one unit.
 
 The exit status is 2 if there is no such account; see run help exit-codes.`,
-		Example:           "  run budget show 1\n  run budget show patients --output json",
+		Example:           "  run budget show 1\n  run budget show patients --unit inputs --output json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAccounts(file),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "text", "json"); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(oneOf("output", output, "text", "json"), checkUnit(cmd, unit)); err != nil {
 				return err
 			}
-			return a.showBudget(*file, args[0], output == "json")
+			return a.showBudget(*file, args[0], unit, output == "json")
 		},
 	}
+	cmd.Flags().StringVar(&unit, "unit", "", "the account of this unit only: "+unitNames())
 	cmd.Flags().StringVar(&output, "output", "text", "text or json")
 	return cmd
 }
 
-func (a *app) showBudget(file, word string, asJSON bool) error {
+// unitNames lists the units of protection.
+func unitNames() string { return strings.Join(experiment.Units(), ", ") }
+
+// checkUnit refuses a --unit that is given and names no unit of protection.
+func checkUnit(cmd *cobra.Command, unit string) error {
+	if !cmd.Flags().Changed("unit") {
+		return nil
+	}
+	return oneOf("unit", unit, experiment.Units()...)
+}
+
+// showBudget prints the accounts that a word names, or that of a unit.
+func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 	ledger, err := a.openLedger(file)
 	if err != nil {
 		return err
@@ -252,7 +267,7 @@ func (a *app) showBudget(file, word string, asJSON bool) error {
 	} else if err != nil {
 		return err
 	}
-	accounts, err := state.Find(word)
+	accounts, err := state.Choose(word, unit)
 	if err != nil {
 		return budgetUsage(err)
 	}
@@ -321,8 +336,11 @@ func (a *app) budgetSetCommand(file *string) *cobra.Command {
 rule; or, with default, the limit of accounts that are opened from now on.
 ACCOUNT is what run budget show takes. What is not given stays.
 
-With --create an account is opened before its first release, under the name that
-releases give with --budget-id. It needs a unit and a limit.
+Where ACCOUNT names the accounts of several units of protection, --unit says whose
+limit or rule changes; a label is that of all. With --create accounts are opened
+before their first release, under the name that releases give with --budget-id: of
+every unit, each with the limit, or of --unit only. A release opens those that are
+missing with the limit of new accounts.
 
 A limit below what is spent takes nothing back: it stops further releases. The
 rule gdp adds up mu of Gaussian differential privacy, and takes Gaussian and pure
@@ -332,7 +350,8 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 		Example: `  run budget set default --epsilon 3
   run budget set default --epsilon 3 --delta 0.1/n
   run budget set 1 --epsilon 5 --label 'dose study'
-  run budget set patients --unit row --epsilon 1 --delta 1e-5 --create`,
+  run budget set patients --epsilon 1 --delta 1e-5 --create
+  run budget set patients --unit inputs --epsilon 0.5`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAccounts(file),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -352,10 +371,8 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 					return err
 				}
 			}
-			if cmd.Flags().Changed("unit") {
-				if err := oneOf("unit", c.Unit, "row", "output"); err != nil {
-					return err
-				}
+			if err := checkUnit(cmd, c.Unit); err != nil {
+				return err
 			}
 			if cmd.Flags().Changed("rule") {
 				if err := oneOf("rule", rule, budget.Rules()...); err != nil {
@@ -381,10 +398,10 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 	flags := cmd.Flags()
 	flags.StringVar(&epsilon, "epsilon", "", "limit of epsilon, above 0")
 	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 0.1/n")
-	flags.StringVar(&c.Unit, "unit", "", "row or output, where the account has both")
+	flags.StringVar(&c.Unit, "unit", "", "which of the accounts that ACCOUNT names: "+unitNames())
 	flags.StringVar(&rule, "rule", "", "gdp or basic, before the first release")
-	flags.StringVar(&label, "label", "", "a name for the account, for both units; '' removes it")
-	flags.BoolVar(&c.Create, "create", false, "open the account, for releases with --budget-id ACCOUNT")
+	flags.StringVar(&label, "label", "", "a name for the account, for all units; '' removes it")
+	flags.BoolVar(&c.Create, "create", false, "open the accounts, for releases with --budget-id ACCOUNT")
 	return cmd
 }
 
@@ -415,21 +432,23 @@ func (a *app) setDefaultBudget(file string, c budget.Change) error {
 	return err
 }
 
-// setBudget changes one account, or opens it.
+// setBudget changes accounts, or opens them.
 func (a *app) setBudget(file string, c budget.Change) error {
 	ledger, err := a.openLedger(file)
 	if err != nil {
 		return err
 	}
-	r, err := ledger.Set(c)
+	reports, err := ledger.Set(c)
 	if err != nil {
 		return budgetUsage(err)
 	}
-	if err := budgetTable(a, []*budget.Report{r}); err != nil {
+	if err := budgetTable(a, reports); err != nil {
 		return err
 	}
-	if r.Over {
-		a.complain("account %d has spent more than its limit allows: nothing more is released", r.Number)
+	for _, r := range reports {
+		if r.Over {
+			a.complain("account %d has spent more than its limit allows: nothing more is released", r.Number)
+		}
 	}
 	return nil
 }

@@ -19,9 +19,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Verify an output folder: plan, records, tables and plots",
 		Long: `Verify an output folder: the digest of the plan and the keys of its trials;
 digest, key and content of every record; digests of what trials share; and that
-tables and plots match the records. Each problem is printed on a line, followed by
-a count. Logs and report.html are not verified, nor are tables and plots while a run
-is in progress.
+tables and plots match the records, and are not older. Each problem is printed on a
+line, followed by a count. Logs and report.html are not verified, nor are tables
+and plots while a run is in progress.
 
 Records of early versions have no digest. They are read, and counted as unsealed:
 their keys are verified, but their numbers cannot be.

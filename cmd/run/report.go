@@ -95,12 +95,25 @@ func (a *app) serve(ctx context.Context, dir, address string) error {
 	return live.New(dir, a.Book, version).Serve(ctx, l)
 }
 
+// checkable refuses --check for tables of which none has a reference value.
+func (a *app) checkable(tables []string) error {
+	if ok, err := a.Book.HasReferences(tables); err != nil || ok {
+		return err
+	}
+	return usagef("--check has nothing to check: no table here has reference values")
+}
+
 // present writes tables and report of an output folder, and prints the tables.
 func (a *app) present(dir string, format tables.Format, check bool) error {
 	spareMemory()
 	r, err := a.Results(dir)
 	if err != nil {
 		return err
+	}
+	if check {
+		if err := a.checkable(r.Plan.Tables); err != nil {
+			return err
+		}
 	}
 	if err := r.WriteTables(); err != nil {
 		return fmt.Errorf("the tables cannot be written: %w", err)
@@ -118,9 +131,6 @@ func (a *app) present(dir string, format tables.Format, check bool) error {
 	a.say("tables in %s/tables, report in %s", dir, report)
 	if !check {
 		return a.skipped(r)
-	}
-	if !r.HasReferences() {
-		return usagef("--check has nothing to check: no table here has reference values")
 	}
 	if err := a.checked(r.Violations()); err != nil {
 		return err

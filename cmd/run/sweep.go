@@ -46,7 +46,7 @@ type runOptions struct {
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME)")
+	f.StringVarP(&o.out, "out", "o", "", "output folder (default "+runsFolder+"/NAME; see run help folders)")
 	f.StringVar(&o.backend, backendFlag, backend.Auto, backendUsage)
 	f.StringVar(&o.dtype, "dtype", "", dtypeUsage)
 	f.StringVar(&o.seeds, "seeds", "", "seeds instead of the file's: 7, 0,1,2 or 0..19")
@@ -54,7 +54,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f.BoolVar(&o.check, "check", false, "exit with 4 if a value is outside its reference band or missing")
 	f.BoolVar(&o.replan, "replan", false,
 		"replace a different plan in the output folder, keeping the trials of both plans")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the trials that would run, and run nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the trials that would run, and run and write nothing")
 	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder for run work, and run nothing")
 	f.StringVar(&o.output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	o.workOptions.addFlags(cmd)
@@ -99,7 +99,9 @@ func (a *app) sweepCommand() *cobra.Command {
 		Short: "Run the trials of sweep files and print their tables",
 		Long: `Expand sweep files into trials, freeze the plan in the output folder, run the
 trials that have no result yet, and print the tables that the files name, or all
-metrics if they name none. Tables, plots and report.html are in the output folder.
+metrics if they name none. Tables, plots and report.html are in the output folder,
+by default ` + runsFolder + `/NAME of NAME.yaml, a+b of two files, NAME-HASH with other
+values, seeds or element type from the command line, and -cuda behind it on a GPU.
 
 The trials run on a GPU if there is one that passes a test problem, otherwise on
 the CPU; --backend chooses. A plan that is frozen keeps its backend.
@@ -184,6 +186,11 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	if err != nil {
 		return err
 	}
+	if o.check {
+		if err := a.checkable(w.Tables); err != nil {
+			return err
+		}
+	}
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
@@ -221,7 +228,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}
 	if o.dryRun {
-		return a.dryRun(p, data, o.workOptions, shard, dir)
+		return a.dryRun(p, data, o, shard, dir)
 	}
 	if o.planOnly {
 		if err := a.Freeze(dir, p, o.replan); err != nil {
@@ -340,13 +347,29 @@ func countText(s schedule.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// dryRun shows what would run.
-func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard plan.Shard, dir string) error {
+// dryRun shows what would run: the trials of a part of a plan that have no result in the
+// output folder, or that --retry runs again.
+func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o *runOptions, shard plan.Shard, dir string) error {
+	s, err := store.PeekOn(a.Disk, dir, p, a.Experiments, o.replan)
+	if err != nil {
+		return err
+	}
 	indices := shard.Indices(len(p.Trials))
+	pending, err := schedule.Pending(s, p, indices, schedule.Retry(o.retry))
+	if err != nil {
+		return err
+	}
+	for _, aside := range s.Asides() {
+		a.complain("would be put aside: %s (%s)", aside.File, aside.Reason)
+	}
+	stay := ""
+	if n := len(indices) - len(pending); n > 0 {
+		stay = fmt.Sprintf("; %s there already", text.Count(n, "result"))
+	}
 	timed := 0
-	_, err := fmt.Fprintf(a.out, "%s on %s for %s\n", text.Count(len(indices), "trial"), p.Backend, dir)
+	_, err = fmt.Fprintf(a.out, "%s on %s for %s%s\n", text.Count(len(pending), "trial"), p.Backend, dir, stay)
 	const shown = 20
-	for n, i := range indices {
+	for n, i := range pending {
 		if err != nil {
 			return err
 		}
@@ -359,7 +382,7 @@ func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o workOptions, shard pla
 			timed++
 		}
 		if n == shown {
-			_, err = fmt.Fprintf(a.out, "... and %d more\n", len(indices)-shown)
+			_, err = fmt.Fprintf(a.out, "... and %d more\n", len(pending)-shown)
 		}
 		if n >= shown {
 			continue

@@ -25,7 +25,8 @@ func (a *app) tableCommand() *cobra.Command {
 		Long: `Run the trials behind a published table that have no result yet, and print each
 cell: the published value, the reproduced value with its standard error and number
 of trials, the difference, and a verdict; whether the paper states the settings, and
-whether the data are the paper's.
+whether the data are the paper's. The output folder is by default
+` + runsFolder + `/table-NAME, with -HASH behind it for --seeds and --dtype.
 
 With --all, run nothing: print how the values and claims of every paper came out, a
 line a paper and one in all, from what the folders have: output folders, folders of

@@ -32,8 +32,10 @@ func foldersTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "folders",
 		Short: "What is in an output folder",
-		Long: `An output folder (--out; by default results/runs/NAME, or NAME-cuda for trials on
-a GPU) holds:
+		Long: `An output folder is what --out names. By default it is in results/runs and has the
+name of the sweep file, as a+b of two files, or table-PAPER-NAME of a table. With
+other values, seeds or another element type from the command line a hash of these
+follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
 
   plan.json        the frozen list of trials
   trials/KEY.json  the record of a trial: status ok, failed with "error", or
@@ -148,12 +150,14 @@ func sweepFilesTopic() *cobra.Command {
 
 sweep, zip and cases combine as a product; cases may override params. Instead of a
 list, linspace(a,b,n) gives n equally spaced numbers from a to b, and
-logspace(a,b,n) the powers 10^a to 10^b, as in NumPy. For several experiments, put
-such blocks under runs:
+logspace(a,b,n) the powers 10^a to 10^b. The numbers are (a(n-1-i) + b i)/(n-1), as
+rounded, and so the same from b to a; their last bits may differ from NumPy's, and
+those of the first and last number from a and b. For several experiments, put such
+blocks under runs:
 
   runs:
     - experiment: privacygp/example1
-      sweep: {xi: linspace(0.1,0.9,9)}
+      sweep: {xi: "linspace(0.1,0.9,9)"}  # quoted: braces and brackets split at commas
     - experiment: privacygp/uniform
 
 On the command line, name=v1,v2 replaces the values of a setting in the files;
@@ -165,7 +169,8 @@ Everything is checked before any trial runs, including the columns of your own
 files; an error names file, line and column. A value or a combination of settings
 that occurs twice is an error, and so is a sweep over a setting that has no effect
 (run list NAME shows where each applies). If it has no effect in some combinations
-only, these run once and are counted; a single value without effect is a warning.
+only, all of them run, and a warning counts those that repeat another; so is a
+single value without effect a warning.
 Trials that occur in several files run once.
 
 run schema prints the JSON Schema for editors; run list NAME shows the settings of

@@ -355,6 +355,21 @@ func (s *State) Find(word string) ([]*Account, error) {
 	return nil, experiment.Unknown("account", word, s.Words())
 }
 
+// Choose returns the accounts that a word names as [State.Find] does, or with a unit the
+// one of that unit. Where there is none of it the error is an *[ArgumentError].
+func (s *State) Choose(word, unit string) ([]*Account, error) {
+	found, err := s.Find(word)
+	if err != nil || unit == "" {
+		return found, err
+	}
+	for _, a := range found {
+		if a.Unit == unit {
+			return []*Account{a}, nil
+		}
+	}
+	return nil, mistake("%q has no account of unit %s, only of %s", word, unit, unitsOf(found))
+}
+
 // Words returns what names accounts: numbers, budget ids, labels, and short
 // digests of data, for the operator's eyes only.
 func (s *State) Words() []string {

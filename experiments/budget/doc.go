@@ -9,8 +9,8 @@
 // An account belongs to data and a unit. Data are named by a digest of their
 // canonical form, or by the name that the operator gives them (a budget id), which
 // lets data that grow, or that exist in several forms, share one budget. A release
-// that protects a whole row protects the output of a row as well, and is booked
-// in both accounts, in one write.
+// that protects a whole row protects the output of a row and its inputs as well, and
+// is booked in all three accounts, in one write.
 //
 // # Rules
 //

@@ -231,91 +231,105 @@ func (s *State) label(id string) string {
 // Change is what a person changes about an account. What is nil or "" stays.
 type Change struct {
 	Account string // as [State.Find] takes it; the budget id with Create
-	Unit    string // may be "" where the account has one unit only
+	Unit    string // "" for the only one, for a label, and with Create for each
 	Epsilon *float64
 	Delta   *float64
 	Rule    Rule
-	Label   *string // "" removes it; both units of the data get it
+	Label   *string // "" removes it; all units of the data get it
 	Create  bool    // open the account
 }
 
-// Set changes the limit, the rule or the label of an account, or opens one for a
-// budget id before its first release, and returns its report. A limit may be
-// lowered below what is spent: then nothing more is released. A mistake is an
-// *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
-func (l *Ledger) Set(c Change) (*Report, error) {
-	var report *Report
+// Set changes the limit, the rule or the label of an account, or opens those of a
+// budget id before its first release, and returns the reports of what it changed. A
+// limit may be lowered below what is spent: then nothing more is released. A mistake
+// is an *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
+func (l *Ledger) Set(c Change) ([]*Report, error) {
+	var reports []*Report
 	err := l.update(func(s *State) error {
-		a, err := s.choose(c)
+		accounts, err := s.choose(c)
 		if err != nil {
 			return err
 		}
-		if err := s.change(a, c); err != nil {
-			return err
+		for _, a := range accounts {
+			if err := s.change(a, c); err != nil {
+				return err
+			}
+			r, err := a.Report()
+			if err != nil {
+				return err
+			}
+			reports = append(reports, r)
 		}
-		report, err = a.Report()
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return report, nil
+	return reports, nil
 }
 
-// choose returns the account that a change is about, opened where it asks for it.
-func (s *State) choose(c Change) (*Account, error) {
+// choose returns the accounts that a change is about, opened where it asks for it.
+func (s *State) choose(c Change) ([]*Account, error) {
 	if c.Unit != "" && !slices.Contains(experiment.Units(), c.Unit) {
 		return nil, experiment.Unknown("unit", c.Unit, experiment.Units())
 	}
 	if c.Create {
 		return s.open(c)
 	}
-	found, err := s.Find(c.Account)
-	if err != nil {
-		return nil, err
+	found, err := s.Choose(c.Account, c.Unit)
+	if err == nil && len(found) > 1 && (c.Epsilon != nil || c.Delta != nil || c.Rule != "") {
+		return nil, mistake("%q has accounts of units %s; say which with --unit, or give the number of one", c.Account,
+			unitsOf(found))
 	}
-	if c.Unit == "" {
-		if len(found) > 1 {
-			var units []string
-			for _, a := range found {
-				units = append(units, a.Unit)
-			}
-			return nil, mistake("%q has accounts of units %s; say which with --unit, or give the number of one", c.Account,
-				strings.Join(units, " and "))
-		}
-		return found[0], nil
-	}
-	for _, a := range found {
-		if a.Unit == c.Unit {
-			return a, nil
-		}
-	}
-	return nil, mistake("%q has no account of unit %s, only of unit %s", c.Account, c.Unit, found[0].Unit)
+	return found, err
 }
 
-// open adds an account for a budget id. Accounts of data are not opened in advance:
-// nobody types their digest.
-func (s *State) open(c Change) (*Account, error) {
+// unitsOf lists the units of accounts.
+func unitsOf(accounts []*Account) string {
+	var units []string
+	for _, a := range accounts {
+		units = append(units, a.Unit)
+	}
+	return strings.Join(units, " and ")
+}
+
+// open adds accounts for a budget id: of a unit, or of each. Accounts of data are not
+// opened in advance: nobody types their digest.
+func (s *State) open(c Change) ([]*Account, error) {
 	if err := CheckName(c.Account); err != nil {
 		return nil, mistake("%v; accounts are opened for budget ids, and those of data by their first release", err)
 	}
-	switch old := s.account(c.Account, c.Unit); {
-	case c.Unit == "":
-		return nil, mistake("which unit of protection does the new account have? --unit row or --unit output")
-	case old != nil:
-		return nil, mistake("%q has an account of unit %s already, number %d; leave out --create to change it",
-			c.Account, c.Unit, old.number)
-	case c.Epsilon == nil || c.Delta == nil:
-		return nil, mistake("a new account needs a limit: --epsilon E --delta D")
+	units := []string{c.Unit}
+	if c.Unit == "" {
+		units = experiment.Units()
 	}
-	a := &Account{Name: c.Account, Unit: c.Unit, Label: s.label(c.Account), Entries: []Entry{}}
-	for _, b := range s.Accounts {
-		if a.clashes(b) {
-			return nil, mistake("%q is the label of account %d; choose another budget id", c.Account, b.number)
+	for _, unit := range units {
+		old := s.account(c.Account, unit)
+		switch {
+		case old == nil:
+		case c.Unit == "":
+			return nil, mistake("%q has an account of unit %s already, number %d; open those of the others with --unit",
+				c.Account, unit, old.number)
+		default:
+			return nil, mistake("%q has an account of unit %s already, number %d; leave out --create to change it",
+				c.Account, unit, old.number)
 		}
 	}
-	s.add(a)
-	return a, nil
+	if c.Epsilon == nil || c.Delta == nil {
+		return nil, mistake("a new account needs a limit: --epsilon E --delta D")
+	}
+	var opened []*Account
+	for _, unit := range units {
+		a := &Account{Name: c.Account, Unit: unit, Label: s.label(c.Account), Entries: []Entry{}}
+		for _, b := range s.Accounts {
+			if a.clashes(b) {
+				return nil, mistake("%q is the label of account %d; choose another budget id", c.Account, b.number)
+			}
+		}
+		s.add(a)
+		opened = append(opened, a)
+	}
+	return opened, nil
 }
 
 // change does what is asked for, or returns an error; then the state is not written.

@@ -53,10 +53,11 @@ func TestSet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := base(t)
-			r, err := l.Set(c.change)
-			if err != nil {
-				t.Fatal(err)
+			reports, err := l.Set(c.change)
+			if err != nil || len(reports) != 1 {
+				t.Fatal(reports, err)
 			}
+			r := reports[0]
 			if r.Number != c.number || r.Limit.Epsilon != c.want.Epsilon || r.Limit.Delta != c.want.Delta ||
 				r.Rule != c.rule ||
 				r.Over != c.over {
@@ -83,7 +84,7 @@ func TestSet(t *testing.T) {
 		{"number 0", Change{Account: "0", Epsilon: value(1.0)}, "unknown account"},
 		{"empty", Change{Account: "", Epsilon: value(1.0)}, "unknown account"},
 		{"two units", Change{Account: "dose study", Epsilon: value(1.0)}, "--unit"},
-		{"no such unit", Change{Account: "patients", Unit: "output", Epsilon: value(1.0)}, "no account of unit output"},
+		{"no such unit", Change{Account: "patients", Unit: "output", Epsilon: value(1.0)}, "no account of unit output, only of row"},
 		{"misspelt unit", Change{Account: "patients", Unit: "rows", Epsilon: value(1.0)}, `did you mean "row"`},
 		{"nothing", Change{Account: "1"}, "nothing to change"},
 		{"rule after a release", Change{Account: "2", Rule: Basic}, "keeps it"},
@@ -101,7 +102,9 @@ func TestSet(t *testing.T) {
 		{"label is not printable", Change{Account: "1", Label: value("a\tb")}, "printable"},
 		{"there already", Change{Account: "patients", Unit: "row", Epsilon: value(1.0), Delta: value(1e-6),
 			Create: true}, "leave out --create"},
-		{"new without unit", Change{Account: "new", Epsilon: value(1.0), Delta: value(1e-6), Create: true}, "--unit"},
+		{"there already, of one unit", Change{Account: "patients", Epsilon: value(1.0), Delta: value(1e-6),
+			Create: true}, "of the others with --unit"},
+		{"new without a limit", Change{Account: "new", Create: true}, "--epsilon"},
 		{"new without delta", Change{Account: "new", Unit: "row", Epsilon: value(1.0), Create: true}, "--delta"},
 		{"new digest", Change{Account: data(2), Unit: "row", Epsilon: value(1.0), Delta: value(1e-6), Create: true},
 			"first release"},
@@ -138,6 +141,38 @@ func TestAmbiguousDigest(t *testing.T) {
 	var ambiguous *AmbiguousError
 	if !errors.As(err, &ambiguous) || ambiguous.Numbers[1] != 2 {
 		t.Errorf("%v", err)
+	}
+}
+
+// A limit that is set for a name in advance holds for every unit, and each is there by name.
+func TestEveryUnitOpenedInAdvance(t *testing.T) {
+	for _, unit := range experiment.Units() {
+		t.Run(unit, func(t *testing.T) {
+			l := open(t)
+			all := Change{Account: "patients", Epsilon: value(1.0), Delta: value(1e-5), Create: true}
+			if reports, err := l.Set(all); err != nil || len(reports) != len(experiment.Units()) {
+				t.Fatal(reports, err)
+			}
+			s := spend(1.5, 0, 0)
+			s.Units = []string{unit}
+			refused(t, l.Book(s, "patients"))
+			reports, err := l.Set(Change{Account: "patients", Unit: unit, Epsilon: value(2.0)})
+			if err != nil || len(reports) != 1 || reports[0].Unit != unit {
+				t.Fatal(reports, err)
+			}
+			if err := l.Book(s, "patients"); err != nil {
+				t.Fatal(err)
+			}
+			reports, err = l.Set(Change{Account: "patients", Label: value("dose study")})
+			if err != nil || len(reports) != len(experiment.Units()) {
+				t.Fatal(reports, err)
+			}
+			for _, r := range reports {
+				if r.Label != "dose study" {
+					t.Errorf("%+v has no label", r)
+				}
+			}
+		})
 	}
 }
 

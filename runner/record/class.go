@@ -15,10 +15,11 @@ import (
 	"privkern/runner/text"
 )
 
-// LastBits says what two classes of kernels mean for results. The second number is
-// what solvers make of the first: they stop at a tolerance, a step sooner or later.
-const LastBits = "results of different classes may differ in the last digits, by a relative 1e-12, or 1e-7 where a " +
-	"solver stops at a tolerance"
+// LastBits says what two classes of kernels mean for results. The first number is beyond
+// what default settings were seen to differ by, 4e-11. The second is what ill-conditioned
+// problems make of rounding, and solvers, which stop at a tolerance a step sooner or later.
+const LastBits = "results of different classes may differ in the last digits, by a relative 1e-10, or 1e-7 where a " +
+	"problem is ill-conditioned or a solver stops at a tolerance"
 
 // The texts of a provenance that say what rounds how, as they are written:
 //

@@ -49,26 +49,11 @@ func Parse(file []byte) (*Record, error) {
 	return &r, nil
 }
 
-// checkNames refuses names and values that reading would pass over without a
-// word.
+// checkNames refuses names that reading would pass over without a word.
 func checkNames(file []byte) error {
 	strict := json.NewDecoder(bytes.NewReader(file))
 	strict.DisallowUnknownFields()
-	if err := strict.Decode(new(Record)); err != nil {
-		return err
-	}
-	var numbers struct {
-		Metrics map[string]*float64 `json:"metrics"`
-	}
-	if err := json.Unmarshal(file, &numbers); err != nil {
-		return err
-	}
-	for name, v := range numbers.Metrics {
-		if v == nil {
-			return fmt.Errorf("the metric %s is null", name)
-		}
-	}
-	return nil
+	return strict.Decode(new(Record))
 }
 
 // Check refuses content that no trial ends with.

@@ -45,7 +45,7 @@ type Record struct {
 	// ResultVersion is the version of the experiment's results, part of the key; 0
 	// in an unsealed record.
 	ResultVersion int                                `json:"result_version,omitempty"`
-	Metrics       map[string]float64                 `json:"metrics"`
+	Metrics       Metrics                            `json:"metrics"`
 	Series        map[string]map[string]SeriesColumn `json:"series"`
 	Privacy       *experiment.Privacy                `json:"privacy"`
 	Warnings      []string                           `json:"warnings"`
@@ -117,6 +117,27 @@ type Provenance struct {
 	GPU      string            `json:"gpu"`
 	BLAS     string            `json:"blas"`
 	Datasets map[string]string `json:"datasets"` // name to SHA-256
+}
+
+// Metrics are the numbers that a trial reports, by name.
+type Metrics map[string]float64
+
+// UnmarshalJSON refuses null in the place of a number, which reading would take for 0.
+func (m *Metrics) UnmarshalJSON(b []byte) error {
+	var in map[string]*float64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if *m == nil {
+		*m = make(Metrics, len(in))
+	}
+	for name, v := range in {
+		if v == nil {
+			return fmt.Errorf("the metric %s is null", name)
+		}
+		(*m)[name] = *v
+	}
+	return nil
 }
 
 // SeriesColumn is a column of a series. NaN, which JSON lacks, is written as null.

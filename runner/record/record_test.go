@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"os"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 
 	"privkern/runner/experiment"
@@ -130,6 +133,36 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 				t.Error("another seed has the same key")
 			}
 		})
+	}
+}
+
+// The documentation shows canonical JSON, with what is escaped in it, and its key.
+func TestKeyOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../docs/records.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("```text\n(\\{\"backend\":.*\\})\n```\n\nand the key `([0-9a-f]{64})`").FindSubmatch(page)
+	if m == nil {
+		t.Fatal("no example")
+	}
+	if sum := sha256.Sum256(m[1]); hex.EncodeToString(sum[:]) != string(m[2]) {
+		t.Errorf("%x is the SHA-256 of %s", sum, m[1])
+	}
+	key, err := record.Key(experiment.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64",
+		Params: experiment.Params{"dataset": "csv:a&b.csv"}})
+	if err != nil || key != string(m[2]) {
+		t.Errorf("the key is %s, %v", key, err)
+	}
+	for text, escaped := range map[string]string{"<": `\u003c`, ">": `\u003e`, "&": `\u0026`, "\u2028": `\u2028`,
+		"\u2029": `\u2029`, "é": "é", "\x7f": "\x7f"} {
+		got, err := record.CanonicalParams(experiment.Params{"x": text})
+		if want := `{"x":"` + escaped + `"}`; err != nil || string(got) != want {
+			t.Errorf("%q is %s, %v, want %s", text, got, err, want)
+		}
+		if strings.HasPrefix(escaped, `\`) && !bytes.Contains(page, []byte("`"+escaped+"`")) {
+			t.Errorf("the page does not say %s", escaped)
+		}
 	}
 }
 

@@ -200,19 +200,6 @@ func (r *Results) Unpublished() []*summary.MetricTable {
 	return summary.Without(r.Summary, used)
 }
 
-// HasReferences says whether any cell has a reference value to be checked
-// against.
-func (r *Results) HasReferences() bool {
-	for _, e := range r.Evaluated {
-		for i := range e.Cells {
-			if e.Cells[i].Reference != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Violations returns the cells that are out of their reference bands.
 func (r *Results) Violations() []judge.Violation {
 	var out []judge.Violation

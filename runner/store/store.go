@@ -149,6 +149,31 @@ func OpenOn(d disk.Disk, dir string) (*Store, error) {
 	return newStore(d, dir, nil), nil
 }
 
+// PeekOn opens an output folder for reading, and refuses what [CreateOn] and
+// [Store.FreezePlan] would refuse of the folder and the plan in it. It changes nothing,
+// and the folder need not be there. Records are held against p.
+func PeekOn(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registry, replace bool) (*Store, error) {
+	s := newStore(d, dir, nil)
+	for at := filepath.Clean(s.trials); ; at = filepath.Dir(at) {
+		info, err := d.Stat(at)
+		if err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("the output folder cannot be made: %s is a file", at)
+		}
+		if err == nil || at == filepath.Dir(at) {
+			break
+		}
+	}
+	if raw, err := d.ReadFile(filepath.Join(dir, planFile)); err == nil {
+		if _, err := s.same(raw, p, experiments, replace); err != nil {
+			return nil, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	s.reference.Store(&reference{plan: p, experiments: experiments})
+	return s, nil
+}
+
 // Close gives back the locks.
 func (s *Store) Close() error {
 	if s.locks == nil {
@@ -194,18 +219,16 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 	}
 	defer unlock()
 	if raw, err := s.disk.ReadFile(path); err == nil {
-		old, err := plan.Parse(raw, experiments)
+		old, err := s.same(raw, p, experiments, replace)
 		switch {
-		case err != nil && !replace:
-			return fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it", path, err)
-		case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
+		case err != nil:
+			return err
+		case old != nil:
 			p.BLASClass = old.BLASClass
 			if slices.Equal(old.Tables, p.Tables) {
 				// Who wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)
 			}
-		case err == nil && !replace:
-			return &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
 		default:
 			if err := s.keepPlan(raw); err != nil {
 				return err
@@ -219,6 +242,22 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		return err
 	}
 	return disk.WriteFile(s.disk, path, raw)
+}
+
+// same returns the plan that the folder has where it has the trials of p. Another one is
+// refused, or with replace is nil.
+func (s *Store) same(raw []byte, p *plan.Plan, experiments *experiment.Registry, replace bool) (*plan.Plan, error) {
+	old, err := plan.Parse(raw, experiments)
+	switch {
+	case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
+		return old, nil
+	case replace:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it",
+			filepath.Join(s.dir, planFile), err)
+	}
+	return nil, &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
 }
 
 // keepPlan puts a copy of a plan aside that is about to be replaced: at no moment

@@ -19,8 +19,8 @@ type Verdict string
 //     where trials are missing or a paired test cannot decide.
 //  7. Faster, Slower: a time on another machine.
 //  8. Unjudged: the spread of our trials is not known ([Band]).
-//  9. Match: inside the band; Wide: inside a band that is wider than the tolerance,
-//     so that more trials are needed to say anything.
+//  9. Match: inside the band; Wide: inside a band that is wider than the tolerance
+//     and than the rounding of the print, so that more trials are needed to say anything.
 //  10. Close: outside, but within the tolerance. Differs: beyond both.
 const (
 	Match       Verdict = "match"
@@ -67,7 +67,7 @@ var rules = []struct {
 	Verdict Verdict
 	Text    string
 }{
-	{Wide, "wide: inside a band that is wider than the tolerance; more trials are needed."},
+	{Wide, "wide: inside a band that is wider than the tolerance and than h; more trials are needed."},
 	{Faster, "faster, slower: times on another machine are not judged."},
 	{Slower, "faster, slower: times on another machine are not judged."},
 	{Unjudged, "unjudged: too little is known to judge; the note says what is missing."},

@@ -108,6 +108,27 @@ func (b *Book) Table(name string) (*Table, error) {
 	return nil, experiment.Unknown("table", name, names)
 }
 
+// HasReferences says whether any cell of the tables has a reference value to be checked
+// against.
+func (b *Book) HasReferences(tables []string) (bool, error) {
+	for _, name := range tables {
+		t, err := b.Table(name)
+		if err != nil {
+			return false, err
+		}
+		claims, err := t.Claims(b.Experiments)
+		if err != nil {
+			return false, err
+		}
+		for i := range claims {
+			if claims[i].Reference != nil {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // Trials returns the trials that the table of that name is made of.
 func (b *Book) Trials(name string) ([]experiment.Identity, error) {
 	t, err := b.Table(name)

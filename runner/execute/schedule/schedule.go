@@ -207,6 +207,14 @@ func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, exper
 	return sum, err
 }
 
+// Pending returns which of the trials at the given positions of the plan [Run] would run,
+// in their order.
+func Pending(s *store.Store, p *plan.Plan, indices []int, retry Retry) ([]int, error) {
+	r := &run{store: s, plan: p, opts: Options{Retry: retry}, failedBefore: map[int]string{}, kept: record.Classes{},
+		seen: map[int]store.Version{}}
+	return r.findPending(indices)
+}
+
 type run struct {
 	store       *store.Store
 	plan        *plan.Plan

@@ -398,6 +398,10 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 	}
 	if s, ok := v.(*ast.StringNode); ok && isSpace(s.Value) {
 		return a, r.values(&a, p, v, s.Value)
+	} else if ok {
+		if err := checkCut(s.Value); err != nil {
+			return a, r.errorAt(v.GetToken(), fmt.Errorf("parameter %q: %w", name, err))
+		}
 	}
 	seq, ok := v.(*ast.SequenceNode)
 	if !ok {
@@ -422,6 +426,11 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 
 // values adds to an axis what a node stands for.
 func (r *reader) values(a *axis, p *experiment.Param, n ast.Node, raw any) error {
+	if s, ok := raw.(string); ok {
+		if err := checkCut(s); err != nil {
+			return r.errorAt(n.GetToken(), fmt.Errorf("parameter %q: %w", p.Name, err))
+		}
+	}
 	converted, err := convert(p, raw)
 	if err != nil {
 		return r.errorAt(n.GetToken(), err)

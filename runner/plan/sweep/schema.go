@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -57,7 +58,7 @@ func fillBlock(s *jsonschema.Schema, experiments []string) {
 	s.Properties.Set("seeds", &jsonschema.Schema{
 		OneOf: []*jsonschema.Schema{
 			{Type: "integer", Minimum: "0"},
-			{Type: "string", Pattern: `^[0-9]+(\.\.[0-9]+)?(,[0-9]+(\.\.[0-9]+)?)*$`},
+			{Type: "string", Pattern: `^\s*[0-9]+\s*(\.\.\s*[0-9]+\s*)?(,\s*[0-9]+\s*(\.\.\s*[0-9]+\s*)?)*$`},
 			{Type: "array", MinItems: ptr(uint64(1))},
 		},
 	})
@@ -79,6 +80,7 @@ func defineExperiments(definitions jsonschema.Definitions, experiments *experime
 		}
 		all = append(all, e)
 	}
+	maps.Copy(definitions, texts())
 	shared, err := sharedParams(definitions, all)
 	if err != nil {
 		return err
@@ -160,30 +162,40 @@ func (s *sharedParam) form() string {
 }
 
 // sharedParams finds, for every parameter of every experiment, the one schema of its
-// equals. It defines the lists of each type of value, each once, since most
-// parameters are of a few types.
+// equals. It defines each type of value that may be written in several ways, and the
+// lists of each, once, since most parameters are of a few types.
 func sharedParams(
 	definitions jsonschema.Definitions, experiments []*experiment.Experiment,
 ) (map[declaration]*sharedParam, error) {
 	out := map[declaration]*sharedParam{}
 	equal := map[string]*sharedParam{} // by all that is declared
+	values := map[string]string{}      // definition of a type of value, by all of it
 	lists := map[string]string{}       // definition of the list, by the type of value
 	for _, e := range experiments {
 		for i := range e.Params {
 			p := &e.Params[i]
 			id := definitionID(e.Name) + ":" + p.Name // no other definition has a colon
-			value, err := json.Marshal(valueSchema(p))
+			one := valueSchema(p)
+			value, err := json.Marshal(one)
 			if err != nil {
 				return nil, err
+			}
+			if one.Type == "" {
+				if values[string(value)] == "" {
+					values[string(value)] = id + ".value"
+					definitions[id+".value"] = one
+				}
+				one = reference(values[string(value)])
 			}
 			text := paramText(e, p)
 			declared := strings.Join([]string{p.Name, string(value), text}, "\n")
 			if equal[declared] == nil {
 				if lists[string(value)] == "" {
 					lists[string(value)] = id + ".list"
-					definitions[id+".list"] = listSchema(valueSchema(p))
+					definitions[id+".list"] = listSchema(p, one)
 				}
-				s := &sharedParam{id: id, single: valueSchema(p), list: reference(lists[string(value)])}
+				single := *one
+				s := &sharedParam{id: id, single: &single, list: reference(lists[string(value)])}
 				s.single.Description, s.list.Description = text, text
 				equal[declared] = s
 			}
@@ -206,12 +218,43 @@ func paramText(e *experiment.Experiment, p *experiment.Param) string {
 	return s
 }
 
-// listSchema describes several values of a parameter: a list, or a range of numbers.
-func listSchema(value *jsonschema.Schema) *jsonschema.Schema {
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
-		{Type: "array", Items: value, MinItems: ptr(uint64(1))},
-		{Type: "string", Pattern: `^\s*(lin|log)space\s*\(.*\)\s*$`},
-	}}
+// Definitions of texts that stand for numbers and truth values.
+const (
+	numeric  = "numeric"  // a number
+	unsigned = "unsigned" // a number without a minus
+	infinite = "infinite" // infinity
+	several  = "several"  // a list of numbers, or a range of them
+	spaced   = "spaced"   // linspace or logspace
+	truth    = "truth"    // a truth value
+)
+
+// texts defines what is read as it is from a text: a quoted number, say.
+func texts() jsonschema.Definitions {
+	const number = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`
+	matching := func(pattern string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: pattern} }
+	return jsonschema.Definitions{
+		numeric:  matching(`^\s*[-+]?` + number),
+		unsigned: matching(`^\s*\+?` + number),
+		infinite: matching(`^\s*\+?\.?[iI][nN][fF]([iI][nN][iI][tT][yY])?\s*$`),
+		several:  matching(`^[\s\[]*[-+.]*([0-9]|inf)([-+.0-9eE,\s]|inf)*(step[-+.0-9eE\s]+)?[\s\]]*$`),
+		spaced:   matching(`^\s*(lin|log)space\s*\(.*\)\s*$`),
+		truth:    {Enum: []any{"true", "yes", "on", "false", "no", "off"}},
+	}
+}
+
+// listSchema describes several values of a parameter: a list, or ranges of numbers, which
+// may stand within a list, too.
+func listSchema(p *experiment.Param, value *jsonschema.Schema) *jsonschema.Schema {
+	list := &jsonschema.Schema{Type: "array", Items: value, MinItems: ptr(uint64(1))}
+	if p.Kind == experiment.Text || p.Kind == experiment.Flag {
+		return list
+	}
+	list.Items = anyOf(list.Items, reference(spaced))
+	return anyOf(list, reference(spaced))
+}
+
+func anyOf(choices ...*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: choices}
 }
 
 // closedObject is an object without members other than its properties.
@@ -226,67 +269,61 @@ func definitionID(experiment string) string { return strings.ReplaceAll(experime
 
 func reference(id string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + id} }
 
-// valueSchema describes one value of a parameter.
+// valueSchema describes one value of a parameter: all that [experiment.Param.Convert]
+// takes of what YAML gives. Of a number that is written as a text only the sign is held
+// against its bounds.
 func valueSchema(p *experiment.Param) *jsonschema.Schema {
-	numbers := func() *jsonschema.Schema {
-		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
-			{Type: "array", Items: &jsonschema.Schema{Type: "number"}, MinItems: ptr(uint64(1))},
-			{Type: "string", Pattern: `^.*\.\..*$`},
-		}}
-	}
 	switch p.Kind {
 	case experiment.Number, experiment.Integer:
-		n := &jsonschema.Schema{Type: "number"}
-		if p.Kind == experiment.Integer {
-			n.Type = "integer"
-		}
-		if p.Min != nil {
-			set(&n.Minimum, &n.ExclusiveMinimum, *p.Min, p.OpenMin)
-		}
-		if p.Max != nil {
-			set(&n.Maximum, &n.ExclusiveMaximum, *p.Max, p.OpenMax)
-		}
-		words := []any{}
-		for _, w := range p.Words {
-			words = append(words, w)
-		}
-		if p.Infinite {
-			words = append(words, "inf")
-		}
-		if len(words) == 0 {
-			return n
-		}
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Enum: words}}}
+		return anyOf(append(oneNumber(p), wordsOf(p)...)...)
 	case experiment.Flag:
-		return &jsonschema.Schema{Type: "boolean"}
-	case experiment.Numbers:
-		return numbers()
-	case experiment.NumberOrNumbers:
-		one := &jsonschema.Schema{Type: "number"}
-		if p.Min != nil {
-			set(&one.Minimum, &one.ExclusiveMinimum, *p.Min, p.OpenMin)
+		return anyOf(&jsonschema.Schema{Type: "boolean"}, reference(truth))
+	case experiment.Numbers, experiment.NumberOrNumbers, experiment.CountOrNumbers:
+		one := oneNumber(p)
+		list := &jsonschema.Schema{Type: "array", Items: anyOf(one...), MinItems: ptr(uint64(1))}
+		if p.Kind == experiment.CountOrNumbers { // one number is a count, which has no bounds
+			one = []*jsonschema.Schema{{Type: "integer", Minimum: "1"}}
 		}
-		if p.Max != nil {
-			set(&one.Maximum, &one.ExclusiveMaximum, *p.Max, p.OpenMax)
-		}
-		s := &jsonschema.Schema{OneOf: []*jsonschema.Schema{one,
-			{Type: "array", Items: one, MinItems: ptr(uint64(1))},
-			{Type: "string", Pattern: `^.*(,|\.\.).*$`},
-		}}
-		if len(p.Words) > 0 {
-			s.OneOf = append(s.OneOf, &jsonschema.Schema{Enum: anySlice(p.Words)})
-		}
-		return s
-	case experiment.CountOrNumbers:
-		s := numbers()
-		s.OneOf = append(s.OneOf, &jsonschema.Schema{Type: "integer", Minimum: "1"})
-		return s
+		return anyOf(append(append(one, list, reference(several)), wordsOf(p)...)...)
+	}
+	if p.Values == nil { // a number is a text as it is written
+		return anyOf(&jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"})
 	}
 	s := &jsonschema.Schema{Type: "string"}
 	for _, v := range p.Values {
 		s.Enum = append(s.Enum, v)
 	}
 	return s
+}
+
+// oneNumber lists the ways in which a number may be written.
+func oneNumber(p *experiment.Param) []*jsonschema.Schema {
+	n, text := &jsonschema.Schema{Type: "number"}, numeric
+	if p.Kind == experiment.Integer {
+		n.Type = "integer"
+	}
+	if p.Min != nil {
+		set(&n.Minimum, &n.ExclusiveMinimum, *p.Min, p.OpenMin)
+		if *p.Min >= 0 {
+			text = unsigned
+		}
+	}
+	if p.Max != nil {
+		set(&n.Maximum, &n.ExclusiveMaximum, *p.Max, p.OpenMax)
+	}
+	ways := []*jsonschema.Schema{n, reference(text)}
+	if p.Infinite {
+		ways = append(ways, reference(infinite))
+	}
+	return ways
+}
+
+// wordsOf lists the words that a parameter takes beside numbers, where there are any.
+func wordsOf(p *experiment.Param) []*jsonschema.Schema {
+	if len(p.Words) == 0 {
+		return nil
+	}
+	return []*jsonschema.Schema{{Enum: anySlice(p.Words)}}
 }
 
 func set(closed, open *json.Number, bound float64, isOpen bool) {

@@ -182,6 +182,11 @@ func TestMistakesHaveAPlace(t *testing.T) {
 			`test.yaml:3:10: the list of values of "folds" is empty`},
 		{"a single value that varies", "experiment: demo/curve\nsweep:\n  folds: 3\n",
 			`test.yaml:3:10: parameter "folds" varies here and needs a list`},
+		{"a call in braces", "experiment: demo/curve\nsweep: {epsilon: linspace(0.1,0.9,9)}\n",
+			`test.yaml:2:18: parameter "epsilon": "linspace(0.1" is cut off, since YAML splits at commas within braces ` +
+				`and brackets; quote it: "linspace(a,b,n)"`},
+		{"a call in brackets", "experiment: demo/curve\nsweep:\n  epsilon: [1, logspace(0,1,2)]\n",
+			`test.yaml:3:16: parameter "epsilon": "logspace(0" is cut off`},
 		{"a list that does not vary", "experiment: demo/curve\nparams:\n  folds: [1, 2]\n",
 			`takes one value here, not a list of 2; lists go under sweep`},
 		{"unequal zip", "experiment: demo/curve\nzip:\n  folds: [1, 2]\n  epsilon: [1]\n",
@@ -404,6 +409,32 @@ func TestSetSeedsReplacesThoseOfAllBlocks(t *testing.T) {
 	}
 }
 
+// Keys are made of these numbers, to the last bit.
+func TestNumbersOfASpace(t *testing.T) {
+	numbers := func(call string) (out []float64) {
+		t.Helper()
+		s, err := sweep.Read("test.yaml", []byte("experiment: demo/curve\nsweep:\n  epsilon: "+call+"\n"), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range x.Settings {
+			out = append(out, a.Params["epsilon"].(float64))
+		}
+		return out
+	}
+	up, down := numbers("linspace(0.1,1,4)"), numbers("linspace(1,0.1,4)")
+	if want := []float64{0.10000000000000002, 0.39999999999999997, 0.7000000000000001, 1}; !slices.Equal(up, want) {
+		t.Errorf("%v, want %v", up, want)
+	}
+	if slices.Reverse(down); !slices.Equal(up, down) {
+		t.Errorf("%v reversed is %v", up, down)
+	}
+}
+
 func TestSeeds(t *testing.T) {
 	for raw, want := range map[string][]int64{"3": {3}, "0..2": {0, 1, 2}, "1,5..6": {1, 5, 6}} {
 		t.Run(raw, func(t *testing.T) {
@@ -415,6 +446,16 @@ func TestSeeds(t *testing.T) {
 	for _, raw := range []any{"", "-1", "1..", "x", "1,1", 1.5, []any{}, -3, "0..99999999999"} {
 		if got, err := sweep.ParseSeeds(raw); err == nil {
 			t.Errorf("%v gave %v", raw, got)
+		}
+	}
+	// What a text is told to be is what a text may be.
+	_, err := sweep.ParseSeeds("[1,2]")
+	if err == nil || !strings.HasSuffix(err.Error(), `"[1,2]" are not seeds; write 7, 0,1,2 or 0..19`) {
+		t.Errorf("%v", err)
+	}
+	for _, form := range []string{"7", "0,1,2", "0..19"} {
+		if _, err := sweep.ParseSeeds(form); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -18,6 +18,19 @@ var spaceCall = regexp.MustCompile(`^\s*([A-Za-z]+space)\s*\((.*)\)\s*$`)
 // isSpace says whether a text is a call such as linspace(a,b,n).
 func isSpace(s string) bool { return spaceCall.MatchString(s) }
 
+// cutCall is the beginning of a linspace or logspace whose end is missing.
+var cutCall = regexp.MustCompile(`^\s*(linspace|logspace)\s*\([^)]*$`)
+
+// checkCut refuses a call that YAML has split at its commas.
+func checkCut(s string) error {
+	m := cutCall.FindStringSubmatch(s)
+	if m == nil {
+		return nil
+	}
+	return fmt.Errorf("%q is cut off, since YAML splits at commas within braces and brackets; quote it: \"%s(a,b,n)\"",
+		s, m[1])
+}
+
 // convert returns the values that a raw value stands for: several for
 // linspace(a,b,n) and logspace(a,b,n), else one.
 func convert(p *experiment.Param, raw any) ([]any, error) {
@@ -39,9 +52,12 @@ func convert(p *experiment.Param, raw any) ([]any, error) {
 	return out, nil
 }
 
-// space evaluates linspace(a,b,n) and logspace(a,b,n), which mean what they
-// mean in NumPy and MATLAB: n values from a to b inclusive, equally spaced, or
-// 10 to the power of these.
+// space evaluates linspace(a,b,n) and logspace(a,b,n): n values from a to b inclusive,
+// equally spaced, or 10 to the power of these. They are (a(n-1-i) + b·i)/(n-1), as rounded:
+// from b to a the same, reversed. Rounding may part the ends from a and b, by a last bit
+// (linspace(0.1,1,4) begins with 0.10000000000000002). NumPy computes a + i·step, with the
+// last value b, which may differ in the last bits. Keys are made of the values: the formula
+// must not change.
 func space(s string) (values []any, err error) {
 	m := spaceCall.FindStringSubmatch(s)
 	if m[1] != "linspace" && m[1] != "logspace" {
@@ -63,7 +79,6 @@ func space(s string) (values []any, err error) {
 	for i := range n {
 		v := a
 		if n > 1 {
-			// The ends are exact, and so is the middle of a symmetric range.
 			v = (a*float64(n-1-i) + b*float64(i)) / float64(n-1)
 		}
 		if m[1] == "logspace" {
@@ -75,8 +90,12 @@ func space(s string) (values []any, err error) {
 }
 
 // ParseSeeds reads one seed, a list of seeds, or a range "0..19" (inclusive).
-// Seeds are whole numbers from 0 up.
+// Seeds are whole numbers from 0 up. A text may list seeds and ranges with commas between.
 func ParseSeeds(raw any) ([]int64, error) {
+	form := "7, [0, 1, 2] or 0..19"
+	if _, ok := raw.(string); ok {
+		form = "7, 0,1,2 or 0..19"
+	}
 	var out []int64
 	seen := map[int64]bool{}
 	add := func(v int64) error {
@@ -121,7 +140,7 @@ func ParseSeeds(raw any) ([]int64, error) {
 					b, err = strconv.ParseInt(strings.TrimSpace(high), 10, 64)
 				}
 				if err != nil || b < a {
-					return fmt.Errorf("%q are not seeds; write 7, [0, 1, 2] or 0..19", part)
+					return fmt.Errorf("%q are not seeds; write %s", v, form)
 				}
 				if b-a >= maxValues {
 					return fmt.Errorf("%q are more than %d seeds", part, maxValues)
@@ -134,7 +153,7 @@ func ParseSeeds(raw any) ([]int64, error) {
 			}
 			return nil
 		}
-		return fmt.Errorf("%v are not seeds; write 7, [0, 1, 2] or 0..19", raw)
+		return fmt.Errorf("%v are not seeds; write %s", raw, form)
 	}
 	if err := one(raw); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import "privkern/runner/claims/judge"
 var meanings = map[judge.Verdict]string{
 	judge.Match: "our value lies inside the band that the spread of our trials, the draws behind the print and its " +
 		"rounding allow, or the statement holds",
-	judge.Wide:        "inside a band that is wider than the tolerance: more trials are needed",
+	judge.Wide:        "inside a band that is wider than the tolerance and the print's rounding: more trials are needed",
 	judge.Close:       "outside the band, within the tolerance that is declared for the table",
 	judge.Differs:     "beyond both, or the statement does not hold",
 	judge.Faster:      "a shorter time, on another machine",

@@ -129,8 +129,8 @@ func TestText(t *testing.T) {
   1        2, 1 failed   11.0 ± 1.0  1     2
   inf      1, 1 not run  5           1     2
   2 classes of kernels: gonum-amd64 (2 trials), openblas-0.3.21-zen (1 trial); results of different
-  classes may differ in the last digits, by a relative 1e-12, or 1e-7 where a solver stops at a
-  tolerance.
+  classes may differ in the last digits, by a relative 1e-10, or 1e-7 where a problem is
+  ill-conditioned or a solver stops at a tolerance.
 
 `
 	if b.String() != want {
