@@ -314,67 +314,13 @@ func (p *pages) read(from, n int64) ([]byte, error) {
 // length is what the packed bytes from start on, to the next page, take when they are
 // unpacked, of codecs whose bytes say it; 0 of others.
 func (p *pages) length(codec format.CompressionCodec, start int64) (uint64, error) {
-	read := p.at - start
-	switch codec {
-	case format.Snappy: // begins with the length
-		read = min(binary.MaxVarintLen64, read)
-	case format.Lz4Raw:
-	default:
+	if codec != format.Snappy { // which begins with it
 		return 0, nil
 	}
-	packed := make([]byte, read)
+	packed := make([]byte, min(binary.MaxVarintLen64, p.at-start))
 	if _, err := p.file.ReadAt(packed, start); err != nil {
 		return 0, err
 	}
-	if codec == format.Lz4Raw {
-		return lz4Length(packed)
-	}
 	length, _ := binary.Uvarint(packed)
-	return length, nil
-}
-
-var errLZ4 = errors.New("it cannot be unpacked: it is no block of LZ4")
-
-// lz4Length is what a block of LZ4 takes when it is unpacked. The library, which does not know
-// it, makes more and more room for a block that is damaged.
-func lz4Length(block []byte) (length uint64, err error) {
-	// extended adds bytes to a length of 15 until one is below 255.
-	extended := func(n uint64) (uint64, error) {
-		if n != 15 {
-			return n, nil
-		}
-		for {
-			if len(block) == 0 {
-				return 0, errLZ4
-			}
-			b := block[0]
-			block, n = block[1:], n+uint64(b)
-			if b != 255 {
-				return n, nil
-			}
-		}
-	}
-	for len(block) > 0 {
-		token := block[0]
-		block = block[1:]
-		literals, err := extended(uint64(token >> 4))
-		if err != nil || literals > uint64(len(block)) {
-			return 0, errLZ4
-		}
-		block, length = block[literals:], length+literals
-		if len(block) == 0 {
-			break // literals end a block
-		}
-		if len(block) < 2 {
-			return 0, errLZ4
-		}
-		offset := uint64(binary.LittleEndian.Uint16(block))
-		block = block[2:]
-		match, err := extended(uint64(token & 15))
-		if err != nil || offset == 0 || offset > length {
-			return 0, errLZ4
-		}
-		length += match + 4
-	}
 	return length, nil
 }
