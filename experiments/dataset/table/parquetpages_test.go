@@ -196,7 +196,7 @@ func TestForgedParquet(t *testing.T) {
 		}, "page 1: it is cut off in its levels"},
 		{"a run of a dictionary", encoded(format.Double, format.RLEDictionary, []byte{1}, run(math.MaxInt32)),
 			"page 1: its values are of 2147483647 values, and it says 3"},
-		{"a run without bits", encoded(format.Double, format.PlainDictionary, []byte{0}, bytes.Repeat(run(600)[:2], 2)),
+		{"a run without bits", encoded(format.Double, oldDictionary, []byte{0}, bytes.Repeat(run(600)[:2], 2)),
 			"page 1: its values are of 1200 values, and it says 3"},
 		{"a bit-packed group", encoded(format.Double, format.RLEDictionary, []byte{32}, group(1<<28)),
 			"page 1: its values are of 268435456 values, and it says 3"},

@@ -19,6 +19,10 @@ import (
 // groups of bit-packed ones up.
 const filled = 1 << 10
 
+// oldDictionary is what writers of the first version name dictionaries and the pages that refer to
+// them.
+const oldDictionary = format.PlainDictionary //nolint:staticcheck // files have it
+
 // layout is what the header of a page says of its content.
 type layout struct {
 	dictionary   bool
@@ -50,7 +54,7 @@ func (p *pages) layoutOf(h *format.PageHeader) (out layout, err error) {
 		if out.values < 0 || out.values > unpacked/p.width() {
 			return out, fmt.Errorf("%d values in %d bytes", out.values, unpacked)
 		}
-		if d.Encoding != format.Plain && d.Encoding != format.PlainDictionary {
+		if d.Encoding != format.Plain && d.Encoding != oldDictionary {
 			return out, fmt.Errorf("a dictionary in the encoding %v; dictionaries are plain", d.Encoding)
 		}
 		return out, nil
@@ -163,7 +167,7 @@ func (p *pages) checkValues(l layout, b []byte) error {
 	switch l.encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
-	case format.PlainDictionary, format.RLEDictionary:
+	case oldDictionary, format.RLEDictionary:
 		if len(b) == 0 {
 			return nil
 		}

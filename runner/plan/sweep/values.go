@@ -79,7 +79,8 @@ func space(s string) (values []any, err error) {
 	for i := range n {
 		v := a
 		if n > 1 {
-			v = (a*float64(n-1-i) + b*float64(i)) / float64(n-1)
+			// Products are rounded by themselves: some processors would fuse one with the sum.
+			v = (float64(a*float64(n-1-i)) + float64(b*float64(i))) / float64(n-1) //nolint:unconvert // it rounds
 		}
 		if m[1] == "logspace" {
 			v = math.Pow(10, v)
