@@ -413,7 +413,8 @@ func TestSetSeedsReplacesThoseOfAllBlocks(t *testing.T) {
 func TestNumbersOfASpace(t *testing.T) {
 	numbers := func(call string) (out []float64) {
 		t.Helper()
-		s, err := sweep.Read("test.yaml", []byte("experiment: demo/curve\nsweep:\n  epsilon: "+call+"\n"), names)
+		const varied = "epsilon"
+		s, err := sweep.Read("test.yaml", []byte("experiment: demo/curve\nsweep:\n  "+varied+": "+call+"\n"), names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -422,7 +423,11 @@ func TestNumbersOfASpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range x.Settings {
-			out = append(out, a.Params["epsilon"].(float64))
+			for name, v := range a.Params {
+				if name == varied {
+					out = append(out, v.(float64))
+				}
+			}
 		}
 		return out
 	}
