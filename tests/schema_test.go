@@ -226,12 +226,12 @@ func valueOf(p *experiment.Param) map[string]any {
 	case p.Kind == experiment.Text:
 		return object{"anyOf": []any{object{"type": "string"}, object{"type": "number"}}}
 	}
-	number, text := object{"type": "number"}, "numeric"
+	number, text, positive := object{"type": "number"}, "numeric", "unsigned"
 	if p.Kind == experiment.Integer {
-		number["type"] = "integer"
+		number["type"], text, positive = "integer", "whole", "counting"
 	}
 	if p.Min != nil && *p.Min >= 0 {
-		text = "unsigned"
+		text = positive
 	}
 	for _, b := range []struct {
 		bound        *float64
@@ -401,6 +401,8 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 		"experiment: cloaking/stripes\nparams: {epsilon: Infinity}\n":                             true,
 		"experiment: cloaking/stripes\nparams: {epsilon: -1}\n":                                   false,
 		"experiment: cloaking/stripes\nparams: {points: 1.5}\n":                                   false,
+		"experiment: cloaking/stripes\nparams: {points: \"1.5\"}\n":                               false,
+		"experiment: cloaking/stripes\nparams: {points: \"150\"}\n":                               true,
 		"experiment: cloaking/stripes\nparams: {draws: \"10\"}\n":                                 true,
 		"experiment: dpgp/calibration\nsweep: {strict: [yes, no]}\n":                              true,
 		"experiment: dpgp/calibration\nparams: {strict: maybe}\n":                                 false,

@@ -133,7 +133,7 @@ func newHull[T cpublas.Float](c call[T]) *hullOf[T] {
 }
 
 // panels says whether the queries are computed in panels, whose products our kernels take without
-// a copy for each tile: with many queries they cost 6 to 10 % less, with few the copies that are
+// a copy for each tile: with many queries they cost less, with few the copies that are
 // made once cost more.
 func (h *hullOf[T]) panels() bool {
 	if h.z.rows < 2*hullTile {

@@ -276,6 +276,9 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 	if layout.unpacked {
 		codec = format.Uncompressed
 	}
+	if codec == format.Uncompressed && packed != unpacked {
+		return fmt.Errorf("it says that it has %d bytes, and %d as it is packed by nothing", unpacked, packed)
+	}
 	if codec == format.Uncompressed && !p.grows(layout) {
 		return nil
 	}
@@ -289,6 +292,9 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 	values, err := p.unpacker.unpack(codec, io.NewSectionReader(p.file, start, p.at-start), unpacked)
 	if err != nil {
 		return err
+	}
+	if n := int64(len(values)) + layout.levels; n < unpacked { // for which room would be made
+		return fmt.Errorf("it unpacks to %d bytes, and says %d", n, unpacked)
 	}
 	if layout.levelsInside {
 		if levels, values, err = cutLevels(values); err != nil {

@@ -130,6 +130,12 @@ func TestForgedParquet(t *testing.T) {
 		{"one of a negative size", func(f *forgery) { f.header.CompressedPageSize = -1 }, "it says that it has -1 bytes"},
 		{"one that unpacks to gigabytes", func(f *forgery) { f.header.UncompressedPageSize = math.MaxInt32 },
 			"the columns that are read take more than 1024 MiB when they are unpacked"},
+		{"one that says more than it has", func(f *forgery) { f.header.UncompressedPageSize = 1 << 29 },
+			"page 1: it says that it has 536870912 bytes, and 24 as it is packed by nothing"},
+		{"one that unpacks to less", func(f *forgery) {
+			f.chunk.Codec, f.page = format.Snappy, snappyOf(t, f.page)
+			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), 1<<29
+		}, "page 1: it unpacks to 24 bytes, and says 536870912"},
 		{"by its own length", func(f *forgery) {
 			f.chunk.Codec, f.page = format.Snappy, binary.AppendUvarint(nil, math.MaxUint32)
 			f.header.CompressedPageSize = int32(len(f.page))
@@ -189,13 +195,15 @@ func TestForgedParquet(t *testing.T) {
 				DefinitionLevelsByteLength: size})
 		}, "page 1: its levels are of 2147483647 values, and it says 3"},
 		{"bit-packed levels", levels(format.BitPacked, make([]byte, 1<<10)),
-			"page 1: its levels are of 8192 values, and it says 3"},
+			"page 1: levels in the encoding BIT_PACKED, which is not read"},
 		{"levels beyond their page", func(f *forgery) {
 			levels(format.RLE, run(3))(f)
 			f.page[0] = 255
 		}, "page 1: it is cut off in its levels"},
 		{"a run of a dictionary", encoded(format.Double, format.RLEDictionary, []byte{1}, run(math.MaxInt32)),
 			"page 1: its values are of 2147483647 values, and it says 3"},
+		{"a run behind an empty one", encoded(format.Double, format.RLEDictionary, []byte{32, 0},
+			run(math.MaxInt32), []byte{0, 0, 0}), "page 1: its values are of 2147483647 values, and it says 3"},
 		{"a run without bits", encoded(format.Double, oldDictionary, []byte{0}, bytes.Repeat(run(600)[:2], 2)),
 			"page 1: its values are of 1200 values, and it says 3"},
 		{"a bit-packed group", encoded(format.Double, format.RLEDictionary, []byte{32}, group(1<<28)),
@@ -208,6 +216,8 @@ func TestForgedParquet(t *testing.T) {
 			"page 1: values in the encoding RLE, which is for truth values"},
 		{"differences", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 255, 255, 255, 255, 7, 0}),
 			"page 1: its values are of 2147483647 values, and it says 3"},
+		{"wide differences", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 3, 0, 0, 65, 0, 0, 0}),
+			"page 1: its blocks of differences are damaged"},
 		{"differences without blocks", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 3, 0}),
 			"page 1: its blocks of differences are damaged"},
 		{"lengths of texts", encoded(format.ByteArray, format.DeltaLengthByteArray, deltas(math.MaxInt32, 0, 0),
@@ -262,6 +272,16 @@ func TestForgedParquet(t *testing.T) {
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
 	mustFail(t, err, "its footer has 4294967295 bytes, and the file")
+}
+
+// snappyOf packs by Snappy.
+func snappyOf(t *testing.T, text []byte) []byte {
+	t.Helper()
+	packed, err := parquet.Snappy.Encode(nil, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 // packedBy packs a text; as a stream, the beginning of zstd does not say how long it is.

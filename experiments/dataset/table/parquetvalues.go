@@ -31,8 +31,7 @@ type layout struct {
 	levels       int64 // bytes of levels before what is packed
 	levelsAt     int64 // where those begin that say which values are missing
 	levelsInside bool  // they are packed with the values, after their length
-	levelsBy     format.Encoding
-	unpacked     bool // whatever the codec
+	unpacked     bool  // whatever the codec
 }
 
 // layoutOf checks the header of a page against its size and the rows.
@@ -59,12 +58,14 @@ func (p *pages) layoutOf(h *format.PageHeader) (out layout, err error) {
 		}
 		return out, nil
 	case h.Type == format.DataPage && one.Valid:
-		out = layout{values: int64(one.V.NumValues), encoding: one.V.Encoding, levelsInside: p.optional > 0,
-			levelsBy: one.V.DefinitionLevelEncoding}
+		out = layout{values: int64(one.V.NumValues), encoding: one.V.Encoding, levelsInside: p.optional > 0}
+		if by := one.V.DefinitionLevelEncoding; out.levelsInside && by != format.RLE {
+			return out, fmt.Errorf("levels in the encoding %v, which is not read", by)
+		}
 	case h.Type == format.DataPageV2 && two.Valid:
 		repeated, defined := int64(two.V.RepetitionLevelsByteLength), int64(two.V.DefinitionLevelsByteLength)
 		out = layout{values: int64(two.V.NumValues), encoding: two.V.Encoding, levels: repeated + defined,
-			levelsAt: repeated, levelsBy: format.RLE, unpacked: two.V.IsCompressed.Valid && !two.V.IsCompressed.V}
+			levelsAt: repeated, unpacked: two.V.IsCompressed.Valid && !two.V.IsCompressed.V}
 		if repeated < 0 || defined < 0 || out.levels > packed {
 			return out, fmt.Errorf("its levels take %d of its %d bytes", out.levels, packed)
 		}
@@ -118,11 +119,7 @@ func (p *pages) checkLevels(l layout, levels []byte) error {
 	if p.optional == 0 || l.dictionary {
 		return nil
 	}
-	width := uint64(bits.Len(uint(p.optional)))
-	if l.levelsBy == format.BitPacked {
-		return l.most(8*uint64(len(levels))/width, "levels")
-	}
-	return l.runs(levels[min(l.levelsAt, int64(len(levels))):], width, "levels")
+	return l.runs(levels[min(l.levelsAt, int64(len(levels))):], uint64(bits.Len(uint(p.optional))), "levels")
 }
 
 // most refuses more values than the page has.
@@ -146,6 +143,9 @@ func (l layout) runs(b []byte, width uint64, what string) error {
 		count, size := head>>1, (width+7)/8
 		if err := l.most(count, what); err != nil { // before it is multiplied
 			return err
+		}
+		if count == 0 { // which has no bytes
+			continue
 		}
 		if head&1 == 1 {
 			size, count = count*width, 8*count
@@ -181,7 +181,11 @@ func (p *pages) checkValues(l layout, b []byte) error {
 		}
 		return l.runs(b[4:], 1, values)
 	case format.DeltaBinaryPacked:
-		_, _, err := l.deltas(b)
+		widest := 64
+		if p.kind == parquet.Int32 {
+			widest = 32
+		}
+		_, _, err := l.deltas(b, widest)
 		return err
 	case format.DeltaLengthByteArray:
 		lengths, rest, err := l.lengths(b)
@@ -208,7 +212,7 @@ func (p *pages) checkValues(l layout, b []byte) error {
 
 // lengths is the sum of the lengths at the beginning of b, and what follows them.
 func (l layout) lengths(b []byte) (sum int64, rest []byte, err error) {
-	numbers, rest, err := l.deltas(b)
+	numbers, rest, err := l.deltas(b, 32)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -228,8 +232,8 @@ func (l layout) lengths(b []byte) (sum int64, rest []byte, err error) {
 var errDeltas = errors.New("its blocks of differences are damaged")
 
 // deltas are the numbers in blocks of differences at the beginning of b, and what follows them.
-// More than the page has are refused.
-func (l layout) deltas(b []byte) (numbers, rest []byte, err error) {
+// More than the page has are refused, and differences of more bits than the widest numbers.
+func (l layout) deltas(b []byte, widest int) (numbers, rest []byte, err error) {
 	var head [3]uint64 // numbers in a block, parts of a block, numbers
 	rest = b
 	for i := range head {
@@ -258,6 +262,9 @@ func (l layout) deltas(b []byte) (numbers, rest []byte, err error) {
 		widths := rest[:min(parts, uint64(len(rest)))]
 		rest = rest[len(widths):]
 		for _, width := range widths {
+			if int(width) > widest {
+				return nil, nil, errDeltas
+			}
 			rest = rest[min(part*uint64(width)/8, uint64(len(rest))):]
 			if left -= min(left, part); left == 0 {
 				break

@@ -16,10 +16,11 @@ import (
 // CheckApart refuses inducing inputs z (M×d) of a file, or of a list where file is "", which a
 // release publishes as they are, that are the private rows x (N×d): the file of these by another
 // name, or a copy of it in any order, layout and writing of the numbers, of all rows or of half
-// of them and more. Fewer rows
-// of the data are not looked for: on a lattice they are there by chance, and a refusal would
-// then depend on single rows, which is what a release must not do. How many rows there are is
-// public, and with fewer inducing inputs than half of it the rows are not looked at.
+// of them and more. How many rows there are is public, and with fewer inducing inputs than half
+// of it the rows are not looked at: on a lattice some are there by chance.
+//
+// The refusal depends on the rows, and is no part of a release: whoever runs it has the rows. It
+// is there because a release of rows by mistake cannot be taken back.
 func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
 	written, same := "inducing", false
 	if file != "" {

@@ -222,6 +222,8 @@ func paramText(e *experiment.Experiment, p *experiment.Param) string {
 const (
 	numeric  = "numeric"  // a number
 	unsigned = "unsigned" // a number without a minus
+	whole    = "whole"    // a whole number
+	counting = "counting" // a whole number without a minus
 	infinite = "infinite" // infinity
 	several  = "several"  // a list of numbers, or a range of them
 	spaced   = "spaced"   // linspace or logspace
@@ -230,13 +232,20 @@ const (
 
 // texts defines what is read as it is from a text: a quoted number, say.
 func texts() jsonschema.Definitions {
-	const number = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`
+	const (
+		number  = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`
+		integer = `[0-9]+(\.0*)?([eE]\+?[0-9]+)?\s*$`
+		one     = `[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|\.?inf)`
+		span    = one + `(\s*\.\.\s*` + one + `(\s*step\s*` + one + `)?)?`
+	)
 	matching := func(pattern string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: pattern} }
 	return jsonschema.Definitions{
 		numeric:  matching(`^\s*[-+]?` + number),
 		unsigned: matching(`^\s*\+?` + number),
 		infinite: matching(`^\s*\+?\.?[iI][nN][fF]([iI][nN][iI][tT][yY])?\s*$`),
-		several:  matching(`^[\s\[]*[-+.]*([0-9]|inf)([-+.0-9eE,\s]|inf)*(step[-+.0-9eE\s]+)?[\s\]]*$`),
+		whole:    matching(`^\s*[-+]?` + integer),
+		counting: matching(`^\s*\+?` + integer),
+		several:  matching(`^\s*\[?\s*` + span + `(\s*,\s*` + span + `)*\s*\]?\s*$`),
 		spaced:   matching(`^\s*(lin|log)space\s*\(.*\)\s*$`),
 		truth:    {Enum: []any{"true", "yes", "on", "false", "no", "off"}},
 	}
@@ -298,14 +307,14 @@ func valueSchema(p *experiment.Param) *jsonschema.Schema {
 
 // oneNumber lists the ways in which a number may be written.
 func oneNumber(p *experiment.Param) []*jsonschema.Schema {
-	n, text := &jsonschema.Schema{Type: "number"}, numeric
+	n, text, positive := &jsonschema.Schema{Type: "number"}, numeric, unsigned
 	if p.Kind == experiment.Integer {
-		n.Type = "integer"
+		n.Type, text, positive = "integer", whole, counting
 	}
 	if p.Min != nil {
 		set(&n.Minimum, &n.ExclusiveMinimum, *p.Min, p.OpenMin)
 		if *p.Min >= 0 {
-			text = unsigned
+			text = positive
 		}
 	}
 	if p.Max != nil {
