@@ -80,7 +80,7 @@ func space(s string) (values []any, err error) {
 		v := a
 		if n > 1 {
 			// Products are rounded by themselves: some processors would fuse one with the sum.
-			v = (float64(a*float64(n-1-i)) + float64(b*float64(i))) / float64(n-1) //nolint:unconvert // it rounds
+			v = (float64(a*float64(n-1-i)) + float64(b*float64(i))) / float64(n-1)
 		}
 		if m[1] == "logspace" {
 			v = math.Pow(10, v)
