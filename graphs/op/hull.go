@@ -10,7 +10,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda/kernels"
-	simd "privkern/graphs/simd/matrix"
+	panel "privkern/graphs/simd/matrix"
 	"privkern/graphs/simd/vector"
 )
 
@@ -101,15 +101,13 @@ func hullShape(in []tensor.Shape) (tensor.Shape, error) {
 // times |x|², is a relative one of the kernel value.
 func affineHull[T cpublas.Float](c call[T]) error {
 	h := newHull(c)
-	if h.panels() {
-		whole := (hullTile + h.samples.Width() - 1) / h.samples.Width() * h.samples.Width()
-		return c.pool.For(context.Background(), h.z.rows, whole, func(lo, hi int) error {
-			h.byPanels(lo, hi)
-			return nil
-		})
+	compute, tile := h.byRows, hullTile
+	if p := h.panels(); p != nil {
+		width := p.samples.Width()
+		compute, tile = p.compute, (hullTile+width-1)/width*width
 	}
-	return c.pool.For(context.Background(), h.z.rows, hullTile, func(lo, hi int) error {
-		h.byRows(lo, hi)
+	return c.pool.For(context.Background(), h.z.rows, tile, func(lo, hi int) error {
+		compute(lo, hi)
 		return nil
 	})
 }
@@ -120,8 +118,6 @@ type hullOf[T cpublas.Float] struct {
 	w, rows   []T     // rows are [x, −½|x|²], n×(d+1)
 	n, d      int     // of the samples
 	least     float64 // a sum of memberships is above it
-	// The factors of the products in the layout that our kernels read; nil of other kernels.
-	samples, ones, solutions *simd.Left[T]
 }
 
 func newHull[T cpublas.Float](c call[T]) *hullOf[T] {
@@ -132,28 +128,64 @@ func newHull[T cpublas.Float](c call[T]) *hullOf[T] {
 	return h
 }
 
-// panels says whether the queries are computed in panels, whose products our kernels take without
-// a copy for each tile: with many queries they cost less, with few the copies that are
-// made once cost more.
-func (h *hullOf[T]) panels() bool {
-	if h.z.rows < 2*hullTile {
-		return false
+// scale writes [u, 1] of q queries from lo on, whose elements are distances of a query and of a
+// coordinate apart.
+func (h *hullOf[T]) scale(lo, q int, to []T, query, coordinate int) {
+	for i := range q {
+		row := h.z.row(lo + i)
+		for j := range h.d {
+			to[i*query+j*coordinate] = h.w[j] * row[j]
+		}
+		to[i*query+h.d*coordinate] = 1
 	}
-	if h.samples = cpublas.NewLeft(blas.NoTrans, h.n, h.d+1, h.rows, h.d+1); h.samples == nil {
-		return false
+}
+
+// byRows computes the queries from lo to before hi by products of any kernels.
+func (h *hullOf[T]) byRows(lo, hi int) {
+	q, n, k, cols := hi-lo, h.n, h.d+1, h.b.cols
+	scratch := borrow[T](q * (k + n + cols))
+	defer release(scratch)
+	u, e, a := (*scratch)[:q*k], (*scratch)[q*k:q*(k+n)], (*scratch)[q*(k+n):]
+	h.scale(lo, q, u, k, 1)
+	// u·x − ½|x|²: ½|u|² is the same for a whole row and drops out.
+	cpublas.Gemm(blas.NoTrans, blas.Trans, q, n, k, 1, u, k, h.rows, k, 0, e, n)
+	for i := range q {
+		relativeExp(e[i*n : (i+1)*n])
+	}
+	cpublas.Gemm(blas.NoTrans, blas.NoTrans, q, cols, n, 1, e, n, h.b.data, cols, 0, a, cols)
+	for i := range q {
+		from := a[i*cols : (i+1)*cols]
+		h.normalise(h.out.row(lo+i), from, from[cols-1])
+	}
+}
+
+// hullPanels computes queries in panels, whose products our kernels take without a copy for each
+// tile: a query is a column of a panel.
+type hullPanels[T cpublas.Float] struct {
+	*hullOf[T]
+	samples, ones, solutions *panel.Left[T]
+}
+
+// panels is nil for other kernels than ours, and where there are few queries: the copies that are
+// made once cost more than they spare then.
+func (h *hullOf[T]) panels() *hullPanels[T] {
+	if h.z.rows < 2*hullTile {
+		return nil
+	}
+	samples := cpublas.NewLeft(blas.NoTrans, h.n, h.d+1, h.rows, h.d+1)
+	if samples == nil {
+		return nil
 	}
 	ones := make([]T, h.n)
 	for i := range ones {
 		ones[i] = 1
 	}
-	h.ones = cpublas.NewLeft(blas.NoTrans, h.n, 1, ones, 1)
-	h.solutions = cpublas.NewLeft(blas.Trans, h.b.cols, h.n, h.b.data, h.b.cols)
-	return true
+	return &hullPanels[T]{h, samples, cpublas.NewLeft(blas.NoTrans, h.n, 1, ones, 1),
+		cpublas.NewLeft(blas.Trans, h.b.cols, h.n, h.b.data, h.b.cols)}
 }
 
-// byPanels computes the queries from lo to before hi, with the bits of byRows: a query is a column
-// of a panel.
-func (h *hullOf[T]) byPanels(lo, hi int) {
+// compute has the bits of byRows.
+func (h *hullPanels[T]) compute(lo, hi int) {
 	width, k, cols := h.samples.Width(), h.d+1, h.b.cols
 	panels := (hi - lo + width - 1) / width
 	scaled, kernel, sums := k*width, h.samples.Rows()*width, h.solutions.Rows()*width
@@ -161,10 +193,11 @@ func (h *hullOf[T]) byPanels(lo, hi int) {
 	defer release(scratch)
 	largest, u := (*scratch)[:width], (*scratch)[width:][:panels*scaled]
 	e, a := (*scratch)[width+len(u):][:panels*kernel], (*scratch)[width+len(u)+panels*kernel:]
+	clear(u) // of which the last panel may have fewer queries
 	for p := range panels {
-		h.scale(lo+p*width, hi, u[p*scaled:(p+1)*scaled], width)
+		h.scale(lo+p*width, min(width, hi-lo-p*width), u[p*scaled:(p+1)*scaled], 1, width)
 	}
-	// u·x − ½|x|²: ½|u|² is the same for a whole column and drops out.
+	// As in byRows, with the samples as rows.
 	h.samples.Multiply(panels, 1, u, scaled, false, e)
 	for p := range panels {
 		one := e[p*kernel : (p+1)*kernel]
@@ -176,49 +209,11 @@ func (h *hullOf[T]) byPanels(lo, hi int) {
 	for p := range panels {
 		at, of := lo+p*width, a[p*sums:(p+1)*sums]
 		q := min(width, hi-at)
-		simd.Transpose(cols-1, q, of, width, h.out.data[at*h.out.cols:], h.out.cols)
+		panel.Transpose(cols-1, q, of, width, h.out.data[at*h.out.cols:], h.out.cols)
 		for i := range q {
 			out := h.out.row(at + i)
 			h.normalise(out, out, of[(cols-1)*width+i])
 		}
-	}
-}
-
-// scale writes [u, 1] of the queries from at on, or before hi, to the columns of a panel.
-func (h *hullOf[T]) scale(at, hi int, to []T, width int) {
-	clear(to[:h.d*width])
-	for i := range min(width, hi-at) {
-		row := h.z.row(at + i)
-		for j := range h.d {
-			to[j*width+i] = h.w[j] * row[j]
-		}
-	}
-	for i := h.d * width; i < len(to); i++ {
-		to[i] = 1
-	}
-}
-
-// byRows computes the queries from lo to before hi by products of any kernels.
-func (h *hullOf[T]) byRows(lo, hi int) {
-	q, n, d, cols := hi-lo, h.n, h.d, h.b.cols
-	scratch := borrow[T](q * (d + 1 + n + cols))
-	defer release(scratch)
-	u, k, a := (*scratch)[:q*(d+1)], (*scratch)[q*(d+1):q*(d+1+n)], (*scratch)[q*(d+1+n):]
-	for i := range q {
-		row, to := h.z.row(lo+i), u[i*(d+1):(i+1)*(d+1)]
-		for j := range d {
-			to[j] = h.w[j] * row[j]
-		}
-		to[d] = 1
-	}
-	cpublas.Gemm(blas.NoTrans, blas.Trans, q, n, d+1, 1, u, d+1, h.rows, d+1, 0, k, n)
-	for i := range q {
-		relativeExp(k[i*n : (i+1)*n])
-	}
-	cpublas.Gemm(blas.NoTrans, blas.NoTrans, q, cols, n, 1, k, n, h.b.data, cols, 0, a, cols)
-	for i := range q {
-		from := a[i*cols : (i+1)*cols]
-		h.normalise(h.out.row(lo+i), from, from[cols-1])
 	}
 }
 
