@@ -282,13 +282,6 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 	if codec == format.Uncompressed && !p.grows(layout) {
 		return nil
 	}
-	length, err := p.length(codec, start)
-	if err == nil && length > uint64(unpacked) {
-		err = fmt.Errorf("it unpacks to %d bytes, and says %d", length, unpacked)
-	}
-	if err != nil {
-		return err
-	}
 	values, err := p.unpacker.unpack(codec, io.NewSectionReader(p.file, start, p.at-start), unpacked)
 	if err != nil {
 		return err
@@ -307,7 +300,7 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 	return p.checkValues(layout, values)
 }
 
-// read reads so many bytes of the file.
+// read reads n bytes of the file.
 func (p *pages) read(from, n int64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
@@ -315,18 +308,4 @@ func (p *pages) read(from, n int64) ([]byte, error) {
 	out := make([]byte, n)
 	_, err := p.file.ReadAt(out, from)
 	return out, err
-}
-
-// length is what the packed bytes from start on, to the next page, take when they are
-// unpacked, of codecs whose bytes say it; 0 of others.
-func (p *pages) length(codec format.CompressionCodec, start int64) (uint64, error) {
-	if codec != format.Snappy { // which begins with it
-		return 0, nil
-	}
-	packed := make([]byte, min(binary.MaxVarintLen64, p.at-start))
-	if _, err := p.file.ReadAt(packed, start); err != nil {
-		return 0, err
-	}
-	length, _ := binary.Uvarint(packed)
-	return length, nil
 }

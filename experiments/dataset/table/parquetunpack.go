@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +14,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// unpacker unpacks pages, one after the other, of gzip, zstd and brotli by the decoders that
-// the library takes, but into no more room than a page says that it takes: their packed bytes
-// do not say how many they become. The library makes more and more room, whatever the header
+// unpacker unpacks pages, one after the other, by the decoders that the library takes, but
+// those of gzip, zstd and brotli into no more room than a page says that it takes: their packed
+// bytes do not say how many they become. The library makes more and more room, whatever the header
 // states, and a few kilobytes may become gigabytes. Its zero value is ready; close gives back
 // what it holds.
 type unpacker struct {
@@ -27,8 +28,7 @@ type unpacker struct {
 }
 
 // unpack returns what a page takes when it is unpacked, until it is called again. It refuses
-// one that takes more than a number of bytes, and one that cannot be unpacked; of codecs whose
-// bytes say how many they become, the caller has compared.
+// one that takes more than a number of bytes, and one that cannot be unpacked.
 func (u *unpacker) unpack(codec format.CompressionCodec, page *io.SectionReader, most int64) (out []byte, err error) {
 	fits := true
 	switch codec {
@@ -45,12 +45,15 @@ func (u *unpacker) unpack(codec format.CompressionCodec, page *io.SectionReader,
 		out, fits, err = u.zstdPacked(page, most)
 	default:
 		u.packed = withLength(u.packed, page.Size())
-		if _, err = io.ReadFull(page, u.packed); err == nil && codec != format.Uncompressed {
-			u.room, err = parquet.LookupCompressionCodec(codec).Decode(u.room, u.packed)
-			out = u.room
-		} else {
+		if _, err = io.ReadFull(page, u.packed); err != nil || codec == format.Uncompressed {
 			out = u.packed
+			break
 		}
+		if length, _ := binary.Uvarint(u.packed); codec == format.Snappy && length > uint64(most) { // which begins with it
+			return nil, fmt.Errorf("it unpacks to %d bytes, and says %d", length, most)
+		}
+		u.room, err = parquet.LookupCompressionCodec(codec).Decode(u.room, u.packed)
+		out = u.room
 	}
 	switch {
 	case err != nil:
@@ -74,8 +77,8 @@ func (u *unpacker) gzipped(page io.Reader, most int64) ([]byte, bool, error) {
 	return u.upTo(u.gzip, most)
 }
 
-// upTo reads all of a reader, and says whether it has at most so many bytes. It reads one more
-// at most.
+// upTo reads all of a reader, and says whether it has no more than a number of bytes. It reads
+// one more at most.
 func (u *unpacker) upTo(r io.Reader, most int64) ([]byte, bool, error) {
 	u.text.Reset()
 	n, err := u.text.ReadFrom(io.LimitReader(r, most+1))
