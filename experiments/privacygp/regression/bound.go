@@ -44,7 +44,7 @@ func (s *Settings) checkH() []error {
 		}
 	}
 	if s.XiUnit == ofPrior || s.Hyperparameters == given {
-		if err := s.checkBelowPrior(s.toleranceName(), s.HVariance, s.ProcessVariance); err != nil {
+		if err := s.checkBelowPrior(s.HVariance, s.ProcessVariance); err != nil {
 			errs = append(errs, err)
 		}
 	}

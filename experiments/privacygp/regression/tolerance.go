@@ -85,7 +85,7 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 		if s.XiUnit == ofOutput && s.Hyperparameters == estimated {
 			continue
 		}
-		if err := s.checkBelowPrior(s.toleranceName(), xi, s.ProcessVariance); err != nil {
+		if err := s.checkBelowPrior(xi, s.ProcessVariance); err != nil {
 			return append(errs, err)
 		}
 	}
@@ -103,14 +103,13 @@ func (s *Settings) toleranceName() string {
 	return "xi"
 }
 
-// checkBelowPrior refuses a tolerance, in the unit of the setting, that no noise reaches. name
-// says which it is.
-func (s *Settings) checkBelowPrior(name string, xi, variance float64) error {
-	return s.checkBelow(name+" = "+experiment.FormatNumber(xi), xi, variance)
+// checkBelowPrior refuses a tolerance of the settings that no noise reaches.
+func (s *Settings) checkBelowPrior(xi, variance float64) error {
+	return s.checkBelow(s.toleranceName()+" = "+experiment.FormatNumber(xi), xi, variance)
 }
 
-// checkBelow is [Settings.checkBelowPrior] of a tolerance that is called as it is to be, with
-// its value or without.
+// checkBelow refuses a tolerance, in the unit of the setting, that no noise reaches. called says
+// which it is, with its value or without.
 func (s *Settings) checkBelow(called string, xi, variance float64) error {
 	switch {
 	case s.XiUnit == ofPrior && xi >= 1:
@@ -136,7 +135,7 @@ func (r *rows) shares(s *Settings, variance float64) ([]float64, error) {
 	}
 	out := slices.Clone(r.xi)
 	for i, v := range out {
-		if err := s.checkBelowPrior(s.toleranceName(), v, variance); err != nil {
+		if err := s.checkBelowPrior(v, variance); err != nil {
 			return nil, err
 		}
 		if s.XiUnit == ofOutput {
