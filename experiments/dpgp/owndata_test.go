@@ -539,30 +539,10 @@ func listed(t *testing.T, path string, rows int) experiment.Points {
 	return out
 }
 
-// anew writes inputs of the last rows of a file of [writeRows], the last first, in other
-// columns, with other separators and digits.
+// anew writes the inputs of the last rows of a file of [writeRows] in another layout.
 func anew(t *testing.T, path string, rows int) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(content)), "\n")[1:]
-	slices.Reverse(lines)
-	var b strings.Builder
-	b.WriteString("b;other;a\n")
-	for _, line := range lines[:rows] {
-		cells := strings.Split(line, ",")
-		for i, cell := range cells[:2] {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cells[i] = strconv.FormatFloat(v, 'e', 9, 64)
-		}
-		b.WriteString(cells[1] + ";text;" + cells[0] + "\n")
-	}
-	return writeText(t, b.String())
+	return trialtest.Rewritten(t, path, rows, "b", "a")
 }
 
 // copied is a copy of a file.

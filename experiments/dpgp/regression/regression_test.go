@@ -473,32 +473,11 @@ func TestRegressionFails(t *testing.T) {
 	}
 }
 
-// anew writes inputs of the last rows of a file of [writeOwn], the last first, with other
-// digits.
-func anew(t *testing.T, path string, rows int) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(content)), "\n")[1:]
-	slices.Reverse(lines)
-	text := "other;x\n"
-	for _, line := range lines[:rows] {
-		text += "1;" + strings.Split(line, ",")[1] + "00e0\n"
-	}
-	out := filepath.Join(t.TempDir(), "anew.csv")
-	if err := os.WriteFile(out, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // Whether a few inducing inputs are rows of the data is no reason for a refusal, which would
 // depend on single rows; a trial for judging warns of it.
 func TestFewRowsAsInducingInputs(t *testing.T) {
 	path := writeOwn(t, 20, nil)
-	few := func(s *Settings) { s.Inducing = "csv:" + anew(t, path, 9) }
+	few := func(s *Settings) { s.Inducing = "csv:" + trialtest.Rewritten(t, path, 9, "x") }
 	released(t, 0, ownSettings(path), few)
 	const want = "all 9 inducing inputs are rows of the data, and a release hands them over"
 	out := regress(t, 0, ownSettings(path), few)
@@ -527,7 +506,7 @@ func TestReleasesRefused(t *testing.T) {
 		}, "the inducing inputs are rows of the private data"},
 		{"rows by a link", func(s *Settings) { s.Inducing = "csv:" + link },
 			"the inducing inputs are rows of the private data"},
-		{"a copy in another layout", func(s *Settings) { s.Inducing = "csv:" + anew(t, path, 20) },
+		{"a copy in another layout", func(s *Settings) { s.Inducing = "csv:" + trialtest.Rewritten(t, path, 20, "x") },
 			"the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *Settings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column of predictions", func(s *Settings) { s.Inputs = "mean" }, `predictions have a column "mean"`},
