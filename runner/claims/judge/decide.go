@@ -59,9 +59,10 @@ func (e *evidence) number(shared pools) {
 	e.Verdict = decide(e.Ours.Mean, p, e.Band.HalfWidth, e.Tolerance)
 }
 
-// decide compares a value with a print, a band and a tolerance; nil is none. A band that
-// is wider than the tolerance by the rounding of the print alone is not wide: no number of
-// trials makes it narrower. A bound that holds by more than the band needs no more trials, however wide the band is.
+// decide compares a value with a print, a band and a tolerance; nil is none. A band that is
+// wider than the tolerance by the rounding of the print alone is not wide: no number of trials
+// makes it narrower. A bound that holds by more than the band needs no more trials, however
+// wide the band is.
 func decide(ours float64, p *ledger.Number, band float64, tolerance *float64) Verdict {
 	switch {
 	case p.Relation.Holds(ours, p.Value, band):

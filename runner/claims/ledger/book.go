@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,14 +117,8 @@ func (b *Book) HasReferences(tables []string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		claims, err := t.Claims(b.Experiments)
-		if err != nil {
-			return false, err
-		}
-		for i := range claims {
-			if claims[i].Reference != nil {
-				return true, nil
-			}
+		if slices.ContainsFunc(t.Cells, func(c *Cell) bool { return len(c.Reference) > 0 }) {
+			return true, nil
 		}
 	}
 	return false, nil

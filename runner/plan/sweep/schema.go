@@ -233,18 +233,18 @@ const (
 // texts defines what is read as it is from a text: a quoted number, say.
 func texts() jsonschema.Definitions {
 	const (
-		number  = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`
-		integer = `[0-9]+(\.0*)?([eE]\+?[0-9]+)?\s*$`
-		one     = `[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|\.?inf)`
+		number  = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?`
+		integer = `[0-9]+(\.0*)?([eE]\+?[0-9]+)?`
+		one     = `[-+]?(` + number + `|\.?inf)`
 		span    = one + `(\s*\.\.\s*` + one + `(\s*step\s*` + one + `)?)?`
 	)
 	matching := func(pattern string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: pattern} }
 	return jsonschema.Definitions{
-		numeric:  matching(`^\s*[-+]?` + number),
-		unsigned: matching(`^\s*\+?` + number),
+		numeric:  matching(`^\s*[-+]?` + number + `\s*$`),
+		unsigned: matching(`^\s*\+?` + number + `\s*$`),
 		infinite: matching(`^\s*\+?\.?[iI][nN][fF]([iI][nN][iI][tT][yY])?\s*$`),
-		whole:    matching(`^\s*[-+]?` + integer),
-		counting: matching(`^\s*\+?` + integer),
+		whole:    matching(`^\s*[-+]?` + integer + `\s*$`),
+		counting: matching(`^\s*\+?` + integer + `\s*$`),
 		several:  matching(`^\s*\[?\s*` + span + `(\s*,\s*` + span + `)*\s*\]?\s*$`),
 		spaced:   matching(`^\s*(lin|log)space\s*\(.*\)\s*$`),
 		truth:    {Enum: []any{"true", "yes", "on", "false", "no", "off"}},
