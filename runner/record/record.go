@@ -128,6 +128,10 @@ func (m *Metrics) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
+	if in == nil { // null, of a record without metrics
+		*m = nil
+		return nil
+	}
 	if *m == nil {
 		*m = make(Metrics, len(in))
 	}

@@ -27,6 +27,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte(record))
 	f.Add([]byte(`{"record":null}` + "\n{}\n"))
 	f.Add([]byte(`{"record":{"metrics":{"y":"Inf"}}}` + "\n"))
+	f.Add([]byte("{\"record\":{}}\n"))
 	f.Add([]byte("what a library printed\n"))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		p := &Process{in: nopCloser{io.Discard}, messages: bufio.NewReader(bytes.NewReader(sent))}
