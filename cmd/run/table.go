@@ -18,7 +18,7 @@ import (
 
 func (a *app) tableCommand() *cobra.Command {
 	var o runOptions
-	all, outside := false, false
+	var of scored
 	cmd := &cobra.Command{
 		Use:   "table NAME... | --all [FOLDER...]",
 		Short: "Compute a published table or figure and print it beside the published values",
@@ -33,7 +33,9 @@ line a paper and one in all, from what the folders have: output folders, folders
 such, or folders with tables as CSV. Without a folder that is --out, or
 ` + runsFolder + `. Values that are nowhere there are "not run". With --check the
 status is 4 where a value is outside its reference band, or not run. With --outside,
-print which values lie outside their bands, and which claims do not hold.
+print which values lie outside their bands, and which claims do not hold; with
+--sources, what computed each table: trials, seeds, processor time, program, machine
+and data, of which output folders have records.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -43,15 +45,16 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table --all
   run table --all results --output markdown
   run table --all results --check
-  run table --all results --outside`,
+  run table --all results --outside
+  run table --all --sources`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if all {
+			if of.all {
 				return nil
 			}
 			return cobra.MinimumNArgs(1)(cmd, args)
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			if all {
+			if of.all {
 				return nil, cobra.ShellCompDirectiveFilterDirs
 			}
 			names, err := a.Book.Names()
@@ -65,11 +68,11 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err != nil {
 				return err
 			}
-			if outside && !all {
-				return usagef("--outside goes with --all")
+			if of.all {
+				return a.score(cmd, args, &o, format, &of)
 			}
-			if all {
-				return a.score(cmd, args, &o, format, outside)
+			if of.outside || of.sources {
+				return usagef("--outside and --sources go with --all")
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
@@ -77,29 +80,35 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
-	cmd.Flags().BoolVar(&all, "all", false, "print how all papers came out, from finished results")
-	cmd.Flags().BoolVar(&outside, "outside", false, "with --all, print instead which values lie outside their bands and "+
-		"which claims do not hold, and what was tried")
+	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
+	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
+		"and which claims do not hold, and what was tried")
+	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead what computed each table")
 	return cmd
 }
+
+// scored says what of finished results is printed.
+type scored struct{ all, outside, sources bool }
 
 // score prints the scoreboard of what the folders have; without any, of what the folder of
 // --out has.
 func (a *app) score(
-	cmd *cobra.Command, folders []string, o *runOptions, format tables.Format, outside bool,
+	cmd *cobra.Command, folders []string, o *runOptions, format tables.Format, of *scored,
 ) error {
 	var refused error
 	out := o.out
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside"}, f.Name) {
+		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside", "sources"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})
 	switch {
 	case refused != nil:
 		return refused
-	case outside && format != tables.FormatText && format != tables.FormatMarkdown:
-		return usagef("--outside prints a table or markdown; --all --output json has the same beside the scoreboard")
+	case of.outside && of.sources:
+		return usagef("--outside and --sources print different things: give one of them")
+	case (of.outside || of.sources) && format != tables.FormatText && format != tables.FormatMarkdown:
+		return usagef("--outside and --sources print a table or markdown; --all --output json has the same beside the scoreboard")
 	case len(folders) > 0 && out != "":
 		return usagef("give the folders either as arguments or by --out")
 	case len(folders) == 0 && out != "":
@@ -119,8 +128,11 @@ func (a *app) score(
 		a.complain("warning: not used: %s", s)
 	}
 	write := score.Write
-	if outside {
+	switch {
+	case of.outside:
 		write = score.WriteOutside
+	case of.sources:
+		write = score.WriteSources
 	}
 	if err := write(a.out, board, format); err != nil || !o.check {
 		return err

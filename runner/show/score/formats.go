@@ -62,11 +62,41 @@ func Write(w io.Writer, b *Board, f tables.Format) error {
 }
 
 func (b *Board) text(w io.Writer) error {
-	lines := b.lines()
-	widths := make([]int, len(head))
+	var out strings.Builder
+	out.WriteString(b.grid().text() + "\n")
+	for _, n := range Notes {
+		out.WriteString(tables.Hang("  ", n, 100))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (b *Board) markdown(w io.Writer) error {
+	_, err := io.WriteString(w, b.grid().markdown())
+	return err
+}
+
+func (b *Board) grid() grid {
+	g := grid{lines: b.lines()}
 	for c, h := range head {
-		widths[c] = utf8.RuneCountInString(h.title)
-		for _, l := range lines {
+		g.titles = append(g.titles, h.title)
+		g.left = append(g.left, c == 0 || c == len(head)-1)
+	}
+	return g
+}
+
+// grid is a table of texts, of which the columns that are words begin at the left.
+type grid struct {
+	titles []string
+	left   []bool
+	lines  [][]string
+}
+
+func (g grid) text() string {
+	widths := make([]int, len(g.titles))
+	for c, title := range g.titles {
+		widths[c] = utf8.RuneCountInString(title)
+		for _, l := range g.lines {
 			widths[c] = max(widths[c], utf8.RuneCountInString(l[c]))
 		}
 	}
@@ -75,7 +105,7 @@ func (b *Board) text(w io.Writer) error {
 		var s strings.Builder
 		for c, f := range fields {
 			space := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(f))
-			if left(c) {
+			if g.left[c] {
 				s.WriteString(f + space + "  ")
 			} else {
 				s.WriteString(space + f + "  ")
@@ -83,48 +113,39 @@ func (b *Board) text(w io.Writer) error {
 		}
 		out.WriteString(strings.TrimRight(s.String(), " ") + "\n")
 	}
-	var titles, rule []string
-	for c, h := range head {
-		titles, rule = append(titles, h.title), append(rule, strings.Repeat("─", widths[c]))
+	var rule []string
+	for _, n := range widths {
+		rule = append(rule, strings.Repeat("─", n))
 	}
-	write(titles)
+	write(g.titles)
 	write(rule)
-	for _, l := range lines {
+	for _, l := range g.lines {
 		write(l)
 	}
-	out.WriteString("\n")
-	for _, n := range Notes {
-		out.WriteString(tables.Hang("  ", n, 100))
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
-// left says which columns are words.
-func left(column int) bool { return column == 0 || column == len(head)-1 }
-
-func (b *Board) markdown(w io.Writer) error {
+func (g grid) markdown() string {
 	var out strings.Builder
 	row := func(fields []string) { out.WriteString("| " + strings.Join(fields, " | ") + " |\n") }
-	var titles, rule []string
-	for c, h := range head {
-		titles = append(titles, h.title)
-		if left(c) {
+	var rule []string
+	for c := range g.titles {
+		if g.left[c] {
 			rule = append(rule, "---")
 		} else {
 			rule = append(rule, "---:")
 		}
 	}
-	row(titles)
+	row(g.titles)
 	row(rule)
-	for _, l := range b.lines() {
+	for _, l := range g.lines {
+		escaped := make([]string, len(l))
 		for c := range l {
-			l[c] = tables.EscapeMarkdown(l[c])
+			escaped[c] = tables.EscapeMarkdown(l[c])
 		}
-		row(l)
+		row(escaped)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
 func (b *Board) latex(w io.Writer) error {
@@ -176,9 +197,11 @@ func (b *Board) json(w io.Writer) error {
 		Files   int              `json:"files"`
 		Skipped []string         `json:"skipped"`
 		Outside []Outside        `json:"outside"`
+		Sources []Source         `json:"sources"`
 	}
 	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
 	out.Outside = append([]Outside{}, b.Outside...)
+	out.Sources = append([]Source{}, b.Sources...)
 	for i := range b.Papers {
 		out.Papers = append(out.Papers, paper{b.Papers[i].Name, tables.TallyOf(b.Papers[i].Tally)})
 	}

@@ -32,6 +32,8 @@ type Board struct {
 	References int
 	// Outside are the judged values outside their bands, and the claims that do not hold.
 	Outside []Outside
+	// Sources say what computed the tables that have records.
+	Sources []Source
 	// Trials are the records that were used, and Files the tables.
 	Trials, Files int
 }
@@ -54,7 +56,7 @@ func (b *Board) All() judge.Tally {
 // Read counts the tables of all papers from folders: output folders, folders that hold
 // such, and folders with tables as CSV. One that is not there is an error.
 func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
-	r := &reader{disk: d, book: book, board: &Board{}, rows: map[rowKey]row{}}
+	r := &reader{disk: d, book: book, board: &Board{}, rows: map[rowKey]row{}, trials: map[string]computed{}}
 	for _, dir := range folders {
 		if err := r.folder(dir); err != nil {
 			return nil, err
@@ -83,6 +85,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 			}
 			r.board.Violations = append(r.board.Violations, judge.Check(e)...)
 			r.board.outside(e)
+			r.board.source(e, r.trials)
 			evaluated = append(evaluated, e)
 		}
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})
@@ -96,6 +99,8 @@ type reader struct {
 	board *Board
 	plans []string // output folders
 	rows  map[rowKey]row
+	// trials are the records that were used, by key.
+	trials map[string]computed
 }
 
 // folder looks for what a folder has, and in the folders below it for plans.
@@ -166,6 +171,7 @@ func (r *reader) records(yield func(*record.Record) bool) {
 				continue
 			}
 			r.board.Trials++
+			r.trials[rec.Key] = computedOf(rec)
 			if !yield(rec) {
 				return
 			}

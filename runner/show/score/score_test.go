@@ -277,10 +277,10 @@ func head(t *testing.T, book *ledger.Book) []string {
 	return strings.Split(first, ",")
 }
 
-// A torn record is named, and a trial that failed in one folder counts from another.
-func TestScoreOfTornAndFailedRecords(t *testing.T) {
-	book := demo(t, "demo", "demo")
-	trials, err := book.Trials("demo/claims")
+// ran is an output folder in which the trials of a table have run.
+func ran(t *testing.T, book *ledger.Book, table string, make func(x plan.Trial) *record.Record) (string, *plan.Plan) {
+	t.Helper()
+	trials, err := book.Trials(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,41 +292,101 @@ func TestScoreOfTornAndFailedRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := func(make func(x plan.Trial) *record.Record) string {
-		dir := t.TempDir()
-		s, err := store.Create(dir)
-		if err != nil {
+	dir := t.TempDir()
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.FreezePlan(p, book.Experiments, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range p.Trials {
+		if err := s.Put(make(x)); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = s.Close() }()
-		if err := s.FreezePlan(p, book.Experiments, false); err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range p.Trials {
-			if err := s.Put(make(x)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return dir
 	}
-	good := func(x plan.Trial) *record.Record {
-		r := claimtest.Record(t, x.Key, x.Experiment, x.Params, x.Seed, map[string]float64{"trace_weak": 1, "trace_strong": 2,
-			"variance_at_s1": 0.5})
-		r.ResultVersion = lookup(t, book, x.Experiment).Version
-		return r
-	}
-	failed := folder(func(x plan.Trial) *record.Record { return claimtest.Fail(good(x), record.Failed, "why") })
-	ran := folder(good)
-	b := read(t, book, failed, ran)
+	return dir, p
+}
+
+// good is a record with a result.
+func good(t *testing.T, book *ledger.Book, x plan.Trial) *record.Record {
+	t.Helper()
+	r := claimtest.Record(t, x.Key, x.Experiment, x.Params, x.Seed, map[string]float64{"trace_weak": 1, "trace_strong": 2,
+		"variance_at_s1": 0.5})
+	r.ResultVersion = lookup(t, book, x.Experiment).Version
+	return r
+}
+
+// A torn record is named, and a trial that failed in one folder counts from another.
+func TestScoreOfTornAndFailedRecords(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	failed, _ := ran(t, book, "demo/claims", func(x plan.Trial) *record.Record {
+		return claimtest.Fail(good(t, book, x), record.Failed, "why")
+	})
+	folder, p := ran(t, book, "demo/claims", func(x plan.Trial) *record.Record { return good(t, book, x) })
+	b := read(t, book, failed, folder)
 	if got := b.Papers[0]; got.ClaimsJudged == 0 || len(b.Skipped) != 0 {
 		t.Errorf("failed in one, run in the other: %+v, not used %q", got, b.Skipped)
 	}
-	torn := filepath.Join(ran, "trials", p.Trials[0].Key+".json")
+	torn := filepath.Join(folder, "trials", p.Trials[0].Key+".json")
 	if err := os.WriteFile(torn, []byte(`{"schema": 1, "ke`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if b := read(t, book, ran); len(b.Skipped) != 1 || !strings.Contains(b.Skipped[0], torn+": not a whole record") {
+	if b := read(t, book, folder); len(b.Skipped) != 1 || !strings.Contains(b.Skipped[0], torn+": not a whole record") {
 		t.Errorf("a torn record: not used %q", b.Skipped)
+	}
+}
+
+// What computed a table is said of the trials that it shows, and of no other: two programs, and
+// the time of all.
+func TestSources(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	revision := "def"
+	folder, p := ran(t, book, "demo/claims", func(x plan.Trial) *record.Record {
+		r := good(t, book, x)
+		r.Timing.CPUS = 90
+		r.Provenance = record.Provenance{Version: "1.0", Revision: revision, Go: "go1.26.8 linux/amd64", CPU: "a | processor",
+			BLAS: "privkern (avx512)"}
+		revision = "abc"
+		return r
+	})
+	b := read(t, book, folder)
+	at := slices.IndexFunc(b.Sources, func(s score.Source) bool { return s.Table == "demo/claims" })
+	if at < 0 {
+		t.Fatalf("no source of the table: %+v", b.Sources)
+	}
+	got := b.Sources[at]
+	first := slices.Clone(got.ComputedBy)
+	if len(p.Trials) != 4 || got.Trials != 2 || got.CPUS != 180 || // two have the metrics that the table shows
+		got.Seeds != "0" || len(first) != 2 ||
+		first[0].Revision != "abc" || first[1].Revision != "def" || first[0].Class != "privkern" ||
+		first[0].Backend != "cpu" || first[0].DType != "float64" || len(got.Data) != 0 {
+		t.Errorf("of %d trials: %+v", len(p.Trials), got)
+	}
+	for f, want := range map[tables.Format][]string{
+		tables.FormatText: {"demo/claims ", " 0 ", " (1) (2)\n", "(2) privkern 1.0; revision def;", "\n  (1)"},
+		tables.FormatMarkdown: {"| demo/claims | ", " | 0 | ", " | (1) (2) |  |\n", "- (2) privkern 1.0; revision def;",
+			`; a \| processor; cpu, float64; class of kernels privkern`, "\n\n- (1)"},
+	} {
+		var out bytes.Buffer
+		if err := score.WriteSources(&out, b, f); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s has no %q:\n%s", f, text, out.String())
+			}
+		}
+	}
+	if err := score.WriteSources(&bytes.Buffer{}, b, tables.FormatCSV); err == nil {
+		t.Error("CSV has it")
+	}
+	csv, _ := written(t, book)
+	var out bytes.Buffer
+	if err := score.WriteSources(&out, read(t, book, csv), tables.FormatText); err != nil ||
+		!strings.Contains(out.String(), "not known") {
+		t.Errorf("of tables alone: %v, %s", err, out.String())
 	}
 }
 

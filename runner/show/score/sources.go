@@ -1,0 +1,219 @@
+package score
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/record"
+	"privkern/runner/show/tables"
+)
+
+// Source says what computed a table: its trials, as far as their records were read. A
+// table whose values come from CSV alone has none.
+type Source struct {
+	Table  string `json:"table"`
+	Trials int    `json:"trials"`
+	Seeds  string `json:"seeds"` // such as 0..4, 7
+	// CPUS is the processor time of the trials in seconds: a trial that several tables show
+	// counts in each.
+	CPUS float64 `json:"cpu_s"`
+	// ComputedBy are the program, the machine and the arithmetic of the trials.
+	ComputedBy []Maker `json:"computed_by"`
+	// Data are the data sets that were read, each with the SHA-256 of the file.
+	Data []Data `json:"data"`
+}
+
+// Maker is what computed trials.
+type Maker struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision"`
+	Go        string `json:"go"`
+	Processor string `json:"processor"`
+	GPU       string `json:"gpu"`
+	Backend   string `json:"backend"`
+	DType     string `json:"dtype"`
+	Class     string `json:"class"` // of kernels, see [record.Provenance.Class]
+}
+
+// Data is a data set as it was read.
+type Data struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// computed is what is kept of a record until the tables are known that show it.
+type computed struct {
+	seed int64
+	cpu  float64
+	by   Maker
+	data map[string]string
+}
+
+func computedOf(r *record.Record) computed {
+	p := r.Provenance
+	return computed{seed: r.Seed, cpu: r.Timing.CPUS, data: p.Datasets, by: Maker{Version: p.Version, Revision: p.Revision,
+		Go: p.Go, Processor: p.CPU, GPU: p.GPU, Backend: r.Backend, DType: r.DType, Class: p.Class()}}
+}
+
+// source adds that of a table, if any of its trials has a record.
+func (b *Board) source(e *judge.Evaluation, trials map[string]computed) {
+	used := map[string]bool{}
+	for i := range e.Cells {
+		for _, key := range e.Cells[i].TrialKeys {
+			if _, known := trials[key]; known {
+				used[key] = true
+			}
+		}
+	}
+	if len(used) == 0 {
+		return
+	}
+	s := Source{Table: e.Table, Trials: len(used), Data: []Data{}}
+	var seeds []int64
+	data := map[Data]bool{}
+	for _, key := range slices.Sorted(maps.Keys(used)) { // in one order, so that the sum has the same bits
+		c := trials[key]
+		s.CPUS += c.cpu
+		seeds = append(seeds, c.seed)
+		if !slices.Contains(s.ComputedBy, c.by) {
+			s.ComputedBy = append(s.ComputedBy, c.by)
+		}
+		for name, digest := range c.data {
+			data[Data{name, digest}] = true
+		}
+	}
+	s.Seeds = ranges(seeds)
+	slices.SortFunc(s.ComputedBy, func(a, b Maker) int { return strings.Compare(a.words(), b.words()) })
+	s.Data = append(s.Data, slices.SortedFunc(maps.Keys(data), func(a, b Data) int {
+		return strings.Compare(a.words(), b.words())
+	})...)
+	b.Sources = append(b.Sources, s)
+}
+
+// ranges names numbers, each once: 0..4, 7.
+func ranges(numbers []int64) string {
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	var out []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		switch first := strconv.FormatInt(numbers[i], 10); {
+		case j == i:
+			out = append(out, first)
+		default:
+			out = append(out, first+".."+strconv.FormatInt(numbers[j], 10))
+		}
+		i = j + 1
+	}
+	return strings.Join(out, ", ")
+}
+
+func (m *Maker) words() string {
+	out := []string{"privkern " + m.Version}
+	for _, s := range []string{m.revision(), m.Go, m.Processor, m.GPU, m.Backend + ", " + m.DType} {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	if m.Class != "" {
+		out = append(out, "class of kernels "+m.Class)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (m *Maker) revision() string {
+	if m.Revision == "" {
+		return ""
+	}
+	return "revision " + m.Revision
+}
+
+func (d *Data) words() string { return d.Name + ": SHA-256 " + d.SHA256 }
+
+// sources are the lines of all tables, and what their numbers stand for.
+func (b *Board) sources() (g grid, makers, data []string) {
+	g.titles = []string{"table", "trials", "seeds", "processor time", "computed by", "data"}
+	g.left = []bool{true, false, true, false, true, true}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		var by, names []string
+		for k := range s.ComputedBy {
+			by = append(by, fmt.Sprintf("(%d)", 1+indexOf(&makers, s.ComputedBy[k].words())))
+		}
+		for k := range s.Data {
+			indexOf(&data, s.Data[k].words())
+			if !slices.Contains(names, s.Data[k].Name) {
+				names = append(names, s.Data[k].Name)
+			}
+		}
+		g.lines = append(g.lines, []string{s.Table, strconv.Itoa(s.Trials), s.Seeds, spent(s.CPUS),
+			strings.Join(by, " "), strings.Join(names, ", ")})
+	}
+	slices.Sort(data)
+	for i := range makers {
+		makers[i] = fmt.Sprintf("(%d) %s", i+1, makers[i])
+	}
+	return g, makers, data
+}
+
+// indexOf returns where a text stands in a list, at whose end it is put if it is new.
+func indexOf(list *[]string, text string) int {
+	if i := slices.Index(*list, text); i >= 0 {
+		return i
+	}
+	*list = append(*list, text)
+	return len(*list) - 1
+}
+
+// spent is a time for people: 0.4 s, 12 s, 5 min, 1.9 h.
+func spent(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 9950*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// WriteSources writes what computed every table, as text or Markdown; JSON has it beside
+// the scoreboard.
+func WriteSources(w io.Writer, b *Board, f tables.Format) error {
+	var out strings.Builder
+	g, makers, data := b.sources()
+	switch {
+	case f != tables.FormatText && f != tables.FormatMarkdown:
+		return fmt.Errorf("what computed the tables is not written as %s", f)
+	case len(g.lines) == 0:
+		_, err := io.WriteString(w, "No folder has records of the trials of a table: what computed it is not known.\n")
+		return err
+	case f == tables.FormatText:
+		out.WriteString(g.text())
+	default:
+		out.WriteString(g.markdown())
+	}
+	out.WriteString("\n")
+	for _, list := range [][]string{makers, data} {
+		for _, l := range list {
+			if f == tables.FormatText {
+				out.WriteString(tables.Hang("  ", l, 100))
+			} else {
+				out.WriteString("- " + tables.EscapeMarkdown(l) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
