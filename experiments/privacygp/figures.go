@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"privkern/runner/experiment"
 )
@@ -152,13 +153,14 @@ func drawFigure3(trials []satelliteTrial) []experiment.Panel {
 }
 
 func satellitePanel(s *satelliteSettings, prediction, data experiment.Series) experiment.Panel {
-	title := fmt.Sprintf("%s, H = %vK", s.Quantity, s.Alpha)
+	quantity := strings.ReplaceAll(s.Quantity.String(), "_", " ")
+	title := fmt.Sprintf("%s, H = %vK", quantity, s.Alpha)
 	if s.Variant == asPublished {
 		title += " as the text has it"
 	}
 	x := prediction["x"]
 	return experiment.Panel{
-		Title: title, XLabel: "time (orbits)", YLabel: fmt.Sprintf("%s (%s)", s.Quantity, s.Quantity.unit()),
+		Title: title, XLabel: "time (orbits)", YLabel: fmt.Sprintf("%s (%s)", quantity, s.Quantity.unit()),
 		Bands: []experiment.Band{{Name: "±2σ", X: x, Low: prediction["low"], High: prediction["high"],
 			Color: colourUnsecured}},
 		Spans:  []experiment.Span{{Name: "private segment", Low: s.SegmentStart, High: s.SegmentEnd}},

@@ -48,8 +48,14 @@ func TestToyFigures(t *testing.T) {
 			for _, change := range c.trials {
 				trials = append(trials, toyOf(t, change))
 			}
-			if got := panelsOf(t, c.figure, trials); len(got) != c.panels {
+			got := panelsOf(t, c.figure, trials)
+			if len(got) != c.panels {
 				t.Errorf("%d panels, want %d", len(got), c.panels)
+			}
+			for _, p := range got {
+				if !p.EqualAspect {
+					t.Errorf("%s: a circle of the plane is none in the picture", p.Title)
+				}
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func ToyFigure() experiment.Figure {
 			var panels []experiment.Panel
 			for _, t := range trials {
 				panel := experiment.Panel{Title: toyTitle(t.Settings, experiment.NameOf(t.Settings.Shape)),
-					XLabel: "x", YLabel: vertical(t)}
+					XLabel: "x", YLabel: vertical(t), EqualAspect: true}
 				if grid := t.Series["grid"]; grid["z"] == nil {
 					panel.Lines = mesh("image", grid, t.Settings.Grid, imageColor)
 				} else {
@@ -136,7 +136,8 @@ func fabricationPanels(t toyObservation, shape string) (panels []experiment.Pane
 		if p.error != nil {
 			title += fmt.Sprintf(": error %.3g", *p.error)
 		}
-		panels = append(panels, experiment.Panel{Title: title, XLabel: "x", YLabel: vertical(t), Points: p.points})
+		panels = append(panels, experiment.Panel{Title: title, XLabel: "x", YLabel: vertical(t), EqualAspect: true,
+			Points: p.points})
 	}
 	return panels
 }
@@ -161,8 +162,8 @@ func RegionsFigure() experiment.Figure {
 				title := toyTitle(t.Settings, experiment.NameOf(t.Settings.Data))
 				panels = append(panels,
 					experiment.Panel{Title: fmt.Sprintf("%s: accuracy %.3g", title, t.Metrics.Accuracy),
-						XLabel: "x", YLabel: "y", Heatmap: regions, Points: byPart(samplesOf(t), names, "")},
-					experiment.Panel{Title: title + ": distance", XLabel: "x", YLabel: "y", Heatmap: distances})
+						XLabel: "x", YLabel: "y", EqualAspect: true, Heatmap: regions, Points: byPart(samplesOf(t), names, "")},
+					experiment.Panel{Title: title + ": distance", XLabel: "x", YLabel: "y", EqualAspect: true, Heatmap: distances})
 			}
 			return panels
 		})
@@ -182,12 +183,12 @@ func Figure10() experiment.Figure {
 			for _, t := range trials {
 				names := partNames(t.Settings, "party")
 				title := toyTitle(t.Settings, experiment.NameOf(t.Settings.Data))
-				local := experiment.Panel{Title: title + ": machine of each party", XLabel: "x", YLabel: "y"}
+				local := experiment.Panel{Title: title + ": machine of each party", XLabel: "x", YLabel: "y", EqualAspect: true}
 				for k, name := range names {
 					local.Lines = append(local.Lines, mesh(name, t.Series[machineSeries(k)], t.Settings.Grid, k)...)
 				}
 				panels = append(panels, local, experiment.Panel{Title: title + ": global machine", XLabel: "x", YLabel: "y",
-					Points: byPart(thinned(t.Series["grid"], 3), names, "image_")})
+					EqualAspect: true, Points: byPart(thinned(t.Series["grid"], 3), names, "image_")})
 			}
 			return panels
 		})

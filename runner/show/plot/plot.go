@@ -296,7 +296,7 @@ func (t *tile) draw(c draw.Canvas) {
 		c.FillText(titleStyle(), vg.Point{X: data.Center().X, Y: data.Max.Y + above}, t.title)
 	}
 	if t.yLabel != "" {
-		c.FillText(verticalLabelStyle(), vg.Point{X: c.Min.X, Y: data.Center().Y}, t.yLabel)
+		c.FillText(verticalLabelStyle(), vg.Point{X: inner.Min.X - t.labelWidth(), Y: data.Center().Y}, t.yLabel)
 	}
 	if hasScale(t.panel.Heatmap) {
 		drawScale(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
