@@ -458,6 +458,26 @@ func TestMeanOfACell(t *testing.T) {
 	}
 }
 
+// A mean is of the seeds that all its cells have: a cell with more of them lacks nothing.
+func TestMeanOfCellsWithUnequalSeeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b   string
+		trials int
+	}{
+		"the first has more": {"0..2", "0..1", 2}, "the second has more": {"0", "0..2", 1},
+		"some in common": {"0..1", "1..2", 1}, "none in common, those of the first": {"0", "1..2", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, "", fmt.Sprintf(`{row: mean, column: c, published: "2.0", mean_of: {column: c}},
+      {row: a, column: c, published: "1", seeds: %s}, {row: b, column: c, published: "3", params: {points: 3}, seeds: %s}`,
+				c.a, c.b), append(traces(t, 1, 2, 3), other(t, 3, 4, 2)...)...)
+			if r.Ours.Trials != c.trials || !r.Complete() || len(r.Warnings) != 0 {
+				t.Errorf("got %+v, warnings %q", *r.Ours, r.Warnings)
+			}
+		})
+	}
+}
+
 // other are records of a second setting, at another number of points.
 func other(t *testing.T, values ...float64) []*record.Record {
 	t.Helper()

@@ -73,8 +73,8 @@ func onlySome(s *sample) string {
 
 // sample takes, of every seed, the mean over the sides, less that over minus.
 func (r *Records) sample(sides, minus []*ledger.Side) *sample {
-	out := &sample{side: sides[0], seeds: r.seeds(sides[0])}
-	if n := len(sides[0].Seeds); len(out.seeds) < n {
+	out := &sample{side: sides[0], seeds: common(sides, r.seeds)}
+	if n := len(common(sides, func(s *ledger.Side) []int64 { return s.Seeds })); len(out.seeds) < n {
 		out.warnings = append(out.warnings, fmt.Sprintf("planned with %d of the table's %d trials", len(out.seeds), n))
 	}
 	less := &sample{seeds: out.seeds}
@@ -139,6 +139,22 @@ func (r *Records) sample(sides, minus []*ledger.Side) *sample {
 	out.missing = strings.Join(reasons, "; ")
 	if len(less.values) > 0 {
 		out.minus = less.estimate()
+	}
+	return out
+}
+
+// common are the seeds that all sides have; of sides that have none in common, those of the
+// first, of which the others are then missing.
+func common(sides []*ledger.Side, seeds func(*ledger.Side) []int64) []int64 {
+	first := seeds(sides[0])
+	var out []int64
+	for _, seed := range first {
+		if !slices.ContainsFunc(sides[1:], func(s *ledger.Side) bool { return !slices.Contains(seeds(s), seed) }) {
+			out = append(out, seed)
+		}
+	}
+	if len(out) == 0 {
+		return first
 	}
 	return out
 }
