@@ -108,7 +108,8 @@ func (a *app) score(
 	case of.outside && of.sources:
 		return usagef("--outside and --sources print different things: give one of them")
 	case (of.outside || of.sources) && format != tables.FormatText && format != tables.FormatMarkdown:
-		return usagef("--outside and --sources print a table or markdown; --all --output json has the same beside the scoreboard")
+		return usagef("--outside and --sources print a table or markdown; " +
+			"--all --output json has the same beside the scoreboard")
 	case len(folders) > 0 && out != "":
 		return usagef("give the folders either as arguments or by --out")
 	case len(folders) == 0 && out != "":

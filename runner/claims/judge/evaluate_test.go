@@ -469,7 +469,8 @@ func TestMeanOfCellsWithUnequalSeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := one(t, "", fmt.Sprintf(`{row: mean, column: c, published: "2.0", mean_of: {column: c}},
-      {row: a, column: c, published: "1", seeds: %s}, {row: b, column: c, published: "3", params: {points: 3}, seeds: %s}`,
+      {row: a, column: c, published: "1", seeds: %s},
+      {row: b, column: c, published: "3", params: {points: 3}, seeds: %s}`,
 				c.a, c.b), append(traces(t, 1, 2, 3), other(t, 3, 4, 2)...)...)
 			if r.Ours.Trials != c.trials || !r.Complete() || len(r.Warnings) != 0 {
 				t.Errorf("got %+v, warnings %q", *r.Ours, r.Warnings)

@@ -106,12 +106,11 @@ func ranges(numbers []int64) string {
 		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
 			j++
 		}
-		switch first := strconv.FormatInt(numbers[i], 10); {
-		case j == i:
-			out = append(out, first)
-		default:
-			out = append(out, first+".."+strconv.FormatInt(numbers[j], 10))
+		words := strconv.FormatInt(numbers[i], 10)
+		if j > i {
+			words += ".." + strconv.FormatInt(numbers[j], 10)
 		}
+		out = append(out, words)
 		i = j + 1
 	}
 	return strings.Join(out, ", ")

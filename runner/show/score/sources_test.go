@@ -34,9 +34,12 @@ func TestSourceOfATable(t *testing.T) {
 	if err := WriteSources(&out, b, tables.FormatMarkdown); err != nil {
 		t.Fatal(err)
 	}
-	want := "| demo/t | 3 | 0..1, 3 | 7.0 s | (1) | hmeq, kung |\n"
-	if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "- kung: SHA-256 768d\n- kung: SHA-256 other\n") {
-		t.Errorf("no %q in\n%s", want, got)
+	for _, want := range []string{
+		"| demo/t | 3 | 0..1, 3 | 7.0 s | (1) | hmeq, kung |\n", "- kung: SHA-256 768d\n- kung: SHA-256 other\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
 	}
 }
 
