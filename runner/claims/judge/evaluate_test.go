@@ -463,19 +463,36 @@ func TestMeanOfCellsWithUnequalSeeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b   string
 		trials int
+		mean   float64 // per seed 2, 3, 2.5
 	}{
-		"the first has more": {"0..2", "0..1", 2}, "the second has more": {"0", "0..2", 1},
-		"some in common": {"0..1", "1..2", 1}, "none in common, those of the first": {"0", "1..2", 1},
+		"the first has more": {"0..2", "0..1", 2, 2.5}, "the second has more": {"0", "0..2", 1, 2},
+		"some in common": {"0..1", "1..2", 1, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := one(t, "", fmt.Sprintf(`{row: mean, column: c, published: "2.0", mean_of: {column: c}},
       {row: a, column: c, published: "1", seeds: %s},
       {row: b, column: c, published: "3", params: {points: 3}, seeds: %s}`,
 				c.a, c.b), append(traces(t, 1, 2, 3), other(t, 3, 4, 2)...)...)
-			if r.Ours.Trials != c.trials || !r.Complete() || len(r.Warnings) != 0 {
+			if r.Ours.Trials != c.trials || r.Ours.Mean != c.mean || !r.Complete() || len(r.Warnings) != 0 {
 				t.Errorf("got %+v, warnings %q", *r.Ours, r.Warnings)
 			}
 		})
+	}
+}
+
+// So is a mean of differences: what is subtracted needs no more seeds than these.
+func TestMeanOfDifferencesWithUnequalSeeds(t *testing.T) {
+	cells := `{row: mean, column: c, mean_of: {column: c}},
+      {row: a, column: c, seeds: 0..2, minus: {params: {points: 3}, seeds: 0..1}},
+      {row: b, column: c, seeds: 0..1, params: {points: 7}, minus: {params: {points: 3}, seeds: 0..1}}`
+	seven := other(t, 3, 4)
+	for i, r := range seven {
+		seven[i] = claimtest.Record(t, "seven "+r.Key, "demo/traces", map[string]any{"points": 7}, r.Seed, r.Metrics)
+	}
+	// Per seed (1+3)/2 − 2 and (2+4)/2 − 3.
+	r := one(t, "", cells, append(append(traces(t, 1, 2, 4), seven...), other(t, 2, 3)...)...)
+	if r.Ours.Trials != 2 || r.Ours.Mean != 0 || r.Ours.StandardError != 0 || !r.Complete() {
+		t.Errorf("got %+v, less %+v", *r.Ours, *r.Minus)
 	}
 }
 

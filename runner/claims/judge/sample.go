@@ -34,7 +34,7 @@ type sample struct {
 // difference takes left less minus, seed by seed where every side of minus has
 // the seeds of left, otherwise less the mean of minus over its own seeds.
 func (r *Records) difference(left, minus []*ledger.Side) *sample {
-	if len(minus) == 0 || r.paired(r.seeds(left[0]), minus) {
+	if len(minus) == 0 || r.paired(common(left, r.seeds), minus) {
 		return r.sample(left, minus)
 	}
 	out, other := r.sample(left, nil), r.sample(minus, nil)
