@@ -195,6 +195,16 @@ func TestPlainParamsEqualTheirJSON(t *testing.T) {
 	}
 }
 
+func TestMetricsThatAreNull(t *testing.T) {
+	m := record.Metrics{"x": 1}
+	if err := json.Unmarshal([]byte("null"), &m); err != nil || m != nil {
+		t.Errorf("null became %v, %v", m, err)
+	}
+	if err := json.Unmarshal([]byte("{}"), &m); err != nil || m == nil || len(m) != 0 {
+		t.Errorf("{} became %v, %v", m, err)
+	}
+}
+
 func TestColumnsKeepGaps(t *testing.T) {
 	raw, err := json.Marshal(record.SeriesColumn{1, math.NaN(), 3})
 	if err != nil || string(raw) != "[1,null,3]" {

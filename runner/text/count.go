@@ -2,7 +2,11 @@
 // numbers of things, sentences, and words of command lines.
 package text
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
 
 // Count returns "1 trial", "2 trials" for the noun "trial", which must take an s.
 func Count(n int, noun string) string {
@@ -21,4 +25,23 @@ func Times(n int) string {
 		return "twice"
 	}
 	return fmt.Sprintf("%d times", n)
+}
+
+// Ranges names numbers in ascending order, each once, neighbours as a range: "0..4", "7".
+func Ranges(numbers []int64) []string {
+	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var out []string
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		part := strconv.FormatInt(sorted[i], 10)
+		if j > i {
+			part += ".." + strconv.FormatInt(sorted[j], 10)
+		}
+		out = append(out, part)
+		i = j + 1
+	}
+	return out
 }

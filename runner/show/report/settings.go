@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"privkern/runner/experiment"
+	"privkern/runner/text"
 )
 
 // settings aggregates the parameters of an experiment's trials.
@@ -154,22 +155,9 @@ func (t *TrialTally) Settings() []ExperimentSettings {
 
 // seedText writes seeds as ranges: "0..4, 7".
 func seedText(seeds map[int64]bool) string {
-	sorted := slices.Sorted(maps.Keys(seeds))
-	var parts []string
-	for i := 0; i < len(sorted); {
-		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
-			j++
-		}
-		part := strconv.FormatInt(sorted[i], 10)
-		if j > i {
-			part += ".." + strconv.FormatInt(sorted[j], 10)
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
+	parts := text.Ranges(slices.Collect(maps.Keys(seeds)))
 	if n := len(parts); n > maxValues {
-		return strings.Join(parts[:maxValues], ", ") + ", … (" + strconv.Itoa(len(sorted)) + " seeds)"
+		return strings.Join(parts[:maxValues], ", ") + ", … (" + strconv.Itoa(len(seeds)) + " seeds)"
 	}
 	return strings.Join(parts, ", ")
 }

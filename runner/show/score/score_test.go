@@ -357,11 +357,11 @@ func TestSources(t *testing.T) {
 		t.Fatalf("no source of the table: %+v", b.Sources)
 	}
 	got := b.Sources[at]
-	first := slices.Clone(got.ComputedBy)
+	by := got.ComputedBy
 	if len(p.Trials) != 4 || got.Trials != 2 || got.CPUS != 180 || // two have the metrics that the table shows
-		got.Seeds != "0" || len(first) != 2 ||
-		first[0].Revision != "abc" || first[1].Revision != "def" || first[0].Class != "privkern" ||
-		first[0].Backend != "cpu" || first[0].DType != "float64" || len(got.Data) != 0 {
+		got.Seeds != "0" || len(by) != 2 ||
+		by[0].Revision != "abc" || by[1].Revision != "def" || by[0].Class != "privkern" ||
+		by[0].Backend != "cpu" || by[0].DType != "float64" || len(got.Data) != 0 {
 		t.Errorf("of %d trials: %+v", len(p.Trials), got)
 	}
 	for f, want := range map[tables.Format][]string{

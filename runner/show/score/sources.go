@@ -12,6 +12,7 @@ import (
 	"privkern/runner/claims/judge"
 	"privkern/runner/record"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 // Source says what computed a table: its trials, as far as their records were read. A
@@ -88,7 +89,7 @@ func (b *Board) source(e *judge.Evaluation, trials map[string]computed) {
 			data[Data{name, digest}] = true
 		}
 	}
-	s.Seeds = ranges(seeds)
+	s.Seeds = strings.Join(text.Ranges(seeds), ", ")
 	slices.SortFunc(s.ComputedBy, func(a, b Maker) int { return strings.Compare(a.words(), b.words()) })
 	s.Data = append(s.Data, slices.SortedFunc(maps.Keys(data), func(a, b Data) int {
 		return strings.Compare(a.words(), b.words())
@@ -96,44 +97,17 @@ func (b *Board) source(e *judge.Evaluation, trials map[string]computed) {
 	b.Sources = append(b.Sources, s)
 }
 
-// ranges names numbers, each once: 0..4, 7.
-func ranges(numbers []int64) string {
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
-	var out []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		words := strconv.FormatInt(numbers[i], 10)
-		if j > i {
-			words += ".." + strconv.FormatInt(numbers[j], 10)
-		}
-		out = append(out, words)
-		i = j + 1
-	}
-	return strings.Join(out, ", ")
-}
-
 func (m *Maker) words() string {
 	out := []string{"privkern " + m.Version}
-	for _, s := range []string{m.revision(), m.Go, m.Processor, m.GPU, m.Backend + ", " + m.DType} {
-		if s != "" {
-			out = append(out, s)
+	for _, part := range []struct{ title, value string }{
+		{"revision ", m.Revision}, {"", m.Go}, {"", m.Processor}, {"", m.GPU}, {"", m.Backend + ", " + m.DType},
+		{"class of kernels ", m.Class},
+	} {
+		if part.value != "" {
+			out = append(out, part.title+part.value)
 		}
 	}
-	if m.Class != "" {
-		out = append(out, "class of kernels "+m.Class)
-	}
 	return strings.Join(out, "; ")
-}
-
-func (m *Maker) revision() string {
-	if m.Revision == "" {
-		return ""
-	}
-	return "revision " + m.Revision
 }
 
 func (d *Data) words() string { return d.Name + ": SHA-256 " + d.SHA256 }

@@ -43,16 +43,6 @@ func TestSourceOfATable(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
-	for want, numbers := range map[string][]int64{
-		"": nil, "7": {7}, "0..4": {4, 3, 2, 1, 0}, "0, 2, 4": {0, 2, 4}, "0..1, 5..7": {5, 0, 6, 1, 7, 7},
-	} {
-		if got := ranges(slices.Clone(numbers)); got != want {
-			t.Errorf("%v: %q, want %q", numbers, got, want)
-		}
-	}
-}
-
 func TestSpent(t *testing.T) {
 	for seconds, want := range map[float64]string{
 		0: "0.0 s", 9.94: "9.9 s", 9.96: "10 s", 99: "99 s", 101: "2 min", 5999: "100 min", 6001: "1.7 h",
