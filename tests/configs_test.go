@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"privkern/experiments"
@@ -11,6 +12,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
+	"privkern/runner/text"
 )
 
 func catalogue(t *testing.T) *runner.Catalogue {
@@ -28,9 +30,24 @@ func identity(t *testing.T, s sweep.Assignment) string {
 	return s.Experiment.Name + " " + string(params)
 }
 
-// Every sweep file is valid, and runs every setting of the tables it names: a
-// user of the repository's own files sees no cell "not run" for want of a
-// trial.
+// seedsOf are the seeds of every setting, by identity.
+func seedsOf(t *testing.T, settings []sweep.Assignment) map[string][]int64 {
+	t.Helper()
+	out := map[string][]int64{}
+	for _, s := range settings {
+		id := identity(t, s)
+		out[id] = append(out[id], s.Seed)
+	}
+	for id := range out {
+		slices.Sort(out[id])
+		out[id] = slices.Compact(out[id])
+	}
+	return out
+}
+
+// Every sweep file is valid, and runs every setting of the tables it names, with the seeds
+// that they ask for: a user of the repository's own files sees no cell "not run" for want of a
+// trial, and none of fewer trials than its table says.
 func TestSweepFilesCoverTheirTables(t *testing.T) {
 	c := catalogue(t)
 	files, err := filepath.Glob(filepath.Join(root(t), "configs", "*.yaml"))
@@ -58,19 +75,26 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 			if len(settings) == 0 { // tables only: the runner takes their trials
 				return
 			}
-			runs := map[string]bool{}
-			for _, x := range settings {
-				runs[identity(t, x)] = true
-			}
+			runs := seedsOf(t, settings)
 			wanted, err := plan.ReadTables(c.Book, s.Tables, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			missing := map[string]bool{}
+			asked := seedsOf(t, wanted.Settings)
+			told := map[string]bool{}
 			for _, w := range wanted.Settings {
-				if id := identity(t, w); !runs[id] && !missing[id] {
-					missing[id] = true
-					t.Errorf("not run: %s %s", w.Experiment.Name, w.Experiment.Describe(w.Params))
+				id := identity(t, w)
+				if told[id] {
+					continue
+				}
+				told[id] = true
+				name := w.Experiment.Name + " " + w.Experiment.Describe(w.Params)
+				switch {
+				case runs[id] == nil:
+					t.Errorf("not run: %s", name)
+				case !slices.Equal(runs[id], asked[id]) && !slices.Equal(asked[id], runs[id][:1]): // one will do without draws
+					t.Errorf("%s: the file runs the seeds %v, the tables ask for %v", name, text.Ranges(runs[id]),
+						text.Ranges(asked[id]))
 				}
 			}
 		})
