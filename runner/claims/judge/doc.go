@@ -17,13 +17,13 @@
 //
 // A cell with "quoted" is a result of another method as the paper prints it: it
 // has no trials. A cell with "mean_of" is the mean that a table prints of a row
-// or column: of every seed, the mean of its other values is taken, and mean and
-// standard error are over the seeds, so that values which share their trials or
-// their random draws are not counted as independent ones. A mean of
-// differences is the difference of the means, seed by seed as above. Where too few
-// seeds have all of its values, its deviation is taken to be the mean of theirs,
-// own or pooled, the largest that it can have however their draws depend on each
-// other: the band holds at least what a band is to hold.
+// or column: of every seed that they all have, the mean of its other values
+// is taken, and mean and standard error are over the seeds, so that values which
+// share their trials or their random draws are not counted as independent ones.
+// A mean of differences is the difference of the means, seed by seed as above.
+// Where too few seeds have all of its values, its deviation is taken to be the
+// mean of theirs, own or pooled, the largest that it can have however their
+// draws depend on each other: the band holds at least what a band is to hold.
 //
 // # Verdicts
 //

@@ -78,8 +78,8 @@ var rules = []struct {
 }
 
 // MeanRule is the footnote of a table with means over its own columns.
-const MeanRule = "means: of every seed, the mean of the other values of the row or column; mean and standard error " +
-	"are over the seeds."
+const MeanRule = "means: of every seed that they all have, the mean of the other values of the row or column; " +
+	"mean and standard error are over the seeds."
 
 // MinusRule is the footnote of a table with differences.
 const MinusRule = "differences: seed by seed where the subtracted setting has the same seeds, otherwise mean less " +
