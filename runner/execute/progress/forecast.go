@@ -50,6 +50,9 @@ type TimeLeft struct {
 	// Least says that Time is a lower bound: nothing is known of the cost of some of
 	// the trials.
 	Least bool
+	// Unknown is how many trials that have not begun Time leaves out: nothing like them
+	// has ended.
+	Unknown int
 }
 
 // NewForecast returns the forecast of a run that starts at a time.
@@ -167,7 +170,7 @@ func (f *Forecast) Again(t plan.Trial, at time.Time) {
 func (f *Forecast) Left(at time.Time) (left TimeLeft, ok bool) {
 	f.tick(at)
 	var seconds float64
-	seconds, left.Least = f.left(at)
+	seconds, left.Least, left.Unknown = f.left(at)
 	if math.IsInf(seconds, 0) || math.IsNaN(seconds) || left.Least && seconds < 1 {
 		return TimeLeft{}, false
 	}
@@ -177,7 +180,7 @@ func (f *Forecast) Left(at time.Time) (left TimeLeft, ok bool) {
 }
 
 // left shares the trials out to workers in their order.
-func (f *Forecast) left(at time.Time) (seconds float64, least bool) {
+func (f *Forecast) left(at time.Time) (seconds float64, least bool, unknown int) {
 	var lanes []float64             // when each worker is free
 	guesses := map[*class]float64{} // of classes of which nothing has ended
 	for _, r := range f.running {
@@ -200,6 +203,7 @@ func (f *Forecast) left(at time.Time) (seconds float64, least bool) {
 		switch {
 		case !known:
 			least = true
+			unknown += n
 		case k.alone:
 			alone += cost * float64(n)
 		case f.jobs == 0:
@@ -209,9 +213,9 @@ func (f *Forecast) left(at time.Time) (seconds float64, least bool) {
 		}
 	})
 	if f.jobs == 0 { // elsewhere: as fast as so far
-		return (together + alone) * at.Sub(f.start).Seconds() / f.spent, least
+		return (together + alone) * at.Sub(f.start).Seconds() / f.spent, least, unknown
 	}
-	return slices.Max(lanes) + alone, least
+	return slices.Max(lanes) + alone, least, unknown
 }
 
 // eachWaiting visits the trials that have not begun, in the order of the plan: those

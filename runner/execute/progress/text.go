@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"privkern/runner/text"
 )
 
 // text is what is left, to stand behind the time that has passed.
@@ -11,6 +13,8 @@ func (l TimeLeft) text(known bool) string {
 	switch {
 	case !known:
 		return ", estimating"
+	case l.Unknown > 0:
+		return fmt.Sprintf(", over %s left and %s of unknown cost", roughly(l.Time), text.Count(l.Unknown, "trial"))
 	case l.Least:
 		return fmt.Sprintf(", over %s left", roughly(l.Time))
 	}

@@ -31,6 +31,10 @@ func TestLeftText(t *testing.T) {
 	}{
 		{"known", TimeLeft{Time: time.Hour}, true, ", about 1h00m left"},
 		{"a bound", TimeLeft{Time: time.Hour, Least: true}, true, ", over 1h00m left"},
+		{
+			"a bound without some trials", TimeLeft{Time: time.Hour, Least: true, Unknown: 76}, true,
+			", over 1h00m left and 76 trials of unknown cost",
+		},
 		{"unknown", TimeLeft{}, false, ", estimating"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
