@@ -14,6 +14,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 func (a *app) tableCommand() *cobra.Command {
@@ -35,7 +36,10 @@ such, or folders with tables as CSV. Without a folder that is --out, or
 status is 4 where a value is outside its reference band, or not run. With --outside,
 print which values lie outside their bands, and which claims do not hold; with
 --sources, what computed each table: trials, seeds, processor time, program, machine
-and data, of which output folders have records.
+and data, of which output folders have records; with --against FOLDER, how the tables
+agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
+values and the largest difference. With --check the status is then 4 where a value or
+claim that counts has another verdict, or nothing can be compared.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -46,7 +50,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table --all results --output markdown
   run table --all results --check
   run table --all results --outside
-  run table --all --sources`,
+  run table --all --sources
+  run table --all results/runs/gpu --against results --check`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if of.all {
 				return nil
@@ -71,8 +76,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if of.all {
 				return a.score(cmd, args, &o, format, &of)
 			}
-			if of.outside || of.sources {
-				return usagef("--outside and --sources go with --all")
+			if of.outside || of.sources || len(of.against) > 0 {
+				return usagef("--outside, --sources and --against go with --all")
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
@@ -84,32 +89,48 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and what was tried")
 	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead what computed each table")
+	cmd.Flags().StringArrayVar(&of.against, "against", nil, "with --all, print instead how the tables agree with those of "+
+		"this folder; repeatable")
 	return cmd
 }
 
 // scored says what of finished results is printed.
-type scored struct{ all, outside, sources bool }
+type scored struct {
+	all, outside, sources bool
+	against               []string // folders
+}
+
+// validate refuses more than one of the things that are printed instead of the scoreboard,
+// and formats that these do not have.
+func (s *scored) validate(format tables.Format) error {
+	against := len(s.against) > 0
+	switch text := format == tables.FormatText || format == tables.FormatMarkdown; {
+	case s.outside && s.sources, against && (s.outside || s.sources):
+		return usagef("--outside, --sources and --against print different things: give one of them")
+	case (s.outside || s.sources) && !text:
+		return usagef("--outside and --sources print a table or markdown; " +
+			"--all --output json has the same beside the scoreboard")
+	case against && !text && format != tables.FormatJSON:
+		return usagef("--against prints a table, markdown or json")
+	}
+	return nil
+}
 
 // score prints the scoreboard of what the folders have; without any, of what the folder of
 // --out has.
 func (a *app) score(
 	cmd *cobra.Command, folders []string, o *runOptions, format tables.Format, of *scored,
 ) error {
-	var refused error
+	refused := of.validate(format)
 	out := o.out
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside", "sources"}, f.Name) {
+		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside", "sources", "against"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})
 	switch {
 	case refused != nil:
 		return refused
-	case of.outside && of.sources:
-		return usagef("--outside and --sources print different things: give one of them")
-	case (of.outside || of.sources) && format != tables.FormatText && format != tables.FormatMarkdown:
-		return usagef("--outside and --sources print a table or markdown; " +
-			"--all --output json has the same beside the scoreboard")
 	case len(folders) > 0 && out != "":
 		return usagef("give the folders either as arguments or by --out")
 	case len(folders) == 0 && out != "":
@@ -125,8 +146,9 @@ func (a *app) score(
 	if err != nil {
 		return err
 	}
-	for _, s := range board.Skipped {
-		a.complain("warning: not used: %s", s)
+	a.unused(board)
+	if len(of.against) > 0 {
+		return a.against(board, of.against, format, o.check)
 	}
 	write := score.Write
 	switch {
@@ -142,6 +164,36 @@ func (a *app) score(
 		return err
 	}
 	a.say("check: all %d values with a reference are within its band", board.References)
+	return nil
+}
+
+// unused says what in the folders could not be used.
+func (a *app) unused(b *score.Board) {
+	for _, s := range b.Skipped {
+		a.complain("warning: not used: %s", s)
+	}
+}
+
+// against prints how tables agree with those of other folders, and with --check fails where a
+// verdict that counts differs.
+func (a *app) against(board *score.Board, folders []string, format tables.Format, check bool) error {
+	other, err := a.Score(folders)
+	if err != nil {
+		return err
+	}
+	a.unused(other)
+	agreement := board.Against(other)
+	if err := score.WriteAgreement(a.out, agreement, format); err != nil || !check {
+		return err
+	}
+	compared, changed := agreement.All().Compared, agreement.JudgedChanges()
+	switch {
+	case compared == 0:
+		return statusError{exitCheck, "the two have no value from the same number of trials"}
+	case changed > 0:
+		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d", changed)}
+	}
+	a.say("check: every value and claim that counts has the same verdict, of %s compared", text.Count(compared, "value"))
 	return nil
 }
 

@@ -58,7 +58,8 @@ type Comparison struct {
 
 	// Headline says that the variant is the cell's one that is judged; the others are
 	// folded beneath. Own says that the entry is ours and not the paper's.
-	Headline, Own bool
+	// Times says that the value is a time.
+	Headline, Own, Times bool
 	// Entry identifies the value or claim of the paper; comparisons with one entry count
 	// once. Primary is false where another cell is the one that counts.
 	Entry   string
@@ -204,7 +205,7 @@ func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	c := cl.Cell
 	e := &evidence{claim: cl, left: &sample{}, Comparison: Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant,
 		Statement: c.Statement, Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit), Cell: slices.Index(t.Cells, c),
-		Draws: cl.Draws, Assumed: cl.Assumed, StandIn: cl.StandIn, Headline: cl.Headline, Own: cl.Ours,
+		Draws: cl.Draws, Assumed: cl.Assumed, StandIn: cl.StandIn, Headline: cl.Headline, Own: cl.Ours, Times: cl.Times,
 		Entry: cl.Entry, Primary: cl.Primary, Claim: c.Holds != nil || c.Claim != "", Terms: cl.Digest(),
 		Note: cmp.Or(c.Note, cl.SettingsNote)}}
 	if c.Quoted { // settings and data are those of our trials

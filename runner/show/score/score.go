@@ -36,6 +36,8 @@ type Board struct {
 	Sources []Source
 	// Trials are the records that were used, and Files the tables.
 	Trials, Files int
+
+	evaluated []*judge.Evaluation // every table of every paper
 }
 
 // Paper is the line of a paper.
@@ -88,6 +90,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 			r.board.source(e, r.trials)
 			evaluated = append(evaluated, e)
 		}
+		r.board.evaluated = append(r.board.evaluated, evaluated...)
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})
 	}
 	return r.board, nil
