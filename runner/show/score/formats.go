@@ -16,22 +16,25 @@ import (
 
 // head are the columns, for readers and for programs.
 var head = []struct{ title, name string }{
-	{"paper", "paper"}, {"values", "values"}, {"judged", "judged"}, {"inside", "inside"}, {"expected", "expected"},
-	{"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"}, {"not judged", "not_judged"},
+	{"paper", "paper"}, {"values", "values"}, {"judged", "judged"}, {"inside", "inside"}, {"wide", "wide"},
+	{"close", "close"}, {"expected", "expected"}, {"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"},
+	{"not judged", "not_judged"},
 }
 
 // Notes say how the scoreboard is to be read.
 var Notes = []string{
 	"values: distinct printed values of the paper; judged: those of which our trials, on the paper's data, allow a " +
-		"verdict; inside: within the band of an exact reproduction; expected: how many would be, were all exact.",
+		"verdict; inside: within the band of an exact reproduction; wide: of those inside, in a band wider than the " +
+		"tolerance, which an inexact reproduction can meet, too; close: outside the band, within the tolerance; " +
+		"expected: how many would be inside, were all exact.",
 	"claims: statements in words, each once; hold: of those judged.",
 }
 
 // line is a paper's line in words; expected is with one decimal.
 func line(name string, t *judge.Tally) []string {
 	n := strconv.Itoa
-	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), strconv.FormatFloat(t.Expected, 'f', 1, 64),
-		n(t.Claims), n(t.ClaimsJudged), n(t.Hold), t.LeftText()}
+	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), n(t.Wide), n(t.Close),
+		strconv.FormatFloat(t.Expected, 'f', 1, 64), n(t.Claims), n(t.ClaimsJudged), n(t.Hold), t.LeftText()}
 }
 
 // lines are those of the papers and the one of all.
@@ -151,7 +154,7 @@ func (g grid) markdown() string {
 func (b *Board) latex(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString("% the scoreboard, written by `run table --all`; needs \\usepackage{booktabs}\n")
-	out.WriteString("\\begin{tabular}{@{}lrrrrrrrl@{}}\n  \\toprule\n  ")
+	out.WriteString("\\begin{tabular}{@{}l" + strings.Repeat("r", len(head)-2) + "l@{}}\n  \\toprule\n  ")
 	var titles []string
 	for _, h := range head {
 		titles = append(titles, h.title)
