@@ -2,9 +2,11 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"privkern/runner/claims/ledger"
 	"privkern/runner/text"
 )
 
@@ -16,6 +18,7 @@ type Tally struct {
 	Judged   int     // of them
 	Inside   int     // of those judged; Wide of them in bands wider than the tolerance
 	Wide     int     //
+	Settle   int     // of those wide: more trials could settle them
 	Close    int     // outside, and within the tolerance
 	Expected float64 // inside, if the reproduction were exact: the sum of the coverages
 
@@ -113,9 +116,26 @@ func (t *Tally) value(judged, all []*Comparison) {
 	case Wide:
 		t.Inside++
 		t.Wide++
+		if c.settles() {
+			t.Settle++
+		}
 	case Close:
 		t.Close++
 	}
+}
+
+// settles says of a wide value that some number of our trials makes its band as narrow as the
+// tolerance: that the draws behind the print alone do not make it wider.
+func (r *Comparison) settles() bool {
+	if r.Band == nil || r.Published == nil || r.Tolerance == nil {
+		return false
+	}
+	p := r.Published
+	printed := r.Band.Deviation * r.Band.Deviation / r.Draws
+	if p.Uncertainty != nil && p.UncertaintyOf == ledger.Repetitions {
+		printed = *p.Uncertainty * *p.Uncertainty
+	}
+	return halfWidth(p.Rounding, printed, math.Inf(1)) <= max(*r.Tolerance, p.Rounding)
 }
 
 // onStandIn says that another variant has run, on other data than the paper's.
@@ -156,7 +176,7 @@ func aside(all []*Comparison) Verdict {
 // Add adds the tally of another paper.
 func (t *Tally) Add(o Tally) {
 	t.Values, t.Judged, t.Inside, t.Wide = t.Values+o.Values, t.Judged+o.Judged, t.Inside+o.Inside, t.Wide+o.Wide
-	t.Close, t.Expected = t.Close+o.Close, t.Expected+o.Expected
+	t.Settle, t.Close, t.Expected = t.Settle+o.Settle, t.Close+o.Close, t.Expected+o.Expected
 	t.Claims, t.ClaimsJudged, t.Hold = t.Claims+o.Claims, t.ClaimsJudged+o.ClaimsJudged, t.Hold+o.Hold
 	if t.Left == nil {
 		t.Left = map[Verdict]int{}

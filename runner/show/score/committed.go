@@ -23,13 +23,15 @@ type row struct {
 	// now, it does not hold.
 	terms    string
 	expected float64
-	ours     *judge.Estimate // nil where nothing was computed
-	holds    *judge.Comparand
+	// deviation is the standard deviation of one trial.
+	deviation float64
+	ours      *judge.Estimate // nil where nothing was computed
+	holds     *judge.Comparand
 }
 
 // columns are those that are read; a file without them is of an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"terms", "ours_mean", "ours_standard_error", "ours_trials", "trials_wanted", "holds_op",
+	"terms", "standard_deviation", "ours_mean", "ours_standard_error", "ours_trials", "trials_wanted", "holds_op",
 	"holds_value"}
 
 // table reads a table.
@@ -73,12 +75,14 @@ func (r *reader) table(path string) error {
 		}
 		ours, err := estimate(get)
 		holds, second := comparand(get)
-		if err = errors.Join(err, second); err != nil {
+		deviation, third := number(get("standard_deviation"))
+		if err = errors.Join(err, second, third); err != nil {
 			r.skip(path, err)
 			return nil
 		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), expected: expected, terms: get("terms"), ours: ours, holds: holds}
+			verdict: judge.Verdict(get("verdict")), expected: expected, deviation: deviation, terms: get("terms"), ours: ours,
+			holds: holds}
 	}
 }
 
@@ -145,7 +149,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 		}
 		c.Restore(known.ours, known.holds, known.verdict)
 		if known.verdict.Judged() && !c.Claim {
-			c.Band = &judge.Band{Coverage: known.expected, DegreesOfFreedom: math.Inf(1)}
+			c.Band = &judge.Band{Coverage: known.expected, Deviation: known.deviation, DegreesOfFreedom: math.Inf(1)}
 		}
 	}
 	if changed > 0 {

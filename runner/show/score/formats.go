@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"privkern/runner/claims/judge"
 	"privkern/runner/experiment"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 // head are the columns, for readers and for programs.
@@ -67,7 +69,13 @@ func Write(w io.Writer, b *Board, f tables.Format) error {
 func (b *Board) text(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString(b.grid().text() + "\n")
-	for _, n := range Notes {
+	notes := Notes
+	if all := b.All(); all.Wide > 0 {
+		notes = append(slices.Clone(notes), fmt.Sprintf("of the %s more trials could settle %d: in the others the draws behind "+
+			"the print make the band wider than the tolerance, whatever the number of ours.", text.Count(all.Wide, "wide value"),
+			all.Settle))
+	}
+	for _, n := range notes {
 		out.WriteString(tables.Hang("  ", n, 100))
 	}
 	_, err := io.WriteString(w, out.String())

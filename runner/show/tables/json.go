@@ -96,6 +96,7 @@ type TallyJSON struct {
 	Inside       int                   `json:"inside"`
 	Expected     float64               `json:"expected"`
 	Wide         int                   `json:"wide"`
+	Settle       int                   `json:"wide_settled_by_trials"`
 	Close        int                   `json:"close"`
 	Claims       int                   `json:"claims"`
 	ClaimsJudged int                   `json:"claims_judged"`
@@ -106,7 +107,7 @@ type TallyJSON struct {
 // TallyOf returns the object of a tally.
 func TallyOf(t judge.Tally) TallyJSON {
 	return TallyJSON{Values: t.Values, Judged: t.Judged, Inside: t.Inside, Expected: t.Expected, Wide: t.Wide,
-		Close: t.Close, Claims: t.Claims, ClaimsJudged: t.ClaimsJudged, Hold: t.Hold, Left: t.Left}
+		Settle: t.Settle, Close: t.Close, Claims: t.Claims, ClaimsJudged: t.ClaimsJudged, Hold: t.Hold, Left: t.Left}
 }
 
 type jsonPrint struct {
