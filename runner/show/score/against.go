@@ -32,7 +32,8 @@ type TableAgreement struct {
 	// is not finite, and Place where it is.
 	Largest float64 `json:"largest_difference"`
 	Place   string  `json:"place"`
-	// Uneven are those left out because the numbers of trials differ.
+	// Uneven are those left out because the numbers of trials differ: their own, those of the
+	// right-hand side of a statement, or those of the values whose spread they share.
 	Uneven int `json:"uneven_trials"`
 }
 
@@ -65,7 +66,7 @@ func (b *Board) Against(other *Board) *Agreement {
 			switch {
 			case o == nil || c.Ours == nil || o.Ours == nil || c.Times:
 				continue
-			case c.Ours.Trials != o.Ours.Trials:
+			case uneven(c, o):
 				t.Uneven++
 				continue
 			}
@@ -85,6 +86,20 @@ func (b *Board) Against(other *Board) *Agreement {
 
 func keyOf(table string, c *judge.Comparison) rowKey {
 	return rowKey{table, c.Row, c.Column, c.Statement, c.Variant}
+}
+
+// uneven says that two comparisons are not made of the same number of trials.
+func uneven(c, o *judge.Comparison) bool {
+	partial := func(c *judge.Comparison) bool { return c.Verdict == judge.NotRun || c.Verdict == judge.Unjudged }
+	if c.Ours.Trials != o.Ours.Trials || partial(c) != partial(o) {
+		return true
+	}
+	if c.Band == nil || o.Band == nil {
+		return false
+	}
+	// A trial more in the pool adds one at least; rounding moves them by much less.
+	a, b := c.Band.DegreesOfFreedom, o.Band.DegreesOfFreedom
+	return a != b && !(math.Abs(a-b) < 0.5)
 }
 
 // opposite is the largest difference that there can be: that of a number from its negative.
@@ -186,7 +201,7 @@ func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 	g.lines = append(g.lines, all.line())
 	var notes []string
 	if all.Uneven > 0 {
-		notes = append(notes, "left out, with different numbers of trials: "+text.Count(all.Uneven, "value")+".")
+		notes = append(notes, "left out, made of different numbers of trials: "+text.Count(all.Uneven, "value")+".")
 	}
 	if f == tables.FormatText {
 		out.WriteString(g.text() + "\n")

@@ -16,7 +16,7 @@ import (
 
 // changed is a copy of the demonstration's tables in which a field of the first line that has
 // a value in a column is another.
-func changed(t *testing.T, folder, file, where, is, column string, change func(string) string) string {
+func changed(t *testing.T, folder, file, where, is, column, value string) string {
 	t.Helper()
 	out := t.TempDir()
 	names, err := filepath.Glob(filepath.Join(folder, "*.csv"))
@@ -38,7 +38,7 @@ func changed(t *testing.T, folder, file, where, is, column string, change func(s
 			if k < 0 {
 				t.Fatalf("%s has no line whose %s is %q", file, where, is)
 			}
-			lines[k][to] = change(lines[k][to])
+			lines[k][to] = value
 			var text bytes.Buffer
 			if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
 				t.Fatal(err)
@@ -51,8 +51,6 @@ func changed(t *testing.T, folder, file, where, is, column string, change func(s
 	}
 	return out
 }
-
-func to(value string) func(string) string { return func(string) string { return value } }
 
 // Two folders with the same tables agree to the last bit; another mean, verdict and number of
 // trials are found, each where it is, and what has no counterpart is not compared.
@@ -76,9 +74,11 @@ func TestAgainst(t *testing.T) {
 		{"a verdict that counts", "verdict", "match", "verdict", "differs", 0, 1, 0, 0, 1, 0},
 		{"the number of trials", "verdict", "match", "ours_trials", "77", 1, 1, 1, 1, 0, 0},
 		{"no result", "verdict", "match", "verdict", "not run", 1, 1, 1, 0, 0, 0},
+		{"too little to judge", "verdict", "match", "verdict", "unjudged", 1, 1, 1, 1, 0, 0},
+		{"a larger pool", "verdict", "match", "degrees_of_freedom", "77", 1, 1, 1, 1, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := read(t, book, changed(t, folder, "demo-table1.csv", c.where, c.is, c.column, to(c.value)))
+			b := read(t, book, changed(t, folder, "demo-table1.csv", c.where, c.is, c.column, c.value))
 			for _, a := range []*score.Agreement{b.Against(before), before.Against(b)} {
 				got := a.All()
 				if got.Compared != all.Compared-c.compared || got.Same != all.Same-c.verdicts ||
@@ -111,15 +111,10 @@ func TestAgainst(t *testing.T) {
 func TestAgainstOfAVariant(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	folder, _ := written(t, book)
-	b := read(t, book, changed(t, folder, "demo-table1.csv", "headline", "false", "verdict", func(was string) string {
-		if was == "differs" {
-			return "match"
-		}
-		return "differs"
-	}))
+	b := read(t, book, changed(t, folder, "demo-table1.csv", "verdict", "fitted", "verdict", "differs"))
 	a := b.Against(read(t, book, folder))
 	if len(a.Changes) != 1 || a.Changes[0].Judged || a.JudgedChanges() != 0 || a.Changes[0].Variant == "" {
-		t.Fatalf("%+v", a.Changes)
+		t.Fatalf("%+v", a)
 	}
 	for f, want := range map[tables.Format][]string{
 		tables.FormatText:     {"\nall ", "\n  demo/table1, ", "; there ", "(does not count)", "to the last bit"},

@@ -21,18 +21,16 @@ type row struct {
 	verdict judge.Verdict
 	// terms are what the verdict was made with: where the ledger says something else by
 	// now, it does not hold.
-	terms    string
-	expected float64
-	// deviation is the standard deviation of one trial.
-	deviation float64
-	ours      *judge.Estimate // nil where nothing was computed
-	holds     *judge.Comparand
+	terms string
+	band  judge.Band      // but for its width
+	ours  *judge.Estimate // nil where nothing was computed
+	holds *judge.Comparand
 }
 
 // columns are those that are read; a file without them is of an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"terms", "standard_deviation", "ours_mean", "ours_standard_error", "ours_trials", "trials_wanted", "holds_op",
-	"holds_value"}
+	"terms", "standard_deviation", "degrees_of_freedom", "ours_mean", "ours_standard_error", "ours_trials",
+	"trials_wanted", "holds_op", "holds_value"}
 
 // table reads a table.
 func (r *reader) table(path string) error {
@@ -68,22 +66,28 @@ func (r *reader) table(path string) error {
 			return nil
 		}
 		get := func(c string) string { return l[at[c]] }
-		expected, err := probability(get("expected_inside"))
-		if err != nil {
-			r.skip(path, err)
-			return nil
-		}
-		ours, err := estimate(get)
-		holds, second := comparand(get)
-		deviation, third := number(get("standard_deviation"))
-		if err = errors.Join(err, second, third); err != nil {
+		band, first := bandOf(get)
+		ours, second := estimate(get)
+		holds, third := comparand(get)
+		if err := errors.Join(first, second, third); err != nil {
 			r.skip(path, err)
 			return nil
 		}
 		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), expected: expected, deviation: deviation, terms: get("terms"), ours: ours,
-			holds: holds}
+			verdict: judge.Verdict(get("verdict")), band: band, terms: get("terms"), ours: ours, holds: holds}
 	}
+}
+
+// bandOf reads what is known of a band; without degrees of freedom no chance enters.
+func bandOf(get func(column string) string) (judge.Band, error) {
+	out := judge.Band{DegreesOfFreedom: math.Inf(1)}
+	var errs [3]error
+	out.Coverage, errs[0] = probability(get("expected_inside"))
+	out.Deviation, errs[1] = number(get("standard_deviation"))
+	if freedom := get("degrees_of_freedom"); freedom != "" {
+		out.DegreesOfFreedom, errs[2] = number(freedom)
+	}
+	return out, errors.Join(errs[:]...)
 }
 
 // probability reads one; empty, of what is no judged number, is 0.
@@ -149,7 +153,7 @@ func (r *reader) restore(e *judge.Evaluation) {
 		}
 		c.Restore(known.ours, known.holds, known.verdict)
 		if known.verdict.Judged() && !c.Claim {
-			c.Band = &judge.Band{Coverage: known.expected, Deviation: known.deviation, DegreesOfFreedom: math.Inf(1)}
+			c.Band = &known.band
 		}
 	}
 	if changed > 0 {
