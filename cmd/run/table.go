@@ -89,8 +89,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and what was tried")
 	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead what computed each table")
-	cmd.Flags().StringArrayVar(&of.against, "against", nil, "with --all, print instead how the tables agree with those of "+
-		"this folder; repeatable")
+	cmd.Flags().StringArrayVar(&of.against, "against", nil, "with --all, print instead how the tables agree with those "+
+		"of this folder; repeatable")
 	return cmd
 }
 

@@ -511,12 +511,14 @@ func TestForecastIsABound(t *testing.T) {
 	f.Started(slow, s.clock(0))
 	f.Inner(slow, 0, 100, "steps", s.clock(0))
 	f.Inner(slow, 1, 100, "steps", s.clock(1))
-	if left, ok := f.Left(s.clock(1)); !ok || !left.Least || left.Unknown != 1 || math.Abs(left.Time.Seconds()-99) > 1e-6 {
+	left, ok := f.Left(s.clock(1))
+	if !ok || !left.Least || left.Unknown != 1 || math.Abs(left.Time.Seconds()-99) > 1e-6 {
 		t.Errorf("%v, %v: at least the 99 s of each worker are left", left, ok)
 	}
 	f.Inner(slow, 2, 1000, "long steps", s.clock(1))
 	f.Inner(slow, 3, 1000, "long steps", s.clock(1.5))
-	if left, ok := f.Left(s.clock(1.5)); !ok || !left.Least || left.Unknown != 1 || math.Abs(left.Time.Seconds()-498.5) > 1e-6 {
+	left, ok = f.Left(s.clock(1.5))
+	if !ok || !left.Least || left.Unknown != 1 || math.Abs(left.Time.Seconds()-498.5) > 1e-6 {
 		t.Errorf("%v, %v: at least the 498.5 s of the slow one are left", left, ok)
 	}
 }

@@ -71,9 +71,9 @@ func (b *Board) text(w io.Writer) error {
 	out.WriteString(b.grid().text() + "\n")
 	notes := Notes
 	if all := b.All(); all.Wide > 0 {
-		notes = append(slices.Clone(notes), fmt.Sprintf("of the %s more trials could settle %d: in the others the draws behind "+
-			"the print make the band wider than the tolerance, whatever the number of ours.", text.Count(all.Wide, "wide value"),
-			all.Settle))
+		notes = append(slices.Clone(notes), fmt.Sprintf("of the %s more trials could settle %d: in the others the draws "+
+			"behind the print make the band wider than the tolerance, whatever the number of ours.",
+			text.Count(all.Wide, "wide value"), all.Settle))
 	}
 	for _, n := range notes {
 		out.WriteString(tables.Hang("  ", n, 100))
