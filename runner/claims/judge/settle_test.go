@@ -23,6 +23,7 @@ func TestSettles(t *testing.T) {
 		{"above it, and ours are means", 0.06, 0.01, 1, 0, nil, "", false},
 		{"above it with the rounding", 0.5, 1, 1, 0.3, nil, "", false},
 		{"a tolerance below the rounding", 0.1, 1, 0.1, 0.5, nil, "", false},
+		{"a tolerance below the rounding, without chance", 0, 1, 0.1, 0.5, nil, "", true},
 		{"repetitions in the print", 9, 1, 1, 0, &half, string(ledger.Repetitions), true},
 		{"many of them", 0.1, 1, 1, 0, &two, string(ledger.Repetitions), false},
 		{"folds in the print", 0.5, 1, 1, 0, &two, "14 folds", true},

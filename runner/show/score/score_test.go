@@ -84,6 +84,12 @@ func TestScoreOfWrittenTables(t *testing.T) {
 		b.Files != 3 || len(b.Skipped) != 0 {
 		t.Errorf("got  %+v\nwant %+v\nof %d files, without %q", got, want, b.Files, b.Skipped)
 	}
+	narrow := demo(t, "tolerance: {absolute: 1,", "tolerance: {absolute: 0.5,")
+	folder, want = written(t, narrow)
+	if got := read(t, narrow, folder).Papers[0].Tally; fmt.Sprint(got) != fmt.Sprint(want) || got.Wide == 0 ||
+		got.Settle == got.Wide {
+		t.Errorf("of wide values:\ngot  %+v\nwant %+v", got, want)
+	}
 	if nothing := read(t, book).Papers[0].Tally; nothing.Judged != 0 || nothing.Values != want.Values ||
 		nothing.Left[judge.NotRun] != want.Values+want.Claims {
 		t.Errorf("of nothing: %+v", nothing)
