@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"privkern/graphs/cpublas"
@@ -32,7 +33,8 @@ func host(gpu string) record.Provenance {
 
 // revision returns the commit that the program was built from: the stamp, if there is
 // one. The go command records it in builds, but not under `go run`; then it is asked of
-// git, where the current folder is a checkout of this module.
+// git, where the current folder is a checkout of this module. A program that was built
+// without it has none: by the time it runs, the checkout may be at another commit.
 func revision() string {
 	if stamp != "" {
 		return stamp
@@ -50,6 +52,10 @@ func revision() string {
 		if rev != "" {
 			return rev + dirty
 		}
+	}
+	executable, err := os.Executable()
+	if err != nil || !underGoRun(executable, os.Getenv("GOCACHE")) {
+		return "unknown"
 	}
 	dir, err := os.Getwd()
 	for err == nil {
@@ -71,6 +77,18 @@ func revision() string {
 		dir = parent
 	}
 	return "unknown"
+}
+
+// underGoRun says whether the go command built a program to run it at once: it lies in a
+// folder go-build…, of temporary files or the cache, or in the cache that GOCACHE names.
+func underGoRun(executable, cache string) bool {
+	if cache != "" {
+		if rel, err := filepath.Rel(cache, executable); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	dirs := strings.Split(filepath.ToSlash(filepath.Dir(executable)), "/")
+	return slices.ContainsFunc(dirs, func(d string) bool { return strings.HasPrefix(d, "go-build") })
 }
 
 // cpuModel names the processor.

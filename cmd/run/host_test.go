@@ -76,3 +76,25 @@ func TestClass(t *testing.T) {
 		t.Errorf("this machine has the class %q; want a word that begins with %q", here, want)
 	}
 }
+
+// Only a program that was built to run at once is of the commit that the checkout is at.
+func TestUnderGoRun(t *testing.T) {
+	for _, c := range []struct {
+		executable, cache string
+		want              bool
+	}{
+		{"/tmp/go-build1825095738/b001/exe/run", "", true},
+		{"/home/ada/.cache/go-build/da/da7366a0-d/run", "", true},
+		{"/cache/da/da7366a0-d/run", "/cache", true},
+		{"/cache2/run", "/cache", false},
+		{"/home/ada/go/bin/run", "", false},
+		{"/home/ada/go/bin/run", "/home/ada/.cache/go-build", false},
+		{"/home/ada/privkern/go-build", "", false},
+	} {
+		t.Run(c.executable, func(t *testing.T) {
+			if got := underGoRun(c.executable, c.cache); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
