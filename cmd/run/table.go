@@ -39,7 +39,7 @@ print which values lie outside their bands, and which claims do not hold; with
 and data, of which output folders have records; with --against FOLDER, how the tables
 agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
 values and the largest difference. With --check the status is then 4 where a value or
-claim that counts has another verdict, or nothing can be compared.
+claim that counts has another verdict, or cannot be compared.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -192,6 +192,9 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 		return statusError{exitCheck, "the two have no value from the same number of trials"}
 	case changed > 0:
 		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d", changed)}
+	}
+	if open := agreement.All().Open; open > 0 {
+		return statusError{exitCheck, fmt.Sprintf("values and claims that count and could not be compared: %d", open)}
 	}
 	a.say("check: every value and claim that counts has the same verdict, of %s compared", text.Count(compared, "value"))
 	return nil

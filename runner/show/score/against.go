@@ -35,6 +35,8 @@ type TableAgreement struct {
 	// Uneven are those left out because the numbers of trials differ: their own, those of the
 	// right-hand side of a statement, or those of the values whose spread they share.
 	Uneven int `json:"uneven_trials"`
+	// Open are those that count in the scoreboard of one of the two and could not be compared.
+	Open int `json:"open"`
 }
 
 // Change is a comparison with another verdict.
@@ -63,18 +65,24 @@ func (b *Board) Against(other *Board) *Agreement {
 		for j := range e.Cells {
 			c := &e.Cells[j]
 			o := theirs[keyOf(e.Table, c)]
-			switch {
-			case o == nil || c.Ours == nil || o.Ours == nil || c.Times:
+			if o == nil || c.Times {
 				continue
-			case uneven(c, o):
-				t.Uneven++
+			}
+			counts := c.Headline && c.Primary && !c.Own && (c.Verdict.Judged() || o.Verdict.Judged())
+			missing := c.Ours == nil || o.Ours == nil
+			if missing || uneven(c, o) {
+				if !missing {
+					t.Uneven++
+				}
+				if counts {
+					t.Open++
+				}
 				continue
 			}
 			t.add(c, o)
 			if c.Verdict != o.Verdict {
 				out.Changes = append(out.Changes, Change{Table: e.Table, Place: place(c), Variant: c.Variant,
-					Judged: c.Headline && c.Primary && !c.Own && (c.Verdict.Judged() || o.Verdict.Judged()),
-					Ours:   tables.Ours(c), Verdict: c.Verdict, Other: tables.Ours(o), Before: o.Verdict})
+					Judged: counts, Ours: tables.Ours(c), Verdict: c.Verdict, Other: tables.Ours(o), Before: o.Verdict})
 			}
 		}
 		if t.Compared+t.Uneven > 0 {
@@ -134,6 +142,7 @@ func (a *Agreement) All() TableAgreement {
 		out.Same += t.Same
 		out.Equal += t.Equal
 		out.Uneven += t.Uneven
+		out.Open += t.Open
 		if t.Largest > out.Largest {
 			out.Largest, out.Place = t.Largest, t.Table+", "+t.Place
 		}

@@ -83,6 +83,7 @@ func TestAgainst(t *testing.T) {
 				got := a.All()
 				if got.Compared != all.Compared-c.compared || got.Same != all.Same-c.verdicts ||
 					got.Equal != all.Equal-c.equal || got.Uneven != c.uneven || a.JudgedChanges() != c.judged ||
+					(got.Open > 0) != (c.compared > 0) ||
 					(c.largest > 0) != (got.Largest > 0) || got.Largest < c.largest || got.Largest > 2 {
 					t.Errorf("%+v, %d changes that count; before %+v", got, a.JudgedChanges(), all)
 				}
