@@ -104,13 +104,13 @@ type scored struct {
 // and formats that these do not have.
 func (s *scored) validate(format tables.Format) error {
 	against := len(s.against) > 0
-	switch text := format == tables.FormatText || format == tables.FormatMarkdown; {
+	switch plain := format == tables.FormatText || format == tables.FormatMarkdown; {
 	case s.outside && s.sources, against && (s.outside || s.sources):
 		return usagef("--outside, --sources and --against print different things: give one of them")
-	case (s.outside || s.sources) && !text:
+	case (s.outside || s.sources) && !plain:
 		return usagef("--outside and --sources print a table or markdown; " +
 			"--all --output json has the same beside the scoreboard")
-	case against && !text && format != tables.FormatJSON:
+	case against && !plain && format != tables.FormatJSON:
 		return usagef("--against prints a table, markdown or json")
 	}
 	return nil
@@ -186,17 +186,17 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 	if err := score.WriteAgreement(a.out, agreement, format); err != nil || !check {
 		return err
 	}
-	compared, changed := agreement.All().Compared, agreement.JudgedChanges()
+	all, changed := agreement.All(), agreement.JudgedChanges()
 	switch {
-	case compared == 0:
+	case all.Compared == 0:
 		return statusError{exitCheck, "the two have no value from the same number of trials"}
 	case changed > 0:
 		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d", changed)}
+	case all.Open > 0:
+		return statusError{exitCheck, fmt.Sprintf("values and claims that count and could not be compared: %d", all.Open)}
 	}
-	if open := agreement.All().Open; open > 0 {
-		return statusError{exitCheck, fmt.Sprintf("values and claims that count and could not be compared: %d", open)}
-	}
-	a.say("check: every value and claim that counts has the same verdict, of %s compared", text.Count(compared, "value"))
+	a.say("check: every value and claim that counts has the same verdict, of %s compared",
+		text.Count(all.Compared, "value"))
 	return nil
 }
 

@@ -113,10 +113,20 @@ func cumulative(x, freedom float64) float64 {
 // repetitions where the ± is one, otherwise that of the mean of as many draws as the
 // ledger says.
 func printedVariance(cl *ledger.Claim, s spread) float64 {
-	if p := cl.Printed; p != nil && p.Uncertainty != nil && cl.UncertaintyOf == ledger.Repetitions {
-		return *p.Uncertainty * *p.Uncertainty
+	var uncertainty *float64
+	if cl.Printed != nil {
+		uncertainty = cl.Printed.Uncertainty
 	}
-	return s.trial / cl.Draws
+	return varianceOfPrint(uncertainty, cl.UncertaintyOf, s.trial, cl.Draws)
+}
+
+// varianceOfPrint is [printedVariance] of what it is made of: a ± and what it is, the
+// variance of a trial, and the draws behind the print.
+func varianceOfPrint(uncertainty *float64, of string, trial, draws float64) float64 {
+	if uncertainty != nil && of == ledger.Repetitions {
+		return *uncertainty * *uncertainty
+	}
+	return trial / draws
 }
 
 // variance returns the variance (ddof 1) and the mean of values, and takes a rest of

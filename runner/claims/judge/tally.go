@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"privkern/runner/claims/ledger"
 	"privkern/runner/text"
 )
 
@@ -131,10 +130,7 @@ func (r *Comparison) settles() bool {
 		return false
 	}
 	p := r.Published
-	printed := r.Band.Deviation * r.Band.Deviation / r.Draws
-	if p.Uncertainty != nil && p.UncertaintyOf == ledger.Repetitions {
-		printed = *p.Uncertainty * *p.Uncertainty
-	}
+	printed := varianceOfPrint(p.Uncertainty, p.UncertaintyOf, r.Band.Deviation*r.Band.Deviation, r.Draws)
 	return halfWidth(p.Rounding, printed, math.Inf(1)) <= max(*r.Tolerance, p.Rounding)
 }
 

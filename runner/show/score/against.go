@@ -1,7 +1,6 @@
 package score
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -188,10 +187,7 @@ const AgreementNote = "compared: values and statements that both have from the s
 // WriteAgreement writes how tables agree, as text, Markdown or JSON.
 func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 	if f == tables.FormatJSON {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return encode(w, struct {
 			Schema int `json:"schema"`
 			*Agreement
 			All TableAgreement `json:"all"`

@@ -14,40 +14,41 @@ import (
 	"privkern/runner/show/tables"
 )
 
+// lines are those of a table that was written.
+func lines(t *testing.T, file string) [][]string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // changed is a copy of the demonstration's tables in which a field of the first line that has
 // a value in a column is another.
 func changed(t *testing.T, folder, file, where, is, column, value string) string {
 	t.Helper()
 	out := t.TempDir()
-	names, err := filepath.Glob(filepath.Join(folder, "*.csv"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%v tables, error %v", names, err)
+	if err := os.CopyFS(out, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if filepath.Base(name) == file {
-			lines, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-			if err != nil {
-				t.Fatal(err)
-			}
-			at, to := slices.Index(lines[0], where), slices.Index(lines[0], column)
-			k := slices.IndexFunc(lines, func(l []string) bool { return l[at] == is })
-			if k < 0 {
-				t.Fatalf("%s has no line whose %s is %q", file, where, is)
-			}
-			lines[k][to] = value
-			var text bytes.Buffer
-			if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
-				t.Fatal(err)
-			}
-			b = text.Bytes()
-		}
-		if err := os.WriteFile(filepath.Join(out, filepath.Base(name)), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	lines := lines(t, filepath.Join(out, file))
+	at, to := slices.Index(lines[0], where), slices.Index(lines[0], column)
+	k := slices.IndexFunc(lines, func(l []string) bool { return l[at] == is })
+	if k < 0 {
+		t.Fatalf("%s has no line whose %s is %q", file, where, is)
+	}
+	lines[k][to] = value
+	var text bytes.Buffer
+	if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(out, file), text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
