@@ -190,12 +190,14 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 	switch {
 	case all.Compared == 0:
 		return statusError{exitCheck, "the two have no value from the same number of trials"}
+	case all.Counted+all.Open == 0:
+		return statusError{exitCheck, "nothing that the scoreboard counts was compared"}
 	case changed > 0:
 		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d", changed)}
 	case all.Open > 0:
 		return statusError{exitCheck, fmt.Sprintf("values and claims that count and could not be compared: %d", all.Open)}
 	}
-	a.say("check: every value and claim that counts has the same verdict, of %s compared",
+	a.say("check: every value and claim that counts has the same verdict: %d, of %s compared", all.Counted,
 		text.Count(all.Compared, "value"))
 	return nil
 }

@@ -34,8 +34,10 @@ type TableAgreement struct {
 	// Uneven are those left out because the numbers of trials differ: their own, those of the
 	// right-hand side of a statement, or those of the values whose spread they share.
 	Uneven int `json:"uneven_trials"`
-	// Open are those that count in the scoreboard of one of the two and could not be compared.
-	Open int `json:"open"`
+	// Counted are those compared that count in the scoreboard of one of the two, and Open those
+	// that do and could not be compared, or are finite in one of the two only.
+	Counted int `json:"counted"`
+	Open    int `json:"open"`
 }
 
 // Change is a comparison with another verdict.
@@ -79,6 +81,12 @@ func (b *Board) Against(other *Board) *Agreement {
 				continue
 			}
 			t.add(c, o)
+			if counts {
+				t.Counted++
+				if finite(c.Ours.Mean) != finite(o.Ours.Mean) {
+					t.Open++
+				}
+			}
 			if c.Verdict != o.Verdict {
 				out.Changes = append(out.Changes, Change{Table: e.Table, Place: place(c), Variant: c.Variant,
 					Judged: counts, Ours: tables.Ours(c), Verdict: c.Verdict, Other: tables.Ours(o), Before: o.Verdict})
@@ -109,6 +117,8 @@ func uneven(c, o *judge.Comparison) bool {
 	return a != b && !(math.Abs(a-b) < 0.5)
 }
 
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
 // opposite is the largest difference that there can be: that of a number from its negative.
 const opposite = 2
 
@@ -119,7 +129,7 @@ func (t *TableAgreement) add(c, o *judge.Comparison) {
 		t.Same++
 	}
 	a, b := c.Ours.Mean, o.Ours.Mean
-	if a == b {
+	if a == b || math.IsNaN(a) && math.IsNaN(b) {
 		t.Equal++
 		return
 	}
@@ -141,6 +151,7 @@ func (a *Agreement) All() TableAgreement {
 		out.Same += t.Same
 		out.Equal += t.Equal
 		out.Uneven += t.Uneven
+		out.Counted += t.Counted
 		out.Open += t.Open
 		if t.Largest > out.Largest {
 			out.Largest, out.Place = t.Largest, t.Table+", "+t.Place

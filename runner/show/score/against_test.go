@@ -66,17 +66,19 @@ func TestAgainst(t *testing.T) {
 		t.Fatalf("a folder against itself: %+v", same)
 	}
 	for _, c := range []struct {
-		name, where, is, column, value            string
-		compared, verdicts, equal, uneven, judged int // less than before, and changes that count
-		largest                                   float64
+		name, where, is, column, value                  string
+		compared, verdicts, equal, uneven, judged, open int // less than before, and changes that count
+		largest                                         float64
 	}{
-		{"a mean", "reference_ok", "true", "ours_mean", "99", 0, 0, 1, 0, 0, 0.8},
-		{"a mean that is not finite", "reference_ok", "true", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 2},
-		{"a verdict that counts", "verdict", "match", "verdict", "differs", 0, 1, 0, 0, 1, 0},
-		{"the number of trials", "verdict", "match", "ours_trials", "77", 1, 1, 1, 1, 0, 0},
-		{"no result", "verdict", "match", "verdict", "not run", 1, 1, 1, 0, 0, 0},
-		{"too little to judge", "verdict", "match", "verdict", "unjudged", 1, 1, 1, 1, 0, 0},
-		{"a larger pool", "verdict", "match", "degrees_of_freedom", "77", 1, 1, 1, 1, 0, 0},
+		{"a mean", "reference_ok", "true", "ours_mean", "99", 0, 0, 1, 0, 0, 0, 0.8},
+		{"a mean that is not finite", "reference_ok", "true", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 0, 2},
+		{"one that counts", "verdict", "match", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 1, 2},
+		{"no number", "verdict", "match", "ours_mean", "NaN", 0, 0, 1, 0, 0, 1, 2},
+		{"a verdict that counts", "verdict", "match", "verdict", "differs", 0, 1, 0, 0, 1, 0, 0},
+		{"the number of trials", "verdict", "match", "ours_trials", "77", 1, 1, 1, 1, 0, 1, 0},
+		{"no result", "verdict", "match", "verdict", "not run", 1, 1, 1, 0, 0, 1, 0},
+		{"too little to judge", "verdict", "match", "verdict", "unjudged", 1, 1, 1, 1, 0, 1, 0},
+		{"a larger pool", "verdict", "match", "degrees_of_freedom", "77", 1, 1, 1, 1, 0, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := read(t, book, changed(t, folder, "demo-table1.csv", c.where, c.is, c.column, c.value))
@@ -84,7 +86,7 @@ func TestAgainst(t *testing.T) {
 				got := a.All()
 				if got.Compared != all.Compared-c.compared || got.Same != all.Same-c.verdicts ||
 					got.Equal != all.Equal-c.equal || got.Uneven != c.uneven || a.JudgedChanges() != c.judged ||
-					(got.Open > 0) != (c.compared > 0) ||
+					got.Open != c.open || got.Counted != all.Counted-c.compared ||
 					(c.largest > 0) != (got.Largest > 0) || got.Largest < c.largest || got.Largest > 2 {
 					t.Errorf("%+v, %d changes that count; before %+v", got, a.JudgedChanges(), all)
 				}
@@ -99,6 +101,12 @@ func TestAgainst(t *testing.T) {
 		folder, _ := written(t, book)
 		got := read(t, book, folder).Against(read(t, book, folder)).All()
 		if got.Compared == 0 || got.Compared >= all.Compared || got.Uneven != 0 {
+			t.Errorf("%+v; before %+v", got, all)
+		}
+	})
+	t.Run("no number in both", func(t *testing.T) {
+		none := changed(t, folder, "demo-table1.csv", "verdict", "match", "ours_mean", "NaN")
+		if got := read(t, book, none).Against(read(t, book, none)).All(); got.Equal != all.Equal || got.Open != 0 {
 			t.Errorf("%+v; before %+v", got, all)
 		}
 	})
