@@ -28,15 +28,16 @@ func lines(t *testing.T, file string) [][]string {
 	return out
 }
 
-// changed is a copy of the demonstration's tables in which a field of the first line that has
-// a value in a column is another.
-func changed(t *testing.T, folder, file, where, is, column, value string) string {
+// changed is a copy of the demonstration's tables in which a field of the first line of the
+// first table that has a value in a column is another.
+func changed(t *testing.T, folder, where, is, column, value string) string {
 	t.Helper()
 	out := t.TempDir()
 	if err := os.CopyFS(out, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
-	lines := lines(t, filepath.Join(out, file))
+	file := filepath.Join(out, "demo-table1.csv")
+	lines := lines(t, file)
 	at, to := slices.Index(lines[0], where), slices.Index(lines[0], column)
 	k := slices.IndexFunc(lines, func(l []string) bool { return l[at] == is })
 	if k < 0 {
@@ -47,7 +48,7 @@ func changed(t *testing.T, folder, file, where, is, column, value string) string
 	if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(out, file), text.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -81,7 +82,7 @@ func TestAgainst(t *testing.T) {
 		{"a larger pool", "verdict", "match", "degrees_of_freedom", "77", 1, 1, 1, 1, 0, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := read(t, book, changed(t, folder, "demo-table1.csv", c.where, c.is, c.column, c.value))
+			b := read(t, book, changed(t, folder, c.where, c.is, c.column, c.value))
 			for _, a := range []*score.Agreement{b.Against(before), before.Against(b)} {
 				got := a.All()
 				if got.Compared != all.Compared-c.compared || got.Same != all.Same-c.verdicts ||
@@ -105,7 +106,7 @@ func TestAgainst(t *testing.T) {
 		}
 	})
 	t.Run("no number in both", func(t *testing.T) {
-		none := changed(t, folder, "demo-table1.csv", "verdict", "match", "ours_mean", "NaN")
+		none := changed(t, folder, "verdict", "match", "ours_mean", "NaN")
 		if got := read(t, book, none).Against(read(t, book, none)).All(); got.Equal != all.Equal || got.Open != 0 {
 			t.Errorf("%+v; before %+v", got, all)
 		}
@@ -121,7 +122,7 @@ func TestAgainst(t *testing.T) {
 func TestAgainstOfAVariant(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	folder, _ := written(t, book)
-	b := read(t, book, changed(t, folder, "demo-table1.csv", "verdict", "fitted", "verdict", "differs"))
+	b := read(t, book, changed(t, folder, "verdict", "fitted", "verdict", "differs"))
 	a := b.Against(read(t, book, folder))
 	if len(a.Changes) != 1 || a.Changes[0].Judged || a.JudgedChanges() != 0 || a.Changes[0].Variant == "" {
 		t.Fatalf("%+v", a)

@@ -117,7 +117,7 @@ func TestCheckOfWrittenTables(t *testing.T) {
 		{"terms", "of something else", "not run"},
 	} {
 		t.Run(c.column, func(t *testing.T) {
-			b := read(t, book, changed(t, folder, "demo-table1.csv", "reference_ok", "true", c.column, c.value))
+			b := read(t, book, changed(t, folder, "reference_ok", "true", c.column, c.value))
 			if got := violations(b, name); len(got) != 1 || !strings.Contains(got[0], c.want) {
 				t.Errorf("got %q, want one with %q", got, c.want)
 			}
