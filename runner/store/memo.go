@@ -121,39 +121,37 @@ func (m *Memo) look(digest string) *experiment.Shared {
 		return nil
 	}
 	defer unlock()
-	v, problem, err := m.store.readMemo(digest + memoSuffix)
+	file := digest + memoSuffix
+	v, problem, err := m.store.readMemo(file)
 	if v == nil || problem != "" || err != nil {
 		return nil
 	}
-	_ = m.store.disk.Touch(m.store.memoPath(digest + memoSuffix)) // it may go earlier than it should
+	m.use(file, v)
+	return v
+}
+
+// use notes that a memo saved its work.
+func (m *Memo) use(file string, v *experiment.Shared) {
+	_ = m.store.disk.Touch(m.store.memoPath(file)) // it may go earlier than it should
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.found++
 	m.saved += v.Took
-	return v
 }
 
 // compute does the work and keeps the result. It holds the lock.
 func (m *Memo) compute(ctx context.Context, id memoID, unlock func(), compute func() (*experiment.Shared, error),
 ) (*experiment.Shared, error) {
-	locked := true
-	release := func() {
-		if locked {
-			locked = false
-			unlock()
-		}
-	}
-	defer release() // in a panic too
+	defer unlock() // in a panic too
 	file := id.digest() + memoSuffix
-	switch _, problem, err := m.store.readMemo(file); {
+	switch v, problem, err := m.store.readMemo(file); {
 	case problem != "":
 		m.putAside(file, problem)
-	case err == nil: // another worker has written it since
-		release()
-		if v := m.look(id.digest()); v != nil {
-			return v, nil
-		}
-		return experiment.Work(compute) // it was removed since: seldom enough
+	case err == nil:
+		// Another worker has written it since. It is taken under this lock: to look again
+		// would fail wherever a third one holds the lock for the same reason.
+		m.use(file, v)
+		return v, nil
 	}
 	v, err := experiment.Work(compute)
 	if err != nil {

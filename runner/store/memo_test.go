@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -171,6 +172,35 @@ func TestMemoOfManyWorkers(t *testing.T) {
 	}
 	if files := memos(t, dir); len(files) != 1 {
 		t.Errorf("files %v", files)
+	}
+}
+
+// lateDisk is one on which a memo appears after the first look, and can be read only
+// once then.
+type lateDisk struct {
+	disk.Disk
+	reads int
+}
+
+func (d *lateDisk) ReadFile(name string) ([]byte, error) {
+	if d.reads++; d.reads != 2 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return d.Disk.ReadFile(name)
+}
+
+// A worker that gets the lock and finds the file takes it, and does not look again: a
+// third one may hold the lock by then, or have removed the file.
+func TestMemoWrittenJustBeforeTheLock(t *testing.T) {
+	dir := t.TempDir()
+	newWorker(t, disk.System, dir).keep(t, "key", 7)
+	late := &lateDisk{Disk: disk.System}
+	w := newWorker(t, late, dir)
+	if got, anew := w.keep(t, "key", 8); anew || got[0] != 7 || late.reads != 2 {
+		t.Errorf("%v, computed %v after %d reads", got, anew, late.reads)
+	}
+	if n, _ := w.Found(); n != 1 {
+		t.Errorf("found %d", n)
 	}
 }
 

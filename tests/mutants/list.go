@@ -227,7 +227,7 @@ var mutants = []Mutant{
 	{Name: "verdict: value without chance", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
 		Old: `return h // without chance`, New: `return 2 * h // without chance`},
 	{Name: "verdict: draws behind the print", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
-		Old: `return s.trial / cl.Draws`, New: `return s.trial`},
+		Old: `return trial / draws`, New: `return trial`},
 	{Name: "verdict: degrees of freedom", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
 		Old: `const leastFreedom = 4`, New: `const leastFreedom = 1`},
 	{Name: "verdict: pooled variance", File: "runner/claims/judge/band.go", Package: judge, Tests: "Pooled",
