@@ -38,8 +38,8 @@ print which values lie outside their bands, and which claims do not hold; with
 --sources, what computed each table: trials, seeds, processor time, program, machine
 and data, of which output folders have records; with --against FOLDER, how the tables
 agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
-values and the largest difference. With --check the status is then 4 where a value or
-claim that counts has another verdict, or cannot be compared.
+values, the largest difference, and what was left out and why. With --check the status
+is then 4 where a value or claim that counts has another verdict, or cannot be compared.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -85,6 +85,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
+	cmd.Flags().Lookup("check").Usage += "; with --against, if a value or claim that counts has another verdict or none " +
+		"in one of the two"
 	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and what was tried")
@@ -110,6 +112,8 @@ func (s *scored) validate(format tables.Format) error {
 	case (s.outside || s.sources) && !plain:
 		return usagef("--outside and --sources print a table or markdown; " +
 			"--all --output json has the same beside the scoreboard")
+	case slices.Contains(s.against, ""):
+		return usagef("--against wants a folder; it has an empty name")
 	case against && !plain && format != tables.FormatJSON:
 		return usagef("--against prints a table, markdown or json")
 	}

@@ -20,7 +20,9 @@ func exitCodesTopic() *cobra.Command {
        prevented one (killed, out of memory, no process available, device lost
        or full, cluster task lost; see --requeue); the results of the others are kept, and the same
        command runs the trials without a result
-  4    --check: a value is outside its reference band or missing;
+  4    --check: a value is outside its reference band or missing; of
+       run table --all --against: a value or claim that counts has another
+       verdict, or none, in one of the two runs;
        run audit: a mechanism spends more privacy than it claims;
        run bench --compare: a row is slower than before by more than --tolerance
   130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The

@@ -20,7 +20,7 @@ type Verdict string
 //  7. Faster, Slower: a time on another machine.
 //  8. Unjudged: the spread of our trials is not known ([Band]).
 //  9. Match: inside the band; Wide: inside a band that is wider than the tolerance
-//     and than the rounding of the print, so that more trials are needed to say anything.
+//     and than the rounding of the print, so that an inexact value could lie inside, too.
 //  10. Close: outside, but within the tolerance. Differs: beyond both.
 const (
 	Match       Verdict = "match"
@@ -67,7 +67,8 @@ var rules = []struct {
 	Verdict Verdict
 	Text    string
 }{
-	{Wide, "wide: inside a band that is wider than the tolerance and than h; more trials are needed."},
+	{Wide, "wide: inside a band that is wider than the tolerance and than h, so that an inexact value could lie inside, " +
+		"too; more trials of ours narrow it to what the print's own draws leave."},
 	{Faster, "faster, slower: times on another machine are not judged."},
 	{Slower, "faster, slower: times on another machine are not judged."},
 	{Unjudged, "unjudged: too little is known to judge; the note says what is missing."},

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"privkern/runner/claims/judge"
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
 )
@@ -32,11 +35,17 @@ func lines(t *testing.T, file string) [][]string {
 // first table that has a value in a column is another.
 func changed(t *testing.T, folder, where, is, column, value string) string {
 	t.Helper()
+	return changedIn(t, folder, "demo-table1.csv", where, is, column, value)
+}
+
+// changedIn is [changed] of another table.
+func changedIn(t *testing.T, folder, table, where, is, column, value string) string {
+	t.Helper()
 	out := t.TempDir()
 	if err := os.CopyFS(out, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(out, "demo-table1.csv")
+	file := filepath.Join(out, table)
 	lines := lines(t, file)
 	at, to := slices.Index(lines[0], where), slices.Index(lines[0], column)
 	k := slices.IndexFunc(lines, func(l []string) bool { return l[at] == is })
@@ -75,6 +84,7 @@ func TestAgainst(t *testing.T) {
 		{"a mean that is not finite", "reference_ok", "true", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 0, 2},
 		{"one that counts", "verdict", "match", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 1, 2},
 		{"no number", "verdict", "match", "ours_mean", "NaN", 0, 0, 1, 0, 0, 1, 2},
+		{"a standard error", "verdict", "match", "ours_standard_error", "0.05773502691896289", 0, 0, 1, 0, 0, 0, 0},
 		{"a verdict that counts", "verdict", "match", "verdict", "differs", 0, 1, 0, 0, 1, 0, 0},
 		{"the number of trials", "verdict", "match", "ours_trials", "77", 1, 1, 1, 1, 0, 1, 0},
 		{"no result", "verdict", "match", "verdict", "not run", 1, 1, 1, 0, 0, 1, 0},
@@ -105,6 +115,21 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("%+v; before %+v", got, all)
 		}
 	})
+	t.Run("a right-hand side", func(t *testing.T) {
+		got := read(t, book, changedIn(t, folder, "demo-claims.csv", "holds_value", "5.5883", "holds_value", "6")).Against(before).All()
+		if got.Compared != all.Compared || got.Equal != all.Equal-1 || got.Same != all.Same ||
+			math.Abs(got.Largest-0.4117/6) > 1e-9 || got.Place != "demo/claims, Theorem 2(1)" {
+			t.Errorf("%+v; before %+v", got, all)
+		}
+	})
+	t.Run("the larger one", func(t *testing.T) { // to which a difference is relative, whichever it is
+		b := read(t, book, changed(t, folder, "reference_ok", "true", "ours_mean", "27.6"))
+		for _, a := range []*score.Agreement{b.Against(before), before.Against(b)} {
+			if got := a.All().Largest; got != 0.5 {
+				t.Errorf("%v", got)
+			}
+		}
+	})
 	t.Run("no number in both", func(t *testing.T) {
 		none := changed(t, folder, "verdict", "match", "ours_mean", "NaN")
 		if got := read(t, book, none).Against(read(t, book, none)).All(); got.Equal != all.Equal || got.Open != 0 {
@@ -116,6 +141,80 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	})
+}
+
+// A change names the statement and the variant, what is here and what is there; what is left
+// out and counts stands beside the changes, with the reason.
+func TestAgainstNamesWhatDiffers(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, _ := written(t, book)
+	before := read(t, book, folder)
+	there := changedIn(t, folder, "demo-claims.csv", "holds_value", "5.5883", "verdict", "differs")
+	there = changedIn(t, there, "demo-claims.csv", "holds_value", "5.5883", "ours_mean", "7.25")
+	there = changedIn(t, there, "demo-claims.csv", "holds_value", "3.1", "ours_mean", "") // another part of the claim
+	there = changed(t, there, "verdict", "match", "ours_trials", "77")
+	there = changed(t, there, "verdict", "fitted", "ours_trials", "78")
+	a := before.Against(read(t, book, there))
+	if len(a.Changes) != 1 || a.JudgedChanges() != 1 || len(a.LeftOut) != 3 {
+		t.Fatalf("%+v", a)
+	}
+	c := a.Changes[0]
+	if c.Table != "demo/claims" || !strings.HasPrefix(c.Statement, "Tr(weak)") || !strings.HasPrefix(c.Ours, "5.32992") ||
+		c.Verdict != judge.Match || !strings.HasPrefix(c.Other, "7.25") || c.OtherVerdict != judge.Differs {
+		t.Errorf("%+v", c)
+	}
+	reasons := map[string]bool{}
+	for _, l := range a.LeftOut {
+		reasons[fmt.Sprintf("%s %s %s %v", l.Table, l.Variant, l.Reason, l.Judged)] = true
+	}
+	for _, want := range []string{
+		"demo/table1 set B 3 trials here, 77 there true",
+		"demo/table1 set A 1 trial here, 78 there false",
+		"demo/claims  no result there true",
+	} {
+		if !reasons[want] {
+			t.Errorf("no %q in %v", want, reasons)
+		}
+	}
+	for _, f := range []tables.Format{tables.FormatText, tables.FormatMarkdown} {
+		var out bytes.Buffer
+		if err := score.WriteAgreement(&out, a, f); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ")
+		for _, want := range []string{
+			"compared: values and statements that both have",
+			"left out: 3 values, of which 2 for different numbers of trials and the others for want of a result in one of " +
+				"the two; 2 of them count",
+			"Tr(weak) ≤ Tr(strong)", "match; there 7.25", ", set B: left out, 3 trials here, 77 there", "left out, no result there",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s has no %q:\n%s", f, want, out.String())
+			}
+		}
+		if strings.Contains(text, "78 there") {
+			t.Errorf("%s lists what does not count:\n%s", f, out.String())
+		}
+	}
+	var same bytes.Buffer
+	if err := score.WriteAgreement(&same, before.Against(before), tables.FormatText); err != nil ||
+		strings.Contains(same.String(), "left out") {
+		t.Errorf("%v: %s", err, same.String())
+	}
+}
+
+// A value or claim that is printed twice counts once.
+func TestAgainstCountsAnEntryOnce(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, _ := written(t, book)
+	there := folder
+	for _, value := range []string{"5.5883", "3.1"} { // two parts of the claim "traces"
+		there = changedIn(t, there, "demo-claims.csv", "holds_value", value, "verdict", "close")
+	}
+	a := read(t, book, folder).Against(read(t, book, there))
+	if len(a.Changes) != 2 || a.JudgedChanges() != 1 {
+		t.Errorf("%d that count of %+v", a.JudgedChanges(), a.Changes)
+	}
 }
 
 // Another verdict of a variant that is not judged is listed, and does not count.
