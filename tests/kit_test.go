@@ -184,7 +184,7 @@ func TestKit(t *testing.T) {
 		{"tests that fail", []call{{env: []string{moon, "TESTS=fail"}, args: []string{"--kit", kit, "doctor", "OUT"},
 			status: 1, says: []string{"FAILED: graphs/a TestB", "1 passed, 1 failed, 1 skipped"}}}},
 		{"tests that are cut off", []call{{env: []string{moon, "TESTS=hang"},
-			args: []string{"--kit", kit, "--seconds", "3", "doctor", "OUT"}, status: 75,
+			args: []string{"--kit", kit, "--seconds", "6", "doctor", "OUT"}, status: 75,
 			says: []string{"not finished: graphs/a TestC", "cut off: doctor: graphs-a"}}}},
 		{"a simulated device", []call{
 			{env: []string{simulated}, args: []string{"--kit", kit, "bench", "OUT/results/gpu/moon"}, status: 2,
