@@ -263,8 +263,8 @@ func (l *LeftOut) words() string { return l.Cell.words() + ": left out, " + l.Re
 
 // AgreementNote says how the table is to be read.
 const AgreementNote = "compared: values and statements that both have from the same numbers of trials, times apart; " +
-	"equal: means, standard errors and right-hand sides, to the last bit; largest difference: of two means or right-hand " +
-	"sides, relative to the larger one."
+	"equal: means, standard errors and right-hand sides, to the last bit; largest difference: of two means or right-" +
+	"hand sides, relative to the larger one."
 
 // notes are the sentences beneath the table.
 func (a *Agreement) notes() []string {

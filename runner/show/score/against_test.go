@@ -116,7 +116,8 @@ func TestAgainst(t *testing.T) {
 		}
 	})
 	t.Run("a right-hand side", func(t *testing.T) {
-		got := read(t, book, changedIn(t, folder, "demo-claims.csv", "holds_value", "5.5883", "holds_value", "6")).Against(before).All()
+		there := changedIn(t, folder, "demo-claims.csv", "holds_value", "5.5883", "holds_value", "6")
+		got := read(t, book, there).Against(before).All()
 		if got.Compared != all.Compared || got.Equal != all.Equal-1 || got.Same != all.Same ||
 			math.Abs(got.Largest-0.4117/6) > 1e-9 || got.Place != "demo/claims, Theorem 2(1)" {
 			t.Errorf("%+v; before %+v", got, all)
@@ -186,7 +187,8 @@ func TestAgainstNamesWhatDiffers(t *testing.T) {
 			"compared: values and statements that both have",
 			"left out: 3 values, of which 2 for different numbers of trials and the others for want of a result in one of " +
 				"the two; 2 of them count",
-			"Tr(weak) ≤ Tr(strong)", "match; there 7.25", ", set B: left out, 3 trials here, 77 there", "left out, no result there",
+			"Tr(weak) ≤ Tr(strong)", "match; there 7.25", ", set B: left out, 3 trials here, 77 there",
+			"left out, no result there",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s has no %q:\n%s", f, want, out.String())
