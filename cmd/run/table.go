@@ -14,7 +14,6 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/show/score"
 	"privkern/runner/show/tables"
-	"privkern/runner/text"
 )
 
 func (a *app) tableCommand() *cobra.Command {
@@ -39,7 +38,8 @@ print which values lie outside their bands, and which claims do not hold; with
 and data, of which output folders have records; with --against FOLDER, how the tables
 agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
 values, the largest difference, and what was left out and why. With --check the status
-is then 4 where a value or claim that counts has another verdict, or cannot be compared.
+is then 4 where a value or claim that counts has another verdict or cannot be compared,
+of the tables that both have results of, and where nothing that counts was compared.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -85,8 +85,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
-	cmd.Flags().Lookup("check").Usage += "; with --against, if a value or claim that counts has another verdict or none " +
-		"in one of the two"
+	cmd.Flags().Lookup("check").Usage += "; with --against, if a value or claim that counts has another verdict or " +
+		"cannot be compared"
 	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and what was tried")
@@ -179,7 +179,7 @@ func (a *app) unused(b *score.Board) {
 }
 
 // against prints how tables agree with those of other folders, and with --check fails where a
-// verdict that counts differs.
+// verdict that counts differs or could not be compared, of tables that both have.
 func (a *app) against(board *score.Board, folders []string, format tables.Format, check bool) error {
 	other, err := a.Score(folders)
 	if err != nil {
@@ -193,16 +193,14 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 	all, changed := agreement.All(), agreement.JudgedChanges()
 	switch {
 	case all.Compared == 0:
-		return statusError{exitCheck, "the two have no value from the same number of trials"}
+		return statusError{exitCheck, "the two have no value from the same numbers of trials"}
 	case all.Counted+all.Open == 0:
 		return statusError{exitCheck, "nothing that the scoreboard counts was compared"}
-	case changed > 0:
-		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d", changed)}
-	case all.Open > 0:
-		return statusError{exitCheck, fmt.Sprintf("values and claims that count and could not be compared: %d", all.Open)}
+	case changed > 0 || all.Open > 0:
+		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d; cells "+
+			"that count and could not be compared: %d", changed, all.Open)}
 	}
-	a.say("check: every value and claim that counts has the same verdict: %d, of %s compared", all.Counted,
-		text.Count(all.Compared, "value"))
+	a.say("check: all %d cells that count have the same verdict, of %d compared", all.Counted, all.Compared)
 	return nil
 }
 

@@ -22,7 +22,7 @@ func exitCodesTopic() *cobra.Command {
        command runs the trials without a result
   4    --check: a value is outside its reference band or missing; of
        run table --all --against: a value or claim that counts has another
-       verdict, or none, in one of the two runs;
+       verdict or cannot be compared, or nothing that counts was compared;
        run audit: a mechanism spends more privacy than it claims;
        run bench --compare: a row is slower than before by more than --tolerance
   130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The

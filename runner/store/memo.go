@@ -148,8 +148,8 @@ func (m *Memo) compute(ctx context.Context, id memoID, unlock func(), compute fu
 	case problem != "":
 		m.putAside(file, problem)
 	case err == nil:
-		// Another worker has written it since. It is taken under this lock: to look again
-		// would fail wherever a third one holds the lock for the same reason.
+		// Another worker has written it since. To give the lock back and look again fails
+		// where another one holds it by then, and the work would be done twice.
 		m.use(file, v)
 		return v, nil
 	}

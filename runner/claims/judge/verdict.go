@@ -20,7 +20,8 @@ type Verdict string
 //  7. Faster, Slower: a time on another machine.
 //  8. Unjudged: the spread of our trials is not known ([Band]).
 //  9. Match: inside the band; Wide: inside a band that is wider than the tolerance
-//     and than the rounding of the print, so that an inexact value could lie inside, too.
+//     and than the rounding of the print, so that a value off by more than the
+//     tolerance can lie inside.
 //  10. Close: outside, but within the tolerance. Differs: beyond both.
 const (
 	Match       Verdict = "match"
@@ -67,8 +68,8 @@ var rules = []struct {
 	Verdict Verdict
 	Text    string
 }{
-	{Wide, "wide: inside a band that is wider than the tolerance and than h, so that an inexact value could lie inside, " +
-		"too; more trials of ours narrow it to what the print's own draws leave."},
+	{Wide, "wide: inside a band that is wider than the tolerance and than h, so that a value off by more than the " +
+		"tolerance can lie inside; more trials of ours narrow it to what the print's own draws leave."},
 	{Faster, "faster, slower: times on another machine are not judged."},
 	{Slower, "faster, slower: times on another machine are not judged."},
 	{Unjudged, "unjudged: too little is known to judge; the note says what is missing."},

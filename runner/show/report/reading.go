@@ -6,8 +6,8 @@ import "privkern/runner/claims/judge"
 var meanings = map[judge.Verdict]string{
 	judge.Match: "our value lies inside the band that the spread of our trials, the draws behind the print and its " +
 		"rounding allow, or the statement holds",
-	judge.Wide: "inside a band that is wider than the tolerance and the print's rounding, so that an inexact value " +
-		"could lie inside, too",
+	judge.Wide: "inside a band that is wider than the tolerance and the print's rounding, so that a value off by " +
+		"more than the tolerance can lie inside",
 	judge.Close:       "outside the band, within the tolerance that is declared for the table",
 	judge.Differs:     "beyond both, or the statement does not hold",
 	judge.Faster:      "a shorter time, on another machine",

@@ -22,6 +22,8 @@ type Agreement struct {
 	Changes []Change `json:"changes"`
 	// LeftOut are the comparisons of these tables that were not made, with the reason.
 	LeftOut []LeftOut `json:"left_out"`
+	// TablesLeftOut are those that only one of the two has results of.
+	TablesLeftOut []string `json:"tables_left_out"`
 }
 
 // TableAgreement is how two evaluations of a table agree.
@@ -33,7 +35,7 @@ type TableAgreement struct {
 	// the last bit.
 	Equal int `json:"equal"`
 	// Largest is the largest difference of two means or of two right-hand sides, relative to
-	// the larger one, 2 where one is not finite, and Place where it is.
+	// the larger one, and Place where it is.
 	Largest float64 `json:"largest_difference"`
 	Place   string  `json:"place"`
 	// Uneven are those left out because the numbers of trials differ: their own, those of a
@@ -41,7 +43,7 @@ type TableAgreement struct {
 	// values whose spread they share.
 	Uneven int `json:"uneven_trials"`
 	// Counted are those compared that count in the scoreboard of one of the two, and Open those
-	// that do and could not be compared, or are finite in one of the two only.
+	// that do and could not be compared. Both are cells of tables: a value that is printed twice is two.
 	Counted int `json:"counted"`
 	Open    int `json:"open"`
 }
@@ -52,9 +54,9 @@ type Cell struct {
 	Place     string `json:"place"`
 	Statement string `json:"statement"`
 	Variant   string `json:"variant"`
-	Judged    bool   `json:"judged"` // it counts in the scoreboard of one of the two
+	Counts    bool   `json:"judged"` // in the scoreboard of one of the two
 
-	entry string
+	entry entry
 }
 
 // Change is a comparison with another verdict.
@@ -72,21 +74,30 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
-// Against compares with the tables of other folders. Tables without anything to compare
-// are left out.
+// entry is a value or claim of a paper.
+type entry struct{ paper, name string }
+
+// Against compares with the tables of other folders. Tables of which only one of the two
+// has results are not compared.
 func (b *Board) Against(other *Board) *Agreement {
-	out := &Agreement{Tables: []TableAgreement{}, Changes: []Change{}, LeftOut: []LeftOut{}}
+	out := &Agreement{Tables: []TableAgreement{}, Changes: []Change{}, LeftOut: []LeftOut{}, TablesLeftOut: []string{}}
 	for i, e := range b.evaluated {
-		if t := out.table(e, other.evaluated[i]); t.Compared+t.Uneven > 0 {
-			out.Tables = append(out.Tables, t)
+		o := other.evaluated[i]
+		switch here, there := hasResults(e), hasResults(o); {
+		case here && there:
+			if t := out.table(e, o); t.Compared > 0 || t.Uneven > 0 || t.Open > 0 {
+				out.Tables = append(out.Tables, t)
+			}
+		case here != there:
+			out.TablesLeftOut = append(out.TablesLeftOut, e.Table)
 		}
 	}
-	has := map[string]bool{}
-	for i := range out.Tables {
-		has[out.Tables[i].Table] = true
-	}
-	out.LeftOut = slices.DeleteFunc(out.LeftOut, func(l LeftOut) bool { return !has[l.Table] })
 	return out
+}
+
+// hasResults says whether anything of a table that can be compared was computed.
+func hasResults(e *judge.Evaluation) bool {
+	return slices.ContainsFunc(e.Cells, func(c judge.Comparison) bool { return c.Ours != nil && !c.Times })
 }
 
 // table compares two evaluations of a table, and enters what differs and what is left out.
@@ -99,36 +110,57 @@ func (a *Agreement) table(e, other *judge.Evaluation) TableAgreement {
 	}
 	for j := range e.Cells {
 		c := &e.Cells[j]
-		o := theirs[keyOf(e.Table, c)]
-		if o == nil || c.Times || c.Ours == nil && o.Ours == nil {
-			continue
-		}
-		cell := Cell{Table: e.Table, Place: place(c), Statement: c.Statement, Variant: c.Variant, entry: c.Entry,
-			Judged: c.Headline && c.Primary && !c.Own && (c.Verdict.Judged() || o.Verdict.Judged())}
-		if reason, trials := incomparable(c, o); reason != "" {
-			if trials {
-				t.Uneven++
-			}
-			if cell.Judged {
-				t.Open++
-			}
-			a.LeftOut = append(a.LeftOut, LeftOut{cell, reason})
-			continue
-		}
-		t.add(c, o)
-		if cell.Judged {
-			t.Counted++
-			if finite(c.Ours.Mean) != finite(o.Ours.Mean) {
-				t.Open++
-			}
-		}
-		if c.Verdict != o.Verdict {
-			a.Changes = append(a.Changes, Change{Cell: cell,
-				Ours: tables.Ours(c), Verdict: c.Verdict, Other: tables.Ours(o), OtherVerdict: o.Verdict})
+		a.pair(&t, e, c, theirs[keyOf(e.Table, c)])
+		delete(theirs, keyOf(e.Table, c))
+	}
+	for j := range other.Cells { // of variants that are swept there alone
+		if c := &other.Cells[j]; theirs[keyOf(e.Table, c)] != nil {
+			a.pair(&t, e, nil, c)
 		}
 	}
 	return t
 }
+
+// pair compares what is here with what is there; one of them is nil where the plan of its
+// run has no such variant.
+func (a *Agreement) pair(t *TableAgreement, e *judge.Evaluation, c, o *judge.Comparison) {
+	one := c
+	if one == nil {
+		one = o
+	}
+	if one.Times || ours(c) == nil && ours(o) == nil {
+		return
+	}
+	cell := Cell{Table: t.Table, Place: place(one), Statement: one.Statement, Variant: one.Variant,
+		Counts: one.Headline && one.Primary && !one.Own && (judged(c) || judged(o)), entry: entry{e.Paper, one.Entry}}
+	if reason, trials := incomparable(c, o); reason != "" {
+		if trials {
+			t.Uneven++
+		}
+		if cell.Counts {
+			t.Open++
+		}
+		a.LeftOut = append(a.LeftOut, LeftOut{cell, reason})
+		return
+	}
+	t.add(c, o)
+	if cell.Counts {
+		t.Counted++
+	}
+	if c.Verdict != o.Verdict {
+		a.Changes = append(a.Changes, Change{Cell: cell,
+			Ours: tables.Ours(c), Verdict: c.Verdict, Other: tables.Ours(o), OtherVerdict: o.Verdict})
+	}
+}
+
+func ours(c *judge.Comparison) *judge.Estimate {
+	if c == nil {
+		return nil
+	}
+	return c.Ours
+}
+
+func judged(c *judge.Comparison) bool { return c != nil && c.Verdict.Judged() }
 
 func keyOf(table string, c *judge.Comparison) rowKey {
 	return rowKey{table, c.Row, c.Column, c.Statement, c.Variant}
@@ -137,32 +169,47 @@ func keyOf(table string, c *judge.Comparison) rowKey {
 // incomparable says why two comparisons are not held against each other, or nothing;
 // trials says that the reason is that they are not made of the same numbers of trials.
 func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
-	partial := func(c *judge.Comparison) bool { return c.Verdict == judge.NotRun || c.Verdict == judge.Unjudged }
 	counts := func(a, b int) string { return fmt.Sprintf("%s here, %d there", text.Count(a, "trial"), b) }
 	switch {
-	case c.Ours == nil:
+	case ours(c) == nil:
 		return "no result here", false
-	case o.Ours == nil:
+	case ours(o) == nil:
 		return "no result there", false
 	case c.Ours.Trials != o.Ours.Trials:
 		return counts(c.Ours.Trials, o.Ours.Trials), true
-	case partial(c) != partial(o):
-		return fmt.Sprintf("%s here, %s there", c.Verdict, o.Verdict), true
-	case c.Minus != nil && o.Minus != nil:
-		// The degrees of freedom of a difference move with the two variances.
-		if c.Minus.Trials != o.Minus.Trials {
-			return "of the value that is subtracted, " + counts(c.Minus.Trials, o.Minus.Trials), true
-		}
-		return "", false
+	case open(c) != open(o): // trials may be missing, or a paired test may not decide
+		return fmt.Sprintf("%s here, %s there", c.Verdict, o.Verdict), false
+	case c.Holds == nil && o.Holds != nil:
+		return "no right-hand side here", false
+	case c.Holds != nil && o.Holds == nil:
+		return "no right-hand side there", false
+	case finite(c.Ours.Mean) != finite(o.Ours.Mean):
+		return fmt.Sprintf("%s here, %s there", rounded(c.Ours.Mean), rounded(o.Ours.Mean)), false
+	case c.Minus != nil && o.Minus != nil && c.Minus.Trials != o.Minus.Trials:
+		return "of the value that is subtracted, " + counts(c.Minus.Trials, o.Minus.Trials), true
 	case c.Band == nil || o.Band == nil:
 		return "", false
 	}
-	// A trial more in the pool adds one at least; rounding moves them by much less.
-	if a, b := c.Band.DegreesOfFreedom, o.Band.DegreesOfFreedom; a != b && !(math.Abs(a-b) < 0.5) {
-		return fmt.Sprintf("%s degrees of freedom of the spread here, %s there", rounded(a), rounded(b)), true
+	// A trial more in the pool adds one at least; rounding moves them by much less, but for
+	// those of a difference of two means, which depend on the ratio of two variances.
+	limit := 0.5
+	if c.Minus != nil || o.Minus != nil {
+		limit = 1
 	}
-	return "", false
+	a, b := c.Band.DegreesOfFreedom, o.Band.DegreesOfFreedom
+	switch {
+	case a == b || math.Abs(a-b) < limit:
+		return "", false
+	case math.IsInf(a, 1):
+		return "no chance here, some there", false
+	case math.IsInf(b, 1):
+		return "chance here, none there", false
+	}
+	return fmt.Sprintf("%s degrees of freedom of the spread here, %s there", rounded(a), rounded(b)), true
 }
+
+// open says that there is no verdict yet.
+func open(c *judge.Comparison) bool { return c.Verdict == judge.NotRun || c.Verdict == judge.Unjudged }
 
 func rounded(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
@@ -223,9 +270,9 @@ func (a *Agreement) All() TableAgreement {
 // JudgedChanges is how many values and claims that count have another verdict, each once
 // wherever it is printed again.
 func (a *Agreement) JudgedChanges() int {
-	entries := map[string]bool{}
+	entries := map[entry]bool{}
 	for i := range a.Changes {
-		if a.Changes[i].Judged {
+		if a.Changes[i].Counts {
 			entries[a.Changes[i].entry] = true
 		}
 	}
@@ -253,7 +300,7 @@ func (c *Cell) words() string {
 
 func (c *Change) words() string {
 	out := c.Cell.words() + ": " + c.Ours + ", " + string(c.Verdict) + "; there " + c.Other + ", " + string(c.OtherVerdict)
-	if !c.Judged {
+	if !c.Counts {
 		out += " (does not count)"
 	}
 	return out
@@ -269,18 +316,21 @@ const AgreementNote = "compared: values and statements that both have from the s
 // notes are the sentences beneath the table.
 func (a *Agreement) notes() []string {
 	notes := []string{AgreementNote}
-	if len(a.LeftOut) == 0 {
-		return notes
-	}
-	all, counted := a.All(), 0
-	for i := range a.LeftOut {
-		if a.LeftOut[i].Judged {
-			counted++
+	if n := len(a.LeftOut); n > 0 {
+		counted := 0
+		for i := range a.LeftOut {
+			if a.LeftOut[i].Counts {
+				counted++
+			}
 		}
+		notes = append(notes, fmt.Sprintf("left out: %s, of which %d for different numbers of trials; %d count, "+
+			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), a.All().Uneven, counted))
 	}
-	return append(notes, fmt.Sprintf("left out: %s, of which %d for different numbers of trials and the others for want "+
-		"of a result in one of the two; %d of them count, and are listed (JSON lists all).",
-		text.Count(len(a.LeftOut), "value"), all.Uneven, counted))
+	if n := len(a.TablesLeftOut); n > 0 {
+		notes = append(notes, "not compared: "+text.Count(n, "table")+" of which only one of the two has results (JSON "+
+			"lists them).")
+	}
+	return notes
 }
 
 // sentences are the comparisons that are written one by one: with another verdict, or left
@@ -291,7 +341,7 @@ func (a *Agreement) sentences() []sentence {
 		out = append(out, sentence{a.Changes[i].Table, a.Changes[i].words()})
 	}
 	for i := range a.LeftOut {
-		if a.LeftOut[i].Judged {
+		if a.LeftOut[i].Counts {
 			out = append(out, sentence{a.LeftOut[i].Table, a.LeftOut[i].words()})
 		}
 	}

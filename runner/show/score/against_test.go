@@ -81,14 +81,14 @@ func TestAgainst(t *testing.T) {
 		largest                                         float64
 	}{
 		{"a mean", "reference_ok", "true", "ours_mean", "99", 0, 0, 1, 0, 0, 0, 0.8},
-		{"a mean that is not finite", "reference_ok", "true", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 0, 2},
-		{"one that counts", "verdict", "match", "ours_mean", "+Inf", 0, 0, 1, 0, 0, 1, 2},
-		{"no number", "verdict", "match", "ours_mean", "NaN", 0, 0, 1, 0, 0, 1, 2},
+		{"a mean that is not finite", "reference_ok", "true", "ours_mean", "+Inf", 1, 1, 1, 0, 0, 0, 0},
+		{"one that counts", "verdict", "match", "ours_mean", "+Inf", 1, 1, 1, 0, 0, 1, 0},
+		{"no number", "verdict", "match", "ours_mean", "NaN", 1, 1, 1, 0, 0, 1, 0},
 		{"a standard error", "verdict", "match", "ours_standard_error", "0.05773502691896289", 0, 0, 1, 0, 0, 0, 0},
 		{"a verdict that counts", "verdict", "match", "verdict", "differs", 0, 1, 0, 0, 1, 0, 0},
 		{"the number of trials", "verdict", "match", "ours_trials", "77", 1, 1, 1, 1, 0, 1, 0},
 		{"no result", "verdict", "match", "verdict", "not run", 1, 1, 1, 0, 0, 1, 0},
-		{"too little to judge", "verdict", "match", "verdict", "unjudged", 1, 1, 1, 1, 0, 1, 0},
+		{"too little to judge", "verdict", "match", "verdict", "unjudged", 1, 1, 1, 0, 0, 1, 0},
 		{"a larger pool", "verdict", "match", "degrees_of_freedom", "77", 1, 1, 1, 1, 0, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAgainst(t *testing.T) {
 				got := a.All()
 				if got.Compared != all.Compared-c.compared || got.Same != all.Same-c.verdicts ||
 					got.Equal != all.Equal-c.equal || got.Uneven != c.uneven || a.JudgedChanges() != c.judged ||
-					got.Open != c.open || got.Counted != all.Counted-c.compared ||
+					got.Open != c.open || got.Counted != all.Counted-c.open ||
 					(c.largest > 0) != (got.Largest > 0) || got.Largest < c.largest || got.Largest > 2 {
 					t.Errorf("%+v, %d changes that count; before %+v", got, a.JudgedChanges(), all)
 				}
@@ -138,8 +138,28 @@ func TestAgainst(t *testing.T) {
 		}
 	})
 	t.Run("nothing", func(t *testing.T) {
-		if a := before.Against(read(t, book)); len(a.Tables) != 0 || a.All().Compared != 0 {
+		if a := before.Against(read(t, book)); len(a.Tables) != 0 || a.All().Compared != 0 || len(a.LeftOut) != 0 ||
+			len(a.TablesLeftOut) < 2 {
 			t.Errorf("%+v", a)
+		}
+	})
+	t.Run("a table that one has not", func(t *testing.T) {
+		less := t.TempDir()
+		if err := os.CopyFS(less, os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(less, "demo-claims.csv")); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []*score.Agreement{before.Against(read(t, book, less)), read(t, book, less).Against(before)} {
+			if !slices.Equal(a.TablesLeftOut, []string{"demo/claims"}) || a.All().Open != 0 || a.All().Compared == 0 {
+				t.Errorf("%+v", a)
+			}
+			var out bytes.Buffer
+			if err := score.WriteAgreement(&out, a, tables.FormatText); err != nil ||
+				!strings.Contains(out.String(), "not compared: 1 table of which only one") {
+				t.Errorf("%v: %s", err, out.String())
+			}
 		}
 	})
 }
@@ -166,7 +186,7 @@ func TestAgainstNamesWhatDiffers(t *testing.T) {
 	}
 	reasons := map[string]bool{}
 	for _, l := range a.LeftOut {
-		reasons[fmt.Sprintf("%s %s %s %v", l.Table, l.Variant, l.Reason, l.Judged)] = true
+		reasons[fmt.Sprintf("%s %s %s %v", l.Table, l.Variant, l.Reason, l.Counts)] = true
 	}
 	for _, want := range []string{
 		"demo/table1 set B 3 trials here, 77 there true",
@@ -185,8 +205,7 @@ func TestAgainstNamesWhatDiffers(t *testing.T) {
 		text := strings.Join(strings.Fields(out.String()), " ")
 		for _, want := range []string{
 			"compared: values and statements that both have",
-			"left out: 3 values, of which 2 for different numbers of trials and the others for want of a result in one of " +
-				"the two; 2 of them count",
+			"left out: 3 cells, of which 2 for different numbers of trials; 2 count, and are listed",
 			"Tr(weak) ≤ Tr(strong)", "match; there 7.25", ", set B: left out, 3 trials here, 77 there",
 			"left out, no result there",
 		} {
@@ -225,7 +244,7 @@ func TestAgainstOfAVariant(t *testing.T) {
 	folder, _ := written(t, book)
 	b := read(t, book, changed(t, folder, "verdict", "fitted", "verdict", "differs"))
 	a := b.Against(read(t, book, folder))
-	if len(a.Changes) != 1 || a.Changes[0].Judged || a.JudgedChanges() != 0 || a.Changes[0].Variant == "" {
+	if len(a.Changes) != 1 || a.Changes[0].Counts || a.JudgedChanges() != 0 || a.Changes[0].Variant == "" {
 		t.Fatalf("%+v", a)
 	}
 	for f, want := range map[tables.Format][]string{
