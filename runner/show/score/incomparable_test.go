@@ -107,3 +107,32 @@ func TestJudgedChanges(t *testing.T) {
 		t.Errorf("%d", n)
 	}
 }
+
+// What counts is the headline of a cell of the paper, where it is printed first.
+func TestWhatCounts(t *testing.T) {
+	for name, change := range map[string]func(*judge.Comparison){
+		"":                 func(*judge.Comparison) {},
+		"another variant":  func(c *judge.Comparison) { c.Headline = false },
+		"printed again":    func(c *judge.Comparison) { c.Primary = false },
+		"an entry of ours": func(c *judge.Comparison) { c.Own = true },
+	} {
+		c := judge.Comparison{Headline: true, Primary: true, Verdict: judge.Match, Ours: &judge.Estimate{Mean: 1}}
+		change(&c)
+		e := &judge.Evaluation{Cells: []judge.Comparison{c}}
+		if got := new(Agreement).table(e, e); got.Compared != 1 || (got.Counted == 1) != (name == "") {
+			t.Errorf("%q: %+v", name, got)
+		}
+	}
+}
+
+// A table of which one run has nothing but times is none that both have results of.
+func TestTimesAreNoResults(t *testing.T) {
+	of := func(times bool) *Board {
+		return &Board{evaluated: []*judge.Evaluation{{Table: "p/t", Cells: []judge.Comparison{
+			{Row: "a", Times: true, Ours: &judge.Estimate{}}, {Row: "b", Times: times, Ours: &judge.Estimate{}},
+		}}}}
+	}
+	if a := of(false).Against(of(true)); len(a.TablesLeftOut) != 1 || len(a.LeftOut) != 0 {
+		t.Errorf("%+v", a)
+	}
+}
