@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 
 	"privkern/experiments/budget"
 	"privkern/runner/experiment"
+	"privkern/runner/show/tables"
 )
 
 func (a *app) budgetCommand() *cobra.Command {
@@ -153,12 +153,7 @@ func (a *app) listBudgets(file string, asJSON bool) error {
 }
 
 // printJSON prints a value as indented JSON, without escapes for web pages.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (a *app) printJSON(v any) error { return tables.EncodeJSON(a.out, v) }
 
 // budgetTable prints accounts, one a line. What is left is rounded down.
 func budgetTable(a *app, reports []*budget.Report) error {

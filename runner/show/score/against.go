@@ -110,8 +110,9 @@ func (a *Agreement) table(e, other *judge.Evaluation) TableAgreement {
 	}
 	for j := range e.Cells {
 		c := &e.Cells[j]
-		a.pair(&t, e, c, theirs[keyOf(e.Table, c)])
-		delete(theirs, keyOf(e.Table, c))
+		key := keyOf(e.Table, c)
+		a.pair(&t, e, c, theirs[key])
+		delete(theirs, key)
 	}
 	for j := range other.Cells { // of variants that are swept there alone
 		if c := &other.Cells[j]; theirs[keyOf(e.Table, c)] != nil {
@@ -132,7 +133,7 @@ func (a *Agreement) pair(t *TableAgreement, e *judge.Evaluation, c, o *judge.Com
 		return
 	}
 	cell := Cell{Table: t.Table, Place: place(one), Statement: one.Statement, Variant: one.Variant,
-		Counts: one.Headline && one.Primary && !one.Own && (judged(c) || judged(o)), entry: entry{e.Paper, one.Entry}}
+		Counts: counts(one) && (judged(c) || judged(o)), entry: entry{e.Paper, one.Entry}}
 	if reason, trials := incomparable(c, o); reason != "" {
 		if trials {
 			t.Uneven++
@@ -169,14 +170,14 @@ func keyOf(table string, c *judge.Comparison) rowKey {
 // incomparable says why two comparisons are not held against each other, or nothing;
 // trials says that the reason is that they are not made of the same numbers of trials.
 func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
-	counts := func(a, b int) string { return fmt.Sprintf("%s here, %d there", text.Count(a, "trial"), b) }
+	trialsOf := func(a, b int) string { return fmt.Sprintf("%s here, %d there", text.Count(a, "trial"), b) }
 	switch {
 	case ours(c) == nil:
 		return "no result here", false
 	case ours(o) == nil:
 		return "no result there", false
 	case c.Ours.Trials != o.Ours.Trials:
-		return counts(c.Ours.Trials, o.Ours.Trials), true
+		return trialsOf(c.Ours.Trials, o.Ours.Trials), true
 	case open(c) != open(o): // trials may be missing, or a paired test may not decide
 		return fmt.Sprintf("%s here, %s there", c.Verdict, o.Verdict), false
 	case c.Holds == nil && o.Holds != nil:
@@ -186,7 +187,7 @@ func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
 	case finite(c.Ours.Mean) != finite(o.Ours.Mean):
 		return fmt.Sprintf("%s here, %s there", rounded(c.Ours.Mean), rounded(o.Ours.Mean)), false
 	case c.Minus != nil && o.Minus != nil && c.Minus.Trials != o.Minus.Trials:
-		return "of the value that is subtracted, " + counts(c.Minus.Trials, o.Minus.Trials), true
+		return "of the value that is subtracted, " + trialsOf(c.Minus.Trials, o.Minus.Trials), true
 	case c.Band == nil || o.Band == nil:
 		return "", false
 	}
@@ -288,15 +289,7 @@ func (t *TableAgreement) line() []string {
 }
 
 // words name the value or statement.
-func (c *Cell) words() string {
-	out := c.Place
-	for _, s := range []string{c.Statement, c.Variant} {
-		if s != "" {
-			out += ", " + s
-		}
-	}
-	return out
-}
+func (c *Cell) words() string { return joined(", ", c.Place, c.Statement, c.Variant) }
 
 func (c *Change) words() string {
 	out := c.Cell.words() + ": " + c.Ours + ", " + string(c.Verdict) + "; there " + c.Other + ", " + string(c.OtherVerdict)
@@ -316,15 +309,9 @@ const AgreementNote = "compared: values and statements that both have from the s
 // notes are the sentences beneath the table.
 func (a *Agreement) notes() []string {
 	notes := []string{AgreementNote}
-	if n := len(a.LeftOut); n > 0 {
-		counted := 0
-		for i := range a.LeftOut {
-			if a.LeftOut[i].Counts {
-				counted++
-			}
-		}
+	if n, all := len(a.LeftOut), a.All(); n > 0 {
 		notes = append(notes, fmt.Sprintf("left out: %s, of which %d for different numbers of trials; %d count, "+
-			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), a.All().Uneven, counted))
+			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), all.Uneven, all.Open))
 	}
 	if n := len(a.TablesLeftOut); n > 0 {
 		notes = append(notes, "not compared: "+text.Count(n, "table")+" of which only one of the two has results (JSON "+
@@ -353,7 +340,7 @@ type sentence struct{ table, words string }
 // WriteAgreement writes how tables agree, as text, Markdown or JSON.
 func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 	if f == tables.FormatJSON {
-		return encode(w, struct {
+		return tables.EncodeJSON(w, struct {
 			Schema int `json:"schema"`
 			*Agreement
 			All TableAgreement `json:"all"`
@@ -385,11 +372,7 @@ func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 		if i == 0 {
 			out.WriteString("\n")
 		}
-		if f == tables.FormatText {
-			out.WriteString(tables.Hang("  ", l.table+", "+l.words, 100))
-		} else {
-			out.WriteString("- `" + l.table + "`, " + tables.EscapeMarkdown(l.words) + "\n")
-		}
+		out.WriteString(item(f, l.table, l.words))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

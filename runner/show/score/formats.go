@@ -2,7 +2,6 @@ package score
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -217,16 +216,8 @@ func (b *Board) json(w io.Writer) error {
 		out.Papers = append(out.Papers, paper{b.Papers[i].Name, tables.TallyOf(b.Papers[i].Tally)})
 	}
 	out.All = tables.TallyOf(b.All())
-	if err := encode(w, out); err != nil {
+	if err := tables.EncodeJSON(w, out); err != nil {
 		return fmt.Errorf("the scoreboard: %w", err)
 	}
 	return nil
-}
-
-// encode writes a value as JSON for people and programs.
-func encode(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
 }

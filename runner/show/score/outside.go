@@ -3,6 +3,7 @@ package score
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"privkern/runner/claims/judge"
@@ -31,7 +32,7 @@ func (b *Board) outside(e *judge.Evaluation) {
 	at := map[string]int{}
 	for i := range e.Cells {
 		c := &e.Cells[i]
-		if !c.Headline || c.Own || !c.Primary || c.Verdict != judge.Close && c.Verdict != judge.Differs {
+		if !counts(c) || c.Verdict != judge.Close && c.Verdict != judge.Differs {
 			continue
 		}
 		k, known := at[c.Note]
@@ -48,15 +49,16 @@ func (b *Board) outside(e *judge.Evaluation) {
 	}
 }
 
+// counts says that the verdict of a cell, where it has one, counts in the scoreboard: it is
+// the headline of an entry of the paper, where that is printed first.
+func counts(c *judge.Comparison) bool { return c.Headline && c.Primary && !c.Own }
+
 // place is row and column, as far as they have names.
-func place(c *judge.Comparison) string {
-	var out []string
-	for _, s := range []string{c.Row, c.Column} {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return strings.Join(out, " / ")
+func place(c *judge.Comparison) string { return joined(" / ", c.Row, c.Column) }
+
+// joined are the texts that are not empty.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
 // words are the cells in a sentence.
@@ -75,18 +77,22 @@ func (o *Outside) words() string {
 // WriteOutside writes what lies outside, as text or Markdown; JSON has it beside the
 // scoreboard.
 func WriteOutside(w io.Writer, b *Board, f tables.Format) error {
+	if f != tables.FormatText && f != tables.FormatMarkdown {
+		return fmt.Errorf("values outside their bands are not written as %s", f)
+	}
 	var out strings.Builder
 	for i := range b.Outside {
 		o := &b.Outside[i]
-		switch f {
-		case tables.FormatText:
-			out.WriteString(tables.Hang("  ", o.Table+", "+o.words(), 100))
-		case tables.FormatMarkdown:
-			out.WriteString("- `" + o.Table + "`, " + tables.EscapeMarkdown(o.words()) + "\n")
-		default:
-			return fmt.Errorf("values outside their bands are not written as %s", f)
-		}
+		out.WriteString(item(f, o.Table, o.words()))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// item is a line of a list of what is said of tables, in Markdown or as text.
+func item(f tables.Format, table, words string) string {
+	if f == tables.FormatMarkdown {
+		return "- `" + table + "`, " + tables.EscapeMarkdown(words) + "\n"
+	}
+	return tables.Hang("  ", table+", "+words, 100)
 }

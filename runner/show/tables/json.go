@@ -143,7 +143,7 @@ type jsonReference struct {
 }
 
 // JSON writes the table as one JSON object, indented.
-func JSON(w io.Writer, e *judge.Evaluation) error { return encode(w, toJSON(e)) }
+func JSON(w io.Writer, e *judge.Evaluation) error { return EncodeJSON(w, toJSON(e)) }
 
 // jsonAll writes several tables as one JSON object.
 func jsonAll(w io.Writer, list []*judge.Evaluation) error {
@@ -151,10 +151,12 @@ func jsonAll(w io.Writer, list []*judge.Evaluation) error {
 	for i, e := range list {
 		tables[i] = toJSON(e)
 	}
-	return encode(w, map[string]any{"schema": Schema, "tables": tables})
+	return EncodeJSON(w, map[string]any{"schema": Schema, "tables": tables})
 }
 
-func encode(w io.Writer, v any) error {
+// EncodeJSON writes a value as JSON for people and programs: indented, and without escapes
+// for web pages.
+func EncodeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
