@@ -2,9 +2,11 @@ package tests
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/runner/show/score"
@@ -15,6 +17,16 @@ import (
 // --output markdown, or that with --outside.
 var scoreBlocks = regexp.MustCompile(`(?s)<!-- (scoreboard|outside): ` +
 	`run table --all results (?:--outside )?--output markdown -->\n\n(.*?)\n<!-- end -->`)
+
+// words are those of a page, however its lines break.
+func words(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
 
 // The scoreboards of the pages, and the values that lie outside their bands, are those of the
 // results in the repository; these pass the check against reference values.
@@ -28,6 +40,15 @@ func TestPagesOfResults(t *testing.T) {
 	}
 	for _, v := range board.Violations {
 		t.Errorf("run table --all results --check: %s", v)
+	}
+	all, page := board.All(), words(t, "../results/README.md")
+	for _, sentence := range []string{
+		fmt.Sprintf("More trials of ours could settle %d of these %d values", all.Settle, all.Wide),
+		fmt.Sprintf("holds %d values, most of which", board.References),
+	} {
+		if !strings.Contains(page, sentence) {
+			t.Errorf("results/README.md does not say %q", sentence)
+		}
 	}
 	for page, want := range map[string][]string{
 		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard", "outside"},
