@@ -116,7 +116,28 @@ func (t *Table) variantsOf(c *Cell) []int {
 	return out
 }
 
+// claimKey identifies a claim: a cell under a variant, resolved against a registry.
+type claimKey struct {
+	registry *experiment.Registry
+	cell     *Cell
+	variant  int
+}
+
+// claim resolves a cell under a variant, -1 for none. The result is kept, because whoever validates,
+// judges and scores a table asks for the same claims, and resolving them is most of the time.
 func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (Claim, error) {
+	key := claimKey{reg, c, variant}
+	if known, ok := t.claims.Load(key); ok {
+		return known.(Claim), nil
+	}
+	cl, err := t.resolveClaim(reg, c, variant)
+	if err == nil {
+		t.claims.Store(key, cl)
+	}
+	return cl, err
+}
+
+func (t *Table) resolveClaim(reg *experiment.Registry, c *Cell, variant int) (Claim, error) {
 	cl := Claim{Cell: c}
 	if variant >= 0 {
 		cl.Variant = t.Variants[variant].Name

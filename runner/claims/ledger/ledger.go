@@ -19,7 +19,11 @@
 // the same manner.
 package ledger
 
-import "privkern/runner/experiment"
+import (
+	"sync"
+
+	"privkern/runner/experiment"
+)
 
 // Ledger holds the claims of one paper.
 type Ledger struct {
@@ -80,7 +84,8 @@ type Table struct {
 	Cells    []*Cell   `yaml:"cells"`
 
 	ledger *Ledger
-	path   string // of this table in the source
+	path   string   // of this table in the source
+	claims sync.Map // of claimKey to Claim: those that were resolved
 }
 
 // Variant is one of several ways to compute a table.
