@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"privkern/tests/program"
 )
 
 // exampleTests is what the steps of TestSteps run.
@@ -209,7 +211,7 @@ func TestSteps(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			cmd := exec.Command(bash, "-c", "set -uo pipefail\n. \"$LIB\"\n"+row.script+"\nfinish")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "LIB="+filepath.Join(root(t), ".ci", "lib.sh"), "CI_WORK=", "CI_STRICT="+row.strict)
+			cmd.Env = append(os.Environ(), "LIB="+filepath.Join(program.Root(t), ".ci", "lib.sh"), "CI_WORK=", "CI_STRICT="+row.strict)
 			raw, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if err != nil && !errors.As(err, &exit) {

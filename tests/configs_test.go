@@ -13,12 +13,8 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/text"
+	"privkern/tests/program"
 )
-
-func catalogue(t *testing.T) *runner.Catalogue {
-	t.Helper()
-	return runner.NewCatalogue(experiments.Papers())
-}
 
 // identity names a setting without its seed.
 func identity(t *testing.T, s sweep.Assignment) string {
@@ -49,8 +45,8 @@ func seedsOf(t *testing.T, settings []sweep.Assignment) map[string][]int64 {
 // that they ask for: a user of the repository's own files sees no cell "not run" for want of a
 // trial, and none of fewer trials than its table says.
 func TestSweepFilesCoverTheirTables(t *testing.T) {
-	c := catalogue(t)
-	files, err := filepath.Glob(filepath.Join(root(t), "configs", "*.yaml"))
+	c := runner.NewCatalogue(experiments.Papers())
+	files, err := filepath.Glob(filepath.Join(program.Root(t), "configs", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sweep files: %v", err)
 	}
@@ -112,12 +108,12 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 
 // configs/sweep.schema.json is what `run schema` prints.
 func TestSchemaIsCurrent(t *testing.T) {
-	c := catalogue(t)
+	c := runner.NewCatalogue(experiments.Papers())
 	want, err := sweep.Schema(plan.Names(c.Book))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(root(t), "configs", "sweep.schema.json"))
+	got, err := os.ReadFile(filepath.Join(program.Root(t), "configs", "sweep.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

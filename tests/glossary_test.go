@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"privkern/tests/program"
 )
 
 var (
@@ -19,7 +21,7 @@ var (
 
 // The glossary defines each term once, and the Go types that it names are there.
 func TestGlossary(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(root(t), "docs", "glossary.md"))
+	raw, err := os.ReadFile(filepath.Join(program.Root(t), "docs", "glossary.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +39,12 @@ func TestGlossary(t *testing.T) {
 			seen[term] = true
 			for _, m := range glossaryType.FindAllStringSubmatch(row[2], -1) {
 				types++
-				if !declares(t, filepath.Join(root(t), m[1]), m[2]) {
+				if !declares(t, filepath.Join(program.Root(t), m[1]), m[2]) {
 					t.Errorf("%s has no type %s", m[1], m[2])
 				}
 			}
 			for _, m := range glossaryPack.FindAllStringSubmatch(row[2], -1) {
-				if _, err := os.Stat(filepath.Join(root(t), m[1]+m[2])); err != nil {
+				if _, err := os.Stat(filepath.Join(program.Root(t), m[1]+m[2])); err != nil {
 					t.Error(err)
 				}
 			}

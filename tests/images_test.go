@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"privkern/tests/program"
 )
 
 // TestImagesHoldTheProgram looks at what cannot be seen without a container engine: the
@@ -14,7 +16,7 @@ import (
 // into /run), that path is what the image gets, and Kubernetes can tell its user from
 // root.
 func TestImagesHoldTheProgram(t *testing.T) {
-	root := filepath.Join(root(t), "docker")
+	root := filepath.Join(program.Root(t), "docker")
 	files, err := filepath.Glob(filepath.Join(root, "Dockerfile*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no Dockerfile: %v", err)

@@ -15,8 +15,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"privkern/experiments"
+	"privkern/runner"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/tests/program"
 )
 
 // schemaLines bounds configs/sweep.schema.json. What experiments share is
@@ -24,7 +27,7 @@ import (
 const schemaLines = 7000
 
 func TestSchemaIsSmall(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(root(t), "configs", "sweep.schema.json"))
+	raw, err := os.ReadFile(filepath.Join(program.Root(t), "configs", "sweep.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,7 @@ type jsonSchema struct {
 
 func readSchema(t *testing.T) jsonSchema {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root(t), "configs", "sweep.schema.json"))
+	raw, err := os.ReadFile(filepath.Join(program.Root(t), "configs", "sweep.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +128,7 @@ func TestSchemaHasElementTypes(t *testing.T) {
 // the schema, wherever a sweep file may name it.
 func TestSchemaHasEveryParameter(t *testing.T) {
 	file := readSchema(t)
-	experiments := catalogue(t).Experiments
+	experiments := runner.NewCatalogue(experiments.Papers()).Experiments
 	if len(experiments.Names()) == 0 {
 		t.Fatal("no experiments")
 	}
@@ -381,7 +384,7 @@ func plain(v any) any {
 
 // The schema takes what the program takes, and refuses what it refuses.
 func TestSchemaAgreesWithTheProgram(t *testing.T) {
-	c, file := catalogue(t), readSchema(t)
+	c, file := runner.NewCatalogue(experiments.Papers()), readSchema(t)
 	for text, valid := range map[string]bool{
 		"experiment: privacygp/example1\nsweep:\n  xi: [\"linspace(0.1,0.3,3)\", 0.5]\n":          true,
 		"experiment: privacygp/example1\nsweep:\n  xi:\n    - linspace(0.1,0.3,3)\n    - 0.5\n":   true,

@@ -1,5 +1,0 @@
-//go:build race
-
-package tests
-
-func init() { buildFlags = append(buildFlags, "-race") }
