@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/show"
 	"privkern/runner/store"
+	"privkern/tests/tier"
 )
 
 // finishedFolder is an output folder with the records of three trials and their
@@ -108,10 +108,7 @@ func shown(t *testing.T, r *show.Results) string {
 // that are made of the folder are the same, or say that a file was left out, or
 // are refused.
 func TestFlippedBits(t *testing.T) {
-	flips := 1500
-	if os.Getenv("PRIVKERN_POWER_CUTS") != "" { // with the other mishaps of files
-		flips = 10_000
-	}
+	flips, rng := tier.Random(t, 1500, 10_000)
 	c := catalogue(t)
 	dir, _ := finishedFolder(t, c)
 	all := files(t, dir, "plan.json", "trials/*", "tables/*")
@@ -128,7 +125,6 @@ func TestFlippedBits(t *testing.T) {
 	}
 	want := shown(t, intact)
 	counts := map[string]int{}
-	rng := rand.New(rand.NewPCG(1, 2))
 	for range flips {
 		name := names[rng.IntN(len(names))]
 		raw := bytes.Clone(all[name])

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,13 +21,7 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/store"
 	"privkern/runner/store/disk/disktest"
-)
-
-// Variables of the test of power cuts: how many kills, power cuts, full disks and
-// failed operations there are to be, and the seed that draws them.
-const (
-	powerCutsVar    = "PRIVKERN_POWER_CUTS"
-	powerCutSeedVar = "PRIVKERN_POWER_CUT_SEED"
+	"privkern/tests/tier"
 )
 
 // Random commands work on the same output folders at the same time, on a disk that
@@ -42,26 +34,10 @@ const (
 // Where a sequence fails, rounds are left out as long as it still fails, and what
 // is left is printed.
 func TestPowerCuts(t *testing.T) {
-	wanted, seed := 500, uint64(time.Now().UnixNano())
-	for name, set := range map[string]func(string) error{
-		powerCutsVar: func(s string) (err error) { wanted, err = strconv.Atoi(s); return err },
-		powerCutSeedVar: func(s string) (err error) {
-			seed, err = strconv.ParseUint(s, 10, 64)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if text := os.Getenv(name); text != "" {
-				if err := set(text); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-			}
-		})
-	}
+	wanted, rng := tier.Random(t, 500, 20_000)
 	// Goroutines of one command share its work by the number of cores.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	c, plans := catalogue(t), nested(t, 3, 5, 6)
-	rng := rand.New(rand.NewPCG(seed, 0))
 	total := mishaps{}
 	for total.count() < wanted {
 		rounds := make([]uint64, 8)
@@ -81,8 +57,7 @@ func TestPowerCuts(t *testing.T) {
 				i++
 			}
 		}
-		t.Fatalf("%s\n%s=%d draws the same; what happened:\n%s", w.problem, powerCutSeedVar, seed,
-			strings.Join(w.transcript, "\n"))
+		t.Fatalf("%s\nwhat happened:\n%s", w.problem, strings.Join(w.transcript, "\n"))
 	}
 	t.Logf("%+v", total)
 	if total.PowerCuts == 0 || total.Kills == 0 || total.FullDisks == 0 || total.Failures == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
+	"privkern/tests/tier"
 )
 
 // Fixed seeds: a run is the same every time. The confidence is what keeps the
@@ -33,18 +33,13 @@ func audit(t *testing.T, s Subject, o Options) *Assessment {
 // long skips what draws releases for seconds and minutes of processor time.
 func long(t *testing.T) {
 	t.Helper()
-	if os.Getenv("PRIVKERN_AUDITS") == "" {
-		t.Skip("a long audit: PRIVKERN_AUDITS is not set")
-	}
+	tier.Night(t, "it draws releases for minutes")
 }
 
-// seeds is how many seeds a test of power takes: all of them where long audits are asked for,
+// seeds is how many seeds a test of power takes: all of them by night,
 // otherwise a fifth.
 func seeds(all uint64) uint64 {
-	if os.Getenv("PRIVKERN_AUDITS") == "" {
-		return all / 5
-	}
-	return all
+	return uint64(tier.Size(int(all/5), int(all)))
 }
 
 // No mechanism of the project is seen to spend more than it claims. What is

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"privkern/runner/store/disk/disktest"
+	"privkern/tests/tier"
 )
 
 // Processes book while they are killed, the disk fills up or fails, and the power
@@ -18,19 +17,7 @@ import (
 // accounts, no other one is but of those that were begun, and the ledger can be
 // used without a person.
 func TestPowerCuts(t *testing.T) {
-	wanted, seed := 500, uint64(time.Now().UnixNano())
-	var err error
-	if text := os.Getenv("PRIVKERN_POWER_CUTS"); text != "" {
-		if wanted, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text := os.Getenv("PRIVKERN_POWER_CUT_SEED"); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
+	wanted, rng := tier.Random(t, 500, 20_000)
 	for mishaps := 0; mishaps < wanted && !t.Failed(); {
 		b := bookings{disk: disktest.New(), rng: rng, confirmed: map[string]bool{}, begun: map[string]bool{}}
 		for range 12 {
@@ -38,9 +25,6 @@ func TestPowerCuts(t *testing.T) {
 				mishaps++
 			}
 		}
-	}
-	if t.Failed() {
-		t.Logf("PRIVKERN_POWER_CUT_SEED=%d draws the same", seed)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"privkern/runner/experiment"
+	"privkern/tests/tier"
 )
 
 // childVar makes the test program book releases: PATH, a name, and how many.
@@ -152,15 +152,8 @@ func TestConcurrentBookings(t *testing.T) {
 // Processes that are killed while they book leave a whole ledger with every
 // booking that was confirmed, in both accounts.
 func TestKilledBookings(t *testing.T) {
-	kills := 12
-	if text := os.Getenv("PRIVKERN_KILLS"); text != "" {
-		var err error
-		if kills, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kills, rng := tier.Random(t, 12, 100)
 	l := limited(t, 1e6)
-	rng := rand.New(rand.NewPCG(5, uint64(kills)))
 	confirmed := map[string]bool{}
 	for round := range kills {
 		cmd, lines := start(t, l.path, fmt.Sprint("round", round), 1000000)

@@ -26,6 +26,7 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/show/report"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // tab is a page in a headless browser, with what the browser complained of and
@@ -42,6 +43,7 @@ type tab struct {
 // openBrowser starts a browser; the test is skipped where there is none.
 func openBrowser(t *testing.T) *tab {
 	t.Helper()
+	tier.Gate(t, "a browser takes half a minute")
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {

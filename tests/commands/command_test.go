@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -30,6 +31,7 @@ func TestTranscripts(t *testing.T) {
 
 // TestTranscriptsOnData runs testdata/data/*.txtar, which need the real data sets.
 func TestTranscriptsOnData(t *testing.T) {
+	tier.Gate(t, "the commands take minutes")
 	folder := os.Getenv("PRIVKERN_DATA")
 	if folder == "" {
 		t.Skip("no data folder: PRIVKERN_DATA is not set")
@@ -59,7 +61,7 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 // environment. What holds on the simulated device only, such as its faults, stands
 // behind the condition simulated; what needs a replacement of the kernels that the program
 // holds as PTX, which that device does not run, behind replaced; what audits for long,
-// behind audits.
+// behind night.
 func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
@@ -78,8 +80,10 @@ func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX",
-				"audits": "PRIVKERN_AUDITS"}[name]
+			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX"}[name]
+			if name == "night" {
+				return tier.AtNight(), nil
+			}
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // readmeWords bounds the README: it is read in a few minutes, and the rest is in docs.
@@ -134,6 +135,9 @@ func TestCommandsOfDocumentation(t *testing.T) {
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
+			if filepath.Base(page) != "README.md" {
+				tier.Gate(t, "its commands take seconds")
+			}
 			follow(t, page, func(note string) bool {
 				return note == "" || strings.HasPrefix(note, "run: status")
 			})
@@ -141,9 +145,10 @@ func TestCommandsOfDocumentation(t *testing.T) {
 	}
 }
 
-// TestCommandsOfDocumentationOnData runs those that need the data folder too, and with
-// PRIVKERN_DOCS=all those that take minutes.
+// TestCommandsOfDocumentationOnData runs those that need the data folder too, and by night those
+// that take minutes.
 func TestCommandsOfDocumentationOnData(t *testing.T) {
+	tier.Gate(t, "the commands take minutes")
 	data := os.Getenv("PRIVKERN_DATA")
 	if data == "" {
 		t.Skip("no data folder: PRIVKERN_DATA is not set")
@@ -153,7 +158,7 @@ func TestCommandsOfDocumentationOnData(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PRIVKERN_DATA", data)
-	long := os.Getenv("PRIVKERN_DOCS") == "all"
+	long := tier.AtNight()
 	for _, page := range pages(t) {
 		blocks := readBlocks(t, page)
 		needsData := func(b codeBlock) bool {

@@ -19,12 +19,14 @@ import (
 	"privkern/runner/show/export"
 	"privkern/runner/show/tables"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // pythonWith returns a Python that has the modules, or skips: the one that
 // PRIVKERN_PYTHON names, which must, or python3.
 func pythonWith(t *testing.T, modules string) string {
 	t.Helper()
+	tier.Night(t, "other programs read the exports")
 	python := os.Getenv("PRIVKERN_PYTHON")
 	if python == "" {
 		python = "python3"
@@ -213,6 +215,7 @@ func TestExportInMLflow(t *testing.T) {
 // Every table of the ledger compiles, alone and with the others, where none of
 // its trials has run; and one with values does.
 func TestTablesCompileInLaTeX(t *testing.T) {
+	tier.Night(t, "LaTeX compiles the tables")
 	t.Parallel()
 	engine := ""
 	for _, name := range []string{"pdflatex", "lualatex"} {

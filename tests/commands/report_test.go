@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // quickstart runs the quick start and returns its output folder and what it
@@ -28,6 +29,7 @@ func quickstart(t *testing.T) (out, stdout string) {
 // The quick start ends with tables in which every cell was computed, plots, and
 // a report that needs no other file.
 func TestQuickStart(t *testing.T) {
+	tier.Gate(t, "the quick start is run by hand first")
 	t.Parallel()
 	out, stdout := quickstart(t)
 	for _, want := range []string{"privacygp/figure1", "privacygp/figure2", "privacygp/figure3",

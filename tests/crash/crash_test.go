@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
@@ -107,12 +108,12 @@ cases:
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out")
-	cmd := program.Command(t, "sweep", file, "--out", out, "--timeout", "8s")
+	cmd := program.Command(t, "sweep", file, "--out", out, "--timeout", "3s")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "timed out after 8s") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "timed out after 3s") {
 		t.Errorf("%v\n%s", err, stderr.String())
 	}
 	if !strings.Contains(stderr.String(), "1 ok, 1 failed") {
@@ -125,7 +126,8 @@ cases:
 // runners are killed, too.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	times, rng := kills(t, 3, 10)
+	tier.Gate(t, "it runs a sweep on a small file system, again and again")
+	times, rng := tier.Random(t, 3, 20)
 	// Enough for the plan, then for the records, then for tables and report.
 	size := 250 << 10
 	disk, resize := program.SmallDisk(t, strconv.Itoa(size))

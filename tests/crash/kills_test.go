@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,13 +18,7 @@ import (
 
 	"privkern/runner/record"
 	"privkern/tests/program"
-)
-
-// Variables of the tests that kill: how often, and the seed of the random
-// moments.
-const (
-	killsVar    = "PRIVKERN_KILLS"
-	killSeedVar = "PRIVKERN_KILL_SEED"
+	"privkern/tests/tier"
 )
 
 // manyTrials is a sweep of 500 trials that take a millisecond or two each, with
@@ -49,34 +42,6 @@ tables: [cloaking/reference]
 // undisturbedMany runs the sweep once in peace.
 var undisturbedMany = program.Once(manyTrials)
 
-// kills is how often a test kills, and its generator of random moments.
-func kills(t *testing.T, few, share int) (times int, rng *rand.Rand) {
-	t.Helper()
-	times = few
-	if text := os.Getenv(killsVar); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			t.Fatalf("%s is %q; it must be a whole number from 1 up", killsVar, text)
-		}
-		times = max(few, n/share)
-	}
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv(killSeedVar); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s: %v", killSeedVar, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s=%d draws the same moments again", killSeedVar, seed)
-		}
-	})
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(t.Name()))
-	return times, rand.New(rand.NewPCG(seed, name.Sum64()))
-}
-
 // A runner that is killed, alone or with its workers, loses the trials that
 // were running and nothing else; the same command finishes, and every trial has
 // run to its end once, with the results of an undisturbed run.
@@ -85,15 +50,19 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		runners int
-		share   int // of the kills: one in share
+		share   int // of the kills by night: one in share
+		night   bool
 		between func(t *testing.T, rng *rand.Rand, out string)
 	}{
-		{"one runner", 1, 1, nil},
-		{"two runners", 2, 8, nil},
-		{"clocks jump", 1, 8, jumpClocks},
+		{"one runner", 1, 1, false, nil},
+		{"two runners", 2, 8, true, nil},
+		{"clocks jump", 1, 8, true, jumpClocks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			times, rng := kills(t, 4, c.share)
+			if c.night {
+				tier.Night(t, "one runner is killed in every run")
+			}
+			times, rng := tier.Random(t, 3, 200/c.share)
 			w := newWitness(t)
 			running := make([]*runProcess, c.runners)
 			for done := 0; done < times; done++ {

@@ -15,10 +15,8 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
-
-// largeVar lets the tests run that write 100,000 files.
-const largeVar = "PRIVKERN_LARGE"
 
 // largeSweep has 100,000 settings, each a row of the table of metrics.
 const largeSweep = `title: "Large"
@@ -42,9 +40,7 @@ func peakRSS(t *testing.T, cmd *exec.Cmd) int64 {
 // A sweep of 100,000 trials is planned, resumed and turned into tables and a
 // report in less than 300 MB.
 func TestMemoryOfALargeSweep(t *testing.T) {
-	if os.Getenv(largeVar) == "" {
-		t.Skipf("writes 100,000 files, half a gigabyte: set %s", largeVar)
-	}
+	tier.Night(t, "it writes 100,000 files, half a gigabyte")
 	const most = 300e6
 	out, command := program.SweepIn(t, t.TempDir(), largeSweep)
 	measure := func(what string, cmd *exec.Cmd, status int, message string) {

@@ -14,6 +14,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // aboveMost is how many times what a trial takes an estimate may be at most: one
@@ -118,9 +119,7 @@ func TestMemoryEstimates(t *testing.T) {
 // oneByOne skips tests that measure the memory of many processes one after the other.
 func oneByOne(t *testing.T) {
 	t.Helper()
-	if os.Getenv("PRIVKERN_MEMORY") == "" {
-		t.Skip("it measures one process after the other: PRIVKERN_MEMORY=1 does")
-	}
+	tier.Night(t, "it measures one process after the other")
 }
 
 // compare compares the estimate of a trial with what it takes.

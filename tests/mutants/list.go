@@ -18,7 +18,7 @@ const (
 )
 
 // manyCuts makes the random test of power cuts long enough to find each.
-const manyCuts = "PRIVKERN_POWER_CUTS=5000"
+const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 
 // mutants are wrong lines where a wrong line would cost most: noise that is too
 // small, numbers that are wrong, results that are lost or pass for others.

@@ -18,12 +18,16 @@ import (
 	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // peer runs a straightforward implementation in NumPy, on one thread, and
 // returns the numbers that it prints. It skips where there is no NumPy.
 func peer(t testing.TB, script string, args ...string) map[string]float64 {
 	t.Helper()
+	if _, bench := t.(*testing.B); !bench {
+		tier.Night(t, "it compares with NumPy")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.Command(python, "-c", "import numpy, scipy").Run() != nil {
 		t.Skip("python3 with NumPy and SciPy is not installed: the comparison with them is not made")

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"os/exec"
 	"testing"
+
+	"privkern/tests/tier"
 )
 
 // The programs of privacygp have the optima that a solver of semi-definite
 // programs finds, for the programs as they are printed.
 func TestSDPAgainstClarabel(t *testing.T) {
+	tier.Night(t, "it compares with Clarabel")
 	if exec.Command("python3", "-c", "import cvxpy, clarabel, scipy").Run() != nil {
 		t.Skip("python3 with CVXPY, Clarabel and SciPy is not installed: the comparison with them is not made")
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // clusterSweep has 6 trials that take some seconds each: long enough for a task
@@ -40,9 +41,7 @@ type slurm struct {
 // startSlurm starts a Slurm, or skips with the reason.
 func startSlurm(t *testing.T) *slurm {
 	t.Helper()
-	if os.Getenv("PRIVKERN_SLURM") == "" {
-		t.Skip("a real Slurm is started, and installed, only where PRIVKERN_SLURM is set, as .ci/run does")
-	}
+	tier.Gate(t, "a real Slurm is installed and started")
 	script := filepath.Join(program.Root(t), "..", "shared", "slurm", "start-local-slurm")
 	if _, err := os.Stat(script); err != nil {
 		t.Skipf("no script that starts a Slurm: %v", err)

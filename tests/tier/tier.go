@@ -12,12 +12,21 @@ package tier
 
 import (
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
+	"time"
 )
 
-// Variable is the environment variable that names the tier of a run.
-const Variable = "PRIVKERN_TESTS"
+// Variables of the environment: the tier of a run; how many random cases each test tries, instead of
+// its own number; and the seed that draws them.
+const (
+	Variable      = "PRIVKERN_TESTS"
+	DrawsVariable = "PRIVKERN_TEST_DRAWS"
+	SeedVariable  = "PRIVKERN_TEST_SEED"
+)
 
 // Reasons of skipped tests begin with one of these, by which the gate finds its own.
 const (
@@ -65,4 +74,34 @@ func Size(few, many int) int {
 		return many
 	}
 	return few
+}
+
+// Random returns the number of random cases that a test tries, few or by night many, and their
+// generator. Its seed is the same in each run except by night; a test that fails logs it.
+func Random(t testing.TB, few, many int) (n int, rng *rand.Rand) {
+	t.Helper()
+	n, seed := Size(few, many), uint64(1)
+	if AtNight() {
+		seed = uint64(time.Now().UnixNano())
+	}
+	if text := os.Getenv(DrawsVariable); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			t.Fatalf("%s is %q, not a whole number from 1 up", DrawsVariable, text)
+		}
+	}
+	if text := os.Getenv(SeedVariable); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", SeedVariable, err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s=%d %s=%d draws the same", DrawsVariable, n, SeedVariable, seed)
+		}
+	})
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(t.Name()))
+	return n, rand.New(rand.NewPCG(seed, name.Sum64()))
 }

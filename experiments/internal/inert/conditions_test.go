@@ -3,6 +3,7 @@ package inert
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestProblems(t *testing.T) {
 			if c.change != nil {
 				c.change(&x)
 			}
-			got, err := x.problemsOf(x.Bases[c.base], sightings{map[string]bool{}, map[string]bool{}})
+			got, err := x.problemsOf(x.Bases[c.base], sightings{map[string]bool{}, map[string]bool{}}, all)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func TestConditionsThatNoBaseMeets(t *testing.T) {
 			x := toy(declared)
 			seen := sightings{map[string]bool{}, map[string]bool{}}
 			for _, name := range c.bases {
-				if _, err := x.problemsOf(x.Bases[name], seen); err != nil {
+				if _, err := x.problemsOf(x.Bases[name], seen, all); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -128,4 +129,19 @@ func TestConditionsThatNoBaseMeets(t *testing.T) {
 		})
 	}
 	t.Run("all together", toy(declared).Check)
+}
+
+// all tries every setting.
+func all(string) bool { return true }
+
+func TestThird(t *testing.T) {
+	n := 0
+	for i := range 3000 {
+		if third("experiment", "base", fmt.Sprint(i)) {
+			n++
+		}
+	}
+	if n < 900 || n > 1100 {
+		t.Errorf("%d of 3000 are tried, not a third", n)
+	}
 }

@@ -69,6 +69,8 @@ type Side struct {
 	Params     experiment.Params // defaults filled in
 	ID         record.SettingID
 	Seeds      []int64
+
+	setting *setting
 }
 
 // timed says that the metric measures the speed of the machine.
@@ -116,28 +118,7 @@ func (t *Table) variantsOf(c *Cell) []int {
 	return out
 }
 
-// claimKey identifies a claim: a cell under a variant, resolved against a registry.
-type claimKey struct {
-	registry *experiment.Registry
-	cell     *Cell
-	variant  int
-}
-
-// claim resolves a cell under a variant, -1 for none. The result is kept, because whoever validates,
-// judges and scores a table asks for the same claims, and resolving them is most of the time.
 func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (Claim, error) {
-	key := claimKey{reg, c, variant}
-	if known, ok := t.claims.Load(key); ok {
-		return known.(Claim), nil
-	}
-	cl, err := t.resolveClaim(reg, c, variant)
-	if err == nil {
-		t.claims.Store(key, cl)
-	}
-	return cl, err
-}
-
-func (t *Table) resolveClaim(reg *experiment.Registry, c *Cell, variant int) (Claim, error) {
 	cl := Claim{Cell: c}
 	if variant >= 0 {
 		cl.Variant = t.Variants[variant].Name
@@ -285,15 +266,45 @@ func (t *Table) side(reg *experiment.Registry, path, name, metric string, seeds 
 			}
 		}
 	}
-	params, err := e.Resolve(given)
+	of, err := t.ledger.setting(e, given)
 	if err != nil {
 		return Side{}, src.errorf(path, "%w", err)
 	}
+	return Side{Experiment: e, Metric: metric, Params: of.params, ID: of.id, Seeds: seeds, setting: of}, nil
+}
+
+// setting is a setting of an experiment with defaults filled in.
+type setting struct {
+	params   experiment.Params
+	id       record.SettingID
+	standIn  string // the data set that is not the paper's, if any
+	seedless bool   // whether the seed changes nothing
+}
+
+// setting resolves the parameters that a side gives. The result is kept, because a ledger has seven
+// times as many sides as settings, and checking a setting can mean to calibrate its noise.
+func (l *Ledger) setting(e *experiment.Experiment, given map[string]any) (*setting, error) {
+	key, err := record.IDOfSetting(e.Name, given)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if known, ok := l.settings.Load(key); ok {
+		return known.(*setting), nil
+	}
+	params, err := e.Resolve(given)
+	if err != nil {
+		return nil, err
+	}
 	id, err := record.IDOfSetting(e.Name, params)
 	if err != nil {
-		return Side{}, src.errorf(path, "%s: %w", e.Name, err)
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	return Side{Experiment: e, Metric: metric, Params: params, ID: id, Seeds: seeds}, nil
+	of := &setting{params: params, id: id, seedless: e.Seedless != nil && e.Seedless(params)}
+	if e.StandIn != nil {
+		of.standIn = e.StandIn(params)
+	}
+	l.settings.Store(key, of)
+	return of, nil
 }
 
 // knownMetric looks for a documented metric; a trailing "*" stands for a

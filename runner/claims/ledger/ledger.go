@@ -33,7 +33,8 @@ type Ledger struct {
 	Errata   []Erratum `yaml:"errata"`
 	Tables   []*Table  `yaml:"tables"`
 
-	source *source
+	source   *source
+	settings sync.Map // those that were resolved, by experiment and what is given
 }
 
 // Erratum is a mistake in the paper.
@@ -84,8 +85,7 @@ type Table struct {
 	Cells    []*Cell   `yaml:"cells"`
 
 	ledger *Ledger
-	path   string   // of this table in the source
-	claims sync.Map // of claimKey to Claim: those that were resolved
+	path   string // of this table in the source
 }
 
 // Variant is one of several ways to compute a table.

@@ -110,10 +110,8 @@ func (t *Table) deriveTerms(out *Terms, cl *Claim) {
 	c, sides := cl.Cell, cl.sides()
 	seedless := len(sides) > 0
 	for _, s := range sides {
-		if out.StandIn == "" && s.Experiment.StandIn != nil {
-			out.StandIn = s.Experiment.StandIn(s.Params)
-		}
-		seedless = seedless && s.Experiment.Seedless != nil && s.Experiment.Seedless(s.Params)
+		out.StandIn = cmp.Or(out.StandIn, s.setting.standIn)
+		seedless = seedless && s.setting.seedless
 	}
 	out.Deterministic = out.Deterministic || seedless
 	if len(cl.Left) > 0 && cl.Left[0].timed() {
