@@ -1,111 +1,72 @@
 # shellcheck shell=bash
-# Steps that are counted, and what could not be checked, by name. Sourced by
-# .ci/run and .ci/cuda; tests/ci_test.go tests it.
+# Steps that are counted, and checks that could not be made, by name. Sourced by run, nightly and
+# cuda; tests/ci_test.go tests it.
 
 case ${CI_STRICT:-0} in
   0 | 1) ;;
-  *) echo "CI_STRICT is \"$CI_STRICT\"; 1 makes a failure of what cannot be checked, 0 does not" >&2; exit 2 ;;
+  *) echo "CI_STRICT is \"$CI_STRICT\"; 1 makes a failure of each check that cannot be made, 0 does not" >&2; exit 2 ;;
 esac
-
 CI_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-
-# The folder of the outermost script: the list of what is not checked, and what
-# the tests of all steps reported.
-if [ -z "${CI_WORK:-}" ]; then
+if [ -z "${CI_WORK:-}" ]; then # the outermost script's: steps, reported tests, checks not made
   CI_WORK=$(mktemp -d)
-  CI_UNCHECKED=$CI_WORK/unchecked
   trap 'rm -rf "$CI_WORK"' EXIT
   mkdir "$CI_WORK/events"
-  : >"$CI_WORK/unchecked"
-  : >"$CI_WORK/seconds"
+  : >"$CI_WORK/steps" >"$CI_WORK/unchecked" >"$CI_WORK/events/none"
 fi
-export CI_WORK CI_UNCHECKED
+export CI_WORK
+golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+[ -n "${PRIVKERN_DATA:-}" ] || ! [ -d "$CI_ROOT/../shared/data" ] || CI_DATA=$CI_ROOT/../shared/data
+CI_DATA=${PRIVKERN_DATA:-${CI_DATA:-}} # the folder of real data, if there is one
 
-passed=0 failed=0
-
-# timed NAME COMMAND...: runs a command, and puts the seconds it took on the list of
-# which finish prints the ten longest: by the clock, and of the processors. A shell of
-# its own has waited for nothing else.
-timed() {
-  local name=$1 start=$SECONDS status=0 spent times=$CI_WORK/times.$BASHPID
+# step NAME COMMAND...: runs a check; its output is shown, its result and times are kept. Status 75
+# stands for a check that lacks something, which is neither passed nor failed.
+step() {
+  local name=$1 start=$SECONDS status=0 verdict=FAILED spent times=$CI_WORK/times.$BASHPID
   shift
+  printf '\n=== %s\n' "$name"
   (
     trap 'times >"$times"' EXIT
+    export CI_STEP=$name
     "$@"
   ) || status=$?
   spent=$(awk -F '[ms ]+' '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", s }' "$times")
-  took="$((SECONDS - start)) s, of the processors $spent s"
-  printf '%d\t%d\t%s\n' $((SECONDS - start)) "$spent" "$name" >>"$CI_WORK/seconds"
-  return $status
-}
-
-# step NAME COMMAND...: runs a check; its output is shown, and counted. Status 75
-# says that something is missing that the check needs, and is neither.
-step() {
-  local name=$1 status=0 before took
-  shift
-  before=$(not_checked)
-  printf '\n=== %s\n' "$name"
-  CI_STEP=$name timed "$name" "$@" || status=$?
   case $status in
-    0) passed=$((passed + 1)) ;;
-    75) [ "$(not_checked)" -gt "$before" ] || unchecked "$name" "no reason given" ;;
-    *)
-      failed=$((failed + 1))
-      printf '%s\n' "$name" >>"$CI_WORK/failures"
+    0) verdict=ok ;;
+    75)
+      verdict="not checked"
+      grep -qF "$name: " "$CI_WORK/unchecked" || missing "$name" "no reason given"
       ;;
   esac
-  printf -- '--- %s: %s (%s)\n' "$(verdict $status)" "$name" "$took"
+  printf '%s\t%d\t%d\t%s\n' "$verdict" $((SECONDS - start)) "$spent" "$name" >>"$CI_WORK/steps"
+  printf -- '--- %s: %s (%d s, of the processors %d s)\n' "$verdict" "$name" $((SECONDS - start)) "$spent"
 }
-verdict() { case $1 in 0) echo ok ;; 75) echo "not checked" ;; *) echo FAILED ;; esac; }
 
-# aside FUNCTION: runs a function with steps in it beside the steps that follow, where
-# each has one core's work and none measures time or memory. join waits for it, and then
-# shows and counts its steps.
+# cannot REASON: the result of a step that lacks something. missing NAME REASON: of one not begun.
+cannot() {
+  printf '%s: %s\n' "${CI_STEP:-$0}" "$1" >>"$CI_WORK/unchecked"
+  printf 'not checked: %s: %s\n' "${CI_STEP:-$0}" "$1"
+  return 75
+}
+missing() { CI_STEP=$1 cannot "$2" || true; }
+
+# aside COMMAND...: runs steps of one core's work at the same time as the steps that follow, until
+# join, which shows their output.
 aside() {
-  tally >/dev/null 2>&1 # which both may need, is built once
-  aside_work=$CI_WORK/aside
-  mkdir "$aside_work"
-  : >"$aside_work/unchecked"
-  (
-    trap - EXIT
-    passed=0 failed=0 CI_UNCHECKED=$aside_work/unchecked
-    export CI_UNCHECKED
-    "$@"
-    printf '%d %d\n' $passed $failed >"$aside_work/counts"
-  ) >"$aside_work/output" 2>&1 &
-  aside_process=$!
+  "$@" >"$CI_WORK/aside" 2>&1 &
+  aside=$!
 }
 join() {
-  local more_passed=0 more_failed=1 # where it did not come to its end
-  wait "$aside_process"
-  cat "$aside_work/output"
-  cat "$aside_work/unchecked" >>"$CI_UNCHECKED"
-  [ ! -s "$aside_work/counts" ] || read -r more_passed more_failed <"$aside_work/counts"
-  passed=$((passed + more_passed)) failed=$((failed + more_failed))
-  rm -r "$aside_work"
+  wait "$aside" || step "an end of the steps aside" false
+  cat "$CI_WORK/aside"
 }
-
-# unchecked NAME REASON: puts a check on the list of those that were not made.
-unchecked() {
-  printf '%s: %s\n' "$1" "$2" >>"$CI_UNCHECKED"
-  printf 'not checked: %s: %s\n' "$1" "$2"
-}
-not_checked() { wc -l <"$CI_UNCHECKED"; }
-
-# cannot REASON: what a step returns where it lacks what it needs.
-cannot() { unchecked "${CI_STEP:-$0}" "$1"; return 75; }
-
-# missing NAME REASON: a step that is not begun.
-missing() { echo; unchecked "$@"; }
 
 tally() {
   [ -x "$CI_WORK/tally" ] || go -C "$CI_ROOT" build -o "$CI_WORK/tally" ./tests/tally || return 1
   "$CI_WORK/tally" "$@"
 }
 
-# tests ARGUMENTS...: go test. It fails, too, where every test was skipped, and
-# where -run names a test that there is not.
+# tests ARGUMENT...: go test, which here fails, too, where every test was skipped, and where -run
+# names a test that does not exist.
 tests() {
   local events status=0 run='' previous='' argument
   for argument in "$@"; do
@@ -118,59 +79,39 @@ tests() {
   return $status
 }
 
-# scanned GOVULNCHECK ARGUMENT...: a search for known vulnerabilities. One that is
-# found fails; a database that cannot be had is no failure.
-scanned() {
-  local printed status=0
-  printed=$(timeout 600 "$@" 2>&1) || status=$?
-  printf '%s\n' "$printed"
-  case $status in
-    0) ;;
-    124) cannot "the database of vulnerabilities did not answer in ten minutes" ;;
-    *)
-      if grep -q '^govulncheck: fetching vulnerabilities:' <<<"$printed"; then
-        cannot "the database of vulnerabilities cannot be reached"
-      else
-        return 1
-      fi
-      ;;
-  esac
+# again REASON: the tests that were skipped so far for a reason with these words.
+again() {
+  local chosen
+  chosen=$(tally again "$1" "$CI_WORK"/events/*) || return 1
+  # shellcheck disable=SC2086 # a regular expression without spaces, and packages
+  tests -timeout 20m -run $chosen
 }
 
-# slowest: the ten steps that took longest.
-slowest() {
-  [ -s "$CI_WORK/seconds" ] || return 0
-  printf '\nSlowest steps, of %d s:\n   time  processors\n' "$SECONDS"
-  sort -t "$(printf '\t')" -k 1,1nr -k 2,2nr "$CI_WORK/seconds" | head -n 10 |
-    awk -F '\t' '{ printf "%5d s  %8d s  %s\n", $1, $2, $3 }'
+# install COMMAND PACKAGE...: Debian's packages, where the command is missing.
+install() {
+  local command=$1
+  shift
+  ! command -v "$command" >/dev/null || return 0
+  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || { cannot "it is missing and cannot be installed here"; return; }
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-# failures: the steps that failed, and the tests in them, where the end of a long output is
-# looked at first.
-failures() {
-  [ -s "$CI_WORK/failures" ] || return 0
-  printf '\nFailed:\n'
-  sed 's/^/  /' "$CI_WORK/failures"
-  cat "$CI_WORK"/events/* 2>/dev/null | grep '"Action":"fail"' |
-    sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/    \1 \2/p' | sort -u | head -n 40
-}
-
-# finish: the slowest steps, the list of what was not checked, what failed, and the last line.
-# Tests that one step skipped and none passed are on that list.
+# finish: the slowest steps, checks not made, failures, and the last line. Tests that one step skipped and
+# none passed are checks not made.
 finish() {
-  local count
-  slowest
-  if [ -n "$(ls -A "$CI_WORK/events")" ]; then
-    tally unchecked "$CI_WORK"/events/* >>"$CI_WORK/unchecked" || failed=$((failed + 1))
+  local passed failed
+  tally unchecked "$CI_WORK"/events/* >>"$CI_WORK/unchecked" || printf 'FAILED\t0\t0\ttally\n' >>"$CI_WORK/steps"
+  printf '\nSteps, of %d s:\n   time  processors\n' "$SECONDS"
+  sort -t $'\t' -k 2,2nr "$CI_WORK/steps" | awk -F '\t' '{ printf "%5d s  %8d s  %s\n", $2, $3, $4 }'
+  ! [ -s "$CI_WORK/unchecked" ] || { printf '\nNot checked:\n'; sed 's/^/  /' "$CI_WORK/unchecked"; }
+  passed=$(grep -c '^ok' "$CI_WORK/steps")
+  failed=$(grep -c '^FAILED' "$CI_WORK/steps")
+  if [ "$failed" -gt 0 ]; then
+    printf '\nFailed:\n'
+    awk -F '\t' '$1 == "FAILED" { print "  " $4 }' "$CI_WORK/steps"
+    grep -h '"Action":"fail"' "$CI_WORK"/events/* | sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/    \1 \2/p' | sort -u | head -n 40
   fi
-  count=$(not_checked)
-  if [ "$count" -gt 0 ]; then
-    printf '\nNot checked:\n'
-    sed 's/^/  /' "$CI_WORK/unchecked"
-    printf '%d not checked\n' "$count"
-    [ "${CI_STRICT:-0}" = 0 ] || failed=$((failed + count))
-  fi
-  failures
+  [ "${CI_STRICT:-0}" = 0 ] || failed=$((failed + $(wc -l <"$CI_WORK/unchecked")))
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]
 }

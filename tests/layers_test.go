@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"github.com/goccy/go-yaml"
 )
 
@@ -253,16 +255,16 @@ var plantedImports = []struct {
 	{"cmd/planted2/planted.go", "privkern/runner/show", ""},
 }
 
-// linterVar names the variable with the linter as `go run` takes it.
-const linterVar = "PRIVKERN_LINTER"
-
 // The linter refuses each import that is planted by the name of its layer, and no
 // other one.
 func TestLinterRefusesImports(t *testing.T) {
-	linter := os.Getenv(linterVar)
-	if linter == "" {
-		t.Skip("the linter takes a while to build; .ci/run gives its module and version in " + linterVar)
+	tier.Gate(t, "the linter takes a while to build")
+	script, err := os.ReadFile("../.ci/lib.sh")
+	if err != nil {
+		t.Fatal(err)
 	}
+	_, pinned, _ := strings.Cut(string(script), "\ngolangci_lint=")
+	linter, _, _ := strings.Cut(pinned, "\n")
 	dir := copyOfProgram(t)
 	arguments := []string{"run", linter, "run", "--enable-only", "depguard", "--max-issues-per-linter", "0",
 		"--max-same-issues", "0", "--output.json.path", "stdout", "--show-stats=false"}

@@ -2,6 +2,7 @@
 //
 //	tally step [-run NAMES] FILE    prints a run in short; fails where nothing was tested
 //	tally unchecked FILE...         lists what was skipped in one run and passed in none
+//	tally again REASON FILE...      prints, as arguments of go test after -run, what was skipped for a reason
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -19,7 +21,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: tally step [-run NAMES] FILE, or tally unchecked FILE and more")
+var errUsage = errors.New("usage: tally step [-run NAMES] FILE, tally unchecked FILE..., or tally again REASON FILE...")
 
 func tally(args []string, out io.Writer) error {
 	if len(args) == 0 {
@@ -30,8 +32,12 @@ func tally(args []string, out io.Writer) error {
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
+	files, reason := flags.Args(), ""
+	if args[0] == "again" && len(files) > 0 {
+		reason, files = files[0], files[1:]
+	}
 	var runs []*events
-	for _, path := range flags.Args() {
+	for _, path := range files {
 		e, err := readFile(path)
 		if err != nil {
 			return err
@@ -41,6 +47,13 @@ func tally(args []string, out io.Writer) error {
 	switch {
 	case args[0] == "step" && len(runs) == 1:
 		return step(out, *run, runs[0])
+	case args[0] == "again" && reason != "":
+		names, packages, err := again(reason, runs)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, strings.Join(names, "|"), strings.Join(packages, " "))
+		return err
 	case args[0] == "unchecked":
 		for _, line := range unchecked(runs) {
 			if _, err := fmt.Fprintln(out, line); err != nil {

@@ -177,6 +177,29 @@ func named(name string) (func(test) bool, error) {
 	}, nil
 }
 
+// again returns expressions for the names, and the packages, of the tests that were skipped for a
+// reason that matches an expression, whole or in a subtest.
+func again(reason string, runs []*events) (names, packages []string, err error) {
+	matching, err := regexp.Compile(reason)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range runs {
+		for _, t := range e.names(skipped, false) {
+			if matching.MatchString(e.reason(t)) && !strings.Contains(t.pkg, " ") { // "PACKAGE with CUDA" is none of go test's
+				name, _, _ := strings.Cut(t.name, "/")
+				names, packages = append(names, "^"+name+"$"), append(packages, t.pkg)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil, fmt.Errorf("no test was skipped because %s", reason)
+	}
+	slices.Sort(names)
+	slices.Sort(packages)
+	return slices.Compact(names), slices.Compact(packages), nil
+}
+
 // unchecked lists, with reasons, the tests that one of the runs skipped and none
 // passed.
 func unchecked(runs []*events) []string {
