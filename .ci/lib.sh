@@ -83,7 +83,7 @@ tests() {
 again() {
   local chosen
   chosen=$(tally again "$1" "$CI_WORK"/events/*) || return 1
-  # shellcheck disable=SC2086 # a regular expression without spaces, and packages
+  set -f # below are a regular expression without spaces, and packages
   tests -timeout 20m -run $chosen
 }
 

@@ -108,6 +108,7 @@ func shown(t *testing.T, r *show.Results) string {
 // that are made of the folder are the same, or say that a file was left out, or
 // are refused.
 func TestFlippedBits(t *testing.T) {
+	tier.Sequential(t)
 	flips, rng := tier.Random(t, 1500, 10_000)
 	c := catalogue(t)
 	dir, _ := finishedFolder(t, c)

@@ -34,6 +34,7 @@ import (
 // Where a sequence fails, rounds are left out as long as it still fails, and what
 // is left is printed.
 func TestPowerCuts(t *testing.T) {
+	tier.Sequential(t)
 	wanted, rng := tier.Random(t, 500, 20_000)
 	// Goroutines of one command share its work by the number of cores.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // exampleTests is what the steps of TestSteps run.
@@ -43,6 +44,7 @@ func TestFails(t *testing.T) { t.Error("two and two are five") }
 
 // TestSteps runs steps as .ci/run does, and looks at what they count.
 func TestSteps(t *testing.T) {
+	tier.Gate(t, "it is about the gate, and waits")
 	t.Parallel() // most of it waits
 	bash, err := exec.LookPath("bash")
 	if err != nil {

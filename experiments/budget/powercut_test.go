@@ -17,6 +17,7 @@ import (
 // accounts, no other one is but of those that were begun, and the ledger can be
 // used without a person.
 func TestPowerCuts(t *testing.T) {
+	tier.Sequential(t)
 	wanted, rng := tier.Random(t, 500, 20_000)
 	for mishaps := 0; mishaps < wanted && !t.Failed(); {
 		b := bookings{disk: disktest.New(), rng: rng, confirmed: map[string]bool{}, begun: map[string]bool{}}
@@ -121,6 +122,7 @@ func (b *bookings) check(t *testing.T, cut bool) {
 // power cut after that leaves a ledger that the next one books in, with what was
 // confirmed.
 func TestPowerCutOfTheFirstBookings(t *testing.T) {
+	tier.Sequential(t)
 	for first, firstEnded := 1, false; !firstEnded; first++ {
 		for second, secondEnded := 1, false; !secondEnded; second++ {
 			for seed := range uint64(5) {

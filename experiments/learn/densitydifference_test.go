@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -59,6 +61,7 @@ func TestDensityDifferenceOfNormalLaws(t *testing.T) {
 		{"as the distances of images", 60000, 10000, 5, 0.8, 5.4, 0.7, 0.05},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			tier.Third(t)
 			a, b := normal(1, c.n1, c.mean1, c.sd1), normal(2, c.n2, c.mean2, c.sd2)
 			got, err := DensityDifference(a, b, DensityGrid{}, stream(3))
 			if err != nil {

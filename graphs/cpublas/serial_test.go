@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -17,6 +19,7 @@ import (
 
 // The products of gonum have their bits on one goroutine.
 func TestProductsOfGonumStayOnOneGoroutine(t *testing.T) {
+	tier.Sequential(t)
 	serialProducts(t, serial{}.Dgemm, gonum.Implementation{}.Dgemm)
 	serialProducts(t, serial{}.Sgemm, gonum.Implementation{}.Sgemm)
 }

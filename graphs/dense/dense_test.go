@@ -14,6 +14,7 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/parallel"
+	"privkern/tests/tier"
 )
 
 // everywhere runs a test with the kernels of package matrix, with gonum and with OpenBLAS where it
@@ -26,8 +27,14 @@ func everywhere(t *testing.T, f64 func(t *testing.T), f32 func(t *testing.T)) {
 			restore()
 			continue
 		}
-		t.Run(info.Name+" float64", f64)
-		t.Run(info.Name+" float32", f32)
+		for name, f := range map[string]func(*testing.T){" float64": f64, " float32": f32} {
+			t.Run(info.Name+name, func(t *testing.T) {
+				if setting != "privkern" {
+					tier.Sequential(t) // the pool is the same
+				}
+				f(t)
+			})
+		}
 		restore()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"privkern/graphs/engine"
 	"privkern/graphs/hull"
 	"privkern/graphs/internal/graphtest"
+	"privkern/tests/tier"
 )
 
 // fitAll are the machines and the errors of samples, which stay as they are.
@@ -80,6 +81,9 @@ func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 				continue // the kernels of both types are the same templates; a simulated device takes a minute
 			}
 			t.Run(fmt.Sprintf("%s %d×%d", dtype, c.n, c.p), func(t *testing.T) {
+				if c.p > 200 {
+					tier.Sequential(t)
+				}
 				rng := graphtest.Rand(uint64(c.n))
 				of := func(n int, scale float64) *mat.Dense {
 					y := graphtest.Normal(rng, n, c.p)

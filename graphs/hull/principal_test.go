@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
@@ -68,6 +70,7 @@ func runs(e *engine.Engine, program string) int64 {
 // The scores are those of a singular value decomposition, whichever way the directions are
 // found, and the spectrum decides on the way.
 func TestPrincipalScoresEitherWay(t *testing.T) {
+	tier.Sequential(t)
 	power := func(base float64) func(int) float64 {
 		return func(j int) float64 { return math.Pow(base, float64(j)) }
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
@@ -57,6 +59,7 @@ func scene(t *testing.T, e *engine.Engine, columns int, unit, offset float64) (*
 // offset of the data, with few columns (which are screened in full) and many,
 // in chunks, and from a slack that turns out to be too small.
 func TestSearchIsExactAnywhere(t *testing.T) {
+	tier.Sequential(t)
 	for _, columns := range []int{20, 300} {
 		for _, c := range []struct {
 			unit, offset float64

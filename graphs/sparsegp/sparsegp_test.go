@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/internal/graphtest"
@@ -263,6 +265,7 @@ func TestPosterior(t *testing.T) {
 // For small noise, S₂ is the covariance of m over draws of the noise: the exact
 // form within the error of 20,000 draws, the printed one far outside.
 func TestAddedCovarianceIsThatOfTheMean(t *testing.T) {
+	tier.Sequential(t)
 	const draws = 20000
 	e, p := graphtest.Engine(t, "float64", 1), newProblem(3, 200, 4, 1)
 	p.sums = p.exact(false)

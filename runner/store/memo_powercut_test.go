@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"privkern/tests/tier"
+
 	"privkern/runner/experiment"
 	"privkern/runner/store"
 	"privkern/runner/store/disk"
@@ -41,6 +43,7 @@ func onDisk(t *testing.T, p *disktest.Process, what string, keys ...string) {
 // then the power goes: every result is right, then and afterwards, and a memo is whole or
 // counts as none.
 func TestPowerCutOfMemos(t *testing.T) {
+	tier.Sequential(t)
 	mishaps := map[string]func(p *disktest.Process, d *disktest.Disk, n int){
 		"kill":          func(p *disktest.Process, _ *disktest.Disk, n int) { p.KillAt(n) },
 		"kill at sync":  func(p *disktest.Process, _ *disktest.Disk, n int) { p.KillAtSync(n) },

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"privkern/runner/store"
 	"privkern/runner/store/disk/disktest"
 )
@@ -15,6 +17,7 @@ import (
 // runs the trial again; then the power goes. At whatever operation each of them
 // ends, the damaged record is there, and the new one where it was written.
 func TestPowerCutWhileARecordIsPutAside(t *testing.T) {
+	tier.Sequential(t)
 	p := makePlan(t, "d", 1.0)
 	key := p.Trials[0].Key
 	name := path.Join("/out/trials", key+".json")

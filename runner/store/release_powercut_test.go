@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
@@ -69,6 +71,7 @@ func lookAll(on *disktest.Disk, folder string) map[string]string {
 // the one that it is named by is not; no file is torn, and none is there without the
 // description. Once it is written, all are there.
 func TestPowerCutOfRelease(t *testing.T) {
+	tier.Sequential(t)
 	rec := &record.Record{Experiment: "demo/a"}
 	for _, c := range releasesOfForms() {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // serve starts the live view of an output folder and returns its address, and a
@@ -83,6 +84,7 @@ func until(t *testing.T, address, text string) {
 // The view is opened before the sweep; it follows it to its end, and Ctrl-C ends
 // the view well.
 func TestServeFollowsASweep(t *testing.T) {
+	tier.Gate(t, "it follows the quick start")
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
 	address, interrupt := serve(t, out)

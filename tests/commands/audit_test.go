@@ -30,6 +30,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/tests/program"
+	"privkern/tests/tier"
 )
 
 // On a terminal an audit shows a bar, which is gone at the end; with TERM=dumb
@@ -41,7 +42,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 	onTerminal := func(term string) string {
 		t.Helper()
-		cmd := exec.Command(script, "-qec", "stty cols 100; '"+program.Path(t)+"' audit entry-noise hall --draws 100000 > /dev/null",
+		cmd := exec.Command(script, "-qec", "stty cols 100; '"+program.Path(t)+"' audit entry-noise hall --draws 40000 > /dev/null",
 			"/dev/null")
 		cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=")
 		text, err := cmd.Output()
@@ -278,6 +279,7 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 // noisy numbers alone, from the first byte of the file to the last message. What is
 // planted into them is found.
 func TestReleasesOfNeighboursDifferInNoiseAlone(t *testing.T) {
+	tier.Gate(t, "it writes forty releases")
 	t.Parallel()
 	for _, e := range audit.All() {
 		s, err := e.New(t.Context())

@@ -21,7 +21,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// manyTrials is a sweep of 500 trials that take a millisecond or two each, with
+// manyTrials is a sweep of 200 trials that take a millisecond or two each, with
 // tables and plots.
 const (
 	manyTrials = `title: "Many"
@@ -29,14 +29,14 @@ runs:
   - experiment: privacygp/uniform
     params: {points: 3}
     sweep:
-      c: linspace(0.1,0.5,249)
+      c: linspace(0.1,0.5,99)
       theta: [5, 6]
   - experiment: cloaking/reference
     sweep:
       method: [standard, sparse]
 tables: [cloaking/reference]
 `
-	manyTrialsCount = 500
+	manyTrialsCount = 200
 )
 
 // undisturbedMany runs the sweep once in peace.

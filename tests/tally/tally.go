@@ -177,8 +177,8 @@ func named(name string) (func(test) bool, error) {
 	}, nil
 }
 
-// again returns expressions for the names, and the packages, of the tests that were skipped for a
-// reason that matches an expression, whole or in a subtest.
+// again returns expressions for the names, and the packages, of the tests and subtests that were skipped
+// for a reason that matches an expression.
 func again(reason string, runs []*events) (names, packages []string, err error) {
 	matching, err := regexp.Compile(reason)
 	if err != nil {
@@ -187,7 +187,7 @@ func again(reason string, runs []*events) (names, packages []string, err error) 
 	for _, e := range runs {
 		for _, t := range e.names(skipped, false) {
 			if matching.MatchString(e.reason(t)) && !strings.Contains(t.pkg, " ") { // "PACKAGE with CUDA" is none of go test's
-				name, _, _ := strings.Cut(t.name, "/")
+				name := strings.ReplaceAll(regexp.QuoteMeta(t.name), "/", "$/^")
 				names, packages = append(names, "^"+name+"$"), append(packages, t.pkg)
 			}
 		}

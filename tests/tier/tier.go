@@ -11,6 +11,7 @@
 package tier
 
 import (
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -63,6 +64,48 @@ func Night(t testing.TB, why string) {
 		t.Skip(ForNight + why)
 	}
 }
+
+// Sequential skips a test with -short, with which the gate runs the race detector, because nothing in it runs
+// concurrently that other tests of the package do not run, too.
+func Sequential(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: nothing is concurrent in it, or other tests run the same")
+	}
+}
+
+// Main runs the tests of a package; with -short only those whose names the expression matches: it is Sequential
+// for a package of which most tests are.
+func Main(m *testing.M, concurrent string) {
+	flag.Parse()
+	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
+		if err := run.Value.Set(concurrent); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// Third skips two thirds of many tests that are alike, outside of the night; a hash of a test's name decides.
+func Third(t testing.TB) {
+	t.Helper()
+	if !InThird(t.Name()) {
+		t.Skip(ForNight + "every run takes a third of these")
+	}
+}
+
+// InThird reports whether something of these names is among those of many that are tried: at night all of
+// them, and otherwise a third.
+func InThird(names ...string) bool {
+	h := fnv.New32a()
+	for _, name := range names {
+		_, _ = h.Write([]byte(name + "\x00"))
+	}
+	return AtNight() || h.Sum32()%3 == 0
+}
+
+// AtGate reports whether this is the gate or the night.
+func AtGate() bool { return depth() >= 1 }
 
 // AtNight reports whether this is the night, which tries all of a list where other tiers
 // try some.

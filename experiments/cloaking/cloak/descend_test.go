@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
@@ -58,6 +60,7 @@ func size(logdet, norm float64, rank int) float64 { return logdet + 2*float64(ra
 // Every way to start and every choice of columns leads to the covariance of the
 // interior-point method, within the gap that the descent certifies.
 func TestDescentsReachTheCertifiedDesign(t *testing.T) {
+	tier.Sequential(t)
 	cs := matrices(t)
 	_, certified, err := SolveDesigns(t.Context(), descending(t, 1, func(s *Solver) { s.Algorithm = Certified }), cs)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dpgp/modelfile"
@@ -181,6 +183,7 @@ func guess(layers *floatnoise.Layers, r *experiment.Release, noisy, x, y []float
 // of math/rand/v2 it is read off, whatever ε; with exact noise it is guessed about
 // as rarely as by chance, and what the inversion gives are points of the grid.
 func TestAttackOnModel(t *testing.T) {
+	tier.Sequential(t)
 	w := floatnoise.New()
 	for _, c := range []struct {
 		epsilon float64

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
@@ -191,6 +193,7 @@ func farthest(points [][]float64) (distance float64, one, two int) {
 // guarantee allows for, wherever the row is and was: the noise of each block is
 // large enough, for all blocks together.
 func TestSumsOfNeighbours(t *testing.T) {
+	tier.Sequential(t)
 	for _, c := range sumCases {
 		t.Run(c.name, func(t *testing.T) {
 			plan := planFor(t, c.settings(t))
@@ -222,6 +225,7 @@ func TestSumsOfNeighbours(t *testing.T) {
 // The sensitivity that the noise is calibrated for covers how far the sums that are
 // computed are from those of real numbers, in all blocks together.
 func TestSumsCoverTheirRounding(t *testing.T) {
+	tier.Sequential(t)
 	for _, c := range sumCases {
 		t.Run(c.name, func(t *testing.T) {
 			var low, high float64
@@ -352,6 +356,7 @@ func TestExpMinus(t *testing.T) {
 // The noise that is drawn has the scale that is stated, in every block, and the
 // posterior allows for that noise and for no other.
 func TestSumsNoise(t *testing.T) {
+	tier.Sequential(t)
 	const releases = 3000
 	for _, c := range sumCases {
 		if c.name != "little noise in B" && c.name != "one inducing input" && c.name != "two inputs" {

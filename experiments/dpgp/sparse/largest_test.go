@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/tests/tier"
 )
 
 // grid is a lattice of n points a dimension from −3 to 3.
@@ -161,6 +162,7 @@ func TestProductIsTheMaximum(t *testing.T) {
 		lengthscale float64
 	}{{7, 2, 1}, {5, 2, 3}, {3, 3, 2}, {3, 4, 2}, {2, 4, 4}} {
 		t.Run(fmt.Sprintf("%d^%d, l = %g", c.n, c.d, c.lengthscale), func(t *testing.T) {
+			tier.Third(t)
 			m := NewModel(gridPoints(c.n, c.d), c.lengthscale, 1, 1, 0)
 			product := largestNorm(t, m)
 			searched, complete := m.search()

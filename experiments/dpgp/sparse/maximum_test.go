@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
@@ -37,6 +39,7 @@ func TestExactMaximum(t *testing.T) {
 // coarseTolerance at most; where the search is short it is what it was to the
 // last digit.
 func TestExactOnDenseGrids(t *testing.T) {
+	tier.Sequential(t)
 	for _, c := range []struct {
 		points      int
 		lengthscale float64
@@ -47,6 +50,7 @@ func TestExactOnDenseGrids(t *testing.T) {
 		{50, 0.2, 0}, {100, 0.3, 0}, {500, 0.02, 0}, {500, 0.1, 0},
 	} {
 		t.Run(fmt.Sprintf("%d points, l = %g", c.points, c.lengthscale), func(t *testing.T) {
+			tier.Third(t)
 			z := make([]float64, c.points)
 			for i := range z {
 				z[i] = -3 + 6*float64(i)/float64(c.points-1)

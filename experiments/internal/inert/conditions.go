@@ -4,7 +4,6 @@ package inert
 
 import (
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -56,11 +55,12 @@ func Held(field any, why string) Setting { return Setting{field: field, held: wh
 // night for all. Every condition must hold for one of the bases and not for another.
 func (x Conditions[S, M]) Check(t *testing.T) {
 	t.Helper()
+	tier.Sequential(t)
 	seen := sightings{active: map[string]bool{}, inert: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(x.Bases)) {
 		t.Run(name, func(t *testing.T) {
 			problems, err := x.problemsOf(x.Bases[name], seen, func(setting string) bool {
-				return tier.AtNight() || third(x.Of.Name, name, setting)
+				return tier.InThird(x.Of.Name, name, setting) // a trial for each takes most of the time of many packages
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -101,16 +101,6 @@ func (x Conditions[S, M]) held() map[string]bool {
 		out[x.Of.SettingAt(s, o.field)] = o.held != ""
 	}
 	return out
-}
-
-// third selects a third of the settings of each base by a hash of their names, because a trial for
-// each is most of the time of many packages.
-func third(names ...string) bool {
-	h := fnv.New32a()
-	for _, name := range names {
-		_, _ = h.Write([]byte(name + "\x00"))
-	}
-	return h.Sum32()%3 == 0
 }
 
 // problemsOf returns a line for each setting, of those that are tried, whose effect differs from its

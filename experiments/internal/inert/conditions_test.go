@@ -3,7 +3,6 @@ package inert
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -133,15 +132,3 @@ func TestConditionsThatNoBaseMeets(t *testing.T) {
 
 // all tries every setting.
 func all(string) bool { return true }
-
-func TestThird(t *testing.T) {
-	n := 0
-	for i := range 3000 {
-		if third("experiment", "base", fmt.Sprint(i)) {
-			n++
-		}
-	}
-	if n < 900 || n > 1100 {
-		t.Errorf("%d of 3000 are tried, not a third", n)
-	}
-}

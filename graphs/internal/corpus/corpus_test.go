@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -117,6 +119,7 @@ func rounding(g *engine.Graph, dtype tensor.Dtype) float64 {
 // Derivatives are those of central differences, in float64; where gorgonia's own formula
 // is wrong, they are still not.
 func TestDerivatives(t *testing.T) {
+	tier.Sequential(t)
 	host := open(t, tensor.Float64)
 	for _, g := range All() {
 		stage := g.Fault(tensor.Float64).Stage

@@ -6,6 +6,8 @@ import (
 	"path"
 	"testing"
 
+	"privkern/tests/tier"
+
 	"privkern/runner/execute/merge"
 	"privkern/runner/execute/trial"
 	"privkern/runner/plan"
@@ -28,6 +30,7 @@ func okRecord(t *testing.T, x plan.Trial) *record.Record {
 // A merge is killed at any operation, another one ends well, the folders that it
 // read are removed and the power goes: every record is in the united folder.
 func TestPowerCutAfterAMerge(t *testing.T) {
+	tier.Sequential(t)
 	p := makePlan(t, 2)
 	for killed, ended := 1, false; !ended; killed++ {
 		for seed := range uint64(8) {

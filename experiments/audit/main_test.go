@@ -1,0 +1,9 @@
+package audit
+
+import (
+	"testing"
+
+	"privkern/tests/tier"
+)
+
+func TestMain(m *testing.M) { tier.Main(m, "AuditIsDeterministic|Supports") }

@@ -1,0 +1,9 @@
+package classify
+
+import (
+	"testing"
+
+	"privkern/tests/tier"
+)
+
+func TestMain(m *testing.M) { tier.Main(m, "Classifier|Steps") }
