@@ -3,7 +3,11 @@
 // of each experiment and compare them with testdata/, a file for each experiment, at the
 // level of vector instructions that PRIVKERN_SIMD names: all have the same bits. A
 // difference at the same result version is a mistake: stored results of the old code
-// would be taken for those of the new one.
+// would be taken for those of the new one. The message of a failure names each metric
+// and series that changed, beyond rounding or in the last bits.
+//
+// A result that is meant to change has a raised version and a reason in the changelog.
+// Then
 //
 //	go test ./tests/golden -update
 //

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,120 +65,29 @@ func keep(e *experiment.Experiment, setting string, r *record.Record, realData b
 	return k, nil
 }
 
-// differences says in which parameters, metrics and series two runs of a setting
-// differ. With a tolerance numbers may, relative to the larger one and absolutely
-// below 1, and digests are not compared.
-func differences(was, now goldenTrial, tolerance float64) []string {
-	var out []string
-	if was.Key != now.Key {
-		out = append(out, "the key, "+parameters(was.Params, now.Params))
-	}
-	out = append(out, columnDifferences("", was.Metrics, now.Metrics, func(name string) string {
-		return number("", was.Metrics[name], now.Metrics[name], tolerance)
-	})...)
-	out = append(out, columnDifferences("series ", was.Series, now.Series, func(name string) string {
-		a, b := was.Series[name], now.Series[name]
-		return strings.Join(columnDifferences("column ", a, b, func(column string) string {
-			return numbers(a[column], b[column], tolerance)
-		}), ", ")
-	})...)
-	if tolerance == 0 {
-		out = append(out, columnDifferences("series ", was.SeriesSHA256, now.SeriesSHA256, func(name string) string {
-			if was.SeriesSHA256[name] != now.SeriesSHA256[name] {
-				return "has another digest"
-			}
-			return ""
-		})...)
-	}
-	return out
-}
-
-// columnDifferences names what only one of two maps has, and what differs of what
-// both have.
-func columnDifferences[V any](prefix string, was, now map[string]V, differs func(name string) string) []string {
-	all := maps.Clone(was)
-	if all == nil {
-		all = map[string]V{}
-	}
-	maps.Copy(all, now)
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		_, before := was[name]
-		_, after := now[name]
-		var text string
-		switch {
-		case !before:
-			text = "is new"
-		case !after:
-			text = "is gone"
-		default:
-			text = differs(name)
-		}
-		if text != "" {
-			out = append(out, prefix+name+" "+text)
-		}
-	}
-	return out
-}
-
-func numbers(was, now record.SeriesColumn, tolerance float64) string {
-	if len(was) != len(now) {
-		return fmt.Sprintf("has %d values, had %d", len(now), len(was))
-	}
-	for i := range was {
-		if text := number(fmt.Sprintf("at %d ", i), was[i], now[i], tolerance); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func number(place string, was, now, tolerance float64) string {
-	if math.Float64bits(was) == math.Float64bits(now) || math.IsNaN(was) && math.IsNaN(now) {
-		return ""
-	}
-	if apart := math.Abs(was - now); apart <= tolerance*max(1, math.Abs(was), math.Abs(now)) && tolerance > 0 {
-		return ""
-	}
-	return fmt.Sprintf("%sis %v, was %v", place, now, was)
-}
-
-// parameters says what a change of the key comes from.
-func parameters(was, now map[string]any) string {
-	text := columnDifferences("", was, now, func(name string) string {
-		a, b := experiment.FormatValue(was[name]), experiment.FormatValue(now[name])
-		if a == b {
-			return ""
-		}
-		return fmt.Sprintf("is %s, was %s", b, a)
-	})
-	if len(text) == 0 {
-		return "of the same parameters"
-	}
-	return "of other parameters: " + strings.Join(text, ", ")
-}
-
-// compare holds what an experiment computes now against what is kept. The errors
-// say what to do.
+// compare holds what an experiment computes now against what is kept. The errors name
+// what changed first, then what to do about it.
 func compare(was, now file) error {
-	const update = "go test ./tests/golden -update"
-	switch {
-	case now.ResultVersion > was.ResultVersion:
-		return fmt.Errorf("the file is of result version %d, the code of version %d: run `%s`", was.ResultVersion,
-			now.ResultVersion, update)
-	case now.ResultVersion < was.ResultVersion:
+	if now.ResultVersion < was.ResultVersion {
 		return fmt.Errorf("the file is of result version %d, the code of the earlier version %d",
 			was.ResultVersion, now.ResultVersion)
 	}
-	var changed, missing []string
+	changed := &changedError{experiment: now.Experiment, was: was.ResultVersion, now: now.ResultVersion}
+	var missing []string
 	for _, k := range now.Trials {
 		i := slices.IndexFunc(was.Trials, k.same)
 		if i < 0 {
 			missing = append(missing, fmt.Sprintf("%q, seed %d", k.Setting, k.Seed))
 			continue
 		}
-		for _, d := range differences(was.Trials[i], k, now.Tolerance) {
-			changed = append(changed, fmt.Sprintf("%q, seed %d: %s", k.Setting, k.Seed, d))
+		of := differences(was.Trials[i], k, now.Tolerance)
+		d, ok := keyDifference(was.Trials[i], k)
+		if ok && (d.text != sameParameters || now.ResultVersion == was.ResultVersion) { // the key has the version
+			of = append(of, d)
+		}
+		for _, d := range of {
+			d.path = fmt.Sprintf("%q, seed %d: %s", k.Setting, k.Seed, d.path)
+			changed.differences = append(changed.differences, d)
 		}
 	}
 	for _, k := range was.Trials {
@@ -189,34 +96,16 @@ func compare(was, now file) error {
 				fmt.Sprintf("%q, seed %d is in the file and no longer among the settings", k.Setting, k.Seed))
 		}
 	}
-	if len(changed) > 0 {
-		return &changedError{now.Experiment, now.ResultVersion, changed}
+	if len(changed.differences) > 0 || now.ResultVersion > was.ResultVersion {
+		return changed
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("the file does not have the settings: %s: run `%s`", strings.Join(missing, "; "), update)
+		return fmt.Errorf("the file does not have the settings: %s: run `%s`", strings.Join(missing, "; "), updates)
 	}
 	return nil
 }
 
 func (k goldenTrial) same(o goldenTrial) bool { return k.Setting == o.Setting && k.Seed == o.Seed }
-
-// changedError is a result that changed while its version did not.
-type changedError struct {
-	experiment string
-	version    int
-	changes    []string
-}
-
-func (e *changedError) Error() string {
-	const shown = 12
-	list := e.changes
-	if len(list) > shown {
-		list = append(slices.Clone(list[:shown]), fmt.Sprintf("... and %d more", len(e.changes)-shown))
-	}
-	return fmt.Sprintf("the result of %s changed without raising its version, %d:\n  %s\n"+
-		"If it is meant to, raise Version, say why in CHANGELOG.md, and run `go test ./tests/golden -update`.",
-		e.experiment, e.version, strings.Join(list, "\n  "))
-}
 
 // testdata is the folder of the files.
 var testdata string
@@ -227,7 +116,7 @@ func path(name string) string {
 }
 
 // errAbsent says that an experiment has no file.
-var errAbsent = errors.New("it has no file in tests/golden/testdata: run `go test ./tests/golden -update`")
+var errAbsent = errors.New("it has no file in tests/golden/testdata: run `" + updates + "`")
 
 func read(name string) (file, error) {
 	var f file
@@ -251,7 +140,7 @@ func rewrite(was, now file) error {
 	}
 	err := compare(was, now)
 	var changed *changedError
-	if errors.As(err, &changed) || now.ResultVersion < was.ResultVersion {
+	if errors.As(err, &changed) && changed.now == changed.was || now.ResultVersion < was.ResultVersion {
 		return err
 	}
 	return nil

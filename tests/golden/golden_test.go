@@ -158,7 +158,7 @@ func compute(t *testing.T, e *experiment.Experiment, setting, folder string) gol
 			continue
 		}
 		for _, d := range differences(out, k, 0) {
-			t.Errorf("%q depends on the number of workers: with %d %s", setting, workers, d)
+			t.Errorf("%q depends on the number of workers: with %d %s %s", setting, workers, d.path, d.text)
 		}
 	}
 	return out
