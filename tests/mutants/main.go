@@ -7,6 +7,11 @@
 //	go run ./tests/mutants kernel        those with the word in their name
 //	go run ./tests/mutants --all --keep  writes down which were seen to die
 //
+//	go run ./tests/mutants --propose 50 --seed 7 ./graphs/hull ./runner/store,./runner
+//
+// tries 50 mutations of lines of these packages that are not on the list, on the
+// tests of the package and of those after commas, and prints those that survive.
+//
 // It is run in the root of the repository, and changes no file of it: the go
 // command gets each mutant as an overlay. Mutants of what runs on a device need
 // the build with CUDA and the simulator, as .ci/cuda has them (--simulator).
@@ -27,6 +32,8 @@ type options struct {
 	all, keep bool
 	simulator string // folder of the simulated driver; "" for the host's mutants
 	words     []string
+	propose   int // how many mutations that are not on the list; 0 for those on it
+	seed      uint64
 }
 
 func main() {
@@ -35,10 +42,16 @@ func main() {
 	flag.BoolVar(&o.keep, "keep", false, "write down in "+seenFile+" what was seen")
 	flag.StringVar(&o.simulator, "simulator", "",
 		"run the mutants of the device, with the simulated driver of this folder")
+	flag.IntVar(&o.propose, "propose", 0, "try this many mutations of the packages that are named instead")
+	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.Parse()
 	o.words = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	survived, err := run(ctx, os.Stdout, o)
+	work := run
+	if o.propose > 0 {
+		work = propose
+	}
+	survived, err := work(ctx, os.Stdout, o)
 	stop()
 	switch {
 	case err != nil:
@@ -71,7 +84,7 @@ func run(ctx context.Context, out io.Writer, o options) (survived int, err error
 		}
 		chosen = append(chosen, m)
 	}
-	t := &tester{simulator: o.simulator}
+	t := &tester{simulator: o.simulator, limit: limit}
 	if err := t.baseline(ctx, chosen); err != nil {
 		return 0, err
 	}

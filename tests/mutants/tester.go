@@ -20,6 +20,7 @@ const limit = 5 * time.Minute
 // tester runs tests, with or without a mutant.
 type tester struct {
 	simulator string
+	limit     time.Duration
 }
 
 // baseline runs the tests of the mutants on the code as it is. Of tests that
@@ -100,7 +101,8 @@ func (m Mutant) overlay(dir string) (string, error) {
 
 // test runs the tests that are to notice m, with the overlay unless it is "".
 func (t *tester) test(ctx context.Context, m Mutant, overlay string) (output string, err error) {
-	args := []string{"test", "-count=1", "-v", "-failfast", "-timeout", limit.String(), "-run", m.Tests}
+	args := []string{"test", "-count=1", "-v", "-failfast", "-vet=off", "-timeout", t.limit.String(),
+		"-run", m.Tests}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
