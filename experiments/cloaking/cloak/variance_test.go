@@ -12,6 +12,16 @@ import (
 	"privkern/runner/experiment"
 )
 
+// A variance that rounding would make negative is 0: its root is a standard deviation.
+func TestVarianceIsNotNegative(t *testing.T) {
+	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
+		Kernel: Kernel{Lengthscale: experiment.Several{2}, KernelVariance: 1.5}, NoiseVariance: 1e-9}}
+	got, err := m.variance(cloaktest.Engine(t), []float64{1.5 + 1e-12, 1.5, 1.25}, cloaktest.Column(0, 1, 2))
+	if err != nil || !slices.Equal(got, []float64{0, 0, .25}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // Posterior variances with one input that occurs twice, in 40 decimal digits without grouping.
 func TestVariance(t *testing.T) {
 	train, test := cloaktest.Column(0, 1, 1, 2, 4, 5, 7), cloaktest.Column(0.5, 3, 9)

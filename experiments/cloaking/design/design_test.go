@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/fault"
@@ -179,7 +180,7 @@ func TestGapBoundsTheDistanceToTheOptimum(t *testing.T) {
 func TestRankDeficiency(t *testing.T) {
 	var c mat.Dense
 	c.Mul(formulaMatrix(8, 3), formulaMatrix(3, 50)) // rank 3
-	for _, rank := range []int{0, 2, 1} {
+	for _, rank := range []int{0, 3, 2, 1} {
 		t.Run(fmt.Sprintf("rank %d", rank), func(t *testing.T) {
 			r, d := solve(t, &c, rank)
 			k := len(r.Scale)
@@ -339,6 +340,10 @@ func TestFromSpectrum(t *testing.T) {
 	if r, err := FromSpectrum(values, vectors, 2, Tolerance64); err != nil || len(r.Scale) != 2 || r.Dropped != values[2] {
 		t.Errorf("rank 2: %v", err)
 	}
+	first := mat.DenseCopyOf(vectors.Slice(0, 4, 0, 15))
+	if r, err := FromSpectrum(values[:4], first, 4, Tolerance64); err != nil || len(r.Scale) != 4 || r.Dropped != 0 {
+		t.Errorf("all that is given: %v", err)
+	}
 	for want, call := range map[string]func() error{
 		"numerical rank 4": func() error { _, err := FromSpectrum(values, vectors, 5, Tolerance64); return err },
 		"is zero":          func() error { _, err := FromSpectrum(make([]float64, 6), vectors, 0, Tolerance64); return err },
@@ -354,6 +359,44 @@ func TestFromSpectrum(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// M = Σ λ_i c_i c_iᵀ for c = (2, 0), (0, 1), (0, 2): diag(4λ₁, λ₂ + 4λ₃). A direction without
+// noise is dropped by the pseudo-inverse, and its columns count for nothing.
+func TestPseudoInverse(t *testing.T) {
+	r := whiten(t, mat.NewDense(2, 3, []float64{2, 0, 0, 0, 1, 2}), FullRank)
+	for _, c := range []struct {
+		lambda, norms        []float64
+		logDet, range_, norm float64
+		kept                 int
+	}{
+		{[]float64{3, 5, 2}, []float64{1. / 3, 1. / 13, 4. / 13}, math.Log(12 * 13), math.Log(3 * 13. / 5),
+			math.Sqrt(1. / 3), 2},
+		{[]float64{0, 5, 2}, []float64{0, 1. / 13, 4. / 13}, math.Inf(-1), math.Log(13. / 5), math.Sqrt(4. / 13), 1},
+	} {
+		t.Run(fmt.Sprint(c.lambda), func(t *testing.T) {
+			inverse, err := PseudoInverseOf(r, c.lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.norms {
+				if math.Abs(inverse.SquaredNorms[i]-want) > 1e-12 {
+					t.Errorf("column %d has the squared norm %g, want %g", i, inverse.SquaredNorms[i], want)
+				}
+			}
+			if inverse.Kept != c.kept || !(math.Abs(inverse.LogDet-c.logDet) < 1e-12 || inverse.LogDet == c.logDet) {
+				t.Errorf("%d directions, log|M| %g; want %d, %g", inverse.Kept, inverse.LogDet, c.kept, c.logDet)
+			}
+			d, err := FromPseudoInverse(r, c.lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(d.LogDetRange-c.range_) > 1e-12 || math.Abs(d.LogDet-c.range_-math.Log(4*5)) > 1e-12 ||
+				math.Abs(d.MaxMahalanobis-c.norm) > 1e-12 || d.SumLambda != floats.Sum(c.lambda) {
+				t.Errorf("%+v", d)
 			}
 		})
 	}

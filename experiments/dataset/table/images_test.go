@@ -162,6 +162,11 @@ func hugePNG(t testing.TB) []byte {
 	return b
 }
 
+// emptyGIF has the header of a GIF alone, with any size.
+func emptyGIF(width, height byte) []byte {
+	return append([]byte("GIF89a"), width, 0, height, 0, 0, 0, 0, ';')
+}
+
 func TestWrongPictures(t *testing.T) {
 	one := encoded(t, grey(8, 8, 9), "png")
 	photo := encoded(t, grey(64, 64, 9), "jpeg")
@@ -181,6 +186,10 @@ func TestWrongPictures(t *testing.T) {
 		{"text", map[string][]byte{"c/b.png": []byte("a,b\n")}, "images:my", "my/c/b.png: it is no PNG, JPEG or GIF"},
 		{"bomb", map[string][]byte{"c/b.png": hugePNG(t)}, "images:my",
 			"my/c/b.png: the picture has 32768×32768 pixels; at most 33554432 are read"},
+		{"no row of pixels", map[string][]byte{"c/b.gif": emptyGIF(8, 0)}, "images:my",
+			"my/c/b.gif: the picture has no pixels"},
+		{"no column of pixels", map[string][]byte{"c/b.gif": emptyGIF(0, 8)}, "images:my",
+			"my/c/b.gif: the picture has no pixels"},
 		{"other file", map[string][]byte{"c/b.png": one, "c/notes.txt": {}}, "images:my",
 			"my/c/notes.txt: its name does not end like that of a picture"},
 		{"file beside folders", map[string][]byte{"c/b.png": one, "a.png": one}, "images:my",

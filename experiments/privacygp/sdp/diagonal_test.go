@@ -231,6 +231,32 @@ func TestDiagonalChangesAsItsProblem(t *testing.T) {
 	})
 }
 
+// TestDiagonalStart: the path begins at a point that satisfies every condition but
+// complementarity, strictly inside.
+func TestDiagonalStart(t *testing.T) {
+	for _, given := range []problem{
+		{9, 10, 0, []float64{.5}, half}, {5, 100, .1, []float64{.31}, []float64{.9}}, {40, 1, 1e-6, []float64{.2}, []float64{.01}},
+	} {
+		t.Run(fmt.Sprint(given), func(t *testing.T) {
+			m, a, q := given.matrices()
+			p := &diagonalProblem{n: given.points, m: m, a: mat.NewVecDense(given.points, mat.Col(nil, 0, a)), q: q[0],
+				unit: unitOf(m)}
+			x, err := p.start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if scale := mat.Sum(mat.NewVecDense(p.n, x.d)); x.residual > 1e-12*scale {
+				t.Errorf("residual %g at variances of %g", x.residual, scale)
+			}
+			for i, d := range x.d {
+				if !(d > 0) || !(math.Abs(x.z.AtVec(i)) < 1) {
+					t.Errorf("variance %g, z %g of input %d", d, x.z.AtVec(i), i+1)
+				}
+			}
+		})
+	}
+}
+
 // TestDiagonalFace: a wrong guess of the positive variances gives none.
 func TestDiagonalFace(t *testing.T) {
 	m, a, q := problem{9, 10, 0, []float64{.5}, half}.matrices()

@@ -237,6 +237,98 @@ func TestWeakWithoutACertificateFromTheIterate(t *testing.T) {
 	}
 }
 
+// TestUpperBoundIsOfAFeasiblePoint: the violation is paid for in every direction, so
+// that the upper bound is the trace of a Σ that satisfies all constraints.
+func TestUpperBoundIsOfAFeasiblePoint(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
+	b, err := newWeakBarrier(m, a, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.begin(0.05)
+	b.q = []float64{q[0] / 50, q[1]} // tighter than those of the point
+	s, err := b.certify(context.Background(), []float64{0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 9 {
+		s.Sigma.SetSym(i, i, s.Sigma.At(i, i)+s.Violation)
+	}
+	if trace := mat.Trace(s.Sigma); s.Violation < .1 || math.Abs(s.Upper-trace) > 1e-12 {
+		t.Errorf("upper bound %g with the violation %g, want %g", s.Upper, s.Violation, trace)
+	}
+	for i, qi := range b.q {
+		var c mat.SymDense
+		c.AddSym(s.Sigma, m)
+		c.SymRankOne(&c, -1/qi, a.ColView(i))
+		if values, _ := eigenvalues(&c); values[0] < -1e-12 {
+			t.Errorf("constraint %d has the eigenvalue %g", i+1, values[0])
+		}
+	}
+}
+
+// TestClipNorm: of the singular values those above 1 become 1, and the others stay.
+func TestClipNorm(t *testing.T) {
+	u := mat.NewDense(3, 3, []float64{2. / 3, -2. / 3, 1. / 3, 1. / 3, 2. / 3, 2. / 3, 2. / 3, 1. / 3, -2. / 3})
+	v := mat.NewDense(3, 3, []float64{.6, -.8, 0, .8, .6, 0, 0, 0, 1})
+	with := func(values ...float64) *mat.Dense {
+		var c mat.Dense
+		c.Product(u, mat.NewDiagDense(3, values), v.T())
+		return &c
+	}
+	for _, c := range []struct{ given, want []float64 }{
+		{[]float64{3, 1.2, .5}, []float64{1, 1, .5}},
+		{[]float64{1.1, .9, 0}, []float64{1, .9, 0}},
+		{[]float64{.9, .5, .1}, []float64{.9, .5, .1}},
+	} {
+		t.Run(fmt.Sprint(c.given), func(t *testing.T) {
+			got := with(c.given...)
+			if err := clipNorm(got); err != nil {
+				t.Fatal(err)
+			}
+			if !mat.EqualApprox(got, with(c.want...), 1e-13) {
+				t.Errorf("got\n%v\nwant\n%v", mat.Formatted(got), mat.Formatted(with(c.want...)))
+			}
+		})
+	}
+}
+
+// TestMultipliers: on the central path they are μ/slack, those of active constraints too,
+// which are fitted.
+func TestMultipliers(t *testing.T) {
+	m, a, q := problem{9, 10, 0, []float64{.5, .52}, []float64{.5, .2}}.matrices()
+	b, err := newWeakBarrier(m, a, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mu = 1e-3
+	if _, err := centre(context.Background(), b, mu, 1e-10); err != nil {
+		t.Fatal(err)
+	}
+	active := 0
+	for i, lambda := range b.multipliers() {
+		slack := b.point.slack[i]
+		if want := mu / slack; math.Abs(lambda-want) > 1e-6*want {
+			t.Errorf("multiplier %d is %g with the slack %g, want %g", i, lambda, slack, want)
+		}
+		if lambda > slack {
+			active++
+		}
+	}
+	if active != 1 {
+		t.Errorf("%d constraints are active, want one of two", active)
+	}
+}
+
+// Without a barrier the eigenvalues are those of the positive part and its projector.
+func TestSmoothWithoutABarrier(t *testing.T) {
+	for b, want := range map[float64][2]float64{-2: {0, 0}, 0: {0, 0}, 3: {3, 1}} {
+		if sigma, u := smooth(b, 0); sigma != want[0] || u != want[1] {
+			t.Errorf("of %g: %g and %g, want %v", b, sigma, u, want)
+		}
+	}
+}
+
 func TestGapIsNotNegative(t *testing.T) {
 	if gap := (&Solution{Upper: 1 - 1e-16, Lower: 1}).Gap(); gap != 0 {
 		t.Errorf("gap = %g", gap)
