@@ -111,12 +111,19 @@ func proposals(root, target string) ([]Mutant, error) {
 		}
 		at := func(p token.Pos) int { return fset.Position(p).Offset }
 		text := func(n ast.Node) string { return string(src[at(n.Pos()):at(n.End())]) }
+		var endless ast.Node // a loop without its step
 		ast.Inspect(file, func(n ast.Node) bool {
+			if n == nil || n == endless {
+				return false
+			}
 			for _, e := range edits(n, text) {
 				m := Mutant{File: path.Join(folder, base), Package: "./" + path.Clean(folder)}
 				m.Name = fmt.Sprintf("%s:%d", m.File, fset.Position(e.from).Line)
 				m.Old, m.New = around(src, at(e.from), at(e.to), e.text)
 				out = append(out, m)
+			}
+			if loop, ok := n.(*ast.ForStmt); ok {
+				endless = loop.Post
 			}
 			return !passed(n, text)
 		})

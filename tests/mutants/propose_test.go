@@ -22,7 +22,7 @@ func f(x, y float64) (out float64, err error) {
 	for err != nil {
 		out++
 	}
-	if err == nil {
+	for i := 0; err == nil; i++ {
 		out++
 	}
 	switch {
@@ -47,7 +47,7 @@ func f(x, y float64) (out float64, err error) {
 	want := []string{
 		"if x <= 0 {", "if x > 0 {", "if !(x < 0) {", "if false && (x < 0) {", "if true || x < 0 {",
 		"_ = math.Sqrt(x)", "out = (x)",
-		"for err != nil {", "if err == nil {", // out++ left out; the lines before it tell the two apart
+		"for err != nil {", "for i := 0; err == nil; i++ {", // out++ left out; the lines before it tell the two apart
 		"case x > y || !ok:", "case x >= y && !ok:", "case x < y && !ok:", "case !(x > y && !ok):",
 		"case false && (x > y && !ok):", "case true || x > y && !ok:",
 		"", // g(math.Inf(1))

@@ -267,6 +267,31 @@ func TestUpperBoundIsOfAFeasiblePoint(t *testing.T) {
 	}
 }
 
+// TestLowerBoundHoldsForAnyMultipliers: off the central path C is too large, and is clipped
+// to a point of the dual problem.
+func TestLowerBoundHoldsForAnyMultipliers(t *testing.T) {
+	const optimum = 5.32992032064701812 // of example 2, by an independent implementation
+	m, a, q := problem{9, 10, 0, []float64{.4, .6}, half}.matrices()
+	b, err := newWeakBarrier(m, a, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.begin(0.05)
+	positive := 0
+	for _, lambda := range [][]float64{{.1, .1}, {1, 1}, {10, 20}, {1e3, 1e3}, {1e6, 1e3}, {1e9, 1e9}} {
+		lower, err := b.dualValue(lambda)
+		if err != nil || lower > optimum {
+			t.Errorf("multipliers %v: lower bound %g of the optimum %g, %v", lambda, lower, optimum, err)
+		}
+		if lower > 0 {
+			positive++
+		}
+	}
+	if positive == 0 {
+		t.Error("no bound is better than 0")
+	}
+}
+
 // TestClipNorm: of the singular values those above 1 become 1, and the others stay.
 func TestClipNorm(t *testing.T) {
 	u := mat.NewDense(3, 3, []float64{2. / 3, -2. / 3, 1. / 3, 1. / 3, 2. / 3, 2. / 3, 2. / 3, 1. / 3, -2. / 3})
