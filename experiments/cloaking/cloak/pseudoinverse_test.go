@@ -55,6 +55,35 @@ func TestPseudoInverseOfRegularCovariance(t *testing.T) {
 	}
 }
 
+// Of several starts at random the one with the smallest determinant counts.
+func TestPseudoInverseOfSeveralStarts(t *testing.T) {
+	cs := matrices(t)
+	of := func(starts int) (logDets []float64) {
+		ranges, designs := pseudo(t, 5, func(s *Solver) {
+			s.Start, s.Starts = trialtest.WordOr[float64](RandomStart), starts
+		}, cs...)
+		for i, d := range designs {
+			inverse, err := design.PseudoInverseOf(ranges[i], d.Lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logDets = append(logDets, inverse.LogDet)
+		}
+		return logDets
+	}
+	one, several, better := of(1), of(5), 0
+	for i, v := range several {
+		if v > one[i] {
+			t.Errorf("set %d: five starts end at %g, the first of them at %g", i, v, one[i])
+		} else if v < one[i] {
+			better++
+		}
+	}
+	if better == 0 {
+		t.Error("no further start is ever better than the first")
+	}
+}
+
 // Where M is nearly singular the norm leaves directions out that the noise hardly covers:
 // it is below the norm over all directions of the range.
 func TestPseudoInverseLeavesDirectionsOut(t *testing.T) {

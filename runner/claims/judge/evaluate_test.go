@@ -11,6 +11,7 @@ import (
 
 	"privkern/runner/claims/claimtest"
 	"privkern/runner/claims/judge"
+	"privkern/runner/experiment"
 	"privkern/runner/record"
 )
 
@@ -413,5 +414,79 @@ func TestQuotedValues(t *testing.T) {
 	}
 	if v := judge.Check(evaluate(t, "demo/comparison", nil)); len(v) != 0 {
 		t.Errorf("violations %v", v)
+	}
+}
+
+// The notes under a table are those that its cells, variants and records call for, each
+// once, and no others.
+func TestFootnotes(t *testing.T) {
+	const text = `paper: demo
+tables:
+  - name: demo/t
+    kind: claims
+    title: T
+    experiment: demo/traces
+    metric: trace_weak
+    seeds: 0..1
+    variants: [{name: A, note: as printed}, {name: B, params: {points: 3}}]
+    cells:
+      - {row: r, published: "2", headline: A}
+`
+	records := traces(t, 2, 2)
+	secure := experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one row", Mechanism: "noise", RNG: "secure"}
+	seeded := secure
+	seeded.RNG = "seeded"
+	for _, c := range []struct {
+		name    string
+		privacy []experiment.Privacy
+		kinds   int
+		planned bool
+		want    []string
+	}{
+		{"one kind of noise", []experiment.Privacy{secure, secure}, 1, false, []string{
+			"A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise."}},
+		{"two kinds, of a part of the variants", []experiment.Privacy{secure, seeded}, 2, true, []string{
+			"Not part of this sweep: B.", "A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise.",
+			"Privacy: (1, 0)-DP; protects one row; noise. Seeded noise reproduces the paper and protects nobody."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tables, reg := tablesOf(t, text)
+			for i := range records {
+				records[i].Privacy = &c.privacy[i]
+			}
+			index, err := judge.Index(slices.Values(records))
+			if err != nil {
+				t.Fatal(err)
+			}
+			demo, err := reg.Lookup("demo/traces")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := demo.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for seed := range int64(2) {
+				if c.planned {
+					if err := index.Expect("demo/traces", p, seed); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			e, err := judge.Evaluate(tables[0], reg, index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const first, last = 3, 1 // number of trials, rule, rule of the one verdict; class of kernels
+			if n := len(e.Footnotes); n < first+last || !slices.Equal(e.Footnotes[first:n-last], c.want) {
+				t.Errorf("got  %q\nwant %q", e.Footnotes, c.want)
+			}
+			if len(e.Privacy) != c.kinds {
+				t.Errorf("%d kinds of noise, want %d", len(e.Privacy), c.kinds)
+			}
+			if h := e.Headlines(); len(h) != 1 || h[e.Cells[0].Verdict] != 1 {
+				t.Errorf("%v of the variants that are judged, want one", h)
+			}
+		})
 	}
 }
