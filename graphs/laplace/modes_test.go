@@ -237,6 +237,7 @@ func TestWrongSums(t *testing.T) {
 	m := full(t, e, covariance(t, e, line(2), line(2), 2))
 	for want, sums := range map[string][]float64{
 		"problem 2 of 2: the Laplace approximation: 3 sums of labels for 2 training inputs": {1, 1, 1},
+		"problem 2 of 2: the Laplace approximation: 1 sums of labels for 2 training inputs": {1},
 		"sums of labels has NaN": {1, math.NaN()},
 	} {
 		_, err := Modes(ctx, e, []Problem{{m, []float64{1, -1}}, {m, sums}}, 9)

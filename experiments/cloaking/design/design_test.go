@@ -290,6 +290,44 @@ func TestSolveShortOfItsGap(t *testing.T) {
 	}
 }
 
+// Weights that another implementation found are taken with a certificate near the target,
+// whatever their scale, and refused with a worse one.
+func TestFromInterior(t *testing.T) {
+	r, d := solve(t, formulaMatrix(6, 40), FullRank)
+	columns := make([]int, 40)
+	for i := range columns {
+		columns[i] = i
+	}
+	mixed := func(share float64) []float64 { // with equal weights
+		out := make([]float64, len(d.Lambda))
+		for i, l := range d.Lambda {
+			out[i] = 3 * ((1-share)*l + share*d.SumLambda/40)
+		}
+		return out
+	}
+	if got, err := FromInterior(r, columns, mixed(0), 5); err != nil || got.Iterations != 5 || got.Gap > 2*DefaultGap {
+		t.Errorf("%+v, %v", got, err)
+	}
+	refused := 0
+	for share := 1e-1; share > 1e-12; share /= 2 {
+		worse, err := FromWeights(r, mixed(share))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = FromInterior(r, columns, mixed(share), 5)
+		var short *GapError
+		if errors.As(err, &short) != (worse.Gap > 2*DefaultGap) {
+			t.Errorf("a gap of %g: %v", worse.Gap, err)
+		}
+		if err != nil && worse.Gap < 10*DefaultGap {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("no gap is near the target")
+	}
+}
+
 // Without noise in every direction there is no certificate.
 func TestSolveWithoutCertificate(t *testing.T) {
 	r := whiten(t, formulaMatrix(3, 9), FullRank)

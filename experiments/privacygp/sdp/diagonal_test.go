@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -304,6 +306,43 @@ func TestExactDot(t *testing.T) {
 				t.Errorf("%g, size %g; want %g, %g", got, size, tt.want, all)
 			}
 		})
+	}
+}
+
+// TestDiagonalBoundsOfRounding: the lower bound is below the exact value of its point, computed
+// in 200 bits, and the upper one has an allowance where the constraint holds with room.
+func TestDiagonalBoundsOfRounding(t *testing.T) {
+	m, a, q := problem{30, 1, 0, []float64{.5}, half}.matrices() // dense: sums that cancel
+	p := &diagonalProblem{n: 30, m: m, a: a.ColView(0).(*mat.VecDense), q: q[0], unit: 1}
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+	add := func(sum *big.Float, factors ...float64) {
+		product := exact(1)
+		for _, v := range factors {
+			product.Mul(product, exact(v))
+		}
+		sum.Add(sum, product)
+	}
+	rng := rand.New(rand.NewPCG(3, 1))
+	for range 20 {
+		z, az, mz := make([]float64, p.n), exact(0), exact(0)
+		for i := range z {
+			z[i] = 1.9*rng.Float64() - .9
+		}
+		for i, v := range z {
+			add(az, p.a.AtVec(i), v)
+			for j, w := range z {
+				add(mz, p.m.At(i, j), v, w)
+			}
+		}
+		value := az.Mul(az, az)
+		value.Quo(value, exact(p.q)).Sub(value, mz)
+		want, _ := value.Float64()
+		if lower := p.dualValue(z); want > 0 && (exact(lower).Cmp(value) > 0 || lower < want-1e-11) {
+			t.Errorf("lower bound %.17g of a value of %.17g", lower, want)
+		}
+	}
+	if v, ok := p.shortfall(slices.Repeat([]float64{100}, p.n)); !ok || !(v > 0 && v < 1e-10) {
+		t.Errorf("with room the allowance is %g, %v", v, ok)
 	}
 }
 
