@@ -46,6 +46,7 @@ func TestSet(t *testing.T) {
 		{"by name", Change{Account: "patients", Epsilon: value(3.0)}, 4, Limit{3, 1e-5}, "", false},
 		{"below what is spent", Change{Account: "1", Epsilon: value(0.25)}, 1, Limit{0.25, 1e-3}, Basic, true},
 		{"below what mu is spent", Change{Account: "2", Epsilon: value(0.01)}, 2, Limit{0.01, 1e-3}, GDP, true},
+		{"little below what mu is spent", Change{Account: "2", Epsilon: value(0.07)}, 2, Limit{0.07, 1e-3}, GDP, true},
 		{"rule before a release", Change{Account: "4", Rule: Basic}, 4, Limit{2, 1e-5}, Basic, false},
 		{"the rule that it has", Change{Account: "1", Rule: Basic}, 1, Limit{1, 1e-3}, Basic, false},
 		{"other unit of a name", Change{Account: "patients", Unit: "output", Epsilon: value(1.0),

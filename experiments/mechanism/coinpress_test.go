@@ -65,6 +65,21 @@ func TestCoinPressSteps(t *testing.T) {
 	near(t, "sigma", steps[1].Sigma, 2*half/4/math.Sqrt(2e20), 1e-7)
 }
 
+// Values beyond the interval of a step count as its ends: the noise is for its width.
+func TestCoinPressClips(t *testing.T) {
+	values := []float64{math.Inf(-1), -500, 10, 10, 300}
+	for _, intervals := range []Intervals{IntervalsCut, IntervalsPublished} {
+		t.Run(intervals.Choices()[intervals], func(t *testing.T) {
+			m := CoinPress{Radius: 100, Steps: []ZCDP{1e20}, Intervals: intervals}
+			got, err := m.Mean(values, rand.New(rand.NewPCG(1, 2)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "mean", got, (-100-100+10+10+100)/5., 1e-6)
+		})
+	}
+}
+
 // As published, by hand: the first interval is wider than the prior one, ±√(100² + 600 +
 // γ²), and its noise with it; values beyond the prior one are clipped to that.
 func TestCoinPressAsPublished(t *testing.T) {

@@ -390,12 +390,14 @@ func TestMemoLeavesWhatIsInUse(t *testing.T) {
 	w, other := newWorker(t, disk.System, dir, sized(t, 1)), newWorker(t, disk.System, dir)
 	w.keep(t, "a", 1)
 	used := memos(t, dir)
-	release := store.HoldMemo(t, other.Memo, "work", "a")
-	w.keep(t, "b", 1)
-	if !slices.Equal(memos(t, dir), used) {
-		t.Errorf("with a in use: %v", memos(t, dir))
+	first, second := store.HoldMemo(t, other.Memo, "work", "a"), store.HoldMemo(t, other.Memo, "work", "a")
+	for held, release := range []func(){first, second} {
+		w.keep(t, "b", 1)
+		if !slices.Equal(memos(t, dir), used) {
+			t.Errorf("with a in use by %d: %v", 2-held, memos(t, dir))
+		}
+		release()
 	}
-	release()
 	w.keep(t, "b", 1)
 	if now := memos(t, dir); len(now) != 1 || slices.Equal(now, used) {
 		t.Errorf("then: %v", now)

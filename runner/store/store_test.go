@@ -106,6 +106,42 @@ func TestPlanIsFrozen(t *testing.T) {
 	}
 }
 
+// A trial without a record has the zero version; a record that is written again has another.
+func TestVersion(t *testing.T) {
+	s, p := create(t, t.TempDir()), makePlan(t, "d", 1.0)
+	if err := s.FreezePlan(p, registry, false); err != nil {
+		t.Fatal(err)
+	}
+	key := p.Trials[0].Key
+	version := func() store.Version {
+		t.Helper()
+		v, err := s.Version(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	versions := []store.Version{version()}
+	for _, y := range []float64{1, 2} {
+		r := newRecord(t, p.Trials[0])
+		r.Metrics["y"] = y
+		if err := s.Put(r); err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, version())
+	}
+	for i, a := range versions {
+		for j, b := range versions {
+			if a.Same(b) != (i == j) {
+				t.Errorf("version %d is that of %d: %v", i, j, a.Same(b))
+			}
+		}
+	}
+	if !versions[0].Same(store.Version{}) {
+		t.Error("without a record the version is not zero")
+	}
+}
+
 func TestLocksExclude(t *testing.T) {
 	dir := t.TempDir()
 	a, b := create(t, dir), create(t, dir)
@@ -119,7 +155,7 @@ func TestLocksExclude(t *testing.T) {
 	if _, ok, _ := b.Lock("k"); ok {
 		t.Error("two stores locked one trial")
 	}
-	if u, ok, _ := b.Lock("other"); !ok {
+	if u, ok, _ := b.Lock("k2"); !ok {
 		t.Error("another trial is locked, too")
 	} else {
 		u()

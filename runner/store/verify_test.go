@@ -114,6 +114,9 @@ func TestWhatIsPutAside(t *testing.T) {
 		{"secure noise, other settings", change(func(r *record.Record) {
 			r.Privacy, r.Params = &experiment.Privacy{RNG: "secure"}, map[string]any{"x": 2.0}
 		}), "a trial with secure noise that the plan does not have"},
+		{"secure noise, another seed", change(func(r *record.Record) {
+			r.Privacy, r.Seed = &experiment.Privacy{RNG: "secure"}, 1
+		}), "a trial with secure noise that the plan does not have"},
 		{"no status", change(func(r *record.Record) { r.Status = "" }), `unknown status ""`},
 		{"no metrics", change(func(r *record.Record) { r.Metrics = nil }), "a result without metrics or series"},
 		{"a series alone", change(func(r *record.Record) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -60,5 +61,18 @@ func TestNoisyBlocks(t *testing.T) {
 	}
 	if one, three := of(1), of(3); one != three {
 		t.Error("the number of workers matters")
+	}
+}
+
+// Where the rounding errors of a row count beside what it changes, nothing is calibrated.
+func TestSumsWhoseRoundingCounts(t *testing.T) {
+	m := NewModel(gridPoints(2, 2), 2, 1.5, 1, 0)
+	for sensitivity, ok := range map[float64]bool{1: true, 1e-12: true, 1e-15: false} {
+		t.Run(fmt.Sprint(sensitivity), func(t *testing.T) {
+			_, err := NewExactSums(t.Context(), m, 100, 1, 1e-5, sensitivity, 1)
+			if refused := err != nil && strings.Contains(err.Error(), "is not small beside"); refused == ok {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -139,6 +139,26 @@ func TestJointSensitivityBoundsSubstitutions(t *testing.T) {
 	}
 }
 
+// A spacing that the inducing inputs do not have would make the noise too small.
+func TestSpacingIsThatOfTheInducingInputs(t *testing.T) {
+	m := modelAt(1, 1, 0, 0.5, 1.5)
+	least, err := m.NormSquared(Eq7, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spacing float64
+		ok      bool
+	}{{0.3, true}, {0.5, true}, {0.5 * (1 + 1e-13), true}, {0.501, false}, {0.9, false}} {
+		t.Run(fmt.Sprint(c.spacing), func(t *testing.T) {
+			got, err := m.NormSquared(Eq7, c.spacing)
+			if (err == nil) != c.ok || c.ok && (got < least || c.spacing == 0.5 && got != least) {
+				t.Errorf("%g, %v; with the spacing that there is %g", got, err, least)
+			}
+		})
+	}
+}
+
 // The bounds for one dimension refuse more; those for any hold there.
 func TestBoundsInTwoDimensions(t *testing.T) {
 	m := modelAt(1, 1, 0)
