@@ -254,7 +254,7 @@ func TestLeft(t *testing.T) {
 				l := limited(t, 1)
 				book(t, l, c.first)
 				e := refused(t, l.Book(gaussian(t, 5, delta), ""))
-				if e.Rule != c.rule || !(e.Left.Epsilon > 0 && e.Left.Mu > 0) {
+				if e.Rule != c.rule || !(e.Left.Epsilon > 0 && e.Left.Mu > 0 && e.Left.Delta <= delta) {
 					t.Fatalf("%+v", e)
 				}
 				more := gaussian(t, e.Left.Epsilon*(1+1e-7), e.Left.Delta)
