@@ -63,7 +63,8 @@ func TestDecisions(t *testing.T) {
 		{"a new metric", func(f *file) {
 			f.Trials[0].Metrics = map[string]float64{"large": 1e6, "small": 1e-14, "new": 1}
 		}, "metrics.new is new", false},
-		{"a metric less", func(f *file) { f.Trials[0].Metrics = map[string]float64{"large": 1e6} }, "metrics.small is gone", false},
+		{"a metric less", func(f *file) { f.Trials[0].Metrics = map[string]float64{"large": 1e6} },
+			"metrics.small is gone", false},
 		{"another default", func(f *file) {
 			f.Trials[0].Key, f.Trials[0].Params = "l", map[string]any{"x": 2.0, "y": "inf"}
 		}, "key differs, of other parameters: x is 2, was 1", false},

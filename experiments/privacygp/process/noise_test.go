@@ -34,3 +34,12 @@ func TestDraw(t *testing.T) {
 		t.Errorf("covariance of draws:\n%v\nwant\n%v", mat.Formatted(got), mat.Formatted(sigma))
 	}
 }
+
+// The trace of the noise is that of the positive part, and its rank leaves out what may be
+// rounding.
+func TestTraceOfThePositivePart(t *testing.T) {
+	p := &Observations{epsilon: epsilon64}
+	if n := p.noise(nil, []float64{-3, 1e-16, 1, 2}); n.Trace != 3 || n.Rank != 2 {
+		t.Errorf("trace %g, rank %d, want 3 and 2", n.Trace, n.Rank)
+	}
+}

@@ -237,7 +237,8 @@ func TestDiagonalChangesAsItsProblem(t *testing.T) {
 // complementarity, strictly inside.
 func TestDiagonalStart(t *testing.T) {
 	for _, given := range []problem{
-		{9, 10, 0, []float64{.5}, half}, {5, 100, .1, []float64{.31}, []float64{.9}}, {40, 1, 1e-6, []float64{.2}, []float64{.01}},
+		{9, 10, 0, []float64{.5}, half}, {5, 100, .1, []float64{.31}, []float64{.9}},
+		{40, 1, 1e-6, []float64{.2}, []float64{.01}},
 	} {
 		t.Run(fmt.Sprint(given), func(t *testing.T) {
 			m, a, q := given.matrices()

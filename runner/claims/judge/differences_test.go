@@ -9,6 +9,7 @@ import (
 
 	"privkern/runner/claims/claimtest"
 	"privkern/runner/claims/judge"
+	"privkern/runner/experiment"
 	"privkern/runner/record"
 )
 
@@ -212,5 +213,46 @@ func TestMeanOfDifferences(t *testing.T) {
 	r := one(t, "seeds: 0..2, ", cells("5..7"), records...)
 	if math.Abs(r.Ours.StandardError-math.Sqrt(13.0/9+1)) > 1e-15 {
 		t.Errorf("less another mean: %+v, less %+v", *r.Ours, *r.Minus)
+	}
+}
+
+// What is subtracted and draws nothing has no spread: one trial of it leaves the degrees of
+// freedom of the others.
+func TestDifferenceFromAValueWithoutChance(t *testing.T) {
+	const text = `paper: demo
+tables:
+  - name: demo/t
+    kind: table
+    title: T
+    experiment: demo/traces
+    metric: trace_weak
+    seeds: 0..5
+    cells:
+      - {row: r, published: "-2", minus: {params: {points: 3}, seeds: 0}}
+`
+	for seedless, freedom := range map[bool]float64{true: 5, false: 0} {
+		t.Run(fmt.Sprint(seedless), func(t *testing.T) {
+			tables, reg := tablesOf(t, text)
+			demo, err := reg.Lookup("demo/traces")
+			if err != nil {
+				t.Fatal(err)
+			}
+			demo.Seedless = func(p experiment.Params) bool { return seedless && p["points"] == 3 }
+			index, err := judge.Index(slices.Values(append(traces(t, 1, 2, 3, 4, 5, 6), other(t, 4)...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := judge.Evaluate(tables[0], reg, index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0.0
+			if b := e.Cells[0].Band; b != nil {
+				got = b.DegreesOfFreedom
+			}
+			if got != freedom {
+				t.Errorf("%g degrees of freedom, want %g: %s %s", got, freedom, e.Cells[0].Verdict, e.Cells[0].Reason)
+			}
+		})
 	}
 }

@@ -428,6 +428,7 @@ tables:
     experiment: demo/traces
     metric: trace_weak
     seeds: 0..1
+    settings: {stated: true, note: those of Section 5}
     variants: [{name: A, note: as printed}, {name: B, params: {points: 3}}]
     cells:
       - {row: r, published: "2", headline: A}
@@ -444,9 +445,10 @@ tables:
 		want    []string
 	}{
 		{"one kind of noise", []experiment.Privacy{secure, secure}, 1, false, []string{
-			"A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise."}},
+			"Settings: those of Section 5.", "A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise."}},
 		{"two kinds, of a part of the variants", []experiment.Privacy{secure, seeded}, 2, true, []string{
-			"Not part of this sweep: B.", "A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise.",
+			"Settings: those of Section 5.", "Not part of this sweep: B.", "A: as printed.",
+			"Privacy: (1, 0)-DP; protects one row; noise.",
 			"Privacy: (1, 0)-DP; protects one row; noise. Seeded noise reproduces the paper and protects nobody."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
