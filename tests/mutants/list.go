@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 const (
 	cloak     = "./experiments/cloaking/cloak"
 	choose    = "./experiments/cloaking/choose"
@@ -22,7 +24,9 @@ const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 
 // mutants are wrong lines where a wrong line would cost most: noise that is too
 // small, numbers that are wrong, results that are lost or pass for others.
-var mutants = []Mutant{
+var mutants = slices.Concat(firstMutants, privacyMutants, solverMutants, runnerMutants)
+
+var firstMutants = []Mutant{
 	// Noise.
 	{Name: "noise: normal law", File: "experiments/release/law.go", Package: release, Tests: "TestLaws",
 		Old: `uint64(k) * (uint64(k) - 1)`, New: `uint64(k) * uint64(k)`},

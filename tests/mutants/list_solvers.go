@@ -1,0 +1,136 @@
+package main
+
+const (
+	sdp      = "./experiments/privacygp/sdp"
+	process  = "./experiments/privacygp/process"
+	region   = "./experiments/privacygp/region"
+	designs  = "./experiments/cloaking/design"
+	hull     = "./graphs/hull"
+	interior = "./graphs/interior"
+	laplace  = "./graphs/laplace"
+)
+
+// solverMutants are wrong lines of what solves, and of what certifies a solution.
+var solverMutants = []Mutant{
+	// Certificates.
+	{Name: "certificate: violation in every direction", File: "experiments/privacygp/sdp/weak_certificate.go",
+		Package: sdp, Tests: "UpperBound", Old: `Upper: trace + float64(w.n)*short`, New: `Upper: trace + short`},
+	{Name: "certificate: singular values above one", File: "experiments/privacygp/sdp/weak_certificate.go",
+		Package: sdp, Tests: "ClipNorm", Old: `if squares[j] > 1 {`, New: `if squares[j] > 2 {`},
+	{Name: "certificate: a dual point is clipped", File: "experiments/privacygp/sdp/weak_certificate.go", Package: sdp,
+		Tests: "LowerBound", Old: `if err := clipNorm(&c); err != nil {`, New: `if err := error(nil); err != nil {`},
+	{Name: "certificate: value of a dual point", File: "experiments/privacygp/sdp/weak_certificate.go", Package: sdp,
+		Tests: "LowerBound", Old: `ca*ca/qi - mat.Dot(`, New: `ca*ca/qi - 0.9*mat.Dot(`},
+	{Name: "certificate: no negative lower bound", File: "experiments/privacygp/sdp/weak_certificate.go", Package: sdp,
+		Tests: "WithoutACertificate|LowerBound", Old: `return math.Max(0, value), nil`, New: `return value, nil`},
+	{Name: "certificate: largest violation", File: "experiments/privacygp/sdp/solution.go", Package: sdp,
+		Tests: "UpperBound", Old: `worst = math.Max(worst, -values[0])`, New: `worst = -values[0]`},
+	{Name: "certificate: gap", File: "experiments/privacygp/sdp/solution.go", Package: sdp,
+		Tests: "Gap", Old: `math.Max(0, s.Upper-s.Lower)`, New: `s.Upper - s.Lower`},
+	{Name: "certificate: bounds of different iterates", File: "experiments/privacygp/sdp/solution.go", Package: sdp,
+		Tests: "Tighten", Old: `s.Lower = math.Max(s.Lower, t.Lower)`, New: `s.Lower = t.Lower`},
+	{Name: "certificate: multipliers of inactive constraints", File: "experiments/privacygp/sdp/weak_barrier.go",
+		Package: sdp, Tests: "Multipliers", Old: `if lambda[i] <= s {`, New: `if lambda[i] > s {`},
+	{Name: "certificate: multipliers of active constraints", File: "experiments/privacygp/sdp/weak_barrier.go",
+		Package: sdp, Tests: "Multipliers", Old: `if lambda[i] <= s {`, New: `if s > 0 {`},
+	{Name: "certificate: eigenvalue zero", File: "experiments/privacygp/sdp/weak_barrier.go", Package: sdp,
+		Tests: "Smooth", Old: `if mu == 0 {`, New: `if mu < 0 {`},
+	{Name: "certificate: diagonal, start", File: "experiments/privacygp/sdp/diagonal.go", Package: sdp,
+		Tests: "DiagonalStart", Old: `s := mat.NewSymDense(p.n, nil)
+		s.CopySym(p.m)`, New: `s := mat.NewSymDense(p.n, nil)`},
+	{Name: "certificate: diagonal, rounding of the lower bound", File: "experiments/privacygp/sdp/diagonal.go",
+		Package: sdp, Tests: "BoundsOfRounding", Old: `return math.Max(0, value-mz-rounding)`,
+		New: `return math.Max(0, value-mz+rounding)`},
+	{Name: "certificate: diagonal, rounding of the upper bound", File: "experiments/privacygp/sdp/diagonal.go",
+		Package: sdp, Tests: "BoundsOfRounding", Old: `return v + rounding, true`, New: `return v - rounding, true`},
+	{Name: "certificate: diagonal, sum of the noise", File: "experiments/privacygp/sdp/diagonal.go", Package: sdp,
+		Tests: "SolveDiagonal", Old: `s.SetSym(i, i, s.At(i, i)+v)
+	}
+	rounding`, New: `s.SetSym(i, i, s.At(i, i)+2*v)
+	}
+	rounding`},
+	{Name: "certificate: diagonal, exact products", File: "experiments/privacygp/sdp/diagonal.go", Package: sdp,
+		Tests: "ExactDot", Old: `math.FMA(v, y[i], -product)`, New: `0`},
+
+	{Name: "certificate: variance that the noise leaves", File: "experiments/privacygp/process/tolerance.go",
+		Package: process, Tests: "ShortOfTolerance", Old: `variance >= xi-rounding`, New: `variance >= xi-2e3*rounding`},
+	{Name: "certificate: inadmissible Xi", File: "experiments/privacygp/process/noise.go", Package: process,
+		Tests: "Inadmissible", Old: `if values[0] < -rounding ||`, New: `if values[0] < -1e15*rounding ||`},
+	{Name: "certificate: data beside a range", File: "experiments/privacygp/process/noise.go", Package: process,
+		Tests: "Inadmissible", Old: `most*most > rounding*float64(n)/mat.Trace(q) {`, New: `most*most > 1e30*rounding {`},
+	{Name: "certificate: trace of the noise", File: "experiments/privacygp/process/noise.go", Package: process,
+		Tests: "PositivePart", Old: `out.Trace += math.Max(0, v)`, New: `out.Trace += math.Abs(v)`},
+	{Name: "certificate: root of the noise", File: "experiments/privacygp/process/noise.go", Package: process,
+		Tests: "Draw", Old: `u.AtVec(i)*math.Sqrt(math.Max(0, value))`, New: `u.AtVec(i)*math.Max(0, value)`},
+	{Name: "certificate: kernels below a kernel", File: "experiments/privacygp/region/region.go", Package: region,
+		Tests: "Region", Old: `r.Theta <= r.Theta0 && (r.Theta >= r.Low() ||`,
+		New: `r.Theta <= r.Theta0 && (r.Theta >= r.C*r.Low() ||`},
+	{Name: "certificate: boundary in few dimensions", File: "experiments/privacygp/region/region.go", Package: region,
+		Tests: "Region", Old: `r.D >= 3 ||`, New: `r.D >= 2 ||`},
+	{Name: "certificate: quadrature that has not converged", File: "experiments/privacygp/region/quadrature.go",
+		Package: region, Tests: "InnerProducts", Old: `if change <= allowed*values[0] {`,
+		New: `if change <= 1e6*allowed*values[0] {`},
+
+	// Solvers.
+	{Name: "barrier: decrease of a step", File: "experiments/privacygp/sdp/weak_barrier.go", Package: sdp,
+		Tests: "Derivatives", Old: `f -= w.mu * math.Log(s)`, New: `f += w.mu * math.Log(s)`},
+	{Name: "barrier: slack of a constraint", File: "experiments/privacygp/sdp/weak_barrier.go", Package: sdp,
+		Tests: "SolveWeak$", Old: `slack[i] = q - mat.Dot(c, c)`, New: `slack[i] = q - mat.Dot(c, c)/2`},
+	{Name: "design: certificate", File: "experiments/cloaking/design/design.go", Package: designs, Tests: "Solve|Gap",
+		Old: `r*math.Log(maxG*sumLambda/r)`, New: `math.Log(maxG * sumLambda / r)`},
+	{Name: "design: largest norm", File: "experiments/cloaking/design/design.go", Package: designs,
+		Tests: "Properties", Old: `worst = max(worst, g)`, New: `worst = g`},
+	{Name: "design: a gap that is too large", File: "experiments/cloaking/design/interior.go", Package: designs,
+		Tests: "FromInterior", Old: `if !(d.Gap <= anew*gap) {`, New: `if !(d.Gap <= 4*anew*gap) {`},
+	{Name: "design: best iterate", File: "experiments/cloaking/design/interior.go", Package: designs,
+		Tests: "Solve", Old: `if g := p.gap(); g < reached {`, New: `if g := p.gap(); math.IsInf(reached, 1) {`},
+	{Name: "design: scale of a direction", File: "experiments/cloaking/design/whiten.go", Package: designs,
+		Tests: "FromSpectrum|RankDeficiency", Old: `dst[j] = src[set] / (s * root[set])`,
+		New: `dst[j] = src[set] / (s * s * root[set])`},
+	{Name: "design: all of a spectrum", File: "experiments/cloaking/design/whiten.go", Package: designs,
+		Tests: "FromSpectrum", Old: `if rank < k {`, New: `if rank <= k {`},
+	{Name: "design: the whole rank", File: "experiments/cloaking/design/whiten.go", Package: designs,
+		Tests: "RankDeficiency", Old: `rank > numerical:`, New: `rank >= numerical:`},
+	{Name: "pseudo-inverse: directions that are dropped", File: "experiments/cloaking/design/semidefinite.go",
+		Package: designs, Tests: "PseudoInverse", Old: `out.Kept++`, New: ``},
+	{Name: "pseudo-inverse: determinant without noise", File: "experiments/cloaking/design/semidefinite.go",
+		Package: designs, Tests: "PseudoInverse", Old: `diagonal > 0 {`, New: `diagonal >= 0 {`},
+	{Name: "pseudo-inverse: best of several starts", File: "experiments/cloaking/cloak/pseudoinverse.go",
+		Package: cloak, Tests: "SeveralStarts", Old: `if logDet < least {`, New: `if logDet < least || j > 0 {`},
+	{Name: "pseudo-inverse: number of starts", File: "experiments/cloaking/cloak/pseudoinverse.go", Package: cloak,
+		Tests: "SeveralStarts", Old: `starts = w.Starts`, New: `_ = w.Starts`},
+	{Name: "interior point: slacks stay positive", File: "graphs/interior/program.go", Package: interior,
+		Tests: "Solve$", Old: `s.largest(s.Neg(s.Divide(ds, slack)))`, New: `s.largest(s.Neg(s.Divide(dl, lambda)))`},
+	{Name: "interior point: where a problem ends", File: "graphs/interior/interior.go", Package: interior,
+		Tests: "Solve$", Old: `math.Exp(gap/float64(k))`, New: `math.Exp(1e3*gap/float64(k))`},
+	{Name: "descent: where a problem ends", File: "graphs/descent/group.go", Package: "./graphs/descent",
+		Tests: "ReachesTheOptimum", Old: `math.Exp(o.Tolerance/float64(p))`, New: `math.Exp(1e3 * o.Tolerance / float64(p))`},
+	{Name: "descent: gradient", File: "graphs/descent/program.go", Package: "./graphs/descent",
+		Tests: "OneStepByHand", Old: `b.Sub(one, at.norms)`, New: `b.Sub(at.norms, one)`},
+	{Name: "modes: steps that are halved", File: "graphs/laplace/newton.go", Package: laplace, Tests: "Modes",
+		Old: `p.Hadamard(p.Greater(height, bound), goesOn)`, New: `p.Greater(height, bound)`},
+	{Name: "modes: a sum of another length", File: "graphs/laplace/modes.go", Package: laplace, Tests: "WrongSums",
+		Old: `len(p.Sums) != p.Model.n {`, New: `len(p.Sums) > p.Model.n {`},
+
+	// Machines.
+	{Name: "image: safe sum", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
+		Old: `if !(sum > safety/(1+fixed.at)) {`, New: `if !(sum > 0*safety) {`},
+	{Name: "image: error where there is none", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
+		Old: `out.Error = math.Inf(1)`, New: `out.Error += 0`},
+	{Name: "image: mean of the samples", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
+		Old: `smoothed[j] = product[j] + sum*f.mean[j]`, New: `smoothed[j] = product[j] + f.mean[j]`},
+	{Name: "fixed point: wanted change", File: "graphs/hull/fixedpoint.go", Package: hull, Tests: "FixedPoint|LambdaIs",
+		Old: `case by <= wanted:`, New: `case by <= 1e6*wanted:`},
+	{Name: "fixed point: that is not found", File: "graphs/hull/fixedpoint.go", Package: hull,
+		Tests: "ShortOfItsTolerance", Old: `case x.evaluations == maxEvaluations:`, New: `case x.evaluations < 0:`},
+	{Name: "search: allowance for float32", File: "graphs/hull/screen.go", Package: hull, Tests: "Search|Pruning",
+		Old: `d-s.slack*(size+max(d, 0)), sharp`, New: `d+s.slack*(size+max(d, 0)), sharp`},
+	{Name: "search: ties", File: "graphs/hull/refine.go", Package: hull, Tests: "Ties",
+		Old: `d == s.best[i][g] && b < s.at[i][g] {`, New: `d == s.best[i][g] && b > s.at[i][g] {`},
+	{Name: "search: candidates at the bound", File: "graphs/hull/refine.go", Package: hull, Tests: "Search|Pruning|Ties",
+		Old: `lower[i] <= s.upper[i][g]`, New: `lower[i] < s.upper[i][g]/2`},
+	{Name: "search: pairs that are counted", File: "graphs/hull/refine.go", Package: hull, Tests: "Pruning",
+		Old: `evaluated += fresh`, New: `_ = fresh`},
+	{Name: "search: distances that were not bounds", File: "graphs/hull/refine.go", Package: hull,
+		Tests: "Search|Pruning", Old: `excess = math.Abs(excess)`, New: `_ = math.Abs(excess)`},
+}
