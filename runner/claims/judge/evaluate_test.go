@@ -432,6 +432,7 @@ tables:
     variants: [{name: A, note: as printed}, {name: B, params: {points: 3}}]
     cells:
       - {row: r, published: "2", headline: A}
+      - {row: s, published: "10", headline: A, metric: trace_strong}
 `
 	records := traces(t, 2, 2)
 	secure := experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one row", Mechanism: "noise", RNG: "secure"}
@@ -486,8 +487,11 @@ tables:
 			if len(e.Privacy) != c.kinds {
 				t.Errorf("%d kinds of noise, want %d", len(e.Privacy), c.kinds)
 			}
-			if h := e.Headlines(); len(h) != 1 || h[e.Cells[0].Verdict] != 1 {
-				t.Errorf("%v of the variants that are judged, want one", h)
+			if h := e.Headlines(); len(h) != 1 || h[e.Cells[0].Verdict] != 2 {
+				t.Errorf("%v of the variants that are judged, want two of a kind", h)
+			}
+			if name := e.Classes.Names()[0]; e.Classes[name] != len(records) {
+				t.Errorf("%d trials of %s, want each once", e.Classes[name], name)
 			}
 		})
 	}
