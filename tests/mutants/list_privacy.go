@@ -1,5 +1,7 @@
 package main
 
+const nearest = "./experiments/kahm/nearest"
+
 // privacyMutants are more wrong lines of noise, sensitivities and budgets.
 var privacyMutants = []Mutant{
 	// Noise.
@@ -94,6 +96,37 @@ var privacyMutants = []Mutant{
 		New: `noise.Scale()*weight > 1e9*largestScale {`},
 	{Name: "sensitivity: place beside the diagonal", File: "experiments/dpgp/sparse/exactsums.go", Package: ownModel,
 		Tests: "Sums|Release", Old: `return i, k - i*(i-1)/2`, New: `return i, i - 1 - (k - i*(i-1)/2)`},
+
+	// Guarantees that do not hold.
+	{Name: "guarantee: private clusters", File: "experiments/kahm/wide/privacy.go", Package: nearest,
+		Tests: "GuaranteeOfClassifiers", Old: `if clustered && b.clusters == OriginalClusters {`,
+		New: `if clustered && b.clusters != OriginalClusters {`},
+	{Name: "guarantee: private radius", File: "experiments/kahm/wide/privacy.go", Package: nearest,
+		Tests: "GuaranteeOfClassifiers", Old: `if b.Data == Fabricated && b.private {`,
+		New: `if b.Data != Fabricated && b.private {`},
+	{Name: "guarantee: taken back", File: "runner/experiment/privacy.go", Package: "./runner/experiment",
+		Tests: "RefutedClaim", Old: `p.Guarantee = ""`, New: `_ = p.Guarantee`},
+	{Name: "guarantee: square of a norm", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
+		Tests: "Scaling", Old: `case s.Scaling == Squared:`, New: `case s.Scaling != Norm && s.Scaling != Squared:`},
+	{Name: "guarantee: pseudo-inverse", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
+		Tests: "Refuted", Old: `case s.Inverse == Pseudo:`, New: `case s.Inverse == Pseudo && s.Scaling == Squared:`},
+	{Name: "guarantee: sensitivity that is no bound", File: "experiments/cloaking/choose/privacy.go", Package: choose,
+		Tests: "PrivacyBlock", Old: `if p.Bound != Exact {`, New: `if p.Bound == Exact {`},
+	{Name: "guarantee: configurations that are left out", File: "experiments/cloaking/choose/privacy.go",
+		Package: choose, Tests: "PrivacyBlock", Old: `if !p.Cut.Is(cloak.NotGiven) {`, New: `if p.Cut.Is(cloak.NotGiven) {`},
+	{Name: "guarantee: noise in errors", File: "experiments/cloaking/choose/privacy.go", Package: choose,
+		Tests: "PrivacyBlock", Old: `!p.NoiseInErrors.Is(Expected) {`, New: `p.NoiseInErrors.Is(Expected) {`},
+	{Name: "guarantee: normalisation by private data", File: "experiments/cloaking/choose/privacy.go", Package: choose,
+		Tests: "PrivacyBlock", Old: `if s.heights.Normalisation == cloak.AsPublished {`,
+		New: `if s.heights.Normalisation != cloak.AsPublished {`},
+	{Name: "guarantee: sum of two budgets", File: "experiments/cloaking/choose/privacy.go", Package: choose,
+		Tests: "PrivacyBlock", Old: `number(p.SelectionEpsilon+p.Epsilon)`, New: `number(p.Epsilon)`},
+	{Name: "guarantee: normalisation of a regression", File: "experiments/cloaking/regress/privacy.go", Package: regress,
+		Tests: "PrivacyBlock", Old: `s.Normalisation == cloak.AsPublished {`,
+		New: `s.Normalisation != cloak.AsPublished {`},
+	{Name: "guarantee: loans drawn by private outcomes", File: "experiments/cloaking/classify/hmeq.go",
+		Package: "./experiments/cloaking/classify", Tests: "TestHMEQ$",
+		Old: `out.Refute("which`, New: `_ = ("which`},
 
 	// Budget.
 	{Name: "budget: a rule stays", File: "experiments/budget/rule.go", Package: budget, Tests: "Mixture|Rule",

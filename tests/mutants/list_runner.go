@@ -30,6 +30,8 @@ var runnerMutants = []Mutant{
 		Old: `if e.Cells[i].Headline {`, New: `if e.Cells[i].Entry != "" || true {`},
 	{Name: "verdict: rules that occur", File: "runner/claims/judge/footnotes.go", Package: judge, Tests: "Footnotes",
 		Old: `if counts[r.Verdict] > 0 {`, New: `if counts[r.Verdict] >= 0 {`},
+	{Name: "verdict: trials of several cells", File: "runner/claims/judge/evaluate.go", Package: judge, Tests: "Footnotes",
+		Old: `slices.Sort(keys)`, New: ``},
 	{Name: "verdict: note of the settings", File: "runner/claims/judge/footnotes.go", Package: judge, Tests: "Footnotes",
 		Old: `if e.SettingsNote != "" {`, New: `if e.SettingsNote == "" {`},
 	{Name: "verdict: variants that are left out", File: "runner/claims/judge/footnotes.go", Package: judge,
