@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,4 +156,14 @@ func TestInadmissibleInTheRange(t *testing.T) {
 			t.Errorf("trace %g, rank %d; with the input once %g, %d", got.Trace, got.Sensitive, want.Trace, want.Sensitive)
 		}
 	})
+}
+
+// Sensitive inputs that are training inputs to rounding have outputs that are released as they
+// are; rounding is relative, of either sign.
+func TestExactInputs(t *testing.T) {
+	p := &Process{X: []float64{-1e6, .25, 3}}
+	got := p.Exact([]float64{-1e6 + 1e-4, .25, .25 + 1e-8, 3 * (1 + 1e-10), 2, -1e6 + 1})
+	if want := []float64{-1e6 + 1e-4, .25, 3 * (1 + 1e-10)}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }

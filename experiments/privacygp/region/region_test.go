@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
 )
 
 func TestRegion(t *testing.T) {
@@ -50,6 +54,34 @@ func TestGrid(t *testing.T) {
 			}
 			if g.At(1, 0) != .25 || g.At(tt.points-1, tt.d-1) != g.At(tt.points-1, 0) {
 				t.Errorf("second point at %g, last one at %v", g.At(1, 0), g.RawRowView(tt.points-1))
+			}
+		})
+	}
+}
+
+// TestDifference: K − H at the points, for H = 0, a constant and a kernel.
+func TestDifference(t *testing.T) {
+	e, err := engine.Open("cpu", "float64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	points := []float64{0, .3, 1}
+	for _, r := range []Region{{C: 0, Theta: 1, Theta0: 2, D: 1}, {C: .4, Theta: 0, Theta0: 2, D: 1},
+		{C: .4, Theta: 1.5, Theta0: 2, D: 1}} {
+		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
+			got, err := r.Difference(e, mat.NewDense(3, 1, points))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range points {
+				for j, y := range points {
+					square := (x - y) * (x - y)
+					want := math.Exp(-r.Theta0*square) - r.C*math.Exp(-r.Theta*square)
+					if math.Abs(got.At(i, j)-want) > 1e-14 {
+						t.Errorf("at %g and %g: %g, want %g", x, y, got.At(i, j), want)
+					}
+				}
 			}
 		})
 	}
