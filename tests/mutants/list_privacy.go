@@ -1,10 +1,43 @@
 package main
 
-const nearest = "./experiments/kahm/nearest"
+const (
+	cloak     = "./experiments/cloaking/cloak"
+	choose    = "./experiments/cloaking/choose"
+	regress   = "./experiments/cloaking/regress"
+	nearest   = "./experiments/kahm/nearest"
+	ownModel  = "./experiments/dpgp/regression"
+	sparse    = "./experiments/dpgp/sparse"
+	mechanism = "./experiments/mechanism"
+	release   = "./experiments/release"
+	budget    = "./experiments/budget"
+)
 
-// privacyMutants are more wrong lines of noise, sensitivities and budgets.
+// privacyMutants are wrong lines of noise, sensitivities, guarantees and budgets.
 var privacyMutants = []Mutant{
 	// Noise.
+	{Name: "noise: normal law", File: "experiments/release/law.go", Package: release, Tests: "TestLaws",
+		Old: `uint64(k) * (uint64(k) - 1)`, New: `uint64(k) * uint64(k)`},
+	{Name: "noise: exponential law", File: "experiments/release/law.go", Package: release, Tests: "TestLaws",
+		Old: `for b.expFloat(1) {`, New: `for b.expFloat(0.5) {`},
+	{Name: "noise: sign", File: "experiments/release/source.go", Package: release,
+		Old: `g.add(query, s.bits.coin(), &m, s.bits)`, New: `g.add(query, false, &m, s.bits)`},
+	{Name: "noise: rounding to the grid", File: "experiments/release/grid.go", Package: release, Tests: "Add|Grid",
+		Old: `<<(unitBits-queryBits) + 1<<(unitBits-1)`, New: `<<(unitBits-queryBits) + 1<<(unitBits-2)`},
+	{Name: "noise: coarse grid", File: "experiments/release/grid.go", Package: release, Tests: "Grid|Calibrate",
+		Old: `coarseness = 1000`, New: `coarseness = 10`},
+	{Name: "noise: calibrated to what is computed", File: "experiments/release/gaussian.go", Package: release,
+		Tests: "Calibrate", Old: `newGrid(Up(factor * n.sensitivity))`, New: `newGrid(Up(factor * q.Change))`},
+	{Name: "noise: booked before it is drawn", File: "experiments/release/source.go", Package: release, Tests: "Books",
+		Old: `if err := t.Book(s); err != nil {`, New: `if err := t.Book(s); err != nil && s.Rows < 0 {`},
+	{Name: "noise: choice by half of epsilon", File: "experiments/release/choose.go", Package: release,
+		Tests: "Choose|Exponents", Old: `(c.Epsilon/2 - exponentError)`, New: `(c.Epsilon - exponentError)`},
+	{Name: "noise: analytic Gaussian", File: "experiments/mechanism/gaussian.go", Package: mechanism,
+		Tests: "Gaussian|Safe", Old: `if logDelta(epsilon, mid) > target {`,
+		New: `if logDelta(epsilon, mid) > target+1e-6 {`},
+	{Name: "noise: zCDP of a Gaussian", File: "experiments/mechanism/zcdp.go", Package: mechanism,
+		Old: `ZCDP(1 / sigma / sigma / 2)`, New: `ZCDP(1 / sigma / sigma / 4)`},
+	{Name: "noise: exponential mechanism", File: "experiments/mechanism/exponential.go", Package: mechanism,
+		Tests: "Exponential", Old: `halved := 1 //`, New: `halved := 0 //`},
 	{Name: "noise: run of a half", File: "experiments/release/bernoulli.go", Package: release, Tests: "Laws|Exp|Bernoulli",
 		Old: `return !b.expUniform(&u)`, New: `return b.expUniform(&u)`},
 	{Name: "noise: whole units of an exponent", File: "experiments/release/bernoulli.go", Package: release,
@@ -59,6 +92,31 @@ var privacyMutants = []Mutant{
 		Tests: "SelectionBudget", Old: `rootTwoDelta * rootTwoDelta / 2}`, New: `rootTwoDelta * rootTwoDelta}`},
 
 	// Sensitivity.
+	{Name: "sensitivity: rounding errors of a query", File: "experiments/release/gaussian.go", Package: release,
+		Tests: "Calibrate", Old: `2*(q.Error+all*first.queryError())`, New: `(q.Error + all*first.queryError())`},
+	{Name: "sensitivity: largest column", File: "experiments/release/linear.go", Package: release, Tests: "Linear",
+		Old: `norm = max(norm, norm2(ctx, mat.Col(nil, j, q)))`, New: `norm = norm2(ctx, mat.Col(nil, j, q))`},
+	{Name: "sensitivity: bound on a private number", File: "experiments/release/linear.go", Package: release,
+		Tests: "Linear", Old: `!(math.Abs(v) <= l.largest[j]) &&`, New: `!(math.Abs(v) <= 2*l.largest[j]) &&`},
+	{Name: "sensitivity: contributions are cut", File: "experiments/release/sums.go", Package: release, Tests: "Sums|Cut",
+		Old: `v = min(max(v, -s.largest), s.largest)`, New: `v = min(v, s.largest)`},
+	{Name: "sensitivity: width of the outputs", File: "experiments/cloaking/cloak/mechanism.go", Package: regress,
+		Tests: "Noise", Old: `release.Up(high-low)`, New: `release.Up((high-low)/2)`},
+	{Name: "sensitivity: clipped outputs", File: "experiments/cloaking/cloak/mechanism.go", Package: regress,
+		Tests: "Release|Attack", Old: `v = min(max(v, s.Within.Low), s.Within.High)`, New: `v = max(v, s.Within.Low)`},
+	{Name: "sensitivity: root of the Mahalanobis norm", File: "experiments/cloaking/cloak/descend.go", Package: cloak,
+		Tests: "Scaling", Old: `if w.Scaling == Squared {`, New: `if w.Scaling == Norm {`},
+	{Name: "sensitivity: Newton steps share epsilon", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
+		Tests: "Budget", Old: `epsilon/float64(steps), delta/float64(steps)`,
+		New: `epsilon, delta/float64(steps)`},
+	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/choose/sensitivity.go", Package: choose,
+		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
+	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/sparse/exactsums.go", Package: ownModel,
+		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v*weight)`, New: `ratio*2, v*v*weight)`},
+	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sparse/maximum.go", Package: sparse,
+		Tests: "Exact|Bounds", Old: `return max(found*(1+exactTolerance), left)`, New: `return max(found*0.99, left)`},
+	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sparse/bound.go", Package: sparse,
+		Tests: "Sensitivity|Joint", Old: `math.Pow(r, 4)/(2*c)`, New: `math.Pow(r, 4)/(4*c)`},
 	{Name: "sensitivity: NaN counts as zero", File: "experiments/release/sums.go", Package: release, Tests: "Sums|Cut",
 		Old: `if math.IsNaN(v) {`, New: `if math.IsInf(v, 0) {`},
 	{Name: "sensitivity: sums that overflow", File: "experiments/release/sums.go", Package: release, Tests: "Sums",
@@ -129,6 +187,15 @@ var privacyMutants = []Mutant{
 		Old: `out.Refute("which`, New: `_ = ("which`},
 
 	// Budget.
+	{Name: "budget: limit of epsilon and of delta", File: "experiments/budget/rule.go", Package: budget,
+		Tests: "Boundary|Totals|Overspends", Old: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 && delta`,
+		New: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 || delta`},
+	{Name: "budget: composition", File: "experiments/budget/rule.go", Package: budget, Tests: "Boundary|Totals|Mixture",
+		Old: `mu2.Add(mu2, square(e.Mu)).Cmp(square(down)) <= 0`, New: `mu2.Set(square(e.Mu)).Cmp(square(down)) <= 0`},
+	{Name: "budget: digest of the ledger", File: "experiments/budget/file.go", Package: budget, Tests: "Byte|Unusable",
+		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
+	{Name: "budget: lock", File: "runner/store/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
+		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
 	{Name: "budget: a rule stays", File: "experiments/budget/rule.go", Package: budget, Tests: "Mixture|Rule",
 		Old: `if rule == "" {
 		rule = Basic`, New: `if true {

@@ -1,11 +1,17 @@
 package main
 
 const (
-	table   = "./experiments/dataset/table"
-	harData = "./experiments/dataset/har"
+	table  = "./experiments/dataset/table"
+	judge  = "./runner/claims/judge"
+	record = "./runner/record"
+	runner = "./runner"
+	store  = "./runner/store"
 )
 
-// runnerMutants are wrong lines of what is read, judged, kept and said.
+// manyCuts makes the random test of power cuts long enough to find each.
+const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
+
+// runnerMutants are wrong lines of what is read, judged, kept and run.
 var runnerMutants = []Mutant{
 	// Pictures.
 	{Name: "picture: share of a pixel", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
@@ -26,6 +32,36 @@ var runnerMutants = []Mutant{
 		Tests: "WrongPictures", Old: `case config.Width > MaxPixels/config.Height:`, New: `case config.Width < 0:`},
 
 	// Verdicts.
+	{Name: "verdict: band", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
+		Old: `*math.Sqrt(variance+h*h/3))`, New: `*math.Sqrt(variance))`},
+	{Name: "verdict: value without chance", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
+		Old: `return h // without chance`, New: `return 2 * h // without chance`},
+	{Name: "verdict: draws behind the print", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
+		Old: `return trial / draws`, New: `return trial`},
+	{Name: "verdict: degrees of freedom", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
+		Old: `const leastFreedom = 4`, New: `const leastFreedom = 1`},
+	{Name: "verdict: pooled variance", File: "runner/claims/judge/band.go", Package: judge, Tests: "Pooled",
+		Old: `p[k].sum += v * float64(len(values)-1)`, New: `p[k].sum += v`},
+	{Name: "verdict: spread of a mean", File: "runner/claims/judge/band.go", Package: judge, Tests: "Mean",
+		Old: `math.Sqrt(of.trial) / float64(len(cl.Members))`, New: `math.Sqrt(of.trial / float64(len(cl.Members)))`},
+	{Name: "verdict: a value in two places", File: "runner/claims/judge/band.go", Package: judge, Tests: "Pool",
+		Old: `!cl.Primary || len(s.values) < 2`, New: `len(s.values) < 2`},
+	{Name: "verdict: stand-ins", File: "runner/claims/judge/decide.go", Package: judge, Tests: "Verdict",
+		Old: `case cl.StandIn != "":`, New: `case false:`},
+	{Name: "verdict: wide", File: "runner/claims/judge/decide.go", Package: judge, Tests: "Verdict",
+		Old: `band > max(*tolerance, p.Rounding)`, New: `band > 2*max(*tolerance, p.Rounding)`},
+	{Name: "verdict: level of a paired test", File: "runner/claims/judge/decide.go", Package: judge, Tests: "Verdict",
+		Old: `test.P = 2 * cumulative(`, New: `test.P = cumulative(`},
+	{Name: "tally: values that are printed twice", File: "runner/claims/judge/tally.go", Package: judge, Tests: "Tally",
+		Old: `entries[c.Entry] = append(entries[c.Entry], c)`, New: `entries[c.Entry] = []*Comparison{c}`},
+	{Name: "tally: what is ours", File: "runner/claims/judge/tally.go", Package: judge, Tests: "Tally",
+		Old: `if c.Own || c.Verdict == Quoted {`, New: `if c.Verdict == Quoted {`},
+	{Name: "verdict: outside of the band", File: "runner/claims/ledger/relation.go", Package: judge, Tests: "Verdict",
+		Old: `return diff <= tolerance+slack`, New: `return diff <= 2*tolerance+slack`},
+	{Name: "verdict: gate", File: "runner/claims/judge/gate.go", Package: judge, Tests: "Check|Reference",
+		Old: `case !r.Reference.OK:`, New: `case false:`},
+	{Name: "verdict: part of the trials", File: "runner/claims/judge/gate.go", Package: judge, Tests: "Check|Part",
+		Old: `case !r.Complete():`, New: `case false:`},
 	{Name: "verdict: counted for headlines", File: "runner/claims/judge/gate.go", Package: judge, Tests: "Footnotes",
 		Old: `if e.Cells[i].Headline {`, New: `if e.Cells[i].Entry != "" || true {`},
 	{Name: "verdict: rules that occur", File: "runner/claims/judge/footnotes.go", Package: judge, Tests: "Footnotes",
@@ -67,7 +103,68 @@ var runnerMutants = []Mutant{
 	if len(judged) == 0 {`, New: `all []*Comparison) Verdict {
 	if len(judged) != 0 {`},
 
-	// The store.
+	// Keys and digests.
+	{Name: "key: element type", File: "runner/record/key.go", Package: record, Tests: "Key",
+		Old: `b = appendString(b, id.DType)`, New: `b = appendString(b, "")`},
+	{Name: "key: result version", File: "runner/record/key.go", Package: record, Tests: "Key",
+		Old: `strconv.AppendInt(b, int64(id.ResultVersion), 10)`, New: `strconv.AppendInt(b, 1, 10)`},
+	{Name: "key: recomputed from the content", File: "runner/store/verify.go", Package: store, Tests: "Aside|Refuses",
+		Old: `!f.plan.Expect(r, key, f.experiments)`, New: `r.Key != key`},
+	{Name: "digest: compared", File: "runner/record/seal.go", Package: record,
+		Old: `!= hex.EncodeToString(sum[:])`, New: `== hex.EncodeToString(sum[:1])`},
+
+	// Locks, the store, and what several runners share.
+	{Name: "memo: class of kernels", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `o.Identity.DType, o.Class})`, New: `o.Identity.DType})`},
+	{Name: "memo: key", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `id := memoID{Of: m.of, Name: name, Key: key}`, New: `id := memoID{Of: m.of, Name: name}`},
+	{Name: "memo: digest", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
+		Old: `!bytes.Equal(sum[:], raw[body:])`, New: `bytes.Equal(sum[:], raw[body:]) && body < 0`},
+	{Name: "memo: of what its name says", File: "runner/store/memofile.go", Package: store, Tests: "Memo",
+		Old: `if id.digest() != strings.TrimSuffix(name, memoSuffix) {`,
+		New: `if strings.TrimSuffix(name, memoSuffix) == id.Of {`},
+	{Name: "memo: computed by one", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if ok {
+			return m.compute(`, New: `if ok || digest != "" {
+			return m.compute(`},
+	{Name: "memo: what is in use stays", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if err != nil || !ok {
+		return false
+	}
+	defer unlock()
+	return s.disk.Remove`, New: `if err != nil {
+		return false
+	}
+	if ok {
+		defer unlock()
+	}
+	return s.disk.Remove`},
+	{Name: "memo: limit", File: "runner/store/memo.go", Package: store, Tests: "Memo",
+		Old: `if total <= m.limit && !f.used.IsZero() {`, New: `if total <= 2*m.limit && !f.used.IsZero() {`},
+	{Name: "memo: nothing of secure trials", File: "runner/execute/trial/shared.go", Package: "./runner/execute/trial",
+		Tests: "Shares", Old: `j.Shared.Limit > 0 && !j.Secure &&`, New: `j.Shared.Limit > 0 &&`},
+	{Name: "memo: nothing of releases", File: "runner/experiment/shared.go", Package: "./runner/execute/trial",
+		Tests: "Shares", Old: `t.Secure || t.Book != nil || t.Entropy != nil`, New: `t.Secure && t.Book != nil`},
+	{Name: "memo: noise of the clusters", File: "experiments/kahm/wide/clusters.go",
+		Package: nearest, Tests: "SharedWork",
+		Old: `in.Numbers(b.noise.Epsilon, b.noise.Delta, b.noise.D)`, New: `in.Numbers(b.noise.Delta, b.noise.D)`},
+	{Name: "memo: labels of compressed kernels", File: "experiments/multikernel/recognise/compress.go",
+		Package: "./experiments/multikernel/recognise", Tests: "SharedKernels",
+		Old: `in.Whole(train.Utility...)`, New: `in.Whole(len(train.Utility))`},
+	{Name: "scale: refused", File: "experiments/kahm/wide/scale.go", Package: "./experiments/kahm/wide", Tests: "Scale",
+		Old: `case worst > refusedScale:`, New: `case worst > 2*refusedScale:`},
+	{Name: "scale: of the samples of a machine", File: "experiments/kahm/wide/scale.go",
+		Package: "./experiments/kahm/wide", Tests: "Scale",
+		Old: `max(fewestSamples, n/max(1, b.branches(n)))`, New: `max(fewestSamples, n)`},
+	{Name: "lock: within a process", File: "runner/store/lock.go", Package: store, Tests: "Lock",
+		Old: `if l.held[at] || l.shared[at] > 0 {`, New: `if l.shared[at] > 0 {`},
+	{Name: "lock: between processes", File: "runner/store/disk/ranges_unix.go", Package: store, Tests: "Lock",
+		Old: `return l.lock(unix.F_WRLCK, at)`, New: `return l.lock(unix.F_UNLCK, at)`},
+	{Name: "lock: finished by another runner", File: "runner/execute/schedule/schedule.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "TwoRunners", Old: `} else if ok && (!r.wanted(rec.Status)`, New: `} else if ok && (r.summary.Total < 0`},
+	{Name: "merge: better record", File: "runner/execute/merge/merge.go", Package: "./runner/execute/merge",
+		Old: `if rank(r) > rank(records[best]) {`, New: `if rank(r) >= 0 {`},
 	{Name: "store: a record of another trial", File: "runner/store/verify.go", Package: store, Tests: "PutAside|Refuses",
 		Old: `if r.Key != key {`, New: `if r.Key == "" {`},
 	{Name: "store: secure trials of the plan", File: "runner/store/verify.go", Package: store, Tests: "PutAside|Refuses",
@@ -93,4 +190,29 @@ var runnerMutants = []Mutant{
 		Old: `if l.shared[at]--; l.shared[at] == 0 {`, New: `if l.shared[at]--; l.shared[at] >= 0 {`},
 	{Name: "lock: no share of what is held", File: "runner/store/lock.go", Package: store, Tests: "Memo|Lock",
 		Old: `if l.held[at] {`, New: `if l.held[at] && l.shared[at] > 0 {`},
+
+	// Syncs: what is said to be there survives a power cut.
+	{Name: "sync: content before its name", File: "runner/store/disk/write.go", Package: runner,
+		Tests: "PowerCuts", Env: manyCuts,
+		Old: `if err := f.Sync(); err != nil {`, New: `if err := f.Chmod(mode); err != nil {`},
+	{Name: "sync: name", File: "runner/store/disk/write.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `return d.SyncDir(filepath.Dir(path))`, New: `return nil`},
+	{Name: "sync: records of killed runners", File: "runner/store/store.go", Package: runner,
+		Tests: "PowerCuts", Env: manyCuts,
+		Old: `return s.disk.SyncDir(filepath.Join(s.dir, trialsDir))`, New: `return nil`},
+	{Name: "sync: what is put aside", File: "runner/store/store.go", Package: runner, Tests: "PowerCuts", Env: manyCuts,
+		Old: `err = s.disk.SyncDir(filepath.Dir(to))`, New: `err = nil`},
+	{Name: "sync: ledger of budgets", File: "experiments/budget/file.go", Package: budget, Tests: "PowerCut",
+		Old: `if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {`, New: `if err := error(nil); err != nil {`},
+
+	// What a run may do.
+	{Name: "run: memory of what runs together", File: "runner/execute/schedule/queue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Queue|Memory", Old: `r.memory <= q.memory-q.used`, New: `r.memory <= q.memory`},
+	{Name: "run: timed trials alone", File: "runner/execute/schedule/queue.go", Package: "./runner/execute/schedule",
+		Tests: "Queue|Timed",
+		Old:   `case q.closed || r.alone:`, New: `case r.alone:`},
+	{Name: "run: trouble of the machine is no result", File: "runner/execute/schedule/requeue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
 }

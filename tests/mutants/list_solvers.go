@@ -5,6 +5,7 @@ const (
 	process  = "./experiments/privacygp/process"
 	region   = "./experiments/privacygp/region"
 	designs  = "./experiments/cloaking/design"
+	descent  = "./graphs/descent"
 	hull     = "./graphs/hull"
 	interior = "./graphs/interior"
 	laplace  = "./graphs/laplace"
@@ -77,7 +78,24 @@ var solverMutants = []Mutant{
 		Package: region, Tests: "InnerProducts", Old: `if change <= allowed*values[0] {`,
 		New: `if change <= 1e6*allowed*values[0] {`},
 
-	// Solvers.
+	// Solvers, descents and designs.
+	{Name: "descent: projection", File: "graphs/descent/program.go", Package: descent,
+		Old: `lambda = b.Larger(b.Sub(lambda, step), zero)`, New: `lambda = b.Larger(b.Sub(lambda, step), b.Sub(zero, one))`},
+	{Name: "descent: problems that have ended stay", File: "graphs/descent/program.go", Package: descent,
+		Tests: "Frozen", Old: `b.Hadamard(rate, goesOn))`, New: `rate)`},
+	{Name: "interior point: problems that have ended stay", File: "graphs/interior/program.go",
+		Package: "./graphs/interior", Tests: "Alone", Old: `a = s.Hadamard(a, goesOn)`, New: `a = s.Hadamard(a, s.unit)`},
+	{Name: "whitening: how often a row occurs", File: "experiments/cloaking/design/equal.go",
+		Package: "./experiments/cloaking/design", Tests: "Whiten",
+		Old: `math.Sqrt(rows.size[i])`, New: `1.0`},
+	{Name: "singular values: largest pivot", File: "graphs/jacobi/pivoted.go", Package: "./graphs/jacobi",
+		Old: `if square[row] > square[left[at]] {`, New: `if square[row] < square[left[at]] {`},
+	{Name: "singular values: smaller angle", File: "graphs/jacobi/jacobi.go", Package: "./graphs/jacobi",
+		Old: `tangent = -tangent`, New: `tangent = 1 / tangent`},
+	{Name: "singular values: padding", File: "graphs/op/singular.go", Package: op, Tests: "Padding",
+		Old: `for j > n && row[j-1] == 0 {`, New: `for j > 0 && row[j-1] == 0 {`},
+	{Name: "kernel: Laplace approximation", File: "graphs/laplace/step.go", Package: "./graphs/laplace",
+		Old: `norm := math.Sqrt(2 * max(v, 0))`, New: `norm := math.Sqrt(max(v, 0))`},
 	{Name: "barrier: decrease of a step", File: "experiments/privacygp/sdp/weak_barrier.go", Package: sdp,
 		Tests: "Derivatives", Old: `f -= w.mu * math.Log(s)`, New: `f += w.mu * math.Log(s)`},
 	{Name: "barrier: slack of a constraint", File: "experiments/privacygp/sdp/weak_barrier.go", Package: sdp,
@@ -109,9 +127,9 @@ var solverMutants = []Mutant{
 		Tests: "Solve$", Old: `s.largest(s.Neg(s.Divide(ds, slack)))`, New: `s.largest(s.Neg(s.Divide(dl, lambda)))`},
 	{Name: "interior point: where a problem ends", File: "graphs/interior/interior.go", Package: interior,
 		Tests: "Solve$", Old: `math.Exp(gap/float64(k))`, New: `math.Exp(1e3*gap/float64(k))`},
-	{Name: "descent: where a problem ends", File: "graphs/descent/group.go", Package: "./graphs/descent",
+	{Name: "descent: where a problem ends", File: "graphs/descent/group.go", Package: descent,
 		Tests: "ReachesTheOptimum", Old: `math.Exp(o.Tolerance/float64(p))`, New: `math.Exp(1e3 * o.Tolerance / float64(p))`},
-	{Name: "descent: gradient", File: "graphs/descent/program.go", Package: "./graphs/descent",
+	{Name: "descent: gradient", File: "graphs/descent/program.go", Package: descent,
 		Tests: "OneStepByHand", Old: `b.Sub(one, at.norms)`, New: `b.Sub(at.norms, one)`},
 	{Name: "modes: steps that are halved", File: "graphs/laplace/newton.go", Package: laplace, Tests: "Modes",
 		Old: `p.Hadamard(p.Greater(height, bound), goesOn)`, New: `p.Greater(height, bound)`},
@@ -119,6 +137,25 @@ var solverMutants = []Mutant{
 		Old: `len(p.Sums) != p.Model.n {`, New: `len(p.Sums) > p.Model.n {`},
 
 	// Machines.
+	{Name: "machine: directions that are not resolved", File: "graphs/hull/principal.go", Package: hull,
+		Tests: "Principal", Old: `worst <= residualTolerance*values[k-1] &&`, New: `worst <= values[0] &&`},
+	{Name: "search on a device: one origin", File: "graphs/hull/direct.go", Package: hull,
+		Tests: "SearchOnDevice|SearchIsExact", Old: `to[j] = v - s.device.origin[j]`, New: `to[j] = v`},
+	{Name: "search on a device: constants go at the end", File: "graphs/hull/placement.go", Package: hull,
+		Tests: "SearchOnDevice|SearchThatFails", Old: `if !p.stays {`, New: `if false {`},
+	{Name: "search on a device: constants make room", File: "graphs/hull/placement.go", Package: hull,
+		Tests: "FullDevice", Old: `!errors.Is(err, engine.ErrOutOfDeviceMemory) || !p.giveUp() {`, New: `true {`},
+	{Name: "machines: members that go on", File: "graphs/hull/layer.go", Package: hull, Tests: "BitsOfAMachine",
+		Old: `in, rows = picked, rest`, New: `in, rows = of.in, rest`},
+	{Name: "machines: solutions of members", File: "graphs/hull/layer.go", Package: hull,
+		Tests: "BitsOfAMachine", Old: `one.last = append(one.last, row)`, New: `one.last = append(one.last, i)`},
+	{Name: "machines on a device: solutions of all layers", File: "graphs/hull/machine.go", Package: hull,
+		Tests: "FitsOnDevice", Old: `bytes < residentBytes {`, New: `bytes < 0 {`},
+	{Name: "machines on a device: size classes", File: "graphs/hull/group.go", Package: hull,
+		Tests: "FitsOnDevice", Old: `return (n + deviceClass - 1) / deviceClass * deviceClass`,
+		New: `return batch.SizeClass(n)`},
+	{Name: "machines: all of a batch", File: "graphs/hull/members.go", Package: hull,
+		Tests: "BitsOfAMachine", Old: `shapes[name][0] == len(members)`, New: `shapes[name][0] >= len(members)`},
 	{Name: "image: safe sum", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
 		Old: `if !(sum > safety/(1+fixed.at)) {`, New: `if !(sum > 0*safety) {`},
 	{Name: "image: error where there is none", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
