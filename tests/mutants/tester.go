@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"privkern/tests/tier"
 )
 
 // limit is how long the tests of one mutant may run: a mutant that makes a loop
@@ -110,9 +112,8 @@ func (t *tester) test(ctx context.Context, m Mutant, overlay string) (output str
 		args = append(args, "-exec", "env PRIVKERN_CUDA="+t.simulator+" PRIVKERN_TEST_BACKEND=cuda")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, m.Package)...)
-	if m.Env != "" {
-		cmd.Env = append(os.Environ(), m.Env)
-	}
+	// By night tests take all of a list. They draw as by day, because a mutant should die again.
+	cmd.Env = append(os.Environ(), tier.Variable+"=night", tier.SeedVariable+"=1", tier.DrawsVariable+"=500", m.Env)
 	raw, err := cmd.CombinedOutput()
 	return string(raw), err
 }
