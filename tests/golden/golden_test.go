@@ -18,6 +18,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
+	"privkern/tests/tier"
 )
 
 var update = flag.Bool("update", false, "write the files of experiments whose result version was raised")
@@ -77,8 +78,8 @@ func TestGolden(t *testing.T) {
 			if len(settings[name]) == 0 {
 				t.Fatal("it has no golden setting: add one to settings_test.go, and run `go test ./tests/golden -update`")
 			}
-			if long[name] && os.Getenv(longVariable) != "all" {
-				t.Skipf("it takes a minute: %s=all runs it", longVariable)
+			if long[name] {
+				tier.Night(t, "it takes a minute")
 			}
 			now := file{Experiment: name, ResultVersion: e.Version, Class: class, Tolerance: tolerance}
 			for _, s := range settings[name] {

@@ -156,10 +156,8 @@ var settings = map[string][]string{
 }
 
 // long are the experiments that have no setting of less than tens of seconds. They
-// run where the environment variable longVariable is "all".
+// run by night.
 var long = map[string]bool{"kahm/stress": true, "multikernel/har": true}
-
-const longVariable = "PRIVKERN_GOLDEN"
 
 // ownRows is the file own.csv: two inputs, an output and a class, by formulas whose
 // values are rounded, so that it is the same everywhere.

@@ -13,6 +13,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"privkern/graphs/cuda/cudasim"
+	"privkern/tests/tier"
 )
 
 var built struct {
@@ -20,12 +21,8 @@ var built struct {
 	err error
 }
 
-// simulatorVar is set where the simulator is built and tried: half a minute of processor
-// time.
-const simulatorVar = "PRIVKERN_SIMULATOR"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(simulatorVar) == "" {
+	if !tier.AtNight() {
 		os.Exit(m.Run())
 	}
 	dir, err := os.MkdirTemp("", "cudasim-test-")
@@ -43,9 +40,7 @@ func TestMain(m *testing.M) {
 // cannot be built.
 func libraries(t *testing.T) string {
 	t.Helper()
-	if os.Getenv(simulatorVar) == "" {
-		t.Skip("the simulator is not built: " + simulatorVar + " is not set")
-	}
+	tier.Night(t, "the simulator is built, which takes half a minute of processor time")
 	if errors.Is(built.err, cudasim.ErrNoCompiler) {
 		t.Skip(built.err)
 	}
