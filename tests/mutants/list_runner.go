@@ -215,4 +215,20 @@ var runnerMutants = []Mutant{
 	{Name: "run: trouble of the machine is no result", File: "runner/execute/schedule/requeue.go",
 		Package: "./runner/execute/schedule",
 		Tests:   "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
+
+	// Own data: the memory that a small file may take. Exports: what a spreadsheet would execute.
+	{Name: "own data: side of a picture", File: "experiments/dataset/table/images.go", Package: table,
+		Tests: "WrongPictures", Old: ` || max(config.Width, config.Height) > MaxSide:`, New: `:`},
+	{Name: "own data: memory of a smaller picture", File: "experiments/dataset/table/images.go", Package: table,
+		Tests: "MemoryOfResize", Old: `line := make([]float64, width)`,
+		New: `line := make([]float64, width+b.Dx())[:width]`},
+	{Name: "own data: page of a Parquet file", File: "experiments/dataset/table/parquetpages.go", Package: table,
+		Tests: "ForgedParquet", Old: `if n > maxPage {`, New: `if n < 0 {`},
+
+	{Name: "formulas: of an exported file", File: "runner/show/export/csv.go", Package: "./runner/show/export",
+		Tests: "Formulas", Old: `isText && !opts.KeepFormulas`, New: `isText && opts.KeepFormulas`},
+	{Name: "formulas: numbers stay", File: "runner/show/tables/spreadsheet.go", Package: "./runner/show/tables",
+		Tests: "Formulas", Old: `return err != nil`, New: `return err != nil || len(parts) > 0`},
+	{Name: "formulas: how they begin", File: "runner/show/tables/spreadsheet.go", Package: "./runner/show/tables",
+		Tests: "Formulas", Old: `"=+-@\t`, New: `"=+@\t`},
 }

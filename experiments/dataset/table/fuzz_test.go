@@ -139,7 +139,8 @@ func FuzzPicture(f *testing.F) {
 		f.Add(b)
 		f.Add(b[:len(b)/2])
 	}
-	f.Add(hugePNG(f))
+	f.Add(hugePNG(f, 1<<15, 1<<15))
+	f.Add(hugePNG(f, 1<<25, 1))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		config, _, err := image.DecodeConfig(bytes.NewReader(file))
 		if err == nil && config.Width*config.Height > 1<<16 && config.Width*config.Height <= MaxPixels {

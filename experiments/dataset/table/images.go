@@ -9,6 +9,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"iter"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -16,9 +17,14 @@ import (
 	"privkern/experiments/dataset"
 )
 
-// MaxPixels bounds a picture before it is decoded, in pixels: a file of a few bytes may
-// announce any size.
-const MaxPixels = 1 << 25
+// Bounds on a picture, by its header, before it is decoded: a file of a few bytes may announce
+// any size. Within them the decoders of the standard library take up to 1.1 GB, of progressive
+// JPEGs of four colours.
+const (
+	MaxPixels = 1 << 25
+	// MaxSide is that of a JPEG. A decoder of PNG keeps two rows besides the picture.
+	MaxSide = 1<<16 - 1
+)
 
 // imageReader reads a folder of pictures, a row each: p1, p2, ..., row by row from the top,
 // grey from 0 (black) to 1 (white), and their class.
@@ -110,8 +116,9 @@ func decodePicture(f io.ReadSeeker, width, height int) (pixels []float64, err er
 		return nil, fmt.Errorf("the picture cannot be read: %w", err)
 	case config.Width < 1 || config.Height < 1:
 		return nil, errors.New("the picture has no pixels")
-	case config.Width > MaxPixels/config.Height:
-		return nil, fmt.Errorf("the picture has %d×%d pixels; at most %d are read", config.Width, config.Height, MaxPixels)
+	case config.Width > MaxPixels/config.Height || max(config.Width, config.Height) > MaxSide:
+		return nil, fmt.Errorf("the picture has %d×%d pixels; at most %d are read, and %d of a side; make it smaller",
+			config.Width, config.Height, MaxPixels, MaxSide)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -120,28 +127,31 @@ func decodePicture(f io.ReadSeeker, width, height int) (pixels []float64, err er
 	if err != nil {
 		return nil, fmt.Errorf("the picture cannot be read: %w", err)
 	}
-	return resize(picture, width, height), nil
+	points, ok := picture.(image.RGBA64Image)
+	if !ok {
+		return nil, fmt.Errorf("the picture cannot be read: its pixels are %T", picture)
+	}
+	return resize(points, width, height), nil
 }
 
 // resize brings a picture to a size: a pixel is the mean of the luma of what it covers of
-// the picture, whose width and height are stretched to the new ones, rounded to 16 bits.
-func resize(picture image.Image, width, height int) []float64 {
+// the picture, whose width and height are stretched to the new ones, rounded to 16 bits. It
+// takes memory for the new pixels and one row of them alone.
+func resize(picture image.RGBA64Image, width, height int) []float64 {
 	b := picture.Bounds()
-	columns, rows := covered(b.Dx(), width), covered(b.Dy(), height)
 	out := make([]float64, width*height)
 	line := make([]float64, width)
-	source := make([]float64, b.Dx())
-	for y, parts := 0, rows; y < b.Dy(); y++ {
-		for x := range source {
-			source[x] = luma(picture.At(b.Min.X+x, b.Min.Y+y))
-		}
+	for y := range b.Dy() {
 		clear(line)
-		for _, p := range columns {
-			line[p.to] += p.share * source[p.from]
+		for x := range b.Dx() {
+			v := luma(picture.RGBA64At(b.Min.X+x, b.Min.Y+y))
+			for to, share := range covering(x, b.Dx(), width) {
+				line[to] += share * v
+			}
 		}
-		for ; len(parts) > 0 && parts[0].from == y; parts = parts[1:] {
+		for to, share := range covering(y, b.Dy(), height) {
 			for x, v := range line {
-				out[parts[0].to*width+x] += parts[0].share * v
+				out[to*width+x] += share * v
 			}
 		}
 	}
@@ -152,29 +162,21 @@ func resize(picture image.Image, width, height int) []float64 {
 }
 
 // luma of ITU-R BT.601, from 0 to 1, of a colour over black.
-func luma(c color.Color) float64 {
-	r, g, b, _ := c.RGBA()
-	return (299*float64(r) + 587*float64(g) + 114*float64(b)) / (1000 * 0xffff)
+func luma(c color.RGBA64) float64 {
+	return (299*float64(c.R) + 587*float64(c.G) + 114*float64(c.B)) / (1000 * 0xffff)
 }
 
-// part is the share that one of the old pixels has of a new one.
-type part struct {
-	from, to int
-	share    float64
-}
-
-// covered are the parts of n new pixels over old ones, in one direction, by the old.
-func covered(old, n int) []part {
-	var out []part
-	for from := range old {
+// covering are those of n new pixels, in one direction, that cover a part of one of the old
+// pixels, with the share that it has of each.
+func covering(from, old, n int) iter.Seq2[int, float64] {
+	return func(yield func(to int, share float64) bool) {
 		// In units of 1/n of an old pixel the old is [from·n, (from+1)·n), and the new is
 		// [to·old, (to+1)·old).
 		for to := from * n / old; to < n && to*old < (from+1)*n; to++ {
 			low, high := max(from*n, to*old), min((from+1)*n, (to+1)*old)
-			if high > low {
-				out = append(out, part{from: from, to: to, share: float64(high-low) / float64(old)})
+			if high > low && !yield(to, float64(high-low)/float64(old)) {
+				return
 			}
 		}
 	}
-	return out
 }

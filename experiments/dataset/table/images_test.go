@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -147,17 +148,31 @@ func TestResize(t *testing.T) {
 		{color.RGBA{255, 0, 0, 255}, 0.299}, {color.RGBA{0, 255, 0, 255}, 0.587}, {color.RGBA{0, 0, 255, 255}, 0.114},
 		{color.RGBA{255, 255, 255, 255}, 1}, {color.NRGBA{255, 255, 255, 51}, 0.2}, {color.Gray16{0x8000}, 0x8000 / 65535.},
 	} {
-		if got := luma(c.colour); math.Abs(got-c.want) > 1e-4 {
+		if got := luma(color.RGBA64Model.Convert(c.colour).(color.RGBA64)); math.Abs(got-c.want) > 1e-4 {
 			t.Errorf("%v has luma %g, want %g", c.colour, got, c.want)
 		}
 	}
 }
 
-// hugePNG announces more pixels than any computer has memory for.
-func hugePNG(t testing.TB) []byte {
+// To make a picture smaller takes no memory that grows with it.
+func TestMemoryOfResize(t *testing.T) {
+	for _, p := range []image.Image{grey(MaxSide, 1, 9), grey(1, MaxSide, 9),
+		image.NewNRGBA64(image.Rect(0, 0, 300, 300))} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		resize(p.(image.RGBA64Image), 4, 3)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<16 {
+			t.Errorf("%v: %d bytes were taken", p.Bounds(), took)
+		}
+	}
+}
+
+// hugePNG announces a number of pixels that it does not have.
+func hugePNG(t testing.TB, width, height uint32) []byte {
 	b := encoded(t, grey(1, 1, 0), "png")
-	binary.BigEndian.PutUint32(b[16:], 1<<15)
-	binary.BigEndian.PutUint32(b[20:], 1<<15)
+	binary.BigEndian.PutUint32(b[16:], width)
+	binary.BigEndian.PutUint32(b[20:], height)
 	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
 	return b
 }
@@ -184,8 +199,14 @@ func TestWrongPictures(t *testing.T) {
 			"my/c/b.png: the picture cannot be read"},
 		{"empty file", map[string][]byte{"c/b.png": {}}, "images:my", "my/c/b.png: "},
 		{"text", map[string][]byte{"c/b.png": []byte("a,b\n")}, "images:my", "my/c/b.png: it is no PNG, JPEG or GIF"},
-		{"bomb", map[string][]byte{"c/b.png": hugePNG(t)}, "images:my",
-			"my/c/b.png: the picture has 32768×32768 pixels; at most 33554432 are read"},
+		{"bomb", map[string][]byte{"c/b.png": hugePNG(t, 1<<15, 1<<10+1)}, "images:my",
+			"my/c/b.png: the picture has 32768×1025 pixels; at most 33554432 are read, and 65535 of a side; make it smaller"},
+		{"wide bomb", map[string][]byte{"c/b.png": hugePNG(t, 1<<16, 1)}, "images:my",
+			"my/c/b.png: the picture has 65536×1 pixels; at most 33554432 are read, and 65535 of a side"},
+		{"tall bomb", map[string][]byte{"c/b.png": hugePNG(t, 1, 1<<16)}, "images:my",
+			"my/c/b.png: the picture has 1×65536 pixels"},
+		{"widest", map[string][]byte{"c/b.png": hugePNG(t, MaxSide, 1)}, "images:my",
+			"my/c/b.png: the picture cannot be read"},
 		{"no row of pixels", map[string][]byte{"c/b.gif": emptyGIF(8, 0)}, "images:my",
 			"my/c/b.gif: the picture has no pixels"},
 		{"no column of pixels", map[string][]byte{"c/b.gif": emptyGIF(0, 8)}, "images:my",

@@ -88,13 +88,29 @@ func (a *array) readHeader(fileSize int64) error {
 	if a.rows > MaxValues/a.columns {
 		return fmt.Errorf("the shape is %v: more than %d values; take a part of the rows", shape, MaxValues)
 	}
-	if !header.Descr.Fortran {
-		a.buffer = make([]byte, a.columns*a.size)
-		return nil
+	if header.Descr.Fortran {
+		return a.readWhole(shape, content)
+	}
+	if n := int64(a.columns) * int64(a.size); n > maxHeld {
+		return fmt.Errorf("a row takes %d bytes; at most %d are read of a row", n, maxHeld)
+	}
+	a.buffer = make([]byte, a.columns*a.size)
+	return nil
+}
+
+// maxHeld bounds the row, or the array in Fortran's order, that is in memory, in bytes: a file
+// with holes announces any size. MaxValues numbers take half of it; only texts take more.
+const maxHeld = 1 << 28
+
+// readWhole reads an array in Fortran's order, whose rows lie apart.
+func (a *array) readWhole(shape []int, content int64) error {
+	if content > maxHeld {
+		return fmt.Errorf("the array is in Fortran's order and has %d bytes, of which at most %d are read; write it row by "+
+			"row: numpy.ascontiguousarray(x)", content, maxHeld)
 	}
 	a.strides = fortranStrides(shape)
 	a.buffer = make([]byte, content)
-	_, err = io.ReadFull(a.in, a.buffer)
+	_, err := io.ReadFull(a.in, a.buffer)
 	return err
 }
 

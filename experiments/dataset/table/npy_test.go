@@ -200,6 +200,32 @@ func arrayAndLabels(t *testing.T, x, labels []byte) (*Data, error) {
 		&experiment.Trial{Dataset: func(string) string { return path }})
 }
 
+// What must be in memory at once is bounded, of files with holes, too.
+func TestLargeArrays(t *testing.T) {
+	for _, c := range []struct {
+		name, shape string
+		fortran     bool
+		want        string
+	}{
+		{"whole", "(1024, 17)", true, "x.npy: the array is in Fortran's order and has 285212672 bytes, of which at most " +
+			"268435456 are read; write it row by row"},
+		{"row", "(1, 17408)", false, "x.npy: a row takes 285212672 bytes; at most 268435456 are read of a row"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := fileOf(t, "x.npy", npyOf(t, "<U4096", c.fortran, c.shape, little, []byte{}))
+			info, err := os.Stat(path)
+			if err == nil {
+				err = os.Truncate(path, info.Size()+1024*17*4*4096)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = loadFrom(path, Spec{Dataset: "npy:x.npy", Inputs: "*"})
+			mustFail(t, err, c.want)
+		})
+	}
+}
+
 func TestWrongArrays(t *testing.T) {
 	whole := npyOf(t, "<f8", false, "(2, 2)", little, []float64{1, 2, 3, 4})
 	for _, c := range []struct {

@@ -18,6 +18,10 @@ import (
 // when they are unpacked, in bytes. Tests lower it.
 var maxUnpacked int64 = 1 << 30
 
+// maxPage bounds a page when it is unpacked, in bytes: one is in memory after the other, up to
+// three times. Writers make pages of 1 MiB, or of a whole group of rows.
+const maxPage = 1 << 28
+
 // parquetReader reads the leaf columns of a Parquet file that have at most one value a row.
 type parquetReader struct {
 	path    string
@@ -175,10 +179,13 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 				unpacked += size
 				left, err = r.checkPages(leaf, g, left, &u)
 			}
-			if errors.Is(err, errPacked) {
+			switch {
+			case errors.Is(err, errPacked):
 				return errorf(r.path, "the columns that are read take more than %d MiB when they are unpacked", maxUnpacked>>20)
-			}
-			if err != nil {
+			case errors.Is(err, errPage):
+				return errorf(r.path, "column %q has a page of more than %d MiB, unpacked; write the file with smaller pages or "+
+					"groups of rows", r.names[at], maxPage>>20)
+			case err != nil:
 				return errorf(r.path, "the Parquet file is damaged: column %q, group %d of rows: %w; write it again", r.names[at],
 					g+1, err)
 			}

@@ -208,8 +208,23 @@ type pages struct {
 	unpacker     *unpacker
 }
 
-// errPacked is what is refused because it takes more than maxUnpacked bytes.
-var errPacked = errors.New("unpacked, it takes too much memory")
+// Of pages that take more than maxUnpacked bytes together, and of one that takes more than
+// maxPage.
+var (
+	errPacked = errors.New("unpacked, the pages take too much memory")
+	errPage   = errors.New("unpacked, the page takes too much memory")
+)
+
+// take counts the bytes of a page, or of its values, when it is unpacked.
+func (p *pages) take(n int64) error {
+	if p.left -= n; p.left < 0 {
+		return errPacked
+	}
+	if n > maxPage {
+		return errPage
+	}
+	return nil
+}
 
 // check goes through all pages. It refuses pages that do not lie in the file, that have more
 // values than the group has rows, that take more bytes than are left when they are unpacked, of
@@ -252,8 +267,8 @@ func (p *pages) pass(header *format.PageHeader, start int64) error {
 		return fmt.Errorf("it says that it has %d bytes, packed, and %d unpacked; %d are left in the file", packed, unpacked,
 			p.end-start)
 	}
-	if p.left -= unpacked; p.left < 0 {
-		return errPacked
+	if err := p.take(unpacked); err != nil {
+		return err
 	}
 	p.at = start + packed
 	layout, err := p.layoutOf(header)

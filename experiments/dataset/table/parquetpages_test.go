@@ -130,12 +130,14 @@ func TestForgedParquet(t *testing.T) {
 		{"one of a negative size", func(f *forgery) { f.header.CompressedPageSize = -1 }, "it says that it has -1 bytes"},
 		{"one that unpacks to gigabytes", func(f *forgery) { f.header.UncompressedPageSize = math.MaxInt32 },
 			"the columns that are read take more than 1024 MiB when they are unpacked"},
-		{"one that says more than it has", func(f *forgery) { f.header.UncompressedPageSize = 1 << 29 },
-			"page 1: it says that it has 536870912 bytes, and 24 as it is packed by nothing"},
+		{"one that unpacks to more than is read of one", func(f *forgery) { f.header.UncompressedPageSize = maxPage + 1 },
+			`p.parquet: column "A" has a page of more than 256 MiB, unpacked; write the file with smaller pages`},
+		{"one that says more than it has", func(f *forgery) { f.header.UncompressedPageSize = maxPage },
+			"page 1: it says that it has 268435456 bytes, and 24 as it is packed by nothing"},
 		{"one that unpacks to less", func(f *forgery) {
 			f.chunk.Codec, f.page = format.Snappy, snappyOf(t, f.page)
-			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), 1<<29
-		}, "page 1: it unpacks to 24 bytes, and says 536870912"},
+			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), 1<<28
+		}, "page 1: it unpacks to 24 bytes, and says 268435456"},
 		{"by its own length", func(f *forgery) {
 			f.chunk.Codec, f.page = format.Snappy, binary.AppendUvarint(nil, math.MaxUint32)
 			f.header.CompressedPageSize = int32(len(f.page))
@@ -226,6 +228,8 @@ func TestForgedParquet(t *testing.T) {
 			"page 1: a text has the length -1"},
 		{"beginnings of texts", encoded(format.ByteArray, format.DeltaByteArray, deltas(0, 1<<29, 1<<29), deltas(1, 0, 0),
 			[]byte("a")), "the columns that are read take more than 1024 MiB when they are unpacked"},
+		{"beginnings of texts of one page", encoded(format.ByteArray, format.DeltaByteArray, deltas(0, maxPage, 1),
+			deltas(1, 0, 0), []byte("a")), `column "A" has a page of more than 256 MiB, unpacked`},
 		{"an encoding that there is not", encoded(format.Double, 77, []byte{1}), "which cannot be read"},
 		{"a group of another codec", second(func(g *format.RowGroup) { g.Columns[0].MetaData.Codec = format.Gzip }),
 			`column "A", group 2 of rows: it is packed by GZIP, and the first group by UNCOMPRESSED`},

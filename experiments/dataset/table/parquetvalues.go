@@ -202,10 +202,7 @@ func (p *pages) checkValues(l layout, b []byte) error {
 		if err != nil {
 			return err
 		}
-		if p.left -= before + after; p.left < 0 {
-			return errPacked
-		}
-		return nil
+		return p.take(before + after)
 	}
 	return fmt.Errorf("values in the encoding %v, which cannot be read", l.encoding)
 }
