@@ -72,7 +72,8 @@ file's metadata, under table_schema.
 }
 
 func (a *app) exportCSVCommand() *cobra.Command {
-	return a.exportFormat(&cobra.Command{
+	keep := false
+	cmd := a.exportFormat(&cobra.Command{
 		Use:   "csv FILE",
 		Short: "Write all trials as one CSV file",
 		Long: `Write all trials as one CSV file, and the types, units and meaning of its columns
@@ -83,11 +84,21 @@ trials.csv.
 What a trial does not have is empty. Numbers have the shortest digits that read
 back as the same number, or are inf; warnings and notes are lists in JSON.
 
+A text that a spreadsheet would run as a formula, because it begins with =, +, -, @
+or a tab, gets an apostrophe before it; numbers and lists of numbers stay as they
+are. --keep-formulas writes all texts as they are, for programs.
+
 ` + exportFrom,
 		Example: `  run export csv trials.csv --from results/runs/quickstart`,
 	}, func(ctx context.Context, path string, dirs []string) error {
-		return a.exportTrials(ctx, "csv", path, dirs, export.CSV)
+		return a.exportTrials(ctx, "csv", path, dirs,
+			func(ctx context.Context, path string, from []*export.Folder, opts export.Options) (export.Counts, error) {
+				opts.KeepFormulas = keep
+				return export.CSV(ctx, path, from, opts)
+			})
 	})
+	cmd.Flags().BoolVar(&keep, "keep-formulas", false, "write texts as they are that a spreadsheet would run")
+	return cmd
 }
 
 func (a *app) exportLaTeXCommand() *cobra.Command {

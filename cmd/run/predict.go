@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"privkern/experiments/model"
 	"privkern/runner/execute/machine"
 	"privkern/runner/experiment"
+	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
 
@@ -145,6 +147,9 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	write := t.CSV
 	if p.output == "json" {
 		write = t.JSON
+	} else if at := slices.IndexFunc(slices.Concat(t.Columns, t.Labels), tables.IsFormula); at >= 0 {
+		a.complain("warning: a spreadsheet would run %q as a formula, which is the name of a column or a class of %s",
+			slices.Concat(t.Columns, t.Labels)[at], strings.Join(paths, ", "))
 	}
 	if p.out == "" {
 		return write(a.out)

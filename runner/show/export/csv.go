@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"privkern/runner/experiment"
+	"privkern/runner/show/tables"
 	"privkern/runner/store/disk"
 )
 
@@ -55,6 +56,9 @@ func CSV(ctx context.Context, path string, sources []*Folder, opts Options) (Cou
 				var err error
 				if line[i], err = csvField(v); err != nil {
 					return err
+				}
+				if _, isText := v.(string); isText && !opts.KeepFormulas {
+					line[i] = tables.Inert(line[i])
 				}
 			}
 			if err := out.Write(line); err != nil {

@@ -325,6 +325,65 @@ func TestColumnOrder(t *testing.T) {
 	}
 }
 
+// Texts that a spreadsheet would run are shown by it, unless they are kept; numbers stay numbers.
+func TestCSVWithFormulas(t *testing.T) {
+	const method, failure = "=HYPERLINK(\"x\")", "-1+cmd|' /C calc'!A0"
+	e, err := registry().Lookup("demo/fit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := e.Resolve(map[string]any{"method": method, "at": []any{-1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New([]sweep.Assignment{{Experiment: e, Params: params, Seed: -2}},
+		plan.NewDatasets(noData{}), plan.Options{Backend: "cpu", DType: "float64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s, err := store.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecord(t, p.Trials[0])
+	r.Fail(failure)
+	if err := errors.Join(s.FreezePlan(p, registry(), false), s.Put(r), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "trials.csv")
+		o := opts
+		o.KeepFormulas = keep
+		if _, err := export.CSV(t.Context(), path, open(t, dir), o); err != nil {
+			t.Fatal(err)
+		}
+		apostrophe := "'"
+		if keep {
+			apostrophe = ""
+		}
+		lines := readCSV(t, path)
+		for name, want := range map[string]string{"param.method": apostrophe + method, "error": apostrophe + failure,
+			"param.at": "[-1,2]", "seed": "-2"} {
+			equal(t, name, lines[1][slices.Index(lines[0], name)], want)
+		}
+	}
+}
+
+func readCSV(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
 // The CSV file has the same cells, and the types that its schema states.
 func TestCSVHasTypesBesideIt(t *testing.T) {
 	dir, _ := output(t)
@@ -332,14 +391,9 @@ func TestCSVHasTypesBesideIt(t *testing.T) {
 	if _, err := export.CSV(t.Context(), path, open(t, dir), opts); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(lines) != 6 {
-		t.Fatalf("%d lines, %v", len(lines), err)
+	lines := readCSV(t, path)
+	if len(lines) != 6 {
+		t.Fatalf("%d lines", len(lines))
 	}
 	raw, err := os.ReadFile(export.SchemaPath(path))
 	if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	// Progress receives how many trials are done; it may be nil. With Parquet and
 	// CSV every trial is read twice, and total is twice their number.
 	Progress func(done, total int)
+	// KeepFormulas leaves texts of a CSV file as they are that a spreadsheet would run.
+	KeepFormulas bool
 }
 
 // Counts says what was exported.

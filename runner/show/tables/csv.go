@@ -24,7 +24,8 @@ var csvHeader = []string{
 	"pairs", "p_value", "terms",
 }
 
-// CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header).
+// CSV writes one line a cell and variant (RFC 4180, UTF-8, with a header). Texts that come from
+// records are [Inert]; all others are those of the ledger.
 func CSV(w io.Writer, e *judge.Evaluation) error { return csvAll(w, []*judge.Evaluation{e}) }
 
 // csvAll writes several tables under one header.
@@ -68,13 +69,13 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 	} else {
 		line = append(line, "", "")
 	}
-	line = append(line, optional(r.Difference), string(r.Verdict), r.Reason, strconv.FormatBool(r.SettingsStated()))
+	line = append(line, optional(r.Difference), string(r.Verdict), Inert(r.Reason), strconv.FormatBool(r.SettingsStated()))
 	if c := r.Reference; c != nil {
 		line = append(line, number(c.Value), number(c.Tolerance), strconv.FormatBool(c.OK))
 	} else {
 		line = append(line, "", "", "")
 	}
-	line = append(line, r.Guarantee, r.Note, strings.Join(r.Warnings, "; "), strings.Join(r.TrialKeys, " "))
+	line = append(line, Inert(r.Guarantee), r.Note, Inert(strings.Join(r.Warnings, "; ")), strings.Join(r.TrialKeys, " "))
 	if m := r.Minus; m != nil {
 		line = append(line, m.Experiment, m.Metric, number(m.Mean))
 	} else {
