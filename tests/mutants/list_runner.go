@@ -15,21 +15,21 @@ const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 var runnerMutants = []Mutant{
 	// Pictures.
 	{Name: "picture: share of a pixel", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
-		Old: `share: float64(high-low) / float64(old)`, New: `share: float64(high-low) / float64(n)`},
+		Old: `float64(high-low)/float64(old)`, New: `float64(high-low)/float64(n)`},
 	{Name: "picture: first new pixel of an old one", File: "experiments/dataset/table/images.go", Package: table,
 		Tests: "Resize", Old: `for to := from * n / old; to < n`, New: `for to := from*n/old + 1; to < n`},
-	{Name: "picture: rows of the picture", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
-		Old: `len(parts) > 0 && parts[0].from == y; parts`, New: `len(parts) > 0 && parts[0].from <= y+1; parts`},
+	{Name: "picture: last new pixel of an old one", File: "experiments/dataset/table/images.go", Package: table,
+		Tests: "Resize", Old: `to < n && to*old < (from+1)*n; to++`, New: `to < n && to*old < from*n; to++`},
 	{Name: "picture: place in the file", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
-		Old: `picture.At(b.Min.X+x, b.Min.Y+y)`, New: `picture.At(x, y)`},
+		Old: `picture.RGBA64At(b.Min.X+x, b.Min.Y+y)`, New: `picture.RGBA64At(x, y)`},
 	{Name: "picture: line by line", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
 		Old: `clear(line)`, New: ``},
 	{Name: "picture: luma", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
-		Old: `587*float64(g) + 114*float64(b)`, New: `114*float64(g) + 587*float64(b)`},
+		Old: `587*float64(c.G) + 114*float64(c.B)`, New: `114*float64(c.G) + 587*float64(c.B)`},
 	{Name: "picture: without pixels", File: "experiments/dataset/table/images.go", Package: table, Tests: "WrongPictures",
 		Old: `config.Width < 1 || config.Height < 1:`, New: `config.Width < 1 && config.Height < 1:`},
 	{Name: "picture: size before it is decoded", File: "experiments/dataset/table/images.go", Package: table,
-		Tests: "WrongPictures", Old: `case config.Width > MaxPixels/config.Height:`, New: `case config.Width < 0:`},
+		Tests: "WrongPictures", Old: `config.Width > MaxPixels/config.Height ||`, New: `config.Width < 0 ||`},
 
 	// Verdicts.
 	{Name: "verdict: band", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
