@@ -51,6 +51,7 @@ func exitStatus(err error) int {
 		data     *dataset.UnknownError
 		override *plan.OverrideError
 		dtypes   *plan.DTypeError
+		refused  *schedule.RefusedError
 	)
 	switch {
 	case err == nil:
@@ -59,7 +60,7 @@ func exitStatus(err error) int {
 		return exitInterrupted
 	case errors.As(err, &status):
 		return status.status
-	case errors.Is(err, schedule.ErrFailFast):
+	case errors.Is(err, schedule.ErrFailFast), errors.As(err, &refused):
 		return exitTrials
 	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &noFile), errors.As(err, &unknown),
 		errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override),

@@ -305,7 +305,8 @@ func (a *app) run(
 	sum, err := a.Run(ctx, req)
 	reporter.Close()
 	if err != nil {
-		if errors.Is(err, context.Canceled) || errors.Is(err, schedule.ErrFailFast) {
+		var refused *schedule.RefusedError
+		if errors.Is(err, context.Canceled) || errors.Is(err, schedule.ErrFailFast) || errors.As(err, &refused) {
 			a.say("%d of %d trials have a result in %s; the same command goes on", sum.OK+sum.Failed+sum.Skipped,
 				sum.Total, req.Dir)
 		}

@@ -18,8 +18,10 @@ func exitCodesTopic() *cobra.Command {
        different plan
   3    some trials failed, or have no result because the machine repeatedly
        prevented one (killed, out of memory, no process available, device lost
-       or full, cluster task lost; see --requeue); the results of the others are kept, and the same
-       command runs the trials without a result
+       or full, cluster task lost; see --requeue); the results of the others are
+       kept, and the same command runs the trials without a result. A sweep stops
+       with it where the machine refused three trials in a row, or one more than
+       run at a time: no process, thread, file or device is to be had
   4    --check: a value is outside its reference band or missing; of
        run table --all --against: a value or claim that counts has another
        verdict or cannot be compared, or nothing that counts was compared;
@@ -58,7 +60,8 @@ follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
 A trial whose worker is killed, or that gets no memory, process, thread, file or
 disk space, has no record, because what the machine does is no result. It is
 rerun up to --requeue times in the same run, the last time alone, and then by the
-next run of the same command. run check verifies a folder, except for the logs.`,
+next run of the same command. A lasting shortage stops the run after a few trials
+(run help exit-codes). run check verifies a folder, except for the logs.`,
 	}
 }
 

@@ -226,16 +226,25 @@ func TestKilledWorkerThatIsNotRunAgain(t *testing.T) {
 	program.SameMetrics(t, program.Metrics(t, out), want)
 }
 
-// A machine that has no files to give keeps trials from results, and fails none.
+// A machine that has no files to give keeps trials from results, and fails none. The sweep stops
+// after a few, and the same command goes on where there are files again.
 func TestNoOpenFiles(t *testing.T) {
+	t.Parallel()
+	want := program.Reference(t)
 	out, command := program.NewSweep(t)
 	cmd := program.Limited("ulimit -n 12", command("--jobs", "1", "--requeue", "0")) // a worker needs more
 	msg, err := cmd.CombinedOutput()
-	if err == nil || !bytes.Contains(msg, []byte("too many open files")) {
-		t.Fatalf("%v\n%s", err, msg)
+	program.ExitsWith(t, err, msg, 3, "run: stopped after 3 trials in a row that this machine refused: the machine is short of open "+
+		"files of a process: a worker process cannot be started: ")
+	if n := program.Events(t, out, "given_up"); n != 3 {
+		t.Errorf("%d trials were given up\n%s", n, msg)
 	}
 	if failed, _ := filepath.Glob(filepath.Join(out, "trials", "*.json")); len(failed) > 0 {
 		raw, _ := os.ReadFile(failed[0])
 		t.Errorf("%d records, such as %s", len(failed), raw)
 	}
+	if msg, err := command().CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	program.SameMetrics(t, program.Metrics(t, out), want)
 }

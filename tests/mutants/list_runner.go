@@ -215,6 +215,12 @@ var runnerMutants = []Mutant{
 	{Name: "run: trouble of the machine is no result", File: "runner/execute/schedule/requeue.go",
 		Package: "./runner/execute/schedule",
 		Tests:   "Requeue|Memory", Old: `case isTrouble && trouble.Machine:`, New: `case isTrouble && !trouble.Machine:`},
+	{Name: "run: refused trials stop it", File: "runner/execute/schedule/requeue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Refused", Old: `r.refused >= max(fewRefusals, r.opts.Jobs+1)`, New: `r.refused >= 1<<30`},
+	{Name: "run: a result begins the count of refused trials anew", File: "runner/execute/schedule/requeue.go",
+		Package: "./runner/execute/schedule",
+		Tests:   "Refused", Old: `r.refused = 0`, New: `r.refused += 0`},
 
 	// Own data: the memory that a small file may take. Exports: what a spreadsheet would execute.
 	{Name: "own data: side of a picture", File: "experiments/dataset/table/images.go", Package: table,

@@ -9,6 +9,7 @@ import (
 	"privkern/runner/execute/trial"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/text"
 )
 
 // errGivenUp says that the machine kept a trial from a result as often as it was
@@ -33,6 +34,9 @@ func (r *run) insist(ctx context.Context, runner Runner, t plan.Trial, job trial
 		rec, err := r.attempt(ctx, runner, t, job, try > 1 && try > r.opts.Requeue)
 		var trouble *trial.Trouble
 		if !errors.As(err, &trouble) { // a record, or the end of the run
+			if err == nil {
+				r.served()
+			}
 			return rec, err
 		}
 		if trouble.Output != "" {
@@ -44,16 +48,59 @@ func (r *run) insist(ctx context.Context, runner Runner, t plan.Trial, job trial
 		r.observe(func(o Observer) { o.Again(t, trouble, try, r.opts.Requeue+1, pause) })
 		select {
 		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-r.halted:
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, r.giveUp(t, trouble, try)
 		}
 		pause = min(2*pause, maxPause)
 	}
 }
 
 func (r *run) giveUp(t plan.Trial, trouble *trial.Trouble, tries int) error {
+	if trouble.Refused && tries > 0 {
+		r.refuse(trouble)
+	}
 	r.observe(func(o Observer) { o.GivenUp(t, trouble, tries) })
 	return errGivenUp
+}
+
+// fewRefusals is how many trials in a row the machine may refuse before no other is begun.
+const fewRefusals = 3
+
+// RefusedError says that a run was stopped because the machine refused one trial after another:
+// all that are left would only wait for theirs.
+type RefusedError struct {
+	Trials int // in a row
+	Why    *trial.Trouble
+}
+
+func (e *RefusedError) Error() string {
+	sentence := fmt.Sprintf("stopped after %s in a row that this machine refused: %s", text.Count(e.Trials, "trial"),
+		e.Why.Reason)
+	if e.Why.Advice != "" {
+		sentence += "; " + e.Why.Advice
+	}
+	return sentence + "; what was finished is kept, and the same command goes on"
+}
+
+// refuse counts a trial that the machine refused, and halts the run where there were too many in a
+// row: more than run at a time, so that they were not refused because of each other. Trials that run
+// come to their end.
+func (r *run) refuse(why *trial.Trouble) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused++; r.refused >= max(fewRefusals, r.opts.Jobs+1) {
+		r.halt(&RefusedError{r.refused, why})
+	}
+}
+
+// served notes that the machine let a trial come to its end.
+func (r *run) served() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused = 0
 }
 
 // attempt runs a trial once, beside others, as r.alone has it, or alone. An error is the end of ctx, a

@@ -9,7 +9,8 @@
 //
 // A trial that fails has a record, which is a result. Trouble of the machine, such as
 // a worker that is killed, is none: the trial runs again, [Options.Requeue] times at
-// most, and then has no record. Trials that measure time run alone, after the others.
+// most, and then has no record. Where the machine refuses any trial, the run stops after a
+// few ([RefusedError]). Trials that measure time run alone, after the others.
 package schedule
 
 import (
@@ -237,6 +238,10 @@ type run struct {
 	mu       sync.Mutex // guards what follows, and the observer
 	summary  Summary
 	reported int // asides that the observer knows
+	refused  int // trials in a row that the machine refused
+
+	halt   context.CancelCauseFunc // keeps further trials from being begun
+	halted <-chan struct{}         // by halt, or because the run ends
 
 	alone sync.RWMutex // trials run under its read lock; one that runs alone, under the other
 }
@@ -344,6 +349,9 @@ func (r *run) count(s record.Status) {
 func (r *run) work(parent context.Context, requests []*request) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
+	taking, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	r.halt, r.halted = halt, taking.Done()
 	workers := min(r.opts.Jobs, max(1, len(requests)))
 	q := newQueue(requests, r.opts.Memory, workers)
 	var (
@@ -355,7 +363,7 @@ func (r *run) work(parent context.Context, requests []*request) error {
 			runner := r.opts.NewRunner()
 			defer runner.Close()
 			for {
-				next, held := q.take(ctx)
+				next, held := q.take(taking)
 				if next == nil {
 					return
 				}
@@ -374,7 +382,7 @@ func (r *run) work(parent context.Context, requests []*request) error {
 					// What others hold is theirs to finish; it becomes ours only where
 					// they die.
 					if held > 0 {
-						pause(ctx)
+						pause(taking)
 					}
 				}
 			}
@@ -384,7 +392,7 @@ func (r *run) work(parent context.Context, requests []*request) error {
 	if err := parent.Err(); err != nil {
 		return err
 	}
-	return context.Cause(ctx)
+	return context.Cause(taking)
 }
 
 // pause waits for what another runner holds.

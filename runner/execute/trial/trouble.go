@@ -12,7 +12,10 @@ import (
 type Trouble struct {
 	// Machine says whose doing it was. What the machine did to a trial is no result:
 	// it is run again. What the trial did itself, as by a crash, is a failure.
-	Machine bool   `json:"machine"`
+	Machine bool `json:"machine"`
+	// Refused says that the machine refuses any trial, because a process, a file or a device that all need
+	// cannot be had. Memory that runs out or a signal during the trial may be due to that trial alone.
+	Refused bool   `json:"refused,omitempty"`
 	Reason  string `json:"reason"`           // one sentence, without its full stop
 	Advice  string `json:"advice,omitempty"` // what to do where it goes on, in the form of Reason
 	Output  string `json:"-"`                // what the process printed: for the trial's log
@@ -48,7 +51,7 @@ type machineError interface {
 
 // notOpened is the trouble of a trial whose engine cannot be opened.
 func notOpened(err error) *Trouble {
-	return &Trouble{Machine: true, Reason: text.Sentence(err.Error())}
+	return &Trouble{Machine: true, Refused: true, Reason: text.Sentence(err.Error())}
 }
 
 // ofMachine returns the trouble of an error that is the doing of this machine or of a
@@ -71,7 +74,7 @@ func Shortage(err error) *Trouble {
 	for _, s := range shortages {
 		if errors.Is(err, s.errno) {
 			return &Trouble{
-				Machine: true, Advice: s.advice,
+				Machine: true, Refused: true, Advice: s.advice,
 				Reason: fmt.Sprintf("the machine is short of %s: %s", s.of, text.Sentence(err.Error())),
 			}
 		}

@@ -44,7 +44,7 @@ func TestShortage(t *testing.T) {
 			switch {
 			case got == nil && c.want != "":
 				t.Error("it is taken for the trial's")
-			case got != nil && (got.Reason != c.want || !got.Machine || got.Advice == ""):
+			case got != nil && (got.Reason != c.want || !got.Machine || !got.Refused || got.Advice == ""):
 				t.Errorf("%+v, want %q", got, c.want)
 			}
 		})
@@ -77,7 +77,7 @@ func TestDeviceIsTheMachine(t *testing.T) {
 		open, run error
 		want      trial.Trouble
 	}{
-		{"it cannot be opened", errors.New("no\ndevice"), nil, trial.Trouble{Machine: true, Reason: "no; device"}},
+		{"it cannot be opened", errors.New("no\ndevice"), nil, trial.Trouble{Machine: true, Refused: true, Reason: "no; device"}},
 		{"it is lost", nil, fmt.Errorf("solving: %w", deviceError{}),
 			trial.Trouble{Machine: true, Reason: "solving: the device is lost", Advice: "look after the device"}},
 	} {

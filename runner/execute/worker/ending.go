@@ -44,6 +44,8 @@ type ending struct {
 	silent bool   // it holds only where nothing was printed
 	what   string // what happened to the process
 	advice string
+	// refused says that any trial meets the same end; see [trial.Trouble].
+	refused bool
 }
 
 // machineEndings is the table of the ends that the machine has caused, with those of
@@ -64,13 +66,13 @@ var machineEndings = append(systemEndings, []ending{
 		`cannot (reserve|map|allocate)|too many address space collisions)`),
 		what: "ran out of memory", advice: trial.MemoryAdvice},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: failed to create new OS thread |^fatal error: newosproc`),
-		what: "could not start a thread", advice: trial.ThreadsAdvice},
+		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
-		what: "could not start a thread", advice: trial.ThreadsAdvice},
+		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{signal: syscall.SIGABRT, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
-		what: "could not start a thread", advice: trial.ThreadsAdvice},
+		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: \w+ failed with (23|24)$`), // ENFILE, EMFILE
-		what: "could not open what it needs", advice: trial.FilesAdvice},
+		what: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
 
 	// Libraries, and this program at its start.
 	{status: errorStatus, line: regexp.MustCompile(`^OpenBLAS( error)?: .*(Memory allocation still ` +
@@ -84,11 +86,11 @@ var machineEndings = append(systemEndings, []ending{
 		`segment|[Cc]annot allocate|cannot create)`),
 		what: "could not load its libraries into the memory", advice: trial.MemoryAdvice},
 	{status: loaderStatus, line: regexp.MustCompile(`error while loading shared libraries: .*Too many open files`),
-		what: "could not open its libraries", advice: trial.FilesAdvice},
+		what: "could not open its libraries", advice: trial.FilesAdvice, refused: true},
 	{status: errorStatus, line: regexp.MustCompile(`^run: .*cannot allocate memory$`), what: "ran out of memory",
 		advice: trial.MemoryAdvice},
 	{status: errorStatus, line: regexp.MustCompile(`^run: .*(too many open files|too many open files in system)$`),
-		what: "could not open what it needs", advice: trial.FilesAdvice},
+		what: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
 }...)
 
 // trouble says in a sentence how the process, which is named by subject, ended,
@@ -105,7 +107,8 @@ func (e exitState) trouble(subject string) *trial.Trouble {
 			}
 			words = ": " + words
 		}
-		return &trial.Trouble{Machine: true, Reason: subject + " " + row.what + words, Advice: row.advice, Output: e.Output}
+		return &trial.Trouble{Machine: true, Refused: row.refused, Reason: subject + " " + row.what + words,
+			Advice: row.advice, Output: e.Output}
 	}
 	how := fmt.Sprintf("ended with exit status %d", e.Status)
 	if e.Signal != 0 {

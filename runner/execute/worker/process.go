@@ -32,6 +32,7 @@ type Process struct {
 	messages *bufio.Reader
 	pipe     *os.File
 	output   *output
+	ready    bool // the process that runs has begun to read jobs
 }
 
 const (
@@ -136,7 +137,10 @@ func (p *Process) ended(ctx context.Context, err error) error {
 			return ctx.Err()
 		}
 	}
-	return end.trouble("the worker process")
+	trouble := end.trouble("the worker process")
+	// Before it reads a job every worker does the same.
+	trouble.Refused = trouble.Refused || trouble.Machine && !p.ready
+	return trouble
 }
 
 // exchange sends the job and reads messages up to the one that ends it.
@@ -156,6 +160,10 @@ func (p *Process) exchange(job trial.Job, progress trial.ProgressFunc) (message,
 		var m message
 		if err = json.Unmarshal(line, &m); err != nil || m.Record != nil || m.Trouble != nil {
 			return m, err
+		}
+		if m.Ready {
+			p.ready = true
+			continue
 		}
 		if m.Notice != "" {
 			if job.Notice != nil {
@@ -191,7 +199,7 @@ func (p *Process) start() error {
 		_ = read.Close()
 		return err
 	}
-	p.cmd, p.family, p.in, p.pipe, p.messages = cmd, started, in, read, bufio.NewReader(read)
+	p.cmd, p.family, p.in, p.pipe, p.messages, p.ready = cmd, started, in, read, bufio.NewReader(read), false
 	return nil
 }
 

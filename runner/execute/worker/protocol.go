@@ -27,9 +27,10 @@ import (
 	"privkern/runner/record"
 )
 
-// message is what a worker sends: progress of the current job or a notice about it, or
-// what ends it, a record or the machine's trouble.
+// message is what a worker sends: that it is ready, progress of the current job or a notice
+// about it, or what ends it, a record or the machine's trouble.
 type message struct {
+	Ready  bool           `json:"ready,omitempty"` // the first message: jobs are read from now on
 	Done   int            `json:"done,omitempty"`
 	Total  int            `json:"total,omitempty"`
 	What   string         `json:"what,omitempty"`
@@ -62,6 +63,9 @@ func Serve(ctx context.Context, experiments *experiment.Registry, device Backend
 	out := openMessages()
 	if out == nil {
 		return errors.New("this command is started by the runner, not by hand")
+	}
+	if err := send(out, message{Ready: true}); err != nil {
+		return err
 	}
 	jobs := make(chan trial.Job)
 	readErr := make(chan error, 1)

@@ -26,6 +26,9 @@ import (
 // The test program is its own worker when it is started with this variable.
 const workerVar = "PRIVKERN_TEST_WORKER"
 
+// killedVar ends a worker before it reads a job.
+const killedVar = "PRIVKERN_TEST_KILLED"
+
 // childVar names the file that a trial writes the number of its child to.
 const childVar = "PRIVKERN_TEST_CHILD"
 
@@ -134,6 +137,9 @@ var deviceFailed atomic.Bool
 var registry = experiment.NewRegistry(demo)
 
 func TestMain(m *testing.M) {
+	if os.Getenv(killedVar) != "" { // as by a kernel without memory, before there is a job
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
 	if os.Getenv(workerVar) != "" {
 		worker.Sacrifice()
 		_ = worker.Serve(context.Background(), registry,
@@ -249,24 +255,27 @@ func TestTroubles(t *testing.T) {
 	for _, c := range []struct {
 		do         string
 		machine    bool
+		refused    bool // any trial would be
 		reason     string
 		begin, end string // of the output
 	}{
-		{"crash", false, "the worker process ended with exit status 7: last words", "many words\n", "last words"},
-		{"crash at length", false, "the worker process ended with exit status 7: last words", "first words\n", "last words"},
-		{"kill", true, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
+		{"crash", false, false, "the worker process ended with exit status 7: last words", "many words\n", "last words"},
+		{"crash at length", false, false, "the worker process ended with exit status 7: last words", "first words\n",
+			"last words"},
+		{"kill", true, false, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
 		// Whoever holds its output does not make it one of those that this runner ends.
-		{"kill beside a child", true, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
-		{"no thread", true, "the worker process could not start a thread: runtime: failed to create new OS thread (have 5 " +
-			"already; errno=11)", "runtime: ", "newosproc"},
-		{"no files", true, "the machine is short of open files of a process: open my.csv: too many open files", "", ""},
+		{"kill beside a child", true, false, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
+		{"no thread", true, true, "the worker process could not start a thread: runtime: failed to create new OS thread " +
+			"(have 5 already; errno=11)", "runtime: ", "newosproc"},
+		{"no files", true, true, "the machine is short of open files of a process: open my.csv: too many open files", "", ""},
 	} {
 		t.Run(c.do, func(t *testing.T) {
 			p := newProcess(t)
 			before := answer(t, p)
 			r, err := p.Run(context.Background(), job(t, c.do), 0, nil)
 			var trouble *trial.Trouble
-			if r != nil || !errors.As(err, &trouble) || trouble.Machine != c.machine || trouble.Reason != c.reason {
+			if r != nil || !errors.As(err, &trouble) || trouble.Machine != c.machine ||
+				trouble.Refused != c.refused || trouble.Reason != c.reason {
 				t.Fatalf("%+v, %+v", r, err)
 			}
 			if o := trouble.Output; !strings.HasPrefix(o, c.begin) || !strings.HasSuffix(o, c.end) || len(o) > 1<<20+100 {
@@ -335,12 +344,27 @@ func TestMachineWithoutProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var trouble *trial.Trouble
-	if !errors.As(err, &trouble) || !trouble.Machine ||
+	if !errors.As(err, &trouble) || !trouble.Machine || !trouble.Refused ||
 		!strings.HasPrefix(trouble.Reason,
 			"the machine is short of open files of a process: a worker process cannot be started: ") {
 		t.Errorf("%v", err)
 	}
 	answer(t, newProcess(t))
+}
+
+// A worker that is killed before it reads a job would be so for any job; one that has
+// answered, perhaps for the trial's sake.
+func TestWorkerThatIsKilledAtItsStart(t *testing.T) {
+	p := newProcess(t)
+	answer(t, p)
+	p.Env = append(p.Env, killedVar+"=1")
+	for _, refused := range []bool{false, true} {
+		_, err := p.Run(context.Background(), job(t, "kill"), 0, nil)
+		var trouble *trial.Trouble
+		if !errors.As(err, &trouble) || !trouble.Machine || trouble.Refused != refused {
+			t.Errorf("%+v, want it refused: %v", err, refused)
+		}
+	}
 }
 
 // Where memory runs out, the kernel takes a worker and not its runner.
