@@ -202,9 +202,7 @@ func (a *app) audit(cmd *cobra.Command, entries []audit.Entry, options audit.Opt
 				o.Total(s),
 				progressbar.OptionSetWriter(a.err),
 				progressbar.OptionSetDescription(e.Name),
-				progressbar.OptionSetWidth(
-					24,
-				),
+				progressbar.OptionSetWidth(a.barWidth(24, len(e.Name)+56)),
 				progressbar.OptionShowCount(),
 				progressbar.OptionThrottle(65*time.Millisecond),
 				progressbar.OptionUseANSICodes(true),

@@ -164,6 +164,7 @@ func (a *app) fetch(cmd *cobra.Command, s dataset.Set, root string) error {
 				bar = progressbar.NewOptions64(
 					total,
 					progressbar.OptionSetWriter(a.err),
+					progressbar.OptionSetWidth(a.barWidth(40, 58)),
 					progressbar.OptionShowBytes(true),
 					progressbar.OptionClearOnFinish(),
 				)

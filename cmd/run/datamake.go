@@ -90,7 +90,8 @@ func (a *app) recordingsDone() func(done, total int) {
 		if done == 0 {
 			a.say("computing the features of %d recordings", total)
 			if isTerminal(a.err) && !a.quiet {
-				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.err), progressbar.OptionClearOnFinish())
+				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.err),
+					progressbar.OptionSetWidth(a.barWidth(40, 28)), progressbar.OptionClearOnFinish())
 			}
 		}
 		if bar != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"privkern/experiments/dataset"
+	"privkern/runner/execute/progress"
 	"privkern/runner/execute/schedule"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
@@ -21,6 +22,7 @@ const (
 	exitTrials      = 3
 	exitCheck       = 4
 	exitInterrupted = 130
+	exitNoReader    = 141 // as a shell has it for SIGPIPE
 )
 
 // usageError is a mistake in how the program was called.
@@ -58,6 +60,8 @@ func exitStatus(err error) int {
 		return exitOK
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, progress.ErrNoReader):
+		return exitNoReader
 	case errors.As(err, &status):
 		return status.status
 	case errors.Is(err, schedule.ErrFailFast), errors.As(err, &refused):

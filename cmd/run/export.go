@@ -217,7 +217,7 @@ func (a *app) exportProgress() (show func(done, total int), end func()) {
 				bar = progressbar.NewOptions(
 					total,
 					progressbar.OptionSetWriter(a.err),
-					progressbar.OptionSetWidth(24),
+					progressbar.OptionSetWidth(a.barWidth(24, 28)),
 					progressbar.OptionThrottle(
 						65*time.Millisecond,
 					),

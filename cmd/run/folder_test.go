@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/runner"
@@ -26,13 +27,27 @@ func (s *syncs) SyncDir(path string) error {
 	return s.Disk.SyncDir(path)
 }
 
+// silent is an application that prints into nothing.
+func silent(t *testing.T) *app {
+	t.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = null.Close() })
+	messages := progress.NewMessages(null)
+	t.Cleanup(messages.Flush) // before the file is closed
+	return &app{in: strings.NewReader(""), out: progress.NewResults(t.Context(), null, messages), err: messages}
+}
+
 // Each folder that is made for a sweep is durable: the one above it is synced. The
 // log is the first that needs the folder, before the store does.
 func TestFoldersOfASweepAreDurable(t *testing.T) {
 	top := t.TempDir()
 	d := &syncs{Disk: disk.System}
 	stop := errors.New("far enough")
-	a := &app{Catalogue: &runner.Catalogue{Book: &ledger.Book{}, Disk: d}, out: io.Discard, err: io.Discard}
+	a := silent(t)
+	a.Catalogue = &runner.Catalogue{Book: &ledger.Book{}, Disk: d}
 	req := runner.SweepRun{Dir: filepath.Join(top, "results", "runs", "out"), Plan: &plan.Plan{}}
 	_, err := a.run(context.Background(), req, "", "log.jsonl",
 		func(*progress.Reporter) (runner.Executor, error) { return nil, stop })

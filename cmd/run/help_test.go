@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +10,7 @@ import (
 
 // The help of every command has an example and fits into 100 columns.
 func TestHelp(t *testing.T) {
-	root := (&app{in: strings.NewReader(""), out: io.Discard, err: io.Discard}).root(nil)
+	root := silent(t).root(nil)
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {

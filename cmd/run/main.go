@@ -9,7 +9,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
+	"privkern/runner/execute/progress"
 	"privkern/runner/execute/worker"
 )
 
@@ -18,10 +21,14 @@ func main() { os.Exit(Main()) }
 // Main runs the command line and returns the exit status. Under a limit on memory
 // the work is done in a child; workers have the runner for a parent.
 func Main() int {
+	// A reader who is gone ends what is written to him, not this program: a write fails then.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if worker.NeedsSupervision() && !isWorker() {
-		status, err := worker.Supervise()
+		messages := progress.NewMessages(os.Stderr)
+		defer messages.Flush()
+		status, err := worker.Supervise(messages)
 		if err != nil {
-			_, _ = fmt.Fprintf(os.Stderr, "run: %v\n", err)
+			_, _ = fmt.Fprintf(messages, "run: %v\n", err)
 			return exitStatus(err)
 		}
 		return status

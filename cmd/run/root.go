@@ -24,8 +24,9 @@ import (
 
 // app is what the commands share.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
+	in  io.Reader
+	out *progress.Results
+	err *progress.Messages
 
 	*runner.Catalogue // nil until a command runs, and for a worker
 
@@ -36,16 +37,18 @@ type app struct {
 
 // execute runs the command line and returns the exit status. Results go to out, messages
 // and progress to errOut.
-func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	a := &app{in: in, out: out, err: errOut}
+func execute(ctx context.Context, args []string, in io.Reader, out, errOut *os.File) int {
+	messages := progress.NewMessages(errOut)
+	defer messages.Flush()
+	a := &app{in: in, out: progress.NewResults(ctx, out, messages), err: messages}
 	root := a.root(args)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
 	status := exitStatus(err)
-	if err != nil && err.Error() != "" {
+	if err != nil && err.Error() != "" && status != exitNoReader {
 		text := err.Error()
 		if status == exitInterrupted && errors.Is(err, context.Canceled) {
 			text = "interrupted"
@@ -99,6 +102,9 @@ Results go to stdout; messages and progress go to stderr.`,
 		}
 		if a.logFormat != "text" && a.logFormat != "json" {
 			return usagef("--log-format is %q; it takes text or json", a.logFormat)
+		}
+		if !isTerminal(a.err) { // what is drawn there is drawn again
+			a.err.Missing(a.missing)
 		}
 		if cmd.Name() != workerName {
 			a.Catalogue = runner.NewCatalogue(experiments.Papers())
@@ -199,14 +205,14 @@ func (a *app) datasets() *plan.Datasets { return plan.NewDatasets(a.locator()) }
 
 // isTerminal reports whether w is a terminal that takes escape sequences.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 // columns is the width of the terminal w; 100 where it is none, or its width is
 // not known.
 func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}
@@ -236,18 +242,29 @@ func (a *app) say(format string, args ...any) {
 
 // complain writes a problem to stderr, with --quiet too.
 func (a *app) complain(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	_, _ = fmt.Fprintln(a.err, a.problem(fmt.Sprintf(format, args...)))
+}
+
+// problem is a problem in the format of messages.
+func (a *app) problem(text string) string {
 	if a.logFormat == "json" {
 		raw, err := json.Marshal(
 			map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": text},
 		)
 		if err == nil {
-			_, _ = fmt.Fprintf(a.err, "%s\n", raw)
+			return string(raw)
 		}
-		return
 	}
-	_, _ = fmt.Fprintln(a.err, text)
+	return text
 }
+
+// missing says that messages were not read in time, and dropped.
+func (a *app) missing(n int) string {
+	return a.problem(fmt.Sprintf("%s missing here: nobody read in time", areOf(n, "message")))
+}
+
+// barWidth is the width of a bar with that many columns beside it.
+func (a *app) barWidth(most, beside int) int { return max(1, min(most, columns(a.err)-beside)) }
 
 // oneOf refuses values of a flag that are not valid.
 func oneOf(flag, value string, valid ...string) error {

@@ -273,11 +273,14 @@ func (a *app) outcome(sum schedule.Summary, p *plan.Plan, data *plan.Datasets) e
 }
 
 // areTrials begins a sentence about n trials.
-func areTrials(n int) string {
+func areTrials(n int) string { return areOf(n, "trial") }
+
+// areOf begins a sentence about n things.
+func areOf(n int, what string) string {
 	if n == 1 {
-		return "1 trial is"
+		return "1 " + what + " is"
 	}
-	return fmt.Sprintf("%d trials are", n)
+	return fmt.Sprintf("%d %ss are", n, what)
 }
 
 // run runs a plan with the executor that newExecutor makes, shows how far it is,
@@ -296,6 +299,7 @@ func (a *app) run(
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	a.goOnUnread(path)
 	options := a.progressOptions()
 	options.Backend, options.Device = req.Plan.Backend, device
 	reporter := progress.New(options, a.Experiments, file)
@@ -314,6 +318,20 @@ func (a *app) run(
 	}
 	a.say("%s in %s", countText(sum), runner.Elapsed(time.Since(start)))
 	return sum, nil
+}
+
+// goOnUnread has a run go on where a reader of this program is gone, and note it in its log.
+func (a *app) goOnUnread(log string) {
+	note := func(text string) func() {
+		return func() {
+			if file, err := progress.OpenLog(log); err == nil { // the log is a convenience
+				progress.Note(file, text)
+				_ = file.Close()
+			}
+		}
+	}
+	a.err.OnGone(note("nobody reads standard error any more: the run goes on without messages"))
+	a.out.OnGone(note(progress.ErrNoReader.Error() + ": the tables are in the output folder"))
 }
 
 // failures returns the exit status of a run in which trials failed or have no result, nil

@@ -28,7 +28,10 @@ func exitCodesTopic() *cobra.Command {
        run audit: a mechanism spends more privacy than it claims;
        run bench --compare: a row is slower than before by more than --tolerance
   130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The
-       server of run report --serve, which runs until then, ends with 0`,
+       server of run report --serve, which runs until then, ends with 0
+  141  nobody reads standard output any more, as with | head: the command ends, as
+       by SIGPIPE. run sweep and run table NAME only stop printing: the trials, the
+       files of the tables and the report are made, and the exit status is theirs`,
 	}
 }
 

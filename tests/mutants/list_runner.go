@@ -221,6 +221,12 @@ var runnerMutants = []Mutant{
 	{Name: "run: a result begins the count of refused trials anew", File: "runner/execute/schedule/requeue.go",
 		Package: "./runner/execute/schedule",
 		Tests:   "Refused", Old: `r.refused = 0`, New: `r.refused += 0`},
+	{Name: "run: unread messages are dropped", File: "runner/execute/progress/streams.go",
+		Package: "./runner/execute/progress",
+		Tests:   "UnreadMessages", Old: `case m.bytes+len(message) > maxWaiting:`, New: `case m.bytes < 0:`},
+	{Name: "run: printing ends without a reader, and nothing else", File: "runner/execute/progress/streams.go",
+		Package: "./runner/execute/progress",
+		Tests:   "WithoutAReader", Old: `if r.onGone == nil {`, New: `if r.gone {`},
 
 	// Own data: the memory that a small file may take. Exports: what a spreadsheet would execute.
 	{Name: "own data: side of a picture", File: "experiments/dataset/table/images.go", Package: table,

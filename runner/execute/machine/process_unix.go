@@ -4,6 +4,7 @@ package machine
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -55,3 +56,6 @@ func PeakRSS() int64 {
 	}
 	return u.Maxrss * 1024
 }
+
+// BrokenPipe says that what was written to has no reader any more.
+func BrokenPipe(err error) bool { return errors.Is(err, unix.EPIPE) }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"runtime"
 	"time"
 	"unsafe"
@@ -86,4 +87,9 @@ func PeakRSS() int64 {
 		return 0
 	}
 	return int64(m.peakWorkingSet)
+}
+
+// BrokenPipe says that what was written to has no reader any more.
+func BrokenPipe(err error) bool {
+	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
 }

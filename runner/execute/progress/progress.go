@@ -136,13 +136,18 @@ type event struct {
 	Device     string  `json:"device,omitempty"`
 }
 
-func (r *Reporter) event(e event, shown bool) {
+// line returns the event of this moment as a line.
+func (e event) line() ([]byte, error) {
 	e.Time = time.Now().UTC().Format(time.RFC3339Nano)
 	raw, err := json.Marshal(e)
+	return append(raw, '\n'), err
+}
+
+func (r *Reporter) event(e event, shown bool) {
+	raw, err := e.line()
 	if err != nil {
 		return
 	}
-	raw = append(raw, '\n')
 	if r.log != nil {
 		// The log is a convenience: the records are the truth.
 		_, _ = r.log.Write(raw)
@@ -193,7 +198,7 @@ func (r *Reporter) Planned(total, finished int) {
 	r.line("%s", first)
 	if r.opts.Terminal && r.opts.Format == Text {
 		r.bar = progressbar.NewOptions(total,
-			progressbar.OptionSetWriter(r.opts.Out), progressbar.OptionSetWidth(barColumns), progressbar.OptionShowCount(),
+			progressbar.OptionSetWriter(r.opts.Out), progressbar.OptionSetWidth(r.barColumns()), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionThrottle(65*time.Millisecond),
 			progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true), progressbar.OptionSpinnerType(14),
@@ -437,8 +442,13 @@ func barWidth(total int) int {
 	return len(text) + barColumns + 2*len(strconv.Itoa(total))
 }
 
-// barColumns is the width of the bar itself.
+// barColumns is the width of the bar itself, where the terminal has room for it.
 const barColumns = 24
+
+// barColumns is the width of this run's bar.
+func (r *Reporter) barColumns() int {
+	return max(1, min(barColumns, r.opts.Width()-barWidth(r.total)+barColumns))
+}
 
 // forecastShare is the share of the time that forecasts take at most: those of a
 // hundred thousand different settings take some milliseconds.

@@ -3,7 +3,6 @@
 package worker
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -45,6 +44,3 @@ func (f family) kill() error { return syscall.Kill(-f.leader, syscall.SIGKILL) }
 
 // close gives up what the system keeps for the family, which is nothing.
 func (family) close() {}
-
-// brokenPipe says that a worker's input has no reader any more.
-func brokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -97,8 +96,3 @@ func (f family) kill() error { return windows.TerminateJobObject(f.job, errorSta
 
 // close gives the job object back, which ends what is left of the family.
 func (f family) close() { _ = windows.CloseHandle(f.job) }
-
-// brokenPipe says that a worker's input has no reader any more.
-func brokenPipe(err error) bool {
-	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
-}

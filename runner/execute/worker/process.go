@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"privkern/runner/execute/machine"
 	"privkern/runner/execute/trial"
 	"privkern/runner/record"
 )
@@ -116,7 +117,7 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration,
 // ended returns why a process that cannot be spoken with any more is of no use.
 func (p *Process) ended(ctx context.Context, err error) error {
 	grace := killMoment
-	if errors.Is(err, io.EOF) || brokenPipe(err) {
+	if errors.Is(err, io.EOF) || machine.BrokenPipe(err) {
 		// It is ending by itself, however loaded the machine is and whoever holds its
 		// output.
 		grace = 2 * outputGrace

@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -42,9 +43,9 @@ func NeedsSupervision() bool {
 }
 
 // Supervise runs this program again with the same arguments, and returns its exit
-// status, or as an error in a sentence how the machine ended it. SIGINT and
-// SIGTERM are passed on; a second one ends it at once.
-func Supervise() (status int, err error) {
+// status, or as an error in a sentence how the machine ended it. What it printed when it
+// ended goes to messages. SIGINT and SIGTERM are passed on; a second one ends it at once.
+func Supervise(messages io.Writer) (status int, err error) {
 	limit, limited := machine.ProcessLimit()
 	if limited && limit.Flag == "-v" && limit.Bytes < MinAddressSpace {
 		return 0, fmt.Errorf("the limit on the address space of a process is %s (ulimit -v), and this program needs %s at "+
@@ -87,7 +88,7 @@ func Supervise() (status int, err error) {
 	if trouble := end.trouble("this program"); trouble.Machine {
 		return 0, fmt.Errorf("%s; %s", trouble.Reason, advice(limit, limited))
 	}
-	_, _ = os.Stderr.WriteString(end.Output)
+	_, _ = io.WriteString(messages, end.Output)
 	if end.Signal != 0 {
 		return 128 + int(end.Signal), nil
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 func NeedsSupervision() bool { return false }
 
 // Supervise returns an error: it is for limits on memory, which only Unix has.
-func Supervise() (status int, err error) {
+func Supervise(io.Writer) (status int, err error) {
 	return 0, errors.New("this program runs as a child of itself only under limits on memory, which Windows has none of")
 }
 
