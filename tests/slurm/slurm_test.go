@@ -278,6 +278,7 @@ func TestSlurm(t *testing.T) {
 
 	// The node has two processors, and runs tasks of timed trials one at a time.
 	t.Run("timed trials are alone", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		const ordinary = "  - experiment: privacygp/example1\n    sweep: {xi: [0.4, 0.5]}\n"
 		mixed := strings.Replace(clusterSweep, "experiment:", "runs:\n"+ordinary+"  - experiment:", 1)
 		mixed = strings.NewReplacer("\nparams:", "\n    params:", "\nsweep:", "\n    sweep:", "\n  learning_rate:",
@@ -319,6 +320,7 @@ func TestSlurm(t *testing.T) {
 	})
 
 	t.Run("a task is cancelled", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		r := s.sweep(t, t.TempDir(), clusterSweep)
 		r.oneRuns(t)
 		job := s.command("squeue", "-h", "-r", "-t", "R", "-o", "%i")
@@ -330,6 +332,7 @@ func TestSlurm(t *testing.T) {
 
 	// What remains of a node that has died is nothing: neither daemon nor tasks.
 	t.Run("the node dies", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		r := s.sweep(t, t.TempDir(), clusterSweep)
 		r.oneRuns(t)
 		raw, err := os.ReadFile(filepath.Join(s.dir, "run", "slurmd.pid"))
@@ -352,6 +355,7 @@ func TestSlurm(t *testing.T) {
 
 	// The controller is away for a while: the tasks go on, and nothing is lost.
 	t.Run("no controller", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		r := s.sweep(t, t.TempDir(), clusterSweep)
 		r.oneRuns(t)
 		raw, err := os.ReadFile(filepath.Join(s.dir, "run", "slurmctld.pid"))
@@ -373,6 +377,7 @@ func TestSlurm(t *testing.T) {
 	})
 
 	t.Run("a full disk", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		dir := t.TempDir()
 		disk := filepath.Join(dir, "out", "trials")
 		if err := os.MkdirAll(disk, 0o700); err != nil {
@@ -401,6 +406,7 @@ func TestSlurm(t *testing.T) {
 
 	// Somebody runs a part of it by hand: no trial runs twice.
 	t.Run("two runs of one part", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		r := s.sweep(t, t.TempDir(), clusterSweep, "--trials-per-task", "3")
 		r.oneRuns(t)
 		cmd := program.Command(t, "work", r.out, "--shard", "1/2", "--jobs", "1", "--share-timings")
@@ -416,6 +422,7 @@ func TestSlurm(t *testing.T) {
 	})
 
 	t.Run("the terminal is lost", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		if signal.Ignored(syscall.SIGHUP) {
 			t.Skip("SIGHUP is ignored here, as under nohup, and so by the programs that the test starts")
 		}
@@ -438,6 +445,7 @@ func TestSlurm(t *testing.T) {
 	})
 
 	t.Run("SIGINT without a terminal", func(t *testing.T) {
+		tier.Night(t, "it waits for Slurm")
 		dir := t.TempDir()
 		r := s.sweep(t, dir, clusterSweep)
 		r.oneRuns(t)
